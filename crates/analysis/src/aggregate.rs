@@ -1,45 +1,45 @@
 //! Which line of an aggregated log does a transaction belong to?
 
-use model::summary::{Aggregate, Sums};
+use model::summary::{DurationSums, LogAggregate};
 use model::{Nanos, Outcome, Record};
 
 /// Intervals of a log, filled one after the other.
 #[derive(Clone, Debug)]
-pub struct Aggregates {
+pub struct LogAggregator {
     /// Unix time when the run's clock began.
     epoch: Nanos,
     /// Seconds, at least 1.
-    every: u64,
-    current: Aggregate,
+    interval: u64,
+    current: LogAggregate,
 }
 
-impl Aggregates {
+impl LogAggregator {
     /// The first interval begins with the whole second that contains `from`, as pgbench's does.
-    pub fn new(epoch: Nanos, from: Nanos, every: u32) -> Aggregates {
+    pub fn new(epoch: Nanos, from: Nanos, every: u32) -> LogAggregator {
         let from_epoch_secs = (epoch + from).0 / 1_000_000_000;
-        let current = Aggregate { from_epoch_secs, ..Aggregate::default() };
-        Aggregates { epoch, every: u64::from(every.max(1)), current }
+        let current = LogAggregate { from_epoch_secs, ..LogAggregate::default() };
+        LogAggregator { epoch, interval: u64::from(every.max(1)), current }
     }
 
     /// Counts `it` in the interval in which it ended, once all before are done. Transactions come in the order of
     /// their ends.
-    pub fn add(&mut self, it: &Record, done: impl FnMut(&Aggregate)) {
+    pub fn add(&mut self, it: &Record, done: impl FnMut(&LogAggregate)) {
         self.advance(it.finished, done);
         count(&mut self.current, it);
     }
 
     /// All intervals that ended before `now` go to `done`, empty ones too.
-    pub fn advance(&mut self, now: Nanos, mut done: impl FnMut(&Aggregate)) {
+    pub fn advance(&mut self, now: Nanos, mut done: impl FnMut(&LogAggregate)) {
         let now = (self.epoch + now).0 / 1_000_000_000;
-        while self.current.from_epoch_secs + self.every <= now {
+        while self.current.from_epoch_secs + self.interval <= now {
             done(&self.current);
-            let from_epoch_secs = self.current.from_epoch_secs + self.every;
-            self.current = Aggregate { from_epoch_secs, ..Aggregate::default() };
+            let from_epoch_secs = self.current.from_epoch_secs + self.interval;
+            self.current = LogAggregate { from_epoch_secs, ..LogAggregate::default() };
         }
     }
 }
 
-fn count(to: &mut Aggregate, it: &Record) {
+fn count(to: &mut LogAggregate, it: &Record) {
     if it.tries > 1 {
         to.retried += 1;
         to.retries += u64::from(it.tries) - 1;
@@ -57,7 +57,7 @@ fn count(to: &mut Aggregate, it: &Record) {
     }
 }
 
-fn add(to: &mut Sums, it: Nanos) {
+fn add(to: &mut DurationSums, it: Nanos) {
     let micros = it.as_micros_f64();
     to.min = if to.count == 0 { micros } else { to.min.min(micros) };
     to.max = to.max.max(micros);
@@ -72,7 +72,7 @@ mod tests {
     use model::{ClientId, ScriptId};
 
     #[test]
-    fn intervals() {
+    fn splits_records_into_intervals() {
         let record = |finished: u64, outcome| Record {
             script: ScriptId(0),
             client: ClientId(0),
@@ -83,7 +83,7 @@ mod tests {
             tries: 3,
         };
         let mut done = Vec::new();
-        let mut it = Aggregates::new(Nanos::from_millis(1_000_500), Nanos::from_millis(700), 2);
+        let mut it = LogAggregator::new(Nanos::from_millis(1_000_500), Nanos::from_millis(700), 2);
         for (finished, outcome) in
             [(1000, Outcome::Ok), (2499, Outcome::Ok), (2500, Outcome::Dropped), (8600, Outcome::Ok)]
         {
@@ -92,7 +92,7 @@ mod tests {
         let shown: Vec<_> =
             done.iter().map(|it| (it.from_epoch_secs, it.ok, it.dropped, it.retries)).collect();
         assert_eq!(shown, [(1001, 2, 0, 4), (1003, 0, 1, 2), (1005, 0, 0, 0), (1007, 0, 0, 0)]);
-        let two = Sums { count: 2, sum: 6000.0, sum_of_squares: 18e6, min: 3000.0, max: 3000.0 };
+        let two = DurationSums { count: 2, sum: 6000.0, sum_of_squares: 18e6, min: 3000.0, max: 3000.0 };
         assert_eq!(done[0].latency, two);
         assert_eq!(done[0].lag.sum, 2000.0);
     }

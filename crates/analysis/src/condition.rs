@@ -8,7 +8,7 @@ pub fn name(code: Code) -> Option<&'static str> {
     match code {
         Code::SqlState(state) => {
             let state = std::str::from_utf8(&state).ok()?;
-            of_state(state).or_else(|| of_state(&format!("{}000", state.get(..2)?)))
+            sqlstate_name(state).or_else(|| sqlstate_name(&format!("{}000", state.get(..2)?)))
         }
         Code::Net(errno) => ERRNO.iter().find(|(number, _)| *number == errno).map(|(_, name)| *name),
         Code::Http(_) => None,
@@ -17,7 +17,7 @@ pub fn name(code: Code) -> Option<&'static str> {
     }
 }
 
-fn of_state(state: &str) -> Option<&'static str> {
+fn sqlstate_name(state: &str) -> Option<&'static str> {
     let at = CONDITIONS.binary_search_by_key(&state, |(state, _)| state).ok()?;
     Some(CONDITIONS[at].1)
 }
@@ -318,7 +318,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names() {
+    fn names_known_codes_and_classes() {
         for (code, expected) in [
             (Code::SqlState(*b"53300"), Some("too_many_connections")),
             (Code::SqlState(*b"40001"), Some("serialization_failure")),
@@ -331,8 +331,8 @@ mod tests {
             (Code::RESET, Some("ECONNRESET")),
             (Code::REFUSED, Some("ECONNREFUSED")),
             (Code::Net(4000), None),
-            (Code::UNEXPECTED, Some("text_not_found")),
-            (Code::ABSENT, Some("capture_not_found")),
+            (Code::TEXT_NOT_FOUND, Some("text_not_found")),
+            (Code::CAPTURE_NOT_FOUND, Some("capture_not_found")),
             (Code::TOO_LONG, Some("EMSGSIZE")),
         ] {
             assert_eq!(name(code), expected, "{code}");
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_ascending() {
+    fn tables_are_sorted() {
         assert!(CONDITIONS.is_sorted_by(|a, b| a.0 < b.0));
         assert!(ERRNO.is_sorted_by(|a, b| a.0 < b.0));
     }

@@ -1,10 +1,12 @@
 //! An invented measurement that nothing can be said against, and chance.
 
-use model::summary::{LoadModel, Plan, QueryMode, Script, Until};
-use model::{ClientId, Effort, Interval, Latency, Measured, Nanos, Outcome, Record, ScriptId, Spacing};
+use model::summary::{BenchPlan, EndCondition, LoadModelSummary, QueryMode, Script};
+use model::{
+    ClientId, Interval, LatencyHistogram, Measurement, Nanos, Outcome, Record, ScriptId, Spacing, ThreadUsage,
+};
 
 /// Ten seconds, two threads, four clients, two scripts, 10,000 transactions; 50 µs of send lag and jitter.
-pub fn quiet() -> Measured {
+pub fn quiet_measurement() -> Measurement {
     let window = Nanos::from_secs(10);
     let mut interval = Interval::new(&[1, 0]);
     interval.to = window;
@@ -14,14 +16,14 @@ pub fn quiet() -> Measured {
         let finished = started + Nanos::from_millis(2);
         let (script, client) = (ScriptId(u16::from(n % 4 == 3)), ClientId(n as u32 % 4));
         let record = Record { script, client, outcome: Outcome::Ok, intended, started, finished, tries: 1 };
-        let cell = &mut interval.cells[usize::from(script.0)];
+        let cell = &mut interval.scripts[usize::from(script.0)];
         cell.record(&record, Nanos::MAX, window);
         cell.statements.iter_mut().for_each(|it| it.service.record(record.service()));
         interval.send_lag.record(Nanos::from_micros(50));
     }
-    let mut jitter = Latency::new();
+    let mut jitter = LatencyHistogram::new();
     (0..10_000).for_each(|_| jitter.record(Nanos::from_micros(50)));
-    let effort = Effort {
+    let effort = ThreadUsage {
         user: Nanos::from_millis(100),
         system: Nanos::from_secs(1),
         spun: Nanos::from_millis(10),
@@ -30,35 +32,35 @@ pub fn quiet() -> Measured {
         longest_stall: Nanos::from_millis(1),
         wall: window,
     };
-    Measured {
+    Measurement {
         window,
         interval,
         outages: Vec::new(),
         clients: vec![2500; 4],
-        efforts: vec![effort; 2],
-        connecting: Nanos::from_millis(3),
-        aborted: 0,
+        thread_usage: vec![effort; 2],
+        connect_time: Nanos::from_millis(3),
+        aborted_clients: 0,
         jitter,
         suspended: Nanos::ZERO,
-        stolen: Some(Nanos::ZERO),
-        exhausted: 0,
+        steal_time: Some(Nanos::ZERO),
+        exhausted_connects: 0,
     }
 }
 
 /// `count` samples of `millis` each.
-pub fn millis(count: u64, millis: u64) -> Latency {
-    let mut it = Latency::new();
+pub fn millis(count: u64, millis: u64) -> LatencyHistogram {
+    let mut it = LatencyHistogram::new();
     (0..count).for_each(|_| it.record(Nanos::from_millis(millis)));
     it
 }
 
-pub fn closed() -> Plan {
+pub fn closed_plan() -> BenchPlan {
     let script = |name: &str, commands: &[&str]| Script {
         name: name.to_owned(),
         weight: 1,
         commands: commands.iter().map(|&it| it.to_owned()).collect(),
     };
-    Plan {
+    BenchPlan {
         scripts: vec![script("a.sql", &["SELECT 1;"]), script("b.sql", &[])],
         scale: 1,
         partitions: None,
@@ -66,16 +68,16 @@ pub fn closed() -> Plan {
         clients: 4,
         threads: 2,
         max_tries: 1,
-        until: Until::Time(Nanos::from_secs(10)),
-        model: LoadModel::Closed { think: Nanos::ZERO },
-        connect_each: false,
+        end: EndCondition::Time(Nanos::from_secs(10)),
+        model: LoadModelSummary::Closed { think: Nanos::ZERO },
+        reconnect: false,
         latency_limit: None,
         seed: 42,
         driver: "epoll".to_owned(),
     }
 }
 
-pub fn open() -> Plan {
-    let model = LoadModel::Open { schedule: "const(1000,10s)".to_owned(), arrivals: Spacing::Even };
-    Plan { model, ..closed() }
+pub fn open_plan() -> BenchPlan {
+    let model = LoadModelSummary::Open { schedule: "const(1000,10s)".to_owned(), arrivals: Spacing::Even };
+    BenchPlan { model, ..closed_plan() }
 }

@@ -10,59 +10,61 @@
 mod tests;
 
 use model::Nanos;
-use model::freshness::{Freshness, OfReplica, OldShare, Reads, Staleness, Visible};
-use model::plan::{Experiment, Kind, Manager, Setup};
+use model::freshness::{
+    Freshness, FreshnessResult, ReadCounts, ReplicaFreshness, StaleReads, VisibilityDelay,
+};
+use model::plan::{Experiment, FailoverManager, NodeKind, Setup};
 use std::collections::BTreeMap;
 
 /// Two-sided, 95 % of a normal distribution.
 const Z: f64 = 1.959_964;
 /// Reads that lie beyond a quantile that is told.
-const BEYOND: usize = 10;
+const READS_BEYOND_QUANTILE: usize = 10;
 
 /// Of every cell that is no control and has replicas that were asked, in the order of cells. `trials`: cells with what was seen in
 /// their trials.
-pub fn all(experiment: &Experiment, trials: &[(usize, &Freshness)]) -> Vec<Staleness> {
+pub fn all_cells(experiment: &Experiment, trials: &[(usize, &Freshness)]) -> Vec<FreshnessResult> {
     let cells = experiment.cells.iter().enumerate().filter(|(_, it)| it.control_of.is_none());
     let staleness = |(cell, it): (usize, &model::plan::Cell)| {
         let its: Vec<&Freshness> = trials.iter().filter(|it| it.0 == cell).map(|it| it.1).collect();
-        of(cell, promises_to_apply(&it.setup), &its)
+        cell_freshness(cell, promises_to_apply(&it.setup), &its)
     };
     cells.filter_map(staleness).collect()
 }
 
 /// Of one cell. `None` where no number was acknowledged.
-fn of(cell: usize, promised: bool, trials: &[&Freshness]) -> Option<Staleness> {
+fn cell_freshness(cell: usize, promised: bool, trials: &[&Freshness]) -> Option<FreshnessResult> {
     let trials: Vec<&Freshness> = trials.iter().filter(|it| it.acknowledged > 0).copied().collect();
     let bound = trials.first()?.bound;
-    let mut replicas: BTreeMap<&str, (Reads, u64, Vec<u64>)> = BTreeMap::new();
+    let mut replicas: BTreeMap<&str, (ReadCounts, u64, Vec<u64>)> = BTreeMap::new();
     for it in trials.iter().flat_map(|it| &it.replicas) {
         let (own, unanswered, visible_us) = replicas.entry(&it.node).or_default();
-        *own = sum(*own, it.own);
+        *own = sum(*own, it.own_writes);
         *unanswered += it.unanswered;
         visible_us.extend(&it.visible_us);
     }
-    let replica = |(node, (own, unanswered, mut visible_us)): (&str, (Reads, u64, Vec<u64>))| {
+    let replica = |(node, (own, unanswered, mut visible_us)): (&str, (ReadCounts, u64, Vec<u64>))| {
         visible_us.sort_unstable();
-        let quantile = |it| visible(&visible_us, own.all, it);
-        OfReplica {
+        let quantile = |it| visibility_delay(&visible_us, own.total, it);
+        ReplicaFreshness {
             node: node.to_owned(),
-            stale: share(own),
+            stale: stale_share(own),
             unanswered,
             p50: quantile(0.5),
             p90: quantile(0.9),
             p99: quantile(0.99),
-            unseen: own.all.saturating_sub(visible_us.len() as u64),
+            not_visible: own.total.saturating_sub(visible_us.len() as u64),
         }
     };
-    let in_turn = trials.iter().filter_map(|it| it.in_turn).fold(Reads::default(), sum);
-    Some(Staleness {
+    let in_turn = trials.iter().filter_map(|it| it.round_robin).fold(ReadCounts::default(), sum);
+    Some(FreshnessResult {
         cell,
         trials: trials.len() as u32,
         bound,
         acknowledged: trials.iter().map(|it| it.acknowledged).sum(),
         promised,
         replicas: replicas.into_iter().map(replica).collect(),
-        in_turn: share(in_turn),
+        round_robin: stale_share(in_turn),
     })
 }
 
@@ -71,7 +73,7 @@ fn of(cell: usize, promised: bool, trials: &[&Freshness]) -> Option<Staleness> {
 fn promises_to_apply(setup: &Setup) -> bool {
     let Some(replication) = &setup.stack.replication else { return false };
     let settings = setup.stack.nodes.last().and_then(|it| match &it.kind {
-        Kind::Postgres(it) => Some(&it.settings),
+        NodeKind::Postgres(it) => Some(&it.settings),
         _ => None,
     });
     // The last of several lines counts.
@@ -79,21 +81,25 @@ fn promises_to_apply(setup: &Setup) -> bool {
     let commit = lines.find(|it| it.0.eq_ignore_ascii_case("synchronous_commit"));
     commit.is_some_and(|it| it.1.trim_matches('\'').eq_ignore_ascii_case("remote_apply"))
         && replication.sync.count() >= replication.replicas
-        && matches!(replication.manager, Manager::Ours(_))
+        && matches!(replication.manager, FailoverManager::Builtin(_))
 }
 
-fn sum(a: Reads, b: Reads) -> Reads {
-    Reads { all: a.all + b.all, old: a.old + b.old, changes: a.changes + b.changes }
+fn sum(a: ReadCounts, b: ReadCounts) -> ReadCounts {
+    ReadCounts { total: a.total + b.total, stale: a.stale + b.stale, changes: a.changes + b.changes }
 }
 
 /// `None` without reads.
-fn share(reads: Reads) -> Option<OldShare> {
-    let Reads { all, old, .. } = reads;
-    (all > 0).then(|| OldShare { old, all, interval: wilson(old as f64 / all as f64, effective(reads)) })
+fn stale_share(reads: ReadCounts) -> Option<StaleReads> {
+    let ReadCounts { total: all, stale: old, .. } = reads;
+    (all > 0).then(|| StaleReads {
+        stale: old,
+        total: all,
+        interval: wilson_interval(old as f64 / all as f64, effective_count(reads)),
+    })
 }
 
 /// So many independent reads would say as much; at least 1.
-fn effective(Reads { all, old, changes }: Reads) -> f64 {
+fn effective_count(ReadCounts { total: all, stale: old, changes }: ReadCounts) -> f64 {
     let (all, old, changes) = (all as f64, old as f64, changes as f64);
     let fresh = all - old;
     if old == 0.0 || fresh == 0.0 {
@@ -105,7 +111,7 @@ fn effective(Reads { all, old, changes }: Reads) -> f64 {
 }
 
 /// Where a probability lies of which `share` of `n` were seen.
-fn wilson(share: f64, n: f64) -> (f64, f64) {
+fn wilson_interval(share: f64, n: f64) -> (f64, f64) {
     let square = Z * Z / n;
     let middle = share + square / 2.0;
     let half = (square * (share * (1.0 - share) + square / 4.0)).sqrt();
@@ -118,10 +124,14 @@ fn wilson(share: f64, n: f64) -> (f64, f64) {
 
 /// A quantile of the time until a number was shown. `seen_us`: of those that were, ascending; `all`: how many there are, of
 /// which the others come after these.
-fn visible(seen_us: &[u64], all: u64, quantile: f64) -> Option<Visible> {
+fn visibility_delay(seen_us: &[u64], all: u64, quantile: f64) -> Option<VisibilityDelay> {
     let rank = ((quantile * all as f64).ceil() as usize).max(1);
-    if (all as usize).saturating_sub(rank) < BEYOND {
+    if (all as usize).saturating_sub(rank) < READS_BEYOND_QUANTILE {
         return None;
     }
-    Some(seen_us.get(rank - 1).map_or(Visible::Later, |it| Visible::Within(Nanos::from_micros(*it))))
+    Some(
+        seen_us
+            .get(rank - 1)
+            .map_or(VisibilityDelay::AfterBound, |it| VisibilityDelay::Within(Nanos::from_micros(*it))),
+    )
 }

@@ -6,15 +6,17 @@
 //! month to month changes too. Source: Matteson and James, "A Nonparametric Approach for Multiple Change Point Analysis of
 //! Multivariate Data" (2014), with exponent 1.
 
-use crate::compare::{Stand, differences};
+use crate::compare::{RunEnvironment, differences};
 use crate::repeats;
-use crate::strategy::Chance;
+use crate::strategy::SplitMix64;
 use model::PerSecond;
-use model::comparison::{CellHistory, ChangePoint, Dated, Difference, History, Label, Metric, Point};
+use model::comparison::{
+    CellHistory, CellLabel, ChangePoint, DatedRun, Difference, HistoryPoint, Metric, RunHistory,
+};
 use model::plan::Experiment;
 
 /// On either side of a change; of fewer a permutation is not rare.
-pub const FEWEST: usize = 5;
+pub const RUNS_MIN: usize = 5;
 /// Permutations of one test.
 const DRAWS: usize = 1999;
 /// Of all series of a history together (Bonferroni).
@@ -22,17 +24,17 @@ const LEVEL: f64 = 0.05;
 
 /// One run of the experiment.
 #[derive(Clone, Debug)]
-pub struct Run<'a> {
-    pub dated: Dated,
+pub struct HistoryRun<'a> {
+    pub dated: DatedRun,
     pub experiment: &'a Experiment,
-    pub stand: Stand<'a>,
+    pub stand: RunEnvironment<'a>,
     /// By cell: throughput and p99 in seconds of each valid trial.
     pub trials: Vec<Vec<(PerSecond, Option<f64>)>>,
 }
 
 /// `runs`: the oldest first.
-pub fn history(experiment: &str, runs: &[Run<'_>], seed: u64) -> History {
-    let mut labels: Vec<&Label> = Vec::new();
+pub fn history(experiment: &str, runs: &[HistoryRun<'_>], seed: u64) -> RunHistory {
+    let mut labels: Vec<&CellLabel> = Vec::new();
     // Cells in the order of the newest file; those that it has no longer, after them.
     for cell in runs.iter().rev().flat_map(|it| &it.experiment.cells) {
         if !labels.contains(&&cell.label) {
@@ -40,15 +42,15 @@ pub fn history(experiment: &str, runs: &[Run<'_>], seed: u64) -> History {
         }
     }
     let level = LEVEL / (2 * labels.len().max(1)) as f64;
-    History {
+    RunHistory {
         experiment: experiment.to_owned(),
         runs: runs.iter().map(|it| it.dated.clone()).collect(),
-        series: labels.into_iter().map(|it| cell(it, runs, level, seed)).collect(),
+        series: labels.into_iter().map(|it| cell_history(it, runs, level, seed)).collect(),
         seed,
     }
 }
 
-fn cell(label: &Label, runs: &[Run<'_>], level: f64, seed: u64) -> CellHistory {
+fn cell_history(label: &CellLabel, runs: &[HistoryRun<'_>], level: f64, seed: u64) -> CellHistory {
     let mut points = Vec::new();
     // Of each point: its run and which cell of it.
     let mut places = Vec::new();
@@ -60,7 +62,7 @@ fn cell(label: &Label, runs: &[Run<'_>], level: f64, seed: u64) -> CellHistory {
         let Some(of_tps) = repeats::estimate(&tps) else { continue };
         let of_p99 = repeats::estimate(&p99);
         places.push((number, place));
-        points.push(Point {
+        points.push(HistoryPoint {
             run: number,
             trials: of_tps.runs,
             tps: PerSecond(of_tps.median),
@@ -71,7 +73,7 @@ fn cell(label: &Label, runs: &[Run<'_>], level: f64, seed: u64) -> CellHistory {
     }
     let mut changes = Vec::new();
     for metric in [Metric::Tps, Metric::P99] {
-        let value = |it: &Point| if metric == Metric::Tps { Some(it.tps.0) } else { it.p99 };
+        let value = |it: &HistoryPoint| if metric == Metric::Tps { Some(it.tps.0) } else { it.p99 };
         let known: Vec<(usize, f64)> =
             points.iter().enumerate().filter_map(|(n, it)| Some((n, value(it)?))).collect();
         let values: Vec<f64> = known.iter().map(|it| it.1).collect();
@@ -90,37 +92,41 @@ fn cell(label: &Label, runs: &[Run<'_>], level: f64, seed: u64) -> CellHistory {
                 before: median(&values[from..change.at]),
                 after: median(&values[change.at..to]),
                 p: change.p,
-                differences: between(runs, places[known[change.at - 1].0], places[at]),
+                differences: differences_between(runs, places[known[change.at - 1].0], places[at]),
             });
         }
     }
     changes.sort_by_key(|it| (it.at, it.metric));
-    let too_few = points.len() < 2 * FEWEST;
+    let too_few = points.len() < 2 * RUNS_MIN;
     CellHistory { label: label.clone(), points, changes, too_few }
 }
 
-fn between(runs: &[Run<'_>], before: (usize, usize), after: (usize, usize)) -> Vec<Difference> {
+fn differences_between(
+    runs: &[HistoryRun<'_>],
+    before: (usize, usize),
+    after: (usize, usize),
+) -> Vec<Difference> {
     let of = |(run, cell): (usize, usize)| (runs[run].experiment, runs[run].stand, cell);
     differences(of(before), of(after), &[])
 }
 
 /// A cut, before `at`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cut {
+pub struct ChangePosition {
     pub at: usize,
     pub p: f64,
 }
 
 /// In order. A cut is found if at most a share `level` of so many permutations is cut as well.
-pub fn change_points(values: &[f64], level: f64, draws: usize, seed: u64) -> Vec<Cut> {
-    let mut chance = Chance(seed);
-    let mut cuts: Vec<Cut> = Vec::new();
+pub fn change_points(values: &[f64], level: f64, draws: usize, seed: u64) -> Vec<ChangePosition> {
+    let mut chance = SplitMix64(seed);
+    let mut cuts: Vec<ChangePosition> = Vec::new();
     loop {
         let mut ends: Vec<usize> = cuts.iter().map(|it| it.at).chain([0, values.len()]).collect();
         ends.sort_unstable();
         let best = |values: &[f64]| -> Option<(f64, usize)> {
             let parts = ends.windows(2).filter_map(|it| {
-                let (distance, at) = cut(&values[it[0]..it[1]])?;
+                let (distance, at) = best_cut(&values[it[0]..it[1]])?;
                 Some((distance, it[0] + at))
             });
             parts.max_by(|a, b| a.0.total_cmp(&b.0))
@@ -138,14 +144,14 @@ pub fn change_points(values: &[f64], level: f64, draws: usize, seed: u64) -> Vec
         if p > level {
             break;
         }
-        cuts.push(Cut { at, p });
+        cuts.push(ChangePosition { at, p });
     }
     cuts.sort_by_key(|it| it.at);
     cuts
 }
 
 /// Fisher and Yates.
-fn shuffle(values: &mut [f64], chance: &mut Chance) {
+fn shuffle(values: &mut [f64], chance: &mut SplitMix64) {
     for last in (1..values.len()).rev() {
         values.swap(last, chance.below(last as u64 + 1) as usize);
     }
@@ -154,9 +160,9 @@ fn shuffle(values: &mut [f64], chance: &mut Chance) {
 /// Where what comes before is farthest from a stretch that follows, and how far: the energy distance, weighted by their
 /// lengths. The stretch may end before the series does, so that a change which was taken back is seen too. `None` where
 /// there is no room.
-fn cut(values: &[f64]) -> Option<(f64, usize)> {
+fn best_cut(values: &[f64]) -> Option<(f64, usize)> {
     let n = values.len();
-    if n < 2 * FEWEST {
+    if n < 2 * RUNS_MIN {
         return None;
     }
     // Sums of the distances between the first i values and the first j.
@@ -171,9 +177,9 @@ fn cut(values: &[f64]) -> Option<(f64, usize)> {
     }
     let sum = |i: usize, j: usize| sums[i * wide + j];
     let mut best: Option<(f64, usize)> = None;
-    for at in FEWEST..=n - FEWEST {
+    for at in RUNS_MIN..=n - RUNS_MIN {
         let before = sum(at, at);
-        for end in at + FEWEST..=n {
+        for end in at + RUNS_MIN..=n {
             let between = sum(at, end) - before;
             let after = sum(end, end) - before - 2.0 * between;
             let (a, b) = (at as f64, (end - at) as f64);
@@ -190,17 +196,17 @@ fn cut(values: &[f64]) -> Option<(f64, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::tests::Draw;
+    use crate::compare::tests::TestRng;
 
     /// Levels by stretch: how many runs, and of how much.
-    fn series(stretches: &[(usize, f64)], deviation: f64, draw: &mut Draw) -> Vec<f64> {
+    fn series(stretches: &[(usize, f64)], deviation: f64, draw: &mut TestRng) -> Vec<f64> {
         let all = stretches.iter().flat_map(|it| std::iter::repeat_n(it.1, it.0));
         all.map(|it| (it * (1.0 + deviation * draw.normal())).ln()).collect()
     }
 
     #[test]
-    fn shifts_are_found_where_they_are() {
-        let draw = &mut Draw::new(11);
+    fn finds_shifts_at_their_positions() {
+        let draw = &mut TestRng::new(11);
         for (stretches, expected) in [
             (&[(20, 1000.0)][..], &[][..]),
             (&[(12, 1000.0), (12, 900.0)], &[12]),
@@ -217,9 +223,9 @@ mod tests {
     /// A thousand series of twenty equal runs, half of them with outliers, and how near shifts of three deviations are found;
     /// a fifth of them where nothing is optimised.
     #[test]
-    fn how_often_a_change_is_seen_where_there_is_none() {
+    fn false_alarm_rate_is_below_the_level() {
         let seed = 3;
-        let draw = &mut Draw::new(seed);
+        let draw = &mut TestRng::new(seed);
         let (series, shifts): (u64, usize) = if cfg!(debug_assertions) { (200, 40) } else { (1000, 200) };
         let alarms = (0..series).filter(|n| {
             let heavy = n % 2 == 1;

@@ -41,7 +41,7 @@ pub mod totals;
 pub mod usl;
 mod validity;
 
-pub use aggregate::Aggregates;
+pub use aggregate::LogAggregator;
 pub use progress::progress;
 pub use summary::summarise;
-pub use validity::{clock_set, expected_outages, outage_doubt, throttled};
+pub use validity::{add_clock_step, add_throttling, outage_doubt, remove_outage_doubt};

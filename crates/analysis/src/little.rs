@@ -5,7 +5,7 @@
 
 /// A figure and the standard error of its mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Measure {
+pub struct MeanEstimate {
     pub mean: f64,
     /// At least 0.
     pub error: f64,
@@ -28,15 +28,15 @@ pub struct Violation {
 }
 
 /// Deviations that chance may bring: with normal errors one check of 16,000 is beyond.
-const DEVIATIONS: f64 = 4.0;
+const DEVIATIONS_MAX: f64 = 4.0;
 /// Below this share, sampling moments and clocks of two programs differ more than a law could.
-const SHARE: f64 = 0.05;
+const SHARE_MIN: f64 = 0.05;
 /// A tenth of a transaction is what a look beside the clock misses.
-const LEAST: f64 = 0.1;
+const NUMBER_MIN: f64 = 0.1;
 
 /// Samples of a gauge, neighbours being alike: by the means of batches (Law and Kelton, "Simulation Modeling and Analysis").
 /// `None` with fewer than two for each of the ten batches.
-pub fn measure(samples: &[f64]) -> Option<Measure> {
+pub fn estimate_mean(samples: &[f64]) -> Option<MeanEstimate> {
     const BATCHES: usize = 10;
     let size = samples.len() / BATCHES;
     if size < 2 {
@@ -47,19 +47,25 @@ pub fn measure(samples: &[f64]) -> Option<Measure> {
     let mean = samples.iter().sum::<f64>() / samples.len() as f64;
     let middle = means.iter().sum::<f64>() / BATCHES as f64;
     let variance = means.iter().map(|it| (it - middle).powi(2)).sum::<f64>() / (BATCHES - 1) as f64;
-    Some(Measure { mean, error: (variance / BATCHES as f64).sqrt() })
+    Some(MeanEstimate { mean, error: (variance / BATCHES as f64).sqrt() })
 }
 
 /// `n`: in the hop, by samples; `rate`: through it, per second; `time`: mean in it, seconds; `window`: seconds that all three
 /// are of. Who is in it at the window's two ends counts in one figure and not in the other: at most the number twice, times
 /// its time, over the window.
-pub fn little(hop: &str, n: Measure, rate: Measure, time: Measure, window: f64) -> Option<Violation> {
+pub fn check_law(
+    hop: &str,
+    n: MeanEstimate,
+    rate: MeanEstimate,
+    time: MeanEstimate,
+    window: f64,
+) -> Option<Violation> {
     let expected = rate.mean * time.mean;
     let by_chance = [n.error, rate.error * time.mean, time.error * rate.mean].map(|it| it * it);
-    let by_chance = DEVIATIONS * by_chance.iter().sum::<f64>().sqrt();
+    let by_chance = DEVIATIONS_MAX * by_chance.iter().sum::<f64>().sqrt();
     let larger = n.mean.max(expected);
     let at_the_ends = if window > 0.0 { 2.0 * larger * time.mean / window } else { larger };
-    let tolerance = by_chance + at_the_ends + (SHARE * larger).max(LEAST);
+    let tolerance = by_chance + at_the_ends + (SHARE_MIN * larger).max(NUMBER_MIN);
     let differs = (n.mean - expected).abs() > tolerance;
     differs.then(|| Violation {
         hop: hop.to_owned(),
@@ -74,14 +80,14 @@ pub fn little(hop: &str, n: Measure, rate: Measure, time: Measure, window: f64) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::strategy::Chance;
+    use crate::strategy::SplitMix64;
 
-    fn exact(mean: f64) -> Measure {
-        Measure { mean, error: 0.0 }
+    fn exact(mean: f64) -> MeanEstimate {
+        MeanEstimate { mean, error: 0.0 }
     }
 
     #[test]
-    fn rows() {
+    fn reports_violations_beyond_the_tolerance() {
         for (n, rate, time, window, expected) in [
             // 1,000/s that stay 20 ms are 20.
             (exact(20.0), exact(1000.0), exact(0.02), 60.0, None),
@@ -89,9 +95,9 @@ mod tests {
             (exact(22.0), exact(1000.0), exact(0.02), 60.0, Some(20.0)),
             (exact(18.0), exact(1000.0), exact(0.02), 60.0, Some(20.0)),
             // The same with errors that allow for it.
-            (Measure { mean: 22.0, error: 0.5 }, exact(1000.0), exact(0.02), 60.0, None),
-            (exact(22.0), Measure { mean: 1000.0, error: 25.0 }, exact(0.02), 60.0, None),
-            (exact(22.0), exact(1000.0), Measure { mean: 0.02, error: 0.0005 }, 60.0, None),
+            (MeanEstimate { mean: 22.0, error: 0.5 }, exact(1000.0), exact(0.02), 60.0, None),
+            (exact(22.0), MeanEstimate { mean: 1000.0, error: 25.0 }, exact(0.02), 60.0, None),
+            (exact(22.0), exact(1000.0), MeanEstimate { mean: 0.02, error: 0.0005 }, 60.0, None),
             // Whoever stays for half of the window may be of either end.
             (exact(5.0), exact(1.0), exact(30.0), 60.0, None),
             (exact(0.05), exact(10.0), exact(0.001), 60.0, None),
@@ -99,27 +105,27 @@ mod tests {
             // A pooler that counts idle clients as waiting.
             (exact(50.0), exact(1000.0), exact(0.005), 60.0, Some(5.0)),
         ] {
-            let it = little("pooler", n, rate, time, window);
+            let it = check_law("pooler", n, rate, time, window);
             assert_eq!(it.map(|it| it.expected), expected, "{n:?} {rate:?} {time:?}");
         }
     }
 
     #[test]
-    fn errors_of_samples() {
-        assert_eq!(measure(&[3.0; 40]), Some(exact(3.0)));
-        assert_eq!(measure(&[1.0; 19]), None);
+    fn estimates_errors_by_batch_means() {
+        assert_eq!(estimate_mean(&[3.0; 40]), Some(exact(3.0)));
+        assert_eq!(estimate_mean(&[1.0; 19]), None);
         // Halves: neighbours are all alike, and forty samples are worth hardly more than two.
         let halves: Vec<f64> = (0..40).map(|it| if it < 20 { 0.0 } else { 2.0 }).collect();
-        let it = measure(&halves).expect("forty");
+        let it = estimate_mean(&halves).expect("forty");
         assert!((it.mean - 1.0).abs() < 1e-12 && (it.error - 1.0 / 3.0).abs() < 1e-3, "{it:?}");
     }
 
     /// A queue of one server, Poisson arrivals, exponential times, utilisation 0.7, of which ten looks per second are taken:
     /// the law holds, and is seen to be violated where the time is told a quarter too short.
     #[test]
-    fn an_invented_queue() {
+    fn a_simulated_queue_obeys_the_law() {
         for seed in 0..20 {
-            let mut chance = Chance(seed);
+            let mut chance = SplitMix64(seed);
             let mut exponential = |mean: f64| -mean * (1.0 - chance.uniform()).ln();
             let window = 300.0;
             let (mut at, mut free, mut stays) = (0.0, 0.0f64, Vec::new());
@@ -140,13 +146,13 @@ mod tests {
                     recent.filter(|it| it.1 > look).count() as f64
                 })
                 .collect();
-            let n = measure(&looks).expect("thousands");
+            let n = estimate_mean(&looks).expect("thousands");
             let times: Vec<f64> = stays.iter().map(|it| it.1 - it.0).collect();
-            let time = measure(&times).expect("thousands");
+            let time = estimate_mean(&times).expect("thousands");
             let rate = exact(stays.len() as f64 / window);
-            assert_eq!(little("queue", n, rate, time, window), None, "seed {seed}");
-            let halved = Measure { mean: time.mean / 2.0, ..time };
-            assert!(little("queue", n, rate, halved, window).is_some(), "seed {seed}: {n:?} {time:?}");
+            assert_eq!(check_law("queue", n, rate, time, window), None, "seed {seed}");
+            let halved = MeanEstimate { mean: time.mean / 2.0, ..time };
+            assert!(check_law("queue", n, rate, halved, window).is_some(), "seed {seed}: {n:?} {time:?}");
         }
     }
 }

@@ -3,37 +3,37 @@
 use crate::finding::samples::{
     CGROUP_CPU, HAPROXY_QCUR, ODYSSEY_SV_ACTIVE, PGBOUNCER_CL_WAITING, PGBOUNCER_SV_ACTIVE, PROCESS_CPU, sums,
 };
-use model::live::{Pool, Second, Used};
-use model::{Cell, Latency, Nanos, PerSecond, Sample, Tick};
+use model::live::{LiveSecond, NodeCpu, PoolState};
+use model::{LatencyHistogram, Nanos, PerSecond, Sample, ScriptCounts, Tick};
 use std::collections::BTreeMap;
 
 /// Follows one trial. What a probe tells less often than once a second stands until it tells again.
 #[derive(Clone, Debug, Default)]
-pub struct Live {
-    pools: BTreeMap<String, Pool>,
+pub struct LiveState {
+    pools: BTreeMap<String, PoolState>,
     /// By node: what its processors have done until which moment, and how many it used since the moment before.
     processors: BTreeMap<String, (Nanos, f64, Option<f64>)>,
 }
 
-impl Live {
+impl LiveState {
     /// Called once per second, in order.
-    pub fn second(&mut self, tick: &Tick) -> Second {
-        self.look(&tick.samples);
+    pub fn second(&mut self, tick: &Tick) -> LiveSecond {
+        self.add_samples(&tick.samples);
         let it = &tick.interval;
-        let mut response = Latency::new();
-        it.cells.iter().for_each(|cell| response.merge(&cell.response));
+        let mut response = LatencyHistogram::new();
+        it.scripts.iter().for_each(|cell| response.merge(&cell.response));
         let lasting = (it.to - it.from).as_secs_f64();
         let rate = if lasting > 0.0 { response.count() as f64 / lasting } else { 0.0 };
-        let unanswered = it.cells.iter().map(Cell::unanswered).sum();
+        let unanswered = it.scripts.iter().map(ScriptCounts::unanswered).sum();
         let used = |(node, it): (&String, &(Nanos, f64, Option<f64>))| {
-            Some(Used { node: node.clone(), processors: it.2? })
+            Some(NodeCpu { node: node.clone(), processors: it.2? })
         };
-        Second {
+        LiveSecond {
             rate: PerSecond(rate),
-            p50: response.quantile_with(0.5, unanswered),
-            p99: response.quantile_with(0.99, unanswered),
-            failed: it.cells.iter().map(|it| it.failed.total() + it.unknown.total()).sum(),
-            dropped: it.cells.iter().map(|it| it.dropped).sum(),
+            p50: response.quantile_with_unanswered(0.5, unanswered),
+            p99: response.quantile_with_unanswered(0.99, unanswered),
+            failed: it.scripts.iter().map(|it| it.failed.total() + it.unknown.total()).sum(),
+            dropped: it.scripts.iter().map(|it| it.dropped).sum(),
             refused: it.refused.total(),
             in_flight: tick.in_flight,
             pools: self.pools.values().cloned().collect(),
@@ -41,7 +41,7 @@ impl Live {
         }
     }
 
-    fn look(&mut self, samples: &[Sample]) {
+    fn add_samples(&mut self, samples: &[Sample]) {
         let mut nodes: Vec<&str> = samples.iter().map(|it| &*it.node).collect();
         nodes.sort_unstable();
         nodes.dedup();
@@ -50,9 +50,9 @@ impl Live {
             let waiting = last(PGBOUNCER_CL_WAITING).or_else(|| last(HAPROXY_QCUR));
             let busy = last(PGBOUNCER_SV_ACTIVE).or_else(|| last(ODYSSEY_SV_ACTIVE));
             if waiting.is_some() || busy.is_some() {
-                self.pools.insert(node.to_owned(), Pool { node: node.to_owned(), waiting, busy });
+                self.pools.insert(node.to_owned(), PoolState { node: node.to_owned(), waiting, busy });
             }
-            if let Some((at, cpu)) = spent(samples, node) {
+            if let Some((at, cpu)) = cpu_time(samples, node) {
                 let before = self.processors.get(node).copied();
                 let used = match before {
                     // What begins anew has no difference.
@@ -69,7 +69,7 @@ impl Live {
 }
 
 /// Processor time of a node until its last sample: of its control group, else of its processes.
-fn spent(samples: &[Sample], node: &str) -> Option<(Nanos, f64)> {
+fn cpu_time(samples: &[Sample], node: &str) -> Option<(Nanos, f64)> {
     let last = |series| sums(samples, node, series, |_| true).last().copied();
     last(CGROUP_CPU).or_else(|| {
         let [(at, user), (_, system)] = [last(PROCESS_CPU[0])?, last(PROCESS_CPU[1])?];
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn all_operations_together() {
+    fn adds_up_all_operations() {
         let mut it = tick(0, Vec::new());
         for n in 0..2000_u64 {
             let outcome = match n {
@@ -112,25 +112,25 @@ mod tests {
             let (intended, finished) = (Nanos::ZERO, Nanos::from_micros(n));
             let (script, client) = (ScriptId((n % 2) as u16), ClientId(0));
             let record = Record { script, client, outcome, intended, started: intended, finished, tries: 1 };
-            it.interval.cells[(n % 2) as usize].record(&record, Nanos::MAX, Nanos::MAX);
+            it.interval.scripts[(n % 2) as usize].record(&record, Nanos::MAX, Nanos::MAX);
         }
         it.interval.refused.add(Code::REFUSED, 5);
-        let second = Live::default().second(&it);
+        let second = LiveState::default().second(&it);
         let near = |it: Option<Nanos>, micros: f64| {
             (it.expect("enough").as_micros_f64() / micros - 1.0).abs() < 0.001
         };
         assert!(near(second.p50, 1004.0) && near(second.p99, 1984.0), "{second:?}");
         assert_eq!((second.rate, second.failed, second.dropped), (PerSecond(1995.0 / 2.0), 2, 3));
         assert_eq!((second.refused, second.in_flight), (5, 7));
-        let nothing = Live::default().second(&tick(0, Vec::new()));
-        assert_eq!(nothing, Second { in_flight: 7, ..Second::default() });
+        let nothing = LiveState::default().second(&tick(0, Vec::new()));
+        assert_eq!(nothing, LiveSecond { in_flight: 7, ..LiveSecond::default() });
     }
 
     #[test]
-    fn pools_stand_until_they_tell_again() {
-        let mut live = Live::default();
+    fn keeps_pools_until_the_next_sample() {
+        let mut live = LiveState::default();
         let mut pools = |samples| live.second(&tick(0, samples)).pools;
-        let pool = |node: &str, waiting, busy| Pool { node: node.to_owned(), waiting, busy };
+        let pool = |node: &str, waiting, busy| PoolState { node: node.to_owned(), waiting, busy };
         let told = vec![
             sample(500, "p", PGBOUNCER_CL_WAITING, "a/x", 9.0),
             sample(900, "p", PGBOUNCER_CL_WAITING, "a/x", 100.0),
@@ -146,8 +146,8 @@ mod tests {
     }
 
     #[test]
-    fn processors_are_what_was_used_since_the_last_look() {
-        let mut live = Live::default();
+    fn computes_processors_since_the_last_sample() {
+        let mut live = LiveState::default();
         let mut used = |samples| -> Vec<(String, f64)> {
             let used = live.second(&tick(0, samples)).processors;
             used.into_iter().map(|it| (it.node, it.processors)).collect()

@@ -10,10 +10,10 @@
 //! [`outage`]s, and errors by the share of clients that never got in because their connections were refused.
 
 use crate::outage;
-use crate::rule::Complaint;
+use crate::rule::RuleDiagnostic;
 use model::Nanos;
-use model::objective::{Judged, Unit, Verdict};
-use model::summary::{Counts, Distribution, Group, LoadModel, Summary};
+use model::objective::{ObjectiveResult, ObjectiveUnit, ObjectiveVerdict};
+use model::summary::{Distribution, GroupSummary, LoadModelSummary, OutcomeCounts, Summary};
 
 /// One promise.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,14 +21,14 @@ pub struct Objective {
     text: String,
     /// Of all when `None`.
     pub operation: Option<usize>,
-    pub figure: Figure,
-    pub relation: Relation,
+    pub figure: ObjectiveMetric,
+    pub relation: ObjectiveRelation,
     /// Seconds, a share of 0..=1, or transactions per second.
     pub bound: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Figure {
+pub enum ObjectiveMetric {
     /// One of those that a summary has.
     Quantile(Quantile),
     Mean,
@@ -48,7 +48,7 @@ pub enum Quantile {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Relation {
+pub enum ObjectiveRelation {
     Below,
     AtMost,
     Above,
@@ -56,29 +56,33 @@ pub enum Relation {
 }
 
 /// Figures by name, in the order in which they are offered.
-const FIGURES: [(&str, Figure); 10] = [
-    ("p50", Figure::Quantile(Quantile::P50)),
-    ("p90", Figure::Quantile(Quantile::P90)),
-    ("p95", Figure::Quantile(Quantile::P95)),
-    ("p99", Figure::Quantile(Quantile::P99)),
-    ("p99.9", Figure::Quantile(Quantile::P999)),
-    ("mean", Figure::Mean),
-    ("max", Figure::Max),
-    ("errors", Figure::Errors),
-    ("dropped", Figure::Dropped),
-    ("tps", Figure::Tps),
+const FIGURES: [(&str, ObjectiveMetric); 10] = [
+    ("p50", ObjectiveMetric::Quantile(Quantile::P50)),
+    ("p90", ObjectiveMetric::Quantile(Quantile::P90)),
+    ("p95", ObjectiveMetric::Quantile(Quantile::P95)),
+    ("p99", ObjectiveMetric::Quantile(Quantile::P99)),
+    ("p99.9", ObjectiveMetric::Quantile(Quantile::P999)),
+    ("mean", ObjectiveMetric::Mean),
+    ("max", ObjectiveMetric::Max),
+    ("errors", ObjectiveMetric::Errors),
+    ("dropped", ObjectiveMetric::Dropped),
+    ("tps", ObjectiveMetric::Tps),
 ];
 
 /// The longer one first.
-const RELATIONS: [(&str, Relation); 4] =
-    [("<=", Relation::AtMost), (">=", Relation::AtLeast), ("<", Relation::Below), (">", Relation::Above)];
+const RELATIONS: [(&str, ObjectiveRelation); 4] = [
+    ("<=", ObjectiveRelation::AtMost),
+    (">=", ObjectiveRelation::AtLeast),
+    ("<", ObjectiveRelation::Below),
+    (">", ObjectiveRelation::Above),
+];
 
 /// Reads one objective; `operations` in the order of a summary's scripts.
-pub fn parse(text: &str, operations: &[String]) -> Result<Objective, Complaint> {
+pub fn parse(text: &str, operations: &[String]) -> Result<Objective, RuleDiagnostic> {
     let at = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
     let wrong = |part: &str, instead: String| {
         let found = if part.is_empty() { "nothing".to_owned() } else { format!("`{part}`") };
-        Complaint { offset: at(part), found, instead }
+        RuleDiagnostic { offset: at(part), found, hint: instead }
     };
     let Some((sign_at, (sign, relation))) = RELATIONS
         .iter()
@@ -104,25 +108,29 @@ pub fn parse(text: &str, operations: &[String]) -> Result<Objective, Complaint> 
     };
     let Some(bound) = figure.read(right) else {
         let example = match figure.unit() {
-            Unit::Seconds => "a time such as `200ms` or `1.5s`",
-            Unit::Share => "a percentage such as `0.1%`",
-            Unit::PerSecond => "transactions per second, such as `500`",
+            ObjectiveUnit::Seconds => "a time such as `200ms` or `1.5s`",
+            ObjectiveUnit::Share => "a percentage such as `0.1%`",
+            ObjectiveUnit::PerSecond => "transactions per second, such as `500`",
         };
         return Err(wrong(right, example.into()));
     };
-    if (*figure == Figure::Tps) != matches!(relation, Relation::Above | Relation::AtLeast) {
-        let instead = if *figure == Figure::Tps { "`>` or `>=`" } else { "`<` or `<=`" };
+    if (*figure == ObjectiveMetric::Tps)
+        != matches!(relation, ObjectiveRelation::Above | ObjectiveRelation::AtLeast)
+    {
+        let instead = if *figure == ObjectiveMetric::Tps { "`>` or `>=`" } else { "`<` or `<=`" };
         return Err(wrong(&text[sign_at..sign_at + sign.len()], instead.into()));
     }
     Ok(Objective { text: text.trim().to_owned(), operation, figure: *figure, relation, bound })
 }
 
-impl Figure {
-    fn unit(self) -> Unit {
+impl ObjectiveMetric {
+    fn unit(self) -> ObjectiveUnit {
         match self {
-            Figure::Quantile(_) | Figure::Mean | Figure::Max => Unit::Seconds,
-            Figure::Errors | Figure::Dropped => Unit::Share,
-            Figure::Tps => Unit::PerSecond,
+            ObjectiveMetric::Quantile(_) | ObjectiveMetric::Mean | ObjectiveMetric::Max => {
+                ObjectiveUnit::Seconds
+            }
+            ObjectiveMetric::Errors | ObjectiveMetric::Dropped => ObjectiveUnit::Share,
+            ObjectiveMetric::Tps => ObjectiveUnit::PerSecond,
         }
     }
 
@@ -130,9 +138,11 @@ impl Figure {
         let number =
             |text: &str| text.trim_end().parse().ok().filter(|it: &f64| it.is_finite() && *it >= 0.0);
         match self.unit() {
-            Unit::PerSecond => number(text.strip_suffix("/s").unwrap_or(text)),
-            Unit::Share => number(text.strip_suffix('%')?).filter(|it| *it <= 100.0).map(|it| it / 100.0),
-            Unit::Seconds => {
+            ObjectiveUnit::PerSecond => number(text.strip_suffix("/s").unwrap_or(text)),
+            ObjectiveUnit::Share => {
+                number(text.strip_suffix('%')?).filter(|it| *it <= 100.0).map(|it| it / 100.0)
+            }
+            ObjectiveUnit::Seconds => {
                 let units = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0)];
                 units.iter().find_map(|(unit, size)| Some(number(text.strip_suffix(unit)?)? * size))
             }
@@ -146,13 +156,13 @@ impl Objective {
         &self.text
     }
 
-    pub fn judge(&self, summary: &Summary) -> Judged {
+    pub fn judge(&self, summary: &Summary) -> ObjectiveResult {
         let group = match self.operation {
             None => Some(&summary.total),
             Some(operation) => summary.scripts.get(operation).map(|it| &it.group),
         };
-        let (seen, of) = group.map_or((None, 0), |it| self.figure.of(it));
-        let least = group.and_then(|it| self.figure.at_least(it, summary));
+        let (seen, of) = group.map_or((None, 0), |it| self.figure.measure(it));
+        let least = group.and_then(|it| self.figure.lower_bound(it, summary));
         let (measured, at_least) = match (seen, least) {
             (Some(seen), Some(least)) if least > seen => (Some(least), true),
             (None, Some(least)) => (Some(least), true),
@@ -161,39 +171,50 @@ impl Objective {
         // A bound that the longest one keeps, all quantiles keep; one that a lower quantile breaks, a higher one breaks.
         let verdict = match (measured, group) {
             // Without bound: no bound is long enough.
-            (Some(_), Some(group)) if self.figure.is_unanswered(group) => Verdict::Broken,
+            (Some(_), Some(group)) if self.figure.is_unanswered(group) => ObjectiveVerdict::Violated,
             (Some(it), _) => match self.compare(it) {
-                Verdict::Kept if at_least && self.figure.is_unended(summary) => Verdict::Unknown,
+                ObjectiveVerdict::Met if at_least && self.figure.is_hidden_by_outage(summary) => {
+                    ObjectiveVerdict::Unknown
+                }
                 verdict => verdict,
             },
-            (None, Some(group)) => self.by_bounds(&group.response),
-            (None, None) => Verdict::Unknown,
+            (None, Some(group)) => self.by_lower_quantile(&group.response),
+            (None, None) => ObjectiveVerdict::Unknown,
         };
         let unit = self.figure.unit();
-        Judged { objective: self.text.clone(), verdict, unit, measured, at_least, bound: self.bound, of }
+        ObjectiveResult {
+            objective: self.text.clone(),
+            verdict,
+            unit,
+            measured,
+            at_least,
+            bound: self.bound,
+            samples: of,
+        }
     }
 
-    fn compare(&self, it: f64) -> Verdict {
+    fn compare(&self, it: f64) -> ObjectiveVerdict {
         let kept = match self.relation {
-            Relation::Below => it < self.bound,
-            Relation::AtMost => it <= self.bound,
-            Relation::Above => it > self.bound,
-            Relation::AtLeast => it >= self.bound,
+            ObjectiveRelation::Below => it < self.bound,
+            ObjectiveRelation::AtMost => it <= self.bound,
+            ObjectiveRelation::Above => it > self.bound,
+            ObjectiveRelation::AtLeast => it >= self.bound,
         };
-        if kept { Verdict::Kept } else { Verdict::Broken }
+        if kept { ObjectiveVerdict::Met } else { ObjectiveVerdict::Violated }
     }
 
     /// Of a quantile with too few samples beyond it: broken when a lower one is too long already.
-    fn by_bounds(&self, it: &Distribution) -> Verdict {
-        let Figure::Quantile(wanted) = self.figure else { return Verdict::Unknown };
-        let lower = Quantile::ALL.into_iter().take_while(|it| *it != wanted).filter_map(|q| q.of(it));
-        let broken = lower.map(Nanos::as_secs_f64).any(|it| self.compare(it) == Verdict::Broken);
-        if broken { Verdict::Broken } else { Verdict::Unknown }
+    fn by_lower_quantile(&self, it: &Distribution) -> ObjectiveVerdict {
+        let ObjectiveMetric::Quantile(wanted) = self.figure else { return ObjectiveVerdict::Unknown };
+        let lower =
+            Quantile::ALL.into_iter().take_while(|it| *it != wanted).filter_map(|q| q.quantile_of(it));
+        let broken = lower.map(Nanos::as_secs_f64).any(|it| self.compare(it) == ObjectiveVerdict::Violated);
+        if broken { ObjectiveVerdict::Violated } else { ObjectiveVerdict::Unknown }
     }
 }
 
 impl Quantile {
-    fn place(self) -> f64 {
+    fn share(self) -> f64 {
         match self {
             Quantile::P50 => 0.5,
             Quantile::P90 => 0.9,
@@ -205,7 +226,7 @@ impl Quantile {
 
     const ALL: [Quantile; 5] = [Quantile::P50, Quantile::P90, Quantile::P95, Quantile::P99, Quantile::P999];
 
-    fn of(self, it: &Distribution) -> Option<Nanos> {
+    fn quantile_of(self, it: &Distribution) -> Option<Nanos> {
         match self {
             Quantile::P50 => it.p50,
             Quantile::P90 => it.p90,
@@ -216,63 +237,63 @@ impl Quantile {
     }
 }
 
-impl Figure {
+impl ObjectiveMetric {
     /// What was measured, and of how many.
-    fn of(self, it: &Group) -> (Option<f64>, u64) {
-        let Counts { ok, failed, unknown, dropped, .. } = it.counts;
+    fn measure(self, it: &GroupSummary) -> (Option<f64>, u64) {
+        let OutcomeCounts { ok, failed, unknown, dropped, .. } = it.counts;
         let arrivals = it.counts.arrivals();
         let share = |part: u64, of: u64| ((of > 0).then(|| part as f64 / of as f64), of);
         let samples = it.response.count + it.response.unanswered.map_or(0, |it| it.count);
         let seconds = |time: Option<Nanos>| (time.map(Nanos::as_secs_f64), samples);
         match self {
-            Figure::Quantile(quantile) => seconds(quantile.of(&it.response)),
-            Figure::Mean => seconds(it.response.mean),
-            Figure::Max => seconds(it.response.max),
-            Figure::Errors => share(failed + unknown + dropped, arrivals),
-            Figure::Dropped => share(dropped, arrivals),
-            Figure::Tps => (Some(it.tps.0), ok),
+            ObjectiveMetric::Quantile(quantile) => seconds(quantile.quantile_of(&it.response)),
+            ObjectiveMetric::Mean => seconds(it.response.mean),
+            ObjectiveMetric::Max => seconds(it.response.max),
+            ObjectiveMetric::Errors => share(failed + unknown + dropped, arrivals),
+            ObjectiveMetric::Dropped => share(dropped, arrivals),
+            ObjectiveMetric::Tps => (Some(it.tps.0), ok),
         }
     }
 
     /// 0..=1, where it is a place in the distribution of times.
-    fn place(self) -> Option<f64> {
+    fn share(self) -> Option<f64> {
         match self {
-            Figure::Quantile(it) => Some(it.place()),
+            ObjectiveMetric::Quantile(it) => Some(it.share()),
             // Of a mean one arrival without bound is enough.
-            Figure::Mean | Figure::Max => Some(1.0),
-            Figure::Errors | Figure::Dropped | Figure::Tps => None,
+            ObjectiveMetric::Mean | ObjectiveMetric::Max => Some(1.0),
+            ObjectiveMetric::Errors | ObjectiveMetric::Dropped | ObjectiveMetric::Tps => None,
         }
     }
 
     /// Whether the figure is a time that falls among the unanswered arrivals.
-    fn is_unanswered(self, it: &Group) -> bool {
-        self.place().is_some_and(|place| it.response.longer_than(place).is_some())
+    fn is_unanswered(self, it: &GroupSummary) -> bool {
+        self.share().is_some_and(|place| it.response.longer_than(place).is_some())
     }
 
     /// Whether an outage that lasts to the end of the window hides the figure, a time: too many users were still waiting.
-    fn is_unended(self, summary: &Summary) -> bool {
-        let unended = summary.outages.iter().filter(|it| it.unended);
-        let share = unended.map(|it| it.length().as_secs_f64()).sum::<f64>() / summary.window.as_secs_f64();
-        self.place().is_some_and(|place| share > 1.0 - place)
+    fn is_hidden_by_outage(self, summary: &Summary) -> bool {
+        let unended = summary.outages.iter().filter(|it| it.ongoing);
+        let share = unended.map(|it| it.duration().as_secs_f64()).sum::<f64>() / summary.window.as_secs_f64();
+        self.share().is_some_and(|place| share > 1.0 - place)
     }
 
     /// What it is at least, where what was recorded does not show it all: by arrivals without an answer, or by the outages and
     /// the refused clients of a closed model.
-    fn at_least(self, it: &Group, summary: &Summary) -> Option<f64> {
+    fn lower_bound(self, it: &GroupSummary, summary: &Summary) -> Option<f64> {
         let (outages, window) = (&summary.outages, summary.window);
-        let closed = matches!(summary.plan.model, LoadModel::Closed { .. }) && !outages.is_empty();
-        let unanswered = self.place().and_then(|place| it.response.longer_than(place));
+        let closed = matches!(summary.plan.model, LoadModelSummary::Closed { .. }) && !outages.is_empty();
+        let unanswered = self.share().and_then(|place| it.response.longer_than(place));
         let waited = closed.then(|| match self {
-            Figure::Quantile(it) => outage::wait(outages, window, it.place()).as_secs_f64(),
-            Figure::Max => outage::wait(outages, window, 1.0).as_secs_f64(),
-            Figure::Mean => outage::mean_wait(outages, window).as_secs_f64(),
-            Figure::Errors => outage::failing(outages, window),
-            Figure::Dropped | Figure::Tps => 0.0,
+            ObjectiveMetric::Quantile(it) => outage::wait_quantile(outages, window, it.share()).as_secs_f64(),
+            ObjectiveMetric::Max => outage::wait_quantile(outages, window, 1.0).as_secs_f64(),
+            ObjectiveMetric::Mean => outage::mean_wait(outages, window).as_secs_f64(),
+            ObjectiveMetric::Errors => outage::failing_share(outages, window),
+            ObjectiveMetric::Dropped | ObjectiveMetric::Tps => 0.0,
         });
         // A user is any of the clients with equal probability.
         let turned_away = match self {
-            Figure::Errors => {
-                f64::from(summary.connecting.turned_away) / f64::from(summary.plan.clients.max(1))
+            ObjectiveMetric::Errors => {
+                f64::from(summary.connects.turned_away) / f64::from(summary.plan.clients.max(1))
             }
             _ => 0.0,
         };
@@ -282,17 +303,17 @@ impl Figure {
 }
 
 /// All of `objectives`, in their order.
-pub fn judge(objectives: &[Objective], summary: &Summary) -> Vec<Judged> {
+pub fn judge(objectives: &[Objective], summary: &Summary) -> Vec<ObjectiveResult> {
     objectives.iter().map(|it| it.judge(summary)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{closed, quiet};
+    use crate::fixture::{closed_plan, quiet_measurement};
     use crate::summary::summarise;
     use model::summary::Server;
-    use model::{Code, Measured};
+    use model::{Code, Measurement};
 
     fn operations() -> Vec<String> {
         ["pay", "look: up"].map(str::to_owned).to_vec()
@@ -300,18 +321,18 @@ mod tests {
 
     /// A quiet run, spoiled: 7500 transactions of the first operation, 2500 of the second, of 2.5 ms each, 999/s.
     #[track_caller]
-    fn check(objective: &str, spoil: impl FnOnce(&mut Measured), expected: &str) {
-        let mut measured = quiet();
+    fn check(objective: &str, spoil: impl FnOnce(&mut Measurement), expected: &str) {
+        let mut measured = quiet_measurement();
         spoil(&mut measured);
-        let summary = summarise(&measured, Server::default(), closed());
+        let summary = summarise(&measured, Server::default(), closed_plan());
         let it = parse(objective, &operations()).expect(objective).judge(&summary);
         let sign = if it.at_least { ">" } else { "" };
         let seen = it.measured.map_or("-".to_owned(), |it| format!("{sign}{it:.6}"));
-        assert_eq!(format!("{:?} {seen} of {}", it.verdict, it.of), expected, "{objective}");
+        assert_eq!(format!("{:?} {seen} of {}", it.verdict, it.samples), expected, "{objective}");
     }
 
     #[test]
-    fn kept_and_broken() {
+    fn judges_kept_and_broken_objectives() {
         for (objective, expected) in [
             ("p99 < 200ms", "Kept 0.002500 of 10000"),
             ("p99<2ms", "Broken 0.002500 of 10000"),
@@ -334,8 +355,8 @@ mod tests {
     }
 
     #[test]
-    fn arrivals_without_an_answer_are_longer_than_any_bound() {
-        let dropped = |n: u64| move |it: &mut Measured| it.interval.cells[0].dropped = n;
+    fn unanswered_arrivals_exceed_every_bound() {
+        let dropped = |n: u64| move |it: &mut Measurement| it.interval.scripts[0].dropped = n;
         // 1 % of them and more: p99 is one of them, as are mean and max of any.
         check("p99 < 200ms", dropped(50), "Kept 0.002500 of 10050");
         check("p99 < 200ms", dropped(150), "Broken >10.000000 of 10150");
@@ -347,32 +368,33 @@ mod tests {
         check("pay: p99 < 200ms", dropped(150), "Broken >10.000000 of 7650");
         check("look: up: p99 < 200ms", dropped(150), "Kept 0.002500 of 2500");
         // So is what was refused before it was sent, or got no answer; but not what was answered with an error.
-        let failed =
-            |code| move |it: &mut Measured| (0..150).for_each(|_| it.interval.cells[0].failed.count(code));
+        let failed = |code| {
+            move |it: &mut Measurement| (0..150).for_each(|_| it.interval.scripts[0].failed.count(code))
+        };
         check("p99 < 200ms", failed(Code::REFUSED), "Broken >10.000000 of 10150");
         check("p99 < 200ms", failed(Code::SqlState(*b"40P01")), "Kept 0.002500 of 10000");
         check("p99 < 200ms", failed(Code::Http(503)), "Kept 0.002500 of 10000");
-        let unknown = |it: &mut Measured| {
-            (0..150).for_each(|_| it.interval.cells[0].unknown.count(Code::TIMED_OUT));
+        let unknown = |it: &mut Measurement| {
+            (0..150).for_each(|_| it.interval.scripts[0].unknown.count(Code::TIMED_OUT));
         };
         check("p99 < 200ms", unknown, "Broken >10.000000 of 10150");
         // Most of all arrivals.
         check("p50 < 1s", dropped(30_000), "Broken >10.000000 of 40000");
         // Too few of them to show a quantile.
-        let few = |it: &mut Measured| {
-            it.interval.cells[0].response = crate::fixture::millis(100, 5);
-            it.interval.cells[0].dropped = 5;
+        let few = |it: &mut Measurement| {
+            it.interval.scripts[0].response = crate::fixture::millis(100, 5);
+            it.interval.scripts[0].dropped = 5;
         };
         check("pay: p99 < 1s", few, "Unknown - of 105");
     }
 
     #[test]
-    fn outages_of_a_closed_model() {
+    fn judges_outages_of_a_closed_model() {
         let outage = |from: u64, to: u64, failing| {
-            move |it: &mut Measured| {
+            move |it: &mut Measurement| {
                 let unended = to == 10_000;
                 let (from, to) = (Nanos::from_millis(from), Nanos::from_millis(to));
-                it.outages = vec![model::Outage { from, to, unended, failing }];
+                it.outages = vec![model::Outage { from, to, ongoing: unended, failing }];
             }
         };
         // A user who arrives during the outage waits for its end.
@@ -394,22 +416,22 @@ mod tests {
 
     #[test]
     fn clients_that_never_got_in_are_errors() {
-        let few = |it: &mut Measured| {
+        let few = |it: &mut Measurement| {
             it.clients = vec![10_000, 0, 0, 0];
             it.interval.refused.add(Code::SqlState(*b"53300"), 408);
         };
         check("errors < 1%", few, "Broken >0.750000 of 10000");
         check("errors < 80%", few, "Kept >0.750000 of 10000");
         // They log in late, or wait for a pooler.
-        let late = |it: &mut Measured| it.interval.refused.add(Code::SqlState(*b"53300"), 408);
+        let late = |it: &mut Measurement| it.interval.refused.add(Code::SqlState(*b"53300"), 408);
         check("errors < 1%", late, "Kept 0.000000 of 10000");
         check("errors < 1%", |it| it.clients = vec![10_000, 0, 0, 0], "Kept 0.000000 of 10000");
     }
 
     #[test]
-    fn failures_and_what_was_dropped() {
-        let spoil = |it: &mut Measured| {
-            let cell = &mut it.interval.cells[1];
+    fn judges_errors_and_drops() {
+        let spoil = |it: &mut Measurement| {
+            let cell = &mut it.interval.scripts[1];
             (0..100).for_each(|_| cell.failed.count(Code::SqlState(*b"40P01")));
             (0..150).for_each(|_| cell.unknown.count(Code::RESET));
             cell.dropped = 250;
@@ -422,15 +444,16 @@ mod tests {
     }
 
     #[test]
-    fn too_little_to_tell() {
-        let few =
-            |count| move |it: &mut Measured| it.interval.cells[0].response = crate::fixture::millis(count, 5);
+    fn is_unknown_with_too_few_samples() {
+        let few = |count| {
+            move |it: &mut Measurement| it.interval.scripts[0].response = crate::fixture::millis(count, 5)
+        };
         check("pay: p99 < 200ms", few(1000), "Kept 0.005000 of 1000");
         check("pay: p99 < 200ms", few(900), "Unknown - of 900");
         // It cannot be kept any more.
         check("pay: p99 < 4ms", few(900), "Broken - of 900");
         check("pay: p50 < 4ms", few(10), "Unknown - of 10");
-        let nothing = |it: &mut Measured| it.interval.clear();
+        let nothing = |it: &mut Measurement| it.interval.clear();
         for objective in ["p50 < 1s", "mean < 1s", "max < 1s", "errors < 1%", "dropped < 1%"] {
             check(objective, nothing, "Unknown - of 0");
         }
@@ -438,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes() {
+    fn reports_diagnostics_with_position() {
         for (objective, offset, found, instead) in [
             ("", 0, "nothing", "an objective such as"),
             ("p99 200ms", 0, "`p99 200ms`", "an objective such as"),
@@ -456,7 +479,7 @@ mod tests {
         ] {
             let it = parse(objective, &operations()).expect_err(objective);
             assert_eq!((it.offset, it.found.as_str()), (offset, found), "{objective}");
-            assert!(it.instead.starts_with(instead), "{objective}: {}", it.instead);
+            assert!(it.hint.starts_with(instead), "{objective}: {}", it.hint);
         }
     }
 }

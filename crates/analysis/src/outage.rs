@@ -18,16 +18,16 @@
 //! The expected-interval correction of HdrHistogram would need the interval at which users were to come, which a closed model
 //! does not have, and would correct slow statements too.
 
-use model::{Interval, Latency, Nanos, Outage, Second, Successes};
+use model::{Interval, LatencyHistogram, Nanos, Outage, Second, Successes};
 
 /// Shortest outage: a dozen buckets of [`model::Successes`].
-const SHORTEST: Nanos = Nanos::from_millis(100);
+const OUTAGE_MIN: Nanos = Nanos::from_millis(100);
 /// Shortest gap that counts in an open model, where arrivals show shorter ones, and for a single client, whose slow statement
 /// cannot be told from a short outage. Seconds of a file show none shorter.
 const LONG: Nanos = Nanos::from_secs(1);
 /// −ln of the probability that chance alone leaves a gap: among n successes, a gap in which `expected` were to come has a
 /// probability of at most n·e^−expected. At 9.2, one run in ten thousand shows one.
-const CHANCE: f64 = 9.2;
+const CHANCE_LOG: f64 = 9.2;
 /// Multiple of the [`usual`] response time, in an open model of the median, below which a gap is no outage: transactions of
 /// equal length that begin together also end together.
 const CYCLES: f64 = 3.0;
@@ -40,7 +40,7 @@ const WAITED: f64 = 0.9;
 
 /// Counts of one second that show an outage.
 #[derive(Clone, Copy, Debug)]
-pub struct Brought {
+pub struct SecondCounts {
     from: Nanos,
     to: Nanos,
     begun: u64,
@@ -53,31 +53,31 @@ pub struct Brought {
     successes: Option<Successes>,
 }
 
-impl From<&Interval> for Brought {
-    fn from(it: &Interval) -> Brought {
-        let arrivals: u64 = it.cells.iter().map(model::Cell::arrivals).sum();
-        let ok: u64 = it.cells.iter().map(|cell| cell.ok).sum();
-        let dropped: u64 = it.cells.iter().map(|cell| cell.dropped).sum();
+impl From<&Interval> for SecondCounts {
+    fn from(it: &Interval) -> SecondCounts {
+        let arrivals: u64 = it.scripts.iter().map(model::ScriptCounts::arrivals).sum();
+        let ok: u64 = it.scripts.iter().map(|cell| cell.ok).sum();
+        let dropped: u64 = it.scripts.iter().map(|cell| cell.dropped).sum();
         let failed = arrivals - ok + it.refused.total();
-        let (from, to, begun, successes) = (it.from, it.to, it.begun, it.successes);
-        Brought { from, to, begun, ended: arrivals - dropped, ok, failed, successes }
+        let (from, to, begun, successes) = (it.from, it.to, it.started, it.successes);
+        SecondCounts { from, to, begun, ended: arrivals - dropped, ok, failed, successes }
     }
 }
 
-impl From<&Second> for Brought {
-    fn from(it: &Second) -> Brought {
+impl From<&Second> for SecondCounts {
+    fn from(it: &Second) -> SecondCounts {
         let arrivals: u64 = it.operations.iter().map(model::OperationSecond::arrivals).sum();
         let ok: u64 = it.operations.iter().map(|cell| cell.ok).sum();
         let dropped: u64 = it.operations.iter().map(|cell| cell.dropped).sum();
         let failed = arrivals - ok + it.refused.total();
-        let (from, to, begun) = (it.from, it.to, it.begun);
-        Brought { from, to, begun, ended: arrivals - dropped, ok, failed, successes: None }
+        let (from, to, begun) = (it.from, it.to, it.started);
+        SecondCounts { from, to, begun, ended: arrivals - dropped, ok, failed, successes: None }
     }
 }
 
 /// Follows a window second by second.
 #[derive(Debug, Default)]
-pub struct Gaps {
+pub struct OutageDetector {
     /// The beginning of the window, by the clock of the intervals; `None` before the first one.
     begin: Option<Nanos>,
     /// The last success, or the window's beginning.
@@ -86,7 +86,7 @@ pub struct Gaps {
     /// The first end of a second since `last` at which no transaction was in flight or had failed.
     idle_since: Option<Nanos>,
     /// Since `last`, at the end of every second none was in flight and some had failed.
-    turned_away: bool,
+    rejected: bool,
     /// `turned_away` at the end of the latest second.
     at_end: bool,
     /// Whether the latest second failed, if it had no success. The time after the window does not count.
@@ -96,18 +96,18 @@ pub struct Gaps {
     /// Whole seconds of the gap, and those of them with failures.
     whole: u64,
     failing: u64,
-    found: Vec<Outage>,
+    outages: Vec<Outage>,
 }
 
-impl Gaps {
+impl OutageDetector {
     /// The next second of all threads, or what came after the last one.
-    pub fn second(&mut self, it: impl Into<Brought>) {
-        let it: Brought = it.into();
+    pub fn second(&mut self, it: impl Into<SecondCounts>) {
+        let it: SecondCounts = it.into();
         if self.begin.is_none() {
             (self.begin, self.last) = (Some(it.from), it.from);
-            (self.turned_away, self.at_end) = (true, true);
+            (self.rejected, self.at_end) = (true, true);
         }
-        self.turned_away &= self.at_end;
+        self.rejected &= self.at_end;
         if let Some(failed) = self.empty.take() {
             self.whole += 1;
             self.failing += u64::from(failed);
@@ -136,7 +136,7 @@ impl Gaps {
 
     fn success(&mut self, first: Nanos, last: Nanos) {
         self.close(first, false);
-        (self.last, self.idle_since, self.turned_away) = (last.max(self.last), None, true);
+        (self.last, self.idle_since, self.rejected) = (last.max(self.last), None, true);
         (self.whole, self.failing) = (0, 0);
     }
 
@@ -149,12 +149,12 @@ impl Gaps {
     fn close(&mut self, to: Nanos, unended: bool) {
         // Seconds after the window, in which clients wait for the end of their sessions, do not count.
         let waited = self.idle_since.is_none_or(|idle| idle >= to);
-        if waited && to - self.last >= SHORTEST {
+        if waited && to - self.last >= OUTAGE_MIN {
             let failing = match to - self.last < LONG {
                 true => self.failures,
-                false => self.turned_away || (self.whole > 0 && self.failing == self.whole),
+                false => self.rejected || (self.whole > 0 && self.failing == self.whole),
             };
-            self.found.push(Outage { from: self.last, to, unended, failing });
+            self.outages.push(Outage { from: self.last, to, ongoing: unended, failing });
         }
     }
 
@@ -164,9 +164,9 @@ impl Gaps {
         self.close(begin + window, true);
         let within = |it: Outage| {
             let to = (it.to - begin).min(window);
-            Outage { from: it.from - begin, to, unended: to == window, ..it }
+            Outage { from: it.from - begin, to, ongoing: to == window, ..it }
         };
-        self.found.into_iter().map(within).filter(|it| it.length() >= SHORTEST).collect()
+        self.outages.into_iter().map(within).filter(|it| it.duration() >= OUTAGE_MIN).collect()
     }
 }
 
@@ -179,33 +179,33 @@ pub(crate) fn unexplained(
     clients: Option<u32>,
 ) -> Vec<Outage> {
     let clients = clients.filter(|it| *it > 1);
-    let mut response = Latency::new();
-    interval.cells.iter().for_each(|it| response.merge(&it.response));
+    let mut response = LatencyHistogram::new();
+    interval.scripts.iter().for_each(|it| response.merge(&it.response));
     let (shortest, usual) = match clients {
-        Some(_) => (SHORTEST, usual(&response)),
-        None => (LONG, response.at_rank(0.5).unwrap_or_default()),
+        Some(_) => (OUTAGE_MIN, usual(&response)),
+        None => (LONG, response.quantile_unchecked(0.5).unwrap_or_default()),
     };
-    let is_long = |it: &&Outage| it.length().as_secs_f64() > CYCLES * usual.as_secs_f64();
-    let long = gaps.iter().filter(|it| it.length() >= shortest).filter(is_long);
+    let is_long = |it: &&Outage| it.duration().as_secs_f64() > CYCLES * usual.as_secs_f64();
+    let long = gaps.iter().filter(|it| it.duration() >= shortest).filter(is_long);
     let mut candidates: Vec<Outage> = long.copied().collect();
     if let Some(clients) = clients {
         candidates = together(candidates, &response, f64::from(clients), window);
         candidates.sort_by_key(|it| it.from);
     }
-    let lost: f64 = candidates.iter().map(|it| it.length().as_secs_f64()).sum();
-    let succeeded: u64 = interval.cells.iter().map(|it| it.ok).sum();
+    let lost: f64 = candidates.iter().map(|it| it.duration().as_secs_f64()).sum();
+    let succeeded: u64 = interval.scripts.iter().map(|it| it.ok).sum();
     let rest = window.as_secs_f64() - lost;
     if succeeded == 0 || rest <= 0.0 {
         return Vec::new();
     }
-    let expected = |it: &Outage| succeeded as f64 / rest * it.length().as_secs_f64();
-    candidates.retain(|it| expected(it) >= CHANCE + (succeeded as f64).ln());
+    let expected = |it: &Outage| succeeded as f64 / rest * it.duration().as_secs_f64();
+    candidates.retain(|it| expected(it) >= CHANCE_LOG + (succeeded as f64).ln());
     candidates
 }
 
 /// Length of the transaction that a client is in at a random moment: the median weighted by time. The longest 1 % of transactions,
 /// which an outage may have held up, are left out.
-fn usual(response: &Latency) -> Nanos {
+fn usual(response: &LatencyHistogram) -> Nanos {
     let mut left = response.count() - response.count() / HELD_UP;
     let mut kept = Vec::new();
     for (length, n) in response.counts() {
@@ -223,15 +223,15 @@ fn usual(response: &Latency) -> Nanos {
 }
 
 /// Those gaps in which all of so many `clients` waited at the same time more often than independent ones do.
-fn together(mut gaps: Vec<Outage>, response: &Latency, clients: f64, window: Nanos) -> Vec<Outage> {
-    gaps.sort_by_key(|it| std::cmp::Reverse(it.length()));
+fn together(mut gaps: Vec<Outage>, response: &LatencyHistogram, clients: f64, window: Nanos) -> Vec<Outage> {
+    gaps.sort_by_key(|it| std::cmp::Reverse(it.duration()));
     // Who waited for the end of a gap shorter than a second waited, or was refused.
     let mut matched = 0;
     gaps.retain_mut(|it| {
-        let waited = response.above(Nanos((it.length().0 as f64 * WAITED) as u64)) > matched;
+        let waited = response.count_above(Nanos((it.duration().0 as f64 * WAITED) as u64)) > matched;
         matched += u64::from(waited);
-        it.failing &= !waited || it.length() >= LONG;
-        waited || it.failing || it.length() >= LONG
+        it.failing &= !waited || it.duration() >= LONG;
+        waited || it.failing || it.duration() >= LONG
     });
     // Of the rest of the window, without these outages and what waited for their ends.
     let expected = |length: Nanos, without: &[Outage]| {
@@ -242,8 +242,8 @@ fn together(mut gaps: Vec<Outage>, response: &Latency, clients: f64, window: Nan
         }
         for it in without.iter().filter(|it| !it.failing) {
             count -= clients;
-            excess -= (it.length() - length).as_secs_f64() * clients;
-            rest -= it.length().as_secs_f64();
+            excess -= (it.duration() - length).as_secs_f64() * clients;
+            rest -= it.duration().as_secs_f64();
         }
         let silent = (excess.max(0.0) / (clients * rest)).min(1.0);
         count.max(0.0) * silent.powf(clients - 1.0)
@@ -253,8 +253,8 @@ fn together(mut gaps: Vec<Outage>, response: &Latency, clients: f64, window: Nan
     for (number, it) in gaps.iter().enumerate() {
         let n = (number + 1 - unexplained) as f64;
         factorial += n.ln();
-        let logarithm = n * expected(it.length(), &gaps[..unexplained]).ln() - factorial;
-        if logarithm <= OVERLAP.ln() || (it.unended && it.length() >= LONG) {
+        let logarithm = n * expected(it.duration(), &gaps[..unexplained]).ln() - factorial;
+        if logarithm <= OVERLAP.ln() || (it.ongoing && it.duration() >= LONG) {
             (unexplained, factorial) = (number + 1, 0.0);
         }
     }
@@ -264,8 +264,8 @@ fn together(mut gaps: Vec<Outage>, response: &Latency, clients: f64, window: Nan
 
 /// Quantile `q` (0..=1) of the time that users wait for the end of an outage, if they arrive at random moments of the window,
 /// every moment being equally likely. A lower bound where an outage did not end within the window.
-pub(crate) fn wait(outages: &[Outage], window: Nanos, q: f64) -> Nanos {
-    let mut lengths: Vec<f64> = outages.iter().map(|it| it.length().as_secs_f64()).collect();
+pub(crate) fn wait_quantile(outages: &[Outage], window: Nanos, q: f64) -> Nanos {
+    let mut lengths: Vec<f64> = outages.iter().map(|it| it.duration().as_secs_f64()).collect();
     lengths.sort_by(|a, b| b.total_cmp(a));
     // A user who arrives in the last w of an outage waits less than w. Find w for which the others, Σ (length − w), take
     // this long.
@@ -284,21 +284,21 @@ pub(crate) fn wait(outages: &[Outage], window: Nanos, q: f64) -> Nanos {
 
 /// Their mean wait.
 pub(crate) fn mean_wait(outages: &[Outage], window: Nanos) -> Nanos {
-    let squares: f64 = outages.iter().map(|it| it.length().as_secs_f64().powi(2)).sum();
+    let squares: f64 = outages.iter().map(|it| it.duration().as_secs_f64().powi(2)).sum();
     Nanos::from_secs_f64(squares / 2.0 / window.as_secs_f64())
 }
 
 /// The share of them who is turned away, or not served within the window.
-pub(crate) fn failing(outages: &[Outage], window: Nanos) -> f64 {
-    let those = outages.iter().filter(|it| it.failing || it.unended);
-    those.map(|it| it.length().as_secs_f64()).sum::<f64>() / window.as_secs_f64()
+pub(crate) fn failing_share(outages: &[Outage], window: Nanos) -> f64 {
+    let those = outages.iter().filter(|it| it.failing || it.ongoing);
+    those.map(|it| it.duration().as_secs_f64()).sum::<f64>() / window.as_secs_f64()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fixture::millis;
-    use model::{Code, Measured};
+    use model::{Code, Measurement};
 
     /// A second from words: `500` transactions of 2 ms that ended well, from the beginning to the end of the second, or from a
     /// tenth to another, `100@0-2`; `^900` four more that took 900 ms; `!3` failed; `~3` refused connections; `+4` more under
@@ -311,15 +311,15 @@ mod tests {
             let count = |text: &str| text.parse().expect("a number");
             match word.as_bytes()[0] {
                 b'!' => {
-                    it.cells[0].failed.add(Code::REFUSED, count(&word[1..]));
+                    it.scripts[0].failed.add(Code::REFUSED, count(&word[1..]));
                     ended += count(&word[1..]);
                 }
                 b'~' => it.refused.add(Code::REFUSED, count(&word[1..])),
                 b'+' => more = count(&word[1..]) as i64,
                 b'-' => more = -(count(&word[1..]) as i64),
                 b'^' => {
-                    it.cells[0].ok += 4;
-                    it.cells[0].response.merge(&millis(4, count(&word[1..])));
+                    it.scripts[0].ok += 4;
+                    it.scripts[0].response.merge(&millis(4, count(&word[1..])));
                     ended += 4;
                 }
                 _ => {
@@ -328,20 +328,20 @@ mod tests {
                     let at = |tenth: &str| it.from + Nanos::from_millis(100 * count(tenth));
                     let (first, last, ok) = (at(first), at(last), count(ok));
                     let each = (last - first).0 / ok.saturating_sub(1).max(1);
-                    (0..ok).for_each(|n| it.success(first + Nanos(n * each)));
-                    it.cells[0].ok += ok;
-                    it.cells[0].response.merge(&millis(ok, 2));
+                    (0..ok).for_each(|n| it.record_success(first + Nanos(n * each)));
+                    it.scripts[0].ok += ok;
+                    it.scripts[0].response.merge(&millis(ok, 2));
                     ended += ok;
                 }
             }
         }
-        it.begun = (ended as i64 + more) as u64;
+        it.started = (ended as i64 + more) as u64;
         it
     }
 
     /// What comes after the window is nothing.
-    fn measured(seconds: &[&str]) -> Measured {
-        let (mut gaps, mut all) = (Gaps::default(), Interval::new(&[0]));
+    fn measured(seconds: &[&str]) -> Measurement {
+        let (mut gaps, mut all) = (OutageDetector::default(), Interval::new(&[0]));
         for (number, text) in seconds.iter().enumerate() {
             let it = second(number as u64, text);
             gaps.second(&it);
@@ -349,21 +349,26 @@ mod tests {
         }
         let window = Nanos::from_secs(seconds.len() as u64);
         gaps.second(&second(seconds.len() as u64, ""));
-        Measured { window, interval: all, outages: gaps.finish(window), ..crate::fixture::quiet() }
+        Measurement {
+            window,
+            interval: all,
+            outages: gaps.finish(window),
+            ..crate::fixture::quiet_measurement()
+        }
     }
 
-    fn found(it: &Measured) -> Vec<Outage> {
+    fn found(it: &Measurement) -> Vec<Outage> {
         unexplained(&it.outages, it.window, &it.interval, Some(4))
     }
 
     fn shown(it: &Outage) -> String {
-        let flags = [(it.failing, " failing"), (it.unended, " unended")];
+        let flags = [(it.failing, " failing"), (it.ongoing, " unended")];
         let flags: String = flags.into_iter().filter(|it| it.0).map(|it| it.1).collect();
         format!("{:.1}-{:.1}{flags}", it.from.as_secs_f64(), it.to.as_secs_f64())
     }
 
     #[test]
-    fn finds_outages_and_leaves_the_rest() {
+    fn finds_outages_and_ignores_short_pauses() {
         for (seconds, expected) in [
             // Killed after 2.2 of 6 s: clients of a closed model are refused; or arrivals fail.
             (&["500", "500", "100@0-2 !4", "~80", "~80", "~80"][..], "2.2-6.0 failing unended"),
@@ -416,7 +421,7 @@ mod tests {
         let gap = |n: u64| Outage {
             from: Nanos::from_millis(1_000 * n),
             to: Nanos::from_millis(1_000 * n + 500),
-            unended: false,
+            ongoing: false,
             failing: false,
         };
         let window = Nanos::from_secs(60);
@@ -434,7 +439,7 @@ mod tests {
             let mut it = measured(&["500"; 60]);
             // Those that an outage holds up take as long as it, natural ones from 0.6 to 1 s.
             let length = |n: u64| if slow <= 16 { 505 } else { 600 + n % 5 * 100 };
-            let response = &mut it.interval.cells[0].response;
+            let response = &mut it.interval.scripts[0].response;
             (0..slow).for_each(|n| response.merge(&millis(1, length(n))));
             let gaps: Vec<Outage> = (0..gaps).map(gap).collect();
             let found = unexplained(&gaps, window, &it.interval, Some(clients)).len();
@@ -443,15 +448,15 @@ mod tests {
     }
 
     #[test]
-    fn transactions_that_end_together_are_no_outage() {
+    fn synchronous_transactions_are_no_outage() {
         let mut it = measured(&["+100", "", "", "100@9-10 -100 ", "+100", "", "", "100@9-10 -100"]);
-        it.interval.cells[0].response = millis(200, 4000);
+        it.interval.scripts[0].response = millis(200, 4000);
         assert_eq!(found(&it), []);
     }
 
     #[test]
     fn seconds_after_the_window_do_not_count() {
-        let mut gaps = Gaps::default();
+        let mut gaps = OutageDetector::default();
         for (number, text) in ["500", "100@0-2 +4", "", "!4 -4", "", ""].iter().enumerate() {
             gaps.second(&second(number as u64, text));
         }
@@ -460,8 +465,8 @@ mod tests {
     }
 
     #[test]
-    fn seconds_of_a_file_have_no_moments() {
-        let mut gaps = Gaps::default();
+    fn finds_outages_in_stored_seconds() {
+        let mut gaps = OutageDetector::default();
         for (number, text) in ["500", "100@0-2 +4", "", "", "400 -4", "500"].iter().enumerate() {
             let it = Interval { successes: None, ..second(number as u64, text) };
             gaps.second(&it);
@@ -471,11 +476,11 @@ mod tests {
     }
 
     #[test]
-    fn waits_of_users_who_come_at_any_moment() {
+    fn computes_waits_of_random_arrivals() {
         let outage = |from: u64, to: u64| Outage {
             from: Nanos::from_millis(from),
             to: Nanos::from_millis(to),
-            unended: false,
+            ongoing: false,
             failing: false,
         };
         let window = Nanos::from_secs(10);
@@ -490,14 +495,15 @@ mod tests {
             (&[outage(0, 2_000), outage(5_000, 8_000)], 0.95, 2500),
             (&[], 0.99, 0),
         ] {
-            let it = wait(outages, window, q);
+            let it = wait_quantile(outages, window, q);
             assert_eq!(it.as_millis_f64().round(), f64::from(millis), "{outages:?} {q}");
-            let beyond: f64 = outages.iter().map(|one| (one.length() - it).as_secs_f64()).sum::<f64>() / 10.0;
+            let beyond: f64 =
+                outages.iter().map(|one| (one.duration() - it).as_secs_f64()).sum::<f64>() / 10.0;
             assert!(beyond <= 1.0 - q + 1e-6, "{outages:?} {q}: {beyond} wait longer");
         }
         assert_eq!(mean_wait(&[outage(2_000, 5_000)], window), Nanos::from_millis(450));
-        assert_eq!(failing(&[outage(2_000, 5_000)], window), 0.0);
+        assert_eq!(failing_share(&[outage(2_000, 5_000)], window), 0.0);
         let failed = Outage { failing: true, ..outage(2_000, 5_000) };
-        assert_eq!(failing(&[failed, Outage { unended: true, ..outage(8_000, 10_000) }], window), 0.5);
+        assert_eq!(failing_share(&[failed, Outage { ongoing: true, ..outage(8_000, 10_000) }], window), 0.5);
     }
 }

@@ -9,20 +9,20 @@
 //! each cell was searched once, the intervals of the answers say how they scatter.
 
 use crate::repeats;
-use crate::strategy::Chance;
-use model::search::{Fitted, Need, Plateau};
+use crate::strategy::SplitMix64;
+use model::search::{FittedValue, Plateau, RequiredConnections};
 use std::cmp::Ordering;
 
 const DRAWS: usize = 4000;
 const LEVEL: f64 = 0.95;
 /// Runs beyond the first of their cells, of all cells together: fewer do not tell how runs scatter.
-const FEWEST: usize = 4;
+const RUNS_MIN: usize = 4;
 /// Deviations of a normal value between the ends of its interval of 95 %.
-const WITHIN: f64 = 2.0 * 1.959_964;
+const INTERVAL_DEVIATIONS: f64 = 2.0 * 1.959_964;
 
 /// What is known of one cell: a figure of each of its runs, or an answer with its interval.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Known {
+pub enum CellValue {
     Runs(Vec<f64>),
     /// Of a search that was made once.
     Answer {
@@ -30,17 +30,17 @@ pub enum Known {
         interval: Option<(f64, f64)>,
     },
     /// Skipped, or without an answer.
-    Nothing,
+    Missing,
 }
 
-impl Known {
-    fn fitted(&self) -> Option<Fitted> {
+impl CellValue {
+    fn fitted(&self) -> Option<FittedValue> {
         match self {
-            Known::Runs(runs) => {
-                repeats::estimate(runs).map(|it| Fitted { value: it.median, interval: it.interval })
+            CellValue::Runs(runs) => {
+                repeats::estimate(runs).map(|it| FittedValue { value: it.median, interval: it.interval })
             }
-            Known::Answer { value, interval } => Some(Fitted { value: *value, interval: *interval }),
-            Known::Nothing => None,
+            CellValue::Answer { value, interval } => Some(FittedValue { value: *value, interval: *interval }),
+            CellValue::Missing => None,
         }
     }
 }
@@ -49,12 +49,12 @@ impl Known {
 /// it is better (rates) or less (seconds). `None` where nothing is known of any cell. `seed` decides the resampling.
 pub fn plateau(
     labels: &[Vec<(String, String)>],
-    known: &[Known],
+    known: &[CellValue],
     maxima: bool,
-    needs: Option<Need>,
+    needs: Option<RequiredConnections>,
     seed: u64,
 ) -> Option<Plateau> {
-    let points: Vec<Option<Fitted>> = known.iter().map(Known::fitted).collect();
+    let points: Vec<Option<FittedValue>> = known.iter().map(CellValue::fitted).collect();
     let mut ranked: Vec<(usize, f64)> = points
         .iter()
         .enumerate()
@@ -64,46 +64,51 @@ pub fn plateau(
     ranked.sort_by(|a, b| if maxima { b.1.total_cmp(&a.1) } else { a.1.total_cmp(&b.1) });
     let best = ranked.first()?.0;
     let cells: Vec<usize> = ranked.iter().map(|it| it.0).collect();
-    let scatter = Scatter::of(&cells, known, &points, &mut Chance(seed));
-    let beats = |cell: usize| scatter.as_ref().is_some_and(|it| it.apart(best, cell, maxima));
+    let scatter = CellScatter::from_cells(&cells, known, &points, &mut SplitMix64(seed));
+    let beats = |cell: usize| scatter.as_ref().is_some_and(|it| it.is_worse(best, cell, maxima));
     let plateau: Vec<usize> = cells.into_iter().filter(|cell| *cell == best || !beats(*cell)).collect();
-    let recommended = plateau.iter().copied().min_by(|a, b| less(labels, *a, *b));
+    let recommended = plateau.iter().copied().min_by(|a, b| by_size(labels, *a, *b));
     Some(Plateau { maxima, points, plateau, recommended, needs })
 }
 
 /// How far cells may differ by chance.
 #[derive(Debug)]
-struct Scatter {
+struct CellScatter {
     /// By cell: the logarithm of its figure, and its standard error.
     of: Vec<Option<(f64, f64)>>,
     /// So many standard errors of a difference are beyond chance.
     bound: f64,
 }
 
-impl Scatter {
+impl CellScatter {
     /// `None` where it is not known how they scatter.
-    fn of(
+    fn from_cells(
         cells: &[usize],
-        known: &[Known],
-        points: &[Option<Fitted>],
-        chance: &mut Chance,
-    ) -> Option<Scatter> {
+        known: &[CellValue],
+        points: &[Option<FittedValue>],
+        chance: &mut SplitMix64,
+    ) -> Option<CellScatter> {
         let of_runs = |cell: &usize| match &known[*cell] {
-            Known::Runs(runs) if runs.iter().all(|it| *it > 0.0) => {
+            CellValue::Runs(runs) if runs.iter().all(|it| *it > 0.0) => {
                 Some(runs.iter().map(|it| it.ln()).collect::<Vec<f64>>())
             }
             _ => None,
         };
         let runs: Option<Vec<Vec<f64>>> = cells.iter().map(of_runs).collect();
         match runs {
-            Some(runs) => Scatter::by_runs(cells, &runs, points.len(), chance),
-            None => Some(Scatter::by_intervals(cells, points, chance)),
+            Some(runs) => CellScatter::by_runs(cells, &runs, points.len(), chance),
+            None => Some(CellScatter::by_intervals(cells, points, chance)),
         }
     }
 
-    fn by_runs(cells: &[usize], runs: &[Vec<f64>], all: usize, chance: &mut Chance) -> Option<Scatter> {
+    fn by_runs(
+        cells: &[usize],
+        runs: &[Vec<f64>],
+        all: usize,
+        chance: &mut SplitMix64,
+    ) -> Option<CellScatter> {
         let freedom: usize = runs.iter().map(|it| it.len() - 1).sum();
-        if freedom < FEWEST {
+        if freedom < RUNS_MIN {
             return None;
         }
         let mut rest = Vec::new();
@@ -122,7 +127,7 @@ impl Scatter {
             }
             let deviation = deviation(&equal);
             let means = equal.iter().map(|it| (mean(it), deviation / (it.len() as f64).sqrt()));
-            range(&means.collect::<Vec<_>>())
+            studentized_range(&means.collect::<Vec<_>>())
         };
         let bound = bound((0..DRAWS).map(|_| draw()).collect());
         let deviation = deviation(runs);
@@ -130,26 +135,26 @@ impl Scatter {
         for (cell, it) in cells.iter().zip(runs) {
             of[*cell] = Some((mean(it), deviation / (it.len() as f64).sqrt()));
         }
-        Some(Scatter { of, bound })
+        Some(CellScatter { of, bound })
     }
 
-    fn by_intervals(cells: &[usize], points: &[Option<Fitted>], chance: &mut Chance) -> Scatter {
-        let error = |it: Fitted| {
+    fn by_intervals(cells: &[usize], points: &[Option<FittedValue>], chance: &mut SplitMix64) -> CellScatter {
+        let error = |it: FittedValue| {
             let (low, high) = it.interval.filter(|it| it.0 > 0.0 && it.1 >= it.0)?;
-            Some((it.value.ln(), (high / low).ln() / WITHIN))
+            Some((it.value.ln(), (high / low).ln() / INTERVAL_DEVIATIONS))
         };
         let of: Vec<Option<(f64, f64)>> = points.iter().map(|it| error((*it)?)).collect();
         let errors: Vec<f64> = cells.iter().filter_map(|it| Some(of[*it]?.1)).collect();
         let mut draw = || {
             let values: Vec<(f64, f64)> = errors.iter().map(|it| (it * chance.normal(), *it)).collect();
-            range(&values)
+            studentized_range(&values)
         };
         let bound = bound((0..DRAWS).map(|_| draw()).collect());
-        Scatter { of, bound }
+        CellScatter { of, bound }
     }
 
     /// Whether `cell` is shown to be worse than the best.
-    fn apart(&self, best: usize, cell: usize, maxima: bool) -> bool {
+    fn is_worse(&self, best: usize, cell: usize, maxima: bool) -> bool {
         let (Some(best), Some(cell)) = (self.of[best], self.of[cell]) else { return false };
         let behind = if maxima { best.0 - cell.0 } else { cell.0 - best.0 };
         behind > self.bound * best.1.hypot(cell.1)
@@ -161,7 +166,7 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 /// The greatest difference of any two, in standard errors of that difference.
-fn range(of: &[(f64, f64)]) -> f64 {
+fn studentized_range(of: &[(f64, f64)]) -> f64 {
     let pairs = of.iter().enumerate().flat_map(|(at, a)| of[at + 1..].iter().map(move |b| (a, b)));
     let apart = pairs.map(|(a, b)| match a.1.hypot(b.1) {
         0.0 => 0.0,
@@ -177,7 +182,7 @@ fn bound(mut ranges: Vec<f64>) -> f64 {
 
 /// Which of two cells takes less: the product of its numbers, so that twice the threads weigh as much as twice the pool; of
 /// equal ones the first axis decides, then the order of the file. Axes that are no numbers weigh nothing.
-fn less(labels: &[Vec<(String, String)>], one: usize, other: usize) -> Ordering {
+fn by_size(labels: &[Vec<(String, String)>], one: usize, other: usize) -> Ordering {
     let amounts = |cell: usize| -> Vec<f64> {
         labels.get(cell).map_or(Vec::new(), |it| it.iter().filter_map(|(_, value)| amount(value)).collect())
     };
@@ -212,9 +217,9 @@ fn amount(text: &str) -> Option<f64> {
 
 /// How many connections `rate` per second needs, when each transaction holds one for `held` seconds, by Little's law. `None`
 /// where one of the two is not known. At `held` measured under light load it is the least: under load each holds longer.
-pub fn need(rate: f64, held: f64, processors: f64) -> Option<Need> {
+pub fn required_connections(rate: f64, held: f64, processors: f64) -> Option<RequiredConnections> {
     let sound = [rate, held].iter().all(|it| it.is_finite() && *it > 0.0);
-    sound.then_some(Need { rate, held, connections: rate * held, processors })
+    sound.then_some(RequiredConnections { rate, hold_time: held, connections: rate * held, processors })
 }
 
 #[cfg(test)]
@@ -232,9 +237,9 @@ mod tests {
         [("5", "3"), ("10", "3"), ("20", "3"), ("5", "12"), ("10", "12"), ("20", "12")];
 
     #[test]
-    fn rows() {
-        let answer = |value: f64| Known::Answer { value, interval: Some((0.97 * value, 1.03 * value)) };
-        let runs = |value: f64| Known::Runs([0.98, 1.0, 1.01, 0.99, 1.02].map(|it| it * value).into());
+    fn finds_the_plateau_and_its_least_cell() {
+        let answer = |value: f64| CellValue::Answer { value, interval: Some((0.97 * value, 1.03 * value)) };
+        let runs = |value: f64| CellValue::Runs([0.98, 1.0, 1.01, 0.99, 1.02].map(|it| it * value).into());
         for (known, maxima, plateau_is, recommended) in [
             // Five threads are too few, whatever the pool.
             ([300.0, 640.0, 646.0, 310.0, 650.0, 645.0].map(answer), true, vec![4, 2, 5, 1], Some(1)),
@@ -245,13 +250,13 @@ mod tests {
             ([100.0, 200.0, 300.0, 400.0, 500.0, 900.0].map(runs), true, vec![5], Some(5)),
             // How they scatter is not known: nothing is shown.
             (
-                [100.0, 200.0, 300.0, 1.0, 2.0, 3.0].map(|value| Known::Answer { value, interval: None }),
+                [100.0, 200.0, 300.0, 1.0, 2.0, 3.0].map(|value| CellValue::Answer { value, interval: None }),
                 true,
                 vec![2, 1, 0, 5, 4, 3],
                 Some(0),
             ),
             (
-                [100.0, 200.0, 300.0, 1.0, 2.0, 3.0].map(|it| Known::Runs(vec![it])),
+                [100.0, 200.0, 300.0, 1.0, 2.0, 3.0].map(|it| CellValue::Runs(vec![it])),
                 true,
                 vec![2, 1, 0, 5, 4, 3],
                 Some(0),
@@ -262,12 +267,12 @@ mod tests {
         }
         // Without a cell that was skipped, and one that did nothing at all.
         let known = [
-            Known::Nothing,
+            CellValue::Missing,
             runs(640.0),
             runs(646.0),
-            Known::Runs(vec![0.0; 5]),
+            CellValue::Runs(vec![0.0; 5]),
             runs(650.0),
-            Known::Nothing,
+            CellValue::Missing,
         ];
         let it = plateau(&labels(&GRID), &known, true, None, 1).expect("cells are known");
         assert_eq!((it.plateau, it.recommended), (vec![4, 2, 1], Some(1)));
@@ -275,11 +280,11 @@ mod tests {
             it.points.iter().map(Option::is_some).collect::<Vec<_>>(),
             [false, true, true, true, true, false]
         );
-        assert_eq!(plateau(&labels(&GRID[..1]), &[Known::Nothing], true, None, 1), None);
+        assert_eq!(plateau(&labels(&GRID[..1]), &[CellValue::Missing], true, None, 1), None);
     }
 
     #[test]
-    fn the_least_of_a_plateau() {
+    fn recommends_the_least_setting_of_a_plateau() {
         for (cells, least) in [
             // Of 240 each, the fewest threads.
             (&[("20", "12"), ("160", "96"), ("80", "3"), ("5", "48")][..], 3),
@@ -288,31 +293,32 @@ mod tests {
             (&[("session", "8"), ("transaction", "4"), ("statement", "4")], 1),
             (&[("a", "b"), ("c", "d")], 0),
         ] {
-            let known = vec![Known::Runs(vec![5.0, 5.0, 5.0]); cells.len()];
+            let known = vec![CellValue::Runs(vec![5.0, 5.0, 5.0]); cells.len()];
             let it = plateau(&labels(cells), &known, true, None, 1).expect("cells are known");
             assert_eq!(it.recommended, Some(least), "{cells:?}");
         }
     }
 
     #[test]
-    fn connections_by_littles_law() {
+    fn computes_connections_by_littles_law() {
         // Document 004: 646 per second, 2.59 ms of the database each.
-        let it = need(646.0, 0.002_59, 1.0).expect("both are known");
+        let it = required_connections(646.0, 0.002_59, 1.0).expect("both are known");
         assert!((it.connections - 1.673).abs() < 0.001, "{it:?}");
         for (rate, held) in [(0.0, 0.1), (1.0, 0.0), (f64::NAN, 1.0), (1.0, f64::INFINITY)] {
-            assert_eq!(need(rate, held, 1.0), None, "{rate} {held}");
+            assert_eq!(required_connections(rate, held, 1.0), None, "{rate} {held}");
         }
     }
 
     /// Shares of invented grids in which any of 12 equal cells leaves, and in which one that is 20 % worse stays.
-    fn wrong(runs: usize, draws: u64) -> (f64, f64) {
+    fn error_rates(runs: usize, draws: u64) -> (f64, f64) {
         let (mut left, mut stayed) = (0, 0);
         let cells = labels(&[("1", "1"); 12]);
         for seed in 0..draws {
-            let mut chance = Chance(1000 * runs as u64 + seed);
-            let mut cell =
-                |mean: f64| Known::Runs((0..runs).map(|_| mean * (1.0 + 0.03 * chance.normal())).collect());
-            let mut known: Vec<Known> = (0..12).map(|_| cell(650.0)).collect();
+            let mut chance = SplitMix64(1000 * runs as u64 + seed);
+            let mut cell = |mean: f64| {
+                CellValue::Runs((0..runs).map(|_| mean * (1.0 + 0.03 * chance.normal())).collect())
+            };
+            let mut known: Vec<CellValue> = (0..12).map(|_| cell(650.0)).collect();
             let it = plateau(&cells, &known, true, None, seed).expect("cells are known");
             left += u64::from(it.plateau.len() < 12);
             known[7] = cell(520.0);
@@ -324,7 +330,7 @@ mod tests {
 
     #[test]
     fn equal_cells_stay_and_worse_ones_leave() {
-        let (left, stayed) = wrong(3, 20);
+        let (left, stayed) = error_rates(3, 20);
         // Twenty draws of 5 %: three or fewer in 98 of 100.
         assert!(left <= 0.15 && stayed == 0.0, "seeds 3000..3020: {left} {stayed}");
     }
@@ -333,7 +339,7 @@ mod tests {
     #[cfg_attr(debug_assertions, ignore = "minutes without optimisation")]
     fn equal_cells_stay_and_worse_ones_leave_a_thousand_times() {
         for runs in [2, 3, 5] {
-            let (left, stayed) = wrong(runs, 1000);
+            let (left, stayed) = error_rates(runs, 1000);
             println!("{runs} runs: an equal cell left in {left:.3}, a worse one stayed in {stayed:.3}");
             assert!(left <= 0.07 && stayed <= 0.01, "{runs} runs: {left} {stayed}");
         }

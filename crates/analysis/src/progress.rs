@@ -1,14 +1,14 @@
 //! What came of the time since the last line of progress?
 
 use model::summary::Progress;
-use model::{Cell, Interval, Latency, Nanos, PerSecond};
+use model::{Interval, LatencyHistogram, Nanos, PerSecond, ScriptCounts};
 
 /// `interval`: what all threads measured since the last line. `began`: the window's beginning.
 pub fn progress(interval: &Interval, began: Nanos) -> Progress {
-    let mut response = Latency::new();
+    let mut response = LatencyHistogram::new();
     let mut service_sum = 0;
     let mut it = Progress { at: interval.to - began, ..Progress::default() };
-    for cell in &interval.cells {
+    for cell in &interval.scripts {
         response.merge(&cell.response);
         service_sum += cell.service.sum();
         it.failed += cell.failed.total() + cell.unknown.total();
@@ -22,7 +22,8 @@ pub fn progress(interval: &Interval, began: Nanos) -> Progress {
     }
     it.mean = response.mean().unwrap_or_default();
     it.deviation = response.deviation().unwrap_or_default();
-    it.p99 = response.quantile_with(0.99, interval.cells.iter().map(Cell::unanswered).sum());
+    it.p99 =
+        response.quantile_with_unanswered(0.99, interval.scripts.iter().map(ScriptCounts::unanswered).sum());
     it.lag = mean_difference(response.sum(), service_sum, response.count());
     it
 }
@@ -41,7 +42,7 @@ mod tests {
     use model::{ClientId, Code, Outcome, Record, ScriptId};
 
     #[test]
-    fn a_second() {
+    fn summarises_a_second() {
         let mut interval = Interval::new(&[0, 0]);
         (interval.from, interval.to) = (Nanos::from_secs(11), Nanos::from_secs(13));
         let mut record = |script: u16, outcome, lag: u64, service: u64, tries| {
@@ -51,7 +52,7 @@ mod tests {
             let script = ScriptId(script);
             let client = ClientId(0);
             let record = Record { script, client, outcome, intended, started, finished, tries };
-            interval.cells[usize::from(script.0)].record(&record, Nanos::MAX, Nanos::MAX);
+            interval.scripts[usize::from(script.0)].record(&record, Nanos::MAX, Nanos::MAX);
         };
         record(0, Outcome::Ok, 1, 9, 1);
         record(1, Outcome::Ok, 3, 27, 3);

@@ -1,14 +1,14 @@
 //! Does a feed measure the data, or a cache of a part of them?
 
 use model::plan::FeedOrder;
-use model::reach::{Reach, Touched};
+use model::reach::{FeedCoverage, TableCoverage};
 
 /// PostgreSQL's, unless it was built otherwise.
 const PAGE: u64 = 8192;
 
 /// What a table's statistics say.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Table {
+pub struct TableStats {
     /// `schema.table.column`.
     pub column: String,
     pub rows: f64,
@@ -19,35 +19,35 @@ pub struct Table {
 }
 
 /// `distinct`: different values of the feed. `memory`: bytes that the server may use.
-pub fn reach(
+pub fn feed_coverage(
     feed: &str,
     (rows, distinct): (u64, u64),
     order: FeedOrder,
-    table: Option<Table>,
+    table: Option<TableStats>,
     memory: u64,
-) -> Reach {
+) -> FeedCoverage {
     let repeats_after = match order {
         FeedOrder::Sequential | FeedOrder::Shuffled => Some(rows),
         FeedOrder::Random | FeedOrder::Zipfian { .. } | FeedOrder::Once => None,
     };
-    let touched = |it: Table| {
+    let touched = |it: TableStats| {
         let each = if it.distinct >= 1.0 { it.rows / it.distinct } else { 1.0 };
         let met = (distinct as f64 * each).min(it.rows);
         let pages = (it.bytes / PAGE) as f64;
-        Touched {
+        TableCoverage {
             share: if it.rows > 0.0 { met / it.rows } else { 0.0 },
-            touched: (scattered(met, pages) * PAGE as f64) as u64,
+            touched: (touched_pages(met, pages) * PAGE as f64) as u64,
             column: it.column,
             rows: it.rows,
             bytes: it.bytes,
             memory,
         }
     };
-    Reach { feed: feed.to_owned(), rows, distinct, repeats_after, table: table.map(touched) }
+    FeedCoverage { feed: feed.to_owned(), rows, distinct, repeats_after, table: table.map(touched) }
 }
 
 /// Pages that hold at least one of `rows` that lie anywhere: P (1 − (1 − 1/P)ʳ), as of balls thrown into boxes.
-fn scattered(rows: f64, pages: f64) -> f64 {
+fn touched_pages(rows: f64, pages: f64) -> f64 {
     if pages <= 1.0 {
         return pages.min(rows);
     }
@@ -60,29 +60,41 @@ mod tests {
 
     const MB: u64 = 1 << 20;
 
-    fn table(rows: f64, bytes: u64, distinct: f64) -> Table {
-        Table { column: "book.bookv2.author".into(), rows, bytes, distinct }
+    fn table(rows: f64, bytes: u64, distinct: f64) -> TableStats {
+        TableStats { column: "book.bookv2.author".into(), rows, bytes, distinct }
     }
 
     #[test]
-    fn a_small_feed_measures_a_cache() {
+    fn a_small_feed_fits_in_the_cache() {
         // Ten million rows in 1.3 GB, and 400 MB of memory, as in document 003.
         let of = |distinct| {
-            reach("f", (150_000, distinct), FeedOrder::Random, Some(table(1e7, 1300 * MB, 1e7)), 400 * MB)
+            feed_coverage(
+                "f",
+                (150_000, distinct),
+                FeedOrder::Random,
+                Some(table(1e7, 1300 * MB, 1e7)),
+                400 * MB,
+            )
         };
         let small = of(2_000).table.expect("a table");
-        assert!(small.measures_a_cache());
+        assert!(small.fits_only_in_cache());
         assert!((small.share - 0.0002).abs() < 1e-9);
         assert_eq!(small.touched / MB, 15);
         let large = of(150_000).table.expect("a table");
-        assert!(!large.measures_a_cache(), "{large:?}");
+        assert!(!large.fits_only_in_cache(), "{large:?}");
         assert_eq!(large.touched / MB, 772);
     }
 
     #[test]
-    fn values_that_many_rows_have_lead_to_more() {
+    fn duplicate_values_touch_more_rows() {
         let of = |distinct| {
-            let it = reach("f", (1000, 1000), FeedOrder::Sequential, Some(table(1e6, 80 * MB, distinct)), MB);
+            let it = feed_coverage(
+                "f",
+                (1000, 1000),
+                FeedOrder::Sequential,
+                Some(table(1e6, 80 * MB, distinct)),
+                MB,
+            );
             assert_eq!(it.repeats_after, Some(1000));
             it.table.expect("a table").share
         };
@@ -93,20 +105,20 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_scattered_rows() {
+    fn estimates_pages_of_scattered_rows() {
         for (rows, pages, expected) in
             [(0.0, 100.0, 0.0), (1.0, 100.0, 1.0), (1e9, 100.0, 100.0), (5.0, 1.0, 1.0), (5.0, 0.0, 0.0)]
         {
-            assert!((scattered(rows, pages) - expected).abs() < 1e-6, "{rows} in {pages}");
+            assert!((touched_pages(rows, pages) - expected).abs() < 1e-6, "{rows} in {pages}");
         }
-        assert!((scattered(100.0, 100.0) - 63.397).abs() < 0.001);
+        assert!((touched_pages(100.0, 100.0) - 63.397).abs() < 0.001);
     }
 
     #[test]
-    fn a_table_that_fits_is_no_cache() {
-        let it = reach("f", (10, 10), FeedOrder::Once, Some(table(1e6, 80 * MB, 1e6)), 400 * MB);
-        assert!(!it.table.expect("a table").measures_a_cache());
+    fn a_table_that_fits_in_memory_is_fully_covered() {
+        let it = feed_coverage("f", (10, 10), FeedOrder::Once, Some(table(1e6, 80 * MB, 1e6)), 400 * MB);
+        assert!(!it.table.expect("a table").fits_only_in_cache());
         assert_eq!(it.repeats_after, None);
-        assert_eq!(reach("f", (10, 9), FeedOrder::Random, None, MB).table, None);
+        assert_eq!(feed_coverage("f", (10, 9), FeedOrder::Random, None, MB).table, None);
     }
 }

@@ -4,26 +4,28 @@
 //! one event several times. Each log that repeats reports a part of the server's events: the greatest count is used.
 
 use crate::finding::{TrialFacts, samples};
-use model::plan::Kind;
+use model::plan::NodeKind;
 use model::{EventKind, LogEvent, Nanos, Summary};
 
 /// Part of the text of PgBouncer's own refusal, which no server knows of.
-const OWN: &str = "no more connections allowed";
+const PGBOUNCER_REFUSAL: &str = "no more connections allowed";
 
 /// Events of one kind, each counted once, from the moment `since` of the trial's window on.
-pub fn logged(trial: &TrialFacts<'_>, kind: EventKind, since: Nanos) -> u64 {
+pub fn count_logged(trial: &TrialFacts<'_>, kind: EventKind, since: Nanos) -> u64 {
     let lines: Vec<&LogEvent> = trial.events.iter().filter(|it| it.kind == kind && it.at >= since).collect();
     let count = |of: &dyn Fn(&LogEvent) -> bool| -> u64 {
-        lines.iter().filter(|it| of(it)).map(|it| it.lines()).sum()
+        lines.iter().filter(|it| of(it)).map(|it| it.line_count()).sum()
     };
     let (mut own, mut most) = (0, count(&|it| is_server(trial, &it.node)));
     let mut others: Vec<&str> = lines.iter().map(|it| &*it.node).filter(|it| !is_server(trial, it)).collect();
     others.sort_unstable();
     others.dedup();
     for node in others {
-        let refuses = lines.iter().any(|it| it.node == node && it.text.contains(OWN));
+        let refuses = lines.iter().any(|it| it.node == node && it.text.contains(PGBOUNCER_REFUSAL));
         // A line that stands for several does not say whose words they were.
-        let is_own = |it: &LogEvent| it.text.contains(OWN) || refuses && it.text.ends_with(LogEvent::MORE);
+        let is_own = |it: &LogEvent| {
+            it.text.contains(PGBOUNCER_REFUSAL) || refuses && it.text.ends_with(LogEvent::AGGREGATE_SUFFIX)
+        };
         own += count(&|it| it.node == node && is_own(it));
         most = most.max(count(&|it| it.node == node && !is_own(it)));
     }
@@ -37,23 +39,24 @@ pub fn logged(trial: &TrialFacts<'_>, kind: EventKind, since: Nanos) -> u64 {
 /// be out of reach, and the counter is seconds late.
 pub fn deadlocks(trial: &TrialFacts<'_>, it: &Summary) -> Option<u64> {
     let told = it.total.counts.deadlock;
-    let logged = logged(trial, EventKind::Deadlock, Nanos(1));
-    let counted = counted(trial);
+    let logged = count_logged(trial, EventKind::Deadlock, Nanos(1));
+    let counted = server_deadlocks(trial);
     let nodes = &trial.setup.stack.nodes;
-    let has_log = trial.server().is_some_and(|it| matches!(it.kind, Kind::Postgres(_)));
+    let has_log = trial.server().is_some_and(|it| matches!(it.kind, NodeKind::Postgres(_)));
     let all_told =
-        trial.setup.load.max_tries == 1 && !nodes.iter().any(|it| matches!(it.kind, Kind::Service(_)));
+        trial.setup.load.max_tries == 1 && !nodes.iter().any(|it| matches!(it.kind, NodeKind::Service(_)));
     let known = has_log || all_told || counted.is_some() || told + logged > 0;
     known.then(|| told.max(logged).max(counted.unwrap_or(0)))
 }
 
 /// By how much the counters of all servers have grown within the window; `None` if none was sampled.
-fn counted(trial: &TrialFacts<'_>) -> Option<u64> {
+fn server_deadlocks(trial: &TrialFacts<'_>) -> Option<u64> {
     let mut nodes: Vec<&str> =
         trial.samples.iter().map(|it| &*it.node).filter(|it| is_server(trial, it)).collect();
     nodes.sort_unstable();
     nodes.dedup();
-    let grown = nodes.into_iter().filter_map(|it| samples::grown(trial.samples, it, samples::PG_DEADLOCKS));
+    let grown =
+        nodes.into_iter().filter_map(|it| samples::total_growth(trial.samples, it, samples::PG_DEADLOCKS));
     grown.reduce(|sum, it| sum + it).map(|it| it as u64)
 }
 
@@ -68,13 +71,18 @@ fn is_server(trial: &TrialFacts<'_>, node: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::fixture::{Run, experiment};
+    use crate::finding::fixture::{TestRun, experiment};
     use crate::matrix;
     use model::matrix::Figure;
-    use model::plan::{Attached, AttachedRole};
+    use model::plan::{AttachedNode, AttachedRole};
 
     /// A trial of a cell, whose setup may be changed before.
-    fn facts(run: &Run, cell: &str, change: impl Fn(&mut model::plan::Setup), see: impl Fn(&TrialFacts<'_>)) {
+    fn facts(
+        run: &TestRun,
+        cell: &str,
+        change: impl Fn(&mut model::plan::Setup),
+        see: impl Fn(&TrialFacts<'_>),
+    ) {
         let mut experiment = experiment(&[cell], None);
         change(&mut experiment.cells[0].setup);
         see(&run.facts(&experiment));
@@ -82,21 +90,21 @@ mod tests {
 
     fn attached(setup: &mut model::plan::Setup) {
         let server = setup.stack.nodes.last_mut().expect("it has one");
-        server.kind = Kind::Attached(Attached {
+        server.kind = NodeKind::Attached(AttachedNode {
             role: AttachedRole::Postgres,
             dsn: "host=localhost".into(),
             admin: None,
             allow: None,
-            others: 0,
+            other_sessions: 0,
         });
     }
 
     #[test]
-    fn an_event_in_two_logs_is_one() {
-        let check = |run: Run, kind, expected| {
-            facts(&run, "odyssey", |_| {}, |it| assert_eq!(logged(it, kind, Nanos(1)), expected));
+    fn counts_an_event_in_two_logs_once() {
+        let check = |run: TestRun, kind, expected| {
+            facts(&run, "odyssey", |_| {}, |it| assert_eq!(count_logged(it, kind, Nanos(1)), expected));
         };
-        let run = || Run::new(0, 0);
+        let run = || TestRun::new(0, 0);
         let deadlock = EventKind::Deadlock;
         check(run().logs("postgres", deadlock, &["deadlock detected"; 5]), deadlock, 5);
         let both = run().logs("postgres", deadlock, &["deadlock detected"; 5]).logs(
@@ -125,11 +133,13 @@ mod tests {
     }
 
     #[test]
-    fn deadlocks_that_nobody_told_are_those_that_the_server_counted() {
-        let check = |run: Run, change: &dyn Fn(&mut model::plan::Setup), expected: Option<f64>| {
-            facts(&run, "direct", change, |it| assert_eq!(matrix::read(it, Figure::Deadlocks), expected));
+    fn takes_deadlocks_from_the_server_counter() {
+        let check = |run: TestRun, change: &dyn Fn(&mut model::plan::Setup), expected: Option<f64>| {
+            facts(&run, "direct", change, |it| {
+                assert_eq!(matrix::read_figure(it, Figure::Deadlocks), expected)
+            });
         };
-        let counted = || Run::new(0, 0).counter("postgres", "pg_deadlocks", "app", 1.0);
+        let counted = || TestRun::new(0, 0).counter("postgres", "pg_deadlocks", "app", 1.0);
         let service = |setup: &mut model::plan::Setup| {
             attached(setup);
             setup.stack.nodes.insert(0, crate::finding::fixture::service());
@@ -139,13 +149,13 @@ mod tests {
         check(counted(), &attached, Some(0.9));
         check(counted().failed(b"40P01", 20), &attached, Some(1000.0 * 20.0 / 10_020.0));
         // Nothing that was measured would have shown a deadlock.
-        check(Run::new(0, 0), &service, None);
-        check(Run::new(0, 0), &attached, Some(0.0));
+        check(TestRun::new(0, 0), &service, None);
+        check(TestRun::new(0, 0), &attached, Some(0.0));
         let retried = |setup: &mut model::plan::Setup| {
             attached(setup);
             setup.load.max_tries = 3;
         };
-        check(Run::new(0, 0), &retried, None);
-        check(Run::new(0, 0), &|_| {}, Some(0.0));
+        check(TestRun::new(0, 0), &retried, None);
+        check(TestRun::new(0, 0), &|_| {}, Some(0.0));
     }
 }

@@ -16,23 +16,23 @@
 //! *Many cells.* Of twenty comparisons one is "significant" by chance. [`decide`] therefore keeps the false discovery rate
 //! of one figure's comparisons at 5 % (Benjamini and Hochberg 1995).
 
-use crate::strategy::Chance;
-use model::matrix::Verdict;
+use crate::strategy::SplitMix64;
+use model::matrix::ChangeVerdict;
 
 /// With so few runs every resample is enumerated: 5⁵ of them.
-const EXACT: usize = 5;
+const EXACT_MAX: usize = 5;
 /// Resamples drawn otherwise.
-const DRAWS: usize = 4000;
+const RESAMPLES: usize = 4000;
 /// Permutations looked at, at most; if there are more, so many are drawn.
 const PERMUTATIONS: u64 = 20_000;
 /// Two-sided.
 const LEVEL: f64 = 0.05;
 /// Fewer say nothing about their spread.
-const FEWEST: usize = 3;
+const RUNS_MIN: usize = 3;
 
 /// A median and where it may lie.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimated {
+pub struct MedianEstimate {
     pub median: f64,
     /// Of 95 %; `None` with fewer than three runs.
     pub interval: Option<(f64, f64)>,
@@ -41,7 +41,7 @@ pub struct Estimated {
 
 /// Two cells beside each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Compared {
+pub struct RatioEstimate {
     /// Median of the second by that of the first; `None` if that is 0.
     pub ratio: Option<f64>,
     pub interval: Option<(f64, f64)>,
@@ -54,43 +54,43 @@ pub struct Compared {
 }
 
 /// `None` without values.
-pub fn estimate(values: &[f64]) -> Option<Estimated> {
+pub fn estimate(values: &[f64]) -> Option<MedianEstimate> {
     let mut sorted = values.to_vec();
     let median = median(&mut sorted)?;
-    let interval = (values.len() >= FEWEST).then(|| {
-        let beyond = beyond(values.len());
+    let interval = (values.len() >= RUNS_MIN).then(|| {
+        let beyond = trim_count(values.len());
         (sorted[beyond], sorted[values.len() - 1 - beyond])
     });
-    Some(Estimated { median, interval, runs: values.len() as u32 })
+    Some(MedianEstimate { median, interval, runs: values.len() as u32 })
 }
 
 /// What distinguishes `b` from `a`; `None` if either is empty.
-pub fn difference(a: &[f64], b: &[f64], seed: u64) -> Option<Compared> {
+pub fn compare(a: &[f64], b: &[f64], seed: u64) -> Option<RatioEstimate> {
     let (of_a, of_b) = (median(&mut a.to_vec())?, median(&mut b.to_vec())?);
-    let enough = a.len() >= FEWEST && b.len() >= FEWEST && of_a != 0.0;
-    let interval = enough.then(|| ratios(a, b, seed)).flatten();
+    let enough = a.len() >= RUNS_MIN && b.len() >= RUNS_MIN && of_a != 0.0;
+    let interval = enough.then(|| ratio_interval(a, b, seed)).flatten();
     let (p, higher, least_p) = rank_test(a, b, seed);
-    Some(Compared { ratio: (of_a != 0.0).then(|| of_b / of_a), interval, p, higher, least_p })
+    Some(RatioEstimate { ratio: (of_a != 0.0).then(|| of_b / of_a), interval, p, higher, least_p })
 }
 
 /// The verdicts of several comparisons, which are looked at together.
-pub fn decide(all: &[Compared]) -> Vec<Verdict> {
+pub fn decide(all: &[RatioEstimate]) -> Vec<ChangeVerdict> {
     // The largest p that is not above its share of the level, and all below it.
     let mut sorted: Vec<f64> = all.iter().map(|it| it.p).collect();
     sorted.sort_by(f64::total_cmp);
     let count = sorted.len() as f64;
     let within = |(rank, p): &(usize, &f64)| **p <= LEVEL * (rank + 1) as f64 / count;
     let bound = sorted.iter().enumerate().filter(within).map(|(_, p)| *p).next_back();
-    let verdict = |it: &Compared| match bound {
-        _ if it.least_p > LEVEL => Verdict::TooFewRuns,
+    let verdict = |it: &RatioEstimate| match bound {
+        _ if it.least_p > LEVEL => ChangeVerdict::TooFewRuns,
         Some(bound) if it.p <= bound => {
             if it.higher {
-                Verdict::Higher
+                ChangeVerdict::Higher
             } else {
-                Verdict::Lower
+                ChangeVerdict::Lower
             }
         }
-        _ => Verdict::NoEvidence,
+        _ => ChangeVerdict::NoEvidence,
     };
     all.iter().map(verdict).collect()
 }
@@ -107,7 +107,7 @@ fn median(values: &mut [f64]) -> Option<f64> {
 }
 
 /// How many of `n` sorted runs may be left out at either end: the most that keep the median between the rest with 95 %.
-fn beyond(n: usize) -> usize {
+fn trim_count(n: usize) -> usize {
     // Probability that not more than `i` of the runs lie below the median, for i = 0, 1, …: sums of C(n, i) / 2ⁿ.
     let mut term = 0.5f64.powi(n as i32);
     let mut below = term;
@@ -122,14 +122,14 @@ fn beyond(n: usize) -> usize {
 }
 
 /// Medians of resamples.
-fn medians(values: &[f64], seed: u64) -> Vec<f64> {
+fn resampled_medians(values: &[f64], seed: u64) -> Vec<f64> {
     let n = values.len();
     let mut resample = vec![0.0; n];
     let mut of = |choose: &mut dyn FnMut() -> usize| {
         resample.iter_mut().for_each(|it| *it = values[choose()]);
         median(&mut resample).expect("resamples are as long as the sample")
     };
-    if n <= EXACT {
+    if n <= EXACT_MAX {
         // The digits of a number in base n choose a resample.
         let all = 0..n.pow(n as u32);
         return all
@@ -142,12 +142,12 @@ fn medians(values: &[f64], seed: u64) -> Vec<f64> {
             })
             .collect();
     }
-    let mut chance = Chance(seed);
-    (0..DRAWS).map(|_| of(&mut || chance.below(n as u64) as usize)).collect()
+    let mut chance = SplitMix64(seed);
+    (0..RESAMPLES).map(|_| of(&mut || chance.below(n as u64) as usize)).collect()
 }
 
 /// The middle 95 % of what was resampled; sorts it.
-fn middle(values: &mut [f64]) -> (f64, f64) {
+fn middle_interval(values: &mut [f64]) -> (f64, f64) {
     values.sort_by(f64::total_cmp);
     let last = values.len() - 1;
     let beyond = (LEVEL / 2.0 * last as f64).floor() as usize;
@@ -155,12 +155,12 @@ fn middle(values: &mut [f64]) -> (f64, f64) {
 }
 
 /// The interval of the ratio of medians; `None` when a resampled denominator is 0.
-fn ratios(a: &[f64], b: &[f64], seed: u64) -> Option<(f64, f64)> {
-    let (of_a, of_b) = (medians(a, seed), medians(b, seed.wrapping_add(1)));
-    let mut chance = Chance(seed.wrapping_add(2));
+fn ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<(f64, f64)> {
+    let (of_a, of_b) = (resampled_medians(a, seed), resampled_medians(b, seed.wrapping_add(1)));
+    let mut chance = SplitMix64(seed.wrapping_add(2));
     let mut pick = |from: &[f64]| from[chance.below(from.len() as u64) as usize];
-    let mut ratios: Vec<f64> = (0..DRAWS).map(|_| pick(&of_b) / pick(&of_a)).collect();
-    ratios.iter().all(|it| it.is_finite()).then(|| middle(&mut ratios))
+    let mut ratios: Vec<f64> = (0..RESAMPLES).map(|_| pick(&of_b) / pick(&of_a)).collect();
+    ratios.iter().all(|it| it.is_finite()).then(|| middle_interval(&mut ratios))
 }
 
 /// Two-sided p of the rank sum of `b`, whether it is above what is expected, and the least p there is.
@@ -186,7 +186,7 @@ fn rank_test(a: &[f64], b: &[f64], seed: u64) -> (f64, bool, f64) {
     if ways <= PERMUTATIONS {
         subsets(&ranks, k, 0, &mut count);
     } else {
-        let mut chance = Chance(seed);
+        let mut chance = SplitMix64(seed);
         let mut shuffled = ranks;
         // What was seen is one of the permutations.
         count(seen + (k * (n + 1)) as i64);
@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn medians_of_few() {
+    fn estimates_medians_of_few_runs() {
         for (values, median, interval) in [
             (&[][..], None, None),
             (&[5.0], Some(5.0), None),
@@ -242,12 +242,12 @@ mod tests {
     /// Efron and Tibshirani, "An Introduction to the Bootstrap" (1993), table 2.1: mice. Treated 94, control 46; standard
     /// errors of the medians by bootstrap 37.83 and 13.08 with the number of resamples going to infinity.
     #[test]
-    fn the_mice_of_efron_and_tibshirani() {
+    fn equals_the_published_bootstrap_example() {
         let treated = [94.0, 197.0, 16.0, 38.0, 99.0, 141.0, 23.0];
         let control = [52.0, 104.0, 146.0, 10.0, 51.0, 30.0, 40.0, 27.0, 46.0];
         for (values, median, deviation) in [(&treated[..], 94.0, 37.83), (&control, 46.0, 13.08)] {
             assert_eq!(estimate(values).map(|it| it.median), Some(median));
-            let all = medians(values, 7);
+            let all = resampled_medians(values, 7);
             let mean = all.iter().sum::<f64>() / all.len() as f64;
             let variance = all.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / all.len() as f64;
             // Four thousand draws of values with such tails know a deviation to a few percent.
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn permutation_tests() {
+    fn computes_exact_permutation_p_values() {
         for (a, b, p, higher) in [
             // Completely apart: 2 of 20, 70 and 252 permutations.
             (&[1.0, 2.0, 3.0][..], &[4.0, 5.0, 6.0][..], 0.1, true),
@@ -273,38 +273,38 @@ mod tests {
                 false,
             ),
         ] {
-            let it = difference(a, b, 3).expect("both have values");
+            let it = compare(a, b, 3).expect("both have values");
             assert!((it.p - p).abs() < 5e-5, "{a:?} {b:?}: {}", it.p);
             assert_eq!(it.higher, higher, "{a:?} {b:?}");
         }
         // As many as have to be drawn agree with what is known: 2 / C(20, 10) is far below what 20,000 can tell.
         let (a, b): (Vec<f64>, Vec<f64>) = (0..20).map(f64::from).partition(|it| *it < 10.0);
-        assert!(difference(&a, &b, 3).expect("both have values").p < 2e-4);
+        assert!(compare(&a, &b, 3).expect("both have values").p < 2e-4);
         let (a, b): (Vec<f64>, Vec<f64>) = (0..20).map(f64::from).partition(|it| it % 2.0 == 0.0);
-        let p = difference(&a, &b, 3).expect("both have values").p;
+        let p = compare(&a, &b, 3).expect("both have values").p;
         // Rank sum 110 of 105 ± 13.2: scipy.stats.mannwhitneyu, method exact: 0.7394.
         assert!((p - 0.7394).abs() < 0.012, "{p}");
     }
 
     #[test]
-    fn ratios_and_their_intervals() {
-        let it = difference(&[100.0, 101.0, 99.0, 100.0, 102.0], &[84.0, 85.0, 83.0, 84.0, 86.0], 3);
+    fn computes_ratios_with_intervals() {
+        let it = compare(&[100.0, 101.0, 99.0, 100.0, 102.0], &[84.0, 85.0, 83.0, 84.0, 86.0], 3);
         let it = it.expect("both have values");
         assert_eq!(it.ratio, Some(0.84));
         let (low, high) = it.interval.expect("there are enough");
         assert!(0.81 < low && low < 0.84 && 0.84 < high && high < 0.87, "{low} {high}");
-        assert_eq!(decide(&[it]), [Verdict::Lower]);
-        assert_eq!(difference(&[0.0; 5], &[1.0; 5], 3).map(|it| (it.ratio, it.interval)), Some((None, None)));
-        assert_eq!(difference(&[], &[1.0], 3), None);
+        assert_eq!(decide(&[it]), [ChangeVerdict::Lower]);
+        assert_eq!(compare(&[0.0; 5], &[1.0; 5], 3).map(|it| (it.ratio, it.interval)), Some((None, None)));
+        assert_eq!(compare(&[], &[1.0], 3), None);
         // Half of the resamples divide by 0.
-        let it = difference(&[0.0, 0.0, 1.0, 1.0, 1.0], &[1.0; 5], 3).expect("both have values");
+        let it = compare(&[0.0, 0.0, 1.0, 1.0, 1.0], &[1.0; 5], 3).expect("both have values");
         assert_eq!((it.ratio, it.interval), (Some(1.0), None));
-        assert_eq!(decide(&[difference(&[1.0; 3], &[2.0; 3], 3).expect("both")]), [Verdict::TooFewRuns]);
+        assert_eq!(decide(&[compare(&[1.0; 3], &[2.0; 3], 3).expect("both")]), [ChangeVerdict::TooFewRuns]);
     }
 
     #[test]
-    fn verdicts_of_many() {
-        let with = |p: f64| Compared { ratio: None, interval: None, p, higher: true, least_p: 0.001 };
+    fn controls_the_false_discovery_rate() {
+        let with = |p: f64| RatioEstimate { ratio: None, interval: None, p, higher: true, least_p: 0.001 };
         for (ps, expected) in [
             // Benjamini and Hochberg (1995), section 3.2: of these fifteen the first four are rejected.
             (
@@ -320,15 +320,15 @@ mod tests {
             (vec![], 0),
         ] {
             let verdicts = decide(&ps.iter().copied().map(with).collect::<Vec<_>>());
-            let told = verdicts.iter().filter(|it| **it == Verdict::Higher).count();
+            let told = verdicts.iter().filter(|it| **it == ChangeVerdict::Higher).count();
             assert_eq!(told, expected, "{ps:?}");
-            assert!(verdicts[..told].iter().all(|it| *it == Verdict::Higher), "the least come first");
+            assert!(verdicts[..told].iter().all(|it| *it == ChangeVerdict::Higher), "the least come first");
         }
     }
 
     /// Share of `sets` simulated sets of `n` runs whose interval holds the true median.
-    fn coverage(n: usize, seed: u64, value: fn(&mut Chance) -> f64, truth: f64) -> f64 {
-        let mut chance = Chance(seed);
+    fn coverage(n: usize, seed: u64, value: fn(&mut SplitMix64) -> f64, truth: f64) -> f64 {
+        let mut chance = SplitMix64(seed);
         let holds = (0..4000).filter(|_| {
             let values: Vec<f64> = (0..n).map(|_| value(&mut chance)).collect();
             let (low, high) = estimate(&values).and_then(|it| it.interval).expect("three or more");
@@ -337,13 +337,13 @@ mod tests {
         holds.count() as f64 / 4000.0
     }
 
-    fn exponential(chance: &mut Chance) -> f64 {
+    fn exponential(chance: &mut SplitMix64) -> f64 {
         -(1.0 - chance.uniform()).ln()
     }
 
     /// 4000 sets know a share of 95 % to ± 0.35 %: three of those deviations.
     #[test]
-    fn how_often_the_interval_holds_the_truth() {
+    fn median_interval_covers_the_truth() {
         for (n, exact) in [
             (3, 0.75),
             (4, 0.875),
@@ -356,7 +356,7 @@ mod tests {
         ] {
             let seed = 1000 + n as u64;
             for (name, it) in [
-                ("normal", coverage(n, seed, Chance::normal, 0.0)),
+                ("normal", coverage(n, seed, SplitMix64::normal, 0.0)),
                 ("exponential", coverage(n, seed, exponential, std::f64::consts::LN_2)),
             ] {
                 let three = 3.0 * (exact * (1.0 - exact) / 4000.0f64).sqrt();
@@ -368,15 +368,15 @@ mod tests {
     /// Runs that vary by 3 %, one cell 1.2 times as fast. Of 1500 sets each, seeds 2003, 2004, …: 91 % with 3 runs, 92 % with
     /// 4, 98 % with 5, 94 % with 7, 96 % with 10. Fewer here, for time's sake.
     #[test]
-    fn how_often_the_ratio_holds_the_truth() {
+    fn ratio_interval_covers_the_truth() {
         for (n, low, high) in [(3, 0.85, 0.96), (5, 0.93, 1.0)] {
             let seed = 2000 + n as u64;
-            let mut chance = Chance(seed);
+            let mut chance = SplitMix64(seed);
             let holds = (0..200).filter(|_| {
                 let mut draw = |mean: f64| -> Vec<f64> {
                     (0..n).map(|_| mean * (1.0 + 0.03 * chance.normal())).collect()
                 };
-                let it = difference(&draw(100.0), &draw(120.0), seed).and_then(|it| it.interval);
+                let it = compare(&draw(100.0), &draw(120.0), seed).and_then(|it| it.interval);
                 it.is_some_and(|(low, high)| low <= 1.2 && 1.2 <= high)
             });
             let it = holds.count() as f64 / 200.0;
@@ -385,12 +385,12 @@ mod tests {
     }
 
     #[test]
-    fn how_often_a_difference_is_seen_where_there_is_none() {
-        let mut chance = Chance(5);
+    fn false_positive_rate_is_below_the_level() {
+        let mut chance = SplitMix64(5);
         let seen = (0..1000).filter(|_| {
             let mut draw = || -> Vec<f64> { (0..5).map(|_| chance.normal()).collect() };
-            let it = difference(&draw(), &draw(), 9).expect("both have values");
-            decide(&[it]) != [Verdict::NoEvidence]
+            let it = compare(&draw(), &draw(), 9).expect("both have values");
+            decide(&[it]) != [ChangeVerdict::NoEvidence]
         });
         // 3.2 % is what the discrete test does at 5 %: 8 of 252 permutations.
         let seen = seen.count();

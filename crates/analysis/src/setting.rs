@@ -2,36 +2,38 @@
 //!
 //! The cell's, at another level, and with one thing changed where the step asks for it.
 
-use model::plan::{Feed, FeedSource, Find, Kind, LoadModel, Max, Node, Scale, Setup, Stage as Users};
-use model::search::{Nudge, Stage, Step, Turn};
+use model::plan::{
+    Feed, FeedSource, Goal, LoadModel, LoadScale, MaxSearch, Node, NodeKind, Setup, UserStage as Users,
+};
+use model::search::{Knob, Perturbation, SearchStep, StepPurpose};
 use model::{Nanos, Spacing};
 
 /// The setup of one trial.
-pub fn at(setup: &Setup, find: &Find, step: &Step) -> Setup {
+pub fn apply_step(setup: &Setup, find: &Goal, step: &SearchStep) -> Setup {
     let mut setup = setup.clone();
-    let ramp = match (find, step.stage) {
-        (Find::Confirm(it), Stage::Confirm) => it.ramp,
+    let ramp = match (find, step.purpose) {
+        (Goal::Confirm(it), StepPurpose::Confirm) => it.ramp,
         _ => Nanos::ZERO,
     };
     let load = &mut setup.load;
     match (step.scale, &mut load.model) {
-        (Scale::Rate, LoadModel::Open { schedule, .. }) => {
-            *schedule = rising(step.level, ramp, step.window);
+        (LoadScale::Rate, LoadModel::Open { schedule, .. }) => {
+            *schedule = ramp_schedule(step.level, ramp, step.window);
             load.duration = None;
         }
-        (Scale::Rate, other) => {
-            let schedule = rising(step.level, ramp, step.window);
+        (LoadScale::Rate, other) => {
+            let schedule = ramp_schedule(step.level, ramp, step.window);
             let max_in_flight = other.clients();
             *other = LoadModel::Open { schedule, arrivals: Spacing::Poisson, max_in_flight };
             load.duration = None;
         }
-        (Scale::Clients, it) => {
-            *it = closed(it, clients(step.level), ramp, step.window);
+        (LoadScale::Clients, it) => {
+            *it = closed_load(it, clients(step.level), ramp, step.window);
             load.duration = Some(ramp + step.window);
         }
     }
-    if let Some(nudge) = &step.nudge {
-        turn(&mut setup, nudge);
+    if let Some(nudge) = &step.perturbation {
+        perturb(&mut setup, nudge);
     }
     let load = &mut setup.load;
     // A client belongs to one thread.
@@ -45,15 +47,15 @@ pub fn clients(level: f64) -> u32 {
 }
 
 /// How a maximum is searched for that is known to be about `level`: from a little below it, without a long hold.
-pub fn near(max: &Max, level: f64) -> Max {
-    Max { from: Some(level * BELOW), hold: max.window, prove: false, ..max.clone() }
+pub fn near_level(max: &MaxSearch, level: f64) -> MaxSearch {
+    MaxSearch { from: Some(level * START_SHARE), hold: max.window, prove: false, ..max.clone() }
 }
 
 /// A search that begins near its answer begins a little below it.
-const BELOW: f64 = 0.85;
+const START_SHARE: f64 = 0.85;
 
 /// Evenly up to the level within `ramp`, and at it for `window`; in the grammar of schedules.
-fn rising(level: f64, ramp: Nanos, window: Nanos) -> String {
+fn ramp_schedule(level: f64, ramp: Nanos, window: Nanos) -> String {
     let seconds = |it: Nanos| it.0 / 1_000_000_000;
     let level = decimal(level);
     let hold = format!("const({level}, {}s)", seconds(window));
@@ -66,10 +68,10 @@ fn decimal(it: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-fn closed(it: &LoadModel, users: u32, ramp: Nanos, window: Nanos) -> LoadModel {
+fn closed_load(it: &LoadModel, users: u32, ramp: Nanos, window: Nanos) -> LoadModel {
     let stages = || {
-        let held = Users { users, spawn_rate: None, lasting: window };
-        let come = Users { users, spawn_rate: Some(f64::from(users) / ramp.as_secs_f64()), lasting: ramp };
+        let held = Users { users, spawn_rate: None, duration: window };
+        let come = Users { users, spawn_rate: Some(f64::from(users) / ramp.as_secs_f64()), duration: ramp };
         if ramp == Nanos::ZERO { vec![held] } else { vec![come, held] }
     };
     match it {
@@ -78,7 +80,7 @@ fn closed(it: &LoadModel, users: u32, ramp: Nanos, window: Nanos) -> LoadModel {
         }
         LoadModel::Closed { think, .. } => LoadModel::Users {
             stages: stages(),
-            think: model::plan::Think::Constant(*think),
+            think: model::plan::ThinkTime::Constant(*think),
             pacing: None,
             rate_max: None,
         },
@@ -90,58 +92,58 @@ fn closed(it: &LoadModel, users: u32, ramp: Nanos, window: Nanos) -> LoadModel {
 }
 
 /// Changes one thing.
-fn turn(setup: &mut Setup, nudge: &Nudge) {
+fn perturb(setup: &mut Setup, nudge: &Perturbation) {
     let to = nudge.amount.map_or(0.0, |it| it.1);
     let whole = to.round() as u64;
-    let replicas = setup.stack.replicas();
+    let replicas = setup.stack.replica_names();
     let is_replica = |name: &String| replicas.contains(name);
     let nodes = &mut setup.stack.nodes;
     let node = |nodes: &mut Vec<Node>, name: &str, change: &dyn Fn(&mut Node)| {
         nodes.iter_mut().filter(|it| it.name == name).for_each(change);
     };
-    match &nudge.turn {
+    match &nudge.knob {
         // Replicas have their limits together.
-        Turn::Cpu { node: name } if is_replica(name) => {
+        Knob::Cpu { node: name } if is_replica(name) => {
             setup.stack.replication.iter_mut().for_each(|it| it.limits.cpu = Some(to));
         }
-        Turn::Cpu { node: name } => node(nodes, name, &|it| it.limits.cpu = Some(to)),
-        Turn::ReadIops { node: name } => node(nodes, name, &|it| it.limits.read_iops = Some(whole)),
-        Turn::WriteIops { node: name } => node(nodes, name, &|it| it.limits.write_iops = Some(whole)),
-        Turn::Memory { node: name } => node(nodes, name, &|it| it.limits.memory = Some(whole)),
-        Turn::PoolSize { node: name } => node(nodes, name, &|it| match &mut it.kind {
-            Kind::PgBouncer(it) => it.size = whole as u32,
-            Kind::Odyssey(it) => it.size = whole as u32,
-            Kind::HaProxy(it) => it.maxconn = Some(whole as u32),
+        Knob::Cpu { node: name } => node(nodes, name, &|it| it.limits.cpu = Some(to)),
+        Knob::ReadIops { node: name } => node(nodes, name, &|it| it.limits.read_iops = Some(whole)),
+        Knob::WriteIops { node: name } => node(nodes, name, &|it| it.limits.write_iops = Some(whole)),
+        Knob::Memory { node: name } => node(nodes, name, &|it| it.limits.memory = Some(whole)),
+        Knob::PoolSize { node: name } => node(nodes, name, &|it| match &mut it.kind {
+            NodeKind::PgBouncer(it) => it.size = whole as u32,
+            NodeKind::Odyssey(it) => it.size = whole as u32,
+            NodeKind::HaProxy(it) => it.maxconn = Some(whole as u32),
             _ => {}
         }),
-        Turn::ServiceEnv { node: name, variable } => node(nodes, name, &|it| {
-            if let Kind::Service(it) = &mut it.kind {
+        Knob::ServiceEnv { node: name, variable } => node(nodes, name, &|it| {
+            if let NodeKind::Service(it) = &mut it.kind {
                 set(&mut it.env, variable, &whole.to_string());
             }
         }),
-        Turn::Slots { node: name } => node(nodes, name, &|it| {
-            if let Kind::Postgres(it) = &mut it.kind {
+        Knob::Slots { node: name } => node(nodes, name, &|it| {
+            if let NodeKind::Postgres(it) = &mut it.kind {
                 it.max_connections = whole as u32;
             }
         }),
-        Turn::Setting { name, value } => {
+        Knob::Setting { name, value } => {
             for it in nodes {
-                if let Kind::Postgres(it) = &mut it.kind {
+                if let NodeKind::Postgres(it) = &mut it.kind {
                     set(&mut it.settings, name, value);
                 }
             }
         }
-        Turn::Clients => {
+        Knob::Clients => {
             if let LoadModel::Open { max_in_flight, .. } = &mut setup.load.model {
                 *max_in_flight = whole as u32;
             }
         }
-        Turn::Index { ddl } => {
+        Knob::Index { ddl } => {
             if let Some(it) = &mut setup.dataset {
-                it.after.push(ddl.clone());
+                it.post_load.push(ddl.clone());
             }
         }
-        Turn::FeedRows { feed } => {
+        Knob::FeedRows { feed } => {
             for it in setup.feeds.iter_mut().filter(|it| it.name == *feed) {
                 if let Some(sql) = all_rows(it) {
                     it.source = FeedSource::Query(sql);
@@ -152,18 +154,18 @@ fn turn(setup: &mut Setup, nudge: &Nudge) {
 }
 
 /// Rows that are asked for instead of a feed's. One in a block each, they touch 1.6 GB.
-const ROWS: u32 = 200_000;
+const FEED_ROWS: u32 = 200_000;
 
 /// A query for what the table has instead of the feed's rows, in any order. `None` where the feed does not name its table, or
 /// where its rows have other columns, whose values would be missing.
 pub fn all_rows(feed: &Feed) -> Option<String> {
     let [name] = feed.columns.as_deref()? else { return None };
-    let mut parts = feed.of.as_deref()?.rsplitn(3, '.');
+    let mut parts = feed.lookup_column.as_deref()?.rsplitn(3, '.');
     let (column, table, schema) = (parts.next()?, parts.next()?, parts.next().unwrap_or("public"));
     let quoted = |it: &str| format!("\"{}\"", it.replace('"', "\"\""));
     let [column, name, schema, table] = [column, name, schema, table].map(quoted);
     let (what, place) = (format!("{column} AS {name}"), format!("{schema}.{table}"));
-    Some(format!("SELECT {what} FROM {place}") + &format!(" ORDER BY random() LIMIT {ROWS}"))
+    Some(format!("SELECT {what} FROM {place}") + &format!(" ORDER BY random() LIMIT {FEED_ROWS}"))
 }
 
 fn set(all: &mut Vec<(String, String)>, name: &str, value: &str) {
@@ -177,10 +179,17 @@ fn set(all: &mut Vec<(String, String)>, name: &str, value: &str) {
 mod tests {
     use super::*;
     use crate::finding::fixture;
-    use model::plan::{Confirm, FeedOrder, Level, Replication, Service, Sync};
+    use model::plan::{Confirm, FeedOrder, Replication, Service, SyncMode, TargetLevel};
 
-    fn step(scale: Scale, level: f64, stage: Stage, seconds: u64) -> Step {
-        Step { scale, level, stage, window: Nanos::from_secs(seconds), nudge: None, round: 0 }
+    fn step(scale: LoadScale, level: f64, stage: StepPurpose, seconds: u64) -> SearchStep {
+        SearchStep {
+            scale,
+            level,
+            purpose: stage,
+            window: Nanos::from_secs(seconds),
+            perturbation: None,
+            round: 0,
+        }
     }
 
     fn setup() -> Setup {
@@ -188,9 +197,9 @@ mod tests {
     }
 
     #[test]
-    fn levels() {
-        let check = |find: &Find, step: &Step, expected: &str| {
-            let load = at(&setup(), find, step).load;
+    fn applies_levels() {
+        let check = |find: &Goal, step: &SearchStep, expected: &str| {
+            let load = apply_step(&setup(), find, step).load;
             let told = match &load.model {
                 LoadModel::Open { schedule, .. } => schedule.clone(),
                 LoadModel::Closed { clients, .. } => format!("{clients} clients"),
@@ -200,24 +209,28 @@ mod tests {
                 }
             };
             assert_eq!(told, expected);
-            assert_eq!(load.duration.is_some(), step.scale == Scale::Clients);
+            assert_eq!(load.duration.is_some(), step.scale == LoadScale::Clients);
         };
-        let once = Find::Once;
-        check(&once, &step(Scale::Rate, 646.5, Stage::Ramp, 20), "const(646.5, 20s)");
-        check(&once, &step(Scale::Rate, 1.0 / 3.0, Stage::Ramp, 20), "const(0.333, 20s)");
-        check(&once, &step(Scale::Clients, 7.6, Stage::Ramp, 20), "8 clients");
-        check(&once, &step(Scale::Clients, 0.2, Stage::Ramp, 20), "1 clients");
-        let level = Level::Given { level: 50.0, of: None };
+        let once = Goal::Once;
+        check(&once, &step(LoadScale::Rate, 646.5, StepPurpose::Ramp, 20), "const(646.5, 20s)");
+        check(&once, &step(LoadScale::Rate, 1.0 / 3.0, StepPurpose::Ramp, 20), "const(0.333, 20s)");
+        check(&once, &step(LoadScale::Clients, 7.6, StepPurpose::Ramp, 20), "8 clients");
+        check(&once, &step(LoadScale::Clients, 0.2, StepPurpose::Ramp, 20), "1 clients");
+        let level = TargetLevel::Absolute { level: 50.0, maximum: None };
         let (ramp, hold) = (Nanos::from_secs(10), Nanos::from_secs(60));
-        let confirm = Find::Confirm(Confirm { level, ramp, hold });
-        check(&confirm, &step(Scale::Rate, 50.0, Stage::Confirm, 60), "line(0, 50, 10s) const(50, 60s)");
-        check(&confirm, &step(Scale::Rate, 50.0, Stage::Ramp, 20), "const(50, 20s)");
-        check(&confirm, &step(Scale::Clients, 50.0, Stage::Confirm, 60), "50/Some(5.0) 50/None");
+        let confirm = Goal::Confirm(Confirm { level, ramp, hold });
+        check(
+            &confirm,
+            &step(LoadScale::Rate, 50.0, StepPurpose::Confirm, 60),
+            "line(0, 50, 10s) const(50, 60s)",
+        );
+        check(&confirm, &step(LoadScale::Rate, 50.0, StepPurpose::Ramp, 20), "const(50, 20s)");
+        check(&confirm, &step(LoadScale::Clients, 50.0, StepPurpose::Confirm, 60), "50/Some(5.0) 50/None");
     }
 
     /// Twenty keys become all that the table has; a row of two columns stays whole.
     #[test]
-    fn a_feed_draws_from_the_whole_table() {
+    fn perturbs_a_feed_to_the_whole_table() {
         let turned = |columns: Option<&[&str]>, of: Option<&str>| {
             let mut setup = setup();
             let columns = columns.map(|it| it.iter().map(|it| (*it).to_owned()).collect());
@@ -225,10 +238,16 @@ mod tests {
             let of = of.map(str::to_owned);
             for name in ["keys", "other"] {
                 let (name, source) = (name.to_owned(), source.clone());
-                setup.feeds.push(Feed { name, source, columns: columns.clone(), order, of: of.clone() });
+                setup.feeds.push(Feed {
+                    name,
+                    source,
+                    columns: columns.clone(),
+                    order,
+                    lookup_column: of.clone(),
+                });
             }
-            let nudge = Some(Nudge { turn: Turn::FeedRows { feed: "keys".to_owned() }, amount: None });
-            let step = Step { nudge, ..step(Scale::Rate, 5.0, Stage::Ramp, 5) };
+            let nudge = Some(Perturbation { knob: Knob::FeedRows { feed: "keys".to_owned() }, amount: None });
+            let step = SearchStep { perturbation: nudge, ..step(LoadScale::Rate, 5.0, StepPurpose::Ramp, 5) };
             let [keys, other] = [0, 1].map(|at| at_feed(&at_setup(&setup, &step), at));
             assert_eq!(other, "SELECT 1");
             keys
@@ -241,8 +260,8 @@ mod tests {
         assert_eq!(turned(Some(&["key"]), None), "SELECT 1");
     }
 
-    fn at_setup(it: &Setup, step: &Step) -> Setup {
-        at(it, &Find::Once, step)
+    fn at_setup(it: &Setup, step: &SearchStep) -> Setup {
+        apply_step(it, &Goal::Once, step)
     }
 
     fn at_feed(it: &Setup, at: usize) -> String {
@@ -253,37 +272,41 @@ mod tests {
     }
 
     #[test]
-    fn one_thing_is_changed() {
-        let nudged = |turn: Turn, to: f64| {
-            let nudge = Some(Nudge { turn, amount: Some((1.0, to)) });
+    fn perturbs_one_setting() {
+        let nudged = |turn: Knob, to: f64| {
+            let nudge = Some(Perturbation { knob: turn, amount: Some((1.0, to)) });
             let mut setup = setup();
-            setup.stack.nodes[0].kind = Kind::Service(Service {
+            setup.stack.nodes[0].kind = NodeKind::Service(Service {
                 command: vec![],
                 url: None,
                 env: vec![("POOL".to_owned(), "3".to_owned())],
                 copies: 1,
-                ready: "/".to_owned(),
-                ready_within: None,
+                ready_path: "/".to_owned(),
+                ready_timeout: None,
                 allow: None,
-                stats: None,
+                stats_path: None,
             });
             setup.stack.nodes[0].name = "service".to_owned();
-            setup.stack.replication = Some(Replication::of(2, Sync::Async));
-            at(&setup, &Find::Once, &Step { nudge, ..step(Scale::Rate, 5.0, Stage::Ramp, 5) })
+            setup.stack.replication = Some(Replication::with_defaults(2, SyncMode::Async));
+            apply_step(
+                &setup,
+                &Goal::Once,
+                &SearchStep { perturbation: nudge, ..step(LoadScale::Rate, 5.0, StepPurpose::Ramp, 5) },
+            )
         };
         let of = |name: &str| name.to_owned();
         let limits = |turn, to| nudged(turn, to).stack.nodes[0].limits.clone();
-        assert_eq!(limits(Turn::Cpu { node: of("service") }, 0.5).cpu, Some(0.5));
-        assert_eq!(limits(Turn::ReadIops { node: of("service") }, 800.0).read_iops, Some(800));
-        assert_eq!(limits(Turn::WriteIops { node: of("service") }, 80.0).write_iops, Some(80));
-        assert_eq!(limits(Turn::Memory { node: of("service") }, 4e8).memory, Some(400_000_000));
-        let replicas = || nudged(Turn::Cpu { node: of("postgres-3") }, 0.5).stack;
+        assert_eq!(limits(Knob::Cpu { node: of("service") }, 0.5).cpu, Some(0.5));
+        assert_eq!(limits(Knob::ReadIops { node: of("service") }, 800.0).read_iops, Some(800));
+        assert_eq!(limits(Knob::WriteIops { node: of("service") }, 80.0).write_iops, Some(80));
+        assert_eq!(limits(Knob::Memory { node: of("service") }, 4e8).memory, Some(400_000_000));
+        let replicas = || nudged(Knob::Cpu { node: of("postgres-3") }, 0.5).stack;
         assert_eq!(replicas().replication.map(|it| it.limits.cpu), Some(Some(0.5)));
         assert_eq!(replicas().nodes[0].limits.cpu, setup().stack.nodes[0].limits.cpu);
-        let turn = Turn::ServiceEnv { node: of("service"), variable: of("POOL") };
-        let Kind::Service(it) = nudged(turn, 6.0).stack.nodes.remove(0).kind else { panic!("it is one") };
+        let turn = Knob::ServiceEnv { node: of("service"), variable: of("POOL") };
+        let NodeKind::Service(it) = nudged(turn, 6.0).stack.nodes.remove(0).kind else { panic!("it is one") };
         assert_eq!(it.env, [(of("POOL"), of("6"))]);
-        let LoadModel::Open { max_in_flight, .. } = nudged(Turn::Clients, 400.0).load.model else {
+        let LoadModel::Open { max_in_flight, .. } = nudged(Knob::Clients, 400.0).load.model else {
             panic!("a rate makes it open")
         };
         assert_eq!(max_in_flight, 400);

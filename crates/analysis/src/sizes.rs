@@ -2,16 +2,16 @@
 //!
 //! An error page or a log-in page with status 200 counts as success; its size distinguishes it.
 
-use model::{AnswerSizes, Second, Sizes};
+use model::{AnswerSizes, Second, SizeHistogram};
 
 /// Answers with which a population is judged.
-const ENOUGH: u64 = 200;
+const ANSWERS_MIN: u64 = 200;
 /// Share of the answers that each of two populations has at least.
 const POPULATION: f64 = 0.05;
 /// Smallest ratio of the start of the larger population to the end of the smaller one.
-const APART: u64 = 2;
+const GAP_RATIO_MIN: u64 = 2;
 /// Share of answers that is small where sizes fell.
-const FELL: f64 = 0.8;
+const SMALL_SHARE_MIN: f64 = 0.8;
 /// Stretches of time that are kept of each trial.
 const STRETCHES_MAX: usize = 64;
 
@@ -29,9 +29,9 @@ pub struct Populations {
 /// Two populations that one process does not make: the gap between them is wide against the larger sizes' own range, and
 /// against any gap among these. A list of varying length leaves gaps as wide as one of its items and is none; nor are sizes
 /// that vary continuously.
-pub fn populations(sizes: &Sizes) -> Option<Populations> {
+pub fn populations(sizes: &SizeHistogram) -> Option<Populations> {
     let count = sizes.count();
-    if count < ENOUGH {
+    if count < ANSWERS_MIN {
         return None;
     }
     let ranges: Vec<(u64, u64, u64)> = sizes.ranges().collect();
@@ -41,7 +41,7 @@ pub fn populations(sizes: &Sizes) -> Option<Populations> {
         below += pair[0].2;
         let least = (count as f64 * POPULATION).ceil() as u64;
         let gap = pair[1].0 - pair[0].1;
-        let wide = pair[1].0 >= APART * pair[0].1.max(1);
+        let wide = pair[1].0 >= GAP_RATIO_MIN * pair[0].1.max(1);
         if wide && below >= least && count - below >= least && widest.is_none_or(|it| it.1 < gap) {
             widest = Some((at + 1, gap, below));
         }
@@ -70,50 +70,50 @@ fn quantile(ranges: &[(u64, u64, u64)], q: f64) -> (u64, u64) {
 }
 
 /// The size up to which answers are small beside these: half of their median, and not more than their tenth percentile.
-fn small_beside(sizes: &Sizes) -> Option<u64> {
+fn small_limit(sizes: &SizeHistogram) -> Option<u64> {
     let (median, tenth) = (sizes.quantile(0.5)?, sizes.quantile(0.1)?);
-    Some((median / 2).min(tenth)).filter(|it| sizes.count() >= ENOUGH / 2 && *it > 0)
+    Some((median / 2).min(tenth)).filter(|it| sizes.count() >= ANSWERS_MIN / 2 && *it > 0)
 }
 
-fn is_small(sizes: &Sizes, limit: u64) -> bool {
-    sizes.count() > 0 && sizes.at_most(limit) as f64 >= FELL * sizes.count() as f64
+fn is_small(sizes: &SizeHistogram, limit: u64) -> bool {
+    sizes.count() > 0 && sizes.count_at_most(limit) as f64 >= SMALL_SHARE_MIN * sizes.count() as f64
 }
 
 /// Whether most of these answers are smaller than nearly all of those.
-pub fn collapsed(these: &Sizes, those: &Sizes) -> bool {
-    let enough = these.count() >= ENOUGH / 2;
-    enough && small_beside(those).is_some_and(|limit| is_small(these, limit))
+pub fn is_mostly_smaller(these: &SizeHistogram, those: &SizeHistogram) -> bool {
+    let enough = these.count() >= ANSWERS_MIN / 2;
+    enough && small_limit(those).is_some_and(|limit| is_small(these, limit))
 }
 
 /// Sizes of the answers to one request, from stretch to stretch of a trial.
 #[derive(Clone, Debug)]
-pub struct SizeCourse {
+pub struct SizeSeries {
     pub operation: u16,
     pub command: u16,
     /// Seconds of a stretch.
     pub seconds: u64,
-    pub stretches: Vec<Sizes>,
+    pub stretches: Vec<SizeHistogram>,
 }
 
-impl SizeCourse {
+impl SizeSeries {
     /// Sizes of the whole trial.
-    pub fn total(&self) -> Sizes {
-        let mut all = Sizes::new();
+    pub fn total(&self) -> SizeHistogram {
+        let mut all = SizeHistogram::new();
         self.stretches.iter().for_each(|it| all.merge(it));
         all
     }
 
     /// Where sizes fell: those of the first quarter against all later stretches in which most answers were small.
-    pub fn fall(&self) -> Option<Fall> {
+    pub fn find_fall(&self) -> Option<SizeDrop> {
         let quarter = self.stretches.len().div_ceil(4);
         let (first, rest) = self.stretches.split_at(quarter.min(self.stretches.len()));
-        let mut before = Sizes::new();
+        let mut before = SizeHistogram::new();
         first.iter().for_each(|it| before.merge(it));
-        let limit = small_beside(&before)?;
-        let mut after = Sizes::new();
+        let limit = small_limit(&before)?;
+        let mut after = SizeHistogram::new();
         rest.iter().filter(|it| is_small(it, limit)).for_each(|it| after.merge(it));
         let begins = rest.iter().position(|it| is_small(it, limit))?;
-        (after.count() >= ENOUGH / 2).then_some(Fall {
+        (after.count() >= ANSWERS_MIN / 2).then_some(SizeDrop {
             before: before.quantile(0.5)?,
             after: after.quantile(0.5)?,
             second: (quarter + begins) as u64 * self.seconds,
@@ -121,7 +121,7 @@ impl SizeCourse {
         })
     }
 
-    fn add(&mut self, second: u64, sizes: &Sizes) {
+    fn add(&mut self, second: u64, sizes: &SizeHistogram) {
         while second / self.seconds >= STRETCHES_MAX as u64 {
             let pairs = self.stretches.chunks(2).map(|pair| {
                 let mut both = pair[0].clone();
@@ -133,7 +133,7 @@ impl SizeCourse {
         }
         let at = (second / self.seconds) as usize;
         if self.stretches.len() <= at {
-            self.stretches.resize_with(at + 1, Sizes::new);
+            self.stretches.resize_with(at + 1, SizeHistogram::new);
         }
         self.stretches[at].merge(sizes);
     }
@@ -141,7 +141,7 @@ impl SizeCourse {
 
 /// A fall of sizes within a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Fall {
+pub struct SizeDrop {
     /// Medians, bytes.
     pub before: u64,
     pub after: u64,
@@ -153,16 +153,16 @@ pub struct Fall {
 
 /// Courses of all requests, from a trial's seconds.
 #[derive(Clone, Debug, Default)]
-pub struct SizeCourses(Vec<SizeCourse>);
+pub struct SizeSeriesSet(Vec<SizeSeries>);
 
-impl SizeCourses {
+impl SizeSeriesSet {
     pub fn second(&mut self, number: usize, it: &Second) {
         for AnswerSizes { operation, command, sizes } in &it.answers {
             let key = (*operation, *command);
             let at =
                 self.0.binary_search_by_key(&key, |it| (it.operation, it.command)).unwrap_or_else(|at| {
                     let empty =
-                        SizeCourse { operation: key.0, command: key.1, seconds: 1, stretches: Vec::new() };
+                        SizeSeries { operation: key.0, command: key.1, seconds: 1, stretches: Vec::new() };
                     self.0.insert(at, empty);
                     at
                 });
@@ -170,7 +170,7 @@ impl SizeCourses {
         }
     }
 
-    pub fn finish(self) -> Vec<SizeCourse> {
+    pub fn finish(self) -> Vec<SizeSeries> {
         self.0
     }
 }

@@ -14,7 +14,7 @@ use crate::compare::student;
 
 /// A line through points.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Slope {
+pub struct SlopeEstimate {
     /// Of y, per unit of x.
     pub slope: f64,
     /// Of 95 %.
@@ -22,42 +22,42 @@ pub struct Slope {
     /// y at x = 0.
     pub at_zero: f64,
     /// How many independent points they are worth, at most as many as there are.
-    pub worth: f64,
+    pub effective_points: f64,
 }
 
-impl Slope {
+impl SlopeEstimate {
     /// Where the line is.
-    pub fn at(&self, x: f64) -> f64 {
+    pub fn value_at(&self, x: f64) -> f64 {
         self.at_zero + self.slope * x
     }
 }
 
 /// Fewer independent points tell nothing of a slope's spread.
-const FEWEST: f64 = 8.0;
+const POINTS_MIN: f64 = 8.0;
 
 /// `points`: x and y, ascending and about evenly spaced in x. Takes time as the square of their number: some hundreds at
 /// most. `None` with fewer than two different x.
-pub fn slope(points: &[(f64, f64)]) -> Option<Slope> {
-    let slopes = of_pairs(points);
-    let slope = between(&slopes, (slopes.len() as f64 - 1.0) / 2.0)?;
+pub fn estimate(points: &[(f64, f64)]) -> Option<SlopeEstimate> {
+    let slopes = pairwise(points);
+    let slope = interpolate(&slopes, (slopes.len() as f64 - 1.0) / 2.0)?;
     let mut rest: Vec<f64> = points.iter().map(|it| it.1 - slope * it.0).collect();
     let order = rest.clone();
     rest.sort_by(f64::total_cmp);
-    let at_zero = between(&rest, (rest.len() as f64 - 1.0) / 2.0)?;
+    let at_zero = interpolate(&rest, (rest.len() as f64 - 1.0) / 2.0)?;
     let n = points.len() as f64;
-    let widened = widened(&order);
+    let widened = widening(&order);
     let worth = widened.map_or(0.0, |it| n / it);
-    let interval = widened.filter(|_| worth >= FEWEST).and_then(|widened| {
+    let interval = widened.filter(|_| worth >= POINTS_MIN).and_then(|widened| {
         let deviation = (variance(points) * widened).sqrt();
-        let beyond = student::critical(worth - 2.0) * deviation / 2.0;
+        let beyond = student::critical_value(worth - 2.0) * deviation / 2.0;
         let middle = (slopes.len() as f64 - 1.0) / 2.0;
-        Some((between(&slopes, middle - beyond)?, between(&slopes, middle + beyond)?))
+        Some((interpolate(&slopes, middle - beyond)?, interpolate(&slopes, middle + beyond)?))
     });
-    Some(Slope { slope, interval, at_zero, worth })
+    Some(SlopeEstimate { slope, interval, at_zero, effective_points: worth })
 }
 
 /// Those between all pairs of points with different x, the least first.
-pub(crate) fn of_pairs(points: &[(f64, f64)]) -> Vec<f64> {
+pub(crate) fn pairwise(points: &[(f64, f64)]) -> Vec<f64> {
     let mut slopes = Vec::with_capacity(points.len() * points.len() / 2);
     for (at, one) in points.iter().enumerate() {
         let others = points[at + 1..].iter().filter(|other| other.0 > one.0);
@@ -68,7 +68,7 @@ pub(crate) fn of_pairs(points: &[(f64, f64)]) -> Vec<f64> {
 }
 
 /// The value at this place of sorted ones, between two where it is not whole; `None` outside of them.
-fn between(sorted: &[f64], place: f64) -> Option<f64> {
+fn interpolate(sorted: &[f64], place: f64) -> Option<f64> {
     if place < 0.0 || place > sorted.len() as f64 - 1.0 {
         return None;
     }
@@ -87,12 +87,12 @@ fn variance(points: &[(f64, f64)]) -> f64 {
 }
 
 /// How much wider S spreads because neighbours are alike; at least 1. `None` where they are so alike that it cannot be told.
-fn widened(rest: &[f64]) -> Option<f64> {
+fn widening(rest: &[f64]) -> Option<f64> {
     let n = rest.len() as f64;
     let ranks = ranks(rest);
     let mean = (n + 1.0) / 2.0;
     let spread: f64 = ranks.iter().map(|it| (it - mean).powi(2)).sum();
-    if spread == 0.0 || n < FEWEST {
+    if spread == 0.0 || n < POINTS_MIN {
         // All on the line: nothing is left over that could be alike.
         return (spread == 0.0).then_some(1.0);
     }
@@ -121,10 +121,10 @@ fn ranks(values: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::strategy::Chance;
+    use crate::strategy::SplitMix64;
 
     #[test]
-    fn known_lines() {
+    fn estimates_known_lines() {
         // Sen (1968), his example: 4, where least squares give 4.02. Seven points are too few for an interval here.
         let sen =
             [(1.0, 9.0), (2.0, 15.0), (3.0, 19.0), (4.0, 20.0), (10.0, 45.0), (12.0, 55.0), (18.0, 78.0)];
@@ -139,15 +139,15 @@ mod tests {
             (&[(1.0, 2.0), (1.0, 3.0)], None, None),
             (&[], None, None),
         ] {
-            let it = slope(points);
+            let it = estimate(points);
             assert_eq!(it.map(|it| (it.slope, it.at_zero)), expected, "{points:?}");
             assert_eq!(it.and_then(|it| it.interval), interval, "{points:?}");
         }
     }
 
     #[test]
-    fn a_quarter_of_the_points_may_be_anything() {
-        let mut chance = Chance(11);
+    fn tolerates_a_quarter_of_outliers() {
+        let mut chance = SplitMix64(11);
         for wild in [1e3, -1e6, 1e12] {
             let mut one = |x: u32| {
                 let noise = 0.1 * chance.normal();
@@ -155,7 +155,7 @@ mod tests {
                 if x >= 45 { wild } else { 2.0 * f64::from(x) + noise }
             };
             let points: Vec<(f64, f64)> = (0..60).map(|x| (f64::from(x), one(x))).collect();
-            let it = slope(&points).expect("there are points").slope;
+            let it = estimate(&points).expect("there are points").slope;
             // Least squares: hundreds and beyond.
             assert!((it - 2.0).abs() < 0.2, "{wild}: {it}");
         }
@@ -164,7 +164,7 @@ mod tests {
     /// Share of the draws with an interval whose interval holds the truth, and share of all that have none. Noise of
     /// deviation 1, alike by `phi` from point to point.
     fn coverage(n: usize, phi: f64, draws: usize, seed: u64) -> (f64, f64) {
-        let mut chance = Chance(seed);
+        let mut chance = SplitMix64(seed);
         let (mut holds, mut none) = (0, 0);
         for _ in 0..draws {
             let mut noise = chance.normal();
@@ -173,7 +173,7 @@ mod tests {
                 (x as f64, 0.05 * x as f64 + noise)
             };
             let points: Vec<(f64, f64)> = (0..n).map(&mut one).collect();
-            match slope(&points).expect("there are points").interval {
+            match estimate(&points).expect("there are points").interval {
                 Some((low, high)) => holds += usize::from(low <= 0.05 && 0.05 <= high),
                 None => none += 1,
             }
@@ -183,7 +183,7 @@ mod tests {
 
     /// A thousand draws know 95 % to ± 0.7 %.
     #[test]
-    fn how_often_the_interval_holds_the_truth() {
+    fn interval_covers_the_truth() {
         for (n, phi) in [(60, 0.0), (60, 0.3), (60, 0.6), (90, 0.6)] {
             let (it, none) = coverage(n, phi, 1000, 7 + n as u64);
             assert!((0.93..=0.97).contains(&it) && none < 0.1, "{n} points, {phi}: {it}, without {none}");
@@ -194,7 +194,7 @@ mod tests {
     /// interval); with 30 points and 0.6, 88 % of the half that have one.
     #[test]
     #[cfg_attr(debug_assertions, ignore = "minutes without optimisation")]
-    fn how_often_the_interval_holds_the_truth_everywhere() {
+    fn interval_covers_the_truth_for_all_correlations() {
         for n in [30, 60, 120, 200] {
             for phi in [0.0, 0.3, 0.6, 0.8, 0.9] {
                 let (it, none) = coverage(n, phi, 1000, 7 + n as u64);

@@ -6,7 +6,7 @@ use model::{Nanos, PerSecond, Second};
 
 /// How a trial came to its steady rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Steady {
+pub struct SteadyState {
     /// Median of the seconds of the trial's last third.
     pub rate: PerSecond,
     /// From the beginning of the window to the end of the first second that brought at least [`SHARE`] of it; zero if the
@@ -15,34 +15,36 @@ pub struct Steady {
 }
 
 /// Of the steady rate, from which on the system has got going.
-pub const SHARE: f64 = 0.9;
+pub const STEADY_SHARE: f64 = 0.9;
 /// With fewer whole seconds their last third is no more than one or two.
-const LEAST: usize = 9;
+const SECONDS_MIN: usize = 9;
 
 /// Reads it from what each second delivered: successful transactions per second, in the order of time, each second of the
 /// window. `None` where there are too few of them, or nothing is delivered in the end.
 ///
 /// In an open model what is offered bounds what is delivered: the steady rate is then the offered one, and a system that is
 /// in time from the beginning is steady at once.
-pub fn steady(delivered: &[f64]) -> Option<Steady> {
-    if delivered.len() < LEAST {
+pub fn steady_state(delivered: &[f64]) -> Option<SteadyState> {
+    if delivered.len() < SECONDS_MIN {
         return None;
     }
     let rate = median(&delivered[delivered.len() - delivered.len() / 3..]);
     if rate <= 0.0 {
         return None;
     }
-    let first =
-        delivered.iter().position(|it| *it >= SHARE * rate).expect("half of the last third brought it");
+    let first = delivered
+        .iter()
+        .position(|it| *it >= STEADY_SHARE * rate)
+        .expect("half of the last third brought it");
     let after = if first == 0 { Nanos::ZERO } else { Nanos::from_secs(first as u64 + 1) };
-    Some(Steady { rate: PerSecond(rate), after })
+    Some(SteadyState { rate: PerSecond(rate), after })
 }
 
 /// The same from the seconds of a trial. The last one, which may be cut short, is left out, as are transactions that ended
 /// after the window.
-pub fn of_seconds(seconds: &[Second]) -> Option<Steady> {
+pub fn from_seconds(seconds: &[Second]) -> Option<SteadyState> {
     let whole = seconds.split_last().map_or(seconds, |it| it.1);
-    steady(&whole.iter().map(delivered).collect::<Vec<_>>())
+    steady_state(&whole.iter().map(delivered).collect::<Vec<_>>())
 }
 
 /// Transactions that ended well within the window, per second.
@@ -66,10 +68,10 @@ mod tests {
     use model::OperationSecond;
 
     #[test]
-    fn rows() {
+    fn finds_the_second_of_the_steady_rate() {
         let check = |delivered: &[u32], expected: Option<(f64, u64)>| {
             let delivered: Vec<f64> = delivered.iter().map(|it| f64::from(*it)).collect();
-            let found = steady(&delivered).map(|it| (it.rate.0, it.after.0 / 1_000_000_000));
+            let found = steady_state(&delivered).map(|it| (it.rate.0, it.after.0 / 1_000_000_000));
             assert_eq!(found, expected, "{delivered:?}");
         };
         // Cold: it gets going in the fifth second.
@@ -89,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn seconds_of_a_trial() {
+    fn reads_seconds_of_a_trial() {
         let second = |at: u64, ok: u64| {
             let (from, to) = (Nanos::from_secs(at), Nanos::from_secs(at + 1));
             let operation = |ok| OperationSecond { ok: ok + 3, late: 3, ..OperationSecond::default() };
@@ -104,8 +106,11 @@ mod tests {
         let mut seconds: Vec<Second> = (0..12).map(|at| second(at, if at < 3 { 10 } else { 100 })).collect();
         // Cut short: not one of them.
         seconds.push(second(12, 1));
-        assert_eq!(of_seconds(&seconds), Some(Steady { rate: PerSecond(100.0), after: Nanos::from_secs(4) }));
-        assert_eq!(of_seconds(&seconds[..9]), None);
-        assert_eq!(of_seconds(&[]), None);
+        assert_eq!(
+            from_seconds(&seconds),
+            Some(SteadyState { rate: PerSecond(100.0), after: Nanos::from_secs(4) })
+        );
+        assert_eq!(from_seconds(&seconds[..9]), None);
+        assert_eq!(from_seconds(&[]), None);
     }
 }

@@ -4,7 +4,7 @@
 
 /// One measurement of one cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Next {
+pub struct PlannedTrial {
     /// Index into the experiment's cells.
     pub cell: usize,
     /// From 0.
@@ -17,25 +17,25 @@ pub struct Next {
 /// drift would look like a difference between cells.
 #[derive(Clone, Debug)]
 pub struct Sweep {
-    order: Vec<Next>,
+    order: Vec<PlannedTrial>,
 }
 
 impl Sweep {
     pub fn new(cells: usize, repeat: u32, seed: u64) -> Sweep {
-        let mut chance = Chance(seed);
+        let mut chance = SplitMix64(seed);
         let order = (0..repeat).flat_map(|repetition| {
             let mut cells: Vec<usize> = (0..cells).collect();
             // Fisher and Yates.
             for last in (1..cells.len()).rev() {
                 cells.swap(last, chance.below(last as u64 + 1) as usize);
             }
-            cells.into_iter().map(move |cell| Next { cell, repetition })
+            cells.into_iter().map(move |cell| PlannedTrial { cell, repetition })
         });
         Sweep { order: order.collect() }
     }
 
     /// What to measure after `done` trials; `None` when all are.
-    pub fn next(&self, done: usize) -> Option<Next> {
+    pub fn next(&self, done: usize) -> Option<PlannedTrial> {
         self.order.get(done).copied()
     }
 
@@ -47,9 +47,9 @@ impl Sweep {
 
 /// SplitMix64; Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators" (2014).
 #[derive(Clone, Debug)]
-pub(crate) struct Chance(pub(crate) u64);
+pub(crate) struct SplitMix64(pub(crate) u64);
 
-impl Chance {
+impl SplitMix64 {
     pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut it = self.0;
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cell_once_in_each_repetition() {
+    fn runs_every_cell_once_per_repetition() {
         for seed in 0..50 {
             let mut all = order(7, 5, seed);
             assert!(all.is_sorted_by_key(|it| it.0), "seed {seed}: one repetition after the other");
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn the_seed_tells_the_order() {
+    fn the_seed_determines_the_order() {
         assert_eq!(order(9, 3, 42), order(9, 3, 42));
         assert_ne!(order(9, 3, 42), order(9, 3, 43));
         let repetitions = order(9, 2, 42);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn every_place_is_as_likely() {
+    fn every_position_is_equally_likely() {
         let mut first = [0u32; 5];
         (0..5000).for_each(|seed| first[order(5, 1, seed)[0].1] += 1);
         // Binomial: 1000 ± 28; five deviations.

@@ -3,23 +3,26 @@
 use crate::progress::mean_difference;
 use crate::{condition, outage, validity};
 use model::summary::{
-    Connecting, Cost, Counts, Distribution, Failure, FailureClass, Fairness, Generator, Group, LoadModel,
-    Plan, ScriptGroup, Server, Statement, Summary, Thread, Unanswered, Until,
+    BenchPlan, CommandSummary, ConnectSummary, CpuCost, Distribution, EndCondition, Failure, FailureClass,
+    Fairness, GeneratorSummary, GroupSummary, LoadModelSummary, OutcomeCounts, ScriptSummary, Server,
+    Summary, ThreadSummary, Unanswered,
 };
-use model::{Cell, Effort, Failures, Interval, Latency, Measured, Nanos, PerSecond};
+use model::{
+    FailureCounts, Interval, LatencyHistogram, Measurement, Nanos, PerSecond, ScriptCounts, ThreadUsage,
+};
 use std::cmp::Reverse;
 
 /// Reads what was measured of `server` under `plan`, whose scripts are the cells of the measured interval.
-pub fn summarise(measured: &Measured, server: Server, plan: Plan) -> Summary {
+pub fn summarise(measured: &Measurement, server: Server, plan: BenchPlan) -> Summary {
     let interval = &measured.interval;
-    assert_eq!(interval.cells.len(), plan.scripts.len(), "each script has its cell");
+    assert_eq!(interval.scripts.len(), plan.scripts.len(), "each script has its cell");
     let all = merged(interval);
     let total = group(&all, measured.window);
-    let scripts: Vec<ScriptGroup> = interval
-        .cells
+    let scripts: Vec<ScriptSummary> = interval
+        .scripts
         .iter()
         .zip(&plan.scripts)
-        .map(|(cell, script)| ScriptGroup {
+        .map(|(cell, script)| ScriptSummary {
             group: group(cell, measured.window),
             share: share(cell.ok, total.counts.ok),
             failures: failures_of(cell),
@@ -27,7 +30,7 @@ pub fn summarise(measured: &Measured, server: Server, plan: Plan) -> Summary {
                 .statements
                 .iter()
                 .zip(&script.commands)
-                .map(|(it, text)| Statement {
+                .map(|(it, text)| CommandSummary {
                     text: text.clone(),
                     service: distribution(&it.service),
                     failures: it.failures,
@@ -36,9 +39,9 @@ pub fn summarise(measured: &Measured, server: Server, plan: Plan) -> Summary {
                 .collect(),
         })
         .collect();
-    let closed = matches!(plan.model, LoadModel::Closed { .. });
+    let closed = matches!(plan.model, LoadModelSummary::Closed { .. });
     // Users who come and leave by stages are there until the stages end.
-    let constant = closed && plan.until != Until::ScheduleEnds;
+    let constant = closed && plan.end != EndCondition::ScheduleEnds;
     let outages =
         outage::unexplained(&measured.outages, measured.window, interval, constant.then_some(plan.clients));
     let mut summary = Summary {
@@ -46,8 +49,8 @@ pub fn summarise(measured: &Measured, server: Server, plan: Plan) -> Summary {
         plan,
         window: measured.window,
         failures: failures_of(&all),
-        connecting: Connecting {
-            initial: measured.connecting,
+        connects: ConnectSummary {
+            initial: measured.connect_time,
             each: distribution(&interval.connects),
             refused: failures(&interval.refused, FailureClass::Refused),
             turned_away: if constant && interval.refused.total() > 0 {
@@ -72,19 +75,19 @@ fn never_served(clients: &[u64]) -> u32 {
 }
 
 /// All scripts as one, without their statements.
-fn merged(interval: &Interval) -> Cell {
-    let mut all = Interval::new(&[0]).cells.remove(0);
-    interval.cells.iter().for_each(|it| all.merge(it));
+fn merged(interval: &Interval) -> ScriptCounts {
+    let mut all = Interval::new(&[0]).scripts.remove(0);
+    interval.scripts.iter().for_each(|it| all.merge(it));
     all
 }
 
-fn group(cell: &Cell, window: Nanos) -> Group {
+fn group(cell: &ScriptCounts, window: Nanos) -> GroupSummary {
     let with = |wanted: fn(model::Code) -> bool| -> u64 {
         cell.failed.iter().filter(|(code, _)| wanted(*code)).map(|(_, n)| n).sum()
     };
     let seconds = window.as_secs_f64();
-    Group {
-        counts: Counts {
+    GroupSummary {
+        counts: OutcomeCounts {
             ok: cell.ok,
             failed: cell.failed.total(),
             unknown: cell.unknown.total(),
@@ -108,11 +111,11 @@ fn share(part: u64, whole: u64) -> f64 {
 }
 
 /// `unanswered` more are longer than any.
-fn responses(it: &Latency, unanswered: u64, window: Nanos) -> Distribution {
+fn responses(it: &LatencyHistogram, unanswered: u64, window: Nanos) -> Distribution {
     if unanswered == 0 {
         return distribution(it);
     }
-    let quantile = |q| it.quantile_with(q, unanswered);
+    let quantile = |q| it.quantile_with_unanswered(q, unanswered);
     Distribution {
         unanswered: Some(self::unanswered(unanswered, it.mean(), it.max(), window)),
         mean: None,
@@ -131,7 +134,7 @@ pub(crate) fn unanswered(count: u64, mean: Option<Nanos>, max: Option<Nanos>, wi
     Unanswered { count, longer_than: window.max(max.unwrap_or_default()), mean_of_answered: mean }
 }
 
-pub(crate) fn distribution(it: &Latency) -> Distribution {
+pub(crate) fn distribution(it: &LatencyHistogram) -> Distribution {
     Distribution {
         count: it.count(),
         unanswered: None,
@@ -148,15 +151,15 @@ pub(crate) fn distribution(it: &Latency) -> Distribution {
 }
 
 /// The most frequent first.
-fn failures_of(cell: &Cell) -> Vec<Failure> {
-    failures_together([(&cell.failed, &cell.unknown)].into_iter())
+fn failures_of(cell: &ScriptCounts) -> Vec<Failure> {
+    merge_failures([(&cell.failed, &cell.unknown)].into_iter())
 }
 
 /// Failed and unknown of several cells, the most frequent first.
-pub(crate) fn failures_together<'a>(
-    parts: impl Iterator<Item = (&'a Failures, &'a Failures)>,
+pub(crate) fn merge_failures<'a>(
+    parts: impl Iterator<Item = (&'a FailureCounts, &'a FailureCounts)>,
 ) -> Vec<Failure> {
-    let (mut failed, mut unknown) = (Failures::default(), Failures::default());
+    let (mut failed, mut unknown) = (FailureCounts::default(), FailureCounts::default());
     for part in parts {
         failed.merge(part.0);
         unknown.merge(part.1);
@@ -170,7 +173,7 @@ pub(crate) fn failures_together<'a>(
 /// In the place of the codes that are not counted one by one.
 const OTHER: &str = "other";
 
-fn failures(it: &Failures, class: FailureClass) -> Vec<Failure> {
+fn failures(it: &FailureCounts, class: FailureClass) -> Vec<Failure> {
     let named = it.iter().map(|(code, count)| Failure {
         code: code.to_string(),
         name: condition::name(code),
@@ -197,29 +200,30 @@ fn fairness(clients: &[u64]) -> Option<Fairness> {
     Some(Fairness { fewest, median: sorted[sorted.len() / 2], most, jain })
 }
 
-fn generator(measured: &Measured, executed: u64) -> Generator {
+fn generator(measured: &Measurement, executed: u64) -> GeneratorSummary {
     let interval = &measured.interval;
-    let sum = |part: fn(&Effort) -> Nanos| measured.efforts.iter().map(|it| part(it).0).sum::<u64>();
-    let each = |part: fn(&Effort) -> Nanos| Nanos(sum(part) / executed.max(1));
+    let sum =
+        |part: fn(&ThreadUsage) -> Nanos| measured.thread_usage.iter().map(|it| part(it).0).sum::<u64>();
+    let each = |part: fn(&ThreadUsage) -> Nanos| Nanos(sum(part) / executed.max(1));
     let longest = interval.send_lag.max().max(interval.backlog_wait.max());
-    Generator {
+    GeneratorSummary {
         send_lag: distribution(&interval.send_lag),
         backlog_wait: distribution(&interval.backlog_wait),
         lag_max: longest.unwrap_or_default(),
         jitter: distribution(&measured.jitter),
-        per_transaction: (executed > 0).then(|| Cost {
+        per_transaction: (executed > 0).then(|| CpuCost {
             user: each(|it| it.user),
             system: each(|it| it.system),
             spun: each(|it| it.spun),
         }),
-        threads: measured.efforts.iter().map(thread).collect(),
-        aborted: measured.aborted,
+        threads: measured.thread_usage.iter().map(thread).collect(),
+        aborted_clients: measured.aborted_clients,
     }
 }
 
-fn thread(it: &Effort) -> Thread {
+fn thread(it: &ThreadUsage) -> ThreadSummary {
     let of_window = |part: Nanos| share(part.0, it.wall.0);
-    Thread {
+    ThreadSummary {
         busy: of_window(it.user + it.system - it.spun),
         starved: it.starved.map(of_window),
         wakeups: it.wakeups,
@@ -230,12 +234,12 @@ fn thread(it: &Effort) -> Thread {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{closed, quiet};
+    use crate::fixture::{closed_plan, quiet_measurement};
     use model::Code;
 
     #[test]
-    fn a_quiet_run() {
-        let it = summarise(&quiet(), Server::default(), closed());
+    fn summarises_a_quiet_run() {
+        let it = summarise(&quiet_measurement(), Server::default(), closed_plan());
         assert_eq!(it.total.counts.ok, 10_000);
         assert_eq!(it.total.tps, PerSecond(999.0), "ten of them ended after the window");
         assert_eq!(it.total.response.mean, Some(Nanos::from_micros(2500)));
@@ -246,18 +250,18 @@ mod tests {
         let names: Vec<&str> = it.scripts[0].statements.iter().map(|it| it.text.as_str()).collect();
         assert_eq!(names, ["SELECT 1;"]);
         assert_eq!(it.scripts[0].statements[0].service.count, 7500);
-        assert_eq!(it.connecting.initial, Nanos::from_millis(3));
+        assert_eq!(it.connects.initial, Nanos::from_millis(3));
     }
 
     #[test]
-    fn failures_are_named_counted_and_ordered() {
-        let mut measured = quiet();
-        let cells = &mut measured.interval.cells;
+    fn names_counts_and_orders_failures() {
+        let mut measured = quiet_measurement();
+        let cells = &mut measured.interval.scripts;
         let states = [*b"40001", *b"40P01", *b"40001", *b"53300", *b"40001"];
         states.into_iter().for_each(|it| cells[0].failed.count(Code::SqlState(it)));
         (0..2).for_each(|_| cells[1].unknown.count(Code::RESET));
         measured.interval.refused.count(Code::SqlState(*b"53300"));
-        let it = summarise(&measured, Server::default(), closed());
+        let it = summarise(&measured, Server::default(), closed_plan());
         let row =
             |it: &Failure| format!("{} {} {:?} {}", it.code, it.name.unwrap_or("-"), it.class, it.count);
         assert_eq!(
@@ -269,7 +273,7 @@ mod tests {
                 "53300 too_many_connections Failed 1",
             ]
         );
-        assert_eq!(row(&it.connecting.refused[0]), "53300 too_many_connections Refused 1");
+        assert_eq!(row(&it.connects.refused[0]), "53300 too_many_connections Refused 1");
         assert_eq!((it.total.counts.serialization, it.total.counts.deadlock), (3, 1));
         assert_eq!((it.total.counts.failed, it.total.counts.unknown), (5, 2));
         assert_eq!(it.total.counts.arrivals(), 10_007);
@@ -277,18 +281,18 @@ mod tests {
     }
 
     #[test]
-    fn more_codes_than_are_counted_by_name() {
-        let mut measured = quiet();
+    fn sums_codes_beyond_the_counted_ones() {
+        let mut measured = quiet_measurement();
         for n in 0..20 {
-            measured.interval.cells[0].failed.count(Code::Net(n));
+            measured.interval.scripts[0].failed.count(Code::Net(n));
         }
-        let it = summarise(&measured, Server::default(), closed());
+        let it = summarise(&measured, Server::default(), closed_plan());
         let last = it.failures.last().expect("there are some");
         assert_eq!((last.code.as_str(), last.count, it.total.counts.failed), ("other", 4, 20));
     }
 
     #[test]
-    fn fairness_of() {
+    fn computes_jains_index() {
         for (clients, expected) in [
             (vec![], None),
             (vec![0, 0], Some((0, 0, 0, 1.0))),
@@ -303,8 +307,8 @@ mod tests {
     }
 
     #[test]
-    fn cost_of_a_transaction() {
-        let it = summarise(&quiet(), Server::default(), closed()).generator;
+    fn computes_cpu_per_transaction() {
+        let it = summarise(&quiet_measurement(), Server::default(), closed_plan()).generator;
         let cost = it.per_transaction.expect("there are some");
         assert_eq!((cost.user, cost.system, cost.spun), (Nanos(20_000), Nanos(200_000), Nanos(2_000)));
         assert_eq!(it.threads[0].busy, 0.109);

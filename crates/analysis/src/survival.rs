@@ -6,49 +6,63 @@
 #[cfg(test)]
 mod tests;
 
-use crate::durability::{bound, conclude, is_sound};
+use crate::durability::{conclude, is_sound, loss_probability_bound};
 use model::Nanos;
-use model::durability::{Conclusion, Counts, Doubt, EXAMPLES, Found, Kind, Outage, RecoveryPoint, Verdict};
-use model::ordeal::{Controlled, Inflicted, Ordeal, Promoted, Spread, Survival};
-use model::plan::{Deed, Experiment};
+use model::durability::{
+    Anomaly, AnomalyKind, Conclusion, DurabilityVerdict, EXAMPLES, InconclusiveReason, RecoveryPoint,
+    WriteCounts, WriteOutage,
+};
+use model::ordeal::{
+    ControlSummary, DurationRange, FailoverResult, FaultInjection, InjectedFault, PromotionRecord,
+};
+use model::plan::{Experiment, FaultAction};
 use std::collections::BTreeMap;
 
 /// Of every cell that is no control and was measured with faults or a ledger, in the order of cells. `trials`: cells with
 /// what their trials went through, in the order in which these began.
-pub fn all(experiment: &Experiment, trials: &[(usize, &Ordeal)]) -> Vec<Survival> {
-    let of_cell =
-        |cell: usize| trials.iter().filter(|it| it.0 == cell).map(|it| it.1).collect::<Vec<&Ordeal>>();
+pub fn all_cells(experiment: &Experiment, trials: &[(usize, &FaultInjection)]) -> Vec<FailoverResult> {
+    let of_cell = |cell: usize| {
+        trials.iter().filter(|it| it.0 == cell).map(|it| it.1).collect::<Vec<&FaultInjection>>()
+    };
     let ordinary = |cell: &usize| experiment.cells[*cell].control_of.is_none();
     let survival = |cell: usize| {
-        let control = experiment.control(cell).map(|it| (it, of_cell(it)));
-        of(cell, &of_cell(cell), control.as_ref().map(|it| (it.0, it.1.as_slice())))
+        let control = experiment.control_for(cell).map(|it| (it, of_cell(it)));
+        cell_result(cell, &of_cell(cell), control.as_ref().map(|it| (it.0, it.1.as_slice())))
     };
     (0..experiment.cells.len()).filter(ordinary).filter_map(survival).collect()
 }
 
 /// Of one cell. `control`: the cell that is its control, and its trials. `None` without a trial.
-pub fn of(cell: usize, trials: &[&Ordeal], control: Option<(usize, &[&Ordeal])>) -> Option<Survival> {
+pub fn cell_result(
+    cell: usize,
+    trials: &[&FaultInjection],
+    control: Option<(usize, &[&FaultInjection])>,
+) -> Option<FailoverResult> {
     trials.first()?;
-    let verdicts: Vec<&Verdict> = trials.iter().filter_map(|it| it.verdict.as_ref()).collect();
-    let control = control.filter(|it| !it.1.is_empty()).map(|(cell, trials)| controlled(cell, trials));
+    let verdicts: Vec<&DurabilityVerdict> = trials.iter().filter_map(|it| it.verdict.as_ref()).collect();
+    let control = control.filter(|it| !it.1.is_empty()).map(|(cell, trials)| control_summary(cell, trials));
     let failovers = trials.iter().map(|it| failovers(it)).sum();
     let mut doubts = Vec::new();
-    for it in verdicts.iter().flat_map(|it| &it.doubts).filter(|it| !is_of_control(it)) {
-        merge(&mut doubts, *it);
+    for it in verdicts.iter().flat_map(|it| &it.doubts).filter(|it| !is_about_control(it)) {
+        merge_doubt(&mut doubts, *it);
     }
     let is_whole = verdicts.len() == trials.len();
     if !verdicts.is_empty() && !is_whole {
-        merge(&mut doubts, Doubt::NotRead);
+        merge_doubt(&mut doubts, InconclusiveReason::NotReadBack);
     }
-    let done = trials.iter().filter(|it| is_done(it)).count() as u32;
+    let done = trials.iter().filter(|it| is_complete(it)).count() as u32;
     if !verdicts.is_empty() && done == 0 {
-        merge(&mut doubts, Doubt::NoFault);
+        merge_doubt(&mut doubts, InconclusiveReason::NoFault);
     }
-    let conclusions: Vec<Conclusion> = verdicts.iter().map(|it| alone(it)).collect();
+    let conclusions: Vec<Conclusion> = verdicts.iter().map(|it| own_conclusion(it)).collect();
     // What was lost here has been seen to be lost.
-    let is_seen = verdicts.iter().any(|it| losses(it) > 0) || control.is_some_and(|it| it.lossy > 0);
+    let is_seen = verdicts.iter().any(|it| losses(it) > 0) || control.is_some_and(|it| it.lossy_trials > 0);
     if !verdicts.is_empty() && !is_seen {
-        doubts.push(if control.is_some() { Doubt::ControlLostNothing } else { Doubt::NoControl });
+        doubts.push(if control.is_some() {
+            InconclusiveReason::ControlLostNothing
+        } else {
+            InconclusiveReason::NoControl
+        });
     }
     let conclusion = if conclusions.contains(&Conclusion::Broken) {
         Conclusion::Broken
@@ -57,118 +71,128 @@ pub fn of(cell: usize, trials: &[&Ordeal], control: Option<(usize, &[&Ordeal])>)
     } else {
         Conclusion::Kept
     };
-    let times = |of: &dyn Fn(&Ordeal) -> Vec<Nanos>| spread(trials.iter().flat_map(|it| of(it)).collect());
-    Some(Survival {
+    let times = |of: &dyn Fn(&FaultInjection) -> Vec<Nanos>| {
+        duration_range(trials.iter().flat_map(|it| of(it)).collect())
+    };
+    Some(FailoverResult {
         cell,
         trials: done,
         failovers,
         conclusion: (!verdicts.is_empty()).then_some(conclusion),
-        bound: bound(failovers),
-        counts: verdicts.iter().fold(Counts::default(), |all, it| sum(all, it.counts)),
+        bound: loss_probability_bound(failovers),
+        counts: verdicts.iter().fold(WriteCounts::default(), |all, it| sum(all, it.counts)),
         lost: verdicts.iter().map(|it| losses(it)).sum(),
-        found: found(&verdicts),
+        anomalies: merge_anomalies(&verdicts),
         doubts,
-        recovery_point: worst(&verdicts),
+        recovery_point: worst_recovery_point(&verdicts),
         outage: times(&|it| longest_outage(it).into_iter().collect()),
-        promoted: times(&|it| since_fault(it, |promoted| Some(promoted.at))),
-        healthy: times(&|it| since_fault(it, |promoted| promoted.healthy)),
-        rejoined: times(&rejoining),
+        promoted: times(&|it| durations_since_fault(it, |promoted| Some(promoted.at))),
+        healthy: times(&|it| durations_since_fault(it, |promoted| promoted.healthy)),
+        rejoined: times(&rejoin_durations),
         control,
     })
 }
 
 /// What the verdict says when nobody asks for a control.
-fn alone(it: &Verdict) -> Conclusion {
-    let doubts: Vec<Doubt> = it.doubts.iter().filter(|it| !is_of_control(it)).copied().collect();
-    conclude(&it.findings, &doubts)
+fn own_conclusion(it: &DurabilityVerdict) -> Conclusion {
+    let doubts: Vec<InconclusiveReason> =
+        it.doubts.iter().filter(|it| !is_about_control(it)).copied().collect();
+    conclude(&it.anomalies, &doubts)
 }
 
-fn is_of_control(it: &Doubt) -> bool {
-    matches!(it, Doubt::NoControl | Doubt::ControlLostNothing)
+fn is_about_control(it: &InconclusiveReason) -> bool {
+    matches!(it, InconclusiveReason::NoControl | InconclusiveReason::ControlLostNothing)
 }
 
 /// Acknowledged writes that are gone, whatever had been promised; none where the evidence contradicts itself.
-fn losses(it: &Verdict) -> u64 {
-    let is_loss = |kind| matches!(kind, Kind::Lost | Kind::LostAmbiguous | Kind::LostUnpromised);
-    let found = it.findings.iter().filter(|it| is_loss(it.kind)).map(|it| it.count);
+fn losses(it: &DurabilityVerdict) -> u64 {
+    let is_loss = |kind| {
+        matches!(kind, AnomalyKind::Lost | AnomalyKind::LostAmbiguous | AnomalyKind::LostWithoutPromise)
+    };
+    let found = it.anomalies.iter().filter(|it| is_loss(it.kind)).map(|it| it.count);
     if is_sound(&it.doubts) { found.sum() } else { 0 }
 }
 
-fn controlled(cell: usize, trials: &[&Ordeal]) -> Controlled {
+fn control_summary(cell: usize, trials: &[&FaultInjection]) -> ControlSummary {
     let lost: Vec<u64> = trials.iter().map(|it| it.verdict.as_ref().map_or(0, losses)).collect();
-    Controlled {
+    ControlSummary {
         cell,
-        trials: trials.iter().filter(|it| is_done(it)).count() as u32,
-        lossy: lost.iter().filter(|it| **it > 0).count() as u32,
+        trials: trials.iter().filter(|it| is_complete(it)).count() as u32,
+        lossy_trials: lost.iter().filter(|it| **it > 0).count() as u32,
         lost: lost.iter().sum(),
     }
 }
 
 /// Whether all that was to be done to the system was done, and something was.
-fn is_done(it: &Ordeal) -> bool {
-    !it.inflicted.is_empty() && it.inflicted.iter().all(|it| !it.nodes.is_empty())
+fn is_complete(it: &FaultInjection) -> bool {
+    !it.injected.is_empty() && it.injected.iter().all(|it| !it.nodes.is_empty())
 }
 
 /// By timelines where there is a ledger, which sees them; else by who took writes.
-fn failovers(it: &Ordeal) -> u32 {
-    it.verdict.as_ref().map_or(it.promoted.len() as u32, |it| it.failovers)
+fn failovers(it: &FaultInjection) -> u32 {
+    it.verdict.as_ref().map_or(it.promotions.len() as u32, |it| it.failovers)
 }
 
-fn longest_outage(it: &Ordeal) -> Option<Nanos> {
-    it.verdict.iter().flat_map(|it| &it.outages).map(|it: &Outage| it.to - it.from).max()
+fn longest_outage(it: &FaultInjection) -> Option<Nanos> {
+    it.verdict.iter().flat_map(|it| &it.outages).map(|it: &WriteOutage| it.to - it.from).max()
 }
 
 /// How long old primaries took; replicas that had strayed rejoin too, and are another matter.
-fn rejoining(it: &Ordeal) -> Vec<Nanos> {
-    let was_primary = |name: &str| it.promoted.iter().any(|it| it.from == name);
-    it.rejoined.iter().filter(|it| was_primary(&it.node)).map(|it| it.took).collect()
+fn rejoin_durations(it: &FaultInjection) -> Vec<Nanos> {
+    let was_primary = |name: &str| it.promotions.iter().any(|it| it.from == name);
+    it.rejoins.iter().filter(|it| was_primary(&it.node)).map(|it| it.elapsed).collect()
 }
 
 /// How long after its fault each new primary came to something.
-fn since_fault(it: &Ordeal, moment: impl Fn(&Promoted) -> Option<Nanos>) -> Vec<Nanos> {
-    let since = |promoted: &Promoted| {
+fn durations_since_fault(
+    it: &FaultInjection,
+    moment: impl Fn(&PromotionRecord) -> Option<Nanos>,
+) -> Vec<Nanos> {
+    let since = |promoted: &PromotionRecord| {
         let at = moment(promoted)?;
-        Some(at - cause(it, promoted)?.at)
+        Some(at - causing_fault(it, promoted)?.at)
     };
-    it.promoted.iter().filter_map(since).collect()
+    it.promotions.iter().filter_map(since).collect()
 }
 
 /// The last deed before it to the server that it follows; where that is not known, the last one of all. A log that is
 /// withheld makes nobody primary.
-fn cause<'a>(of: &'a Ordeal, promoted: &Promoted) -> Option<&'a Inflicted> {
-    let may_be = |it: &&Inflicted| {
-        !it.nodes.is_empty() && it.at <= promoted.at && !matches!(it.deed, Deed::Withhold { .. })
+fn causing_fault<'a>(of: &'a FaultInjection, promoted: &PromotionRecord) -> Option<&'a InjectedFault> {
+    let may_be = |it: &&InjectedFault| {
+        !it.nodes.is_empty()
+            && it.at <= promoted.at
+            && !matches!(it.action, FaultAction::BlockReplication { .. })
     };
-    let before: Vec<&Inflicted> = of.inflicted.iter().filter(may_be).collect();
+    let before: Vec<&InjectedFault> = of.injected.iter().filter(may_be).collect();
     let to_it = before.iter().rfind(|it| it.nodes.contains(&promoted.from));
     to_it.or(before.last()).copied()
 }
 
 /// The middle of an even number is that between the two.
-fn spread(mut all: Vec<Nanos>) -> Option<Spread> {
+fn duration_range(mut all: Vec<Nanos>) -> Option<DurationRange> {
     all.sort_unstable();
     let (least, greatest) = (*all.first()?, *all.last()?);
     let (lower, upper) = (all[(all.len() - 1) / 2], all[all.len() / 2]);
-    Some(Spread { least, median: Nanos(lower.0 + (upper.0 - lower.0) / 2), greatest })
+    Some(DurationRange { min: least, median: Nanos(lower.0 + (upper.0 - lower.0) / 2), max: greatest })
 }
 
-fn sum(a: Counts, b: Counts) -> Counts {
-    Counts {
+fn sum(a: WriteCounts, b: WriteCounts) -> WriteCounts {
+    WriteCounts {
         acknowledged: a.acknowledged + b.acknowledged,
         local: a.local + b.local,
         failed: a.failed + b.failed,
         unknown: a.unknown + b.unknown,
         unknown_present: a.unknown_present + b.unknown_present,
-        untold: a.untold + b.untold,
+        unresolved: a.unresolved + b.unresolved,
         misrouted: a.misrouted + b.misrouted,
     }
 }
 
 /// Each kind once, the worst first.
-fn found(verdicts: &[&Verdict]) -> Vec<Found> {
-    let mut all: BTreeMap<Kind, Found> = BTreeMap::new();
-    for it in verdicts.iter().flat_map(|it| &it.findings) {
-        let none = || Found { kind: it.kind, count: 0, examples: Vec::new() };
+fn merge_anomalies(verdicts: &[&DurabilityVerdict]) -> Vec<Anomaly> {
+    let mut all: BTreeMap<AnomalyKind, Anomaly> = BTreeMap::new();
+    for it in verdicts.iter().flat_map(|it| &it.anomalies) {
+        let none = || Anomaly { kind: it.kind, count: 0, examples: Vec::new() };
         let known = all.entry(it.kind).or_insert_with(none);
         known.count += it.count;
         let room = EXAMPLES - known.examples.len();
@@ -178,16 +202,18 @@ fn found(verdicts: &[&Verdict]) -> Vec<Found> {
 }
 
 /// Of the first of those that lost most.
-fn worst(verdicts: &[&Verdict]) -> Option<RecoveryPoint> {
+fn worst_recovery_point(verdicts: &[&DurabilityVerdict]) -> Option<RecoveryPoint> {
     verdicts.iter().rev().filter_map(|it| it.recovery_point).max_by_key(|it| it.count)
 }
 
 /// Adds a doubt: what is counted adds up, everything else stands once.
-fn merge(all: &mut Vec<Doubt>, new: Doubt) {
-    use Doubt::{LedgerContradictsItself, LedgerHasGaps, LedgerTorn, PromiseUnknown, YoungerThanReadings};
+fn merge_doubt(all: &mut Vec<InconclusiveReason>, new: InconclusiveReason) {
+    use InconclusiveReason::{
+        LedgerContradictsItself, LedgerHasGaps, LedgerTorn, NewerThanReadBacks, PromiseUnknown,
+    };
     for known in all.iter_mut() {
         match (known, new) {
-            (YoungerThanReadings { count: known }, YoungerThanReadings { count: more })
+            (NewerThanReadBacks { count: known }, NewerThanReadBacks { count: more })
             | (PromiseUnknown { count: known }, PromiseUnknown { count: more })
             | (LedgerHasGaps { writes: known }, LedgerHasGaps { writes: more })
             | (LedgerTorn { bytes: known }, LedgerTorn { bytes: more })

@@ -1,16 +1,20 @@
 //! What has a run counted since it began, over all of its trials?
 
-use model::totals::{Buckets, OF_LAG, OF_TIME, Totals, Trial};
-use model::{Failures, Latency, Tick};
+use model::totals::{Buckets, CurrentTrial, RESPONSE_TIME_BOUNDS, SEND_LAG_BOUNDS, Totals};
+use model::{FailureCounts, LatencyHistogram, Tick};
 use std::collections::BTreeMap;
 
 /// Of a run that has not begun.
-pub fn none() -> Totals {
-    Totals { send_lag: Buckets::new(OF_LAG), backlog_wait: Buckets::new(OF_TIME), ..Totals::default() }
+pub fn empty() -> Totals {
+    Totals {
+        send_lag: Buckets::new(SEND_LAG_BOUNDS),
+        backlog_wait: Buckets::new(RESPONSE_TIME_BOUNDS),
+        ..Totals::default()
+    }
 }
 
 /// A trial begins with these operations: they are counted from 0, before the first of them has ended.
-pub fn begin(totals: &mut Totals, trial: Trial, operations: &[String]) {
+pub fn begin_trial(totals: &mut Totals, trial: CurrentTrial, operations: &[String]) {
     totals.trial = Some(trial);
     for name in operations {
         totals.operations.entry(name.clone()).or_default();
@@ -26,26 +30,26 @@ pub fn add(
     probe: &dyn Fn(&str) -> Option<&'static str>,
 ) {
     let it = &tick.interval;
-    for (name, cell) in operations.iter().zip(&it.cells) {
+    for (name, cell) in operations.iter().zip(&it.scripts) {
         let operation = totals.operations.entry(name.clone()).or_default();
         operation.ok += cell.ok;
         operation.failed += cell.failed.total();
         operation.unknown += cell.unknown.total();
         operation.dropped += cell.dropped;
-        pour(&mut operation.response, &cell.response);
+        add_histogram(&mut operation.response, &cell.response);
         // Longer than any bound.
         operation.response.count += cell.unanswered();
-        pour(&mut operation.service, &cell.service);
+        add_histogram(&mut operation.service, &cell.service);
         count(&mut totals.failures, &cell.failed);
         count(&mut totals.failures, &cell.unknown);
     }
     count(&mut totals.refused, &it.refused);
-    pour(&mut totals.send_lag, &it.send_lag);
-    pour(&mut totals.backlog_wait, &it.backlog_wait);
+    add_histogram(&mut totals.send_lag, &it.send_lag);
+    add_histogram(&mut totals.backlog_wait, &it.backlog_wait);
     totals.in_flight = tick.in_flight;
     for it in &tick.samples {
         let Some(probe) = probe(&it.series) else { continue };
-        let told = totals.told.entry((it.node.to_string(), probe)).or_default();
+        let told = totals.probes.entry((it.node.to_string(), probe)).or_default();
         if it.at < told.at {
             continue;
         }
@@ -59,22 +63,22 @@ pub fn add(
 }
 
 /// A trial is over: what was of the moment is gone.
-pub fn calm(totals: &mut Totals) {
+pub fn end_trial(totals: &mut Totals) {
     totals.trial = None;
     totals.in_flight = 0;
-    totals.told.clear();
+    totals.probes.clear();
 }
 
-fn pour(into: &mut Buckets, it: &Latency) {
+fn add_histogram(into: &mut Buckets, it: &LatencyHistogram) {
     if it.count() == 0 {
         return;
     }
-    into.at_most.iter_mut().zip(it.at_most(into.bounds)).for_each(|(all, more)| *all += more);
+    into.at_most.iter_mut().zip(it.cumulative_counts(into.bounds)).for_each(|(all, more)| *all += more);
     into.count += it.count();
     into.sum += it.sum();
 }
 
-fn count(into: &mut BTreeMap<String, u64>, it: &Failures) {
+fn count(into: &mut BTreeMap<String, u64>, it: &FailureCounts) {
     let other = (it.other() > 0).then(|| ("other".to_owned(), it.other()));
     let named = it.iter().map(|(code, n)| (code.to_string(), n));
     named.chain(other).for_each(|(code, n)| *into.entry(code).or_default() += n);
@@ -87,7 +91,7 @@ mod tests {
 
     fn tick(samples: &[(u64, &'static str, &'static str, f64)]) -> Tick {
         let mut interval = Interval::new(&[0, 0]);
-        let cell = &mut interval.cells[1];
+        let cell = &mut interval.scripts[1];
         (cell.ok, cell.dropped) = (3, 2);
         cell.failed.add(Code::SqlState(*b"40001"), 1);
         cell.unknown.add(Code::RESET, 4);
@@ -103,10 +107,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_only_grows() {
+    fn counters_never_decrease() {
         let names = ["read".to_owned(), "write".to_owned()];
-        let mut totals = none();
-        begin(&mut totals, Trial { cell: "a".to_owned(), repetition: 0 }, &names);
+        let mut totals = empty();
+        begin_trial(&mut totals, CurrentTrial { cell: "a".to_owned(), repetition: 0 }, &names);
         assert_eq!(totals.operations["write"].ok, 0, "known before it is counted");
         for round in 1..=3 {
             add(&mut totals, &tick(&[]), &names, &|_| None);
@@ -123,18 +127,18 @@ mod tests {
             assert_eq!(codes, [("40001", round), ("net 104", 4 * round), ("other", 5 * round)]);
             assert_eq!((totals.refused["net 111"], totals.send_lag.count), (6 * round, round));
             assert_eq!((totals.operations["read"].ok, totals.in_flight), (0, 7));
-            calm(&mut totals);
+            end_trial(&mut totals);
             assert_eq!((totals.in_flight, totals.operations["write"].ok), (0, 3 * round));
         }
     }
 
     #[test]
-    fn an_answer_replaces_the_one_before() {
-        let mut totals = none();
+    fn a_sample_replaces_the_previous_one() {
+        let mut totals = empty();
         let probe = |it: &str| (it != "strange").then_some("activity");
         let mut told = |samples: &[(u64, &'static str, &'static str, f64)]| -> Vec<(String, String, f64)> {
             add(&mut totals, &tick(samples), &[], &probe);
-            let told = totals.told.values().flat_map(|it| it.values.clone());
+            let told = totals.probes.values().flat_map(|it| it.values.clone());
             told.map(|((series, label), value)| (series, label, value)).collect()
         };
         let is = |series: &str, label: &str, value| (series.to_owned(), label.to_owned(), value);
@@ -144,7 +148,7 @@ mod tests {
         // Nobody is active any more: that is not told, and must not stand.
         assert_eq!(told(&[(200, "used", "", 3.0)]), [is("used", "", 3.0)]);
         assert_eq!(told(&[(150, "used", "", 9.0)]), [is("used", "", 3.0)], "too late");
-        calm(&mut totals);
-        assert!(totals.told.is_empty());
+        end_trial(&mut totals);
+        assert!(totals.probes.is_empty());
     }
 }

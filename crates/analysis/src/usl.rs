@@ -13,12 +13,12 @@
 //! - Where trials are fewer than twice the levels, what all trials leave over is also dealt out anew, as if they all
 //!   scattered alike, and the wider of both intervals is told.
 
-use crate::strategy::Chance;
-use model::search::{Fitted, Scalability};
+use crate::strategy::SplitMix64;
+use model::search::{FittedValue, Scalability};
 
 const RESAMPLES: usize = 1000;
 /// Different numbers of clients that a fit needs: three parameters and one to spare.
-const LEVELS: usize = 4;
+const LEVELS_MIN: usize = 4;
 const STEPS: usize = 60;
 /// A trial that decides a parameter alone leaves nothing over, and nothing can be made of it.
 const MOST_LEVERAGE: f64 = 0.99;
@@ -45,13 +45,13 @@ pub fn scalability(trials: &[(f64, f64)], seed: u64) -> Option<Scalability> {
     levels.sort_by(f64::total_cmp);
     levels.dedup();
     let sound = trials.iter().all(|it| it.0 >= 1.0 && it.1 > 0.0 && it.0.is_finite() && it.1.is_finite());
-    if levels.len() < LEVELS || !sound {
+    if levels.len() < LEVELS_MIN || !sound {
         return None;
     }
-    let fit = Fit::of(trials)?;
+    let fit = Fit::fit_best(trials)?;
     let intervals = intervals(trials, levels.len(), &fit, seed);
     let [lambda, sigma, kappa] = fit.parameters();
-    let of = |place: usize, value| Fitted { value, interval: intervals.map(|it| it[place]) };
+    let of = |place: usize, value| FittedValue { value, interval: intervals.map(|it| it[place]) };
     let mean = trials.iter().map(|it| it.1).sum::<f64>() / trials.len() as f64;
     let spread: f64 = trials.iter().map(|it| (it.1 - mean).powi(2)).sum();
     let peak = ((1.0 - sigma) / kappa).max(0.0).sqrt();
@@ -93,7 +93,7 @@ struct Fit {
 
 impl Fit {
     /// The best of the laws whose parameters are not below 0.
-    fn of(trials: &[(f64, f64)]) -> Option<Fit> {
+    fn fit_best(trials: &[(f64, f64)]) -> Option<Fit> {
         let fits = LAWS.iter().filter_map(|free| marquardt(trials, *free));
         let allowed = fits.filter(|it| it.theta[0] > 0.0 && it.theta[1] >= 0.0 && it.theta[2] >= 0.0);
         // Of equal ones the first, which is the freest.
@@ -107,25 +107,25 @@ impl Fit {
 
     /// Standard errors of λ, σ and κ by the law made linear, and each trial's leverage. `None` where it cannot be told.
     /// All three count as free: that two are not below 0 by compulsion is no knowledge of where they are.
-    fn errors(&self, trials: &[(f64, f64)], scatter: Scatter) -> Option<(Three, Vec<f64>)> {
+    fn errors(&self, trials: &[(f64, f64)], scatter: ResidualModel) -> Option<(Three, Vec<f64>)> {
         let parameters = self.parameters();
-        let slopes: Vec<Three> = trials.iter().map(|it| by_parameters(parameters, it.0)).collect();
+        let slopes: Vec<Three> = trials.iter().map(|it| gradient(parameters, it.0)).collect();
         let inverse = inverse(&normal_matrix(&slopes))?;
         let pull = |it: &Three| {
-            let turned = times(&inverse, *it);
+            let turned = multiply(&inverse, *it);
             (it[0] * turned[0] + it[1] * turned[1] + it[2] * turned[2]).clamp(0.0, MOST_LEVERAGE)
         };
         let leverage: Vec<f64> = slopes.iter().map(pull).collect();
         let errors = match scatter {
-            Scatter::Alike => {
+            ResidualModel::Pooled => {
                 let variance = self.squares / (trials.len() as f64 - 3.0);
                 [0, 1, 2].map(|it| (inverse[it][it] * variance).sqrt())
             }
-            Scatter::OfItsOwn => {
+            ResidualModel::PerTrial => {
                 let mut sums = [0.0; 3];
                 for ((slopes, trial), leverage) in slopes.iter().zip(trials).zip(&leverage) {
                     let rest = (trial.1 - throughput(parameters, trial.0)) / (1.0 - leverage);
-                    let turned = times(&inverse, *slopes);
+                    let turned = multiply(&inverse, *slopes);
                     sums.iter_mut().zip(turned).for_each(|(sum, it)| *sum += (it * rest).powi(2));
                 }
                 sums.map(f64::sqrt)
@@ -137,13 +137,13 @@ impl Fit {
 
 /// How trials scatter around the law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Scatter {
-    Alike,
-    OfItsOwn,
+enum ResidualModel {
+    Pooled,
+    PerTrial,
 }
 
 /// How throughput moves with λ, σ and κ.
-fn by_parameters([lambda, sigma, kappa]: Three, n: f64) -> Three {
+fn gradient([lambda, sigma, kappa]: Three, n: f64) -> Three {
     let below = 1.0 + sigma * (n - 1.0) + kappa * n * (n - 1.0);
     let with = n / below;
     let through = -lambda * n / (below * below);
@@ -153,36 +153,36 @@ fn by_parameters([lambda, sigma, kappa]: Three, n: f64) -> Three {
 /// The intervals of λ, σ and κ; `None` with too few trials, or a fit that tells nothing. `levels`: different numbers of
 /// clients.
 fn intervals(trials: &[(f64, f64)], levels: usize, fit: &Fit, seed: u64) -> Option<[(f64, f64); 3]> {
-    if trials.len() <= LEVELS {
+    if trials.len() <= LEVELS_MIN {
         return None;
     }
     if fit.squares <= f64::EPSILON * trials.iter().map(|it| it.1 * it.1).sum::<f64>() {
         return Some(fit.parameters().map(|it| (it, it)));
     }
-    let mut chance = Chance(seed);
-    let own = resampled(trials, fit, Scatter::OfItsOwn, &mut chance)?;
+    let mut chance = SplitMix64(seed);
+    let own = resampled(trials, fit, ResidualModel::PerTrial, &mut chance)?;
     if trials.len() >= 2 * levels {
         return Some(own);
     }
-    let alike = resampled(trials, fit, Scatter::Alike, &mut chance)?;
+    let alike = resampled(trials, fit, ResidualModel::Pooled, &mut chance)?;
     Some([0, 1, 2].map(|it| (own[it].0.min(alike[it].0), own[it].1.max(alike[it].1))))
 }
 
 fn resampled(
     trials: &[(f64, f64)],
     fit: &Fit,
-    scatter: Scatter,
-    chance: &mut Chance,
+    scatter: ResidualModel,
+    chance: &mut SplitMix64,
 ) -> Option<[(f64, f64); 3]> {
     let parameters = fit.parameters();
     let (errors, leverage) = fit.errors(trials, scatter)?;
     let fitted: Vec<f64> = trials.iter().map(|it| throughput(parameters, it.0)).collect();
     // The more a trial pulls the fit towards itself, the less it leaves over.
-    let power = if scatter == Scatter::Alike { 0.5 } else { 1.0 };
+    let power = if scatter == ResidualModel::Pooled { 0.5 } else { 1.0 };
     let left = trials.iter().zip(&fitted).zip(&leverage);
     let mut rest: Vec<f64> =
         left.map(|((trial, fitted), pull)| (trial.1 - fitted) / (1.0 - pull).powf(power)).collect();
-    if scatter == Scatter::Alike {
+    if scatter == ResidualModel::Pooled {
         let mean = rest.iter().sum::<f64>() / rest.len() as f64;
         rest.iter_mut().for_each(|it| *it -= mean);
     }
@@ -192,11 +192,11 @@ fn resampled(
         for (at, (one, fitted)) in resample.iter_mut().zip(&fitted).enumerate() {
             one.1 = fitted
                 + match scatter {
-                    Scatter::Alike => rest[chance.below(rest.len() as u64) as usize],
-                    Scatter::OfItsOwn => rest[at] * WEBB[chance.below(6) as usize],
+                    ResidualModel::Pooled => rest[chance.below(rest.len() as u64) as usize],
+                    ResidualModel::PerTrial => rest[at] * WEBB[chance.below(6) as usize],
                 };
         }
-        let Some(again) = unbound(&resample) else { continue };
+        let Some(again) = fit_unbounded(&resample) else { continue };
         let Some((spread, _)) = again.errors(&resample, scatter) else { continue };
         let found = again.parameters();
         for (place, related) in related.iter_mut().enumerate() {
@@ -218,7 +218,7 @@ fn resampled(
 }
 
 /// With both σ and κ free, also below 0: what a resample scatters by.
-fn unbound(trials: &[(f64, f64)]) -> Option<Fit> {
+fn fit_unbounded(trials: &[(f64, f64)]) -> Option<Fit> {
     marquardt(trials, LAWS[0]).filter(|it| it.theta[0] > 0.0)
 }
 
@@ -298,7 +298,7 @@ fn solve(rows: &[Three], aims: &[f64], free: [bool; 3], damping: f64) -> Option<
     for (row, aim) in rows.iter().zip(aims) {
         (0..3).for_each(|at| right[at] += row[at] * aim);
     }
-    Some(times(&inverse(&matrix)?, right))
+    Some(multiply(&inverse(&matrix)?, right))
 }
 
 fn normal_matrix(rows: &[Three]) -> [Three; 3] {
@@ -313,7 +313,7 @@ fn normal_matrix(rows: &[Three]) -> [Three; 3] {
     matrix
 }
 
-fn times(matrix: &[Three; 3], it: Three) -> Three {
+fn multiply(matrix: &[Three; 3], it: Three) -> Three {
     matrix.map(|row| row[0] * it[0] + row[1] * it[1] + row[2] * it[2])
 }
 
@@ -359,7 +359,7 @@ mod tests {
     /// Published by the package `usl` for R (Möding, vignette): σ 0.02772985, κ 0.0001043660, scale factor 89.99523, peak at
     /// 96.52 clients.
     #[test]
-    fn the_published_fit_of_sdm91() {
+    fn equals_the_published_fit_of_sdm91() {
         let it = scalability(&SDM91, 1).expect("seven levels");
         let found = [it.lambda.value, it.sigma.value, it.kappa.value, it.peak.expect("it was passed")];
         for (found, published) in found.into_iter().zip([89.99523, 0.0277299, 0.000_104_366, 96.5196]) {
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn laws_without_noise_are_found() {
+    fn recovers_laws_without_noise() {
         for (law, peak) in [
             ([100.0, 0.05, 5e-4], Some((0.95f64 / 5e-4).sqrt())),
             // Beyond what was measured: 316 clients.
@@ -404,7 +404,7 @@ mod tests {
 
     /// Faster than linear: the best law that there is, is linear. Growing for ever faster is not in it.
     #[test]
-    fn no_parameter_is_below_0() {
+    fn parameters_are_not_negative() {
         let trials = [(1.0, 10.0), (2.0, 22.0), (4.0, 48.0), (8.0, 110.0), (16.0, 250.0)];
         let it = scalability(&trials, 1).expect("five levels");
         assert_eq!((it.sigma.value, it.kappa.value, it.peak), (0.0, 0.0, None));
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_fitted() {
+    fn rejects_trials_that_cannot_be_fitted() {
         let three = [(1.0, 10.0), (2.0, 19.0), (4.0, 35.0), (4.0, 36.0), (2.0, 18.0)];
         assert_eq!(scalability(&three, 1), None, "three levels");
         let four = [(1.0, 10.0), (2.0, 19.0), (4.0, 35.0), (8.0, 60.0)];
@@ -428,7 +428,7 @@ mod tests {
 
     /// Shares of the draws whose intervals hold λ, σ and κ. Noise of 15 per second, or of 3 %.
     fn coverage(repeat: usize, law: Three, relative: bool, draws: u64, seed: u64) -> Three {
-        let mut chance = Chance(seed);
+        let mut chance = SplitMix64(seed);
         let mut holds = [0.0; 3];
         for draw in 0..draws {
             let levels = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
@@ -452,14 +452,14 @@ mod tests {
 
     /// Sixty draws know 95 % to ± 3 %: three of those.
     #[test]
-    fn how_often_the_intervals_hold_the_truth() {
+    fn intervals_cover_the_truth() {
         let it = coverage(3, [100.0, 0.05, 5e-4], true, 60, 5);
         assert!(it.iter().all(|it| *it >= 0.86), "seed 5: {it:?}");
     }
 
     #[test]
     #[cfg_attr(debug_assertions, ignore = "minutes without optimisation")]
-    fn how_often_the_intervals_hold_the_truth_everywhere() {
+    fn intervals_cover_the_truth_for_all_laws() {
         for repeat in [1, 2, 3] {
             for law in [[100.0, 0.05, 5e-4], [100.0, 0.03, 0.0], [100.0, 0.0, 3e-4], [100.0, 0.2, 1e-3]] {
                 for relative in [false, true] {

@@ -1,7 +1,7 @@
 //! Which cells show that the faults of the others can lose something?
 
 use crate::matrix::Label;
-use crate::setup::Made;
+use crate::setup::CellSetup;
 use model::Nanos;
 use model::plan::Cell;
 
@@ -18,7 +18,7 @@ pub struct Control {
 
 /// Positive controls of the cells that want one; cells whose controls are the same share it, and what they have in common
 /// of their labels is its label.
-pub fn cells(read: &[(Label, Made)]) -> Vec<Control> {
+pub fn cells(read: &[(Label, CellSetup)]) -> Vec<Control> {
     let mut all: Vec<Control> = Vec::new();
     for (i, (label, made)) in read.iter().enumerate() {
         let Some(setup) = &made.control else { continue };
@@ -26,7 +26,7 @@ pub fn cells(read: &[(Label, Made)]) -> Vec<Control> {
             Some(known) => known.cell.label.retain(|it| label.contains(it)),
             None => {
                 let cell = Cell { label: label.clone(), control_of: Some(i), setup: setup.clone() };
-                all.push(Control { cell, lasting: made.lasting });
+                all.push(Control { cell, lasting: made.duration });
             }
         }
     }

@@ -8,7 +8,7 @@ mod replication;
 mod work;
 
 pub use find::Find;
-pub use replication::{Event, Fault, Manager, Part, Patroni, Promote, Replicas, To};
+pub use replication::{Event, Fault, Manager, Part, Patroni, Promote, Replicas, ServerTarget};
 pub use work::{Capture, Feed, FeedForm, OneOrMany, Operation, Request, Step};
 
 use crate::datum::Ordered;
@@ -575,5 +575,5 @@ pub struct Stage {
     pub spawn_rate: Option<f64>,
     /// Until the next stage.
     #[serde(rename = "for")]
-    pub lasting: Duration,
+    pub duration: Duration,
 }

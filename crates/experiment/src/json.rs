@@ -84,7 +84,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// Where a text with variables is no JSON, and why.
-pub fn fault(text: &str) -> Option<(usize, String)> {
+pub fn find_json_error(text: &str) -> Option<(usize, String)> {
     // A variable is a digit, as long as it is written: it may stand within a text, or for a number.
     let mut plain = text.replace("$$", "$ ");
     while let Some(begin) = plain.find("${") {
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_become_json() {
+    fn converts_values_to_json() {
         for (yaml, expected) in [
             (
                 "{ a: 1, b: \"1\", c: [x, true, ~, 1_000, -1.5e3, 01, no] }",
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_have_their_place() {
+    fn json_errors_have_a_position() {
         for (text, expected) in [
             ("{\"n\": ${n}, \"t\": \"${t}$$\"}", None),
             ("1", None),
@@ -135,7 +135,7 @@ mod tests {
             ("${a", None),
             ("{a: 1}", Some(1)),
         ] {
-            assert_eq!(fault(text).map(|it| it.0), expected, "{text}");
+            assert_eq!(find_json_error(text).map(|it| it.0), expected, "{text}");
         }
     }
 }

@@ -17,11 +17,11 @@ mod template;
 mod tree;
 mod unit;
 
-pub use mistake::{Mistake, Mistakes, Source, Span, nearest};
+pub use mistake::{Diagnostic, Diagnostics, Source, Span, nearest};
 
 use mistake::quote;
 use model::Nanos;
-use model::plan::{Cell, Experiment, FeedForm, Setup};
+use model::plan::{Cell, Experiment, FeedFormat, Setup};
 use model::summary::QueryMode;
 use std::fmt;
 use std::io;
@@ -31,34 +31,34 @@ use std::sync::LazyLock;
 
 /// A mistake in a text that is written in a grammar of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Complaint {
+pub struct GrammarDiagnostic {
     /// Where in that text, in bytes; the whole of it when empty.
-    pub at: Range<usize>,
+    pub span: Range<usize>,
     /// What stands there.
     pub found: String,
     /// What to write instead.
-    pub instead: String,
+    pub suggestion: String,
 }
 
 /// What a grammar says of a text.
-pub type Judged<T = ()> = Result<T, Vec<Complaint>>;
+pub type GrammarResult<T = ()> = Result<T, Vec<GrammarDiagnostic>>;
 
 /// What a schedule asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Course {
-    pub lasting: Nanos,
+pub struct ScheduleExtent {
+    pub duration: Nanos,
     /// The highest rate, per second.
-    pub most: f64,
+    pub max_rate: f64,
 }
 
 /// Whom a URL names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct UrlTarget {
     /// `host:port`, or a socket's path; of a database `host:port/database`, its hosts separated by commas.
     pub address: String,
-    pub entrance: model::plan::Entrance,
+    pub transport: model::plan::Transport,
     /// On this machine.
-    pub near: bool,
+    pub is_local: bool,
     /// Path and query, `/` if there are none; nothing of a database.
     pub target: String,
 }
@@ -67,30 +67,30 @@ pub struct Place {
 pub type Columns = Result<Vec<String>, String>;
 
 /// Reads the first lines of a file; columns are given where those do not name them.
-pub type ColumnsOf = dyn Fn(&Path, FeedForm, Option<&[String]>) -> Columns;
+pub type ColumnsOf = dyn Fn(&Path, FeedFormat, Option<&[String]>) -> Columns;
 
 /// Judges a script; given the variables that have a value when it begins, `None` where they are not known.
-pub type JudgeScript<'a> = dyn Fn(&str, QueryMode, Option<&[String]>) -> Judged + 'a;
+pub type ScriptChecker<'a> = dyn Fn(&str, QueryMode, Option<&[String]>) -> GrammarResult + 'a;
 
 /// The grammars within the file: each says what is wrong with a text.
 #[derive(Clone, Copy)]
 pub struct Grammars<'a> {
     /// A schedule.
-    pub schedule: &'a dyn Fn(&str) -> Judged<Course>,
+    pub schedule: &'a dyn Fn(&str) -> GrammarResult<ScheduleExtent>,
     /// A script in pgbench's language.
-    pub script: &'a JudgeScript<'a>,
+    pub script: &'a ScriptChecker<'a>,
     /// A URL.
-    pub url: &'a dyn Fn(&str) -> Judged<Place>,
+    pub url: &'a dyn Fn(&str) -> GrammarResult<UrlTarget>,
     /// Whom the address of a database names, as far as the address can be understood; who attaches it tells of the rest.
-    pub dsn: &'a dyn Fn(&str) -> Option<Place>,
+    pub dsn: &'a dyn Fn(&str) -> Option<UrlTarget>,
     /// A regular expression.
-    pub regex: &'a dyn Fn(&str) -> Judged,
+    pub regex: &'a dyn Fn(&str) -> GrammarResult,
     /// A name of a variable of the environment: there is to be one.
-    pub secret: &'a dyn Fn(&str) -> Judged,
+    pub secret: &'a dyn Fn(&str) -> GrammarResult,
     /// A stop rule; it may name what the setup has.
-    pub rule: &'a dyn Fn(&str, &Setup) -> Judged,
+    pub rule: &'a dyn Fn(&str, &Setup) -> GrammarResult,
     /// An objective, likewise.
-    pub objective: &'a dyn Fn(&str, &Setup) -> Judged,
+    pub objective: &'a dyn Fn(&str, &Setup) -> GrammarResult,
 }
 
 impl fmt::Debug for Grammars<'_> {
@@ -116,7 +116,7 @@ pub struct Request<'a> {
     /// Of a feed's file.
     pub columns: &'a ColumnsOf,
     /// What a file of this name most likely is.
-    pub form: &'a dyn Fn(&str) -> Option<FeedForm>,
+    pub form: &'a dyn Fn(&str) -> Option<FeedFormat>,
 }
 
 impl fmt::Debug for Request<'_> {
@@ -130,9 +130,9 @@ impl fmt::Debug for Request<'_> {
 pub struct Plan {
     pub experiment: Experiment,
     /// By cell: how long one trial loads the system, warm-up included.
-    pub lasting: Vec<Nanos>,
+    pub durations: Vec<Nanos>,
     /// What is no mistake, and most likely not meant; each once.
-    pub remarks: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 /// The JSON Schema of the file, for editors.
@@ -141,20 +141,20 @@ pub fn schema() -> serde_json::Value {
 }
 
 /// Made once: that takes longer than to read a file.
-static SHAPE: LazyLock<shape::Shape> = LazyLock::new(|| shape::Shape::new(schema()));
+static SHAPE: LazyLock<shape::SchemaIndex> = LazyLock::new(|| shape::SchemaIndex::new(schema()));
 
 /// Reads an experiment file, or tells all its mistakes.
-pub fn read(request: &Request<'_>) -> Result<Plan, Mistakes> {
+pub fn read(request: &Request<'_>) -> Result<Plan, Diagnostics> {
     let name = request.path.display().to_string();
     let mut sources = vec![Source { name, text: request.text.to_owned() }];
     let mut mistakes = Vec::new();
     let tree = tree::parse(request.text, 0, &mut mistakes);
     let sets = assignments(request.sets, &mut sources, &mut mistakes);
-    let Some(tree) = tree else { return Err(Mistakes::new(sources, mistakes)) };
+    let Some(tree) = tree else { return Err(Diagnostics::new(sources, mistakes)) };
     let shape = &*SHAPE;
-    let form = |tree: &tree::Node, complete, mistakes: &mut Vec<Mistake>| {
+    let form = |tree: &tree::Node, complete, mistakes: &mut Vec<Diagnostic>| {
         let at = Span { source: 0, bytes: 0..0 };
-        shape::Reader { shape, mistakes, complete }.read(shape.root(), tree, "", &at)
+        shape::SchemaReader { shape, mistakes, complete }.read(shape.root(), tree, "", &at)
     };
     form(&tree, false, &mut mistakes);
     let quick = tree.get("quick").map(|it| it.1.entries().to_vec()).unwrap_or_default();
@@ -168,7 +168,7 @@ pub fn read(request: &Request<'_>) -> Result<Plan, Mistakes> {
         for (label, tree) in &cells.list {
             let before = mistakes.len();
             // The form is no longer looked at.
-            if before > mistake::ENOUGH {
+            if before > mistake::MAX_COLLECTED {
                 break;
             }
             let datum = form(tree, true, &mut mistakes);
@@ -176,7 +176,7 @@ pub fn read(request: &Request<'_>) -> Result<Plan, Mistakes> {
                 let file: file::File = serde::Deserialize::deserialize(datum).expect(
                     "what has the form of the schema can be read into the types that it was made from",
                 );
-                let setup = setup::Maker {
+                let setup = setup::SetupBuilder {
                     tree,
                     request,
                     sources: &mut sources,
@@ -189,17 +189,17 @@ pub fn read(request: &Request<'_>) -> Result<Plan, Mistakes> {
         plan = Some((cells.baseline, read));
     }
     match plan {
-        Some((baseline, read)) if mistakes.is_empty() => Ok(gather(baseline, read)),
-        _ => Err(Mistakes::new(sources, mistakes)),
+        Some((baseline, read)) if mistakes.is_empty() => Ok(build_plan(baseline, read)),
+        _ => Err(Diagnostics::new(sources, mistakes)),
     }
 }
 
 /// Name, seed and repeat are the same in all cells: no axis may set them.
-fn gather(baseline: Option<usize>, read: Vec<(matrix::Label, setup::Made)>) -> Plan {
+fn build_plan(baseline: Option<usize>, read: Vec<(matrix::Label, setup::CellSetup)>) -> Plan {
     let first = &read.first().expect("a matrix without mistakes has a cell").1;
     let (name, seed, repeat) = (first.name.clone(), first.seed, first.repeat);
     let find = first.find.clone();
-    let lasting: Vec<Nanos> = read.iter().map(|(_, made)| made.lasting).collect();
+    let lasting: Vec<Nanos> = read.iter().map(|(_, made)| made.duration).collect();
     let mut remarks: Vec<String> = Vec::new();
     for it in read.iter().flat_map(|(_, made)| &made.remarks) {
         if !remarks.contains(it) {
@@ -210,14 +210,18 @@ fn gather(baseline: Option<usize>, read: Vec<(matrix::Label, setup::Made)>) -> P
     let lasting = [lasting, controls.iter().map(|it| it.lasting).collect()].concat();
     let ordinary = read.into_iter().map(|(label, made)| Cell { label, control_of: None, setup: made.setup });
     let cells = ordinary.chain(controls.into_iter().map(|it| it.cell)).collect();
-    Plan { experiment: Experiment { name, seed, repeat, cells, baseline, find }, lasting, remarks }
+    Plan {
+        experiment: Experiment { name, seed, repeat, cells, baseline, goal: find },
+        durations: lasting,
+        warnings: remarks,
+    }
 }
 
 /// Reads `path=value` of the command line.
 fn assignments(
     sets: &[String],
     sources: &mut Vec<Source>,
-    mistakes: &mut Vec<Mistake>,
+    mistakes: &mut Vec<Diagnostic>,
 ) -> Vec<matrix::Assignment> {
     let mut all = Vec::new();
     for set in sets {
@@ -226,7 +230,11 @@ fn assignments(
         let span = |bytes| Span { source, bytes };
         let Some((path, value)) = set.split_once('=') else {
             let found = format!("{} has no `=`", quote(set));
-            mistakes.push(Mistake::new(&span(0..set.len()), found, "write path=value, as in pooler.size=24"));
+            mistakes.push(Diagnostic::new(
+                &span(0..set.len()),
+                found,
+                "write path=value, as in pooler.size=24",
+            ));
             continue;
         };
         // As if it stood there in the file, so that places are those of the argument.
@@ -250,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_mistake_in_many_cells_is_told_once() {
+    fn reports_a_diagnostic_of_many_cells_once() {
         let numbers: Vec<String> = (1..=900).map(|it| it.to_string()).collect();
         let text = format!(
             "stack: {{ postgres: {{ max_connections: no }} }}\noperations: {{ a: {{ sql: SELECT 1 }} }}\n\
@@ -258,7 +266,7 @@ mod tests {
             numbers.join(", ")
         );
         let grammars = Grammars {
-            schedule: &|_| Ok(Course { lasting: Nanos::ZERO, most: 0.0 }),
+            schedule: &|_| Ok(ScheduleExtent { duration: Nanos::ZERO, max_rate: 0.0 }),
             script: &|_, _, _| Ok(()),
             url: &|_| Err(Vec::new()),
             dsn: &|_| None,
@@ -284,6 +292,6 @@ mod tests {
         assert_eq!(told, expected);
         let right = text.replace(": no", ": 5");
         let plan = read(&Request { text: &right, ..request }).expect("it is right");
-        assert_eq!((plan.experiment.cells.len(), plan.lasting[899]), (900, Nanos::from_secs(1)));
+        assert_eq!((plan.experiment.cells.len(), plan.durations[899]), (900, Nanos::from_secs(1)));
     }
 }

@@ -1,8 +1,8 @@
 //! Which cells has the matrix, and what stands in each?
 
-use crate::mistake::{Mistake, Span, quote};
+use crate::mistake::{Diagnostic, Span, quote};
 use crate::path::{self, META, Path};
-use crate::shape::Shape;
+use crate::shape::SchemaIndex;
 use crate::tree::{Key, Node, Value};
 
 /// More would not be measured in a lifetime.
@@ -39,7 +39,12 @@ struct Variant {
 pub type Assignment = (Key, Node);
 
 /// Reads matrix, skip and baseline of a file, after some assignments.
-pub fn expand(shape: &Shape, file: &Node, changes: &[Assignment], mistakes: &mut Vec<Mistake>) -> Cells {
+pub fn expand(
+    shape: &SchemaIndex,
+    file: &Node,
+    changes: &[Assignment],
+    mistakes: &mut Vec<Diagnostic>,
+) -> Cells {
     let mut base = file.clone();
     let [matrix, skip, baseline, _] = META.map(|key| base.take(key));
     let mut axes: Vec<Axis> =
@@ -52,17 +57,21 @@ pub fn expand(shape: &Shape, file: &Node, changes: &[Assignment], mistakes: &mut
     if count > MAX_CELLS || empty {
         if let Some((key, _)) = matrix.as_ref().filter(|_| !empty) {
             let found = format!("the matrix has {count} cells");
-            mistakes.push(Mistake::new(&key.span, found, format!("vary less: at most {MAX_CELLS} are run")));
+            mistakes.push(Diagnostic::new(
+                &key.span,
+                found,
+                format!("vary less: at most {MAX_CELLS} are run"),
+            ));
         }
         return Cells::default();
     }
-    let skips: Vec<Choice> = match skip.as_ref().map(|it| &it.1.value) {
+    let skips: Vec<CellSelector> = match skip.as_ref().map(|it| &it.1.value) {
         Some(Value::List(items)) => items.iter().filter_map(|it| choice(&axes, it, mistakes)).collect(),
         _ => Vec::new(),
     };
     let mut cells = Cells::default();
     for number in 0..count {
-        let chosen = pick(&axes, number);
+        let chosen = variants_of_cell(&axes, number);
         let label: Label =
             axes.iter().zip(&chosen).map(|(axis, it)| (axis.key.text.clone(), it.label.clone())).collect();
         if skips.iter().any(|it| covers(it, &label)) {
@@ -73,13 +82,13 @@ pub fn expand(shape: &Shape, file: &Node, changes: &[Assignment], mistakes: &mut
             if let Err(obstacle) = path::set(&mut tree, path, &key.span, value.clone()) {
                 let found = format!("{} cannot be set where {obstacle}", quote(&key.text));
                 let cell: Vec<String> = label.iter().map(|(axis, it)| format!("{axis}: {it}")).collect();
-                mistakes.push(Mistake::new(&key.span, found, format!("skip {{ {} }}", cell.join(", "))));
+                mistakes.push(Diagnostic::new(&key.span, found, format!("skip {{ {} }}", cell.join(", "))));
             }
         }
         cells.list.push((label, tree));
     }
     if let Some((key, _)) = skip.as_ref().filter(|_| cells.list.is_empty()) {
-        mistakes.push(Mistake::new(&key.span, "every cell is left out", "skip less"));
+        mistakes.push(Diagnostic::new(&key.span, "every cell is left out", "skip less"));
     }
     if let Some((key, node)) = &baseline {
         cells.baseline = base_of(&axes, &cells, key, node, mistakes);
@@ -88,7 +97,7 @@ pub fn expand(shape: &Shape, file: &Node, changes: &[Assignment], mistakes: &mut
 }
 
 /// The variant of each axis in cell `number`: the last axis changes fastest.
-fn pick(axes: &[Axis], mut number: usize) -> Vec<&Variant> {
+fn variants_of_cell(axes: &[Axis], mut number: usize) -> Vec<&Variant> {
     let mut chosen: Vec<&Variant> = Vec::new();
     for axis in axes.iter().rev() {
         chosen.push(&axis.chosen[number % axis.chosen.len()]);
@@ -98,16 +107,16 @@ fn pick(axes: &[Axis], mut number: usize) -> Vec<&Variant> {
     chosen
 }
 
-fn axis(shape: &Shape, (key, node): &(Key, Node), mistakes: &mut Vec<Mistake>) -> Option<Axis> {
+fn axis(shape: &SchemaIndex, (key, node): &(Key, Node), mistakes: &mut Vec<Diagnostic>) -> Option<Axis> {
     let (path, all) = match &node.value {
         Value::List(items) => {
-            let path = varied(shape, key, mistakes)?;
+            let path = axis_path(shape, key, mistakes)?;
             (Some(path.clone()), items.iter().map(|it| single(key, &path, it)).collect())
         }
         Value::Map(entries) => {
             let variant = |(name, sets): &(Key, Node)| {
                 let sets = sets.entries().iter().filter_map(|(key, value)| {
-                    Some((key.clone(), varied(shape, key, mistakes)?, value.clone()))
+                    Some((key.clone(), axis_path(shape, key, mistakes)?, value.clone()))
                 });
                 Variant { label: name.text.clone(), sets: sets.collect() }
             };
@@ -118,12 +127,12 @@ fn axis(shape: &Shape, (key, node): &(Key, Node), mistakes: &mut Vec<Mistake>) -
     };
     if all.is_empty() {
         let found = format!("the axis {} has no values", quote(&key.text));
-        mistakes.push(Mistake::new(&key.span, found, "give it some, as in [1, 2], or leave it out"));
+        mistakes.push(Diagnostic::new(&key.span, found, "give it some, as in [1, 2], or leave it out"));
     }
     for (i, it) in all.iter().enumerate() {
         if all[..i].iter().any(|other| other.label == it.label) {
             let found = format!("{} stands twice in the axis {}", quote(&it.label), quote(&key.text));
-            mistakes.push(Mistake::new(
+            mistakes.push(Diagnostic::new(
                 &it.sets[0].2.span,
                 found,
                 "leave one of them out; repeat says how often",
@@ -138,20 +147,20 @@ fn single(key: &Key, path: &Path, value: &Node) -> Variant {
 }
 
 /// What an axis sets. What is the same for all cells is no axis.
-fn varied(shape: &Shape, key: &Key, mistakes: &mut Vec<Mistake>) -> Option<Path> {
-    let path = resolved(shape, key, mistakes)?;
+fn axis_path(shape: &SchemaIndex, key: &Key, mistakes: &mut Vec<Diagnostic>) -> Option<Path> {
+    let path = resolve_path(shape, key, mistakes)?;
     let common = ["name", "seed", "repeat", "find", "prove"].contains(&path[0].as_str());
     if common {
         let found = format!("{} is the same in all cells", quote(&key.text));
-        mistakes.push(Mistake::new(&key.span, found, "write it outside of the matrix"));
+        mistakes.push(Diagnostic::new(&key.span, found, "write it outside of the matrix"));
     }
     (!common).then_some(path)
 }
 
-fn resolved(shape: &Shape, key: &Key, mistakes: &mut Vec<Mistake>) -> Option<Path> {
+fn resolve_path(shape: &SchemaIndex, key: &Key, mistakes: &mut Vec<Diagnostic>) -> Option<Path> {
     let path = path::resolve(shape, &key.text);
     path.map_err(|instead| {
-        mistakes.push(Mistake::new(
+        mistakes.push(Diagnostic::new(
             &key.span,
             format!("the path {} names nothing", quote(&key.text)),
             instead,
@@ -162,12 +171,12 @@ fn resolved(shape: &Shape, key: &Key, mistakes: &mut Vec<Mistake>) -> Option<Pat
 
 /// Makes one assignment: to an axis, which then has only these values, or to the base.
 fn change(
-    shape: &Shape,
+    shape: &SchemaIndex,
     base: &mut Node,
     axes: &mut [Axis],
     key: &Key,
     value: &Node,
-    mistakes: &mut Vec<Mistake>,
+    mistakes: &mut Vec<Diagnostic>,
 ) {
     let path = path::resolve(shape, &key.text).ok();
     let wanted = match &value.value {
@@ -182,7 +191,7 @@ fn change(
                 let label = flow(it);
                 let found = axis.all.iter().find(|it| it.label == label);
                 if found.is_none() {
-                    mistakes.push(no_label(&it.span, axis, &label));
+                    mistakes.push(unknown_label(&it.span, axis, &label));
                 }
                 found.cloned()
             }
@@ -190,29 +199,29 @@ fn change(
         axis.chosen = wanted.iter().filter_map(find).collect();
         return;
     }
-    let Some(path) = resolved(shape, key, mistakes) else { return };
+    let Some(path) = resolve_path(shape, key, mistakes) else { return };
     for axis in axes.iter() {
         let mut sets = axis.all.iter().flat_map(|it| &it.sets);
         if sets.any(|(_, other, _)| path.starts_with(other) || other.starts_with(&path)) {
             let found = format!("the axis {} decides {} too", quote(&axis.key.text), quote(&key.text));
             let instead = format!("choose by `{}`, or leave this out", axis.key.text);
-            mistakes.push(Mistake::new(&key.span, found, instead));
+            mistakes.push(Diagnostic::new(&key.span, found, instead));
         }
     }
     if let Err(obstacle) = path::set(base, &path, &key.span, value.clone()) {
         let found = format!("{} cannot be set: {obstacle}", quote(&key.text));
-        mistakes.push(Mistake::new(&key.span, found, "set the whole of it"));
+        mistakes.push(Diagnostic::new(&key.span, found, "set the whole of it"));
     }
 }
 
 /// Some axes' names and labels.
-type Choice = Label;
+type CellSelector = Label;
 
-fn covers(choice: &Choice, label: &Label) -> bool {
+fn covers(choice: &CellSelector, label: &Label) -> bool {
     choice.iter().all(|it| label.contains(it))
 }
 
-fn choice(axes: &[Axis], node: &Node, mistakes: &mut Vec<Mistake>) -> Option<Choice> {
+fn choice(axes: &[Axis], node: &Node, mistakes: &mut Vec<Diagnostic>) -> Option<CellSelector> {
     let mut choice = Vec::new();
     for (key, value) in node.entries() {
         let Some(axis) = axes.iter().find(|axis| axis.key.text == key.text) else {
@@ -220,9 +229,9 @@ fn choice(axes: &[Axis], node: &Node, mistakes: &mut Vec<Mistake>) -> Option<Cho
             let instead = match crate::mistake::nearest(&key.text, names.iter().copied()) {
                 Some(name) => format!("write `{name}`"),
                 None if names.is_empty() => "leave it out: there is no matrix".to_owned(),
-                None => format!("there are {}", listed(&names)),
+                None => format!("there are {}", join_quoted(&names)),
             };
-            mistakes.push(Mistake::new(
+            mistakes.push(Diagnostic::new(
                 &key.span,
                 format!("the matrix has no axis {}", quote(&key.text)),
                 instead,
@@ -231,23 +240,23 @@ fn choice(axes: &[Axis], node: &Node, mistakes: &mut Vec<Mistake>) -> Option<Cho
         };
         let label = flow(value);
         if axis.all.iter().chain(&axis.chosen).all(|it| it.label != label) {
-            mistakes.push(no_label(&value.span, axis, &label));
+            mistakes.push(unknown_label(&value.span, axis, &label));
         }
         choice.push((key.text.clone(), label));
     }
     (!choice.is_empty()).then_some(choice)
 }
 
-fn no_label(at: &Span, axis: &Axis, label: &str) -> Mistake {
+fn unknown_label(at: &Span, axis: &Axis, label: &str) -> Diagnostic {
     let labels: Vec<&str> = axis.all.iter().map(|it| it.label.as_str()).collect();
     let instead = match crate::mistake::nearest(label, labels.iter().copied()) {
         Some(name) => format!("write `{name}`"),
-        None => format!("there are {}", listed(&labels)),
+        None => format!("there are {}", join_quoted(&labels)),
     };
-    Mistake::new(at, format!("the axis {} has no {}", quote(&axis.key.text), quote(label)), instead)
+    Diagnostic::new(at, format!("the axis {} has no {}", quote(&axis.key.text), quote(label)), instead)
 }
 
-fn listed(names: &[&str]) -> String {
+fn join_quoted(names: &[&str]) -> String {
     let shown: Vec<String> = names.iter().take(12).map(|it| quote(it)).collect();
     format!("{}{}", shown.join(", "), if names.len() > 12 { ", …" } else { "" })
 }
@@ -257,7 +266,7 @@ fn base_of(
     cells: &Cells,
     key: &Key,
     node: &Node,
-    mistakes: &mut Vec<Mistake>,
+    mistakes: &mut Vec<Diagnostic>,
 ) -> Option<usize> {
     let before = mistakes.len();
     let choice = choice(axes, node, mistakes);
@@ -271,7 +280,7 @@ fn base_of(
         // Its values were narrowed away, by --quick for instance.
         [] if axes.iter().any(|it| it.all.len() != it.chosen.len()) => None,
         [] => {
-            mistakes.push(Mistake::new(
+            mistakes.push(Diagnostic::new(
                 &key.span,
                 "the baseline names a cell that is skipped",
                 "name another",
@@ -283,7 +292,7 @@ fn base_of(
             let lacks = axes.iter().filter(|axis| !given(axis) && axis.chosen.len() > 1);
             let lacks: Vec<&str> = lacks.map(|axis| axis.key.text.as_str()).collect();
             let found = format!("the baseline names {} cells", many.len());
-            mistakes.push(Mistake::new(&key.span, found, format!("add {}", listed(&lacks))));
+            mistakes.push(Diagnostic::new(&key.span, found, format!("add {}", join_quoted(&lacks))));
             None
         }
     }

@@ -4,9 +4,9 @@ use std::fmt;
 use std::ops::Range;
 
 /// More than so many are not told.
-pub const MAX: usize = 100;
+pub const MAX_DIAGNOSTICS: usize = 100;
 /// After so many, the same ones in several cells among them, reading ends.
-pub const ENOUGH: usize = 4 * MAX;
+pub const MAX_COLLECTED: usize = 4 * MAX_DIAGNOSTICS;
 
 /// A text in which mistakes can be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,66 +27,67 @@ pub struct Span {
 
 /// One mistake of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
-    pub at: Span,
+pub struct Diagnostic {
+    pub span: Span,
     /// What stands there.
     pub found: String,
     /// What to write instead.
-    pub instead: String,
+    pub suggestion: String,
 }
 
-impl Mistake {
-    pub(crate) fn new(at: &Span, found: impl Into<String>, instead: impl Into<String>) -> Mistake {
-        Mistake { at: at.clone(), found: found.into(), instead: instead.into() }
+impl Diagnostic {
+    pub(crate) fn new(at: &Span, found: impl Into<String>, instead: impl Into<String>) -> Diagnostic {
+        Diagnostic { span: at.clone(), found: found.into(), suggestion: instead.into() }
     }
 }
 
 /// All mistakes, at least one, in the order of their places; no two the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistakes {
+pub struct Diagnostics {
     /// The experiment file first. What looks like a password in them is written as `***`, of the same length.
     pub sources: Vec<Source>,
-    pub list: Vec<Mistake>,
+    pub list: Vec<Diagnostic>,
 }
 
-impl Mistakes {
-    pub(crate) fn new(sources: Vec<Source>, mut list: Vec<Mistake>) -> Mistakes {
-        let order = |it: &Mistake| (it.at.source, it.at.bytes.start, it.at.bytes.end, it.found.clone());
+impl Diagnostics {
+    pub(crate) fn new(sources: Vec<Source>, mut list: Vec<Diagnostic>) -> Diagnostics {
+        let order =
+            |it: &Diagnostic| (it.span.source, it.span.bytes.start, it.span.bytes.end, it.found.clone());
         list.sort_by_key(order);
         list.dedup_by_key(|it| order(it));
-        list.truncate(MAX);
-        let sources = sources.into_iter().map(|it| Source { text: masked(&it.text), ..it }).collect();
+        list.truncate(MAX_DIAGNOSTICS);
+        let sources = sources.into_iter().map(|it| Source { text: mask_passwords(&it.text), ..it }).collect();
         for it in &mut list {
-            it.found = masked(&it.found);
-            it.instead = masked(&it.instead);
+            it.found = mask_passwords(&it.found);
+            it.suggestion = mask_passwords(&it.suggestion);
         }
-        Mistakes { sources, list }
+        Diagnostics { sources, list }
     }
 
     /// Line and column where a mistake begins, counted from 1; columns are characters.
-    pub fn place(&self, at: &Span) -> (usize, usize) {
+    pub fn line_and_column(&self, at: &Span) -> (usize, usize) {
         let before = &self.sources[at.source].text[..at.bytes.start];
         let line = before.rfind('\n').map_or(0, |i| i + 1);
         (before.matches('\n').count() + 1, before[line..].chars().count() + 1)
     }
 }
 
-impl std::error::Error for Mistakes {}
+impl std::error::Error for Diagnostics {}
 
 /// One line each: `book.yaml:7:11: …; write …`.
-impl fmt::Display for Mistakes {
+impl fmt::Display for Diagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for it in &self.list {
-            let (line, column) = self.place(&it.at);
-            let name = &self.sources[it.at.source].name;
-            writeln!(f, "{name}:{line}:{column}: {}; {}", it.found, it.instead)?;
+            let (line, column) = self.line_and_column(&it.span);
+            let name = &self.sources[it.span.source].name;
+            writeln!(f, "{name}:{line}:{column}: {}; {}", it.found, it.suggestion)?;
         }
         Ok(())
     }
 }
 
 /// The text with asterisks for the bytes of passwords: `scheme://user:HERE@…`, and `password=HERE`.
-fn masked(text: &str) -> String {
+fn mask_passwords(text: &str) -> String {
     let mut shown = text.as_bytes().to_vec();
     let ends = |c: char| c.is_whitespace() || c == '"' || c == '\'';
     for (i, sign) in text.match_indices("://") {
@@ -164,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passwords_are_not_shown() {
+    fn masks_passwords() {
         for (text, expected) in [
             ("a: postgres://me:secret@h/d", "a: postgres://me:******@h/d"),
             ("a: 'postgres://me:se@:/t@h/d' # x@y", "a: 'postgres://me:******@h/d' # x@y"),
@@ -176,13 +177,13 @@ mod tests {
             ("password=", "password="),
             ("a password stands in", "a password stands in"),
         ] {
-            let shown = masked(text);
+            let shown = mask_passwords(text);
             assert_eq!((shown.as_str(), shown.len()), (expected, text.len()), "{text}");
         }
     }
 
     #[test]
-    fn nearest_names() {
+    fn finds_nearest_name() {
         let names = ["max_connections", "mode", "size", "settings"];
         for (name, expected) in [
             ("siez", None),

@@ -1,7 +1,7 @@
 //! Which place of the file does `pooler.size` mean, and how is it set?
 
 use crate::mistake::{Span, nearest};
-use crate::shape::Shape;
+use crate::shape::SchemaIndex;
 use crate::tree::{Key, Node, Value};
 use serde_json::Value as Json;
 
@@ -12,7 +12,7 @@ pub const META: [&str; 4] = ["matrix", "skip", "baseline", "quick"];
 pub type Path = Vec<String>;
 
 /// The place that a path names: from the root, or from `stack`, whose name may be left out. Else what to write instead.
-pub fn resolve(shape: &Shape, written: &str) -> Result<Path, String> {
+pub fn resolve(shape: &SchemaIndex, written: &str) -> Result<Path, String> {
     let segments: Vec<&str> = written.split('.').collect();
     let root = shape.root();
     let full = || walk(shape, root, &segments).filter(|_| !META.contains(&segments[0]));
@@ -33,7 +33,7 @@ pub fn resolve(shape: &Shape, written: &str) -> Result<Path, String> {
     })
 }
 
-fn walk(shape: &Shape, schema: &Json, segments: &[&str]) -> Option<Path> {
+fn walk(shape: &SchemaIndex, schema: &Json, segments: &[&str]) -> Option<Path> {
     let Some((first, rest)) = segments.split_first() else { return Some(Vec::new()) };
     let step = |key: &str, rest: &[&str]| {
         let path = walk(shape, shape.child(schema, key)?, rest)?;
@@ -49,8 +49,8 @@ fn walk(shape: &Shape, schema: &Json, segments: &[&str]) -> Option<Path> {
 }
 
 /// All paths whose keys the form names, those in `stack` without its name.
-fn known(shape: &Shape) -> Vec<String> {
-    fn below(shape: &Shape, schema: &Json, path: &str, depth: usize, all: &mut Vec<String>) {
+fn known(shape: &SchemaIndex) -> Vec<String> {
+    fn below(shape: &SchemaIndex, schema: &Json, path: &str, depth: usize, all: &mut Vec<String>) {
         for key in shape.keys(schema).into_iter().filter(|key| depth > 0 || !META.contains(key)) {
             let path = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
             if let Some(schema) = shape.child(schema, key).filter(|_| depth < 3) {
@@ -93,7 +93,7 @@ pub fn set(root: &mut Node, path: &[String], at: &Span, value: Node) -> Result<(
 
 /// Where something about a path is best told: at its value, or at the last key on the way that is there. Items of lists
 /// are counted from 0, as in `operations.session.steps[1].get`.
-pub fn place(root: &Node, path: &str) -> Span {
+pub fn span_of(root: &Node, path: &str) -> Span {
     follow(root, path).0
 }
 
@@ -106,7 +106,7 @@ fn follow<'a>(root: &'a Node, path: &str) -> (Span, Option<&'a Node>) {
     let mut at = root.span.clone();
     let mut node = root;
     let mut rest = path;
-    let place = |value: &Node, otherwise: &Span| match value.value {
+    let value_span = |value: &Node, otherwise: &Span| match value.value {
         Value::Scalar(..) if !value.span.bytes.is_empty() => value.span.clone(),
         _ => otherwise.clone(),
     };
@@ -115,7 +115,7 @@ fn follow<'a>(root: &'a Node, path: &str) -> (Span, Option<&'a Node>) {
             let index = rest.strip_prefix('[').and_then(|it| it.split_once(']'));
             let item = index.and_then(|(n, after)| Some((items.get(n.parse::<usize>().ok()?)?, after)));
             let Some((item, after)) = item else { return (at, None) };
-            at = place(item, &item.span);
+            at = value_span(item, &item.span);
             (node, rest) = (item, after.trim_start_matches('.'));
             continue;
         }
@@ -125,7 +125,7 @@ fn follow<'a>(root: &'a Node, path: &str) -> (Span, Option<&'a Node>) {
         let found = node.entries().iter().filter(|it| fits(&it.0.text)).max_by_key(|it| it.0.text.len());
         let Some((key, value)) = found else { return (at, None) };
         rest = rest[key.text.len()..].trim_start_matches('.');
-        at = place(value, &key.span);
+        at = value_span(value, &key.span);
         node = value;
     }
     (at, Some(node))

@@ -4,20 +4,20 @@
 
 use crate::datum::Datum;
 use crate::json;
-use crate::mistake::{ENOUGH, Mistake, Span, any_of, nearest, quote};
+use crate::mistake::{Diagnostic, MAX_COLLECTED, Span, any_of, nearest, quote};
 use crate::tree::{Node, Style, Value};
 use crate::unit;
 use serde_json::Value as Json;
 
 /// A JSON Schema, as schemars makes it of the file's types.
 #[derive(Debug)]
-pub struct Shape {
+pub struct SchemaIndex {
     root: Json,
 }
 
-impl Shape {
-    pub fn new(root: Json) -> Shape {
-        Shape { root }
+impl SchemaIndex {
+    pub fn new(root: Json) -> SchemaIndex {
+        SchemaIndex { root }
     }
 
     pub fn root(&self) -> &Json {
@@ -126,18 +126,18 @@ fn kind(schema: &Json) -> Option<String> {
 }
 
 /// Reads trees; gathers mistakes.
-pub struct Reader<'a> {
-    pub shape: &'a Shape,
-    pub mistakes: &'a mut Vec<Mistake>,
+pub struct SchemaReader<'a> {
+    pub shape: &'a SchemaIndex,
+    pub mistakes: &'a mut Vec<Diagnostic>,
     /// Whether what is missing is a mistake.
     pub complete: bool,
 }
 
-impl Reader<'_> {
+impl SchemaReader<'_> {
     /// The value, as good as it can be had; it is to be used only if there were no mistakes. `at` is where to say that
     /// something is missing in it, `path` what it is called.
     pub fn read(&mut self, schema: &Json, node: &Node, path: &str, at: &Span) -> Datum {
-        if *schema == Json::Bool(true) || self.mistakes.len() > ENOUGH {
+        if *schema == Json::Bool(true) || self.mistakes.len() > MAX_COLLECTED {
             return untyped(node);
         }
         let all = self.shape.alternatives(schema);
@@ -155,7 +155,7 @@ impl Reader<'_> {
                     let long = |key| it.get(key).and_then(Json::as_u64).unwrap_or(items.len() as u64);
                     if long("minItems") > items.len() as u64 || long("maxItems") < items.len() as u64 {
                         let found = format!("{} values stand in {}", items.len(), quote(path));
-                        self.tell(&node.span, found, format!("write {} of them", long("minItems")));
+                        self.report(&node.span, found, format!("write {} of them", long("minItems")));
                     }
                     let schema = it.get("items").unwrap_or(&Json::Bool(true));
                     let read = |(i, item): (usize, &Node)| {
@@ -207,7 +207,7 @@ impl Reader<'_> {
                 _ => format!("{} has no `{key}`", quote(path)),
             };
             let wanted = self.shape.describe(&schema["properties"][key]);
-            self.tell(at, found, format!("add `{key}: …`, {wanted}"));
+            self.report(at, found, format!("add `{key}: …`, {wanted}"));
         }
         Datum::Map(fields)
     }
@@ -224,7 +224,7 @@ impl Reader<'_> {
                 keys.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ")
             ),
         };
-        self.tell(at, found, instead);
+        self.report(at, found, instead);
     }
 
     /// A mapping that is none of several forms.
@@ -239,7 +239,7 @@ impl Reader<'_> {
         match entries {
             [] => {
                 let list: Vec<String> = keys.iter().map(|it| format!("`{it}`")).collect();
-                self.tell(
+                self.report(
                     at,
                     format!("{} is empty", quote(path)),
                     format!("it may have {}", list.join(", ")),
@@ -267,7 +267,7 @@ impl Reader<'_> {
             return Datum::List(Vec::new());
         }
         let wanted = self.shape.describe(schema);
-        self.tell(at, format!("nothing stands in {}", quote(path)), format!("write {wanted}"));
+        self.report(at, format!("nothing stands in {}", quote(path)), format!("write {wanted}"));
         Datum::Null
     }
 
@@ -307,7 +307,7 @@ impl Reader<'_> {
         }
         match refused {
             Some((found, instead)) if words.is_empty() => {
-                self.tell(at, found, instead);
+                self.report(at, found, instead);
                 Datum::Null
             }
             _ => {
@@ -317,12 +317,12 @@ impl Reader<'_> {
                 let found = format!("{} cannot be {}", quote(path), quote(text));
                 match nearest(text, words.iter().copied()) {
                     Some(word) => {
-                        self.tell(at, found, format!("write `{word}`"));
+                        self.report(at, found, format!("write `{word}`"));
                         Datum::Null
                     }
                     None => {
                         let wanted = self.shape.describe(schema);
-                        self.tell(at, found, format!("write {wanted}"));
+                        self.report(at, found, format!("write {wanted}"));
                         Datum::Null
                     }
                 }
@@ -336,19 +336,19 @@ impl Reader<'_> {
             "" => format!("the file is {what}"),
             _ => format!("{what} stands in {}", quote(path)),
         };
-        self.tell(at, found, format!("write {wanted}"));
+        self.report(at, found, format!("write {wanted}"));
         Datum::Null
     }
 
-    fn tell(&mut self, at: &Span, found: String, instead: String) {
-        self.mistakes.push(Mistake::new(at, found, instead));
+    fn report(&mut self, at: &Span, found: String, instead: String) {
+        self.mistakes.push(Diagnostic::new(at, found, instead));
     }
 }
 
-type Read = Result<Datum, (String, String)>;
+type ScalarResult = Result<Datum, (String, String)>;
 
 /// A whole number; `1_000_000` is a million.
-fn integer(schema: &Json, text: &str, path: &str) -> Read {
+fn integer(schema: &Json, text: &str, path: &str) -> ScalarResult {
     let digits = text.replace('_', "");
     let most = match schema.get("format").and_then(Json::as_str) {
         Some("uint16") => i128::from(u16::MAX),
@@ -390,7 +390,7 @@ fn whole(text: &str) -> Option<u64> {
     (it.fract() == 0.0 && (0.0..1e15).contains(&it)).then_some(it as u64)
 }
 
-fn number(text: &str, path: &str) -> Read {
+fn number(text: &str, path: &str) -> ScalarResult {
     match text.replace('_', "").parse::<f64>() {
         Ok(it) if it.is_finite() => Ok(Datum::Float(it)),
         _ => Err((
@@ -400,7 +400,7 @@ fn number(text: &str, path: &str) -> Read {
     }
 }
 
-fn boolean(text: &str, plain: bool, path: &str) -> Read {
+fn boolean(text: &str, plain: bool, path: &str) -> ScalarResult {
     let instead = match text.to_ascii_lowercase().as_str() {
         "true" if plain => return Ok(Datum::Bool(true)),
         "false" if plain => return Ok(Datum::Bool(false)),

@@ -1,6 +1,6 @@
 //! Which variables stand in a text? `${name}` is one, `${env:NAME}` one of the environment, `$$` is the sign itself.
 
-use crate::Complaint;
+use crate::GrammarDiagnostic;
 use std::ops::Range;
 
 /// A variable where it stands.
@@ -13,7 +13,7 @@ pub struct Variable {
 
 /// A piece of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum TemplatePiece {
     Plain(String),
     Variable(Variable),
 }
@@ -31,7 +31,7 @@ pub fn secret(name: &str) -> Option<&str> {
 }
 
 /// Cuts a text at its variables; signs that begin none are complained of.
-pub fn pieces(text: &str) -> Result<Vec<Piece>, Vec<Complaint>> {
+pub fn pieces(text: &str) -> Result<Vec<TemplatePiece>, Vec<GrammarDiagnostic>> {
     let (mut pieces, mut complaints) = (Vec::new(), Vec::new());
     let (mut plain, mut at) = (String::new(), 0);
     let is_known = |name: &str| is_name(name) || secret(name).is_some();
@@ -47,16 +47,16 @@ pub fn pieces(text: &str) -> Result<Vec<Piece>, Vec<Complaint>> {
         match rest.strip_prefix('{').and_then(|it| it.split_once('}')).filter(|it| is_known(it.0)) {
             Some((name, _)) => {
                 if !plain.is_empty() {
-                    pieces.push(Piece::Plain(std::mem::take(&mut plain)));
+                    pieces.push(TemplatePiece::Plain(std::mem::take(&mut plain)));
                 }
                 at = begin + name.len() + 3;
-                pieces.push(Piece::Variable(Variable { name: name.to_owned(), at: begin..at }));
+                pieces.push(TemplatePiece::Variable(Variable { name: name.to_owned(), at: begin..at }));
             }
             None => {
-                complaints.push(Complaint {
-                    at: begin..begin + 1,
+                complaints.push(GrammarDiagnostic {
+                    span: begin..begin + 1,
                     found: "this `$` begins no variable".to_owned(),
-                    instead: "write `${name}`, or `$$` for the sign itself".to_owned(),
+                    suggestion: "write `${name}`, or `$$` for the sign itself".to_owned(),
                 });
                 at = begin + 1;
             }
@@ -64,16 +64,16 @@ pub fn pieces(text: &str) -> Result<Vec<Piece>, Vec<Complaint>> {
     }
     plain += &text[at..];
     if !plain.is_empty() {
-        pieces.push(Piece::Plain(plain));
+        pieces.push(TemplatePiece::Plain(plain));
     }
     if complaints.is_empty() { Ok(pieces) } else { Err(complaints) }
 }
 
 /// The same, only the variables; none where there are complaints.
 pub fn variables(text: &str) -> Vec<Variable> {
-    let variable = |it: Piece| match it {
-        Piece::Variable(it) => Some(it),
-        Piece::Plain(_) => None,
+    let variable = |it: TemplatePiece| match it {
+        TemplatePiece::Variable(it) => Some(it),
+        TemplatePiece::Plain(_) => None,
     };
     pieces(text).unwrap_or_default().into_iter().filter_map(variable).collect()
 }
@@ -83,17 +83,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_cut() {
+    fn splits_text_into_pieces() {
         let check = |text: &str, expected: &str| {
             let told = match pieces(text) {
                 Ok(all) => all
                     .iter()
                     .map(|it| match it {
-                        Piece::Plain(it) => format!("[{it}]"),
-                        Piece::Variable(it) => format!("<{} {:?}>", it.name, it.at),
+                        TemplatePiece::Plain(it) => format!("[{it}]"),
+                        TemplatePiece::Variable(it) => format!("<{} {:?}>", it.name, it.at),
                     })
                     .collect::<String>(),
-                Err(all) => all.iter().map(|it| format!("{:?}", it.at)).collect::<Vec<_>>().join(" "),
+                Err(all) => all.iter().map(|it| format!("{:?}", it.span)).collect::<Vec<_>>().join(" "),
             };
             assert_eq!(told, expected, "{text}");
         };

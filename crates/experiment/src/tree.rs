@@ -3,7 +3,7 @@
 //! Keys and values with their places, not yet interpreted: whether `on` or `1.10` is a text is for who knows what is wanted
 //! there. Aliases and merge keys (`<<`) are followed; depth, size and what aliases multiply are bounded.
 
-use crate::mistake::{MAX, Mistake, Span, quote};
+use crate::mistake::{Diagnostic, MAX_DIAGNOSTICS, Span, quote};
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 use std::collections::HashMap;
 
@@ -81,16 +81,20 @@ impl Node {
 }
 
 /// Reads one document. `source` is the text's index among the sources. Without a tree there is at least one mistake.
-pub fn parse(text: &str, source: usize, mistakes: &mut Vec<Mistake>) -> Option<Node> {
+pub fn parse(text: &str, source: usize, mistakes: &mut Vec<Diagnostic>) -> Option<Node> {
     let whole = |bytes| Span { source, bytes };
     if text.len() > MAX_SIZE {
         let found = format!("the text is {} kB long", text.len() / 1024);
-        mistakes.push(Mistake::new(&whole(0..0), found, format!("at most {} kB are read", MAX_SIZE / 1024)));
+        mistakes.push(Diagnostic::new(
+            &whole(0..0),
+            found,
+            format!("at most {} kB are read", MAX_SIZE / 1024),
+        ));
         return None;
     }
     let mut places: Vec<usize> = text.char_indices().map(|it| it.0).collect();
     places.push(text.len());
-    let mut reader = Reader { text, source, places, mistakes, nodes: 0, anchors: HashMap::new() };
+    let mut reader = TreeBuilder { text, source, places, mistakes, nodes: 0, anchors: HashMap::new() };
     match reader.document() {
         Ok(node) => Some(node.unwrap_or_else(|| Node::empty_map(&whole(0..0)))),
         Err(mistake) => {
@@ -100,18 +104,18 @@ pub fn parse(text: &str, source: usize, mistakes: &mut Vec<Mistake>) -> Option<N
     }
 }
 
-struct Reader<'a> {
+struct TreeBuilder<'a> {
     text: &'a str,
     source: usize,
     /// Of each character, its byte.
     places: Vec<usize>,
-    mistakes: &'a mut Vec<Mistake>,
+    mistakes: &'a mut Vec<Diagnostic>,
     nodes: usize,
     anchors: HashMap<usize, Node>,
 }
 
 /// A list or mapping whose end is not read yet.
-struct Open {
+struct OpenNode {
     span: Span,
     anchor: usize,
     kind: Kind,
@@ -122,10 +126,10 @@ enum Kind {
     Map { entries: Vec<(Key, Node)>, key: Option<Key> },
 }
 
-impl Reader<'_> {
-    fn document(&mut self) -> Result<Option<Node>, Mistake> {
+impl TreeBuilder<'_> {
+    fn document(&mut self) -> Result<Option<Node>, Diagnostic> {
         let mut parser = Parser::new_from_str(self.text);
-        let mut open: Vec<Open> = Vec::new();
+        let mut open: Vec<OpenNode> = Vec::new();
         let mut root = None;
         let mut documents = 0;
         while let Some(next) = parser.next_event() {
@@ -137,7 +141,7 @@ impl Reader<'_> {
                 Event::DocumentStart(_) => {
                     documents += 1;
                     if documents > 1 {
-                        return Err(Mistake::new(
+                        return Err(Diagnostic::new(
                             &span,
                             "a second document begins",
                             "write one experiment per file",
@@ -152,7 +156,7 @@ impl Reader<'_> {
                         (node, 0)
                     }
                     None => {
-                        return Err(Mistake::new(
+                        return Err(Diagnostic::new(
                             &span,
                             "an alias of what is not complete",
                             "name an earlier value",
@@ -162,7 +166,7 @@ impl Reader<'_> {
                 Event::Scalar(text, style, anchor, tag) => {
                     if let Some(tag) = tag.filter(|tag| !tag.is_yaml_core_schema()) {
                         let found = format!("the tag {}{}", tag.handle, tag.suffix);
-                        self.mistakes.push(Mistake::new(
+                        self.mistakes.push(Diagnostic::new(
                             &span,
                             found,
                             "leave it out: tags have no meaning here",
@@ -172,12 +176,12 @@ impl Reader<'_> {
                     (Node { span, value: Value::Scalar(text.into_owned(), style) }, anchor)
                 }
                 Event::SequenceStart(anchor, _) => {
-                    open.push(Open { span, anchor, kind: Kind::List(Vec::new()) });
+                    open.push(OpenNode { span, anchor, kind: Kind::List(Vec::new()) });
                     self.not_too_deep(&open)?;
                     continue;
                 }
                 Event::MappingStart(anchor, _) => {
-                    open.push(Open { span, anchor, kind: Kind::Map { entries: Vec::new(), key: None } });
+                    open.push(OpenNode { span, anchor, kind: Kind::Map { entries: Vec::new(), key: None } });
                     self.not_too_deep(&open)?;
                     continue;
                 }
@@ -209,10 +213,14 @@ impl Reader<'_> {
         Ok(root)
     }
 
-    fn key(node: Node) -> Result<Key, Mistake> {
+    fn key(node: Node) -> Result<Key, Diagnostic> {
         match node.value {
             Value::Scalar(text, _) => Ok(Key { text, span: node.span }),
-            _ => Err(Mistake::new(&node.span, "a list or mapping as a key", "write a word before the colon")),
+            _ => Err(Diagnostic::new(
+                &node.span,
+                "a list or mapping as a key",
+                "write a word before the colon",
+            )),
         }
     }
 
@@ -220,18 +228,18 @@ impl Reader<'_> {
         match entries.iter().find(|it| it.0.text == key.text) {
             None => entries.push((key, node)),
             // Further ones would not be told; counting lines takes its time.
-            Some(_) if self.mistakes.len() > MAX => {}
+            Some(_) if self.mistakes.len() > MAX_DIAGNOSTICS => {}
             Some((first, _)) => {
                 let line = self.text[..first.span.bytes.start].matches('\n').count() + 1;
                 let found = format!("{} stands here for the second time", quote(&key.text));
                 let instead = format!("leave this out, or what stands in line {line}");
-                self.mistakes.push(Mistake::new(&key.span, found, instead));
+                self.mistakes.push(Diagnostic::new(&key.span, found, instead));
             }
         }
     }
 
     /// Adds what a mapping merges (`<<`) and does not itself say.
-    fn merge(&mut self, entries: &mut Vec<(Key, Node)>) -> Result<(), Mistake> {
+    fn merge(&mut self, entries: &mut Vec<(Key, Node)>) -> Result<(), Diagnostic> {
         let Some(i) = entries.iter().position(|it| it.0.text == "<<") else { return Ok(()) };
         let (_, node) = entries.remove(i);
         self.grow(node.count(), &node.span)?;
@@ -247,26 +255,26 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn grow(&mut self, nodes: usize, span: &Span) -> Result<(), Mistake> {
+    fn grow(&mut self, nodes: usize, span: &Span) -> Result<(), Diagnostic> {
         self.nodes += nodes;
         let found = || format!("more than {MAX_NODES} values");
         match self.nodes > MAX_NODES {
-            true => Err(Mistake::new(span, found(), "write less, or fewer aliases of aliases")),
+            true => Err(Diagnostic::new(span, found(), "write less, or fewer aliases of aliases")),
             false => Ok(()),
         }
     }
 
-    fn not_too_deep(&self, open: &[Open]) -> Result<(), Mistake> {
+    fn not_too_deep(&self, open: &[OpenNode]) -> Result<(), Diagnostic> {
         match open {
             [.., last] if open.len() > MAX_DEPTH => {
                 let found = format!("more than {MAX_DEPTH} values within each other");
-                Err(Mistake::new(&last.span, found, "close some of them before"))
+                Err(Diagnostic::new(&last.span, found, "close some of them before"))
             }
             _ => Ok(()),
         }
     }
 
-    fn scan_error(&self, error: &ScanError) -> Mistake {
+    fn scan_error(&self, error: &ScanError) -> Diagnostic {
         let at = self.byte(error.marker().index());
         let end = self.text[at..].chars().next().map_or(at, |c| at + c.len_utf8());
         let span = Span { source: self.source, bytes: at..end };
@@ -275,7 +283,7 @@ impl Reader<'_> {
         } else {
             "write YAML; quote texts that contain `: `, ` #` or begin with a sign"
         };
-        Mistake::new(&span, format!("this is not YAML: {}", error.info()), instead)
+        Diagnostic::new(&span, format!("this is not YAML: {}", error.info()), instead)
     }
 
     /// Without the blanks and newlines that end it.

@@ -1,7 +1,7 @@
 //! What does a quantity with its unit say?
 
 use model::Nanos;
-use model::plan::{FeedOrder, Think};
+use model::plan::{FeedOrder, ThinkTime};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error};
 use std::borrow::Cow;
@@ -135,17 +135,17 @@ fn call(text: &str) -> Option<(&str, Vec<&str>)> {
     Some((name.trim(), arguments.split(',').map(str::trim).collect()))
 }
 
-fn pause(text: &str) -> Quantity<Think> {
-    let Some((name, arguments)) = call(text) else { return duration(text).map(Think::Constant) };
+fn pause(text: &str) -> Quantity<ThinkTime> {
+    let Some((name, arguments)) = call(text) else { return duration(text).map(ThinkTime::Constant) };
     let instead = "write it as 50ms, exponential(1s) or lognormal(1s, 0.5)";
     let wrong = || (format!("{} is no pause", shown(text)), instead.to_owned());
     match (name, arguments.as_slice()) {
-        ("exponential", [mean]) => Ok(Think::Exponential { mean: duration(mean)? }),
+        ("exponential", [mean]) => Ok(ThinkTime::Exponential { mean: duration(mean)? }),
         ("lognormal", [median, sigma]) => {
             let median = duration(median)?;
             match sigma.parse::<f64>() {
                 // Beyond, one pause in a thousand is a million times as long as the median.
-                Ok(sigma) if (0.0..=4.0).contains(&sigma) => Ok(Think::LogNormal { median, sigma }),
+                Ok(sigma) if (0.0..=4.0).contains(&sigma) => Ok(ThinkTime::LogNormal { median, sigma }),
                 _ => Err((
                     format!("{} is no σ of a log-normal pause", shown(sigma)),
                     "write 0 to 4, as in lognormal(1s, 0.5)".to_owned(),
@@ -256,7 +256,7 @@ quantity!(
 
 quantity!(
     /// `50ms`, `exponential(1s)`, `lognormal(1s, 0.5)`.
-    Pause(Think), pause, "pause", ["string", "integer"],
+    Pause(ThinkTime), pause, "pause", ["string", "integer"],
     r"^\s*([0-9._]+\s*(ns|us|µs|ms|s|m|h|d)\s*)+$|^0$|^(exponential|lognormal)\(.*\)$"
 );
 quantity!(
@@ -292,7 +292,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations() {
+    fn parses_durations() {
         let check = |text: &str, expected: Option<u64>| {
             assert_eq!(duration(text).ok().map(|it| it.0), expected, "{text}");
         };
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts() {
+    fn parses_byte_amounts() {
         let check = |text: &str, expected: Option<u64>| assert_eq!(bytes(text).ok(), expected, "{text}");
         check("256MB", Some(256 << 20));
         check("256 mb", Some(256 << 20));
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn shares() {
+    fn parses_shares() {
         let check = |text: &str, expected: Option<f64>| assert_eq!(share(text).ok(), expected, "{text}");
         check("0.1", Some(0.1));
         check("10%", Some(0.1));

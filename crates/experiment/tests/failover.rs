@@ -3,9 +3,9 @@
 mod common;
 
 use common::{asked, with};
-use experiment::{Mistakes, Plan};
+use experiment::{Diagnostics, Plan};
 use model::Nanos;
-use model::plan::{Cell, Deed, Find, Manager, Patroni, Sync, When};
+use model::plan::{Cell, FailoverManager, FaultAction, FaultTrigger, Goal, Patroni, SyncMode};
 
 const WRITE: &str = "write: { sql: \"INSERT INTO t VALUES (:token)\", ledger: SELECT token FROM t }";
 const KILL: &str = "faults: [{ at: 5s, kill: primary }]";
@@ -18,7 +18,7 @@ fn text(stack: &str, operations: &str, rest: &str) -> String {
     )
 }
 
-fn read(stack: &str, operations: &str, rest: &str) -> Result<Plan, Mistakes> {
+fn read(stack: &str, operations: &str, rest: &str) -> Result<Plan, Diagnostics> {
     asked(&text(stack, operations, rest), &|_| Err(Vec::new()))
 }
 
@@ -35,19 +35,19 @@ fn told(it: &Cell) -> String {
         .setup
         .faults
         .iter()
-        .map(|it| match (it.when, &it.deed) {
-            (When::At(at), Deed::Withhold { lasting }) => {
+        .map(|it| match (it.trigger, &it.action) {
+            (FaultTrigger::At(at), FaultAction::BlockReplication { duration: lasting }) => {
                 format!("withheld {}+{}", at.as_secs_f64(), lasting.as_secs_f64())
             }
-            (When::At(at), _) => format!("{}", at.as_secs_f64()),
-            (When::After(..), _) => "then".to_owned(),
+            (FaultTrigger::At(at), _) => format!("{}", at.as_secs_f64()),
+            (FaultTrigger::After(..), _) => "then".to_owned(),
         })
         .collect();
     format!("[{}]{of}: {:?}: {}", label.join(" "), replication.sync, faults.join(" "))
 }
 
 #[test]
-fn ledgers() {
+fn reads_ledgers() {
     let check = |operation: &str, expected: &str| {
         let plan = read("", operation, "").unwrap_or_else(|it| panic!("{operation}\n{it}"));
         assert_eq!(plan.experiment.cells[0].setup.operations[0].ledger.as_deref(), Some(expected));
@@ -60,7 +60,7 @@ fn ledgers() {
 }
 
 #[test]
-fn mistakes_in_ledgers() {
+fn reports_ledger_diagnostics() {
     let check = |operation: &str, expected: &str| {
         let text = text("", operation, "");
         let told = with_service(&text).expect_err(operation).to_string();
@@ -86,15 +86,15 @@ fn mistakes_in_ledgers() {
     check(other, "a second variable `token`");
 }
 
-fn with_service(text: &str) -> Result<Plan, Mistakes> {
+fn with_service(text: &str) -> Result<Plan, Diagnostics> {
     reading(&text.replace("stack: {", "stack: { service: { command: [./shop] },"))
 }
 
-fn reading(text: &str) -> Result<Plan, Mistakes> {
-    let place = experiment::Place {
+fn reading(text: &str) -> Result<Plan, Diagnostics> {
+    let place = experiment::UrlTarget {
         address: "127.0.0.1:1".to_owned(),
-        entrance: model::plan::Entrance::Tcp,
-        near: true,
+        transport: model::plan::Transport::Tcp,
+        is_local: true,
         target: "/".to_owned(),
     };
     asked(text, &|_| Ok(place.clone()))
@@ -102,7 +102,7 @@ fn reading(text: &str) -> Result<Plan, Mistakes> {
 
 /// A service's answer is an acknowledgement; what is behind it is read by ourselves.
 #[test]
-fn ledgers_of_services() {
+fn reads_ledgers_of_services() {
     let text = text("", "a: { post: /x, json: { id: '${token}' }, ledger: SELECT token FROM t }", "");
     let plan = with_service(&text).unwrap_or_else(|it| panic!("{it}"));
     let operation = &plan.experiment.cells[0].setup.operations[0];
@@ -113,10 +113,10 @@ fn ledgers_of_services() {
 }
 
 #[test]
-fn how_often() {
+fn reads_number_of_trials() {
     let check = |rest: &str, expected: u32| {
         let plan = plan(&format!("{KILL}\n{rest}"));
-        assert_eq!((plan.experiment.find, plan.experiment.repeat), (Find::Failover, expected), "{rest}");
+        assert_eq!((plan.experiment.goal, plan.experiment.repeat), (Goal::Failover, expected), "{rest}");
     };
     check("find: failover", 1);
     check("find: failover\nrepeat: 5", 5);
@@ -132,12 +132,12 @@ fn how_often() {
 }
 
 #[test]
-fn controls() {
+fn builds_control_cells() {
     let check = |rest: &str, expected: &[&str]| {
         let plan = plan(&format!("find: failover\n{rest}"));
         let told: Vec<String> = plan.experiment.cells.iter().map(told).collect();
         assert_eq!(told, expected, "{rest}");
-        assert_eq!(plan.lasting, vec![Nanos::from_secs(10); expected.len()], "{rest}");
+        assert_eq!(plan.durations, vec![Nanos::from_secs(10); expected.len()], "{rest}");
     };
     check(KILL, &["[]: Any(1): 5", "[control=async, log withheld] of 0: Async: withheld 4.5+1 5"]);
     check(
@@ -174,36 +174,36 @@ fn controls() {
     let none = "find: { failover: { control: false } }\nfaults: [{ at: 5s, switchover: any }]";
     let plan = plan(none);
     assert_eq!(plan.experiment.cells.iter().map(told).collect::<Vec<_>>(), ["[]: Any(1): 5"]);
-    assert_eq!(plan.experiment.control(0), None);
+    assert_eq!(plan.experiment.control_for(0), None);
 }
 
 /// A Patroni that promises nothing promotes whoever is there.
 #[test]
-fn controls_of_patroni() {
+fn builds_control_cells_for_patroni() {
     let stack = "replicas: { count: 2, sync: first 1, manager: patroni }";
     let plan = read(stack, WRITE, &format!("find: failover\n{KILL}")).unwrap_or_else(|it| panic!("{it}"));
     let [cell, control] = plan.experiment.cells.as_slice() else { panic!("{:?}", plan.experiment.cells) };
     let replication = |it: &Cell| it.setup.stack.replication.clone().unwrap();
     let usual = Patroni::default();
-    assert_eq!(replication(cell).manager, Manager::Patroni(usual));
+    assert_eq!(replication(cell).manager, FailoverManager::Patroni(usual));
     let lax = Patroni { strict: false, maximum_lag: Patroni::ANY_LAG, ..usual };
-    let expected = (Sync::Async, Manager::Patroni(lax));
+    let expected = (SyncMode::Async, FailoverManager::Patroni(lax));
     assert_eq!((replication(control).sync, replication(control).manager), expected);
 }
 
 #[test]
-fn who_controls_whom() {
+fn control_names_its_cell() {
     let rest = "matrix: { replicas.sync: [async, any 1, first 1], load.clients: [1, 2] }";
     let experiment = plan(&format!("find: failover\n{KILL}\n{rest}")).experiment;
-    let found: Vec<Option<usize>> = (0..8).map(|cell| experiment.control(cell)).collect();
+    let found: Vec<Option<usize>> = (0..8).map(|cell| experiment.control_for(cell)).collect();
     // A control's own faults are others.
     let expected = [Some(6), Some(7), Some(6), Some(7), Some(6), Some(7), None, None];
     assert_eq!(found, expected);
-    assert_eq!(experiment.control(99), None);
+    assert_eq!(experiment.control_for(99), None);
 }
 
 #[test]
-fn mistakes() {
+fn reports_failover_diagnostics() {
     let check = |stack: &str, operations: &str, rest: &str, expected: &str| {
         let told = read(stack, operations, rest).expect_err(rest).to_string();
         assert!(told.contains(expected), "{rest}\n{told}");

@@ -3,70 +3,70 @@
 mod common;
 
 use common::asked;
-use experiment::{Mistakes, Place, Plan};
+use experiment::{Diagnostics, Plan, UrlTarget};
 use model::Nanos;
-use model::plan::{Confirm, Find, Level, LoadModel, Max, Scale, Soak, Sweep};
+use model::plan::{Confirm, Goal, LoadModel, LoadScale, MaxSearch, Soak, Sweep, TargetLevel};
 
 const OPEN: &str = "load: { model: open, max_in_flight: 50 }";
 const CLOSED: &str = "load: { model: closed }";
 
-fn plan(load: &str, rest: &str) -> Result<Plan, Mistakes> {
+fn plan(load: &str, rest: &str) -> Result<Plan, Diagnostics> {
     let operations = if load.contains("operations:") { "" } else { "operations: { a: { sql: SELECT 1 } }\n" };
     asked(&format!("stack: {{ postgres: {{}} }}\n{operations}{load}\n{rest}\n"), &|_| Err(Vec::new()))
 }
 
 #[test]
-fn words_and_settings() {
-    let check = |load: &str, rest: &str, expected: Find| {
+fn reads_modes_and_settings() {
+    let check = |load: &str, rest: &str, expected: Goal| {
         let plan = plan(load, rest).unwrap_or_else(|it| panic!("{rest}\n{it}"));
-        assert_eq!(plan.experiment.find, expected, "{rest}");
+        assert_eq!(plan.experiment.goal, expected, "{rest}");
     };
-    let usual = Max::USUAL;
+    let usual = MaxSearch::DEFAULT;
     let rated = "load: { model: open, schedule: \"const(5, 10s)\", max_in_flight: 50 }";
-    check(rated, "", Find::Once);
-    check(rated, "find: once", Find::Once);
-    check(OPEN, "find: max", Find::Max(usual.clone()));
-    check(CLOSED, "find: max", Find::Max(Max { scale: Scale::Clients, ..usual.clone() }));
-    check(OPEN, "find: max\nprove: true", Find::Max(Max { prove: true, ..usual.clone() }));
+    check(rated, "", Goal::Once);
+    check(rated, "find: once", Goal::Once);
+    check(OPEN, "find: max", Goal::Max(usual.clone()));
+    check(CLOSED, "find: max", Goal::Max(MaxSearch { scale: LoadScale::Clients, ..usual.clone() }));
+    check(OPEN, "find: max\nprove: true", Goal::Max(MaxSearch { prove: true, ..usual.clone() }));
     check(
         OPEN,
         "find: { max: { from: 20, most: 4000, precision: 2%, window: 10s, hold: 30s } }",
-        Find::Max(Max {
+        Goal::Max(MaxSearch {
             from: Some(20.0),
-            most: Some(4000.0),
+            limit: Some(4000.0),
             precision: 0.02,
             window: Nanos::from_secs(10),
             hold: Nanos::from_secs(30),
             ..usual.clone()
         }),
     );
-    check(rated, "find: sweep", Find::Sweep(Sweep { max: None }));
-    check(OPEN, "find: { sweep: { max: {} } }", Find::Sweep(Sweep { max: Some(usual.clone()) }));
+    check(rated, "find: sweep", Goal::Sweep(Sweep { max: None }));
+    check(OPEN, "find: { sweep: { max: {} } }", Goal::Sweep(Sweep { max: Some(usual.clone()) }));
     let (ramp, hold) = (Nanos::from_secs(60), Nanos::from_secs(300));
-    let level = Level::Share { share: 1.0, max: usual.clone() };
-    check(OPEN, "find: confirm", Find::Confirm(Confirm { level, ramp, hold }));
-    let level = Level::Given { level: 646.0, of: None };
+    let level = TargetLevel::Share { share: 1.0, max: usual.clone() };
+    check(OPEN, "find: confirm", Goal::Confirm(Confirm { level, ramp, hold }));
+    let level = TargetLevel::Absolute { level: 646.0, maximum: None };
     check(
         rated,
         "find: { confirm: { level: 646, ramp: 10s, hold: 60s } }",
-        Find::Confirm(Confirm { level, ramp: Nanos::from_secs(10), hold: Nanos::from_secs(60) }),
+        Goal::Confirm(Confirm { level, ramp: Nanos::from_secs(10), hold: Nanos::from_secs(60) }),
     );
-    let level = Level::Share { share: 0.5, max: Max { from: Some(9.0), ..usual.clone() } };
+    let level = TargetLevel::Share { share: 0.5, max: MaxSearch { from: Some(9.0), ..usual.clone() } };
     check(
         OPEN,
         "find: { soak: { share: 50%, for: 6h, max: { from: 9 } } }",
-        Find::Soak(Soak { level, lasting: Nanos::from_secs(6 * 3600) }),
+        Goal::Soak(Soak { level, duration: Nanos::from_secs(6 * 3600) }),
     );
-    let level = Level::Given { level: 34.0, of: Some(646.0) };
+    let level = TargetLevel::Absolute { level: 34.0, maximum: Some(646.0) };
     check(
         rated,
         "find: { soak: { level: 34, of: 646 } }",
-        Find::Soak(Soak { level, lasting: Nanos::from_secs(3600) }),
+        Goal::Soak(Soak { level, duration: Nanos::from_secs(3600) }),
     );
 }
 
 #[test]
-fn a_search_needs_no_level_of_its_own() {
+fn search_needs_no_load_level() {
     let load = |load: &str, rest: &str| plan(load, rest).unwrap().experiment.cells.remove(0).setup.load;
     let LoadModel::Open { schedule, .. } = load(OPEN, "find: { max: { from: 40, window: 5s } }").model else {
         panic!("it is open")
@@ -86,7 +86,7 @@ fn a_search_needs_no_level_of_its_own() {
 }
 
 #[test]
-fn mistakes() {
+fn reports_find_diagnostics() {
     let check = |load: &str, rest: &str, expected: &str| {
         let told = plan(load, rest).expect_err(rest).to_string();
         assert!(told.contains(expected), "{rest}\n{told}");
@@ -118,13 +118,13 @@ fn mistakes() {
 
 /// Whoever searches does not go beyond what a machine of others may bear.
 #[test]
-fn searches_of_other_machines_keep_to_their_caps() {
+fn searches_on_other_machines_respect_caps() {
     let check = |find: &str, expected: Result<Option<f64>, &str>| {
         let text = format!(
             "stack: {{ service: {{ url: \"http://shop\", allow: \"shop:80\" }} }}\n\
              operations: {{ a: {{ get: / }} }}\n{OPEN}\n{find}\n"
         );
-        let found = far(&text).map(|it| it.experiment.find.max().and_then(|it| it.most));
+        let found = far(&text).map(|it| it.experiment.goal.max_search().and_then(|it| it.limit));
         match (found, expected) {
             (Ok(most), Ok(expected)) => assert_eq!(most, expected, "{find}"),
             (Err(told), Err(expected)) => assert!(told.to_string().contains(expected), "{find}\n{told}"),
@@ -140,11 +140,11 @@ fn searches_of_other_machines_keep_to_their_caps() {
     check("find: { confirm: { level: 1500, hold: 60s } }", Err("1500, beyond the cap of 1000"));
 }
 
-fn far(text: &str) -> Result<Plan, Mistakes> {
-    let place = Place {
+fn far(text: &str) -> Result<Plan, Diagnostics> {
+    let place = UrlTarget {
         address: "shop:80".to_owned(),
-        entrance: model::plan::Entrance::Tcp,
-        near: false,
+        transport: model::plan::Transport::Tcp,
+        is_local: false,
         target: "/".to_owned(),
     };
     asked(text, &|_| Ok(place.clone()))

@@ -1,26 +1,28 @@
 //! What does a file with HTTP operations, feeds and users become?
 
-use experiment::{Complaint, Course, Grammars, Mistakes, Place, Plan, Request, read};
+use experiment::{Diagnostics, GrammarDiagnostic, Grammars, Plan, Request, ScheduleExtent, UrlTarget, read};
 use model::Nanos;
-use model::plan::{Entrance, Experiment, FeedForm, LoadModel, Setup, Think, Work};
+use model::plan::{Experiment, FeedFormat, LoadModel, OperationKind, Setup, ThinkTime, Transport};
 use std::path::Path;
 
 const SERVICE: &str = "stack: { service: { url: \"http://127.0.0.1:1\" } }\n";
 const CLOSED: &str = "load: { model: closed, clients: 8, duration: 10s }\n";
 
 /// Each schedule lasts ten seconds, at five per second; `shop` is on another machine; `!` is always wrong.
-fn try_reading(text: &str) -> Result<Plan, Mistakes> {
+fn try_reading(text: &str) -> Result<Plan, Diagnostics> {
     let refuse = |text: &str| match text.find('!') {
-        Some(i) => Err(vec![Complaint { at: i..text.len(), found: "a".into(), instead: "b".into() }]),
+        Some(i) => {
+            Err(vec![GrammarDiagnostic { span: i..text.len(), found: "a".into(), suggestion: "b".into() }])
+        }
         None => Ok(()),
     };
-    let place = |text: &str| Place {
+    let place = |text: &str| UrlTarget {
         address: "shop:80".to_owned(),
-        entrance: Entrance::Tcp,
-        near: !text.contains("shop"),
+        transport: Transport::Tcp,
+        is_local: !text.contains("shop"),
         target: "/".to_owned(),
     };
-    let course = Course { lasting: Nanos::from_secs(10), most: 5.0 };
+    let course = ScheduleExtent { duration: Nanos::from_secs(10), max_rate: 5.0 };
     let grammars = Grammars {
         dsn: &|text| Some(place(text)),
         schedule: &|text| refuse(text).map(|()| course),
@@ -39,13 +41,13 @@ fn try_reading(text: &str) -> Result<Plan, Mistakes> {
         grammars,
         read: &|_| Ok(String::new()),
         columns: &|_, _, given| Ok(given.map_or(vec!["author".to_owned()], <[String]>::to_vec)),
-        form: &|name| name.contains("csv").then_some(FeedForm::Csv),
+        form: &|name| name.contains("csv").then_some(FeedFormat::Csv),
     })
 }
 
 fn experiment(text: &str) -> (Experiment, Vec<Nanos>, Vec<String>) {
     let plan = try_reading(text).unwrap_or_else(|mistakes| panic!("{text}\n{mistakes}"));
-    (plan.experiment, plan.lasting, plan.remarks)
+    (plan.experiment, plan.durations, plan.warnings)
 }
 
 fn setup(text: &str) -> Setup {
@@ -61,7 +63,7 @@ fn asks(operation: &str, expected: &str) {
 }
 
 #[test]
-fn requests() {
+fn reads_requests() {
     asks("{ get: /books }", "GET /books");
     asks("{ head: / }", "HEAD /");
     asks("{ delete: \"/books?a=${author}\", feed: books }", "DELETE /books?a=${author}");
@@ -85,10 +87,10 @@ fn requests() {
 }
 
 #[test]
-fn answers() {
+fn reads_response_expectations() {
     let steps = |operation: &str| {
         let setup = setup(&format!("{SERVICE}{CLOSED}operations: {{ a: {operation} }}\n"));
-        let Work::Http(steps) = setup.operations[0].work.clone() else { panic!("{setup:?}") };
+        let OperationKind::Http(steps) = setup.operations[0].kind.clone() else { panic!("{setup:?}") };
         steps
     };
     for (expect, expected) in [
@@ -110,7 +112,7 @@ fn answers() {
 }
 
 #[test]
-fn how_operations_share_the_load() {
+fn operations_share_the_load() {
     let check = |operations: &str, load: &str, expected: &str| {
         let (experiment, lasting, _) =
             experiment(&format!("{SERVICE}operations: {operations}\nload: {load}\n"));
@@ -138,7 +140,7 @@ fn how_operations_share_the_load() {
 }
 
 #[test]
-fn users() {
+fn reads_user_stages() {
     let check = |load: &str, expected: &LoadModel, duration: u64| {
         let setup = setup(&format!(
             "{SERVICE}operations: {{ a: {{ get: / }} }}\nload: {{ model: closed, {load} }}\n"
@@ -146,10 +148,10 @@ fn users() {
         assert_eq!(setup.load.model, *expected, "{load}");
         assert_eq!(setup.load.duration, Some(Nanos::from_secs(duration)), "{load}");
     };
-    let stage = |users, spawn_rate, seconds| model::plan::Stage {
+    let stage = |users, spawn_rate, seconds| model::plan::UserStage {
         users,
         spawn_rate,
-        lasting: Nanos::from_secs(seconds),
+        duration: Nanos::from_secs(seconds),
     };
     let second = Nanos::from_secs(1);
     let plain = LoadModel::Closed { clients: 8, think: second };
@@ -159,31 +161,36 @@ fn users() {
     let users = |stages, think, pacing, rate_max| LoadModel::Users { stages, think, pacing, rate_max };
     check(
         "users: [{ users: 1000, spawn_rate: 50, for: 90s }, { users: 10, for: 5s }]",
-        &users(vec![stage(1000, Some(50.0), 90), stage(10, None, 5)], Think::NONE, None, None),
+        &users(vec![stage(1000, Some(50.0), 90), stage(10, None, 5)], ThinkTime::NONE, None, None),
         95,
     );
     check(
         "clients: 8, duration: 9s, think: exponential(1s), pacing: 1s",
-        &users(vec![stage(8, None, 9)], Think::Exponential { mean: second }, Some(second), None),
+        &users(vec![stage(8, None, 9)], ThinkTime::Exponential { mean: second }, Some(second), None),
         9,
     );
     check(
         "clients: 8, duration: 9s, think: \"lognormal(1s, 0.5)\", max_rate: 500",
-        &users(vec![stage(8, None, 9)], Think::LogNormal { median: second, sigma: 0.5 }, None, Some(500.0)),
+        &users(
+            vec![stage(8, None, 9)],
+            ThinkTime::LogNormal { median: second, sigma: 0.5 },
+            None,
+            Some(500.0),
+        ),
         9,
     );
 }
 
 #[test]
-fn services() {
+fn reads_services() {
     let command = "[bin/shop, ../x.jar, ./y, z/w, -v]";
     let text = format!(
         "stack: {{ service: {{ command: {command} }}, postgres: {{}} }}\noperations: {{ a: {{ get: / }} }}\n{CLOSED}"
     );
     let setup = setup(&text);
-    let model::plan::Kind::Service(it) = &setup.stack.nodes[0].kind else { panic!("{setup:?}") };
+    let model::plan::NodeKind::Service(it) = &setup.stack.nodes[0].kind else { panic!("{setup:?}") };
     assert_eq!(it.command, ["there/bin/shop", "there/../x.jar", "there/./y", "z/w", "-v"]);
-    assert_eq!((it.copies, it.ready.as_str(), it.url.as_deref()), (1, "/health", None));
+    assert_eq!((it.copies, it.ready_path.as_str(), it.url.as_deref()), (1, "/health", None));
     // A closed load of somebody else's machine has a cap, whether or not it was asked for.
     let far =
         "stack: { service: { url: \"http://shop\", allow: \"SHOP:80\" } }\noperations: { a: { get: / } }\n";
@@ -201,8 +208,8 @@ fn hops_secrets_and_patience() {
     let load = "load: { model: closed, clients: 8, duration: 10s, cookies: true, connect_timeout: 2s, first_byte_timeout: 500ms }";
     let asked = |load: &str| setup(&format!("{SERVICE}operations: {{ a: {text} }}\n{load}\n"));
     let (it, plain) = (asked(load), asked(CLOSED));
-    let Work::Http(steps) = &it.operations[0].work else { panic!("{it:?}") };
-    assert_eq!((steps[0].redirects, steps[0].unpack), (5, true));
+    let OperationKind::Http(steps) = &it.operations[0].kind else { panic!("{it:?}") };
+    assert_eq!((steps[0].redirects, steps[0].decompress), (5, true));
     let patience = (it.load.connect_timeout, it.load.first_byte_timeout, it.load.cookies);
     assert_eq!(patience, (Some(Nanos::from_secs(2)), Some(Nanos::from_millis(500)), true));
     let patience = (plain.load.connect_timeout, plain.load.first_byte_timeout, plain.load.cookies);
@@ -212,11 +219,11 @@ fn hops_secrets_and_patience() {
     let told = missing.expect_err("it is missing").list;
     let [it] = &told[..] else { panic!("{told:?}") };
     let text = format!("{SERVICE}{CLOSED}operations: {{ a: {{ get: \"/?");
-    assert_eq!(it.at.bytes, text.len()..text.len() + "${env:NONE}".len());
+    assert_eq!(it.span.bytes, text.len()..text.len() + "${env:NONE}".len());
 }
 
 #[test]
-fn remarks() {
+fn reports_warnings() {
     let text = "feeds: { spare: { sql: SELECT 1 } }\nstack: { service: { url: \"http://127.0.0.1:1\" }, \
                 postgres: { attach: \"postgres://h/d\" } }\n\
                 operations: { a: { steps: [{ get: /, capture: { t: { json: /t }, u: { json: \"\" } } }, { get: \"/${u}\" }] } }\n";
@@ -280,12 +287,12 @@ fn no_text_panics() {
             Err(mistakes) => {
                 assert!(!mistakes.list.is_empty(), "seed {seed}, round {round}:\n{text}");
                 for it in &mistakes.list {
-                    let source = &mistakes.sources[it.at.source].text;
+                    let source = &mistakes.sources[it.span.source].text;
                     assert!(
-                        source.get(it.at.bytes.clone()).is_some(),
+                        source.get(it.span.bytes.clone()).is_some(),
                         "seed {seed}, round {round}:\n{text}\n{it:?}"
                     );
-                    assert!(!it.found.is_empty() && !it.instead.is_empty(), "{it:?}");
+                    assert!(!it.found.is_empty() && !it.suggestion.is_empty(), "{it:?}");
                 }
                 wrong += 1;
             }

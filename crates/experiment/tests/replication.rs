@@ -3,14 +3,14 @@
 mod common;
 
 use common::asked;
-use experiment::{Mistakes, Plan};
+use experiment::{Diagnostics, Plan};
 use model::Nanos;
 use model::plan::{
-    Choice, Deed, Event, Fault, Kind, Manager, Part, Patroni, Promoter, Replication, Setup, Sync, To, When,
-    Whom,
+    FailoverManager, Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, NodeKind, Patroni, Promoter,
+    PromotionPolicy, Replication, Setup, SqlTarget, SyncMode, TriggerEvent,
 };
 
-fn plan(stack: &str, rest: &str) -> Result<Plan, Mistakes> {
+fn plan(stack: &str, rest: &str) -> Result<Plan, Diagnostics> {
     let text = format!(
         "stack: {{ postgres: {{}}, {stack} }}\n\
          operations: {{ a: {{ sql: SELECT 1 }} }}\nload: {{ model: closed, clients: 1, duration: 9s }}\n{rest}\n"
@@ -18,7 +18,7 @@ fn plan(stack: &str, rest: &str) -> Result<Plan, Mistakes> {
     of(&text)
 }
 
-fn of(text: &str) -> Result<Plan, Mistakes> {
+fn of(text: &str) -> Result<Plan, Diagnostics> {
     asked(text, &|_| Err(Vec::new()))
 }
 
@@ -28,100 +28,119 @@ fn setup(stack: &str, rest: &str) -> Setup {
 }
 
 #[test]
-fn replicas() {
+fn reads_replicas() {
     let check = |text: &str, expected: Option<Replication>| {
         assert_eq!(setup(&format!("replicas: {text}"), "").stack.replication, expected, "{text}");
     };
     check("none", None);
-    check("{ count: 2 }", Some(Replication::of(2, Sync::Async)));
-    check("{ count: 2, sync: async, manager: ours }", Some(Replication::of(2, Sync::Async)));
-    check("{ count: 2, sync: first 1 }", Some(Replication::of(2, Sync::First(1))));
-    check("{ count: 2, sync: ANY 2 }", Some(Replication::of(2, Sync::Any(2))));
-    let ours = Promoter { patience: Nanos::from_millis(500), choice: Choice::Laggard, fence: false };
+    check("{ count: 2 }", Some(Replication::with_defaults(2, SyncMode::Async)));
+    check("{ count: 2, sync: async, manager: ours }", Some(Replication::with_defaults(2, SyncMode::Async)));
+    check("{ count: 2, sync: first 1 }", Some(Replication::with_defaults(2, SyncMode::First(1))));
+    check("{ count: 2, sync: ANY 2 }", Some(Replication::with_defaults(2, SyncMode::Any(2))));
+    let ours = Promoter { timeout: Nanos::from_millis(500), policy: PromotionPolicy::Laggard, fence: false };
     check(
         "{ count: 1, promote: laggard, patience: 500ms, fence: false, shutdown_sessions: false }",
         Some(Replication {
-            manager: Manager::Ours(ours),
+            manager: FailoverManager::Builtin(ours),
             shutdown_sessions: false,
-            ..Replication::of(1, Sync::Async)
+            ..Replication::with_defaults(1, SyncMode::Async)
         }),
     );
-    let unasked = Replication { freshness: false, ..Replication::of(1, Sync::Async) };
+    let unasked = Replication { freshness: false, ..Replication::with_defaults(1, SyncMode::Async) };
     check("{ count: 1, freshness: false }", Some(unasked));
     let patroni = Patroni { ttl: Nanos::from_secs(30), strict: false, etcd: 3, ..Patroni::default() };
     check(
         "{ count: 2, sync: first 1, manager: patroni, patroni: { ttl: 30s, strict: false, etcd: 3 } }",
-        Some(Replication { manager: Manager::Patroni(patroni), ..Replication::of(2, Sync::First(1)) }),
+        Some(Replication {
+            manager: FailoverManager::Patroni(patroni),
+            ..Replication::with_defaults(2, SyncMode::First(1))
+        }),
     );
 }
 
 #[test]
-fn the_balancer_stands_before_the_servers_and_asks_them() {
+fn balancer_precedes_servers_and_checks_them() {
     let before = "balancer: { kind: haproxy }, pooler: { kind: pgbouncer }";
     let names = |it: &Setup| it.stack.nodes.iter().map(|it| it.name.clone()).collect::<Vec<_>>();
     assert_eq!(names(&setup(before, "")), ["balancer", "pooler", "postgres"]);
     let several = setup(&format!("{before}, replicas: {{ count: 1 }}"), "");
     assert_eq!(names(&several), ["pooler", "balancer", "postgres"]);
-    let Kind::HaProxy(it) = &several.stack.nodes[1].kind else { panic!("it is one") };
+    let NodeKind::HaProxy(it) = &several.stack.nodes[1].kind else { panic!("it is one") };
     assert_eq!(it.check, Some(Nanos::from_millis(500)));
 }
 
 #[test]
-fn faults() {
-    let check = |text: &str, expected: Deed, when: When| {
+fn reads_faults() {
+    let check = |text: &str, expected: FaultAction, when: FaultTrigger| {
         let several = setup(
             "replicas: { count: 2, manager: patroni }, pooler: { kind: pgbouncer }",
             &format!("faults: [ {text} ]"),
         );
-        assert_eq!(several.faults, [Fault { when, deed: expected.clone() }], "{text}");
+        assert_eq!(several.faults, [Fault { trigger: when, action: expected.clone() }], "{text}");
         let replication = several.stack.replication.unwrap();
-        assert_eq!(replication.apart, matches!(expected, Deed::CutOff { .. }), "{text}");
-        assert_eq!(replication.disks, matches!(expected, Deed::FillDisk { .. }), "{text}");
+        assert_eq!(replication.separate_networks, matches!(expected, FaultAction::Isolate { .. }), "{text}");
+        assert_eq!(replication.separate_disks, matches!(expected, FaultAction::FillDisk { .. }), "{text}");
     };
-    let at = When::At(Nanos::from_secs(20));
-    let (node, five) = (|it: &str| Whom::Node(it.to_owned()), Nanos::from_secs(5));
-    check("{ at: 20s, kill: primary }", Deed::Kill { whom: Whom::Primary, part: Part::Node }, at);
-    let part = Part::Postmaster;
+    let at = FaultTrigger::At(Nanos::from_secs(20));
+    let (node, five) = (|it: &str| FaultTarget::Node(it.to_owned()), Nanos::from_secs(5));
+    check(
+        "{ at: 20s, kill: primary }",
+        FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node },
+        at,
+    );
+    let part = FaultScope::Postmaster;
     check(
         "{ at: 20s, kill: postgres-2, part: postmaster }",
-        Deed::Kill { whom: node("postgres-2"), part },
+        FaultAction::Kill { target: node("postgres-2"), scope: part },
         at,
     );
-    check("{ at: 20s, pause: replica, for: 5s }", Deed::Pause { whom: Whom::Replica, lasting: five }, at);
-    check("{ at: 20s, restart: pooler }", Deed::Restart { whom: node("pooler") }, at);
-    check("{ at: 20s, switchover: any }", Deed::Switchover { to: None }, at);
-    check("{ at: 20s, switchover: postgres-3 }", Deed::Switchover { to: Some(node("postgres-3")) }, at);
-    check("{ at: 20s, cut_off: etcd, for: 5s }", Deed::CutOff { whom: Whom::Etcd, lasting: five }, at);
+    check(
+        "{ at: 20s, pause: replica, for: 5s }",
+        FaultAction::Pause { target: FaultTarget::Replica, duration: five },
+        at,
+    );
+    check("{ at: 20s, restart: pooler }", FaultAction::Restart { target: node("pooler") }, at);
+    check("{ at: 20s, switchover: any }", FaultAction::Switchover { target: None }, at);
+    check(
+        "{ at: 20s, switchover: postgres-3 }",
+        FaultAction::Switchover { target: Some(node("postgres-3")) },
+        at,
+    );
+    check(
+        "{ at: 20s, cut_off: etcd, for: 5s }",
+        FaultAction::Isolate { target: FaultTarget::Etcd, duration: five },
+        at,
+    );
     check(
         "{ at: 20s, fill_disk: replica, for: 5s }",
-        Deed::FillDisk { whom: Whom::Replica, lasting: five },
+        FaultAction::FillDisk { target: FaultTarget::Replica, duration: five },
         at,
     );
-    check("{ at: 20s, withhold: primary, for: 5s }", Deed::Withhold { lasting: five }, at);
-    let after = |event, ms| When::After(event, Nanos::from_millis(ms));
-    let kill = Deed::Kill { whom: Whom::Primary, part: Part::Node };
-    check("{ after: promoted, kill: primary }", kill.clone(), after(Event::Promoted, 0));
-    check("{ after: rejoined, at: 100ms, kill: primary }", kill, after(Event::Rejoined, 100));
+    check("{ at: 20s, withhold: primary, for: 5s }", FaultAction::BlockReplication { duration: five }, at);
+    let after = |event, ms| FaultTrigger::After(event, Nanos::from_millis(ms));
+    let kill = FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node };
+    check("{ after: promoted, kill: primary }", kill.clone(), after(TriggerEvent::Promoted, 0));
+    check("{ after: rejoined, at: 100ms, kill: primary }", kill, after(TriggerEvent::Rejoined, 100));
 }
 
 #[test]
-fn where_operations_go() {
-    let check = |to: &str, expected: To| {
+fn operations_go_to_requested_server() {
+    let check = |to: &str, expected: SqlTarget| {
         let text = format!(
             "stack: {{ postgres: {{}}, replicas: {{ count: 1 }} }}\n\
              operations: {{ a: {{ sql: SELECT 1{to} }} }}\nload: {{ model: closed, clients: 1, duration: 9s }}\n"
         );
         let plan = of(&text).unwrap_or_else(|it| panic!("{it}"));
-        assert_eq!(plan.experiment.cells[0].setup.operations[0].to, expected, "{to}");
+        assert_eq!(plan.experiment.cells[0].setup.operations[0].target, expected, "{to}");
     };
-    check("", To::Primary);
-    check(", to: primary", To::Primary);
-    check(", to: replica", To::Replica);
-    check(", to: any", To::Any);
+    check("", SqlTarget::Primary);
+    check(", to: primary", SqlTarget::Primary);
+    check(", to: replica", SqlTarget::Replica);
+    check(", to: any", SqlTarget::Any);
 }
 
 #[test]
-fn mistakes() {
+fn reports_replication_diagnostics() {
     let check = |stack: &str, rest: &str, expected: &str| {
         let told = plan(stack, rest).expect_err(stack).to_string();
         assert!(told.contains(expected), "{stack} {rest}\n{told}");

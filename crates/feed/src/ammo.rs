@@ -3,14 +3,14 @@
 //! The forms are those of Tank's manual. What pgdyno writes itself (`Host`, `Content-Length`, `Transfer-Encoding`,
 //! `Connection`) is left out of the headers: it follows from where the request goes and from its body.
 
-use crate::bounds::{ROW, too_long};
-use crate::mistake::{Mistake, shown};
-use crate::read::Form;
+use crate::bounds::{MAX_ROW_BYTES, row_too_long};
+use crate::mistake::{Diagnostic, excerpt};
+use crate::read::Format;
 use std::io::{self, BufRead, Read};
 
 /// One request.
 #[derive(Clone, Debug, Default)]
-pub struct Request {
+pub struct AmmoRequest {
     method: Vec<u8>,
     target: Vec<u8>,
     /// Each with its line's end.
@@ -19,104 +19,106 @@ pub struct Request {
     tag: Vec<u8>,
 }
 
-impl Request {
+impl AmmoRequest {
     /// In the order of [`crate::AMMO`].
     pub fn fields(&self) -> impl Iterator<Item = &[u8]> {
         [&self.method, &self.target, &self.headers, &self.body, &self.tag].into_iter().map(Vec::as_slice)
     }
 }
 
-type Take<'a> = dyn FnMut(&Request) -> io::Result<()> + 'a;
+type RequestSink<'a> = dyn FnMut(&AmmoRequest) -> io::Result<()> + 'a;
 
 /// Every request of `source`, in its order. Lines of a log that say no request, or one whose body they do not say, are
 /// passed over: their number is returned.
-pub fn read(form: Form, source: &mut dyn BufRead, take: &mut Take<'_>) -> Result<u64, Mistake> {
-    let mut lines = Lines { source, line: 0, text: Vec::new() };
+pub fn read(form: Format, source: &mut dyn BufRead, take: &mut RequestSink<'_>) -> Result<u64, Diagnostic> {
+    let mut lines = LineReader { source, line: 0, text: Vec::new() };
     let (mut headers, mut skipped, mut taken) = (Headers::default(), 0, 0_u64);
     while lines.next()? {
         let line = lines.line;
         let text = lines.text.trim_ascii().to_vec();
         let request = match form {
             _ if text.is_empty() => continue,
-            Form::Access => match of_log(&text) {
+            Format::Access => match from_log_line(&text) {
                 Some(it) => it,
                 None => {
                     skipped += 1;
                     continue;
                 }
             },
-            Form::Uri | Form::UriPost if text.starts_with(b"[") => {
+            Format::Uri | Format::UriPost if text.starts_with(b"[") => {
                 headers.set(&text, line)?;
                 continue;
             }
-            Form::Uri => {
-                let (target, tag) = words(&text);
-                Request {
+            Format::Uri => {
+                let (target, tag) = split_word(&text);
+                AmmoRequest {
                     method: b"GET".to_vec(),
                     target: target.to_vec(),
                     tag: tag.to_vec(),
                     ..headers.request()
                 }
             }
-            Form::UriPost => {
-                let (length, rest) = words(&text);
-                let (target, tag) = words(rest);
+            Format::UriPost => {
+                let (length, rest) = split_word(&text);
+                let (target, tag) = split_word(rest);
                 let (target, tag) = (target.to_vec(), tag.to_vec());
                 let body = lines.body(length)?;
-                Request { method: b"POST".to_vec(), target, tag, body, ..headers.request() }
+                AmmoRequest { method: b"POST".to_vec(), target, tag, body, ..headers.request() }
             }
             // A length of nothing is the end, by Tank's manual.
             _ if text == b"0" => break,
             _ => {
-                let (length, tag) = words(&text);
+                let (length, tag) = split_word(&text);
                 let tag = tag.to_vec();
                 let whole = lines.body(length)?;
-                Request { tag, ..of_whole(&whole, line)? }
+                AmmoRequest { tag, ..from_raw(&whole, line)? }
             }
         };
         check(&request, line)?;
-        take(&request).map_err(|it| Mistake::broken(line, &it))?;
+        take(&request).map_err(|it| Diagnostic::from_io_error(line, &it))?;
         taken += 1;
     }
     if taken == 0 {
-        return Err(Mistake::new(0, "it holds no request"));
+        return Err(Diagnostic::new(0, "it holds no request"));
     }
     Ok(skipped)
 }
 
 /// Lines, and bodies of a length that a line says.
-struct Lines<'a> {
+struct LineReader<'a> {
     source: &'a mut dyn BufRead,
     line: u64,
     text: Vec<u8>,
 }
 
-impl Lines<'_> {
-    fn next(&mut self) -> Result<bool, Mistake> {
+impl LineReader<'_> {
+    fn next(&mut self) -> Result<bool, Diagnostic> {
         self.text.clear();
         self.line += 1;
-        let read = (&mut *self.source).take(ROW + 1).read_until(b'\n', &mut self.text);
-        match read.map_err(|it| Mistake::broken(self.line, &it))? as u64 {
+        let read = (&mut *self.source).take(MAX_ROW_BYTES + 1).read_until(b'\n', &mut self.text);
+        match read.map_err(|it| Diagnostic::from_io_error(self.line, &it))? as u64 {
             0 => Ok(false),
-            1..=ROW => Ok(true),
-            _ => Err(Mistake::broken(self.line, &too_long())),
+            1..=MAX_ROW_BYTES => Ok(true),
+            _ => Err(Diagnostic::from_io_error(self.line, &row_too_long())),
         }
     }
 
-    fn body(&mut self, length: &[u8]) -> Result<Vec<u8>, Mistake> {
-        const MOST: usize = 64 << 20;
+    fn body(&mut self, length: &[u8]) -> Result<Vec<u8>, Diagnostic> {
+        const MAX_BODY_BYTES: usize = 64 << 20;
         let said = std::str::from_utf8(length).ok().and_then(|it| it.parse().ok());
-        let length: usize = said.filter(|it| *it <= MOST).ok_or_else(|| {
-            let what =
-                format!("\"{}\" is no length of a body; write its bytes, at most {MOST}", shown(length));
-            Mistake::new(self.line, what)
+        let length: usize = said.filter(|it| *it <= MAX_BODY_BYTES).ok_or_else(|| {
+            let what = format!(
+                "\"{}\" is no length of a body; write its bytes, at most {MAX_BODY_BYTES}",
+                excerpt(length)
+            );
+            Diagnostic::new(self.line, what)
         })?;
         let mut body = vec![0; length];
         self.source.read_exact(&mut body).map_err(|it| match it.kind() {
             io::ErrorKind::UnexpectedEof => {
-                Mistake::new(self.line, format!("it ends before {length} bytes of this body"))
+                Diagnostic::new(self.line, format!("it ends before {length} bytes of this body"))
             }
-            _ => Mistake::broken(self.line, &it),
+            _ => Diagnostic::from_io_error(self.line, &it),
         })?;
         self.line += body.iter().filter(|it| **it == b'\n').count() as u64;
         Ok(body)
@@ -124,7 +126,7 @@ impl Lines<'_> {
 }
 
 /// Headers of a request: as many as servers take.
-const HEADERS: usize = 100;
+const MAX_HEADERS: usize = 100;
 
 /// Those that apply to what follows.
 #[derive(Default)]
@@ -132,75 +134,78 @@ struct Headers(Vec<(String, String)>);
 
 impl Headers {
     /// `[Name: value]`, several in a line too.
-    fn set(&mut self, text: &[u8], line: u64) -> Result<(), Mistake> {
+    fn set(&mut self, text: &[u8], line: u64) -> Result<(), Diagnostic> {
         let wrong = || {
-            Mistake::new(line, format!("\"{}\" is no header; write one such as [Accept: */*]", shown(text)))
+            Diagnostic::new(
+                line,
+                format!("\"{}\" is no header; write one such as [Accept: */*]", excerpt(text)),
+            )
         };
         let whole = std::str::from_utf8(text).map_err(|_| wrong())?;
         let inner = whole.strip_prefix('[').and_then(|it| it.strip_suffix(']')).ok_or_else(wrong)?;
         for each in inner.split("] [") {
             let (name, value) = each.split_once(':').ok_or_else(wrong)?;
             let (name, value) = (name.trim(), value.trim());
-            if !is_name(name.as_bytes()) {
+            if !is_header_name(name.as_bytes()) {
                 return Err(wrong());
             }
             self.0.retain(|it| !it.0.eq_ignore_ascii_case(name));
-            if !is_ours(name.as_bytes()) {
+            if !is_generated_header(name.as_bytes()) {
                 self.0.push((name.to_owned(), value.to_owned()));
             }
-            if self.0.len() > HEADERS {
-                return Err(Mistake::new(
+            if self.0.len() > MAX_HEADERS {
+                return Err(Diagnostic::new(
                     line,
-                    format!("it is header {}, and a request has at most {HEADERS}", self.0.len()),
+                    format!("it is header {}, and a request has at most {MAX_HEADERS}", self.0.len()),
                 ));
             }
         }
         Ok(())
     }
 
-    fn request(&self) -> Request {
+    fn request(&self) -> AmmoRequest {
         let headers: String = self.0.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-        Request { headers: headers.into_bytes(), ..Request::default() }
+        AmmoRequest { headers: headers.into_bytes(), ..AmmoRequest::default() }
     }
 }
 
-fn is_name(name: &[u8]) -> bool {
+fn is_header_name(name: &[u8]) -> bool {
     !name.is_empty() && name.iter().all(|it| it.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(it))
 }
 
-fn is_ours(name: &[u8]) -> bool {
+fn is_generated_header(name: &[u8]) -> bool {
     ["Host", "Content-Length", "Transfer-Encoding", "Connection"]
         .iter()
         .any(|it| name.eq_ignore_ascii_case(it.as_bytes()))
 }
 
 /// The first word, and the rest without what surrounds it.
-fn words(text: &[u8]) -> (&[u8], &[u8]) {
+fn split_word(text: &[u8]) -> (&[u8], &[u8]) {
     let end = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
     (&text[..end], text[end..].trim_ascii())
 }
 
 /// Of a request as it would be sent.
-fn of_whole(whole: &[u8], line: u64) -> Result<Request, Mistake> {
-    let wrong = |what: &str| Mistake::new(line, format!("the request behind it {what}"));
+fn from_raw(whole: &[u8], line: u64) -> Result<AmmoRequest, Diagnostic> {
+    let wrong = |what: &str| Diagnostic::new(line, format!("the request behind it {what}"));
     let crlf = whole.windows(4).position(|it| it == b"\r\n\r\n").map(|it| (it, it + 4));
     let bare = || whole.windows(2).position(|it| it == b"\n\n").map(|it| (it, it + 2));
     let (head, body) = crlf.or_else(bare).ok_or_else(|| wrong("has no end of its headers, an empty line"))?;
     let mut lines = whole[..head].split(|it| *it == b'\n').map(<[u8]>::trim_ascii);
-    let (method, rest) = words(lines.next().unwrap_or_default());
-    let (target, _) = words(rest);
+    let (method, rest) = split_word(lines.next().unwrap_or_default());
+    let (target, _) = split_word(rest);
     let mut headers = Vec::new();
     for each in lines {
         let name = each.split(|it| *it == b':').next().unwrap_or_default();
-        if !each.contains(&b':') || !is_name(name) {
-            return Err(wrong(&format!("has a header \"{}\"", shown(each))));
+        if !each.contains(&b':') || !is_header_name(name) {
+            return Err(wrong(&format!("has a header \"{}\"", excerpt(each))));
         }
-        if !is_ours(name) {
+        if !is_generated_header(name) {
             headers.extend_from_slice(each);
             headers.extend_from_slice(b"\r\n");
         }
     }
-    Ok(Request {
+    Ok(AmmoRequest {
         method: method.to_vec(),
         target: target.to_vec(),
         headers,
@@ -210,32 +215,32 @@ fn of_whole(whole: &[u8], line: u64) -> Result<Request, Mistake> {
 }
 
 /// Of a log's line: what stands between the first quotes. Only methods that have no body.
-fn of_log(text: &[u8]) -> Option<Request> {
+fn from_log_line(text: &[u8]) -> Option<AmmoRequest> {
     let mut parts = text.splitn(3, |it| *it == b'"');
-    let (method, rest) = words(parts.nth(1)?);
-    let (target, _) = words(rest);
+    let (method, rest) = split_word(parts.nth(1)?);
+    let (target, _) = split_word(rest);
     let bodiless = [b"GET".as_slice(), b"HEAD", b"DELETE", b"OPTIONS"].contains(&method);
-    (bodiless && target.starts_with(b"/")).then(|| Request {
+    (bodiless && target.starts_with(b"/")).then(|| AmmoRequest {
         method: method.to_vec(),
         target: target.to_vec(),
-        ..Request::default()
+        ..AmmoRequest::default()
     })
 }
 
 /// What would break the request that it becomes.
-fn check(it: &Request, line: u64) -> Result<(), Mistake> {
-    if !is_name(&it.method) {
-        return Err(Mistake::new(line, format!("\"{}\" is no method", shown(&it.method))));
+fn check(it: &AmmoRequest, line: u64) -> Result<(), Diagnostic> {
+    if !is_header_name(&it.method) {
+        return Err(Diagnostic::new(line, format!("\"{}\" is no method", excerpt(&it.method))));
     }
     let plain = it.target.iter().all(|it| it.is_ascii_graphic() || *it >= 0x80);
     if !it.target.starts_with(b"/") || !plain {
-        let what = format!("\"{}\" is no target; write a path such as /books?page=1", shown(&it.target));
-        return Err(Mistake::new(line, what));
+        let what = format!("\"{}\" is no target; write a path such as /books?page=1", excerpt(&it.target));
+        return Err(Diagnostic::new(line, what));
     }
     // A carriage return within a line would begin another header.
     let ends = it.headers.windows(2).filter(|it| it == b"\r\n").count();
     if it.headers.iter().filter(|it| **it == b'\r').count() != ends {
-        return Err(Mistake::new(line, "a header has a carriage return in it"));
+        return Err(Diagnostic::new(line, "a header has a carriage return in it"));
     }
     Ok(())
 }
@@ -244,10 +249,10 @@ fn check(it: &Request, line: u64) -> Result<(), Mistake> {
 mod tests {
     use super::*;
 
-    fn check(form: Form, text: &str, expected: &str) {
+    fn check(form: Format, text: &str, expected: &str) {
         let mut all = Vec::new();
         let told = read(form, &mut text.as_bytes(), &mut |it| {
-            all.push(it.fields().map(shown).collect::<Vec<_>>().join("|"));
+            all.push(it.fields().map(excerpt).collect::<Vec<_>>().join("|"));
             Ok(())
         });
         let told = match told {
@@ -259,75 +264,83 @@ mod tests {
     }
 
     #[test]
-    fn uri() {
+    fn reads_uri_ammo() {
         check(
-            Form::Uri,
+            Format::Uri,
             "[Host: example.org]\n[Accept: */*] [Cookie: a=b]\n/ good\n[accept: text/html]\n\n/x?y=1\n",
             r"GET|/|Accept: */*\r\nCookie: a=b\r\n||good / GET|/x?y=1|Cookie: a=b\r\naccept: text/html\r\n||",
         );
         check(
-            Form::Uri,
+            Format::Uri,
             "http://x/\n",
             "line 1: \"http://x/\" is no target; write a path such as /books?page=1",
         );
-        check(Form::Uri, "[Accept]\n", "line 1: \"[Accept]\" is no header; write one such as [Accept: */*]");
-        check(Form::Uri, "[A: b]\n", "it holds no request");
+        check(
+            Format::Uri,
+            "[Accept]\n",
+            "line 1: \"[Accept]\" is no header; write one such as [Accept: */*]",
+        );
+        check(Format::Uri, "[A: b]\n", "it holds no request");
     }
 
     #[test]
-    fn uripost() {
+    fn reads_uripost_ammo() {
         check(
-            Form::UriPost,
+            Format::UriPost,
             "[Content-Type: text/plain]\n5 /a tag\nab\nc\n\n0 /b\n\n",
             r"POST|/a|Content-Type: text/plain\r\n|ab\nc\n|tag / POST|/b|Content-Type: text/plain\r\n||",
         );
-        check(Form::UriPost, "9 /a\nab\n", "line 1: it ends before 9 bytes of this body");
+        check(Format::UriPost, "9 /a\nab\n", "line 1: it ends before 9 bytes of this body");
         check(
-            Form::UriPost,
+            Format::UriPost,
             "/a\n",
             "line 1: \"/a\" is no length of a body; write its bytes, at most 67108864",
         );
     }
 
     #[test]
-    fn raw() {
+    fn reads_raw_ammo() {
         let post = "POST /a HTTP/1.1\r\nHost: x\r\nX-Y: z\r\nContent-Length: 2\r\n\r\nhi";
         let get = "GET /b HTTP/1.0\nUser-Agent: t\n\n";
         check(
-            Form::Raw,
+            Format::Raw,
             &format!("{} shop\n{post}\n{}\n{get}\n0\nnever read", post.len(), get.len()),
             r"POST|/a|X-Y: z\r\n|hi|shop / GET|/b|User-Agent: t\r\n||",
         );
         check(
-            Form::Raw,
+            Format::Raw,
             "4\nGET \n",
             "line 1: the request behind it has no end of its headers, an empty line",
         );
-        check(Form::Raw, "20\nGET / HTTP/1.1\nno\n\n\n", "line 1: the request behind it has a header \"no\"");
+        check(
+            Format::Raw,
+            "20\nGET / HTTP/1.1\nno\n\n\n",
+            "line 1: the request behind it has a header \"no\"",
+        );
         let split = "GET / HTTP/1.1\r\nA: b\rC: d\r\n\r\n";
         check(
-            Form::Raw,
+            Format::Raw,
             &format!("{}\n{split}", split.len()),
             "line 1: a header has a carriage return in it",
         );
     }
 
     #[test]
-    fn logs() {
+    fn reads_access_logs() {
         let line = |request: &str| {
             format!("127.0.0.1 - ann [10/Oct/2026:13:55:36 +0300] \"{request}\" 200 2326 \"-\" \"x\"\n")
         };
         let text =
             [line("GET /a?b=1 HTTP/1.1"), line("POST /c HTTP/1.1"), line("-"), line("HEAD / HTTP/1.0")]
                 .concat();
-        check(Form::Access, &text, "GET|/a?b=1||| / HEAD|/||| / 2 skipped");
-        check(Form::Access, &line("-"), "it holds no request");
+        check(Format::Access, &text, "GET|/a?b=1||| / HEAD|/||| / 2 skipped");
+        check(Format::Access, &line("-"), "it holds no request");
     }
 
     #[test]
-    fn no_bytes_do_harm() {
+    fn arbitrary_bytes_do_not_panic() {
         proptest::proptest!(|(bytes: Vec<u8>)| {
-            for form in [Form::Uri, Form::UriPost, Form::Raw, Form::Access] {
+            for form in [Format::Uri, Format::UriPost, Format::Raw, Format::Access] {
                 let _ = read(form, &mut &bytes[..], &mut |_| Ok(()));
             }
         });

@@ -1,39 +1,39 @@
 //! Bounds on what a feed may take, so that a damaged or hostile file is refused instead of filling memory or a disk.
 
-use crate::Mistake;
+use crate::Diagnostic;
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::io::{self, BufRead, Read};
 
 /// Columns of a feed: as many as a table of PostgreSQL has at most.
-pub const COLUMNS: usize = 1600;
+pub const MAX_COLUMNS: usize = 1600;
 /// Bytes of a row.
-pub const ROW: u64 = 64 << 20;
+pub const MAX_ROW_BYTES: u64 = 64 << 20;
 /// Bytes of a feed that is packed into a temporary file.
-pub const PACKED: u64 = 8 << 30;
+pub const MAX_PACKED_BYTES: u64 = 8 << 30;
 
 /// Each column has a name of its own, and there are at most [`COLUMNS`].
-pub fn check_columns(columns: &[String]) -> Result<(), Mistake> {
+pub fn check_columns(columns: &[String]) -> Result<(), Diagnostic> {
     check_count(columns.len())?;
     let mut known = HashSet::new();
     for name in columns {
         if name.is_empty() {
-            return Err(Mistake::new(1, "a column has no name"));
+            return Err(Diagnostic::new(1, "a column has no name"));
         }
         if !known.insert(name) {
-            return Err(Mistake::new(1, format!("the column \"{name}\" is named twice")));
+            return Err(Diagnostic::new(1, format!("the column \"{name}\" is named twice")));
         }
     }
     Ok(())
 }
 
-pub fn check_count(columns: usize) -> Result<(), Mistake> {
+pub fn check_count(columns: usize) -> Result<(), Diagnostic> {
     match columns {
-        0..=COLUMNS => Ok(()),
-        _ => Err(Mistake::new(
+        0..=MAX_COLUMNS => Ok(()),
+        _ => Err(Diagnostic::new(
             1,
             format!(
-                "it has {columns} columns, and a feed has at most {COLUMNS}; leave out those that nothing draws"
+                "it has {columns} columns, and a feed has at most {MAX_COLUMNS}; leave out those that nothing draws"
             ),
         )),
     }
@@ -44,39 +44,39 @@ pub fn check_nul<'a>(
     line: u64,
     fields: impl Iterator<Item = &'a [u8]>,
     columns: &[String],
-) -> Result<(), Mistake> {
+) -> Result<(), Diagnostic> {
     let holds = fields.zip(columns).find(|it| it.0.contains(&0));
     holds.map_or(Ok(()), |(_, name)| {
         let what = format!(
             "the column \"{name}\" holds a NUL byte, which no text of PostgreSQL can hold; leave it out"
         );
-        Err(Mistake::new(line, what))
+        Err(Diagnostic::new(line, what))
     })
 }
 
 /// A source that fails where a row is longer than [`ROW`].
-pub struct ByRow<'a> {
+pub struct RowLimitedReader<'a> {
     source: &'a mut dyn BufRead,
-    left: &'a Cell<u64>,
+    remaining: &'a Cell<u64>,
 }
 
-impl<'a> ByRow<'a> {
+impl<'a> RowLimitedReader<'a> {
     /// `left`: bytes that the row may still take; set it to [`ROW`] before each.
-    pub fn new(source: &'a mut dyn BufRead, left: &'a Cell<u64>) -> ByRow<'a> {
-        ByRow { source, left }
+    pub fn new(source: &'a mut dyn BufRead, left: &'a Cell<u64>) -> RowLimitedReader<'a> {
+        RowLimitedReader { source, remaining: left }
     }
 }
 
-impl Read for ByRow<'_> {
+impl Read for RowLimitedReader<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.source.read(into)?;
-        let left = self.left.get().checked_sub(read as u64);
-        self.left.set(left.ok_or_else(too_long)?);
+        let left = self.remaining.get().checked_sub(read as u64);
+        self.remaining.set(left.ok_or_else(row_too_long)?);
         Ok(read)
     }
 }
 
 /// Why a row is refused.
-pub fn too_long() -> io::Error {
-    io::Error::other(format!("a row is longer than {} MiB; a quote may be open", ROW >> 20))
+pub fn row_too_long() -> io::Error {
+    io::Error::other(format!("a row is longer than {} MiB; a quote may be open", MAX_ROW_BYTES >> 20))
 }

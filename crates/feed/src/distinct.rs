@@ -6,18 +6,18 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 
 /// Values that are told apart: beyond them, those of further rows are estimated.
-const MOST: usize = 10_000_000;
+const MAX_TRACKED_VALUES: usize = 10_000_000;
 
 /// Different values of column `which`, or of all columns together. Exact but for rare chance up to ten million of them; beyond,
 /// as many more as the further rows would bring at the rate of the last million.
-pub fn distinct(rows: &Rows, which: Option<usize>) -> u64 {
+pub fn count_distinct(rows: &Rows, which: Option<usize>) -> u64 {
     if rows.is_empty() {
         return 0;
     }
     let hashed = RandomState::new();
     let mut known: HashSet<u64> = HashSet::new();
     let (mut row, mut before) = (0, 0);
-    while row < rows.len() && known.len() < MOST {
+    while row < rows.len() && known.len() < MAX_TRACKED_VALUES {
         if row.is_multiple_of(1_000_000) {
             before = known.len();
         }
@@ -37,18 +37,18 @@ pub fn distinct(rows: &Rows, which: Option<usize>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Packing;
+    use crate::PackedWriter;
     use std::sync::Arc;
 
     #[test]
-    fn values_are_counted_once() {
-        let mut packing = Packing::new(Vec::new(), vec!["a".into(), "b".into()]);
+    fn counts_each_value_once() {
+        let mut packing = PackedWriter::new(Vec::new(), vec!["a".into(), "b".into()]);
         for n in 0..1000 {
             let (a, b) = ((n % 10).to_string(), (n % 4).to_string());
             packing.push([a.as_bytes(), b.as_bytes()].into_iter()).expect("memory does not fail");
         }
         let (bytes, layout) = packing.finish().expect("memory does not fail");
         let rows = Rows::new(Arc::new(bytes), layout);
-        assert_eq!([Some(0), Some(1), None].map(|it| distinct(&rows, it)), [10, 4, 20]);
+        assert_eq!([Some(0), Some(1), None].map(|it| count_distinct(&rows, it)), [10, 4, 20]);
     }
 }

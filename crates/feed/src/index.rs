@@ -1,12 +1,16 @@
 //! Where do the rows of a plain file of lines begin?
 
 use crate::bounds::{check_columns, check_count, check_nul};
-use crate::mistake::{Mistake, shown};
-use model::rows::{Form, Layout};
+use crate::mistake::{Diagnostic, excerpt};
+use model::rows::{RowFormat, RowLayout};
 
 /// Finds the rows of `bytes`, whose fields `delimiter` separates. The first line names the columns unless `columns` do.
 /// `None` where a field is quoted: such a file is to be packed. Lines without anything are no rows, but at the end only.
-pub fn index(bytes: &[u8], delimiter: u8, columns: Option<&[String]>) -> Result<Option<Layout>, Mistake> {
+pub fn index_rows(
+    bytes: &[u8],
+    delimiter: u8,
+    columns: Option<&[String]>,
+) -> Result<Option<RowLayout>, Diagnostic> {
     let marked = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut at = bytes.len() - marked.len();
     let mut line = 0;
@@ -21,7 +25,7 @@ pub fn index(bytes: &[u8], delimiter: u8, columns: Option<&[String]>) -> Result<
     let columns = match columns {
         Some(columns) => columns.to_vec(),
         None => {
-            let Some((_, _, names)) = next() else { return Ok(Some(empty(delimiter))) };
+            let Some((_, _, names)) = next() else { return Ok(Some(empty_layout(delimiter))) };
             if names.contains(&b'"') {
                 return Ok(None);
             }
@@ -31,7 +35,7 @@ pub fn index(bytes: &[u8], delimiter: u8, columns: Option<&[String]>) -> Result<
         }
     };
     check_columns(&columns)?;
-    let mut layout = Layout::new(Form::Lines { delimiter }, columns);
+    let mut layout = RowLayout::new(RowFormat::Lines { delimiter }, columns);
     let wanted = layout.columns.len();
     let mut blank = None;
     while let Some((line, begin, text)) = next() {
@@ -44,11 +48,11 @@ pub fn index(bytes: &[u8], delimiter: u8, columns: Option<&[String]>) -> Result<
             continue;
         }
         if let Some(line) = blank {
-            return Err(Mistake::new(line, "it is empty; leave it out"));
+            return Err(Diagnostic::new(line, "it is empty; leave it out"));
         }
         let fields = text.iter().filter(|it| **it == delimiter).count() + 1;
         if fields != wanted {
-            return Err(Mistake::new(line, fields_of(text, fields, wanted)));
+            return Err(Diagnostic::new(line, describe_field_count(text, fields, wanted)));
         }
         check_nul(line, text.split(|it| *it == delimiter), &layout.columns)?;
         layout.push(begin as u64);
@@ -56,14 +60,14 @@ pub fn index(bytes: &[u8], delimiter: u8, columns: Option<&[String]>) -> Result<
     Ok(Some(layout))
 }
 
-fn empty(delimiter: u8) -> Layout {
-    Layout::new(Form::Lines { delimiter }, Vec::new())
+fn empty_layout(delimiter: u8) -> RowLayout {
+    RowLayout::new(RowFormat::Lines { delimiter }, Vec::new())
 }
 
-pub(crate) fn fields_of(text: &[u8], fields: usize, wanted: usize) -> String {
+pub(crate) fn describe_field_count(text: &[u8], fields: usize, wanted: usize) -> String {
     format!(
         "\"{}\" has {fields} field{}, and the columns are {wanted}",
-        shown(text),
+        excerpt(text),
         if fields == 1 { "" } else { "s" }
     )
 }
@@ -76,7 +80,7 @@ mod tests {
 
     fn check(text: &str, delimiter: u8, columns: Option<&[&str]>, expected: &str) {
         let columns: Option<Vec<String>> = columns.map(|it| it.iter().map(|it| (*it).to_owned()).collect());
-        let told = match index(text.as_bytes(), delimiter, columns.as_deref()) {
+        let told = match index_rows(text.as_bytes(), delimiter, columns.as_deref()) {
             Ok(None) => "quoted".to_owned(),
             Err(it) => it.to_string(),
             Ok(Some(layout)) => {
@@ -92,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_rows() {
+    fn indexes_lines_as_rows() {
         check("id,name\n1,a\n2,b\n", b',', None, "id+name: 1|a 2|b");
         check("1,a\r\n2,b", b',', Some(&["id", "name"]), "id+name: 1|a 2|b");
         check("id\tname\n1\t\"a\n", b'\t', None, "id+name: 1|\"a");
@@ -104,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn diagnostics_name_their_line() {
         check("id,name\n1,a\n2\n", b',', None, "line 3: \"2\" has 1 field, and the columns are 2");
         check(
             "1,a,x\n",

@@ -11,11 +11,11 @@ mod mistake;
 mod pack;
 mod read;
 
-pub use distinct::distinct;
-pub use index::index;
-pub use mistake::Mistake;
-pub use pack::Packing;
-pub use read::{Form, pack, plain};
+pub use distinct::count_distinct;
+pub use index::index_rows;
+pub use mistake::Diagnostic;
+pub use pack::PackedWriter;
+pub use read::{Format, decompress, pack};
 
 /// Columns of a feed of whole requests.
-pub const AMMO: [&str; 5] = ["method", "target", "headers", "body", "tag"];
+pub const AMMO_COLUMNS: [&str; 5] = ["method", "target", "headers", "body", "tag"];

@@ -1,24 +1,30 @@
 //! How are rows written, so that drawing one parses nothing?
 
-use crate::bounds::PACKED;
-use model::rows::{Form, Layout};
+use crate::bounds::MAX_PACKED_BYTES;
+use model::rows::{RowFormat, RowLayout};
 use std::io::{self, Write};
 
 /// Writes rows in the form [`Form::Packed`].
 #[derive(Debug)]
-pub struct Packing<W> {
+pub struct PackedWriter<W> {
     out: W,
-    at: u64,
+    position: u64,
     /// Bytes that may be written.
-    most: u64,
-    layout: Layout,
+    limit: u64,
+    layout: RowLayout,
     /// Of the source's, that could not become a row.
     pub skipped: u64,
 }
 
-impl<W: Write> Packing<W> {
-    pub fn new(out: W, columns: Vec<String>) -> Packing<W> {
-        Packing { out, at: 0, most: PACKED, layout: Layout::new(Form::Packed, columns), skipped: 0 }
+impl<W: Write> PackedWriter<W> {
+    pub fn new(out: W, columns: Vec<String>) -> PackedWriter<W> {
+        PackedWriter {
+            out,
+            position: 0,
+            limit: MAX_PACKED_BYTES,
+            layout: RowLayout::new(RowFormat::Packed, columns),
+            skipped: 0,
+        }
     }
 
     pub fn columns(&self) -> &[String] {
@@ -34,17 +40,17 @@ impl<W: Write> Packing<W> {
     /// # Errors
     /// What `out` tells; a field of 4 GiB or more; and more than [`PACKED`] bytes together.
     pub fn push<'a>(&mut self, fields: impl Iterator<Item = &'a [u8]>) -> io::Result<()> {
-        self.layout.push(self.at);
+        self.layout.push(self.position);
         let mut count = 0;
         for it in fields {
             let length =
                 u32::try_from(it.len()).map_err(|_| io::Error::other("a field is 4 GiB or longer"))?;
-            self.at += 4 + u64::from(length);
-            if self.at > self.most {
+            self.position += 4 + u64::from(length);
+            if self.position > self.limit {
                 return Err(io::Error::other(format!(
                     "its rows take more than {} GiB where they are packed; use a part of it, or CSV without quotes that \
                      gzip has not packed, which is read where it lies",
-                    self.most >> 30
+                    self.limit >> 30
                 )));
             }
             self.out.write_all(&length.to_le_bytes())?;
@@ -56,7 +62,7 @@ impl<W: Write> Packing<W> {
     }
 
     /// What was written into, flushed, and where its rows are.
-    pub fn finish(mut self) -> io::Result<(W, Layout)> {
+    pub fn finish(mut self) -> io::Result<(W, RowLayout)> {
         self.out.flush()?;
         Ok((self.out, self.layout))
     }
@@ -67,8 +73,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_packed_is_bounded() {
-        let mut packing = Packing { most: 20, ..Packing::new(Vec::new(), vec!["id".to_owned()]) };
+    fn rejects_output_above_limit() {
+        let mut packing = PackedWriter { limit: 20, ..PackedWriter::new(Vec::new(), vec!["id".to_owned()]) };
         let mut push = || packing.push([b"123456".as_slice()].into_iter());
         assert!(push().is_ok() && push().is_ok());
         let refused = push().expect_err("there is no more room").to_string();

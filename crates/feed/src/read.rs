@@ -3,14 +3,14 @@
 mod json_lines;
 mod quoted;
 
-use crate::pack::Packing;
-use crate::{AMMO, Mistake, ammo};
+use crate::pack::PackedWriter;
+use crate::{AMMO_COLUMNS, Diagnostic, ammo};
 use flate2::bufread::MultiGzDecoder;
 use std::io::{BufRead, BufReader, Write};
 
 /// What a feed's text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum Format {
     /// RFC 4180: `"` quotes a field.
     Csv,
     /// Nothing is quoted.
@@ -27,41 +27,41 @@ pub enum Form {
     Access,
 }
 
-impl Form {
+impl Format {
     /// By the end of a file's name, without `.gz`; `None` for one that does not tell.
-    pub fn of_name(name: &str) -> Option<Form> {
+    pub fn from_extension(name: &str) -> Option<Format> {
         let name = name.strip_suffix(".gz").unwrap_or(name);
         let (_, ending) = name.rsplit_once('.')?;
         match ending.to_ascii_lowercase().as_str() {
-            "csv" => Some(Form::Csv),
-            "tsv" => Some(Form::Tsv),
-            "jsonl" | "ndjson" => Some(Form::JsonLines),
-            "uri" => Some(Form::Uri),
-            "uripost" => Some(Form::UriPost),
-            "raw" | "ammo" => Some(Form::Raw),
-            "log" => Some(Form::Access),
+            "csv" => Some(Format::Csv),
+            "tsv" => Some(Format::Tsv),
+            "jsonl" | "ndjson" => Some(Format::JsonLines),
+            "uri" => Some(Format::Uri),
+            "uripost" => Some(Format::UriPost),
+            "raw" | "ammo" => Some(Format::Raw),
+            "log" => Some(Format::Access),
             _ => None,
         }
     }
 
     /// Whole requests, with the columns [`AMMO`].
     pub fn is_ammo(self) -> bool {
-        matches!(self, Form::Uri | Form::UriPost | Form::Raw | Form::Access)
+        matches!(self, Format::Uri | Format::UriPost | Format::Raw | Format::Access)
     }
 
     /// What separates fields, where lines can be used as they are.
     pub fn delimiter(self) -> Option<u8> {
         match self {
-            Form::Csv => Some(b','),
-            Form::Tsv => Some(b'\t'),
+            Format::Csv => Some(b','),
+            Format::Tsv => Some(b'\t'),
             _ => None,
         }
     }
 }
 
 /// The text itself, whether or not gzip has packed it.
-pub fn plain<'a>(mut source: impl BufRead + 'a) -> Result<Box<dyn BufRead + 'a>, Mistake> {
-    let begins = source.fill_buf().map_err(|it| Mistake::broken(0, &it))?;
+pub fn decompress<'a>(mut source: impl BufRead + 'a) -> Result<Box<dyn BufRead + 'a>, Diagnostic> {
+    let begins = source.fill_buf().map_err(|it| Diagnostic::from_io_error(0, &it))?;
     Ok(match begins.starts_with(&[0x1f, 0x8b]) {
         true => Box::new(BufReader::new(MultiGzDecoder::new(source))),
         false => Box::new(source),
@@ -70,16 +70,16 @@ pub fn plain<'a>(mut source: impl BufRead + 'a) -> Result<Box<dyn BufRead + 'a>,
 
 /// Reads all of `source`. `columns` name those of CSV and TSV without a first line that does, and choose those of JSON.
 pub fn pack<W: Write>(
-    form: Form,
+    form: Format,
     columns: Option<&[String]>,
     source: &mut dyn BufRead,
     out: W,
-) -> Result<Packing<W>, Mistake> {
+) -> Result<PackedWriter<W>, Diagnostic> {
     match form {
-        Form::Csv | Form::Tsv => quoted::read(form, columns, source, out),
-        Form::JsonLines => json_lines::read(columns, source, out),
-        Form::Uri | Form::UriPost | Form::Raw | Form::Access => {
-            let mut packing = Packing::new(out, AMMO.map(str::to_owned).to_vec());
+        Format::Csv | Format::Tsv => quoted::read(form, columns, source, out),
+        Format::JsonLines => json_lines::read(columns, source, out),
+        Format::Uri | Format::UriPost | Format::Raw | Format::Access => {
+            let mut packing = PackedWriter::new(out, AMMO_COLUMNS.map(str::to_owned).to_vec());
             packing.skipped = ammo::read(form, source, &mut |it| packing.push(it.fields()))?;
             Ok(packing)
         }
@@ -95,9 +95,9 @@ mod tests {
     use std::sync::Arc;
 
     /// Columns and rows, or what is wrong.
-    pub(crate) fn told(form: Form, columns: Option<&[&str]>, text: &[u8]) -> String {
+    pub(crate) fn read_rows(form: Format, columns: Option<&[&str]>, text: &[u8]) -> String {
         let columns: Option<Vec<String>> = columns.map(|it| it.iter().map(|it| (*it).to_owned()).collect());
-        let mut source = match plain(text) {
+        let mut source = match decompress(text) {
             Ok(it) => it,
             Err(it) => return it.to_string(),
         };
@@ -116,27 +116,27 @@ mod tests {
     }
 
     #[test]
-    fn forms_by_their_names() {
+    fn finds_format_by_extension() {
         for (name, form) in [
-            ("a.csv", Some(Form::Csv)),
-            ("b.CSV", Some(Form::Csv)),
-            ("a.tsv.gz", Some(Form::Tsv)),
-            ("x.jsonl", Some(Form::JsonLines)),
-            ("ammo.uri", Some(Form::Uri)),
-            ("ammo.uripost.gz", Some(Form::UriPost)),
-            ("access.log", Some(Form::Access)),
-            ("ammo.raw", Some(Form::Raw)),
+            ("a.csv", Some(Format::Csv)),
+            ("b.CSV", Some(Format::Csv)),
+            ("a.tsv.gz", Some(Format::Tsv)),
+            ("x.jsonl", Some(Format::JsonLines)),
+            ("ammo.uri", Some(Format::Uri)),
+            ("ammo.uripost.gz", Some(Format::UriPost)),
+            ("access.log", Some(Format::Access)),
+            ("ammo.raw", Some(Format::Raw)),
             ("ammo", None),
             ("x.gz", None),
         ] {
-            assert_eq!(Form::of_name(name), form, "{name}");
+            assert_eq!(Format::from_extension(name), form, "{name}");
         }
     }
 
     #[test]
-    fn quotes() {
+    fn reads_quoted_fields() {
         let check = |text: &str, columns: Option<&[&str]>, expected: &str| {
-            assert_eq!(told(Form::Csv, columns, text.as_bytes()), expected);
+            assert_eq!(read_rows(Format::Csv, columns, text.as_bytes()), expected);
         };
         check("id,name\n1,\"a,\"\"b\"\"\nc\"\n", None, "id+name: 1|a,\"b\"\nc");
         check("1,\"x\"\n", Some(&["id", "name"]), "id+name: 1|x");
@@ -148,37 +148,40 @@ mod tests {
 
     /// Feeds that would take minutes, or all memory.
     #[test]
-    fn hostile_feeds_are_refused() {
+    fn rejects_hostile_feeds() {
         let wide = vec!["c"; 200_000].join(",") + "\n";
         let rest =
             "1: it has 200000 columns, and a feed has at most 1600; leave out those that nothing draws";
-        assert_eq!(told(Form::Csv, None, wide.as_bytes()), format!("line {rest}"));
-        let lines = crate::index(wide.as_bytes(), b',', None).expect_err("it is wide").to_string();
+        assert_eq!(read_rows(Format::Csv, None, wide.as_bytes()), format!("line {rest}"));
+        let lines = crate::index_rows(wide.as_bytes(), b',', None).expect_err("it is wide").to_string();
         assert_eq!(lines, format!("line {rest}"));
         let members: Vec<String> = (0..2000).map(|it| format!("\"c{it}\":1")).collect();
         let object = format!("{{{}}}\n", members.join(","));
-        assert!(told(Form::JsonLines, None, object.as_bytes()).starts_with("line 1: it has 2000 columns"));
+        assert!(
+            read_rows(Format::JsonLines, None, object.as_bytes()).starts_with("line 1: it has 2000 columns")
+        );
         let open = std::io::Read::chain(b"id\n\"".as_slice(), std::io::repeat(b'x'));
         let mut open = BufReader::new(open);
-        let refused = pack(Form::Csv, None, &mut open, Vec::new()).expect_err("it is endless").to_string();
+        let refused = pack(Format::Csv, None, &mut open, Vec::new()).expect_err("it is endless").to_string();
         assert!(refused.contains("a row is longer than 64 MiB; a quote may be open"), "{refused}");
         let mut line = BufReader::new(std::io::repeat(b'x'));
         let refused =
-            pack(Form::JsonLines, None, &mut line, Vec::new()).expect_err("it is endless").to_string();
+            pack(Format::JsonLines, None, &mut line, Vec::new()).expect_err("it is endless").to_string();
         assert!(refused.contains("a row is longer than 64 MiB"), "{refused}");
         let nul =
             "line 2: the column \"b\" holds a NUL byte, which no text of PostgreSQL can hold; leave it out";
-        assert_eq!(told(Form::Csv, None, b"a,b\n\"1\",x\0y\n"), nul);
+        assert_eq!(read_rows(Format::Csv, None, b"a,b\n\"1\",x\0y\n"), nul);
         let objects = b"{\"a\": 1, \"b\": 2}\n{\"a\": 1, \"b\": \"\\u0000\"}\n";
-        assert_eq!(told(Form::JsonLines, None, objects), nul);
-        let twice = crate::index(b"id,id\n1,2\n", b',', None).expect_err("they are the same").to_string();
+        assert_eq!(read_rows(Format::JsonLines, None, objects), nul);
+        let twice =
+            crate::index_rows(b"id,id\n1,2\n", b',', None).expect_err("they are the same").to_string();
         assert_eq!(twice, "line 1: the column \"id\" is named twice");
     }
 
     #[test]
-    fn json_lines() {
+    fn reads_json_lines() {
         let check = |text: &str, columns: Option<&[&str]>, expected: &str| {
-            assert_eq!(told(Form::JsonLines, columns, text.as_bytes()), expected);
+            assert_eq!(read_rows(Format::JsonLines, columns, text.as_bytes()), expected);
         };
         let two = "{\"id\":1,\"name\":\"Ж\\n\"}\n\n{\"name\":null,\"id\":2.50,\"x\":[1, 2]}\n";
         check(two, None, "id+name: 1|Ж\n / 2.50|");
@@ -195,12 +198,16 @@ mod tests {
     }
 
     #[test]
-    fn gzip_is_seen() {
+    fn detects_gzip() {
         let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
         packed.write_all(b"id\n1\n2\n").expect("memory does not fail");
         let packed = packed.finish().expect("memory does not fail");
-        assert_eq!(told(Form::Csv, None, &packed), "id: 1 / 2");
+        assert_eq!(read_rows(Format::Csv, None, &packed), "id: 1 / 2");
         let cut = &packed[..packed.len() - 9];
-        assert!(told(Form::Csv, None, cut).contains("it cannot be read"), "{}", told(Form::Csv, None, cut));
+        assert!(
+            read_rows(Format::Csv, None, cut).contains("it cannot be read"),
+            "{}",
+            read_rows(Format::Csv, None, cut)
+        );
     }
 }

@@ -3,11 +3,11 @@
 //! `cargo run --release -p load --example ledger_cost [TRANSACTIONS]`. The server is invented and answers at once, so this
 //! is the generator's own work; a real one adds the kernel's, some microseconds for each transaction.
 
-use load::ledger::{Drain, Keyed, Tap, taps};
-use load::random::Seeds;
-use load::script::{Mode, Source, parse};
-use load::{Action, ConnId, Plan, Recorder, Seeding, Shard, Workload};
-use model::durability::{Attempt, Key, Outcome};
+use load::ledger::{KeyedScript, LedgerConsumer, LedgerProducer, ledger_channel};
+use load::random::SeedSequence;
+use load::script::{Mode, ScriptSource, parse};
+use load::{Action, ConnId, LoadPlan, Recorder, RngSeeds, Shard, Workload};
+use model::durability::{WriteAttempt, WriteKey, WriteOutcome};
 use model::{ClientId, Nanos, Record, Schedule};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,9 +19,9 @@ const PARSED: &[u8] = b"1\0\0\0\x04";
 const ANSWER: &[u8] = b"2\0\0\0\x04C\0\0\0\x0fINSERT 0 1\0Z\0\0\0\x05I";
 
 /// Counts, and tells a ledger if there is one.
-struct Count(u64, Option<Tap>);
+struct CountingRecorder(u64, Option<LedgerProducer>);
 
-impl Recorder for Count {
+impl Recorder for CountingRecorder {
     fn record(&mut self, _: &Record) {
         self.0 += 1;
     }
@@ -40,9 +40,9 @@ impl Recorder for Count {
     }
 
     #[inline]
-    fn wrote(&mut self, attempt: &Attempt, server: &[u8]) {
+    fn write_completed(&mut self, attempt: &WriteAttempt, server: &[u8]) {
         if let Some(tap) = &mut self.1 {
-            tap.wrote(attempt, server);
+            tap.push_attempt(attempt, server);
         }
     }
 }
@@ -61,8 +61,8 @@ fn main() {
 }
 
 /// Another thread empties the ring every five milliseconds, as the keeper of a ledger does.
-fn with_drain(run: impl FnOnce(Tap) -> f64) -> f64 {
-    let (mut taps, mut drain): (Vec<Tap>, Drain) = taps(&[(0, 64)], 1);
+fn with_drain(run: impl FnOnce(LedgerProducer) -> f64) -> f64 {
+    let (mut taps, mut drain): (Vec<LedgerProducer>, LedgerConsumer) = ledger_channel(&[(0, 64)], 1);
     let ends = Arc::new(AtomicBool::new(false));
     let asked = ends.clone();
     let thread = std::thread::spawn(move || {
@@ -70,7 +70,7 @@ fn with_drain(run: impl FnOnce(Tap) -> f64) -> f64 {
         while !asked.load(Ordering::Relaxed) {
             drain.take(&mut entries);
             entries.clear();
-            drain.written();
+            drain.mark_written();
             std::thread::sleep(Duration::from_millis(5));
         }
     });
@@ -80,29 +80,32 @@ fn with_drain(run: impl FnOnce(Tap) -> f64) -> f64 {
     nanos
 }
 
-fn ring(count: u64, mut tap: Tap) -> f64 {
+fn ring(count: u64, mut tap: LedgerProducer) -> f64 {
     tap.prepare();
     let begun = Instant::now();
     for number in 0..count {
         let (session, sequence) = ((number % 64) as u32, number / 64);
         tap.reserve(ClientId(session), sequence);
-        let key = Key { session, sequence };
-        let (outcome, invoked, ended) = (Outcome::Acknowledged, Nanos(number), Nanos(number + 1));
-        tap.wrote(&Attempt { key, number: 1, outcome, invoked, ended, server: None }, b"17|3|local:5432");
+        let key = WriteKey { session, sequence };
+        let (outcome, invoked, ended) = (WriteOutcome::Acknowledged, Nanos(number), Nanos(number + 1));
+        tap.push_attempt(
+            &WriteAttempt { key, number: 1, outcome, invoked, ended, server: None },
+            b"17|3|local:5432",
+        );
     }
     begun.elapsed().as_nanos() as f64 / count as f64
 }
 
 /// Runs 64 clients against a server that answers at once.
-fn load(count: u64, tap: Option<Tap>) -> f64 {
+fn load(count: u64, tap: Option<LedgerProducer>) -> f64 {
     let text = "INSERT INTO t VALUES (:client_id, :token);\n";
-    let sources = [Source { name: "test", text, weight: 1 }];
+    let sources = [ScriptSource { name: "test", text, weight: 1 }];
     let program = parse(&sources, Mode::Prepared, false, &["client_id", "token"]).expect("right");
-    let keyed = Keyed::of(&program).filter(|_| tap.is_some());
-    let mut seeds = Seeds::new(1);
-    let clients = (0..64).map(|_| seeds.client()).collect();
-    let thread = seeds.thread();
-    let plan = Plan {
+    let keyed = KeyedScript::from_program(&program).filter(|_| tap.is_some());
+    let mut seeds = SeedSequence::new(1);
+    let clients = (0..64).map(|_| seeds.client_rng()).collect();
+    let thread = seeds.thread_rngs();
+    let plan = LoadPlan {
         program,
         mode: Mode::Prepared,
         schedule: Schedule::Closed { think: Nanos::ZERO },
@@ -120,9 +123,9 @@ fn load(count: u64, tap: Option<Tap>) -> f64 {
         timeout: None,
         verbose: false,
         statements: false,
-        seeds: Seeding {
+        seeds: RngSeeds {
             clients,
-            choices: vec![thread.choose],
+            script_rngs: vec![thread.choose],
             arrivals: 1,
             other: 1,
             variables: Vec::new(),
@@ -130,7 +133,7 @@ fn load(count: u64, tap: Option<Tap>) -> f64 {
     };
     let work = Workload::new(plan, Arc::new(Login::new("me", "db")), Transport::Unix);
     let work = work.with_ledger(1, vec![keyed]);
-    let mut shard = Shard::new(Arc::new(work), 0, Count(0, tap));
+    let mut shard = Shard::new(Arc::new(work), 0, CountingRecorder(0, tap));
     let mut turns = [0_u8; 64];
     let mut asked: Vec<ConnId> = Vec::new();
     let mut now = 0;
@@ -147,7 +150,7 @@ fn load(count: u64, tap: Option<Tap>) -> f64 {
                     asked.push(conn);
                 }
                 Action::Close(_) | Action::Finish(_) | Action::Probe(_) => {}
-                Action::Say(_) | Action::Shell { .. } => {}
+                Action::Report(_) | Action::Shell { .. } => {}
                 Action::Wait(_) => break false,
                 Action::Done => break true,
             }

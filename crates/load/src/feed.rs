@@ -10,14 +10,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug)]
 pub struct Feed {
     pub rows: Rows,
-    pub order: Order,
+    pub order: DrawOrder,
     /// Draws so far, of those orders that count them.
-    drawn: AtomicU64,
+    draws: AtomicU64,
 }
 
 /// How rows are chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Order {
+pub enum DrawOrder {
     /// From the first to the last, and from the first again.
     Sequential,
     /// Every row once in an order of the seed, and then in another one.
@@ -32,9 +32,9 @@ pub enum Order {
 
 impl Feed {
     /// There must be a row, and fewer than 2⁶³ of them.
-    pub fn new(rows: Rows, order: Order) -> Feed {
+    pub fn new(rows: Rows, order: DrawOrder) -> Feed {
         assert!(!rows.is_empty() && i64::try_from(rows.len()).is_ok(), "a feed has rows");
-        Feed { rows, order, drawn: AtomicU64::new(0) }
+        Feed { rows, order, draws: AtomicU64::new(0) }
     }
 
     /// Up to a thousand rows from all over it.
@@ -50,21 +50,21 @@ impl Feed {
     pub fn draw(&self, chance: &mut Prng) -> Option<u64> {
         let rows = self.rows.len();
         // Which draw comes first does not matter, only that no two are the same.
-        let count = || self.drawn.fetch_add(1, Ordering::Relaxed);
+        let count = || self.draws.fetch_add(1, Ordering::Relaxed);
         match self.order {
-            Order::Sequential => Some(count() % rows),
-            Order::Shuffled { seed } => {
+            DrawOrder::Sequential => Some(count() % rows),
+            DrawOrder::Shuffled { seed } => {
                 let drawn = count();
                 let round = (drawn / rows) as i64;
                 Some(permute((drawn % rows) as i64, rows as i64, seed.wrapping_add(round)) as u64)
             }
-            Order::Random => Some(chance.u64_range(0, rows - 1)),
-            Order::Zipfian { s } => {
+            DrawOrder::Random => Some(chance.u64_range(0, rows - 1)),
+            DrawOrder::Zipfian { s } => {
                 let rank = zipfian(chance, 1, rows as i64, s)
                     .expect("the parameter was checked, the range is 1 or more");
                 Some(rank as u64 - 1)
             }
-            Order::Once => Some(count()).filter(|it| *it < rows),
+            DrawOrder::Once => Some(count()).filter(|it| *it < rows),
         }
     }
 }
@@ -72,11 +72,11 @@ impl Feed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::rows::{Form, Layout};
+    use model::rows::{RowFormat, RowLayout};
     use std::sync::Arc;
 
-    fn feed(rows: u64, order: Order) -> Feed {
-        let mut layout = Layout::new(Form::Packed, vec!["it".into()]);
+    fn feed(rows: u64, order: DrawOrder) -> Feed {
+        let mut layout = RowLayout::new(RowFormat::Packed, vec!["it".into()]);
         (0..rows).for_each(|n| layout.push(4 * n));
         Feed::new(Rows::new(Arc::new(vec![0; 4 * rows as usize]), layout), order)
     }
@@ -87,14 +87,14 @@ mod tests {
     }
 
     #[test]
-    fn in_order_and_once() {
-        assert_eq!(draws(&feed(3, Order::Sequential), 5), [0, 1, 2, 0, 1].map(Some));
-        assert_eq!(draws(&feed(2, Order::Once), 4), [Some(0), Some(1), None, None]);
+    fn draws_sequentially_and_once() {
+        assert_eq!(draws(&feed(3, DrawOrder::Sequential), 5), [0, 1, 2, 0, 1].map(Some));
+        assert_eq!(draws(&feed(2, DrawOrder::Once), 4), [Some(0), Some(1), None, None]);
     }
 
     #[test]
-    fn each_round_is_shuffled_anew_and_holds_every_row() {
-        let of = |seed| draws(&feed(100, Order::Shuffled { seed }), 200);
+    fn each_shuffle_holds_every_row() {
+        let of = |seed| draws(&feed(100, DrawOrder::Shuffled { seed }), 200);
         let (all, other) = (of(1), of(2));
         let (first, second) = all.split_at(100);
         for round in [first, second] {
@@ -106,17 +106,17 @@ mod tests {
     }
 
     #[test]
-    fn chance_keeps_to_the_rows() {
-        let random = draws(&feed(10, Order::Random), 10_000);
+    fn random_draws_stay_within_rows() {
+        let random = draws(&feed(10, DrawOrder::Random), 10_000);
         let count = |all: &[Option<u64>], row| all.iter().filter(|it| **it == Some(row)).count();
         assert!((0..10).all(|row| (850..1150).contains(&count(&random, row))));
-        let zipf = draws(&feed(10, Order::Zipfian { s: 1.2 }), 10_000);
+        let zipf = draws(&feed(10, DrawOrder::Zipfian { s: 1.2 }), 10_000);
         assert!((0..9).all(|row| count(&zipf, row) > count(&zipf, row + 1)) && count(&zipf, 9) > 0);
     }
 
     #[test]
-    fn threads_share_a_feed_without_drawing_a_row_twice() {
-        let feed = feed(40_000, Order::Once);
+    fn threads_never_draw_the_same_row_twice() {
+        let feed = feed(40_000, DrawOrder::Once);
         let mut drawn: Vec<u64> = std::thread::scope(|scope| {
             let of = || draws(&feed, 15_000).into_iter().flatten().collect::<Vec<_>>();
             let threads: Vec<_> = (0..4).map(|_| scope.spawn(of)).collect();

@@ -5,7 +5,7 @@
 //! from it which sequences are safe to use.
 
 use crate::script::{Program, Slot};
-use model::durability::{Attempt, Entry, Key, Outcome, Server, ServerId};
+use model::durability::{LedgerEntry, ServerId, ServerInstance, WriteAttempt, WriteKey, WriteOutcome};
 use model::{ClientId, Code, Nanos};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 
 /// A script whose transactions are writes with a key, acknowledged by the answer to its last command.
 #[derive(Clone, Copy, Debug)]
-pub struct Keyed {
+pub struct KeyedScript {
     /// Holds the write's [`Token`](model::durability::Token), a new one each time that the script begins; in SQL, a value
     /// wherever a value may stand, whichever the query mode. The session is the client's number.
     pub token: Slot,
@@ -21,26 +21,31 @@ pub struct Keyed {
     pub server: Option<Slot>,
 }
 
-impl Keyed {
+impl KeyedScript {
     /// Names of its variables, to be known to whoever compiles such a script.
-    pub const VARIABLES: [&str; 2] = ["token", "server"];
+    pub const VARIABLE_NAMES: [&str; 2] = ["token", "server"];
 
     /// In a program that was compiled with [`Keyed::VARIABLES`]; else `None`.
-    pub fn of(program: &Program) -> Option<Keyed> {
-        let [token, server] = Keyed::VARIABLES.map(|it| program.slot(it));
-        token.map(|token| Keyed { token, server })
+    pub fn from_program(program: &Program) -> Option<KeyedScript> {
+        let [token, server] = KeyedScript::VARIABLE_NAMES.map(|it| program.slot(it));
+        token.map(|token| KeyedScript { token, server })
     }
 }
 
 /// An SQL expression in which a server tells who it is, to be returned by the statement that writes: over a pooler or a
 /// balancer the next statement may reach another one.
-pub const IDENTITY: &str = "(extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint \
+pub const SERVER_IDENTITY_SQL: &str = "(extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint \
     || '|' || ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int \
     || '|' || coalesce(host(inet_server_addr()), 'local') || ':' || current_setting('port')";
 
 /// What the ledger is told, from what the client met. `sent`: at least one request left; `settled`: a statement before
 /// the last one was answered well, outside of a transaction block; `local`: with the warning of a wait given up.
-pub(crate) fn outcome(of: model::Outcome, sent: bool, settled: bool, local: bool) -> Option<Outcome> {
+pub(crate) fn write_outcome(
+    of: model::Outcome,
+    sent: bool,
+    settled: bool,
+    local: bool,
+) -> Option<WriteOutcome> {
     // Refused for certain: by the server, which says so of a transaction that it rolled back.
     let certain = |code| match code {
         // Whether it was completed is not known; what a client says of itself is no server's word.
@@ -49,25 +54,27 @@ pub(crate) fn outcome(of: model::Outcome, sent: bool, settled: bool, local: bool
         Code::Http(_) | Code::Net(_) | Code::TextNotFound | Code::CaptureNotFound => false,
     };
     match of {
-        model::Outcome::Ok if local => Some(Outcome::AcknowledgedLocally),
-        model::Outcome::Ok => Some(Outcome::Acknowledged),
-        model::Outcome::Failed(code) if certain(code) => Some(Outcome::Failed(code)),
-        model::Outcome::Failed(code) | model::Outcome::Unknown(code) if !sent => Some(Outcome::Failed(code)),
-        model::Outcome::Failed(code) | model::Outcome::Unknown(code) => Some(Outcome::Unknown(code)),
+        model::Outcome::Ok if local => Some(WriteOutcome::AcknowledgedLocally),
+        model::Outcome::Ok => Some(WriteOutcome::Acknowledged),
+        model::Outcome::Failed(code) if certain(code) => Some(WriteOutcome::Failed(code)),
+        model::Outcome::Failed(code) | model::Outcome::Unknown(code) if !sent => {
+            Some(WriteOutcome::Failed(code))
+        }
+        model::Outcome::Failed(code) | model::Outcome::Unknown(code) => Some(WriteOutcome::Unknown(code)),
         model::Outcome::Dropped => None,
     }
 }
 
 /// Records that may be under way from one thread.
-const PLACES: u64 = 1 << 16;
+const RING_CAPACITY: u64 = 1 << 16;
 /// Sequences that are reserved at once.
-pub const BLOCK: u64 = 1024;
+pub const RESERVATION_SIZE: u64 = 1024;
 
-const WORDS: usize = 5;
+const WORDS_PER_RECORD: usize = 5;
 
 #[derive(Debug)]
 struct Ring {
-    places: Box<[[AtomicU64; WORDS]]>,
+    records: Box<[[AtomicU64; WORDS_PER_RECORD]]>,
     /// Records that were put in, and of those the ones that were written.
     filled: AtomicU64,
     written: AtomicU64,
@@ -76,66 +83,75 @@ struct Ring {
 /// One thread's end. Fills the ring; where that is full, waits for who empties it: a ledger with holes would be worse than
 /// a late generator, which is noticed.
 #[derive(Debug)]
-pub struct Tap {
+pub struct LedgerProducer {
     ring: Arc<Ring>,
     filled: u64,
     /// `filled` may grow up to it without looking.
     free: u64,
     /// By client of this thread.
-    reserved: Vec<Reserved>,
+    reserved: Vec<Reservation>,
     first: u32,
     /// Told after each writing.
     wake: Receiver<()>,
-    servers: Arc<Servers>,
+    servers: Arc<ServerTable>,
     /// What servers said of themselves, the last first.
-    known: Vec<(Box<[u8]>, ServerId)>,
+    server_ids: Vec<(Box<[u8]>, ServerId)>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Reserved {
+struct Reservation {
     /// Sequences below are reserved.
     until: u64,
     /// Those below are, and it is written.
     safe: u64,
     /// `filled` after the last reservation.
-    at: u64,
+    filled_at: u64,
 }
 
 /// All that were met.
 #[derive(Debug)]
-struct Servers {
+struct ServerTable {
     system: u64,
-    met: Mutex<Vec<Server>>,
+    servers: Mutex<Vec<ServerInstance>>,
 }
 
 /// The other end of all taps.
 #[derive(Debug)]
-pub struct Drain {
+pub struct LedgerConsumer {
     /// With the number of records that were taken, and where their threads are woken.
     rings: Vec<(Arc<Ring>, u64, SyncSender<()>)>,
-    servers: Arc<Servers>,
+    servers: Arc<ServerTable>,
     /// Servers that were told.
-    told: usize,
+    reported_servers: usize,
 }
 
 /// A tap for each thread, whose first client and number of clients are given. `system` is the `system_identifier` of the
 /// servers.
-pub fn taps(threads: &[(u32, u32)], system: u64) -> (Vec<Tap>, Drain) {
-    let servers = Arc::new(Servers { system, met: Mutex::new(Vec::new()) });
+pub fn ledger_channel(threads: &[(u32, u32)], system: u64) -> (Vec<LedgerProducer>, LedgerConsumer) {
+    let servers = Arc::new(ServerTable { system, servers: Mutex::new(Vec::new()) });
     let mut rings = Vec::new();
     let tap = |&(first, clients): &(u32, u32)| {
         let (wakes, wake) = sync_channel(1);
-        let places = (0..PLACES).map(|_| std::array::from_fn(|_| AtomicU64::new(0))).collect();
-        let ring = Arc::new(Ring { places, filled: AtomicU64::new(0), written: AtomicU64::new(0) });
+        let places = (0..RING_CAPACITY).map(|_| std::array::from_fn(|_| AtomicU64::new(0))).collect();
+        let ring = Arc::new(Ring { records: places, filled: AtomicU64::new(0), written: AtomicU64::new(0) });
         rings.push((ring.clone(), 0, wakes));
-        let (reserved, known) = (vec![Reserved::default(); clients as usize], Vec::new());
-        Tap { ring, filled: 0, free: PLACES, reserved, first, wake, servers: servers.clone(), known }
+        let (reserved, known) = (vec![Reservation::default(); clients as usize], Vec::new());
+        LedgerProducer {
+            ring,
+            filled: 0,
+            free: RING_CAPACITY,
+            reserved,
+            first,
+            wake,
+            servers: servers.clone(),
+            server_ids: known,
+        }
     };
     let taps = threads.iter().map(tap).collect();
-    (taps, Drain { rings, servers, told: 0 })
+    (taps, LedgerConsumer { rings, servers, reported_servers: 0 })
 }
 
-impl Tap {
+impl LedgerProducer {
     /// Reserves for every client, before the window: nobody has to wait for it later.
     pub fn prepare(&mut self) {
         for client in 0..self.reserved.len() as u32 {
@@ -150,7 +166,7 @@ impl Tap {
     pub fn reserve(&mut self, client: ClientId, sequence: u64) {
         let of = client.0 - self.first;
         let it = self.reserved[of as usize];
-        if sequence + BLOCK / 2 >= it.until {
+        if sequence + RESERVATION_SIZE / 2 >= it.until {
             self.extend(of);
         }
         if sequence >= it.safe {
@@ -160,23 +176,23 @@ impl Tap {
 
     /// What came of a write; `server`: [`IDENTITY`] as the server told it, empty where it did not.
     #[inline]
-    pub fn wrote(&mut self, it: &Attempt, server: &[u8]) {
+    pub fn push_attempt(&mut self, it: &WriteAttempt, server: &[u8]) {
         let (outcome, code) = match it.outcome {
-            Outcome::Acknowledged => (1, 0),
-            Outcome::AcknowledgedLocally => (2, 0),
-            Outcome::Failed(code) => (3, pack(code)),
-            Outcome::Unknown(code) => (4, pack(code)),
+            WriteOutcome::Acknowledged => (1, 0),
+            WriteOutcome::AcknowledgedLocally => (2, 0),
+            WriteOutcome::Failed(code) => (3, encode_code(code)),
+            WriteOutcome::Unknown(code) => (4, encode_code(code)),
         };
-        let server = self.server(server).unwrap_or(NOBODY);
+        let server = self.server_id(server).unwrap_or(NO_SERVER);
         let who = u64::from(it.key.session) | u64::from(it.number) << 32 | u64::from(server.0) << 48;
         self.push([who, it.key.sequence, it.invoked.0, it.ended.0, outcome | code << 8]);
     }
 
     fn extend(&mut self, client: u32) {
-        let until = self.reserved[client as usize].until + BLOCK;
+        let until = self.reserved[client as usize].until + RESERVATION_SIZE;
         self.push([u64::from(self.first + client), until, 0, 0, 0]);
         let it = &mut self.reserved[client as usize];
-        (it.until, it.at) = (until, self.filled);
+        (it.until, it.filled_at) = (until, self.filled);
     }
 
     /// What was reserved last is safe once it is written; until then, what was reserved before it.
@@ -184,19 +200,19 @@ impl Tap {
     fn settle(&mut self, client: u32, sequence: u64) {
         let it = self.reserved[client as usize];
         debug_assert!(sequence < it.until, "sequences are used one after the other");
-        self.wait(|written| written >= it.at);
+        self.wait(|written| written >= it.filled_at);
         self.reserved[client as usize].safe = it.until;
     }
 
     #[inline]
-    fn push(&mut self, words: [u64; WORDS]) {
+    fn push(&mut self, words: [u64; WORDS_PER_RECORD]) {
         if self.filled == self.free {
             self.free = self.wait({
                 let filled = self.filled;
-                move |written| written + PLACES > filled
-            }) + PLACES;
+                move |written| written + RING_CAPACITY > filled
+            }) + RING_CAPACITY;
         }
-        let place = &self.ring.places[(self.filled % PLACES) as usize];
+        let place = &self.ring.records[(self.filled % RING_CAPACITY) as usize];
         for (to, it) in place.iter().zip(words) {
             to.store(it, Ordering::Relaxed);
         }
@@ -212,36 +228,36 @@ impl Tap {
                 return written;
             }
             if self.wake.recv().is_err() {
-                return u64::MAX - PLACES;
+                return u64::MAX - RING_CAPACITY;
             }
         }
     }
 
     #[inline]
-    fn server(&mut self, told: &[u8]) -> Option<ServerId> {
-        match self.known.first() {
+    fn server_id(&mut self, told: &[u8]) -> Option<ServerId> {
+        match self.server_ids.first() {
             _ if told.is_empty() => None,
             Some((known, id)) if **known == *told => Some(*id),
-            _ => self.another(told),
+            _ => self.register_server(told),
         }
     }
 
     /// Not the one before: after a failover, or where several are asked.
     #[cold]
-    fn another(&mut self, told: &[u8]) -> Option<ServerId> {
-        if let Some(at) = self.known.iter().position(|it| *it.0 == *told) {
-            self.known.swap(0, at);
-            return Some(self.known[0].1);
+    fn register_server(&mut self, told: &[u8]) -> Option<ServerId> {
+        if let Some(at) = self.server_ids.iter().position(|it| *it.0 == *told) {
+            self.server_ids.swap(0, at);
+            return Some(self.server_ids[0].1);
         }
-        let id = self.servers.meet(read(told, self.servers.system)?);
-        self.known.insert(0, (told.into(), id));
+        let id = self.servers.intern(parse_server(told, self.servers.system)?);
+        self.server_ids.insert(0, (told.into(), id));
         Some(id)
     }
 }
 
-impl Servers {
-    fn meet(&self, server: Server) -> ServerId {
-        let mut met = self.met.lock().expect("who holds it does not panic");
+impl ServerTable {
+    fn intern(&self, server: ServerInstance) -> ServerId {
+        let mut met = self.servers.lock().expect("who holds it does not panic");
         let known = met.iter().position(|it| *it == server);
         if known.is_none() {
             met.push(server);
@@ -250,28 +266,28 @@ impl Servers {
     }
 }
 
-impl Drain {
+impl LedgerConsumer {
     /// Appends what came since the last call; of each thread in its order.
-    pub fn take(&mut self, to: &mut Vec<Entry>) {
+    pub fn take(&mut self, to: &mut Vec<LedgerEntry>) {
         // First how far, then who: a server is known before its first record is put in.
         let filled: Vec<u64> = self.rings.iter().map(|it| it.0.filled.load(Ordering::Acquire)).collect();
         {
-            let met = self.servers.met.lock().expect("who holds it does not panic");
-            let new = met.iter().enumerate().skip(self.told);
-            to.extend(new.map(|(id, server)| Entry::Server(ServerId(id as u16), server.clone())));
-            self.told = met.len();
+            let met = self.servers.servers.lock().expect("who holds it does not panic");
+            let new = met.iter().enumerate().skip(self.reported_servers);
+            to.extend(new.map(|(id, server)| LedgerEntry::Server(ServerId(id as u16), server.clone())));
+            self.reported_servers = met.len();
         }
         for ((ring, taken, _), filled) in self.rings.iter_mut().zip(filled) {
             for number in *taken..filled {
-                let place = &ring.places[(number % PLACES) as usize];
-                to.push(entry(std::array::from_fn(|word| place[word].load(Ordering::Relaxed))));
+                let place = &ring.records[(number % RING_CAPACITY) as usize];
+                to.push(decode_entry(std::array::from_fn(|word| place[word].load(Ordering::Relaxed))));
             }
             *taken = filled;
         }
     }
 
     /// Everything that was taken has been written.
-    pub fn written(&mut self) {
+    pub fn mark_written(&mut self) {
         for (ring, taken, wakes) in &self.rings {
             ring.written.store(*taken, Ordering::Release);
             // Where one is waiting to be seen already, that is enough.
@@ -280,26 +296,26 @@ impl Drain {
     }
 }
 
-const NOBODY: ServerId = ServerId(u16::MAX);
+const NO_SERVER: ServerId = ServerId(u16::MAX);
 
-fn entry([who, number, invoked, ended, what]: [u64; WORDS]) -> Entry {
+fn decode_entry([who, number, invoked, ended, what]: [u64; WORDS_PER_RECORD]) -> LedgerEntry {
     let session = who as u32;
-    let code = || unpack(what >> 8);
+    let code = || decode_code(what >> 8);
     let outcome = match what & 0xff {
-        0 => return Entry::Reserved { session, until: number },
-        1 => Outcome::Acknowledged,
-        2 => Outcome::AcknowledgedLocally,
-        3 => Outcome::Failed(code()),
-        _ => Outcome::Unknown(code()),
+        0 => return LedgerEntry::Reserved { session, until: number },
+        1 => WriteOutcome::Acknowledged,
+        2 => WriteOutcome::AcknowledgedLocally,
+        3 => WriteOutcome::Failed(code()),
+        _ => WriteOutcome::Unknown(code()),
     };
-    let server = Some(ServerId((who >> 48) as u16)).filter(|it| *it != NOBODY);
-    let key = Key { session, sequence: number };
+    let server = Some(ServerId((who >> 48) as u16)).filter(|it| *it != NO_SERVER);
+    let key = WriteKey { session, sequence: number };
     let (invoked, ended) = (Nanos(invoked), Nanos(ended));
-    Entry::Ended(Attempt { key, number: (who >> 32) as u16, outcome, invoked, ended, server })
+    LedgerEntry::Completed(WriteAttempt { key, number: (who >> 32) as u16, outcome, invoked, ended, server })
 }
 
 /// Six bytes.
-fn pack(code: Code) -> u64 {
+fn encode_code(code: Code) -> u64 {
     match code {
         Code::SqlState([a, b, c, d, e]) => u64::from_le_bytes([0, a, b, c, d, e, 0, 0]),
         Code::Http(it) => 1 | u64::from(it) << 8,
@@ -309,7 +325,7 @@ fn pack(code: Code) -> u64 {
     }
 }
 
-fn unpack(it: u64) -> Code {
+fn decode_code(it: u64) -> Code {
     let [kind, a, b, c, d, e, ..] = it.to_le_bytes();
     match kind {
         0 => Code::SqlState([a, b, c, d, e]),
@@ -321,10 +337,10 @@ fn unpack(it: u64) -> Code {
 }
 
 /// `started|timeline|address`.
-fn read(told: &[u8], system: u64) -> Option<Server> {
+fn parse_server(told: &[u8], system: u64) -> Option<ServerInstance> {
     let mut parts = std::str::from_utf8(told).ok()?.splitn(3, '|');
     let (started_us, timeline) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-    Some(Server { system, address: parts.next()?.to_owned(), started_us, timeline })
+    Some(ServerInstance { system, address: parts.next()?.to_owned(), started_us, timeline })
 }
 
 #[cfg(test)]

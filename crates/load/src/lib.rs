@@ -15,7 +15,7 @@ pub mod shard;
 pub mod sim;
 pub mod workload;
 
-pub use recorder::{Log, Recorder, Tally};
+pub use recorder::{IntervalRecorder, Recorder, TransactionLog};
 pub use service::Service;
-pub use shard::{Abort, Action, ConnId, Said, Shard};
-pub use workload::{Hosts, Initial, Plan, Postgres, Seeding, Target, Workload};
+pub use shard::{AbortReason, Action, ConnId, LoadEvent, Shard};
+pub use workload::{Hosts, InitialValue, LoadPlan, PostgresEndpoint, RngSeeds, Target, Workload};

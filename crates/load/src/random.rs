@@ -80,11 +80,11 @@ fn splitmix64(state: &mut u64) -> u64 {
 /// [`default_seed`](Seeds::default_seed), unless `-D default_seed=…` was given; then [`thread`](Seeds::thread) once per
 /// thread. Any other order gives good numbers, but not pgbench's.
 #[derive(Clone, Copy, Debug)]
-pub struct Seeds(Prng);
+pub struct SeedSequence(Prng);
 
 /// The three sequences of one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ThreadSequences {
+pub struct ThreadRngs {
     /// Which script a client runs next (`Program::choose`).
     pub choose: Prng,
     /// When the next arrival is due ([`poisson`]).
@@ -93,13 +93,13 @@ pub struct ThreadSequences {
     pub sample: Prng,
 }
 
-impl Seeds {
-    pub fn new(seed: u64) -> Seeds {
-        Seeds(Prng::seeded(seed))
+impl SeedSequence {
+    pub fn new(seed: u64) -> SeedSequence {
+        SeedSequence(Prng::seeded(seed))
     }
 
     /// The sequence the next client's expressions draw from.
-    pub fn client(&mut self) -> Prng {
+    pub fn client_rng(&mut self) -> Prng {
         Prng::seeded(self.0.u64())
     }
 
@@ -108,15 +108,15 @@ impl Seeds {
         self.0.u64() as i64
     }
 
-    pub fn thread(&mut self) -> ThreadSequences {
+    pub fn thread_rngs(&mut self) -> ThreadRngs {
         let mut sequence = || Prng::seeded(self.0.u64());
-        ThreadSequences { choose: sequence(), throttle: sequence(), sample: sequence() }
+        ThreadRngs { choose: sequence(), throttle: sequence(), sample: sequence() }
     }
 }
 
 /// Why no number can be drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum BadDraw {
+pub enum DrawError {
     /// min > max.
     EmptyRange,
     /// max − min + 1 does not fit into 63 bits.
@@ -126,24 +126,24 @@ pub enum BadDraw {
     Zipfian(f64),
 }
 
-impl fmt::Display for BadDraw {
+impl fmt::Display for DrawError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            BadDraw::EmptyRange => {
+            DrawError::EmptyRange => {
                 write!(f, "empty range given to random; write the smaller bound first, as in random(3, 5)")
             }
-            BadDraw::RangeTooLarge => {
+            DrawError::RangeTooLarge => {
                 write!(f, "random range is too large; max - min must be less than 9223372036854775807")
             }
-            BadDraw::Gaussian(p) => write!(
+            DrawError::Gaussian(p) => write!(
                 f,
                 "gaussian parameter must be at least {GAUSSIAN_MIN:.6} (not {p:.6}); the larger, the narrower"
             ),
-            BadDraw::Exponential(p) => write!(
+            DrawError::Exponential(p) => write!(
                 f,
                 "exponential parameter must be greater than zero (not {p:.6}); the larger, the nearer to the minimum"
             ),
-            BadDraw::Zipfian(p) => write!(
+            DrawError::Zipfian(p) => write!(
                 f,
                 "zipfian parameter must be in range [{ZIPFIAN_MIN:.3}, {ZIPFIAN_MAX:.0}] (not {p:.6}); \
                  the larger, the more often the minimum"
@@ -154,28 +154,28 @@ impl fmt::Display for BadDraw {
 
 /// Whether `min..=max` can be drawn from.
 #[inline]
-pub fn check_range(min: i64, max: i64) -> Result<(), BadDraw> {
+pub fn check_range(min: i64, max: i64) -> Result<(), DrawError> {
     if min > max {
-        return Err(BadDraw::EmptyRange);
+        return Err(DrawError::EmptyRange);
     }
     match max.checked_sub(min).and_then(|delta| delta.checked_add(1)) {
         Some(_) => Ok(()),
-        None => Err(BadDraw::RangeTooLarge),
+        None => Err(DrawError::RangeTooLarge),
     }
 }
 
 /// `random(min, max)`: every whole number of `min..=max` equally often.
 #[inline]
-pub fn uniform(rng: &mut Prng, min: i64, max: i64) -> Result<i64, BadDraw> {
+pub fn uniform(rng: &mut Prng, min: i64, max: i64) -> Result<i64, DrawError> {
     check_range(min, max)?;
     Ok(min + rng.u64_range(0, (max - min) as u64) as i64)
 }
 
 /// `random_exponential`: density falls from `min` by e^−`parameter` over the range.
-pub fn exponential(rng: &mut Prng, min: i64, max: i64, parameter: f64) -> Result<i64, BadDraw> {
+pub fn exponential(rng: &mut Prng, min: i64, max: i64, parameter: f64) -> Result<i64, DrawError> {
     check_range(min, max)?;
     if parameter <= 0.0 {
-        return Err(BadDraw::Exponential(parameter));
+        return Err(DrawError::Exponential(parameter));
     }
     let cut = (-parameter).exp();
     let uniform = 1.0 - rng.f64();
@@ -184,10 +184,10 @@ pub fn exponential(rng: &mut Prng, min: i64, max: i64, parameter: f64) -> Result
 }
 
 /// `random_gaussian`: a normal distribution around the middle, cut off at `parameter` standard deviations.
-pub fn gaussian(rng: &mut Prng, min: i64, max: i64, parameter: f64) -> Result<i64, BadDraw> {
+pub fn gaussian(rng: &mut Prng, min: i64, max: i64, parameter: f64) -> Result<i64, DrawError> {
     check_range(min, max)?;
     if parameter < GAUSSIAN_MIN {
-        return Err(BadDraw::Gaussian(parameter));
+        return Err(DrawError::Gaussian(parameter));
     }
     // Box–Muller in its basic form; draws outside of ±parameter are repeated (at most 8.6 % of them).
     let deviation = loop {
@@ -204,11 +204,11 @@ pub fn gaussian(rng: &mut Prng, min: i64, max: i64, parameter: f64) -> Result<i6
 ///
 /// Rejection method: L. Devroye, "Non-Uniform Random Variate Generation" (1986), pages 550–551. The closer `s` is to 1, the
 /// more draws it takes (about 400 at 1.001).
-pub fn zipfian(rng: &mut Prng, min: i64, max: i64, s: f64) -> Result<i64, BadDraw> {
+pub fn zipfian(rng: &mut Prng, min: i64, max: i64, s: f64) -> Result<i64, DrawError> {
     check_range(min, max)?;
     // pgbench lets NaN pass here and then never ends.
     if !(ZIPFIAN_MIN..=ZIPFIAN_MAX).contains(&s) {
-        return Err(BadDraw::Zipfian(s));
+        return Err(DrawError::Zipfian(s));
     }
     let count = max - min + 1;
     if count <= 1 {
@@ -221,7 +221,7 @@ pub fn zipfian(rng: &mut Prng, min: i64, max: i64, s: f64) -> Result<i64, BadDra
         let x = u.powf(-1.0 / (s - 1.0)).floor();
         let t = (1.0 + 1.0 / x).powf(s - 1.0);
         if v * x * (t - 1.0) / (b - 1.0) <= t / b && x <= count as f64 {
-            return Ok((min - 1).wrapping_add(whole(x)));
+            return Ok((min - 1).wrapping_add(truncate_to_i64(x)));
         }
     }
 }
@@ -230,16 +230,16 @@ pub fn zipfian(rng: &mut Prng, min: i64, max: i64, s: f64) -> Result<i64, BadDra
 #[inline]
 pub fn poisson(rng: &mut Prng, center: f64) -> i64 {
     let uniform = 1.0 - rng.f64();
-    whole(-uniform.ln() * center + 0.5)
+    truncate_to_i64(-uniform.ln() * center + 0.5)
 }
 
 fn at_fraction(min: i64, max: i64, fraction: f64) -> i64 {
-    min.wrapping_add(whole((max - min + 1) as f64 * fraction))
+    min.wrapping_add(truncate_to_i64((max - min + 1) as f64 * fraction))
 }
 
 /// Cuts off the fraction. What no i64 can hold (only an infinite or undefined parameter leads there) becomes the smallest
 /// i64, as x86-64's conversion gives pgbench.
-fn whole(x: f64) -> i64 {
+fn truncate_to_i64(x: f64) -> i64 {
     if x >= -(2f64.powi(63)) && x < 2f64.powi(63) { x as i64 } else { i64::MIN }
 }
 
@@ -298,8 +298,8 @@ mod tests {
 
     /// What pgbench 15 prints for these draws, in this order, under `--random-seed=5432` (its own test asserts them).
     #[test]
-    fn draws_of_seed_5432() {
-        let rng = &mut Seeds::new(5432).client();
+    fn draws_match_pgbench_for_seed_5432() {
+        let rng = &mut SeedSequence::new(5432).client_rng();
         assert_eq!(uniform(rng, 10, 19), Ok(17));
         assert_eq!(exponential(rng, 100, 199, 10.0), Ok(104));
         assert_eq!(gaussian(rng, 1000, 1999, 10.0), Ok(1498));
@@ -307,13 +307,13 @@ mod tests {
     }
 
     #[test]
-    fn hashes() {
+    fn hashes_match_pgbench() {
         assert_eq!(hash_murmur2(10, 5432), -5_817_877_081_768_721_676);
         assert_eq!(hash_fnv1a(10, 5432), -7_793_829_335_365_542_153);
     }
 
     #[test]
-    fn permutations() {
+    fn permute_matches_pgbench() {
         let size = i64::MAX - 10;
         let expected: [i64; 7] = [
             520_382_784_483_822_430,
@@ -337,14 +337,14 @@ mod tests {
     }
 
     #[test]
-    fn bad_draws() {
+    fn rejects_invalid_draw_parameters() {
         let rng = &mut Prng::seeded(1);
         let untouched = *rng;
-        assert_eq!(uniform(rng, 5, 3), Err(BadDraw::EmptyRange));
-        assert_eq!(uniform(rng, 0, i64::MAX), Err(BadDraw::RangeTooLarge));
-        assert_eq!(gaussian(rng, 0, 9, 1.9), Err(BadDraw::Gaussian(1.9)));
-        assert_eq!(exponential(rng, 0, 9, 0.0), Err(BadDraw::Exponential(0.0)));
-        assert_eq!(zipfian(rng, 0, 9, 1.0), Err(BadDraw::Zipfian(1.0)));
+        assert_eq!(uniform(rng, 5, 3), Err(DrawError::EmptyRange));
+        assert_eq!(uniform(rng, 0, i64::MAX), Err(DrawError::RangeTooLarge));
+        assert_eq!(gaussian(rng, 0, 9, 1.9), Err(DrawError::Gaussian(1.9)));
+        assert_eq!(exponential(rng, 0, 9, 0.0), Err(DrawError::Exponential(0.0)));
+        assert_eq!(zipfian(rng, 0, 9, 1.0), Err(DrawError::Zipfian(1.0)));
         assert!(zipfian(rng, 0, 9, f64::NAN).is_err());
         assert_eq!(uniform(rng, 4, 4), Ok(4));
         assert_eq!(*rng, untouched, "a refused or certain draw must not advance the sequence");

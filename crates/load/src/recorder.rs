@@ -1,20 +1,20 @@
 //! Where do finished transactions go?
 
-use crate::ledger::Tap;
-use model::durability::Attempt;
+use crate::ledger::LedgerProducer;
+use model::durability::WriteAttempt;
 use model::{ClientId, Code, Interval, Nanos, Record, ScriptId};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 
 /// Told by a shard, on its own thread, what came of everything. Must not allocate or block.
 pub trait Recorder {
     /// A client began a transaction.
-    fn begun(&mut self) {}
+    fn transaction_started(&mut self) {}
     /// Once for every arrival.
     fn record(&mut self, record: &Record);
     /// Command `command` of a script took this long.
-    fn statement(&mut self, _script: ScriptId, _command: u16, _service: Nanos) {}
+    fn statement_finished(&mut self, _script: ScriptId, _command: u16, _service: Nanos) {}
     /// Command `command` was answered as expected, by a body of `bytes` bytes as received.
-    fn answered(&mut self, _script: ScriptId, _command: u16, _bytes: u64) {}
+    fn response_received(&mut self, _script: ScriptId, _command: u16, _bytes: u64) {}
     /// Command `command` failed; `again` when its transaction is tried once more.
     fn statement_failed(&mut self, _script: ScriptId, _command: u16, _again: bool) {}
     /// An arrival was sent this long after its intended start, for which it had an idle client.
@@ -32,7 +32,7 @@ pub trait Recorder {
     /// A client is about to use this sequence as a key: not before this returns, which may be late.
     fn reserve(&mut self, _client: ClientId, _sequence: u64) {}
     /// What came of a write with a key, before its record; `server`: what its script keeps of who that was.
-    fn wrote(&mut self, _attempt: &Attempt, _server: &[u8]) {}
+    fn write_completed(&mut self, _attempt: &WriteAttempt, _server: &[u8]) {}
 }
 
 impl Recorder for Vec<Record> {
@@ -43,7 +43,7 @@ impl Recorder for Vec<Record> {
 
 /// Counts into an [`Interval`], which is exchanged for an empty one at every tick.
 #[derive(Debug)]
-pub struct Tally {
+pub struct IntervalRecorder {
     interval: Box<Interval>,
     /// Transactions that ended well within the window, by client of this thread.
     clients: Vec<u64>,
@@ -54,20 +54,20 @@ pub struct Tally {
     end: Nanos,
     filled: SyncSender<Box<Interval>>,
     empty: Receiver<Box<Interval>>,
-    log: Option<Log>,
+    log: Option<TransactionLog>,
     /// Where writes with keys are told.
-    tap: Option<Tap>,
+    ledger: Option<LedgerProducer>,
 }
 
 /// Every record, in batches, for a writer on another thread.
 #[derive(Debug)]
-pub struct Log {
+pub struct TransactionLog {
     batch: Vec<Record>,
-    filled: SyncSender<Vec<Record>>,
-    empty: Receiver<Vec<Record>>,
+    full_batches: SyncSender<Vec<Record>>,
+    empty_batches: Receiver<Vec<Record>>,
 }
 
-impl Tally {
+impl IntervalRecorder {
     /// For clients `first..first + clients`; response times above `limit` are counted; full intervals go to `filled`, cleared ones come back by `empty`.
     pub fn new(
         (first, clients): (u32, u32),
@@ -75,10 +75,10 @@ impl Tally {
         limit: Nanos,
         filled: SyncSender<Box<Interval>>,
         empty: Receiver<Box<Interval>>,
-        log: Option<Log>,
-    ) -> Tally {
+        log: Option<TransactionLog>,
+    ) -> IntervalRecorder {
         let clients = vec![0; clients as usize];
-        Tally {
+        IntervalRecorder {
             interval: Box::new(interval),
             clients,
             first,
@@ -87,13 +87,13 @@ impl Tally {
             filled,
             empty,
             log,
-            tap: None,
+            ledger: None,
         }
     }
 
     /// Writes with keys go to a ledger.
-    pub fn with_ledger(mut self, tap: Tap) -> Tally {
-        self.tap = Some(tap);
+    pub fn with_ledger(mut self, tap: LedgerProducer) -> IntervalRecorder {
+        self.ledger = Some(tap);
         self
     }
 
@@ -107,17 +107,17 @@ impl Tally {
     }
 }
 
-impl Recorder for Tally {
+impl Recorder for IntervalRecorder {
     #[inline]
-    fn begun(&mut self) {
-        self.interval.begun += 1;
+    fn transaction_started(&mut self) {
+        self.interval.started += 1;
     }
 
     #[inline]
     fn record(&mut self, it: &Record) {
-        self.interval.cells[it.script.0 as usize].record(it, self.limit, self.end);
+        self.interval.scripts[it.script.0 as usize].record(it, self.limit, self.end);
         if it.outcome == model::Outcome::Ok {
-            self.interval.success(it.finished);
+            self.interval.record_success(it.finished);
         }
         if it.outcome == model::Outcome::Ok && it.finished <= self.end {
             self.clients[(it.client.0 - self.first) as usize] += 1;
@@ -127,19 +127,19 @@ impl Recorder for Tally {
         }
     }
 
-    fn statement(&mut self, script: ScriptId, command: u16, service: Nanos) {
-        if let Some(it) = self.interval.cells[script.0 as usize].statements.get_mut(command as usize) {
+    fn statement_finished(&mut self, script: ScriptId, command: u16, service: Nanos) {
+        if let Some(it) = self.interval.scripts[script.0 as usize].statements.get_mut(command as usize) {
             it.service.record(service);
         }
     }
 
     #[inline]
-    fn answered(&mut self, script: ScriptId, command: u16, bytes: u64) {
-        self.interval.answered((script.0, command), bytes);
+    fn response_received(&mut self, script: ScriptId, command: u16, bytes: u64) {
+        self.interval.record_answer((script.0, command), bytes);
     }
 
     fn statement_failed(&mut self, script: ScriptId, command: u16, again: bool) {
-        if let Some(it) = self.interval.cells[script.0 as usize].statements.get_mut(command as usize) {
+        if let Some(it) = self.interval.scripts[script.0 as usize].statements.get_mut(command as usize) {
             *(if again { &mut it.retries } else { &mut it.failures }) += 1;
         }
     }
@@ -163,22 +163,22 @@ impl Recorder for Tally {
     fn window(&mut self, begins: Nanos, ends: Nanos) {
         self.interval.from = begins;
         self.end = ends;
-        if let Some(tap) = &mut self.tap {
+        if let Some(tap) = &mut self.ledger {
             tap.prepare();
         }
     }
 
     #[inline]
     fn reserve(&mut self, client: ClientId, sequence: u64) {
-        if let Some(tap) = &mut self.tap {
+        if let Some(tap) = &mut self.ledger {
             tap.reserve(client, sequence);
         }
     }
 
     #[inline]
-    fn wrote(&mut self, attempt: &Attempt, server: &[u8]) {
-        if let Some(tap) = &mut self.tap {
-            tap.wrote(attempt, server);
+    fn write_completed(&mut self, attempt: &WriteAttempt, server: &[u8]) {
+        if let Some(tap) = &mut self.ledger {
+            tap.push_attempt(attempt, server);
         }
     }
 
@@ -194,25 +194,30 @@ impl Recorder for Tally {
     }
 }
 
-impl Log {
+impl TransactionLog {
     /// Records in one batch.
-    pub const BATCH: usize = 4096;
+    pub const BATCH_SIZE: usize = 4096;
 
-    pub fn new(filled: SyncSender<Vec<Record>>, empty: Receiver<Vec<Record>>) -> Log {
-        Log { batch: Vec::with_capacity(Log::BATCH), filled, empty }
+    pub fn new(filled: SyncSender<Vec<Record>>, empty: Receiver<Vec<Record>>) -> TransactionLog {
+        TransactionLog {
+            batch: Vec::with_capacity(TransactionLog::BATCH_SIZE),
+            full_batches: filled,
+            empty_batches: empty,
+        }
     }
 
     fn push(&mut self, it: &Record) {
         self.batch.push(*it);
-        if self.batch.len() == Log::BATCH {
+        if self.batch.len() == TransactionLog::BATCH_SIZE {
             self.flush();
         }
     }
 
     /// Waits for the writer where it is behind: a log with holes would be worse than a late generator, which is noticed.
     fn flush(&mut self) {
-        let next = self.empty.try_recv().unwrap_or_else(|_| Vec::with_capacity(Log::BATCH));
+        let next =
+            self.empty_batches.try_recv().unwrap_or_else(|_| Vec::with_capacity(TransactionLog::BATCH_SIZE));
         // A writer that is gone has told its error itself.
-        let _ = self.filled.send(std::mem::replace(&mut self.batch, next));
+        let _ = self.full_batches.send(std::mem::replace(&mut self.batch, next));
     }
 }

@@ -1,15 +1,15 @@
 //! What do all clients share?
 
 use crate::feed::Feed;
-use crate::ledger::Keyed;
+use crate::ledger::KeyedScript;
 use crate::random::Prng;
 use crate::script::{
-    Capture, Command, Draw, EvalError, Finder, From, Keep, Kind, Mode, Names, Piece, Place, Program, Script,
-    Slot, Sql, Variables, quoting,
+    CallCapture, Command, CommandKind, Draw, EvalError, Mode, PatternMatcher, Piece, Program, QuoteContext,
+    ResponsePart, ResultStore, Script, Slot, Sql, VariableNames, Variables, quoting,
 };
 use crate::service::{self, Service};
-use model::durability::{Key, Token};
-use model::plan::To;
+use model::durability::{Token, WriteKey};
+use model::plan::SqlTarget;
 use model::rows::Fields;
 use model::{Interval, Nanos, Schedule};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use wire::{Template, TemplateBuilder};
 
 /// What a caller wants done; [`Workload::new`] compiles it.
 #[derive(Debug)]
-pub struct Plan {
+pub struct LoadPlan {
     pub program: Program,
     pub mode: Mode,
     pub schedule: Schedule,
@@ -51,27 +51,27 @@ pub struct Plan {
     pub verbose: bool,
     /// Commands are timed one by one.
     pub statements: bool,
-    pub seeds: Seeding,
+    pub seeds: RngSeeds,
 }
 
 /// Where all chance comes from.
 #[derive(Clone, Debug)]
-pub struct Seeding {
+pub struct RngSeeds {
     /// By client: its functions `random…` and `permute`.
     pub clients: Vec<Prng>,
     /// By thread: the draw of scripts.
-    pub choices: Vec<Prng>,
+    pub script_rngs: Vec<Prng>,
     /// The Poisson arrivals, which are the same for every number of threads.
     pub arrivals: u64,
     /// Nonces, jitter of retries: nothing that is measured.
     pub other: u64,
     /// Variables that every client begins with, by slot.
-    pub variables: Vec<(Slot, Initial)>,
+    pub variables: Vec<(Slot, InitialValue)>,
 }
 
 /// A variable's first value.
 #[derive(Clone, Debug)]
-pub enum Initial {
+pub enum InitialValue {
     Text(String),
     Int(i64),
     /// The number of the client.
@@ -81,21 +81,21 @@ pub enum Initial {
 /// A compiled plan and who to ask.
 #[derive(Debug)]
 pub struct Workload {
-    pub(crate) plan: Plan,
+    pub(crate) plan: LoadPlan,
     /// Clients keep a session with it; `None` where no script speaks SQL.
-    pub(crate) postgres: Option<Postgres>,
+    pub(crate) postgres: Option<PostgresEndpoint>,
     /// Another door, behind which the replicas are.
-    pub(crate) replicas: Option<Postgres>,
+    pub(crate) replicas: Option<PostgresEndpoint>,
     /// By script, where there are two doors: which of them its SQL goes through; `None` for one that asks no SQL.
-    goes: Vec<Option<To>>,
+    sql_targets: Vec<Option<SqlTarget>>,
     pub(crate) services: Vec<Service>,
     feeds: Vec<Feed>,
     /// By script, those whose transactions are writes with a key; empty where none is.
-    keyed: Vec<Option<Write>>,
+    keyed: Vec<Option<KeyedWrite>>,
     /// Seals their tokens.
     secret: u64,
     /// A ledger is kept of them.
-    kept: bool,
+    has_ledger: bool,
     /// A client that comes to a statement with an unset variable is aborted, whatever the variable.
     requires_variables: bool,
     /// By slot: the variable is given a value somewhere, so that its name never means itself.
@@ -105,9 +105,9 @@ pub struct Workload {
     /// Variables that hold fields of feeds, and how much room each is given.
     pub(crate) fields: Vec<(Slot, usize)>,
     /// By script, then command; `None` for commands that ask nothing of PostgreSQL.
-    requests: Vec<Vec<Option<Request>>>,
+    requests: Vec<Vec<Option<SqlRequest>>>,
     /// The same for those that ask nothing of an HTTP service.
-    calls: Vec<Vec<Option<service::Request>>>,
+    calls: Vec<Vec<Option<service::HttpRequest>>>,
     /// The longest answer that is taken, in bytes.
     pub(crate) answer_max: u64,
     /// Prepared statements of all scripts.
@@ -118,7 +118,7 @@ pub struct Workload {
 
 /// The PostgreSQL server, or what stands before it.
 #[derive(Clone, Debug)]
-pub struct Postgres {
+pub struct PostgresEndpoint {
     pub login: Arc<Login>,
     pub transport: Transport,
     pub hosts: Hosts,
@@ -134,29 +134,32 @@ pub struct Hosts {
     /// From 1.
     pub count: u16,
     /// By what the server tells at log-in of whether it is a standby; one older than PostgreSQL 14 tells nothing, and will do.
-    pub wanted: To,
+    pub target_role: SqlTarget,
 }
 
 impl Hosts {
     /// Where this client begins.
-    pub(crate) fn first_of(self, client: u32) -> u16 {
-        match self.wanted {
-            To::Replica if self.count > 1 => (client % u32::from(self.count - 1)) as u16,
+    pub(crate) fn first_host(self, client: u32) -> u16 {
+        match self.target_role {
+            SqlTarget::Replica if self.count > 1 => (client % u32::from(self.count - 1)) as u16,
             _ => 0,
         }
     }
 }
 
-impl Postgres {
+impl PostgresEndpoint {
     /// At one address, whatever it is.
-    pub fn new(login: Arc<Login>, transport: Transport) -> Postgres {
-        Postgres { login, transport, hosts: Hosts { count: 1, wanted: To::Any } }
+    pub fn new(login: Arc<Login>, transport: Transport) -> PostgresEndpoint {
+        PostgresEndpoint { login, transport, hosts: Hosts { count: 1, target_role: SqlTarget::Any } }
     }
 
     /// At one of several addresses. `login` must keep the server's parameters.
-    pub fn among(login: Arc<Login>, transport: Transport, hosts: Hosts) -> Postgres {
-        assert!(hosts.count > 0 && (login.keep_parameters || hosts.wanted == To::Any), "{hosts:?}");
-        Postgres { login, transport, hosts }
+    pub fn with_hosts(login: Arc<Login>, transport: Transport, hosts: Hosts) -> PostgresEndpoint {
+        assert!(
+            hosts.count > 0 && (login.keep_parameters || hosts.target_role == SqlTarget::Any),
+            "{hosts:?}"
+        );
+        PostgresEndpoint { login, transport, hosts }
     }
 }
 
@@ -164,53 +167,57 @@ impl Postgres {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// PostgreSQL by the door of this number, 0 or 1 for that of the replicas, and which of its hosts.
-    Postgres { door: u16, host: u16 },
+    Postgres { endpoint: u16, host: u16 },
     /// Index among the workload's HTTP services.
     Service(u16),
 }
 
 /// What transactions of a script with a key need.
 #[derive(Debug)]
-pub(crate) struct Write {
-    pub keyed: Keyed,
+pub(crate) struct KeyedWrite {
+    pub keyed: KeyedScript,
     /// A simple query is a text into which the token is written; elsewhere it is an argument.
     quoted: bool,
 }
 
 /// One SQL command, compiled.
 #[derive(Debug)]
-pub(crate) struct Request {
+pub(crate) struct SqlRequest {
     /// In the order of the templates' arguments.
     pub args: Box<[Slot]>,
     /// The text of each argument that stands for itself while its variable is unset; simple mode only.
     pub unset: Box<[Box<str>]>,
     /// Where each argument stands in the statement; simple mode only.
-    pub places: Box<[Place]>,
+    pub places: Box<[QuoteContext]>,
     /// With a Parse before it and without.
-    pub fresh: Asked,
-    pub prepared: Asked,
+    pub with_parse: RequestTemplates,
+    pub prepared: RequestTemplates,
     /// Index of its prepared statement among all; `None` where none is kept.
     pub statement: Option<usize>,
     /// It ends a transaction block by COMMIT or END.
     pub commits: bool,
-    pub keep: Option<Keep>,
+    pub keep: Option<ResultStore>,
 }
 
 /// One request alone, or within a pipeline: without the Sync.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct RequestTemplates {
     pub alone: Template,
     pub piped: Template,
 }
 
 impl Workload {
     /// Scripts that speak SQL only.
-    pub fn new(plan: Plan, login: Arc<Login>, transport: Transport) -> Workload {
-        Workload::of(plan, Some(Postgres::new(login, transport)), Vec::new())
+    pub fn new(plan: LoadPlan, login: Arc<Login>, transport: Transport) -> Workload {
+        Workload::with_services(plan, Some(PostgresEndpoint::new(login, transport)), Vec::new())
     }
 
     /// Scripts that speak SQL, HTTP or both. Their calls name services by index.
-    pub fn of(plan: Plan, postgres: Option<Postgres>, services: Vec<Service>) -> Workload {
+    pub fn with_services(
+        plan: LoadPlan,
+        postgres: Option<PostgresEndpoint>,
+        services: Vec<Service>,
+    ) -> Workload {
         let drawn = match &plan.schedule {
             Schedule::Streams(streams) => streams.iter().any(|it| it.script.is_none()),
             _ => true,
@@ -226,9 +233,9 @@ impl Workload {
             .scripts
             .iter()
             .map(|script| {
-                let request = |kind: &Kind| match kind {
-                    Kind::Sql(sql) => {
-                        let request = Request::new(sql, plan.mode, &plan.program.names, statements);
+                let request = |kind: &CommandKind| match kind {
+                    CommandKind::Sql(sql) => {
+                        let request = SqlRequest::new(sql, plan.mode, &plan.program.names, statements);
                         statements += usize::from(request.statement.is_some());
                         Some(request)
                     }
@@ -239,17 +246,18 @@ impl Workload {
             .collect();
         let mut finders = 0;
         let mut call = |it: &Command| match &it.kind {
-            Kind::Http(call) => {
+            CommandKind::Http(call) => {
                 let service = services.get(usize::from(call.service)).expect("a service");
-                let request = service::Request::new(call, service, finders);
-                finders += call.captures.iter().filter(|it| matches!(it.from, From::Regex(_))).count();
+                let request = service::HttpRequest::new(call, service, finders);
+                finders +=
+                    call.captures.iter().filter(|it| matches!(it.source, ResponsePart::Regex(_))).count();
                 Some(request)
             }
             _ => None,
         };
         let calls =
             plan.program.scripts.iter().map(|it| it.commands.iter().map(&mut call).collect()).collect();
-        let rollback = template(|it| compile::simple(it, &[compile::Piece::Text("ROLLBACK")]));
+        let rollback = template(|it| compile::simple(it, &[compile::SqlPiece::Text("ROLLBACK")]));
         let sync = template(compile::sync);
         let (feeds, fields, keyed) = (Vec::new(), Vec::new(), Vec::new());
         let assigned = plan.program.assigned();
@@ -257,19 +265,19 @@ impl Workload {
             plan,
             postgres,
             replicas: None,
-            goes: Vec::new(),
+            sql_targets: Vec::new(),
             services,
             feeds,
             keyed,
             secret: 0,
-            kept: false,
+            has_ledger: false,
             requires_variables: false,
             assigned,
             quotes_texts: false,
             fields,
             requests,
             calls,
-            answer_max: ANSWER_MAX,
+            answer_max: RESPONSE_MAX,
             statements,
             sync,
             rollback,
@@ -284,7 +292,7 @@ impl Workload {
         for draw in self.plan.program.scripts.iter().filter_map(|it| it.draw.as_ref()) {
             let rows = &feeds[usize::from(draw.feed)].rows;
             assert!(rows.columns().len() == draw.columns.len(), "a feed has the columns that were compiled");
-            let longest = longest(feeds[usize::from(draw.feed)].sample());
+            let longest = field_lengths(feeds[usize::from(draw.feed)].sample());
             let fields = draw.columns.iter().zip(longest).filter_map(|(slot, room)| Some(((*slot)?, room)));
             self.fields.extend(fields);
         }
@@ -294,7 +302,7 @@ impl Workload {
 
     /// Aborts a client whose statement names a variable without a value, also where pgbench sends the name: in a simple query,
     /// if no script gives it a value.
-    pub fn requiring_variables(self) -> Workload {
+    pub fn require_variables(self) -> Workload {
         Workload { requires_variables: true, ..self }
     }
 
@@ -307,7 +315,7 @@ impl Workload {
 
     /// Where an argument stands, if a text must become a literal there.
     #[inline]
-    pub(crate) fn literal_place(&self, request: &Request, arg: u16) -> Option<Place> {
+    pub(crate) fn literal_place(&self, request: &SqlRequest, arg: u16) -> Option<QuoteContext> {
         self.quotes_texts.then(|| request.places[usize::from(arg)])
     }
 
@@ -335,12 +343,12 @@ impl Workload {
     ///
     /// # Panics
     /// When it is not told of every script, or there is no first door.
-    pub fn with_replicas(mut self, replicas: Postgres, to: &[To]) -> Workload {
+    pub fn with_replicas(mut self, replicas: PostgresEndpoint, to: &[SqlTarget]) -> Workload {
         let scripts = &self.plan.program.scripts;
         assert!(to.len() == scripts.len(), "each script is told of");
         assert!(self.postgres.is_some(), "there is a door to the primary");
-        let asks = |it: &Script| it.commands.iter().any(|it| matches!(it.kind, Kind::Sql(_)));
-        self.goes = scripts.iter().zip(to).map(|(it, to)| asks(it).then_some(*to)).collect();
+        let asks = |it: &Script| it.commands.iter().any(|it| matches!(it.kind, CommandKind::Sql(_)));
+        self.sql_targets = scripts.iter().zip(to).map(|(it, to)| asks(it).then_some(*to)).collect();
         self.replicas = Some(replicas);
         self
     }
@@ -359,8 +367,8 @@ impl Workload {
     ///
     /// # Panics
     /// When it is not told of every script.
-    pub fn with_ledger(self, secret: u64, keyed: Vec<Option<Keyed>>) -> Workload {
-        self.keyed(secret, keyed, true)
+    pub fn with_ledger(self, secret: u64, keyed: Vec<Option<KeyedScript>>) -> Workload {
+        self.with_keyed_scripts(secret, keyed, true)
     }
 
     /// The same scripts where no ledger is kept: their tokens are decoys, so that nobody takes a row of theirs for one of a
@@ -368,11 +376,11 @@ impl Workload {
     ///
     /// # Panics
     /// When it is not told of every script.
-    pub fn with_decoys(self, secret: u64, keyed: Vec<Option<Keyed>>) -> Workload {
-        self.keyed(secret, keyed, false)
+    pub fn with_decoys(self, secret: u64, keyed: Vec<Option<KeyedScript>>) -> Workload {
+        self.with_keyed_scripts(secret, keyed, false)
     }
 
-    fn keyed(mut self, secret: u64, keyed: Vec<Option<Keyed>>, kept: bool) -> Workload {
+    fn with_keyed_scripts(mut self, secret: u64, keyed: Vec<Option<KeyedScript>>, kept: bool) -> Workload {
         assert!(keyed.len() == self.plan.program.scripts.len(), "each script is told of");
         for it in keyed.iter().flatten() {
             self.fields.push((it.token, Token::LENGTH + 2));
@@ -380,24 +388,27 @@ impl Workload {
             self.fields.extend(it.server.map(|slot| (slot, 128)));
         }
         let requests = self.requests.iter().map(|it| it.iter().any(Option::is_some));
-        let write = |(it, asks): (Option<Keyed>, bool)| {
-            Some(Write { keyed: it?, quoted: asks && self.plan.mode == Mode::Simple && !self.quotes_texts })
+        let write = |(it, asks): (Option<KeyedScript>, bool)| {
+            Some(KeyedWrite {
+                keyed: it?,
+                quoted: asks && self.plan.mode == Mode::Simple && !self.quotes_texts,
+            })
         };
         self.keyed = keyed.into_iter().zip(requests).map(write).collect();
-        (self.secret, self.kept) = (secret, kept);
+        (self.secret, self.has_ledger) = (secret, kept);
         self
     }
 
     #[inline]
-    pub(crate) fn write_of(&self, script: u16) -> Option<&Write> {
+    pub(crate) fn keyed_write(&self, script: u16) -> Option<&KeyedWrite> {
         self.keyed.get(usize::from(script))?.as_ref()
     }
 
     /// Appends the token of a write, as the commands of its script are to hold it.
     #[inline]
-    pub(crate) fn write_token(&self, key: Key, write: &Write, out: &mut Vec<u8>) {
+    pub(crate) fn write_token(&self, key: WriteKey, write: &KeyedWrite, out: &mut Vec<u8>) {
         let token = Token::new(key, self.secret);
-        let text = if self.kept { token.text() } else { token.decoy() };
+        let text = if self.has_ledger { token.to_text() } else { token.decoy() };
         let quotes: &[u8] = if write.quoted { b"'" } else { b"" };
         out.extend_from_slice(quotes);
         out.extend_from_slice(&text);
@@ -405,21 +416,21 @@ impl Workload {
     }
 
     /// Who is behind a door, if it leads anywhere.
-    pub(crate) fn by(&self, door: u8) -> Option<&Postgres> {
+    pub(crate) fn endpoint(&self, door: u8) -> Option<&PostgresEndpoint> {
         if door == 0 { self.postgres.as_ref() } else { self.replicas.as_ref() }
     }
 
     /// Where a script's SQL goes, if there is a choice; `None` if it asks none.
     #[inline]
-    pub(crate) fn goes_to(&self, script: u16) -> Option<To> {
-        self.goes[usize::from(script)]
+    pub(crate) fn sql_target(&self, script: u16) -> Option<SqlTarget> {
+        self.sql_targets[usize::from(script)]
     }
 
     /// A finder for each regular expression, in the order of the calls and their captures.
-    pub(crate) fn finders(&self) -> Vec<Finder> {
+    pub(crate) fn matchers(&self) -> Vec<PatternMatcher> {
         let calls = self.calls.iter().flatten().flatten();
-        let finder = |it: &Capture| match &it.from {
-            From::Regex(pattern) => Some(Finder::new(pattern)),
+        let finder = |it: &CallCapture| match &it.source {
+            ResponsePart::Regex(pattern) => Some(PatternMatcher::new(pattern)),
             _ => None,
         };
         calls.flat_map(|it| &it.call.captures).filter_map(finder).collect()
@@ -441,7 +452,7 @@ impl Workload {
     }
 
     /// Clients of thread `k`: the number of the first, and how many, dealt as pgbench deals them.
-    pub fn deal(&self, k: u16) -> (u32, u32) {
+    pub fn clients_of_thread(&self, k: u16) -> (u32, u32) {
         let threads = u32::from(self.plan.threads);
         let mut first = 0;
         for thread in 0..threads {
@@ -463,7 +474,7 @@ impl Workload {
 
     /// For [`model::Interval::with_answers`]: HTTP requests, by script and command, ascending.
     pub fn calls(&self) -> Vec<(u16, u16)> {
-        let calls_of = |(script, calls): (u16, &Vec<Option<service::Request>>)| {
+        let calls_of = |(script, calls): (u16, &Vec<Option<service::HttpRequest>>)| {
             let numbers = (0..).zip(calls).filter(|it| it.1.is_some()).map(|it| it.0);
             numbers.map(|command| (script, command)).collect::<Vec<_>>()
         };
@@ -472,10 +483,10 @@ impl Workload {
 
     /// An empty interval of what this workload measures.
     pub fn interval(&self) -> Interval {
-        Interval::new(&self.timed_commands()).with_answers(&self.calls())
+        Interval::new(&self.timed_commands()).with_answer_sizes(&self.calls())
     }
 
-    pub fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> &LoadPlan {
         &self.plan
     }
 
@@ -484,24 +495,24 @@ impl Workload {
     }
 
     #[inline]
-    pub(crate) fn request(&self, script: u16, command: u16) -> &Request {
-        self.asked(script, command).expect("an SQL command")
+    pub(crate) fn request(&self, script: u16, command: u16) -> &SqlRequest {
+        self.find_request(script, command).expect("an SQL command")
     }
 
     /// The request of a command, if it is one that asks.
     #[inline]
-    pub(crate) fn asked(&self, script: u16, command: u16) -> Option<&Request> {
+    pub(crate) fn find_request(&self, script: u16, command: u16) -> Option<&SqlRequest> {
         self.requests[script as usize][command as usize].as_ref()
     }
 
     #[inline]
-    pub(crate) fn call(&self, script: u16, command: u16) -> &service::Request {
+    pub(crate) fn call(&self, script: u16, command: u16) -> &service::HttpRequest {
         self.calls[script as usize][command as usize].as_ref().expect("an HTTP command")
     }
 
     /// The shortest time after which a transaction or an answer is given up.
-    pub(crate) fn patience(&self) -> Nanos {
-        let services = self.services.iter().map(Service::answers_within);
+    pub(crate) fn shortest_timeout(&self) -> Nanos {
+        let services = self.services.iter().map(Service::shortest_timeout);
         services.chain(self.plan.timeout).min().unwrap_or(Nanos::MAX)
     }
 
@@ -513,33 +524,42 @@ impl Workload {
 }
 
 /// A server that never ends its answer is not listened to for ever; longer ones than this are no benchmark's.
-const ANSWER_MAX: u64 = 4 << 30;
+const RESPONSE_MAX: u64 = 4 << 30;
 
-impl Request {
-    fn new(sql: &Sql, mode: Mode, names: &Names, statements: usize) -> Request {
-        let commits = commits(&sql.text);
-        let keep = sql.keep.clone();
+impl SqlRequest {
+    fn new(sql: &Sql, mode: Mode, names: &VariableNames, statements: usize) -> SqlRequest {
+        let commits = is_commit(&sql.text);
+        let keep = sql.store.clone();
         if mode == Mode::Simple {
             let mut args = Vec::new();
             let pieces: Vec<_> = sql
                 .pieces
                 .iter()
                 .map(|piece| match piece {
-                    Piece::Text(text) => compile::Piece::Text(text),
+                    Piece::Text(text) => compile::SqlPiece::Text(text),
                     Piece::Var { slot } => {
                         args.push(*slot);
-                        compile::Piece::Arg(args.len() as u16 - 1)
+                        compile::SqlPiece::Arg(args.len() as u16 - 1)
                     }
                 })
                 .collect();
             let ask = || template(|it| compile::simple(it, &pieces));
-            let asked = || Asked { alone: ask(), piped: ask() };
+            let asked = || RequestTemplates { alone: ask(), piped: ask() };
             let unset = args.iter().map(|&slot| format!(":{}", &names[slot as usize]).into()).collect();
             let (fresh, prepared) = (asked(), asked());
-            let (args, places) = (args.into(), quoting::places(&sql.pieces).into());
-            return Request { args, unset, places, fresh, prepared, statement: None, commits, keep };
+            let (args, places) = (args.into(), quoting::contexts(&sql.pieces).into());
+            return SqlRequest {
+                args,
+                unset,
+                places,
+                with_parse: fresh,
+                prepared,
+                statement: None,
+                commits,
+                keep,
+            };
         }
-        let (text, args) = sql.parameterised();
+        let (text, args) = sql.parameterize();
         let statement = (mode == Mode::Prepared).then_some(statements);
         let name = statement.map_or(String::new(), |it| format!("P_{it}"));
         let ask = |parse: bool, sync: bool| {
@@ -558,16 +578,16 @@ impl Request {
                 }
             })
         };
-        let asked = |parse| Asked { alone: ask(parse, true), piped: ask(parse, false) };
+        let asked = |parse| RequestTemplates { alone: ask(parse, true), piped: ask(parse, false) };
         let (fresh, prepared) = (asked(true), asked(false));
         let (args, unset, places) = (args.into(), [].into(), [].into());
-        Request { args, unset, places, fresh, prepared, statement, commits, keep }
+        SqlRequest { args, unset, places, with_parse: fresh, prepared, statement, commits, keep }
     }
 
     /// What to render, given whether its statement is prepared on this connection.
     #[inline]
     pub fn template(&self, prepared: bool, piped: bool) -> &Template {
-        let asked = if prepared { &self.prepared } else { &self.fresh };
+        let asked = if prepared { &self.prepared } else { &self.with_parse };
         if piped { &asked.piped } else { &asked.alone }
     }
 }
@@ -579,7 +599,7 @@ fn template(build: impl FnOnce(&mut TemplateBuilder)) -> Template {
 }
 
 /// Room for each column's fields, in bytes: as much as any of these rows needs, and not more than a page.
-fn longest<'a>(rows: impl Iterator<Item = Fields<'a>>) -> Vec<usize> {
+fn field_lengths<'a>(rows: impl Iterator<Item = Fields<'a>>) -> Vec<usize> {
     const PAGE: usize = 4096;
     rows.fold(Vec::new(), |mut longest, fields| {
         for (column, field) in fields.enumerate() {
@@ -594,7 +614,7 @@ fn longest<'a>(rows: impl Iterator<Item = Fields<'a>>) -> Vec<usize> {
 }
 
 /// Does this statement's text begin with COMMIT or END?
-fn commits(text: &str) -> bool {
+fn is_commit(text: &str) -> bool {
     let word = text.trim_start().split(|it: char| !it.is_ascii_alphabetic()).next().unwrap_or_default();
     word.eq_ignore_ascii_case("commit") || word.eq_ignore_ascii_case("end")
 }

@@ -1,16 +1,19 @@
 //! After the window has begun, a transaction allocates nothing; and connections are small.
 
-use load::feed::{Feed, Order};
-use load::ledger::{Drain, Keyed, Tap, taps};
-use load::random::Seeds;
-use load::script::call::{Method, Written};
-use load::script::{Head, Maker, Mode, Program, Source, parse};
-use load::{Action, ConnId, Initial, Plan, Recorder, Seeding, Service, Shard, Tally, Target, Workload};
-use model::durability::{Attempt, Entry};
-use model::plan::{Body, CaptureFrom, Expect, Stage, Step, Think};
-use model::rows::{Form, Layout as RowLayout, Rows};
+use load::feed::{DrawOrder, Feed};
+use load::ledger::{KeyedScript, LedgerConsumer, LedgerProducer, ledger_channel};
+use load::random::SeedSequence;
+use load::script::call::{Method, RequestSource};
+use load::script::{Mode, Program, ProgramBuilder, ScriptHeader, ScriptSource, parse};
+use load::{
+    Action, ConnId, InitialValue, IntervalRecorder, LoadPlan, Recorder, RngSeeds, Service, Shard, Target,
+    Workload,
+};
+use model::durability::{LedgerEntry, WriteAttempt};
+use model::plan::{CaptureSource, Expectation, HttpStep, RequestBody, ThinkTime, UserStage};
+use model::rows::{RowFormat, RowLayout, Rows};
 use model::{
-    ClientId, Curve, Interval, Nanos, PerSecond, Record, Schedule, ScriptId, Spacing, Stream, Users,
+    ClientId, Curve, Interval, Nanos, PerSecond, Record, Schedule, ScriptId, Spacing, Stream, UserRamp,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -18,7 +21,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use wire::pg::{Login, Secret, Transport};
 
-struct Counting;
+struct CountingAllocator;
 
 thread_local! {
     // Of this thread: the test's harness has one of its own, which allocates when it likes.
@@ -28,7 +31,7 @@ thread_local! {
 }
 
 // SAFETY: passes everything on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if COUNTS.get() {
             ALLOCATIONS.set(ALLOCATIONS.get() + 1);
@@ -46,31 +49,41 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// The recorder of real runs, a number of records, and a ledger if there is one, which this empties itself.
-struct Count {
+struct CountingRecorder {
     records: u64,
-    tally: Tally,
-    ledger: Option<(Tap, Drain, Vec<Entry>)>,
+    tally: IntervalRecorder,
+    ledger: Option<(LedgerProducer, LedgerConsumer, Vec<LedgerEntry>)>,
     /// What takes the tally's full intervals, and gives them back empty.
     full: Receiver<Box<Interval>>,
     empty: SyncSender<Box<Interval>>,
 }
 
-impl Count {
+impl CountingRecorder {
     /// A shard of this work, whose second interval waits already.
-    fn shard(work: Workload, ledger: Option<(Tap, Drain, Vec<Entry>)>) -> Shard<Count> {
+    fn shard(
+        work: Workload,
+        ledger: Option<(LedgerProducer, LedgerConsumer, Vec<LedgerEntry>)>,
+    ) -> Shard<CountingRecorder> {
         let ((filled, full), (empty, emptied)) = (sync_channel(1), sync_channel(1));
-        let tally = Tally::new((0, work.plan().clients), work.interval(), Nanos::MAX, filled, emptied, None);
+        let tally = IntervalRecorder::new(
+            (0, work.plan().clients),
+            work.interval(),
+            Nanos::MAX,
+            filled,
+            emptied,
+            None,
+        );
         empty.send(Box::new(work.interval())).expect("there is room");
-        Shard::new(Arc::new(work), 0, Count { records: 0, tally, ledger, full, empty })
+        Shard::new(Arc::new(work), 0, CountingRecorder { records: 0, tally, ledger, full, empty })
     }
 }
 
-impl Recorder for Count {
-    fn begun(&mut self) {
-        self.tally.begun();
+impl Recorder for CountingRecorder {
+    fn transaction_started(&mut self) {
+        self.tally.transaction_started();
     }
 
     fn record(&mut self, it: &Record) {
@@ -79,12 +92,12 @@ impl Recorder for Count {
         self.tally.record(it);
     }
 
-    fn statement(&mut self, script: ScriptId, command: u16, service: Nanos) {
-        self.tally.statement(script, command, service);
+    fn statement_finished(&mut self, script: ScriptId, command: u16, service: Nanos) {
+        self.tally.statement_finished(script, command, service);
     }
 
-    fn answered(&mut self, script: ScriptId, command: u16, bytes: u64) {
-        self.tally.answered(script, command, bytes);
+    fn response_received(&mut self, script: ScriptId, command: u16, bytes: u64) {
+        self.tally.response_received(script, command, bytes);
     }
 
     fn send_lag(&mut self, lag: Nanos) {
@@ -121,16 +134,16 @@ impl Recorder for Count {
                 let counts = COUNTS.replace(false);
                 drain.take(entries);
                 entries.clear();
-                drain.written();
+                drain.mark_written();
                 COUNTS.set(counts);
             }
             tap.reserve(client, sequence);
         }
     }
 
-    fn wrote(&mut self, attempt: &Attempt, server: &[u8]) {
+    fn write_completed(&mut self, attempt: &WriteAttempt, server: &[u8]) {
         if let Some((tap, ..)) = &mut self.ledger {
-            tap.wrote(attempt, server);
+            tap.push_attempt(attempt, server);
         }
     }
 }
@@ -162,7 +175,7 @@ struct Server {
 }
 
 impl Server {
-    fn turn(&mut self, shard: &mut Shard<Count>) -> bool {
+    fn step(&mut self, shard: &mut Shard<CountingRecorder>) -> bool {
         self.now += 10_000;
         shard.advance(Nanos(self.now));
         loop {
@@ -180,7 +193,7 @@ impl Server {
                 Action::Wait(_) => break,
                 Action::Done => return false,
                 Action::Close(_) | Action::Finish(_) | Action::Probe(_) => {}
-                Action::Shell { .. } | Action::Say(_) => {}
+                Action::Shell { .. } | Action::Report(_) => {}
             }
         }
         for at in 0..self.asked.len() {
@@ -207,34 +220,34 @@ impl Server {
     }
 }
 
-fn shard(clients: u32, schedule: Schedule) -> Shard<Count> {
+fn shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     let text = "\\set r random(1, 1000000)\nSELECT seat FROM tickets WHERE id = :r AND price < :r * 2.5;\n";
     let program =
-        parse(&[Source { name: "test", text, weight: 1 }], Mode::Prepared, false, &[]).expect("right");
+        parse(&[ScriptSource { name: "test", text, weight: 1 }], Mode::Prepared, false, &[]).expect("right");
     let work =
         Workload::new(plan(program, clients, schedule), Arc::new(Login::new("me", "db")), Transport::Unix);
-    Count::shard(work, None)
+    CountingRecorder::shard(work, None)
 }
 
 /// The same of writes that a ledger is kept of.
-fn ledger_shard(clients: u32, schedule: Schedule) -> Shard<Count> {
+fn ledger_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     let text = "\\set r random(1, 1000000)\nINSERT INTO posts VALUES (:r, 'post ' || :token);\n";
-    let sources = [Source { name: "test", text, weight: 1 }];
-    let program = parse(&sources, Mode::Prepared, false, &Keyed::VARIABLES).expect("right");
-    let keyed = vec![Keyed::of(&program)];
+    let sources = [ScriptSource { name: "test", text, weight: 1 }];
+    let program = parse(&sources, Mode::Prepared, false, &KeyedScript::VARIABLE_NAMES).expect("right");
+    let keyed = vec![KeyedScript::from_program(&program)];
     let work =
         Workload::new(plan(program, clients, schedule), Arc::new(Login::new("me", "db")), Transport::Unix);
-    let (mut taps, mut drain) = taps(&[(0, clients)], 1);
+    let (mut taps, mut drain) = ledger_channel(&[(0, clients)], 1);
     let (mut tap, mut entries) = (taps.remove(0), Vec::with_capacity(2 * clients as usize + 1024));
     tap.prepare();
     drain.take(&mut entries);
-    drain.written();
-    Count::shard(work.with_ledger(1, keyed), Some((tap, drain, entries)))
+    drain.mark_written();
+    CountingRecorder::shard(work.with_ledger(1, keyed), Some((tap, drain, entries)))
 }
 
 /// The same of clients that post a body with a hole.
-fn web_shard(clients: u32, schedule: Schedule) -> Shard<Count> {
-    let written = Written {
+fn web_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
+    let written = RequestSource {
         method: Method::Post,
         target: "/a?b=${client_id}",
         headers: &["X: ${client_id}".to_owned()],
@@ -242,20 +255,21 @@ fn web_shard(clients: u32, schedule: Schedule) -> Shard<Count> {
         expect: &[],
         secrets: |_| None,
     };
-    let program = Program::of_request(&written, &["client_id"]).expect("right");
+    let program = Program::from_request(&written, &["client_id"]).expect("right");
     let slot = program.slot("client_id").expect("it is used");
     let mut plan = plan(program, clients, schedule);
-    plan.seeds.variables.push((slot, Initial::Client));
-    let service = Service { end_within: Some(Nanos::from_secs(1)), ..Service::plain("localhost") };
-    let work = Workload::of(plan, None, vec![service]);
-    Count::shard(work, None)
+    plan.seeds.variables.push((slot, InitialValue::Client));
+    let service =
+        Service { response_timeout: Some(Nanos::from_secs(1)), ..Service::without_tls("localhost") };
+    let work = Workload::with_services(plan, None, vec![service]);
+    CountingRecorder::shard(work, None)
 }
 
 /// The same of clients that draw from feeds, take something of every answer and use it.
-fn mix_shard(clients: u32, schedule: Schedule) -> Shard<Count> {
+fn mix_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     let columns: Vec<String> =
         ["method", "target", "headers", "body", "who"].iter().map(|it| (*it).to_owned()).collect();
-    let (mut bytes, mut layout) = (Vec::new(), RowLayout::new(Form::Packed, columns.clone()));
+    let (mut bytes, mut layout) = (Vec::new(), RowLayout::new(RowFormat::Packed, columns.clone()));
     for n in 0..1000_usize {
         layout.push(bytes.len() as u64);
         let body = "x".repeat(n % 5 * 60);
@@ -265,63 +279,67 @@ fn mix_shard(clients: u32, schedule: Schedule) -> Shard<Count> {
         }
     }
     let rows = Rows::new(Arc::new(bytes), layout);
-    let step = |target: &str, captures: Vec<(String, CaptureFrom)>, contains: Option<&str>| Step {
+    let step = |target: &str, captures: Vec<(String, CaptureSource)>, contains: Option<&str>| HttpStep {
         name: None,
         method: "GET".to_owned(),
         target: target.to_owned(),
         headers: vec![("X".to_owned(), "${token}".to_owned())],
         body: None,
         captures,
-        expect: Expect { status: Vec::new(), contains: contains.map(str::to_owned) },
+        expect: Expectation { status: Vec::new(), contains: contains.map(str::to_owned) },
         redirects: 0,
-        unpack: false,
+        decompress: false,
     };
     let captures = vec![
-        ("token".to_owned(), CaptureFrom::Json("/token".to_owned())),
-        ("date".to_owned(), CaptureFrom::Header("date".to_owned())),
-        ("found".to_owned(), CaptureFrom::Regex("tok(e[a-z])".to_owned())),
+        ("token".to_owned(), CaptureSource::Json("/token".to_owned())),
+        ("date".to_owned(), CaptureSource::Header("date".to_owned())),
+        ("found".to_owned(), CaptureSource::Regex("tok(e[a-z])".to_owned())),
     ];
     let steps = [step("/${who}", captures, Some("token")), step("/${found}?${date}&${n}", Vec::new(), None)];
     let sets = [("n", "random(1, 1000)"), ("token", "7")].map(|(name, it)| (name.to_owned(), it.to_owned()));
-    let mut maker = Maker::new(Mode::Simple, &[]);
-    maker.http(&Head { name: "steps", weight: 1, draws: Some((0, &columns)) }, 0, &sets, &steps);
-    maker.ammo(&Head { name: "ammo", weight: 1, draws: Some((1, &columns)) }, 0);
+    let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
+    maker.add_http(&ScriptHeader { name: "steps", weight: 1, draws: Some((0, &columns)) }, 0, &sets, &steps);
+    maker.add_ammo(&ScriptHeader { name: "ammo", weight: 1, draws: Some((1, &columns)) }, 0);
     let program = maker.finish().expect("right");
     let feeds = vec![
-        Feed::new(rows.clone(), Order::Zipfian { s: 1.1 }),
-        Feed::new(rows, Order::Shuffled { seed: 1 }),
+        Feed::new(rows.clone(), DrawOrder::Zipfian { s: 1.1 }),
+        Feed::new(rows, DrawOrder::Shuffled { seed: 1 }),
     ];
-    let work = Workload::of(plan(program, clients, schedule), None, vec![Service::plain("localhost")]);
-    Count::shard(work.with_feeds(feeds), None)
+    let work = Workload::with_services(
+        plan(program, clients, schedule),
+        None,
+        vec![Service::without_tls("localhost")],
+    );
+    CountingRecorder::shard(work.with_feeds(feeds), None)
 }
 
 /// The same of clients that keep cookies, follow redirects and unpack what they are answered.
-fn hop_shard(clients: u32, schedule: Schedule) -> Shard<Count> {
-    let step = Step {
+fn hop_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
+    let step = HttpStep {
         name: None,
         method: "POST".to_owned(),
         target: "/a/${client_id}".to_owned(),
         headers: vec![("X".to_owned(), "${env:TOKEN}".to_owned())],
-        body: Some(Body::Json("{\"a\": \"${client_id}\"}".to_owned())),
-        captures: vec![("token".to_owned(), CaptureFrom::Json("/token".to_owned()))],
-        expect: Expect { status: vec![(200, 200)], contains: Some("t7".to_owned()) },
+        body: Some(RequestBody::Json("{\"a\": \"${client_id}\"}".to_owned())),
+        captures: vec![("token".to_owned(), CaptureSource::Json("/token".to_owned()))],
+        expect: Expectation { status: vec![(200, 200)], contains: Some("t7".to_owned()) },
         redirects: 3,
-        unpack: true,
+        decompress: true,
     };
     let secret = |_: &str| Some(Secret::new("secret"));
-    let mut maker = Maker::new(Mode::Simple, &["client_id"]).with_secrets(secret);
-    maker.http(&Head { name: "hop", weight: 1, draws: None }, 0, &[], &[step]);
+    let mut maker = ProgramBuilder::new(Mode::Simple, &["client_id"]).with_secrets(secret);
+    maker.add_http(&ScriptHeader { name: "hop", weight: 1, draws: None }, 0, &[], &[step]);
     let program = maker.finish().expect("right");
     let slot = program.slot("client_id").expect("it is used");
     let mut plan = plan(program, clients, schedule);
-    plan.seeds.variables.push((slot, Initial::Client));
-    let service = Service { cookies: true, ..Service::plain("localhost") };
-    Count::shard(Workload::of(plan, None, vec![service]), None)
+    plan.seeds.variables.push((slot, InitialValue::Client));
+    let service = Service { cookies: true, ..Service::without_tls("localhost") };
+    CountingRecorder::shard(Workload::with_services(plan, None, vec![service]), None)
 }
 
-fn plan(program: Program, clients: u32, schedule: Schedule) -> Plan {
-    let mut seeds = Seeds::new(1);
-    Plan {
+fn plan(program: Program, clients: u32, schedule: Schedule) -> LoadPlan {
+    let mut seeds = SeedSequence::new(1);
+    LoadPlan {
         program,
         mode: Mode::Prepared,
         schedule,
@@ -339,9 +357,9 @@ fn plan(program: Program, clients: u32, schedule: Schedule) -> Plan {
         timeout: None,
         verbose: false,
         statements: true,
-        seeds: Seeding {
-            clients: (0..clients).map(|_| seeds.client()).collect(),
-            choices: vec![seeds.thread().choose],
+        seeds: RngSeeds {
+            clients: (0..clients).map(|_| seeds.client_rng()).collect(),
+            script_rngs: vec![seeds.thread_rngs().choose],
             arrivals: 1,
             other: 1,
             variables: Vec::new(),
@@ -349,23 +367,26 @@ fn plan(program: Program, clients: u32, schedule: Schedule) -> Plan {
     }
 }
 
-type Make = fn(u32, Schedule) -> Shard<Count>;
+type ShardFactory = fn(u32, Schedule) -> Shard<CountingRecorder>;
 
 /// One test, because the allocator counts for the whole process.
 #[test]
-fn nothing_is_allocated_after_the_start_and_connections_are_small() {
-    let curve =
-        Curve::Ramp { from: PerSecond(50_000.0), to: PerSecond(100_000.0), lasting: Nanos::from_secs(1_000) };
+fn does_not_allocate_after_start_and_connections_are_small() {
+    let curve = Curve::Ramp {
+        from: PerSecond(50_000.0),
+        to: PerSecond(100_000.0),
+        duration: Nanos::from_secs(1_000),
+    };
     let steps =
-        |rate| Curve::Ramp { from: PerSecond(rate), to: PerSecond(rate), lasting: Nanos::from_secs(1_000) };
-    let stage = Stage { users: 64, spawn_rate: None, lasting: Nanos::from_secs(1_000) };
+        |rate| Curve::Ramp { from: PerSecond(rate), to: PerSecond(rate), duration: Nanos::from_secs(1_000) };
+    let stage = UserStage { users: 64, spawn_rate: None, duration: Nanos::from_secs(1_000) };
     let stream = |rate, script| Stream { curve: steps(rate), spacing: Spacing::Even, script };
     let schedules = [
         Schedule::Closed { think: Nanos::ZERO },
         Schedule::Closed { think: Nanos::from_millis(1) },
-        Schedule::Users(Users {
+        Schedule::Users(UserRamp {
             stages: vec![stage],
-            think: Think::LogNormal { median: Nanos::from_micros(300), sigma: 0.5 },
+            think: ThinkTime::LogNormal { median: Nanos::from_micros(300), sigma: 0.5 },
             pacing: Some(Nanos::from_micros(400)),
             rate_max: Some(PerSecond(50_000.0)),
         }),
@@ -373,9 +394,9 @@ fn nothing_is_allocated_after_the_start_and_connections_are_small() {
         Schedule::Open { curve: curve.clone(), spacing: Spacing::Even },
         Schedule::Open { curve, spacing: Spacing::Poisson },
     ];
-    let both: [(&str, Make); 4] =
+    let both: [(&str, ShardFactory); 4] =
         [("SQL", shard), ("HTTP", web_shard), ("mix", mix_shard), ("hops", hop_shard)];
-    let ledger: (&str, Make) = ("ledger", ledger_shard);
+    let ledger: (&str, ShardFactory) = ("ledger", ledger_shard);
     let cases =
         both.iter().chain([&ledger]).flat_map(|it| schedules.iter().map(move |schedule| (it, schedule)));
     for ((protocol, make), schedule) in cases {
@@ -390,16 +411,16 @@ fn nothing_is_allocated_after_the_start_and_connections_are_small() {
             pages: if *protocol == "hops" { hops() } else { pages() },
         };
         while !shard.is_settled() {
-            server.turn(&mut shard);
+            server.step(&mut shard);
         }
         shard.begin(Nanos(server.now + 1));
         // Every client's first transaction prepares its statement and brings its buffers to their size.
         while shard.recorder.records < 10_000 {
-            server.turn(&mut shard);
+            server.step(&mut shard);
         }
         COUNTS.set(true);
         while shard.recorder.records < 10_000 + count {
-            server.turn(&mut shard);
+            server.step(&mut shard);
         }
         COUNTS.set(false);
         let allocations = ALLOCATIONS.replace(0);
@@ -411,7 +432,7 @@ fn nothing_is_allocated_after_the_start_and_connections_are_small() {
 
     // Cookies and unpacking have their price, see docs/http.md.
     for (protocol, make) in both {
-        small(protocol, make, if protocol == "hops" { 72 } else { 4 });
+        check_connection_size(protocol, make, if protocol == "hops" { 72 } else { 4 });
     }
 }
 
@@ -423,7 +444,7 @@ fn hops() -> [Vec<u8>; 2] {
     [MOVED.to_vec(), [PACKED_HEAD, PACKED_BODY].concat()]
 }
 
-fn small(protocol: &str, make: Make, kilobytes: usize) {
+fn check_connection_size(protocol: &str, make: ShardFactory, kilobytes: usize) {
     let before = BYTES.get();
     let clients = if kilobytes > 4 { 1_000 } else { 10_000 };
     let mut shard = make(clients, Schedule::Closed { think: Nanos::ZERO });
@@ -431,11 +452,11 @@ fn small(protocol: &str, make: Make, kilobytes: usize) {
     let pages = if protocol == "hops" { hops() } else { pages() };
     let mut server = Server { asked: Vec::with_capacity(clients as usize), sessions, now: 0, pages };
     while !shard.is_settled() {
-        server.turn(&mut shard);
+        server.step(&mut shard);
     }
     shard.begin(Nanos(server.now + 1));
     while shard.recorder.records < 3 * u64::from(clients) {
-        server.turn(&mut shard);
+        server.step(&mut shard);
     }
     let each = (BYTES.get() - before) as usize / clients as usize;
     println!("{protocol}: {each} bytes for each of {clients} connections");

@@ -1,10 +1,10 @@
 //! Two doors to PostgreSQL: who goes through which of them, and what if one is shut?
 
-use load::random::Seeds;
-use load::script::{Mode, Source, parse};
-use load::sim::{Outage, Service, World, drive};
-use load::{Action, ConnId, Hosts, Plan, Postgres, Recorder, Seeding, Shard, Target, Workload};
-use model::plan::To;
+use load::random::SeedSequence;
+use load::script::{Mode, ScriptSource, parse};
+use load::sim::{ServiceTime, SimulatedOutage, SimulatedSystem, drive};
+use load::{Action, ConnId, Hosts, LoadPlan, PostgresEndpoint, Recorder, RngSeeds, Shard, Target, Workload};
+use model::plan::SqlTarget;
 use model::{Code, Curve, Nanos, Outcome, PerSecond, Record, Schedule, ScriptId, Spacing};
 use std::sync::Arc;
 use wire::pg::{Login, Transport};
@@ -14,30 +14,30 @@ const ANSWER: &[u8] = b"C\0\0\0\x0dSELECT 1\0Z\0\0\0\x05I";
 
 const CLOSED: Schedule = Schedule::Closed { think: Nanos::ZERO };
 
-fn door() -> Postgres {
+fn postgres() -> PostgresEndpoint {
     let mut login = Login::new("me", "db");
-    login.cancels = true;
-    Postgres::new(Arc::new(login), Transport::Unix)
+    login.send_cancel = true;
+    PostgresEndpoint::new(Arc::new(login), Transport::Unix)
 }
 
 /// A script for each of these, called by where it goes and of equal weight.
-fn workload(to: &[To], clients: u32, schedule: Schedule, ends: Nanos) -> Workload {
-    workload_by(door(), Some(door()), to, clients, schedule, ends)
+fn workload(to: &[SqlTarget], clients: u32, schedule: Schedule, ends: Nanos) -> Workload {
+    workload_by(postgres(), Some(postgres()), to, clients, schedule, ends)
 }
 
 fn workload_by(
-    first: Postgres,
-    second: Option<Postgres>,
-    to: &[To],
+    first: PostgresEndpoint,
+    second: Option<PostgresEndpoint>,
+    to: &[SqlTarget],
     clients: u32,
     schedule: Schedule,
     ends: Nanos,
 ) -> Workload {
     let texts: Vec<String> = to.iter().map(|it| format!("SELECT '{it:?}';\n")).collect();
-    let sources: Vec<_> = texts.iter().map(|text| Source { name: "test", text, weight: 1 }).collect();
+    let sources: Vec<_> = texts.iter().map(|text| ScriptSource { name: "test", text, weight: 1 }).collect();
     let program = parse(&sources, Mode::Simple, false, &[]).expect("right");
-    let mut seeds = Seeds::new(3);
-    let plan = Plan {
+    let mut seeds = SeedSequence::new(3);
+    let plan = LoadPlan {
         program,
         mode: Mode::Simple,
         schedule,
@@ -55,15 +55,15 @@ fn workload_by(
         timeout: None,
         verbose: false,
         statements: false,
-        seeds: Seeding {
-            clients: (0..clients).map(|_| seeds.client()).collect(),
-            choices: vec![seeds.thread().choose],
+        seeds: RngSeeds {
+            clients: (0..clients).map(|_| seeds.client_rng()).collect(),
+            script_rngs: vec![seeds.thread_rngs().choose],
             arrivals: 3,
             other: 3,
             variables: Vec::new(),
         },
     };
-    let work = Workload::of(plan, Some(first), Vec::new());
+    let work = Workload::with_services(plan, Some(first), Vec::new());
     match second {
         Some(second) => work.with_replicas(second, to),
         None => work,
@@ -71,12 +71,12 @@ fn workload_by(
 }
 
 #[derive(Default)]
-struct All {
+struct EventLog {
     records: Vec<Record>,
     connected: usize,
 }
 
-impl Recorder for All {
+impl Recorder for EventLog {
     fn record(&mut self, it: &Record) {
         self.records.push(*it);
     }
@@ -96,7 +96,7 @@ enum Host {
 
 /// A server behind each door, or several, that answer at once; what was asked at which, and who was hung up on.
 struct Servers {
-    shard: Shard<All>,
+    shard: Shard<EventLog>,
     now: Nanos,
     /// By door and host.
     hosts: [Vec<Host>; 2],
@@ -110,7 +110,7 @@ struct Servers {
 
 impl Servers {
     fn new(work: Workload) -> Servers {
-        let shard = Shard::new(Arc::new(work), 0, All::default());
+        let shard = Shard::new(Arc::new(work), 0, EventLog::default());
         let logged_in = vec![false; shard.connections() as usize];
         let hosts = [vec![Host::Primary], vec![Host::Primary]];
         let (asked, answered, opened, closed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -118,12 +118,14 @@ impl Servers {
     }
 
     fn host(&self, conn: ConnId) -> (u16, u16, Host) {
-        let Target::Postgres { door, host } = self.shard.target(conn) else { panic!("there is no service") };
+        let Target::Postgres { endpoint: door, host } = self.shard.target(conn) else {
+            panic!("there is no service")
+        };
         (door, host, self.hosts[usize::from(door)][usize::from(host)])
     }
 
     /// A host becomes another one, as a server that is killed or promoted does: its sessions end.
-    fn turn_into(&mut self, (door, host): (u16, u16), what: Host) {
+    fn set_host(&mut self, (door, host): (u16, u16), what: Host) {
         self.hosts[usize::from(door)][usize::from(host)] = what;
         for conn in (0..self.logged_in.len() as u32).map(ConnId) {
             if self.logged_in[conn.0 as usize] && self.host(conn).0 == door && self.host(conn).1 == host {
@@ -156,7 +158,7 @@ impl Servers {
                 Action::Finish(_) | Action::Probe(_) => {}
                 Action::Wait(_) => break true,
                 Action::Done => break false,
-                Action::Say(_) | Action::Shell { .. } => {}
+                Action::Report(_) | Action::Shell { .. } => {}
             }
         };
         for (conn, bytes) in sent {
@@ -195,9 +197,10 @@ impl Servers {
 }
 
 #[test]
-fn each_script_goes_where_it_is_sent() {
+fn scripts_use_their_endpoint() {
     let ends = Nanos::from_secs(3600);
-    let mut servers = Servers::new(workload(&[To::Primary, To::Replica, To::Any], 3, CLOSED, ends));
+    let mut servers =
+        Servers::new(workload(&[SqlTarget::Primary, SqlTarget::Replica, SqlTarget::Any], 3, CLOSED, ends));
     assert_eq!(servers.shard.connections(), 9, "two sessions for each client, and one that cancels");
     servers.begin();
     assert_eq!(servers.opened, [0, 1, 2].map(ConnId), "before the window there is one session each");
@@ -224,9 +227,9 @@ fn each_script_goes_where_it_is_sent() {
 
 /// A session that breaks while nobody speaks in it is no failure: it is opened again when it is needed.
 #[test]
-fn a_parked_session_may_break() {
+fn broken_parked_session_does_not_fail_transactions() {
     let ends = Nanos::from_secs(3600);
-    let mut servers = Servers::new(workload(&[To::Primary, To::Replica], 1, CLOSED, ends));
+    let mut servers = Servers::new(workload(&[SqlTarget::Primary, SqlTarget::Replica], 1, CLOSED, ends));
     servers.begin();
     servers.run(20);
     assert_eq!(servers.opened.len(), 2);
@@ -250,22 +253,22 @@ fn a_parked_session_may_break() {
 
 /// While one door is shut, clients go on by the other.
 #[test]
-fn a_shut_door_stops_nobody_at_the_other() {
+fn unreachable_endpoint_does_not_stop_the_other() {
     let curve =
-        |rate| Curve::Ramp { from: PerSecond(rate), to: PerSecond(rate), lasting: Nanos::from_secs(9) };
+        |rate| Curve::Ramp { from: PerSecond(rate), to: PerSecond(rate), duration: Nanos::from_secs(9) };
     let open = Schedule::Open { curve: curve(400.0), spacing: Spacing::Even };
     for (schedule, shut) in [(CLOSED, 0), (CLOSED, 1), (open.clone(), 0), (open, 1)] {
         let told = format!("{schedule:?}, door {shut}");
         let (from, to) = (Nanos::from_secs(3), Nanos::from_secs(6));
-        let world = World {
+        let world = SimulatedSystem {
             servers: 100,
-            service: Service::Constant(Nanos::from_millis(1)),
+            service: ServiceTime::Constant(Nanos::from_millis(1)),
             delay: Nanos::from_micros(50),
-            outages: vec![Outage { door: shut, from, to }],
-            ..World::default()
+            outages: vec![SimulatedOutage { endpoint: shut, from, to }],
+            ..SimulatedSystem::default()
         };
-        let work = workload(&[To::Primary, To::Replica], 20, schedule, Nanos::from_secs(9));
-        let shard = Shard::new(Arc::new(work), 0, All::default());
+        let work = workload(&[SqlTarget::Primary, SqlTarget::Replica], 20, schedule, Nanos::from_secs(9));
+        let shard = Shard::new(Arc::new(work), 0, EventLog::default());
         let all = drive(vec![shard], &world).pop().expect("one went in").recorder;
         let of = |script: u16| all.records.iter().filter(move |it| it.script == ScriptId(script));
         let during = |it: &&Record| it.finished > from && it.finished < to;
@@ -281,21 +284,28 @@ fn a_shut_door_stops_nobody_at_the_other() {
     }
 }
 
-fn among(count: u16, wanted: To) -> Postgres {
+fn postgres_with_hosts(count: u16, wanted: SqlTarget) -> PostgresEndpoint {
     let mut login = Login::new("me", "db");
     login.keep_parameters = true;
-    Postgres::among(Arc::new(login), Transport::Tcp, Hosts { count, wanted })
+    PostgresEndpoint::with_hosts(Arc::new(login), Transport::Tcp, Hosts { count, target_role: wanted })
 }
 
 /// The primary is killed, nobody is there for a while, and a standby is promoted.
 #[test]
-fn clients_find_whichever_host_is_the_primary() {
-    let work = workload_by(among(3, To::Primary), None, &[To::Primary], 6, CLOSED, Nanos::from_secs(3600));
+fn clients_find_the_primary_among_hosts() {
+    let work = workload_by(
+        postgres_with_hosts(3, SqlTarget::Primary),
+        None,
+        &[SqlTarget::Primary],
+        6,
+        CLOSED,
+        Nanos::from_secs(3600),
+    );
     let mut servers = Servers::new(work);
     servers.hosts[0] = vec![Host::Primary, Host::Standby, Host::Standby];
     servers.begin();
     servers.run(100);
-    servers.turn_into((0, 0), Host::Gone);
+    servers.set_host((0, 0), Host::Gone);
     let (before, asked) = (servers.opened.len(), servers.answered.len());
     assert!(servers.answered.iter().all(|it| *it == (0, 0)), "{:?}", servers.answered);
     for _ in 0..100 {
@@ -304,7 +314,7 @@ fn clients_find_whichever_host_is_the_primary() {
     assert_eq!(servers.answered.len(), asked, "a standby was asked to write");
     let rounds = (servers.opened.len() - before) as f64 / 18.0;
     assert!((2.0..=20.0).contains(&rounds), "{rounds} times round the hosts in a tenth of a second");
-    servers.turn_into((0, 2), Host::Primary);
+    servers.set_host((0, 2), Host::Primary);
     servers.run(100);
     assert!(servers.answered[asked..].iter().all(|it| *it == (0, 2)), "{:?}", &servers.answered[asked..]);
     // What was under way when the first one was killed, and nothing since.
@@ -316,9 +326,9 @@ fn clients_find_whichever_host_is_the_primary() {
 }
 
 #[test]
-fn clients_of_replicas_are_dealt_out_and_pass_by_one_that_was_promoted() {
-    let replicas = Some(among(3, To::Replica));
-    let work = workload_by(door(), replicas, &[To::Replica], 6, CLOSED, Nanos::from_secs(3600));
+fn replica_clients_spread_and_skip_promoted_host() {
+    let replicas = Some(postgres_with_hosts(3, SqlTarget::Replica));
+    let work = workload_by(postgres(), replicas, &[SqlTarget::Replica], 6, CLOSED, Nanos::from_secs(3600));
     let mut servers = Servers::new(work);
     servers.hosts[1] = vec![Host::Standby, Host::Standby, Host::Primary];
     servers.begin();
@@ -326,7 +336,7 @@ fn clients_of_replicas_are_dealt_out_and_pass_by_one_that_was_promoted() {
     let count = |servers: &Servers, host| servers.answered.iter().filter(|it| **it == (1, host)).count();
     let each = [0, 1, 2].map(|it| count(&servers, it));
     assert!(each[0] > 200 && each[1] > 200 && each[2] == 0, "{each:?}");
-    servers.turn_into((1, 0), Host::Primary);
+    servers.set_host((1, 0), Host::Primary);
     servers.answered.clear();
     servers.run(100);
     assert_eq!((count(&servers, 0), count(&servers, 2)), (0, 0));

@@ -1,10 +1,10 @@
 //! What does the ledger hear of a write, whatever the server's bytes are and wherever they are split?
 
-use load::ledger::Keyed;
-use load::random::Seeds;
-use load::script::{Mode, Source, parse};
-use load::{Action, ConnId, Plan, Recorder, Seeding, Shard, Workload};
-use model::durability::{Attempt, Key, Outcome, Token};
+use load::ledger::KeyedScript;
+use load::random::SeedSequence;
+use load::script::{Mode, ScriptSource, parse};
+use load::{Action, ConnId, LoadPlan, Recorder, RngSeeds, Shard, Workload};
+use model::durability::{Token, WriteAttempt, WriteKey, WriteOutcome};
 use model::{Code, Nanos, Record, Schedule};
 use std::sync::Arc;
 use wire::pg::{Login, Transport};
@@ -12,13 +12,13 @@ use wire::pg::{Login, Transport};
 const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
 
 #[derive(Default)]
-struct All {
-    wrote: Vec<(Attempt, String)>,
+struct EventLog {
+    wrote: Vec<(WriteAttempt, String)>,
     reserved: Vec<u64>,
     records: u32,
 }
 
-impl Recorder for All {
+impl Recorder for EventLog {
     fn record(&mut self, _: &Record) {
         self.records += 1;
     }
@@ -27,7 +27,7 @@ impl Recorder for All {
         self.reserved.push(sequence);
     }
 
-    fn wrote(&mut self, attempt: &Attempt, server: &[u8]) {
+    fn write_completed(&mut self, attempt: &WriteAttempt, server: &[u8]) {
         assert_eq!(self.records as usize, self.wrote.len(), "before its record");
         self.wrote.push((*attempt, String::from_utf8_lossy(server).into_owned()));
     }
@@ -35,18 +35,18 @@ impl Recorder for All {
 
 const SECRET: u64 = 0x5eed;
 
-fn shard(script: &str, mode: Mode, timeout: Option<Nanos>) -> Shard<All> {
+fn shard(script: &str, mode: Mode, timeout: Option<Nanos>) -> Shard<EventLog> {
     let work = workload(script, mode, timeout);
-    let keyed = Keyed::of(&work.plan().program);
-    Shard::new(Arc::new(work.with_ledger(SECRET, vec![keyed])), 0, All::default())
+    let keyed = KeyedScript::from_program(&work.plan().program);
+    Shard::new(Arc::new(work.with_ledger(SECRET, vec![keyed])), 0, EventLog::default())
 }
 
 fn workload(script: &str, mode: Mode, timeout: Option<Nanos>) -> Workload {
-    let sources = [Source { name: "test", text: script, weight: 1 }];
-    let program = parse(&sources, mode, false, &Keyed::VARIABLES).expect("right");
-    let mut seeds = Seeds::new(1);
-    let thread = seeds.thread();
-    let plan = Plan {
+    let sources = [ScriptSource { name: "test", text: script, weight: 1 }];
+    let program = parse(&sources, mode, false, &KeyedScript::VARIABLE_NAMES).expect("right");
+    let mut seeds = SeedSequence::new(1);
+    let thread = seeds.thread_rngs();
+    let plan = LoadPlan {
         program,
         mode,
         schedule: Schedule::Closed { think: Nanos::ZERO },
@@ -64,21 +64,21 @@ fn workload(script: &str, mode: Mode, timeout: Option<Nanos>) -> Workload {
         timeout,
         verbose: false,
         statements: false,
-        seeds: Seeding {
-            clients: vec![seeds.client()],
-            choices: vec![thread.choose],
+        seeds: RngSeeds {
+            clients: vec![seeds.client_rng()],
+            script_rngs: vec![thread.choose],
             arrivals: 1,
             other: 1,
             variables: Vec::new(),
         },
     };
     let mut login = Login::new("me", "db");
-    login.cancels = true;
+    login.send_cancel = true;
     Workload::new(plan, Arc::new(login), Transport::Unix)
 }
 
 /// Does what the shard asks for; tells what it sent.
-fn perform(shard: &mut Shard<All>, now: Nanos) -> Vec<u8> {
+fn perform(shard: &mut Shard<EventLog>, now: Nanos) -> Vec<u8> {
     let mut sent = Vec::new();
     shard.advance(now);
     loop {
@@ -90,7 +90,7 @@ fn perform(shard: &mut Shard<All>, now: Nanos) -> Vec<u8> {
                 shard.sent(conn, n);
             }
             Action::Close(_) | Action::Finish(_) | Action::Probe(_) => {}
-            Action::Say(_) | Action::Shell { .. } => {}
+            Action::Report(_) | Action::Shell { .. } => {}
             Action::Wait(Nanos::ZERO) => shard.advance(now),
             Action::Wait(_) | Action::Done => return sent,
         }
@@ -99,7 +99,7 @@ fn perform(shard: &mut Shard<All>, now: Nanos) -> Vec<u8> {
 
 /// What the ledger hears of the first write, whose requests are answered with these bytes each, in two pieces; after the
 /// last the connection breaks if `breaks`.
-fn heard(script: &str, answers: &[Vec<u8>], cut: usize, breaks: bool) -> (Attempt, String) {
+fn ledger_record(script: &str, answers: &[Vec<u8>], cut: usize, breaks: bool) -> (WriteAttempt, String) {
     let conn = ConnId(0);
     let mut shard = shard(script, Mode::Simple, None);
     let mut now = Nanos(0);
@@ -154,10 +154,10 @@ const BLOCK: &str = "BEGIN;\nINSERT INTO t VALUES (:token);\nCOMMIT;\n";
 
 /// Splits each answer at every byte; the outcome must be the same.
 #[track_caller]
-fn check(script: &str, answers: &[Vec<u8>], breaks: bool, expected: Outcome) {
+fn check(script: &str, answers: &[Vec<u8>], breaks: bool, expected: WriteOutcome) {
     let longest = answers.iter().map(Vec::len).max().unwrap_or(0);
     for cut in 0..=longest {
-        let (attempt, _) = heard(script, answers, cut, breaks);
+        let (attempt, _) = ledger_record(script, answers, cut, breaks);
         assert_eq!(attempt.outcome, expected, "split at {cut}");
         assert_eq!((attempt.key.session, attempt.key.sequence), (0, 0));
         assert_eq!(attempt.invoked, Nanos(5));
@@ -170,64 +170,69 @@ fn state(it: &[u8; 5]) -> Code {
 }
 
 #[test]
-fn one_statement() {
+fn records_outcome_of_one_statement() {
     let error = |severity, code| notice(b'E', severity, code, "invented");
     let waited = |code| notice(b'N', "WARNING", code, "SyncRepWaitForLSN");
     let inserted = || tag("INSERT 0 1");
     let check = |parts: &[Vec<u8>], breaks, expected| check(ALONE, &[parts.concat()], breaks, expected);
-    check(&[inserted(), ready(b'I')], false, Outcome::Acknowledged);
+    check(&[inserted(), ready(b'I')], false, WriteOutcome::Acknowledged);
     // CommandComplete is not an acknowledgement; nor is a part of ReadyForQuery.
-    check(&[inserted()], true, Outcome::Unknown(Code::RESET));
-    check(&[inserted(), ready(b'I')[..5].to_vec()], true, Outcome::Unknown(Code::RESET));
-    check(&[], true, Outcome::Unknown(Code::RESET));
+    check(&[inserted()], true, WriteOutcome::Unknown(Code::RESET));
+    check(&[inserted(), ready(b'I')[..5].to_vec()], true, WriteOutcome::Unknown(Code::RESET));
+    check(&[], true, WriteOutcome::Unknown(Code::RESET));
     // A wait that was given up, whatever its code and language; another warning is none.
-    check(&[waited("01000"), inserted(), ready(b'I')], false, Outcome::AcknowledgedLocally);
-    check(&[waited("57P01"), inserted(), ready(b'I')], false, Outcome::AcknowledgedLocally);
-    check(&[waited("57P01")], true, Outcome::Unknown(Code::RESET));
+    check(&[waited("01000"), inserted(), ready(b'I')], false, WriteOutcome::AcknowledgedLocally);
+    check(&[waited("57P01"), inserted(), ready(b'I')], false, WriteOutcome::AcknowledgedLocally);
+    check(&[waited("57P01")], true, WriteOutcome::Unknown(Code::RESET));
     let other = notice(b'N', "WARNING", "01000", "SyncRepWaitForLSNs");
-    check(&[other, inserted(), ready(b'I')], false, Outcome::Acknowledged);
+    check(&[other, inserted(), ready(b'I')], false, WriteOutcome::Acknowledged);
     // An error that the session survives is a refusal, but for those that say they do not know.
     for code in [b"25006", b"23505", b"57014"] {
         let text = std::str::from_utf8(code).expect("ASCII");
-        check(&[error("ERROR", text), ready(b'I')], false, Outcome::Failed(state(code)));
+        check(&[error("ERROR", text), ready(b'I')], false, WriteOutcome::Failed(state(code)));
     }
     for code in [b"40003", b"08007"] {
         let text = std::str::from_utf8(code).expect("ASCII");
-        check(&[error("ERROR", text), ready(b'I')], false, Outcome::Unknown(state(code)));
+        check(&[error("ERROR", text), ready(b'I')], false, WriteOutcome::Unknown(state(code)));
     }
     // One that it does not survive is none.
-    check(&[error("FATAL", "57P01")], true, Outcome::Unknown(state(b"57P01")));
-    check(&[error("PANIC", "58030")], true, Outcome::Unknown(state(b"58030")));
-    check(&[error("ERROR", "23505")], true, Outcome::Unknown(Code::RESET));
-    check(&[b"!!!!!".to_vec()], false, Outcome::Unknown(Code::PROTOCOL));
+    check(&[error("FATAL", "57P01")], true, WriteOutcome::Unknown(state(b"57P01")));
+    check(&[error("PANIC", "58030")], true, WriteOutcome::Unknown(state(b"58030")));
+    check(&[error("ERROR", "23505")], true, WriteOutcome::Unknown(Code::RESET));
+    check(&[b"!!!!!".to_vec()], false, WriteOutcome::Unknown(Code::PROTOCOL));
 }
 
 #[test]
-fn a_block() {
+fn records_outcome_of_transaction_block() {
     let begun = || [tag("BEGIN"), ready(b'T')].concat();
     let inserted = || [tag("INSERT 0 1"), ready(b'T')].concat();
     let error = |code, status| [notice(b'E', "ERROR", code, "invented"), ready(status)].concat();
     let rolled_back = || [tag("ROLLBACK"), ready(b'I')].concat();
     let committed = || [tag("COMMIT"), ready(b'I')].concat();
-    check(BLOCK, &[begun(), inserted(), committed()], false, Outcome::Acknowledged);
-    check(BLOCK, &[begun(), inserted(), rolled_back()], false, Outcome::Failed(state(b"40000")));
-    check(BLOCK, &[begun(), inserted(), tag("COMMIT")], true, Outcome::Unknown(Code::RESET));
-    check(BLOCK, &[begun(), inserted()], true, Outcome::Unknown(Code::RESET));
-    check(BLOCK, &[begun(), error("23505", b'E'), rolled_back()], false, Outcome::Failed(state(b"23505")));
+    check(BLOCK, &[begun(), inserted(), committed()], false, WriteOutcome::Acknowledged);
+    check(BLOCK, &[begun(), inserted(), rolled_back()], false, WriteOutcome::Failed(state(b"40000")));
+    check(BLOCK, &[begun(), inserted(), tag("COMMIT")], true, WriteOutcome::Unknown(Code::RESET));
+    check(BLOCK, &[begun(), inserted()], true, WriteOutcome::Unknown(Code::RESET));
+    check(
+        BLOCK,
+        &[begun(), error("23505", b'E'), rolled_back()],
+        false,
+        WriteOutcome::Failed(state(b"23505")),
+    );
     // The ROLLBACK of a transaction that failed decides nothing.
-    check(BLOCK, &[begun(), error("23505", b'E')], true, Outcome::Failed(state(b"23505")));
+    check(BLOCK, &[begun(), error("23505", b'E')], true, WriteOutcome::Failed(state(b"23505")));
     let local = [notice(b'N', "WARNING", "01000", "SyncRepWaitForLSN"), committed()].concat();
-    check(BLOCK, &[begun(), inserted(), local], false, Outcome::AcknowledgedLocally);
+    check(BLOCK, &[begun(), inserted(), local], false, WriteOutcome::AcknowledgedLocally);
     // A serialization failure is tried again, with the same key.
     let tried = [begun(), error("40001", b'E'), rolled_back(), begun(), inserted(), committed()];
-    check(BLOCK, &tried, false, Outcome::Acknowledged);
-    assert_eq!(heard(BLOCK, &tried, 0, false).0.number, 2);
+    check(BLOCK, &tried, false, WriteOutcome::Acknowledged);
+    assert_eq!(ledger_record(BLOCK, &tried, 0, false).0.number, 2);
 }
 
 /// A write that is given up holds its client's place until the server has ended it: a cancelled wait would be answered with
 /// success.
 #[test]
-fn what_takes_too_long_is_never_cancelled() {
+fn timed_out_writes_are_not_cancelled() {
     let mut shard = shard(ALONE, Mode::Simple, Some(Nanos::from_millis(50)));
     let mut now = Nanos(0);
     perform(&mut shard, now);
@@ -250,7 +255,7 @@ fn what_takes_too_long_is_never_cancelled() {
     }
     shard.closed(now, ConnId(0));
     let (attempt, _) = shard.recorder.wrote[0];
-    assert_eq!(attempt.outcome, Outcome::Unknown(Code::TIMED_OUT));
+    assert_eq!(attempt.outcome, WriteOutcome::Unknown(Code::TIMED_OUT));
     // It comes back by a log-in, on another connection, and by nothing else.
     now += Nanos::from_millis(20);
     let sent = perform(&mut shard, now);
@@ -259,7 +264,7 @@ fn what_takes_too_long_is_never_cancelled() {
 
 /// The token stands in what is sent, however statements travel: a new one in each transaction, but the same in another try.
 #[test]
-fn a_token_for_each_write() {
+fn each_write_has_its_own_token() {
     let script = "INSERT INTO t VALUES (:token);\n\\set token 5\nSELECT 1;\n";
     for mode in [Mode::Simple, Mode::Extended, Mode::Prepared] {
         let mut shard = shard(script, mode, None);
@@ -274,8 +279,8 @@ fn a_token_for_each_write() {
         let mut sent = perform(&mut shard, now);
         for (sequence, last) in [(0, &failed), (0, &well), (1, &well)] {
             let token = Token::find(&sent).expect("it stands in what is sent");
-            assert_eq!(token, Token::new(Key { session: 0, sequence }, SECRET), "{mode:?}");
-            let quoted = [b"('".as_slice(), &token.text(), b"')"].concat();
+            assert_eq!(token, Token::new(WriteKey { session: 0, sequence }, SECRET), "{mode:?}");
+            let quoted = [b"('".as_slice(), &token.to_text(), b"')"].concat();
             let is_quoted = sent.windows(quoted.len()).any(|it| it == quoted);
             assert_eq!(is_quoted, mode == Mode::Simple);
             shard.receive(now, ConnId(0), &well);
@@ -288,14 +293,14 @@ fn a_token_for_each_write() {
 
 /// Where no ledger is kept, what is sent is as long and no token.
 #[test]
-fn a_decoy() {
+fn decoy_holds_no_token() {
     let work = |kept: bool| {
         let work = workload(ALONE, Mode::Simple, None);
-        let keyed = vec![Keyed::of(&work.plan().program)];
+        let keyed = vec![KeyedScript::from_program(&work.plan().program)];
         if kept { work.with_ledger(SECRET, keyed) } else { work.with_decoys(SECRET, keyed) }
     };
     let [kept, decoy] = [true, false].map(|kept| {
-        let mut shard = Shard::new(Arc::new(work(kept)), 0, All::default());
+        let mut shard = Shard::new(Arc::new(work(kept)), 0, EventLog::default());
         perform(&mut shard, Nanos(0));
         shard.receive(Nanos(0), ConnId(0), WELCOME);
         perform(&mut shard, Nanos(0));
@@ -309,26 +314,26 @@ fn a_decoy() {
 
 /// What was committed before the failure stays.
 #[test]
-fn two_statements() {
+fn records_outcome_of_two_statements() {
     let script = "INSERT INTO t VALUES (:token);\nSELECT 1;\n";
     let inserted = || [tag("INSERT 0 1"), ready(b'I')].concat();
     let error = [notice(b'E', "ERROR", "22012", "invented"), ready(b'I')].concat();
-    check(script, &[inserted(), error], false, Outcome::Unknown(state(b"22012")));
+    check(script, &[inserted(), error], false, WriteOutcome::Unknown(state(b"22012")));
 }
 
 #[test]
-fn who_it_was() {
+fn records_server_identity() {
     let script = "INSERT INTO t VALUES (:token) RETURNING identity AS server \\gset\n";
     let column = message(b'T', b"\0\x01server\0\0\0\0\0\0\0\0\0\0\x19\xff\xff\xff\xff\xff\xff\0\0");
     let row = message(b'D', b"\0\x01\0\0\0\x0c17|3|local:1");
     let answer = [column, row, tag("INSERT 0 1"), ready(b'I')].concat();
     for cut in 0..=answer.len() {
-        let (attempt, server) = heard(script, std::slice::from_ref(&answer), cut, false);
-        assert_eq!((attempt.outcome, server.as_str()), (Outcome::Acknowledged, "17|3|local:1"));
+        let (attempt, server) = ledger_record(script, std::slice::from_ref(&answer), cut, false);
+        assert_eq!((attempt.outcome, server.as_str()), (WriteOutcome::Acknowledged, "17|3|local:1"));
     }
     // The row is there, the acknowledgement is not.
-    let (attempt, server) = heard(script, &[answer[..answer.len() - 6].to_vec()], 0, true);
-    assert_eq!((attempt.outcome, server.as_str()), (Outcome::Unknown(Code::RESET), "17|3|local:1"));
-    let (attempt, server) = heard(script, &[], 0, true);
-    assert_eq!((attempt.outcome, server.as_str()), (Outcome::Unknown(Code::RESET), ""));
+    let (attempt, server) = ledger_record(script, &[answer[..answer.len() - 6].to_vec()], 0, true);
+    assert_eq!((attempt.outcome, server.as_str()), (WriteOutcome::Unknown(Code::RESET), "17|3|local:1"));
+    let (attempt, server) = ledger_record(script, &[], 0, true);
+    assert_eq!((attempt.outcome, server.as_str()), (WriteOutcome::Unknown(Code::RESET), ""));
 }

@@ -1,11 +1,11 @@
 //! What does the ledger hear of a write through an HTTP service?
 
-use load::ledger::Keyed;
-use load::random::Seeds;
-use load::script::{Head, Maker, Mode};
-use load::{Action, Plan, Recorder, Seeding, Service, Shard, Workload};
-use model::durability::{Attempt, Key, Outcome, Token};
-use model::plan::{Body, Expect, Step};
+use load::ledger::KeyedScript;
+use load::random::SeedSequence;
+use load::script::{Mode, ProgramBuilder, ScriptHeader};
+use load::{Action, LoadPlan, Recorder, RngSeeds, Service, Shard, Workload};
+use model::durability::{Token, WriteAttempt, WriteKey, WriteOutcome};
+use model::plan::{Expectation, HttpStep, RequestBody};
 use model::{Code, Nanos, Record, Schedule};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,21 +13,21 @@ use std::sync::Arc;
 const SECRET: u64 = 0x5eed;
 
 #[derive(Default)]
-struct All {
-    wrote: Vec<Attempt>,
+struct EventLog {
+    wrote: Vec<WriteAttempt>,
 }
 
-impl Recorder for All {
+impl Recorder for EventLog {
     fn record(&mut self, _: &Record) {}
 
-    fn wrote(&mut self, attempt: &Attempt, _: &[u8]) {
+    fn write_completed(&mut self, attempt: &WriteAttempt, _: &[u8]) {
         self.wrote.push(*attempt);
     }
 }
 
 /// What becomes of the next connection or request.
 #[derive(Clone, Copy, Debug)]
-enum Fate {
+enum ResponseScript {
     /// Nobody listens.
     Refused,
     /// The connection breaks before a byte of the request has left, or after all of them have.
@@ -38,36 +38,42 @@ enum Fate {
     Answered(&'static str),
 }
 
-const OK: Fate = Fate::Answered("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhere");
-const MOVED: Fate = Fate::Answered("HTTP/1.1 303 See Other\r\nLocation: /there\r\nContent-Length: 0\r\n\r\n");
-const NOT_THERE: Fate = Fate::Answered("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
-const DOWN: Fate = Fate::Answered("HTTP/1.1 503 Down\r\nContent-Length: 0\r\n\r\n");
-const ELSE: Fate = Fate::Answered("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nelse");
+const OK: ResponseScript = ResponseScript::Answered("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhere");
+const MOVED: ResponseScript =
+    ResponseScript::Answered("HTTP/1.1 303 See Other\r\nLocation: /there\r\nContent-Length: 0\r\n\r\n");
+const NOT_THERE: ResponseScript =
+    ResponseScript::Answered("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+const DOWN: ResponseScript = ResponseScript::Answered("HTTP/1.1 503 Down\r\nContent-Length: 0\r\n\r\n");
+const ELSE: ResponseScript = ResponseScript::Answered("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nelse");
 
-fn step(method: &str) -> Step {
-    Step {
+fn step(method: &str) -> HttpStep {
+    HttpStep {
         name: None,
         method: method.to_owned(),
         target: "/posts/${token}".to_owned(),
         headers: Vec::new(),
-        body: (method == "POST").then(|| Body::Json("{\"text\": \"a post ${token}\"}".to_owned())),
+        body: (method == "POST").then(|| RequestBody::Json("{\"text\": \"a post ${token}\"}".to_owned())),
         captures: Vec::new(),
-        expect: Expect { status: vec![(200, 200)], contains: Some("here".to_owned()) },
+        expect: Expectation { status: vec![(200, 200)], contains: Some("here".to_owned()) },
         redirects: 1,
-        unpack: false,
+        decompress: false,
     }
 }
 
 /// What the ledger hears of so many writes, one after the other, and the requests that were sent.
-fn heard(methods: &[&str], writes: u64, fates: &[Fate]) -> (Vec<Outcome>, Vec<String>) {
-    let steps: Vec<Step> = methods.iter().map(|it| step(it)).collect();
-    let mut maker = Maker::new(Mode::Prepared, &Keyed::VARIABLES);
-    maker.http(&Head { name: "post", weight: 1, draws: None }, 0, &[], &steps);
+fn ledger_outcomes(
+    methods: &[&str],
+    writes: u64,
+    fates: &[ResponseScript],
+) -> (Vec<WriteOutcome>, Vec<String>) {
+    let steps: Vec<HttpStep> = methods.iter().map(|it| step(it)).collect();
+    let mut maker = ProgramBuilder::new(Mode::Prepared, &KeyedScript::VARIABLE_NAMES);
+    maker.add_http(&ScriptHeader { name: "post", weight: 1, draws: None }, 0, &[], &steps);
     let program = maker.finish().expect("right");
-    let keyed = vec![Keyed::of(&program)];
-    let mut seeds = Seeds::new(1);
-    let thread = seeds.thread();
-    let plan = Plan {
+    let keyed = vec![KeyedScript::from_program(&program)];
+    let mut seeds = SeedSequence::new(1);
+    let thread = seeds.thread_rngs();
+    let plan = LoadPlan {
         program,
         mode: Mode::Prepared,
         schedule: Schedule::Closed { think: Nanos::from_millis(1) },
@@ -85,18 +91,18 @@ fn heard(methods: &[&str], writes: u64, fates: &[Fate]) -> (Vec<Outcome>, Vec<St
         timeout: None,
         verbose: false,
         statements: false,
-        seeds: Seeding {
-            clients: vec![seeds.client()],
-            choices: vec![thread.choose],
+        seeds: RngSeeds {
+            clients: vec![seeds.client_rng()],
+            script_rngs: vec![thread.choose],
             arrivals: 1,
             other: 1,
             variables: Vec::new(),
         },
     };
-    let service = Service { end_within: Some(Nanos::from_millis(50)), ..Service::plain("sim") };
-    let work = Workload::of(plan, None, vec![service]).with_ledger(SECRET, keyed);
-    let mut shard = Shard::new(Arc::new(work), 0, All::default());
-    let mut fates: VecDeque<Fate> = fates.iter().copied().collect();
+    let service = Service { response_timeout: Some(Nanos::from_millis(50)), ..Service::without_tls("sim") };
+    let work = Workload::with_services(plan, None, vec![service]).with_ledger(SECRET, keyed);
+    let mut shard = Shard::new(Arc::new(work), 0, EventLog::default());
+    let mut fates: VecDeque<ResponseScript> = fates.iter().copied().collect();
     let mut requests = Vec::new();
     let mut now = Nanos::ZERO;
     shard.begin(now);
@@ -105,7 +111,7 @@ fn heard(methods: &[&str], writes: u64, fates: &[Fate]) -> (Vec<Outcome>, Vec<St
         loop {
             match shard.poll() {
                 Action::Connect(conn) => match fates.front() {
-                    Some(Fate::Refused) => {
+                    Some(ResponseScript::Refused) => {
                         fates.pop_front();
                         shard.broken(now, conn, Code::REFUSED, "refused");
                     }
@@ -114,20 +120,20 @@ fn heard(methods: &[&str], writes: u64, fates: &[Fate]) -> (Vec<Outcome>, Vec<St
                 Action::Transmit(conn, bytes) => {
                     let text = String::from_utf8(bytes.to_vec()).expect("requests are texts");
                     let fate = fates.pop_front().expect("no more requests than fates");
-                    if matches!(fate, Fate::Unsent) {
+                    if matches!(fate, ResponseScript::Unsent) {
                         shard.broken(now, conn, Code::RESET, "reset");
                         continue;
                     }
                     shard.sent(conn, text.len());
                     requests.push(text);
                     match fate {
-                        Fate::Broken => shard.broken(now, conn, Code::RESET, "reset"),
-                        Fate::Answered(text) => shard.receive(now, conn, text.as_bytes()),
+                        ResponseScript::Broken => shard.broken(now, conn, Code::RESET, "reset"),
+                        ResponseScript::Answered(text) => shard.receive(now, conn, text.as_bytes()),
                         _ => {}
                     }
                 }
                 Action::Close(_) | Action::Finish(_) | Action::Probe(_) => {}
-                Action::Say(_) | Action::Shell { .. } => {}
+                Action::Report(_) | Action::Shell { .. } => {}
                 Action::Wait(_) => break,
                 Action::Done => {
                     assert!(fates.is_empty(), "every fate was met: {fates:?}");
@@ -144,65 +150,65 @@ fn heard(methods: &[&str], writes: u64, fates: &[Fate]) -> (Vec<Outcome>, Vec<St
 }
 
 #[track_caller]
-fn check(methods: &[&str], fates: &[Fate], expected: Outcome) {
-    assert_eq!(heard(methods, 1, fates).0, [expected], "{methods:?} {fates:?}");
+fn check(methods: &[&str], fates: &[ResponseScript], expected: WriteOutcome) {
+    assert_eq!(ledger_outcomes(methods, 1, fates).0, [expected], "{methods:?} {fates:?}");
 }
 
 #[test]
-fn the_expected_answer_is_the_acknowledgement() {
-    let http = |status| Outcome::Unknown(Code::Http(status));
-    let unknown = Outcome::Unknown;
+fn expected_response_acknowledges_write() {
+    let http = |status| WriteOutcome::Unknown(Code::Http(status));
+    let unknown = WriteOutcome::Unknown;
     for method in ["POST", "PUT", "GET"] {
-        let check = |fates: &[Fate], expected| check(&[method], fates, expected);
-        check(&[OK], Outcome::Acknowledged);
+        let check = |fates: &[ResponseScript], expected| check(&[method], fates, expected);
+        check(&[OK], WriteOutcome::Acknowledged);
         // A service may have written before it failed.
         check(&[NOT_THERE], http(404));
         check(&[DOWN], http(503));
-        check(&[ELSE], unknown(Code::UNEXPECTED));
-        check(&[Fate::Broken], unknown(Code::RESET));
-        check(&[Fate::Silent], unknown(Code::TIMED_OUT));
-        check(&[Fate::Answered("HTTP/1.1 200 OK\r\nContent-Le")], unknown(Code::SLOW));
-        check(&[Fate::Answered("220 mail.example.org\r\n")], unknown(Code::PROTOCOL));
+        check(&[ELSE], unknown(Code::TEXT_NOT_FOUND));
+        check(&[ResponseScript::Broken], unknown(Code::RESET));
+        check(&[ResponseScript::Silent], unknown(Code::TIMED_OUT));
+        check(&[ResponseScript::Answered("HTTP/1.1 200 OK\r\nContent-Le")], unknown(Code::BODY_TIMEOUT));
+        check(&[ResponseScript::Answered("220 mail.example.org\r\n")], unknown(Code::PROTOCOL));
         // Not one byte was handed over.
-        check(&[Fate::Refused], Outcome::Failed(Code::REFUSED));
+        check(&[ResponseScript::Refused], WriteOutcome::Failed(Code::REFUSED));
         // Where the redirect leads is the answer.
-        check(&[MOVED, OK], Outcome::Acknowledged);
+        check(&[MOVED, OK], WriteOutcome::Acknowledged);
         check(&[MOVED, DOWN], http(503));
-        check(&[MOVED, Fate::Broken], unknown(Code::RESET));
+        check(&[MOVED, ResponseScript::Broken], unknown(Code::RESET));
     }
 }
 
 #[test]
-fn the_last_step_is_the_acknowledgement() {
+fn last_step_acknowledges_write() {
     let both = ["POST", "POST"];
-    check(&both, &[OK, OK], Outcome::Acknowledged);
-    check(&both, &[OK, DOWN], Outcome::Unknown(Code::Http(503)));
-    check(&both, &[OK, Fate::Broken], Outcome::Unknown(Code::RESET));
-    check(&both, &[DOWN], Outcome::Unknown(Code::Http(503)));
+    check(&both, &[OK, OK], WriteOutcome::Acknowledged);
+    check(&both, &[OK, DOWN], WriteOutcome::Unknown(Code::Http(503)));
+    check(&both, &[OK, ResponseScript::Broken], WriteOutcome::Unknown(Code::RESET));
+    check(&both, &[DOWN], WriteOutcome::Unknown(Code::Http(503)));
 }
 
 /// A connection that was idle may be closed at any time. What has left is not asked again: one attempt is one.
 #[test]
-fn nothing_is_asked_twice_under_one_key() {
+fn request_is_never_resent_with_the_same_key() {
     for method in ["POST", "PUT", "GET"] {
-        let (outcomes, requests) = heard(&[method], 2, &[OK, Fate::Broken]);
-        assert_eq!(outcomes, [Outcome::Acknowledged, Outcome::Unknown(Code::RESET)], "{method}");
+        let (outcomes, requests) = ledger_outcomes(&[method], 2, &[OK, ResponseScript::Broken]);
+        assert_eq!(outcomes, [WriteOutcome::Acknowledged, WriteOutcome::Unknown(Code::RESET)], "{method}");
         assert_eq!(requests.len(), 2);
-        let (outcomes, requests) = heard(&[method], 2, &[OK, Fate::Unsent, OK]);
-        assert_eq!(outcomes, [Outcome::Acknowledged; 2], "{method}");
+        let (outcomes, requests) = ledger_outcomes(&[method], 2, &[OK, ResponseScript::Unsent, OK]);
+        assert_eq!(outcomes, [WriteOutcome::Acknowledged; 2], "{method}");
         assert_eq!(requests.len(), 2);
     }
 }
 
 /// Every request of a write holds its token, and no two writes have the same.
 #[test]
-fn its_token_is_in_the_request() {
-    let (_, requests) = heard(&["PUT", "POST"], 3, &[OK; 6]);
-    let key = |n: usize| Key { session: 0, sequence: n as u64 / 2 };
+fn request_contains_the_token() {
+    let (_, requests) = ledger_outcomes(&["PUT", "POST"], 3, &[OK; 6]);
+    let key = |n: usize| WriteKey { session: 0, sequence: n as u64 / 2 };
     for (n, text) in requests.iter().enumerate() {
         let token = Token::new(key(n), SECRET);
         assert_eq!(Token::find(text.as_bytes()), Some(token), "{text}");
-        let within = String::from_utf8(token.text().to_vec()).expect("ASCII");
+        let within = String::from_utf8(token.to_text().to_vec()).expect("ASCII");
         assert!(text.contains(&format!(" /posts/{within} ")), "{text}");
         assert!(n % 2 == 0 || text.ends_with(&format!("a post {within}\"}}")), "{text}");
     }

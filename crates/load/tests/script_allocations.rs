@@ -3,10 +3,10 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use load::random::Seeds;
-use load::script::{Kind, Mode, Source, Value, Variables, parse};
+use load::random::SeedSequence;
+use load::script::{CommandKind, Mode, ScriptSource, Value, Variables, parse};
 
-struct Counting;
+struct CountingAllocator;
 
 thread_local! {
     /// Of this thread: the test's harness has one of its own, which allocates when it likes.
@@ -14,7 +14,7 @@ thread_local! {
 }
 
 // SAFETY: everything is passed on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
         // SAFETY: as promised to us.
@@ -28,10 +28,10 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 #[test]
-fn a_running_script_does_not_allocate() {
+fn running_script_does_not_allocate() {
     let text = "\
 \\set a random(1, 1000000) + random_zipfian(1, 1000, 1.3) * random_gaussian(1, 10, 2.5)
 \\set b case when :a % 2 = 0 and :text > 3 then hash(:a) else permute(:a, 1000) end
@@ -41,13 +41,14 @@ fn a_running_script_does_not_allocate() {
 \\sleep :a us
 SELECT :a, :b, :c, :d, :e, :text, :undefined \\gset
 ";
-    let program = parse(&[Source { name: "s.sql", text, weight: 1 }], Mode::Simple, false, &[]).unwrap();
+    let program =
+        parse(&[ScriptSource { name: "s.sql", text, weight: 1 }], Mode::Simple, false, &[]).unwrap();
     let slot = |name: &str| program.slot(name).unwrap();
     let mut variables = Variables::new(program.names.len());
     variables.set(slot("scale"), Value::Int(10));
     variables.set(slot("default_seed"), Value::Int(1));
     variables.set_text(slot("text"), b"a long text at first");
-    let mut rng = Seeds::new(1).client();
+    let mut rng = SeedSequence::new(1).client_rng();
     let mut out = Vec::with_capacity(4096);
     let (mut debugged, mut failed) = (0, 0);
 
@@ -57,16 +58,18 @@ SELECT :a, :b, :c, :d, :e, :text, :undefined \\gset
         variables.set_text(slot("text"), if round % 2 == 0 { b"5" } else { b"4.75" });
         for command in &program.scripts[0].commands {
             match &command.kind {
-                Kind::Set { slot, value } => match value.eval(&variables, &mut rng, &mut |_| debugged += 1) {
-                    Ok(value) => variables.set(*slot, value),
-                    Err(_) => failed += 1,
-                },
-                Kind::Sleep { amount } => assert!(amount.micros(&variables).is_ok()),
-                Kind::Sql(sql) => {
+                CommandKind::Set { slot, value } => {
+                    match value.eval(&variables, &mut rng, &mut |_| debugged += 1) {
+                        Ok(value) => variables.set(*slot, value),
+                        Err(_) => failed += 1,
+                    }
+                }
+                CommandKind::Sleep { amount } => assert!(amount.micros(&variables).is_ok()),
+                CommandKind::Sql(sql) => {
                     for slot in 0..program.names.len() {
                         variables.write(slot as u16, &mut out);
                     }
-                    assert_eq!(sql.keep.as_ref().unwrap().slot_of(b"a"), Ok(Some(slot("a"))));
+                    assert_eq!(sql.store.as_ref().unwrap().slot_of(b"a"), Ok(Some(slot("a"))));
                 }
                 other => panic!("{other:?}"),
             }

@@ -1,7 +1,7 @@
 //! Does any text whatever make the parser or the evaluation panic, hang, or contradict itself?
 
 use load::random::Prng;
-use load::script::{Kind, Mode, Piece, Source, Variables, parse};
+use load::script::{CommandKind, Mode, Piece, ScriptSource, Variables, parse};
 use proptest::prelude::*;
 
 /// What scripts are made of; random characters alone hardly ever get past the first word.
@@ -81,8 +81,8 @@ const FRAGMENTS: [&str; 72] = [
 ];
 
 /// Parses; what parses is evaluated, every expression once.
-fn exercise(text: &str, mode: Mode) -> Result<(), TestCaseError> {
-    let source = Source { name: "any.sql", text, weight: 1 };
+fn parse_and_evaluate(text: &str, mode: Mode) -> Result<(), TestCaseError> {
+    let source = ScriptSource { name: "any.sql", text, weight: 1 };
     let program = match parse(&[source], mode, true, &["given"]) {
         Ok(program) => program,
         Err(mistakes) => {
@@ -98,21 +98,21 @@ fn exercise(text: &str, mode: Mode) -> Result<(), TestCaseError> {
     let (mut variables, mut rng) = (Variables::new(program.names.len()), Prng::seeded(1));
     for (index, command) in commands.iter().enumerate() {
         match &command.kind {
-            Kind::Set { slot, value } => match value.eval(&variables, &mut rng, &mut |_| ()) {
+            CommandKind::Set { slot, value } => match value.eval(&variables, &mut rng, &mut |_| ()) {
                 Ok(value) => variables.set(*slot, value),
                 Err(error) => prop_assert!(!error.explain(&program.names, &variables).is_empty()),
             },
-            Kind::Sleep { amount } => drop(amount.micros(&variables)),
-            Kind::If { next, .. } => {
+            CommandKind::Sleep { amount } => drop(amount.micros(&variables)),
+            CommandKind::If { next, .. } => {
                 prop_assert!(*next > index && *next < commands.len());
             }
-            Kind::Elif { next, end, .. } => {
+            CommandKind::Elif { next, end, .. } => {
                 prop_assert!(index < *next && next <= end && *end < commands.len());
             }
-            Kind::Else { end } => {
-                prop_assert!(matches!(commands[*end].kind, Kind::Endif));
+            CommandKind::Else { end } => {
+                prop_assert!(matches!(commands[*end].kind, CommandKind::EndIf));
             }
-            Kind::Sql(sql) => {
+            CommandKind::Sql(sql) => {
                 let whole: String = (sql.pieces.iter())
                     .map(|piece| match piece {
                         Piece::Text(text) => text.clone(),
@@ -132,15 +132,15 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn fragments(parts in prop::collection::vec(prop::sample::select(&FRAGMENTS[..]), 0..40)) {
+    fn fragments_do_not_panic(parts in prop::collection::vec(prop::sample::select(&FRAGMENTS[..]), 0..40)) {
         for mode in [Mode::Simple, Mode::Prepared] {
-            exercise(&parts.concat(), mode)?;
+            parse_and_evaluate(&parts.concat(), mode)?;
         }
     }
 
     #[test]
-    fn characters(text in any::<String>()) {
-        exercise(&text, Mode::Simple)?;
-        exercise(&format!("\\set x {text}"), Mode::Simple)?;
+    fn arbitrary_text_does_not_panic(text in any::<String>()) {
+        parse_and_evaluate(&text, Mode::Simple)?;
+        parse_and_evaluate(&format!("\\set x {text}"), Mode::Simple)?;
     }
 }

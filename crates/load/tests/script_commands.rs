@@ -1,13 +1,13 @@
 //! Which commands does each script consist of, or what is wrong with it?
 
-use load::random::{Prng, Seeds};
+use load::random::{Prng, SeedSequence};
 use load::script::{
-    Amount, InvalidName, Kind, Mode, Piece, Program, Source, Value, Variables, builtin, command_line, parse,
-    source_weight, whole_answer,
+    CommandKind, InvalidName, Mode, Piece, Program, ScriptSource, SleepDuration, Value, Variables, builtin,
+    command_line, parse, parse_output, source_weight,
 };
 
 fn compile(text: &str, mode: Mode) -> Result<Program, Vec<String>> {
-    let source = Source { name: "s.sql", text, weight: 1 };
+    let source = ScriptSource { name: "s.sql", text, weight: 1 };
     parse(&[source], mode, true, &["given"])
         .map_err(|mistakes| mistakes.iter().map(|mistake| mistake.message.clone()).collect())
 }
@@ -17,27 +17,29 @@ fn commands(text: &str) -> Vec<String> {
     let program = compile(text, Mode::Simple).unwrap_or_else(|mistakes| panic!("{text:?}: {mistakes:?}"));
     (program.scripts[0].commands.iter())
         .map(|command| match &command.kind {
-            Kind::Sql(sql) => match &sql.keep {
+            CommandKind::Sql(sql) => match &sql.store {
                 None => sql.text.clone(),
-                Some(keep) => format!("{}{}{}", sql.text, if keep.every { "→*" } else { "→" }, keep.prefix),
+                Some(keep) => {
+                    format!("{}{}{}", sql.text, if keep.all_rows { "→*" } else { "→" }, keep.prefix)
+                }
             },
-            Kind::Http(call) => call.first_line(&program.names),
-            Kind::Set { slot, .. } => format!("set {}", program.names[usize::from(*slot)]),
-            Kind::If { next, .. } => format!("if ↓{next}"),
-            Kind::Elif { next, end, .. } => format!("elif ↓{next} ⇓{end}"),
-            Kind::Else { end } => format!("else ⇓{end}"),
-            Kind::Endif => "endif".to_owned(),
-            Kind::Sleep { amount: Amount::Constant(micros) } => format!("sleep {micros}"),
-            Kind::Sleep { amount: Amount::Variable { slot, unit } } => {
+            CommandKind::Http(call) => call.first_line(&program.names),
+            CommandKind::Set { slot, .. } => format!("set {}", program.names[usize::from(*slot)]),
+            CommandKind::If { next, .. } => format!("if ↓{next}"),
+            CommandKind::Elif { next, end, .. } => format!("elif ↓{next} ⇓{end}"),
+            CommandKind::Else { end } => format!("else ⇓{end}"),
+            CommandKind::EndIf => "endif".to_owned(),
+            CommandKind::Sleep { amount: SleepDuration::Constant(micros) } => format!("sleep {micros}"),
+            CommandKind::Sleep { amount: SleepDuration::Variable { slot, unit } } => {
                 format!("sleep :{} {unit}", program.names[usize::from(*slot)])
             }
-            Kind::SetShell { slot, words } => {
+            CommandKind::SetShell { slot, words } => {
                 format!("setshell {} {words:?}", program.names[usize::from(*slot)])
             }
-            Kind::Shell { words } => format!("shell {words:?}"),
-            Kind::StartPipeline => "startpipeline".to_owned(),
-            Kind::SyncPipeline => "syncpipeline".to_owned(),
-            Kind::EndPipeline => "endpipeline".to_owned(),
+            CommandKind::Shell { words } => format!("shell {words:?}"),
+            CommandKind::StartPipeline => "startpipeline".to_owned(),
+            CommandKind::SyncPipeline => "syncpipeline".to_owned(),
+            CommandKind::EndPipeline => "endpipeline".to_owned(),
         })
         .collect()
 }
@@ -51,7 +53,7 @@ fn check(rows: &[(&str, &[&str])]) {
 
 #[test]
 #[rustfmt::skip]
-fn statements_end_where_psql_ends_them() {
+fn splits_statements_like_psql() {
     check(&[
         ("SELECT 1;SELECT 2 ; SELECT 3", &["SELECT 1;", "SELECT 2 ;", "SELECT 3"]),
         ("  -- why\n\n SELECT 1 -- because;\n + 1;\n-- end", &["SELECT 1 -- because;\n + 1;"]),
@@ -78,7 +80,7 @@ fn statements_end_where_psql_ends_them() {
 
 #[test]
 #[rustfmt::skip]
-fn backslash_commands() {
+fn parses_backslash_commands() {
     check(&[
         ("\\set a 1\n\\SET b :a +\\\n 2\n\\ set c 3", &["set a", "set b", "set c"]), ("\\set a\\\n1\n", &["set a"]),
         ("\\if 1\n\\elif 2\n\\elif 3\n\\else\n\\endif\nx", &["if ↓1", "elif ↓2 ⇓4", "elif ↓3 ⇓4", "else ⇓4", "endif", "x"]),
@@ -92,7 +94,7 @@ fn backslash_commands() {
 }
 
 #[test]
-fn lines() {
+fn reports_first_line_of_commands() {
     let text = "-- a\n\n\\set a 1\nSELECT 1,\n  2;\n\n  \\set b \\\n 2\n SELECT 3;";
     let program = compile(text, Mode::Simple).unwrap();
     let actual: Vec<(u32, &str)> =
@@ -107,7 +109,7 @@ fn lines() {
 }
 
 #[test]
-fn variables_in_statements() {
+fn finds_variables_in_statements() {
     let rows = [
         ("SELECT :a, :b, :a", "SELECT $1, $2, $3", &["a", "b", "a"][..]),
         ("SELECT 1::int, x:::a, :a::int, ::a", "SELECT 1::int, x:::a, $1::int, ::a", &["a"]),
@@ -118,9 +120,9 @@ fn variables_in_statements() {
     ];
     for (text, parameterised, slots) in rows {
         let program = compile(text, Mode::Prepared).unwrap();
-        let Kind::Sql(sql) = &program.scripts[0].commands[0].kind else { panic!("{text:?}") };
+        let CommandKind::Sql(sql) = &program.scripts[0].commands[0].kind else { panic!("{text:?}") };
         let slots = slots.iter().map(|name| program.slot(name).unwrap()).collect();
-        assert_eq!(sql.parameterised(), (parameterised.to_owned(), slots), "{text:?}");
+        assert_eq!(sql.parameterize(), (parameterised.to_owned(), slots), "{text:?}");
         let whole: String = (sql.pieces.iter())
             .map(|piece| match piece {
                 Piece::Text(text) => text.clone(),
@@ -139,12 +141,12 @@ fn variables_in_statements() {
 }
 
 #[test]
-fn kept_columns() {
+fn parses_gset_and_aset() {
     let text = "SELECT 1 \\gset\nSELECT 2 \\aset p_\nSELECT 3 \\gset 1\nSELECT 4 \\gset a-\nSELECT :one, :p_one, :p_two, :two;";
     let program = compile(text, Mode::Simple).unwrap();
     let slot = |command: usize, column: &str| {
-        let Kind::Sql(sql) = &program.scripts[0].commands[command].kind else { panic!("a statement") };
-        let slot = sql.keep.as_ref().unwrap().slot_of(column.as_bytes())?;
+        let CommandKind::Sql(sql) = &program.scripts[0].commands[command].kind else { panic!("a statement") };
+        let slot = sql.store.as_ref().unwrap().slot_of(column.as_bytes())?;
         Ok(slot.map(|slot| &*program.names[usize::from(slot)]))
     };
     assert_eq!(slot(0, "one"), Ok(Some("one")));
@@ -162,7 +164,7 @@ fn kept_columns() {
 }
 
 #[test]
-fn sleeping_by_variable() {
+fn parses_sleep_with_variable() {
     let rows = [
         ("3", Ok(3000)),
         ("3.9", Ok(3000)),
@@ -172,7 +174,7 @@ fn sleeping_by_variable() {
         ("", Err("sleep: invalid sleep time \"\" for variable \"a\"")),
     ];
     let program = compile("\\sleep :a ms\n", Mode::Simple).unwrap();
-    let Kind::Sleep { amount } = program.scripts[0].commands[0].kind else { panic!("a sleep") };
+    let CommandKind::Sleep { amount } = program.scripts[0].commands[0].kind else { panic!("a sleep") };
     let slot = program.slot("a").unwrap();
     let mut variables = Variables::new(program.names.len());
     let slept = |variables: &Variables| {
@@ -193,9 +195,11 @@ fn sleeping_by_variable() {
 }
 
 #[test]
-fn shell_words() {
+fn parses_shell_words() {
     let program = compile("\\setshell v echo :a ::a\n", Mode::Simple).unwrap();
-    let Kind::SetShell { words, .. } = &program.scripts[0].commands[0].kind else { panic!("a setshell") };
+    let CommandKind::SetShell { words, .. } = &program.scripts[0].commands[0].kind else {
+        panic!("a setshell")
+    };
     let mut variables = Variables::new(program.names.len());
     let undefined = command_line(words, &program.names, &variables).unwrap_err();
     assert!(undefined.starts_with("echo: undefined variable \":a\""), "{undefined}");
@@ -203,21 +207,21 @@ fn shell_words() {
     assert_eq!(command_line(words, &program.names, &variables).as_deref(), Ok("echo 0.5 :a"));
 
     for (output, expected) in [("12\n", Ok(12)), (" -3 \nx", Ok(-3)), ("\n", Ok(0)), ("4", Ok(4))] {
-        assert_eq!(whole_answer(words, &program.names, output.as_bytes()), expected, "{output:?}");
+        assert_eq!(parse_output(words, &program.names, output.as_bytes()), expected, "{output:?}");
     }
     for (output, expected) in [
         ("one", "echo: shell command must return an integer (not \"one\")"),
         ("1.5\n", "echo: shell command must return an integer (not \"1.5\n\")"),
         ("", "echo: could not read result of shell command; it must print an integer"),
     ] {
-        let actual = whole_answer(words, &program.names, output.as_bytes());
+        let actual = parse_output(words, &program.names, output.as_bytes());
         assert_eq!(actual, Err(expected.to_owned()), "{output:?}");
     }
 }
 
 #[test]
 #[rustfmt::skip]
-fn mistakes() {
+fn reports_script_diagnostics() {
     let too_many_words = format!("\\shell echo {}", ["arg"].repeat(255).join(" "));
     let rows: &[(&str, &[&str])] = &[
         ("", &["empty command list for script \"s.sql\""]), ("-- nothing\n", &["empty command list for script \"s.sql\""]),
@@ -255,9 +259,9 @@ fn mistakes() {
 }
 
 #[test]
-fn a_mistake_says_where_what_and_what_instead() {
+fn diagnostic_has_location_message_and_hint() {
     let text = "SELECT 1;\n\t\\set é 1 + ;\n";
-    let source = Source { name: "my.sql", text, weight: 1 };
+    let source = ScriptSource { name: "my.sql", text, weight: 1 };
     let mistakes = parse(&[source], Mode::Simple, false, &[]).unwrap_err();
     assert_eq!(
         mistakes[0].to_string(),
@@ -266,15 +270,15 @@ fn a_mistake_says_where_what_and_what_instead() {
          \t           ^ error found here\n\
          hint: a backslash command ends with its line; leave the semicolon out"
     );
-    let shell = Source { name: "my.sql", text: "\\shell ls", weight: 1 };
+    let shell = ScriptSource { name: "my.sql", text: "\\shell ls", weight: 1 };
     let mistakes = parse(&[shell], Mode::Simple, false, &[]).unwrap_err();
     assert_eq!(mistakes[0].hint, "pass --allow-shell if you trust this script");
 }
 
 #[test]
-fn a_bad_name_fails_when_it_is_set() {
+fn invalid_name_fails_when_set() {
     let program = compile("\\set . 1\n", Mode::Simple).unwrap();
-    let Kind::Set { value, .. } = &program.scripts[0].commands[0].kind else { panic!("a set") };
+    let CommandKind::Set { value, .. } = &program.scripts[0].commands[0].kind else { panic!("a set") };
     let variables = Variables::new(program.names.len());
     let error = value.eval(&variables, &mut Prng::seeded(0), &mut |_| ()).unwrap_err();
     let explained = error.explain(&program.names, &variables);
@@ -282,17 +286,18 @@ fn a_bad_name_fails_when_it_is_set() {
 }
 
 #[test]
-fn scripts_of_a_run() {
-    let source = |weight| Source { name: "a", text: "SELECT :x;", weight };
-    let messages =
-        |sources: &[Source<'_>]| parse(sources, Mode::Simple, false, &[]).unwrap_err()[0].message.clone();
+fn compiles_several_scripts() {
+    let source = |weight| ScriptSource { name: "a", text: "SELECT :x;", weight };
+    let messages = |sources: &[ScriptSource<'_>]| {
+        parse(sources, Mode::Simple, false, &[]).unwrap_err()[0].message.clone()
+    };
     assert_eq!(messages(&[source(0), source(0)]), "total script weight must not be zero");
     assert_eq!(messages(&[source(1); 129]), "at most 128 SQL scripts are allowed");
-    let zero = Source { text: "SELECT 1;\0", ..source(1) };
+    let zero = ScriptSource { text: "SELECT 1;\0", ..source(1) };
     assert_eq!(messages(&[zero]), "zero byte in script");
 
     let program = parse(&[source(1), source(0), source(3)], Mode::Simple, false, &[]).unwrap();
-    let mut rng = Seeds::new(5432).thread().choose;
+    let mut rng = SeedSequence::new(5432).thread_rngs().choose;
     let mut chosen = [0; 3];
     for _ in 0..4000 {
         chosen[program.choose(&mut rng)] += 1;
@@ -305,7 +310,7 @@ fn scripts_of_a_run() {
 }
 
 #[test]
-fn weights() {
+fn parses_script_weights() {
     let rows = [
         ("a.sql", Ok(("a.sql", 1))),
         ("a.sql@3", Ok(("a.sql", 3))),

@@ -1,10 +1,10 @@
 //! What is the value of each expression, or what is wrong with it?
 
-use load::random::Seeds;
-use load::script::{Kind, Mode, Source, Value, Variables, parse};
+use load::random::SeedSequence;
+use load::script::{CommandKind, Mode, ScriptSource, Value, Variables, parse};
 
 /// Variables as `-D` gives them.
-const GIVEN: [(&str, &str); 9] = [
+const PREDEFINED: [(&str, &str); 9] = [
     ("i", "+3"),
     ("d", "-10.1"),
     ("t", "t"),
@@ -19,21 +19,21 @@ const GIVEN: [(&str, &str); 9] = [
 /// The value as `debug()` shows it, `error: …` at run time, or `mistake: …` and its hint.
 fn value(expression: &str) -> String {
     let text = format!("\\set x {expression}\n");
-    let names: Vec<&str> = GIVEN.iter().map(|(name, _)| *name).collect();
+    let names: Vec<&str> = PREDEFINED.iter().map(|(name, _)| *name).collect();
     let program =
-        match parse(&[Source { name: "x.sql", text: &text, weight: 1 }], Mode::Simple, false, &names) {
+        match parse(&[ScriptSource { name: "x.sql", text: &text, weight: 1 }], Mode::Simple, false, &names) {
             Ok(program) => program,
             Err(mistakes) => return format!("mistake: {}; {}", mistakes[0].message, mistakes[0].hint),
         };
     let mut variables = Variables::new(program.names.len());
-    for (name, text) in GIVEN {
+    for (name, text) in PREDEFINED {
         variables.set_text(program.slot(name).unwrap(), text.as_bytes());
     }
     if let Some(seed) = program.slot("default_seed") {
         variables.set(seed, Value::Int(5432));
     }
-    let Kind::Set { value, .. } = &program.scripts[0].commands[0].kind else { panic!("one \\set") };
-    match value.eval(&variables, &mut Seeds::new(5432).client(), &mut |_| ()) {
+    let CommandKind::Set { value, .. } = &program.scripts[0].commands[0].kind else { panic!("one \\set") };
+    match value.eval(&variables, &mut SeedSequence::new(5432).client_rng(), &mut |_| ()) {
         Ok(value) => value.to_string(),
         Err(error) => format!("error: {}", error.explain(&program.names, &variables)),
     }
@@ -58,7 +58,7 @@ fn check_errors(rows: &[(&str, &str)]) {
 
 #[test]
 #[rustfmt::skip]
-fn precedence() {
+fn follows_pgbench_precedence() {
     check(&[
         ("1 + 2 * 3", "int 7"), ("(1 + 2) * 3", "int 9"), ("8 / 2 / 2", "int 2"), ("8 - 2 - 2", "int 4"),
         ("7 % 4 * 2", "int 6"), ("-2 * 3", "int -6"), ("- - 2", "int 2"), ("+-+2", "int -2"),
@@ -73,7 +73,7 @@ fn precedence() {
 
 #[test]
 #[rustfmt::skip]
-fn arithmetic() {
+fn evaluates_arithmetic() {
     check(&[
         ("17 / (4|1) + (4 + (7 >> 2))", "int 8"), ("-7 / 2", "int -3"), ("-7 % 2", "int -1"), ("7 % -2", "int 1"),
         ("5 % -1", "int 0"), ("-9223372036854775808 % -1", "int 0"), ("5 / -1", "int -5"), ("7.5 % 2.5", "int 0"),
@@ -96,7 +96,7 @@ fn arithmetic() {
 
 #[test]
 #[rustfmt::skip]
-fn logic_and_null() {
+fn evaluates_logic_and_null() {
     check(&[
         ("1 = 1.0", "boolean true"), ("1 <> 1.0", "boolean false"), ("1 != 2", "boolean true"), ("2 >= 2", "boolean true"), ("2 > 2", "boolean false"), ("2 < 2", "boolean false"), ("2 >= 3", "boolean false"),
         ("3 > 2.5", "boolean true"), ("2 <= 1", "boolean false"), ("0.0 = -0.0", "boolean true"),
@@ -118,7 +118,7 @@ fn logic_and_null() {
 
 #[test]
 #[rustfmt::skip]
-fn functions() {
+fn evaluates_functions() {
     check(&[
         ("abs(-4)", "int 4"), ("abs(-0.5)", "double 0.5"), ("ABS(-9223372036854775808)", "int -9223372036854775808"),
         ("greatest(5, 4, 3.5, 2)", "double 5"), ("least(5, 4, 3)", "int 3"), ("least(1)", "int 1"), ("greatest(,1,2)", "int 2"),
@@ -147,7 +147,7 @@ fn functions() {
 
 #[test]
 #[rustfmt::skip]
-fn chance() {
+fn evaluates_random_functions() {
     check(&[
         ("random(10, 19)", "int 17"), ("random(4, 4)", "int 4"), ("random(0, 9223372036854775806)", "int 7531701653009843924"),
         ("random(0, 9) * 10 + random(0, 9)", "int 75"),
@@ -168,7 +168,7 @@ fn chance() {
 
 #[test]
 #[rustfmt::skip]
-fn variables() {
+fn evaluates_variables() {
     check(&[
         (":i + 1", "int 4"), (":d * 2", "double -20.2"), (":t", "boolean true"), (":f", "boolean false"), (":n", "null"),
         (":n is null and not :f", "boolean true"),
@@ -183,7 +183,7 @@ fn variables() {
 
 #[test]
 #[rustfmt::skip]
-fn mistakes() {
+fn reports_expression_diagnostics() {
     check(&[
         ("", "mistake: syntax error in command \"set\"; expected an operand: a number, :variable, function(…), CASE or \"(\", but the line ends here"),
         ("1 +", "mistake: syntax error in command \"set\"; expected an operand: a number, :variable, function(…), CASE or \"(\", but the line ends here"),
@@ -215,7 +215,7 @@ fn mistakes() {
 
 /// Depth is limited where the stack would be: in the parser and in evaluation.
 #[test]
-fn deep_expressions() {
+fn limits_expression_depth() {
     let nested = |n: usize| format!("{}:i{}", "(".repeat(n), ")".repeat(n));
     let chained = |n: usize| format!(":i{}", " + :i".repeat(n));
     assert_eq!(value(&nested(100)), "int 3");

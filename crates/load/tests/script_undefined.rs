@@ -1,16 +1,16 @@
 //! Variables that a script reads before they have a value: found before the run, or while it runs.
 
-use load::random::Seeds;
-use load::script::{Head, Maker, Mode, Program, Source, parse};
-use load::sim::{World, drive};
-use load::{Plan, Seeding, Shard, Workload};
+use load::random::SeedSequence;
+use load::script::{Mode, Program, ProgramBuilder, ScriptHeader, ScriptSource, parse};
+use load::sim::{SimulatedSystem, drive};
+use load::{LoadPlan, RngSeeds, Shard, Workload};
 use model::{Nanos, Outcome, Record, Schedule};
 use std::sync::Arc;
 use wire::pg::{Login, Transport};
 
 /// `line:column name`, of every variable that is found.
-fn found(text: &str, mode: Mode, predefined: &[&str]) -> Vec<String> {
-    let source = Source { name: "s", text, weight: 1 };
+fn undefined_variables(text: &str, mode: Mode, predefined: &[&str]) -> Vec<String> {
+    let source = ScriptSource { name: "s", text, weight: 1 };
     let program = parse(&[source], mode, true, predefined).unwrap_or_else(|it| panic!("{text}\n{it:?}"));
     let named = |it: &load::script::Diagnostic| {
         let name = it.message.split('"').nth(1).expect("the name is quoted");
@@ -46,14 +46,14 @@ fn finds_variables_without_a_value() {
         ("SELECT ':given2', :given_;", &["1:9 given2", "1:19 given_"]),
     ] {
         for mode in [Mode::Simple, Mode::Extended, Mode::Prepared] {
-            assert_eq!(found(text, mode, &["given"]), expected, "{text} {mode:?}");
+            assert_eq!(undefined_variables(text, mode, &["given"]), expected, "{text} {mode:?}");
         }
     }
 }
 
 #[test]
-fn says_what_to_write_instead() {
-    let source = Source { name: "s.sql", text: "\\set id 1\nSELECT :idd;", weight: 1 };
+fn hints_say_what_to_write() {
+    let source = ScriptSource { name: "s.sql", text: "\\set id 1\nSELECT :idd;", weight: 1 };
     let program = parse(&[source], Mode::Prepared, false, &[]).expect("pgbench sends NULL");
     let expected = "s.sql:2: undefined variable \"idd\"\nSELECT :idd;\n       ^ error found here\n\
                     hint: write :id, set it before by \\set idd …, or write \": idd\" if no variable is meant";
@@ -62,20 +62,20 @@ fn says_what_to_write_instead() {
 
 /// The columns of a script's own feed have values; those of another script's do not.
 #[test]
-fn columns_of_the_own_feed_have_values() {
+fn feed_columns_are_defined() {
     let columns = ["id".to_owned()];
-    let mut maker = Maker::new(Mode::Simple, &[]);
-    let head = |name, draws| Head { name, weight: 1, draws };
-    maker.pgbench(&head("a", Some((0, &columns[..]))), "SELECT :id;", false);
-    maker.pgbench(&head("b", None), "SELECT :id;", false);
+    let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
+    let head = |name, draws| ScriptHeader { name, weight: 1, draws };
+    maker.add_pgbench(&head("a", Some((0, &columns[..]))), "SELECT :id;", false);
+    maker.add_pgbench(&head("b", None), "SELECT :id;", false);
     let program = maker.finish().expect("pgbench sends NULL");
     let files: Vec<&str> = program.undefined.iter().map(|it| it.file.as_str()).collect();
     assert_eq!(files, ["b"]);
 }
 
-fn plan(program: Program, mode: Mode) -> Plan {
-    let mut seeds = Seeds::new(7);
-    Plan {
+fn plan(program: Program, mode: Mode) -> LoadPlan {
+    let mut seeds = SeedSequence::new(7);
+    LoadPlan {
         program,
         mode,
         schedule: Schedule::Closed { think: Nanos::ZERO },
@@ -93,9 +93,9 @@ fn plan(program: Program, mode: Mode) -> Plan {
         timeout: None,
         verbose: false,
         statements: false,
-        seeds: Seeding {
-            clients: vec![seeds.client()],
-            choices: vec![seeds.thread().choose],
+        seeds: RngSeeds {
+            clients: vec![seeds.client_rng()],
+            script_rngs: vec![seeds.thread_rngs().choose],
             arrivals: 7,
             other: 7,
             variables: Vec::new(),
@@ -106,7 +106,7 @@ fn plan(program: Program, mode: Mode) -> Plan {
 /// A value that only a branch would have given is sent as NULL by pgbench; here the client ends. Of a simple query, a name that
 /// nothing gives a value means itself, unless variables are required.
 #[test]
-fn a_variable_without_a_value_ends_the_client() {
+fn unset_variable_aborts_client() {
     const BRANCH: &str = "\\if 0\n\\set a 1\n\\endif\nSELECT :a;";
     const COLUMN: &str = "\\if 0\nSELECT 1 AS b \\gset a\n\\endif\nSELECT :ab;";
     const SHELL: &str = "\\if 0\n\\setshell a true\n\\endif\nSELECT :a;";
@@ -128,12 +128,12 @@ fn a_variable_without_a_value_ends_the_client() {
         (NAME, Prepared, false, false),
         (OTHER, Simple, false, true),
     ] {
-        let source = Source { name: "s", text, weight: 1 };
+        let source = ScriptSource { name: "s", text, weight: 1 };
         let program = parse(&[source], mode, true, &[]).expect("a script");
         let work = Workload::new(plan(program, mode), Arc::new(Login::new("u", "d")), Transport::Unix);
-        let work = if requires { work.requiring_variables() } else { work };
+        let work = if requires { work.require_variables() } else { work };
         let shard = Shard::new(Arc::new(work), 0, Vec::<Record>::new());
-        let records = drive(vec![shard], &World::default()).remove(0).recorder;
+        let records = drive(vec![shard], &SimulatedSystem::default()).remove(0).recorder;
         let ok = records.iter().filter(|it| it.outcome == Outcome::Ok).count();
         assert_eq!(ok, if sent { 5 } else { 0 }, "{text} {mode:?} {requires} {records:?}");
     }

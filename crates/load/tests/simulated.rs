@@ -1,22 +1,22 @@
 //! The shard in simulated time: laws that must hold whatever the code looks like.
 
-use load::random::{Prng, Seeds};
-use load::script::{Mode, Source, parse};
-use load::sim::{Service, World, drive};
-use load::{Action, Plan, Seeding, Shard, Workload};
-use model::{Code, Curve, Latency, Nanos, Outcome, PerSecond, Record, Schedule, Spacing};
+use load::random::{Prng, SeedSequence};
+use load::script::{Mode, ScriptSource, parse};
+use load::sim::{ServiceTime, SimulatedSystem, drive};
+use load::{Action, LoadPlan, RngSeeds, Shard, Workload};
+use model::{Code, Curve, LatencyHistogram, Nanos, Outcome, PerSecond, Record, Schedule, Spacing};
 use std::sync::Arc;
 use wire::pg::{Login, Transport};
 
 const SELECT: &str = "\\set r random(1, 1000000)\nSELECT abalance FROM pgbench_accounts WHERE aid = :r;\n";
 
-fn plan(script: &str, clients: u32, threads: u16, schedule: Schedule) -> Plan {
-    let source = Source { name: "test", text: script, weight: 1 };
+fn plan(script: &str, clients: u32, threads: u16, schedule: Schedule) -> LoadPlan {
+    let source = ScriptSource { name: "test", text: script, weight: 1 };
     let program = parse(&[source], Mode::Prepared, false, &[]).expect("the script is right");
-    let mut seeds = Seeds::new(7);
-    let clients_rng: Vec<Prng> = (0..clients).map(|_| seeds.client()).collect();
-    let choices = (0..threads).map(|_| seeds.thread().choose).collect();
-    Plan {
+    let mut seeds = SeedSequence::new(7);
+    let clients_rng: Vec<Prng> = (0..clients).map(|_| seeds.client_rng()).collect();
+    let choices = (0..threads).map(|_| seeds.thread_rngs().choose).collect();
+    LoadPlan {
         program,
         mode: Mode::Prepared,
         schedule,
@@ -34,12 +34,18 @@ fn plan(script: &str, clients: u32, threads: u16, schedule: Schedule) -> Plan {
         timeout: None,
         verbose: false,
         statements: false,
-        seeds: Seeding { clients: clients_rng, choices, arrivals: 7, other: 7, variables: Vec::new() },
+        seeds: RngSeeds {
+            clients: clients_rng,
+            script_rngs: choices,
+            arrivals: 7,
+            other: 7,
+            variables: Vec::new(),
+        },
     }
 }
 
 fn constant(rate: f64, secs: u64) -> Curve {
-    Curve::Ramp { from: PerSecond(rate), to: PerSecond(rate), lasting: Nanos::from_secs(secs) }
+    Curve::Ramp { from: PerSecond(rate), to: PerSecond(rate), duration: Nanos::from_secs(secs) }
 }
 
 fn even(rate: f64, secs: u64) -> Schedule {
@@ -53,7 +59,7 @@ fn poisson(rate: f64, secs: u64) -> Schedule {
 const CLOSED: Schedule = Schedule::Closed { think: Nanos::ZERO };
 
 /// All records of all threads, by intended start.
-fn records(plan: Plan, world: &World) -> Vec<Record> {
+fn records(plan: LoadPlan, world: &SimulatedSystem) -> Vec<Record> {
     let threads = plan.threads;
     let work = Arc::new(Workload::new(plan, Arc::new(Login::new("me", "db")), Transport::Unix));
     let shards = (0..threads).map(|k| Shard::new(work.clone(), k, Vec::new())).collect();
@@ -62,8 +68,8 @@ fn records(plan: Plan, world: &World) -> Vec<Record> {
     all
 }
 
-fn responses(records: &[Record]) -> Latency {
-    let mut latency = Latency::new();
+fn responses(records: &[Record]) -> LatencyHistogram {
+    let mut latency = LatencyHistogram::new();
     records.iter().for_each(|it| latency.record(it.response()));
     latency
 }
@@ -77,11 +83,11 @@ fn is_ok(it: Outcome) -> bool {
 }
 
 #[test]
-fn a_frozen_server_shows_in_the_response_time() {
-    let world = World {
-        service: Service::Constant(Nanos::from_micros(10)),
-        freezes: vec![(Nanos::from_secs(4), Nanos::from_secs(5))],
-        ..World::default()
+fn server_pause_shows_in_response_time() {
+    let world = SimulatedSystem {
+        service: ServiceTime::Constant(Nanos::from_micros(10)),
+        pauses: vec![(Nanos::from_secs(4), Nanos::from_secs(5))],
+        ..SimulatedSystem::default()
     };
     let all = records(plan(SELECT, 64, 1, even(1000.0, 10)), &world);
     assert_eq!(all.len(), 10_000);
@@ -93,22 +99,26 @@ fn a_frozen_server_shows_in_the_response_time() {
 }
 
 #[test]
-fn a_closed_model_hides_the_frozen_server() {
-    let world = World {
-        service: Service::Constant(Nanos::from_micros(10)),
-        freezes: vec![(Nanos::from_secs(4), Nanos::from_secs(5))],
-        ..World::default()
+fn closed_model_hides_server_pause() {
+    let world = SimulatedSystem {
+        service: ServiceTime::Constant(Nanos::from_micros(10)),
+        pauses: vec![(Nanos::from_secs(4), Nanos::from_secs(5))],
+        ..SimulatedSystem::default()
     };
-    let closed = Plan { duration: Some(Nanos::from_secs(10)), ..plan(SELECT, 8, 1, CLOSED) };
+    let closed = LoadPlan { duration: Some(Nanos::from_secs(10)), ..plan(SELECT, 8, 1, CLOSED) };
     let latency = responses(&records(closed, &world));
     assert!(latency.quantile(0.999).expect("many samples") < Nanos::from_millis(1));
     assert!(latency.max().expect("many samples") > Nanos::from_millis(900));
 }
 
 #[test]
-fn littles_law_and_the_queue_m_m_1() {
+fn matches_littles_law_and_mm1_queue() {
     // Utilisation 0.5: mean response time 1 / (μ − λ) = 2 ms, mean number in the system 1.
-    let world = World { service: Service::Exponential(Nanos::from_millis(1)), seed: 3, ..World::default() };
+    let world = SimulatedSystem {
+        service: ServiceTime::Exponential(Nanos::from_millis(1)),
+        seed: 3,
+        ..SimulatedSystem::default()
+    };
     let all = records(plan(SELECT, 400, 1, poisson(500.0, 1200)), &world);
     assert_eq!(count(&all, is_ok), all.len());
     let span = (all.last().expect("many").intended - all[0].intended).as_secs_f64();
@@ -124,12 +134,15 @@ fn littles_law_and_the_queue_m_m_1() {
 }
 
 #[test]
-fn a_closed_queue_gives_what_its_clients_allow() {
+fn closed_model_throughput_matches_client_count() {
     // Four servers of 1 ms: 4,000/s with four clients or more, 1,000/s with one.
     for (clients, expected) in [(1, 1_000.0), (2, 2_000.0), (4, 4_000.0), (50, 4_000.0)] {
-        let world =
-            World { servers: 4, service: Service::Constant(Nanos::from_millis(1)), ..World::default() };
-        let plan = Plan { duration: Some(Nanos::from_secs(5)), ..plan(SELECT, clients, 1, CLOSED) };
+        let world = SimulatedSystem {
+            servers: 4,
+            service: ServiceTime::Constant(Nanos::from_millis(1)),
+            ..SimulatedSystem::default()
+        };
+        let plan = LoadPlan { duration: Some(Nanos::from_secs(5)), ..plan(SELECT, clients, 1, CLOSED) };
         let rate = records(plan, &world).len() as f64 / 5.0;
         assert!((rate - expected).abs() <= expected * 0.01 + 10.0, "{clients} clients: {rate}/s");
     }
@@ -137,8 +150,11 @@ fn a_closed_queue_gives_what_its_clients_allow() {
 
 #[test]
 fn four_shards_equal_one() {
-    let world =
-        World { servers: 100, service: Service::Constant(Nanos::from_micros(300)), ..World::default() };
+    let world = SimulatedSystem {
+        servers: 100,
+        service: ServiceTime::Constant(Nanos::from_micros(300)),
+        ..SimulatedSystem::default()
+    };
     for schedule in [even(2_000.0, 3), poisson(2_000.0, 3)] {
         let moments = |threads| {
             let all = records(plan(SELECT, 100, threads, schedule.clone()), &world);
@@ -150,8 +166,13 @@ fn four_shards_equal_one() {
 
 #[test]
 fn the_same_seed_gives_the_same_run() {
-    let world = World { service: Service::Exponential(Nanos::from_millis(1)), seed: 11, ..World::default() };
-    let run = |seed| records(plan(SELECT, 16, 2, poisson(700.0, 5)), &World { seed, ..world.clone() });
+    let world = SimulatedSystem {
+        service: ServiceTime::Exponential(Nanos::from_millis(1)),
+        seed: 11,
+        ..SimulatedSystem::default()
+    };
+    let run =
+        |seed| records(plan(SELECT, 16, 2, poisson(700.0, 5)), &SimulatedSystem { seed, ..world.clone() });
     assert_eq!(run(11), run(11));
     assert_ne!(run(11), run(12));
 }
@@ -159,10 +180,10 @@ fn the_same_seed_gives_the_same_run() {
 #[test]
 fn answers_split_at_every_byte_give_equal_records() {
     let script = "BEGIN;\n\\set r random(1, 10)\nSELECT :r;\nCOMMIT;\n";
-    let whole = World { servers: 4, ..World::default() };
+    let whole = SimulatedSystem { servers: 4, ..SimulatedSystem::default() };
     let run = |piece| {
-        let plan = Plan { transactions: Some(200), ..plan(script, 4, 1, CLOSED) };
-        records(plan, &World { piece, ..whole.clone() })
+        let plan = LoadPlan { transactions: Some(200), ..plan(script, 4, 1, CLOSED) };
+        records(plan, &SimulatedSystem { piece, ..whole.clone() })
     };
     let expected = run(usize::MAX);
     assert_eq!(expected.len(), 800);
@@ -174,8 +195,11 @@ fn answers_split_at_every_byte_give_equal_records() {
 #[test]
 fn every_arrival_has_one_record() {
     // Offered 2,000/s, capacity 1,000/s, room for 100 in flight and 50 waiting.
-    let world = World { service: Service::Constant(Nanos::from_millis(1)), ..World::default() };
-    let all = records(Plan { backlog_max: 50, ..plan(SELECT, 100, 1, even(2_000.0, 4)) }, &world);
+    let world = SimulatedSystem {
+        service: ServiceTime::Constant(Nanos::from_millis(1)),
+        ..SimulatedSystem::default()
+    };
+    let all = records(LoadPlan { backlog_max: 50, ..plan(SELECT, 100, 1, even(2_000.0, 4)) }, &world);
     assert_eq!(all.len(), 8_000);
     let dropped = count(&all, |it| it == Outcome::Dropped);
     assert_eq!(count(&all, is_ok) + dropped, 8_000);
@@ -183,10 +207,13 @@ fn every_arrival_has_one_record() {
 }
 
 #[test]
-fn the_latency_limit_drops_what_is_too_late() {
-    let world = World { service: Service::Constant(Nanos::from_millis(1)), ..World::default() };
+fn latency_limit_drops_late_arrivals() {
+    let world = SimulatedSystem {
+        service: ServiceTime::Constant(Nanos::from_millis(1)),
+        ..SimulatedSystem::default()
+    };
     let limit = Some(Nanos::from_millis(20));
-    let all = records(Plan { latency_limit: limit, ..plan(SELECT, 1, 1, even(1_500.0, 4)) }, &world);
+    let all = records(LoadPlan { latency_limit: limit, ..plan(SELECT, 1, 1, even(1_500.0, 4)) }, &world);
     assert_eq!(all.len(), 6_000);
     let waited = all.iter().filter(|it| it.outcome == Outcome::Ok).map(|it| it.started - it.intended).max();
     assert!(waited.expect("some are sent") <= Nanos::from_millis(20));
@@ -194,12 +221,12 @@ fn the_latency_limit_drops_what_is_too_late() {
 }
 
 #[test]
-fn a_restart_in_mid_run_makes_unknowns_and_the_run_goes_on() {
-    let world = World {
+fn server_restart_gives_unknown_outcomes_and_load_continues() {
+    let world = SimulatedSystem {
         servers: 8,
-        service: Service::Constant(Nanos::from_millis(10)),
+        service: ServiceTime::Constant(Nanos::from_millis(10)),
         breaks: vec![Nanos::from_secs(2)],
-        ..World::default()
+        ..SimulatedSystem::default()
     };
     let all = records(plan(SELECT, 20, 2, even(500.0, 4)), &world);
     assert_eq!(all.len(), 2_000);
@@ -210,9 +237,9 @@ fn a_restart_in_mid_run_makes_unknowns_and_the_run_goes_on() {
 }
 
 #[test]
-fn too_few_slots_leave_clients_out_but_not_the_run() {
-    let world = World { servers: 8, max_connections: 5, ..World::default() };
-    let plan = Plan { duration: Some(Nanos::from_secs(2)), ..plan(SELECT, 8, 1, CLOSED) };
+fn exhausted_slots_do_not_stop_the_run() {
+    let world = SimulatedSystem { servers: 8, max_connections: 5, ..SimulatedSystem::default() };
+    let plan = LoadPlan { duration: Some(Nanos::from_secs(2)), ..plan(SELECT, 8, 1, CLOSED) };
     let all = records(plan, &world);
     assert_eq!(count(&all, is_ok), all.len());
     let mut clients: Vec<u32> = all.iter().map(|it| it.client.0).collect();
@@ -222,10 +249,10 @@ fn too_few_slots_leave_clients_out_but_not_the_run() {
 }
 
 #[test]
-fn failures_are_tried_again_as_often_as_allowed() {
-    let world = World { failing: Some((3, *b"40001")), ..World::default() };
+fn retries_failures_up_to_max_tries() {
+    let world = SimulatedSystem { failing: Some((3, *b"40001")), ..SimulatedSystem::default() };
     for (max_tries, failed) in [(1, true), (10, false)] {
-        let plan = Plan { max_tries, transactions: Some(300), ..plan(SELECT, 1, 1, CLOSED) };
+        let plan = LoadPlan { max_tries, transactions: Some(300), ..plan(SELECT, 1, 1, CLOSED) };
         let all = records(plan, &world);
         assert_eq!(all.len(), 300);
         let refused = count(&all, |it| it == Outcome::Failed(Code::SqlState(*b"40001")));
@@ -235,10 +262,10 @@ fn failures_are_tried_again_as_often_as_allowed() {
 }
 
 #[test]
-fn a_failed_transaction_is_rolled_back_and_the_next_succeeds() {
-    let world = World { failing: Some((5, *b"23505")), ..World::default() };
+fn rolls_back_failed_transaction_and_continues() {
+    let world = SimulatedSystem { failing: Some((5, *b"23505")), ..SimulatedSystem::default() };
     let script = "BEGIN;\nSELECT 1;\nCOMMIT;\n";
-    let all = records(Plan { transactions: Some(400), ..plan(script, 1, 1, CLOSED) }, &world);
+    let all = records(LoadPlan { transactions: Some(400), ..plan(script, 1, 1, CLOSED) }, &world);
     assert_eq!(all.len(), 400);
     let failed = count(&all, |it| it == Outcome::Failed(Code::SqlState(*b"23505")));
     assert!(failed > 50 && failed < 250, "{failed} failed");
@@ -246,40 +273,44 @@ fn a_failed_transaction_is_rolled_back_and_the_next_succeeds() {
 }
 
 #[test]
-fn think_time_and_new_connections() {
+fn honours_think_time_and_reconnect() {
     let think = Schedule::Closed { think: Nanos::from_millis(9) };
-    let world = World { servers: 10, service: Service::Constant(Nanos::from_millis(1)), ..World::default() };
-    let thinking = Plan { duration: Some(Nanos::from_secs(10)), ..plan(SELECT, 5, 1, think) };
+    let world = SimulatedSystem {
+        servers: 10,
+        service: ServiceTime::Constant(Nanos::from_millis(1)),
+        ..SimulatedSystem::default()
+    };
+    let thinking = LoadPlan { duration: Some(Nanos::from_secs(10)), ..plan(SELECT, 5, 1, think) };
     assert_eq!(records(thinking, &world).len(), 5 * 1_000);
-    let each = Plan { reconnect: true, transactions: Some(50), ..plan(SELECT, 3, 1, CLOSED) };
+    let each = LoadPlan { reconnect: true, transactions: Some(50), ..plan(SELECT, 3, 1, CLOSED) };
     let all = records(each, &world);
     assert_eq!((all.len(), count(&all, is_ok)), (150, 150));
 }
 
 #[test]
-fn scripts_without_sql_end_too() {
-    let plan = Plan { transactions: Some(10), ..plan("\\set a 1\n", 3, 1, CLOSED) };
-    assert_eq!(records(plan, &World::default()).len(), 30);
+fn scripts_without_sql_finish() {
+    let plan = LoadPlan { transactions: Some(10), ..plan("\\set a 1\n", 3, 1, CLOSED) };
+    assert_eq!(records(plan, &SimulatedSystem::default()).len(), 30);
     let sleeping = plan_of_sleep();
-    let all = records(sleeping, &World::default());
+    let all = records(sleeping, &SimulatedSystem::default());
     assert!(all.iter().all(|it| it.response() == Nanos::from_millis(5)), "{all:?}");
 }
 
-fn plan_of_sleep() -> Plan {
-    Plan { transactions: Some(4), ..plan("\\sleep 5 ms\n", 2, 1, CLOSED) }
+fn plan_of_sleep() -> LoadPlan {
+    LoadPlan { transactions: Some(4), ..plan("\\sleep 5 ms\n", 2, 1, CLOSED) }
 }
 
 #[test]
-fn what_takes_too_long_is_given_up_and_unknown() {
-    let world = World {
-        service: Service::Constant(Nanos::from_micros(10)),
-        freezes: vec![(Nanos::from_secs(4), Nanos::from_secs(6))],
-        ..World::default()
+fn timed_out_transaction_is_unknown() {
+    let world = SimulatedSystem {
+        service: ServiceTime::Constant(Nanos::from_micros(10)),
+        pauses: vec![(Nanos::from_secs(4), Nanos::from_secs(6))],
+        ..SimulatedSystem::default()
     };
     let timeout = Nanos::from_millis(300);
     let patient = records(plan(SELECT, 64, 1, even(100.0, 10)), &world);
     assert_eq!(count(&patient, is_ok), 1000, "without a timeout everything is answered in the end");
-    let all = records(Plan { timeout: Some(timeout), ..plan(SELECT, 64, 1, even(100.0, 10)) }, &world);
+    let all = records(LoadPlan { timeout: Some(timeout), ..plan(SELECT, 64, 1, even(100.0, 10)) }, &world);
     assert_eq!(all.len(), 1000);
     let given_up = count(&all, |it| it == Outcome::Unknown(Code::TIMED_OUT));
     assert!(given_up > 50, "{given_up} given up");
@@ -290,10 +321,10 @@ fn what_takes_too_long_is_given_up_and_unknown() {
 
 /// A generator that is far behind its schedule still hears when it is to end, and records every arrival.
 #[test]
-fn a_schedule_that_is_far_behind_can_be_ended() {
+fn stops_while_far_behind_schedule() {
     let rate = 1e7;
-    let plan = Plan { backlog_max: 10, ..plan("\\sleep 1 s\n", 1, 1, even(rate, 1)) };
-    let work = Arc::new(Workload::of(plan, None, Vec::new()));
+    let plan = LoadPlan { backlog_max: 10, ..plan("\\sleep 1 s\n", 1, 1, even(rate, 1)) };
+    let work = Arc::new(Workload::with_services(plan, None, Vec::new()));
     let mut shard = Shard::new(work, 0, Vec::<Record>::new());
     shard.begin(Nanos::ZERO);
     let late = Nanos::from_millis(20);

@@ -1,11 +1,11 @@
 //! Sessions of statements that were given up: a server never has more of them than there are clients.
 
-use load::ledger::Keyed;
-use load::random::Seeds;
-use load::script::{Mode, Source, parse};
-use load::sim::{Service, SessionCounts, World, drive_counting};
-use load::{Action, ConnId, Plan, Postgres, Seeding, Shard, Workload};
-use model::plan::To;
+use load::ledger::KeyedScript;
+use load::random::SeedSequence;
+use load::script::{Mode, ScriptSource, parse};
+use load::sim::{ServiceTime, SessionCounts, SimulatedSystem, drive_counting};
+use load::{Action, ConnId, LoadPlan, PostgresEndpoint, RngSeeds, Shard, Workload};
+use model::plan::SqlTarget;
 use model::{Code, Curve, Nanos, Outcome, PerSecond, Record, Schedule, Spacing};
 use std::sync::Arc;
 use wire::pg::{Login, Transport};
@@ -14,11 +14,16 @@ const CLIENTS: u32 = 4;
 const SELECT: &str = "SELECT pg_sleep(20);\n";
 
 /// Every statement takes 20 s and is given up after 100 ms; the window is 3 s long.
-fn plan(script: &str, mode: Mode) -> Plan {
-    let program = parse(&[Source { name: "test", text: script, weight: 1 }], mode, false, &Keyed::VARIABLES)
-        .expect("the script is right");
-    let mut seeds = Seeds::new(7);
-    Plan {
+fn plan(script: &str, mode: Mode) -> LoadPlan {
+    let program = parse(
+        &[ScriptSource { name: "test", text: script, weight: 1 }],
+        mode,
+        false,
+        &KeyedScript::VARIABLE_NAMES,
+    )
+    .expect("the script is right");
+    let mut seeds = SeedSequence::new(7);
+    LoadPlan {
         program,
         mode,
         schedule: Schedule::Closed { think: Nanos::ZERO },
@@ -36,9 +41,9 @@ fn plan(script: &str, mode: Mode) -> Plan {
         timeout: Some(Nanos::from_millis(100)),
         verbose: false,
         statements: false,
-        seeds: Seeding {
-            clients: (0..CLIENTS).map(|_| seeds.client()).collect(),
-            choices: vec![seeds.thread().choose],
+        seeds: RngSeeds {
+            clients: (0..CLIENTS).map(|_| seeds.client_rng()).collect(),
+            script_rngs: vec![seeds.thread_rngs().choose],
             arrivals: 7,
             other: 7,
             variables: Vec::new(),
@@ -46,28 +51,28 @@ fn plan(script: &str, mode: Mode) -> Plan {
     }
 }
 
-fn server() -> Postgres {
+fn server() -> PostgresEndpoint {
     let mut login = Login::new("me", "db");
-    login.cancels = true;
-    Postgres::new(Arc::new(login), Transport::Unix)
+    login.send_cancel = true;
+    PostgresEndpoint::new(Arc::new(login), Transport::Unix)
 }
 
 /// A pooler, to which a request to cancel may do harm.
-fn pooler() -> Postgres {
-    Postgres::new(Arc::new(Login::new("me", "db")), Transport::Unix)
+fn pooler() -> PostgresEndpoint {
+    PostgresEndpoint::new(Arc::new(Login::new("me", "db")), Transport::Unix)
 }
 
-fn workload(plan: Plan) -> Workload {
-    Workload::of(plan, Some(server()), Vec::new())
+fn workload(plan: LoadPlan) -> Workload {
+    Workload::with_services(plan, Some(server()), Vec::new())
 }
 
 fn run(work: Workload, cancels: bool) -> (Vec<Record>, SessionCounts) {
-    let world = World {
+    let world = SimulatedSystem {
         servers: 1000,
-        service: Service::Constant(Nanos::from_secs(20)),
+        service: ServiceTime::Constant(Nanos::from_secs(20)),
         delay: Nanos::from_micros(50),
         cancels,
-        ..World::default()
+        ..SimulatedSystem::default()
     };
     let (mut shards, counts) = drive_counting(vec![Shard::new(Arc::new(work), 0, Vec::new())], &world);
     (shards.pop().expect("one went in").recorder, counts)
@@ -77,66 +82,66 @@ fn run(work: Workload, cancels: bool) -> (Vec<Record>, SessionCounts) {
 #[track_caller]
 fn cancelled(name: &str, work: Workload, most: u32) {
     let (records, counts) = run(work, true);
-    assert!(counts.most <= most as usize, "{name}: {counts:?}");
-    assert_eq!(counts.left, 0, "{name}: what was given up ends on the server");
+    assert!(counts.max <= most as usize, "{name}: {counts:?}");
+    assert_eq!(counts.remaining, 0, "{name}: what was given up ends on the server");
     let given_up = records.iter().filter(|it| it.outcome == Outcome::Unknown(Code::TIMED_OUT)).count();
     assert!(given_up > 3 * CLIENTS as usize, "{name}: {given_up} given up of {}", records.len());
 }
 
 #[test]
-fn statements_that_are_given_up_are_cancelled() {
+fn cancels_timed_out_statements() {
     for mode in [Mode::Simple, Mode::Extended, Mode::Prepared] {
         cancelled("closed", workload(plan(SELECT, mode)), CLIENTS);
     }
     let select = || plan(SELECT, Mode::Simple);
-    cancelled("-C", workload(Plan { reconnect: true, ..select() }), CLIENTS);
-    let within = Plan { max_tries: 0, ..plan("BEGIN;\nSELECT 1;\nEND;\n", Mode::Simple) };
+    cancelled("-C", workload(LoadPlan { reconnect: true, ..select() }), CLIENTS);
+    let within = LoadPlan { max_tries: 0, ..plan("BEGIN;\nSELECT 1;\nEND;\n", Mode::Simple) };
     cancelled("a transaction block", workload(within), CLIENTS);
     let pipeline = "\\startpipeline\nSELECT 1;\n\\syncpipeline\nSELECT 2;\n\\endpipeline\n";
     cancelled("a pipeline", workload(plan(pipeline, Mode::Extended)), CLIENTS);
     let rate = PerSecond(100.0);
-    let curve = Curve::Ramp { from: rate, to: rate, lasting: Nanos::from_secs(3) };
+    let curve = Curve::Ramp { from: rate, to: rate, duration: Nanos::from_secs(3) };
     let schedule = Schedule::Open { curve, spacing: Spacing::Even };
-    cancelled("open", workload(Plan { schedule, ..select() }), CLIENTS);
-    let two_doors = workload(select()).with_replicas(server(), &[To::Any]);
+    cancelled("open", workload(LoadPlan { schedule, ..select() }), CLIENTS);
+    let two_doors = workload(select()).with_replicas(server(), &[SqlTarget::Any]);
     cancelled("two doors", two_doors, 2 * CLIENTS);
 }
 
 /// A server that cannot be made to stop keeps each client's place: it gives up once and asks nothing more.
 #[test]
-fn a_session_that_goes_on_holds_the_place_of_its_client() {
+fn uncancelled_session_blocks_its_client() {
     let (records, counts) = run(workload(plan(SELECT, Mode::Simple)), false);
-    assert_eq!(counts, SessionCounts { most: CLIENTS as usize, left: CLIENTS as usize });
+    assert_eq!(counts, SessionCounts { max: CLIENTS as usize, remaining: CLIENTS as usize });
     let outcomes: Vec<Outcome> = records.iter().map(|it| it.outcome).collect();
     assert_eq!(outcomes, [Outcome::Unknown(Code::TIMED_OUT); CLIENTS as usize]);
 }
 
 /// The world would cancel if it were asked to.
 #[test]
-fn statements_behind_a_pooler_are_not_cancelled() {
-    let work = Workload::of(plan(SELECT, Mode::Simple), Some(pooler()), Vec::new());
+fn does_not_cancel_behind_pooler() {
+    let work = Workload::with_services(plan(SELECT, Mode::Simple), Some(pooler()), Vec::new());
     let (records, counts) = run(work, true);
-    assert_eq!(counts, SessionCounts { most: CLIENTS as usize, left: CLIENTS as usize });
+    assert_eq!(counts, SessionCounts { max: CLIENTS as usize, remaining: CLIENTS as usize });
     assert_eq!(records.len(), CLIENTS as usize);
 }
 
 /// Whether a write of a ledger took effect is the server's to decide.
 #[test]
-fn writes_of_a_ledger_are_not_cancelled() {
+fn does_not_cancel_ledger_writes() {
     let plan = plan("INSERT INTO t VALUES (:token);\n", Mode::Simple);
-    let keyed = Keyed::of(&plan.program);
+    let keyed = KeyedScript::from_program(&plan.program);
     let (records, counts) = run(workload(plan).with_ledger(1, vec![keyed]), true);
-    assert_eq!(counts, SessionCounts { most: CLIENTS as usize, left: CLIENTS as usize });
+    assert_eq!(counts, SessionCounts { max: CLIENTS as usize, remaining: CLIENTS as usize });
     assert_eq!(records.len(), CLIENTS as usize);
 }
 
 /// What is still under way when the drain is over does not go on behind the run's back.
 #[test]
-fn statements_end_with_the_run() {
+fn statements_end_with_run() {
     for (cancels, left) in [(true, 0), (false, CLIENTS as usize)] {
-        let patient = Plan { timeout: None, ..plan(SELECT, Mode::Simple) };
+        let patient = LoadPlan { timeout: None, ..plan(SELECT, Mode::Simple) };
         let (records, counts) = run(workload(patient), cancels);
-        assert_eq!(counts, SessionCounts { most: CLIENTS as usize, left });
+        assert_eq!(counts, SessionCounts { max: CLIENTS as usize, remaining: left });
         assert!(records.iter().all(|it| it.outcome == Outcome::Unknown(Code::TIMED_OUT)));
         let ended = Nanos::from_millis(3500);
         assert!(records.iter().all(|it| it.finished - it.intended <= ended + Nanos::from_millis(1)));
@@ -180,9 +185,9 @@ fn perform_at(now: Nanos, shard: &mut Shard<Vec<Record>>) -> (Vec<(ConnId, Vec<u
 
 /// A user who does not want to wait leaves nothing behind on a server that answers, and waits only briefly for another.
 #[test]
-fn an_abandoned_run_cancels_what_runs() {
+fn abandoned_run_cancels_running_statements() {
     const CANCEL: &[u8] = b"\0\0\0\x10\x04\xd2\x16\x2e\0\0\0\x07\0\0\0\x09";
-    let one = || workload(Plan { clients: 1, timeout: None, ..plan(SELECT, Mode::Simple) });
+    let one = || workload(LoadPlan { clients: 1, timeout: None, ..plan(SELECT, Mode::Simple) });
     let at = Nanos::from_millis;
     for drains in [false, true] {
         let mut shard = asked(one());
@@ -209,10 +214,10 @@ fn an_abandoned_run_cancels_what_runs() {
 
 /// An answer too many, however it comes, is never taken as that to the next request.
 #[test]
-fn a_server_that_answers_too_much_makes_the_outcome_unknown() {
+fn surplus_reply_makes_outcome_unknown() {
     const ROW: &[u8] = b"C\0\0\0\x0dSELECT 1\0";
     const READY: &[u8] = b"Z\0\0\0\x05I";
-    let one = |script| workload(Plan { clients: 1, timeout: None, ..plan(script, Mode::Extended) });
+    let one = |script| workload(LoadPlan { clients: 1, timeout: None, ..plan(script, Mode::Extended) });
     let check = |pieces: &[&[u8]], expected: &[Outcome]| {
         let mut shard = asked(one("SELECT 1;\n"));
         for piece in pieces {
@@ -237,8 +242,8 @@ fn a_server_that_answers_too_much_makes_the_outcome_unknown() {
 }
 
 #[test]
-fn an_answer_without_end_is_given_up() {
-    let one = workload(Plan { clients: 1, timeout: None, ..plan(SELECT, Mode::Simple) });
+fn endless_response_is_aborted() {
+    let one = workload(LoadPlan { clients: 1, timeout: None, ..plan(SELECT, Mode::Simple) });
     let mut shard = asked(one.with_answer_max(1 << 20));
     let row = [&b"D\0\0\0\x68\0\x01\0\0\0\x5e"[..], &[b'x'; 94]].concat();
     let rows = row.repeat(1000);
@@ -250,9 +255,9 @@ fn an_answer_without_end_is_given_up() {
     assert_eq!(outcomes, [Outcome::Unknown(Code::TOO_LONG)]);
 }
 
-fn open(script: &str) -> Plan {
-    let curve = Curve::Ramp { from: PerSecond(100.0), to: PerSecond(100.0), lasting: Nanos::from_secs(3) };
-    Plan { schedule: Schedule::Open { curve, spacing: Spacing::Even }, ..plan(script, Mode::Prepared) }
+fn open(script: &str) -> LoadPlan {
+    let curve = Curve::Ramp { from: PerSecond(100.0), to: PerSecond(100.0), duration: Nanos::from_secs(3) };
+    LoadPlan { schedule: Schedule::Open { curve, spacing: Spacing::Even }, ..plan(script, Mode::Prepared) }
 }
 
 /// Every arrival of the schedule has an outcome, whatever became of the clients.
@@ -263,7 +268,10 @@ fn arrivals_that_no_client_is_left_to_send_are_dropped() {
         ("an expression has no value", "\\set x 1 / 0\n"),
         ("sometimes", "\\set x random(1, 5)\n\\if :x = 1\n\\set x 1 / 0\n\\endif\nSELECT 1;\n"),
     ] {
-        let world = World { service: Service::Constant(Nanos::from_millis(2)), ..World::default() };
+        let world = SimulatedSystem {
+            service: ServiceTime::Constant(Nanos::from_millis(2)),
+            ..SimulatedSystem::default()
+        };
         let (mut shards, _) =
             drive_counting(vec![Shard::new(Arc::new(workload(open(script))), 0, Vec::new())], &world);
         let shard = shards.pop().expect("one went in");

@@ -1,33 +1,33 @@
 //! Cookies, redirects, packed answers and secrets: which bytes leave, and what comes of the answers.
 
-use load::random::Seeds;
-use load::script::{Head, Maker, Mode, Program};
-use load::{Action, Plan, Recorder, Said, Seeding, Service, Shard, Workload};
-use model::plan::{Body, CaptureFrom, Expect, Stage, Step, Think};
-use model::{Nanos, Outcome, Record, Schedule, ScriptId, Users};
+use load::random::SeedSequence;
+use load::script::{Mode, Program, ProgramBuilder, ScriptHeader};
+use load::{Action, LoadEvent, LoadPlan, Recorder, RngSeeds, Service, Shard, Workload};
+use model::plan::{CaptureSource, Expectation, HttpStep, RequestBody, ThinkTime, UserStage};
+use model::{Nanos, Outcome, Record, Schedule, ScriptId, UserRamp};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use wire::pg::Secret;
 
 const HOST: &str = "shop.test:8080";
 
-fn step(method: &str, target: &str) -> Step {
-    Step {
+fn step(method: &str, target: &str) -> HttpStep {
+    HttpStep {
         name: None,
         method: method.to_owned(),
         target: target.to_owned(),
         headers: Vec::new(),
         body: None,
         captures: Vec::new(),
-        expect: Expect::default(),
+        expect: Expectation::default(),
         redirects: 0,
-        unpack: false,
+        decompress: false,
     }
 }
 
-fn program(steps: &[Step]) -> Program {
-    let mut maker = Maker::new(Mode::Simple, &[]).with_secrets(environment);
-    maker.http(&Head { name: "op", weight: 1, draws: None }, 0, &[], steps);
+fn program(steps: &[HttpStep]) -> Program {
+    let mut maker = ProgramBuilder::new(Mode::Simple, &[]).with_secrets(environment);
+    maker.add_http(&ScriptHeader { name: "op", weight: 1, draws: None }, 0, &[], steps);
     maker.finish().expect("it is right")
 }
 
@@ -36,20 +36,20 @@ fn environment(name: &str) -> Option<Secret> {
 }
 
 #[derive(Debug, Default)]
-struct All {
+struct EventLog {
     outcomes: Vec<Outcome>,
     took: Vec<Nanos>,
     steps: Vec<Nanos>,
     connected: usize,
 }
 
-impl Recorder for All {
+impl Recorder for EventLog {
     fn record(&mut self, it: &Record) {
         self.outcomes.push(it.outcome);
         self.took.push(it.finished - it.started);
     }
 
-    fn statement(&mut self, _: ScriptId, _: u16, took: Nanos) {
+    fn statement_finished(&mut self, _: ScriptId, _: u16, took: Nanos) {
         self.steps.push(took);
     }
 
@@ -59,13 +59,13 @@ impl Recorder for All {
 }
 
 /// What was sent, what came of it, and what was told.
-struct Talk {
+struct Exchange {
     sent: Vec<String>,
-    all: All,
+    all: EventLog,
     said: Vec<String>,
 }
 
-impl Talk {
+impl Exchange {
     fn outcomes(&self) -> String {
         let told = self.all.outcomes.iter().map(|it| match it {
             Outcome::Ok => "ok".to_owned(),
@@ -89,34 +89,34 @@ impl Talk {
 }
 
 /// An answer, a millisecond after the request; with `close` the connection is closed behind it, without a word.
-struct Answer {
+struct Response {
     text: Vec<u8>,
     close: bool,
 }
 
-fn answer(status: u16, headers: &str, body: &[u8]) -> Answer {
+fn answer(status: u16, headers: &str, body: &[u8]) -> Response {
     let head = format!("HTTP/1.1 {status} Any\r\n{headers}Content-Length: {}\r\n\r\n", body.len());
-    Answer { text: [head.as_bytes(), body].concat(), close: false }
+    Response { text: [head.as_bytes(), body].concat(), close: false }
 }
 
-fn ok(headers: &str) -> Answer {
+fn ok(headers: &str) -> Response {
     answer(200, headers, b"here")
 }
 
-fn to(location: &str) -> Answer {
+fn to(location: &str) -> Response {
     answer(302, &format!("Location: {location}\r\n"), b"")
 }
 
 /// Lets clients do so many transactions each.
-fn talk(
+fn exchange(
     program: Program,
     (clients, transactions): (u32, u64),
     service: Service,
     schedule: Schedule,
-    mut serve: impl FnMut(&str) -> Answer,
-) -> Talk {
-    let mut seeds = Seeds::new(7);
-    let plan = Plan {
+    mut serve: impl FnMut(&str) -> Response,
+) -> Exchange {
+    let mut seeds = SeedSequence::new(7);
+    let plan = LoadPlan {
         program,
         mode: Mode::Simple,
         schedule,
@@ -134,16 +134,16 @@ fn talk(
         timeout: None,
         verbose: true,
         statements: true,
-        seeds: Seeding {
-            clients: (0..clients).map(|_| seeds.client()).collect(),
-            choices: vec![seeds.thread().choose],
+        seeds: RngSeeds {
+            clients: (0..clients).map(|_| seeds.client_rng()).collect(),
+            script_rngs: vec![seeds.thread_rngs().choose],
             arrivals: 7,
             other: 7,
             variables: Vec::new(),
         },
     };
-    let work = Workload::of(plan, None, vec![service]);
-    let mut shard = Shard::new(Arc::new(work), 0, All::default());
+    let work = Workload::with_services(plan, None, vec![service]);
+    let mut shard = Shard::new(Arc::new(work), 0, EventLog::default());
     let (mut sent, mut said, mut asked) = (Vec::new(), Vec::new(), VecDeque::new());
     let mut now = Nanos::ZERO;
     shard.begin(now);
@@ -158,10 +158,10 @@ fn talk(
                     asked.push_back((conn, serve(&text)));
                     sent.push(text);
                 }
-                Action::Say(Said::Failed { message, .. }) => said.push(message),
+                Action::Report(LoadEvent::Failed { message, .. }) => said.push(message),
                 Action::Wait(until) if until <= now => shard.advance(now),
                 Action::Wait(_) => break,
-                Action::Done => return Talk { sent, all: shard.recorder, said },
+                Action::Done => return Exchange { sent, all: shard.recorder, said },
                 _ => {}
             }
         }
@@ -177,17 +177,17 @@ fn talk(
 
 const CLOSED: Schedule = Schedule::Closed { think: Nanos::ZERO };
 
-fn once(steps: &[Step], serve: impl FnMut(&str) -> Answer) -> Talk {
-    talk(program(steps), (1, 1), Service::plain(HOST), CLOSED, serve)
+fn once(steps: &[HttpStep], serve: impl FnMut(&str) -> Response) -> Exchange {
+    exchange(program(steps), (1, 1), Service::without_tls(HOST), CLOSED, serve)
 }
 
 #[test]
-fn redirects_are_followed_by_the_rules_of_their_status() {
+fn follows_redirects_by_status() {
     let check = |method: &str, status: u16, expected: &str| {
-        let it = Step {
+        let it = HttpStep {
             redirects: 1,
             headers: vec![("Content-Language".to_owned(), "ru".to_owned()), ("X".to_owned(), "y".to_owned())],
-            body: (method == "POST" || method == "PUT").then(|| Body::Json("{\"a\": 1}".to_owned())),
+            body: (method == "POST" || method == "PUT").then(|| RequestBody::Json("{\"a\": 1}".to_owned())),
             ..step(method, "/a/b?c")
         };
         let talk = once(&[it], |request| {
@@ -233,13 +233,13 @@ fn redirects_are_followed_by_the_rules_of_their_status() {
 }
 
 #[test]
-fn hops_are_of_one_operation_and_its_time() {
-    let first = Step {
+fn redirects_count_as_one_operation() {
+    let first = HttpStep {
         redirects: 5,
-        captures: vec![("token".to_owned(), CaptureFrom::Header("x-token".to_owned()))],
+        captures: vec![("token".to_owned(), CaptureSource::Header("x-token".to_owned()))],
         ..step("POST", "/login")
     };
-    let second = Step { redirects: 5, ..step("GET", "/use/${token}") };
+    let second = HttpStep { redirects: 5, ..step("GET", "/use/${token}") };
     let serve = |request: &str| match request.split(' ').nth(1).expect("a target") {
         // Each kind of reference, the last from a connection that is closed behind it.
         "/login" => answer(303, "Location: /1?a b\r\n", b""),
@@ -256,19 +256,19 @@ fn hops_are_of_one_operation_and_its_time() {
     let ms = Nanos::from_millis;
     assert_eq!((talk.all.steps, talk.all.took, talk.all.connected), (vec![ms(4), ms(1)], vec![ms(5)], 2));
     // Without being asked to, nobody goes anywhere.
-    let plain = Step { redirects: 0, captures: Vec::new(), ..first };
+    let plain = HttpStep { redirects: 0, captures: Vec::new(), ..first };
     let talk = once(&[plain], serve);
     assert_eq!((talk.outcomes().as_str(), talk.sent.len()), ("ok", 1));
     // A status that leads nowhere is judged as any other.
-    let strict = Step { expect: Expect { status: vec![(200, 200)], contains: None }, ..second };
-    let talk = once(&[Step { target: "/".to_owned(), ..strict }], |_| answer(302, "", b""));
+    let strict = HttpStep { expect: Expectation { status: vec![(200, 200)], contains: None }, ..second };
+    let talk = once(&[HttpStep { target: "/".to_owned(), ..strict }], |_| answer(302, "", b""));
     assert_eq!((talk.outcomes().as_str(), talk.sent.len()), ("failed HTTP 302", 1));
 }
 
 #[test]
-fn redirects_never_leave_the_service_nor_go_round_for_ever() {
-    let check = |redirects: u8, serve: fn(&str) -> Answer, asked: usize, outcome: &str, said: &str| {
-        let talk = once(&[Step { redirects, ..step("GET", "/") }], serve);
+fn rejects_cross_origin_and_looping_redirects() {
+    let check = |redirects: u8, serve: fn(&str) -> Response, asked: usize, outcome: &str, said: &str| {
+        let talk = once(&[HttpStep { redirects, ..step("GET", "/") }], serve);
         assert_eq!((talk.outcomes().as_str(), talk.sent.len()), (outcome, asked));
         assert_eq!(talk.said, [said]);
         assert_eq!(talk.all.connected, 1);
@@ -295,14 +295,14 @@ fn redirects_never_leave_the_service_nor_go_round_for_ever() {
 }
 
 #[test]
-fn a_hop_meets_an_idle_end_like_any_request() {
+fn redirect_retries_on_closed_idle_connection() {
     // The connection is closed without a word behind the redirect: the hop is asked again, on a new one.
     let mut asked = 0;
-    let talk = once(&[Step { redirects: 1, ..step("POST", "/") }], |request| {
+    let talk = once(&[HttpStep { redirects: 1, ..step("POST", "/") }], |request| {
         asked += 1;
         match (asked, request.starts_with("POST")) {
             (1, true) => to("/there"),
-            (2, false) => Answer { text: Vec::new(), close: true },
+            (2, false) => Response { text: Vec::new(), close: true },
             (3, false) => ok(""),
             other => panic!("{other:?}: {request}"),
         }
@@ -312,12 +312,12 @@ fn a_hop_meets_an_idle_end_like_any_request() {
 }
 
 fn with_cookies() -> Service {
-    Service { cookies: true, ..Service::plain(HOST) }
+    Service { cookies: true, ..Service::without_tls(HOST) }
 }
 
 #[test]
-fn each_client_keeps_its_cookies_and_sends_them_back() {
-    let login = Step { redirects: 2, ..step("POST", "/user/login") };
+fn each_client_has_its_own_cookies() {
+    let login = HttpStep { redirects: 2, ..step("POST", "/user/login") };
     let steps = [
         login,
         step("GET", "/user/me"),
@@ -326,7 +326,7 @@ fn each_client_keeps_its_cookies_and_sends_them_back() {
         step("GET", "/user/me"),
     ];
     let mut users = 0;
-    let talk = talk(program(&steps), (2, 2), with_cookies(), CLOSED, |request| {
+    let talk = exchange(program(&steps), (2, 2), with_cookies(), CLOSED, |request| {
         let target = request.split(' ').nth(1).expect("a target");
         match target {
             // A login usually answers with a redirect: what it sets counts at once.
@@ -358,22 +358,22 @@ fn each_client_keeps_its_cookies_and_sends_them_back() {
         assert_eq!(asked, first.chain(again).collect::<Vec<_>>(), "client {client}");
     }
     // Not asked for: neither kept nor sent.
-    let plain = Service::plain(HOST);
-    let talk = self::talk(program(&steps[1..2]), (1, 2), plain, CLOSED, |_| ok("Set-Cookie: id=7\r\n"));
+    let plain = Service::without_tls(HOST);
+    let talk = self::exchange(program(&steps[1..2]), (1, 2), plain, CLOSED, |_| ok("Set-Cookie: id=7\r\n"));
     assert_eq!(talk.asked(), ["GET /user/me", "GET /user/me"]);
 }
 
 #[test]
-fn who_comes_later_is_somebody_else() {
-    let stage = |users, secs| Stage { users, spawn_rate: None, lasting: Nanos::from_secs(secs) };
-    let users = Schedule::Users(Users {
+fn new_user_starts_without_cookies() {
+    let stage = |users, secs| UserStage { users, spawn_rate: None, duration: Nanos::from_secs(secs) };
+    let users = Schedule::Users(UserRamp {
         stages: vec![stage(1, 1), stage(0, 1), stage(1, 1)],
-        think: Think::Constant(Nanos::from_millis(100)),
+        think: ThinkTime::Constant(Nanos::from_millis(100)),
         pacing: None,
         rate_max: None,
     });
     let mut asked = 0;
-    let talk = talk(program(&[step("GET", "/")]), (1, 1000), with_cookies(), users, |request| {
+    let talk = exchange(program(&[step("GET", "/")]), (1, 1000), with_cookies(), users, |request| {
         asked += 1;
         assert!(asked == 1 || !request.contains("id=1;"), "{request}");
         ok(&format!("Set-Cookie: id={asked}; Max-Age=1000\r\n"))
@@ -383,9 +383,9 @@ fn who_comes_later_is_somebody_else() {
 }
 
 #[test]
-fn a_server_that_floods_with_cookies_costs_bounded_requests() {
+fn cookie_flood_keeps_requests_bounded() {
     let mut n = 0;
-    let talk = talk(program(&[step("GET", "/")]), (1, 300), with_cookies(), CLOSED, |_| {
+    let talk = exchange(program(&[step("GET", "/")]), (1, 300), with_cookies(), CLOSED, |_| {
         let cookies: String =
             (0..60).map(|it| format!("Set-Cookie: c{n}-{it}={}\r\n", "x".repeat(500))).collect();
         n += 1;
@@ -397,15 +397,15 @@ fn a_server_that_floods_with_cookies_costs_bounded_requests() {
 }
 
 #[test]
-fn packed_answers_are_asked_for_and_looked_into() {
+fn requests_and_decompresses_packed_responses() {
     // {"token": "t7"}, by Python's gzip.compress(…, mtime=0).
     const PACKED: &[u8] = include_bytes!("packed.gz");
-    let look = Step {
-        captures: vec![("token".to_owned(), CaptureFrom::Json("/token".to_owned()))],
-        expect: Expect { status: Vec::new(), contains: Some("\"t7\"".to_owned()) },
+    let look = HttpStep {
+        captures: vec![("token".to_owned(), CaptureSource::Json("/token".to_owned()))],
+        expect: Expectation { status: Vec::new(), contains: Some("\"t7\"".to_owned()) },
         ..step("GET", "/a")
     };
-    let steps = |unpack| [Step { unpack, ..look.clone() }, step("GET", "/${token}")];
+    let steps = |unpack| [HttpStep { decompress: unpack, ..look.clone() }, step("GET", "/${token}")];
     let serve = |_: &str| answer(200, "Content-Encoding: gzip\r\n", PACKED);
     let talk = once(&steps(true), serve);
     assert_eq!(talk.outcomes(), "ok");
@@ -414,35 +414,35 @@ fn packed_answers_are_asked_for_and_looked_into() {
     assert!(!talk.sent[1].contains("Accept-Encoding"), "it was not asked for there: {}", talk.sent[1]);
     assert_eq!(once(&steps(false), serve).outcomes(), "failed check text", "packed, it is not there");
     let own =
-        Step { headers: vec![("accept-encoding".to_owned(), "br".to_owned())], ..steps(true)[0].clone() };
+        HttpStep { headers: vec![("accept-encoding".to_owned(), "br".to_owned())], ..steps(true)[0].clone() };
     let talk = once(&[own], |_| answer(200, "Content-Encoding: br\r\n", b"?"));
     assert_eq!((talk.outcomes().as_str(), talk.sent[0].matches("ncoding").count()), ("failed net 71", 1));
     assert_eq!(talk.said, ["the server packed its answer in a way that was not asked for"]);
 }
 
 #[test]
-fn secrets_are_sent_and_not_told() {
+fn secrets_are_sent_but_never_reported() {
     let text = "a ${env:TOKEN}".to_owned();
-    let it = Step {
+    let it = HttpStep {
         headers: vec![("X".to_owned(), text.clone())],
-        body: Some(Body::Json("{\"t\": \"${env:TOKEN}\"}".to_owned())),
+        body: Some(RequestBody::Json("{\"t\": \"${env:TOKEN}\"}".to_owned())),
         ..step("POST", "/?t=${env:TOKEN}")
     };
-    let form = Step { body: Some(Body::Form(vec![("t".to_owned(), text)])), ..step("POST", "/") };
+    let form = HttpStep { body: Some(RequestBody::Form(vec![("t".to_owned(), text)])), ..step("POST", "/") };
     let program = program(&[it, form]);
     assert_eq!(program.scripts[0].commands[0].first_line, "POST /?t=${env:TOKEN}");
     assert!(!format!("{program:?}").contains("CANARY"), "{program:?}");
     let work = |program: &Program| format!("{:?}", program.names);
     assert!(!work(&program).contains("TOKEN"), "it is no variable of clients");
-    let talk = talk(program, (1, 1), Service::plain(HOST), CLOSED, |_| answer(500, "", b""));
+    let talk = exchange(program, (1, 1), Service::without_tls(HOST), CLOSED, |_| answer(500, "", b""));
     let [only] = &talk.sent[..] else { panic!("a failed step ends the operation: {:?}", talk.sent) };
     assert!(only.starts_with("POST /?t=CANARY%20%227%22%0D%0AX%3A%20y HTTP/1.1\r\n"), "{only}");
     assert!(only.contains("\r\nX: a CANARY \"7\"  X: y\r\n"), "{only}");
     assert!(only.ends_with("{\"t\": \"CANARY \\\"7\\\"\\r\\nX: y\"}"), "{only}");
     assert_eq!(talk.said, ["the service answered with HTTP 500"]);
-    let mut maker = Maker::new(Mode::Simple, &[]).with_secrets(environment);
-    let missing = Step { headers: vec![("X".to_owned(), "${env:NONE}".to_owned())], ..step("GET", "/") };
-    maker.http(&Head { name: "op", weight: 1, draws: None }, 0, &[], &[missing]);
+    let mut maker = ProgramBuilder::new(Mode::Simple, &[]).with_secrets(environment);
+    let missing = HttpStep { headers: vec![("X".to_owned(), "${env:NONE}".to_owned())], ..step("GET", "/") };
+    maker.add_http(&ScriptHeader { name: "op", weight: 1, draws: None }, 0, &[], &[missing]);
     let told =
         maker.finish().expect_err("it is not there").iter().map(ToString::to_string).collect::<String>();
     assert!(told.contains("the environment has no variable NONE"), "{told}");

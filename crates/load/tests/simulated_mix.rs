@@ -1,12 +1,12 @@
 //! Mixes of scripts and requests, their feeds and captures: which bytes leave, and what comes of the answers.
 
-use load::feed::{Feed, Order};
-use load::random::Seeds;
-use load::script::{Head, Maker, Mode, Program};
-use load::sim::{World, drive};
-use load::{Action, Initial, Plan, Postgres, Said, Seeding, Service, Shard, Workload};
-use model::plan::{Body, CaptureFrom, Expect, Step};
-use model::rows::{Form, Layout, Rows};
+use load::feed::{DrawOrder, Feed};
+use load::random::SeedSequence;
+use load::script::{Mode, Program, ProgramBuilder, ScriptHeader};
+use load::sim::{SimulatedSystem, drive};
+use load::{Action, InitialValue, LoadEvent, LoadPlan, PostgresEndpoint, RngSeeds, Service, Shard, Workload};
+use model::plan::{CaptureSource, Expectation, HttpStep, RequestBody};
+use model::rows::{RowFormat, RowLayout, Rows};
 use model::{Code, Curve, Nanos, Outcome, PerSecond, Record, Schedule, Spacing};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use wire::pg::{Login, Transport};
 
 const CLOSED: Schedule = Schedule::Closed { think: Nanos::ZERO };
 
-fn plan(program: Program, clients: u32, schedule: Schedule) -> Plan {
-    let mut seeds = Seeds::new(7);
-    let variables = program.slot("client_id").map(|slot| (slot, Initial::Client)).into_iter().collect();
-    Plan {
+fn plan(program: Program, clients: u32, schedule: Schedule) -> LoadPlan {
+    let mut seeds = SeedSequence::new(7);
+    let variables = program.slot("client_id").map(|slot| (slot, InitialValue::Client)).into_iter().collect();
+    LoadPlan {
         program,
         mode: Mode::Prepared,
         schedule,
@@ -35,9 +35,9 @@ fn plan(program: Program, clients: u32, schedule: Schedule) -> Plan {
         timeout: None,
         verbose: false,
         statements: true,
-        seeds: Seeding {
-            clients: (0..clients).map(|_| seeds.client()).collect(),
-            choices: vec![seeds.thread().choose],
+        seeds: RngSeeds {
+            clients: (0..clients).map(|_| seeds.client_rng()).collect(),
+            script_rngs: vec![seeds.thread_rngs().choose],
             arrivals: 7,
             other: 7,
             variables,
@@ -45,30 +45,30 @@ fn plan(program: Program, clients: u32, schedule: Schedule) -> Plan {
     }
 }
 
-fn step(method: &str, target: &str) -> Step {
-    Step {
+fn step(method: &str, target: &str) -> HttpStep {
+    HttpStep {
         name: None,
         method: method.to_owned(),
         target: target.to_owned(),
         headers: Vec::new(),
         body: None,
         captures: Vec::new(),
-        expect: Expect::default(),
+        expect: Expectation::default(),
         redirects: 0,
-        unpack: false,
+        decompress: false,
     }
 }
 
-fn head(name: &str) -> Head<'_> {
-    Head { name, weight: 1, draws: None }
+fn head(name: &str) -> ScriptHeader<'_> {
+    ScriptHeader { name, weight: 1, draws: None }
 }
 
 /// Of these rows, whose columns the first line names.
-fn feed(text: &str, order: Order) -> (Feed, Vec<String>) {
+fn feed(text: &str, order: DrawOrder) -> (Feed, Vec<String>) {
     let mut lines = text.split_inclusive('\n');
     let first = lines.next().expect("columns");
     let columns: Vec<String> = first.trim().split(',').map(str::to_owned).collect();
-    let mut layout = Layout::new(Form::Lines { delimiter: b',' }, columns.clone());
+    let mut layout = RowLayout::new(RowFormat::Lines { delimiter: b',' }, columns.clone());
     let mut at = first.len() as u64;
     for it in lines {
         layout.push(at);
@@ -78,15 +78,15 @@ fn feed(text: &str, order: Order) -> (Feed, Vec<String>) {
 }
 
 /// What was sent, what came of it, and what was told.
-struct Talk {
+struct Exchange {
     sent: Vec<String>,
     outcomes: Vec<Outcome>,
-    said: Vec<Said>,
+    said: Vec<LoadEvent>,
 }
 
 /// Lets one thread ask an invented service, a millisecond between a request and what `answer` makes of it.
-fn talk(plan: Plan, feeds: Vec<Feed>, mut answer: impl FnMut(&str) -> String) -> Talk {
-    let work = Workload::of(plan, None, vec![Service::plain("sim")]).with_feeds(feeds);
+fn exchange(plan: LoadPlan, feeds: Vec<Feed>, mut answer: impl FnMut(&str) -> String) -> Exchange {
+    let work = Workload::with_services(plan, None, vec![Service::without_tls("sim")]).with_feeds(feeds);
     let mut shard: Shard<Vec<Record>> = Shard::new(Arc::new(work), 0, Vec::new());
     let (mut sent, mut said, mut asked) = (Vec::new(), Vec::new(), VecDeque::new());
     let mut now = Nanos::ZERO;
@@ -102,12 +102,12 @@ fn talk(plan: Plan, feeds: Vec<Feed>, mut answer: impl FnMut(&str) -> String) ->
                     asked.push_back((conn, answer(&text)));
                     sent.push(text);
                 }
-                Action::Say(it) => said.push(it),
+                Action::Report(it) => said.push(it),
                 Action::Wait(until) if until <= now => shard.advance(now),
                 Action::Wait(_) => break,
                 Action::Done => {
                     let outcomes = shard.recorder.iter().map(|it| it.outcome).collect();
-                    return Talk { sent, outcomes, said };
+                    return Exchange { sent, outcomes, said };
                 }
                 Action::Close(_) | Action::Finish(_) | Action::Probe(_) | Action::Shell { .. } => {}
             }
@@ -139,31 +139,31 @@ fn lines(sent: &[String]) -> Vec<&str> {
 }
 
 #[test]
-fn steps_use_what_was_drawn_computed_and_captured() {
-    let (names, columns) = feed("name,unused,city\nann,x,a b\nbob,y,\"q\n", Order::Sequential);
+fn steps_use_drawn_computed_and_captured_values() {
+    let (names, columns) = feed("name,unused,city\nann,x,a b\nbob,y,\"q\n", DrawOrder::Sequential);
     let sets = [("n".to_owned(), "7 * 6".to_owned()), ("m".to_owned(), ":n + :client_id".to_owned())];
-    let login = Step {
+    let login = HttpStep {
         name: Some("log in".to_owned()),
         headers: vec![("X-N".to_owned(), "${m}".to_owned())],
-        body: Some(Body::Json("{\"who\": \"${name}\", \"city\": \"${city}\"}".to_owned())),
+        body: Some(RequestBody::Json("{\"who\": \"${name}\", \"city\": \"${city}\"}".to_owned())),
         captures: vec![
-            ("token".to_owned(), CaptureFrom::Json("/auth/0/token".to_owned())),
-            ("kind".to_owned(), CaptureFrom::Header("x-token".to_owned())),
-            ("csrf".to_owned(), CaptureFrom::Regex("csrf=([a-z]+)".to_owned())),
+            ("token".to_owned(), CaptureSource::Json("/auth/0/token".to_owned())),
+            ("kind".to_owned(), CaptureSource::Header("x-token".to_owned())),
+            ("csrf".to_owned(), CaptureSource::Regex("csrf=([a-z]+)".to_owned())),
         ],
         ..step("POST", "/login?n=${n}")
     };
-    let search = Step {
+    let search = HttpStep {
         headers: vec![("Authorization".to_owned(), "Bearer ${token}".to_owned())],
-        body: Some(Body::Form(vec![
+        body: Some(RequestBody::Form(vec![
             ("city".to_owned(), "${city}".to_owned()),
             ("a b".to_owned(), "я".to_owned()),
         ])),
-        expect: Expect { status: vec![(200, 200)], contains: Some("found".to_owned()) },
+        expect: Expectation { status: vec![(200, 200)], contains: Some("found".to_owned()) },
         ..step("POST", "/search/${kind}/${csrf}")
     };
-    let mut maker = Maker::new(Mode::Prepared, &["client_id"]);
-    maker.http(&Head { draws: Some((0, &columns)), ..head("both") }, 0, &sets, &[login, search]);
+    let mut maker = ProgramBuilder::new(Mode::Prepared, &["client_id"]);
+    maker.add_http(&ScriptHeader { draws: Some((0, &columns)), ..head("both") }, 0, &sets, &[login, search]);
     let program = maker.finish().expect("it is right");
     let names_of_steps: Vec<&str> =
         program.scripts[0].commands.iter().map(|it| it.first_line.as_str()).collect();
@@ -171,7 +171,7 @@ fn steps_use_what_was_drawn_computed_and_captured() {
         names_of_steps,
         ["\\set n 7 * 6", "\\set m :n + :client_id", "log in", "POST /search/${kind}/${csrf}"]
     );
-    let told = talk(plan(program, 1, CLOSED), vec![names], |it| match it.starts_with("POST /login") {
+    let told = exchange(plan(program, 1, CLOSED), vec![names], |it| match it.starts_with("POST /login") {
         true => ok("{\"auth\": [{\"token\": \"t\\u00e9\"}], \"page\": \"csrf=abc;\"}"),
         false => ok("we found it"),
     });
@@ -193,54 +193,54 @@ fn steps_use_what_was_drawn_computed_and_captured() {
 }
 
 #[test]
-fn what_is_not_there_is_a_failure_with_a_code_of_its_own() {
-    let check = |from: CaptureFrom, contains: Option<&str>, body: &str, expected: &str| {
-        let first = Step {
+fn missing_capture_fails_with_its_own_code() {
+    let check = |from: CaptureSource, contains: Option<&str>, body: &str, expected: &str| {
+        let first = HttpStep {
             captures: vec![("token".to_owned(), from.clone())],
-            expect: Expect { status: Vec::new(), contains: contains.map(str::to_owned) },
+            expect: Expectation { status: Vec::new(), contains: contains.map(str::to_owned) },
             ..step("GET", "/a")
         };
-        let mut maker = Maker::new(Mode::Simple, &[]);
-        maker.http(&head("two"), 0, &[], &[first, step("GET", "/b?${token}")]);
+        let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
+        maker.add_http(&head("two"), 0, &[], &[first, step("GET", "/b?${token}")]);
         let program = maker.finish().expect("it is right");
         let body = body.to_owned();
-        let told = talk(plan(program, 1, CLOSED), Vec::new(), |_| ok(&body));
+        let told = exchange(plan(program, 1, CLOSED), Vec::new(), |_| ok(&body));
         assert_eq!(tokens(&told.outcomes), [expected; 3].join(", "), "{from:?} in {body}");
         let asked = if expected == "ok" { 6 } else { 3 };
         assert_eq!(told.sent.len(), asked, "the first step that fails ends the transaction");
     };
-    let json = || CaptureFrom::Json("/token".to_owned());
+    let json = || CaptureSource::Json("/token".to_owned());
     check(json(), None, "{\"token\":1}", "ok");
     check(json(), None, "{\"token\":null}", "failed check capture");
     check(json(), None, "", "failed check capture");
-    check(CaptureFrom::Header("x-token".to_owned()), None, "", "ok");
-    check(CaptureFrom::Header("x-tokens".to_owned()), None, "", "failed check capture");
-    check(CaptureFrom::Regex("a+".to_owned()), None, "baab", "ok");
-    check(CaptureFrom::Regex("a+".to_owned()), None, "bb", "failed check capture");
-    check(CaptureFrom::Regex("a+".to_owned()), Some("b"), "a", "failed check text");
-    check(CaptureFrom::Regex("a+".to_owned()), Some("ba"), "aba", "ok");
+    check(CaptureSource::Header("x-token".to_owned()), None, "", "ok");
+    check(CaptureSource::Header("x-tokens".to_owned()), None, "", "failed check capture");
+    check(CaptureSource::Regex("a+".to_owned()), None, "baab", "ok");
+    check(CaptureSource::Regex("a+".to_owned()), None, "bb", "failed check capture");
+    check(CaptureSource::Regex("a+".to_owned()), Some("b"), "a", "failed check text");
+    check(CaptureSource::Regex("a+".to_owned()), Some("ba"), "aba", "ok");
 }
 
 #[test]
-fn a_variable_of_another_operation_is_undefined() {
+fn variables_are_local_to_operation() {
     // Whichever is drawn first: the request would sometimes be sent without the value.
-    let mut maker = Maker::new(Mode::Simple, &[]);
-    maker.pgbench(&head("numbers"), "\\set n 5\n", false);
-    maker.http(&head("asks"), 0, &[], &[step("GET", "/${n}")]);
+    let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
+    maker.add_pgbench(&head("numbers"), "\\set n 5\n", false);
+    maker.add_http(&head("asks"), 0, &[], &[step("GET", "/${n}")]);
     let told = maker.finish().expect_err("a variable is undefined");
     assert_eq!(told[0].message, "operation \"asks\": the variable ${n} is not defined");
-    let mut maker = Maker::new(Mode::Simple, &[]);
-    maker.http(&head("asks"), 0, &[("n".to_owned(), "5".to_owned())], &[step("GET", "/${n}")]);
-    maker.pgbench(&head("reads"), "SELECT :n;\n", false);
+    let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
+    maker.add_http(&head("asks"), 0, &[("n".to_owned(), "5".to_owned())], &[step("GET", "/${n}")]);
+    maker.add_pgbench(&head("reads"), "SELECT :n;\n", false);
     let program = maker.finish().expect("pgbench sends what is undefined");
     assert_eq!(program.undefined.len(), 1);
 }
 
 #[test]
-fn ammunition_is_sent_as_it_is() {
+fn ammo_is_sent_verbatim() {
     let columns = load::script::Ammo::COLUMNS.map(str::to_owned).to_vec();
     let mut bytes = Vec::new();
-    let mut layout = Layout::new(Form::Packed, columns.clone());
+    let mut layout = RowLayout::new(RowFormat::Packed, columns.clone());
     for row in [
         ["GET", "/a?b=1", "X: y\r\nA: b\r\n", ""],
         ["POST", "/c", "", "12\r\n\r\n3"],
@@ -254,17 +254,17 @@ fn ammunition_is_sent_as_it_is() {
             bytes.extend(it.as_bytes());
         }
     }
-    let feed = Feed::new(Rows::new(Arc::new(bytes), layout), Order::Once);
-    let mut maker = Maker::new(Mode::Simple, &[]);
-    maker.ammo(&Head { draws: Some((0, &columns)), ..head("log") }, 0);
+    let feed = Feed::new(Rows::new(Arc::new(bytes), layout), DrawOrder::Once);
+    let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
+    maker.add_ammo(&ScriptHeader { draws: Some((0, &columns)), ..head("log") }, 0);
     let program = maker.finish().expect("it is right");
-    let plan = Plan { transactions: None, ..plan(program, 1, CLOSED) };
-    let told = talk(plan, vec![feed], |it| match it.starts_with("HEAD") {
+    let plan = LoadPlan { transactions: None, ..plan(program, 1, CLOSED) };
+    let told = exchange(plan, vec![feed], |it| match it.starts_with("HEAD") {
         true => "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n".to_owned(),
         false => ok("hello"),
     });
     assert_eq!(tokens(&told.outcomes), "ok, ok, ok, ok, ok");
-    assert_eq!(told.said, [Said::Exhausted { feed: 0 }]);
+    assert_eq!(told.said, [LoadEvent::Exhausted { feed: 0 }]);
     assert_eq!(
         told.sent,
         [
@@ -278,11 +278,16 @@ fn ammunition_is_sent_as_it_is() {
 }
 
 #[test]
-fn the_load_ends_with_the_rows_and_loses_no_arrival() {
+fn exhausted_feed_ends_load_without_losing_arrivals() {
     let rows = || "id\n".to_owned() + &(0..100).map(|it| format!("{it}\n")).collect::<String>();
     let program = |columns: &[String]| {
-        let mut maker = Maker::new(Mode::Simple, &[]);
-        maker.http(&Head { draws: Some((0, columns)), ..head("once") }, 0, &[], &[step("GET", "/${id}")]);
+        let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
+        maker.add_http(
+            &ScriptHeader { draws: Some((0, columns)), ..head("once") },
+            0,
+            &[],
+            &[step("GET", "/${id}")],
+        );
         maker.finish().expect("it is right")
     };
     let whole = |sent: &[String]| {
@@ -290,17 +295,21 @@ fn the_load_ends_with_the_rows_and_loses_no_arrival() {
         numbers.sort_unstable();
         assert_eq!(numbers, (0..100).collect::<Vec<_>>());
     };
-    let (all, columns) = feed(&rows(), Order::Once);
-    let told = talk(Plan { transactions: None, ..plan(program(&columns), 7, CLOSED) }, vec![all], |_| ok(""));
+    let (all, columns) = feed(&rows(), DrawOrder::Once);
+    let told =
+        exchange(LoadPlan { transactions: None, ..plan(program(&columns), 7, CLOSED) }, vec![all], |_| {
+            ok("")
+        });
     whole(&told.sent);
     assert_eq!(told.outcomes, [Outcome::Ok; 100], "in the closed model nothing is dropped");
-    assert_eq!(told.said, [Said::Exhausted { feed: 0 }]);
+    assert_eq!(told.said, [LoadEvent::Exhausted { feed: 0 }]);
     // 4,000/s, two clients that manage 1,000/s each: the backlog is not empty when the last row is drawn.
     let curve =
-        Curve::Ramp { from: PerSecond(4_000.0), to: PerSecond(4_000.0), lasting: Nanos::from_secs(1) };
+        Curve::Ramp { from: PerSecond(4_000.0), to: PerSecond(4_000.0), duration: Nanos::from_secs(1) };
     let open = Schedule::Open { curve, spacing: Spacing::Even };
-    let (all, columns) = feed(&rows(), Order::Once);
-    let told = talk(Plan { transactions: None, ..plan(program(&columns), 2, open) }, vec![all], |_| ok(""));
+    let (all, columns) = feed(&rows(), DrawOrder::Once);
+    let told =
+        exchange(LoadPlan { transactions: None, ..plan(program(&columns), 2, open) }, vec![all], |_| ok(""));
     whole(&told.sent);
     let dropped = told.outcomes.iter().filter(|it| **it == Outcome::Dropped).count();
     // Two a millisecond are served of the four that come: as many wait as were served.
@@ -309,18 +318,18 @@ fn the_load_ends_with_the_rows_and_loses_no_arrival() {
 }
 
 #[test]
-fn another_try_is_with_the_same_row() {
-    let (all, columns) = feed(&("id\n".to_owned() + &"7\n".repeat(90)), Order::Once);
-    let mut maker = Maker::new(Mode::Simple, &[]);
+fn retry_uses_the_same_row() {
+    let (all, columns) = feed(&("id\n".to_owned() + &"7\n".repeat(90)), DrawOrder::Once);
+    let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
     // Were the row not copied anew, the second try would compute 1 / 0.
     let text = "\\set n 1 / (:id - 6)\n\\set id 6\nSELECT :n;\n";
-    maker.pgbench(&Head { draws: Some((0, &columns)), ..head("tries") }, text, false);
+    maker.add_pgbench(&ScriptHeader { draws: Some((0, &columns)), ..head("tries") }, text, false);
     let program = maker.finish().expect("it is right");
-    let plan = Plan { transactions: None, max_tries: 10, ..plan(program, 3, CLOSED) };
-    let postgres = Postgres::new(Arc::new(Login::new("me", "db")), Transport::Unix);
-    let work = Arc::new(Workload::of(plan, Some(postgres), Vec::new()).with_feeds(vec![all]));
+    let plan = LoadPlan { transactions: None, max_tries: 10, ..plan(program, 3, CLOSED) };
+    let postgres = PostgresEndpoint::new(Arc::new(Login::new("me", "db")), Transport::Unix);
+    let work = Arc::new(Workload::with_services(plan, Some(postgres), Vec::new()).with_feeds(vec![all]));
     // Not every third: of three clients that would be the same one each time.
-    let world = World { failing: Some((4, *b"40001")), ..World::default() };
+    let world = SimulatedSystem { failing: Some((4, *b"40001")), ..SimulatedSystem::default() };
     let records = drive(vec![Shard::<Vec<Record>>::new(work, 0, Vec::new())], &world).remove(0).recorder;
     // What fails after the last row was drawn is not tried again: the load has ended.
     let failed: Vec<Outcome> = records.iter().map(|it| it.outcome).filter(|it| *it != Outcome::Ok).collect();
@@ -331,21 +340,21 @@ fn another_try_is_with_the_same_row() {
 }
 
 #[test]
-fn mistakes_are_told_all_at_once() {
+fn reports_all_diagnostics_at_once() {
     let columns = ["method".to_owned()];
-    let mut maker = Maker::new(Mode::Simple, &["given"]);
-    let wrong = Step {
+    let mut maker = ProgramBuilder::new(Mode::Simple, &["given"]);
+    let wrong = HttpStep {
         headers: vec![("Host".to_owned(), "x".to_owned())],
         captures: vec![
-            ("a b".to_owned(), CaptureFrom::Header("x".to_owned())),
-            ("c".to_owned(), CaptureFrom::Json("c".to_owned())),
-            ("d".to_owned(), CaptureFrom::Regex("(".to_owned())),
+            ("a b".to_owned(), CaptureSource::Header("x".to_owned())),
+            ("c".to_owned(), CaptureSource::Json("c".to_owned())),
+            ("d".to_owned(), CaptureSource::Regex("(".to_owned())),
         ],
         ..step("FETCH", "a b")
     };
     let sets = [("x".to_owned(), "1 +".to_owned()), ("1".to_owned(), "2".to_owned())];
-    maker.http(&head("op"), 0, &sets, &[wrong, step("GET", "/${nobody}${given}")]);
-    maker.ammo(&Head { draws: Some((0, &columns)), ..head("ammo") }, 0);
+    maker.add_http(&head("op"), 0, &sets, &[wrong, step("GET", "/${nobody}${given}")]);
+    maker.add_ammo(&ScriptHeader { draws: Some((0, &columns)), ..head("ammo") }, 0);
     let told: Vec<String> =
         maker.finish().expect_err("it is wrong").iter().map(ToString::to_string).collect();
     let expected = [

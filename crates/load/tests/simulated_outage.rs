@@ -1,9 +1,9 @@
 //! A server that dies, and another that answers at its address seconds later: who notices what, and how soon?
 
-use load::random::Seeds;
-use load::script::{Mode, Source, parse};
-use load::sim::{Outage, Service, World, drive};
-use load::{Plan, Recorder, Seeding, Shard, Workload};
+use load::random::SeedSequence;
+use load::script::{Mode, ScriptSource, parse};
+use load::sim::{ServiceTime, SimulatedOutage, SimulatedSystem, drive};
+use load::{LoadPlan, Recorder, RngSeeds, Shard, Workload};
 use model::{Code, Curve, Nanos, Outcome, PerSecond, Record, Schedule, Spacing};
 use std::sync::Arc;
 use wire::pg::{Login, Transport};
@@ -16,12 +16,12 @@ const ENDS: Nanos = Nanos::from_secs(12);
 const LATE: Nanos = Nanos::from_millis(150);
 
 #[derive(Default)]
-struct All {
+struct EventLog {
     records: Vec<Record>,
     refused: Vec<Code>,
 }
 
-impl Recorder for All {
+impl Recorder for EventLog {
     fn record(&mut self, it: &Record) {
         self.records.push(*it);
     }
@@ -31,11 +31,11 @@ impl Recorder for All {
     }
 }
 
-fn run(clients: u32, reconnect: bool, schedule: Schedule) -> All {
-    let source = Source { name: "test", text: "SELECT 1;\n", weight: 1 };
+fn run(clients: u32, reconnect: bool, schedule: Schedule) -> EventLog {
+    let source = ScriptSource { name: "test", text: "SELECT 1;\n", weight: 1 };
     let program = parse(&[source], Mode::Prepared, false, &[]).expect("the script is right");
-    let mut seeds = Seeds::new(7);
-    let plan = Plan {
+    let mut seeds = SeedSequence::new(7);
+    let plan = LoadPlan {
         program,
         mode: Mode::Prepared,
         schedule,
@@ -53,27 +53,27 @@ fn run(clients: u32, reconnect: bool, schedule: Schedule) -> All {
         timeout: None,
         verbose: false,
         statements: false,
-        seeds: Seeding {
-            clients: (0..clients).map(|_| seeds.client()).collect(),
-            choices: vec![seeds.thread().choose],
+        seeds: RngSeeds {
+            clients: (0..clients).map(|_| seeds.client_rng()).collect(),
+            script_rngs: vec![seeds.thread_rngs().choose],
             arrivals: 7,
             other: 7,
             variables: Vec::new(),
         },
     };
-    let world = World {
+    let world = SimulatedSystem {
         servers: 1000,
-        service: Service::Constant(Nanos::from_millis(5)),
+        service: ServiceTime::Constant(Nanos::from_millis(5)),
         delay: Nanos::from_micros(50),
-        outages: vec![Outage { door: 0, from: FROM, to: TO }],
-        ..World::default()
+        outages: vec![SimulatedOutage { endpoint: 0, from: FROM, to: TO }],
+        ..SimulatedSystem::default()
     };
     let work = Arc::new(Workload::new(plan, Arc::new(Login::new("me", "db")), Transport::Unix));
-    drive(vec![Shard::new(work, 0, All::default())], &world).pop().expect("one went in").recorder
+    drive(vec![Shard::new(work, 0, EventLog::default())], &world).pop().expect("one went in").recorder
 }
 
 /// When each client was first answered after the outage.
-fn back(all: &All, clients: u32) -> Vec<Option<Nanos>> {
+fn recovery_times(all: &EventLog, clients: u32) -> Vec<Option<Nanos>> {
     let first = |client: u32| {
         let its = all.records.iter().filter(|it| it.client.0 == client && it.outcome == Outcome::Ok);
         its.map(|it| it.finished).filter(|it| *it > TO).min()
@@ -83,13 +83,13 @@ fn back(all: &All, clients: u32) -> Vec<Option<Nanos>> {
 
 /// Whoever had asked does not know; nobody asks in vain; and all are back at once.
 #[test]
-fn a_closed_model_is_back_at_once() {
+fn closed_model_recovers_immediately() {
     for clients in [1, 2, 10, 70, 1000] {
         let all = run(clients, false, Schedule::Closed { think: Nanos::ZERO });
         let of = |wanted: Outcome| all.records.iter().filter(|it| it.outcome == wanted).count();
         assert_eq!(of(Outcome::Unknown(Code::RESET)), clients as usize, "each was waiting for an answer");
         assert_eq!(of(Outcome::Ok) + clients as usize, all.records.len());
-        for (client, at) in back(&all, clients).into_iter().enumerate() {
+        for (client, at) in recovery_times(&all, clients).into_iter().enumerate() {
             let at = at.expect("every client comes back");
             assert!(at <= TO + LATE, "client {client} of {clients} after {:?}", at - TO);
         }
@@ -101,9 +101,9 @@ fn a_closed_model_is_back_at_once() {
 
 /// Arrivals wait for it, and nothing is forgotten.
 #[test]
-fn an_open_model_is_back_at_once() {
+fn open_model_recovers_immediately() {
     let lasting = Nanos::from_secs(12);
-    let curve = Curve::Ramp { from: PerSecond(500.0), to: PerSecond(500.0), lasting };
+    let curve = Curve::Ramp { from: PerSecond(500.0), to: PerSecond(500.0), duration: lasting };
     let all = run(20, false, Schedule::Open { curve, spacing: Spacing::Even });
     assert_eq!(all.records.len(), 6_000);
     let unknown = all.records.iter().filter(|it| matches!(it.outcome, Outcome::Unknown(_))).count();
@@ -116,13 +116,13 @@ fn an_open_model_is_back_at_once() {
 
 /// Whoever connects for each transaction is refused without having asked anything: that has no effect for certain.
 #[test]
-fn nothing_was_asked_of_whom_nobody_reached() {
+fn unreachable_server_gives_failed_not_unknown() {
     let all = run(10, true, Schedule::Closed { think: Nanos::ZERO });
     let during = all.records.iter().filter(|it| it.started > FROM && it.finished < TO);
     let refused = during.clone().filter(|it| it.outcome == Outcome::Failed(Code::REFUSED)).count();
     assert_eq!(refused, during.count());
     assert!(refused > 100, "{refused} refused");
-    for at in back(&all, 10) {
+    for at in recovery_times(&all, 10) {
         let at = at.expect("every client comes back");
         assert!(at <= TO + LATE, "after {:?}", at - TO);
     }

@@ -1,54 +1,54 @@
 //! Users in simulated time: who is there, at which pace, and under which cap.
 
-use load::random::{Prng, Seeds};
-use load::script::{Head, Maker, Mode, Program};
-use load::sim::{Service as Serving, World, drive};
-use load::{Initial, Plan, Postgres, Recorder, Seeding, Service, Shard, Workload};
-use model::plan::{Expect, Stage, Step, Think};
-use model::{Curve, Nanos, Outcome, PerSecond, Record, Schedule, ScriptId, Spacing, Stream, Users};
+use load::random::{Prng, SeedSequence};
+use load::script::{Mode, Program, ProgramBuilder, ScriptHeader};
+use load::sim::{ServiceTime as Serving, SimulatedSystem, drive};
+use load::{InitialValue, LoadPlan, PostgresEndpoint, Recorder, RngSeeds, Service, Shard, Workload};
+use model::plan::{Expectation, HttpStep, ThinkTime, UserStage};
+use model::{Curve, Nanos, Outcome, PerSecond, Record, Schedule, ScriptId, Spacing, Stream, UserRamp};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use wire::pg::{Login, Transport};
 
-fn stage(users: u32, spawn_rate: Option<f64>, secs: u64) -> Stage {
-    Stage { users, spawn_rate, lasting: Nanos::from_secs(secs) }
+fn stage(users: u32, spawn_rate: Option<f64>, secs: u64) -> UserStage {
+    UserStage { users, spawn_rate, duration: Nanos::from_secs(secs) }
 }
 
-fn users(stages: &[Stage], think: Think) -> Users {
-    Users { stages: stages.to_vec(), think, pacing: None, rate_max: None }
+fn users(stages: &[UserStage], think: ThinkTime) -> UserRamp {
+    UserRamp { stages: stages.to_vec(), think, pacing: None, rate_max: None }
 }
 
 /// Scripts that ask PostgreSQL, one by weight.
 fn scripts(weights: &[u32]) -> Program {
-    let mut maker = Maker::new(Mode::Simple, &[]);
+    let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
     for (n, &weight) in weights.iter().enumerate() {
-        maker.pgbench(&Head { name: &format!("s{n}"), weight, draws: None }, "SELECT 1;", false);
+        maker.add_pgbench(&ScriptHeader { name: &format!("s{n}"), weight, draws: None }, "SELECT 1;", false);
     }
     maker.finish().expect("they are right")
 }
 
 fn request() -> Program {
-    let step = Step {
+    let step = HttpStep {
         name: None,
         method: "GET".to_owned(),
         target: "/${client_id}".to_owned(),
         headers: Vec::new(),
         body: None,
         captures: Vec::new(),
-        expect: Expect::default(),
+        expect: Expectation::default(),
         redirects: 0,
-        unpack: false,
+        decompress: false,
     };
-    let mut maker = Maker::new(Mode::Simple, &["client_id"]);
-    maker.http(&Head { name: "get", weight: 1, draws: None }, 0, &[], &[step]);
+    let mut maker = ProgramBuilder::new(Mode::Simple, &["client_id"]);
+    maker.add_http(&ScriptHeader { name: "get", weight: 1, draws: None }, 0, &[], &[step]);
     maker.finish().expect("it is right")
 }
 
-fn plan(program: Program, clients: u32, threads: u16, schedule: Schedule) -> Plan {
-    let mut seeds = Seeds::new(7);
-    let clients_rng: Vec<Prng> = (0..clients).map(|_| seeds.client()).collect();
-    let variables = program.slot("client_id").map(|slot| (slot, Initial::Client)).into_iter().collect();
-    Plan {
+fn plan(program: Program, clients: u32, threads: u16, schedule: Schedule) -> LoadPlan {
+    let mut seeds = SeedSequence::new(7);
+    let clients_rng: Vec<Prng> = (0..clients).map(|_| seeds.client_rng()).collect();
+    let variables = program.slot("client_id").map(|slot| (slot, InitialValue::Client)).into_iter().collect();
+    LoadPlan {
         program,
         mode: Mode::Simple,
         schedule,
@@ -66,9 +66,9 @@ fn plan(program: Program, clients: u32, threads: u16, schedule: Schedule) -> Pla
         timeout: None,
         verbose: false,
         statements: false,
-        seeds: Seeding {
+        seeds: RngSeeds {
             clients: clients_rng,
-            choices: (0..threads).map(|_| seeds.thread().choose).collect(),
+            script_rngs: (0..threads).map(|_| seeds.thread_rngs().choose).collect(),
             arrivals: 7,
             other: 7,
             variables,
@@ -78,14 +78,14 @@ fn plan(program: Program, clients: u32, threads: u16, schedule: Schedule) -> Pla
 
 /// What a thread tells: its records, and where its window lies.
 #[derive(Debug, Default)]
-struct All {
+struct EventLog {
     records: Vec<Record>,
     begins: Nanos,
     ends: Nanos,
     connected: usize,
 }
 
-impl Recorder for All {
+impl Recorder for EventLog {
     fn record(&mut self, it: &Record) {
         self.records.push(*it);
     }
@@ -100,14 +100,14 @@ impl Recorder for All {
 }
 
 /// All threads' records in the order of their starts, those since the window's begin.
-fn run(plan: Plan, world: &World) -> All {
+fn run(plan: LoadPlan, world: &SimulatedSystem) -> EventLog {
     let threads = plan.threads;
     let http = plan.program.slot("client_id").is_some();
-    let postgres = Postgres::new(Arc::new(Login::new("me", "db")), Transport::Unix);
-    let services = vec![Service::plain("sim")];
-    let work = Arc::new(Workload::of(plan, (!http).then_some(postgres), services));
-    let shards = (0..threads).map(|k| Shard::new(work.clone(), k, All::default())).collect();
-    let mut all = All::default();
+    let postgres = PostgresEndpoint::new(Arc::new(Login::new("me", "db")), Transport::Unix);
+    let services = vec![Service::without_tls("sim")];
+    let work = Arc::new(Workload::with_services(plan, (!http).then_some(postgres), services));
+    let shards = (0..threads).map(|k| Shard::new(work.clone(), k, EventLog::default())).collect();
+    let mut all = EventLog::default();
     for it in drive(shards, world).into_iter().map(|it| it.recorder) {
         (all.begins, all.ends) = (it.begins, it.ends);
         all.connected += it.connected;
@@ -118,7 +118,7 @@ fn run(plan: Plan, world: &World) -> All {
 }
 
 /// Users who finished a transaction that began in each whole second of the window.
-fn seen(all: &All, seconds: u64) -> Vec<usize> {
+fn active_users_per_second(all: &EventLog, seconds: u64) -> Vec<usize> {
     let second = |it: &Record| (it.started - all.begins).0 / 1_000_000_000;
     let users =
         |n| all.records.iter().filter(|it| second(it) == n).map(|it| it.client).collect::<BTreeSet<_>>();
@@ -126,20 +126,24 @@ fn seen(all: &All, seconds: u64) -> Vec<usize> {
 }
 
 /// Serves everybody at once, in 10 ms.
-fn world() -> World {
-    World { servers: 1_000, service: Serving::Constant(Nanos::from_millis(10)), ..World::default() }
+fn world() -> SimulatedSystem {
+    SimulatedSystem {
+        servers: 1_000,
+        service: Serving::Constant(Nanos::from_millis(10)),
+        ..SimulatedSystem::default()
+    }
 }
 
 #[test]
-fn as_many_as_the_stages_say_are_there() {
+fn active_users_follow_stages() {
     let stages = [stage(40, Some(10.0), 6), stage(10, Some(10.0), 5), stage(0, None, 2), stage(5, None, 2)];
     // So many begin in each second: those who come within it, and those who leave within it, are seen in it, too.
     let expected = [10, 20, 30, 40, 40, 40, 39, 29, 19, 10, 10, 0, 0, 5, 5];
     for threads in [1, 3] {
         for (program, connections) in [(scripts(&[1]), 45), (request(), 45)] {
-            let schedule = Schedule::Users(users(&stages, Think::Constant(Nanos::from_millis(90))));
+            let schedule = Schedule::Users(users(&stages, ThinkTime::Constant(Nanos::from_millis(90))));
             let all = run(plan(program, 40, threads, schedule), &world());
-            assert_eq!(seen(&all, 15), expected, "{threads} threads");
+            assert_eq!(active_users_per_second(&all, 15), expected, "{threads} threads");
             assert!(all.records.iter().all(|it| it.outcome == Outcome::Ok && it.finished <= all.ends));
             assert_eq!(all.connected, connections, "each has a connection while he is there");
         }
@@ -147,40 +151,44 @@ fn as_many_as_the_stages_say_are_there() {
 }
 
 #[test]
-fn a_run_may_begin_with_nobody() {
-    let schedule = Schedule::Users(users(&[stage(0, None, 1), stage(6, None, 1)], Think::NONE));
+fn run_may_start_without_users() {
+    let schedule = Schedule::Users(users(&[stage(0, None, 1), stage(6, None, 1)], ThinkTime::NONE));
     let of = |schedule| {
         let plan = plan(request(), 6, 2, schedule);
-        let work = Arc::new(Workload::of(plan, None, vec![Service::plain("sim")]));
-        (0..2).map(|k| Shard::new(work.clone(), k, All::default()).connected_clients()).sum::<u32>()
+        let work = Arc::new(Workload::with_services(plan, None, vec![Service::without_tls("sim")]));
+        (0..2).map(|k| Shard::new(work.clone(), k, EventLog::default()).connected_clients()).sum::<u32>()
     };
     assert_eq!(of(schedule.clone()), 6, "all who will come, or the run would be given up before it begins");
-    assert_eq!(of(Schedule::Users(users(&[stage(6, Some(1.0), 9)], Think::NONE))), 1, "the first of them");
-    assert_eq!(seen(&run(plan(request(), 6, 2, schedule), &world()), 2), [0, 6]);
+    assert_eq!(
+        of(Schedule::Users(users(&[stage(6, Some(1.0), 9)], ThinkTime::NONE))),
+        1,
+        "the first of them"
+    );
+    assert_eq!(active_users_per_second(&run(plan(request(), 6, 2, schedule), &world()), 2), [0, 6]);
 }
 
 #[test]
-fn throughput_is_what_users_and_their_pauses_allow() {
+fn throughput_follows_users_and_think_time() {
     let think = |it| users(&[stage(50, None, 20)], it);
     let half = Nanos::from_millis(490);
     for (what, users, expected, tolerance) in [
-        ("constant", think(Think::Constant(half)), 50.0 * 2.0 * 20.0, 0.0),
+        ("constant", think(ThinkTime::Constant(half)), 50.0 * 2.0 * 20.0, 0.0),
         // Everybody begins at once: by renewal theory that is (1 + variance ÷ mean²) / 2 more for each. Three deviations.
-        ("exponential", think(Think::Exponential { mean: half }), 2_049.0, 130.0),
+        ("exponential", think(ThinkTime::Exponential { mean: half }), 2_049.0, 130.0),
         // Its mean is the median × e^(σ²/2).
-        ("log-normal", think(Think::LogNormal { median: Nanos(432_421_970), sigma: 0.5 }), 2_032.0, 70.0),
-        ("pacing", Users { pacing: Some(half + half), ..think(Think::NONE) }, 50.0 * 21.0, 0.0),
+        ("log-normal", think(ThinkTime::LogNormal { median: Nanos(432_421_970), sigma: 0.5 }), 2_032.0, 70.0),
+        ("pacing", UserRamp { pacing: Some(half + half), ..think(ThinkTime::NONE) }, 50.0 * 21.0, 0.0),
         // The longer of both waits.
         (
             "both",
-            Users { pacing: Some(Nanos::from_millis(100)), ..think(Think::Constant(half)) },
+            UserRamp { pacing: Some(Nanos::from_millis(100)), ..think(ThinkTime::Constant(half)) },
             2_000.0,
             0.0,
         ),
-        ("a cap", Users { rate_max: Some(PerSecond(300.0)), ..think(Think::NONE) }, 6_000.0, 0.0),
+        ("a cap", UserRamp { rate_max: Some(PerSecond(300.0)), ..think(ThinkTime::NONE) }, 6_000.0, 0.0),
         (
             "a cap that is too high",
-            Users { rate_max: Some(PerSecond(9_000.0)), ..think(Think::NONE) },
+            UserRamp { rate_max: Some(PerSecond(9_000.0)), ..think(ThinkTime::NONE) },
             100_000.0,
             0.0,
         ),
@@ -196,11 +204,12 @@ fn throughput_is_what_users_and_their_pauses_allow() {
 }
 
 #[test]
-fn a_cap_is_held_in_every_second_and_takes_everybody_in_turn() {
-    let users = Users { rate_max: Some(PerSecond(100.0)), ..users(&[stage(30, None, 10)], Think::NONE) };
+fn rate_cap_holds_every_second_and_is_fair() {
+    let users =
+        UserRamp { rate_max: Some(PerSecond(100.0)), ..users(&[stage(30, None, 10)], ThinkTime::NONE) };
     // Nothing is served for three seconds: what was not begun then is not made up for.
     let freezes = vec![(Nanos::from_secs(3), Nanos::from_secs(6))];
-    let world = World { freezes, ..world() };
+    let world = SimulatedSystem { pauses: freezes, ..world() };
     let all = run(plan(scripts(&[1]), 30, 2, Schedule::Users(users)), &world);
     let starts: Vec<Nanos> = all.records.iter().map(|it| it.started).collect();
     for (n, &from) in starts.iter().enumerate() {
@@ -213,9 +222,9 @@ fn a_cap_is_held_in_every_second_and_takes_everybody_in_turn() {
 }
 
 #[test]
-fn an_operation_may_have_its_own_arrivals() {
+fn operation_may_have_its_own_schedule() {
     let stream = |rate: f64, script: Option<u16>| Stream {
-        curve: Curve::Ramp { from: PerSecond(rate), to: PerSecond(rate), lasting: Nanos::from_secs(10) },
+        curve: Curve::Ramp { from: PerSecond(rate), to: PerSecond(rate), duration: Nanos::from_secs(10) },
         spacing: Spacing::Even,
         script: script.map(ScriptId),
     };
@@ -229,7 +238,7 @@ fn an_operation_may_have_its_own_arrivals() {
         assert!(all.records.iter().all(|it| it.outcome == Outcome::Ok));
     }
     // Who cannot be served in time is dropped from its own operation.
-    let plan = Plan {
+    let plan = LoadPlan {
         latency_limit: Some(Nanos::from_millis(100)),
         ..plan(
             scripts(&[1, 1]),

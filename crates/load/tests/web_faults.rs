@@ -1,10 +1,10 @@
 //! Real sockets, both drivers: each fault of an HTTP service in its own class, and what is none.
 
-use load::driver::{Address, Clock, Gate, Ground, epoll, uring};
-use load::random::Seeds;
-use load::script::call::{Method, Written};
+use load::driver::{Address, Clock, DriverContext, StartGate, epoll, uring};
+use load::random::SeedSequence;
+use load::script::call::{Method, RequestSource};
 use load::script::{Mode, Program};
-use load::{Plan, Recorder, Seeding, Service, Shard, Workload};
+use load::{LoadPlan, Recorder, RngSeeds, Service, Shard, Workload};
 use model::{Code, Nanos, Outcome, Record, Schedule};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
-use wire::tls::{Identity, Web};
+use wire::tls::{HttpsClient, TlsIdentity};
 
 /// Far more than any answer of a service in order.
 const ANSWER_MAX: u64 = 1 << 20;
@@ -24,12 +24,12 @@ const ANSWER_MAX: u64 = 1 << 20;
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
 #[derive(Debug, Default)]
-struct All {
+struct EventLog {
     outcomes: Vec<Outcome>,
     refused: Vec<Code>,
 }
 
-impl Recorder for All {
+impl Recorder for EventLog {
     fn record(&mut self, it: &Record) {
         self.outcomes.push(it.outcome);
     }
@@ -39,22 +39,24 @@ impl Recorder for All {
     }
 }
 
-type Drive = fn(Shard<All>, &Ground<'_>) -> std::io::Result<load::driver::Driven<All>>;
+type DriveFn =
+    fn(Shard<EventLog>, &DriverContext<'_>) -> std::io::Result<load::driver::DriveResult<EventLog>>;
 
 /// What three requests of one client come to, by each driver.
 fn outcomes(method: Method, address: &Address, service: &Service) -> Vec<Vec<Outcome>> {
-    let mut drivers: Vec<Drive> = vec![epoll::drive];
+    let mut drivers: Vec<DriveFn> = vec![epoll::drive];
     if uring::is_available() {
         drivers.push(uring::drive);
     }
     drivers.into_iter().map(|drive| asked(drive, method, address, service).outcomes).collect()
 }
 
-fn asked(drive: Drive, method: Method, address: &Address, service: &Service) -> All {
-    let written = Written { method, target: "/", headers: &[], body: None, expect: &[], secrets: |_| None };
-    let mut seeds = Seeds::new(1);
-    let plan = Plan {
-        program: Program::of_request(&written, &[]).expect("right"),
+fn asked(drive: DriveFn, method: Method, address: &Address, service: &Service) -> EventLog {
+    let written =
+        RequestSource { method, target: "/", headers: &[], body: None, expect: &[], secrets: |_| None };
+    let mut seeds = SeedSequence::new(1);
+    let plan = LoadPlan {
+        program: Program::from_request(&written, &[]).expect("right"),
         mode: Mode::Simple,
         schedule: Schedule::Closed { think: Nanos::ZERO },
         duration: None,
@@ -71,23 +73,32 @@ fn asked(drive: Drive, method: Method, address: &Address, service: &Service) -> 
         timeout: None,
         verbose: false,
         statements: false,
-        seeds: Seeding {
-            clients: vec![seeds.client()],
-            choices: vec![seeds.thread().choose],
+        seeds: RngSeeds {
+            clients: vec![seeds.client_rng()],
+            script_rngs: vec![seeds.thread_rngs().choose],
             arrivals: 1,
             other: 1,
             variables: Vec::new(),
         },
     };
-    let work = Arc::new(Workload::of(plan, None, vec![service.clone()]).with_answer_max(ANSWER_MAX));
-    let shard = Shard::new(work, 0, All::default());
-    let (gate, stop, (says, _said)) = (Gate::new(1), AtomicBool::new(false), channel());
+    let work =
+        Arc::new(Workload::with_services(plan, None, vec![service.clone()]).with_answer_max(ANSWER_MAX));
+    let shard = Shard::new(work, 0, EventLog::default());
+    let (gate, stop, (says, _said)) = (StartGate::new(1), AtomicBool::new(false), channel());
     let clock = Clock::start();
     gate.open(clock.now());
     let services = std::slice::from_ref(address);
     let (abandon, spin) = (AtomicBool::new(false), Nanos::ZERO);
-    let ground =
-        Ground { postgres: &[], services, clock, gate: &gate, stop: &stop, abandon: &abandon, spin, says };
+    let ground = DriverContext {
+        postgres: &[],
+        services,
+        clock,
+        gate: &gate,
+        stop: &stop,
+        abandon: &abandon,
+        spin,
+        events: says,
+    };
     drive(shard, &ground).expect("the system has what a driver needs").shard.recorder
 }
 
@@ -134,8 +145,8 @@ fn check(what: &str, method: Method, address: &Address, service: &Service, expec
 }
 
 #[test]
-fn answers_over_every_transport() {
-    let plain = Service::plain("localhost");
+fn works_over_every_transport() {
+    let plain = Service::without_tls("localhost");
     check("IPv4", Method::Get, &service(|it, _| serve(it)), &plain, Outcome::Ok);
     let listener = TcpListener::bind("[::1]:0").expect("a port is free");
     let v6 = Address::Tcp(listener.local_addr().expect("it is bound"));
@@ -151,11 +162,11 @@ fn answers_over_every_transport() {
 }
 
 #[test]
-fn network_faults() {
-    let plain = Service::plain("localhost");
+fn classifies_network_faults() {
+    let plain = Service::without_tls("localhost");
     let patient = Service {
-        begin_within: Some(Nanos::from_millis(50)),
-        end_within: Some(Nanos::from_millis(100)),
+        first_byte_timeout: Some(Nanos::from_millis(50)),
+        response_timeout: Some(Nanos::from_millis(100)),
         ..plain.clone()
     };
     let (failed, unknown) = (|it| Outcome::Failed(Code::Net(it)), |it| Outcome::Unknown(Code::Net(it)));
@@ -194,26 +205,28 @@ fn network_faults() {
         let _ = std::io::copy(&mut it, &mut std::io::sink());
     });
     check("garbage", Method::Get, &garbage, &plain, failed(71));
-    let tls =
-        Service { tls: Some(Web::new("db.test", &Identity::default()).expect("right")), ..plain.clone() };
+    let tls = Service {
+        tls: Some(HttpsClient::new("db.test", &TlsIdentity::default()).expect("right")),
+        ..plain.clone()
+    };
     check("no TLS there", Method::Get, &garbage, &tls, failed(129));
     // It listens, and says nothing: neither does a handshake end. And one that speaks TLS, to whoever does not.
-    let hasty = Service { connect_within: Nanos::from_millis(50), ..tls.clone() };
+    let hasty = Service { connect_timeout: Nanos::from_millis(50), ..tls.clone() };
     check("a handshake without an end", Method::Get, &silent, &hasty, failed(110));
     check("TLS there", Method::Get, &secure(&Arc::default()), &plain, failed(71));
     check("unchecked", Method::Get, &secure(&Arc::default()), &tls, Outcome::Ok);
-    let roots = Identity {
+    let roots = TlsIdentity {
         roots: Some(include_bytes!("../../wire/tests/certs/selfsigned.crt")),
-        ..Identity::default()
+        ..TlsIdentity::default()
     };
-    let tls = Service { tls: Some(Web::new("db.test", &roots).expect("right")), ..plain };
+    let tls = Service { tls: Some(HttpsClient::new("db.test", &roots).expect("right")), ..plain };
     check("an unknown certificate", Method::Get, &secure(&Arc::default()), &tls, failed(129));
 }
 
 /// A body without an end is given up at the bound, with a code of its own, whatever its framing.
 #[test]
 fn an_endless_body_is_given_up() {
-    let plain = Service::plain("localhost");
+    let plain = Service::without_tls("localhost");
     for (framing, piece) in [
         ("Transfer-Encoding: chunked", [b"1000\r\n".as_slice(), &[b'x'; 0x1000], b"\r\n"].concat()),
         ("Content-Length: 9000000000000000000", vec![b'x'; 0x1000]),
@@ -233,24 +246,24 @@ fn an_endless_body_is_given_up() {
 }
 
 #[test]
-fn a_connection_that_was_closed_while_idle_is_opened_again() {
+fn reopens_connection_closed_while_idle() {
     // One answer each, without a word about the end.
     let once = service(|it, _| {
         let mut it = BufReader::new(it);
         let _ = request(&mut it);
         let _ = it.get_mut().write_all(OK);
     });
-    check("closed after each answer", Method::Get, &once, &Service::plain("localhost"), Outcome::Ok);
+    check("closed after each answer", Method::Get, &once, &Service::without_tls("localhost"), Outcome::Ok);
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct TlsStats {
     handshakes: AtomicUsize,
     resumed: AtomicUsize,
 }
 
 /// A service that speaks TLS, and closes each connection after one answer.
-fn secure(seen: &Arc<Seen>) -> Address {
+fn secure(seen: &Arc<TlsStats>) -> Address {
     let certificate = CertificateDer::from_pem_slice(include_bytes!("../../wire/tests/certs/server.crt"))
         .expect("a certificate");
     let key =
@@ -283,16 +296,20 @@ fn secure(seen: &Arc<Seen>) -> Address {
 
 #[test]
 fn tls_sessions_are_resumed() {
-    let roots =
-        Identity { roots: Some(include_bytes!("../../wire/tests/certs/root.crt")), ..Identity::default() };
-    let seen = Arc::new(Seen::default());
+    let roots = TlsIdentity {
+        roots: Some(include_bytes!("../../wire/tests/certs/root.crt")),
+        ..TlsIdentity::default()
+    };
+    let seen = Arc::new(TlsStats::default());
     let address = secure(&seen);
-    let service =
-        Service { tls: Some(Web::new("db.test", &roots).expect("right")), ..Service::plain("localhost") };
+    let service = Service {
+        tls: Some(HttpsClient::new("db.test", &roots).expect("right")),
+        ..Service::without_tls("localhost")
+    };
     let all = asked(epoll::drive, Method::Get, &address, &service);
     assert_eq!(all.outcomes, [Outcome::Ok; 3], "{:?}", all.refused);
     assert_eq!(seen.handshakes.load(Ordering::Relaxed), 3);
     assert_eq!(seen.resumed.load(Ordering::Relaxed), 2, "all but the first");
-    let other = Service { tls: Some(Web::new("example.org", &roots).expect("right")), ..service };
+    let other = Service { tls: Some(HttpsClient::new("example.org", &roots).expect("right")), ..service };
     check("another name", Method::Get, &address, &other, Outcome::Failed(Code::TLS));
 }

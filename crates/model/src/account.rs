@@ -5,43 +5,47 @@
 use crate::advice::Advice;
 use crate::chart::Charts;
 use crate::finding::Finding;
-use crate::freshness::Staleness;
-use crate::matrix::{Matrix, Status};
-use crate::objective::Judged;
-use crate::ordeal::{Ordeal, Survival};
+use crate::freshness::FreshnessResult;
+use crate::matrix::{Matrix, TrialStatus};
+use crate::objective::ObjectiveResult;
+use crate::ordeal::{FailoverResult, FaultInjection};
 use crate::plan::{Experiment, Limits};
-use crate::search::{Endurance, Maximum, Plateau, Step};
-use crate::stop::Fired;
-use crate::summary::{Doubt, Failure, Reason, Unanswered};
+use crate::search::{Maximum, Plateau, SearchStep, SoakResult};
+use crate::stop::StopEvent;
+use crate::summary::{Doubt, Failure, InvalidReason, Unanswered};
 use crate::{Nanos, PerSecond};
 use serde::Serialize;
 
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Account {
-    pub about: About,
+pub struct RunResult {
+    #[serde(rename = "about")]
+    pub info: RunInfo,
     pub experiment: Experiment,
     /// Which figures each cell has, in the order of `experiment.cells`.
     pub matrix: Matrix,
     pub findings: Vec<Finding>,
     /// In the order of `experiment.cells`.
-    pub cells: Vec<CellAccount>,
+    pub cells: Vec<CellResult>,
     /// In the order in which they began.
-    pub trials: Vec<TrialAccount>,
-    pub stand: Stand,
+    pub trials: Vec<TrialResult>,
+    #[serde(rename = "stand")]
+    pub environment: Environment,
     /// How much each cell holds, where that was looked for; else empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub maxima: Vec<Maximum>,
     /// Levels that were held for long.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub endured: Vec<Endurance>,
+    #[serde(rename = "endured")]
+    pub soaks: Vec<SoakResult>,
     /// Whether what was acknowledged outlived the faults, by cell; controls are told with the cells they are of. Empty
     /// without faults.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub survivals: Vec<Survival>,
+    #[serde(rename = "survivals")]
+    pub failovers: Vec<FailoverResult>,
     /// How old what is read on replicas is, by cell; empty where nobody asked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub freshness: Vec<Staleness>,
+    pub freshness: Vec<FreshnessResult>,
     /// What a grid of settings says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plateau: Option<Plateau>,
@@ -52,18 +56,20 @@ pub struct Account {
 
 /// When, where and by whom.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct About {
+pub struct RunInfo {
     /// The run's file without `.dyno`.
     pub name: String,
     /// Unix time in milliseconds.
-    pub begun_ms: u64,
+    #[serde(rename = "begun_ms")]
+    pub started_ms: u64,
     pub ended_ms: Option<u64>,
     pub state: RunState,
     /// Why it is not complete.
     pub reason: Option<String>,
     pub seed: u64,
     /// Version of pgdyno.
-    pub program: String,
+    #[serde(rename = "program")]
+    pub pgdyno_version: String,
     /// What repeats the run, as it is typed into a shell.
     pub command: String,
     /// The experiment file, as the user wrote it.
@@ -85,23 +91,23 @@ pub enum RunState {
 
 /// What one cell brought: its valid trials together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct CellAccount {
+pub struct CellResult {
     /// Absent without a valid trial.
-    pub total: Option<Brought>,
+    pub total: Option<OperationResult>,
     /// In the order of the cell's operations; empty without a valid trial.
-    pub operations: Vec<Brought>,
+    pub operations: Vec<OperationResult>,
     /// The way to PostgreSQL, the generator first.
-    pub hops: Vec<HopAccount>,
+    pub hops: Vec<HopMetrics>,
     /// Servers that follow the PostgreSQL at the end of the way, in the order of their names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub replicas: Vec<HopAccount>,
+    pub replicas: Vec<HopMetrics>,
     /// The most expensive first, at most ten; empty where `pg_stat_statements` is not there.
-    pub statements: Vec<StatementAccount>,
+    pub statements: Vec<StatementStats>,
 }
 
 /// What came of one operation, or all of them. Quantiles are of merged histograms.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Brought {
+pub struct OperationResult {
     /// Empty for all operations together.
     pub name: String,
     /// Arrivals.
@@ -149,7 +155,7 @@ pub struct Quantiles {
 
 /// Where the time and the queue are: one node. Medians over the valid trials of the last third of the window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct HopAccount {
+pub struct HopMetrics {
     /// `generator` for the first.
     pub node: String,
     /// Version of TLS on the way into it, as RFCs name it, `1.3`; where there is none, or it is not known, absent.
@@ -157,7 +163,8 @@ pub struct HopAccount {
     /// Processors used.
     pub cpu: Option<f64>,
     /// Processors it might use: its quota, or the machine's.
-    pub of_cpu: Option<f64>,
+    #[serde(rename = "of_cpu")]
+    pub cpu_limit: Option<f64>,
     /// Share of the quota's periods in which it was held back.
     pub throttled: Option<f64>,
     /// Transactions at work here: sessions active in PostgreSQL, servers lent by a pooler.
@@ -170,7 +177,7 @@ pub struct HopAccount {
 
 /// One statement of `pg_stat_statements`, within the window; medians over the valid trials.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct StatementAccount {
+pub struct StatementStats {
     /// Its normalised text: of foreign origin.
     pub text: String,
     pub calls: f64,
@@ -188,28 +195,32 @@ pub struct StatementAccount {
 
 /// One trial.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct TrialAccount {
+pub struct TrialResult {
     /// In the store, from 1.
     pub id: u32,
     pub cell: usize,
     pub repetition: u32,
     /// Of a search.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub step: Option<Step>,
-    pub begun_ms: u64,
+    pub step: Option<SearchStep>,
+    #[serde(rename = "begun_ms")]
+    pub started_ms: u64,
     /// `None` while it runs.
-    pub status: Option<Status>,
+    pub status: Option<TrialStatus>,
     pub valid: bool,
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<InvalidReason>,
     pub doubts: Vec<Doubt>,
-    pub fired: Option<Fired>,
+    #[serde(rename = "fired")]
+    pub stop: Option<StopEvent>,
     /// What came of its cell's objectives, in their order; empty where nothing was measured.
-    pub judged: Vec<Judged>,
+    #[serde(rename = "judged")]
+    pub objectives: Vec<ObjectiveResult>,
     pub tps: Option<PerSecond>,
     pub p99: Option<Nanos>,
     /// What its faults cost, where it had some.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ordeal: Option<Ordeal>,
+    #[serde(rename = "ordeal")]
+    pub fault_injection: Option<FaultInjection>,
     pub charts: Charts,
     /// Whose probes could not be asked, and what else was noted: subject and words.
     pub notes: Vec<(String, String)>,
@@ -217,24 +228,26 @@ pub struct TrialAccount {
 
 /// The test stand.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Stand {
+pub struct Environment {
     /// Of the machine, in reading order: a key such as `cpu_model`, and its value.
     pub machine: Vec<(String, String)>,
     /// Every node that a trial had, once per configuration.
-    pub nodes: Vec<NodeAccount>,
+    pub nodes: Vec<NodeInfo>,
 }
 
 /// A node as it really was.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct NodeAccount {
+pub struct NodeInfo {
     pub name: String,
     pub kind: String,
     pub version: String,
     pub program: Option<String>,
-    pub entrance: String,
+    #[serde(rename = "entrance")]
+    pub transport: String,
     pub limits: Limits,
     /// What of them was not applied, and why.
-    pub not_applied: Vec<String>,
+    #[serde(rename = "not_applied")]
+    pub unapplied_limits: Vec<String>,
     /// Cells that had it so.
     pub cells: Vec<usize>,
     /// Files that were rendered: name and text.

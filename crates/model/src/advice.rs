@@ -1,7 +1,7 @@
 //! Which indexes would help, which statements none helps, and what an index costs.
 
 use crate::Nanos;
-use crate::explain::{Candidate, Role};
+use crate::explain::{IndexCandidate, KeyRole};
 use serde::{Deserialize, Serialize};
 
 /// What follows from the plans of cells that share stack, data and operations.
@@ -10,18 +10,19 @@ pub struct Advice {
     /// Indexes into the experiment's cells.
     pub cells: Vec<usize>,
     /// The dearest first.
-    pub statements: Vec<Case>,
+    pub statements: Vec<StatementAdvice>,
     /// The one that saves most first.
-    pub indexes: Vec<Advised>,
+    pub indexes: Vec<IndexAdvice>,
     /// What they save together, as [`Advised::saved`].
     pub saved: Option<f64>,
     /// Why the planner could not be asked about indexes that are not there: then their effect is estimated.
-    pub untried: Option<String>,
+    #[serde(rename = "untried")]
+    pub planner_unavailable: Option<String>,
 }
 
 /// One statement, and what can be done for it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Case {
+pub struct StatementAdvice {
     /// Of foreign origin.
     pub text: String,
     /// Of the time of all statements, 0..=1; absent where statements were not counted.
@@ -62,31 +63,36 @@ pub enum Remedy {
     /// There are such indexes, and the planner would take none of them, or gain little.
     NotTaken,
     /// There is no plan; why, in the server's words.
-    NoPlan { why: String },
+    NoPlan {
+        #[serde(rename = "why")]
+        reason: String,
+    },
 }
 
 /// An index that is worth being built.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Advised {
-    pub candidate: Candidate,
+pub struct IndexAdvice {
+    pub candidate: IndexCandidate,
     /// What builds it, without a semicolon.
     pub ddl: String,
     /// As expected.
     pub bytes: Option<u64>,
     /// Of the table.
     pub rows: f64,
-    pub helped: Vec<Helped>,
+    #[serde(rename = "helped")]
+    pub improved: Vec<CostChange>,
     /// Share of the time of all statements that it saves if time goes with the planner's cost, 0..=1.
     pub saved: Option<f64>,
     /// Indexes into [`Advice::statements`]: those that have to keep it up to date.
-    pub kept_by: Vec<usize>,
+    #[serde(rename = "kept_by")]
+    pub maintained_by: Vec<usize>,
     /// Of those, updates that change a column of it, which can be heap-only (HOT) no longer.
     pub not_hot: Vec<usize>,
 }
 
 /// A statement that an index helps: what the planner says it costs without it and with it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Helped {
+pub struct CostChange {
     /// Index into [`Advice::statements`].
     pub statement: usize,
     pub before: f64,
@@ -95,28 +101,28 @@ pub struct Helped {
 
 /// What a statement that builds something cost. Runs keep it as a trial's note with the subject `built`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Built {
+pub struct IndexBuild {
     /// Such as `CREATE INDEX`.
     pub ddl: String,
     #[serde(rename = "took_ns")]
-    pub took: Nanos,
+    pub elapsed: Nanos,
     /// By how much the indexes of the database grew.
     pub bytes: u64,
 }
 
 /// What indexes brought and cost when they were built in a copy of the data and measured beside it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Applied {
-    pub built: Vec<Built>,
+pub struct IndexEffect {
+    pub built: Vec<IndexBuild>,
     /// Those that both cells sent, in the order of the first one's time.
-    pub statements: Vec<Changed>,
+    pub statements: Vec<StatementChange>,
     /// Share of updated rows that stayed heap-only (HOT), without the indexes and with them, 0..=1.
     pub hot: Option<(f64, f64)>,
 }
 
 /// Mean time of a statement without the indexes and with them, seconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Changed {
+pub struct StatementChange {
     /// Of foreign origin.
     pub text: String,
     pub before: f64,
@@ -125,9 +131,9 @@ pub struct Changed {
     pub writes: bool,
 }
 
-impl Advised {
+impl IndexAdvice {
     /// Columns that are asked for in this way.
-    pub fn columns(&self, role: Role) -> Vec<&str> {
+    pub fn columns(&self, role: KeyRole) -> Vec<&str> {
         self.candidate.keys.iter().filter(|it| it.role == role).map(|it| it.column.as_str()).collect()
     }
 }

@@ -12,11 +12,13 @@ pub struct Charts {
     /// Seconds that one point stands for: 1, or more in long trials so that there are at most [`Charts::POINTS`].
     pub bin: u32,
     /// Each point's beginning, seconds since the window began; ascending.
-    pub at: Vec<f64>,
+    #[serde(rename = "at")]
+    pub times: Vec<f64>,
     /// Only those that have at least one track.
     pub charts: Vec<Chart>,
     /// In order of time.
-    pub marks: Vec<Mark>,
+    #[serde(rename = "marks")]
+    pub annotations: Vec<Annotation>,
 }
 
 impl Charts {
@@ -27,7 +29,8 @@ impl Charts {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Chart {
     pub kind: ChartKind,
-    pub tracks: Vec<Track>,
+    #[serde(rename = "tracks")]
+    pub series: Vec<ChartSeries>,
 }
 
 /// In the order in which they are shown. Units are those of [`ChartKind::unit`].
@@ -108,19 +111,20 @@ impl ChartKind {
     }
 
     /// Quantiles span decades.
-    pub fn logarithmic(self) -> bool {
+    pub fn is_logarithmic(self) -> bool {
         self.unit() == ChartUnit::Seconds
     }
 
-    pub fn stacked(self) -> bool {
+    pub fn is_stacked(self) -> bool {
         matches!(self, ChartKind::Waits | ChartKind::Failures)
     }
 }
 
 /// One line of a chart.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Track {
-    pub what: TrackKind,
+pub struct ChartSeries {
+    #[serde(rename = "what")]
+    pub kind: ChartSeriesKind,
     /// Where several nodes have it.
     pub node: Option<String>,
     /// An operation, a code, a state, a wait event: text of foreign origin.
@@ -132,7 +136,7 @@ pub struct Track {
 /// What a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum TrackKind {
+pub enum ChartSeriesKind {
     /// Arrivals that were due.
     Offered,
     /// Ended well; of one operation where the track has a label.
@@ -177,7 +181,7 @@ pub enum TrackKind {
 
 /// Something that happened at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Mark {
+pub struct Annotation {
     /// Seconds since the window began.
     pub at: f64,
     pub node: String,

@@ -4,54 +4,57 @@
 //! conditions. Values are seconds, transactions per second, shares of 0..=1, or processors.
 
 use crate::PerSecond;
-use crate::matrix::{Status, Verdict};
-use crate::summary::Reason;
+use crate::matrix::{ChangeVerdict, TrialStatus};
+use crate::summary::InvalidReason;
 use serde::Serialize;
 
 /// One base and what is compared with it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    pub base: Source,
+    pub base: RunRef,
     /// In the order in which they were asked for.
-    pub runs: Vec<Beside>,
+    pub runs: Vec<RunComparison>,
     /// Decided the resampling.
     pub seed: u64,
 }
 
 /// A run that figures are of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Source {
+pub struct RunRef {
     /// The run's file without `.dyno`.
     pub name: String,
     /// Unix time in milliseconds.
-    pub begun_ms: u64,
+    #[serde(rename = "begun_ms")]
+    pub started_ms: u64,
     /// Version of pgdyno.
-    pub program: String,
+    #[serde(rename = "program")]
+    pub pgdyno_version: String,
 }
 
 /// One run beside the base.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Beside {
-    pub run: Source,
+pub struct RunComparison {
+    pub run: RunRef,
     /// What makes the comparison unfair first.
     pub differences: Vec<Difference>,
     /// Cells that both have, in the base's order.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<CellComparison>,
     /// Cells that have no counterpart.
-    pub only_base: Vec<Label>,
-    pub only_run: Vec<Label>,
-    pub left_out: Vec<LeftOut>,
+    pub only_base: Vec<CellLabel>,
+    pub only_run: Vec<CellLabel>,
+    #[serde(rename = "left_out")]
+    pub excluded: Vec<ExcludedTrial>,
     /// In the order of the user's conditions, each for every cell.
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<ConditionResult>,
 }
 
 /// A cell's place: by axis, its name and what it is there.
-pub type Label = Vec<(String, String)>;
+pub type CellLabel = Vec<(String, String)>;
 
 /// Something that is not the same in both.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    pub subject: Subject,
+    pub subject: DifferenceSubject,
     /// Where in the experiment or the stand: `pooler.mode`, `machine.kernel`.
     pub path: String,
     /// What it is there; `None` where there is none. Of foreign origin.
@@ -65,15 +68,15 @@ pub struct Difference {
 
 impl Difference {
     /// It changes the figures without being what is compared.
-    pub fn unfair(&self) -> bool {
-        self.subject.unfair() && !self.expected
+    pub fn is_confounder(&self) -> bool {
+        self.subject.is_confounder() && !self.expected
     }
 }
 
 /// What a difference is about, in the order in which they are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Subject {
+pub enum DifferenceSubject {
     /// What the bytes travel over on one hop.
     Transport,
     /// Which PostgreSQL it is.
@@ -95,48 +98,49 @@ pub enum Subject {
     Objective,
 }
 
-impl Subject {
+impl DifferenceSubject {
     /// A figure changes with it, whatever else was changed.
-    pub fn unfair(self) -> bool {
-        self < Subject::Setting
+    pub fn is_confounder(self) -> bool {
+        self < DifferenceSubject::Setting
     }
 }
 
 /// A trial that does not count.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct LeftOut {
+pub struct ExcludedTrial {
     /// Of the base, not of the run.
-    pub of_base: bool,
-    pub cell: Label,
+    #[serde(rename = "of_base")]
+    pub from_base: bool,
+    pub cell: CellLabel,
     /// From 0.
     pub repetition: u32,
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<InvalidReason>,
     /// Where nothing speaks against the generator, it did not come to its end.
-    pub status: Status,
+    pub status: TrialStatus,
 }
 
 /// One pair of cells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Cell {
-    pub base: Label,
-    pub run: Label,
+pub struct CellComparison {
+    pub base: CellLabel,
+    pub run: CellLabel,
     /// Of all operations together first, then by operation where there are several.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<MetricComparison>,
 }
 
 /// One figure of both.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Figure {
+pub struct MetricComparison {
     pub metric: Metric,
     /// Of all together when `None`.
     pub operation: Option<String>,
-    pub base: Level,
-    pub run: Level,
+    pub base: MetricEstimate,
+    pub run: MetricEstimate,
     pub change: Change,
-    pub method: Method,
+    pub method: TestMethod,
     /// Two-sided; absent where there is too little to test.
     pub p: Option<f64>,
-    pub verdict: Verdict,
+    pub verdict: ChangeVerdict,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -156,7 +160,8 @@ pub enum Metric {
     /// Processors used.
     GeneratorCpu,
     /// By what stands before PostgreSQL.
-    BeforeCpu,
+    #[serde(rename = "before_cpu")]
+    PoolerCpu,
     ServerCpu,
 }
 
@@ -170,7 +175,7 @@ impl Metric {
         Metric::ServiceP99,
         Metric::Errors,
         Metric::GeneratorCpu,
-        Metric::BeforeCpu,
+        Metric::PoolerCpu,
         Metric::ServerCpu,
     ];
 
@@ -185,7 +190,7 @@ impl Metric {
             Metric::ServiceP99 => "service p99",
             Metric::Errors => "errors",
             Metric::GeneratorCpu => "generator cpu",
-            Metric::BeforeCpu => "pooler cpu",
+            Metric::PoolerCpu => "pooler cpu",
             Metric::ServerCpu => "server cpu",
         }
     }
@@ -205,13 +210,13 @@ impl Metric {
         match self {
             Metric::Tps => MetricKind::Rate,
             Metric::Errors => MetricKind::Share,
-            Metric::GeneratorCpu | Metric::BeforeCpu | Metric::ServerCpu => MetricKind::Processors,
+            Metric::GeneratorCpu | Metric::PoolerCpu | Metric::ServerCpu => MetricKind::Processors,
             _ => MetricKind::Seconds,
         }
     }
 
     /// Whether more of it is better; `None` where that depends.
-    pub fn more_is_better(self) -> Option<bool> {
+    pub fn higher_is_better(self) -> Option<bool> {
         match self.kind() {
             MetricKind::Rate => Some(true),
             MetricKind::Seconds | MetricKind::Share => Some(false),
@@ -231,7 +236,7 @@ pub enum MetricKind {
 
 /// A figure of one of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Level {
+pub struct MetricEstimate {
     /// Median of the trials, or of all their seconds together.
     pub value: f64,
     /// Of 95 %.
@@ -262,7 +267,7 @@ impl Change {
 /// What an interval and a verdict were computed from.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
-pub enum Method {
+pub enum TestMethod {
     /// Ranks of the trials of both, at least four of each: exact, whatever their distribution.
     Trials { base: u32, run: u32 },
     /// Ranks of the differences between trials that were measured side by side, at least six pairs.
@@ -287,12 +292,12 @@ pub struct Blocks {
 
 /// What came of one of the user's conditions in one pair of cells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Condition {
+pub struct ConditionResult {
     /// As the user wrote it.
     pub text: String,
     /// Index into [`Beside::cells`].
     pub cell: usize,
-    pub outcome: Met,
+    pub outcome: ConditionOutcome,
     /// What was compared with the bound, where it is known: a value, a ratio, or a difference.
     pub value: Option<f64>,
     pub interval: Option<(f64, f64)>,
@@ -302,7 +307,7 @@ pub struct Condition {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Met {
+pub enum ConditionOutcome {
     /// The whole interval is beyond the bound.
     Yes,
     /// The whole interval is on this side.
@@ -329,10 +334,10 @@ pub enum ConditionUnit {
 
 /// The runs of one experiment in the order of time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct History {
+pub struct RunHistory {
     pub experiment: String,
     /// The oldest first.
-    pub runs: Vec<Dated>,
+    pub runs: Vec<DatedRun>,
     /// By cell.
     pub series: Vec<CellHistory>,
     /// Decided the permutations.
@@ -341,8 +346,8 @@ pub struct History {
 
 /// One run of the series.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Dated {
-    pub source: Source,
+pub struct DatedRun {
+    pub source: RunRef,
     /// PostgreSQL, as it told itself.
     pub server: Option<String>,
 }
@@ -350,16 +355,16 @@ pub struct Dated {
 /// One cell over the runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CellHistory {
-    pub label: Label,
+    pub label: CellLabel,
     /// Those with a valid trial, the oldest first.
-    pub points: Vec<Point>,
+    pub points: Vec<HistoryPoint>,
     pub changes: Vec<ChangePoint>,
     /// Too few points for any change to be found.
     pub too_few: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Point {
+pub struct HistoryPoint {
     /// Index into [`History::runs`].
     pub run: usize,
     /// Valid trials.

@@ -14,7 +14,7 @@ pub use token::Token;
 
 /// Names one write within its run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Key {
+pub struct WriteKey {
     /// Numbered from 0; has one write under way at a time.
     pub session: u32,
     /// Numbered from 0 within its session, without gaps.
@@ -23,7 +23,7 @@ pub struct Key {
 
 /// What one attempt to write came to, as told on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Outcome {
+pub enum WriteOutcome {
     /// ReadyForQuery came after the commit, without an error; or the service's answer that stands for it.
     Acknowledged,
     /// The same, with a warning that the wait for the standbys was given up: committed on this server only.
@@ -36,11 +36,11 @@ pub enum Outcome {
 
 /// One attempt at one write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Attempt {
-    pub key: Key,
+pub struct WriteAttempt {
+    pub key: WriteKey,
     /// From 1; more where the same write is tried again.
     pub number: u16,
-    pub outcome: Outcome,
+    pub outcome: WriteOutcome,
     /// Before its first byte was handed over.
     pub invoked: Nanos,
     /// When its outcome was known.
@@ -55,7 +55,7 @@ pub struct ServerId(pub u16);
 
 /// One run of one server on one timeline, as it tells of itself over the connection that is asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Server {
+pub struct ServerInstance {
     /// `system_identifier` of `pg_control_system()`: equal on a primary and its standbys.
     pub system: u64,
     pub address: String,
@@ -64,24 +64,24 @@ pub struct Server {
     pub timeline: u32,
 }
 
-impl Server {
+impl ServerInstance {
     /// The same postmaster, perhaps on another timeline: a promotion does not restart it.
-    pub fn is_same_process(&self, other: &Server) -> bool {
+    pub fn is_same_process(&self, other: &ServerInstance) -> bool {
         (self.system, self.started_us, &self.address) == (other.system, other.started_us, &other.address)
     }
 }
 
 /// One line of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum LedgerEntry {
     /// From here on `ServerId` means this server.
-    Server(ServerId, Server),
+    Server(ServerId, ServerInstance),
     /// Sequences below `until` of the session may be used; written before any of them is.
     Reserved {
         session: u32,
         until: u64,
     },
-    Ended(Attempt),
+    Completed(WriteAttempt),
     /// What both clocks show at one moment; the second, Unix time in microseconds, is a label and orders nothing.
     Clock {
         at: Nanos,
@@ -110,11 +110,11 @@ pub enum Promise {
     /// It is on this server's disk.
     Local,
     /// Standbys have it in the memory of their host.
-    RemoteWrite(Standbys),
+    RemoteWrite(SynchronousStandbys),
     /// It is on the disks of standbys.
-    Flush(Standbys),
+    Flush(SynchronousStandbys),
     /// The same, and queries there see it.
-    Apply(Standbys),
+    Apply(SynchronousStandbys),
 }
 
 impl Promise {
@@ -126,8 +126,8 @@ impl Promise {
 
 /// `synchronous_standby_names`, read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Standbys {
-    pub choice: Choice,
+pub struct SynchronousStandbys {
+    pub method: SyncMethod,
     /// How many must answer, at least 1.
     pub count: u32,
     /// As written, in their order; `*` stands for every name.
@@ -136,7 +136,7 @@ pub struct Standbys {
 
 /// Which of the named standbys must answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Choice {
+pub enum SyncMethod {
     /// The first in the list that are connected: `FIRST n (…)`.
     First,
     /// No matter which: `ANY n (…)`.
@@ -145,24 +145,24 @@ pub enum Choice {
 
 /// From a moment on, this server promised this.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Promised {
+pub struct PromiseChange {
     pub at: Nanos,
-    pub server: Server,
+    pub server: ServerInstance,
     pub promise: Promise,
 }
 
 /// Who a server was at a moment, asked directly, past poolers and balancers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sample {
+pub struct RoleSample {
     pub at: Nanos,
-    pub server: Server,
+    pub server: ServerInstance,
     /// `pg_is_in_recovery()`.
     pub in_recovery: bool,
 }
 
 /// Something was done to the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct FaultEvent {
     pub at: Nanos,
     /// Another server is to become primary.
     pub fails_over: bool,
@@ -170,19 +170,19 @@ pub struct Fault {
 
 /// A standby was made primary.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Promotion {
+pub struct PromotionDecision {
     pub at: Nanos,
     /// `application_name` of the standby.
     pub promoted: String,
     /// What the failed primary had asked for.
-    pub standbys: Option<Standbys>,
+    pub standbys: Option<SynchronousStandbys>,
     /// Every standby that the failed primary had, whether it answered before the decision or not.
-    pub answers: Vec<Answer>,
+    pub positions: Vec<StandbyPosition>,
 }
 
 /// What a standby said it had when it was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct StandbyPosition {
     /// Its `application_name`.
     pub name: String,
     /// Position in the write-ahead log, in bytes: the farther of what was received and what was replayed; `None` if it did
@@ -194,44 +194,45 @@ pub struct Answer {
 
 /// What was there when everything was read.
 #[derive(Clone, Debug)]
-pub struct Reading {
+pub struct ReadBack {
     /// When its snapshot was asked for: of what was acknowledged later it says nothing.
-    pub began: Nanos,
+    pub started: Nanos,
     /// When the server had said who it is, and whether it is in recovery: not before it began.
-    pub known: Nanos,
-    pub server: Server,
+    pub identified: Nanos,
+    pub server: ServerInstance,
     /// `pg_is_in_recovery()`, asked over the same connection.
     pub in_recovery: bool,
-    pub rows: Rows,
+    pub keys: KeySet,
 }
 
 /// Which keys a reading found: one bit each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rows {
+pub struct KeySet {
     /// By session, then sequence / 64.
     bits: Vec<Vec<u64>>,
     /// Keys that came more than once, and how often.
-    pub repeated: BTreeMap<Key, u64>,
+    pub repeated: BTreeMap<WriteKey, u64>,
     /// Rows with a key beyond what was reserved for its session, and the first of them.
-    pub strays: (u64, Vec<Key>),
+    pub strays: (u64, Vec<WriteKey>),
     /// Rows whose token is not that of their key, and the first of them.
-    pub forged: (u64, Vec<Key>),
+    pub forged: (u64, Vec<WriteKey>),
 }
 
-impl Rows {
+impl KeySet {
     /// Room for the sequences that were reserved, by session.
-    pub fn new(reserved: &[u64]) -> Rows {
+    pub fn new(reserved: &[u64]) -> KeySet {
         let words = |until: &u64| vec![0; until.div_ceil(64) as usize];
-        Rows { bits: reserved.iter().map(words).collect(), ..Rows::default() }
+        KeySet { bits: reserved.iter().map(words).collect(), ..KeySet::default() }
     }
 
     /// A row came. `authentic`: its token is that of its key.
-    pub fn add(&mut self, key: Key, authentic: bool) {
+    pub fn add(&mut self, key: WriteKey, authentic: bool) {
         if !authentic {
-            return note(&mut self.forged, key);
+            return add_example(&mut self.forged, key);
         }
-        let word = self.bits.get_mut(key.session as usize).and_then(|it| it.get_mut(place(key.sequence)?));
-        let Some(word) = word else { return note(&mut self.strays, key) };
+        let word =
+            self.bits.get_mut(key.session as usize).and_then(|it| it.get_mut(word_index(key.sequence)?));
+        let Some(word) = word else { return add_example(&mut self.strays, key) };
         let bit = 1 << (key.sequence % 64);
         if *word & bit != 0 {
             *self.repeated.entry(key).or_insert(1) += 1;
@@ -239,8 +240,8 @@ impl Rows {
         *word |= bit;
     }
 
-    pub fn contains(&self, key: Key) -> bool {
-        let word = self.bits.get(key.session as usize).and_then(|it| it.get(place(key.sequence)?));
+    pub fn contains(&self, key: WriteKey) -> bool {
+        let word = self.bits.get(key.session as usize).and_then(|it| it.get(word_index(key.sequence)?));
         word.is_some_and(|it| it >> (key.sequence % 64) & 1 == 1)
     }
 
@@ -254,11 +255,11 @@ impl Rows {
     }
 }
 
-fn place(sequence: u64) -> Option<usize> {
+fn word_index(sequence: u64) -> Option<usize> {
     usize::try_from(sequence / 64).ok()
 }
 
-fn note(to: &mut (u64, Vec<Key>), key: Key) {
+fn add_example(to: &mut (u64, Vec<WriteKey>), key: WriteKey) {
     to.0 += 1;
     if to.1.len() < EXAMPLES {
         to.1.push(key);
@@ -270,43 +271,44 @@ pub const EXAMPLES: usize = 10;
 
 /// Everything but the ledger's entries.
 #[derive(Clone, Debug, Default)]
-pub struct History {
+pub struct DurabilityHistory {
     pub end: Option<LedgerEnd>,
     /// In the order of time.
-    pub promised: Vec<Promised>,
+    pub promises: Vec<PromiseChange>,
     /// In the order of time.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<RoleSample>,
     /// In the order of time.
-    pub faults: Vec<Fault>,
-    pub promotions: Vec<Promotion>,
+    pub faults: Vec<FaultEvent>,
+    pub promotions: Vec<PromotionDecision>,
     /// When nothing was tried any more; 0 if that is not known.
-    pub over: Nanos,
+    pub load_ended: Nanos,
     /// In the order of time.
-    pub readings: Vec<Reading>,
+    pub read_backs: Vec<ReadBack>,
     /// The same fault where a loss must be found.
-    pub control: Option<Control>,
+    pub control: Option<ControlResult>,
 }
 
 /// What the positive control came to: the same fault, without a promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Control {
+pub struct ControlResult {
     /// Acknowledged writes that it lost.
     pub lost: u64,
 }
 
 /// What follows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Verdict {
+pub struct DurabilityVerdict {
     pub conclusion: Conclusion,
-    pub counts: Counts,
+    pub counts: WriteCounts,
     /// The worst first; each kind at most once.
-    pub findings: Vec<Found>,
+    #[serde(rename = "findings")]
+    pub anomalies: Vec<Anomaly>,
     /// Why not everything can be concluded.
-    pub doubts: Vec<Doubt>,
+    pub doubts: Vec<InconclusiveReason>,
     /// What was lost without a promise broken.
     pub recovery_point: Option<RecoveryPoint>,
     /// By fault.
-    pub outages: Vec<Outage>,
+    pub outages: Vec<WriteOutage>,
     /// Faults after which another timeline was seen.
     pub failovers: u32,
     /// Upper bound, at 95 %, of the probability that a failover loses something, when none of these did. 0..=1
@@ -328,7 +330,7 @@ pub enum Conclusion {
 
 /// Writes by what came of them, all attempts together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
+pub struct WriteCounts {
     pub acknowledged: u64,
     pub local: u64,
     pub failed: u64,
@@ -337,24 +339,25 @@ pub struct Counts {
     pub unknown_present: u64,
     /// Perhaps sent, and without an outcome: such as stand before one that has it, and, unless the ledger was closed, all that
     /// were reserved behind the last. What a closed ledger has reserved and tells nothing of was not used.
-    pub untold: u64,
+    #[serde(rename = "untold")]
+    pub unresolved: u64,
     /// Attempts that reached a standby: SQLSTATE 25006.
     pub misrouted: u64,
 }
 
 /// One kind of thing that is not as it should be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
-    pub kind: Kind,
+pub struct Anomaly {
+    pub kind: AnomalyKind,
     pub count: u64,
     /// The first of them.
-    pub examples: Vec<Key>,
+    pub examples: Vec<WriteKey>,
 }
 
 /// Kinds of findings, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum AnomalyKind {
     /// Acknowledged with the promise that it outlives the primary, and absent.
     Lost,
     /// Absent while a later write of its session on the same server is there: no prefix of a log explains it.
@@ -374,42 +377,49 @@ pub enum Kind {
     /// Acknowledged while the promise changed, and absent: it may have been promised or not.
     LostAmbiguous,
     /// Acknowledged without such a promise, and absent.
-    LostUnpromised,
+    #[serde(rename = "lost_unpromised")]
+    LostWithoutPromise,
     /// Acknowledged with a warning, and absent.
     LostLocal,
     /// There more than once after several attempts.
     DuplicateByRetry,
 }
 
-impl Kind {
+impl AnomalyKind {
     /// A promise, or what every database promises, was broken.
     pub fn is_violation(self) -> bool {
-        self <= Kind::WrongPromotion
+        self <= AnomalyKind::WrongPromotion
     }
 }
 
 /// Why something cannot be concluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Doubt {
+pub enum InconclusiveReason {
     /// Nothing was read back.
-    NotRead,
+    #[serde(rename = "not_read")]
+    NotReadBack,
     /// So many acknowledged writes are younger than every reading.
-    YoungerThanReadings { count: u64 },
+    #[serde(rename = "younger_than_readings")]
+    NewerThanReadBacks { count: u64 },
     /// A reading, numbered from 0, came from a server in recovery.
     ReadFromStandby { reading: usize },
     /// A reading came from a timeline older than one that was seen before it.
     ReadFromOldTimeline { reading: usize },
     /// A reading came from another system.
-    ReadFromElsewhere { reading: usize },
+    #[serde(rename = "read_from_elsewhere")]
+    ReadFromOtherSystem { reading: usize },
     /// A server that acknowledged writes was in recovery then.
     StandbyAcknowledged { server: ServerId },
     /// Servers of several systems acknowledged writes.
-    SeveralSystems,
+    #[serde(rename = "several_systems")]
+    MultipleSystems,
     /// Nothing was acknowledged after the fault of this number.
-    SilentAfterFault { fault: usize },
+    #[serde(rename = "silent_after_fault")]
+    NoWritesAfterFault { fault: usize },
     /// No other timeline was seen after the fault of this number.
-    FaultUnseen { fault: usize },
+    #[serde(rename = "fault_unseen")]
+    NoNewTimelineAfterFault { fault: usize },
     /// The ledger is not closed: outcomes at its end may be missing.
     LedgerOpen,
     /// So many bytes at its end were no entries.
@@ -445,7 +455,7 @@ pub struct RecoveryPoint {
 
 /// How long nothing could be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outage {
+pub struct WriteOutage {
     /// Number of the fault.
     pub fault: usize,
     /// The longest time between two acknowledgements, or from the last one to the last attempt, that does not end before the

@@ -8,31 +8,35 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Plans {
     /// Those that took most time first.
-    pub statements: Vec<Planned>,
+    pub statements: Vec<StatementPlan>,
     /// Every table that their plans read.
-    pub tables: Vec<Table>,
+    pub tables: Vec<TableStats>,
     /// Indexes that could help, and what the planner says of each, alone.
-    pub tried: Vec<Tried>,
+    #[serde(rename = "tried")]
+    pub estimates: Vec<IndexEstimate>,
     /// Why nobody could ask the planner about indexes that are not there.
-    pub untried: Option<String>,
+    #[serde(rename = "untried")]
+    pub planner_unavailable: Option<String>,
 }
 
 /// One statement, planned with parameters that a client had sent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Planned {
+pub struct StatementPlan {
     /// With `?` or `$1` in the place of values; of foreign origin.
     pub text: String,
     /// How often it was heard while parameters were listened for.
-    pub heard: u32,
-    pub plan: Option<Node>,
+    #[serde(rename = "heard")]
+    pub captured: u32,
+    pub plan: Option<PlanNode>,
     /// Why there is no plan, in the server's words.
-    pub refused: Option<String>,
+    #[serde(rename = "refused")]
+    pub error: Option<String>,
 }
 
 /// A node of a plan, by the names that `EXPLAIN (FORMAT JSON)` gives its parts; values are masked as `$0`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Node {
+pub struct PlanNode {
     /// `Seq Scan`, `Sort`, …
     #[serde(rename = "Node Type")]
     pub kind: String,
@@ -79,32 +83,32 @@ pub struct Node {
     #[serde(rename = "Rows Removed by Filter", skip_serializing_if = "Option::is_none")]
     pub removed: Option<f64>,
     #[serde(rename = "Plans", skip_serializing_if = "Vec::is_empty")]
-    pub children: Vec<Node>,
+    pub children: Vec<PlanNode>,
 }
 
-impl Node {
+impl PlanNode {
     /// It and all below it, parents first.
-    pub fn all(&self) -> Vec<&Node> {
-        let below = self.children.iter().flat_map(Node::all);
+    pub fn flatten(&self) -> Vec<&PlanNode> {
+        let below = self.children.iter().flat_map(PlanNode::flatten);
         std::iter::once(self).chain(below).collect()
     }
 }
 
 /// A table, as the planner knows it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Table {
+pub struct TableStats {
     pub schema: String,
     pub name: String,
     /// As last estimated; `pg_class.reltuples`.
     pub rows: f64,
     /// Without its indexes.
     pub bytes: u64,
-    pub columns: Vec<Column>,
-    pub indexes: Vec<Existing>,
+    pub columns: Vec<ColumnStats>,
+    pub indexes: Vec<ExistingIndex>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Column {
+pub struct ColumnStats {
     pub name: String,
     /// Different values; `None` before the first ANALYZE.
     pub distinct: Option<f64>,
@@ -114,7 +118,7 @@ pub struct Column {
 
 /// An index that is there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Existing {
+pub struct ExistingIndex {
     pub name: String,
     /// Columns or expressions, in its order.
     pub columns: Vec<String>,
@@ -124,27 +128,28 @@ pub struct Existing {
 
 /// An index that could help.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Candidate {
+pub struct IndexCandidate {
     pub schema: String,
     pub table: String,
     /// In its order; at least one.
-    pub keys: Vec<Key>,
+    pub keys: Vec<IndexKey>,
     /// Indexes into [`Plans::statements`]: those whose plans ask for it.
-    pub wanted_by: Vec<usize>,
+    #[serde(rename = "wanted_by")]
+    pub requested_by: Vec<usize>,
 }
 
 /// A column of an index, and what it is there for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Key {
+pub struct IndexKey {
     pub column: String,
-    pub role: Role,
+    pub role: KeyRole,
     /// Different values in the table.
     pub distinct: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum KeyRole {
     /// It is asked for by value.
     Equal,
     /// By bounds.
@@ -155,8 +160,8 @@ pub enum Role {
 
 /// What the planner says of an index, as if it were the only new one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Tried {
-    pub candidate: Candidate,
+pub struct IndexEstimate {
+    pub candidate: IndexCandidate,
     /// Its size, as expected; absent where nobody could be asked.
     pub bytes: Option<u64>,
     /// By statement: the cost of a plan that takes it; `None` where none does.
@@ -164,7 +169,7 @@ pub struct Tried {
 }
 
 /// The same for texts that differ only in how values are left out: `$1` of a parameter or `?` of a masked constant.
-pub fn likened(text: &str) -> String {
+pub fn normalize_placeholders(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('$') {
@@ -176,25 +181,25 @@ pub fn likened(text: &str) -> String {
     out + rest
 }
 
-impl Candidate {
+impl IndexCandidate {
     /// What builds it, without a semicolon.
     pub fn ddl(&self) -> String {
-        let key = |it: &Key| {
-            let descending = if it.role == Role::Descending { " DESC" } else { "" };
-            format!("{}{descending}", identifier(&it.column))
+        let key = |it: &IndexKey| {
+            let descending = if it.role == KeyRole::Descending { " DESC" } else { "" };
+            format!("{}{descending}", quote_identifier(&it.column))
         };
         let keys: Vec<String> = self.keys.iter().map(key).collect();
         format!(
             "CREATE INDEX ON {}.{} ({})",
-            identifier(&self.schema),
-            identifier(&self.table),
+            quote_identifier(&self.schema),
+            quote_identifier(&self.table),
             keys.join(", ")
         )
     }
 }
 
 /// A name as it is written in SQL: quoted where it has to be.
-pub fn identifier(name: &str) -> String {
+pub fn quote_identifier(name: &str) -> String {
     let plain = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_';
     let first = name.starts_with(|it: char| it.is_ascii_lowercase() || it == '_');
     if first && name.chars().all(plain) && !RESERVED.contains(&name) {
@@ -313,8 +318,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_likened() {
-        let check = |text: &str, expected: &str| assert_eq!(likened(text), expected);
+    fn replaces_placeholders_with_question_marks() {
+        let check = |text: &str, expected: &str| assert_eq!(normalize_placeholders(text), expected);
         check("select $1, $22 from t", "select ?, ? from t");
         check("select ? from t", "select ? from t");
         check("select a$b, $$ $1", "select a$b, $$ ?");
@@ -322,20 +327,28 @@ mod tests {
     }
 
     #[test]
-    fn ddl() {
-        let key = |column: &str, role| Key { column: column.to_owned(), role, distinct: None };
-        let check = |table: &str, keys: &[(&str, Role)], expected: &str| {
+    fn quotes_identifiers_in_ddl() {
+        let key = |column: &str, role| IndexKey { column: column.to_owned(), role, distinct: None };
+        let check = |table: &str, keys: &[(&str, KeyRole)], expected: &str| {
             let keys = keys.iter().map(|it| key(it.0, it.1)).collect();
-            let it =
-                Candidate { schema: "book".to_owned(), table: table.to_owned(), keys, wanted_by: Vec::new() };
+            let it = IndexCandidate {
+                schema: "book".to_owned(),
+                table: table.to_owned(),
+                keys,
+                requested_by: Vec::new(),
+            };
             assert_eq!(it.ddl(), expected);
         };
-        check("bookv2", &[("author", Role::Equal)], "CREATE INDEX ON book.bookv2 (author)");
+        check("bookv2", &[("author", KeyRole::Equal)], "CREATE INDEX ON book.bookv2 (author)");
         check(
             "Bücher",
-            &[("user", Role::Range), ("a\"b", Role::Descending)],
+            &[("user", KeyRole::Range), ("a\"b", KeyRole::Descending)],
             "CREATE INDEX ON book.\"Bücher\" (\"user\", \"a\"\"b\" DESC)",
         );
-        check("t", &[("1a", Role::Equal), ("_x", Role::Ascending)], "CREATE INDEX ON book.t (\"1a\", _x)");
+        check(
+            "t",
+            &[("1a", KeyRole::Equal), ("_x", KeyRole::Ascending)],
+            "CREATE INDEX ON book.t (\"1a\", _x)",
+        );
     }
 }

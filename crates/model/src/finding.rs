@@ -7,10 +7,10 @@ mod bound;
 mod circumstance;
 
 pub use bound::Bound;
-pub use circumstance::{Circumstance, Missing, Rule, SentOn};
+pub use circumstance::{Circumstance, FindingRule, MissingInput, NormalizedRate};
 
-use crate::matrix::Verdict;
-use crate::plan::{Entrance, PoolMode};
+use crate::matrix::ChangeVerdict;
+use crate::plan::{PoolMode, Transport};
 use serde::Serialize;
 
 /// Which limit a refused connection met.
@@ -41,7 +41,8 @@ pub enum Finding {
         first_second: Option<u64>,
         /// In so many of all trials.
         trials: u32,
-        of: u32,
+        #[serde(rename = "of")]
+        total_trials: u32,
     },
     /// Many clients got nothing, or hardly anything, while an average looks well. Of the trial with the median number.
     ClientsStarved {
@@ -59,7 +60,11 @@ pub enum Finding {
         mean: f64,
     },
     /// Its throughput is compared with no other cell's: not all of its clients did the work that theirs did.
-    NotCompared { cell: usize, why: OtherWork },
+    NotCompared {
+        cell: usize,
+        #[serde(rename = "why")]
+        reason: IncomparableReason,
+    },
     /// The machine had no processor to spare: pooler, server and generator took them from each other, and what differs
     /// between cells may be who got them.
     HostBound {
@@ -85,18 +90,24 @@ pub enum Finding {
         processors: f64,
     },
     /// What the pooler or balancer costs where every hop is of the same kind.
-    LikeForLikeCost { cell: usize, with: usize, transport: Entrance, compared: Compared },
+    LikeForLikeCost { cell: usize, with: usize, transport: Transport, compared: ThroughputComparison },
     /// What it would seem to cost beside another transport; `like` is the fair ratio of throughput.
     UnlikeComparison {
         cell: usize,
         with: usize,
-        transports: Vec<Entrance>,
-        with_transport: Entrance,
-        compared: Compared,
+        transports: Vec<Transport>,
+        with_transport: Transport,
+        compared: ThroughputComparison,
         like: f64,
     },
     /// Cells that differ in the pool's mode only do not differ in throughput, as far as so many runs can tell.
-    NoDifference { cell: usize, with: usize, mode: PoolMode, with_mode: PoolMode, compared: Compared },
+    NoDifference {
+        cell: usize,
+        with: usize,
+        mode: PoolMode,
+        with_mode: PoolMode,
+        compared: ThroughputComparison,
+    },
     /// Transactions wait in the pooler.
     QueueInPooler {
         cell: usize,
@@ -125,11 +136,13 @@ pub enum Finding {
         node: String,
         /// Processors used, and how many it could use.
         cpu: f64,
-        of_cpu: f64,
+        #[serde(rename = "of_cpu")]
+        cpu_limit: f64,
         /// Share of the quota's periods in which it was held back.
         throttled: Option<f64>,
         /// Processors that stood still therefore.
-        stood_still: Option<f64>,
+        #[serde(rename = "stood_still")]
+        throttled_cpu: Option<f64>,
         pool: u32,
         /// Servers given to clients, by its console.
         lent: Option<f64>,
@@ -144,9 +157,11 @@ pub enum Finding {
         cell: usize,
         node: String,
         cpu: f64,
-        of_cpu: f64,
+        #[serde(rename = "of_cpu")]
+        cpu_limit: f64,
         throttled: Option<f64>,
-        stood_still: Option<f64>,
+        #[serde(rename = "stood_still")]
+        throttled_cpu: Option<f64>,
     },
     /// Active sessions wait for one thing most of the time.
     SessionsWait {
@@ -172,14 +187,16 @@ pub enum Finding {
     /// Deadlock rates of the two are no comparison: in one more transactions were under way in PostgreSQL at once.
     NotConcurrent { cell: usize, with: usize, busy: f64, with_busy: f64 },
     /// All clients were busy, so that arrivals waited: an open test became a closed one. Sums over all trials.
-    RunIsClosed {
+    #[serde(rename = "run_is_closed")]
+    NotOpenLoop {
         cell: usize,
         arrivals: u64,
         waited: u64,
         dropped: u64,
         in_flight_max: u32,
         trials: u32,
-        of: u32,
+        #[serde(rename = "of")]
+        total_trials: u32,
     },
     /// A node still held clients when the load had ended. The most of any trial.
     ClientsLeftAfterTest { cell: usize, node: String, clients: u64, trials: u32, of: u32 },
@@ -195,9 +212,17 @@ pub enum Finding {
         share: f64,
     },
     /// What else holds the throughput where it is.
-    Bound { cell: usize, by: Bound },
+    Bound {
+        cell: usize,
+        #[serde(rename = "by")]
+        bound: Bound,
+    },
     /// Under which circumstances it was measured, as far as they decide what the figures mean.
-    Circumstance { cell: usize, it: Circumstance },
+    Circumstance {
+        cell: usize,
+        #[serde(rename = "it")]
+        circumstance: Circumstance,
+    },
     /// The open test of a setup tells of response times that the closed one beside it does not know.
     OpenAndClosed {
         cell: usize,
@@ -205,8 +230,8 @@ pub enum Finding {
         with: usize,
         /// Arrivals per second.
         offered: f64,
-        open: Answered,
-        closed: Answered,
+        open: CellResponse,
+        closed: CellResponse,
     },
     /// Two feeds of the same setup tell of two systems.
     FeedsDiffer {
@@ -214,11 +239,11 @@ pub enum Finding {
         with: usize,
         /// The one that differs.
         feed: String,
-        mine: Answered,
-        other: Answered,
+        mine: CellResponse,
+        other: CellResponse,
         /// What each read.
-        read: ReadBack,
-        with_read: ReadBack,
+        read: ReadVolume,
+        with_read: ReadVolume,
     },
 }
 
@@ -236,7 +261,7 @@ pub enum SizeChange {
 
 /// How a cell answered.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Answered {
+pub struct CellResponse {
     /// Ended well, per second.
     pub delivered: f64,
     /// Of response time, seconds; absent with too few samples.
@@ -247,7 +272,7 @@ pub struct Answered {
 
 /// What a transaction had read, on average.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct ReadBack {
+pub struct ReadVolume {
     /// Blocks that were not in PostgreSQL's shared buffers.
     pub blocks: Option<f64>,
     /// Bytes that came from a disk: its control group's, else its processes'.
@@ -257,7 +282,7 @@ pub struct ReadBack {
 /// Why a cell's throughput is not compared: the first that applies.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
-pub enum OtherWork {
+pub enum IncomparableReason {
     SlotsExhausted,
     ClientsStarved,
     /// So many of a thousand transactions failed.
@@ -268,7 +293,7 @@ pub enum OtherWork {
 
 /// Two cells' throughput: the first by the second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Compared {
+pub struct ThroughputComparison {
     /// Of the medians.
     pub ratio: f64,
     /// Of 95 %, by resampling runs; `None` with fewer than three of either.
@@ -276,7 +301,7 @@ pub struct Compared {
     /// Of a permutation test.
     pub p: f64,
     /// All comparisons of one kind are decided together.
-    pub verdict: Verdict,
+    pub verdict: ChangeVerdict,
     /// Valid runs of the cell, and of the other.
     pub runs: (u32, u32),
 }

@@ -3,21 +3,21 @@
 mod packed;
 mod sparse;
 
-pub use packed::{Damaged, Packed, Packer};
-pub use sparse::{Gathered, Sparse, Unpacker};
+pub use packed::{DecodeError, EncodedHistogram, HistogramEncoder};
+pub use sparse::{HistogramDecoder, HistogramSum, SparseHistogram};
 
 use crate::Nanos;
 use hdrhistogram::Histogram;
 
 /// Bounds in nanoseconds, and significant digits: equal everywhere, so that all may be merged.
-const LEAST: u64 = 1;
-const GREATEST: u64 = 3_600_000_000_000;
-const DIGITS: u8 = 3;
+const LOWEST_VALUE: u64 = 1;
+const HIGHEST_VALUE: u64 = 3_600_000_000_000;
+const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// Durations from 1 ns to one hour, three significant digits (relative error of a quantile ≤ 0.1 %), with exact
 /// count, sum, sum of squares, least and greatest. Longer ones count as one hour in quantiles. 270 KiB.
 #[derive(Clone, Debug)]
-pub struct Latency {
+pub struct LatencyHistogram {
     histogram: Histogram<u64>,
     sum: u128,
     sum_of_squares: f64,
@@ -25,13 +25,14 @@ pub struct Latency {
     min: u64,
 }
 
-impl Latency {
+impl LatencyHistogram {
     /// A quantile is given only with this many samples beyond it.
-    pub const TAIL: u64 = 10;
+    pub const MIN_TAIL_SAMPLES: u64 = 10;
 
-    pub fn new() -> Latency {
-        let histogram = Histogram::new_with_bounds(LEAST, GREATEST, DIGITS).expect("bounds are valid");
-        Latency { histogram, sum: 0, sum_of_squares: 0.0, max: 0, min: u64::MAX }
+    pub fn new() -> LatencyHistogram {
+        let histogram = Histogram::new_with_bounds(LOWEST_VALUE, HIGHEST_VALUE, SIGNIFICANT_DIGITS)
+            .expect("bounds are valid");
+        LatencyHistogram { histogram, sum: 0, sum_of_squares: 0.0, max: 0, min: u64::MAX }
     }
 
     #[inline]
@@ -44,7 +45,7 @@ impl Latency {
     }
 
     /// Adds all samples of `other`.
-    pub fn merge(&mut self, other: &Latency) {
+    pub fn merge(&mut self, other: &LatencyHistogram) {
         self.histogram.add(&other.histogram).expect("equal bounds");
         self.sum += other.sum;
         self.sum_of_squares += other.sum_of_squares;
@@ -65,36 +66,37 @@ impl Latency {
     /// than [`Latency::TAIL`] samples lie beyond it.
     pub fn quantile(&self, q: f64) -> Option<Nanos> {
         let beyond = (self.count() as f64 * (1.0 - q)).round() as u64;
-        (beyond >= Latency::TAIL).then(|| Nanos(self.histogram.value_at_quantile(q).min(self.max)))
+        (beyond >= LatencyHistogram::MIN_TAIL_SAMPLES)
+            .then(|| Nanos(self.histogram.value_at_quantile(q).min(self.max)))
     }
 
     /// The same over these samples and `unanswered` more that are longer than any of them. `None` also where the quantile is
     /// one of those: [`is_unanswered`].
-    pub fn quantile_with(&self, q: f64, unanswered: u64) -> Option<Nanos> {
+    pub fn quantile_with_unanswered(&self, q: f64, unanswered: u64) -> Option<Nanos> {
         if unanswered == 0 {
             return self.quantile(q);
         }
         let all = self.count() + unanswered;
         let (rank, beyond) = (rank(q, all), (all as f64 * (1.0 - q)).round() as u64);
-        let known = rank <= self.count() && beyond >= Latency::TAIL;
+        let known = rank <= self.count() && beyond >= LatencyHistogram::MIN_TAIL_SAMPLES;
         known
             .then(|| Nanos(self.histogram.value_at_quantile(rank as f64 / self.count() as f64).min(self.max)))
     }
 
     /// The same value with however few samples beyond it, for a rule that must decide each second; never for showing.
     /// `None` without samples.
-    pub fn at_rank(&self, q: f64) -> Option<Nanos> {
+    pub fn quantile_unchecked(&self, q: f64) -> Option<Nanos> {
         (self.count() > 0).then(|| Nanos(self.histogram.value_at_quantile(q).min(self.max)))
     }
 
     /// Samples longer than `limit`; those that the histogram cannot tell from it are not among them.
-    pub fn above(&self, limit: Nanos) -> u64 {
+    pub fn count_above(&self, limit: Nanos) -> u64 {
         self.count() - self.histogram.count_between(0, limit.0).min(self.count())
     }
 
     /// For each of these ascending bounds, how many samples do not exceed it; exact where a bound is the last nanosecond
     /// that the histogram cannot tell from those below it, as `n · 2^k − 1` is for n ≤ 1024.
-    pub fn at_most(&self, bounds: &[Nanos]) -> Vec<u64> {
+    pub fn cumulative_counts(&self, bounds: &[Nanos]) -> Vec<u64> {
         let mut counts = vec![0; bounds.len()];
         for it in self.histogram.iter_recorded() {
             let first = bounds.partition_point(|bound| bound.0 < it.value_iterated_to());
@@ -153,12 +155,12 @@ fn rank(q: f64, count: u64) -> u64 {
 
 /// Whether the quantile of `answered` samples and `unanswered` ones, longer than any, is one of the latter, and these are
 /// enough to show it.
-pub fn is_unanswered(q: f64, answered: u64, unanswered: u64) -> bool {
-    unanswered >= Latency::TAIL && rank(q, answered + unanswered) > answered
+pub fn is_quantile_unanswered(q: f64, answered: u64, unanswered: u64) -> bool {
+    unanswered >= LatencyHistogram::MIN_TAIL_SAMPLES && rank(q, answered + unanswered) > answered
 }
 
-impl Default for Latency {
-    fn default() -> Latency {
-        Latency::new()
+impl Default for LatencyHistogram {
+    fn default() -> LatencyHistogram {
+        LatencyHistogram::new()
     }
 }

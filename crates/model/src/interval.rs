@@ -1,6 +1,6 @@
 //! What a stretch of time brought.
 
-use crate::{AnswerSizes, Code, Latency, Nanos, Outcome, Record, Successes};
+use crate::{AnswerSizes, Code, LatencyHistogram, Nanos, Outcome, Record, Successes};
 
 /// What one thread, or after merging all of them, measured from one moment to another.
 #[derive(Clone, Debug)]
@@ -8,30 +8,30 @@ pub struct Interval {
     pub from: Nanos,
     pub to: Nanos,
     /// Transactions begun: with what has ended it tells how many are in flight.
-    pub begun: u64,
+    pub started: u64,
     /// Ends of transactions that ended well, by the run's clock; `None` without one.
     pub successes: Option<Successes>,
     /// By script.
-    pub cells: Vec<Cell>,
+    pub scripts: Vec<ScriptCounts>,
     /// From the intended start to the send, of arrivals that found an idle client: the generator's own lateness.
-    pub send_lag: Latency,
+    pub send_lag: LatencyHistogram,
     /// From the intended start to the send, of arrivals that had to wait for a client: the backlog.
-    pub backlog_wait: Latency,
+    pub backlog_wait: LatencyHistogram,
     /// From `connect` to the end of log-in.
-    pub connects: Latency,
-    pub refused: Failures,
+    pub connects: LatencyHistogram,
+    pub refused: FailureCounts,
     /// Sizes of HTTP answers' bodies as received, of expected answers only; in the order of operations and commands.
     pub answers: Vec<AnswerSizes>,
 }
 
 /// What came of one script's arrivals.
 #[derive(Clone, Debug)]
-pub struct Cell {
+pub struct ScriptCounts {
     pub ok: u64,
     /// Of `ok`: how many ended after the window; they are in the histograms, but not in the rate.
     pub late: u64,
-    pub failed: Failures,
-    pub unknown: Failures,
+    pub failed: FailureCounts,
+    pub unknown: FailureCounts,
     pub dropped: u64,
     /// Transactions that were tried more than once, and all tries beyond the first.
     pub retried: u64,
@@ -39,30 +39,30 @@ pub struct Cell {
     /// Of `ok`: how many had a response time above the latency limit.
     pub above_limit: u64,
     /// Of `ok` transactions.
-    pub response: Latency,
-    pub service: Latency,
+    pub response: LatencyHistogram,
+    pub service: LatencyHistogram,
     /// By command of the script; empty unless asked for.
-    pub statements: Vec<Statement>,
+    pub statements: Vec<CommandCounts>,
 }
 
 /// What came of one command of a script.
 #[derive(Clone, Debug)]
-pub struct Statement {
-    pub service: Latency,
+pub struct CommandCounts {
+    pub service: LatencyHistogram,
     pub failures: u64,
     pub retries: u64,
 }
 
 /// Counts by code, without allocating: the first sixteen codes by name, the others together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Failures {
-    named: [Option<(Code, u64)>; 16],
+pub struct FailureCounts {
+    by_code: [Option<(Code, u64)>; 16],
     other: u64,
 }
 
 /// What the generator itself cost and suffered, one thread.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Effort {
+pub struct ThreadUsage {
     pub user: Nanos,
     pub system: Nanos,
     /// Of `user` and `system`: waiting by spinning for a moment that was near.
@@ -83,37 +83,37 @@ impl Interval {
         Interval {
             from: Nanos::ZERO,
             to: Nanos::ZERO,
-            begun: 0,
+            started: 0,
             successes: None,
-            cells: statements.iter().map(|&n| Cell::new(n)).collect(),
-            send_lag: Latency::new(),
-            backlog_wait: Latency::new(),
-            connects: Latency::new(),
-            refused: Failures::default(),
+            scripts: statements.iter().map(|&n| ScriptCounts::new(n)).collect(),
+            send_lag: LatencyHistogram::new(),
+            backlog_wait: LatencyHistogram::new(),
+            connects: LatencyHistogram::new(),
+            refused: FailureCounts::default(),
             answers: Vec::new(),
         }
     }
 
     /// Measures the answers to these commands, ascending pairs of an operation's number and a command's.
-    pub fn with_answers(self, calls: &[(u16, u16)]) -> Interval {
-        Interval { answers: calls.iter().copied().map(AnswerSizes::of).collect(), ..self }
+    pub fn with_answer_sizes(self, calls: &[(u16, u16)]) -> Interval {
+        Interval { answers: calls.iter().copied().map(AnswerSizes::new).collect(), ..self }
     }
 
     /// Counts an answer's size. Does not allocate; an answer to a command that is not measured is not counted.
     #[inline]
-    pub fn answered(&mut self, call: (u16, u16), bytes: u64) {
-        if let Ok(at) = self.answers.binary_search_by_key(&call, AnswerSizes::place) {
+    pub fn record_answer(&mut self, call: (u16, u16), bytes: u64) {
+        if let Ok(at) = self.answers.binary_search_by_key(&call, AnswerSizes::key) {
             self.answers[at].sizes.record(bytes);
         }
     }
 
     pub fn clear(&mut self) {
-        (self.begun, self.successes) = (0, None);
-        self.cells.iter_mut().for_each(Cell::clear);
+        (self.started, self.successes) = (0, None);
+        self.scripts.iter_mut().for_each(ScriptCounts::clear);
         self.send_lag.clear();
         self.backlog_wait.clear();
         self.connects.clear();
-        self.refused = Failures::default();
+        self.refused = FailureCounts::default();
         self.answers.iter_mut().for_each(|it| it.sizes.clear());
     }
 
@@ -121,13 +121,13 @@ impl Interval {
     pub fn merge(&mut self, other: &Interval) {
         self.from = self.from.min(other.from);
         self.to = self.to.max(other.to);
-        self.begun += other.begun;
+        self.started += other.started;
         match (&mut self.successes, &other.successes) {
             (Some(its), Some(theirs)) => its.merge(theirs),
             (None, theirs) => self.successes = *theirs,
             (Some(_), None) => {}
         }
-        self.cells.iter_mut().zip(&other.cells).for_each(|(cell, other)| cell.merge(other));
+        self.scripts.iter_mut().zip(&other.scripts).for_each(|(cell, other)| cell.merge(other));
         self.send_lag.merge(&other.send_lag);
         self.backlog_wait.merge(&other.backlog_wait);
         self.connects.merge(&other.connects);
@@ -137,7 +137,7 @@ impl Interval {
 
     /// A transaction ended well at this moment.
     #[inline]
-    pub fn success(&mut self, at: Nanos) {
+    pub fn record_success(&mut self, at: Nanos) {
         match &mut self.successes {
             Some(it) => it.add(at),
             None => self.successes = Some(Successes::at(at)),
@@ -145,20 +145,20 @@ impl Interval {
     }
 }
 
-impl Cell {
-    fn new(statements: usize) -> Cell {
-        let statement = || Statement { service: Latency::new(), failures: 0, retries: 0 };
-        Cell {
+impl ScriptCounts {
+    fn new(statements: usize) -> ScriptCounts {
+        let statement = || CommandCounts { service: LatencyHistogram::new(), failures: 0, retries: 0 };
+        ScriptCounts {
             ok: 0,
             late: 0,
-            failed: Failures::default(),
-            unknown: Failures::default(),
+            failed: FailureCounts::default(),
+            unknown: FailureCounts::default(),
             dropped: 0,
             retried: 0,
             retries: 0,
             above_limit: 0,
-            response: Latency::new(),
-            service: Latency::new(),
+            response: LatencyHistogram::new(),
+            service: LatencyHistogram::new(),
             statements: std::iter::repeat_with(statement).take(statements).collect(),
         }
     }
@@ -197,8 +197,8 @@ impl Cell {
     pub fn clear(&mut self) {
         (self.ok, self.late, self.dropped) = (0, 0, 0);
         (self.retried, self.retries, self.above_limit) = (0, 0, 0);
-        self.failed = Failures::default();
-        self.unknown = Failures::default();
+        self.failed = FailureCounts::default();
+        self.unknown = FailureCounts::default();
         self.response.clear();
         self.service.clear();
         for it in &mut self.statements {
@@ -207,7 +207,7 @@ impl Cell {
         }
     }
 
-    pub fn merge(&mut self, other: &Cell) {
+    pub fn merge(&mut self, other: &ScriptCounts) {
         self.ok += other.ok;
         self.late += other.late;
         self.dropped += other.dropped;
@@ -226,14 +226,14 @@ impl Cell {
     }
 }
 
-impl Failures {
+impl FailureCounts {
     pub fn count(&mut self, code: Code) {
         self.add(code, 1);
     }
 
     /// Counts `n` failures of one code at once.
     pub fn add(&mut self, code: Code, n: u64) {
-        for slot in &mut self.named {
+        for slot in &mut self.by_code {
             match slot {
                 Some((known, count)) if *known == code => {
                     *count += n;
@@ -249,14 +249,14 @@ impl Failures {
         self.other += n;
     }
 
-    pub fn merge(&mut self, other: &Failures) {
+    pub fn merge(&mut self, other: &FailureCounts) {
         other.iter().for_each(|(code, n)| self.add(code, n));
         self.other += other.other;
     }
 
     /// The named codes with their counts, in the order of their first appearance.
     pub fn iter(&self) -> impl Iterator<Item = (Code, u64)> + '_ {
-        self.named.iter().flatten().copied()
+        self.by_code.iter().flatten().copied()
     }
 
     /// Counts `n` failures whose code is no longer known.

@@ -5,21 +5,25 @@ use std::path::PathBuf;
 
 /// A run directory whose keeper was killed, and whether it was removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Leftover {
+pub struct StaleRunDirectory {
     pub directory: PathBuf,
     /// Absent if the directory was removed.
-    pub kept: Option<KeptBecause>,
+    #[serde(rename = "kept")]
+    pub retained: Option<RetainReason>,
 }
 
 /// Why a leftover directory was not removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum KeptBecause {
+pub enum RetainReason {
     /// A process works in it, runs a program of it, or has a file of it open or mapped.
-    Used { pid: u32, program: String },
+    #[serde(rename = "Used")]
+    InUse { pid: u32, program: String },
     /// A process that could use it may not be inspected.
-    Hidden { pid: u32, program: String },
+    #[serde(rename = "Hidden")]
+    NotInspectable { pid: u32, program: String },
     /// A mount point or a listening socket below it.
-    Place(PathBuf),
+    #[serde(rename = "Place")]
+    MountOrSocket(PathBuf),
     /// The system's message.
     System(String),
 }

@@ -33,15 +33,18 @@ pub mod summary;
 mod time;
 pub mod totals;
 
-pub use histogram::{Damaged, Gathered, Latency, Packed, Packer, Sparse, Unpacker, is_unanswered};
-pub use interval::{Cell, Effort, Failures, Interval, Statement};
-pub use leftover::{KeptBecause, Leftover};
-pub use measured::{Measured, Outage};
+pub use histogram::{
+    DecodeError, EncodedHistogram, HistogramDecoder, HistogramEncoder, HistogramSum, LatencyHistogram,
+    SparseHistogram, is_quantile_unanswered,
+};
+pub use interval::{CommandCounts, FailureCounts, Interval, ScriptCounts, ThreadUsage};
+pub use leftover::{RetainReason, StaleRunDirectory};
+pub use measured::{Measurement, Outage};
 pub use observation::{EventKind, LogEvent, Sample, Series, SeriesKind, Tick, Unit};
 pub use record::{ClientId, Outcome, Record, ScriptId};
-pub use schedule::{Curve, Schedule, Spacing, Stream, Users};
-pub use second::{OperationSecond, Second, Together};
-pub use sizes::{AnswerSizes, Sizes};
+pub use schedule::{Curve, Schedule, Spacing, Stream, UserRamp};
+pub use second::{OperationSecond, Second, SecondSum};
+pub use sizes::{AnswerSizes, SizeHistogram};
 pub use successes::Successes;
 pub use summary::Summary;
 pub use time::{Nanos, PerSecond};

@@ -4,7 +4,7 @@ use crate::{Nanos, PerSecond};
 
 /// One second of a trial, of all operations together.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Second {
+pub struct LiveSecond {
     /// Ended well.
     pub rate: PerSecond,
     /// Of response time; absent with fewer than ten samples beyond.
@@ -18,14 +18,14 @@ pub struct Second {
     /// Sent and not yet answered when it ended.
     pub in_flight: u64,
     /// In the order of their names.
-    pub pools: Vec<Pool>,
+    pub pools: Vec<PoolState>,
     /// Nodes that tell, in the order of their names.
-    pub processors: Vec<Used>,
+    pub processors: Vec<NodeCpu>,
 }
 
 /// A pooler or balancer, as it last told.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pool {
+pub struct PoolState {
     pub node: String,
     /// Who waits for a server; absent where the console does not tell.
     pub waiting: Option<f64>,
@@ -35,7 +35,7 @@ pub struct Pool {
 
 /// Processors that a node used between its last two samples.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Used {
+pub struct NodeCpu {
     pub node: String,
     pub processors: f64,
 }

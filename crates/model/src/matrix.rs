@@ -3,10 +3,10 @@
 //! Plain values between what computes them and what shows them. Placement and transport stand beside every cell's figures,
 //! because a figure means nothing without them.
 
-use crate::objective::Tally;
-use crate::plan::{Entrance, PoolMode, Replication};
-use crate::stop::Fired;
-use crate::summary::{Doubt, Reason};
+use crate::objective::ObjectiveSummary;
+use crate::plan::{PoolMode, Replication, Transport};
+use crate::stop::StopEvent;
+use crate::summary::{Doubt, InvalidReason};
 use serde::Serialize;
 
 /// All cells of an experiment.
@@ -19,9 +19,10 @@ pub struct Matrix {
     /// Decided the resampling.
     pub seed: u64,
     /// What came of the objectives, in the order of the file.
-    pub objectives: Vec<Tally>,
+    pub objectives: Vec<ObjectiveSummary>,
     /// Processors that watching the stack took, median over the trials.
-    pub watching: Option<f64>,
+    #[serde(rename = "watching")]
+    pub observer_cpu: Option<f64>,
 }
 
 /// One cell.
@@ -39,7 +40,8 @@ pub struct Row {
     /// Processors that the generator may use.
     pub generator: Placement,
     /// Limits that were asked for, but could not be applied: figures are without them.
-    pub not_applied: Vec<NotApplied>,
+    #[serde(rename = "not_applied")]
+    pub unapplied_limits: Vec<UnappliedLimit>,
     /// Every trial, by repetition.
     pub trials: Vec<Trial>,
     /// Those that were measured; of the valid trials only.
@@ -48,12 +50,13 @@ pub struct Row {
 
 /// A limit that was asked for and does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct NotApplied {
+pub struct UnappliedLimit {
     /// `generator` or a node's name.
     pub node: String,
     /// As in the experiment's file: `cpu`, `cpus`, `memory`, …
     pub limit: String,
-    pub why: String,
+    #[serde(rename = "why")]
+    pub reason: String,
 }
 
 /// One node and the way into it.
@@ -66,7 +69,8 @@ pub struct Hop {
     /// Of a pool; of HAProxy, `maxconn`; of PostgreSQL, `max_connections`.
     pub size: Option<u32>,
     /// Of the bytes on the way into it; `None` where it was there before and its address tells.
-    pub entrance: Option<Entrance>,
+    #[serde(rename = "entrance")]
+    pub transport: Option<Transport>,
     pub placement: Placement,
 }
 
@@ -83,11 +87,11 @@ pub struct Placement {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Trial {
     pub repetition: u32,
-    pub status: Status,
+    pub status: TrialStatus,
     /// Whether it counts: it was measured, and nothing speaks against the generator.
     pub valid: bool,
     /// What speaks against it.
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<InvalidReason>,
     /// Time without a success, of [`Doubt::Outage`]'s kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outage: Option<Doubt>,
@@ -96,17 +100,23 @@ pub struct Trial {
 /// What became of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
-pub enum Status {
+pub enum TrialStatus {
     /// To its end.
     Done,
     /// A stop rule fired: what was measured until then counts.
-    Stopped { fired: Fired },
+    Stopped { fired: StopEvent },
     /// By the user; what was measured until then does not count.
     Interrupted,
     /// Nothing was measured, because a component cannot be had.
-    Skipped { why: String },
+    Skipped {
+        #[serde(rename = "why")]
+        reason: String,
+    },
     /// Our surroundings failed.
-    Failed { why: String },
+    Failed {
+        #[serde(rename = "why")]
+        reason: String,
+    },
 }
 
 /// One figure of one cell.
@@ -121,7 +131,8 @@ pub struct Estimate {
     /// How many it was computed from, at least 1.
     pub runs: u32,
     /// Beside the baseline; `None` for the baseline itself, and where it lacks the figure.
-    pub against: Option<Against>,
+    #[serde(rename = "against")]
+    pub vs_baseline: Option<BaselineComparison>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -143,30 +154,32 @@ pub enum Figure {
     /// Clients that were served within the window at all.
     Served,
     /// Clients that got less than a tenth of the mean, those without anything included.
-    Hardly,
+    #[serde(rename = "hardly")]
+    Starved,
     /// Processors used by what stands before PostgreSQL.
     PoolerCpu,
     /// Processors used by PostgreSQL.
     ServerCpu,
     /// Seconds until nine tenths of the steady rate were reached, of cells that begin cold.
-    Steady,
+    #[serde(rename = "steady")]
+    TimeToSteady,
 }
 
 /// A figure beside the baseline's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Against {
+pub struct BaselineComparison {
     /// Median by median; `None` where the baseline's is 0.
     pub ratio: Option<f64>,
     /// Of 95 %, by resampling the runs of both; `None` with fewer than three of either.
     pub interval: Option<(f64, f64)>,
     /// Probability of such a difference, or a larger one, if there was none: of a permutation test.
     pub p: f64,
-    pub verdict: Verdict,
+    pub verdict: ChangeVerdict,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum ChangeVerdict {
     NoEvidence,
     Lower,
     Higher,
@@ -179,7 +192,7 @@ impl Row {
         self.figures.iter().find(|it| it.figure == figure)
     }
 
-    pub fn valid(&self) -> usize {
+    pub fn valid_trials(&self) -> usize {
         self.trials.iter().filter(|it| it.valid).count()
     }
 }

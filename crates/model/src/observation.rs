@@ -66,11 +66,11 @@ pub struct LogEvent {
 
 impl LogEvent {
     /// End of the text of an event that stands for several of its kind; their number is before it.
-    pub const MORE: &'static str = " more within a second";
+    pub const AGGREGATE_SUFFIX: &'static str = " more within a second";
 
     /// How many lines it stands for, at least 1.
-    pub fn lines(&self) -> u64 {
-        self.text.strip_suffix(LogEvent::MORE).and_then(|it| it.parse().ok()).unwrap_or(1)
+    pub fn line_count(&self) -> u64 {
+        self.text.strip_suffix(LogEvent::AGGREGATE_SUFFIX).and_then(|it| it.parse().ok()).unwrap_or(1)
     }
 }
 
@@ -90,7 +90,8 @@ pub enum EventKind {
     /// Something was done to it on purpose; the text says what, by the word that the experiment's file has.
     Fault,
     /// What was done to it was undone; the same text.
-    Healed,
+    #[serde(rename = "healed")]
+    Reverted,
     /// A replica has become the primary; the text says on which timeline.
     Promoted,
     /// It was the primary and follows another; the text says how it came back.

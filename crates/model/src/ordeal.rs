@@ -1,41 +1,50 @@
 //! What did the faults of a trial cost, and did every acknowledged write outlive them?
 
 use crate::Nanos;
-use crate::durability::{Conclusion, Counts, Doubt, Found, RecoveryPoint, Verdict};
-use crate::plan::Deed;
+use crate::durability::{
+    Anomaly, Conclusion, DurabilityVerdict, InconclusiveReason, RecoveryPoint, WriteCounts,
+};
+use crate::plan::FaultAction;
 use serde::{Deserialize, Serialize};
 
 /// What a trial with faults came to. Moments are since its window began.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Ordeal {
+pub struct FaultInjection {
     /// In their order.
-    pub inflicted: Vec<Inflicted>,
+    #[serde(rename = "inflicted")]
+    pub injected: Vec<InjectedFault>,
     /// Each time that another server became the primary.
-    pub promoted: Vec<Promoted>,
+    #[serde(rename = "promoted")]
+    pub promotions: Vec<PromotionRecord>,
     /// Old primaries that came back, and replicas that had more than the one promoted.
-    pub rejoined: Vec<Rejoined>,
+    #[serde(rename = "rejoined")]
+    pub rejoins: Vec<RejoinRecord>,
     /// What was read back, in its order.
-    pub readings: Vec<ReadBack>,
+    #[serde(rename = "readings")]
+    pub read_backs: Vec<ReadBackRecord>,
     /// `None` where no operation has a ledger.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<DurabilityVerdict>,
     /// What should have been done and could not be, such as a replica that did not come back.
-    pub troubles: Vec<String>,
+    #[serde(rename = "troubles")]
+    pub errors: Vec<String>,
 }
 
 /// A deed that was done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Inflicted {
+pub struct InjectedFault {
     pub at: Nanos,
     /// When it was undone, of what lasts.
-    pub healed: Option<Nanos>,
-    pub deed: Deed,
+    #[serde(rename = "healed")]
+    pub reverted: Option<Nanos>,
+    #[serde(rename = "deed")]
+    pub action: FaultAction,
     /// Names of nodes; empty where it could not be done.
     pub nodes: Vec<String>,
 }
 
 /// A server became the primary.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Promoted {
+pub struct PromotionRecord {
     pub from: String,
     pub to: String,
     /// When it was seen to take writes.
@@ -49,28 +58,31 @@ pub struct Promoted {
 
 /// A server that was the primary, or had more than the one promoted, follows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Rejoined {
+pub struct RejoinRecord {
     pub node: String,
     pub at: Nanos,
-    pub took: Nanos,
+    #[serde(rename = "took")]
+    pub elapsed: Nanos,
     /// By `pg_rewind`; else all was copied anew.
     pub rewound: bool,
 }
 
 /// Everything that has a token was read, from one primary.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ReadBack {
-    pub after: After,
+pub struct ReadBackRecord {
+    #[serde(rename = "after")]
+    pub phase: ReadBackPhase,
     pub node: String,
     /// Rows with a token.
     pub rows: u64,
-    pub took: Nanos,
+    #[serde(rename = "took")]
+    pub elapsed: Nanos,
 }
 
 /// What preceded a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum After {
+pub enum ReadBackPhase {
     /// The load, with its faults.
     Load,
     /// The old primary has come back.
@@ -81,7 +93,7 @@ pub enum After {
 
 /// What a cell's trials say together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Survival {
+pub struct FailoverResult {
     /// Index into the experiment's cells.
     pub cell: usize,
     /// Trials whose faults were done.
@@ -93,43 +105,47 @@ pub struct Survival {
     /// Upper bound, at 95 %, of the probability that a failover loses something, when none of these did. 0..=1
     pub bound: f64,
     /// Of all trials together.
-    pub counts: Counts,
+    pub counts: WriteCounts,
     /// Acknowledged writes that are gone, whatever had been promised.
     pub lost: u64,
     /// Each kind once, the worst first, of all trials together.
-    pub found: Vec<Found>,
+    #[serde(rename = "found")]
+    pub anomalies: Vec<Anomaly>,
     /// Each once.
-    pub doubts: Vec<Doubt>,
+    pub doubts: Vec<InconclusiveReason>,
     /// Of the trial that lost most without a promise broken.
     pub recovery_point: Option<RecoveryPoint>,
     /// The longest time of a trial without an acknowledged write, around its faults.
-    pub outage: Option<Spread>,
+    pub outage: Option<DurationRange>,
     /// From what was done to a primary until another server took writes.
-    pub promoted: Option<Spread>,
+    pub promoted: Option<DurationRange>,
     /// The same until its health was told.
-    pub healthy: Option<Spread>,
+    pub healthy: Option<DurationRange>,
     /// How long the old primary took to come back.
-    pub rejoined: Option<Spread>,
+    pub rejoined: Option<DurationRange>,
     /// Of the cell's positive control.
-    pub control: Option<Controlled>,
+    pub control: Option<ControlSummary>,
 }
 
 /// What the same faults did to a system that promises nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Controlled {
+pub struct ControlSummary {
     /// Index into the experiment's cells.
     pub cell: usize,
     pub trials: u32,
     /// Those that lost something.
-    pub lossy: u32,
+    #[serde(rename = "lossy")]
+    pub lossy_trials: u32,
     /// Acknowledged writes that they lost.
     pub lost: u64,
 }
 
 /// Of several durations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Spread {
-    pub least: Nanos,
+pub struct DurationRange {
+    #[serde(rename = "least")]
+    pub min: Nanos,
     pub median: Nanos,
-    pub greatest: Nanos,
+    #[serde(rename = "greatest")]
+    pub max: Nanos,
 }

@@ -9,13 +9,14 @@ mod load;
 mod operation;
 mod replication;
 
-pub use fault::{Deed, Event, Fault, Part, When, Whom};
-pub use find::{Confirm, Find, Level, Max, Scale, Soak, Sweep};
-pub use load::{Load, LoadModel, Stage, Think};
+pub use fault::{Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, TriggerEvent};
+pub use find::{Confirm, Goal, LoadScale, MaxSearch, Soak, Sweep, TargetLevel};
+pub use load::{Load, LoadModel, ThinkTime, UserStage};
 pub use operation::{
-    Body, CaptureFrom, Expect, Feed, FeedForm, FeedOrder, FeedSource, Operation, Step, To, Work,
+    CaptureSource, Expectation, Feed, FeedFormat, FeedOrder, FeedSource, HttpStep, Operation, OperationKind,
+    RequestBody, SqlTarget,
 };
-pub use replication::{Choice, Manager, Patroni, Promoter, Replication, Sync};
+pub use replication::{FailoverManager, Patroni, Promoter, PromotionPolicy, Replication, SyncMode};
 
 use crate::Nanos;
 use serde::{Deserialize, Serialize};
@@ -34,22 +35,23 @@ pub struct Experiment {
     /// Index into `cells` of what the others are compared with.
     pub baseline: Option<usize>,
     #[serde(default)]
-    pub find: Find,
+    #[serde(rename = "find")]
+    pub goal: Goal,
 }
 
 impl Experiment {
     /// How many trials there are in all; `None` where what is measured decides that.
     pub fn trials(&self) -> Option<usize> {
-        let known = matches!(self.find, Find::Once | Find::Failover | Find::Sweep(Sweep { max: None }));
+        let known = matches!(self.goal, Goal::Once | Goal::Failover | Goal::Sweep(Sweep { max: None }));
         known.then(|| self.cells.len() * self.repeat as usize)
     }
 
     /// The positive control of a cell, among the experiment's cells: cells that differ only in what they promise have one.
-    pub fn control(&self, cell: usize) -> Option<usize> {
-        let unpromised = self.cells.get(cell)?.setup.unpromised();
+    pub fn control_for(&self, cell: usize) -> Option<usize> {
+        let unpromised = self.cells.get(cell)?.setup.without_promise();
         self.cells.iter().position(|it| {
             let of = it.control_of.and_then(|of| self.cells.get(of));
-            of.is_some_and(|of| of.setup.unpromised() == unpromised)
+            of.is_some_and(|of| of.setup.without_promise() == unpromised)
         })
     }
 }
@@ -80,7 +82,8 @@ pub struct Setup {
     /// In the grammar of `analysis::objective`.
     pub objectives: Vec<String>,
     /// In the grammar of `analysis::rule`.
-    pub stop: Vec<String>,
+    #[serde(rename = "stop")]
+    pub stop_rules: Vec<String>,
     /// What goes wrong on purpose, in the order of the file.
     #[serde(default)]
     pub faults: Vec<Fault>,
@@ -88,11 +91,11 @@ pub struct Setup {
 
 impl Setup {
     /// The same, where a commit waits for no replica, and Patroni promotes however much a replica lacks.
-    pub fn unpromised(&self) -> Setup {
+    pub fn without_promise(&self) -> Setup {
         let mut it = self.clone();
         if let Some(replication) = &mut it.stack.replication {
-            replication.sync = Sync::Async;
-            if let Manager::Patroni(patroni) = &mut replication.manager {
+            replication.sync = SyncMode::Async;
+            if let FailoverManager::Patroni(patroni) = &mut replication.manager {
                 patroni.strict = false;
                 patroni.maximum_lag = Patroni::ANY_LAG;
             }
@@ -115,7 +118,7 @@ pub struct Stack {
 
 impl Stack {
     /// Names of the replicas that the PostgreSQL at the end has: `postgres-2`, `postgres-3`, …
-    pub fn replicas(&self) -> Vec<String> {
+    pub fn replica_names(&self) -> Vec<String> {
         let count = self.replication.as_ref().map_or(0, |it| it.replicas);
         let of = self.nodes.last().map_or("", |it| it.name.as_str());
         (2..2 + count).map(|number| format!("{of}-{number}")).collect()
@@ -127,29 +130,30 @@ impl Stack {
 pub struct Node {
     /// Unique in its stack, such as `postgres` or `pooler`.
     pub name: String,
-    pub kind: Kind,
+    pub kind: NodeKind,
     /// How those before it reach it.
-    pub entrance: Entrance,
+    #[serde(rename = "entrance")]
+    pub transport: Transport,
     pub limits: Limits,
 }
 
 /// What a node is, and its settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum NodeKind {
     Postgres(Postgres),
     PgBouncer(PgBouncer),
     Odyssey(Odyssey),
     HaProxy(HaProxy),
     Service(Service),
     /// Not ours: never started, stopped or limited.
-    Attached(Attached),
+    Attached(AttachedNode),
 }
 
 /// What the bytes on the way into a node travel over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Entrance {
+pub enum Transport {
     Unix,
     #[default]
     Tcp,
@@ -225,12 +229,15 @@ pub struct Service {
     /// How many run, at least 1, each with the node's limits; a balancer stands before them when there are more.
     pub copies: u32,
     /// The path that answers 200 as soon as it is ready, such as `/health`.
-    pub ready: String,
+    #[serde(rename = "ready")]
+    pub ready_path: String,
     /// How long that may take; a minute of a processor when `None`, so that a tenth of one has ten.
     #[serde(default)]
-    pub ready_within: Option<Nanos>,
+    #[serde(rename = "ready_within")]
+    pub ready_timeout: Option<Nanos>,
     /// The path that tells its threads and connections, as `services/README.md` says; `None` where there is none.
-    pub stats: Option<String>,
+    #[serde(rename = "stats")]
+    pub stats_path: Option<String>,
     /// Of one that is there: `host:port` once more, which says that it may be loaded though it is on another machine.
     #[serde(default)]
     pub allow: Option<String>,
@@ -238,7 +245,7 @@ pub struct Service {
 
 /// Where something that is not ours is found. Credentials come from the environment, never from the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Attached {
+pub struct AttachedNode {
     /// A conninfo string or URI without a password.
     pub dsn: String,
     /// Console of a pooler, in the same form.
@@ -249,7 +256,8 @@ pub struct Attached {
     pub allow: Option<String>,
     /// On another machine: so many sessions of others may be at work there when it is attached.
     #[serde(default)]
-    pub others: u32,
+    #[serde(rename = "others")]
+    pub other_sessions: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -280,7 +288,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    pub fn is_none(&self) -> bool {
+    pub fn is_unlimited(&self) -> bool {
         *self == Limits::default()
     }
 }
@@ -292,9 +300,10 @@ pub struct Dataset {
     pub content: Content,
     /// Statements that follow once the rows are there, before each trial, such as `CREATE INDEX`.
     #[serde(default)]
-    pub after: Vec<String>,
+    #[serde(rename = "after")]
+    pub post_load: Vec<String>,
     /// Whether PostgreSQL's and the system's caches hold it when the trial begins.
-    pub cache: Cache,
+    pub cache: CacheState,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -330,7 +339,7 @@ pub enum Content {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Cache {
+pub enum CacheState {
     /// Read through once.
     #[default]
     Warm,
@@ -357,15 +366,16 @@ pub struct Column {
     pub name: String,
     /// Its SQL type; that of the generator when `None`.
     pub sql_type: Option<String>,
-    pub generator: Generator,
+    pub generator: ColumnGenerator,
     /// Share of NULLs, 0..=1.
-    pub nulls: f64,
+    #[serde(rename = "nulls")]
+    pub null_fraction: f64,
 }
 
 /// What a column's values are drawn from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Generator {
+pub enum ColumnGenerator {
     /// 1, 2, 3, …
     Serial,
     /// Whole numbers from `min` to `max`, each as often.
@@ -385,7 +395,7 @@ pub enum Generator {
     /// Points of a rectangle, (x, y).
     Point { from: (f64, f64), to: (f64, f64) },
     /// An object of named generators, as `jsonb`.
-    Json(Vec<(String, Generator)>),
+    Json(Vec<(String, ColumnGenerator)>),
     /// The same text in every row.
     Constant(String),
     /// One of these, each as often.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// What is known of a feed before the load begins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Reach {
+pub struct FeedCoverage {
     pub feed: String,
     pub rows: u64,
     /// Different values of the column that is looked up; of all columns together where no table is named.
@@ -12,12 +12,12 @@ pub struct Reach {
     /// Draws from one of a row to the next of the same; `None` where chance decides, or a row is drawn once.
     pub repeats_after: Option<u64>,
     /// Of the table that its values are found in, where one is named.
-    pub table: Option<Touched>,
+    pub table: Option<TableCoverage>,
 }
 
 /// The part of a table that a feed's values lead to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Touched {
+pub struct TableCoverage {
     /// `schema.table.column`.
     pub column: String,
     pub rows: f64,
@@ -31,9 +31,9 @@ pub struct Touched {
     pub memory: u64,
 }
 
-impl Touched {
+impl TableCoverage {
     /// The table does not fit into the server's memory, but what the feed touches of it does: a cache is measured.
-    pub fn measures_a_cache(&self) -> bool {
+    pub fn fits_only_in_cache(&self) -> bool {
         self.bytes > self.memory && self.touched <= self.memory
     }
 }

@@ -10,41 +10,41 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Rows {
     bytes: Arc<dyn AsRef<[u8]> + Send + Sync>,
-    layout: Arc<Layout>,
+    layout: Arc<RowLayout>,
 }
 
 /// Where rows lie in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
-    pub form: Form,
+pub struct RowLayout {
+    pub format: RowFormat,
     /// By place in a row; at least one.
     pub columns: Vec<String>,
     pub count: u64,
     /// Where rows 0, [`Layout::STEP`], 2 × [`Layout::STEP`], … begin.
-    pub marks: Vec<u64>,
+    pub offsets: Vec<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum RowFormat {
     /// A line each, its end `\n` or `\r\n`; every line has a field by column, and none of them is quoted.
     Lines { delimiter: u8 },
     /// Each field behind its length, as four bytes, the least significant first.
     Packed,
 }
 
-impl Layout {
+impl RowLayout {
     /// Rows between two that are marked: a draw passes over half as many on average.
-    pub const STEP: u64 = 32;
+    pub const OFFSET_INTERVAL: u64 = 32;
 
     /// Of no rows yet.
-    pub fn new(form: Form, columns: Vec<String>) -> Layout {
-        Layout { form, columns, count: 0, marks: Vec::new() }
+    pub fn new(form: RowFormat, columns: Vec<String>) -> RowLayout {
+        RowLayout { format: form, columns, count: 0, offsets: Vec::new() }
     }
 
     /// Counts one more row, which begins at `offset`.
     pub fn push(&mut self, offset: u64) {
-        if self.count.is_multiple_of(Layout::STEP) {
-            self.marks.push(offset);
+        if self.count.is_multiple_of(RowLayout::OFFSET_INTERVAL) {
+            self.offsets.push(offset);
         }
         self.count += 1;
     }
@@ -52,7 +52,7 @@ impl Layout {
 
 impl Rows {
     /// `layout` must be that of these bytes.
-    pub fn new(bytes: Arc<dyn AsRef<[u8]> + Send + Sync>, layout: Layout) -> Rows {
+    pub fn new(bytes: Arc<dyn AsRef<[u8]> + Send + Sync>, layout: RowLayout) -> Rows {
         Rows { bytes, layout: Arc::new(layout) }
     }
 
@@ -75,28 +75,28 @@ impl Rows {
     #[inline]
     pub fn row(&self, n: u64) -> Fields<'_> {
         assert!(n < self.layout.count, "row {n} of {}", self.layout.count);
-        let mut at = self.layout.marks[(n / Layout::STEP) as usize] as usize;
+        let mut at = self.layout.offsets[(n / RowLayout::OFFSET_INTERVAL) as usize] as usize;
         let bytes = (*self.bytes).as_ref();
-        for _ in 0..n % Layout::STEP {
-            at = self.after(bytes, at);
+        for _ in 0..n % RowLayout::OFFSET_INTERVAL {
+            at = self.next_offset(bytes, at);
         }
         let rest = bytes.get(at..).unwrap_or_default();
-        let (rest, delimiter) = match self.layout.form {
-            Form::Lines { delimiter } => (line(rest), Some(delimiter)),
-            Form::Packed => (rest, None),
+        let (rest, delimiter) = match self.layout.format {
+            RowFormat::Lines { delimiter } => (first_line(rest), Some(delimiter)),
+            RowFormat::Packed => (rest, None),
         };
-        Fields { rest, delimiter, left: self.layout.columns.len() }
+        Fields { rest, delimiter, remaining: self.layout.columns.len() }
     }
 
     /// Where the row after the one at `at` begins.
-    fn after(&self, bytes: &[u8], at: usize) -> usize {
+    fn next_offset(&self, bytes: &[u8], at: usize) -> usize {
         let rest = bytes.get(at..).unwrap_or_default();
-        match self.layout.form {
-            Form::Lines { .. } => {
+        match self.layout.format {
+            RowFormat::Lines { .. } => {
                 at + rest.iter().position(|it| *it == b'\n').map_or(rest.len(), |it| it + 1)
             }
-            Form::Packed => {
-                let mut fields = Fields { rest, delimiter: None, left: self.layout.columns.len() };
+            RowFormat::Packed => {
+                let mut fields = Fields { rest, delimiter: None, remaining: self.layout.columns.len() };
                 fields.by_ref().for_each(drop);
                 bytes.len() - fields.rest.len()
             }
@@ -111,7 +111,7 @@ impl fmt::Debug for Rows {
 }
 
 /// Without its end.
-fn line(rest: &[u8]) -> &[u8] {
+fn first_line(rest: &[u8]) -> &[u8] {
     let end = rest.iter().position(|it| *it == b'\n').unwrap_or(rest.len());
     rest[..end].strip_suffix(b"\r").unwrap_or(&rest[..end])
 }
@@ -122,7 +122,7 @@ pub struct Fields<'a> {
     rest: &'a [u8],
     /// `None` for what is packed.
     delimiter: Option<u8>,
-    left: usize,
+    remaining: usize,
 }
 
 impl<'a> Iterator for Fields<'a> {
@@ -130,7 +130,7 @@ impl<'a> Iterator for Fields<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<&'a [u8]> {
-        self.left = self.left.checked_sub(1)?;
+        self.remaining = self.remaining.checked_sub(1)?;
         let (field, rest) = match self.delimiter {
             Some(delimiter) => {
                 let end = self.rest.iter().position(|it| *it == delimiter).unwrap_or(self.rest.len());
@@ -151,7 +151,8 @@ mod tests {
     use super::*;
 
     fn packed(rows: &[[&str; 2]]) -> Rows {
-        let (mut bytes, mut layout) = (Vec::new(), Layout::new(Form::Packed, vec!["a".into(), "b".into()]));
+        let (mut bytes, mut layout) =
+            (Vec::new(), RowLayout::new(RowFormat::Packed, vec!["a".into(), "b".into()]));
         for row in rows {
             layout.push(bytes.len() as u64);
             for it in row {
@@ -163,7 +164,7 @@ mod tests {
     }
 
     fn lines(text: &str, delimiter: u8) -> Rows {
-        let mut layout = Layout::new(Form::Lines { delimiter }, vec!["a".into(), "b".into()]);
+        let mut layout = RowLayout::new(RowFormat::Lines { delimiter }, vec!["a".into(), "b".into()]);
         let mut at = 0;
         for it in text.split_inclusive('\n') {
             layout.push(at);
@@ -172,13 +173,13 @@ mod tests {
         Rows::new(Arc::new(text.to_owned().into_bytes()), layout)
     }
 
-    fn all(rows: &Rows) -> Vec<String> {
+    fn join_rows(rows: &Rows) -> Vec<String> {
         let text = |it: &[u8]| String::from_utf8_lossy(it).into_owned();
         (0..rows.len()).map(|n| rows.row(n).map(text).collect::<Vec<_>>().join("|")).collect()
     }
 
     #[test]
-    fn rows_are_found() {
+    fn reads_rows_of_both_formats() {
         for (rows, expected) in [
             (lines("1,x\n2,y\n", b','), "1|x 2|y"),
             (lines("1\tx\r\n2\t\r\n", b'\t'), "1|x 2|"),
@@ -188,24 +189,25 @@ mod tests {
             (packed(&[["1", "x"], ["", "a\nb,c"]]), "1|x |a\nb,c"),
             (packed(&[]), ""),
         ] {
-            assert_eq!(all(&rows).join(" "), expected);
+            assert_eq!(join_rows(&rows).join(" "), expected);
         }
     }
 
     #[test]
-    fn the_last_of_many_is_found() {
+    fn reads_every_row_of_many() {
         let many: Vec<[String; 2]> = (0..1000).map(|n| [n.to_string(), "x".repeat(n % 7)]).collect();
         let borrowed: Vec<[&str; 2]> = many.iter().map(|it| [it[0].as_str(), it[1].as_str()]).collect();
         let text: String = many.iter().map(|it| format!("{},{}\n", it[0], it[1])).collect();
         for rows in [packed(&borrowed), lines(&text, b',')] {
             let expected: Vec<String> = many.iter().map(|it| it.join("|")).collect();
-            assert_eq!(all(&rows), expected);
+            assert_eq!(join_rows(&rows), expected);
         }
     }
 
     #[test]
-    fn damaged_lengths_do_no_harm() {
-        let layout = Layout { count: 2, marks: vec![0], ..Layout::new(Form::Packed, vec!["a".into()]) };
+    fn damaged_lengths_do_not_panic() {
+        let layout =
+            RowLayout { count: 2, offsets: vec![0], ..RowLayout::new(RowFormat::Packed, vec!["a".into()]) };
         let rows = Rows::new(Arc::new(vec![255, 255, 255, 255, 7]), layout);
         assert_eq!(rows.row(0).collect::<Vec<_>>(), [&[7]]);
         assert_eq!(rows.row(1).collect::<Vec<_>>(), [&[] as &[u8]]);

@@ -1,6 +1,6 @@
 //! When arrivals are wanted.
 
-use crate::plan::{Stage, Think};
+use crate::plan::{ThinkTime, UserStage};
 use crate::{Nanos, PerSecond, ScriptId};
 use std::ops::Add;
 
@@ -10,7 +10,7 @@ pub enum Schedule {
     /// The end of the client's previous one, plus `think`.
     Closed { think: Nanos },
     /// The same for users who come and leave, and behave as users do.
-    Users(Users),
+    Users(UserRamp),
     /// A moment, whether or not anything has been answered.
     Open { curve: Curve, spacing: Spacing },
     /// The same by several curves at once.
@@ -19,25 +19,25 @@ pub enum Schedule {
 
 /// How many users there are, and what each waits for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Users {
+pub struct UserRamp {
     /// One after the other; the window is as long as all of them.
-    pub stages: Vec<Stage>,
+    pub stages: Vec<UserStage>,
     /// From a transaction's end to the user's next one.
-    pub think: Think,
+    pub think: ThinkTime,
     /// From one start to the same user's next one at least.
     pub pacing: Option<Nanos>,
     /// Transactions that all users together begin in a second, above 0.
     pub rate_max: Option<PerSecond>,
 }
 
-impl Users {
+impl UserRamp {
     /// From the first stage's begin to the last one's end.
-    pub fn lasting(&self) -> Nanos {
-        self.stages.iter().map(|it| it.lasting).fold(Nanos::ZERO, Nanos::add)
+    pub fn duration(&self) -> Nanos {
+        self.stages.iter().map(|it| it.duration).fold(Nanos::ZERO, Nanos::add)
     }
 
     /// Users who are there at the same time, at most.
-    pub fn most(&self) -> u32 {
+    pub fn peak(&self) -> u32 {
         self.stages.iter().map(|it| it.users).max().unwrap_or(0)
     }
 }
@@ -53,13 +53,13 @@ pub struct Stream {
 
 impl Schedule {
     /// How long it brings arrivals, or has users; `None` where it does not say.
-    pub fn lasting(&self) -> Option<Nanos> {
+    pub fn duration(&self) -> Option<Nanos> {
         match self {
             Schedule::Closed { .. } => None,
-            Schedule::Users(it) => Some(it.lasting()),
-            Schedule::Open { curve, .. } => Some(curve.lasting()),
+            Schedule::Users(it) => Some(it.duration()),
+            Schedule::Open { curve, .. } => Some(curve.duration()),
             Schedule::Streams(all) => {
-                Some(all.iter().map(|it| it.curve.lasting()).max().unwrap_or(Nanos::ZERO))
+                Some(all.iter().map(|it| it.curve.duration()).max().unwrap_or(Nanos::ZERO))
             }
         }
     }
@@ -69,17 +69,17 @@ impl Schedule {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Curve {
     /// From one rate to another, linearly; constant when they are equal; a pause when both are 0.
-    Ramp { from: PerSecond, to: PerSecond, lasting: Nanos },
+    Ramp { from: PerSecond, to: PerSecond, duration: Nanos },
     /// One after the other.
     Chain(Vec<Curve>),
 }
 
 impl Curve {
     /// From the first ramp's begin to the last one's end.
-    pub fn lasting(&self) -> Nanos {
+    pub fn duration(&self) -> Nanos {
         match self {
-            Curve::Ramp { lasting, .. } => *lasting,
-            Curve::Chain(parts) => parts.iter().map(Curve::lasting).fold(Nanos::ZERO, Nanos::add),
+            Curve::Ramp { duration: lasting, .. } => *lasting,
+            Curve::Chain(parts) => parts.iter().map(Curve::duration).fold(Nanos::ZERO, Nanos::add),
         }
     }
 }

@@ -3,22 +3,24 @@
 //! A *subject* is a cell, as it is or with one thing changed; a *step* is one trial of it at one level. What a step showed is
 //! a [`Seen`]; the answer is a function of all of them.
 
-use crate::plan::Scale;
+use crate::plan::LoadScale;
 use crate::{Nanos, PerSecond};
 use serde::{Deserialize, Serialize};
 
 /// One trial of a search. Runs keep it as a trial's note with the subject `step`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Step {
-    pub scale: Scale,
+pub struct SearchStep {
+    pub scale: LoadScale,
     /// Arrivals per second of all operations together, or clients.
     pub level: f64,
-    pub stage: Stage,
+    #[serde(rename = "stage")]
+    pub purpose: StepPurpose,
     /// What is measured.
     #[serde(rename = "window_ns")]
     pub window: Nanos,
     /// What differs from the cell's setup; nothing when `None`.
-    pub nudge: Option<Nudge>,
+    #[serde(rename = "nudge")]
+    pub perturbation: Option<Perturbation>,
     /// Which search of its subject, from 0: an experiment's `repeat` asks for several.
     pub round: u32,
 }
@@ -26,7 +28,7 @@ pub struct Step {
 /// Why a level is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stage {
+pub enum StepPurpose {
     /// Growing until the first level that is too much.
     Ramp,
     /// So low that a system recovers from levels that were too much.
@@ -42,8 +44,9 @@ pub enum Stage {
 
 /// One thing that is changed to see whether it is the cause.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Nudge {
-    pub turn: Turn,
+pub struct Perturbation {
+    #[serde(rename = "turn")]
+    pub knob: Knob,
     /// What it was, and what it is now, in the unit of what is turned; absent where it is a switch (on or off, with or
     /// without an index): there is no elasticity then, only a ratio of maxima.
     pub amount: Option<(f64, f64)>,
@@ -52,7 +55,7 @@ pub struct Nudge {
 /// What can be turned. Nodes by their names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
-pub enum Turn {
+pub enum Knob {
     /// Processors of a node's quota.
     Cpu { node: String },
     /// Reads per second of a node's quota.
@@ -79,9 +82,9 @@ pub enum Turn {
 
 /// What one step showed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Seen {
-    pub step: Step,
-    pub outcome: Held,
+pub struct StepResult {
+    pub step: SearchStep,
+    pub outcome: LevelOutcome,
     /// Ended well within the window.
     pub delivered: PerSecond,
     /// Of response time; absent with too few samples.
@@ -89,41 +92,46 @@ pub struct Seen {
     pub mean: Option<Nanos>,
 }
 
-impl Seen {
+impl StepResult {
     /// A step of which nothing was measured, or not to its end.
-    pub fn unmeasured(step: Step, why: String) -> Seen {
-        let outcome = Held::Invalid { why: Hindered::Failed { why } };
-        Seen { step, outcome, delivered: PerSecond(0.0), p99: None, mean: None }
+    pub fn from_failed_trial(step: SearchStep, why: String) -> StepResult {
+        let outcome = LevelOutcome::Invalid { reason: SearchStopReason::Failed { reason: why } };
+        StepResult { step, outcome, delivered: PerSecond(0.0), p99: None, mean: None }
     }
 }
 
 /// Whether a level was held.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
-pub enum Held {
+pub enum LevelOutcome {
     Yes,
     No {
-        why: Broke,
+        #[serde(rename = "why")]
+        reason: OverloadReason,
     },
     /// Nothing can be said of the system: it was not the system that was measured.
     Invalid {
-        why: Hindered,
+        #[serde(rename = "why")]
+        reason: SearchStopReason,
     },
 }
 
 /// Why a level is too much.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
-pub enum Broke {
+pub enum OverloadReason {
     /// This objective was not met.
     Objective { text: String },
     /// It fell behind: what was delivered, of what was offered (0..=1).
-    Behind { share: f64 },
+    #[serde(rename = "behind")]
+    FellBehind { share: f64 },
     /// All of so many clients were busy, and each answer took longer than before: more of them would only wait.
-    Crowded { clients: u32 },
+    #[serde(rename = "crowded")]
+    ClientsSaturated { clients: u32 },
     /// What is under way grew to the end of the window, and with it response times: it had not come to rest. By so much per
     /// second.
-    Growing { per_second: f64 },
+    #[serde(rename = "growing")]
+    InFlightGrows { per_second: f64 },
     /// A stop rule fired.
     Rule { rule: String },
 }
@@ -131,7 +139,7 @@ pub enum Broke {
 /// What stopped a search before the system did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
-pub enum Hindered {
+pub enum SearchStopReason {
     /// The generator was late or had no reserve.
     Generator,
     /// File descriptors or local ports ran out.
@@ -139,19 +147,24 @@ pub enum Hindered {
     /// All of so many clients were busy, while what was asked was in time: an open test became a closed one.
     ClientCap { clients: u32 },
     /// `most` was reached, and it held.
-    Most { level: f64 },
+    #[serde(rename = "most")]
+    MaxLevelHeld { level: f64 },
     /// Not even the least level held.
-    Least { level: f64 },
+    #[serde(rename = "least")]
+    MinLevelFailed { level: f64 },
     /// Several times at one level, and not twice the same: the system has two states.
     Undecided { level: f64 },
     /// The trials ended otherwise than they should, or by the user.
-    Failed { why: String },
+    Failed {
+        #[serde(rename = "why")]
+        reason: String,
+    },
 }
 
 /// What a search came to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Answer {
-    pub scale: Scale,
+pub struct SearchResult {
+    pub scale: LoadScale,
     /// The highest level that was held; `None` where something else stopped the search.
     pub level: Option<f64>,
     /// Of 95 %.
@@ -161,9 +174,11 @@ pub struct Answer {
     /// Confirming trials at the answer: held, of.
     pub confirmed: (u32, u32),
     /// What broke first above it, the most frequent.
-    pub broke: Option<Broke>,
+    #[serde(rename = "broke")]
+    pub overload: Option<OverloadReason>,
     /// Why there is no answer, or none beyond it.
-    pub hindered: Option<Hindered>,
+    #[serde(rename = "hindered")]
+    pub stop_reason: Option<SearchStopReason>,
     /// Trials, and their windows together.
     pub trials: u32,
     #[serde(rename = "measured_ns")]
@@ -175,11 +190,11 @@ pub struct Answer {
 pub struct Maximum {
     pub cell: usize,
     /// Of each search of the cell as it is, by round.
-    pub rounds: Vec<Answer>,
+    pub rounds: Vec<SearchResult>,
     /// Of all rounds together.
-    pub answer: Answer,
+    pub answer: SearchResult,
     /// Every step of the cell as it is, in the order of time.
-    pub steps: Vec<Seen>,
+    pub steps: Vec<StepResult>,
     /// Of the closed model: throughput against clients.
     pub scalability: Option<Scalability>,
     /// What was turned, the most telling first.
@@ -208,7 +223,8 @@ pub enum Cause {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Suspect {
     /// What would have to be turned to prove it; nothing that we can turn when `None`.
-    pub nudge: Option<Nudge>,
+    #[serde(rename = "nudge")]
+    pub perturbation: Option<Perturbation>,
     /// What is suspected, in one of these words.
     pub limit: Limit,
 }
@@ -281,24 +297,26 @@ pub enum Limit {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Proof {
     pub limit: Limit,
-    pub nudge: Nudge,
+    #[serde(rename = "nudge")]
+    pub perturbation: Perturbation,
     /// The maximum as it is, measured anew beside the other, and with the change.
-    pub base: Answer,
-    pub changed: Answer,
+    pub base: SearchResult,
+    pub changed: SearchResult,
     /// Changed ÷ base, and its interval of 95 %.
     pub ratio: Option<(f64, Option<(f64, f64)>)>,
     /// d ln X / d ln Q, and its interval of 95 %; absent for switches.
     pub elasticity: Option<(f64, Option<(f64, f64)>)>,
-    pub verdict: Proven,
+    pub verdict: ProofVerdict,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Proven {
+pub enum ProofVerdict {
     /// Its interval is above what chance and a bystander would give.
     Limits,
     /// Its interval is near 0.
-    DoesNot,
+    #[serde(rename = "does_not")]
+    DoesNotLimit,
     /// The interval holds both, or one of the maxima could not be found.
     Undecided,
 }
@@ -312,11 +330,11 @@ pub struct Scalability {
     /// The same by the law, at each number of clients that was measured.
     pub law: Vec<(f64, f64)>,
     /// Throughput of one client, per second.
-    pub lambda: Fitted,
+    pub lambda: FittedValue,
     /// Contention.
-    pub sigma: Fitted,
+    pub sigma: FittedValue,
     /// Coherency.
-    pub kappa: Fitted,
+    pub kappa: FittedValue,
     /// Clients at its peak, where that is among those measured.
     pub peak: Option<f64>,
     /// Share of the variance that it explains.
@@ -325,7 +343,7 @@ pub struct Scalability {
 
 /// A parameter, and its interval of 95 %.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Fitted {
+pub struct FittedValue {
     pub value: f64,
     pub interval: Option<(f64, f64)>,
 }
@@ -333,18 +351,20 @@ pub struct Fitted {
 /// How something moved over a long trial.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Trend {
-    pub what: Trended,
+    #[serde(rename = "what")]
+    pub metric: TrendMetric,
     /// Per hour, in its unit, by Theil and Sen.
-    pub per_hour: Fitted,
+    pub per_hour: FittedValue,
     /// At the beginning and at the end, by the line.
     pub from: f64,
     pub to: f64,
-    pub course: Course,
+    #[serde(rename = "course")]
+    pub verdict: TrendVerdict,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
-pub enum Trended {
+pub enum TrendMetric {
     /// Bytes.
     Memory {
         node: String,
@@ -371,7 +391,7 @@ pub enum Trended {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Course {
+pub enum TrendVerdict {
     /// It grows without end in sight: what is taken is not given back.
     Leak,
     /// It moves, and is no resource that is held.
@@ -383,15 +403,16 @@ pub enum Course {
 
 /// A level held for long, and what changed meanwhile.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Endurance {
+pub struct SoakResult {
     pub cell: usize,
-    pub stage: Stage,
+    #[serde(rename = "stage")]
+    pub purpose: StepPurpose,
     pub level: f64,
     /// Share of the maximum, where that is known.
     pub of_maximum: Option<f64>,
     #[serde(rename = "lasting_ns")]
-    pub lasting: Nanos,
-    pub outcome: Held,
+    pub duration: Nanos,
+    pub outcome: LevelOutcome,
     pub trends: Vec<Trend>,
 }
 
@@ -402,21 +423,22 @@ pub struct Plateau {
     /// response time in seconds.
     pub maxima: bool,
     /// By cell: the figure and its interval; absent where there is none.
-    pub points: Vec<Option<Fitted>>,
+    pub points: Vec<Option<FittedValue>>,
     /// Cells that the best one is not shown to beat, the best first.
     pub plateau: Vec<usize>,
     /// The least of the plateau: fewest threads, smallest pool.
     pub recommended: Option<usize>,
-    pub needs: Option<Need>,
+    pub needs: Option<RequiredConnections>,
 }
 
 /// How many connections the rate needs, by Little's law.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Need {
+pub struct RequiredConnections {
     /// Per second.
     pub rate: f64,
     /// Seconds that one transaction holds a connection.
-    pub held: f64,
+    #[serde(rename = "held")]
+    pub hold_time: f64,
     /// Their product.
     pub connections: f64,
     /// Processors that PostgreSQL may use.

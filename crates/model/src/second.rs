@@ -1,6 +1,9 @@
 //! What did one second of a trial bring, in little space?
 
-use crate::{AnswerSizes, Cell, Failures, Gathered, Interval, Latency, Nanos, Sparse, Statement, Tick};
+use crate::{
+    AnswerSizes, CommandCounts, FailureCounts, HistogramSum, Interval, LatencyHistogram, Nanos, ScriptCounts,
+    SparseHistogram, Tick,
+};
 
 /// A [`Tick`] takes megabytes; this is what sums and charts need of it.
 #[derive(Clone, Debug, Default)]
@@ -11,15 +14,15 @@ pub struct Second {
     pub from: Nanos,
     pub to: Nanos,
     /// Transactions begun.
-    pub begun: u64,
+    pub started: u64,
     /// Transactions sent and not yet answered when it ended.
     pub in_flight: u64,
     /// In the order of the trial's operations.
     pub operations: Vec<OperationSecond>,
-    pub send_lag: Sparse,
-    pub backlog_wait: Sparse,
-    pub connects: Sparse,
-    pub refused: Failures,
+    pub send_lag: SparseHistogram,
+    pub backlog_wait: SparseHistogram,
+    pub connects: SparseHistogram,
+    pub refused: FailureCounts,
     /// As in [`Interval`]; of commands that were answered.
     pub answers: Vec<AnswerSizes>,
 }
@@ -29,16 +32,16 @@ pub struct Second {
 pub struct OperationSecond {
     pub ok: u64,
     pub late: u64,
-    pub failed: Failures,
-    pub unknown: Failures,
+    pub failed: FailureCounts,
+    pub unknown: FailureCounts,
     pub dropped: u64,
     pub retried: u64,
     pub retries: u64,
     pub above_limit: u64,
-    pub response: Sparse,
-    pub service: Sparse,
+    pub response: SparseHistogram,
+    pub service: SparseHistogram,
     /// By command: service time, failures and retries.
-    pub statements: Vec<(Sparse, u64, u64)>,
+    pub statements: Vec<(SparseHistogram, u64, u64)>,
 }
 
 impl OperationSecond {
@@ -68,7 +71,7 @@ impl Second {
 
 impl From<&Tick> for Second {
     fn from(it: &Tick) -> Second {
-        let of_cell = |it: &Cell| OperationSecond {
+        let of_cell = |it: &ScriptCounts| OperationSecond {
             ok: it.ok,
             late: it.late,
             failed: it.failed.clone(),
@@ -90,9 +93,9 @@ impl From<&Tick> for Second {
             second: it.second,
             from: interval.from,
             to: interval.to,
-            begun: interval.begun,
+            started: interval.started,
             in_flight: it.in_flight,
-            operations: interval.cells.iter().map(of_cell).collect(),
+            operations: interval.scripts.iter().map(of_cell).collect(),
             send_lag: (&interval.send_lag).into(),
             backlog_wait: (&interval.backlog_wait).into(),
             connects: (&interval.connects).into(),
@@ -104,26 +107,26 @@ impl From<&Tick> for Second {
 
 /// Seconds added up.
 #[derive(Debug, Default)]
-pub struct Together {
+pub struct SecondSum {
     /// Its counts; its distributions are those below.
     counts: Second,
     /// Of each operation: response, service, then its commands.
-    operations: Vec<Vec<Gathered>>,
+    operations: Vec<Vec<HistogramSum>>,
     /// Send lag, backlog wait, connects.
-    others: [Gathered; 3],
+    others: [HistogramSum; 3],
     empty: bool,
 }
 
-impl Together {
+impl SecondSum {
     /// `commands[i]`: how many commands of operation i are measured one by one.
-    pub fn new(commands: &[usize]) -> Together {
+    pub fn new(commands: &[usize]) -> SecondSum {
         let operation = |n: &usize| OperationSecond {
             statements: vec![Default::default(); *n],
             ..OperationSecond::default()
         };
         let counts = Second { operations: commands.iter().map(operation).collect(), ..Second::default() };
-        let gathered = |n: &usize| vec![Gathered::new(); n + 2];
-        Together {
+        let gathered = |n: &usize| vec![HistogramSum::new(); n + 2];
+        SecondSum {
             counts,
             operations: commands.iter().map(gathered).collect(),
             others: Default::default(),
@@ -136,7 +139,7 @@ impl Together {
         all.from = if self.empty { it.from } else { all.from.min(it.from) };
         all.to = all.to.max(it.to);
         self.empty = false;
-        all.begun += it.begun;
+        all.started += it.started;
         all.refused.merge(&it.refused);
         AnswerSizes::merge(&mut all.answers, &it.answers);
         for (gathered, it) in self.others.iter_mut().zip([&it.send_lag, &it.backlog_wait, &it.connects]) {
@@ -162,8 +165,8 @@ impl Together {
     }
 
     /// As one second, however long.
-    pub fn second(&self) -> Second {
-        let [send_lag, backlog_wait, connects] = self.others.each_ref().map(Sparse::from);
+    pub fn to_second(&self) -> Second {
+        let [send_lag, backlog_wait, connects] = self.others.each_ref().map(SparseHistogram::from);
         let operations = self.counts.operations.iter().zip(&self.operations).map(|(it, gathered)| {
             let mut it = it.clone();
             (it.response, it.service) = ((&gathered[0]).into(), (&gathered[1]).into());
@@ -178,12 +181,12 @@ impl Together {
 
 impl From<&Second> for Interval {
     fn from(it: &Second) -> Interval {
-        let statement = |(service, failures, retries): &(Sparse, u64, u64)| Statement {
+        let statement = |(service, failures, retries): &(SparseHistogram, u64, u64)| CommandCounts {
             service: service.into(),
             failures: *failures,
             retries: *retries,
         };
-        let cell = |it: &OperationSecond| Cell {
+        let cell = |it: &OperationSecond| ScriptCounts {
             ok: it.ok,
             late: it.late,
             failed: it.failed.clone(),
@@ -199,12 +202,12 @@ impl From<&Second> for Interval {
         Interval {
             from: it.from,
             to: it.to,
-            begun: it.begun,
+            started: it.started,
             successes: None,
-            cells: it.operations.iter().map(cell).collect(),
-            send_lag: Latency::from(&it.send_lag),
-            backlog_wait: Latency::from(&it.backlog_wait),
-            connects: Latency::from(&it.connects),
+            scripts: it.operations.iter().map(cell).collect(),
+            send_lag: LatencyHistogram::from(&it.send_lag),
+            backlog_wait: LatencyHistogram::from(&it.backlog_wait),
+            connects: LatencyHistogram::from(&it.connects),
             refused: it.refused.clone(),
             answers: it.answers.clone(),
         }

@@ -1,16 +1,16 @@
 //! A distribution of sizes.
 
 /// Sizes below it have a bucket each.
-const EXACT: u64 = 16;
+const EXACT_BELOW: u64 = 16;
 /// Buckets of each power of two: a bucket is 1/16 of its lower bound wide.
-const OF_OCTAVE: usize = 16;
+const BUCKETS_PER_OCTAVE: usize = 16;
 /// Octaves from 16 bytes to 2⁴⁰; longer answers count in the last bucket.
 const OCTAVES: usize = 36;
-const BUCKETS: usize = EXACT as usize + OCTAVES * OF_OCTAVE;
+const BUCKETS: usize = EXACT_BELOW as usize + OCTAVES * BUCKETS_PER_OCTAVE;
 
 /// Sizes in bytes: exact below 16, else within 1/16, with exact count, sum, least and greatest. 4.6 KiB.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sizes {
+pub struct SizeHistogram {
     counts: Box<[u64]>,
     count: u64,
     sum: u128,
@@ -18,9 +18,9 @@ pub struct Sizes {
     max: u64,
 }
 
-impl Sizes {
-    pub fn new() -> Sizes {
-        Sizes { counts: vec![0; BUCKETS].into(), count: 0, sum: 0, min: u64::MAX, max: 0 }
+impl SizeHistogram {
+    pub fn new() -> SizeHistogram {
+        SizeHistogram { counts: vec![0; BUCKETS].into(), count: 0, sum: 0, min: u64::MAX, max: 0 }
     }
 
     /// Does not allocate.
@@ -33,7 +33,7 @@ impl Sizes {
         self.max = self.max.max(bytes);
     }
 
-    pub fn merge(&mut self, other: &Sizes) {
+    pub fn merge(&mut self, other: &SizeHistogram) {
         self.counts.iter_mut().zip(&other.counts).for_each(|(mine, theirs)| *mine += theirs);
         self.count += other.count;
         self.sum += other.sum;
@@ -76,7 +76,7 @@ impl Sizes {
     }
 
     /// Samples of at most this size; those of the size's own bucket are among them.
-    pub fn at_most(&self, bytes: u64) -> u64 {
+    pub fn count_at_most(&self, bytes: u64) -> u64 {
         self.counts[..=bucket(bytes)].iter().sum()
     }
 
@@ -97,8 +97,8 @@ impl Sizes {
         sum: u128,
         min: u64,
         max: u64,
-    ) -> Option<Sizes> {
-        let mut it = Sizes { sum, min, max, ..Sizes::new() };
+    ) -> Option<SizeHistogram> {
+        let mut it = SizeHistogram { sum, min, max, ..SizeHistogram::new() };
         for (at, count) in buckets {
             let slot = it.counts.get_mut(at)?;
             *slot = slot.checked_add(count)?;
@@ -108,9 +108,9 @@ impl Sizes {
     }
 }
 
-impl Default for Sizes {
-    fn default() -> Sizes {
-        Sizes::new()
+impl Default for SizeHistogram {
+    fn default() -> SizeHistogram {
+        SizeHistogram::new()
     }
 }
 
@@ -120,23 +120,23 @@ pub struct AnswerSizes {
     /// Number of the operation, and of the command in its script.
     pub operation: u16,
     pub command: u16,
-    pub sizes: Sizes,
+    pub sizes: SizeHistogram,
 }
 
 impl AnswerSizes {
     /// No answers yet.
-    pub fn of((operation, command): (u16, u16)) -> AnswerSizes {
-        AnswerSizes { operation, command, sizes: Sizes::new() }
+    pub fn new((operation, command): (u16, u16)) -> AnswerSizes {
+        AnswerSizes { operation, command, sizes: SizeHistogram::new() }
     }
 
-    pub fn place(&self) -> (u16, u16) {
+    pub fn key(&self) -> (u16, u16) {
         (self.operation, self.command)
     }
 
     /// Adds the sizes of `others`; both ascending by place.
     pub fn merge(all: &mut Vec<AnswerSizes>, others: &[AnswerSizes]) {
         for other in others {
-            match all.binary_search_by_key(&other.place(), AnswerSizes::place) {
+            match all.binary_search_by_key(&other.key(), AnswerSizes::key) {
                 Ok(at) => all[at].sizes.merge(&other.sizes),
                 Err(at) => all.insert(at, other.clone()),
             }
@@ -145,17 +145,17 @@ impl AnswerSizes {
 }
 
 fn bucket(bytes: u64) -> usize {
-    if bytes < EXACT {
+    if bytes < EXACT_BELOW {
         return bytes as usize;
     }
     let octave = bytes.ilog2() as usize;
-    let within = (bytes >> (octave - 4)) as usize - OF_OCTAVE;
-    (EXACT as usize + (octave - 4) * OF_OCTAVE + within).min(BUCKETS - 1)
+    let within = (bytes >> (octave - 4)) as usize - BUCKETS_PER_OCTAVE;
+    (EXACT_BELOW as usize + (octave - 4) * BUCKETS_PER_OCTAVE + within).min(BUCKETS - 1)
 }
 
 fn lower(bucket: usize) -> u64 {
-    let Some(above) = bucket.checked_sub(EXACT as usize) else { return bucket as u64 };
-    ((OF_OCTAVE + above % OF_OCTAVE) as u64) << (above / OF_OCTAVE)
+    let Some(above) = bucket.checked_sub(EXACT_BELOW as usize) else { return bucket as u64 };
+    ((BUCKETS_PER_OCTAVE + above % BUCKETS_PER_OCTAVE) as u64) << (above / BUCKETS_PER_OCTAVE)
 }
 
 fn upper(bucket: usize) -> u64 {
@@ -167,19 +167,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_follow_each_other() {
+    fn buckets_are_contiguous() {
         for at in 0..BUCKETS {
             assert_eq!(bucket(lower(at)), at);
             assert_eq!(bucket(upper(at)), at);
         }
         assert_eq!(bucket(u64::MAX), BUCKETS - 1);
-        let wide = (EXACT as usize..BUCKETS - 1).all(|at| upper(at) - lower(at) < lower(at) / 16 + 1);
+        let wide = (EXACT_BELOW as usize..BUCKETS - 1).all(|at| upper(at) - lower(at) < lower(at) / 16 + 1);
         assert!(wide, "a bucket is at most 1/16 wide");
     }
 
     #[test]
     fn reads_back_what_was_recorded() {
-        let mut it = Sizes::new();
+        let mut it = SizeHistogram::new();
         assert_eq!((it.quantile(0.5), it.min(), it.max()), (None, None, None));
         for bytes in [0, 7, 300, 300, 40_000] {
             it.record(bytes);
@@ -187,15 +187,15 @@ mod tests {
         assert_eq!((it.count(), it.sum(), it.min(), it.max()), (5, 40_607, Some(0), Some(40_000)));
         assert_eq!([0.0, 0.2, 0.4, 1.0].map(|q| it.quantile(q)), [0, 0, 7, 40_000].map(Some));
         assert!((300..=319).contains(&it.quantile(0.5).expect("it has samples")));
-        assert_eq!([6, 7, 299, 400, 50_000].map(|at| it.at_most(at)), [1, 2, 4, 4, 5]);
-        let again = Sizes::from_parts(it.buckets(), it.sum(), 0, 40_000);
+        assert_eq!([6, 7, 299, 400, 50_000].map(|at| it.count_at_most(at)), [1, 2, 4, 4, 5]);
+        let again = SizeHistogram::from_parts(it.buckets(), it.sum(), 0, 40_000);
         assert_eq!(again.as_ref(), Some(&it));
         let mut twice = it.clone();
         twice.merge(&it);
         assert_eq!(twice.count(), 10);
         twice.clear();
-        assert_eq!(twice, Sizes::new());
-        assert_eq!(Sizes::from_parts([(BUCKETS, 1)].into_iter(), 0, 0, 0), None);
-        assert_eq!(Sizes::from_parts(std::iter::empty(), 0, 0, 0), None);
+        assert_eq!(twice, SizeHistogram::new());
+        assert_eq!(SizeHistogram::from_parts([(BUCKETS, 1)].into_iter(), 0, 0, 0), None);
+        assert_eq!(SizeHistogram::from_parts(std::iter::empty(), 0, 0, 0), None);
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A rule that says: enough.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Fired {
+pub struct StopEvent {
     /// As the user wrote it.
     pub rule: String,
     /// The first bad second, counted from 0.
@@ -21,7 +21,7 @@ pub struct Fired {
 /// Where Yandex.Tank would do otherwise with the same text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
-pub enum Difference {
+pub enum TankDifference {
     /// Here a mask of `x` alone is any code but 0, as Tank's manual says. Since June 2024 Tank compares the whole code, so
     /// that `xx` matches no errno from 100 on: not 104, 110, 111.
     MaskOfX { mask: String },
@@ -38,7 +38,9 @@ pub enum Difference {
     MissingMetric,
     /// Tank's share is that of its generator's instances, and with Pandora it needs `startup: once`; here it is that of the
     /// clients, or of what may be in flight.
-    Instances,
+    #[serde(rename = "instances")]
+    InstancesShare,
     /// Tank does not know this rule.
-    NotTanks,
+    #[serde(rename = "not_tanks")]
+    NotInTank,
 }

@@ -3,29 +3,30 @@
 //! Facts with their evidence, no sentences. Durations are whole nanoseconds, and in the serialised form their names say
 //! so; shares are 0..=1; a quantile is absent when fewer than [`crate::Latency::TAIL`] samples lie beyond it.
 
-use crate::{Nanos, Outage, PerSecond, Spacing, is_unanswered};
+use crate::{Nanos, Outage, PerSecond, Spacing, is_quantile_unanswered};
 use serde::{Deserialize, Serialize};
 
 /// One benchmark.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
     pub server: Server,
-    pub plan: Plan,
+    pub plan: BenchPlan,
     /// From the first intended start to the end of the window.
     #[serde(rename = "window_ns")]
     pub window: Nanos,
-    pub total: Group,
+    pub total: GroupSummary,
     /// In the order of `plan.scripts`.
-    pub scripts: Vec<ScriptGroup>,
+    pub scripts: Vec<ScriptSummary>,
     /// All failures of all scripts by code, the most frequent first.
     pub failures: Vec<Failure>,
-    pub connecting: Connecting,
+    #[serde(rename = "connecting")]
+    pub connects: ConnectSummary,
     /// Stretches without a success that chance does not explain.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outages: Vec<Outage>,
     /// Absent without clients, and in an open model, where whoever is idle serves an arrival.
     pub fairness: Option<Fairness>,
-    pub generator: Generator,
+    pub generator: GeneratorSummary,
     pub validity: Validity,
 }
 
@@ -36,7 +37,7 @@ pub struct Server {
     pub version: String,
     /// Where its programs came from, where known: `attached`, a directory, `embedded`.
     pub origin: Option<String>,
-    pub transport: Hop,
+    pub transport: ServerTransport,
     /// Host name, address or socket directory, with the port.
     pub address: String,
     /// Empty: an HTTP service, which has none, and whose version is its name for itself, e.g. `nginx/1.22.1`.
@@ -53,7 +54,7 @@ impl Server {
 /// What the bytes travelled over.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
-pub enum Hop {
+pub enum ServerTransport {
     #[default]
     UnixSocket,
     Tcp,
@@ -65,7 +66,7 @@ pub enum Hop {
 
 /// What was asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Plan {
+pub struct BenchPlan {
     pub scripts: Vec<Script>,
     pub scale: u32,
     /// How `pgbench_accounts` is partitioned; absent when it is not.
@@ -75,10 +76,12 @@ pub struct Plan {
     pub threads: u32,
     /// 0: unlimited.
     pub max_tries: u32,
-    pub until: Until,
-    pub model: LoadModel,
+    #[serde(rename = "until")]
+    pub end: EndCondition,
+    pub model: LoadModelSummary,
     /// Each transaction opens a connection of its own.
-    pub connect_each: bool,
+    #[serde(rename = "connect_each")]
+    pub reconnect: bool,
     /// Transactions above it are counted, and late arrivals dropped.
     #[serde(rename = "latency_limit_ns")]
     pub latency_limit: Option<Nanos>,
@@ -123,7 +126,7 @@ pub enum QueryMode {
 /// When the run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Until {
+pub enum EndCondition {
     /// Each client has run this many transactions.
     Transactions(u32),
     #[serde(rename = "time_ns")]
@@ -135,7 +138,7 @@ pub enum Until {
 /// What makes transactions start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
-pub enum LoadModel {
+pub enum LoadModelSummary {
     Closed {
         #[serde(rename = "think_ns")]
         think: Nanos,
@@ -171,8 +174,8 @@ pub(crate) mod spacing {
 
 /// What came of one script's arrivals, or of all.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Group {
-    pub counts: Counts,
+pub struct GroupSummary {
+    pub counts: OutcomeCounts,
     /// Transactions that ended well within the window, by its length.
     pub tps: PerSecond,
     /// From the intended start, of transactions that ended well and of arrivals that were never answered.
@@ -186,18 +189,18 @@ pub struct Group {
 
 /// One script's part.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct ScriptGroup {
+pub struct ScriptSummary {
     #[serde(flatten)]
-    pub group: Group,
+    pub group: GroupSummary,
     /// Of the total's `ok`.
     pub share: f64,
     pub failures: Vec<Failure>,
     /// In the order of the script's commands.
-    pub statements: Vec<Statement>,
+    pub statements: Vec<CommandSummary>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Counts {
+pub struct OutcomeCounts {
     pub ok: u64,
     pub failed: u64,
     pub unknown: u64,
@@ -214,7 +217,7 @@ pub struct Counts {
     pub above_limit: u64,
 }
 
-impl Counts {
+impl OutcomeCounts {
     /// Every arrival has exactly one outcome.
     pub fn arrivals(&self) -> u64 {
         self.ok + self.failed + self.unknown + self.dropped
@@ -269,14 +272,14 @@ pub struct Unanswered {
 
 impl Summary {
     /// The most frequent failure of a measurement in which nothing succeeded, or a refused connection.
-    pub fn foremost_failure(&self) -> Option<&Failure> {
-        self.failures.first().or(self.connecting.refused.first())
+    pub fn top_failure(&self) -> Option<&Failure> {
+        self.failures.first().or(self.connects.refused.first())
     }
 
     /// Adds to each failure what was said of the first one of its code.
-    pub fn with_messages(&mut self, said: impl Fn(&str) -> Option<String>) {
+    pub fn set_messages(&mut self, said: impl Fn(&str) -> Option<String>) {
         let of_scripts = self.scripts.iter_mut().flat_map(|it| &mut it.failures);
-        for it in self.failures.iter_mut().chain(&mut self.connecting.refused).chain(of_scripts) {
+        for it in self.failures.iter_mut().chain(&mut self.connects.refused).chain(of_scripts) {
             it.message = said(&it.code);
         }
     }
@@ -292,13 +295,13 @@ impl Distribution {
 impl Unanswered {
     /// As [`Distribution::longer_than`], with `answered` samples that were answered.
     pub fn longer_than(&self, q: f64, answered: u64) -> Option<Nanos> {
-        (q == 1.0 || is_unanswered(q, answered, self.count)).then_some(self.longer_than)
+        (q == 1.0 || is_quantile_unanswered(q, answered, self.count)).then_some(self.longer_than)
     }
 }
 
 /// One command of a script, measured by itself.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Statement {
+pub struct CommandSummary {
     /// Its first line.
     pub text: String,
     pub service: Distribution,
@@ -323,7 +326,7 @@ pub struct Failure {
 impl Failure {
     /// The code and the server's words, such as `42601 syntax error at or near "SELEC"`; the condition's name where no words
     /// are known.
-    pub fn described(&self) -> String {
+    pub fn describe(&self) -> String {
         let words = self.message.as_deref().or(self.name).unwrap_or_default();
         format!("{} {words}", self.code).trim_end().to_owned()
     }
@@ -343,7 +346,7 @@ pub enum FailureClass {
 
 /// How the clients got their connections.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Connecting {
+pub struct ConnectSummary {
     /// From the first `connect` to the last log-in before the window.
     #[serde(rename = "initial_ns")]
     pub initial: Nanos,
@@ -366,7 +369,7 @@ pub struct Fairness {
 
 /// What the generator cost and suffered.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Generator {
+pub struct GeneratorSummary {
     /// Of arrivals that found an idle client: the generator's own lateness.
     pub send_lag: Distribution,
     /// Of arrivals that had to wait for a client.
@@ -377,16 +380,17 @@ pub struct Generator {
     /// Lateness of a thread that slept until a moment and did nothing else: the host's.
     pub jitter: Distribution,
     /// Processor time of all threads by transactions executed; absent without any.
-    pub per_transaction: Option<Cost>,
+    pub per_transaction: Option<CpuCost>,
     /// By thread.
-    pub threads: Vec<Thread>,
+    pub threads: Vec<ThreadSummary>,
     /// Clients that gave up, because their script cannot go on.
-    pub aborted: u32,
+    #[serde(rename = "aborted")]
+    pub aborted_clients: u32,
 }
 
 /// Processor time of one transaction. `spun` is part of `user` and `system`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Cost {
+pub struct CpuCost {
     #[serde(rename = "user_ns")]
     pub user: Nanos,
     #[serde(rename = "system_ns")]
@@ -398,7 +402,7 @@ pub struct Cost {
 
 /// One thread's window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Thread {
+pub struct ThreadSummary {
     /// Share of the window in which it worked: processor time without spinning.
     pub busy: f64,
     /// Share of the window in which it was ready to run, but without a processor; absent where the kernel does not tell.
@@ -414,14 +418,14 @@ pub struct Thread {
 pub struct Validity {
     /// No reason speaks against it.
     pub valid: bool,
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<InvalidReason>,
     pub doubts: Vec<Doubt>,
 }
 
 /// Why the measurement is not of the server under the planned load, but of the generator, its host or a smaller load.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
-pub enum Reason {
+pub enum InvalidReason {
     /// Requests left later than they should, and the host alone does not explain it. `quantile` (0..=1) of the send lag
     /// was `lag`; that of the jitter probe `jitter`, absent when it has too few samples.
     Late {
@@ -434,11 +438,12 @@ pub enum Reason {
     /// A thread had no reserve: it worked in this share of the window.
     Saturated { thread: usize, busy: f64 },
     /// So many connections could not be opened because file descriptors or local ports ran out.
-    Exhausted { connections: u64 },
+    #[serde(rename = "exhausted")]
+    ResourcesExhausted { connections: u64 },
     /// The machine was suspended.
     Suspended {
         #[serde(rename = "lasting_ns")]
-        lasting: Nanos,
+        duration: Nanos,
     },
     /// Its own limit held the generator back in this share of the quota's periods.
     Throttled { share: f64 },
@@ -446,7 +451,7 @@ pub enum Reason {
     Stalled {
         thread: usize,
         #[serde(rename = "lasting_ns")]
-        lasting: Nanos,
+        duration: Nanos,
     },
     /// So many of all clients aborted, because their script could not go on; the load was smaller than planned.
     Aborted { clients: u32, of: u32 },
@@ -470,17 +475,20 @@ pub enum Doubt {
     Starved { thread: usize, share: f64 },
     /// All clients were busy: `waited` of `arrivals` had to wait for one, `dropped` were never sent. What an open test
     /// then measures is a closed one.
-    CapReached { arrivals: u64, waited: u64, dropped: u64 },
+    #[serde(rename = "cap_reached")]
+    InFlightCapReached { arrivals: u64, waited: u64, dropped: u64 },
     /// Some clients were hardly served.
-    Unfair { jain: f64, fewest: u64, most: u64 },
+    #[serde(rename = "unfair")]
+    UnevenClients { jain: f64, fewest: u64, most: u64 },
     /// No transaction ended well.
-    NothingOk,
+    #[serde(rename = "nothing_ok")]
+    NoSuccess,
     /// Nothing succeeded for `lasting` in total, in `count` outages. The longest one was from `from` to `to`, counted from the
     /// beginning of the window.
     Outage {
         count: usize,
         #[serde(rename = "lasting_ns")]
-        lasting: Nanos,
+        duration: Nanos,
         #[serde(rename = "from_ns")]
         from: Nanos,
         #[serde(rename = "to_ns")]
@@ -492,7 +500,8 @@ pub enum Doubt {
     /// bytes.
     SmallAnswers { small: u64, large: u64, share: f64 },
     /// The generator's wall clock was set by `step` nanoseconds, back if negative. No duration is taken from it.
-    ClockSet {
+    #[serde(rename = "clock_set")]
+    ClockStepped {
         #[serde(rename = "step_ns")]
         step: i64,
     },
@@ -519,14 +528,14 @@ pub struct Progress {
 
 /// What came of one stretch of a log, for one line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Aggregate {
+pub struct LogAggregate {
     /// Its beginning, Unix time in whole seconds.
     pub from_epoch_secs: u64,
     pub ok: u64,
     /// Response times.
-    pub latency: Sums,
+    pub latency: DurationSums,
     /// From the intended start to the send.
-    pub lag: Sums,
+    pub lag: DurationSums,
     pub dropped: u64,
     pub retried: u64,
     pub retries: u64,
@@ -536,7 +545,7 @@ pub struct Aggregate {
 
 /// Moments of durations in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sums {
+pub struct DurationSums {
     pub count: u64,
     pub sum: f64,
     pub sum_of_squares: f64,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Totals {
     /// By name.
-    pub operations: BTreeMap<String, Operation>,
+    pub operations: BTreeMap<String, OperationTotals>,
     /// Failed and unknown transactions by code; `other` for codes beyond the first sixteen of a second.
     pub failures: BTreeMap<String, u64>,
     /// Connections that were refused, by code.
@@ -17,15 +17,15 @@ pub struct Totals {
     /// Trials that are over, by what became of them: `complete`, `stopped`, …
     pub trials: BTreeMap<&'static str, u64>,
     /// While a trial is set up or measured.
-    pub trial: Option<Trial>,
+    pub trial: Option<CurrentTrial>,
     /// Sent and not yet answered.
     pub in_flight: u64,
     /// What the probes told last, by node and probe.
-    pub told: BTreeMap<(String, &'static str), Told>,
+    pub probes: BTreeMap<(String, &'static str), ProbeValues>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trial {
+pub struct CurrentTrial {
     /// `transaction, 125`; of foreign origin.
     pub cell: String,
     pub repetition: u32,
@@ -33,7 +33,7 @@ pub struct Trial {
 
 /// One operation of the mix.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Operation {
+pub struct OperationTotals {
     pub ok: u64,
     pub failed: u64,
     pub unknown: u64,
@@ -58,20 +58,20 @@ pub struct Buckets {
 
 /// One answer of a probe.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Told {
+pub struct ProbeValues {
     pub at: Nanos,
     /// By series and label.
     pub values: BTreeMap<(String, String), f64>,
 }
 
 /// Of response and service time: 98 µs to 69 s, two to each doubling.
-pub const OF_TIME: &[Nanos] = &steps::<40>(16, true);
+pub const RESPONSE_TIME_BOUNDS: &[Nanos] = &doubling_bounds::<40>(16, true);
 /// Of the generator's own lateness: 1 µs to 1.1 s, one to each doubling.
-pub const OF_LAG: &[Nanos] = &steps::<21>(10, false);
+pub const SEND_LAG_BOUNDS: &[Nanos] = &doubling_bounds::<21>(10, false);
 
 /// `2^from − 1` and on, doubling; `halves`: `1.5 · 2^from − 1` and on, with one between. The last nanoseconds that a
 /// histogram of ours cannot tell from those below them, so that what is counted is exact.
-const fn steps<const N: usize>(from: u32, halves: bool) -> [Nanos; N] {
+const fn doubling_bounds<const N: usize>(from: u32, halves: bool) -> [Nanos; N] {
     let mut all = [Nanos::ZERO; N];
     let mut n = 0;
     while n < N {
@@ -91,31 +91,31 @@ impl Buckets {
     }
 }
 
-impl Default for Operation {
-    fn default() -> Operation {
-        let none = || Buckets::new(OF_TIME);
-        Operation { ok: 0, failed: 0, unknown: 0, dropped: 0, response: none(), service: none() }
+impl Default for OperationTotals {
+    fn default() -> OperationTotals {
+        let none = || Buckets::new(RESPONSE_TIME_BOUNDS);
+        OperationTotals { ok: 0, failed: 0, unknown: 0, dropped: 0, response: none(), service: none() }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Latency;
+    use crate::LatencyHistogram;
 
     #[test]
-    fn bounds_ascend_and_are_those_of_histograms() {
+    fn bounds_ascend_and_match_histogram_buckets() {
         assert_eq!(
-            (OF_TIME[0], OF_TIME[1], OF_TIME[39]),
+            (RESPONSE_TIME_BOUNDS[0], RESPONSE_TIME_BOUNDS[1], RESPONSE_TIME_BOUNDS[39]),
             (Nanos(98_303), Nanos(131_071), Nanos((1 << 36) - 1))
         );
-        assert_eq!((OF_LAG[0], OF_LAG[20]), (Nanos(1_023), Nanos((1 << 30) - 1)));
-        for bounds in [OF_TIME, OF_LAG] {
+        assert_eq!((SEND_LAG_BOUNDS[0], SEND_LAG_BOUNDS[20]), (Nanos(1_023), Nanos((1 << 30) - 1)));
+        for bounds in [RESPONSE_TIME_BOUNDS, SEND_LAG_BOUNDS] {
             assert!(bounds.is_sorted());
             for (n, bound) in bounds.iter().enumerate() {
-                let mut latency = Latency::new();
+                let mut latency = LatencyHistogram::new();
                 [bound.0 - 1, bound.0, bound.0 + 1].iter().for_each(|it| latency.record(Nanos(*it)));
-                let counts = latency.at_most(bounds);
+                let counts = latency.cumulative_counts(bounds);
                 assert_eq!(
                     counts[n], 2,
                     "{bound:?} belongs to those that do not exceed it, the next one does not"

@@ -6,7 +6,7 @@
 use serde_json::Value;
 use stack::component::postgres::{Postgres, Settings};
 use stack::dataset::tickets::Tickets;
-use stack::find::Search;
+use stack::find::InstallationSearch;
 use stack::supervisor::{KeeperProgram, Supervisor};
 use std::error::Error;
 use std::fs;
@@ -23,7 +23,8 @@ const SCRIPT: &str =
 fn main() -> Result<()> {
     let quick = std::env::args().any(|it| it == "quick");
     let (rounds, secs) = if quick { (1, 2) } else { (5, 5) };
-    let installation = Search::here(None, None).first().map_err(|it| it.to_string())?;
+    let installation =
+        InstallationSearch::from_environment(None, None).find_first().map_err(|it| it.to_string())?;
     let pgbench = installation.bin.join("pgbench");
     if !pgbench.exists() {
         return Err(
@@ -39,7 +40,7 @@ fn main() -> Result<()> {
     let mut supervisor = Supervisor::start(&keeper).map_err(|it| it.to_string())?;
     let settings = Settings { max_connections: 300, ..Settings::default() };
     let postgres = Postgres::start(&mut supervisor, &installation, &settings).map_err(|it| it.to_string())?;
-    trust(&postgres)?;
+    trust_all_connections(&postgres)?;
     let mut connection = postgres.target().open(Duration::from_secs(10)).map_err(|it| it.to_string())?;
     eprintln!("loading book.tickets");
     Tickets::default().load(&mut connection, &mut |_| {}).map_err(|it| it.to_string())?;
@@ -49,13 +50,13 @@ fn main() -> Result<()> {
     let bench = Bench { pgbench, pgdyno, script, postgres: &postgres, rounds, secs };
     println!("{rounds} rounds of {secs} s, interleaved, on {}\n", connection_version(&postgres)?);
     println!("{:58} {:>8} {:>17} {:>9}", "", "median", "least…greatest", "asked for");
-    let measured = bench.all(quick);
+    let measured = bench.run_all(quick);
     fs::remove_dir_all(&scratch)?;
     measured
 }
 
 /// Lets everyone in without a password: pgbench pays 0.9 ms of CPU for each log-in by SCRAM, which is not what is compared.
-fn trust(postgres: &Postgres) -> Result<()> {
+fn trust_all_connections(postgres: &Postgres) -> Result<()> {
     fs::write(postgres.data.join("pg_hba.conf"), "local all all trust\nhost all all 127.0.0.1/32 trust\n")?;
     let mut connection = postgres.target().open(Duration::from_secs(10)).map_err(|it| it.to_string())?;
     connection.query("select pg_reload_conf()").map_err(|it| it.to_string())?;
@@ -93,18 +94,18 @@ impl Run {
 }
 
 impl Bench<'_> {
-    fn all(&self, quick: bool) -> Result<()> {
+    fn run_all(&self, quick: bool) -> Result<()> {
         for tcp in [false, true] {
             for clients in [8, 64] {
-                self.cost(tcp, clients)?;
+                self.compare_cost(tcp, clients)?;
             }
         }
         self.send_lag()?;
-        self.initialisation(if quick { 2 } else { 100 })
+        self.compare_initialisation(if quick { 2 } else { 100 })
     }
 
     /// Processor time per transaction and throughput beside pgbench's.
-    fn cost(&self, tcp: bool, clients: u32) -> Result<()> {
+    fn compare_cost(&self, tcp: bool, clients: u32) -> Result<()> {
         let mut ratios = [(); 4].map(|()| Vec::new());
         let mut user = [(); 2].map(|()| Vec::new());
         for round in 0..self.rounds {
@@ -175,7 +176,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    fn initialisation(&self, scale: u32) -> Result<()> {
+    fn compare_initialisation(&self, scale: u32) -> Result<()> {
         let scale = scale.to_string();
         let mut ratios = Vec::new();
         let rounds = self.rounds.min(3);

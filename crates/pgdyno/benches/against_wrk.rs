@@ -28,7 +28,7 @@ fn main() -> Result<()> {
     let bench = Bench { pgdyno, nginx: &nginx, rounds, secs };
     println!("{rounds} rounds of {secs} s, interleaved, on {}, 300 bytes\n", version("nginx", "-v")?);
     println!("{:58} {:>8} {:>17} {:>9}", "", "median", "least…greatest", "asked for");
-    let measured = bench.all(quick);
+    let measured = bench.run_all(quick);
     drop(nginx);
     fs::remove_dir_all(&scratch)?;
     measured
@@ -101,7 +101,7 @@ struct Run {
 }
 
 impl Bench<'_> {
-    fn all(&self, quick: bool) -> Result<()> {
+    fn run_all(&self, quick: bool) -> Result<()> {
         self.cost()?;
         self.send_lag()?;
         match version("wrk2", "-v") {
@@ -110,7 +110,7 @@ impl Bench<'_> {
         }
         // io_uring keeps two places for each client, and 20,000 open files is what many systems allow.
         for (driver, many) in [("epoll", 10_000), ("io_uring", 9_900)] {
-            self.stall(driver)?;
+            self.measure_stall(driver)?;
             self.memory(driver, if quick { 1_000 } else { many })?;
         }
         Ok(())
@@ -122,8 +122,9 @@ impl Bench<'_> {
         let mut ratios = [(); 4].map(|()| Vec::new());
         let mut own = [(); 3].map(|()| Vec::new());
         for round in 0..self.rounds {
-            let ours =
-                |driver: &str| self.ours(&["--driver", driver, "-c", "64", "-T", &self.secs.to_string()]);
+            let ours = |driver: &str| {
+                self.run_pgdyno(&["--driver", driver, "-c", "64", "-T", &self.secs.to_string()])
+            };
             // The order changes, so that drift does not favour one.
             let (wrk, ours) = if round % 2 == 0 {
                 let wrk = self.wrk()?;
@@ -156,7 +157,7 @@ impl Bench<'_> {
         let secs = self.secs.to_string();
         let ours = |driver: &str| {
             let open = ["-R", "20000", "--arrivals", "even", "--no-spin", "-c", "64", "-T", &secs];
-            self.ours(&[&open[..], &["--driver", driver]].concat())
+            self.run_pgdyno(&[&open[..], &["--driver", driver]].concat())
         };
         let mut ratios = [(); 2].map(|()| Vec::new());
         for round in 0..self.rounds {
@@ -164,9 +165,9 @@ impl Bench<'_> {
             let open = ["-t1", "-c64", &format!("-d{secs}"), "-R20000"];
             let (wrk2, epoll, uring);
             if round % 2 == 0 {
-                (wrk2, epoll, uring) = (self.peer("wrk2", &open)?, ours("epoll")?, ours("io_uring")?);
+                (wrk2, epoll, uring) = (self.run_peer("wrk2", &open)?, ours("epoll")?, ours("io_uring")?);
             } else {
-                (uring, epoll, wrk2) = (ours("io_uring")?, ours("epoll")?, self.peer("wrk2", &open)?);
+                (uring, epoll, wrk2) = (ours("io_uring")?, ours("epoll")?, self.run_peer("wrk2", &open)?);
             }
             let each = |it: &Run| it.cpu_secs / it.requests;
             ratios[0].push(each(&epoll) / each(&wrk2));
@@ -184,7 +185,7 @@ impl Bench<'_> {
             for _ in 0..self.rounds {
                 let secs = self.secs.to_string();
                 let open = ["-R", "20000", "--arrivals", "even", "-c", "64", "-T", &secs, "--driver", driver];
-                let run = self.ours(&open)?;
+                let run = self.run_pgdyno(&open)?;
                 let of =
                     |what: &str, q: &str| run.json["generator"][what][q].as_f64().unwrap_or(f64::NAN) / 1e3;
                 median.push(of("send_lag", "p50_ns"));
@@ -199,7 +200,7 @@ impl Bench<'_> {
     }
 
     /// The service stands still for one second of ten.
-    fn stall(&self, driver: &str) -> Result<()> {
+    fn measure_stall(&self, driver: &str) -> Result<()> {
         let open = ["-R", "1000", "--arrivals", "even", "-c", "64", "-T", "10", "--driver", driver];
         let process = self.start(&open)?;
         sleep(Duration::from_secs(4));
@@ -253,7 +254,7 @@ impl Bench<'_> {
         Ok(command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?)
     }
 
-    fn ours(&self, arguments: &[&str]) -> Result<Run> {
+    fn run_pgdyno(&self, arguments: &[&str]) -> Result<Run> {
         let before = children_secs()?;
         let output = self.start(arguments)?.wait_with_output()?;
         let cpu_secs = children_secs()? - before;
@@ -263,11 +264,11 @@ impl Bench<'_> {
     }
 
     fn wrk(&self) -> Result<Run> {
-        self.peer("wrk", &["-t1", "-c64", &format!("-d{}", self.secs)])
+        self.run_peer("wrk", &["-t1", "-c64", &format!("-d{}", self.secs)])
     }
 
     /// wrk or wrk2, which tell the same.
-    fn peer(&self, program: &str, arguments: &[&str]) -> Result<Run> {
+    fn run_peer(&self, program: &str, arguments: &[&str]) -> Result<Run> {
         eprint!(".");
         let before = children_secs()?;
         let mut command = Command::new(program);

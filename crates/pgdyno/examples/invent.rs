@@ -5,19 +5,19 @@
 //! arguments give the same seconds.
 
 use model::plan::{
-    Cell, Entrance, Experiment, Find, Kind, Limits, Load, LoadModel, Node, Operation, PgBouncer,
+    Cell, Experiment, Goal, Limits, Load, LoadModel, Node, NodeKind, Operation, PgBouncer, Transport,
 };
 use model::plan::{PoolMode, Postgres, Setup, Stack};
-use model::summary::{self, QueryMode, Script, Server, Until};
-use model::{Code, EventKind, Interval, Latency, LogEvent, Measured, Nanos, Sample, Tick};
+use model::summary::{self, EndCondition, QueryMode, Script, Server};
+use model::{Code, EventKind, Interval, LatencyHistogram, LogEvent, Measurement, Nanos, Sample, Tick};
 use serde_json::json;
 use std::borrow::Cow;
 use std::path::PathBuf;
-use store::{End, Header, Outcome, Run, Status, Trial};
+use store::{Run, RunHeader, RunOutcome, RunStatus, TrialEnd, TrialHeader};
 
 const BEGUN_MS: u64 = 1_795_262_011_000;
 /// Seconds of load that are drawn; then they come again.
-const DRAWN: u64 = 120;
+const GENERATED_SECONDS: u64 = 120;
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -29,30 +29,30 @@ fn main() {
     let (operations, rate) = (number(2, 2.0) as usize, number(3, 1000.0) as u64);
     let experiment = experiment(seconds, operations);
     let setup = &experiment.cells[0].setup;
-    let header = Header {
+    let header = RunHeader {
         name: experiment.name.clone(),
         text: "name: invented\n".to_owned(),
         experiment: serde_json::to_value(&experiment).expect("plain data"),
         machine: json!({"processors": 2, "system": "invented"}),
         versions: Vec::new(),
         seed: 1,
-        program: env!("CARGO_PKG_VERSION").to_owned(),
+        pgdyno_version: env!("CARGO_PKG_VERSION").to_owned(),
         begun_ms: BEGUN_MS,
     };
     let mut writer = store::create(&directory, &header).expect("the directory can be written to");
     let script = |it: &Operation| Script { name: it.name.clone(), weight: it.weight, commands: Vec::new() };
     let scripts: Vec<Script> = setup.operations.iter().map(script).collect();
-    let node = |it: &Node| store::Node {
+    let node = |it: &Node| store::NodeRecord {
         name: it.name.clone(),
         kind: if it.name == "postgres" { "postgres" } else { "pgbouncer" }.to_owned(),
         version: "0".to_owned(),
         program: None,
-        entrance: "tcp".to_owned(),
+        transport: "tcp".to_owned(),
         limits: serde_json::to_value(&it.limits).expect("plain data"),
-        not_applied: Vec::new(),
+        unapplied_limits: Vec::new(),
         configuration: Vec::new(),
     };
-    let id = writer.begin_trial(Trial {
+    let id = writer.begin_trial(TrialHeader {
         cell: 0,
         label: Vec::new(),
         repetition: 0,
@@ -61,8 +61,8 @@ fn main() {
         operations: scripts.clone(),
         nodes: setup.stack.nodes.iter().map(node).collect(),
     });
-    let mut chance = Chance(1);
-    let drawn: Vec<Interval> = (0..DRAWN).map(|_| chance.interval(operations, rate)).collect();
+    let mut chance = Rng(1);
+    let drawn: Vec<Interval> = (0..GENERATED_SECONDS).map(|_| chance.interval(operations, rate)).collect();
     let mut all = Interval::new(&vec![0; operations]);
     let run = Run::open(writer.path()).expect("it is a run");
     for second in 0..=seconds {
@@ -70,7 +70,7 @@ fn main() {
         let mut interval = if second == seconds {
             Interval::new(&vec![0; operations])
         } else {
-            drawn[(second % DRAWN) as usize].clone()
+            drawn[(second % GENERATED_SECONDS) as usize].clone()
         };
         (interval.from, interval.to) = (Nanos::from_secs(second), Nanos::from_secs(second + 1));
         all.merge(&interval);
@@ -80,28 +80,28 @@ fn main() {
             writer.events(id, vec![chance.event(second)]);
         }
         // The writer gives up when it is too far behind.
-        while second % 8 == 7 && run.ticks(id).expect("it can be read").left() as u64 + 8 < second {
+        while second % 8 == 7 && run.ticks(id).expect("it can be read").remaining() as u64 + 8 < second {
             std::thread::yield_now();
         }
     }
-    assert_eq!(writer.trouble(), None);
+    assert_eq!(writer.error(), None);
     drop(run);
     let window = Nanos::from_secs(seconds);
-    let measured = Measured {
+    let measured = Measurement {
         window,
         interval: Interval { from: Nanos::ZERO, to: window, ..all },
         outages: Vec::new(),
         clients: vec![rate * seconds / 10; 10],
-        efforts: Vec::new(),
-        connecting: Nanos::from_millis(5),
-        aborted: 0,
+        thread_usage: Vec::new(),
+        connect_time: Nanos::from_millis(5),
+        aborted_clients: 0,
         jitter: chance.latency(1000),
         suspended: Nanos::ZERO,
-        stolen: None,
-        exhausted: 0,
+        steal_time: None,
+        exhausted_connects: 0,
     };
     let server = Server { version: "invented".to_owned(), ..Server::default() };
-    let plan = summary::Plan {
+    let plan = summary::BenchPlan {
         scripts,
         scale: 1,
         partitions: None,
@@ -109,22 +109,22 @@ fn main() {
         clients: 10,
         threads: 1,
         max_tries: 1,
-        until: Until::Time(window),
-        model: summary::LoadModel::Closed { think: Nanos::ZERO },
-        connect_each: false,
+        end: EndCondition::Time(window),
+        model: summary::LoadModelSummary::Closed { think: Nanos::ZERO },
+        reconnect: false,
         latency_limit: None,
         seed: 1,
         driver: "simulator".to_owned(),
     };
     let summary = analysis::summarise(&measured, server, plan);
-    let ended = |after: u64| Outcome {
-        status: Status::Complete,
+    let ended = |after: u64| RunOutcome {
+        status: RunStatus::Complete,
         reason: None,
         ended_ms: BEGUN_MS + 5000 + seconds * 1000 + after,
     };
     let valid = Some(summary.validity.valid);
     let summary = Some(serde_json::to_value(&summary).expect("plain data"));
-    writer.end_trial(id, End { outcome: ended(0), summary, valid, measured: Some(measured) });
+    writer.end_trial(id, TrialEnd { outcome: ended(0), summary, valid, measurement: Some(measured) });
     let path = writer.finish(ended(500)).expect("the file can be written");
     println!("{}", path.display());
 }
@@ -141,15 +141,15 @@ fn experiment(seconds: u64, operations: usize) -> Experiment {
     let node = |name: &str, kind, cpu| Node {
         name: name.to_owned(),
         kind,
-        entrance: Entrance::Tcp,
+        transport: Transport::Tcp,
         limits: Limits { cpu: Some(cpu), ..Limits::default() },
     };
     let operation = |number: usize| Operation::script(&format!("operation {number}"), 1, "SELECT 1;");
     let setup = Setup {
         stack: Stack {
             nodes: vec![
-                node("pooler", Kind::PgBouncer(pooler), 0.5),
-                node("postgres", Kind::Postgres(postgres), 1.0),
+                node("pooler", NodeKind::PgBouncer(pooler), 0.5),
+                node("postgres", NodeKind::Postgres(postgres), 1.0),
             ],
             generator: Limits::default(),
             replication: None,
@@ -163,7 +163,7 @@ fn experiment(seconds: u64, operations: usize) -> Experiment {
             warmup: Nanos::ZERO,
             threads: 1,
             query_mode: QueryMode::Simple,
-            connect_each: false,
+            reconnect: false,
             connect_timeout: None,
             first_byte_timeout: None,
             cookies: false,
@@ -171,7 +171,7 @@ fn experiment(seconds: u64, operations: usize) -> Experiment {
             max_tries: 1,
         },
         objectives: vec!["p99 < 50ms".to_owned()],
-        stop: Vec::new(),
+        stop_rules: Vec::new(),
         faults: Vec::new(),
     };
     Experiment {
@@ -180,15 +180,15 @@ fn experiment(seconds: u64, operations: usize) -> Experiment {
         repeat: 1,
         cells: vec![Cell { label: Vec::new(), control_of: None, setup }],
         baseline: None,
-        find: Find::Once,
+        goal: Goal::Once,
     }
 }
 
 /// The same numbers for the same seed: SplitMix64.
 #[derive(Debug)]
-struct Chance(u64);
+struct Rng(u64);
 
-impl Chance {
+impl Rng {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let it = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -201,8 +201,8 @@ impl Chance {
     }
 
     /// About as a server answers: log-normal-like around a millisecond.
-    fn latency(&mut self, count: u64) -> Latency {
-        let mut it = Latency::new();
+    fn latency(&mut self, count: u64) -> LatencyHistogram {
+        let mut it = LatencyHistogram::new();
         for _ in 0..count {
             let bits = (0..4).map(|_| self.below(1 << 16)).sum::<u64>() as f64 / f64::from(1 << 18);
             it.record(Nanos((1e5 * (8.0 * bits).exp()) as u64));
@@ -212,8 +212,8 @@ impl Chance {
 
     fn interval(&mut self, operations: usize, rate: u64) -> Interval {
         let mut it = Interval::new(&vec![0; operations]);
-        it.begun = rate;
-        for cell in &mut it.cells {
+        it.started = rate;
+        for cell in &mut it.scripts {
             let each = rate / operations as u64;
             cell.ok = each;
             cell.response = self.latency(each);

@@ -5,8 +5,8 @@ mod apply;
 use crate::account::{self, advised};
 use crate::runs::DIRECTORY;
 use crate::terminal;
-use crate::voice::language::Spoken;
-use crate::voice::{Trouble, Voice};
+use crate::voice::language::LanguageArgs;
+use crate::voice::{CommandError, Terminal};
 use clap::Parser;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -31,7 +31,7 @@ struct Args {
     #[arg(long, conflicts_with = "apply")]
     json: bool,
     #[command(flatten)]
-    spoken: Spoken,
+    language: LanguageArgs,
 }
 
 /// Runs the command with the arguments behind its name; the exit status is 2 for wrong ones and 1 when it cannot be done.
@@ -41,27 +41,27 @@ pub fn main(args: &[String]) -> ExitCode {
         Ok(args) => args,
         Err(error) => return terminal::usage(&error),
     };
-    let done = if args.apply { apply::apply(&args) } else { told(&args).map(|()| ExitCode::SUCCESS) };
+    let done = if args.apply { apply::apply(&args) } else { print_advice(&args).map(|()| ExitCode::SUCCESS) };
     match done {
         Ok(it) => it,
         Err(trouble) => {
-            trouble.tell(&Voice { program: "pgdyno advise".to_owned() });
+            trouble.print(&Terminal { program: "pgdyno advise".to_owned() });
             ExitCode::FAILURE
         }
     }
 }
 
-fn told(args: &Args) -> Result<(), Trouble> {
-    let lang = args.spoken.lang()?;
-    let path = store::find(&args.dir, &args.run).map_err(|it| Trouble::new(it.to_string()))?;
-    let account = account::of(&path)?;
+fn print_advice(args: &Args) -> Result<(), CommandError> {
+    let lang = args.language.lang()?;
+    let path = store::find(&args.dir, &args.run).map_err(|it| CommandError::new(it.to_string()))?;
+    let account = account::from_file(&path)?;
     if args.json {
         terminal::json(
             &(serde_json::to_string_pretty(&account.advice).expect("strings as keys only") + "\n"),
         );
         return Ok(());
     }
-    let applied = advised::applied(&path)?.map(|it| report::advice::applied(&it, lang));
-    terminal::text(&(report::advice::text(&account, lang) + &applied.unwrap_or_default()));
+    let applied = advised::index_effects(&path)?.map(|it| report::advice::effect_text(&it, lang));
+    terminal::text(&(report::advice::render(&account, lang) + &applied.unwrap_or_default()));
     Ok(())
 }

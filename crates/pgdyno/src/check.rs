@@ -9,11 +9,14 @@ pub use grammars::parse_rule;
 use crate::files;
 use crate::mistakes;
 use crate::terminal;
-use crate::voice::plain;
-use analysis::rule::Scene;
+use crate::voice::os_error_text;
+use analysis::rule::RuleContext;
 use clap::Parser;
-use experiment::{Mistakes, Plan, Request};
-use model::plan::{Entrance, Kind, Limits, LoadModel, Manager, Node, Replication, Setup, Stage, Sync, Think};
+use experiment::{Diagnostics, Plan, Request};
+use model::plan::{
+    FailoverManager, Limits, LoadModel, Node, NodeKind, Replication, Setup, SyncMode, ThinkTime, Transport,
+    UserStage,
+};
 use model::summary::QueryMode;
 use model::{Nanos, Spacing};
 use report::lang::{En, Lang};
@@ -38,33 +41,33 @@ struct Args {
 
 /// Why there is no plan.
 #[derive(Debug)]
-pub enum Refused {
+pub enum PlanError {
     /// The file cannot be read.
     Unreadable(String),
-    Wrong(Mistakes),
+    Invalid(Diagnostics),
 }
 
-impl Refused {
+impl PlanError {
     /// Says so on standard error; the exit status is 2.
-    pub fn tell(&self, program: &str) -> ExitCode {
+    pub fn print(&self, program: &str) -> ExitCode {
         match self {
-            Refused::Unreadable(why) => errln!("{program}: error: {why}"),
-            Refused::Wrong(all) => err!("{}", mistakes::text(all, mistakes::colour())),
+            PlanError::Unreadable(why) => errln!("{program}: error: {why}"),
+            PlanError::Invalid(all) => err!("{}", mistakes::render(all, mistakes::use_colour())),
         }
         ExitCode::from(2)
     }
 }
 
 /// Reads an experiment file; nothing is started.
-pub fn read(path: &Path, sets: &[String], quick: bool) -> Result<Plan, Refused> {
+pub fn read(path: &Path, sets: &[String], quick: bool) -> Result<Plan, PlanError> {
     let unreadable =
-        |error| Refused::Unreadable(format!("cannot read {}: {}", path.display(), plain(&error)));
+        |error| PlanError::Unreadable(format!("cannot read {}: {}", path.display(), os_error_text(&error)));
     let text = read_text(path).map_err(unreadable)?;
-    plan(path, &text, sets, quick).map_err(Refused::Wrong)
+    plan(path, &text, sets, quick).map_err(PlanError::Invalid)
 }
 
 /// Plan of an experiment file's text. `path` is what diagnostics name and what other files are relative to.
-pub fn plan(path: &Path, text: &str, sets: &[String], quick: bool) -> Result<Plan, Mistakes> {
+pub fn plan(path: &Path, text: &str, sets: &[String], quick: bool) -> Result<Plan, Diagnostics> {
     let request = Request {
         path,
         text,
@@ -73,20 +76,21 @@ pub fn plan(path: &Path, text: &str, sets: &[String], quick: bool) -> Result<Pla
         grammars: grammars::ALL,
         read: &read_text,
         columns: &feeds::columns,
-        form: &feeds::form,
+        form: &feeds::format_from_name,
     };
     experiment::read(&request)
 }
 
 /// Bytes of an experiment file, and of a script that one names. YAML takes ten times as much memory while it is read.
-const LONGEST: u64 = 4 << 20;
+const FILE_BYTES_MAX: u64 = 4 << 20;
 
 /// The whole of a file that people write.
 pub fn read_text(path: &Path) -> io::Result<String> {
     let mut text = Vec::new();
-    files::open(path)?.take(LONGEST + 1).read_to_end(&mut text)?;
-    if text.len() as u64 > LONGEST {
-        let why = format!("it is longer than {} MiB; rows of data belong into a feed's file", LONGEST >> 20);
+    files::open(path)?.take(FILE_BYTES_MAX + 1).read_to_end(&mut text)?;
+    if text.len() as u64 > FILE_BYTES_MAX {
+        let why =
+            format!("it is longer than {} MiB; rows of data belong into a feed's file", FILE_BYTES_MAX >> 20);
         return Err(io::Error::other(why));
     }
     String::from_utf8(text).map_err(|error| {
@@ -109,7 +113,7 @@ pub fn main(args: &[String]) -> ExitCode {
             out!("{}", overview(&plan));
             ExitCode::SUCCESS
         }
-        Err(refused) => refused.tell("pgdyno check"),
+        Err(refused) => refused.print("pgdyno check"),
     }
 }
 
@@ -129,21 +133,29 @@ pub fn overview(plan: &Plan) -> String {
         let label = if i == 0 { "stack" } else { "" };
         let cells = match chains.len() {
             1 => String::new(),
-            _ => format!("  ({count} cell{})", plural(*count)),
+            _ => format!("  ({count} cell{})", plural_suffix(*count)),
         };
         let _ = writeln!(out, "{label:10}{chain}{cells}");
     }
-    section(&mut out, "mix", it.cells.iter().flat_map(|cell| words::mix(&cell.setup)));
-    section(&mut out, "feeds", it.cells.iter().flat_map(|cell| cell.setup.feeds.iter().map(words::feed)));
+    section(&mut out, "mix", it.cells.iter().flat_map(|cell| words::describe_mix(&cell.setup)));
+    section(
+        &mut out,
+        "feeds",
+        it.cells.iter().flat_map(|cell| cell.setup.feeds.iter().map(words::describe_feed)),
+    );
     section(&mut out, "load", it.cells.iter().map(|cell| load_words(&cell.setup)));
     let ordinary = || it.cells.iter().filter(|cell| cell.control_of.is_none());
-    section(&mut out, "ledger", it.cells.iter().flat_map(|cell| words::ledgers(&cell.setup)));
-    section(&mut out, "faults", ordinary().flat_map(|cell| cell.setup.faults.iter().map(words::fault)));
-    let searches = words::find(&it.find);
+    section(&mut out, "ledger", it.cells.iter().flat_map(|cell| words::describe_ledgers(&cell.setup)));
+    section(
+        &mut out,
+        "faults",
+        ordinary().flat_map(|cell| cell.setup.faults.iter().map(words::describe_fault)),
+    );
+    let searches = words::describe_goal(&it.goal);
     section(&mut out, "find", searches.clone().into_iter());
     let count = it.cells.len() * it.repeat as usize;
-    let what = if it.find.max().is_none() { "trial" } else { "search" };
-    let ending = if count > 1 && what == "search" { "es" } else { plural(count) };
+    let what = if it.goal.max_search().is_none() { "trial" } else { "search" };
+    let ending = if count > 1 && what == "search" { "es" } else { plural_suffix(count) };
     let controls = it.cells.len() - ordinary().count();
     let of_them = match controls {
         0 => String::new(),
@@ -155,30 +167,31 @@ pub fn overview(plan: &Plan) -> String {
         "{:10}{} cell{}{of_them} × {} = {count} {what}{ending}",
         "matrix",
         it.cells.len(),
-        plural(it.cells.len()),
+        plural_suffix(it.cells.len()),
         it.repeat,
     );
     for cell in it.cells.iter().filter(|it| it.control_of.is_some()) {
-        let faults: Vec<String> = cell.setup.faults.iter().map(words::fault).collect();
+        let faults: Vec<String> = cell.setup.faults.iter().map(words::describe_fault).collect();
         let _ = writeln!(out, "{:10}nothing is promised; {}", "control", faults.join(", "));
     }
     if let Some(cell) = it.baseline.and_then(|i| it.cells.get(i)) {
         let label: Vec<String> = cell.label.iter().map(|(axis, it)| format!("{axis}: {it}")).collect();
         let _ = writeln!(out, "{:10}{}", "baseline", label.join(", "));
     }
-    if it.find.max().is_some() {
+    if it.goal.max_search().is_some() {
         let _ = writeln!(out, "{:10}what is measured decides how many trials a search takes", "time");
-        return ending_of(out, plan);
+        return with_warnings(out, plan);
     }
-    let whole = plan.lasting.iter().map(|lasting| lasting.0 as f64 * f64::from(it.repeat)).sum::<f64>() / 1e9;
-    let _ = writeln!(out, "{:10}{} under load; setting up comes on top", "time", span(whole));
-    ending_of(out, plan)
+    let whole =
+        plan.durations.iter().map(|lasting| lasting.0 as f64 * f64::from(it.repeat)).sum::<f64>() / 1e9;
+    let _ = writeln!(out, "{:10}{} under load; setting up comes on top", "time", format_duration(whole));
+    with_warnings(out, plan)
 }
 
 /// Seed and remarks.
-fn ending_of(mut out: String, plan: &Plan) -> String {
+fn with_warnings(mut out: String, plan: &Plan) -> String {
     let _ = writeln!(out, "{:10}{}", "seed", plan.experiment.seed);
-    for remark in remarks(plan) {
+    for remark in warnings(plan) {
         let _ = writeln!(out, "{:10}{remark}", "note");
     }
     out
@@ -197,11 +210,12 @@ fn section(out: &mut String, label: &str, lines: impl Iterator<Item = String>) {
 
 /// What is most likely not meant, and where a stop rule means something else than it does to Yandex.Tank: each once, with
 /// its rule.
-pub fn remarks(plan: &Plan) -> Vec<String> {
-    let mut all = plan.remarks.clone();
+pub fn warnings(plan: &Plan) -> Vec<String> {
+    let mut all = plan.warnings.clone();
     for cell in &plan.experiment.cells {
-        for text in &cell.setup.stop {
-            let warnings = analysis::rule::parse(text, &Scene::of(&cell.setup)).map(|it| it.warnings);
+        for text in &cell.setup.stop_rules {
+            let warnings =
+                analysis::rule::parse(text, &RuleContext::for_setup(&cell.setup)).map(|it| it.warnings);
             for it in warnings.unwrap_or_default() {
                 let remark = format!("{text}: {}", En.difference(&it));
                 if !all.contains(&remark) {
@@ -213,7 +227,7 @@ pub fn remarks(plan: &Plan) -> Vec<String> {
     all
 }
 
-fn plural(n: usize) -> &'static str {
+fn plural_suffix(n: usize) -> &'static str {
     if n == 1 { "" } else { "s" }
 }
 
@@ -221,10 +235,10 @@ fn plural(n: usize) -> &'static str {
 fn chain(setup: &Setup) -> String {
     let mut out = "clients".to_owned();
     for node in &setup.stack.nodes {
-        let hop = match node.entrance {
-            Entrance::Unix => "unix",
-            Entrance::Tcp => "tcp",
-            Entrance::Tls => "tls",
+        let hop = match node.transport {
+            Transport::Unix => "unix",
+            Transport::Tcp => "tcp",
+            Transport::Tls => "tls",
         };
         let _ = write!(out, " -{hop}→ {}", node_words(node));
     }
@@ -237,11 +251,11 @@ fn chain(setup: &Setup) -> String {
 /// `2 replicas (any 1, Patroni)`.
 fn replica_words(it: &Replication) -> String {
     let sync = match it.sync {
-        Sync::Async => "async".to_owned(),
-        Sync::First(k) => format!("first {k}"),
-        Sync::Any(k) => format!("any {k}"),
+        SyncMode::Async => "async".to_owned(),
+        SyncMode::First(k) => format!("first {k}"),
+        SyncMode::Any(k) => format!("any {k}"),
     };
-    let manager = matches!(it.manager, Manager::Patroni(_)).then(|| "Patroni".to_owned());
+    let manager = matches!(it.manager, FailoverManager::Patroni(_)).then(|| "Patroni".to_owned());
     let facts: Vec<String> = [Some(sync), manager].into_iter().flatten().chain(limits(&it.limits)).collect();
     let ending = if it.replicas == 1 { "" } else { "s" };
     format!("{} replica{ending} ({})", it.replicas, facts.join(", "))
@@ -249,23 +263,23 @@ fn replica_words(it: &Replication) -> String {
 
 fn node_words(node: &Node) -> String {
     let (name, facts) = match &node.kind {
-        Kind::Postgres(it) => {
+        NodeKind::Postgres(it) => {
             let name = it.version.map_or("PostgreSQL".to_owned(), |it| format!("PostgreSQL {it}"));
             (name, vec![format!("{} connections", it.max_connections)])
         }
-        Kind::PgBouncer(it) => (
+        NodeKind::PgBouncer(it) => (
             "PgBouncer".to_owned(),
             vec![format!("{:?}", it.mode).to_lowercase(), format!("pool of {}", it.size)],
         ),
-        Kind::Odyssey(it) => (
+        NodeKind::Odyssey(it) => (
             "Odyssey".to_owned(),
             vec![format!("{:?}", it.mode).to_lowercase(), format!("pool of {}", it.size)],
         ),
-        Kind::HaProxy(it) => {
+        NodeKind::HaProxy(it) => {
             ("HAProxy".to_owned(), it.maxconn.map(|it| format!("maxconn {it}")).into_iter().collect())
         }
-        Kind::Service(it) => words::service(it, &node.name),
-        Kind::Attached(_) => (format!("{} (attached)", node.name), Vec::new()),
+        NodeKind::Service(it) => words::describe_service(it, &node.name),
+        NodeKind::Attached(_) => (format!("{} (attached)", node.name), Vec::new()),
     };
     let facts: Vec<String> = facts.into_iter().chain(limits(&node.limits)).collect();
     if facts.is_empty() { name } else { format!("{name} ({})", facts.join(", ")) }
@@ -295,9 +309,9 @@ fn load_words(setup: &Setup) -> String {
             let think = if *think == Nanos::ZERO {
                 String::new()
             } else {
-                format!(", thinking {}", span(think.as_secs_f64()))
+                format!(", thinking {}", format_duration(think.as_secs_f64()))
             };
-            format!("closed, {clients} client{}{think}", plural(*clients as usize))
+            format!("closed, {clients} client{}{think}", plural_suffix(*clients as usize))
         }
         LoadModel::Users { stages, think, pacing, rate_max } => {
             users_words(stages, *think, *pacing, *rate_max)
@@ -311,10 +325,10 @@ fn load_words(setup: &Setup) -> String {
         }
     };
     if let Some(duration) = it.duration {
-        let _ = write!(words, ", {}", span(duration.as_secs_f64()));
+        let _ = write!(words, ", {}", format_duration(duration.as_secs_f64()));
     }
     if it.warmup > Nanos::ZERO {
-        let _ = write!(words, " after {} of warm-up", span(it.warmup.as_secs_f64()));
+        let _ = write!(words, " after {} of warm-up", format_duration(it.warmup.as_secs_f64()));
     }
     let mode = match it.query_mode {
         QueryMode::Simple => "simple",
@@ -322,7 +336,7 @@ fn load_words(setup: &Setup) -> String {
         QueryMode::Prepared => "prepared",
     };
     let _ = write!(words, ", {mode}");
-    if it.connect_each {
+    if it.reconnect {
         words += ", a connection each";
     }
     if it.cookies {
@@ -332,21 +346,31 @@ fn load_words(setup: &Setup) -> String {
 }
 
 /// `closed, 1000 users at 50/s for 1m30s, then 500 for 1m00s, thinking 1s on average (exponential)`.
-fn users_words(stages: &[Stage], think: Think, pacing: Option<Nanos>, rate_max: Option<f64>) -> String {
-    let time = |it: Nanos| span(it.as_secs_f64());
-    let stage = |it: &Stage| {
+fn users_words(
+    stages: &[UserStage],
+    think: ThinkTime,
+    pacing: Option<Nanos>,
+    rate_max: Option<f64>,
+) -> String {
+    let time = |it: Nanos| format_duration(it.as_secs_f64());
+    let stage = |it: &UserStage| {
         let rate = it.spawn_rate.map_or(String::new(), |it| format!(" at {it}/s"));
         match stages {
-            [_] => format!("{} user{}{rate}", it.users, plural(it.users as usize)),
-            _ => format!("{} user{}{rate} for {}", it.users, plural(it.users as usize), time(it.lasting)),
+            [_] => format!("{} user{}{rate}", it.users, plural_suffix(it.users as usize)),
+            _ => format!(
+                "{} user{}{rate} for {}",
+                it.users,
+                plural_suffix(it.users as usize),
+                time(it.duration)
+            ),
         }
     };
     let mut parts = vec![format!("closed, {}", stages.iter().map(stage).collect::<Vec<_>>().join(", then "))];
     parts.extend(match think {
-        Think::Constant(Nanos::ZERO) => None,
-        Think::Constant(it) => Some(format!("thinking {}", time(it))),
-        Think::Exponential { mean } => Some(format!("thinking {} on average (exponential)", time(mean))),
-        Think::LogNormal { median, sigma } => {
+        ThinkTime::Constant(Nanos::ZERO) => None,
+        ThinkTime::Constant(it) => Some(format!("thinking {}", time(it))),
+        ThinkTime::Exponential { mean } => Some(format!("thinking {} on average (exponential)", time(mean))),
+        ThinkTime::LogNormal { median, sigma } => {
             Some(format!("thinking {} at the median (log-normal, σ {sigma})", time(median)))
         }
     });
@@ -356,7 +380,7 @@ fn users_words(stages: &[Stage], think: Think, pacing: Option<Nanos>, rate_max: 
 }
 
 /// `1h2m`, `3m20s`, `12s`, `0.5s`.
-pub fn span(seconds: f64) -> String {
+pub fn format_duration(seconds: f64) -> String {
     let whole = seconds.round() as u64;
     match whole {
         0..60 => format!("{}s", (seconds * 1000.0).round() / 1000.0),

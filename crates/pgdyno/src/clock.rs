@@ -21,13 +21,13 @@ pub fn system_us() -> u64 {
 
 /// Notices that the system's clock was set.
 #[derive(Clone, Copy, Debug)]
-pub struct Watch {
+pub struct StepDetector {
     offset: i64,
 }
 
-impl Watch {
-    pub fn start() -> Watch {
-        Watch { offset: offset() }
+impl StepDetector {
+    pub fn start() -> StepDetector {
+        StepDetector { offset: offset() }
     }
 
     /// By how many nanoseconds the clock was set since the start; negative: back. Near zero where it was not.
@@ -51,8 +51,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unix_time_ascends_and_is_the_systems() {
-        let watch = Watch::start();
+    fn unix_time_ascends_and_equals_the_system_clock() {
+        let watch = StepDetector::start();
         let (first, system, second) = (unix_time(), system_us(), unix_time());
         assert!(first <= second);
         // Unless somebody sets the clock in this very moment.

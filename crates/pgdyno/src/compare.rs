@@ -1,18 +1,20 @@
 //! `pgdyno compare`: what changed from one run to another, and can that be said?
 
-use crate::account::stored::{self, Reading};
-use crate::account::{self, stand};
+use crate::account::stored::{self, StoredRun};
+use crate::account::{self, environment};
 use crate::mistakes;
-use crate::report::shell;
+use crate::report::html_shell;
 use crate::runs::DIRECTORY;
 use crate::terminal;
-use crate::voice::language::Spoken;
-use crate::voice::{Trouble, Voice};
-use analysis::compare::{self, Condition, Gather, Side, Trial, Wanted, parse};
+use crate::voice::language::LanguageArgs;
+use crate::voice::{CommandError, Terminal};
+use analysis::compare::{
+    self, CompareOptions, ComparedRun, FailCondition, TrialCollector, TrialFigures, parse,
+};
 use clap::{Parser, ValueEnum};
-use experiment::{Mistake, Mistakes, Source, Span};
-use model::account::Stand;
-use model::comparison::{self, Comparison, LeftOut, Met};
+use experiment::{Diagnostic, Diagnostics, Source, Span};
+use model::account::Environment;
+use model::comparison::{self, Comparison, ConditionOutcome, ExcludedTrial};
 use report::lang::{self, Lang};
 use report::page::Page;
 use serde_json::json;
@@ -42,17 +44,17 @@ struct Args {
     /// Compare just these stretches of time, by blocks of seconds: what another trial would bring is then not asked
     #[arg(long)]
     by_time: bool,
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+    format: OutputFormat,
     /// Where runs are kept
     #[arg(long, value_name = "DIR", default_value = DIRECTORY)]
     dir: PathBuf,
     #[command(flatten)]
-    spoken: Spoken,
+    language: LanguageArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum OutputFormat {
     Text,
     Md,
     Json,
@@ -60,11 +62,11 @@ pub enum Format {
 }
 
 /// Runs could not be read.
-const COULD_NOT: u8 = 1;
+const FAILED: u8 = 1;
 /// A mistake of the user.
-const MISTAKEN: u8 = 2;
+const USAGE_ERROR: u8 = 2;
 /// As of broken objectives.
-const MET: u8 = 99;
+const CONDITION_MET: u8 = 99;
 
 /// Runs the command with the arguments behind its name.
 pub fn main(args: &[String]) -> ExitCode {
@@ -74,47 +76,47 @@ pub fn main(args: &[String]) -> ExitCode {
         Err(error) => return terminal::usage(&error),
     };
     run(&args).unwrap_or_else(|trouble| {
-        trouble.tell(&Voice { program: "pgdyno compare".to_owned() });
-        ExitCode::from(COULD_NOT)
+        trouble.print(&Terminal { program: "pgdyno compare".to_owned() });
+        ExitCode::from(FAILED)
     })
 }
 
-fn run(args: &Args) -> Result<ExitCode, Trouble> {
-    let lang = args.spoken.lang()?;
-    let find = |it: &String| store::find(&args.dir, it).map_err(|it| Trouble::new(it.to_string()));
+fn run(args: &Args) -> Result<ExitCode, CommandError> {
+    let lang = args.language.lang()?;
+    let find = |it: &String| store::find(&args.dir, it).map_err(|it| CommandError::new(it.to_string()));
     let paths: Vec<PathBuf> =
         std::iter::once(&args.base).chain(&args.runs).map(find).collect::<Result<_, _>>()?;
-    let asked = Asked { by_time: args.by_time, expected: &args.expect, conditions: &args.fail_if };
-    let compared = of(&paths, asked)?;
-    let voice = Voice { program: "pgdyno compare".to_owned() };
+    let asked = CompareRequest { by_time: args.by_time, expected: &args.expect, conditions: &args.fail_if };
+    let compared = compare_files(&paths, asked)?;
+    let voice = Terminal { program: "pgdyno compare".to_owned() };
     for it in &compared.unreadable {
-        voice.error(&format!("{}; it is not compared", it.what));
+        voice.error(&format!("{}; it is not compared", it.message));
     }
     let comparison = match compared.comparison {
         Ok(it) => it,
         Err(all) => {
-            err!("{}", mistakes::text(&all, mistakes::colour()));
-            return Ok(ExitCode::from(MISTAKEN));
+            err!("{}", mistakes::render(&all, mistakes::use_colour()));
+            return Ok(ExitCode::from(USAGE_ERROR));
         }
     };
     let page = |lang: &dyn Lang| report::comparison::page(&comparison, lang);
-    print(&told(&page, args.format, lang, &json!({ "comparison": comparison })), args.format);
-    let whole = if compared.unreadable.is_empty() { 0 } else { COULD_NOT };
+    print(&render(&page, args.format, lang, &json!({ "comparison": comparison })), args.format);
+    let whole = if compared.unreadable.is_empty() { 0 } else { FAILED };
     Ok(ExitCode::from(status(&comparison, args.strict).max(whole)))
 }
 
 fn status(it: &Comparison, strict: bool) -> u8 {
-    let fails = |it: &comparison::Condition| match it.outcome {
-        Met::Yes => true,
-        Met::No => false,
-        Met::Unknown | Met::Absent => strict,
+    let fails = |it: &comparison::ConditionResult| match it.outcome {
+        ConditionOutcome::Yes => true,
+        ConditionOutcome::No => false,
+        ConditionOutcome::Unknown | ConditionOutcome::Absent => strict,
     };
-    if it.runs.iter().flat_map(|it| &it.conditions).any(fails) { MET } else { 0 }
+    if it.runs.iter().flat_map(|it| &it.conditions).any(fails) { CONDITION_MET } else { 0 }
 }
 
 /// How runs are compared, as it stands on the command line.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Asked<'a> {
+pub struct CompareRequest<'a> {
     pub by_time: bool,
     pub expected: &'a [String],
     pub conditions: &'a [String],
@@ -122,20 +124,20 @@ pub struct Asked<'a> {
 
 /// A comparison of the runs that can be read.
 #[derive(Debug)]
-pub struct Compared {
+pub struct CompareResult {
     /// Or all mistakes in the conditions.
-    pub comparison: Result<Comparison, Mistakes>,
+    pub comparison: Result<Comparison, Diagnostics>,
     /// Why others cannot be read.
-    pub unreadable: Vec<Trouble>,
+    pub unreadable: Vec<CommandError>,
 }
 
 /// The runs in these files; the first one is the base, which must be readable, and so must another one if there are any.
-pub fn of(paths: &[PathBuf], asked: Asked<'_>) -> Result<Compared, Trouble> {
+pub fn compare_files(paths: &[PathBuf], asked: CompareRequest<'_>) -> Result<CompareResult, CommandError> {
     let (base, others) = paths.split_first().expect("the base is one of them");
-    let mut all = vec![Loaded::of(base)?];
+    let mut all = vec![LoadedRun::read(base)?];
     let mut unreadable = Vec::new();
     for it in others {
-        match Loaded::of(it) {
+        match LoadedRun::read(it) {
             Ok(it) => all.push(it),
             Err(trouble) => unreadable.push(trouble),
         }
@@ -145,17 +147,17 @@ pub fn of(paths: &[PathBuf], asked: Asked<'_>) -> Result<Compared, Trouble> {
     }
     let conditions = match conditions(asked.conditions, &all) {
         Ok(it) => it,
-        Err(mistakes) => return Ok(Compared { comparison: Err(mistakes), unreadable }),
+        Err(mistakes) => return Ok(CompareResult { comparison: Err(mistakes), unreadable }),
     };
-    let sides: Vec<Side<'_>> = all.iter().map(Loaded::side).collect();
+    let sides: Vec<ComparedRun<'_>> = all.iter().map(LoadedRun::to_side).collect();
     let (base, runs) = sides.split_first().expect("the base is one of them");
-    let Asked { by_time, expected, .. } = asked;
-    let wanted = Wanted { by_time, expected, conditions: &conditions, seed: base.experiment.seed };
-    Ok(Compared { comparison: Ok(compare::compare(base, runs, &wanted)), unreadable })
+    let CompareRequest { by_time, expected, .. } = asked;
+    let wanted = CompareOptions { by_time, expected, conditions: &conditions, seed: base.experiment.seed };
+    Ok(CompareResult { comparison: Ok(compare::compare(base, runs, &wanted)), unreadable })
 }
 
 /// All mistakes, each with its place.
-fn conditions(texts: &[String], all: &[Loaded]) -> Result<Vec<Condition>, Mistakes> {
+fn conditions(texts: &[String], all: &[LoadedRun]) -> Result<Vec<FailCondition>, Diagnostics> {
     let cells = all.iter().flat_map(|it| &it.reading.experiment.cells);
     let mut operations: Vec<String> = Vec::new();
     for it in cells.flat_map(|it| &it.setup.operations) {
@@ -163,7 +165,7 @@ fn conditions(texts: &[String], all: &[Loaded]) -> Result<Vec<Condition>, Mistak
             operations.push(it.name.clone());
         }
     }
-    let mut wrong = Mistakes { sources: Vec::new(), list: Vec::new() };
+    let mut wrong = Diagnostics { sources: Vec::new(), list: Vec::new() };
     let mut right = Vec::new();
     for text in texts {
         match parse(text, &operations) {
@@ -172,10 +174,10 @@ fn conditions(texts: &[String], all: &[Loaded]) -> Result<Vec<Condition>, Mistak
                 // What stands there is quoted; where nothing stands, the caret is behind the text.
                 let length = if it.found == "nothing" { 0 } else { it.found.len() - 2 };
                 let bytes = it.offset..(it.offset + length).min(text.len());
-                wrong.list.push(Mistake {
-                    at: Span { source: wrong.sources.len(), bytes },
+                wrong.list.push(Diagnostic {
+                    span: Span { source: wrong.sources.len(), bytes },
                     found: format!("found {}", it.found),
-                    instead: format!("write {}", it.instead),
+                    suggestion: format!("write {}", it.hint),
                 });
                 wrong.sources.push(Source { name: "--fail-if".into(), text: text.clone() });
             }
@@ -185,28 +187,28 @@ fn conditions(texts: &[String], all: &[Loaded]) -> Result<Vec<Condition>, Mistak
 }
 
 /// A run as far as it is compared.
-struct Loaded {
-    source: comparison::Source,
-    reading: Reading,
-    stand: Stand,
+struct LoadedRun {
+    source: comparison::RunRef,
+    reading: StoredRun,
+    stand: Environment,
     /// By cell.
-    trials: Vec<Vec<Trial>>,
-    left_out: Vec<LeftOut>,
+    trials: Vec<Vec<TrialFigures>>,
+    left_out: Vec<ExcludedTrial>,
 }
 
-impl Loaded {
-    fn of(path: &Path) -> Result<Loaded, Trouble> {
-        let trouble = |it: store::Error| Trouble::new(it.to_string());
-        let reading = Reading::of(path)?;
+impl LoadedRun {
+    fn read(path: &Path) -> Result<LoadedRun, CommandError> {
+        let trouble = |it: store::Error| CommandError::new(it.to_string());
+        let reading = StoredRun::from_file(path)?;
         let run = Run::open(path).map_err(trouble)?;
         let mut trials = vec![Vec::new(); reading.experiment.cells.len()];
         let mut left_out = Vec::new();
         // Those that run still are in neither.
-        let ended = account::counting(&reading);
+        let ended = account::counted_trials(&reading);
         for (stored, facts) in ended.iter().zip(stored::facts(&ended)) {
             let Some(summary) = facts.valid() else {
-                left_out.push(LeftOut {
-                    of_base: false,
+                left_out.push(ExcludedTrial {
+                    from_base: false,
                     cell: reading.experiment.cells[facts.cell].label.clone(),
                     repetition: facts.repetition,
                     reasons: facts.summary.map_or(Vec::new(), |it| it.validity.reasons.clone()),
@@ -215,11 +217,11 @@ impl Loaded {
                 continue;
             };
             let operations = stored.recorded.trial.operations.iter().map(|it| it.name.clone());
-            let mut gather = Gather::new(operations.collect());
+            let mut gather = TrialCollector::new(operations.collect());
             for tick in run.ticks(stored.recorded.id).map_err(trouble)? {
-                gather.tick(&tick.map_err(trouble)?);
+                gather.push(&tick.map_err(trouble)?);
             }
-            trials[facts.cell].push(Trial {
+            trials[facts.cell].push(TrialFigures {
                 repetition: facts.repetition,
                 begun_ms: stored.recorded.trial.begun_ms,
                 groups: gather.finish(summary.window, &summary.outages),
@@ -229,23 +231,23 @@ impl Loaded {
         for it in &mut trials {
             it.sort_by_key(|it| it.repetition);
         }
-        Ok(Loaded {
+        Ok(LoadedRun {
             source: source(path, &reading.header),
-            stand: stand(&reading),
+            stand: environment(&reading),
             reading,
             trials,
             left_out,
         })
     }
 
-    fn side(&self) -> Side<'_> {
-        Side {
+    fn to_side(&self) -> ComparedRun<'_> {
+        ComparedRun {
             source: self.source.clone(),
             experiment: &self.reading.experiment,
-            stand: compare::Stand {
+            stand: compare::RunEnvironment {
                 machine: &self.stand.machine,
                 nodes: &self.stand.nodes,
-                program: &self.source.program,
+                program: &self.source.pgdyno_version,
             },
             trials: self.trials.clone(),
             left_out: self.left_out.clone(),
@@ -254,40 +256,40 @@ impl Loaded {
 }
 
 /// What a run is called by.
-pub fn source(path: &Path, header: &store::Header) -> comparison::Source {
-    comparison::Source {
+pub fn source(path: &Path, header: &store::RunHeader) -> comparison::RunRef {
+    comparison::RunRef {
         name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-        begun_ms: header.begun_ms,
-        program: header.program.clone(),
+        started_ms: header.begun_ms,
+        pgdyno_version: header.pgdyno_version.clone(),
     }
 }
 
 /// A page in one of the formats. `data`: what stands beside it as JSON.
-pub fn told(
+pub fn render(
     page: &dyn Fn(&dyn Lang) -> Page,
-    format: Format,
+    format: OutputFormat,
     lang: &'static dyn Lang,
     data: &serde_json::Value,
 ) -> String {
     match format {
-        Format::Text => report::comparison::terminal(&page(lang), crate::run::result::style()),
-        Format::Md => report::markdown::markdown(&page(lang)),
-        Format::Json => serde_json::to_string_pretty(data).expect("strings as keys only") + "\n",
-        Format::Html => shell(&page(lang), &document(page, lang), false),
+        OutputFormat::Text => report::comparison::terminal(&page(lang), crate::run::result::style()),
+        OutputFormat::Md => report::markdown::to_markdown(&page(lang)),
+        OutputFormat::Json => serde_json::to_string_pretty(data).expect("strings as keys only") + "\n",
+        OutputFormat::Html => html_shell(&page(lang), &page_document(page, lang), false),
     }
 }
 
 /// What draws a page receives: there is nothing over time in it.
-pub fn document(page: &dyn Fn(&dyn Lang) -> Page, lang: &dyn Lang) -> String {
+pub fn page_document(page: &dyn Fn(&dyn Lang) -> Page, lang: &dyn Lang) -> String {
     let pages: Vec<Page> = lang::ALL.iter().map(|it| page(*it)).collect();
     json!({ "format": 1, "chosen": lang.code(), "pages": pages, "data": [], "live": null }).to_string()
 }
 
 /// To standard output, as its format needs it.
-pub fn print(text: &str, format: Format) {
+pub fn print(text: &str, format: OutputFormat) {
     match format {
-        Format::Text => terminal::text(text),
-        Format::Json => terminal::json(text),
-        Format::Md | Format::Html => terminal::document(text),
+        OutputFormat::Text => terminal::text(text),
+        OutputFormat::Json => terminal::json(text),
+        OutputFormat::Md | OutputFormat::Html => terminal::document(text),
     }
 }

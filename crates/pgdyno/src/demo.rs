@@ -3,17 +3,17 @@
 //! Finds a server's programs, starts a throw-away server, loads `book.tickets`, measures it closed and then open, shows
 //! both results and says where they lie. The server ends with us, whatever ends us.
 
-use crate::bench::connect::Place;
-use crate::bench::options::{self, Options};
+use crate::bench::connect::ConnectedServer;
+use crate::bench::options::{self, BenchOptions};
 use crate::bench::{self, prepare};
 use crate::clock::unix_time;
-use crate::export::private;
+use crate::export::create_private_file;
 use crate::terminal;
-use crate::voice::{Trouble, Voice, plain};
+use crate::voice::{CommandError, Terminal, os_error_text};
 use clap::Parser;
 use load::script::{self, Program};
 use model::Summary;
-use model::summary::{Hop, Server};
+use model::summary::{Server, ServerTransport};
 use report::lang::En;
 use report::lang::live::LiveWords as _;
 use report::live::Milestone;
@@ -21,7 +21,7 @@ use rustix::fs::OFlags;
 use stack::component::postgres::{Postgres, Settings};
 use stack::dataset::tickets::{Stage, Tickets};
 use stack::embedded;
-use stack::find::{Installation, Search};
+use stack::find::{Installation, InstallationSearch};
 use stack::supervisor::{KeeperProgram, Supervisor};
 use std::fs;
 use std::io::Write;
@@ -54,7 +54,7 @@ struct Args {
 }
 
 /// The work could not be done.
-const COULD_NOT: u8 = 1;
+const FAILED: u8 = 1;
 /// It was interrupted, or is invalid under `--strict`.
 const ABORTED: u8 = 3;
 
@@ -63,7 +63,7 @@ const CLIENTS: u32 = 8;
 /// Transactions in flight, at most, of the open one.
 const IN_FLIGHT: u32 = 64;
 /// Share of the closed measurement's throughput that the open one asks for at its end: a busy server, not a breaking one.
-const ASKED: f64 = 0.5;
+const LOAD_SHARE: f64 = 0.5;
 
 /// Runs the command with the arguments behind its name.
 pub fn main(args: &[String]) -> ExitCode {
@@ -72,25 +72,26 @@ pub fn main(args: &[String]) -> ExitCode {
         Ok(it) => it,
         Err(error) => return terminal::usage(&error),
     };
-    let voice = Voice { program: "pgdyno demo".to_owned() };
+    let voice = Terminal { program: "pgdyno demo".to_owned() };
     run(&args, &voice).unwrap_or_else(|trouble| {
-        trouble.tell(&voice);
-        ExitCode::from(COULD_NOT)
+        trouble.print(&voice);
+        ExitCode::from(FAILED)
     })
 }
 
-fn run(args: &Args, voice: &Voice) -> Result<ExitCode, Trouble> {
-    let search = Search::here(args.pg_bin.clone(), args.pg_version);
+fn run(args: &Args, voice: &Terminal) -> Result<ExitCode, CommandError> {
+    let search = InstallationSearch::from_environment(args.pg_bin.clone(), args.pg_version);
     let tell = |major| errln!("PostgreSQL {major} is fetched, because none is installed");
-    let installation = embedded::find_or_obtain(&search, tell).map_err(|it| Trouble::new(it.to_string()))?;
+    let installation =
+        embedded::find_or_fetch(&search, tell).map_err(|it| CommandError::new(it.to_string()))?;
     errln!("PostgreSQL {} from {}", installation.version.text, installation.bin.display());
-    let failed = |it: stack::supervisor::Failure| Trouble::new(it.to_string());
+    let failed = |it: stack::supervisor::NodeError| CommandError::new(it.to_string());
     let begun = Instant::now();
     let mut supervisor = Supervisor::start(&KeeperProgram::ourselves()).map_err(failed)?;
     supervisor
-        .take_leftovers()
+        .take_stale_directories()
         .into_iter()
-        .for_each(|it| errln!("{}", En.milestone(&Milestone::Leftover(it))));
+        .for_each(|it| errln!("{}", En.milestone(&Milestone::StaleDirectory(it))));
     let settings = Settings::default();
     let postgres = Postgres::start(&mut supervisor, &installation, &settings).map_err(failed)?;
     errln!(
@@ -98,8 +99,8 @@ fn run(args: &Args, voice: &Voice) -> Result<ExitCode, Trouble> {
         postgres.port,
         begun.elapsed().as_secs_f64()
     );
-    let place = place(&postgres, &installation)?;
-    load(args.rows, &place)?;
+    let place = connect(&postgres, &installation)?;
+    load_dataset(args.rows, &place)?;
 
     let program = program(args.rows, voice)?;
     let seconds = args.seconds;
@@ -107,7 +108,7 @@ fn run(args: &Args, voice: &Voice) -> Result<ExitCode, Trouble> {
     let closed = options(&format!("-M prepared -c {CLIENTS} -T {seconds} -P 5"));
     let closed = measure(&closed, program.clone(), &place, voice)?;
 
-    let rate = two_digits(ASKED * closed.summary.total.tps.0);
+    let rate = two_digits(LOAD_SHARE * closed.summary.total.tps.0);
     let (climb, hold) = (seconds / 2, seconds - seconds / 2);
     let schedule = format!("line(1,{rate},{climb}s)const({rate},{hold}s)");
     errln!("\nOpen model: arrivals come whether or not others were answered: {schedule}");
@@ -122,9 +123,9 @@ fn run(args: &Args, voice: &Voice) -> Result<ExitCode, Trouble> {
         outln!("{}", open.text);
     }
     let when = unix_time().0 / 1_000_000_000;
-    keep(&args.out, &format!("demo-{when}-closed.json"), &closed.summary)?;
+    write_summary(&args.out, &format!("demo-{when}-closed.json"), &closed.summary)?;
     if let Some(open) = &open {
-        keep(&args.out, &format!("demo-{when}-open.json"), &open.summary)?;
+        write_summary(&args.out, &format!("demo-{when}-open.json"), &open.summary)?;
     }
     postgres.stop(&mut supervisor).map_err(failed)?;
     let complete = open.as_ref().is_some_and(|it| it.complete);
@@ -132,21 +133,22 @@ fn run(args: &Args, voice: &Voice) -> Result<ExitCode, Trouble> {
     Ok(if complete && (valid || !args.strict) { ExitCode::SUCCESS } else { ExitCode::from(ABORTED) })
 }
 
-fn place(postgres: &Postgres, installation: &Installation) -> Result<Place, Trouble> {
+fn connect(postgres: &Postgres, installation: &Installation) -> Result<ConnectedServer, CommandError> {
     let target = postgres.target();
     let server = Server {
         version: installation.version.text.clone(),
         origin: Some(installation.bin.display().to_string()),
-        transport: Hop::UnixSocket,
+        transport: ServerTransport::UnixSocket,
         address: format!("{}:{}", postgres.sockets.display(), postgres.port),
         database: "postgres".to_owned(),
     };
-    Ok(Place::of(target, server))
+    Ok(ConnectedServer::from_target(target, server))
 }
 
-fn load(rows: u64, place: &Place) -> Result<(), Trouble> {
+fn load_dataset(rows: u64, place: &ConnectedServer) -> Result<(), CommandError> {
     let begun = Instant::now();
-    let sick = |it| Trouble::new(format!("book.tickets could not be loaded: {}", prepare::words(&it)));
+    let sick =
+        |it| CommandError::new(format!("book.tickets could not be loaded: {}", prepare::libpq_text(&it)));
     let mut connection = place.target.open(Duration::from_secs(30)).map_err(sick)?;
     let mut shown = Instant::now();
     let mut tell = |stage| match stage {
@@ -162,39 +164,39 @@ fn load(rows: u64, place: &Place) -> Result<(), Trouble> {
 }
 
 /// One ticket by its key.
-fn program(rows: u64, voice: &Voice) -> Result<Program, Trouble> {
+fn program(rows: u64, voice: &Terminal) -> Result<Program, CommandError> {
     let text = format!("\\set id random(1, {rows})\nSELECT * FROM book.tickets WHERE id = :id;\n");
-    let source = script::Source { name: "book.tickets by key", text: &text, weight: 1 };
+    let source = script::ScriptSource { name: "book.tickets by key", text: &text, weight: 1 };
     script::parse(&[source], script::Mode::Prepared, false, &[]).map_err(|mistakes| {
         mistakes.iter().for_each(|it| voice.error(&it.to_string()));
-        Trouble::new("the demo's own script is wrong")
+        CommandError::new("the demo's own script is wrong")
     })
 }
 
 /// Options that we wrote ourselves.
-fn options(line: &str) -> Options {
+fn options(line: &str) -> BenchOptions {
     let args: Vec<String> = line.split(' ').map(str::to_owned).collect();
     match options::parse(&args, &|_| None) {
-        Ok(options::Command::Run(it)) => *it,
+        Ok(options::BenchCommand::Run(it)) => *it,
         other => panic!("{line} is a run: {other:?}"),
     }
 }
 
-struct Measurement {
+struct DemoResult {
     summary: Summary,
     text: String,
     complete: bool,
 }
 
 fn measure(
-    options: &Options,
+    options: &BenchOptions,
     program: Program,
-    place: &Place,
-    voice: &Voice,
-) -> Result<Measurement, Trouble> {
+    place: &ConnectedServer,
+    voice: &Terminal,
+) -> Result<DemoResult, CommandError> {
     let (summary, complete) = bench::measure(options, program, place, None, 42, voice)?;
     let text = bench::text(options, &summary);
-    Ok(Measurement { summary, text, complete })
+    Ok(DemoResult { summary, text, complete })
 }
 
 /// Rounded to two digits, at least 1.
@@ -203,11 +205,15 @@ fn two_digits(it: f64) -> u64 {
     ((it / unit).round() * unit).max(1.0) as u64
 }
 
-fn keep(directory: &Path, name: &str, summary: &Summary) -> Result<(), Trouble> {
+fn write_summary(directory: &Path, name: &str, summary: &Summary) -> Result<(), CommandError> {
     let path = directory.join(name);
     fs::create_dir_all(directory)
-        .and_then(|()| private(&path, OFlags::empty())?.write_all(report::json(summary).as_bytes()))
-        .map_err(|error| Trouble::new(format!("could not write {}: {}", path.display(), plain(&error))))?;
+        .and_then(|()| {
+            create_private_file(&path, OFlags::empty())?.write_all(report::json(summary).as_bytes())
+        })
+        .map_err(|error| {
+            CommandError::new(format!("could not write {}: {}", path.display(), os_error_text(&error)))
+        })?;
     outln!("written: {}", path.display());
     Ok(())
 }
@@ -217,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_are_round() {
+    fn rounds_rates_to_two_digits() {
         for (it, expected) in [(0.0, 1), (0.4, 1), (7.3, 7), (99.0, 99), (123.0, 120), (45_678.0, 46_000)] {
             assert_eq!(two_digits(it), expected, "{it}");
         }

@@ -6,12 +6,12 @@
 use crate::terminal;
 use clap::Parser;
 use load::driver::uring;
-use model::{Latency, Nanos};
+use model::{LatencyHistogram, Nanos};
 use serde_json::{Value, json};
 use stack::embedded;
-use stack::find::{Installation, Search, Tried, install_command};
-use stack::host::{Cgroups, Controller, Host, Jitter, Program, program};
-use stack::limits::{self, Limit, NotApplied, Why};
+use stack::find::{Installation, InstallationSearch, RejectedPlace, install_command};
+use stack::host::{Cgroups, Controller, Host, Program, TimerJitter, program};
+use stack::limits::{self, Limit, UnappliedLimit, UnappliedReason};
 use stack::supervisor::scratch;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -42,15 +42,15 @@ const PROGRAMS: [(&str, &str, &str); 6] = [
 
 /// What was found.
 #[derive(Debug)]
-struct Found {
+struct MachineReport {
     servers: Vec<Installation>,
-    tried: Vec<Tried>,
+    searched: Vec<RejectedPlace>,
     programs: Vec<(&'static str, &'static str, Option<Program>)>,
     host: Host,
     io_uring: bool,
     /// Which limits could not be applied to a node of a stack, and why.
-    not_applied: Vec<NotApplied>,
-    jitter: Latency,
+    not_applied: Vec<UnappliedLimit>,
+    jitter: LatencyHistogram,
 }
 
 /// Runs the command with the arguments behind its name; 1 when there is no server to start.
@@ -60,7 +60,7 @@ pub fn main(args: &[String]) -> ExitCode {
         Ok(it) => it,
         Err(error) => return terminal::usage(&error),
     };
-    let found = Found::look(args.pg_bin);
+    let found = MachineReport::inspect(args.pg_bin);
     match args.json {
         true => terminal::json(&format!("{:#}\n", found.json())),
         false => outln!("{}", found.text().trim_end()),
@@ -68,22 +68,22 @@ pub fn main(args: &[String]) -> ExitCode {
     if found.servers.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-impl Found {
-    fn look(pg_bin: Option<PathBuf>) -> Found {
-        let jitter = Jitter::start(Nanos::from_millis(1));
-        let (mut servers, tried) = Search::here(pg_bin, None).all();
+impl MachineReport {
+    fn inspect(pg_bin: Option<PathBuf>) -> MachineReport {
+        let jitter = TimerJitter::start(Nanos::from_millis(1));
+        let (mut servers, tried) = InstallationSearch::from_environment(pg_bin, None).find_all();
         servers.extend(embedded::MAJORS.rev().filter_map(|it| embedded::cached(Some(it))));
         let bins: Vec<PathBuf> = servers.iter().map(|it| it.bin.clone()).collect();
         let programs =
             PROGRAMS.map(|(name, version, enables)| (name, enables, program(name, version, &bins)));
-        let (host, io_uring) = (Host::look(), uring::is_available());
+        let (host, io_uring) = (Host::detect(), uring::is_available());
         let scratch = scratch().unwrap_or_else(|_| PathBuf::from("/"));
-        let not_applied = limits::trial(host.cgroups.clone(), &scratch);
+        let not_applied = limits::probe_limits(host.cgroups.clone(), &scratch);
         // A thousand moments: enough for one in a hundred.
         std::thread::sleep(Duration::from_secs(1));
-        Found {
+        MachineReport {
             servers,
-            tried,
+            searched: tried,
             programs: programs.into(),
             host,
             io_uring,
@@ -93,7 +93,7 @@ impl Found {
     }
 
     fn text(&self) -> String {
-        let mut page = Page::default();
+        let mut page = TextColumns::default();
         page.section("PostgreSQL servers");
         for it in &self.servers {
             let from =
@@ -103,14 +103,14 @@ impl Found {
                 &format!("{}, {from}: {}", it.version.text, it.bin.display()),
             );
         }
-        for it in &self.tried {
-            page.line("not usable", &format!("{} {}", it.place.display(), it.why));
+        for it in &self.searched {
+            page.line("not usable", &format!("{} {}", it.place.display(), it.reason));
         }
         if self.servers.is_empty() {
             let install = install_command(Path::new("/"));
             let majors = embedded::MAJORS;
             page.line("none", "");
-            page.enables("throw-away servers and the demo", Some(install));
+            page.write_benefit("throw-away servers and the demo", Some(install));
             page.note(&format!(
                 "PostgreSQL {} to {} can be fetched instead: pgdyno demo does so by itself",
                 majors.start(),
@@ -126,33 +126,36 @@ impl Found {
                 }
                 None => {
                     page.line(name, "not found");
-                    page.enables(enables, None);
+                    page.write_benefit(enables, None);
                 }
             }
         }
         page.note(
             "pgdyno starts servers only, so far; whatever stands before them it measures where it runs",
         );
-        self.machine(&mut page);
+        self.write_machine(&mut page);
         page.0
     }
 
-    fn machine(&self, page: &mut Page) {
+    fn write_machine(&self, page: &mut TextColumns) {
         let host = &self.host;
         let told = |it: &Option<String>| it.clone().unwrap_or_else(|| "not told".to_owned());
         page.section("This machine");
         page.line("system", &format!("{}, kernel {}", told(&host.system), told(&host.kernel)));
         page.line("processors", &format!("{} × {}", host.processors, told(&host.processor)));
         if host.processors < 2 {
-            page.enables("a generator that does not take the server's processor", Some("a second processor"));
+            page.write_benefit(
+                "a generator that does not take the server's processor",
+                Some("a second processor"),
+            );
         }
         page.line(
             "memory",
             &host.memory.map_or("not told".to_owned(), |it| format!("{:.1} GiB", it as f64 / GIB)),
         );
-        page.line("open files", &files(host.files));
+        page.line("open files", &format_file_limit(host.files));
         if host.files.0.is_some_and(|it| it < FILES) {
-            page.enables("more connections from one process", Some("ulimit -n 65536"));
+            page.write_benefit("more connections from one process", Some("ulimit -n 65536"));
         }
         match host.ports {
             Some((first, last)) => {
@@ -166,7 +169,7 @@ impl Found {
         }
         page.line("io_uring", if self.io_uring { "works" } else { "not available" });
         if !self.io_uring {
-            page.enables(
+            page.write_benefit(
                 "a driver that costs less",
                 Some("Linux 6.1 or newer, not forbidden by the container"),
             );
@@ -177,7 +180,7 @@ impl Found {
             .as_deref()
             .is_some_and(|it| !matches!(it, "tsc" | "kvm-clock" | "arch_sys_counter"))
         {
-            page.enables(
+            page.write_benefit(
                 "a clock that is read in 20 ns, without a system call",
                 Some("the clock source tsc"),
             );
@@ -187,15 +190,15 @@ impl Found {
             Some("performance") => page.line("frequency", "governor performance"),
             Some(it) => {
                 page.line("frequency", &format!("governor {it}"));
-                page.enables(
+                page.write_benefit(
                     "steadier response times at low load",
                     Some("cpupower frequency-set -g performance"),
                 );
             }
         }
-        cgroups(&host.cgroups, page);
-        possible(&self.not_applied, page);
-        page.line("timer jitter", &jitter(&self.jitter));
+        write_cgroups(&host.cgroups, page);
+        write_limits(&self.not_applied, page);
+        page.line("timer jitter", &format_jitter(&self.jitter));
         page.note("arrivals cannot be sent more exactly than this host wakes a thread");
     }
 
@@ -225,7 +228,7 @@ impl Found {
             "io_uring": self.io_uring,
             "limits": Limit::ALL.map(|limit| {
                 let not = self.not_applied.iter().find(|it| it.limit == limit);
-                json!({ "name": limit.name(), "possible": not.is_none(), "why": not.map(|it| it.why.to_string()) })
+                json!({ "name": limit.name(), "possible": not.is_none(), "why": not.map(|it| it.reason.to_string()) })
             }),
             "timer_jitter": {
                 "wakes": self.jitter.count(),
@@ -241,12 +244,12 @@ const GIB: f64 = (1u64 << 30) as f64;
 /// Fewer open files than this are too few for ten thousand connections.
 const FILES: u64 = 10_240;
 
-fn files((now, most): (Option<u64>, Option<u64>)) -> String {
+fn format_file_limit((now, most): (Option<u64>, Option<u64>)) -> String {
     let shown = |it: Option<u64>| it.map_or("no limit".to_owned(), |it| it.to_string());
     if now == most { shown(now) } else { format!("{}, at most {}", shown(now), shown(most)) }
 }
 
-fn cgroups(them: &Cgroups, page: &mut Page) {
+fn write_cgroups(them: &Cgroups, page: &mut TextColumns) {
     for (version, controllers) in [("cgroups v1", &them.v1), ("cgroups v2", &them.v2)] {
         let names: Vec<&str> = controllers.iter().map(|it: &Controller| it.name.as_str()).collect();
         page.line(version, &if names.is_empty() { "no controllers".to_owned() } else { names.join(", ") });
@@ -254,30 +257,30 @@ fn cgroups(them: &Cgroups, page: &mut Page) {
 }
 
 /// Which limits hold here, and why the others do not.
-fn possible(not_applied: &[NotApplied], page: &mut Page) {
+fn write_limits(not_applied: &[UnappliedLimit], page: &mut TextColumns) {
     let hold = Limit::ALL.into_iter().filter(|it| not_applied.iter().all(|not| not.limit != *it));
     let names: Vec<&str> = hold.map(Limit::name).collect();
     page.line("limits", &if names.is_empty() { "none can be applied".to_owned() } else { names.join(", ") });
-    let mut told: Vec<&Why> = Vec::new();
-    for NotApplied { why, .. } in not_applied {
+    let mut told: Vec<&UnappliedReason> = Vec::new();
+    for UnappliedLimit { reason: why, .. } in not_applied {
         if told.contains(&why) {
             continue;
         }
         told.push(why);
-        let same = not_applied.iter().filter(|it| it.why == *why).map(|it| it.limit.name());
+        let same = not_applied.iter().filter(|it| it.reason == *why).map(|it| it.limit.name());
         page.line("", &format!("not {}: {why}", same.collect::<Vec<_>>().join(", ")));
     }
     if !not_applied.is_empty() {
-        let with = if not_applied.iter().all(|it| matches!(it.why, Why::NoDisk(_))) {
+        let with = if not_applied.iter().all(|it| matches!(it.reason, UnappliedReason::NoDisk(_))) {
             "TMPDIR on a disk"
         } else {
             "root, or a delegated group"
         };
-        page.enables("these limits for parts of a system", Some(with));
+        page.write_benefit("these limits for parts of a system", Some(with));
     }
 }
 
-fn jitter(latency: &Latency) -> String {
+fn format_jitter(latency: &LatencyHistogram) -> String {
     let time = |it: Option<Nanos>| it.map_or("-".to_owned(), |it| format!("{:.1} us", it.as_micros_f64()));
     let (p50, p99) = (time(latency.quantile(0.5)), time(latency.quantile(0.99)));
     format!("p50 {p50}, p99 {p99}, max {}; {} wakes, one each ms", time(latency.max()), latency.count())
@@ -285,12 +288,12 @@ fn jitter(latency: &Latency) -> String {
 
 /// Text in two columns, at most 80 wide.
 #[derive(Debug, Default)]
-struct Page(String);
+struct TextColumns(String);
 
 const NAME: usize = 14;
 const WIDTH: usize = 80;
 
-impl Page {
+impl TextColumns {
     fn section(&mut self, title: &str) {
         let space = if self.0.is_empty() { "" } else { "\n" };
         writeln!(self.0, "{space}{title}").expect("strings grow");
@@ -300,7 +303,7 @@ impl Page {
         self.wrapped(&format!("  {name:<NAME$}"), value);
     }
 
-    fn enables(&mut self, what: &str, with: Option<&str>) {
+    fn write_benefit(&mut self, what: &str, with: Option<&str>) {
         let with = with.map_or(String::new(), |it| format!(": {it}"));
         self.wrapped(&" ".repeat(NAME + 2), &format!("would enable {what}{with}"));
     }
@@ -337,15 +340,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages() {
-        let check = |write: fn(&mut Page), expected: &str| {
-            let mut page = Page::default();
+    fn wraps_text_in_two_columns() {
+        let check = |write: fn(&mut TextColumns), expected: &str| {
+            let mut page = TextColumns::default();
             write(&mut page);
             assert_eq!(page.0, expected);
         };
         check(|it| it.line("io_uring", "works"), "  io_uring      works\n");
-        check(|it| it.enables("more", None), "                would enable more\n");
-        let long = |it: &mut Page| it.line("x", &"seventeen letters ".repeat(4));
+        check(|it| it.write_benefit("more", None), "                would enable more\n");
+        let long = |it: &mut TextColumns| it.line("x", &"seventeen letters ".repeat(4));
         check(
             long,
             "  x             seventeen letters seventeen letters seventeen letters seventeen\n                letters\n",
@@ -360,16 +363,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_possible() {
-        let check = |not: &[(Limit, &Why)], expected: &str| {
+    fn lists_limits_that_hold_and_reasons() {
+        let check = |not: &[(Limit, &UnappliedReason)], expected: &str| {
             let not: Vec<_> =
-                not.iter().map(|&(limit, why)| NotApplied { limit, why: why.clone() }).collect();
-            let mut page = Page::default();
-            possible(&not, &mut page);
+                not.iter().map(|&(limit, why)| UnappliedLimit { limit, reason: why.clone() }).collect();
+            let mut page = TextColumns::default();
+            write_limits(&not, &mut page);
             assert_eq!(page.0, expected);
         };
         check(&[], "  limits        cpu, memory, read_iops, write_iops, read_bps, write_bps, cpus\n");
-        let disk = Why::NoDisk("tmpfs".to_owned());
+        let disk = UnappliedReason::NoDisk("tmpfs".to_owned());
         let all_io =
             [Limit::ReadIops, Limit::WriteIops, Limit::ReadBps, Limit::WriteBps].map(|it| (it, &disk));
         check(
@@ -378,7 +381,7 @@ mod tests {
              the data lies on\n                tmpfs, which is no disk that could be throttled\n                \
              would enable these limits for parts of a system: TMPDIR on a\n                disk\n",
         );
-        let missing = Why::NoController("cpu".to_owned());
+        let missing = UnappliedReason::NoController("cpu".to_owned());
         check(
             &Limit::ALL.map(|it| (it, &missing)),
             "  limits        none can be applied\n                not cpu, memory, read_iops, write_iops, \
@@ -388,9 +391,9 @@ mod tests {
     }
 
     #[test]
-    fn files_that_may_be_open() {
-        assert_eq!(files((Some(1024), Some(4096))), "1024, at most 4096");
-        assert_eq!(files((Some(1024), Some(1024))), "1024");
-        assert_eq!(files((None, None)), "no limit");
+    fn warns_of_a_low_file_limit() {
+        assert_eq!(format_file_limit((Some(1024), Some(4096))), "1024, at most 4096");
+        assert_eq!(format_file_limit((Some(1024), Some(1024))), "1024");
+        assert_eq!(format_file_limit((None, None)), "no limit");
     }
 }

@@ -5,8 +5,8 @@ use crate::terminal;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use clap::{Parser, ValueEnum};
-use model::{Cell, Latency, Packer, Tick};
-use report::terminal::{safe, safe_json, safe_line};
+use model::{HistogramEncoder, LatencyHistogram, ScriptCounts, Tick};
+use report::terminal::{sanitise, sanitise_json, sanitise_line};
 use rustix::fs::OFlags;
 use serde_json::{Value, json};
 use std::fs::{File, OpenOptions, create_dir_all};
@@ -14,7 +14,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use store::{Recorded, Run};
+use store::{Run, TrialRecord};
 
 /// Writes a run as files that other programs read.
 #[derive(Clone, Debug, Parser)]
@@ -62,14 +62,14 @@ pub fn main(args: &[String]) -> ExitCode {
     }
 }
 
-type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+type ExportResult<T> = Result<T, Box<dyn std::error::Error>>;
 
-fn export(args: &Args) -> Outcome<Vec<PathBuf>> {
+fn export(args: &Args) -> ExportResult<Vec<PathBuf>> {
     let path = store::find(&args.dir, &args.run)?;
     let run = Run::open(&path)?;
-    create_dir_all(&args.out).map_err(|error| told("make", &args.out, &error))?;
+    create_dir_all(&args.out).map_err(|error| io_error_text("make", &args.out, &error))?;
     let stem = path.file_stem().and_then(|it| it.to_str()).unwrap_or("run").to_owned();
-    let mut shelf = Shelf { out: args.out.clone(), stem, written: Vec::new() };
+    let mut shelf = OutputFiles { out: args.out.clone(), stem, written: Vec::new() };
     match args.format {
         Format::Csv => csv(&run, &mut shelf)?,
         Format::Json => json(&run, &mut shelf)?,
@@ -78,33 +78,39 @@ fn export(args: &Args) -> Outcome<Vec<PathBuf>> {
     Ok(shelf.written)
 }
 
-fn told(attempt: &str, path: &Path, error: &io::Error) -> String {
+fn io_error_text(attempt: &str, path: &Path, error: &io::Error) -> String {
     format!("could not {attempt} \"{}\": {error}", path.display())
 }
 
 /// Where the files go.
-struct Shelf {
+struct OutputFiles {
     out: PathBuf,
     stem: String,
     written: Vec<PathBuf>,
 }
 
-impl Shelf {
+impl OutputFiles {
     /// Writes one file; only its owner may read it, and a link is not followed.
-    fn file(&mut self, end: &str, write: impl FnOnce(&mut BufWriter<File>) -> Outcome<()>) -> Outcome<()> {
+    fn write_file(
+        &mut self,
+        end: &str,
+        write: impl FnOnce(&mut BufWriter<File>) -> ExportResult<()>,
+    ) -> ExportResult<()> {
         let path = self.out.join(format!("{}.{end}", self.stem));
         // A link is not followed: the user did not name its target.
-        let mut to =
-            BufWriter::new(private(&path, OFlags::NOFOLLOW).map_err(|error| told("write", &path, &error))?);
+        let mut to = BufWriter::new(
+            create_private_file(&path, OFlags::NOFOLLOW)
+                .map_err(|error| io_error_text("write", &path, &error))?,
+        );
         write(&mut to)?;
-        to.flush().map_err(|error| told("write", &path, &error))?;
+        to.flush().map_err(|error| io_error_text("write", &path, &error))?;
         self.written.push(path);
         Ok(())
     }
 }
 
 /// Makes or empties a file of a run's contents. Only its owner may read it; one that was there keeps its permissions.
-pub fn private(path: &Path, flags: OFlags) -> io::Result<File> {
+pub fn create_private_file(path: &Path, flags: OFlags) -> io::Result<File> {
     let flags = flags.bits() as i32;
     OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).custom_flags(flags).open(path)
 }
@@ -113,16 +119,16 @@ pub fn private(path: &Path, flags: OFlags) -> io::Result<File> {
 const QUANTILES: [(&str, f64); 5] =
     [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p999", 0.999)];
 
-fn csv(run: &Run, shelf: &mut Shelf) -> Outcome<()> {
+fn csv(run: &Run, shelf: &mut OutputFiles) -> ExportResult<()> {
     let trials = run.trials()?;
-    shelf.file("trials.csv", |to| {
+    shelf.write_file("trials.csv", |to| {
         writeln!(to, "trial,cell,repetition,position,begun_ms,status,valid,setting")?;
         for it in &trials {
             let label: Vec<_> =
                 it.trial.label.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
             let valid = it.valid.map_or(String::new(), |it| it.to_string());
             let (id, t) = (it.id.0, &it.trial);
-            let (status, setting) = (runs::state(&it.state), text(&label.join(" ")));
+            let (status, setting) = (runs::state(&it.state), csv_field(&label.join(" ")));
             writeln!(
                 to,
                 "{id},{},{},{},{},{status},{valid},{setting}",
@@ -131,7 +137,7 @@ fn csv(run: &Run, shelf: &mut Shelf) -> Outcome<()> {
         }
         Ok(())
     })?;
-    shelf.file("ticks.csv", |to| {
+    shelf.write_file("ticks.csv", |to| {
         write!(
             to,
             "trial,second,from_ns,to_ns,operation,ok,late,failed,unknown,dropped,retried,retries,above_limit"
@@ -141,11 +147,11 @@ fn csv(run: &Run, shelf: &mut Shelf) -> Outcome<()> {
             QUANTILES.iter().try_for_each(|(name, _)| write!(to, ",{of}_{name}_ns"))?;
         }
         writeln!(to, ",in_flight")?;
-        each_cell(run, &trials, |it, tick, operation, cell| {
+        for_each_operation(run, &trials, |it, tick, operation, cell| {
             let Tick { second, interval, in_flight, .. } = tick;
             let (from, to_ns) = (interval.from.0, interval.to.0);
-            write!(to, "{},{second},{from},{to_ns},{}", it.id.0, text(operation))?;
-            let Cell { ok, late, dropped, retried, retries, above_limit, .. } = cell;
+            write!(to, "{},{second},{from},{to_ns},{}", it.id.0, csv_field(operation))?;
+            let ScriptCounts { ok, late, dropped, retried, retries, above_limit, .. } = cell;
             let (failed, unknown) = (cell.failed.total(), cell.unknown.total());
             write!(to, ",{ok},{late},{failed},{unknown},{dropped},{retried},{retries},{above_limit}")?;
             for of in [&cell.response, &cell.service] {
@@ -157,9 +163,9 @@ fn csv(run: &Run, shelf: &mut Shelf) -> Outcome<()> {
             Ok(writeln!(to, ",{in_flight}")?)
         })
     })?;
-    shelf.file("failures.csv", |to| {
+    shelf.write_file("failures.csv", |to| {
         writeln!(to, "trial,second,operation,class,code,count")?;
-        each_cell(run, &trials, |it, tick, operation, cell| {
+        for_each_operation(run, &trials, |it, tick, operation, cell| {
             for (class, all) in [("failed", &cell.failed), ("unknown", &cell.unknown)] {
                 let other = (all.other() > 0).then(|| ("other".to_owned(), all.other()));
                 for (code, count) in all.iter().map(|(code, n)| (code.to_string(), n)).chain(other) {
@@ -168,15 +174,15 @@ fn csv(run: &Run, shelf: &mut Shelf) -> Outcome<()> {
                         "{},{},{},{class},{},{count}",
                         it.id.0,
                         tick.second,
-                        text(operation),
-                        text(&code)
+                        csv_field(operation),
+                        csv_field(&code)
                     )?;
                 }
             }
             Ok(())
         })
     })?;
-    shelf.file("samples.csv", |to| {
+    shelf.write_file("samples.csv", |to| {
         writeln!(to, "trial,at_ns,node,series,label,value")?;
         for it in &trials {
             let parts = run.sample_parts(it.id)?.flat_map(|it| match it {
@@ -185,20 +191,20 @@ fn csv(run: &Run, shelf: &mut Shelf) -> Outcome<()> {
             });
             for s in parts {
                 let s = s?;
-                let words = [&s.node, &s.series, &s.label].map(|it| text(it)).join(",");
+                let words = [&s.node, &s.series, &s.label].map(|it| csv_field(it)).join(",");
                 writeln!(to, "{},{},{words},{}", it.id.0, s.at.0, s.value)?;
             }
         }
         Ok(())
     })?;
-    shelf.file("events.csv", |to| {
+    shelf.write_file("events.csv", |to| {
         writeln!(to, "trial,at_ns,node,kind,code,text")?;
         for it in &trials {
             for event in run.events(it.id)? {
                 let kind = json!(event.kind);
-                let (node, code) = (text(&event.node), text(event.code.as_deref().unwrap_or("")));
+                let (node, code) = (csv_field(&event.node), csv_field(event.code.as_deref().unwrap_or("")));
                 let kind = kind.as_str().unwrap_or_default();
-                writeln!(to, "{},{},{node},{kind},{code},{}", it.id.0, event.at.0, text(&event.text))?;
+                writeln!(to, "{},{},{node},{kind},{code},{}", it.id.0, event.at.0, csv_field(&event.text))?;
             }
         }
         Ok(())
@@ -206,15 +212,15 @@ fn csv(run: &Run, shelf: &mut Shelf) -> Outcome<()> {
 }
 
 /// All ticks of all trials, one after the other, by operation.
-fn each_cell(
+fn for_each_operation(
     run: &Run,
-    trials: &[Recorded],
-    mut see: impl FnMut(&Recorded, &Tick, &str, &Cell) -> Outcome<()>,
-) -> Outcome<()> {
+    trials: &[TrialRecord],
+    mut see: impl FnMut(&TrialRecord, &Tick, &str, &ScriptCounts) -> ExportResult<()>,
+) -> ExportResult<()> {
     for it in trials {
         for tick in run.ticks(it.id)? {
             let tick = tick?;
-            for (operation, cell) in it.trial.operations.iter().zip(&tick.interval.cells) {
+            for (operation, cell) in it.trial.operations.iter().zip(&tick.interval.scripts) {
                 see(it, &tick, &operation.name, cell)?;
             }
         }
@@ -224,19 +230,19 @@ fn each_cell(
 
 /// A text as a field of CSV (RFC 4180). A spreadsheet would compute what begins as a formula; it gets an apostrophe. What a
 /// terminal would obey is written as a visible escape.
-fn text(it: &str) -> String {
-    let it = &safe(it, false);
+fn csv_field(it: &str) -> String {
+    let it = &sanitise(it, false);
     let formula = it.starts_with(['=', '+', '-', '@', '\t', '\r']);
     let it = if formula { format!("'{it}") } else { it.to_owned() };
     if it.contains([',', '"', '\n', '\r']) { format!("\"{}\"", it.replace('"', "\"\"")) } else { it }
 }
 
-fn json(run: &Run, shelf: &mut Shelf) -> Outcome<()> {
-    shelf.file("json", |to| {
+fn json(run: &Run, shelf: &mut OutputFiles) -> ExportResult<()> {
+    shelf.write_file("json", |to| {
         let header = run.header()?;
         let state = run.state()?;
         let head = json!({
-            "name": header.name, "program": header.program, "begun_ms": header.begun_ms, "seed": header.seed,
+            "name": header.name, "program": header.pgdyno_version, "begun_ms": header.begun_ms, "seed": header.seed,
             "file": header.text, "experiment": header.experiment, "machine": header.machine,
             "versions": header.versions, "status": runs::state(&state),
             "notes": run.notes()?.iter().map(|it| json!({
@@ -244,7 +250,7 @@ fn json(run: &Run, shelf: &mut Shelf) -> Outcome<()> {
             })).collect::<Value>(),
         });
         // Not gathered first: the ticks of a long run are more than memory holds.
-        let head = safe_json(&head.to_string());
+        let head = sanitise_json(&head.to_string());
         write!(to, "{},\"trials\":[", head.strip_suffix('}').expect("a JSON object ends with a brace"))?;
         for (i, it) in run.trials()?.iter().enumerate() {
             let trial = json!({
@@ -253,25 +259,25 @@ fn json(run: &Run, shelf: &mut Shelf) -> Outcome<()> {
                 "valid": it.valid, "summary": it.summary,
                 "nodes": it.trial.nodes.iter().map(|it| json!({
                     "name": it.name, "kind": it.kind, "version": it.version, "program": it.program,
-                    "entrance": it.entrance, "limits": it.limits, "not_applied": it.not_applied,
+                    "entrance": it.transport, "limits": it.limits, "not_applied": it.unapplied_limits,
                     "configuration": it.configuration.iter().map(|it| json!({"name": it.name, "text": it.text}))
                         .collect::<Value>(),
                 })).collect::<Value>(),
                 "events": run.events(it.id)?,
             });
-            let trial = safe_json(&trial.to_string());
+            let trial = sanitise_json(&trial.to_string());
             let comma = if i > 0 { "," } else { "" };
             write!(to, "{comma}{},\"samples\":[", trial.strip_suffix('}').expect("as above"))?;
             let mut between = "";
             for part in run.sample_parts(it.id)? {
                 for sample in part? {
-                    write!(to, "{between}{}", safe_json(&json!(sample).to_string()))?;
+                    write!(to, "{between}{}", sanitise_json(&json!(sample).to_string()))?;
                     between = ",";
                 }
             }
             write!(to, "],\"ticks\":[")?;
             for (j, tick) in run.ticks(it.id)?.enumerate() {
-                write!(to, "{}{}", if j > 0 { "," } else { "" }, safe_json(&tick_json(it, &tick?).to_string()))?;
+                write!(to, "{}{}", if j > 0 { "," } else { "" }, sanitise_json(&tick_json(it, &tick?).to_string()))?;
             }
             write!(to, "]}}")?;
         }
@@ -279,10 +285,10 @@ fn json(run: &Run, shelf: &mut Shelf) -> Outcome<()> {
     })
 }
 
-fn tick_json(trial: &Recorded, it: &Tick) -> Value {
-    let mut packer = Packer::new();
-    let mut distribution = |it: &Latency| {
-        let packed = packer.pack(it);
+fn tick_json(trial: &TrialRecord, it: &Tick) -> Value {
+    let mut packer = HistogramEncoder::new();
+    let mut distribution = |it: &LatencyHistogram| {
+        let packed = packer.encode(it);
         let quantiles: serde_json::Map<_, _> =
             QUANTILES.iter().map(|(name, q)| (format!("{name}_ns"), json!(it.quantile(*q)))).collect();
         let mut all = json!({
@@ -292,7 +298,7 @@ fn tick_json(trial: &Recorded, it: &Tick) -> Value {
         all.as_object_mut().expect("it was written as one").extend(quantiles);
         all
     };
-    let failures = |it: &model::Failures| {
+    let failures = |it: &model::FailureCounts| {
         let other = (it.other() > 0).then(|| ("other".to_owned(), json!(it.other())));
         it.iter()
             .map(|(code, n)| (code.to_string(), json!(n)))
@@ -303,7 +309,7 @@ fn tick_json(trial: &Recorded, it: &Tick) -> Value {
         .trial
         .operations
         .iter()
-        .zip(&it.interval.cells)
+        .zip(&it.interval.scripts)
         .map(|(operation, cell)| {
             json!({
                 "operation": operation.name, "ok": cell.ok, "late": cell.late, "failed": failures(&cell.failed),
@@ -315,7 +321,7 @@ fn tick_json(trial: &Recorded, it: &Tick) -> Value {
         .collect();
     let interval = &it.interval;
     json!({
-        "second": it.second, "from_ns": interval.from, "to_ns": interval.to, "begun": interval.begun,
+        "second": it.second, "from_ns": interval.from, "to_ns": interval.to, "begun": interval.started,
         "in_flight": it.in_flight, "operations": operations, "send_lag": distribution(&interval.send_lag),
         "backlog_wait": distribution(&interval.backlog_wait), "connects": distribution(&interval.connects),
         "refused": failures(&interval.refused),
@@ -324,31 +330,31 @@ fn tick_json(trial: &Recorded, it: &Tick) -> Value {
 
 /// A log in the format of `HistogramLogWriter.java`, version 1.3: seconds since the trial began, the greatest value in
 /// milliseconds, and the histogram, whose values are nanoseconds.
-fn hlog(run: &Run, shelf: &mut Shelf) -> Outcome<()> {
+fn hlog(run: &Run, shelf: &mut OutputFiles) -> ExportResult<()> {
     for it in run.trials()? {
-        shelf.file(&format!("trial-{}.hlog", it.id.0), |to| {
+        shelf.write_file(&format!("trial-{}.hlog", it.id.0), |to| {
             let begun = it.trial.begun_ms as f64 / 1e3;
             writeln!(to, "#[pgdyno: response times; with .service, service times; values are nanoseconds]")?;
             writeln!(to, "#[Histogram log format version 1.3]")?;
             writeln!(
                 to,
                 "#[StartTime: {begun:.3} (seconds since epoch), {}]",
-                store::utc(it.trial.begun_ms)
+                store::format_utc(it.trial.begun_ms)
             )?;
             writeln!(to, "#[BaseTime: {begun:.3} (seconds since epoch)]")?;
             writeln!(
                 to,
                 "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\""
             )?;
-            let mut packer = Packer::new();
+            let mut packer = HistogramEncoder::new();
             let mut first = None;
-            each_cell(run, std::slice::from_ref(&it), |_, tick, operation, cell| {
+            for_each_operation(run, std::slice::from_ref(&it), |_, tick, operation, cell| {
                 let (from, until) = (tick.interval.from, tick.interval.to);
                 let since = from - *first.get_or_insert(from);
                 for (suffix, of) in [("", &cell.response), (".service", &cell.service)] {
                     let Some(max) = of.max() else { continue };
                     let (start, length) = (since.as_secs_f64(), (until - from).as_secs_f64());
-                    let v2 = STANDARD.encode(packer.pack(of).v2);
+                    let v2 = STANDARD.encode(packer.encode(of).v2);
                     let max = max.as_millis_f64();
                     writeln!(to, "Tag={}{suffix},{start:.3},{length:.3},{max:.3},{v2}", tag(operation))?;
                 }
@@ -361,7 +367,7 @@ fn hlog(run: &Run, shelf: &mut Shelf) -> Outcome<()> {
 
 /// A tag holds neither commas nor blanks.
 fn tag(operation: &str) -> String {
-    safe_line(operation)
+    sanitise_line(operation)
         .chars()
         .map(|it| if it == ',' || it.is_whitespace() || it.is_control() { '_' } else { it })
         .collect()
@@ -372,7 +378,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields() {
+    fn escapes_csv_fields() {
         for (it, expected) in [
             ("read", "read"),
             ("a,b", "\"a,b\""),
@@ -387,7 +393,7 @@ mod tests {
             ("a=1", "a=1"),
             ("", ""),
         ] {
-            assert_eq!(text(it), expected, "{it:?}");
+            assert_eq!(csv_field(it), expected, "{it:?}");
         }
         assert_eq!(tag("<builtin: select only>,x"), "<builtin:_select_only>_x");
     }

@@ -1,7 +1,7 @@
 //! `pgdyno init`: with which experiment file does one begin?
 
 use crate::terminal;
-use crate::voice::plain;
+use crate::voice::os_error_text;
 use clap::{Parser, ValueEnum};
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
@@ -16,20 +16,20 @@ struct Args {
     file: PathBuf,
     /// What the experiment is to find, as its `find` says it; without, it compares the cells of a matrix
     #[arg(long, value_name = "WHAT")]
-    find: Option<Find>,
+    find: Option<InitGoal>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Find {
+enum InitGoal {
     /// Whether everything that was acknowledged survives a failover
     Failover,
 }
 
 /// What is written: every section that such an experiment has, with a comment.
-fn beginning(find: Option<Find>) -> &'static str {
+fn template(find: Option<InitGoal>) -> &'static str {
     match find {
         None => include_str!("init/matrix.yaml"),
-        Some(Find::Failover) => include_str!("init/failover.yaml"),
+        Some(InitGoal::Failover) => include_str!("init/failover.yaml"),
     }
 }
 
@@ -45,7 +45,7 @@ pub fn main(args: &[String]) -> ExitCode {
         .write(true)
         .create_new(true)
         .open(&args.file)
-        .and_then(|mut file| file.write_all(beginning(args.find).as_bytes()));
+        .and_then(|mut file| file.write_all(template(args.find).as_bytes()));
     match written {
         Ok(()) => {
             outln!("wrote {shown}; look at it, then:  pgdyno check {shown}");
@@ -58,7 +58,7 @@ pub fn main(args: &[String]) -> ExitCode {
             ExitCode::FAILURE
         }
         Err(error) => {
-            errln!("pgdyno init: error: cannot write {shown}: {}", plain(&error));
+            errln!("pgdyno init: error: cannot write {shown}: {}", os_error_text(&error));
             ExitCode::FAILURE
         }
     }

@@ -48,59 +48,59 @@ struct Args {
 enum Command {
     /// Measure the system that an experiment file describes
     #[command(disable_help_flag = true)]
-    Run(Rest),
+    Run(CommandArgs),
     /// Measure a server, with pgbench's options and scripts
     #[command(disable_help_flag = true)]
-    Bench(Rest),
+    Bench(CommandArgs),
     /// Tell all mistakes in an experiment file, or what it would run
     #[command(disable_help_flag = true)]
-    Check(Rest),
+    Check(CommandArgs),
     /// Write an experiment file to begin with
     #[command(disable_help_flag = true)]
-    Init(Rest),
+    Init(CommandArgs),
     /// Print the JSON Schema of experiment files, for editors
     #[command(disable_help_flag = true)]
-    Schema(Rest),
+    Schema(CommandArgs),
     /// Keep the system of an experiment file up, to be explored by hand
     #[command(disable_help_flag = true)]
-    Stack(Rest),
+    Stack(CommandArgs),
     /// List, show and remove the runs that were kept
     #[command(disable_help_flag = true)]
-    Runs(Rest),
+    Runs(CommandArgs),
     /// Show runs in a browser, those that are kept and the one that goes on
     #[command(disable_help_flag = true)]
-    Serve(Rest),
+    Serve(CommandArgs),
     /// Write a run as a page: HTML, Markdown, JSON or JUnit
     #[command(disable_help_flag = true)]
-    Report(Rest),
+    Report(CommandArgs),
     /// Compare runs: what changed, and can that be said?
     #[command(disable_help_flag = true)]
-    Compare(Rest),
+    Compare(CommandArgs),
     /// Show when an experiment's figures changed, over all its runs
     #[command(disable_help_flag = true)]
-    History(Rest),
+    History(CommandArgs),
     /// Tell which indexes would help the statements of a run, and which statements none helps
     #[command(disable_help_flag = true)]
-    Advise(Rest),
+    Advise(CommandArgs),
     /// Write a run as CSV, JSON or for HdrHistogram's tools
     #[command(disable_help_flag = true)]
-    Export(Rest),
+    Export(CommandArgs),
     /// Preview a schedule of arrivals
     #[command(disable_help_flag = true)]
-    Schedule(Rest),
+    Schedule(CommandArgs),
     /// Start a throw-away server, measure it, leave nothing running
     #[command(disable_help_flag = true)]
-    Demo(Rest),
+    Demo(CommandArgs),
     /// Print what this machine offers, and what each missing thing would enable
     #[command(disable_help_flag = true)]
-    Doctor(Rest),
+    Doctor(CommandArgs),
     /// Watch over the processes that pgdyno started
     #[command(hide = true)]
     Keeper,
 }
 
 #[derive(Debug, clap::Args)]
-struct Rest {
+struct CommandArgs {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
     args: Vec<String>,
 }
@@ -110,13 +110,13 @@ fn main() -> ExitCode {
     let path = args.next().unwrap_or_default();
     if Path::new(&path).file_stem().is_some_and(|it| it == "pgbench") {
         let rest: Vec<String> = args.collect();
-        return terminal::end(bench::main("pgbench", &rest));
+        return terminal::finish(bench::main("pgbench", &rest));
     }
     let command = match Args::try_parse() {
         Ok(it) => it.command,
-        Err(error) => return terminal::end(terminal::usage(&error)),
+        Err(error) => return terminal::finish(terminal::usage(&error)),
     };
-    terminal::end(match command {
+    terminal::finish(match command {
         Command::Bench(it) => bench::main("pgdyno bench", &it.args),
         Command::Run(it) => run::main(&it.args),
         Command::Check(it) => check::main(&it.args),

@@ -1,11 +1,11 @@
 //! How do threads, clocks and channels become one measurement?
 
-use crate::voice::Trouble;
-use analysis::outage::Gaps;
-use load::driver::{self, Address, Clock, Driven, Gate, Ground};
-use load::ledger::{self, Drain, Tap};
-use load::{Log, Said, Shard, Tally, Workload};
-use model::{Interval, Measured, Nanos, Record};
+use crate::voice::CommandError;
+use analysis::outage::OutageDetector;
+use load::driver::{self, Address, Clock, DriveResult, DriverContext, StartGate};
+use load::ledger::{self, LedgerConsumer, LedgerProducer};
+use load::{IntervalRecorder, LoadEvent, Shard, TransactionLog, Workload};
+use model::{Interval, Measurement, Nanos, Record};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use stack::host;
 use std::collections::VecDeque;
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// Everything a run needs, found out beforehand.
 #[derive(Debug)]
-pub struct Ready {
+pub struct LoadConfig {
     pub work: Arc<Workload>,
     /// Where PostgreSQL listens, by door and host: one, or a second for the replicas; none if it is not asked.
     pub postgres: Vec<Vec<Address>>,
@@ -43,7 +43,7 @@ pub enum Driver {
 impl Driver {
     /// io_uring pays where answers come many at a time, in a closed model. Where arrivals come one by one, or each brings
     /// a connection of its own, epoll sends sooner; measured, see docs/bench.md.
-    pub fn suited(many: bool) -> Driver {
+    pub fn for_load(many: bool) -> Driver {
         if many && driver::uring::is_available() { Driver::IoUring } else { Driver::Epoll }
     }
 
@@ -57,74 +57,74 @@ impl Driver {
 }
 
 /// Told what happens while it happens, on the thread that called [`run`].
-pub trait Watch {
+pub trait LoadListener {
     /// The window begins at this moment of the clock.
-    fn begins(&mut self, _at: Nanos) {}
+    fn on_begin(&mut self, _at: Nanos) {}
     /// Another second, all threads together; `began` is when the window did.
-    fn tick(&mut self, _interval: &Interval, _began: Nanos) {}
+    fn on_tick(&mut self, _interval: &Interval, _began: Nanos) {}
     /// Called some hundred times per second, whatever happens.
-    fn look(&mut self) {}
+    fn poll(&mut self) {}
     /// What came after the last whole second.
-    fn rest(&mut self, _interval: &Interval) {}
-    fn said(&mut self, _said: Said) {}
+    fn on_rest(&mut self, _interval: &Interval) {}
+    fn on_event(&mut self, _said: LoadEvent) {}
     /// Records of one thread in the order of their ends. On a thread of its own while [`Ready::log`].
-    fn log(&mut self, _thread: usize, _records: &[Record], _began: Nanos) {}
+    fn on_records(&mut self, _thread: usize, _records: &[Record], _began: Nanos) {}
 }
 
 /// Why nothing was measured.
 #[derive(Debug)]
-pub enum Unmeasured {
+pub enum MeasureError {
     /// The system refused what a driver needs.
     System(io::Error),
     /// No client could connect; what was said of it went to the watcher.
-    NobodyConnected,
+    NoClientConnected,
     /// `stop` was set before the window began.
     Stopped,
 }
 
 /// How often the watcher is served.
-const LOOK: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// Between the opening of the gate and the window, so that all threads see it in time.
-const LEAD: Nanos = Nanos::from_millis(5);
+const START_DELAY: Nanos = Nanos::from_millis(5);
 /// Intervals of one thread under way to the watcher.
-const INTERVALS: usize = 3;
+const INTERVALS_IN_FLIGHT: usize = 3;
 
 /// What the threads tell a ledger through, and where it comes out: whoever empties it must do so before [`run_kept`] begins,
 /// for threads wait until what they are about to use has been written. `system`: the servers' `system_identifier`.
-pub fn taps(ready: &Ready, system: u64) -> (Vec<Tap>, Drain) {
+pub fn taps(ready: &LoadConfig, system: u64) -> (Vec<LedgerProducer>, LedgerConsumer) {
     let work = &ready.work;
-    let threads: Vec<_> = (0..work.plan().threads).map(|k| work.deal(k)).collect();
-    ledger::taps(&threads, system)
+    let threads: Vec<_> = (0..work.plan().threads).map(|k| work.clients_of_thread(k)).collect();
+    ledger::ledger_channel(&threads, system)
 }
 
 /// Runs the workload on its threads; `stop` ends it early, and keeps what was measured until then.
 pub fn run(
-    ready: &Ready,
+    ready: &LoadConfig,
     clock: Clock,
-    watch: &mut dyn Watch,
+    watch: &mut dyn LoadListener,
     stop: &AtomicBool,
-) -> Result<Measured, Unmeasured> {
-    run_kept(ready, Vec::new(), clock, watch, stop)
+) -> Result<Measurement, MeasureError> {
+    run_with_ledger(ready, Vec::new(), clock, watch, stop)
 }
 
 /// The same, telling a ledger of every write with a key: by the [`taps`] of its threads, or none where there is no ledger. Its
 /// moments are those of `clock`. When this returns, nothing more comes out.
-pub fn run_kept(
-    ready: &Ready,
-    taps: Vec<Tap>,
+pub fn run_with_ledger(
+    ready: &LoadConfig,
+    taps: Vec<LedgerProducer>,
     clock: Clock,
-    watch: &mut dyn Watch,
+    watch: &mut dyn LoadListener,
     stop: &AtomicBool,
-) -> Result<Measured, Unmeasured> {
+) -> Result<Measurement, MeasureError> {
     let mut taps = taps.into_iter();
     let threads = ready.work.plan().threads;
-    let gate = Gate::new(usize::from(threads));
+    let gate = StartGate::new(usize::from(threads));
     let (says, said) = channel();
     thread::scope(|scope| {
         let mut lines = Vec::new();
         let mut handles = Vec::new();
         for k in 0..threads {
-            let (line, mut tally) = Line::new(ready, k);
+            let (line, mut tally) = ThreadChannel::new(ready, k);
             lines.push(line);
             if let Some(mut tap) = taps.next() {
                 // While clients connect: it is written long before the window begins.
@@ -132,7 +132,7 @@ pub fn run_kept(
                 tally = tally.with_ledger(tap);
             }
             let shard = Shard::new(ready.work.clone(), k, tally);
-            let ground = Ground {
+            let ground = DriverContext {
                 postgres: &ready.postgres,
                 services: &ready.services,
                 clock,
@@ -140,7 +140,7 @@ pub fn run_kept(
                 stop,
                 abandon: &ready.abandon,
                 spin: ready.spin,
-                says: says.clone(),
+                events: says.clone(),
             };
             let name = thread::Builder::new().name(format!("load-{k}"));
             let driver = ready.driver;
@@ -148,104 +148,114 @@ pub fn run_kept(
                 Driver::Epoll => driver::epoll::drive(shard, &ground),
                 Driver::IoUring => driver::uring::drive(shard, &ground),
             });
-            handles.push(handle.map_err(Unmeasured::System)?);
+            handles.push(handle.map_err(MeasureError::System)?);
         }
         let merged = ready.work.interval();
-        let mut desk = Desk { lines, said, merged, gaps: Gaps::default(), watch };
+        let mut desk =
+            Collector { lines, events: said, merged, gaps: OutageDetector::default(), listener: watch };
         let began = desk.open_gate(&gate, &clock, stop, ready.work.plan().reconnect);
-        let host = host::Watch::start();
+        let host = host::HostMonitor::start();
         while !handles.iter().all(thread::ScopedJoinHandle::is_finished) {
-            thread::sleep(LOOK);
+            thread::sleep(POLL_INTERVAL);
             desk.serve(began.as_ref().copied().unwrap_or_default());
         }
-        let driven: io::Result<Vec<Driven<Tally>>> =
+        let driven: io::Result<Vec<DriveResult<IntervalRecorder>>> =
             handles.into_iter().map(|it| it.join().expect("a driver does not panic")).collect();
-        let driven = driven.map_err(Unmeasured::System)?;
+        let driven = driven.map_err(MeasureError::System)?;
         Ok(desk.close(driven, began?, clock, host))
     })
 }
 
 /// What runs between one thread and the watcher.
-struct Line {
+struct ThreadChannel {
     filled: Receiver<Box<Interval>>,
     empty: SyncSender<Box<Interval>>,
     waiting: VecDeque<Box<Interval>>,
-    log: Option<Batches>,
+    log: Option<RecordChannel>,
 }
 
 /// A thread's records on their way to the watcher, and emptied ones back.
-struct Batches {
+struct RecordChannel {
     filled: Receiver<Vec<Record>>,
     empty: SyncSender<Vec<Record>>,
 }
 
-impl Line {
-    fn new(ready: &Ready, k: u16) -> (Line, Tally) {
-        let (filled, take_filled) = sync_channel(INTERVALS);
-        let (empty, take_empty) = sync_channel(INTERVALS);
-        for _ in 0..INTERVALS {
+impl ThreadChannel {
+    fn new(ready: &LoadConfig, k: u16) -> (ThreadChannel, IntervalRecorder) {
+        let (filled, take_filled) = sync_channel(INTERVALS_IN_FLIGHT);
+        let (empty, take_empty) = sync_channel(INTERVALS_IN_FLIGHT);
+        for _ in 0..INTERVALS_IN_FLIGHT {
             empty.send(Box::new(ready.work.interval())).expect("the channel has this much room");
         }
         let (line_log, tally_log) = if ready.log {
             let (filled, take_filled) = sync_channel(16);
             let (empty, take_empty) = sync_channel(16);
-            (Some(Batches { filled: take_filled, empty }), Some(Log::new(filled, take_empty)))
+            (
+                Some(RecordChannel { filled: take_filled, empty }),
+                Some(TransactionLog::new(filled, take_empty)),
+            )
         } else {
             (None, None)
         };
         let limit = ready.work.plan().latency_limit.unwrap_or(Nanos::MAX);
-        let tally =
-            Tally::new(ready.work.deal(k), ready.work.interval(), limit, filled, take_empty, tally_log);
-        (Line { filled: take_filled, empty, waiting: VecDeque::new(), log: line_log }, tally)
+        let tally = IntervalRecorder::new(
+            ready.work.clients_of_thread(k),
+            ready.work.interval(),
+            limit,
+            filled,
+            take_empty,
+            tally_log,
+        );
+        (ThreadChannel { filled: take_filled, empty, waiting: VecDeque::new(), log: line_log }, tally)
     }
 }
 
 /// Where the threads' reports come together.
-struct Desk<'a> {
-    lines: Vec<Line>,
-    said: Receiver<Said>,
+struct Collector<'a> {
+    lines: Vec<ThreadChannel>,
+    events: Receiver<LoadEvent>,
     merged: Interval,
-    gaps: Gaps,
-    watch: &'a mut dyn Watch,
+    gaps: OutageDetector,
+    listener: &'a mut dyn LoadListener,
 }
 
-impl Desk<'_> {
+impl Collector<'_> {
     /// Waits until every client has been connected or refused, and opens the gate: the moment the window begins.
     fn open_gate(
         &mut self,
-        gate: &Gate,
+        gate: &StartGate,
         clock: &Clock,
         stop: &AtomicBool,
         reconnect: bool,
-    ) -> Result<Nanos, Unmeasured> {
+    ) -> Result<Nanos, MeasureError> {
         while !gate.is_settled() {
             if stop.load(Ordering::Relaxed) {
-                return Err(Unmeasured::Stopped);
+                return Err(MeasureError::Stopped);
             }
             thread::sleep(Duration::from_millis(1));
             self.serve(Nanos::ZERO);
         }
         if gate.connected() == 0 && !reconnect {
             stop.store(true, Ordering::Relaxed);
-            return Err(Unmeasured::NobodyConnected);
+            return Err(MeasureError::NoClientConnected);
         }
-        let began = clock.now() + LEAD;
+        let began = clock.now() + START_DELAY;
         gate.open(began);
-        self.watch.begins(began);
+        self.listener.on_begin(began);
         Ok(began)
     }
 
     /// Passes on what has come.
     fn serve(&mut self, began: Nanos) {
-        self.watch.look();
-        while let Ok(said) = self.said.try_recv() {
-            self.watch.said(said);
+        self.listener.poll();
+        while let Ok(said) = self.events.try_recv() {
+            self.listener.on_event(said);
         }
         for (k, line) in self.lines.iter_mut().enumerate() {
             line.waiting.extend(line.filled.try_iter());
-            if let Some(Batches { filled, empty }) = &line.log {
+            if let Some(RecordChannel { filled, empty }) = &line.log {
                 for mut records in filled.try_iter() {
-                    self.watch.log(k, &records, began);
+                    self.listener.on_records(k, &records, began);
                     records.clear();
                     // A thread that has ended needs none back.
                     let _ = empty.try_send(records);
@@ -267,20 +277,20 @@ impl Desk<'_> {
             let second = second.expect("there is a thread");
             self.merged.merge(&second);
             self.gaps.second(&*second);
-            self.watch.tick(&second, began);
+            self.listener.on_tick(&second, began);
         }
     }
 
     /// Everything together.
     fn close(
         mut self,
-        driven: Vec<Driven<Tally>>,
+        driven: Vec<DriveResult<IntervalRecorder>>,
         began: Nanos,
         clock: Clock,
-        host: host::Watch,
-    ) -> Measured {
-        let ends = driven.iter().map(|it| it.shard.ends()).max().expect("there is a thread");
-        let ended = driven.iter().map(|it| it.ended).max().expect("there is a thread");
+        host: host::HostMonitor,
+    ) -> Measurement {
+        let ends = driven.iter().map(|it| it.shard.window_end()).max().expect("there is a thread");
+        let ended = driven.iter().map(|it| it.finished).max().expect("there is a thread");
         let window = if ends == Nanos::MAX { ended } else { ends.min(ended) } - began;
         let aborted = driven.iter().map(|it| it.shard.aborted_clients()).sum();
         let exhausted = driven.iter().map(|it| it.exhausted).sum();
@@ -301,23 +311,23 @@ impl Desk<'_> {
         if let Some(rest) = rest {
             self.merged.merge(&rest);
             self.gaps.second(&*rest);
-            self.watch.rest(&rest);
+            self.listener.on_rest(&rest);
         }
         let seen = host.stop();
-        let connecting = began - LEAD;
+        let connecting = began - START_DELAY;
         let interval = Interval { from: began, to: began + window, ..self.merged };
-        Measured {
+        Measurement {
             window,
             interval,
             outages: self.gaps.finish(window),
             clients,
-            efforts,
-            connecting,
-            aborted,
+            thread_usage: efforts,
+            connect_time: connecting,
+            aborted_clients: aborted,
             jitter: seen.jitter,
             suspended: seen.suspended,
-            stolen: seen.stolen,
-            exhausted,
+            steal_time: seen.stolen,
+            exhausted_connects: exhausted,
         }
     }
 }
@@ -326,7 +336,7 @@ impl Desk<'_> {
 const OTHER_FILES: u64 = 16;
 
 /// Asks for as many files as clients and threads need, if that is allowed without privilege; complains when it is not.
-pub fn allow_files(clients: u32, threads: u16) -> Result<(), Trouble> {
+pub fn raise_file_limit(clients: u32, threads: u16) -> Result<(), CommandError> {
     let needed = u64::from(clients) + u64::from(threads) * OTHER_FILES;
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current.is_none_or(|it| it >= needed) {
@@ -335,11 +345,11 @@ pub fn allow_files(clients: u32, threads: u16) -> Result<(), Trouble> {
     if maximum.is_none_or(|it| it >= needed) {
         let raised = Rlimit { current: maximum.or(Some(needed)), maximum };
         return setrlimit(Resource::Nofile, raised)
-            .map_err(|error| Trouble::new(format!("could not raise the limit of open files: {error}")));
+            .map_err(|error| CommandError::new(format!("could not raise the limit of open files: {error}")));
     }
     let limit = maximum.unwrap_or_default();
-    Err(Trouble::new(format!("need at least {needed} open files, but system limit is {limit}"))
-        .hint("Reduce number of clients, or use limit/ulimit to increase the system limit."))
+    Err(CommandError::new(format!("need at least {needed} open files, but system limit is {limit}"))
+        .with_hint("Reduce number of clients, or use limit/ulimit to increase the system limit."))
 }
 
 #[cfg(test)]

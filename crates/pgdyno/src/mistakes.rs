@@ -2,23 +2,23 @@
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use experiment::Mistakes;
+use experiment::Diagnostics;
 use std::io::IsTerminal;
 
 /// All mistakes and their number, as a compiler shows them; in colour if asked for.
-pub fn text(mistakes: &Mistakes, colour: bool) -> String {
+pub fn render(mistakes: &Diagnostics, colour: bool) -> String {
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
     let renderer = renderer.decor_style(DecorStyle::Ascii).term_width(120);
     let mut shown = String::new();
     for it in &mistakes.list {
-        let source = &mistakes.sources[it.at.source];
+        let source = &mistakes.sources[it.span.source];
         let snippet = Snippet::source(source.text.as_str())
             .path(source.name.as_str())
-            .annotation(AnnotationKind::Primary.span(it.at.bytes.clone()));
+            .annotation(AnnotationKind::Primary.span(it.span.bytes.clone()));
         let groups: [Group<'_>; 1] = [Level::ERROR
             .primary_title(it.found.as_str())
             .element(snippet)
-            .element(Level::HELP.message(it.instead.as_str()))];
+            .element(Level::HELP.message(it.suggestion.as_str()))];
         shown += &renderer.render(&groups);
         shown += "\n\n";
     }
@@ -27,6 +27,6 @@ pub fn text(mistakes: &Mistakes, colour: bool) -> String {
 }
 
 /// Whether standard error is to be coloured.
-pub fn colour() -> bool {
+pub fn use_colour() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty())
 }

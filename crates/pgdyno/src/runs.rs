@@ -1,18 +1,18 @@
 //! `pgdyno runs`: which runs are kept, and what is in them?
 
 use crate::run::replay;
-use crate::run::result::Judgement;
+use crate::run::result::RunReport;
 use crate::terminal;
-use crate::voice::language::Spoken;
-use crate::voice::{Trouble, Voice};
+use crate::voice::language::LanguageArgs;
+use crate::voice::{CommandError, Terminal};
 use clap::{Parser, Subcommand};
 use report::lang::Lang;
-use report::terminal::safe_line;
+use report::terminal::sanitise_line;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use store::{Listed, Recorded, Run, State};
+use store::{Run, RunEntry, State, TrialRecord};
 
 /// Lists, shows and removes the runs that `pgdyno run` has kept; without a command it lists them, the newest first.
 #[derive(Clone, Debug, Parser)]
@@ -40,7 +40,7 @@ enum Command {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        spoken: Spoken,
+        language: LanguageArgs,
     },
     /// Tell when other stop rules would have ended its trials
     Stop {
@@ -76,11 +76,11 @@ pub fn main(args: &[String]) -> ExitCode {
             }
             Err(error) => Err(error),
         },
-        Command::Show { run, trials, json: false, spoken } => match spoken.lang() {
+        Command::Show { run, trials, json: false, language: spoken } => match spoken.lang() {
             Ok(lang) => show(&args.dir, run, *trials, lang),
-            Err(trouble) => return refuse(&trouble),
+            Err(trouble) => return print_error(&trouble),
         },
-        Command::Stop { run, rules } => return stop(&args.dir, run, rules),
+        Command::Stop { run, rules } => return replay_rules(&args.dir, run, rules),
         Command::Remove { name } => {
             store::remove(&args.dir, name).map(|path| format!("removed {}\n", path.display()))
         }
@@ -90,29 +90,29 @@ pub fn main(args: &[String]) -> ExitCode {
             terminal::text(&text);
             ExitCode::SUCCESS
         }
-        Err(error) => refuse(&Trouble::new(error.to_string())),
+        Err(error) => print_error(&CommandError::new(error.to_string())),
     }
 }
 
-fn stop(dir: &Path, run: &str, rules: &[String]) -> ExitCode {
-    let path = store::find(dir, run).map_err(|it| Trouble::new(it.to_string()));
-    let text = path.and_then(|it| replay::text(&it, rules));
+fn replay_rules(dir: &Path, run: &str, rules: &[String]) -> ExitCode {
+    let path = store::find(dir, run).map_err(|it| CommandError::new(it.to_string()));
+    let text = path.and_then(|it| replay::render(&it, rules));
     match text {
         Ok(text) => {
             terminal::text(&text);
             ExitCode::SUCCESS
         }
-        Err(trouble) => refuse(&trouble),
+        Err(trouble) => print_error(&trouble),
     }
 }
 
-fn refuse(trouble: &Trouble) -> ExitCode {
-    trouble.tell(&voice());
+fn print_error(trouble: &CommandError) -> ExitCode {
+    trouble.print(&terminal());
     ExitCode::FAILURE
 }
 
-fn voice() -> Voice {
-    Voice { program: "pgdyno runs".to_owned() }
+fn terminal() -> Terminal {
+    Terminal { program: "pgdyno runs".to_owned() }
 }
 
 fn list(dir: &Path) -> store::Result<String> {
@@ -122,31 +122,31 @@ fn list(dir: &Path) -> store::Result<String> {
     }
     let mut rows = vec![["NAME", "WHEN (UTC)", "CELLS", "TRIALS", "STATUS", "SIZE"].map(str::to_owned)];
     rows.extend(all.iter().map(row));
-    for it in all.iter().filter_map(|it| it.content.as_ref().err()) {
-        voice().warning(&it.to_string());
+    for it in all.iter().filter_map(|it| it.overview.as_ref().err()) {
+        terminal().warning(&it.to_string());
     }
     Ok(table(&rows, &[2, 3, 5]))
 }
 
-fn row(it: &Listed) -> [String; 6] {
-    let size = size(it.bytes);
-    match &it.content {
+fn row(it: &RunEntry) -> [String; 6] {
+    let size = format_size(it.bytes);
+    match &it.overview {
         Ok(content) => [
-            safe_line(&it.name),
-            when(content.header.begun_ms),
+            sanitise_line(&it.name),
+            format_time(content.header.begun_ms),
             content.cells.to_string(),
             content.trials.to_string(),
             state(&content.state).to_owned(),
             size,
         ],
         Err(error) => {
-            let why = match error.wrong {
-                store::Wrong::Empty => "empty",
-                store::Wrong::Foreign => "not a run",
-                store::Wrong::Newer { .. } => "of a later pgdyno",
+            let why = match error.cause {
+                store::ErrorCause::Empty => "empty",
+                store::ErrorCause::NotRunFile => "not a run",
+                store::ErrorCause::NewerVersion { .. } => "of a later pgdyno",
                 _ => "unreadable",
             };
-            [safe_line(&it.name), String::new(), String::new(), String::new(), why.to_owned(), size]
+            [sanitise_line(&it.name), String::new(), String::new(), String::new(), why.to_owned(), size]
         }
     }
 }
@@ -158,28 +158,28 @@ fn show(dir: &Path, run: &str, with_trials: bool, lang: &dyn Lang) -> store::Res
     let how = run.state()?;
     let mut text = String::new();
     let mut line = |label: &str, value: &str| {
-        let _ = writeln!(text, "{label:<11}{}", safe_line(value));
+        let _ = writeln!(text, "{label:<11}{}", sanitise_line(value));
     };
     line("run", &header.name);
     line("file", &path.display().to_string());
-    line("begun", &format!("{} UTC", when(header.begun_ms)));
+    line("begun", &format!("{} UTC", format_time(header.begun_ms)));
     line("status", state(&how));
     if let State::Ended(it) = &how {
-        line("ended", &format!("{} UTC", when(it.ended_ms)));
+        line("ended", &format!("{} UTC", format_time(it.ended_ms)));
         if let Some(reason) = &it.reason {
             line("reason", reason);
         }
     }
     line("seed", &header.seed.to_string());
     let versions = header.versions.iter().map(|(name, version)| format!(", {name} {version}"));
-    line("versions", &format!("pgdyno {}{}", header.program, versions.collect::<String>()));
-    match Judgement::of(&path) {
+    line("versions", &format!("pgdyno {}{}", header.pgdyno_version, versions.collect::<String>()));
+    match RunReport::from_file(&path) {
         Ok(it) => {
             text.push('\n');
             text += &it.text(lang);
         }
         // What the file says without them is worth showing.
-        Err(trouble) => line("figures", &format!("none can be shown: {}", trouble.what)),
+        Err(trouble) => line("figures", &format!("none can be shown: {}", trouble.message)),
     }
     if with_trials {
         text += &trials(&run)?;
@@ -203,11 +203,11 @@ fn trials(run: &Run) -> store::Result<String> {
         _ => None,
     });
     for (id, why) in reasons {
-        let _ = writeln!(text, "trial {id}: {}", safe_line(why));
+        let _ = writeln!(text, "trial {id}: {}", sanitise_line(why));
     }
     for it in run.notes()? {
         let whose = it.trial.map_or_else(String::new, |it| format!("trial {}: ", it.0));
-        let _ = writeln!(text, "note: {whose}{}: {}", safe_line(&it.subject), safe_line(&it.text));
+        let _ = writeln!(text, "note: {whose}{}: {}", sanitise_line(&it.subject), sanitise_line(&it.text));
     }
     Ok(text)
 }
@@ -222,17 +222,17 @@ fn data(dir: &Path, run: &str) -> store::Result<String> {
         State::Ended(it) => (Some(it.ended_ms), it.reason.as_deref()),
         _ => (None, None),
     };
-    let mut all =
-        Judgement::of(&path).map_or_else(|_| json!({ "matrix": null, "findings": null }), |it| it.json());
+    let mut all = RunReport::from_file(&path)
+        .map_or_else(|_| json!({ "matrix": null, "findings": null }), |it| it.json());
     all["run"] = json!({
         "name": header.name, "file": path, "begun_ms": header.begun_ms, "status": state(&how), "ended_ms": ended_ms,
-        "reason": reason, "seed": header.seed, "program": header.program, "versions": header.versions,
+        "reason": reason, "seed": header.seed, "program": header.pgdyno_version, "versions": header.versions,
         "machine": header.machine,
     });
     Ok(format!("{}\n", serde_json::to_string_pretty(&all).expect("strings as keys only")))
 }
 
-fn trial(it: &Recorded) -> [String; 7] {
+fn trial(it: &TrialRecord) -> [String; 7] {
     let label = it.trial.label.iter().map(|(axis, value)| format!("{axis}={value}"));
     let lasted = match &it.state {
         State::Ended(end) => (end.ended_ms.saturating_sub(it.trial.begun_ms) / 1000).to_string(),
@@ -245,13 +245,13 @@ fn trial(it: &Recorded) -> [String; 7] {
         state(&it.state).to_owned(),
         it.valid.map_or("", |it| if it { "yes" } else { "no" }).to_owned(),
         lasted,
-        safe_line(&label.collect::<Vec<_>>().join(" ")),
+        sanitise_line(&label.collect::<Vec<_>>().join(" ")),
     ]
 }
 
 /// How it stands, in one word.
 pub fn state(it: &State) -> &'static str {
-    it.status().map_or("running", store::Status::name)
+    it.status().map_or("running", store::RunStatus::name)
 }
 
 /// Columns as wide as they need to be, two blanks between; those of `right` have their numbers at the right.
@@ -271,15 +271,15 @@ fn table<const N: usize>(rows: &[[String; N]], right: &[usize]) -> String {
 }
 
 /// As in `2026-11-21 11:53:31`.
-pub fn when(unix_ms: u64) -> String {
-    let it = store::utc(unix_ms);
+pub fn format_time(unix_ms: u64) -> String {
+    let it = store::format_utc(unix_ms);
     // Years beyond 9999 are as long as they are.
     let (day, time) = it.split_once('T').expect("date and time have a T between");
     let (year, rest) = day.split_at(day.len() - 4);
     format!("{year}-{}-{} {}:{}:{}", &rest[..2], &rest[2..], &time[..2], &time[2..4], &time[4..6])
 }
 
-pub fn size(bytes: u64) -> String {
+pub fn format_size(bytes: u64) -> String {
     match bytes {
         0..1024 => format!("{bytes} B"),
         1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
@@ -292,18 +292,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_and_sizes() {
+    fn formats_times_and_sizes() {
         for (ms, text) in [(0, "1970-01-01 00:00:00"), (1_795_262_011_000, "2026-11-21 11:53:31")] {
-            assert_eq!(when(ms), text);
+            assert_eq!(format_time(ms), text);
         }
-        assert!(!when(u64::MAX).is_empty());
+        assert!(!format_time(u64::MAX).is_empty());
         for (bytes, text) in [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (3 << 20, "3.0 MiB")] {
-            assert_eq!(size(bytes), text);
+            assert_eq!(format_size(bytes), text);
         }
     }
 
     #[test]
-    fn columns_stand_below_each_other() {
+    fn aligns_columns() {
         let rows = [["NAME", "N"], ["Жук", "10"], ["a", "7"]].map(|it| it.map(str::to_owned));
         assert_eq!(table(&rows, &[1]), "NAME   N\nЖук   10\na      7\n");
     }

@@ -1,15 +1,15 @@
 //! `pgdyno schedule`: what will a schedule bring, before it is run?
 
 use crate::terminal;
-use crate::voice::language::Spoken;
-use crate::voice::{self, Voice};
+use crate::voice::language::LanguageArgs;
+use crate::voice::{self, Terminal};
 use clap::{Parser, ValueEnum};
-use load::schedule::{self, Arrivals, Mistakes};
+use load::schedule::{self, Arrivals, ScheduleDiagnostics};
 use model::{Curve, Spacing};
 use report::lang::Lang;
-use report::plot::Characters;
-use report::preview::{self, Preview};
-use report::terminal::{safe, safe_json};
+use report::plot::CharacterSet;
+use report::preview::{self, SchedulePreview};
+use report::terminal::{sanitise, sanitise_json};
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
@@ -23,7 +23,7 @@ struct Args {
     expression: String,
     /// How arrivals lie within the schedule
     #[arg(long, value_enum, default_value = "even")]
-    arrivals: Kind,
+    arrivals: SpacingArg,
     /// Decides the chance in Poisson arrivals
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -37,11 +37,11 @@ struct Args {
     #[arg(long)]
     ascii: bool,
     #[command(flatten)]
-    spoken: Spoken,
+    language: LanguageArgs,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Kind {
+enum SpacingArg {
     Even,
     Poisson,
 }
@@ -50,7 +50,7 @@ enum Kind {
 const COLUMNS: usize = 64;
 
 /// Poisson arrivals are counted one by one up to this number: in less than a second.
-const COUNTED: f64 = 1e7;
+const EXACT_COUNT_MAX: f64 = 1e7;
 
 /// Runs the command with the arguments behind its name; the exit status is 2 for wrong ones and for a wrong schedule,
 /// and 1 when the output cannot be written.
@@ -62,12 +62,12 @@ pub fn main(args: &[String]) -> ExitCode {
     };
     let curve = match schedule::parse(&args.expression) {
         Ok(curve) => curve,
-        Err(mistakes) => return refuse(&mistakes),
+        Err(mistakes) => return print_diagnostics(&mistakes),
     };
-    let lang = match args.spoken.lang() {
+    let lang = match args.language.lang() {
         Ok(it) => it,
         Err(trouble) => {
-            trouble.tell(&Voice { program: "pgdyno schedule".to_owned() });
+            trouble.print(&Terminal { program: "pgdyno schedule".to_owned() });
             return ExitCode::from(2);
         }
     };
@@ -75,7 +75,7 @@ pub fn main(args: &[String]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn refuse(mistakes: &Mistakes) -> ExitCode {
+fn print_diagnostics(mistakes: &ScheduleDiagnostics) -> ExitCode {
     err!("pgdyno schedule: this is not a schedule\n{mistakes}");
     ExitCode::from(2)
 }
@@ -85,12 +85,18 @@ fn print(args: &Args, curve: &Curve, lang: &dyn Lang, out: &mut impl Write) -> i
     match (args.times, args.json) {
         (true, false) => arrivals().try_for_each(|millis| writeln!(out, "{millis}"))?,
         (false, false) => {
-            write!(out, "{}", safe(&preview::text(&args.preview(curve), args.characters(), lang), false))?;
+            write!(
+                out,
+                "{}",
+                sanitise(&preview::render(&args.preview(curve), args.characters(), lang), false)
+            )?;
         }
-        (false, true) => writeln!(out, "{}", safe_json(&preview::json(&args.preview(curve)).to_string()))?,
+        (false, true) => {
+            writeln!(out, "{}", sanitise_json(&preview::json(&args.preview(curve)).to_string()))?
+        }
         (true, true) => {
             // Not gathered first: there may be more starts than memory.
-            let object = safe_json(&preview::json(&args.preview(curve)).to_string());
+            let object = sanitise_json(&preview::json(&args.preview(curve)).to_string());
             let open = object.strip_suffix('}').expect("a JSON object ends with a brace");
             write!(out, "{open},\"times_ms\":[")?;
             arrivals()
@@ -105,33 +111,33 @@ fn print(args: &Args, curve: &Curve, lang: &dyn Lang, out: &mut impl Write) -> i
 impl Args {
     fn spacing(&self) -> Spacing {
         match self.arrivals {
-            Kind::Even => Spacing::Even,
-            Kind::Poisson => Spacing::Poisson,
+            SpacingArg::Even => Spacing::Even,
+            SpacingArg::Poisson => Spacing::Poisson,
         }
     }
 
-    fn preview(&self, curve: &Curve) -> Preview {
+    fn preview(&self, curve: &Curve) -> SchedulePreview {
         let (lowest, highest) = schedule::rate_range(curve);
-        let expected = schedule::expected(curve);
+        let expected = schedule::poisson_mean(curve);
         let counted = || Arrivals::new(curve, Spacing::Poisson, self.seed, (0, 1)).count() as u64;
         let arrivals = match self.arrivals {
-            Kind::Even => Some(schedule::total(curve)),
-            Kind::Poisson => (expected <= COUNTED).then(counted),
+            SpacingArg::Even => Some(schedule::even_count(curve)),
+            SpacingArg::Poisson => (expected <= EXACT_COUNT_MAX).then(counted),
         };
-        Preview {
+        SchedulePreview {
             schedule: self.expression.clone(),
             spacing: self.spacing(),
             seed: self.seed,
             arrivals,
             expected,
-            lasting: curve.lasting(),
+            duration: curve.duration(),
             lowest,
             highest,
             rates: schedule::mean_rates(curve, COLUMNS),
         }
     }
 
-    fn characters(&self) -> Characters {
-        if self.ascii { Characters::Ascii } else { voice::characters() }
+    fn characters(&self) -> CharacterSet {
+        if self.ascii { CharacterSet::Ascii } else { voice::characters() }
     }
 }

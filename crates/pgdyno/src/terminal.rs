@@ -4,13 +4,13 @@
 //! written, and nothing fails. Any other failure is remembered, so that the work goes on and its results are kept; [`end`]
 //! reports it and makes the exit status 1.
 
-use report::terminal::{safe, safe_json};
+use report::terminal::{sanitise, sanitise_json};
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
 /// Why standard output could not be written: the first reason.
-static FAILURE: OnceLock<io::Error> = OnceLock::new();
+static WRITE_ERROR: OnceLock<io::Error> = OnceLock::new();
 
 /// `print!`, to standard output.
 macro_rules! out {
@@ -34,12 +34,12 @@ macro_rules! errln {
 
 /// Writes text for people to standard output.
 pub fn text(it: &str) {
-    write(&safe(it, is_styled(&io::stdout())));
+    write(&sanitise(it, is_styled(&io::stdout())));
 }
 
 /// Writes JSON to standard output.
 pub fn json(it: &str) {
-    write(&safe_json(it));
+    write(&sanitise_json(it));
 }
 
 /// Writes a document in a format that has an escape of its own, such as HTML or Markdown.
@@ -54,11 +54,11 @@ fn write(it: &str) {
 /// Has standard output written piece by piece, for what is more than memory holds. The pieces are ours.
 pub fn stream(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
     // After a piece that is missing nothing is to follow.
-    if FAILURE.get().is_none() {
+    if WRITE_ERROR.get().is_none() {
         let mut out = io::stdout().lock();
         if let Err(error) = write(&mut out).and_then(|()| out.flush()) {
             // Nobody else has set it under the lock.
-            let _ = FAILURE.set(error);
+            let _ = WRITE_ERROR.set(error);
         }
     }
 }
@@ -66,12 +66,12 @@ pub fn stream(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
 /// Writes to standard error, at one stroke, so that messages of several threads do not mix. Where that cannot be done there
 /// is nobody left to be told.
 pub fn message(it: &str) {
-    let _ = io::stderr().write_all(safe(it, is_styled(&io::stderr())).as_bytes());
+    let _ = io::stderr().write_all(sanitise(it, is_styled(&io::stderr())).as_bytes());
 }
 
 /// Writes a line to standard error that the next one replaces: what clears the line, the text, and what ends it.
-pub fn replaced(clear: &'static str, it: &str, end: &'static str) {
-    let line = format!("{clear}{}{end}", safe(it, false));
+pub fn overwrite_line(clear: &'static str, it: &str, end: &'static str) {
+    let line = format!("{clear}{}{end}", sanitise(it, false));
     let _ = io::stderr().write_all(line.as_bytes());
 }
 
@@ -91,10 +91,13 @@ fn is_styled(stream: &impl IsTerminal) -> bool {
 }
 
 /// Exit status of the program whose work ended with `status`.
-pub fn end(status: ExitCode) -> ExitCode {
-    match FAILURE.get() {
+pub fn finish(status: ExitCode) -> ExitCode {
+    match WRITE_ERROR.get() {
         Some(error) if error.kind() != ErrorKind::BrokenPipe => {
-            errln!("pgdyno: error: could not write to standard output: {}", crate::voice::plain(error));
+            errln!(
+                "pgdyno: error: could not write to standard output: {}",
+                crate::voice::os_error_text(error)
+            );
             if status == ExitCode::SUCCESS { ExitCode::FAILURE } else { status }
         }
         _ => status,

@@ -2,88 +2,88 @@
 
 pub mod language;
 
-use crate::bench::options::Mistake;
-use report::plot::Characters;
+use crate::bench::options::OptionDiagnostic;
+use report::plot::CharacterSet;
 
 /// Speaks under the name by which the program was called.
 #[derive(Clone, Debug)]
-pub struct Voice {
+pub struct Terminal {
     pub program: String,
 }
 
-impl Voice {
+impl Terminal {
     pub fn error(&self, what: &str) {
-        self.say("error: ", what);
+        self.write("error: ", what);
     }
 
     pub fn warning(&self, what: &str) {
-        self.say("warning: ", what);
+        self.write("warning: ", what);
     }
 
     pub fn detail(&self, what: &str) {
-        self.say("detail: ", what);
+        self.write("detail: ", what);
     }
 
     pub fn hint(&self, what: &str) {
-        self.say("hint: ", what);
+        self.write("hint: ", what);
     }
 
     pub fn info(&self, what: &str) {
-        self.say("", what);
+        self.write("", what);
     }
 
     /// One message is one write, so that those of several threads do not mix.
-    fn say(&self, kind: &str, what: &str) {
+    fn write(&self, kind: &str, what: &str) {
         errln!("{}: {kind}{}", self.program, what.trim_end());
     }
 
     /// All mistakes, each with what to write instead.
-    pub fn mistakes(&self, all: &[Mistake]) {
+    pub fn print_diagnostics(&self, all: &[OptionDiagnostic]) {
         for it in all {
-            self.error(&it.what);
+            self.error(&it.message);
             if let Some(detail) = &it.detail {
                 self.detail(detail);
             }
-            self.hint(&it.instead);
+            self.hint(&it.hint);
         }
         self.hint(&format!("Try \"{} --help\" for more information.", self.program));
     }
 }
 
 /// What the terminal can show, by the locale.
-pub fn characters() -> Characters {
+pub fn characters() -> CharacterSet {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()
         .find_map(|name| std::env::var(name).ok().filter(|it| !it.is_empty()));
     let locale = locale.unwrap_or_default().to_ascii_lowercase();
     let utf8 = locale.contains("utf-8") || locale.contains("utf8");
-    if utf8 { Characters::Utf8 } else { Characters::Ascii }
+    if utf8 { CharacterSet::Utf8 } else { CharacterSet::Ascii }
 }
 
 /// The system's words, without a number that only a programmer understands.
-pub fn plain(error: &impl ToString) -> String {
+pub fn os_error_text(error: &impl ToString) -> String {
     let words = error.to_string();
     words.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 /// Why the work could not be done, and what may help.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Trouble {
-    pub what: String,
+pub struct CommandError {
+    pub message: String,
     pub hint: Option<String>,
 }
 
-impl Trouble {
-    pub fn new(what: impl Into<String>) -> Trouble {
-        Trouble { what: what.into(), hint: None }
+impl CommandError {
+    pub fn new(what: impl Into<String>) -> CommandError {
+        CommandError { message: what.into(), hint: None }
     }
 
-    pub fn hint(self, hint: impl Into<String>) -> Trouble {
-        Trouble { hint: Some(hint.into()), ..self }
+    pub fn with_hint(self, hint: impl Into<String>) -> CommandError {
+        CommandError { hint: Some(hint.into()), ..self }
     }
 
-    pub fn tell(&self, voice: &Voice) {
-        voice.error(&self.what);
+    pub fn print(&self, voice: &Terminal) {
+        voice.error(&self.message);
         if let Some(hint) = &self.hint {
             voice.hint(hint);
         }

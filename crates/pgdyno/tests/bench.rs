@@ -6,7 +6,7 @@
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use stack::component::postgres::{Postgres, Settings};
-use stack::find::Search;
+use stack::find::InstallationSearch;
 use stack::supervisor::{KeeperProgram, Supervisor};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -19,7 +19,9 @@ const PGDYNO: &str = env!("CARGO_BIN_EXE_pgdyno");
 fn start() -> (Supervisor, Postgres) {
     let keeper = KeeperProgram { program: PGDYNO.into(), arguments: vec!["keeper"] };
     let mut supervisor = Supervisor::start(&keeper).expect("a keeper starts");
-    let installation = Search::here(None, None).first().expect("these tests need a PostgreSQL server");
+    let installation = InstallationSearch::from_environment(None, None)
+        .find_first()
+        .expect("these tests need a PostgreSQL server");
     let postgres =
         Postgres::start(&mut supervisor, &installation, &Settings::default()).expect("a server starts");
     (supervisor, postgres)
@@ -31,7 +33,7 @@ fn server() -> std::sync::MutexGuard<'static, (Supervisor, Postgres)> {
     static SERVER: OnceLock<Mutex<(Supervisor, Postgres)>> = OnceLock::new();
     let server = SERVER.get_or_init(|| {
         let (supervisor, postgres) = start();
-        let made = Run::of(&postgres, &["-i", "-q"]);
+        let made = Run::run(&postgres, &["-i", "-q"]);
         assert_eq!(made.status, 0, "{made:?}");
         Mutex::new((supervisor, postgres))
     });
@@ -52,7 +54,7 @@ fn command(postgres: &Postgres, args: &[&str]) -> Command {
 }
 
 impl Run {
-    fn of(postgres: &Postgres, args: &[&str]) -> Run {
+    fn run(postgres: &Postgres, args: &[&str]) -> Run {
         let output = command(postgres, args).output().expect("the program runs");
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it prints UTF-8");
         Run { status: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
@@ -63,7 +65,7 @@ impl Run {
 #[track_caller]
 fn check(line: &str, status: i32, expected: &[&str]) {
     let args: Vec<&str> = line.split(' ').collect();
-    let run = Run::of(&server().1, &args);
+    let run = Run::run(&server().1, &args);
     assert_eq!(run.status, status, "{line}: {run:?}");
     let words: Vec<&str> = run.out.split_whitespace().chain(run.err.split_whitespace()).collect();
     let said = words.join(" ");
@@ -73,7 +75,7 @@ fn check(line: &str, status: i32, expected: &[&str]) {
 }
 
 #[test]
-fn every_model() {
+fn runs_every_load_model() {
     check("-S -n -t 5 -c 2 --think 1ms", 0, &["processed: 10/10", "closed model, thinking 1 ms"]);
     check("-S -n -t 5 -c 2 -C", 0, &["processed: 10/10", "average connection time", "log-in, ms"]);
     check(
@@ -89,8 +91,8 @@ fn every_model() {
 }
 
 #[test]
-fn one_document() {
-    let run = Run::of(&server().1, &["-S", "-n", "-t", "20", "-c", "3", "--json", "-r", "--random-seed=42"]);
+fn prints_one_json_document() {
+    let run = Run::run(&server().1, &["-S", "-n", "-t", "20", "-c", "3", "--json", "-r", "--random-seed=42"]);
     let it: Value = serde_json::from_str(&run.out).expect("one JSON document");
     assert_eq!(it["total"]["counts"]["ok"], 60);
     assert_eq!(it["total"]["response"]["count"], 60);
@@ -103,7 +105,7 @@ fn one_document() {
 }
 
 #[test]
-fn log_files() {
+fn writes_log_files() {
     let directory = std::env::temp_dir().join(format!("pgdyno-log-{}", std::process::id()));
     fs::create_dir_all(&directory).expect("there is room");
     let prefix = directory.join("log").display().to_string();
@@ -124,7 +126,7 @@ fn log_files() {
 
 /// The measurement comes to its end; what is missing of its result is said.
 #[test]
-fn outputs_that_fail_are_no_panic() {
+fn failing_outputs_do_not_panic() {
     let server = server();
     let full = || fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
     for json in ["", "--json"] {
@@ -155,7 +157,7 @@ fn outputs_that_fail_are_no_panic() {
 }
 
 #[test]
-fn no_password_is_shown() {
+fn does_not_print_passwords() {
     let server = server();
     let port = server.1.port;
     for dsn in [
@@ -164,7 +166,7 @@ fn no_password_is_shown() {
         format!("host=127.0.0.1 port={port} password=hush-hush nonsense=1"),
         format!("postgres://postgres:hush-hush@127.0.0.1:{port}/postgres?nonsense=1"),
     ] {
-        let run = Run::of(&server.1, &["-S", "-d", "-t", "1", &dsn]);
+        let run = Run::run(&server.1, &["-S", "-d", "-t", "1", &dsn]);
         assert_eq!(run.status, 1, "{run:?}");
         assert!(!run.out.contains("hush") && !run.err.contains("hush"), "{run:?}");
     }
@@ -212,7 +214,7 @@ impl Running {
 }
 
 #[test]
-fn an_interrupted_run_is_reported() {
+fn reports_an_interrupted_run() {
     let server = server();
     let mut running = Running::start(&server.1, &["-S", "-n", "-T", "60", "-P", "1"]);
     running.await_progress();
@@ -239,7 +241,7 @@ fn an_unreadable_environment_is_refused() {
 }
 
 #[test]
-fn a_frozen_generator_is_invalid() {
+fn a_stopped_generator_is_invalid() {
     let server = server();
     let args = ["-S", "-n", "-c", "4", "--schedule", "const(500,4s)", "-P", "1", "--strict"];
     let mut running = Running::start(&server.1, &args);
@@ -253,7 +255,7 @@ fn a_frozen_generator_is_invalid() {
 }
 
 /// The same where no process of this machine is seen, as at the near end of a tunnel; `None` where that cannot be had.
-fn far(postgres: &Postgres, args: &[&str]) -> Option<Run> {
+fn remote_run(postgres: &Postgres, args: &[&str]) -> Option<Run> {
     let apart = ["--pid", "--fork", "--mount-proc", "--"];
     let possible = Command::new("unshare").args(apart).arg("true").output();
     if !possible.is_ok_and(|it| it.status.success()) {
@@ -269,16 +271,17 @@ fn far(postgres: &Postgres, args: &[&str]) -> Option<Run> {
 }
 
 #[test]
-fn warns_of_a_server_that_is_not_shown_to_be_here() {
+fn warns_of_a_server_that_may_be_remote() {
     let server = server();
     let doubt = "is not shown to be on this machine";
-    let here = Run::of(&server.1, &["-S", "-n", "-t", "2"]);
+    let here = Run::run(&server.1, &["-S", "-n", "-t", "2"]);
     assert!(here.status == 0 && !here.err.contains(doubt), "{here:?}");
-    let Some(there) = far(&server.1, &["-S", "-n", "-t", "2"]) else { return };
+    let Some(there) = remote_run(&server.1, &["-S", "-n", "-t", "2"]) else { return };
     assert_eq!(there.status, 0, "without a terminal it goes on: {there:?}");
     assert!(there.err.contains(doubt) && there.err.contains("--yes-load="), "{there:?}");
     let host = server.1.sockets.display().to_string();
-    let named = far(&server.1, &["-S", "-n", "-t", "2", "--yes-load", &host]).expect("it was possible");
+    let named =
+        remote_run(&server.1, &["-S", "-n", "-t", "2", "--yes-load", &host]).expect("it was possible");
     assert!(named.status == 0 && !named.err.contains(doubt), "{named:?}");
     // What is there is not dropped without a word.
     let count = || {
@@ -286,13 +289,13 @@ fn warns_of_a_server_that_is_not_shown_to_be_here() {
         connection.value("select count(*) from pgbench_branches").expect("it is there")
     };
     let before = count();
-    let refused = far(&server.1, &["-i", "-s", "2"]).expect("it was possible");
+    let refused = remote_run(&server.1, &["-i", "-s", "2"]).expect("it was possible");
     assert_eq!((refused.status, count()), (1, before), "{refused:?}");
     assert!(refused.err.contains("-i would drop its table pgbench_accounts"), "{refused:?}");
 }
 
 #[test]
-fn tables_that_only_bear_the_names_are_not_dropped() {
+fn does_not_drop_foreign_tables() {
     let server = server();
     let ask = |database: &str, sql: &str| {
         let target = server.1.target().in_database(database);
@@ -302,31 +305,31 @@ fn tables_that_only_bear_the_names_are_not_dropped() {
     ask("postgres", "create database theirs");
     ask("theirs", "create table pgbench_history as select 7 as balance");
     for steps in ["dtgvp", "g", "d"] {
-        let run = Run::of(&server.1, &["-i", "-q", "-I", steps, "theirs"]);
+        let run = Run::run(&server.1, &["-i", "-q", "-I", steps, "theirs"]);
         assert_eq!(run.status, 1, "{run:?}");
         assert!(run.err.contains("pgbench_history has not the columns of pgbench's table"), "{run:?}");
     }
     assert_eq!(ask("theirs", "select balance from pgbench_history").as_deref(), Some("7"));
     ask("theirs", "drop table pgbench_history");
     for _ in 0..2 {
-        let run = Run::of(&server.1, &["-i", "-q", "theirs"]);
+        let run = Run::run(&server.1, &["-i", "-q", "theirs"]);
         assert_eq!(run.status, 0, "its own tables are made, and made anew: {run:?}");
     }
 }
 
 #[test]
-fn another_run_on_the_same_database_is_noticed() {
+fn warns_of_another_run_on_the_database() {
     let server = server();
     let args = ["-S", "-n", "-t", "2"];
     let note = "another pgdyno is at work in this database";
     let mut session = server.1.target().open(Duration::from_secs(10)).expect("it serves");
     // What a pooler keeps of a run that is over.
     session.query("set application_name = 'pgdyno bench'").expect("it is right");
-    let alone = Run::of(&server.1, &args);
+    let alone = Run::run(&server.1, &args);
     assert!(alone.status == 0 && !alone.err.contains(note), "{alone:?}");
     // What watches a trial of another run.
     session.query("set application_name = 'pgdyno monitor'").expect("it is right");
-    let shared = Run::of(&server.1, &args);
+    let shared = Run::run(&server.1, &args);
     assert!(
         shared.status == 0 && shared.err.contains(note) && shared.err.contains("pgdyno monitor"),
         "{shared:?}"

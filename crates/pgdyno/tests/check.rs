@@ -53,7 +53,7 @@ fn check(folder: &Path, yaml: &str, more: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn every_mistake_is_told() {
+fn reports_every_diagnostic() {
     let folder = Folder::new("mistakes");
     fs::write(folder.0.join("wrong.pgbench"), "\\set x 1 +\nSELECT :x;\n").expect("written");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/check/mistakes.txt");
@@ -89,7 +89,7 @@ fn every_mistake_is_told() {
 }
 
 #[test]
-fn each_beginning_is_right_and_never_written_over() {
+fn templates_are_valid_and_never_overwritten() {
     for (find, whole, quick) in [
         (&[][..], "matrix    4 cells × 3 = 12 trials\n", "matrix    2 cells × 1 = 2 trials\n"),
         (
@@ -115,7 +115,7 @@ fn each_beginning_is_right_and_never_written_over() {
 }
 
 #[test]
-fn documented_and_shipped_experiments_are_right() {
+fn documented_and_shipped_experiments_are_valid() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/pgdyno");
     let folder = Folder::new("docs");
     fs::write(folder.0.join("transfer.pgbench"), "BEGIN;\nSELECT 1;\nCOMMIT;\n").expect("written");
@@ -167,7 +167,7 @@ fn documented_and_shipped_experiments_are_right() {
 
 /// What is done, to whom, how often, and where it must lose something.
 #[test]
-fn failovers_are_told() {
+fn describes_failover_experiments() {
     let folder = Folder::new("failover");
     let yaml = "stack: { postgres: {}, replicas: { count: 2 } }\n\
                 operations: { pay: { sql: \"INSERT INTO t VALUES (:token)\", ledger: SELECT token FROM t } }\n\
@@ -198,7 +198,7 @@ fn failovers_are_told() {
 }
 
 #[test]
-fn values_can_be_set() {
+fn sets_values_from_the_command_line() {
     let folder = Folder::new("sets");
     let yaml = "stack: { pooler: { kind: pgbouncer }, postgres: {} }\n\
                 operations: { read: { sql: SELECT 1 } }\n\
@@ -229,7 +229,7 @@ fn values_can_be_set() {
 }
 
 #[test]
-fn the_schema_is_printed() {
+fn prints_the_schema() {
     let (status, out, _) = pgdyno(Path::new("."), &["schema"]);
     assert_eq!(status, Some(0));
     let schema: serde_json::Value = serde_json::from_str(&out).expect("it is JSON");

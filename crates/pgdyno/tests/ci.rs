@@ -5,7 +5,7 @@ use std::fs;
 use std::process::Command;
 
 #[test]
-fn pipelines_ask_for_what_there_is() {
+fn pipelines_use_existing_options() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/ci.md");
     let text = fs::read_to_string(path).expect("it is there");
     let mut help: BTreeMap<String, String> = BTreeMap::new();

@@ -3,15 +3,15 @@
 //! The runs are invented: what changed between them is known.
 
 use model::plan::{
-    Cell, Experiment, Find, Kind, Limits, Load, LoadModel, Node, Operation, Postgres, Setup, Stack,
+    Cell, Experiment, Goal, Limits, Load, LoadModel, Node, NodeKind, Operation, Postgres, Setup, Stack,
 };
-use model::summary::{self, QueryMode, Script, Until};
-use model::{Effort, Interval, Latency, Measured, Nanos, Tick};
+use model::summary::{self, EndCondition, QueryMode, Script};
+use model::{Interval, LatencyHistogram, Measurement, Nanos, ThreadUsage, Tick};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
-use store::{End, Header, Outcome, Status, Trial};
+use store::{RunHeader, RunOutcome, RunStatus, TrialEnd, TrialHeader};
 
 /// A directory that is removed with its contents.
 struct Folder(PathBuf);
@@ -58,13 +58,13 @@ const SECONDS: u64 = 8;
 
 impl Run {
     fn experiment(&self) -> Experiment {
-        let kind = Kind::Postgres(Postgres {
+        let kind = NodeKind::Postgres(Postgres {
             version: Some(15),
             max_connections: self.max_connections,
             settings: Vec::new(),
         });
         let limits = Limits { cpu: self.cpu, ..Limits::default() };
-        let node = Node { name: "postgres".into(), kind, entrance: Default::default(), limits };
+        let node = Node { name: "postgres".into(), kind, transport: Default::default(), limits };
         let operation = |name: &str| Operation::script(name, 1, "SELECT 1;");
         let setup = Setup {
             stack: Stack { nodes: vec![node], generator: Limits::default(), replication: None },
@@ -77,7 +77,7 @@ impl Run {
                 warmup: Nanos::ZERO,
                 threads: 1,
                 query_mode: QueryMode::Simple,
-                connect_each: false,
+                reconnect: false,
                 connect_timeout: None,
                 first_byte_timeout: None,
                 cookies: false,
@@ -85,7 +85,7 @@ impl Run {
                 max_tries: 1,
             },
             objectives: Vec::new(),
-            stop: Vec::new(),
+            stop_rules: Vec::new(),
             faults: Vec::new(),
         };
         let cells = vec![Cell { label: Vec::new(), control_of: None, setup }];
@@ -95,20 +95,20 @@ impl Run {
             repeat: self.trials,
             cells,
             baseline: None,
-            find: Find::Once,
+            goal: Goal::Once,
         }
     }
 
     fn write(&self, folder: &Folder) -> String {
         let experiment = self.experiment();
-        let header = Header {
+        let header = RunHeader {
             name: "book".into(),
             text: String::new(),
             experiment: serde_json::to_value(&experiment).expect("plain data"),
             machine: json!({ "kernel": "6.1" }),
             versions: Vec::new(),
             seed: 7,
-            program: "0.1.0".into(),
+            pgdyno_version: "0.1.0".into(),
             begun_ms: self.begun_ms,
         };
         let mut writer = store::create(&folder.0, &header).expect("there is room");
@@ -118,24 +118,24 @@ impl Run {
             .iter()
             .map(|it| Script { name: it.name.clone(), weight: 1, commands: Vec::new() })
             .collect();
-        let outcome = |at| Outcome { status: Status::Complete, reason: None, ended_ms: at };
+        let outcome = |at| RunOutcome { status: RunStatus::Complete, reason: None, ended_ms: at };
         for repetition in 0..self.trials {
             let begun_ms = self.begun_ms + 10_000 * u64::from(repetition);
-            let id = writer.begin_trial(Trial {
+            let id = writer.begin_trial(TrialHeader {
                 cell: 0,
                 label: Vec::new(),
                 repetition,
                 position: repetition,
                 begun_ms,
                 operations: operations.clone(),
-                nodes: vec![store::Node {
+                nodes: vec![store::NodeRecord {
                     name: "postgres".into(),
                     kind: "postgres".into(),
                     version: self.build.into(),
                     program: None,
-                    entrance: "tcp".into(),
+                    transport: "tcp".into(),
                     limits: Value::Null,
-                    not_applied: Vec::new(),
+                    unapplied_limits: Vec::new(),
                     configuration: Vec::new(),
                 }],
             });
@@ -149,11 +149,11 @@ impl Run {
             let measured = measured(whole);
             writer.end_trial(
                 id,
-                End {
+                TrialEnd {
                     outcome: outcome(begun_ms + 9000),
                     summary: Some(json!({ "server": summary::Server::default(), "plan": plan(&operations) })),
                     valid: Some(true),
-                    measured: Some(measured),
+                    measurement: Some(measured),
                 },
             );
         }
@@ -167,8 +167,8 @@ impl Run {
         (it.from, it.to) = (Nanos::from_secs(second), Nanos::from_secs(second + 1));
         let wave = 1.0 + 0.01 * f64::from(repetition * 7 % 5) + 0.01 * (second * 3 % 4) as f64;
         let count = (1000.0 / self.millis / wave) as u64;
-        it.begun = 2 * count;
-        for cell in &mut it.cells {
+        it.started = 2 * count;
+        for cell in &mut it.scripts {
             cell.ok = count;
             for n in 0..count {
                 let millis = self.millis * wave * (1.0 + n as f64 / count as f64);
@@ -180,25 +180,25 @@ impl Run {
     }
 }
 
-fn measured(interval: Interval) -> Measured {
+fn measured(interval: Interval) -> Measurement {
     let wall = Nanos::from_secs(SECONDS);
-    Measured {
+    Measurement {
         window: wall,
         interval,
         outages: Vec::new(),
         clients: vec![100; 8],
-        efforts: vec![Effort { user: Nanos::from_millis(100), wall, ..Effort::default() }],
-        connecting: Nanos::ZERO,
-        aborted: 0,
-        jitter: Latency::new(),
+        thread_usage: vec![ThreadUsage { user: Nanos::from_millis(100), wall, ..ThreadUsage::default() }],
+        connect_time: Nanos::ZERO,
+        aborted_clients: 0,
+        jitter: LatencyHistogram::new(),
         suspended: Nanos::ZERO,
-        stolen: None,
-        exhausted: 0,
+        steal_time: None,
+        exhausted_connects: 0,
     }
 }
 
-fn plan(scripts: &[Script]) -> summary::Plan {
-    summary::Plan {
+fn plan(scripts: &[Script]) -> summary::BenchPlan {
+    summary::BenchPlan {
         scripts: scripts.to_vec(),
         scale: 1,
         partitions: None,
@@ -206,9 +206,9 @@ fn plan(scripts: &[Script]) -> summary::Plan {
         clients: 8,
         threads: 1,
         max_tries: 1,
-        until: Until::Time(Nanos::from_secs(SECONDS)),
-        model: summary::LoadModel::Closed { think: Nanos::ZERO },
-        connect_each: false,
+        end: EndCondition::Time(Nanos::from_secs(SECONDS)),
+        model: summary::LoadModelSummary::Closed { think: Nanos::ZERO },
+        reconnect: false,
         latency_limit: None,
         seed: 7,
         driver: "epoll".into(),
@@ -224,7 +224,7 @@ fn out(it: &Output, status: i32) -> String {
 }
 
 #[test]
-fn what_changed_is_told_and_fails_where_it_must() {
+fn reports_changes_and_fails_on_met_conditions() {
     let folder = Folder::new("changed");
     let base = RUN.write(&folder);
     let slower = Run { millis: 6.5, begun_ms: RUN.begun_ms + 1_000_000, max_connections: 50, ..RUN };
@@ -260,7 +260,7 @@ fn what_changed_is_told_and_fails_where_it_must() {
 }
 
 #[test]
-fn apples_and_oranges_come_first() {
+fn reports_unfair_differences_first() {
     let folder = Folder::new("apples");
     let base = RUN.write(&folder);
     let other = Run { cpu: Some(0.5), build: "15.19", begun_ms: RUN.begun_ms + 1_000_000, ..RUN };
@@ -275,7 +275,7 @@ fn apples_and_oranges_come_first() {
 }
 
 #[test]
-fn single_trials_claim_nothing() {
+fn single_trials_show_no_evidence() {
     let folder = Folder::new("single");
     let base = Run { trials: 1, ..RUN }.write(&folder);
     let slower = Run { trials: 1, millis: 10.0, begun_ms: RUN.begun_ms + 1_000_000, ..RUN };
@@ -286,7 +286,7 @@ fn single_trials_claim_nothing() {
 }
 
 #[test]
-fn mistakes_have_their_place() {
+fn reports_diagnostics_with_position() {
     let folder = Folder::new("mistakes");
     let base = RUN.write(&folder);
     let text = out(&folder.pgdyno(&["compare", &base, &base, "--fail-if", "p98 > +10%"]), 2);
@@ -295,7 +295,7 @@ fn mistakes_have_their_place() {
 }
 
 #[test]
-fn a_history_has_its_change() {
+fn history_reports_the_change() {
     let folder = Folder::new("history");
     for n in 0..14 {
         let slow = n >= 7;

@@ -11,7 +11,7 @@ use std::{env, fs};
 const DOCUMENTED_SERVER: &str = "postgres://localhost/bench";
 
 #[test]
-fn documents_show_what_is_printed() {
+fn documented_output_is_current() {
     let server = env::var("PGDYNO_TEST_DSN").ok();
     let update = env::var_os("UPDATE_EXPECT").is_some();
     let mut wrong = Vec::new();
@@ -149,7 +149,7 @@ fn words(line: &str) -> String {
 }
 
 #[test]
-fn blocks_are_found() {
+fn finds_console_blocks() {
     let text = "a\n```console\n$ x\nout\n```\nb\n```sh\n$ no\n```\n```console,server\n$ y\n```\n";
     let found = pieces(text);
     let blocks: Vec<_> = found.iter().filter(|piece| matches!(piece, Piece::Block { .. })).collect();
@@ -164,7 +164,7 @@ fn blocks_are_found() {
 }
 
 #[test]
-fn shapes_are_compared() {
+fn compares_line_beginnings() {
     let documented = "$ pgdyno bench\ntps = 123.4 (without)\nresponse time, ms      40  0.1\n\nverdict                 valid\n";
     let same = "$ pgdyno bench\nmore\ntps = 9 (without)\nresponse time, ms       7  0.2\nverdict                 INVALID: x\n";
     assert!(alike(documented, same));

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use store::{End, Header, Outcome, Status, Trial};
+use store::{RunHeader, RunOutcome, RunStatus, TrialEnd, TrialHeader};
 
 /// A directory that is removed with its contents.
 struct Folder(PathBuf);
@@ -23,20 +23,20 @@ impl Drop for Folder {
 /// Two seconds of two operations: 3 transactions of 1, 2 and 3 ms in each, and a deadlock.
 fn run(name: &str) -> Folder {
     let folder = Folder(std::env::temp_dir().join(format!("pgdyno-export-{name}-{}", std::process::id())));
-    let header = Header {
+    let header = RunHeader {
         name: "book".to_owned(),
         text: String::new(),
         experiment: json!({"cells": [{}]}),
         machine: Value::Null,
         versions: Vec::new(),
         seed: 7,
-        program: "0.1.0".to_owned(),
+        pgdyno_version: "0.1.0".to_owned(),
         begun_ms: 1_795_262_011_000,
     };
     let mut writer = store::create(&folder.0, &header).expect("there is room");
     let script = |name: &str| Script { name: name.to_owned(), weight: 1, commands: Vec::new() };
-    let outcome = || Outcome { status: Status::Complete, reason: None, ended_ms: 1_795_262_013_000 };
-    let id = writer.begin_trial(Trial {
+    let outcome = || RunOutcome { status: RunStatus::Complete, reason: None, ended_ms: 1_795_262_013_000 };
+    let id = writer.begin_trial(TrialHeader {
         cell: 0,
         label: vec![("size".to_owned(), "=1".to_owned())],
         repetition: 0,
@@ -48,7 +48,7 @@ fn run(name: &str) -> Folder {
     for second in 0..2 {
         let mut it = Interval::new(&[0, 0]);
         (it.from, it.to) = (Nanos::from_secs(100 + second), Nanos::from_secs(101 + second));
-        for cell in &mut it.cells {
+        for cell in &mut it.scripts {
             cell.ok = 3;
             (1..=3).for_each(|ms| cell.response.record(Nanos::from_millis(ms)));
             cell.failed.count(Code::SqlState(*b"40P01"));
@@ -70,7 +70,8 @@ fn run(name: &str) -> Folder {
         text: "@deadlock \"x\"".to_owned(),
     };
     writer.events(id, vec![event]);
-    writer.end_trial(id, End { outcome: outcome(), summary: None, valid: Some(true), measured: None });
+    writer
+        .end_trial(id, TrialEnd { outcome: outcome(), summary: None, valid: Some(true), measurement: None });
     writer.finish(outcome()).expect("there is room");
     folder
 }
@@ -98,7 +99,7 @@ fn read(folder: &Folder, end: &str) -> String {
 }
 
 #[test]
-fn histogram_logs_are_read_by_the_library() {
+fn histogram_logs_can_be_read_by_hdrhistogram() {
     let folder = run("hlog");
     assert_eq!(export(&folder, "hlog").lines().count(), 1);
     let log = read(&folder, "trial-1.hlog");
@@ -122,7 +123,7 @@ fn histogram_logs_are_read_by_the_library() {
 }
 
 #[test]
-fn tables_hold_no_formulas() {
+fn csv_contains_no_formulas() {
     let folder = run("csv");
     assert_eq!(export(&folder, "csv").lines().count(), 5);
     let trial = "1,0,0,0,1795262011000,complete,true,size==1";
@@ -139,7 +140,7 @@ fn tables_hold_no_formulas() {
 }
 
 #[test]
-fn json_is_whole() {
+fn json_contains_everything() {
     let folder = run("json");
     export(&folder, "json");
     let it: Value = serde_json::from_str(&read(&folder, "json")).expect("it is JSON");
@@ -151,7 +152,7 @@ fn json_is_whole() {
 }
 
 #[test]
-fn runs_are_listed_shown_and_removed() {
+fn lists_shows_and_removes_runs() {
     let folder = run("list");
     let name = "book-20261121T115331Z";
     let size =

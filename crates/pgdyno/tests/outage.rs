@@ -1,14 +1,14 @@
 //! A server that dies or freezes in mid-run, from the shard to the verdict, in simulated time
 
 use analysis::objective;
-use analysis::outage::Gaps;
-use load::random::Seeds;
-use load::script::{Mode, Source, parse};
-use load::sim::{Outage, Service, World, drive};
-use load::{Plan, Seeding, Shard, Tally, Workload};
-use model::objective::Verdict;
-use model::summary::{self, LoadModel, QueryMode, Server, Until};
-use model::{Curve, Interval, Latency, Measured, Nanos, PerSecond, Schedule, Spacing, Summary};
+use analysis::outage::OutageDetector;
+use load::random::SeedSequence;
+use load::script::{Mode, ScriptSource, parse};
+use load::sim::{ServiceTime, SimulatedOutage, SimulatedSystem, drive};
+use load::{IntervalRecorder, LoadPlan, RngSeeds, Shard, Workload};
+use model::objective::ObjectiveVerdict;
+use model::summary::{self, EndCondition, LoadModelSummary, QueryMode, Server};
+use model::{Curve, Interval, LatencyHistogram, Measurement, Nanos, PerSecond, Schedule, Spacing, Summary};
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use wire::pg::{Login, Transport};
@@ -20,7 +20,7 @@ const AT: Nanos = Nanos::from_millis(2_200);
 const NEVER: Nanos = Nanos::from_secs(600);
 
 fn open() -> Schedule {
-    let curve = Curve::Ramp { from: PerSecond(500.0), to: PerSecond(500.0), lasting: WINDOW };
+    let curve = Curve::Ramp { from: PerSecond(500.0), to: PerSecond(500.0), duration: WINDOW };
     Schedule::Open { curve, spacing: Spacing::Even }
 }
 
@@ -29,30 +29,30 @@ fn closed() -> Schedule {
 }
 
 /// Nobody listens from one moment to another.
-fn killed(to: Nanos) -> World {
-    World { outages: vec![Outage { door: 0, from: AT, to }], ..world() }
+fn killed(to: Nanos) -> SimulatedSystem {
+    SimulatedSystem { outages: vec![SimulatedOutage { endpoint: 0, from: AT, to }], ..world() }
 }
 
 /// Nothing is served.
-fn frozen(to: Nanos) -> World {
-    World { freezes: vec![(AT, to)], ..world() }
+fn frozen(to: Nanos) -> SimulatedSystem {
+    SimulatedSystem { pauses: vec![(AT, to)], ..world() }
 }
 
-fn world() -> World {
-    let service = Service::Constant(Nanos::from_millis(2));
-    World { servers: 1000, service, delay: Nanos::from_micros(50), ..World::default() }
+fn world() -> SimulatedSystem {
+    let service = ServiceTime::Constant(Nanos::from_millis(2));
+    SimulatedSystem { servers: 1000, service, delay: Nanos::from_micros(50), ..SimulatedSystem::default() }
 }
 
 /// What `pgdyno::measure` does with threads and a clock.
-fn measure(schedule: Schedule, world: &World, users: u32) -> Summary {
+fn measure(schedule: Schedule, world: &SimulatedSystem, users: u32) -> Summary {
     let model = match &schedule {
-        Schedule::Closed { think } => LoadModel::Closed { think: *think },
-        _ => LoadModel::Open { schedule: "const(500,6s)".to_owned(), arrivals: Spacing::Even },
+        Schedule::Closed { think } => LoadModelSummary::Closed { think: *think },
+        _ => LoadModelSummary::Open { schedule: "const(500,6s)".to_owned(), arrivals: Spacing::Even },
     };
-    let source = Source { name: "pay", text: "SELECT 1;\n", weight: 1 };
+    let source = ScriptSource { name: "pay", text: "SELECT 1;\n", weight: 1 };
     let program = parse(&[source], Mode::Prepared, false, &[]).expect("the script is right");
-    let mut seeds = Seeds::new(7);
-    let plan = Plan {
+    let mut seeds = SeedSequence::new(7);
+    let plan = LoadPlan {
         program,
         mode: Mode::Prepared,
         schedule,
@@ -70,9 +70,9 @@ fn measure(schedule: Schedule, world: &World, users: u32) -> Summary {
         timeout: None,
         verbose: false,
         statements: false,
-        seeds: Seeding {
-            clients: (0..users).map(|_| seeds.client()).collect(),
-            choices: vec![seeds.thread().choose],
+        seeds: RngSeeds {
+            clients: (0..users).map(|_| seeds.client_rng()).collect(),
+            script_rngs: vec![seeds.thread_rngs().choose],
             arrivals: 7,
             other: 7,
             variables: Vec::new(),
@@ -82,28 +82,28 @@ fn measure(schedule: Schedule, world: &World, users: u32) -> Summary {
     let (filled, seconds) = sync_channel(20);
     let (empty, take_empty) = sync_channel(20);
     (0..20).for_each(|_| empty.send(Box::new(Interval::new(&[0]))).expect("there is room"));
-    let tally = Tally::new((0, users), Interval::new(&[0]), Nanos::MAX, filled, take_empty, None);
+    let tally = IntervalRecorder::new((0, users), Interval::new(&[0]), Nanos::MAX, filled, take_empty, None);
     let shard = drive(vec![Shard::new(work, 0, tally)], world).pop().expect("one went in");
     let (rest, clients) = shard.recorder.finish(WINDOW + Nanos::from_secs(1));
-    let (mut gaps, mut all) = (Gaps::default(), Interval::new(&[0]));
+    let (mut gaps, mut all) = (OutageDetector::default(), Interval::new(&[0]));
     for it in seconds.try_iter().chain([rest]) {
         gaps.second(&*it);
         all.merge(&it);
     }
-    let measured = Measured {
+    let measured = Measurement {
         window: WINDOW,
         interval: all,
         outages: gaps.finish(WINDOW),
         clients,
-        efforts: Vec::new(),
-        connecting: Nanos::ZERO,
-        aborted: 0,
-        jitter: Latency::new(),
+        thread_usage: Vec::new(),
+        connect_time: Nanos::ZERO,
+        aborted_clients: 0,
+        jitter: LatencyHistogram::new(),
         suspended: Nanos::ZERO,
-        stolen: None,
-        exhausted: 0,
+        steal_time: None,
+        exhausted_connects: 0,
     };
-    let plan = summary::Plan {
+    let plan = summary::BenchPlan {
         scripts: vec![summary::Script { name: "pay".to_owned(), weight: 1, commands: Vec::new() }],
         scale: 1,
         partitions: None,
@@ -111,9 +111,9 @@ fn measure(schedule: Schedule, world: &World, users: u32) -> Summary {
         clients: users,
         threads: 1,
         max_tries: 1,
-        until: Until::Time(WINDOW),
+        end: EndCondition::Time(WINDOW),
         model,
-        connect_each: false,
+        reconnect: false,
         latency_limit: None,
         seed: 7,
         driver: "simulator".to_owned(),
@@ -123,50 +123,56 @@ fn measure(schedule: Schedule, world: &World, users: u32) -> Summary {
 
 /// What is said of `p99 < 50ms`, `errors < 1%`, and the trial.
 #[track_caller]
-fn check(name: &str, schedule: Schedule, world: &World, objectives: [Verdict; 2], outage: &str) {
+fn check(
+    name: &str,
+    schedule: Schedule,
+    world: &SimulatedSystem,
+    objectives: [ObjectiveVerdict; 2],
+    outage: &str,
+) {
     let summary = measure(schedule, world, CLIENTS);
     let judge = |text| objective::parse(text, &["pay".to_owned()]).expect(text).judge(&summary);
     let judged = ["p99 < 50ms", "errors < 1%"].map(judge);
     assert_eq!(judged.each_ref().map(|it| it.verdict), objectives, "{name}: {judged:?}");
-    let style = report::bench::Style { failures_detailed: false, progress: false };
-    let text = report::bench::text(&summary, style, &report::lang::En);
+    let style = report::bench::BenchStyle { failures_detailed: false, progress: false };
+    let text = report::bench::render(&summary, style, &report::lang::En);
     let prose: Vec<&str> = text.split_whitespace().collect();
     assert!(prose.join(" ").contains(outage), "{name}: {text}");
 }
 
 #[test]
-fn an_outage_breaks_objectives_and_is_in_the_verdict() {
-    use Verdict::{Broken, Kept};
+fn an_outage_breaks_objectives_and_is_reported() {
+    use ObjectiveVerdict::{Met, Violated};
     let to_the_end = "verdict valid with doubts: nothing succeeded for 3.8";
     let for_a_while = "verdict valid with doubts: nothing succeeded for 1.";
     let ends = Nanos::from_millis(3_700);
     for (name, model) in [("open", open as fn() -> Schedule), ("closed", closed)] {
-        check(&format!("{name}, killed"), model(), &killed(NEVER), [Broken, Broken], to_the_end);
-        check(&format!("{name}, frozen"), model(), &frozen(NEVER), [Broken, Broken], to_the_end);
-        check(&format!("{name}, nothing"), model(), &world(), [Kept, Kept], "verdict valid");
+        check(&format!("{name}, killed"), model(), &killed(NEVER), [Violated, Violated], to_the_end);
+        check(&format!("{name}, frozen"), model(), &frozen(NEVER), [Violated, Violated], to_the_end);
+        check(&format!("{name}, nothing"), model(), &world(), [Met, Met], "verdict valid");
     }
     // Users who waited were served in the end; refused ones were not.
-    check("closed, frozen for a while", closed(), &frozen(ends), [Broken, Kept], for_a_while);
-    check("open, frozen for a while", open(), &frozen(ends), [Broken, Broken], for_a_while);
-    check("closed, killed for a while", closed(), &killed(ends), [Broken, Broken], for_a_while);
-    check("open, killed for a while", open(), &killed(ends), [Broken, Broken], for_a_while);
+    check("closed, frozen for a while", closed(), &frozen(ends), [Violated, Met], for_a_while);
+    check("open, frozen for a while", open(), &frozen(ends), [Violated, Violated], for_a_while);
+    check("closed, killed for a while", closed(), &killed(ends), [Violated, Violated], for_a_while);
+    check("open, killed for a while", open(), &killed(ends), [Violated, Violated], for_a_while);
 }
 
 #[test]
 fn short_outages_count_together() {
-    use Verdict::{Broken, Kept};
+    use ObjectiveVerdict::{Met, Violated};
     // Of 6 s, in freezes of 0.85 s.
     let freeze = |n: u64| (Nanos::from_millis(1_100 * n + 300), Nanos::from_millis(1_100 * n + 1_150));
-    let often = World { freezes: (0..4).map(freeze).collect(), ..world() };
+    let often = SimulatedSystem { pauses: (0..4).map(freeze).collect(), ..world() };
     let altogether = "verdict valid with doubts: nothing succeeded for 3.";
-    check("closed, frozen often", closed(), &often, [Broken, Kept], altogether);
+    check("closed, frozen often", closed(), &often, [Violated, Met], altogether);
     // A quick restart: nobody could log in for 0.3 s.
     let restarted = killed(Nanos::from_millis(2_500));
     let for_a_while = "verdict valid with doubts: nothing succeeded for 3";
-    check("closed, restarted", closed(), &restarted, [Broken, Broken], for_a_while);
+    check("closed, restarted", closed(), &restarted, [Violated, Violated], for_a_while);
     // Less than 1 % of the time.
-    let once = World { freezes: vec![(AT, AT + Nanos::from_millis(40))], ..world() };
-    check("closed, frozen once", closed(), &once, [Kept, Kept], "verdict valid");
+    let once = SimulatedSystem { pauses: vec![(AT, AT + Nanos::from_millis(40))], ..world() };
+    check("closed, frozen once", closed(), &once, [Met, Met], "verdict valid");
     assert_eq!(measure(closed(), &once, CLIENTS).outages, []);
 }
 
@@ -177,7 +183,7 @@ fn slow_statements_are_no_outage() {
         [(1, 0.01), (2, 0.001), (2, 0.01), (4, 0.01), (4, 0.05), (4, 0.3), (20, 0.05), (20, 0.5)]
     {
         let (fast, slow) = (Nanos::from_millis(2), Nanos::from_millis(400));
-        let it = World { service: Service::Bimodal(fast, slow, share), ..world() };
+        let it = SimulatedSystem { service: ServiceTime::Bimodal(fast, slow, share), ..world() };
         let summary = measure(closed(), &it, users);
         assert_eq!(summary.outages, [], "{users} users, {share}");
     }

@@ -75,7 +75,7 @@ const OTHERS: [&str; 7] = [
 ];
 
 #[test]
-fn full_and_closed_outputs_are_no_panic() {
+fn full_and_closed_outputs_do_not_panic() {
     let folder = Folder::new("full", |_| ());
     for args in OF_RUNS.iter().chain(&OTHERS) {
         let whole = folder.pgdyno(args).output().expect("it is built");
@@ -174,7 +174,7 @@ fn hostile(connection: &Connection) {
 }
 
 #[test]
-fn no_output_holds_what_a_terminal_obeys() {
+fn no_output_contains_terminal_control_characters() {
     let folder = Folder::new("hostile", hostile);
     let mut shown = 0;
     for args in OF_RUNS.iter().chain(&[
@@ -229,7 +229,7 @@ fn doctor_holds_nothing_that_a_terminal_obeys() {
 
 /// Files of a run's contents are their owner's, as the run is.
 #[test]
-fn what_is_written_is_private() {
+fn written_files_are_private() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new("private", |_| ());
     for (args, file) in [
@@ -267,7 +267,7 @@ fn what_is_written_is_private() {
 
 /// A file that cannot be read is named, and the others are there.
 #[test]
-fn a_hostile_run_holds_no_other_up() {
+fn a_hostile_run_does_not_block_others() {
     let endless = "ALTER TABLE run RENAME TO former; CREATE VIEW run AS WITH RECURSIVE n(i) AS
         (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT former.* FROM former, n WHERE i > 1e18";
     let late = "UPDATE tick SET second = 1000000000 WHERE id = 2";
@@ -306,7 +306,7 @@ fn a_hostile_run_holds_no_other_up() {
 
 /// Statements of a run file are executed only if no other user can have written it.
 #[test]
-fn a_strangers_run_is_not_run() {
+fn does_not_execute_a_run_file_of_another_user() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new("stranger", |_| ());
     let path = folder.0.join("runs/one.dyno");
@@ -373,7 +373,7 @@ fn hostile_server() -> u16 {
 }
 
 #[test]
-fn a_hostile_server_reaches_no_terminal() {
+fn server_messages_are_sanitised() {
     let folder = Folder::new("server", |_| ());
     let port = hostile_server();
     fs::write(folder.0.join("x.sql"), "SELECT 1;\n").expect("there is room");
@@ -389,7 +389,7 @@ fn a_hostile_server_reaches_no_terminal() {
 
 /// It is refused by its length, before it takes ten times as much memory.
 #[test]
-fn long_experiment_files_are_refused() {
+fn rejects_long_experiment_files() {
     let folder = Folder::new("long", |_| ());
     fs::write(folder.0.join("long.yaml"), "a: [".to_owned() + &"1, ".repeat(2 << 20)).expect("there is room");
     for args in ["check long.yaml", "run long.yaml", "check /dev/zero"] {

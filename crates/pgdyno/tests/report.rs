@@ -34,7 +34,7 @@ fn golden(name: &str, got: &str) {
 }
 
 #[test]
-fn a_stored_run_in_both_languages() {
+fn reports_a_run_in_both_languages() {
     for lang in ["en", "ru"] {
         golden(&format!("shop.{lang}.md"), &printed(&["--format", "md", "--lang", lang]));
         let text = printed(&["--format", "json", "--lang", lang]);
@@ -49,7 +49,7 @@ fn a_stored_run_in_both_languages() {
 }
 
 #[test]
-fn one_file_for_a_browser() {
+fn writes_one_html_file() {
     let folder = env::temp_dir().join(format!("pgdyno-report-{}", std::process::id()));
     fs::create_dir(&folder).expect("there is room");
     let file = folder.join("a page.html");
@@ -72,7 +72,7 @@ fn one_file_for_a_browser() {
 }
 
 #[test]
-fn a_report_never_takes_the_place_of_its_run() {
+fn does_not_overwrite_the_run_file() {
     let place = env::temp_dir().join(format!("pgdyno-report-over-{}", std::process::id()));
     fs::create_dir_all(place.join("more")).expect("there is room");
     let run = place.join("shop.dyno");
@@ -92,7 +92,7 @@ fn a_report_never_takes_the_place_of_its_run() {
 }
 
 #[test]
-fn what_cannot_be_done_is_told() {
+fn reports_errors_with_status() {
     for (args, status, words) in [
         (&["--lang", "tlh"][..], 2, "unknown language \"tlh\""),
         (&["--format", "pdf"], 2, "possible values: html, md, json, junit"),

@@ -1,7 +1,7 @@
 //! Is `synchronous_standby_names` read as a real PostgreSQL reads it?
 
 use analysis::replication::parse;
-use stack::find::Search;
+use stack::find::InstallationSearch;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -34,8 +34,10 @@ fn accepts(postgres: &Path, folder: &Folder, names: &str) -> bool {
 }
 
 #[test]
-fn what_postgresql_accepts_we_read_and_nothing_else() {
-    let installation = Search::here(None, None).first().expect("these tests need a PostgreSQL server");
+fn accepts_the_names_that_postgresql_accepts() {
+    let installation = InstallationSearch::from_environment(None, None)
+        .find_first()
+        .expect("these tests need a PostgreSQL server");
     let (postgres, folder) = (installation.bin.join("postgres"), Folder::new());
     let parts = ["any", "FIRST", "1", "0", "2(", "(", ")", ",", "*", "a", "b_1$", "\"x y\"", "\"", "-", " "];
     let mut seed = 20_261_121_u64;

@@ -2,39 +2,39 @@
 
 use crate::lang::Lang;
 use crate::lang::advice::AdviceWord;
-use crate::page::text::{short, visible};
+use crate::page::text::{truncate, visible};
 use model::Nanos;
-use model::account::Account;
-use model::advice::{Advice, Advised, Applied, Case};
+use model::account::RunResult;
+use model::advice::{Advice, IndexAdvice, IndexEffect, StatementAdvice};
 
 /// Columns of a statement's text.
 const WIDTH: usize = 160;
 
 /// What a run advises: what builds each index and why, then what helps each statement.
-pub fn text(account: &Account, lang: &dyn Lang) -> String {
+pub fn render(account: &RunResult, lang: &dyn Lang) -> String {
     if account.advice.is_empty() {
         return format!("{}\n", lang.advice_word(AdviceWord::NoPlans));
     }
-    let names = crate::matrix::names(&account.matrix);
+    let names = crate::matrix::cell_names(&account.matrix);
     let mut parts = Vec::new();
     for it in &account.advice {
         if account.advice.len() > 1 {
             let its: Vec<&str> = it.cells.iter().map(|cell| names[*cell].as_str()).collect();
             parts.push(format!("{}\n", visible(&lang.cells(&its, names.len()))));
         }
-        parts.push(one(it, lang));
+        parts.push(advice_block(it, lang));
     }
     parts.join("\n")
 }
 
-fn one(it: &Advice, lang: &dyn Lang) -> String {
+fn advice_block(it: &Advice, lang: &dyn Lang) -> String {
     let mut out = String::new();
-    for head in heads(it, lang) {
+    for head in heading_lines(it, lang) {
         out += &format!("{}\n", visible(&head));
     }
     for (number, index) in it.indexes.iter().enumerate() {
         out += &format!("\n-- {}\n{};\n", number + 1, visible(&index.ddl));
-        for it in sentences(index, lang) {
+        for it in index_sentences(index, lang) {
             out += &format!("--   {}\n", visible(&it));
         }
     }
@@ -42,7 +42,7 @@ fn one(it: &Advice, lang: &dyn Lang) -> String {
         out += &format!("\n-- {}\n", lang.advice_word(AdviceWord::Beware));
     }
     for statement in &it.statements {
-        out += &format!("\n{}\n", visible(&short(&statement.text, WIDTH)));
+        out += &format!("\n{}\n", visible(&truncate(&statement.text, WIDTH)));
         let figures = [
             statement.share.map(|it| lang.numbers().percent(it, 1)),
             statement.mean.map(|it| lang.time(Nanos::from_secs_f64(it))),
@@ -62,13 +62,13 @@ fn one(it: &Advice, lang: &dyn Lang) -> String {
 }
 
 /// What indexes brought and cost.
-pub fn applied(it: &Applied, lang: &dyn Lang) -> String {
+pub fn effect_text(it: &IndexEffect, lang: &dyn Lang) -> String {
     let mut out = format!("\n{}\n\n", lang.advice_word(AdviceWord::Applied));
     for built in &it.built {
         out += &format!("{}\n", visible(&lang.index_built(built)));
     }
     for statement in &it.statements {
-        let text = short(&statement.text, WIDTH);
+        let text = truncate(&statement.text, WIDTH);
         out += &format!("\n{}\n    {}\n", visible(&text), lang.statement_changed(statement));
     }
     if let Some((before, after)) = it.hot {
@@ -78,27 +78,27 @@ pub fn applied(it: &Applied, lang: &dyn Lang) -> String {
 }
 
 /// What is said before the indexes.
-pub(crate) fn heads(it: &Advice, lang: &dyn Lang) -> Vec<String> {
+pub(crate) fn heading_lines(it: &Advice, lang: &dyn Lang) -> Vec<String> {
     let mut all = Vec::new();
     match it.indexes.len() {
         0 => all.push(lang.advice_word(AdviceWord::NoIndex).to_owned()),
         many => all.extend(it.saved.map(|share| lang.saved_together(many, share))),
     }
-    all.extend(it.untried.as_ref().map(|why| lang.untried(why)));
+    all.extend(it.planner_unavailable.as_ref().map(|why| lang.untried(why)));
     all
 }
 
 /// Why an index, what it saves and what it costs.
-pub(crate) fn sentences(it: &Advised, lang: &dyn Lang) -> [String; 3] {
+pub(crate) fn index_sentences(it: &IndexAdvice, lang: &dyn Lang) -> [String; 3] {
     [lang.why_index(it), lang.index_saves(it), lang.index_costs(it)]
 }
 
 /// What helps one of its statements.
-pub(crate) fn remedy(advice: &Advice, it: &Case, lang: &dyn Lang) -> String {
+pub(crate) fn remedy(advice: &Advice, it: &StatementAdvice, lang: &dyn Lang) -> String {
     let number = advice.statements.iter().position(|other| std::ptr::eq(other, it));
     let helped = match &it.remedy {
         model::advice::Remedy::Index { index } => {
-            let its = advice.indexes.get(*index).map(|it| it.helped.as_slice()).unwrap_or_default();
+            let its = advice.indexes.get(*index).map(|it| it.improved.as_slice()).unwrap_or_default();
             let this = its.iter().find(|it| Some(it.statement) == number);
             this.map(|it| (index + 1, it.before, it.after))
         }

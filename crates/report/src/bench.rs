@@ -10,7 +10,7 @@ use model::Summary;
 
 /// What the user asked to see beside the rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Style {
+pub struct BenchStyle {
     /// Serialization failures and deadlocks apart.
     pub failures_detailed: bool,
     /// Progress was reported: pgbench then shows the standard deviation too.
@@ -18,11 +18,11 @@ pub struct Style {
 }
 
 /// The whole report, with a newline at its end.
-pub fn text(summary: &Summary, style: Style, lang: &dyn Lang) -> String {
+pub fn render(summary: &Summary, style: BenchStyle, lang: &dyn Lang) -> String {
     let mut out = String::new();
-    pgbench::lines(&mut out, summary, style);
+    pgbench::write_lines(&mut out, summary, style);
     out.push('\n');
-    ours::lines(&mut out, summary, lang);
+    ours::write_lines(&mut out, summary, lang);
     out
 }
 

@@ -5,14 +5,15 @@
 
 use crate::findings::paragraph;
 use crate::lang::Lang;
-use crate::lang::compare::Comparing;
-use crate::matrix::{Style, drawn};
+use crate::lang::compare::CompareTerm;
+use crate::matrix::{TerminalStyle, render_table};
 use crate::page::{Block, Column, Line, Page, Row, Section, Table, Tone};
 use model::Nanos;
 use model::comparison::{
-    Beside, Cell, CellHistory, Comparison, Condition, Difference, Figure, History, Label, Met, Method, Metric,
+    CellComparison, CellHistory, CellLabel, Comparison, ConditionOutcome, ConditionResult, Difference,
+    Metric, MetricComparison, RunComparison, RunHistory, TestMethod,
 };
-use model::matrix::Verdict;
+use model::matrix::ChangeVerdict;
 
 /// A comparison in a language.
 pub fn page(it: &Comparison, lang: &dyn Lang) -> Page {
@@ -20,8 +21,8 @@ pub fn page(it: &Comparison, lang: &dyn Lang) -> Page {
     // A run within itself: its cells beside another one of its own.
     let within = it.runs.iter().any(|it| !it.cells.is_empty() && it.cells.iter().all(|it| it.base != it.run))
         && runs == [it.base.name.as_str()];
-    let each = |blocks: &dyn Fn(&Beside) -> Vec<Block>| -> Vec<Block> {
-        let of_run = |beside: &Beside| {
+    let each = |blocks: &dyn Fn(&RunComparison) -> Vec<Block>| -> Vec<Block> {
+        let of_run = |beside: &RunComparison| {
             let mut all = blocks(beside);
             if it.runs.len() > 1 && !all.is_empty() {
                 all.insert(0, text(beside.run.name.clone(), Tone::Plain));
@@ -30,10 +31,10 @@ pub fn page(it: &Comparison, lang: &dyn Lang) -> Page {
         };
         it.runs.iter().flat_map(of_run).collect()
     };
-    let fair = |beside: &Beside| {
-        let all: Vec<Line> = differing(beside, false, lang);
+    let fair = |beside: &RunComparison| {
+        let all: Vec<Line> = differences(beside, false, lang);
         match all.is_empty() {
-            true => vec![text(lang.comparing(Comparing::NoDifference).to_owned(), Tone::Faint)],
+            true => vec![text(lang.comparing(CompareTerm::NoDifference).to_owned(), Tone::Faint)],
             false => vec![Block::List { items: all }],
         }
     };
@@ -41,50 +42,50 @@ pub fn page(it: &Comparison, lang: &dyn Lang) -> Page {
     Page {
         lang: lang.code(),
         language: lang.name(),
-        title: lang.comparing(Comparing::Title).to_owned(),
+        title: lang.comparing(CompareTerm::Title).to_owned(),
         question: lang.comparison_question(&it.base.name, if within { &[] } else { &runs }),
         answer: Line { text: answers.join(" "), tone: tone(&it.runs) },
-        facts: vec![lang.moment(it.base.begun_ms), lang.seed(it.seed)],
+        facts: vec![lang.moment(it.base.started_ms), lang.seed(it.seed)],
         sections: sections(
             [
-                ("unlike", Comparing::Unlike, each(&|it| unlike(it, lang))),
-                ("conditions", Comparing::Conditions, each(&|it| conditions(it, lang))),
-                ("figures", Comparing::Figures, each(&|beside| figures(beside, it.seed, lang))),
-                ("differences", Comparing::Differences, each(&fair)),
-                ("left-out", Comparing::LeftOut, each(&|it| left_out(it, lang))),
+                ("unlike", CompareTerm::Unlike, each(&|it| other_differences(it, lang))),
+                ("conditions", CompareTerm::Conditions, each(&|it| conditions(it, lang))),
+                ("figures", CompareTerm::Figures, each(&|beside| figures(beside, it.seed, lang))),
+                ("differences", CompareTerm::Differences, each(&fair)),
+                ("left-out", CompareTerm::LeftOut, each(&|it| left_out(it, lang))),
             ],
             lang,
         ),
-        words: crate::page::words(lang),
+        words: crate::page::script_words(lang),
     }
 }
 
 /// The history of an experiment in a language.
-pub fn history(it: &History, lang: &dyn Lang) -> Page {
-    let changes = it.series.iter().map(|it| it.changes.len()).sum();
+pub fn history(it: &RunHistory, lang: &dyn Lang) -> Page {
+    let change_count = it.series.iter().map(|it| it.changes.len()).sum();
     let too_few = it.series.iter().all(|it| it.too_few);
     let series = it.series.iter().map(|cell| Block::Table(points(it, cell, lang))).collect();
-    let found = it.series.iter().flat_map(|cell| changed(it, cell, lang)).collect();
+    let found = it.series.iter().flat_map(|cell| changes(it, cell, lang)).collect();
     Page {
         lang: lang.code(),
         language: lang.name(),
-        title: lang.comparing(Comparing::History).to_owned(),
+        title: lang.comparing(CompareTerm::History).to_owned(),
         question: lang.history_question(&it.experiment),
         answer: Line {
-            text: lang.history_answer(it.runs.len(), changes, too_few),
-            tone: if changes > 0 { Tone::Doubt } else { Tone::Plain },
+            text: lang.history_answer(it.runs.len(), change_count, too_few),
+            tone: if change_count > 0 { Tone::Doubt } else { Tone::Plain },
         },
         facts: vec![lang.seed(it.seed)],
         sections: sections(
-            [("changes", Comparing::ChangePoints, found), ("series", Comparing::Series, series)],
+            [("changes", CompareTerm::ChangePoints, found), ("series", CompareTerm::Series, series)],
             lang,
         ),
-        words: crate::page::words(lang),
+        words: crate::page::script_words(lang),
     }
 }
 
 /// A page as it stands on a terminal: of what comparisons and histories consist of.
-pub fn terminal(page: &Page, style: Style) -> String {
+pub fn terminal(page: &Page, style: TerminalStyle) -> String {
     let mut out = paragraph("", &page.question, style.width) + &paragraph("", &page.answer.text, style.width);
     for section in &page.sections {
         out += &format!("\n{}\n", section.heading);
@@ -102,9 +103,9 @@ pub fn terminal(page: &Page, style: Style) -> String {
     out
 }
 
-fn table(it: &Table, style: Style) -> String {
+fn table(it: &Table, style: TerminalStyle) -> String {
     let mut out = paragraph("", &it.caption, style.width);
-    out += &drawn(it, style);
+    out += &render_table(it, style);
     for (mark, note) in &it.notes {
         out += &paragraph(&format!("{mark:<3}"), &note.text, style.width);
     }
@@ -112,7 +113,7 @@ fn table(it: &Table, style: Style) -> String {
 }
 
 fn sections<const N: usize>(
-    all: [(&'static str, Comparing, Vec<Block>); N],
+    all: [(&'static str, CompareTerm, Vec<Block>); N],
     lang: &dyn Lang,
 ) -> Vec<Section> {
     let full = all.into_iter().filter(|it| !it.2.is_empty());
@@ -124,60 +125,62 @@ fn text(text: String, tone: Tone) -> Block {
 }
 
 /// What a cell is called; nothing for one without axes.
-fn name(it: &Label) -> String {
+fn cell_name(it: &CellLabel) -> String {
     it.iter().map(|it| it.1.as_str()).collect::<Vec<_>>().join("/")
 }
 
 /// Of a pair, both names where they are not the same.
-fn pair(it: &Cell) -> String {
-    let (base, run) = (name(&it.base), name(&it.run));
+fn pair_name(it: &CellComparison) -> String {
+    let (base, run) = (cell_name(&it.base), cell_name(&it.run));
     if base == run { run } else { format!("{base} → {run}") }
 }
 
-fn tone(all: &[Beside]) -> Tone {
+fn tone(all: &[RunComparison]) -> Tone {
     let mut figures = all.iter().flat_map(|it| &it.cells).flat_map(|it| &it.figures);
     match () {
-        () if all.iter().flat_map(|it| &it.conditions).any(|it| it.outcome == Met::Yes) => Tone::Bad,
-        () if all.iter().flat_map(|it| &it.differences).any(Difference::unfair) => Tone::Doubt,
-        () if figures.any(|it| toned(it) == Tone::Bad) => Tone::Bad,
+        () if all.iter().flat_map(|it| &it.conditions).any(|it| it.outcome == ConditionOutcome::Yes) => {
+            Tone::Bad
+        }
+        () if all.iter().flat_map(|it| &it.differences).any(Difference::is_confounder) => Tone::Doubt,
+        () if figures.any(|it| figure_tone(it) == Tone::Bad) => Tone::Bad,
         () => Tone::Plain,
     }
 }
 
-fn toned(it: &Figure) -> Tone {
-    match (it.verdict, it.metric.more_is_better()) {
-        (Verdict::TooFewRuns, _) => Tone::Faint,
-        (Verdict::NoEvidence, _) | (_, None) => Tone::Plain,
-        (verdict, Some(more)) if (verdict == Verdict::Higher) == more => Tone::Good,
+fn figure_tone(it: &MetricComparison) -> Tone {
+    match (it.verdict, it.metric.higher_is_better()) {
+        (ChangeVerdict::TooFewRuns, _) => Tone::Faint,
+        (ChangeVerdict::NoEvidence, _) | (_, None) => Tone::Plain,
+        (verdict, Some(more)) if (verdict == ChangeVerdict::Higher) == more => Tone::Good,
         _ => Tone::Bad,
     }
 }
 
-fn differing(it: &Beside, unfair: bool, lang: &dyn Lang) -> Vec<Line> {
-    let names: Vec<String> = it.cells.iter().map(pair).collect();
+fn differences(it: &RunComparison, unfair: bool, lang: &dyn Lang) -> Vec<Line> {
+    let names: Vec<String> = it.cells.iter().map(pair_name).collect();
     let line = |difference: &Difference| {
         let cells: Vec<&str> = difference.cells.iter().map(|number| names[*number].as_str()).collect();
         let tone = if unfair { Tone::Bad } else { Tone::Plain };
         Line { text: lang.differing(difference, &cells), tone }
     };
-    it.differences.iter().filter(|it| it.unfair() == unfair).map(line).collect()
+    it.differences.iter().filter(|it| it.is_confounder() == unfair).map(line).collect()
 }
 
-fn unlike(it: &Beside, lang: &dyn Lang) -> Vec<Block> {
-    let items = differing(it, true, lang);
+fn other_differences(it: &RunComparison, lang: &dyn Lang) -> Vec<Block> {
+    let items = differences(it, true, lang);
     match items.len() {
         0 => Vec::new(),
         n => vec![text(lang.unlike(n), Tone::Bad), Block::List { items }],
     }
 }
 
-fn conditions(it: &Beside, lang: &dyn Lang) -> Vec<Block> {
-    let line = |condition: &Condition| Line {
-        text: lang.condition(condition, &pair(&it.cells[condition.cell])),
+fn conditions(it: &RunComparison, lang: &dyn Lang) -> Vec<Block> {
+    let line = |condition: &ConditionResult| Line {
+        text: lang.condition(condition, &pair_name(&it.cells[condition.cell])),
         tone: match condition.outcome {
-            Met::Yes => Tone::Bad,
-            Met::No => Tone::Good,
-            Met::Unknown | Met::Absent => Tone::Doubt,
+            ConditionOutcome::Yes => Tone::Bad,
+            ConditionOutcome::No => Tone::Good,
+            ConditionOutcome::Unknown | ConditionOutcome::Absent => Tone::Doubt,
         },
     };
     let items: Vec<Line> = it.conditions.iter().map(line).collect();
@@ -185,47 +188,47 @@ fn conditions(it: &Beside, lang: &dyn Lang) -> Vec<Block> {
 }
 
 /// One table by pair of cells.
-fn figures(it: &Beside, seed: u64, lang: &dyn Lang) -> Vec<Block> {
+fn figures(it: &RunComparison, seed: u64, lang: &dyn Lang) -> Vec<Block> {
     let of = it.cells.iter().map(|it| it.figures.len()).sum();
     let full = it.cells.iter().filter(|it| !it.figures.is_empty());
-    let mut all: Vec<Block> = full.map(|it| Block::Table(compared(it, lang))).collect();
+    let mut all: Vec<Block> = full.map(|it| Block::Table(figures_table(it, lang))).collect();
     if !all.is_empty() {
         all.push(text(lang.comparison_legend(seed, of), Tone::Faint));
     }
     all
 }
 
-fn compared(cell: &Cell, lang: &dyn Lang) -> Table {
+fn figures_table(cell: &CellComparison, lang: &dyn Lang) -> Table {
     // Methods differ where a figure is not known of every trial.
-    let mut methods: Vec<&Method> = Vec::new();
+    let mut methods: Vec<&TestMethod> = Vec::new();
     for it in &cell.figures {
         if !methods.contains(&&it.method) {
             methods.push(&it.method);
         }
     }
     let several = cell.figures.iter().any(|it| it.operation.is_some());
-    let mark = |it: &Method| {
+    let mark = |it: &TestMethod| {
         let number = methods.iter().position(|known| *known == it).unwrap_or_default();
         char::from(b'a' + (number % 26) as u8).to_string()
     };
-    let column = |it: Comparing, numeric, dispensable| Column {
+    let column = |it: CompareTerm, numeric, dispensable| Column {
         heading: lang.comparing(it).to_owned(),
         numeric,
-        dispensable,
+        drop_order: dispensable,
     };
     let mut columns = vec![
-        column(Comparing::Figure, false, 0),
-        column(Comparing::Base, true, 2),
-        column(Comparing::Run, true, 1),
-        column(Comparing::Change, true, 0),
-        column(Comparing::Interval, true, 0),
-        column(Comparing::Verdict, false, 0),
-        column(Comparing::Method, false, 3),
+        column(CompareTerm::Figure, false, 0),
+        column(CompareTerm::Base, true, 2),
+        column(CompareTerm::Run, true, 1),
+        column(CompareTerm::Change, true, 0),
+        column(CompareTerm::Interval, true, 0),
+        column(CompareTerm::Verdict, false, 0),
+        column(CompareTerm::Method, false, 3),
     ];
     if several {
-        columns.insert(0, column(Comparing::Operation, false, 0));
+        columns.insert(0, column(CompareTerm::Operation, false, 0));
     }
-    let row = |it: &Figure| {
+    let row = |it: &MetricComparison| {
         let mut cells = vec![
             lang.metric(it.metric).to_owned(),
             lang.measure(it.metric, it.base.value),
@@ -236,53 +239,58 @@ fn compared(cell: &Cell, lang: &dyn Lang) -> Table {
             mark(&it.method),
         ];
         if several {
-            let all = lang.comparing(Comparing::All).to_owned();
+            let all = lang.comparing(CompareTerm::All).to_owned();
             cells.insert(0, it.operation.clone().unwrap_or(all));
         }
-        Row { cells, tone: toned(it), baseline: false }
+        Row { cells, tone: figure_tone(it), baseline: false }
     };
-    let note = |it: &&Method| (mark(it), Line { text: lang.method(it), tone: Tone::Faint });
+    let note = |it: &&TestMethod| (mark(it), Line { text: lang.method(it), tone: Tone::Faint });
     Table {
-        caption: pair(cell),
+        caption: pair_name(cell),
         columns,
         rows: cell.figures.iter().map(row).collect(),
         notes: methods.iter().map(note).collect(),
     }
 }
 
-fn left_out(it: &Beside, lang: &dyn Lang) -> Vec<Block> {
+fn left_out(it: &RunComparison, lang: &dyn Lang) -> Vec<Block> {
     let mut items: Vec<String> = Vec::new();
     for (of_base, cells) in [(true, &it.only_base), (false, &it.only_run)] {
-        let names: Vec<String> = cells.iter().map(name).collect();
+        let names: Vec<String> = cells.iter().map(cell_name).collect();
         if !names.is_empty() {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             items.push(lang.unmatched(of_base, &names));
         }
     }
-    for trial in &it.left_out {
+    for trial in &it.excluded {
         let why: Vec<String> = match trial.reasons.as_slice() {
             [] => vec![lang.status(&trial.status)],
             reasons => reasons.iter().map(|it| lang.reason(it)).collect(),
         };
-        items.push(lang.excluded(trial.of_base, &name(&trial.cell), trial.repetition, &why.join("; ")));
+        items.push(lang.excluded(
+            trial.from_base,
+            &cell_name(&trial.cell),
+            trial.repetition,
+            &why.join("; "),
+        ));
     }
     let items: Vec<Line> = items.into_iter().map(|text| Line { text, tone: Tone::Doubt }).collect();
     if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
 }
 
 /// What changed, and what changed with it.
-fn changed(history: &History, cell: &CellHistory, lang: &dyn Lang) -> Vec<Block> {
+fn changes(history: &RunHistory, cell: &CellHistory, lang: &dyn Lang) -> Vec<Block> {
     let mut all = Vec::new();
     for it in &cell.changes {
         let run = &history.runs[cell.points[it.at].run].source.name;
-        let of = name(&cell.label);
+        let of = cell_name(&cell.label);
         let told = lang.change_point(it.metric, run, it.before, it.after, it.p);
         let told = if of.is_empty() { told } else { format!("{of}: {told}") };
         all.push(text(told, Tone::Doubt));
         let line = |it: &Difference| Line { text: lang.differing(it, &[]), tone: Tone::Plain };
         let mut items: Vec<Line> = it.differences.iter().map(line).collect();
         if items.is_empty() {
-            let text = lang.comparing(Comparing::NothingElse).to_owned();
+            let text = lang.comparing(CompareTerm::NothingElse).to_owned();
             items.push(Line { text, tone: Tone::Faint });
         }
         all.push(Block::List { items });
@@ -290,21 +298,24 @@ fn changed(history: &History, cell: &CellHistory, lang: &dyn Lang) -> Vec<Block>
     all
 }
 
-fn points(history: &History, cell: &CellHistory, lang: &dyn Lang) -> Table {
-    let column = |it: Comparing, numeric, dispensable| Column {
+fn points(history: &RunHistory, cell: &CellHistory, lang: &dyn Lang) -> Table {
+    let column = |it: CompareTerm, numeric, dispensable| Column {
         heading: lang.comparing(it).to_owned(),
         numeric,
-        dispensable,
+        drop_order: dispensable,
     };
-    let figure =
-        |it: Metric, dispensable| Column { heading: lang.metric(it).to_owned(), numeric: true, dispensable };
+    let figure = |it: Metric, dispensable| Column {
+        heading: lang.metric(it).to_owned(),
+        numeric: true,
+        drop_order: dispensable,
+    };
     let range = |metric: Metric, it: Option<(f64, f64)>| {
         let told = |it: f64| lang.measure(metric, it);
         it.map_or(String::new(), |(low, high)| format!("{} – {}", told(low), told(high)))
     };
     let (tps, p99) = (cell.points.iter().map(|it| Some(it.tps.0)), cell.points.iter().map(|it| it.p99));
     let sparks = [(Metric::Tps, spark(tps)), (Metric::P99, spark(p99))];
-    let row = |(number, it): (usize, &model::comparison::Point)| {
+    let row = |(number, it): (usize, &model::comparison::HistoryPoint)| {
         let run = &history.runs[it.run];
         // A change is seen where it is, not told by colour alone.
         let of = |metric| cell.changes.iter().any(|change| change.at == number && change.metric == metric);
@@ -312,8 +323,8 @@ fn points(history: &History, cell: &CellHistory, lang: &dyn Lang) -> Table {
         let p99 = it.p99.map_or(String::new(), |it| lang.time(Nanos::from_secs_f64(it)));
         Row {
             cells: vec![
-                lang.moment(run.source.begun_ms),
-                run.source.program.clone(),
+                lang.moment(run.source.started_ms),
+                run.source.pgdyno_version.clone(),
                 run.server.clone().unwrap_or_default(),
                 it.trials.to_string(),
                 mark(Metric::Tps, lang.measure(Metric::Tps, it.tps.0)),
@@ -330,16 +341,16 @@ fn points(history: &History, cell: &CellHistory, lang: &dyn Lang) -> Table {
         (String::new(), Line { text, tone: Tone::Plain })
     };
     Table {
-        caption: name(&cell.label),
+        caption: cell_name(&cell.label),
         columns: vec![
-            column(Comparing::When, false, 0),
-            column(Comparing::Program, false, 5),
-            column(Comparing::Server, false, 4),
-            column(Comparing::Trials, true, 3),
+            column(CompareTerm::When, false, 0),
+            column(CompareTerm::Program, false, 5),
+            column(CompareTerm::Server, false, 4),
+            column(CompareTerm::Trials, true, 3),
             figure(Metric::Tps, 0),
-            column(Comparing::Interval, true, 2),
+            column(CompareTerm::Interval, true, 2),
             figure(Metric::P99, 0),
-            column(Comparing::Interval, true, 2),
+            column(CompareTerm::Interval, true, 2),
         ],
         rows: cell.points.iter().enumerate().map(row).collect(),
         notes: sparks.into_iter().map(note).collect(),

@@ -4,7 +4,7 @@
 //! a screen shows, and a third of the bytes.
 
 use crate::page::{Page, charted};
-use model::account::Account;
+use model::account::RunResult;
 use model::chart::{Chart, Charts};
 use std::fmt::Write;
 
@@ -12,23 +12,23 @@ use std::fmt::Write;
 ///
 /// `data[i].charts[c][t]` are the numbers of track `t` of chart `c` of the trial `i` of the block of charts; `null` was not
 /// measured.
-pub fn document(account: &Account, pages: &[Page], chosen: &str, events: Option<&str>) -> String {
+pub fn document(account: &RunResult, pages: &[Page], chosen: &str, events: Option<&str>) -> String {
     let mut out = String::from("{\"format\":1,\"chosen\":");
-    json(&mut out, chosen);
+    write_json(&mut out, chosen);
     out += ",\"pages\":";
-    json(&mut out, pages);
+    write_json(&mut out, pages);
     out += ",\"data\":[";
     for (at, trial) in charted(account).enumerate() {
         if at > 0 {
             out.push(',');
         }
-        numbers(&mut out, &trial.charts);
+        write_chart_numbers(&mut out, &trial.charts);
     }
     out += "],\"live\":";
     match events {
         Some(events) => {
             out += "{\"events\":";
-            json(&mut out, events);
+            write_json(&mut out, events);
             out.push('}');
         }
         None => out += "null",
@@ -37,27 +37,27 @@ pub fn document(account: &Account, pages: &[Page], chosen: &str, events: Option<
     out
 }
 
-fn json(out: &mut String, it: &(impl serde::Serialize + ?Sized)) {
+fn write_json(out: &mut String, it: &(impl serde::Serialize + ?Sized)) {
     *out += &serde_json::to_string(it).expect("strings as keys only");
 }
 
-fn numbers(out: &mut String, it: &Charts) {
+fn write_chart_numbers(out: &mut String, it: &Charts) {
     let _ = write!(out, "{{\"bin\":{},\"at\":[", it.bin);
-    columns(out, &it.at, |out, at| number(out, *at));
+    write_columns(out, &it.times, |out, at| write_number(out, *at));
     out.push_str("],\"charts\":");
-    charts(out, &it.charts);
+    write_charts(out, &it.charts);
     out.push('}');
 }
 
 /// Column by column, `[[[…],[…]],…]`.
-pub fn charts(out: &mut String, all: &[Chart]) {
+pub fn write_charts(out: &mut String, all: &[Chart]) {
     out.push('[');
-    columns(out, all, |out, chart| {
+    write_columns(out, all, |out, chart| {
         out.push('[');
-        columns(out, &chart.tracks, |out, track| {
+        write_columns(out, &chart.series, |out, track| {
             out.push('[');
-            columns(out, &track.values, |out, it| match it {
-                Some(it) => number(out, *it),
+            write_columns(out, &track.values, |out, it| match it {
+                Some(it) => write_number(out, *it),
                 None => out.push_str("null"),
             });
             out.push(']');
@@ -67,7 +67,7 @@ pub fn charts(out: &mut String, all: &[Chart]) {
     out.push(']');
 }
 
-fn columns<T>(out: &mut String, all: &[T], each: impl Fn(&mut String, &T)) {
+fn write_columns<T>(out: &mut String, all: &[T], each: impl Fn(&mut String, &T)) {
     for (at, it) in all.iter().enumerate() {
         if at > 0 {
             out.push(',');
@@ -77,8 +77,8 @@ fn columns<T>(out: &mut String, all: &[T], each: impl Fn(&mut String, &T)) {
 }
 
 /// With four significant digits; what is no number is `null`.
-fn number(out: &mut String, it: f64) {
-    let it = rounded(it);
+fn write_number(out: &mut String, it: f64) {
+    let it = round_to_four_digits(it);
     let wrote = match it {
         it if !it.is_finite() => out.write_str("null"),
         it if it.fract() == 0.0 && it.abs() < 1e15 => write!(out, "{}", it as i64),
@@ -87,7 +87,7 @@ fn number(out: &mut String, it: f64) {
     wrote.expect("a string takes everything");
 }
 
-fn rounded(it: f64) -> f64 {
+fn round_to_four_digits(it: f64) -> f64 {
     if it == 0.0 || !it.is_finite() {
         return it;
     }
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn four_digits() {
+    fn rounds_to_four_digits() {
         for (it, written) in [
             (0.0, "0"),
             (1.0, "1"),
@@ -129,7 +129,7 @@ mod tests {
             (f64::INFINITY, "null"),
         ] {
             let mut out = String::new();
-            number(&mut out, it);
+            write_number(&mut out, it);
             assert_eq!(out, written, "{it}");
         }
     }

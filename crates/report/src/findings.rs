@@ -4,20 +4,20 @@
 //! twenty cells are not twenty paragraphs; as data each finding stands for itself.
 
 use crate::lang::{Label, Lang};
-use crate::matrix::{Style, between, names};
-use crate::page::text::shown;
-use crate::page::{Column, Line, Link, Row, Table, Told, Tone};
+use crate::matrix::{TerminalStyle, cell_names, interval_text};
+use crate::page::text::to_characters;
+use crate::page::{Column, EvidenceLink, FindingView, Line, Row, Table, Tone};
 use model::finding::{Circumstance, Finding};
-use model::matrix::{Matrix, Verdict};
+use model::matrix::{ChangeVerdict, Matrix};
 
 /// One by kind. `evidence`: where that of findings of one kind is, of which there is at least one.
-pub fn told(
+pub fn views(
     findings: &[Finding],
     matrix: &Matrix,
     lang: &dyn Lang,
-    evidence: &dyn Fn(&[&Finding]) -> Vec<Link>,
-) -> Vec<Told> {
-    let names = names(matrix);
+    evidence: &dyn Fn(&[&Finding]) -> Vec<EvidenceLink>,
+) -> Vec<FindingView> {
+    let names = cell_names(matrix);
     let mut sorted: Vec<&Finding> = findings.iter().collect();
     sorted.sort_by_key(|it| rank(it));
     let mut groups: Vec<((u8, String), Vec<&Finding>)> = Vec::new();
@@ -28,7 +28,7 @@ pub fn told(
             None => groups.push((key, vec![finding])),
         }
     }
-    let tell = |(_, group): &(_, Vec<&Finding>)| Told {
+    let tell = |(_, group): &(_, Vec<&Finding>)| FindingView {
         line: Line { text: lang.findings(group, &names), tone: tone(group[0]) },
         table: matches!(group[0], Finding::LikeForLikeCost { .. }).then(|| costs(group, &names, lang)),
         evidence: evidence(group),
@@ -37,10 +37,10 @@ pub fn told(
 }
 
 /// Nodes of the wanted cells that the load did not pass through, each once.
-pub(crate) fn unused(findings: &[Finding], wanted: impl Fn(usize) -> bool) -> Vec<&str> {
+pub(crate) fn unused_nodes(findings: &[Finding], wanted: impl Fn(usize) -> bool) -> Vec<&str> {
     let mut nodes: Vec<&str> = Vec::new();
     for it in findings {
-        if let Finding::Circumstance { cell, it: Circumstance::NotUsed { node, .. } } = it
+        if let Finding::Circumstance { cell, circumstance: Circumstance::NotUsed { node, .. } } = it
             && wanted(*cell)
             && !nodes.contains(&node.as_str())
         {
@@ -51,10 +51,10 @@ pub(crate) fn unused(findings: &[Finding], wanted: impl Fn(usize) -> bool) -> Ve
 }
 
 /// Paragraphs and tables for a terminal; empty without findings.
-pub(crate) fn text(all: &[Told], style: Style) -> String {
-    let tell = |it: &Told| {
-        let text = paragraph("- ", &shown(&it.line.text, style.characters), style.width);
-        text + &it.table.as_ref().map_or(String::new(), |it| lines(it, style))
+pub(crate) fn render(all: &[FindingView], style: TerminalStyle) -> String {
+    let tell = |it: &FindingView| {
+        let text = paragraph("- ", &to_characters(&it.line.text, style.characters), style.width);
+        text + &it.table.as_ref().map_or(String::new(), |it| table_lines(it, style))
     };
     all.iter().map(tell).collect()
 }
@@ -65,7 +65,7 @@ fn tone(it: &Finding) -> Tone {
         Finding::SlotsExhausted { .. } | Finding::ClientsStarved { .. } | Finding::Failures { .. } => {
             Tone::Bad
         }
-        Finding::RunIsClosed { .. }
+        Finding::NotOpenLoop { .. }
         | Finding::HostBound { .. }
         | Finding::GeneratorShare { .. }
         | Finding::NotConcurrent { .. }
@@ -74,8 +74,8 @@ fn tone(it: &Finding) -> Tone {
         | Finding::AnswerSizes { .. }
         | Finding::OpenAndClosed { .. }
         | Finding::FeedsDiffer { .. } => Tone::Doubt,
-        Finding::Circumstance { it, .. } => match it {
-            Circumstance::PoolsInRow { .. } | Circumstance::NotJudged { .. } => Tone::Plain,
+        Finding::Circumstance { circumstance: it, .. } => match it {
+            Circumstance::ChainedPools { .. } | Circumstance::RulesSkipped { .. } => Tone::Plain,
             _ => Tone::Doubt,
         },
         _ => Tone::Plain,
@@ -83,10 +83,10 @@ fn tone(it: &Finding) -> Tone {
 }
 
 /// Whether so few runs were compared that nothing can be told.
-pub(crate) fn too_few(findings: &[Finding]) -> bool {
+pub(crate) fn has_too_few_runs(findings: &[Finding]) -> bool {
     findings.iter().any(|it| match it {
         Finding::LikeForLikeCost { compared, .. } | Finding::UnlikeComparison { compared, .. } => {
-            compared.verdict == Verdict::TooFewRuns
+            compared.verdict == ChangeVerdict::TooFewRuns
         }
         _ => false,
     })
@@ -100,7 +100,7 @@ fn rank(it: &Finding) -> u8 {
         Finding::ClientsStarved { .. } => 1,
         Finding::Failures { .. } => 2,
         Finding::AnswerSizes { .. } => 2,
-        Finding::RunIsClosed { .. } => 3,
+        Finding::NotOpenLoop { .. } => 3,
         Finding::HostBound { .. } => 4,
         Finding::GeneratorShare { .. } => 5,
         Finding::PoolerBound { .. } => 6,
@@ -119,23 +119,23 @@ fn rank(it: &Finding) -> u8 {
         Finding::Bound { .. } => 8,
         Finding::OpenAndClosed { .. } => 3,
         Finding::FeedsDiffer { .. } => 5,
-        Finding::Circumstance { it, .. } => match it {
+        Finding::Circumstance { circumstance: it, .. } => match it {
             Circumstance::GeneratorLate { .. } => 2,
             Circumstance::NotUsed { .. } => 2,
-            Circumstance::FeedFits { .. } => 3,
+            Circumstance::FeedFitsCache { .. } => 3,
             Circumstance::NoisyHost { .. } => 5,
-            Circumstance::Storm { .. } => 5,
+            Circumstance::ConnectionStorm { .. } => 5,
             Circumstance::IdleTransactions { .. } => 9,
-            Circumstance::PoolsInRow { .. } | Circumstance::Little { .. } => 10,
+            Circumstance::ChainedPools { .. } | Circumstance::LittlesLawViolation { .. } => 10,
             Circumstance::Bloat { .. } => 13,
-            Circumstance::NotJudged { .. } => 19,
+            Circumstance::RulesSkipped { .. } => 19,
         },
     }
 }
 
 /// One row each.
 fn costs(all: &[&Finding], names: &[String], lang: &dyn Lang) -> Table {
-    let headings = [Label::Cell, Label::Beside, Label::Transport, Label::BesideBaseline, Label::Interval];
+    let headings = [Label::Cell, Label::Beside, Label::Transport, Label::VsBaseline, Label::Interval];
     let mut headings: Vec<&str> = headings.map(|it| lang.label(it)).to_vec();
     headings.extend([lang.label(Label::Runs), ""]);
     let name = |cell: usize| names.get(cell).cloned().unwrap_or_default();
@@ -147,15 +147,15 @@ fn costs(all: &[&Finding], names: &[String], lang: &dyn Lang) -> Table {
             name(*with),
             lang.entrance(*transport).to_owned(),
             lang.number(&format!("{:.3}", it.ratio)),
-            it.interval.map_or(String::new(), |it| between(it, lang)),
+            it.interval.map_or(String::new(), |it| interval_text(it, lang)),
             format!("{}, {}", it.runs.0, it.runs.1),
             // That there were too few is said once.
-            if it.verdict == Verdict::TooFewRuns { "" } else { lang.verdict(it.verdict) }.to_owned(),
+            if it.verdict == ChangeVerdict::TooFewRuns { "" } else { lang.verdict(it.verdict) }.to_owned(),
         ];
         let tone = match it.verdict {
-            Verdict::Lower => Tone::Bad,
-            Verdict::Higher => Tone::Good,
-            Verdict::NoEvidence | Verdict::TooFewRuns => Tone::Plain,
+            ChangeVerdict::Lower => Tone::Bad,
+            ChangeVerdict::Higher => Tone::Good,
+            ChangeVerdict::NoEvidence | ChangeVerdict::TooFewRuns => Tone::Plain,
         };
         rows.push(Row { cells, tone, baseline: false });
     }
@@ -173,9 +173,10 @@ fn costs(all: &[&Finding], names: &[String], lang: &dyn Lang) -> Table {
 }
 
 /// One line each, below their headings.
-pub(crate) fn lines(table: &Table, style: Style) -> String {
-    let headings = table.columns.iter().map(|it| shown(&it.heading, style.characters)).collect();
-    let rows = table.rows.iter().map(|it| it.cells.iter().map(|it| shown(it, style.characters)).collect());
+pub(crate) fn table_lines(table: &Table, style: TerminalStyle) -> String {
+    let headings = table.columns.iter().map(|it| to_characters(&it.heading, style.characters)).collect();
+    let rows =
+        table.rows.iter().map(|it| it.cells.iter().map(|it| to_characters(it, style.characters)).collect());
     let rows: Vec<Vec<String>> = std::iter::once(headings).chain(rows).collect();
     let wide = |column: usize| rows.iter().map(|it| it[column].chars().count()).max().unwrap_or(0);
     let mut out = String::new();
@@ -189,7 +190,7 @@ pub(crate) fn lines(table: &Table, style: Style) -> String {
 }
 
 /// What blanks separate, but for the one before a percent sign.
-fn words(text: &str) -> impl Iterator<Item = &str> {
+fn split_words(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
         let it = rest?;
@@ -204,7 +205,7 @@ pub(crate) fn paragraph(begin: &str, text: &str, width: usize) -> String {
     let margin = begin.chars().count();
     let mut out = begin.to_owned();
     let mut column = margin;
-    for (number, word) in words(text).enumerate() {
+    for (number, word) in split_words(text).enumerate() {
         let length = word.chars().count();
         if number > 0 && column + 1 + length > width {
             out += &format!("\n{:margin$}", "");

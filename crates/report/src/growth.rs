@@ -7,18 +7,18 @@
 use crate::document;
 use crate::lang::{self, Lang};
 use crate::page::{charted, mark};
-use model::account::Account;
+use model::account::RunResult;
 use model::chart::Charts;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
 /// Which of the document's `data` is the trial of this number in the store.
-pub fn place(account: &Account, trial: u32) -> Option<usize> {
+pub fn data_index(account: &RunResult, trial: u32) -> Option<usize> {
     charted(account).position(|it| it.id == trial)
 }
 
 /// `data` must be one line, as JSON is. Who comes back tells the last `id` that he saw.
-pub fn event(kind: &str, id: Option<&str>, data: &str) -> String {
+pub fn sse_event(kind: &str, id: Option<&str>, data: &str) -> String {
     let mut text = String::with_capacity(data.len() + 64);
     if let Some(id) = id {
         let _ = writeln!(text, "id: {id}");
@@ -29,20 +29,20 @@ pub fn event(kind: &str, id: Option<&str>, data: &str) -> String {
 
 /// What is new in the document's trial `place`: only its new points and marks, in the tracks of the document. Marks come in
 /// all languages, as the document does: whoever reads may choose another one at any moment.
-pub fn points(place: usize, new: &Charts) -> String {
+pub fn points_event(place: usize, new: &Charts) -> String {
     let marks = lang::ALL.iter().map(|lang| {
-        let marks: Vec<_> = new.marks.iter().map(|it| mark(it, *lang)).collect();
+        let marks: Vec<_> = new.annotations.iter().map(|it| mark(it, *lang)).collect();
         (lang.code().to_owned(), json!(marks))
     });
     let marks = Value::Object(marks.collect());
-    let mut text = format!("{{\"trial\":{place},\"at\":{},\"charts\":", json!(new.at));
-    document::charts(&mut text, &new.charts);
+    let mut text = format!("{{\"trial\":{place},\"at\":{},\"charts\":", json!(new.times));
+    document::write_charts(&mut text, &new.charts);
     let _ = write!(text, ",\"marks\":{marks}}}");
     text
 }
 
 /// What goes on: one sentence, in all languages.
-pub fn state(sentence: impl Fn(&dyn Lang) -> String) -> String {
+pub fn state_event(sentence: impl Fn(&dyn Lang) -> String) -> String {
     let text: Map<_, _> =
         lang::ALL.iter().map(|it| (it.code().to_owned(), Value::from(sentence(*it)))).collect();
     json!({ "text": text }).to_string()
@@ -52,22 +52,26 @@ pub fn state(sentence: impl Fn(&dyn Lang) -> String) -> String {
 mod tests {
     use super::*;
     use model::EventKind;
-    use model::chart::{Chart, ChartKind, Mark, Track, TrackKind};
+    use model::chart::{Annotation, Chart, ChartKind, ChartSeries, ChartSeriesKind};
 
     #[test]
-    fn what_is_new_is_one_line() {
-        let track =
-            |what, values: &[Option<f64>]| Track { what, node: None, label: None, values: values.to_vec() };
+    fn points_are_one_line() {
+        let track = |what, values: &[Option<f64>]| ChartSeries {
+            kind: what,
+            node: None,
+            label: None,
+            values: values.to_vec(),
+        };
         let tracks = vec![
-            track(TrackKind::Offered, &[Some(10.0), Some(12.0)]),
-            track(TrackKind::Delivered, &[None, Some(0.5)]),
+            track(ChartSeriesKind::Offered, &[Some(10.0), Some(12.0)]),
+            track(ChartSeriesKind::Delivered, &[None, Some(0.5)]),
         ];
         let text = "</script>\n\u{2028}event: end\n\n".to_owned();
         let new = Charts {
             bin: 1,
-            at: vec![3.0, 4.0],
-            charts: vec![Chart { kind: ChartKind::Rate, tracks }],
-            marks: vec![Mark {
+            times: vec![3.0, 4.0],
+            charts: vec![Chart { kind: ChartKind::Rate, series: tracks }],
+            annotations: vec![Annotation {
                 at: 3.5,
                 node: "postgres".to_owned(),
                 kind: EventKind::Error,
@@ -75,13 +79,13 @@ mod tests {
                 text,
             }],
         };
-        let data = points(1, &new);
+        let data = points_event(1, &new);
         let expected = "{\"trial\":1,\"at\":[3.0,4.0],\"charts\":[[[10,12],[null,0.5]]],\"marks\":{\"en\":[{\"at\":3.5,\"text\":";
         assert!(data.starts_with(expected), "{data}");
         assert!(!data.contains(['\n', '\r']), "{data}");
-        assert_eq!(event("points", Some("1-2-3"), "{}"), "id: 1-2-3\nevent: points\ndata: {}\n\n");
-        assert_eq!(event("end", None, "{}"), "event: end\ndata: {}\n\n");
+        assert_eq!(sse_event("points", Some("1-2-3"), "{}"), "id: 1-2-3\nevent: points\ndata: {}\n\n");
+        assert_eq!(sse_event("end", None, "{}"), "event: end\ndata: {}\n\n");
         let sentence = |it: &dyn Lang| format!("\"{}\"", it.code());
-        assert_eq!(state(sentence), r#"{"text":{"en":"\"en\"","ru":"\"ru\""}}"#);
+        assert_eq!(state_event(sentence), r#"{"text":{"en":"\"en\"","ru":"\"ru\""}}"#);
     }
 }

@@ -16,7 +16,7 @@ const STYLE: &str = include_str!("../../../web/dist/page.css");
 
 /// What stands around a document.
 #[derive(Clone, Copy, Debug)]
-pub struct Shell<'a> {
+pub struct HtmlShell<'a> {
     /// BCP 47.
     pub lang: &'a str,
     pub title: &'a str,
@@ -27,21 +27,22 @@ pub struct Shell<'a> {
 }
 
 /// One file; `document` as of [`crate::document::document`].
-pub fn html(shell: Shell<'_>, document: &str) -> String {
-    around(shell, &[], &packed(document))
+pub fn to_html(shell: HtmlShell<'_>, document: &str) -> String {
+    wrap(shell, &[], &gzip_base64(document))
 }
 
 /// A page of a server. `data` are names and values that its script reads: addresses are `document` and `runs`, where the
 /// content is unless `document` is given, `home`, the list, and `file`, all of it as one file; `token` is what the server
 /// wants to see before it changes anything.
-pub fn served(shell: Shell<'_>, data: &[(&str, &str)], document: Option<&str>) -> String {
-    around(shell, data, &document.map(packed).unwrap_or_default())
+pub fn served(shell: HtmlShell<'_>, data: &[(&str, &str)], document: Option<&str>) -> String {
+    wrap(shell, data, &document.map(gzip_base64).unwrap_or_default())
 }
 
-fn around(shell: Shell<'_>, data: &[(&str, &str)], packed: &str) -> String {
+fn wrap(shell: HtmlShell<'_>, data: &[(&str, &str)], packed: &str) -> String {
     let mut out = String::with_capacity(packed.len() + SCRIPT.len() + STYLE.len() + 2048);
-    let Shell { lang, title, no_script, live } = shell;
-    let [lang, title, no_script, policy] = [lang, title, no_script, &policy(live)].map(escaped);
+    let HtmlShell { lang, title, no_script, live } = shell;
+    let [lang, title, no_script, policy] =
+        [lang, title, no_script, &content_security_policy(live)].map(escape);
     let head = format!(
         "<!doctype html>\n<html lang=\"{lang}\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
@@ -55,7 +56,7 @@ fn around(shell: Shell<'_>, data: &[(&str, &str)], packed: &str) -> String {
     out += STYLE;
     out += "</style>\n</head>\n<body>\n<div id=\"app\"";
     for (name, value) in data {
-        out += &format!(" data-{name}=\"{}\"", escaped(value));
+        out += &format!(" data-{name}=\"{}\"", escape(value));
     }
     out += "><noscript><p>";
     out += &no_script;
@@ -68,7 +69,7 @@ fn around(shell: Shell<'_>, data: &[(&str, &str)], packed: &str) -> String {
 }
 
 /// What the page may do, as the value of `Content-Security-Policy`; a server says it in a header too.
-pub fn policy(live: bool) -> String {
+pub fn content_security_policy(live: bool) -> String {
     let connect = if live { "connect-src 'self'; " } else { "" };
     format!(
         "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; {connect}base-uri 'none'; \
@@ -83,14 +84,14 @@ fn hash(text: &str) -> String {
 }
 
 /// Gzip in base64, which needs no escaping.
-fn packed(document: &str) -> String {
+fn gzip_base64(document: &str) -> String {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
     let bytes = gzip.write_all(document.as_bytes()).and_then(|()| gzip.finish());
     STANDARD.encode(bytes.expect("memory takes everything"))
 }
 
 /// As text or as an attribute's value in double quotes.
-pub(crate) fn escaped(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for it in text.chars() {
         match it {
@@ -111,20 +112,21 @@ mod tests {
     use flate2::read::GzDecoder;
     use std::io::Read;
 
-    const SHELL: Shell<'_> = Shell { lang: "en", title: "a & <b>", no_script: "no script", live: false };
+    const SHELL: HtmlShell<'_> =
+        HtmlShell { lang: "en", title: "a & <b>", no_script: "no script", live: false };
 
     /// Between the last of `before` and the next of `after`.
-    fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
+    fn extract_between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
         let begin = text.rfind(before).expect(before) + before.len();
         let rest = &text[begin..];
         &rest[..rest.find(after).expect(after)]
     }
 
     #[test]
-    fn a_document_comes_out_as_it_went_in() {
+    fn document_survives_packing() {
         let hostile = "</script><script>alert(1)</script>\u{202e}\u{1b}[31m<!--";
-        let page = html(SHELL, hostile);
-        let packed = between(&page, "id=\"document\">", "</script>");
+        let page = to_html(SHELL, hostile);
+        let packed = extract_between(&page, "id=\"document\">", "</script>");
         let bytes = STANDARD.decode(packed).expect("base64");
         let mut seen = String::new();
         GzDecoder::new(bytes.as_slice()).read_to_string(&mut seen).expect("gzip");
@@ -135,23 +137,24 @@ mod tests {
 
     /// A script that ended its own element, or a style that did, would let what follows it be HTML.
     #[test]
-    fn script_and_style_stay_in_their_elements() {
+    fn script_and_style_do_not_close_their_elements() {
         for (text, end) in [(SCRIPT, "</script"), (SCRIPT, "<!--"), (STYLE, "</style")] {
             assert!(!text.to_ascii_lowercase().contains(end), "{end}");
         }
     }
 
     #[test]
-    fn only_what_is_named_runs() {
-        let page = html(SHELL, "{}");
-        let policy = between(&page, "Content-Security-Policy\" content=\"", "\"").replace("&#39;", "'");
+    fn policy_allows_only_hashed_scripts() {
+        let page = to_html(SHELL, "{}");
+        let policy =
+            extract_between(&page, "Content-Security-Policy\" content=\"", "\"").replace("&#39;", "'");
         for (text, kind) in [(SCRIPT, "script-src"), (STYLE, "style-src")] {
             let seen = STANDARD.encode(Sha256::digest(text));
             assert!(policy.contains(&format!("{kind} 'sha256-{seen}'")), "{policy}");
         }
         assert!(policy.starts_with("default-src 'none'"));
         assert!(!policy.contains("connect-src"), "{policy}");
-        assert!(super::policy(true).contains("connect-src 'self'"));
+        assert!(super::content_security_policy(true).contains("connect-src 'self'"));
         assert!(!page.contains("http://") || !page.contains("src=\"http"), "asks a network");
     }
 }

@@ -4,85 +4,91 @@
 //! one for each trial: a broken objective, a broken promise, an invalid trial, one in which nothing succeeded for a while, and one whose
 //! load did not pass through all nodes of its stack are failures, what could not be told is skipped.
 
-use crate::findings::unused;
-use crate::html::escaped;
+use crate::findings::unused_nodes;
+use crate::html::escape;
 use crate::lang::Lang;
-use crate::lang::failover::Outlived;
-use crate::lang::freshness::Fresh;
-use crate::lang::page::Term;
-use crate::matrix::names;
+use crate::lang::failover::FailoverTerm;
+use crate::lang::freshness::FreshnessTerm;
+use crate::lang::page::PageTerm;
+use crate::matrix::cell_names;
 use crate::page::text::visible;
-use model::account::{Account, TrialAccount};
+use model::account::{RunResult, TrialResult};
 use model::durability::Conclusion;
-use model::matrix::Status;
-use model::objective::{Judged, Verdict};
+use model::matrix::TrialStatus;
+use model::objective::{ObjectiveResult, ObjectiveVerdict};
 use model::summary::Doubt;
 
 /// A document as Jenkins, GitLab and others read it; `answer`: that of the page.
-pub fn junit(account: &Account, answer: &str, lang: &dyn Lang) -> String {
-    let names = names(&account.matrix);
+pub fn junit(account: &RunResult, answer: &str, lang: &dyn Lang) -> String {
+    let names = cell_names(&account.matrix);
     let name = |cell: usize| match names.get(cell).map_or("", String::as_str) {
-        "" => lang.term(Term::OnlyCell),
+        "" => lang.term(PageTerm::OnlyCell),
         name => name,
     };
-    let mut objectives = Suite::new(lang.term(Term::Objectives));
+    let mut objectives = TestSuite::new(lang.term(PageTerm::Objectives));
     for (cell, of) in account.experiment.cells.iter().enumerate() {
         let trials = || account.trials.iter().filter(move |it| it.cell == cell && it.valid);
         for (at, objective) in of.setup.objectives.iter().enumerate() {
-            let judged: Vec<&Judged> = trials().filter_map(|it| it.judged.get(at)).collect();
-            objectives.case(&account.experiment.name, name(cell), objective, judgement(&judged, lang));
+            let judged: Vec<&ObjectiveResult> = trials().filter_map(|it| it.objectives.get(at)).collect();
+            objectives.case(
+                &account.experiment.name,
+                name(cell),
+                objective,
+                objective_outcome(&judged, lang),
+            );
         }
     }
-    let mut survivals = Suite::new(lang.outlived(Outlived::Failover));
-    for it in &account.survivals {
+    let mut survivals = TestSuite::new(lang.outlived(FailoverTerm::Failover));
+    for it in &account.failovers {
         let Some(conclusion) = it.conclusion else { continue };
         let told = lang.survival(it, "");
         let outcome = match conclusion {
-            Conclusion::Kept => Outcome::Passed,
-            Conclusion::Broken => Outcome::Failed(told),
-            Conclusion::Unknown => Outcome::Skipped(told),
+            Conclusion::Kept => CaseOutcome::Passed,
+            Conclusion::Broken => CaseOutcome::Failed(told),
+            Conclusion::Unknown => CaseOutcome::Skipped(told),
         };
-        let which = lang.outlived(Outlived::Conclusion);
+        let which = lang.outlived(FailoverTerm::Conclusion);
         survivals.case(&account.experiment.name, name(it.cell), which, outcome);
     }
-    let mut reads = Suite::new(lang.freshness(Fresh::Reads));
+    let mut reads = TestSuite::new(lang.freshness(FreshnessTerm::Reads));
     for it in account.freshness.iter().filter(|it| it.promised) {
-        let outcome = match it.kept() {
-            Some(true) => Outcome::Passed,
-            Some(false) => Outcome::Failed(lang.own_writes(it, "")),
-            None => Outcome::Skipped(lang.own_writes(it, "")),
+        let outcome = match it.is_promise_kept() {
+            Some(true) => CaseOutcome::Passed,
+            Some(false) => CaseOutcome::Failed(lang.own_writes(it, "")),
+            None => CaseOutcome::Skipped(lang.own_writes(it, "")),
         };
         reads.case(&account.experiment.name, name(it.cell), "remote_apply", outcome);
     }
-    let mut trials = Suite::new(lang.term(Term::Trials));
+    let mut trials = TestSuite::new(lang.term(PageTerm::Trials));
     for it in &account.trials {
         let which = lang.trial("", it.repetition + 1);
-        let outcome = match (outcome(it, lang), unused(&account.findings, |cell| cell == it.cell)) {
-            (Outcome::Passed, nodes) if !nodes.is_empty() => Outcome::Failed(lang.not_passed(&nodes)),
+        let outcome = match (trial_outcome(it, lang), unused_nodes(&account.findings, |cell| cell == it.cell))
+        {
+            (CaseOutcome::Passed, nodes) if !nodes.is_empty() => CaseOutcome::Failed(lang.not_passed(&nodes)),
             (outcome, _) => outcome,
         };
         trials.case(&account.experiment.name, name(it.cell), &which, outcome);
     }
-    let suites: Vec<&Suite> =
+    let suites: Vec<&TestSuite> =
         [&objectives, &survivals, &reads, &trials].into_iter().filter(|it| it.tests > 0).collect();
-    let sum = |of: &dyn Fn(&Suite) -> usize| suites.iter().map(|it| of(it)).sum::<usize>();
+    let sum = |of: &dyn Fn(&TestSuite) -> usize| suites.iter().map(|it| of(it)).sum::<usize>();
     let mut out = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" \
          skipped=\"{}\">\n",
-        text(&account.experiment.name),
+        escape_attribute(&account.experiment.name),
         sum(&|it| it.tests),
         sum(&|it| it.failures),
         sum(&|it| it.errors),
         sum(&|it| it.skipped)
     );
     for it in &suites {
-        out += &it.text(&[("run", &account.about.name), ("answer", answer)]);
+        out += &it.to_xml(&[("run", &account.info.name), ("answer", answer)]);
     }
     out + "</testsuites>\n"
 }
 
 /// What became of one case, and why.
-enum Outcome {
+enum CaseOutcome {
     Passed,
     Failed(String),
     Error(String),
@@ -90,35 +96,35 @@ enum Outcome {
 }
 
 /// Broken by one trial is broken.
-fn judgement(all: &[&Judged], lang: &dyn Lang) -> Outcome {
+fn objective_outcome(all: &[&ObjectiveResult], lang: &dyn Lang) -> CaseOutcome {
     let first = |verdict| all.iter().find(|it| it.verdict == verdict).map(|it| lang.judged(it));
-    match (first(Verdict::Broken), first(Verdict::Unknown), all.is_empty()) {
-        (Some(why), ..) => Outcome::Failed(why),
-        (None, Some(why), _) => Outcome::Skipped(why),
-        (None, None, true) => Outcome::Skipped(lang.status(&Status::Done)),
-        (None, None, false) => Outcome::Passed,
+    match (first(ObjectiveVerdict::Violated), first(ObjectiveVerdict::Unknown), all.is_empty()) {
+        (Some(why), ..) => CaseOutcome::Failed(why),
+        (None, Some(why), _) => CaseOutcome::Skipped(why),
+        (None, None, true) => CaseOutcome::Skipped(lang.status(&TrialStatus::Done)),
+        (None, None, false) => CaseOutcome::Passed,
     }
 }
 
-fn outcome(it: &TrialAccount, lang: &dyn Lang) -> Outcome {
+fn trial_outcome(it: &TrialResult, lang: &dyn Lang) -> CaseOutcome {
     let reasons: Vec<String> = it.reasons.iter().map(|it| lang.reason(it)).collect();
     match &it.status {
         _ if it.valid => match it.doubts.iter().find(|it| matches!(it, Doubt::Outage { .. })) {
-            Some(outage) => Outcome::Failed(lang.valid_but(&lang.doubt(outage, 0))),
-            None => Outcome::Passed,
+            Some(outage) => CaseOutcome::Failed(lang.valid_but(&lang.doubt(outage, 0))),
+            None => CaseOutcome::Passed,
         },
-        Some(status @ Status::Failed { .. }) => Outcome::Error(lang.status(status)),
-        Some(_) if !reasons.is_empty() => Outcome::Failed(reasons.join("; ")),
-        Some(status @ (Status::Skipped { .. } | Status::Interrupted)) => {
-            Outcome::Skipped(lang.status(status))
+        Some(status @ TrialStatus::Failed { .. }) => CaseOutcome::Error(lang.status(status)),
+        Some(_) if !reasons.is_empty() => CaseOutcome::Failed(reasons.join("; ")),
+        Some(status @ (TrialStatus::Skipped { .. } | TrialStatus::Interrupted)) => {
+            CaseOutcome::Skipped(lang.status(status))
         }
-        Some(status) => Outcome::Failed(lang.status(status)),
-        None => Outcome::Skipped(lang.status(&Status::Interrupted)),
+        Some(status) => CaseOutcome::Failed(lang.status(status)),
+        None => CaseOutcome::Skipped(lang.status(&TrialStatus::Interrupted)),
     }
 }
 
 #[derive(Debug)]
-struct Suite {
+struct TestSuite {
     name: &'static str,
     cases: String,
     tests: usize,
@@ -127,43 +133,44 @@ struct Suite {
     skipped: usize,
 }
 
-impl Suite {
-    fn new(name: &'static str) -> Suite {
-        Suite { name, cases: String::new(), tests: 0, failures: 0, errors: 0, skipped: 0 }
+impl TestSuite {
+    fn new(name: &'static str) -> TestSuite {
+        TestSuite { name, cases: String::new(), tests: 0, failures: 0, errors: 0, skipped: 0 }
     }
 
-    fn case(&mut self, experiment: &str, cell: &str, name: &str, outcome: Outcome) {
+    fn case(&mut self, experiment: &str, cell: &str, name: &str, outcome: CaseOutcome) {
         self.tests += 1;
-        let [class, name] = [format!("{experiment}.{cell}"), name.to_owned()].map(|it| text(&it));
+        let [class, name] = [format!("{experiment}.{cell}"), name.to_owned()].map(|it| escape_attribute(&it));
         self.cases += &format!("    <testcase classname=\"{class}\" name=\"{name}\"");
         let (element, why, count) = match outcome {
-            Outcome::Passed => {
+            CaseOutcome::Passed => {
                 self.cases += "/>\n";
                 return;
             }
-            Outcome::Failed(why) => ("failure", why, &mut self.failures),
-            Outcome::Error(why) => ("error", why, &mut self.errors),
-            Outcome::Skipped(why) => ("skipped", why, &mut self.skipped),
+            CaseOutcome::Failed(why) => ("failure", why, &mut self.failures),
+            CaseOutcome::Error(why) => ("error", why, &mut self.errors),
+            CaseOutcome::Skipped(why) => ("skipped", why, &mut self.skipped),
         };
         *count += 1;
-        self.cases += &format!(">\n      <{element} message=\"{}\"/>\n    </testcase>\n", text(&why));
+        self.cases +=
+            &format!(">\n      <{element} message=\"{}\"/>\n    </testcase>\n", escape_attribute(&why));
     }
 
-    fn text(&self, properties: &[(&str, &str)]) -> String {
-        let Suite { name, cases, tests, failures, errors, skipped } = self;
+    fn to_xml(&self, properties: &[(&str, &str)]) -> String {
+        let TestSuite { name, cases, tests, failures, errors, skipped } = self;
         let property = |(name, value): &(&str, &str)| {
-            format!("      <property name=\"{name}\" value=\"{}\"/>\n", text(value))
+            format!("      <property name=\"{name}\" value=\"{}\"/>\n", escape_attribute(value))
         };
         let properties: String = properties.iter().map(property).collect();
         format!(
             "  <testsuite name=\"{}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" \
              skipped=\"{skipped}\">\n    <properties>\n{properties}    </properties>\n{cases}  </testsuite>\n",
-            text(name)
+            escape_attribute(name)
         )
     }
 }
 
 /// Within an attribute; what XML cannot hold is seen as its escape.
-fn text(it: &str) -> String {
-    escaped(&visible(it))
+fn escape_attribute(text: &str) -> String {
+    escape(&visible(text))
 }

@@ -19,7 +19,7 @@ pub use en::En;
 pub use number::Numbers;
 pub use ru::Ru;
 
-use crate::preview::Preview;
+use crate::preview::SchedulePreview;
 use advice::AdviceWords;
 use compare::CompareWords;
 use failover::FailoverWords;
@@ -27,12 +27,12 @@ use freshness::FreshnessWords;
 use live::LiveWords;
 use model::Nanos;
 use model::finding::Finding;
-use model::matrix::{Figure, Hop, NotApplied, Placement, Status, Verdict};
-use model::objective::{Judged, Tally};
-use model::plan::Entrance;
-use model::reach::Reach;
-use model::stop::{Difference, Fired};
-use model::summary::{Cost, Doubt, FailureClass, Fairness, Plan, Reason, Server};
+use model::matrix::{ChangeVerdict, Figure, Hop, Placement, TrialStatus, UnappliedLimit};
+use model::objective::{ObjectiveResult, ObjectiveSummary};
+use model::plan::Transport;
+use model::reach::FeedCoverage;
+use model::stop::{StopEvent, TankDifference};
+use model::summary::{BenchPlan, CpuCost, Doubt, FailureClass, Fairness, InvalidReason, Server};
 use page::PageWords;
 use search::SearchWords;
 use serve::ServeWords;
@@ -49,7 +49,7 @@ impl PartialEq for dyn Lang {
 }
 
 /// The language of this [code](Lang::code).
-pub fn of(code: &str) -> Option<&'static dyn Lang> {
+pub fn find(code: &str) -> Option<&'static dyn Lang> {
     ALL.into_iter().find(|it| it.code() == code)
 }
 
@@ -96,12 +96,12 @@ pub trait Lang:
     fn dropped(&self, dropped: u64, arrivals: u64) -> String;
     fn fairness(&self, it: &Fairness) -> String;
     /// `busiest`: share of the window in which the busiest thread worked.
-    fn generator(&self, cost: &Cost, busiest: f64) -> String;
+    fn generator(&self, cost: &CpuCost, busiest: f64) -> String;
     /// What was measured, and how.
-    fn measured(&self, server: &Server, plan: &Plan) -> String;
+    fn measured(&self, server: &Server, plan: &BenchPlan) -> String;
     /// What a schedule will bring.
-    fn preview(&self, it: &Preview) -> String;
-    fn reason(&self, it: &Reason) -> String;
+    fn preview(&self, it: &SchedulePreview) -> String;
+    fn reason(&self, it: &InvalidReason) -> String;
     /// A verdict on a measurement in which no transaction succeeded; `first`: the code and message of its failures.
     fn nothing_succeeded(&self, first: Option<&str>) -> String;
     /// A verdict on a measurement that is valid, but not without saying this.
@@ -112,34 +112,34 @@ pub trait Lang:
     /// A heading of the matrix, with its unit, at most 12 columns.
     fn figure(&self, it: Figure) -> &'static str;
     /// At most 14 columns.
-    fn verdict(&self, it: Verdict) -> &'static str;
+    fn verdict(&self, it: ChangeVerdict) -> &'static str;
     /// The way through a stack, and what its parts may use of the machine. `arrow` stands between them.
     fn path(&self, hops: &[Hop], generator: &Placement, arrow: &str) -> String;
     /// Why a trial does not count, where nothing speaks against the generator.
-    fn status(&self, it: &Status) -> String;
+    fn status(&self, it: &TrialStatus) -> String;
     /// `left_out` of all `of` trials do not count, because of this.
     fn left_out(&self, left_out: usize, of: usize, why: &str) -> String;
     /// Limits that could not be applied for one and the same reason, at least one.
-    fn not_applied(&self, limits: &[&NotApplied]) -> String;
+    fn not_applied(&self, limits: &[&UnappliedLimit]) -> String;
     /// What the matrix's figures are. `seed` decided the resampling; `too_few`: runs for any comparison of some cells.
     fn legend(&self, baseline: Option<&str>, seed: u64, too_few: bool) -> String;
     /// How much of a processor watching took.
     fn watching(&self, processors: f64) -> String;
     /// How much of its table a feed can touch, and whether that is a cache.
-    fn reach(&self, it: &Reach) -> String;
+    fn reach(&self, it: &FeedCoverage) -> String;
     /// `names`: of the cells.
-    fn tally(&self, it: &Tally, names: &[String]) -> String;
-    fn entrance(&self, it: Entrance) -> &'static str;
+    fn tally(&self, it: &ObjectiveSummary, names: &[String]) -> String;
+    fn entrance(&self, it: Transport) -> &'static str;
     /// Findings that have this in common are told together.
     fn group(&self, it: &Finding) -> String;
     /// Findings of one group, at least one. `names`: of the cells.
     fn findings(&self, all: &[&Finding], names: &[String]) -> String;
     /// A stop rule that never had a value.
     fn blind(&self, rule: &str) -> String;
-    fn fired(&self, it: &Fired) -> String;
+    fn fired(&self, it: &StopEvent) -> String;
     /// Where Yandex.Tank would do otherwise with a stop rule.
-    fn difference(&self, it: &Difference) -> String;
-    fn judged(&self, it: &Judged) -> String;
+    fn difference(&self, it: &TankDifference) -> String;
+    fn judged(&self, it: &ObjectiveResult) -> String;
 }
 
 /// Words that stand alone.
@@ -176,7 +176,7 @@ pub enum Label {
     Invalid,
     /// Headings of the matrix.
     Interval,
-    BesideBaseline,
+    VsBaseline,
     Path,
     /// Headings of comparisons.
     Cell,

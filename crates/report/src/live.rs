@@ -3,25 +3,25 @@
 //! A few lines for a terminal, redrawn in place, or one line for a log. Words of foreign origin are made harmless here.
 
 use crate::lang::Lang;
-use crate::lang::live::Heading;
-use crate::plot::Characters;
-use model::live::Second;
-use model::summary::{Doubt, Reason};
-use model::{Leftover, Nanos, PerSecond};
+use crate::lang::live::LiveHeading;
+use crate::plot::CharacterSet;
+use model::live::LiveSecond;
+use model::summary::{Doubt, InvalidReason};
+use model::{Nanos, PerSecond, StaleRunDirectory};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// A run at one moment, while a trial is set up or measured.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Live {
+pub struct LiveView {
     /// Which trial, from 1.
     pub trial: usize,
     /// Of foreign origin.
     pub cell: String,
     /// How far the run is; `None` where what is measured decides what follows.
-    pub way: Option<Way>,
-    pub doing: Doing,
+    pub progress: Option<RunProgress>,
+    pub activity: Activity,
     /// The last one, once there is one.
-    pub second: Option<Second>,
+    pub second: Option<LiveSecond>,
     /// By second, the last ones: what of [`Live::second`] is drawn over time. Seconds of time.
     pub rates: Vec<Option<f64>>,
     pub medians: Vec<Option<f64>>,
@@ -29,21 +29,21 @@ pub struct Live {
     /// By node, in processors.
     pub quotas: Vec<(String, f64)>,
     /// The last ones, in order of time.
-    pub events: Vec<Event>,
+    pub events: Vec<LogLine>,
 }
 
 /// How much of a run is over, and how much is to come.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Way {
+pub struct RunProgress {
     pub trials: usize,
     /// Share of the whole time, 0..=1.
-    pub over: f64,
-    pub left: Nanos,
+    pub elapsed_share: f64,
+    pub remaining: Nanos,
 }
 
 /// A line of a server's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Event {
+pub struct LogLine {
     /// Since the trial's window began.
     pub at: Nanos,
     pub node: String,
@@ -53,7 +53,7 @@ pub struct Event {
 
 /// What takes a while.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Doing {
+pub enum Activity {
     SettingUp,
     Fetching {
         major: u32,
@@ -72,7 +72,7 @@ pub enum Doing {
         took: Nanos,
     },
     /// Nothing was written since.
-    Kept,
+    DataUnchanged,
     Warmed,
     WarmingUp,
     Measuring {
@@ -88,7 +88,7 @@ pub enum Milestone {
         node: String,
         took: Nanos,
     },
-    There {
+    AlreadyLoaded {
         rows: u64,
     },
     Loaded {
@@ -97,37 +97,37 @@ pub enum Milestone {
         rate: PerSecond,
     },
     /// A cold cache was asked for and cannot be had.
-    NotCold,
+    CacheNotCold,
     /// Files of a run that was killed, removed or left where they are.
-    Leftover(Leftover),
+    StaleDirectory(StaleRunDirectory),
 }
 
 /// A trial that is over.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Finished {
+pub struct FinishedTrial {
     pub trial: usize,
     /// Of how many, where that is known.
     pub trials: Option<usize>,
     pub cell: String,
     /// Absent where nothing was measured.
-    pub figures: Option<Figures>,
-    pub end: End,
+    pub figures: Option<TrialFigures>,
+    pub end: TrialEnd,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Figures {
+pub struct TrialFigures {
     pub rate: PerSecond,
     pub p99: Option<Nanos>,
     /// Failed and unknown.
     pub failed: u64,
     /// Why they are not of the system: the first reason that was found.
-    pub invalid: Option<Reason>,
+    pub invalid: Option<InvalidReason>,
     /// Time without a success, [`Doubt::Outage`].
     pub outage: Option<Doubt>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum TrialEnd {
     Complete,
     /// Of a search: the level was held, or it is too much.
     Held,
@@ -146,91 +146,93 @@ pub enum End {
 
 /// Of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size {
+pub struct TerminalSize {
     pub columns: usize,
     pub rows: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Style {
-    pub characters: Characters,
+pub struct LiveStyle {
+    pub characters: CharacterSet,
     pub colour: bool,
 }
 
 /// More lines are no longer a glance.
-const LINES: usize = 10;
+const LINES_MAX: usize = 10;
 /// Log events at once.
-const EVENTS: usize = 3;
+const EVENTS_MAX: usize = 3;
 /// Columns of the bar.
 const BAR: usize = 40;
-const LEAST_BAR: usize = 4;
+const BAR_MIN: usize = 4;
 
 /// How much of what there is to see a line matters: the least is the last to go.
-type Rank = u8;
+type LineRank = u8;
 
 /// The lines of a terminal of this size, at most half of its rows; none is as wide as the terminal.
-pub fn frame(it: &Live, size: Size, style: Style, lang: &dyn Lang) -> Vec<String> {
+pub fn render_frame(it: &LiveView, size: TerminalSize, style: LiveStyle, lang: &dyn Lang) -> Vec<String> {
     let characters = style.characters;
-    let it = it.harmless(characters);
+    let it = it.sanitised(characters);
     let columns = size.columns.saturating_sub(1).max(1);
-    let room = (size.rows / 2).clamp(1, LINES);
+    let room = (size.rows / 2).clamp(1, LINES_MAX);
     if room == 1 {
-        return vec![fit(&one_line(&it, lang), columns, characters)];
+        return vec![truncate(&one_line(&it, lang), columns, characters)];
     }
-    let mut lines: Vec<(Rank, Ink, String)> = vec![
-        (0, Ink::Plain, progress(&it, columns, characters, lang)),
-        (1, Ink::Strong, format!("{}: {}", it.cell, lang.doing(&it.doing))),
+    let mut lines: Vec<(LineRank, LineStyle, String)> = vec![
+        (0, LineStyle::Plain, progress(&it, columns, characters, lang)),
+        (1, LineStyle::Strong, format!("{}: {}", it.cell, lang.doing(&it.activity))),
     ];
     if let Some(second) = &it.second {
         let [rate, median, p99] = rows(&it, second, columns, characters, lang);
         let bad = second.failed + second.dropped + second.refused > 0;
-        let ink = if bad { Ink::Alarm } else { Ink::Plain };
+        let ink = if bad { LineStyle::Alarm } else { LineStyle::Plain };
         let counts = lang.live_counts(second);
         lines.extend([
-            (2, Ink::Plain, rate),
-            (7, Ink::Plain, median),
-            (3, Ink::Plain, p99),
+            (2, LineStyle::Plain, rate),
+            (7, LineStyle::Plain, median),
+            (3, LineStyle::Plain, p99),
             (4, ink, counts),
         ]);
-        lines.extend(pools(second, lang).map(|it| (5, Ink::Plain, it)));
-        lines.extend(processors(&it, second, lang).map(|it| (8, Ink::Plain, it)));
+        lines.extend(pools(second, lang).map(|it| (5, LineStyle::Plain, it)));
+        lines.extend(processors(&it, second, lang).map(|it| (8, LineStyle::Plain, it)));
     }
-    for (older, event) in it.events.iter().rev().take(EVENTS).enumerate().rev() {
-        let rank = if older == 0 { 6 } else { 8 + older as Rank };
-        lines.push((rank, Ink::Faint, told(event, lang)));
+    for (older, event) in it.events.iter().rev().take(EVENTS_MAX).enumerate().rev() {
+        let rank = if older == 0 { 6 } else { 8 + older as LineRank };
+        lines.push((rank, LineStyle::Faint, event_line(event, lang)));
     }
-    let mut ranks: Vec<Rank> = lines.iter().map(|it| it.0).collect();
+    let mut ranks: Vec<LineRank> = lines.iter().map(|it| it.0).collect();
     ranks.sort_unstable();
     let least = ranks[room.min(ranks.len()) - 1];
     let lines = lines.into_iter().filter(|it| it.0 <= least);
-    lines.map(|(_, ink, text)| ink.paint(&fit(&text, columns, characters), style)).collect()
+    lines.map(|(_, ink, text)| ink.paint(&truncate(&text, columns, characters), style)).collect()
 }
 
 /// The same in one line, of whatever width it comes out.
-pub fn line(it: &Live, characters: Characters, lang: &dyn Lang) -> String {
-    one_line(&it.harmless(characters), lang)
+pub fn render_line(it: &LiveView, characters: CharacterSet, lang: &dyn Lang) -> String {
+    one_line(&it.sanitised(characters), lang)
 }
 
 /// The line that stays when a trial is over.
-pub fn finished(it: &Finished, characters: Characters, lang: &dyn Lang) -> String {
+pub fn finished_line(it: &FinishedTrial, characters: CharacterSet, lang: &dyn Lang) -> String {
     let end = match &it.end {
-        End::Skipped(why) => End::Skipped(clean(why, characters)),
-        End::Failed(why) => End::Failed(clean(why, characters)),
-        End::NotCounted(why) => End::NotCounted(clean(why, characters)),
-        End::Stopped { rule, second } => End::Stopped { rule: clean(rule, characters), second: *second },
+        TrialEnd::Skipped(why) => TrialEnd::Skipped(sanitise(why, characters)),
+        TrialEnd::Failed(why) => TrialEnd::Failed(sanitise(why, characters)),
+        TrialEnd::NotCounted(why) => TrialEnd::NotCounted(sanitise(why, characters)),
+        TrialEnd::Stopped { rule, second } => {
+            TrialEnd::Stopped { rule: sanitise(rule, characters), second: *second }
+        }
         other => other.clone(),
     };
-    let it = Finished { cell: clean(&it.cell, characters), end, ..it.clone() };
+    let it = FinishedTrial { cell: sanitise(&it.cell, characters), end, ..it.clone() };
     format!("{}  {}: {}", position(it.trial, it.trials), it.cell, lang.trial_finished(&it))
 }
 
-impl Live {
+impl LiveView {
     /// With nothing in it that a terminal would obey.
-    fn harmless(&self, characters: Characters) -> Live {
-        let clean = |it: &mut String| *it = clean(it, characters);
+    fn sanitised(&self, characters: CharacterSet) -> LiveView {
+        let clean = |it: &mut String| *it = sanitise(it, characters);
         let mut it = self.clone();
         clean(&mut it.cell);
-        if let Doing::Starting { node } = &mut it.doing {
+        if let Activity::Starting { node } = &mut it.activity {
             clean(node);
         }
         if let Some(second) = &mut it.second {
@@ -247,13 +249,13 @@ impl Live {
 }
 
 /// Without what a terminal would obey, and without what would turn or hide the words around it.
-pub fn clean(text: &str, characters: Characters) -> String {
+pub fn sanitise(text: &str, characters: CharacterSet) -> String {
     let harmless = |it: char| match it {
         '\t' | '\n' | '\r' => Some(' '),
         it if it.is_control() => Some('?'),
         it if is_format(it) => None,
         // A terminal that does not read UTF-8 may obey the bytes of any letter.
-        it if characters == Characters::Ascii && !it.is_ascii() => Some('?'),
+        it if characters == CharacterSet::Ascii && !it.is_ascii() => Some('?'),
         it => Some(it),
     };
     text.chars().filter_map(harmless).collect()
@@ -284,46 +286,52 @@ fn position(trial: usize, trials: Option<usize>) -> String {
     }
 }
 
-fn one_line(it: &Live, lang: &dyn Lang) -> String {
-    let mut parts = vec![format!("{}: {}", it.cell, lang.doing(&it.doing))];
+fn one_line(it: &LiveView, lang: &dyn Lang) -> String {
+    let mut parts = vec![format!("{}: {}", it.cell, lang.doing(&it.activity))];
     if let Some(second) = &it.second {
         parts.push(lang.live_rate(second.rate));
-        for (heading, time) in [(Heading::Median, second.p50), (Heading::P99, second.p99)] {
+        for (heading, time) in [(LiveHeading::Median, second.p50), (LiveHeading::P99, second.p99)] {
             parts.extend(time.map(|it| format!("{} {}", lang.live_heading(heading), lang.live_time(it))));
         }
         parts.push(lang.live_counts(second));
         parts.extend(pools(second, lang));
     }
-    let left = it.way.map_or(String::new(), |it| format!("; {}", lang.live_left(it.left)));
-    format!("{}  {}{left}", position(it.trial, it.way.map(|it| it.trials)), parts.join(", "))
+    let left = it.progress.map_or(String::new(), |it| format!("; {}", lang.live_left(it.remaining)));
+    format!("{}  {}{left}", position(it.trial, it.progress.map(|it| it.trials)), parts.join(", "))
 }
 
-fn progress(it: &Live, columns: usize, characters: Characters, lang: &dyn Lang) -> String {
-    let Some(way) = it.way else { return lang.live_step(it.trial) };
-    let words = format!("{}/{}  {}", it.trial, way.trials, lang.live_left(way.left));
+fn progress(it: &LiveView, columns: usize, characters: CharacterSet, lang: &dyn Lang) -> String {
+    let Some(way) = it.progress else { return lang.live_step(it.trial) };
+    let words = format!("{}/{}  {}", it.trial, way.trials, lang.live_left(way.remaining));
     let width = columns.saturating_sub(words.width() + 2).min(BAR);
     let (full, empty) = match characters {
-        Characters::Utf8 => ("█", "░"),
-        Characters::Ascii => ("#", "."),
+        CharacterSet::Utf8 => ("█", "░"),
+        CharacterSet::Ascii => ("#", "."),
     };
-    if width < LEAST_BAR {
+    if width < BAR_MIN {
         return words;
     }
-    let done = (way.over.clamp(0.0, 1.0) * width as f64) as usize;
+    let done = (way.elapsed_share.clamp(0.0, 1.0) * width as f64) as usize;
     format!("{}{}  {words}", full.repeat(done), empty.repeat(width - done))
 }
 
 /// What is timed, with its past behind it.
-fn rows(it: &Live, second: &Second, columns: usize, characters: Characters, lang: &dyn Lang) -> [String; 3] {
+fn rows(
+    it: &LiveView,
+    second: &LiveSecond,
+    columns: usize,
+    characters: CharacterSet,
+    lang: &dyn Lang,
+) -> [String; 3] {
     let nothing = match characters {
-        Characters::Utf8 => "–",
-        Characters::Ascii => "-",
+        CharacterSet::Utf8 => "–",
+        CharacterSet::Ascii => "-",
     };
     let time = |it: Option<Nanos>| it.map_or(nothing.to_owned(), |it| lang.live_time(it));
     let rows = [
-        (Heading::Rate, lang.live_rate(second.rate), &it.rates),
-        (Heading::Median, time(second.p50), &it.medians),
-        (Heading::P99, time(second.p99), &it.p99s),
+        (LiveHeading::Rate, lang.live_rate(second.rate), &it.rates),
+        (LiveHeading::Median, time(second.p50), &it.medians),
+        (LiveHeading::P99, time(second.p99), &it.p99s),
     ]
     .map(|(heading, value, past)| (lang.live_heading(heading), value, past));
     let heading = rows.iter().map(|it| it.0.width()).max().unwrap_or(0);
@@ -331,32 +339,32 @@ fn rows(it: &Live, second: &Second, columns: usize, characters: Characters, lang
     let room = columns.saturating_sub(heading + value + 4);
     rows.map(|(word, figure, past)| {
         let before = " ".repeat(heading - word.width() + 2 + value - figure.width());
-        let line = format!("{word}{before}{figure}  {}", spark(past, room, characters));
+        let line = format!("{word}{before}{figure}  {}", sparkline(past, room, characters));
         line.trim_end().to_owned()
     })
 }
 
-fn pools(second: &Second, lang: &dyn Lang) -> Option<String> {
+fn pools(second: &LiveSecond, lang: &dyn Lang) -> Option<String> {
     let all: Vec<String> = second.pools.iter().map(|it| lang.live_pool(it)).collect();
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-fn processors(it: &Live, second: &Second, lang: &dyn Lang) -> Option<String> {
+fn processors(it: &LiveView, second: &LiveSecond, lang: &dyn Lang) -> Option<String> {
     let of = |node: &str| it.quotas.iter().find(|it| it.0 == node).map(|it| it.1);
     let all: Vec<String> = second.processors.iter().map(|it| lang.live_used(it, of(&it.node))).collect();
-    (!all.is_empty()).then(|| format!("{}: {}", lang.live_heading(Heading::Processors), all.join(", ")))
+    (!all.is_empty()).then(|| format!("{}: {}", lang.live_heading(LiveHeading::Processors), all.join(", ")))
 }
 
-fn told(it: &Event, lang: &dyn Lang) -> String {
+fn event_line(it: &LogLine, lang: &dyn Lang) -> String {
     let seconds = lang.number(&(it.at.0 / 1_000_000_000).to_string());
     format!("{seconds:>4}  {}: {}", it.node, it.text)
 }
 
 /// The last values, as many as there is room for, from 0 to their greatest. What was not measured is a gap.
-fn spark(values: &[Option<f64>], room: usize, characters: Characters) -> String {
+fn sparkline(values: &[Option<f64>], room: usize, characters: CharacterSet) -> String {
     let heights: &[char] = match characters {
-        Characters::Utf8 => &['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'],
-        Characters::Ascii => &['_', '.', '-', '=', '#'],
+        CharacterSet::Utf8 => &['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'],
+        CharacterSet::Ascii => &['_', '.', '-', '=', '#'],
     };
     let values = &values[values.len().saturating_sub(room)..];
     let top = values.iter().flatten().copied().fold(0.0, f64::max);
@@ -367,20 +375,20 @@ fn spark(values: &[Option<f64>], room: usize, characters: Characters) -> String 
 
 /// How a line is painted, where it may be.
 #[derive(Clone, Copy, Debug)]
-enum Ink {
+enum LineStyle {
     Plain,
     Strong,
     Faint,
     Alarm,
 }
 
-impl Ink {
-    fn paint(self, text: &str, style: Style) -> String {
+impl LineStyle {
+    fn paint(self, text: &str, style: LiveStyle) -> String {
         let code = match self {
-            Ink::Strong => 1,
-            Ink::Faint => 2,
-            Ink::Alarm => 31,
-            Ink::Plain => 0,
+            LineStyle::Strong => 1,
+            LineStyle::Faint => 2,
+            LineStyle::Alarm => 31,
+            LineStyle::Plain => 0,
         };
         if style.colour && code > 0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
@@ -396,13 +404,13 @@ fn is_format(it: char) -> bool {
 }
 
 /// The beginning of a line, where it has more than so many columns.
-fn fit(text: &str, columns: usize, characters: Characters) -> String {
+fn truncate(text: &str, columns: usize, characters: CharacterSet) -> String {
     if text.width() <= columns {
         return text.to_owned();
     }
     let end = match characters {
-        Characters::Utf8 => '…',
-        Characters::Ascii => '~',
+        CharacterSet::Utf8 => '…',
+        CharacterSet::Ascii => '~',
     };
     let mut left = columns - 1;
     let fits = |it: &char| {

@@ -2,13 +2,13 @@
 //!
 //! Source: `doLog` in pgbench.c of PostgreSQL 15.
 
-use model::summary::{Aggregate, Sums};
+use model::summary::{DurationSums, LogAggregate};
 use model::{Nanos, Outcome, Record};
 use std::fmt::{Result, Write};
 
 /// What the lines contain beside the rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Style {
+pub struct LogStyle {
     /// Open model: the lag is told.
     pub lag: bool,
     /// There is a latency limit: dropped arrivals are told.
@@ -28,7 +28,7 @@ pub fn file_name(prefix: &str, pid: u32, thread: usize) -> String {
 }
 
 /// One transaction. `nth`: how many its client has finished before. `epoch`: Unix time when the run's clock began.
-pub fn transaction(out: &mut impl Write, it: &Record, nth: u64, epoch: Nanos, style: Style) -> Result {
+pub fn transaction(out: &mut impl Write, it: &Record, nth: u64, epoch: Nanos, style: LogStyle) -> Result {
     write!(out, "{} {nth} ", it.client.0)?;
     match it.outcome {
         Outcome::Ok => write!(out, "{:.0}", it.response().as_micros_f64()),
@@ -53,9 +53,9 @@ pub fn transaction(out: &mut impl Write, it: &Record, nth: u64, epoch: Nanos, st
 }
 
 /// One interval.
-pub fn aggregate(out: &mut impl Write, it: &Aggregate, style: Style) -> Result {
+pub fn aggregate(out: &mut impl Write, it: &LogAggregate, style: LogStyle) -> Result {
     let when = |shown: bool, n: u64| if shown { n } else { 0 };
-    let lag = if style.lag { it.lag } else { Sums::default() };
+    let lag = if style.lag { it.lag } else { DurationSums::default() };
     write!(out, "{} {}", it.from_epoch_secs, it.ok)?;
     for sums in [it.latency, lag] {
         write!(out, " {:.0} {:.0} {:.0} {:.0}", sums.sum, sums.sum_of_squares, sums.min, sums.max)?;
@@ -72,13 +72,13 @@ mod tests {
     use model::{ClientId, Code, ScriptId};
 
     #[test]
-    fn names() {
+    fn builds_file_names() {
         assert_eq!(file_name("pgbench_log", 77, 0), "pgbench_log.77");
         assert_eq!(file_name("x", 77, 3), "x.77.3");
     }
 
     #[test]
-    fn transactions() {
+    fn writes_transactions_as_pgbench() {
         let record = |outcome, tries| Record {
             script: ScriptId(1),
             client: ClientId(7),
@@ -88,13 +88,13 @@ mod tests {
             finished: Nanos::from_micros(102_500),
             tries,
         };
-        let all = Style { lag: true, skipped: true, retries: true, failures_detailed: true };
+        let all = LogStyle { lag: true, skipped: true, retries: true, failures_detailed: true };
         let serialization = Outcome::Failed(Code::SqlState(*b"40001"));
         for (it, style, expected) in [
-            (record(Outcome::Ok, 1), Style::default(), "7 42 2500 1 1700000000 102500\n"),
+            (record(Outcome::Ok, 1), LogStyle::default(), "7 42 2500 1 1700000000 102500\n"),
             (record(Outcome::Ok, 3), all, "7 42 2500 1 1700000000 102500 1000 2\n"),
             (record(Outcome::Dropped, 0), all, "7 42 skipped 1 1700000000 102500 0 0\n"),
-            (record(serialization, 1), Style::default(), "7 42 failed 1 1700000000 102500\n"),
+            (record(serialization, 1), LogStyle::default(), "7 42 failed 1 1700000000 102500\n"),
             (record(serialization, 2), all, "7 42 serialization 1 1700000000 102500 0 1\n"),
             (
                 record(Outcome::Failed(Code::SqlState(*b"40P01")), 1),
@@ -111,21 +111,21 @@ mod tests {
     }
 
     #[test]
-    fn aggregates() {
-        let it = Aggregate {
+    fn writes_aggregates_as_pgbench() {
+        let it = LogAggregate {
             from_epoch_secs: 1_700_000_000,
             ok: 2,
-            latency: Sums { count: 2, sum: 30.0, sum_of_squares: 500.0, min: 10.0, max: 20.0 },
-            lag: Sums { count: 2, sum: 3.0, sum_of_squares: 5.0, min: 1.0, max: 2.0 },
+            latency: DurationSums { count: 2, sum: 30.0, sum_of_squares: 500.0, min: 10.0, max: 20.0 },
+            lag: DurationSums { count: 2, sum: 3.0, sum_of_squares: 5.0, min: 1.0, max: 2.0 },
             dropped: 4,
             retried: 5,
             retries: 6,
             serialization: 7,
             deadlock: 8,
         };
-        let all = Style { lag: true, skipped: true, retries: true, failures_detailed: true };
+        let all = LogStyle { lag: true, skipped: true, retries: true, failures_detailed: true };
         for (style, expected) in [
-            (Style::default(), "1700000000 2 30 500 10 20 0 0 0 0 0 0 0 0 0\n"),
+            (LogStyle::default(), "1700000000 2 30 500 10 20 0 0 0 0 0 0 0 0 0\n"),
             (all, "1700000000 2 30 500 10 20 3 5 1 2 4 5 6 7 8\n"),
         ] {
             let mut out = String::new();

@@ -4,24 +4,24 @@
 //! is longer than such pages take. Text of foreign origin is escaped, so that it is text there too.
 
 use crate::page::text::{visible, visible_lines};
-use crate::page::{Block, Drawing, Line, Page, Table, Told};
+use crate::page::{Block, Drawing, FindingView, Line, Page, Table};
 
 /// More bytes than this no summary takes.
-pub const MOST: usize = 60_000;
+pub const BYTES_MAX: usize = 60_000;
 
-pub fn markdown(page: &Page) -> String {
-    let mut out = format!("# {}\n\n", inline(&page.title));
-    out += &format!("{}\n\n**{}**\n\n", inline(&page.question), inline(&page.answer.text));
-    let facts: Vec<String> = page.facts.iter().map(|it| inline(it)).collect();
+pub fn to_markdown(page: &Page) -> String {
+    let mut out = format!("# {}\n\n", escape_inline(&page.title));
+    out += &format!("{}\n\n**{}**\n\n", escape_inline(&page.question), escape_inline(&page.answer.text));
+    let facts: Vec<String> = page.facts.iter().map(|it| escape_inline(it)).collect();
     out += &format!("{}\n", facts.join(" · "));
     let left_out = page.words.iter().find(|it| it.0 == "left_out").map_or("", |it| it.1.as_str());
-    let room = MOST - left_out.len() - 4;
+    let room = BYTES_MAX - left_out.len() - 4;
     for section in &page.sections {
         let blocks: Vec<String> = section.blocks.iter().map(block).filter(|it| !it.is_empty()).collect();
         if blocks.is_empty() {
             continue;
         }
-        let heading = format!("\n## {}\n\n", inline(&section.heading));
+        let heading = format!("\n## {}\n\n", escape_inline(&section.heading));
         for (number, text) in blocks.iter().enumerate() {
             let before = if number == 0 { heading.as_str() } else { "\n" };
             if out.len() + before.len() + text.len() > room {
@@ -38,63 +38,64 @@ pub fn markdown(page: &Page) -> String {
 /// Whole lines; nothing for what only a screen can show.
 fn block(it: &Block) -> String {
     match it {
-        Block::Text(it) => format!("{}\n", inline(&it.text)),
+        Block::Text(it) => format!("{}\n", escape_inline(&it.text)),
         Block::List { items } => list(items),
-        Block::Facts { facts } => {
-            facts.iter().map(|(name, value)| format!("- {}: {}\n", inline(name), inline(value))).collect()
-        }
+        Block::Facts { facts } => facts
+            .iter()
+            .map(|(name, value)| format!("- {}: {}\n", escape_inline(name), escape_inline(value)))
+            .collect(),
         Block::Table(it) => table(it),
-        Block::Heat(_) | Block::Charts(_) | Block::Code { folded: true, .. } => String::new(),
+        Block::HeatMap(_) | Block::Charts(_) | Block::Code { folded: true, .. } => String::new(),
         Block::Drawing(it) => drawing(it),
         // Nothing folds here.
-        Block::Folded { blocks, .. } => blocks.iter().map(block).collect(),
-        Block::Findings { findings } => findings.iter().map(told).collect(),
+        Block::Details { blocks, .. } => blocks.iter().map(block).collect(),
+        Block::Findings { findings } => findings.iter().map(finding).collect(),
         Block::Code { name, text, folded: false } => {
-            format!("{}:\n\n{}", inline(name), code(text))
+            format!("{}:\n\n{}", escape_inline(name), code_block(text))
         }
     }
 }
 
 fn list(items: &[Line]) -> String {
-    items.iter().map(|it| format!("- {}\n", inline(&it.text))).collect()
+    items.iter().map(|it| format!("- {}\n", escape_inline(&it.text))).collect()
 }
 
 fn table(it: &Table) -> String {
     let mut out = String::new();
     if !it.caption.is_empty() {
-        out += &format!("**{}**\n\n", inline(&it.caption));
+        out += &format!("**{}**\n\n", escape_inline(&it.caption));
     }
     let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    out += &row(it.columns.iter().map(|it| inline(&it.heading)).collect());
+    out += &row(it.columns.iter().map(|it| escape_inline(&it.heading)).collect());
     out += &row(it.columns.iter().map(|it| if it.numeric { "--:" } else { "---" }.to_owned()).collect());
     for line in &it.rows {
-        let cell = |text: &String| match (line.baseline, inline(text)) {
+        let cell = |text: &String| match (line.baseline, escape_inline(text)) {
             (true, text) if !text.is_empty() => format!("**{text}**"),
             (_, text) => text,
         };
         out += &row(line.cells.iter().map(cell).collect());
     }
     for (number, (mark, note)) in it.notes.iter().enumerate() {
-        let mark = if mark.is_empty() { String::new() } else { format!("{}: ", inline(mark)) };
+        let mark = if mark.is_empty() { String::new() } else { format!("{}: ", escape_inline(mark)) };
         let before = if number == 0 { "\n" } else { "" };
-        out += &format!("{before}- {mark}{}\n", inline(&note.text));
+        out += &format!("{before}- {mark}{}\n", escape_inline(&note.text));
     }
     out
 }
 
 fn drawing(it: &Drawing) -> String {
-    let mut out = format!("{}\n\n", inline(&it.alternative));
+    let mut out = format!("{}\n\n", escape_inline(&it.alternative));
     let replicas = it.replicas.iter().flat_map(|it| it.nodes.iter().chain([&it.manager]));
     for node in it.nodes.iter().chain(replicas).filter(|it| !it.lines.is_empty()) {
-        let lines: Vec<String> = node.lines.iter().map(|it| inline(&it.text)).collect();
-        out += &format!("- {}: {}\n", inline(&node.heading), lines.join("; "));
+        let lines: Vec<String> = node.lines.iter().map(|it| escape_inline(&it.text)).collect();
+        out += &format!("- {}: {}\n", escape_inline(&node.heading), lines.join("; "));
     }
     out
 }
 
 /// Evidence is where the charts are.
-fn told(it: &Told) -> String {
-    let line = format!("- {}\n", inline(&it.line.text));
+fn finding(it: &FindingView) -> String {
+    let line = format!("- {}\n", escape_inline(&it.line.text));
     // Indented, a table belongs to its item.
     let table = it.table.as_ref().map_or(String::new(), |it| {
         let lines: String = table(it).lines().map(|it| format!("  {it}\n")).collect();
@@ -104,7 +105,7 @@ fn told(it: &Told) -> String {
 }
 
 /// A block whose fence is longer than any within it.
-fn code(text: &str) -> String {
+fn code_block(text: &str) -> String {
     let text = visible_lines(text);
     let longest = text.split(|it| it != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
@@ -112,7 +113,7 @@ fn code(text: &str) -> String {
 }
 
 /// One line of text that is nothing but text.
-fn inline(text: &str) -> String {
+fn escape_inline(text: &str) -> String {
     let text = visible(text);
     let mut out = String::with_capacity(text.len());
     for (at, it) in text.char_indices() {
@@ -138,7 +139,7 @@ mod tests {
     use crate::page::{Column, Row, Section};
 
     #[test]
-    fn text_is_text() {
+    fn escapes_foreign_text() {
         for (text, expected) in [
             ("p99 < 200ms", "p99 &lt; 200ms"),
             ("a|b", "a\\|b"),
@@ -155,13 +156,13 @@ mod tests {
             ("www.x.example", "www\\.x.example"),
             ("-15.6 %", "\\-15.6 %"),
         ] {
-            assert_eq!(inline(text), expected);
+            assert_eq!(escape_inline(text), expected);
         }
-        assert_eq!(code("a\n```\nb\u{1b}"), "````\na\n```\nb\\u{1b}\n````\n");
+        assert_eq!(code_block("a\n```\nb\u{1b}"), "````\na\n```\nb\\u{1b}\n````\n");
     }
 
     #[test]
-    fn a_long_page_is_cut_between_blocks() {
+    fn cuts_long_pages_between_blocks() {
         let row = || Row { cells: vec!["x".repeat(1000)], ..Row::default() };
         let table = Table {
             columns: vec![Column { heading: "c".into(), ..Column::default() }],
@@ -172,8 +173,8 @@ mod tests {
         let section = Section { id: "matrix", heading: "m".into(), blocks };
         let words = vec![("left_out", "the rest is elsewhere".to_owned())];
         let page = Page { sections: vec![section], words, ..Page::default() };
-        let text = markdown(&page);
-        assert!(text.len() <= MOST, "{}", text.len());
+        let text = to_markdown(&page);
+        assert!(text.len() <= BYTES_MAX, "{}", text.len());
         assert!(text.ends_with("the rest is elsewhere\n"));
         assert_eq!(text.matches("| --- |").count(), 5);
     }

@@ -3,40 +3,40 @@
 //! One table for pages and terminals. Every row names its way through the stack by a letter, which is told below it, because
 //! a figure means nothing without placement and transport. A terminal leaves out what matters least until the rest fits.
 
-use crate::findings::{paragraph, told, too_few};
+use crate::findings::{has_too_few_runs, paragraph, views};
 use crate::lang::{Label, Lang};
-use crate::page::number::three;
-use crate::page::text::shown;
+use crate::page::number::three_digits;
+use crate::page::text::to_characters;
 use crate::page::{self, Column, Line, Table, Tone};
-use crate::plot::Characters;
+use crate::plot::CharacterSet;
 use model::finding::Finding;
-use model::matrix::{Estimate, Figure, Matrix, NotApplied, Row, Status, Trial, Verdict};
-use model::summary::Reason;
+use model::matrix::{ChangeVerdict, Estimate, Figure, Matrix, Row, Trial, TrialStatus, UnappliedLimit};
+use model::summary::InvalidReason;
 use serde_json::{Value, json};
 use std::mem::{Discriminant, discriminant};
 
 /// How the terminal is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Style {
+pub struct TerminalStyle {
     /// Columns; the table keeps to them if its names leave room for throughput.
     pub width: usize,
-    pub characters: Characters,
+    pub characters: CharacterSet,
     /// By the sequences of ECMA-48.
     pub colour: bool,
 }
 
-impl Default for Style {
-    fn default() -> Style {
-        Style { width: 100, characters: Characters::Utf8, colour: false }
+impl Default for TerminalStyle {
+    fn default() -> TerminalStyle {
+        TerminalStyle { width: 100, characters: CharacterSet::Utf8, colour: false }
     }
 }
 
 /// The table, its notes and the findings, for a terminal.
-pub fn text(matrix: &Matrix, findings: &[Finding], style: Style, lang: &dyn Lang) -> String {
-    let show = |it: &str| shown(it, style.characters);
+pub fn render(matrix: &Matrix, findings: &[Finding], style: TerminalStyle, lang: &dyn Lang) -> String {
+    let show = |it: &str| to_characters(it, style.characters);
     let prose = |begin: &str, it: &str| paragraph(begin, &show(it), style.width);
     let table = table(matrix, findings, lang);
-    let mut out = drawn(&table, style);
+    let mut out = render_table(&table, style);
     out.push('\n');
     for (mark, note) in &table.notes {
         let begin = if mark.is_empty() { String::new() } else { format!("{mark:<3}") };
@@ -49,26 +49,26 @@ pub fn text(matrix: &Matrix, findings: &[Finding], style: Style, lang: &dyn Lang
     }
     if !matrix.objectives.is_empty() {
         out.push('\n');
-        let names = names(matrix);
+        let names = cell_names(matrix);
         out.extend(matrix.objectives.iter().map(|it| prose("* ", &lang.tally(it, &names))));
     }
     if !findings.is_empty() {
         out.push('\n');
-        out += &crate::findings::text(&told(findings, matrix, lang, &|_| Vec::new()), style);
+        out += &crate::findings::render(&views(findings, matrix, lang, &|_| Vec::new()), style);
     }
     out
 }
 
 /// Trials in which nothing succeeded for a while, or that a rule stopped: what no figure of the table shows.
 fn interruptions(matrix: &Matrix, lang: &dyn Lang) -> Vec<String> {
-    let names = names(matrix);
+    let names = cell_names(matrix);
     let several = matrix.rows.iter().map(|it| it.trials.len()).sum::<usize>() > 1;
     let mut all = Vec::new();
     for (row, name) in matrix.rows.iter().zip(&names) {
         for trial in &row.trials {
             let outage = trial.outage.as_ref().map(|it| lang.doubt(it, row.clients));
             let fired = match &trial.status {
-                Status::Stopped { fired } => Some(lang.fired(fired)),
+                TrialStatus::Stopped { fired } => Some(lang.fired(fired)),
                 _ => None,
             };
             let named = |it: String| match several {
@@ -83,16 +83,16 @@ fn interruptions(matrix: &Matrix, lang: &dyn Lang) -> Vec<String> {
 
 /// What the cells brought, beside the baseline; `findings` tell whether there were too few runs to compare.
 pub fn table(matrix: &Matrix, findings: &[Finding], lang: &dyn Lang) -> Table {
-    let mut notes = Notes::default();
+    let mut notes = NoteList::default();
     let mut columns = labels(matrix);
     columns.extend(figures(matrix, lang));
-    columns.push(paths(matrix, &mut notes, lang));
-    let baseline = matrix.baseline.and_then(|it| names(matrix).get(it).cloned());
+    columns.push(path_column(matrix, &mut notes, lang));
+    let baseline = matrix.baseline.and_then(|it| cell_names(matrix).get(it).cloned());
     let few = |it: &Row| {
-        let against = it.estimate(Figure::Tps).and_then(|it| it.against);
-        against.is_some_and(|it| it.verdict == Verdict::TooFewRuns)
+        let against = it.estimate(Figure::Tps).and_then(|it| it.vs_baseline);
+        against.is_some_and(|it| it.verdict == ChangeVerdict::TooFewRuns)
     };
-    let few = matrix.rows.iter().any(few) || too_few(findings);
+    let few = matrix.rows.iter().any(few) || has_too_few_runs(findings);
     let faint = |text| Line { text, tone: Tone::Faint };
     let mut below = vec![(String::new(), faint(lang.legend(baseline.as_deref(), matrix.seed, few)))];
     below.extend(notes.0.into_iter().map(|(mark, text)| {
@@ -100,7 +100,7 @@ pub fn table(matrix: &Matrix, findings: &[Finding], lang: &dyn Lang) -> Table {
         let tone = if mark.starts_with(|c: char| c.is_ascii_digit()) { Tone::Doubt } else { Tone::Plain };
         (mark, Line { text, tone })
     }));
-    below.extend(matrix.watching.map(|it| (String::new(), faint(lang.watching(it)))));
+    below.extend(matrix.observer_cpu.map(|it| (String::new(), faint(lang.watching(it)))));
     let row = |(number, row): (usize, &Row)| page::Row {
         cells: columns.iter().map(|it| it.1[number].clone()).collect(),
         tone: tone(row),
@@ -114,9 +114,9 @@ pub fn table(matrix: &Matrix, findings: &[Finding], lang: &dyn Lang) -> Table {
 /// What was not measured is faint, what is lower or higher than the baseline is told by more than its words.
 fn tone(row: &Row) -> Tone {
     let Some(it) = row.estimate(Figure::Tps) else { return Tone::Faint };
-    match it.against.map(|it| it.verdict) {
-        Some(Verdict::Lower) => Tone::Bad,
-        Some(Verdict::Higher) => Tone::Good,
+    match it.vs_baseline.map(|it| it.verdict) {
+        Some(ChangeVerdict::Lower) => Tone::Bad,
+        Some(ChangeVerdict::Higher) => Tone::Good,
         _ => Tone::Plain,
     }
 }
@@ -127,19 +127,19 @@ pub fn json(matrix: &Matrix, findings: &[Finding]) -> Value {
 }
 
 /// What the cells are called: their values on each axis, `session/200`.
-pub fn names(matrix: &Matrix) -> Vec<String> {
+pub fn cell_names(matrix: &Matrix) -> Vec<String> {
     let name = |row: &Row| row.label.iter().map(|it| it.1.as_str()).collect::<Vec<_>>().join("/");
     matrix.rows.iter().map(name).collect()
 }
 
 /// A column and its cells, by row.
-type Filled = (Column, Vec<String>);
+type FilledColumn = (Column, Vec<String>);
 
 /// Notes below the table, by their marks.
 #[derive(Default)]
-struct Notes(Vec<(String, String)>);
+struct NoteList(Vec<(String, String)>);
 
-impl Notes {
+impl NoteList {
     /// The mark of the note, the same for the same words: `a`, `b`, … for ways, `1`, `2`, … for the rest.
     fn mark(&mut self, note: String, way: bool) -> String {
         if let Some((mark, _)) = self.0.iter().find(|it| it.1 == note) {
@@ -161,7 +161,7 @@ impl Notes {
 }
 
 /// One column by axis; cells may lack an axis.
-fn labels(matrix: &Matrix) -> Vec<Filled> {
+fn labels(matrix: &Matrix) -> Vec<FilledColumn> {
     let mut axes: Vec<&str> = Vec::new();
     for (axis, _) in matrix.rows.iter().flat_map(|it| &it.label) {
         if !axes.contains(&axis.as_str()) {
@@ -172,18 +172,21 @@ fn labels(matrix: &Matrix) -> Vec<Filled> {
         row.label.iter().find(|it| it.0 == axis).map_or(String::new(), |it| it.1.clone())
     };
     let column = |axis: &str| {
-        let column = Column { heading: axis.to_owned(), numeric: false, dispensable: 0 };
+        let column = Column { heading: axis.to_owned(), numeric: false, drop_order: 0 };
         (column, matrix.rows.iter().map(|row| cell(row, axis)).collect())
     };
     axes.into_iter().map(column).collect()
 }
 
-fn figures(matrix: &Matrix, lang: &dyn Lang) -> Vec<Filled> {
+fn figures(matrix: &Matrix, lang: &dyn Lang) -> Vec<FilledColumn> {
     let mut columns = Vec::new();
     let mut push = |heading: &str, dispensable, cell: &dyn Fn(&Row) -> String| {
         let cells: Vec<String> = matrix.rows.iter().map(cell).collect();
         if cells.iter().any(|it| !it.is_empty()) {
-            columns.push((Column { heading: heading.to_owned(), numeric: true, dispensable }, cells));
+            columns.push((
+                Column { heading: heading.to_owned(), numeric: true, drop_order: dispensable },
+                cells,
+            ));
         }
     };
     let value = |row: &Row, figure| row.estimate(figure).map_or(String::new(), |it| at_least(it, lang));
@@ -194,8 +197,8 @@ fn figures(matrix: &Matrix, lang: &dyn Lang) -> Vec<Filled> {
     push(lang.label(Label::Interval), 4, &|row| {
         row.estimate(Figure::Tps).map_or(String::new(), |it| interval(it, lang))
     });
-    push(lang.label(Label::BesideBaseline), 1, &|row| beside(row, lang));
-    push(lang.label(Label::Interval), 5, &|row| beside_interval(row, lang));
+    push(lang.label(Label::VsBaseline), 1, &|row| ratio_text(row, lang));
+    push(lang.label(Label::Interval), 5, &|row| ratio_interval_text(row, lang));
     push(lang.figure(Figure::P50), 7, &|row| value(row, Figure::P50));
     push(lang.figure(Figure::P99), 2, &|row| value(row, Figure::P99));
     // What is nothing everywhere needs no column.
@@ -206,33 +209,33 @@ fn figures(matrix: &Matrix, lang: &dyn Lang) -> Vec<Filled> {
             push(lang.figure(figure), dispensable, &|row| value(row, figure));
         }
     }
-    if matrix.rows.iter().any(|row| row.estimate(Figure::Hardly).is_some_and(|it| it.median > 0.0)) {
+    if matrix.rows.iter().any(|row| row.estimate(Figure::Starved).is_some_and(|it| it.median > 0.0)) {
         push(lang.figure(Figure::Served), 2, &|row| {
-            let served = row.estimate(Figure::Hardly).map(|it| f64::from(row.clients) - it.median);
+            let served = row.estimate(Figure::Starved).map(|it| f64::from(row.clients) - it.median);
             served.map_or(String::new(), |it| format!("{it:.0}/{}", row.clients))
         });
     }
-    push(lang.figure(Figure::Steady), 5, &|row| value(row, Figure::Steady));
+    push(lang.figure(Figure::TimeToSteady), 5, &|row| value(row, Figure::TimeToSteady));
     push(lang.figure(Figure::PoolerCpu), 6, &|row| value(row, Figure::PoolerCpu));
     push(lang.figure(Figure::ServerCpu), 6, &|row| value(row, Figure::ServerCpu));
     columns
 }
 
 /// `0.844 lower`; the ratio alone where too few runs allow no more, which is said once below the table.
-fn beside(row: &Row, lang: &dyn Lang) -> String {
-    let Some(it) = row.estimate(Figure::Tps).and_then(|it| it.against) else { return String::new() };
+fn ratio_text(row: &Row, lang: &dyn Lang) -> String {
+    let Some(it) = row.estimate(Figure::Tps).and_then(|it| it.vs_baseline) else { return String::new() };
     let ratio = it.ratio.map_or(String::new(), |it| lang.number(&format!("{it:.3}")) + " ");
-    let verdict = if it.verdict == Verdict::TooFewRuns { "" } else { lang.verdict(it.verdict) };
+    let verdict = if it.verdict == ChangeVerdict::TooFewRuns { "" } else { lang.verdict(it.verdict) };
     format!("{ratio}{verdict}").trim_end().to_owned()
 }
 
-fn beside_interval(row: &Row, lang: &dyn Lang) -> String {
-    let it = row.estimate(Figure::Tps).and_then(|it| it.against?.interval);
-    it.map_or(String::new(), |it| between(it, lang))
+fn ratio_interval_text(row: &Row, lang: &dyn Lang) -> String {
+    let it = row.estimate(Figure::Tps).and_then(|it| it.vs_baseline?.interval);
+    it.map_or(String::new(), |it| interval_text(it, lang))
 }
 
 /// `[0.839, 0.847]`; where the comma is a decimal one, a semicolon stands between.
-pub(crate) fn between((low, high): (f64, f64), lang: &dyn Lang) -> String {
+pub(crate) fn interval_text((low, high): (f64, f64), lang: &dyn Lang) -> String {
     let [low, high] = [low, high].map(|it| lang.number(&format!("{it:.3}")));
     let comma = if low.contains(',') { ';' } else { ',' };
     format!("[{low}{comma} {high}]")
@@ -255,54 +258,54 @@ fn at_least(it: &Estimate, lang: &dyn Lang) -> String {
 /// In the unit of the figure's heading.
 fn number(figure: Figure, value: f64, lang: &dyn Lang) -> String {
     lang.number(&match figure {
-        Figure::P50 | Figure::P99 => three(value * 1e3),
-        Figure::Tps => three(value),
-        Figure::Errors | Figure::Dropped | Figure::Deadlocks => three(value),
-        Figure::Refused | Figure::Served | Figure::Hardly | Figure::Steady => format!("{value:.0}"),
+        Figure::P50 | Figure::P99 => three_digits(value * 1e3),
+        Figure::Tps => three_digits(value),
+        Figure::Errors | Figure::Dropped | Figure::Deadlocks => three_digits(value),
+        Figure::Refused | Figure::Served | Figure::Starved | Figure::TimeToSteady => format!("{value:.0}"),
         Figure::PoolerCpu | Figure::ServerCpu => format!("{value:.2}"),
     })
 }
 
 /// What a trial is left out for.
 #[derive(PartialEq)]
-enum Kind {
-    Reason(Discriminant<Reason>),
+enum ExclusionKind {
+    Reason(Discriminant<InvalidReason>),
     Status(String),
 }
 
 /// Each kind once, with its words; none for a trial that counts.
-fn left_out(trial: &Trial, lang: &dyn Lang) -> Vec<(Kind, String)> {
-    let mut all: Vec<(Kind, String)> = Vec::new();
+fn exclusion_reasons(trial: &Trial, lang: &dyn Lang) -> Vec<(ExclusionKind, String)> {
+    let mut all: Vec<(ExclusionKind, String)> = Vec::new();
     if trial.valid {
         return all;
     }
-    let failed = matches!(trial.status, Status::Failed { .. });
+    let failed = matches!(trial.status, TrialStatus::Failed { .. });
     for reason in trial.reasons.iter().filter(|_| !failed) {
-        let kind = Kind::Reason(discriminant(reason));
+        let kind = ExclusionKind::Reason(discriminant(reason));
         if !all.iter().any(|it| it.0 == kind) {
             all.push((kind, lang.reason(reason)));
         }
     }
     if all.is_empty() {
         let status = lang.status(&trial.status);
-        all.push((Kind::Status(status.clone()), status));
+        all.push((ExclusionKind::Status(status.clone()), status));
     }
     all
 }
 
 /// The way of each row, and the notes on it. A note is told once for all rows that it is about.
-fn paths(matrix: &Matrix, notes: &mut Notes, lang: &dyn Lang) -> Filled {
+fn path_column(matrix: &Matrix, notes: &mut NoteList, lang: &dyn Lang) -> FilledColumn {
     let trials = || matrix.rows.iter().flat_map(|it| &it.trials);
     let of = trials().count();
     // Of reasons of one kind the first one's figures are told.
-    let mut kinds: Vec<(Kind, String, usize)> = Vec::new();
-    for (kind, why) in trials().flat_map(|it| left_out(it, lang)) {
+    let mut kinds: Vec<(ExclusionKind, String, usize)> = Vec::new();
+    for (kind, why) in trials().flat_map(|it| exclusion_reasons(it, lang)) {
         match kinds.iter_mut().find(|it| it.0 == kind) {
             Some(known) => known.2 += 1,
             None => kinds.push((kind, why, 1)),
         }
     }
-    let mut missing: Vec<&NotApplied> = matrix.rows.iter().flat_map(|it| &it.not_applied).collect();
+    let mut missing: Vec<&UnappliedLimit> = matrix.rows.iter().flat_map(|it| &it.unapplied_limits).collect();
     missing.sort();
     missing.dedup();
     let mut cells = Vec::new();
@@ -313,7 +316,8 @@ fn paths(matrix: &Matrix, notes: &mut Notes, lang: &dyn Lang) -> Filled {
             way += &lang.with_replicas(it.replicas as usize, &followed, it.manager.product());
         }
         let mut marks = vec![notes.mark(way, true)];
-        let of_row: Vec<Kind> = row.trials.iter().flat_map(|it| left_out(it, lang)).map(|it| it.0).collect();
+        let of_row: Vec<ExclusionKind> =
+            row.trials.iter().flat_map(|it| exclusion_reasons(it, lang)).map(|it| it.0).collect();
         for (kind, why, count) in &kinds {
             let mark = match of_row.iter().filter(|it| *it == kind).count() {
                 0 => continue,
@@ -322,30 +326,30 @@ fn paths(matrix: &Matrix, notes: &mut Notes, lang: &dyn Lang) -> Filled {
             };
             marks.push(notes.mark(lang.left_out(*count, of, why), false) + &mark);
         }
-        let mut whys: Vec<&str> = row.not_applied.iter().map(|it| it.why.as_str()).collect();
+        let mut whys: Vec<&str> = row.unapplied_limits.iter().map(|it| it.reason.as_str()).collect();
         whys.sort_unstable();
         whys.dedup();
         for why in whys {
-            let same: Vec<&NotApplied> = missing.iter().copied().filter(|it| it.why == why).collect();
+            let same: Vec<&UnappliedLimit> = missing.iter().copied().filter(|it| it.reason == why).collect();
             marks.push(notes.mark(lang.not_applied(&same), false));
         }
         cells.push(marks.join(" "));
     }
     // Ways first, in the order of their letters.
     notes.0.sort_by_key(|it| it.0.starts_with(|c: char| c.is_ascii_digit()));
-    (Column { heading: lang.label(Label::Path).to_owned(), numeric: false, dispensable: 0 }, cells)
+    (Column { heading: lang.label(Label::Path).to_owned(), numeric: false, drop_order: 0 }, cells)
 }
 
 /// Columns between two cells.
 const GAP: usize = 2;
 
 /// A table as wide as it may be: what matters least is left out until the rest fits.
-pub(crate) fn drawn(table: &Table, style: Style) -> String {
+pub(crate) fn render_table(table: &Table, style: TerminalStyle) -> String {
     let (dash, marked) = match style.characters {
-        Characters::Utf8 => ("─", "▸ "),
-        Characters::Ascii => ("-", "> "),
+        CharacterSet::Utf8 => ("─", "▸ "),
+        CharacterSet::Ascii => ("-", "> "),
     };
-    let show = |it: &str| shown(it, style.characters);
+    let show = |it: &str| to_characters(it, style.characters);
     let headings: Vec<String> = table.columns.iter().map(|it| show(&it.heading)).collect();
     let rows: Vec<Vec<String>> =
         table.rows.iter().map(|row| row.cells.iter().map(|it| show(it)).collect()).collect();
@@ -354,7 +358,7 @@ pub(crate) fn drawn(table: &Table, style: Style) -> String {
         cells.chain([headings[column].chars().count()]).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..headings.len()).map(width).collect();
-    let columns = narrow(&table.columns, &widths, style.width);
+    let columns = visible_columns(&table.columns, &widths, style.width);
     let line = |begin: &str, cells: &[String]| {
         let mut out = begin.to_owned();
         for &column in &columns {
@@ -368,7 +372,7 @@ pub(crate) fn drawn(table: &Table, style: Style) -> String {
     let mut lines = vec![line("  ", &headings), dash.repeat(total(&columns, &widths))];
     for (row, cells) in table.rows.iter().zip(&rows) {
         let text = line(if row.baseline { marked } else { "  " }, cells);
-        lines.push(coloured(text, style.colour, row));
+        lines.push(colour_row(text, style.colour, row));
     }
     lines.iter().map(|it| format!("{it}\n")).collect()
 }
@@ -378,13 +382,13 @@ fn total(columns: &[usize], widths: &[usize]) -> usize {
 }
 
 /// Which columns stay.
-fn narrow(all: &[Column], widths: &[usize], width: usize) -> Vec<usize> {
+fn visible_columns(all: &[Column], widths: &[usize], width: usize) -> Vec<usize> {
     let mut columns: Vec<usize> = (0..all.len()).collect();
     while total(&columns, widths) > width {
-        let Some(least) = (0..columns.len()).max_by_key(|i| (all[columns[*i]].dispensable, *i)) else {
+        let Some(least) = (0..columns.len()).max_by_key(|i| (all[columns[*i]].drop_order, *i)) else {
             break;
         };
-        if all[columns[least]].dispensable == 0 {
+        if all[columns[least]].drop_order == 0 {
             break;
         }
         columns.remove(least);
@@ -393,7 +397,7 @@ fn narrow(all: &[Column], widths: &[usize], width: usize) -> Vec<usize> {
 }
 
 /// The baseline is bold, what was not measured faint, what is lower or higher than the baseline red or green.
-fn coloured(text: String, colour: bool, row: &page::Row) -> String {
+fn colour_row(text: String, colour: bool, row: &page::Row) -> String {
     let code = match row.tone {
         _ if !colour => return text,
         _ if row.baseline => "1",

@@ -1,27 +1,27 @@
 //! How does a server say something short in a browser? Plain HTML, without a script.
 
-use crate::html::escaped;
+use crate::html::escape;
 use crate::lang::Lang;
-use crate::lang::serve::Shown;
+use crate::lang::serve::ServeTerm;
 
 /// A sentence, and the way back.
 pub fn notice(sentence: &str, lang: &dyn Lang) -> String {
-    let body = format!("<p>{}</p><p><a href=/>{}</a></p>", escaped(sentence), lang.shown(Shown::AllRuns));
+    let body = format!("<p>{}</p><p><a href=/>{}</a></p>", escape(sentence), lang.shown(ServeTerm::AllRuns));
     frame(&body, lang)
 }
 
 /// Who are you? `wrong`: what was said before is not true.
 pub fn login(wrong: bool, lang: &dyn Lang) -> String {
     let wrong = match wrong {
-        true => format!("<p class=bad role=alert>{}</p>", lang.shown(Shown::WrongToken)),
+        true => format!("<p class=bad role=alert>{}</p>", lang.shown(ServeTerm::WrongToken)),
         false => String::new(),
     };
     let body = format!(
         "<p>{}</p>{wrong}<form method=post action=/login><label>{} <input name=token type=password \
          autocomplete=current-password autofocus required></label> <button>{}</button></form>",
-        lang.shown(Shown::WantsToken),
-        lang.shown(Shown::Token),
-        lang.shown(Shown::LogIn)
+        lang.shown(ServeTerm::WantsToken),
+        lang.shown(ServeTerm::Token),
+        lang.shown(ServeTerm::LogIn)
     );
     frame(&body, lang)
 }
@@ -51,14 +51,14 @@ mod tests {
     use crate::lang::{En, Ru};
 
     #[test]
-    fn what_comes_from_elsewhere_is_text() {
+    fn escapes_foreign_text() {
         let page = notice("</p><script>alert(1)</script>&amp;", &Ru);
         assert!(page.contains("<p>&lt;/p&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;</p>"), "{page}");
         assert!(page.contains("Все прогоны"));
     }
 
     #[test]
-    fn who_was_wrong_is_told() {
+    fn login_page_reports_a_wrong_token() {
         for (wrong, expected) in [(false, false), (true, true)] {
             let page = login(wrong, &En);
             assert_eq!(page.contains("not this server's token"), expected);

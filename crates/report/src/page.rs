@@ -29,17 +29,17 @@ pub use charts::{chart, mark};
 pub(crate) use results::sizes;
 
 use crate::lang::Lang;
-use crate::lang::failover::Outlived;
-use crate::lang::freshness::Fresh;
-use crate::lang::page::{Term, Word};
-use crate::lang::search::Sought;
-use case::Case;
-use model::account::Account;
+use crate::lang::failover::FailoverTerm;
+use crate::lang::freshness::FreshnessTerm;
+use crate::lang::page::{PageTerm, PageWord};
+use crate::lang::search::SearchTerm;
+use case::PageContext;
+use model::account::RunResult;
 use serde::Serialize;
 
 /// A run in a language. What is empty is left out.
-pub fn page(account: &Account, lang: &dyn Lang) -> Page {
-    let case = Case::new(account, lang);
+pub fn page(account: &RunResult, lang: &dyn Lang) -> Page {
+    let case = PageContext::new(account, lang);
     let mut matrix = Vec::new();
     if account.experiment.cells.len() > 1 {
         matrix.push(Block::Table(crate::matrix::table(&account.matrix, &account.findings, lang)));
@@ -47,23 +47,23 @@ pub fn page(account: &Account, lang: &dyn Lang) -> Page {
     }
     let (term, sought) = (|it| lang.term(it), |it| lang.sought(it));
     let sections = [
-        ("goals", term(Term::Goals), goals::blocks(&case)),
-        ("stack", term(Term::Stack), drawing::blocks(&case)),
-        ("failover", lang.outlived(Outlived::Failover), survival::blocks(&case)),
-        ("freshness", lang.freshness(Fresh::Reads), freshness::blocks(&case)),
-        ("maximum", sought(Sought::Maximum), maximum::blocks(&case)),
-        ("scalability", sought(Sought::Scalability), scalability::blocks(&case)),
-        ("endured", sought(Sought::Endured), endured::blocks(&case)),
-        ("plateau", sought(Sought::Plateau), plateau::blocks(&case)),
-        ("results", term(Term::Results), results::blocks(&case)),
-        ("matrix", term(Term::Matrix), matrix),
-        ("charts", term(Term::Charts), charts::blocks(&case)),
-        ("statements", term(Term::Statements), statements::blocks(&case)),
-        ("advice", term(Term::Advice), advice::blocks(&case)),
-        ("findings", term(Term::Findings), findings::blocks(&case)),
-        ("doubts", term(Term::Doubts), doubts::blocks(&case)),
-        ("stand", term(Term::Stand), stand::blocks(&case)),
-        ("repeat", term(Term::Repeat), stand::repeat(&case)),
+        ("goals", term(PageTerm::Goals), goals::blocks(&case)),
+        ("stack", term(PageTerm::Stack), drawing::blocks(&case)),
+        ("failover", lang.outlived(FailoverTerm::Failover), survival::blocks(&case)),
+        ("freshness", lang.freshness(FreshnessTerm::Reads), freshness::blocks(&case)),
+        ("maximum", sought(SearchTerm::Maximum), maximum::blocks(&case)),
+        ("scalability", sought(SearchTerm::Scalability), scalability::blocks(&case)),
+        ("endured", sought(SearchTerm::Endured), endured::blocks(&case)),
+        ("plateau", sought(SearchTerm::Plateau), plateau::blocks(&case)),
+        ("results", term(PageTerm::Results), results::blocks(&case)),
+        ("matrix", term(PageTerm::Matrix), matrix),
+        ("charts", term(PageTerm::Charts), charts::blocks(&case)),
+        ("statements", term(PageTerm::Statements), statements::blocks(&case)),
+        ("advice", term(PageTerm::Advice), advice::blocks(&case)),
+        ("findings", term(PageTerm::Findings), findings::blocks(&case)),
+        ("doubts", term(PageTerm::Doubts), doubts::blocks(&case)),
+        ("stand", term(PageTerm::Stand), stand::blocks(&case)),
+        ("repeat", term(PageTerm::Repeat), stand::repeat_blocks(&case)),
     ];
     let section =
         |(id, heading, blocks): (_, &str, Vec<Block>)| Section { id, heading: heading.to_owned(), blocks };
@@ -75,23 +75,23 @@ pub fn page(account: &Account, lang: &dyn Lang) -> Page {
         answer: answer::answer(&case),
         facts: answer::facts(&case),
         sections: sections.into_iter().filter(|it| !it.2.is_empty()).map(section).collect(),
-        words: words(lang),
+        words: script_words(lang),
     }
 }
 
 /// What a run says in one sentence, as it stands at the top of its page.
-pub fn answer(account: &Account, lang: &dyn Lang) -> Line {
-    answer::answer(&Case::new(account, lang))
+pub fn answer(account: &RunResult, lang: &dyn Lang) -> Line {
+    answer::answer(&PageContext::new(account, lang))
 }
 
 /// Whether what was acknowledged outlived the faults, without what was done in each trial. Empty without faults and ledgers.
-pub(crate) fn survived(account: &Account, lang: &dyn Lang) -> Vec<Block> {
-    survival::told(&Case::new(account, lang))
+pub(crate) fn failover_blocks(account: &RunResult, lang: &dyn Lang) -> Vec<Block> {
+    survival::summary_blocks(&PageContext::new(account, lang))
 }
 
 /// Those of the program that draws, by their keys.
-pub fn words(lang: &dyn Lang) -> Vec<(&'static str, String)> {
-    Word::KEYS.iter().map(|(key, word)| (*key, lang.word(*word).to_owned())).collect()
+pub fn script_words(lang: &dyn Lang) -> Vec<(&'static str, String)> {
+    PageWord::KEYS.iter().map(|(key, word)| (*key, lang.word(*word).to_owned())).collect()
 }
 
 /// A whole report in one language.
@@ -135,14 +135,16 @@ pub enum Block {
         facts: Vec<(String, String)>,
     },
     Table(Table),
-    Heat(Heat),
+    #[serde(rename = "heat")]
+    HeatMap(HeatMap),
     Drawing(Drawing),
-    Charts(Charts),
+    Charts(ChartsBlock),
     Findings {
-        findings: Vec<Told>,
+        findings: Vec<FindingView>,
     },
     /// Of which there is much: shown when it is asked for. `name` says how much of what it is.
-    Folded {
+    #[serde(rename = "folded")]
+    Details {
         name: String,
         blocks: Vec<Block>,
     },
@@ -155,7 +157,7 @@ pub enum Block {
 }
 
 /// Of more trials than these some are folded.
-const MANY: usize = 12;
+const TRIALS_SHOWN_MAX: usize = 12;
 
 /// How something is to be taken; never told by colour alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
@@ -193,7 +195,8 @@ pub struct Column {
     /// Numbers stand at the right.
     pub numeric: bool,
     /// Where there is no room, the highest goes first; 0 stays.
-    pub dispensable: u8,
+    #[serde(rename = "dispensable")]
+    pub drop_order: u8,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -206,7 +209,7 @@ pub struct Row {
 
 /// A table of shades: a figure over two axes, and others to choose from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Heat {
+pub struct HeatMap {
     pub across: (String, Vec<String>),
     pub down: (String, Vec<String>),
     /// The first is shown first; at least one.
@@ -251,7 +254,8 @@ pub struct Drawing {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct DrawnReplicas {
     /// What comes to them, and whether it is waited for.
-    pub way: String,
+    #[serde(rename = "way")]
+    pub replication: String,
     /// At least one.
     pub nodes: Vec<DrawnNode>,
     /// Who decides which server is the primary.
@@ -271,9 +275,10 @@ pub struct DrawnNode {
 
 /// Charts of every trial; their numbers are beside the page, in the same order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Charts {
+pub struct ChartsBlock {
     /// Which trial is shown first; an index.
-    pub chosen: usize,
+    #[serde(rename = "chosen")]
+    pub selected: usize,
     pub trials: Vec<ChartedTrial>,
 }
 
@@ -315,15 +320,15 @@ pub struct MarkView {
 
 /// A finding, and where its evidence is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Told {
+pub struct FindingView {
     pub line: Line,
     /// Below it, where many cells have figures of their own.
     pub table: Option<Table>,
-    pub evidence: Vec<Link>,
+    pub evidence: Vec<EvidenceLink>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Link {
+pub struct EvidenceLink {
     pub text: String,
     /// [`Section::id`].
     pub section: &'static str,

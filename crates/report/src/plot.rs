@@ -5,7 +5,7 @@ use model::Nanos;
 
 /// Which characters the terminal can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Characters {
+pub enum CharacterSet {
     /// Block elements: eight heights in one row.
     Utf8,
     /// `.`, `:` and `#`: three heights in one row.
@@ -19,10 +19,16 @@ const ROWS: usize = 8;
 ///
 /// The vertical axis begins at 0 and is headed by `unit`; a value above 0 is never drawn as nothing. A plot is ten
 /// columns wider than it has values, at most.
-pub fn bars(unit: &str, values: &[f64], lasting: Nanos, characters: Characters, numbers: &Numbers) -> String {
+pub fn plot_bars(
+    unit: &str,
+    values: &[f64],
+    lasting: Nanos,
+    characters: CharacterSet,
+    numbers: &Numbers,
+) -> String {
     let (heights, bar, tick, corner, dash): (&[char], _, _, _, _) = match characters {
-        Characters::Utf8 => (&[' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'], '│', '┤', '┼', "─"),
-        Characters::Ascii => (&[' ', '.', ':', '#'], '|', '+', '+', "-"),
+        CharacterSet::Utf8 => (&[' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'], '│', '┤', '┼', "─"),
+        CharacterSet::Ascii => (&[' ', '.', ':', '#'], '|', '+', '+', "-"),
     };
     let top = round_up(values.iter().copied().fold(0.0, f64::max));
     let labels = [top, top / 2.0, 0.0].map(|it| short(it, numbers));
@@ -91,9 +97,9 @@ mod tests {
     use crate::lang::{En, Lang, Ru};
 
     #[test]
-    fn a_ramp() {
+    fn plots_a_ramp() {
         let values: Vec<f64> = (0..32).map(|i| 200.0 * (f64::from(i) + 0.5) / 32.0).collect();
-        let drawn = bars("arrivals/s", &values, Nanos::from_secs(200), Characters::Utf8, En.numbers());
+        let drawn = plot_bars("arrivals/s", &values, Nanos::from_secs(200), CharacterSet::Utf8, En.numbers());
         let wanted = "\
 arrivals/s
 200 ┤                            ▁▃▅▇
@@ -111,12 +117,12 @@ arrivals/s
     }
 
     #[test]
-    fn a_pause_and_little_things_in_ascii() {
-        let drawn = bars(
+    fn plots_small_values_in_ascii() {
+        let drawn = plot_bars(
             "arrivals/s",
             &[0.01, 0.0, 6.0, 3.0, 3.4, 3.6],
             Nanos::from_secs(6),
-            Characters::Ascii,
+            CharacterSet::Ascii,
             En.numbers(),
         );
         let wanted = "\
@@ -136,13 +142,13 @@ arrivals/s
     }
 
     #[test]
-    fn nothing_is_drawn_as_nothing() {
-        let drawn = bars("arrivals/s", &[0.0; 4], Nanos::ZERO, Characters::Ascii, En.numbers());
+    fn plots_zeros_as_blanks() {
+        let drawn = plot_bars("arrivals/s", &[0.0; 4], Nanos::ZERO, CharacterSet::Ascii, En.numbers());
         assert!(drawn.contains("\n  1 +\n") && drawn.contains("\n  0 +----\n"), "\n{drawn}");
     }
 
     #[test]
-    fn labels() {
+    fn formats_axis_labels() {
         for (value, top, label) in [
             (0.0, 1.0, "1"),
             (0.003, 0.003, "0.003"),

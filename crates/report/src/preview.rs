@@ -1,13 +1,13 @@
 //! How is a schedule shown before it runs?
 
 use crate::lang::{Label, Lang};
-use crate::plot::{self, Characters};
+use crate::plot::{self, CharacterSet};
 use model::{Nanos, PerSecond, Spacing};
 use serde_json::{Value, json};
 
 /// What a schedule will bring.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Preview {
+pub struct SchedulePreview {
     /// As it was written.
     pub schedule: String,
     pub spacing: Spacing,
@@ -17,7 +17,7 @@ pub struct Preview {
     pub arrivals: Option<u64>,
     /// The integral of the rate.
     pub expected: f64,
-    pub lasting: Nanos,
+    pub duration: Nanos,
     pub lowest: PerSecond,
     pub highest: PerSecond,
     /// The mean rate in equal stretches of the time.
@@ -25,27 +25,32 @@ pub struct Preview {
 }
 
 /// A sentence and a plot.
-pub fn text(it: &Preview, characters: Characters, lang: &dyn Lang) -> String {
+pub fn render(it: &SchedulePreview, characters: CharacterSet, lang: &dyn Lang) -> String {
     let sentence = lang.preview(it);
-    if it.lasting == Nanos::ZERO {
+    if it.duration == Nanos::ZERO {
         return sentence + "\n";
     }
     let rates: Vec<f64> = it.rates.iter().map(|rate| rate.0).collect();
-    let plot =
-        plot::bars(lang.label(Label::ArrivalsPerSecond), &rates, it.lasting, characters, lang.numbers());
+    let plot = plot::plot_bars(
+        lang.label(Label::ArrivalsPerSecond),
+        &rates,
+        it.duration,
+        characters,
+        lang.numbers(),
+    );
     format!("{sentence}\n\n{plot}")
 }
 
 /// The same as data: rates per second, durations in seconds.
-pub fn json(it: &Preview) -> Value {
-    let stretch = it.lasting.as_secs_f64() / it.rates.len().max(1) as f64;
+pub fn json(it: &SchedulePreview) -> Value {
+    let stretch = it.duration.as_secs_f64() / it.rates.len().max(1) as f64;
     json!({
         "schedule": it.schedule,
         "spacing": match it.spacing { Spacing::Even => "even", Spacing::Poisson => "poisson" },
         "seed": match it.spacing { Spacing::Even => None, Spacing::Poisson => Some(it.seed) },
         "arrivals": it.arrivals,
         "expected": it.expected,
-        "duration_s": it.lasting.as_secs_f64(),
+        "duration_s": it.duration.as_secs_f64(),
         "lowest_per_s": it.lowest.0,
         "highest_per_s": it.highest.0,
         "rates": { "every_s": stretch, "mean_per_s": it.rates.iter().map(|rate| rate.0).collect::<Vec<_>>() },
@@ -57,14 +62,14 @@ mod tests {
     use super::*;
     use crate::lang::En;
 
-    fn preview(spacing: Spacing, arrivals: Option<u64>) -> Preview {
-        Preview {
+    fn preview(spacing: Spacing, arrivals: Option<u64>) -> SchedulePreview {
+        SchedulePreview {
             schedule: "line(1, 200, 200s)".to_owned(),
             spacing,
             seed: 7,
             arrivals,
             expected: 20_100.0,
-            lasting: Nanos::from_secs(200),
+            duration: Nanos::from_secs(200),
             lowest: PerSecond(1.0),
             highest: PerSecond(200.0),
             rates: vec![PerSecond(50.0), PerSecond(150.0)],
@@ -72,9 +77,9 @@ mod tests {
     }
 
     #[test]
-    fn says_what_will_come() {
+    fn renders_a_sentence_and_a_plot() {
         let even = preview(Spacing::Even, Some(20_100));
-        let constant = Preview { highest: PerSecond(1.0), arrivals: Some(1), ..even.clone() };
+        let constant = SchedulePreview { highest: PerSecond(1.0), arrivals: Some(1), ..even.clone() };
         for (it, first) in [
             (even, "20100 arrivals in 3m20s, evenly spaced, at 1/s to 200/s"),
             (constant, "1 arrival in 3m20s, evenly spaced, at 1/s"),
@@ -87,14 +92,17 @@ mod tests {
                 "about 20100 arrivals in 3m20s, Poisson with seed 7 (20100 expected), at 1/s to 200/s",
             ),
         ] {
-            assert_eq!(text(&it, Characters::Ascii, &En).lines().next(), Some(first));
+            assert_eq!(render(&it, CharacterSet::Ascii, &En).lines().next(), Some(first));
         }
-        let empty = Preview { lasting: Nanos::ZERO, ..preview(Spacing::Even, Some(0)) };
-        assert_eq!(text(&empty, Characters::Utf8, &En), "0 arrivals in 0s, evenly spaced, at 1/s to 200/s\n");
+        let empty = SchedulePreview { duration: Nanos::ZERO, ..preview(Spacing::Even, Some(0)) };
+        assert_eq!(
+            render(&empty, CharacterSet::Utf8, &En),
+            "0 arrivals in 0s, evenly spaced, at 1/s to 200/s\n"
+        );
     }
 
     #[test]
-    fn is_data_too() {
+    fn exports_json() {
         assert_eq!(
             json(&preview(Spacing::Even, Some(20_100))).to_string(),
             concat!(

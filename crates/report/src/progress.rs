@@ -7,7 +7,7 @@ use model::summary::Progress;
 
 /// What the line contains beside the rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Style {
+pub struct ProgressStyle {
     /// Unix time of the window's beginning, to be shown instead of the time since.
     pub epoch: Option<Nanos>,
     /// Open model.
@@ -18,7 +18,7 @@ pub struct Style {
     pub retries: bool,
 }
 
-pub fn line(it: &Progress, style: Style) -> String {
+pub fn format_line(it: &Progress, style: ProgressStyle) -> String {
     let at = match style.epoch {
         Some(epoch) => format!("{:.3} s", (epoch + it.at).as_secs_f64()),
         None => format!("{:.1} s", it.at.as_secs_f64()),
@@ -49,7 +49,7 @@ mod tests {
     use model::PerSecond;
 
     #[test]
-    fn lines() {
+    fn formats_lines_as_pgbench() {
         let it = Progress {
             at: Nanos::from_millis(5012),
             tps: PerSecond(1234.56),
@@ -62,24 +62,24 @@ mod tests {
             retried: 4,
             retries: 5,
         };
-        let plain = Style::default();
+        let plain = ProgressStyle::default();
         let epoch = Some(Nanos::from_secs(1_700_000_000));
         for (it, style, expected) in [
             (it, plain, "progress: 5.0 s, 1234.6 tps, lat 0.123 ms stddev 0.045, 2 failed, p99 0.987 ms"),
             (
                 Progress { p99: None, ..it },
-                Style { epoch, ..plain },
+                ProgressStyle { epoch, ..plain },
                 "progress: 1700000005.012 s, 1234.6 tps, lat 0.123 ms stddev 0.045, 2 failed",
             ),
             (
                 it,
-                Style { lag: true, skipped: true, retries: true, ..plain },
+                ProgressStyle { lag: true, skipped: true, retries: true, ..plain },
                 "progress: 5.0 s, 1234.6 tps, lat 0.123 ms stddev 0.045, 2 failed, lag 0.007 ms, 3 skipped, \
                  4 retried, 5 retries, p99 0.987 ms",
             ),
             (Progress::default(), plain, "progress: 0.0 s, 0.0 tps, lat 0.000 ms stddev 0.000, 0 failed"),
         ] {
-            assert_eq!(line(&it, style), expected);
+            assert_eq!(format_line(&it, style), expected);
         }
     }
 }

@@ -13,11 +13,11 @@ use std::fmt::Write;
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Letters of a label's value: labels come from elsewhere.
-const LABEL: usize = 200;
+const LABEL_CHARS_MAX: usize = 200;
 
 /// What does not change while a run goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct About {
+pub struct RunLabels {
     /// Of the experiment.
     pub run: String,
     pub program: String,
@@ -27,28 +27,36 @@ pub struct About {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum MetricType {
     Counter,
     Gauge,
     Histogram,
 }
 
 /// Everything there is to scrape. `series`: what one of a probe is; what it does not know is left out.
-pub fn text(about: &About, totals: &Totals, series: &dyn Fn(&str) -> Option<&'static Series>) -> String {
+pub fn render(
+    about: &RunLabels,
+    totals: &Totals,
+    series: &dyn Fn(&str) -> Option<&'static Series>,
+) -> String {
     let mut out = Exposition::default();
-    out.family("pgdyno_up", Kind::Gauge, "1 while a run goes on").sample("", &[], 1.0);
+    out.family("pgdyno_up", MetricType::Gauge, "1 while a run goes on").sample("", &[], 1.0);
     let info = [("run", about.run.as_str()), ("version", &about.program), ("seed", &about.seed.to_string())];
-    out.family("pgdyno_run_info", Kind::Gauge, "Which run").sample("", &info, 1.0);
-    out.family("pgdyno_trials", Kind::Gauge, "How many trials the run has").sample(
+    out.family("pgdyno_run_info", MetricType::Gauge, "Which run").sample("", &info, 1.0);
+    out.family("pgdyno_trials", MetricType::Gauge, "How many trials the run has").sample(
         "",
         &[],
         about.trials as f64,
     );
-    out.family("pgdyno_trials_ended_total", Kind::Counter, "Trials that are over, by what became of them");
+    out.family(
+        "pgdyno_trials_ended_total",
+        MetricType::Counter,
+        "Trials that are over, by what became of them",
+    );
     for (outcome, n) in &totals.trials {
         out.sample("", &[("outcome", outcome)], *n as f64);
     }
-    out.family("pgdyno_trial_info", Kind::Gauge, "Which trial is set up or measured");
+    out.family("pgdyno_trial_info", MetricType::Gauge, "Which trial is set up or measured");
     if let Some(trial) = &totals.trial {
         let repetition = trial.repetition.to_string();
         out.sample("", &[("run", &about.run), ("cell", &trial.cell), ("repetition", &repetition)], 1.0);
@@ -59,7 +67,7 @@ pub fn text(about: &About, totals: &Totals, series: &dyn Fn(&str) -> Option<&'st
 }
 
 /// The name under which a series of a probe is told: `pgdyno_pg_deadlocks_total`.
-pub fn name(it: &Series) -> String {
+pub fn metric_name(it: &Series) -> String {
     let unit = match it.unit {
         Unit::Bytes => "_bytes",
         Unit::Seconds => "_seconds",
@@ -76,18 +84,18 @@ pub fn name(it: &Series) -> String {
 fn load(out: &mut Exposition, totals: &Totals) {
     let operations = &totals.operations;
     let arrivals = "Arrivals whose outcome is known, each with exactly one outcome";
-    out.family("pgdyno_arrivals_total", Kind::Counter, arrivals);
+    out.family("pgdyno_arrivals_total", MetricType::Counter, arrivals);
     for (name, it) in operations {
         out.sample("", &[("operation", name)], (it.ok + it.failed + it.unknown + it.dropped) as f64);
     }
     let sent = "Transactions that were sent, by outcome; the effect of unknown ones may exist";
-    out.family("pgdyno_transactions_total", Kind::Counter, sent);
+    out.family("pgdyno_transactions_total", MetricType::Counter, sent);
     for (name, it) in operations {
         for (outcome, n) in [("ok", it.ok), ("failed", it.failed), ("unknown", it.unknown)] {
             out.sample("", &[("operation", name), ("outcome", outcome)], n as f64);
         }
     }
-    out.family("pgdyno_dropped_total", Kind::Counter, "Arrivals that were never sent");
+    out.family("pgdyno_dropped_total", MetricType::Counter, "Arrivals that were never sent");
     for (name, it) in operations {
         out.sample("", &[("operation", name)], it.dropped as f64);
     }
@@ -96,26 +104,27 @@ fn load(out: &mut Exposition, totals: &Totals) {
         ("pgdyno_failures_total", failures, &totals.failures),
         ("pgdyno_refused_total", "Connections that were refused, by SQLSTATE or errno", &totals.refused),
     ] {
-        out.family(family, Kind::Counter, help);
+        out.family(family, MetricType::Counter, help);
         counts.iter().for_each(|(code, n)| out.sample("", &[("code", code)], *n as f64));
     }
     let in_flight = "Transactions sent and not yet answered";
-    out.family("pgdyno_in_flight", Kind::Gauge, in_flight).sample("", &[], totals.in_flight as f64);
+    out.family("pgdyno_in_flight", MetricType::Gauge, in_flight).sample("", &[], totals.in_flight as f64);
     let response = "From the intended start to the outcome, of transactions that ended well; arrivals without an answer exceed all bounds";
-    out.family("pgdyno_response_seconds", Kind::Histogram, response);
+    out.family("pgdyno_response_seconds", MetricType::Histogram, response);
     operations.iter().for_each(|(name, it)| out.buckets(Some(name), &it.response));
-    out.family("pgdyno_service_seconds", Kind::Histogram, "From the send to the outcome, of those");
+    out.family("pgdyno_service_seconds", MetricType::Histogram, "From the send to the outcome, of those");
     operations.iter().for_each(|(name, it)| out.buckets(Some(name), &it.service));
     let lag = "From the intended start to the send while a client was idle: the generator's own lateness";
-    out.family("pgdyno_send_lag_seconds", Kind::Histogram, lag).buckets(None, &totals.send_lag);
+    out.family("pgdyno_send_lag_seconds", MetricType::Histogram, lag).buckets(None, &totals.send_lag);
     let wait = "From the intended start to the send while all clients were busy";
-    out.family("pgdyno_backlog_wait_seconds", Kind::Histogram, wait).buckets(None, &totals.backlog_wait);
+    out.family("pgdyno_backlog_wait_seconds", MetricType::Histogram, wait)
+        .buckets(None, &totals.backlog_wait);
 }
 
 fn probes(out: &mut Exposition, totals: &Totals, series: &dyn Fn(&str) -> Option<&'static Series>) {
     // A family stands in one piece, whoever it is told of.
     let mut families: BTreeMap<&str, Vec<(&str, &str, f64)>> = BTreeMap::new();
-    for ((node, _), told) in &totals.told {
+    for ((node, _), told) in &totals.probes {
         for ((series, label), value) in &told.values {
             families.entry(series).or_default().push((node, label, *value));
         }
@@ -123,10 +132,10 @@ fn probes(out: &mut Exposition, totals: &Totals, series: &dyn Fn(&str) -> Option
     for (family, values) in families {
         let Some(series) = series(family) else { continue };
         let kind = match series.kind {
-            SeriesKind::Gauge => Kind::Gauge,
-            SeriesKind::Counter => Kind::Counter,
+            SeriesKind::Gauge => MetricType::Gauge,
+            SeriesKind::Counter => MetricType::Counter,
         };
-        out.family(&name(series), kind, series.help);
+        out.family(&metric_name(series), kind, series.help);
         for (node, label, value) in values {
             let labels = [("node", node), ("label", label)];
             out.sample("", if label.is_empty() { &labels[..1] } else { &labels }, value);
@@ -142,11 +151,11 @@ struct Exposition {
 }
 
 impl Exposition {
-    fn family(&mut self, name: &str, kind: Kind, help: &str) -> &mut Exposition {
+    fn family(&mut self, name: &str, kind: MetricType, help: &str) -> &mut Exposition {
         let kind = match kind {
-            Kind::Counter => "counter",
-            Kind::Gauge => "gauge",
-            Kind::Histogram => "histogram",
+            MetricType::Counter => "counter",
+            MetricType::Gauge => "gauge",
+            MetricType::Histogram => "histogram",
         };
         let help = help.replace('\\', r"\\").replace('\n', r"\n");
         let _ = write!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
@@ -156,7 +165,7 @@ impl Exposition {
 
     fn sample(&mut self, suffix: &str, labels: &[(&str, &str)], value: f64) {
         let labels: Vec<String> =
-            labels.iter().map(|(name, it)| format!("{name}=\"{}\"", escaped(it))).collect();
+            labels.iter().map(|(name, it)| format!("{name}=\"{}\"", escape_label(it))).collect();
         let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
         let _ = writeln!(self.text, "{}{suffix}{labels} {value}", self.family);
     }
@@ -173,7 +182,7 @@ impl Exposition {
             self.sample(suffix, &labels, value);
         };
         for (bound, n) in it.bounds.iter().zip(&it.at_most) {
-            line("_bucket", &seconds(*bound), *n as f64);
+            line("_bucket", &format_seconds(*bound), *n as f64);
         }
         line("_bucket", "+Inf", it.count as f64);
         line("_sum", "", it.sum as f64 / 1e9);
@@ -182,14 +191,14 @@ impl Exposition {
 }
 
 /// Every nanosecond of it: `0.000131071`.
-fn seconds(it: Nanos) -> String {
+fn format_seconds(it: Nanos) -> String {
     let text = format!("{}.{:09}", it.0 / 1_000_000_000, it.0 % 1_000_000_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-fn escaped(it: &str) -> String {
+fn escape_label(it: &str) -> String {
     let mut out = String::new();
-    for c in it.chars().take(LABEL) {
+    for c in it.chars().take(LABEL_CHARS_MAX) {
         match c {
             '\\' => out += r"\\",
             '"' => out += "\\\"",

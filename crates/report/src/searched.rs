@@ -5,39 +5,39 @@
 
 use crate::findings::paragraph;
 use crate::lang::Lang;
-use crate::matrix::{Style, drawn};
-use crate::page::text::shown;
+use crate::matrix::{TerminalStyle, render_table};
+use crate::page::text::to_characters;
 use crate::page::{Block, page};
-use model::account::Account;
+use model::account::RunResult;
 
 /// Sections of the page that a terminal is shown too.
 const SECTIONS: [&str; 5] = ["freshness", "maximum", "scalability", "endured", "plateau"];
 
 /// Empty where nothing was looked for.
-pub fn text(account: &Account, style: Style, lang: &dyn Lang) -> String {
+pub fn render(account: &RunResult, style: TerminalStyle, lang: &dyn Lang) -> String {
     let looked = [
         !account.maxima.is_empty(),
-        !account.endured.is_empty(),
+        !account.soaks.is_empty(),
         account.plateau.is_some(),
         !account.freshness.is_empty(),
     ];
-    let survived = crate::survived::text(account, style, lang);
+    let survived = crate::survived::render(account, style, lang);
     if !looked.contains(&true) {
         return survived;
     }
-    let show = |it: &str| shown(it, style.characters);
+    let show = |it: &str| to_characters(it, style.characters);
     let page = page(account, lang);
     let blocks = page.sections.iter().filter(|it| SECTIONS.contains(&it.id)).flat_map(|it| &it.blocks);
     // Nothing folds here.
     let unfolded = blocks.flat_map(|it| match it {
-        Block::Folded { blocks, .. } => blocks.iter().collect(),
+        Block::Details { blocks, .. } => blocks.iter().collect(),
         it => vec![it],
     });
     let told: Vec<String> = unfolded
         .filter_map(|it| match it {
             Block::Text(it) => Some(paragraph("", &show(&it.text), style.width)),
-            Block::Table(it) if it.caption.is_empty() => Some(drawn(it, style)),
-            Block::Table(it) => Some(format!("{}\n{}", show(&it.caption), drawn(it, style))),
+            Block::Table(it) if it.caption.is_empty() => Some(render_table(it, style)),
+            Block::Table(it) => Some(format!("{}\n{}", show(&it.caption), render_table(it, style))),
             _ => None,
         })
         .collect();

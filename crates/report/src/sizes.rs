@@ -1,13 +1,13 @@
 //! Sizes of HTTP answers for a terminal.
 
-use crate::findings::lines;
+use crate::findings::table_lines;
 use crate::lang::Lang;
-use crate::matrix::{Style, names};
+use crate::matrix::{TerminalStyle, cell_names};
 use crate::page::sizes;
-use model::account::Account;
+use model::account::RunResult;
 
 /// A table by cell and operation; empty where there are no sizes.
-pub fn text(account: &Account, style: Style, lang: &dyn Lang) -> String {
-    let table = sizes(account, &names(&account.matrix), lang);
-    table.map_or(String::new(), |it| format!("\n{}", lines(&it, style)))
+pub fn text(account: &RunResult, style: TerminalStyle, lang: &dyn Lang) -> String {
+    let table = sizes(account, &cell_names(&account.matrix), lang);
+    table.map_or(String::new(), |it| format!("\n{}", table_lines(&it, style)))
 }

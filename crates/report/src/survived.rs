@@ -4,22 +4,22 @@
 
 use crate::findings::paragraph;
 use crate::lang::Lang;
-use crate::matrix::{Style, drawn};
-use crate::page::text::shown;
-use crate::page::{Block, survived};
-use model::account::Account;
+use crate::matrix::{TerminalStyle, render_table};
+use crate::page::text::to_characters;
+use crate::page::{Block, failover_blocks};
+use model::account::RunResult;
 
 /// Empty without faults and ledgers.
-pub fn text(account: &Account, style: Style, lang: &dyn Lang) -> String {
-    let show = |it: &str| shown(it, style.characters);
+pub fn render(account: &RunResult, style: TerminalStyle, lang: &dyn Lang) -> String {
+    let show = |it: &str| to_characters(it, style.characters);
     let one = |it: &Block| match it {
         Block::Text(it) => Some(paragraph("", &show(&it.text), style.width)),
         Block::List { items } => {
             Some(items.iter().map(|it| paragraph("- ", &show(&it.text), style.width)).collect())
         }
-        Block::Table(it) if it.caption.is_empty() => Some(drawn(it, style)),
-        Block::Table(it) => Some(format!("{}\n{}", show(&it.caption), drawn(it, style))),
+        Block::Table(it) if it.caption.is_empty() => Some(render_table(it, style)),
+        Block::Table(it) => Some(format!("{}\n{}", show(&it.caption), render_table(it, style))),
         _ => None,
     };
-    survived(account, lang).iter().filter_map(one).collect::<Vec<_>>().join("\n")
+    failover_blocks(account, lang).iter().filter_map(one).collect::<Vec<_>>().join("\n")
 }

@@ -10,11 +10,11 @@ const STYLES: [u8; 16] = [0, 1, 2, 4, 31, 32, 33, 34, 35, 36, 91, 92, 93, 94, 95
 
 /// The text as a terminal may have it: lines and tabs stay, all else that a terminal would obey is seen. With `styled`, so
 /// do our own styles.
-pub fn safe(text: &str, styled: bool) -> String {
+pub fn sanitise(text: &str, styled: bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(it) = rest.chars().next() {
-        let style = if styled && it == '\u{1b}' { style(rest) } else { None };
+        let style = if styled && it == '\u{1b}' { style_length(rest) } else { None };
         let length = style.unwrap_or(it.len_utf8());
         match it {
             _ if style.is_some() => out.push_str(&rest[..length]),
@@ -29,12 +29,12 @@ pub fn safe(text: &str, styled: bool) -> String {
 }
 
 /// The same in one line, for a cell of a table.
-pub fn safe_line(text: &str) -> String {
+pub fn sanitise_line(text: &str) -> String {
     visible(text)
 }
 
 /// Length of the sequence of [`STYLES`] with which `text` begins.
-fn style(text: &str) -> Option<usize> {
+fn style_length(text: &str) -> Option<usize> {
     let behind = text.strip_prefix("\u{1b}[")?;
     // Only as far as codes go: a search for the end would read the rest of the text for each sequence that has none.
     let (codes, rest) =
@@ -44,7 +44,7 @@ fn style(text: &str) -> Option<usize> {
 }
 
 /// The same JSON, in whose strings nothing is left that a terminal would obey.
-pub fn safe_json(json: &str) -> String {
+pub fn sanitise_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for it in json.chars() {
         match it {
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_would_obey_is_seen() {
+    fn escapes_control_sequences() {
         for (text, styled, plain) in [
             ("a\n\tb", "a\n\tb", "a\n\tb"),
             ("a\r\nb\rc", "a\nbc", "a\nbc"),
@@ -82,25 +82,25 @@ mod tests {
             ),
             ("±1 µs → Жук", "±1 µs → Жук", "±1 µs → Жук"),
         ] {
-            assert_eq!(safe(text, true), styled, "{text:?}");
-            assert_eq!(safe(text, false), plain, "{text:?}");
+            assert_eq!(sanitise(text, true), styled, "{text:?}");
+            assert_eq!(sanitise(text, false), plain, "{text:?}");
         }
     }
 
     /// Ten megabytes of sequences that have no end take as long as any other text.
     #[test]
-    fn sequences_without_an_end_are_read_once() {
+    fn unterminated_sequences_take_linear_time() {
         for part in ["\u{1b}[", "\u{1b}[31", "\u{1b}[1;1;1;1;1;"] {
             let count = (10 << 20) / part.len();
-            let safe = safe(&part.repeat(count), true);
+            let safe = sanitise(&part.repeat(count), true);
             assert_eq!(safe.len(), count * (part.len() + "\\u{1b}".len() - 1), "{part:?}");
         }
     }
 
     #[test]
-    fn json_stays_the_same() {
+    fn json_keeps_its_meaning() {
         let value = serde_json::json!({ "a\u{9b}": "\u{1b}[31m\u{202e}\u{7f}\u{2028}\n\t\"Ж" });
-        let safe = safe_json(&serde_json::to_string_pretty(&value).expect("strings as keys only"));
+        let safe = sanitise_json(&serde_json::to_string_pretty(&value).expect("strings as keys only"));
         assert!(!safe.contains(|it| is_unsafe(it) && it != '\n'), "{safe}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&safe).expect("it is JSON"), value);
     }

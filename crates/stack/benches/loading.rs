@@ -3,11 +3,11 @@
 //! Against one throw-away server, each measurement in a fresh database; medians of three rounds, bare copy and loading in
 //! turns. `cargo bench -p stack -- 10_000_000 tickets`: another number of rows, and only these contents.
 
-use model::plan::{Cache, Content, Dataset};
+use model::plan::{CacheState, Content, Dataset};
 use stack::component::postgres::{Postgres, Settings};
 use stack::dataset::{Loader, bare_copy, load};
-use stack::find::Search;
-use stack::restore::{Template, Warmth, Whose, cache};
+use stack::find::InstallationSearch;
+use stack::restore::{CachePreparation, ServerOwnership, Template, prepare_cache};
 use stack::supervisor::{KeeperProgram, Supervisor};
 use std::error::Error;
 use std::sync::atomic::AtomicBool;
@@ -21,7 +21,8 @@ const ROUNDS: usize = 3;
 
 fn main() -> Result<()> {
     let rows = std::env::args().find_map(|it| it.replace('_', "").parse().ok()).unwrap_or(1_000_000);
-    let installation = Search::here(None, None).first().map_err(|it| it.to_string())?;
+    let installation =
+        InstallationSearch::from_environment(None, None).find_first().map_err(|it| it.to_string())?;
     let keeper = KeeperProgram { program: env!("CARGO_BIN_EXE_keeper").into(), arguments: Vec::new() };
     let mut supervisor = Supervisor::start(&keeper).map_err(|it| it.to_string())?;
     let mut postgres =
@@ -44,7 +45,7 @@ fn main() -> Result<()> {
     let named = |name: &str| only.iter().any(|it| it == name);
     let all = !contents.iter().any(|(name, _)| named(name));
     for (name, content) in contents.into_iter().filter(|(name, _)| all || named(name)) {
-        let dataset = Dataset { seed: 42, content, after: vec![], cache: Cache::AsIs };
+        let dataset = Dataset { seed: 42, content, post_load: vec![], cache: CacheState::AsIs };
         for workers in [1, 2] {
             measure(&postgres, name, &dataset, workers)?;
         }
@@ -57,8 +58,8 @@ fn main() -> Result<()> {
 fn measure(postgres: &Postgres, name: &str, dataset: &Dataset, workers: u16) -> Result<()> {
     let superuser = postgres.target();
     let mut connection = superuser.open(PATIENCE)?;
-    connection.patience(None)?;
-    let loader = Loader { target: superuser.in_database("loading"), workers, again: false, stop: &NEVER };
+    connection.set_timeout(None)?;
+    let loader = Loader { target: superuser.in_database("loading"), workers, force: false, stop: &NEVER };
     let (mut bare, mut copying, mut all, mut bytes) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for round in 0..ROUNDS {
         // Who comes second finds files of the write-ahead log to be used again.
@@ -70,14 +71,14 @@ fn measure(postgres: &Postgres, name: &str, dataset: &Dataset, workers: u16) -> 
                 bare.push(it.rows as f64 / it.took.as_secs_f64());
             } else {
                 let it = load(dataset, &loader, &mut |_| {})?;
-                copying.push(it.rows as f64 / it.copying.as_secs_f64());
+                copying.push(it.rows as f64 / it.copy_duration.as_secs_f64());
                 all.push(it.rows_per_second);
                 bytes = it.bytes;
             }
             connection.query("drop database loading with (force)")?;
         }
     }
-    let rows = stack::dataset::rows(&dataset.content);
+    let rows = stack::dataset::total_rows(&dataset.content);
     let (bare, copying, all) = (median(bare), median(copying), median(all));
     println!(
         "{name:10} {workers:>7} {rows:>11} {:>8.0} {bare:>12.0} {copying:>12.0} {all:>12.0} {:>6.2}",
@@ -97,23 +98,24 @@ fn restoring(postgres: &mut Postgres, supervisor: &mut Supervisor, rows: u64) ->
     let superuser = postgres.target();
     superuser.open(PATIENCE)?.query("create database restoring")?;
     let target = superuser.in_database("restoring");
-    let dataset = Dataset { seed: 42, content: Content::Tickets { rows }, after: vec![], cache: Cache::AsIs };
-    let loader = Loader { target: target.clone(), workers: 1, again: false, stop: &NEVER };
+    let dataset =
+        Dataset { seed: 42, content: Content::Tickets { rows }, post_load: vec![], cache: CacheState::AsIs };
+    let loader = Loader { target: target.clone(), workers: 1, force: false, stop: &NEVER };
     load(&dataset, &loader, &mut |_| {})?;
     let begun = Instant::now();
     load(&dataset, &loader, &mut |_| {})?;
     println!("\nrecognised after {:.3} s", begun.elapsed().as_secs_f64());
-    let template = Template::make(&superuser, "restoring", Whose::Ours)?;
-    println!("template of {rows} tickets: {:?}", template.made);
+    let template = Template::create(&superuser, "restoring", ServerOwnership::Ours)?;
+    println!("template of {rows} tickets: {:?}", template.creation);
     for _ in 0..3 {
         let mut connection = target.open(PATIENCE)?;
-        connection.patience(None)?;
+        connection.set_timeout(None)?;
         connection.query("update book.tickets set fkSeat = fkSeat + 1 where id % 10 = 0")?;
         let restored = template.restore()?;
         println!("restored: {restored:?}");
     }
-    for how in [Cache::Warm, Cache::Cold, Cache::Warm] {
-        let done: Warmth = cache(how, &target, Some((&mut *postgres, &mut *supervisor)))?;
+    for how in [CacheState::Warm, CacheState::Cold, CacheState::Warm] {
+        let done: CachePreparation = prepare_cache(how, &target, Some((&mut *postgres, &mut *supervisor)))?;
         println!("{done:?}");
     }
     Ok(())

@@ -3,7 +3,7 @@
 //! `cargo run -p stack --example server`; the keeper is this program itself.
 
 use stack::component::postgres::{Postgres, Settings};
-use stack::find::Search;
+use stack::find::InstallationSearch;
 use stack::supervisor::{KeeperProgram, Supervisor, keeper};
 use std::error::Error;
 use std::io::{Read, stdin};
@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         keeper::main();
         return Ok(());
     }
-    let installation = Search::here(None, None).first()?;
+    let installation = InstallationSearch::from_environment(None, None).find_first()?;
     let begun = std::time::Instant::now();
     let mut supervisor = Supervisor::start(&KeeperProgram::ourselves())?;
     let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())?;

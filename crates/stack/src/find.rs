@@ -45,7 +45,7 @@ pub enum Origin {
 
 /// Where to look.
 #[derive(Clone, Debug, Default)]
-pub struct Search {
+pub struct InstallationSearch {
     /// If given, the only place.
     pub flag: Option<PathBuf>,
     /// `PGDYNO_PG_BIN`; if set and there is no flag, the only place.
@@ -60,19 +60,19 @@ pub struct Search {
 
 /// Nothing usable was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotFound {
+pub struct NotFoundError {
     pub major: Option<u32>,
-    pub tried: Vec<Tried>,
+    pub rejected: Vec<RejectedPlace>,
     /// What installs a server on this system.
     pub install: &'static str,
 }
 
 /// One place that was looked at in vain.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tried {
+pub struct RejectedPlace {
     pub origin: Origin,
     pub place: PathBuf,
-    pub why: String,
+    pub reason: String,
 }
 
 impl Installation {
@@ -85,10 +85,10 @@ impl Installation {
     }
 }
 
-impl Search {
+impl InstallationSearch {
     /// This machine and this process's environment.
-    pub fn here(flag: Option<PathBuf>, major: Option<u32>) -> Search {
-        Search {
+    pub fn from_environment(flag: Option<PathBuf>, major: Option<u32>) -> InstallationSearch {
+        InstallationSearch {
             flag,
             variable: std::env::var_os("PGDYNO_PG_BIN").filter(|it| !it.is_empty()).map(PathBuf::from),
             path: std::env::var_os("PATH").unwrap_or_default(),
@@ -98,33 +98,39 @@ impl Search {
     }
 
     /// The installation to use.
-    pub fn first(&self) -> Result<Installation, NotFound> {
-        let (mut found, tried) = self.all();
+    pub fn find_first(&self) -> Result<Installation, NotFoundError> {
+        let (mut found, tried) = self.find_all();
         if found.is_empty() {
-            return Err(NotFound { major: self.major, tried, install: install_command(&self.root) });
+            return Err(NotFoundError {
+                major: self.major,
+                rejected: tried,
+                install: install_command(&self.root),
+            });
         }
         Ok(found.swap_remove(0))
     }
 
     /// Every installation in the order of preference, and what was looked at in vain.
-    pub fn all(&self) -> (Vec<Installation>, Vec<Tried>) {
+    pub fn find_all(&self) -> (Vec<Installation>, Vec<RejectedPlace>) {
         let (mut found, mut tried) = (Vec::<Installation>::new(), Vec::new());
-        for (origin, place) in self.places() {
-            match look(&place) {
+        for (origin, place) in self.candidate_directories() {
+            match server_version(&place) {
                 Ok(version) if self.major.is_none_or(|it| it == version.major) => {
-                    if found.iter().all(|it| !same(&it.bin, &place)) {
+                    if found.iter().all(|it| !is_same_program(&it.bin, &place)) {
                         found.push(Installation { bin: place, version, origin });
                     }
                 }
-                Ok(version) => tried.push(Tried { origin, place, why: format!("is {}", version.text) }),
-                Err(why) => tried.push(Tried { origin, place, why }),
+                Ok(version) => {
+                    tried.push(RejectedPlace { origin, place, reason: format!("is {}", version.text) })
+                }
+                Err(why) => tried.push(RejectedPlace { origin, place, reason: why }),
             }
         }
         (found, tried)
     }
 
     /// Directories to look at, most wanted first.
-    fn places(&self) -> Vec<(Origin, PathBuf)> {
+    fn candidate_directories(&self) -> Vec<(Origin, PathBuf)> {
         if let Some(it) = &self.flag {
             return vec![(Origin::Flag, it.clone())];
         }
@@ -139,16 +145,17 @@ impl Search {
         }
         places
             .extend(path.into_iter().filter(|it| it.join("postgres").exists()).map(|it| (Origin::Path, it)));
-        for (origin, parent, prefix, bin) in USUAL {
+        for (origin, parent, prefix, bin) in PACKAGE_DIRECTORIES {
             let parent = self.root.join(parent);
-            places.extend(numbered(&parent, prefix).into_iter().map(|it| (*origin, it.join(bin))));
+            places
+                .extend(versioned_directories(&parent, prefix).into_iter().map(|it| (*origin, it.join(bin))));
         }
         places
     }
 }
 
 /// Where packagers put servers: parent directory, what the name of a version's directory begins with, and the programs in it.
-const USUAL: &[(Origin, &str, &str, &str)] = &[
+const PACKAGE_DIRECTORIES: &[(Origin, &str, &str, &str)] = &[
     (Origin::Debian, "usr/lib/postgresql", "", "bin"),
     (Origin::RedHat, "usr", "pgsql-", "bin"),
     (Origin::Homebrew, "opt/homebrew/opt", "postgresql@", "bin"),
@@ -158,7 +165,7 @@ const USUAL: &[(Origin, &str, &str, &str)] = &[
 ];
 
 /// Directories named `<prefix><number>` in `parent`, the greatest number first.
-fn numbered(parent: &Path, prefix: &str) -> Vec<PathBuf> {
+fn versioned_directories(parent: &Path, prefix: &str) -> Vec<PathBuf> {
     let number = |path: &Path| path.file_name()?.to_str()?.strip_prefix(prefix)?.parse::<f32>().ok();
     let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
     let mut found: Vec<(f32, PathBuf)> =
@@ -168,7 +175,7 @@ fn numbered(parent: &Path, prefix: &str) -> Vec<PathBuf> {
 }
 
 /// The version of the server in `bin`, or why it cannot be used.
-pub(crate) fn look(bin: &Path) -> Result<Version, String> {
+pub(crate) fn server_version(bin: &Path) -> Result<Version, String> {
     for program in ["postgres", "initdb"] {
         if !bin.join(program).is_file() {
             return Err(format!("has no `{program}`"));
@@ -196,7 +203,7 @@ fn first_line(program: &Path, argument: &str) -> Option<String> {
 }
 
 /// Whether two directories lead to one program, be it by links.
-fn same(a: &Path, b: &Path) -> bool {
+fn is_same_program(a: &Path, b: &Path) -> bool {
     let program = |it: &Path| it.join("postgres").canonicalize();
     a == b || matches!((program(a), program(b)), (Ok(a), Ok(b)) if a == b)
 }
@@ -237,16 +244,16 @@ impl fmt::Display for Origin {
     }
 }
 
-impl fmt::Display for NotFound {
+impl fmt::Display for NotFoundError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.major {
             Some(major) => writeln!(f, "no PostgreSQL {major} server was found on this machine")?,
             None => writeln!(f, "no PostgreSQL server was found on this machine")?,
         }
-        for Tried { origin, place, why } in &self.tried {
+        for RejectedPlace { origin, place, reason: why } in &self.rejected {
             writeln!(f, "  {origin}: {} {why}", place.display())?;
         }
-        if self.tried.is_empty() {
+        if self.rejected.is_empty() {
             writeln!(
                 f,
                 "  looked at pg_config, PATH and the places of Debian, Red Hat, Homebrew and Postgres.app"
@@ -256,7 +263,7 @@ impl fmt::Display for NotFound {
     }
 }
 
-impl std::error::Error for NotFound {}
+impl std::error::Error for NotFoundError {}
 
 #[cfg(test)]
 mod tests {
@@ -264,7 +271,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     /// Makes programs below a directory of its own: `place=version`; `pg_config=bindir` when the value begins with `/`.
-    fn machine(name: &str, programs: &[&str]) -> PathBuf {
+    fn create_programs(name: &str, programs: &[&str]) -> PathBuf {
         let root = std::env::temp_dir().join(format!("pgdyno-find-{name}-{}", std::process::id()));
         let script = |path: PathBuf, prints: &str| {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -286,26 +293,26 @@ mod tests {
 
     /// Looks for `major` (0: any) with `PATH` being `/on/path`, and compares `directory origin version` of all found.
     fn check(name: &str, programs: &[&str], major: u32, flag: &str, variable: &str, expected: &str) {
-        let root = machine(name, programs);
+        let root = create_programs(name, programs);
         let given = |it: &str| (!it.is_empty()).then(|| root.join(it));
-        let search = Search {
+        let search = InstallationSearch {
             flag: given(flag),
             variable: given(variable),
             path: root.join("on/path").into(),
             root: root.clone(),
             major: (major > 0).then_some(major),
         };
-        let (found, tried) = search.all();
+        let (found, tried) = search.find_all();
         let short = |path: &Path| path.strip_prefix(&root).unwrap_or(path).display().to_string();
         let found = found.iter().map(|it| format!("{} {:?} {}", short(&it.bin), it.origin, it.version.text));
-        let tried = tried.iter().map(|it| format!("!{} {}", short(&it.place), it.why));
+        let tried = tried.iter().map(|it| format!("!{} {}", short(&it.place), it.reason));
         let got: Vec<String> = found.chain(tried).collect();
         std::fs::remove_dir_all(&root).unwrap();
         assert_eq!(got.join("; "), expected, "{name}");
     }
 
     #[test]
-    fn finds_in_order() {
+    fn finds_installations_in_order_of_preference() {
         let debian = &[
             "usr/lib/postgresql/9.6/bin=9.6.1",
             "usr/lib/postgresql/15/bin=15.2",
@@ -357,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn versions() {
+    fn parses_server_versions() {
         let check = |line: &str, expected: Option<(u32, &str)>| {
             let got = Version::parse(line);
             assert_eq!(got.as_ref().map(|it| (it.major, it.text.as_str())), expected, "{line}");

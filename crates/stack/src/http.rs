@@ -8,12 +8,12 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 use wire::TemplateBuilder;
-use wire::http::{Channel, Event, Host, Keep, Method, Part, Request, Url, compile};
-use wire::tls::{Identity, Web};
+use wire::http::{Channel, Event, Host, Method, Request, Retain, TemplatePart, Url, compile};
+use wire::tls::{HttpsClient, TlsIdentity};
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
+pub struct HttpResponse {
     /// 200 and more.
     pub status: u16,
     /// How the server calls itself, if it does.
@@ -27,32 +27,32 @@ pub struct Page {
 }
 
 /// So much of a body is kept.
-const LONGEST: u32 = 1 << 20;
+const MAX_BODY: u32 = 1 << 20;
 
 /// Asks for the URL, and gives up when `patience` has passed, whatever the server does meanwhile. Certificates are not
 /// checked: nothing that is secret is sent.
-pub fn get(url: &Url, patience: Duration) -> io::Result<Page> {
+pub fn get(url: &Url, patience: Duration) -> io::Result<HttpResponse> {
     let until = Instant::now() + patience;
     let late = |_| io::Error::new(ErrorKind::TimedOut, format!("no answer within {patience:?}"));
     let left = || Some(until.saturating_duration_since(Instant::now())).filter(|it| !it.is_zero());
     let left = || left().ok_or_else(|| late(()));
     let broken = |it: wire::http::Error| io::Error::new(ErrorKind::InvalidData, it.to_string());
-    let mut stream = connect(&address(url)?, left()?)?;
+    let mut stream = connect(&resolve_address(url)?, left()?)?;
     let web = match &url.host {
         Host::Tcp(name, _) if url.tls => {
-            Some(Web::new(name, &Identity::default()).map_err(io::Error::other)?)
+            Some(HttpsClient::new(name, &TlsIdentity::default()).map_err(io::Error::other)?)
         }
         _ => None,
     };
-    let keep = Keep { head: true, body: LONGEST, unpack: false };
+    let keep = Retain { head: true, body: MAX_BODY, decompress: false };
     let mut channel = Channel::default();
-    let ask = |channel: &mut Channel| channel.request(Method::Get, keep, |out| request(url, out));
+    let ask = |channel: &mut Channel| channel.request(Method::Get, keep, |out| render_request(url, out));
     if channel.open(web.as_ref()).map_err(broken)? {
         ask(&mut channel);
     }
     let mut input = vec![0; 16 << 10];
     loop {
-        stream.patience(left()?)?;
+        stream.set_timeout(left()?)?;
         let n = channel.outgoing().len();
         stream.write_all(channel.outgoing())?;
         channel.sent(n);
@@ -76,7 +76,7 @@ pub fn get(url: &Url, patience: Duration) -> io::Result<Page> {
         }
         if let Some(it) = answer {
             let reader = channel.reader();
-            return Ok(Page {
+            return Ok(HttpResponse {
                 status: it.status,
                 server: reader.header("server").map(|it| String::from_utf8_lossy(it).into_owned()),
                 allowed: reader.header("pgdyno").map(<[u8]>::to_vec),
@@ -88,7 +88,7 @@ pub fn get(url: &Url, patience: Duration) -> io::Result<Page> {
 }
 
 /// Where it is found: the first address of its name.
-pub fn address(url: &Url) -> io::Result<Address> {
+pub fn resolve_address(url: &Url) -> io::Result<Address> {
     match &url.host {
         Host::Unix(path) => Ok(Address::Unix(path.into())),
         Host::Tcp(name, port) => {
@@ -100,16 +100,16 @@ pub fn address(url: &Url) -> io::Result<Address> {
     }
 }
 
-fn request(url: &Url, out: &mut Vec<u8>) {
-    let agent = [Part::Text("pgdyno monitor")];
+fn render_request(url: &Url, out: &mut Vec<u8>) {
+    let agent = [TemplatePart::Text("pgdyno monitor")];
     let mut builder = TemplateBuilder::default();
     compile::request(
         &mut builder,
         &Request {
             method: Method::Get,
-            target: &[Part::Text(&url.target)],
+            target: &[TemplatePart::Text(&url.target)],
             host: &url.host_header(),
-            headers: &[("User-Agent", &agent), ("Connection", &[Part::Text("close")])],
+            headers: &[("User-Agent", &agent), ("Connection", &[TemplatePart::Text("close")])],
             body: None,
         },
     );
@@ -118,17 +118,17 @@ fn request(url: &Url, out: &mut Vec<u8>) {
 
 trait Stream: Read + Write {
     /// How long the next wait may last.
-    fn patience(&self, patience: Duration) -> io::Result<()>;
+    fn set_timeout(&self, patience: Duration) -> io::Result<()>;
 }
 
 impl Stream for TcpStream {
-    fn patience(&self, patience: Duration) -> io::Result<()> {
+    fn set_timeout(&self, patience: Duration) -> io::Result<()> {
         self.set_read_timeout(Some(patience)).and(self.set_write_timeout(Some(patience)))
     }
 }
 
 impl Stream for UnixStream {
-    fn patience(&self, patience: Duration) -> io::Result<()> {
+    fn set_timeout(&self, patience: Duration) -> io::Result<()> {
         self.set_read_timeout(Some(patience)).and(self.set_write_timeout(Some(patience)))
     }
 }
@@ -148,7 +148,7 @@ mod tests {
     /// What is made of an answer by a server that then says nothing more, or closes.
     fn check(answer: &'static [u8], closes: bool, expected: &str) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let url = Url::read(&format!("http://{}/stats", listener.local_addr().unwrap())).unwrap();
+        let url = Url::parse(&format!("http://{}/stats", listener.local_addr().unwrap())).unwrap();
         let server = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             let mut asked = Vec::new();
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn answers() {
+    fn parses_http_responses() {
         check(b"HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 2\r\n\r\n{}", true, "200 Some(\"x\") {}");
         check(
             b"HTTP/1.1 503 No\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n1\r\n!\r\n0\r\n\r\n",

@@ -23,7 +23,7 @@ pub enum Location {
 
 /// A session's server process, as the server describes it.
 #[derive(Clone, Debug, PartialEq)]
-struct Backend {
+struct BackendIdentity {
     /// Process id, in the innermost namespace of the server.
     pid: u32,
     /// For how long it has run by the server's clock, seconds.
@@ -34,7 +34,7 @@ struct Backend {
 
 /// A process of this machine.
 #[derive(Clone, Debug, PartialEq)]
-struct Process {
+struct ProcessIdentity {
     /// Its number in each process namespace that it is in, ours first.
     pids: Vec<u32>,
     name: String,
@@ -42,7 +42,7 @@ struct Process {
     age: f64,
 }
 
-const BACKEND: &str = "select pg_backend_pid(), extract(epoch from clock_timestamp() - backend_start), \
+const BACKEND_SQL: &str = "select pg_backend_pid(), extract(epoch from clock_timestamp() - backend_start), \
     coalesce(host(inet_server_addr()) || ' port ' || inet_server_port(), 'a Unix socket') \
     from pg_stat_activity where pid = pg_backend_pid()";
 
@@ -76,12 +76,12 @@ pub fn is_loopback(address: &Address) -> bool {
 }
 
 /// Where the server that answers a session is.
-pub fn of_server(address: &Address, session: &mut Connection) -> Location {
+pub fn locate_server(address: &Address, session: &mut Connection) -> Location {
     if !is_loopback(address) {
         return Location::OtherMachine;
     }
-    let backend = match session.query(BACKEND) {
-        Ok(it) => it.rows.first().and_then(|row| Backend::read(row)),
+    let backend = match session.query(BACKEND_SQL) {
+        Ok(it) => it.rows.first().and_then(|row| BackendIdentity::from_row(row)),
         Err(error) => return Location::Unproven(format!("it does not name its process ({error})")),
     };
     let Some(backend) = backend else {
@@ -90,10 +90,14 @@ pub fn of_server(address: &Address, session: &mut Connection) -> Location {
     // The number is the same unless the server is in a container.
     let direct = [PathBuf::from(format!("/proc/{}", backend.pid))].into_iter();
     let all = read_dir("/proc").into_iter().flatten().flatten().map(|it| it.path());
-    if direct.chain(all).filter_map(|it| Process::read(&it)).any(|it| backend.is(&it)) {
+    if direct
+        .chain(all)
+        .filter_map(|it| ProcessIdentity::read_proc(&it))
+        .any(|it| backend.matches_process(&it))
+    {
         return Location::ThisMachine;
     }
-    let Backend { pid, address, .. } = backend;
+    let BackendIdentity { pid, address, .. } = backend;
     Location::Unproven(format!("its address is {address}, and its process {pid} is none of this machine's"))
 }
 
@@ -101,34 +105,34 @@ pub fn of_server(address: &Address, session: &mut Connection) -> Location {
 ///
 /// What is behind a proxy that is not in the table of forwarders, or of a user whose processes we may not inspect, is not
 /// known and counts as this machine's.
-pub fn of_listener(address: &Address) -> Location {
+pub fn locate_listener(address: &Address) -> Location {
     if !is_loopback(address) {
         return Location::OtherMachine;
     }
-    let forwarder = listener(address).into_iter().find(|it| FORWARDERS.contains(&it.as_str()));
+    let forwarder = listening_programs(address).into_iter().find(|it| FORWARDERS.contains(&it.as_str()));
     match forwarder {
         Some(it) => Location::Unproven(format!("{it} listens there and forwards to elsewhere")),
         None => Location::ThisMachine,
     }
 }
 
-impl Backend {
-    fn read(row: &[Option<String>]) -> Option<Backend> {
+impl BackendIdentity {
+    fn from_row(row: &[Option<String>]) -> Option<BackendIdentity> {
         let value = |at: usize| row.get(at)?.as_deref();
         let (pid, age) = (value(0)?.parse().ok()?, value(1)?.parse().ok()?);
-        Some(Backend { pid, age, address: value(2)?.to_owned() })
+        Some(BackendIdentity { pid, age, address: value(2)?.to_owned() })
     }
 
-    fn is(&self, process: &Process) -> bool {
+    fn matches_process(&self, process: &ProcessIdentity) -> bool {
         let named = ["postgres", "postmaster"].iter().any(|it| process.name.contains(it));
         let same = process.pids.last() == Some(&self.pid);
         named && same && (process.age - self.age).abs() <= TOLERANCE
     }
 }
 
-impl Process {
+impl ProcessIdentity {
     /// Reads `/proc/<pid>`; `None` if it has gone.
-    fn read(directory: &Path) -> Option<Process> {
+    fn read_proc(directory: &Path) -> Option<ProcessIdentity> {
         let status = String::from_utf8_lossy(&read(directory.join("status")).ok()?).into_owned();
         let field = |name: &str| status.lines().find_map(|it| it.strip_prefix(name)?.strip_prefix(':'));
         let pids =
@@ -139,16 +143,19 @@ impl Process {
         let now = clock_gettime(ClockId::Boottime);
         let now = now.tv_sec as f64 + now.tv_nsec as f64 / 1e9;
         let age = now - ticks / rustix::param::clock_ticks_per_second() as f64;
-        Some(Process { pids, name: field("Name")?.trim().to_owned(), age })
+        Some(ProcessIdentity { pids, name: field("Name")?.trim().to_owned(), age })
     }
 }
 
 /// Names of the programs that listen at a TCP address of our network namespace.
-fn listener(address: &Address) -> Vec<String> {
+fn listening_programs(address: &Address) -> Vec<String> {
     let Address::Tcp(wanted) = address else { return Vec::new() };
     let lines = ["/proc/net/tcp", "/proc/net/tcp6"].map(|it| read_to_string(it).unwrap_or_default()).concat();
-    let inodes: Vec<String> =
-        lines.lines().filter_map(|it| listening(it, wanted)).map(|it| format!("socket:[{it}]")).collect();
+    let inodes: Vec<String> = lines
+        .lines()
+        .filter_map(|it| listening_inode(it, wanted))
+        .map(|it| format!("socket:[{it}]"))
+        .collect();
     let mut names = Vec::new();
     for process in read_dir("/proc").into_iter().flatten().flatten().map(|it| it.path()) {
         let mut files = read_dir(process.join("fd")).into_iter().flatten().flatten();
@@ -164,7 +171,7 @@ fn listener(address: &Address) -> Vec<String> {
 }
 
 /// The inode of a line of `/proc/net/tcp` whose socket listens at `wanted`, see `proc_net_tcp(5)`.
-fn listening(line: &str, wanted: &SocketAddr) -> Option<u64> {
+fn listening_inode(line: &str, wanted: &SocketAddr) -> Option<u64> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let (ip, port) = fields.get(1)?.split_once(':')?;
     let port = u16::from_str_radix(port, 16).ok()?;
@@ -201,7 +208,7 @@ mod tests {
     use std::net::TcpListener;
 
     #[test]
-    fn near_and_far() {
+    fn recognises_loopback_addresses() {
         for (address, expected) in [
             ("127.0.0.1:1", true),
             ("127.3.2.1:1", true),
@@ -219,9 +226,10 @@ mod tests {
     }
 
     #[test]
-    fn a_backend_is_a_process_by_number_name_and_start() {
-        let backend = Backend { pid: 70, age: 1000.0, address: "10.0.0.5 port 5432".into() };
-        let process = |pids: &[u32], name: &str, age| Process { pids: pids.into(), name: name.into(), age };
+    fn backend_matches_process_by_pid_name_and_age() {
+        let backend = BackendIdentity { pid: 70, age: 1000.0, address: "10.0.0.5 port 5432".into() };
+        let process =
+            |pids: &[u32], name: &str, age| ProcessIdentity { pids: pids.into(), name: name.into(), age };
         for (it, expected) in [
             (process(&[70], "postgres", 1000.4), true),
             (process(&[70], "postmaster", 999.0), true),
@@ -234,39 +242,39 @@ mod tests {
             (process(&[70], "postgres", 1003.0), false),
             (process(&[70], "postgres", 10.0), false),
         ] {
-            assert_eq!(backend.is(&it), expected, "{it:?}");
+            assert_eq!(backend.matches_process(&it), expected, "{it:?}");
         }
     }
 
     #[test]
     fn reads_this_process() {
-        let it = Process::read(Path::new("/proc/self")).unwrap();
+        let it = ProcessIdentity::read_proc(Path::new("/proc/self")).unwrap();
         assert_eq!(it.pids.first(), Some(&std::process::id()));
         assert!((0.0..86_400.0).contains(&it.age), "{it:?}");
     }
 
     #[test]
-    fn rows() {
+    fn parses_backend_rows() {
         let row = |it: [&str; 3]| it.map(|it| (!it.is_empty()).then(|| it.to_owned()));
-        let backend = Backend { pid: 7, age: 1.5, address: "::1 port 1".into() };
-        assert_eq!(Backend::read(&row(["7", "1.5", "::1 port 1"])), Some(backend));
+        let backend = BackendIdentity { pid: 7, age: 1.5, address: "::1 port 1".into() };
+        assert_eq!(BackendIdentity::from_row(&row(["7", "1.5", "::1 port 1"])), Some(backend));
         for it in [["", "1.5", "a"], ["7", "", "a"], ["7", "x", "a"], ["-7", "1", "a"], ["7", "1.5", ""]] {
-            assert_eq!(Backend::read(&row(it)), None, "{it:?}");
+            assert_eq!(BackendIdentity::from_row(&row(it)), None, "{it:?}");
         }
-        assert_eq!(Backend::read(&[]), None);
+        assert_eq!(BackendIdentity::from_row(&[]), None);
     }
 
     #[test]
-    fn finds_who_listens() {
+    fn finds_listening_program() {
         for ip in [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv4Addr::UNSPECIFIED.into()] {
             let listener_of_ours = TcpListener::bind((ip, 0)).unwrap();
             let port = listener_of_ours.local_addr().unwrap().port();
             let address = Address::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
             let ours = std::env::current_exe().unwrap().file_name().unwrap().to_string_lossy().into_owned();
-            assert_eq!(listener(&address), [ours], "{ip}");
-            assert_eq!(of_listener(&address), Location::ThisMachine);
+            assert_eq!(listening_programs(&address), [ours], "{ip}");
+            assert_eq!(locate_listener(&address), Location::ThisMachine);
         }
         let far = Address::Tcp("192.0.2.1:80".parse().unwrap());
-        assert_eq!(of_listener(&far), Location::OtherMachine);
+        assert_eq!(locate_listener(&far), Location::OtherMachine);
     }
 }

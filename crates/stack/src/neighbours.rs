@@ -7,13 +7,13 @@ use crate::ask::{Connection, Error};
 
 /// A session that watches a trial of `run`, or one of the load of `bench` that is at work. Poolers keep idle sessions of runs
 /// that are over.
-const OTHERS: &str = "select pid, application_name from pg_stat_activity where datname = current_database() \
+const OTHER_RUNS_SQL: &str = "select pid, application_name from pg_stat_activity where datname = current_database() \
     and pid <> pg_backend_pid() and (application_name = 'pgdyno monitor' \
     or application_name = 'pgdyno bench' and state in ('active', 'idle in transaction')) order by 1 limit 1";
 
 /// A session of another pgdyno, as `server process 812, "pgdyno monitor"`; `None` if there is none.
-pub fn other_run(session: &mut Connection) -> Result<Option<String>, Error> {
-    let answer = session.query(OTHERS)?;
+pub fn find_other_run(session: &mut Connection) -> Result<Option<String>, Error> {
+    let answer = session.query(OTHER_RUNS_SQL)?;
     let value = |at: usize| answer.rows.first()?.get(at)?.as_deref();
     Ok(value(0).zip(value(1)).map(|(pid, name)| format!("server process {pid}, \"{name}\"")))
 }

@@ -4,100 +4,100 @@
 //! them take no memory.
 
 use crate::ask::{self, Connection};
-use crate::roles::Direct;
-use crate::roles::identity::{self, WHO};
-use model::durability::Server;
+use crate::roles::DirectServer;
+use crate::roles::identity::{self, IDENTITY_SQL};
+use model::durability::ServerInstance;
 use std::fmt;
 use std::time::Duration;
 
 /// A transaction that only reads, and all of it at one moment. It ends when it is dropped.
 #[derive(Debug)]
-pub struct Snapshot {
+pub struct ReadTransaction {
     connection: Connection,
     /// Who answers, as it said within the transaction.
-    pub server: Server,
+    pub server: ServerInstance,
     /// `pg_is_in_recovery()`, asked likewise.
     pub in_recovery: bool,
 }
 
 /// Nothing was read, or not everything, and why.
 #[derive(Debug)]
-pub struct Error {
+pub struct ReadBackError {
     /// What was asked.
     pub query: String,
-    pub why: Why,
+    pub reason: ReadBackErrorReason,
 }
 
 /// Why a query was not answered to its end.
 #[derive(Debug)]
-pub enum Why {
-    Ask(Box<ask::Error>),
+pub enum ReadBackErrorReason {
+    Client(Box<ask::Error>),
     /// Its rows have more than one column.
-    Columns,
+    SeveralColumns,
 }
 
 /// All that is read sees the same rows, and nothing is changed by it.
 const BEGIN: &str = "begin isolation level repeatable read read only";
 
-impl Snapshot {
+impl ReadTransaction {
     /// Logs in, begins, and asks who answers. Each wait for the network lasts at most `patience`: a query that sorts shows its
     /// first row late. What is acknowledged after the call is not seen for certain.
-    pub fn begin(of: &Direct, patience: Duration) -> Result<Snapshot, Error> {
+    pub fn begin(of: &DirectServer, patience: Duration) -> Result<ReadTransaction, ReadBackError> {
         let asked = |query: &str| {
             let query = query.to_owned();
-            move |it| Error { query, why: Why::Ask(Box::new(it)) }
+            move |it| ReadBackError { query, reason: ReadBackErrorReason::Client(Box::new(it)) }
         };
         let mut connection = of.target.open(patience).map_err(asked(BEGIN))?;
         connection.query(BEGIN).map_err(asked(BEGIN))?;
-        let answer = connection.query(WHO).map_err(asked(WHO))?;
-        let (server, in_recovery) = identity::read(&answer, of.address.as_deref());
-        Ok(Snapshot { connection, server, in_recovery })
+        let answer = connection.query(IDENTITY_SQL).map_err(asked(IDENTITY_SQL))?;
+        let (server, in_recovery) = identity::parse_identity(&answer, of.address.as_deref());
+        Ok(ReadTransaction { connection, server, in_recovery })
     }
 
     /// Asks a query of one column and gives away each of its values as text, in the query's order; NULL is passed over.
     /// Returns how many were given. After an error of the server's the transaction is of no more use.
-    pub fn rows(&mut self, query: &str, mut take: impl FnMut(&[u8])) -> Result<u64, Error> {
+    pub fn read_rows(&mut self, query: &str, mut take: impl FnMut(&[u8])) -> Result<u64, ReadBackError> {
         // Its last line may be a comment.
         let text = query.trim_end().trim_end_matches(';');
         let sql = format!("copy ({text}\n) to stdout (encoding 'UTF8')");
         let (mut given, mut several, mut plain) = (0, false, Vec::new());
-        let copied = self.connection.copy_out(&sql, &mut |row| match value(row, &mut plain) {
-            Value::Text(it) if !several => {
+        let copied = self.connection.copy_out(&sql, &mut |row| match unescape_copy_value(row, &mut plain) {
+            CopyValue::Text(it) if !several => {
                 take(it);
                 given += 1;
             }
-            Value::Several => several = true,
-            Value::Text(_) | Value::Null => {}
+            CopyValue::SeveralColumns => several = true,
+            CopyValue::Text(_) | CopyValue::Null => {}
         });
-        let failed = |why| Error { query: query.to_owned(), why };
+        let failed = |why| ReadBackError { query: query.to_owned(), reason: why };
         match copied {
-            Ok(_) if several => Err(failed(Why::Columns)),
+            Ok(_) if several => Err(failed(ReadBackErrorReason::SeveralColumns)),
             Ok(_) => Ok(given),
-            Err(error) => Err(failed(Why::Ask(Box::new(error)))),
+            Err(error) => Err(failed(ReadBackErrorReason::Client(Box::new(error)))),
         }
     }
 }
 
 /// One row of COPY's text form.
 #[derive(Debug, PartialEq, Eq)]
-enum Value<'a> {
+enum CopyValue<'a> {
     Text(&'a [u8]),
     Null,
-    Several,
+    SeveralColumns,
 }
 
 /// Undoes COPY's escapes, in `plain` where there are any. Source: PostgreSQL manual, "COPY", "Text Format".
-fn value<'a>(row: &'a [u8], plain: &'a mut Vec<u8>) -> Value<'a> {
+fn unescape_copy_value<'a>(row: &'a [u8], plain: &'a mut Vec<u8>) -> CopyValue<'a> {
     let row = row.strip_suffix(b"\n").unwrap_or(row);
     if row == b"\\N" {
-        return Value::Null;
+        return CopyValue::Null;
     }
     // One within a value is written `\t`.
     if row.contains(&b'\t') {
-        return Value::Several;
+        return CopyValue::SeveralColumns;
     }
     if !row.contains(&b'\\') {
-        return Value::Text(row);
+        return CopyValue::Text(row);
     }
     plain.clear();
     let mut bytes = row.iter();
@@ -116,36 +116,38 @@ fn value<'a>(row: &'a [u8], plain: &'a mut Vec<u8>) -> Value<'a> {
             other => other,
         });
     }
-    Value::Text(plain)
+    CopyValue::Text(plain)
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for ReadBackError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.why {
-            Why::Ask(it) => write!(f, "{}: {it}", self.query),
-            Why::Columns => write!(f, "{}: it must have one column, and has several", self.query),
+        match &self.reason {
+            ReadBackErrorReason::Client(it) => write!(f, "{}: {it}", self.query),
+            ReadBackErrorReason::SeveralColumns => {
+                write!(f, "{}: it must have one column, and has several", self.query)
+            }
         }
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for ReadBackError {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn values() {
-        let check = |row: &[u8], expected: Value<'_>| {
-            assert_eq!(value(row, &mut Vec::new()), expected, "{}", row.escape_ascii());
+    fn unescapes_copy_values() {
+        let check = |row: &[u8], expected: CopyValue<'_>| {
+            assert_eq!(unescape_copy_value(row, &mut Vec::new()), expected, "{}", row.escape_ascii());
         };
-        check(b"1.2.abc\n", Value::Text(b"1.2.abc"));
-        check(b"\n", Value::Text(b""));
-        check(b"\\N\n", Value::Null);
+        check(b"1.2.abc\n", CopyValue::Text(b"1.2.abc"));
+        check(b"\n", CopyValue::Text(b""));
+        check(b"\\N\n", CopyValue::Null);
         // The text of these two letters.
-        check(b"\\\\N\n", Value::Text(b"\\N"));
-        check(b"a\\nb\\tc\\\\d\\re\\bf\\fg\\vh\n", Value::Text(b"a\nb\tc\\d\re\x08f\x0cg\x0bh"));
-        check(b"a\tb\n", Value::Several);
-        check("\u{42f}\n".as_bytes(), Value::Text("\u{42f}".as_bytes()));
+        check(b"\\\\N\n", CopyValue::Text(b"\\N"));
+        check(b"a\\nb\\tc\\\\d\\re\\bf\\fg\\vh\n", CopyValue::Text(b"a\nb\tc\\d\re\x08f\x0cg\x0bh"));
+        check(b"a\tb\n", CopyValue::SeveralColumns);
+        check("\u{42f}\n".as_bytes(), CopyValue::Text("\u{42f}".as_bytes()));
     }
 }

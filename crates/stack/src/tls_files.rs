@@ -3,12 +3,12 @@
 //! A key of our own signs one certificate for all nodes of a run, so that every hop can be checked in full. Made by
 //! `rcgen` with `ring`, which TLS needs anyway: the program `openssl` is not everywhere, and would see the key.
 
-use crate::supervisor::{Failure, Supervisor};
+use crate::supervisor::{NodeError, Supervisor};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use std::path::PathBuf;
 use std::sync::Arc;
 use wire::pg::{Login, SslMode};
-use wire::tls::{Identity, Versions, config};
+use wire::tls::{TlsIdentity, TlsVersionRange, config};
 
 /// Files that only the stack's user and we can read; they end with the supervisor.
 #[derive(Clone, Debug)]
@@ -25,8 +25,8 @@ pub struct TlsFiles {
 pub const HOST: &str = "127.0.0.1";
 
 impl TlsFiles {
-    pub fn make(supervisor: &Supervisor) -> Result<TlsFiles, Failure> {
-        let failure = |why: String| Failure::new("tls", "make a certificate", why);
+    pub fn make(supervisor: &Supervisor) -> Result<TlsFiles, NodeError> {
+        let failure = |why: String| NodeError::new("tls", "make a certificate", why);
         let (root_pem, certificate, key) = certificates().map_err(|it| failure(it.to_string()))?;
         let write = |name: &str, text: &str| {
             supervisor.private_file(name, text.as_bytes()).map_err(|it| failure(it.to_string()))
@@ -53,8 +53,8 @@ impl TlsFiles {
 
     /// Lets this log-in use TLS only, and only with a node that holds our certificate.
     pub fn protect(&self, login: &mut Login) {
-        let identity = Identity { roots: Some(self.root_pem.as_bytes()), ..Identity::default() };
-        let terms = config(SslMode::VerifyFull, &identity, Versions::default());
+        let identity = TlsIdentity { roots: Some(self.root_pem.as_bytes()), ..TlsIdentity::default() };
+        let terms = config(SslMode::VerifyFull, &identity, TlsVersionRange::default());
         login.ssl = SslMode::VerifyFull;
         login.tls = Some(terms.expect("the root is one that we made"));
         HOST.clone_into(&mut login.host);

@@ -4,8 +4,8 @@
 //! the readings, rewritten with `UPDATE_EXPECT=1`.
 
 use stack::ask;
-use stack::limits::Source;
-use stack::probe::{ALL, Answer, Ask, On, by_name};
+use stack::limits::CounterFile;
+use stack::probe::{ALL, ProbeRequest, ProbeResponse, ProbeTarget, find_probe};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -19,12 +19,12 @@ fn fixtures() -> Vec<PathBuf> {
     found
 }
 
-fn rows(text: &str) -> ask::Answer {
+fn rows(text: &str) -> ask::QueryResult {
     let cell = |it: &str| if it == "\\N" { None } else { Some(it.replace("\\n", "\n")) };
     let mut lines = text.lines();
     let columns = lines.next().unwrap_or("").split('\t').map(str::to_owned).collect();
     let rows = lines.map(|it| it.split('\t').map(cell).collect()).collect();
-    ask::Answer { columns, rows, tag: String::new() }
+    ask::QueryResult { columns, rows, tag: String::new() }
 }
 
 /// Texts stand behind lines of `=== NAME`.
@@ -33,29 +33,33 @@ fn texts(text: &str) -> Vec<(String, String)> {
     parts.map(|(name, text)| (name.to_owned(), text.to_owned())).collect()
 }
 
-fn source(name: &str) -> Source {
+fn source(name: &str) -> CounterFile {
     match name {
-        "cpu.stat" => Source::CpuStat,
-        "cpuacct.usage" => Source::CpuUsage,
-        "memory.usage_in_bytes" | "memory.current" => Source::Memory,
-        "memory.limit_in_bytes" | "memory.max" => Source::MemoryLimit,
-        "memory.events" => Source::MemoryEvents,
-        "io.stat" => Source::IoStat,
+        "cpu.stat" => CounterFile::CpuStat,
+        "cpuacct.usage" => CounterFile::CpuUsage,
+        "memory.usage_in_bytes" | "memory.current" => CounterFile::Memory,
+        "memory.limit_in_bytes" | "memory.max" => CounterFile::MemoryLimit,
+        "memory.events" => CounterFile::MemoryEvents,
+        "io.stat" => CounterFile::IoStat,
         other => panic!("{other}: unknown file of a group"),
     }
 }
 
 fn check(path: &Path) {
     let text = std::fs::read_to_string(path).unwrap();
-    let probe = path.parent().and_then(Path::file_name).and_then(|it| by_name(it.to_str()?));
+    let probe = path.parent().and_then(Path::file_name).and_then(|it| find_probe(it.to_str()?));
     let probe = probe.unwrap_or_else(|| panic!("{}: there is no such probe", path.display()));
-    let answer = match probe.on {
-        On::Postgres | On::PgBouncer | On::Odyssey => Answer::Rows(rows(&text)),
-        On::HaProxy | On::Service => Answer::Texts(vec![text]),
-        On::Host | On::Process | On::Thread => {
-            Answer::Texts(texts(&text).into_iter().map(|it| it.1).collect())
+    let answer = match probe.target {
+        ProbeTarget::Postgres | ProbeTarget::PgBouncer | ProbeTarget::Odyssey => {
+            ProbeResponse::Rows(rows(&text))
         }
-        On::Group => Answer::Group(texts(&text).into_iter().map(|it| (source(&it.0), it.1)).collect()),
+        ProbeTarget::HaProxy | ProbeTarget::Service => ProbeResponse::Texts(vec![text]),
+        ProbeTarget::Host | ProbeTarget::Process | ProbeTarget::Thread => {
+            ProbeResponse::Texts(texts(&text).into_iter().map(|it| it.1).collect())
+        }
+        ProbeTarget::Group => {
+            ProbeResponse::Group(texts(&text).into_iter().map(|it| (source(&it.0), it.1)).collect())
+        }
     };
     let mut readings = Vec::new();
     (probe.read)(&answer, &mut readings).unwrap_or_else(|it| panic!("{}: {it}", path.display()));
@@ -73,7 +77,7 @@ fn check(path: &Path) {
 }
 
 #[test]
-fn recorded_answers() {
+fn parses_recorded_answers() {
     let all = fixtures();
     all.iter().for_each(|it| check(it));
     let known: HashSet<_> = all.iter().filter_map(|it| it.parent()?.file_name()?.to_str()).collect();
@@ -83,19 +87,21 @@ fn recorded_answers() {
 }
 
 #[test]
-fn what_is_not_an_answer_is_an_error() {
+fn rejects_invalid_answers() {
     for probe in ALL {
         // Those whose files may be missing have nothing to say then.
         let quiet = ["host_disk", "host_pressure", "group"].contains(&probe.name);
-        let wrong = match probe.on {
-            On::Group => Answer::Texts(Vec::new()),
-            On::Postgres | On::PgBouncer | On::Odyssey
+        let wrong = match probe.target {
+            ProbeTarget::Group => ProbeResponse::Texts(Vec::new()),
+            ProbeTarget::Postgres | ProbeTarget::PgBouncer | ProbeTarget::Odyssey
                 if probe.name != "pg_wal" && probe.name != "pg_tables" =>
             {
-                Answer::Rows(ask::Answer::default())
+                ProbeResponse::Rows(ask::QueryResult::default())
             }
-            On::Postgres | On::PgBouncer | On::Odyssey => Answer::Texts(Vec::new()),
-            _ => Answer::Texts(vec!["nothing".to_owned(); 3]),
+            ProbeTarget::Postgres | ProbeTarget::PgBouncer | ProbeTarget::Odyssey => {
+                ProbeResponse::Texts(Vec::new())
+            }
+            _ => ProbeResponse::Texts(vec!["nothing".to_owned(); 3]),
         };
         let mut readings = Vec::new();
         let read = (probe.read)(&wrong, &mut readings);
@@ -104,7 +110,7 @@ fn what_is_not_an_answer_is_an_error() {
 }
 
 #[test]
-fn names_are_unique_and_questions_harmless() {
+fn probe_names_are_unique_and_queries_read_only() {
     let (mut probes, mut series) = (HashSet::new(), HashSet::new());
     for probe in ALL {
         assert!(probes.insert(probe.name), "{}", probe.name);
@@ -113,18 +119,24 @@ fn names_are_unique_and_questions_harmless() {
             assert!(!it.help.is_empty(), "{}", it.name);
         }
         for version in [0, 140_000, 150_000, 160_000, 170_000, 180_000] {
-            match (probe.ask)(version) {
+            match (probe.request)(version) {
                 // Odyssey 1.5.2 dies of SHOW SERVER_PREP_STMTS: only these are ever sent.
-                Some(Ask::Console(it)) => {
+                Some(ProbeRequest::Console(it)) => {
                     let known = ["POOLS", "STATS", "SERVERS", "CLIENTS", "DATABASES"];
                     assert!(known.iter().any(|known| it == format!("SHOW {known}")), "{it}");
                 }
-                Some(Ask::Stats(it)) => assert!(["show stat", "show info"].contains(&it), "{it}"),
-                Some(Ask::Sql(it)) => {
+                Some(ProbeRequest::Stats(it)) => assert!(["show stat", "show info"].contains(&it), "{it}"),
+                Some(ProbeRequest::Sql(it)) => {
                     assert!(it.starts_with("select ") || it.starts_with("with "), "{it}");
                     assert!(!it.contains(';'), "{it}");
                 }
-                Some(Ask::Files(_) | Ask::Entries(_) | Ask::Page | Ask::Group) | None => {}
+                Some(
+                    ProbeRequest::Files(_)
+                    | ProbeRequest::Entries(_)
+                    | ProbeRequest::Page
+                    | ProbeRequest::Group,
+                )
+                | None => {}
             }
         }
     }

@@ -6,11 +6,11 @@
 #[path = "../tests/invent/mod.rs"]
 mod invent;
 
-use invent::{Chance, Folder, end, header, outcome, trial};
+use invent::{RandomRun, TestDirectory, end, header, outcome, trial};
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use store::{Run, Status};
+use store::{Run, RunStatus};
 
 const SECONDS: usize = 3600;
 /// So many ticks are told at once: fewer than may be under way.
@@ -18,10 +18,10 @@ const BATCH: usize = 8;
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let folder = Folder::new("hour");
+    let folder = TestDirectory::new("hour");
     let dir = args.first().map_or(folder.0.clone(), PathBuf::from);
     let per_second: u64 = args.get(1).map_or(1000, |it| it.parse().expect("a number"));
-    let mut chance = Chance(1);
+    let mut chance = RandomRun(1);
     let ticks: Vec<_> = (0..64).map(|second| chance.typical(second, per_second)).collect();
     let mut writer = store::create(&dir, &header("hour")).expect("there is room");
     let mut trial = trial(0);
@@ -33,20 +33,20 @@ fn main() {
         let told: Vec<_> = (0..BATCH).map(|i| Box::new(ticks[(batch * BATCH + i) % 64].clone())).collect();
         let began = Instant::now();
         told.into_iter().for_each(|it| writer.tick(id, it));
-        while run.ticks(id).expect("it can be read").left() < (batch + 1) * BATCH {
+        while run.ticks(id).expect("it can be read").remaining() < (batch + 1) * BATCH {
             std::thread::sleep(Duration::from_micros(200));
         }
         costs.push(began.elapsed().as_micros() as usize / BATCH);
-        assert_eq!(writer.trouble(), None);
+        assert_eq!(writer.error(), None);
     }
     drop(run);
-    writer.end_trial(id, end(Status::Complete, Some(chance.measured(&ticks))));
-    let path = writer.finish(outcome(Status::Complete)).expect("there is room");
+    writer.end_trial(id, end(RunStatus::Complete, Some(chance.measurement(&ticks))));
+    let path = writer.finish(outcome(RunStatus::Complete)).expect("there is room");
     costs.sort_unstable();
     println!("{} bytes per hour", fs::metadata(&path).expect("it is there").len());
     println!("{} µs per tick (median; 99 %: {})", costs[costs.len() / 2], costs[costs.len() * 99 / 100]);
     let began = Instant::now();
     let run = Run::open(&path).expect("it is a run");
-    let ok: u64 = run.ticks(id).unwrap().map(|it| it.unwrap().interval.cells[0].ok).sum();
+    let ok: u64 = run.ticks(id).unwrap().map(|it| it.unwrap().interval.scripts[0].ok).sum();
     println!("{} ms to replay it, {ok} transactions of the first operation", began.elapsed().as_millis());
 }

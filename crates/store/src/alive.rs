@@ -4,17 +4,17 @@ use std::fs;
 
 /// Names this process so that no later one has the same name: the machine's boot, the process, the moment it began.
 /// `None` where the kernel does not tell.
-pub fn me() -> Option<String> {
-    of_process(std::process::id())
+pub fn current_process() -> Option<String> {
+    process_name(std::process::id())
 }
 
 /// True if the process of that name runs on this machine.
 pub fn is_alive(name: &str) -> bool {
     let pid = name.split(' ').nth(1).and_then(|it| it.parse().ok());
-    pid.and_then(of_process).is_some_and(|it| it == name)
+    pid.and_then(process_name).is_some_and(|it| it == name)
 }
 
-fn of_process(pid: u32) -> Option<String> {
+fn process_name(pid: u32) -> Option<String> {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // Fields are counted behind the command's name, which may hold blanks and parentheses: proc(5). 3 is the state.
@@ -29,8 +29,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_living_live() {
-        let Some(me) = me() else { return };
+    fn only_running_processes_are_alive() {
+        let Some(me) = current_process() else { return };
         assert!(is_alive(&me));
         for name in ["", "x", "boot 1", &format!("{me}0"), &format!("x{me}"), "boot x 1"] {
             assert!(!is_alive(name), "{name:?}");

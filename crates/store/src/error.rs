@@ -10,39 +10,39 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug)]
 pub struct Error {
     pub path: PathBuf,
-    pub wrong: Wrong,
+    pub cause: ErrorCause,
 }
 
 #[derive(Debug)]
-pub enum Wrong {
+pub enum ErrorCause {
     /// Not `[a-z0-9-]{1,64}`.
-    Name(String),
+    InvalidName(String),
     /// The system refused an attempt of ours.
     System { attempt: &'static str, error: io::Error },
     /// SQLite did.
     Sqlite { attempt: &'static str, error: rusqlite::Error },
     /// Not a file of pgdyno's.
-    Foreign,
+    NotRunFile,
     /// Nothing is in it: its writer was ended before it could write.
     Empty,
     /// Of a later pgdyno.
-    Newer { version: i64 },
+    NewerVersion { version: i64 },
     /// What is in it cannot be.
     Damaged { what: String },
     /// Something in its schema that pgdyno does not make: it could be run by reading.
-    Schema { what: String },
+    UnexpectedSchema { what: String },
     /// It is in SQLite's write-ahead mode, in which reading it makes files beside it.
     WriteAhead,
     /// Its journal reaches for other files.
-    Journal,
+    HostileJournal,
     /// A value in it is longer than any that pgdyno writes.
-    TooLong,
+    ValueTooLong,
     /// A question about it takes more memory than is given to one.
-    TooMuch,
+    OutOfMemoryBudget,
     /// Reading it takes more work than a file of its length can need.
-    Endless,
+    OutOfWorkBudget,
     /// No file of that name.
-    Unknown,
+    NotFound,
     /// More than one file is meant.
     Ambiguous { names: Vec<String> },
     /// It is being written.
@@ -50,39 +50,39 @@ pub enum Wrong {
 }
 
 impl Error {
-    pub(crate) fn new(path: &Path, wrong: Wrong) -> Error {
-        Error { path: path.to_owned(), wrong }
+    pub(crate) fn new(path: &Path, wrong: ErrorCause) -> Error {
+        Error { path: path.to_owned(), cause: wrong }
     }
 
     pub(crate) fn system(path: &Path, attempt: &'static str) -> impl FnOnce(io::Error) -> Error {
-        move |error| Error::new(path, Wrong::System { attempt, error })
+        move |error| Error::new(path, ErrorCause::System { attempt, error })
     }
 
     pub(crate) fn sqlite(path: &Path, attempt: &'static str) -> impl FnOnce(rusqlite::Error) -> Error {
-        move |error| Error::new(path, Wrong::of(attempt, error))
+        move |error| Error::new(path, ErrorCause::from_sqlite(attempt, error))
     }
 
     pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> Error {
-        Error::new(path, Wrong::Damaged { what: what.into() })
+        Error::new(path, ErrorCause::Damaged { what: what.into() })
     }
 }
 
-impl Wrong {
+impl ErrorCause {
     /// What SQLite means.
-    fn of(attempt: &'static str, error: rusqlite::Error) -> Wrong {
+    fn from_sqlite(attempt: &'static str, error: rusqlite::Error) -> ErrorCause {
         use rusqlite::ErrorCode;
         match error.sqlite_error_code() {
-            Some(ErrorCode::NotADatabase) => Wrong::Foreign,
-            Some(ErrorCode::TooBig) => Wrong::TooLong,
-            Some(ErrorCode::OperationInterrupted) => Wrong::Endless,
-            Some(ErrorCode::DatabaseCorrupt) => Wrong::Damaged { what: error.to_string() },
+            Some(ErrorCode::NotADatabase) => ErrorCause::NotRunFile,
+            Some(ErrorCode::TooBig) => ErrorCause::ValueTooLong,
+            Some(ErrorCode::OperationInterrupted) => ErrorCause::OutOfWorkBudget,
+            Some(ErrorCode::DatabaseCorrupt) => ErrorCause::Damaged { what: error.to_string() },
             _ => match error {
                 rusqlite::Error::FromSqlConversionFailure(..)
                 | rusqlite::Error::IntegralValueOutOfRange(..)
                 | rusqlite::Error::InvalidColumnType(..)
                 | rusqlite::Error::Utf8Error(..)
-                | rusqlite::Error::QueryReturnedNoRows => Wrong::Damaged { what: error.to_string() },
-                error => Wrong::Sqlite { attempt, error },
+                | rusqlite::Error::QueryReturnedNoRows => ErrorCause::Damaged { what: error.to_string() },
+                error => ErrorCause::Sqlite { attempt, error },
             },
         }
     }
@@ -91,54 +91,56 @@ impl Wrong {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
-        match &self.wrong {
-            Wrong::Name(name) => {
+        match &self.cause {
+            ErrorCause::InvalidName(name) => {
                 write!(f, "\"{name}\" cannot name a run: it needs 1 to 64 of a-z, 0-9 and -")
             }
-            Wrong::System { attempt, error } => write!(f, "could not {attempt} \"{path}\": {error}"),
-            Wrong::Sqlite { attempt, error } => write!(f, "could not {attempt} \"{path}\": {error}"),
-            Wrong::Foreign => write!(f, "\"{path}\" is not a run of pgdyno"),
-            Wrong::Empty => write!(f, "\"{path}\" is empty: pgdyno was ended before anything was measured"),
-            Wrong::Newer { version } => {
+            ErrorCause::System { attempt, error } => write!(f, "could not {attempt} \"{path}\": {error}"),
+            ErrorCause::Sqlite { attempt, error } => write!(f, "could not {attempt} \"{path}\": {error}"),
+            ErrorCause::NotRunFile => write!(f, "\"{path}\" is not a run of pgdyno"),
+            ErrorCause::Empty => {
+                write!(f, "\"{path}\" is empty: pgdyno was ended before anything was measured")
+            }
+            ErrorCause::NewerVersion { version } => {
                 let known = crate::VERSION;
                 write!(f, "\"{path}\" has format {version}, and this pgdyno knows those up to {known}")
             }
-            Wrong::Damaged { what } => write!(f, "\"{path}\" is damaged: {what}"),
-            Wrong::Schema { what } => write!(
+            ErrorCause::Damaged { what } => write!(f, "\"{path}\" is damaged: {what}"),
+            ErrorCause::UnexpectedSchema { what } => write!(
                 f,
                 "\"{path}\" is not read: {what} in it is not as pgdyno makes it, and reading it could run a stranger's \
                  program; use the file only if you know who changed it, and remove that first"
             ),
-            Wrong::WriteAhead => write!(
+            ErrorCause::WriteAhead => write!(
                 f,
                 "\"{path}\" is in SQLite's write-ahead mode, which another program set: \
                  undo it with  sqlite3 \"{path}\" \"PRAGMA journal_mode = delete\""
             ),
-            Wrong::Journal => write!(
+            ErrorCause::HostileJournal => write!(
                 f,
                 "\"{path}\" is not read: its journal \"{path}-journal\" is not one that pgdyno leaves, and taking it back \
                  could change other files; remove both, or the journal alone if you know where it comes from"
             ),
-            Wrong::TooLong => {
-                let bound = crate::bounds::LONGEST_VALUE >> 20;
+            ErrorCause::ValueTooLong => {
+                let bound = crate::bounds::MAX_VALUE_BYTES >> 20;
                 write!(f, "\"{path}\" holds a value of more than {bound} MiB, and pgdyno writes none so long")
             }
-            Wrong::TooMuch => {
-                let bound = crate::bounds::MEMORY >> 30;
+            ErrorCause::OutOfMemoryBudget => {
+                let bound = crate::bounds::MAX_QUERY_MEMORY >> 30;
                 write!(
                     f,
                     "\"{path}\" holds more of one kind than {bound} GiB of memory, and cannot be read at once"
                 )
             }
-            Wrong::Endless => {
+            ErrorCause::OutOfWorkBudget => {
                 write!(
                     f,
                     "\"{path}\" is damaged: reading it takes more work than a file of its length can need"
                 )
             }
-            Wrong::Unknown => write!(f, "there is no run \"{path}\""),
-            Wrong::Ambiguous { names } => write!(f, "\"{path}\" may be {}", names.join(" or ")),
-            Wrong::Busy => write!(f, "\"{path}\" is being written"),
+            ErrorCause::NotFound => write!(f, "there is no run \"{path}\""),
+            ErrorCause::Ambiguous { names } => write!(f, "\"{path}\" may be {}", names.join(" or ")),
+            ErrorCause::Busy => write!(f, "\"{path}\" is being written"),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Where does a run lie, and how is its file made?
 
-use crate::error::{Error, Result, Wrong};
+use crate::error::{Error, ErrorCause, Result};
 use rustix::fs::OFlags;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -10,23 +10,23 @@ use std::path::{Path, PathBuf};
 pub const EXTENSION: &str = "dyno";
 
 /// SQLite's rollback journal of the run in `path`.
-pub fn journal(path: &Path) -> PathBuf {
+pub fn journal_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push("-journal");
     name.into()
 }
 
 /// True for `[a-z0-9-]{1,64}`.
-pub fn is_name(it: &str) -> bool {
+pub fn is_valid_name(it: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=64).contains(&it.len()) && it.bytes().all(fits)
 }
 
 /// Makes the empty file `<name>-<UTC time>.dyno` in `dir`, which is made too; nobody else gets the same. Only its owner
 /// may read it.
-pub fn make(dir: &Path, name: &str, begun_ms: u64) -> Result<PathBuf> {
-    if !is_name(name) {
-        return Err(Error::new(dir, Wrong::Name(name.to_owned())));
+pub fn create_run_file(dir: &Path, name: &str, begun_ms: u64) -> Result<PathBuf> {
+    if !is_valid_name(name) {
+        return Err(Error::new(dir, ErrorCause::InvalidName(name.to_owned())));
     }
     DirBuilder::new()
         .recursive(true)
@@ -34,7 +34,7 @@ pub fn make(dir: &Path, name: &str, begun_ms: u64) -> Result<PathBuf> {
         .create(dir)
         .map_err(Error::system(dir, "make the directory"))?;
     let dir = fs::canonicalize(dir).map_err(Error::system(dir, "find the directory"))?;
-    let stem = format!("{name}-{}", utc(begun_ms));
+    let stem = format!("{name}-{}", format_utc(begun_ms));
     for again in 1.. {
         let suffix = if again == 1 { String::new() } else { format!("-{again}") };
         let path = dir.join(format!("{stem}{suffix}.{EXTENSION}"));
@@ -54,38 +54,38 @@ pub fn create_new(path: &Path) -> std::io::Result<File> {
 
 /// Room on the disk that is given back when it is needed to say why the run ended.
 #[derive(Debug)]
-pub struct Reserve(#[expect(dead_code, reason = "it is held, and closing it frees it")] File);
+pub struct DiskReserve(#[expect(dead_code, reason = "it is held, and closing it frees it")] File);
 
-impl Reserve {
+impl DiskReserve {
     pub const BYTES: usize = 4 << 20;
 
     /// Takes room beside `path`, in a file without a name: it goes with us, however we end.
-    pub fn beside(path: &Path) -> Result<Reserve> {
+    pub fn allocate_near(path: &Path) -> Result<DiskReserve> {
         let place = path.with_extension("reserve");
         let take = || {
             let mut file = create_new(&place)?;
             fs::remove_file(&place)?;
             let block = [0; 1 << 16];
-            (0..Reserve::BYTES / block.len()).try_for_each(|_| file.write_all(&block))?;
+            (0..DiskReserve::BYTES / block.len()).try_for_each(|_| file.write_all(&block))?;
             // What the disk will not hold is refused now, not later.
             file.sync_data()?;
-            Ok(Reserve(file))
+            Ok(DiskReserve(file))
         };
         take().map_err(Error::system(&place, "reserve 4 MiB for"))
     }
 }
 
 /// A moment as in `20261121T115331Z`.
-pub fn utc(unix_ms: u64) -> String {
+pub fn format_utc(unix_ms: u64) -> String {
     let secs = unix_ms / 1000;
-    let (year, month, day) = date(secs / 86_400);
+    let (year, month, day) = civil_from_days(secs / 86_400);
     let (hour, minute, second) = (secs / 3600 % 24, secs / 60 % 60, secs % 60);
     format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
 }
 
 /// Year, month and day of so many days after 1970-01-01.
 /// Source: H. Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`.
-fn date(days: u64) -> (u64, u64, u64) {
+fn civil_from_days(days: u64) -> (u64, u64, u64) {
     let shifted = days + 719_468;
     let (era, of_era) = (shifted / 146_097, shifted % 146_097);
     let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -101,24 +101,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names() {
+    fn validates_names() {
         for name in ["a", "001-pool-modes", "0", &"x".repeat(64)] {
-            assert!(is_name(name), "{name}");
+            assert!(is_valid_name(name), "{name}");
         }
         for name in ["", "..", "a/b", "../a", "A", "a.b", "a b", "ä", "a\0", &"x".repeat(65)] {
-            assert!(!is_name(name), "{name}");
+            assert!(!is_valid_name(name), "{name}");
         }
     }
 
     #[test]
-    fn moments() {
+    fn formats_utc_timestamps() {
         for (ms, text) in [
             (0, "19700101T000000Z"),
             (951_826_154_999, "20000229T120914Z"),
             (1_735_689_599_000, "20241231T235959Z"),
             (1_795_261_991_000, "20261121T115311Z"),
         ] {
-            assert_eq!(utc(ms), text);
+            assert_eq!(format_utc(ms), text);
         }
     }
 }

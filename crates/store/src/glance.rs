@@ -9,21 +9,21 @@ use model::LogEvent;
 
 /// How far a run is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Glance {
+pub struct RunProgress {
     pub state: State,
     /// Trials that have begun, and those of them that have ended.
-    pub begun: u32,
-    pub ended: u32,
+    pub started: u32,
+    pub finished: u32,
 }
 
 impl Run {
-    pub fn glance(&self) -> Result<Glance> {
+    pub fn progress(&self) -> Result<RunProgress> {
         self.refresh();
         let state = self.state()?;
         // Not count(*) alone, for which SQLite walks the table in one instruction, however long it takes.
         let sql = "SELECT count(id), count(status) FROM trial";
-        let (begun, ended) = self.one(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(Glance { state, begun, ended })
+        let (begun, ended) = self.query_one(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(RunProgress { state, started: begun, finished: ended })
     }
 
     /// [`Run::events`] without the first `known`.

@@ -5,8 +5,8 @@
 //! do grows with the file's length only, because pages that repeat make a table endless in a small file. Work is counted in
 //! SQLite's instructions and not in seconds: what one machine reads, a slow or loaded one reads too.
 
-use crate::bounds::LONGEST_VALUE;
-use crate::error::{Error, Result, Wrong};
+use crate::bounds::MAX_VALUE_BYTES;
+use crate::error::{Error, ErrorCause, Result};
 use crate::{file, schema};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
@@ -18,18 +18,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 /// Instructions until the schema is checked: enough for some thousand entries.
-const OPENING: i64 = 100_000;
+const WORK_BEFORE_CHECK: i64 = 100_000;
 /// Instructions for reading a file: a constant, and some for each of its bytes. Reading all of a run takes about one
 /// instruction per byte, and no command reads a run more than ten times.
 const WORK: i64 = 2_000_000;
 const WORK_PER_BYTE: i64 = 40;
 /// Instructions between two looks at what is left.
-const STEP: i32 = 1000;
+const PROGRESS_INTERVAL: i32 = 1000;
 
 /// Other limits of SQLite: our own statements and tables are far below them.
 /// Source: <https://sqlite.org/security.html>, "Untrusted SQLite Database Files".
 const LIMITS: [(Limit, i32); 9] = [
-    (Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE as i32),
+    (Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES as i32),
     (Limit::SQLITE_LIMIT_SQL_LENGTH, 100_000),
     (Limit::SQLITE_LIMIT_COLUMN, 100),
     (Limit::SQLITE_LIMIT_EXPR_DEPTH, 100),
@@ -42,9 +42,9 @@ const LIMITS: [(Limit, i32); 9] = [
 
 /// Work that may still be done for one connection.
 #[derive(Clone, Debug)]
-pub struct Work(Arc<AtomicI64>);
+pub struct WorkBudget(Arc<AtomicI64>);
 
-impl Work {
+impl WorkBudget {
     /// Enough for all queries of a file of `bytes` bytes.
     pub fn refill(&self, bytes: u64) {
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
@@ -53,11 +53,12 @@ impl Work {
 }
 
 /// Bounds everything that is done with this connection, before it has read a byte of the file.
-pub fn bound(connection: &mut Connection) -> rusqlite::Result<Work> {
-    let work = Arc::new(AtomicI64::new(OPENING));
+pub fn limit(connection: &mut Connection) -> rusqlite::Result<WorkBudget> {
+    let work = Arc::new(AtomicI64::new(WORK_BEFORE_CHECK));
     let left = work.clone();
-    let step = i64::from(STEP);
-    connection.progress_handler(STEP, Some(move || left.fetch_sub(step, Ordering::Relaxed) < step))?;
+    let step = i64::from(PROGRESS_INTERVAL);
+    connection
+        .progress_handler(PROGRESS_INTERVAL, Some(move || left.fetch_sub(step, Ordering::Relaxed) < step))?;
     for (limit, value) in LIMITS {
         connection.set_limit(limit, value)?;
     }
@@ -70,17 +71,17 @@ pub fn bound(connection: &mut Connection) -> rusqlite::Result<Work> {
         connection.set_db_config(what, on)?;
     }
     connection.pragma_update(None, "cell_size_check", true)?;
-    Ok(Work(work))
+    Ok(WorkBudget(work))
 }
 
 /// Lifts the bound on work: for writing, whose statements touch a few rows each.
-pub fn unbound(connection: &mut Connection) -> rusqlite::Result<()> {
+pub fn lift_work_limit(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.progress_handler(0, None::<fn() -> bool>)
 }
 
 /// Which tables a file must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tables {
+pub enum SchemaCheck {
     /// Those of any pgdyno that wrote this format.
     Readable,
     /// Exactly those that are written now.
@@ -89,13 +90,13 @@ pub enum Tables {
 
 /// Refuses a schema with anything in it that pgdyno does not make and that could be run. Tables and views that somebody
 /// added under other names are never read. The number of entries is returned.
-pub fn check(connection: &Connection, path: &Path, tables: Tables) -> Result<usize> {
+pub fn check_schema(connection: &Connection, path: &Path, tables: SchemaCheck) -> Result<usize> {
     let sql = "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema";
     let text = |row: &Row<'_>, at| row.get::<_, Option<String>>(at).map(Option::unwrap_or_default);
-    let rows = || -> rusqlite::Result<Vec<Entry>> {
+    let rows = || -> rusqlite::Result<Vec<SchemaEntry>> {
         let mut statement = connection.prepare(sql)?;
         let row = |row: &Row<'_>| {
-            Ok(Entry {
+            Ok(SchemaEntry {
                 kind: text(row, 0)?,
                 name: text(row, 1)?,
                 table: text(row, 2)?,
@@ -106,16 +107,16 @@ pub fn check(connection: &Connection, path: &Path, tables: Tables) -> Result<usi
         statement.query_map([], row)?.collect()
     };
     let entries = rows().map_err(Error::sqlite(path, "read"))?;
-    if let Some(it) = entries.iter().find(|it| !it.is_harmless(tables)) {
-        return Err(Error::new(path, Wrong::Schema { what: it.to_string() }));
+    if let Some(it) = entries.iter().find(|it| !it.is_allowed(tables)) {
+        return Err(Error::new(path, ErrorCause::UnexpectedSchema { what: it.to_string() }));
     }
     let has = |name: &str| entries.iter().any(|it| it.name == name);
     for it in schema::statements() {
         let needed = match tables {
             // Rows are read in the order of indexes; without them they would have to be sorted.
-            Tables::Readable => it.kind == "index" && has(it.table),
+            SchemaCheck::Readable => it.kind == "index" && has(it.table),
             // A file of version 1 has no sizes of answers. Resuming it creates the table.
-            Tables::Writable => it.kind != "view" && it.name != "answer",
+            SchemaCheck::Writable => it.kind != "view" && it.name != "answer",
         };
         if needed && !entries.is_empty() && !has(it.name) {
             return Err(Error::damaged(path, format!("it has no {} \"{}\"", it.kind, it.name)));
@@ -125,7 +126,7 @@ pub fn check(connection: &Connection, path: &Path, tables: Tables) -> Result<usi
 }
 
 /// A row of `sqlite_schema`.
-struct Entry {
+struct SchemaEntry {
     kind: String,
     name: String,
     table: String,
@@ -134,10 +135,10 @@ struct Entry {
     sql: String,
 }
 
-impl Entry {
-    fn is_harmless(&self, tables: Tables) -> bool {
+impl SchemaEntry {
+    fn is_allowed(&self, tables: SchemaCheck) -> bool {
         let same_name = |name: &str| name.eq_ignore_ascii_case(&self.name);
-        let ours = schema::statements().chain(schema::former());
+        let ours = schema::statements().chain(schema::legacy_statements());
         let known = ours.filter(|it| same_name(it.name) || it.table.eq_ignore_ascii_case(&self.table));
         let known: Vec<_> = known.collect();
         let is_ordinary = match self.kind.as_str() {
@@ -150,17 +151,18 @@ impl Entry {
             return is_ordinary;
         }
         let current = schema::statements();
-        let same =
-            |it: &schema::Statement<'_>| it.kind == self.kind && it.name == self.name && it.sql == self.sql;
+        let same = |it: &schema::SchemaStatement<'_>| {
+            it.kind == self.kind && it.name == self.name && it.sql == self.sql
+        };
         is_ordinary
             && match tables {
-                Tables::Readable => known.iter().any(same),
-                Tables::Writable => current.into_iter().any(|it| same(&it)),
+                SchemaCheck::Readable => known.iter().any(same),
+                SchemaCheck::Writable => current.into_iter().any(|it| same(&it)),
             }
     }
 }
 
-impl std::fmt::Display for Entry {
+impl std::fmt::Display for SchemaEntry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let kind = if self.kind == "table" && !self.has_pages { "virtual table" } else { &self.kind };
         write!(f, "the {kind} \"{}\"", self.name)
@@ -178,7 +180,7 @@ pub fn check_mode(path: &Path) -> Result<()> {
     let read = File::open(path).and_then(|mut it| it.read_exact(&mut header));
     match read {
         Ok(()) if header.starts_with(MAGIC) && header[MODES].contains(&2) => {
-            Err(Error::new(path, Wrong::WriteAhead))
+            Err(Error::new(path, ErrorCause::WriteAhead))
         }
         Err(error) if error.kind() != ErrorKind::UnexpectedEof => Err(Error::system(path, "open")(error)),
         _ => Ok(()),
@@ -192,14 +194,14 @@ const JOURNAL_MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 /// Refuses a journal that would have SQLite delete or shorten another file when it takes back what a killed writer had
 /// begun: one that names such a file at its end, and one that is a link.
 pub fn check_journal(path: &Path) -> Result<()> {
-    let journal = file::journal(path);
+    let journal = file::journal_path(path);
     let meta = match fs::symlink_metadata(&journal) {
         Ok(it) => it,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(Error::system(&journal, "open")(error)),
     };
     if !meta.is_file() {
-        return Err(Error::new(path, Wrong::Journal));
+        return Err(Error::new(path, ErrorCause::HostileJournal));
     }
     let read = || {
         let mut end = [0; JOURNAL_MAGIC.len()];
@@ -212,7 +214,9 @@ pub fn check_journal(path: &Path) -> Result<()> {
     };
     match read().map_err(Error::system(&journal, "read"))? {
         // A journal in which nothing was written yet is shorter.
-        JOURNAL_MAGIC if meta.len() > JOURNAL_MAGIC.len() as u64 => Err(Error::new(path, Wrong::Journal)),
+        JOURNAL_MAGIC if meta.len() > JOURNAL_MAGIC.len() as u64 => {
+            Err(Error::new(path, ErrorCause::HostileJournal))
+        }
         _ => Ok(()),
     }
 }

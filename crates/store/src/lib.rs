@@ -22,14 +22,16 @@ mod words;
 mod write;
 mod writer;
 
-pub use error::{Error, Result, Wrong};
-pub use file::utc;
-pub use glance::Glance;
-pub use list::{Content, Listed, exact, find, list, remove};
-pub use read::{Recorded, Run, State};
+pub use error::{Error, ErrorCause, Result};
+pub use file::format_utc;
+pub use glance::RunProgress;
+pub use list::{RunEntry, RunOverview, find, find_exact, list, remove};
+pub use read::{Run, State, TrialRecord};
 pub use replay::Ticks;
-pub use request::{ask_to_end, is_asked_to_end};
+pub use request::{is_stop_requested, request_stop};
 pub use schema::VERSION;
-pub use seconds::{Seconds, Wanted};
-pub use words::{Configuration, End, Header, Node, Note, Outcome, Status, Trial, TrialId};
-pub use writer::{Trouble, Writer, create, go_on};
+pub use seconds::{HistogramSelection, Seconds};
+pub use words::{
+    Configuration, NodeRecord, Note, RunHeader, RunOutcome, RunStatus, TrialEnd, TrialHeader, TrialId,
+};
+pub use writer::{WriteError, Writer, create, resume};

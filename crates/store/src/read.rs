@@ -1,12 +1,12 @@
 //! What does a run's file say?
 
-use crate::error::{Error, Result, Wrong};
-use crate::guard::{self, Tables, Work};
-use crate::rows::{count, event_kind, nanos, optional_nanos, unbits, unix_ms, unpack_counts};
-use crate::words::{Configuration, Header, Node, Note, Outcome, Status, Trial, TrialId};
+use crate::error::{Error, ErrorCause, Result};
+use crate::guard::{self, SchemaCheck, WorkBudget};
+use crate::rows::{count, event_kind, from_sql_bits, nanos, optional_nanos, unix_ms, unpack_counts};
+use crate::words::{Configuration, NodeRecord, Note, RunHeader, RunOutcome, RunStatus, TrialHeader, TrialId};
 use crate::{alive, bounds, rows, schema};
 use model::summary::Script;
-use model::{Effort, Latency, LogEvent, Measured, Sample};
+use model::{LatencyHistogram, LogEvent, Measurement, Sample, ThreadUsage};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Row};
 use serde_json::Value;
@@ -20,7 +20,7 @@ use std::time::Duration;
 pub struct Run {
     pub(crate) path: PathBuf,
     pub(crate) connection: Connection,
-    work: Work,
+    work: WorkBudget,
 }
 
 /// How it stands with a run or a trial.
@@ -28,27 +28,27 @@ pub struct Run {
 pub enum State {
     /// The process that writes it runs on this machine.
     Running,
-    Ended(Outcome),
+    Ended(RunOutcome),
     /// Its process was ended before it could say how.
     Lost,
 }
 
 impl State {
     /// `None` while it is running.
-    pub fn status(&self) -> Option<Status> {
+    pub fn status(&self) -> Option<RunStatus> {
         match self {
             State::Running => None,
             State::Ended(it) => Some(it.status),
-            State::Lost => Some(Status::Interrupted),
+            State::Lost => Some(RunStatus::Interrupted),
         }
     }
 }
 
 /// A trial as it was recorded.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Recorded {
+pub struct TrialRecord {
     pub id: TrialId,
-    pub trial: Trial,
+    pub trial: TrialHeader,
     pub state: State,
     /// `model::summary::Validity::valid`.
     pub valid: Option<bool>,
@@ -57,25 +57,25 @@ pub struct Recorded {
 }
 
 /// Moments whose samples are read at once: as long as they are, a writer waits.
-pub const MOMENTS: usize = 512;
+pub const MOMENTS_PER_READ: usize = 512;
 
 /// How long a writer may keep us from reading.
-const PATIENCE: Duration = Duration::from_secs(10);
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Run {
     /// A run that was killed opens too. The file may be anybody's: what it can do and cost is bounded.
     pub fn open(path: &Path) -> Result<Run> {
-        Run::open_within(path, PATIENCE)
+        Run::open_with_timeout(path, READ_TIMEOUT)
     }
 
     /// [`Run::open`] with another bound on the time that a writer may take.
-    pub(crate) fn open_within(path: &Path, patience: Duration) -> Result<Run> {
+    pub(crate) fn open_with_timeout(path: &Path, patience: Duration) -> Result<Run> {
         let meta = fs::metadata(path).map_err(Error::system(path, "open"))?;
         if !meta.is_file() {
-            return Err(Error::new(path, Wrong::Foreign));
+            return Err(Error::new(path, ErrorCause::NotRunFile));
         }
         if meta.len() == 0 {
-            return Err(Error::new(path, Wrong::Empty));
+            return Err(Error::new(path, ErrorCause::Empty));
         }
         guard::check_mode(path)?;
         // SQLite takes a name that begins with "file:" for a URI, which has parameters.
@@ -84,13 +84,13 @@ impl Run {
             let mut connection =
                 Connection::open_with_flags(&whole, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
             connection.busy_timeout(patience)?;
-            let work = guard::bound(&mut connection)?;
+            let work = guard::limit(&mut connection)?;
             let application: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
             Ok((connection, work, application))
         };
         let opened = match open(OpenFlags::SQLITE_OPEN_READ_ONLY) {
             // Its writer was killed in the midst of a transaction, which must be taken back first.
-            Err(error) if is_half_written(&error) => {
+            Err(error) if is_incomplete(&error) => {
                 guard::check_journal(&whole)?;
                 open(OpenFlags::SQLITE_OPEN_READ_WRITE).and_then(|_| open(OpenFlags::SQLITE_OPEN_READ_ONLY))
             }
@@ -98,18 +98,18 @@ impl Run {
         };
         let (connection, work, application) = opened.map_err(Error::sqlite(path, "open"))?;
         let run = Run { path: path.to_owned(), connection, work };
-        let version: i64 = run.one("PRAGMA user_version", [], |row| row.get(0))?;
+        let version: i64 = run.query_one("PRAGMA user_version", [], |row| row.get(0))?;
         match (application, version) {
-            (schema::APPLICATION, version) if version > schema::VERSION => {
-                return Err(Error::new(path, Wrong::Newer { version }));
+            (schema::APPLICATION_ID, version) if version > schema::VERSION => {
+                return Err(Error::new(path, ErrorCause::NewerVersion { version }));
             }
-            (schema::APPLICATION, _) | (0, 0) => {}
-            _ => return Err(Error::new(path, Wrong::Foreign)),
+            (schema::APPLICATION_ID, _) | (0, 0) => {}
+            _ => return Err(Error::new(path, ErrorCause::NotRunFile)),
         }
-        match guard::check(&run.connection, path, Tables::Readable) {
-            Ok(0) => return Err(Error::new(path, Wrong::Empty)),
-            _ if application != schema::APPLICATION || !(1..=schema::VERSION).contains(&version) => {
-                return Err(Error::new(path, Wrong::Foreign));
+        match guard::check_schema(&run.connection, path, SchemaCheck::Readable) {
+            Ok(0) => return Err(Error::new(path, ErrorCause::Empty)),
+            _ if application != schema::APPLICATION_ID || !(1..=schema::VERSION).contains(&version) => {
+                return Err(Error::new(path, ErrorCause::NotRunFile));
             }
             checked => checked?,
         };
@@ -126,22 +126,22 @@ impl Run {
         &self.path
     }
 
-    pub fn header(&self) -> Result<Header> {
+    pub fn header(&self) -> Result<RunHeader> {
         let sql = "SELECT name, text, experiment, machine, versions, seed, program, begun_ms FROM run";
-        let (header, [experiment, machine, versions]) = self.one(sql, [], |row| {
-            let header = Header {
+        let (header, [experiment, machine, versions]) = self.query_one(sql, [], |row| {
+            let header = RunHeader {
                 name: row.get(0)?,
                 text: row.get(1)?,
                 experiment: Value::Null,
                 machine: Value::Null,
                 versions: Vec::new(),
-                seed: unbits(row.get(5)?),
-                program: row.get(6)?,
+                seed: from_sql_bits(row.get(5)?),
+                pgdyno_version: row.get(6)?,
                 begun_ms: unix_ms(row, 7)?,
             };
             Ok((header, [row.get::<_, String>(2)?, row.get(3)?, row.get(4)?]))
         })?;
-        Ok(Header {
+        Ok(RunHeader {
             experiment: self.json(&experiment)?,
             machine: self.json(&machine)?,
             versions: self.parse(&versions)?,
@@ -150,34 +150,34 @@ impl Run {
     }
 
     pub fn state(&self) -> Result<State> {
-        let row = self.one("SELECT status, reason, ended_ms FROM run", [], ended)?;
+        let row = self.query_one("SELECT status, reason, ended_ms FROM run", [], read_end_columns)?;
         self.ended(row)
     }
 
     fn is_running(&self) -> Result<bool> {
-        let writer: Option<String> = self.one("SELECT writer FROM run", [], |row| row.get(0))?;
+        let writer: Option<String> = self.query_one("SELECT writer FROM run", [], |row| row.get(0))?;
         Ok(writer.is_some_and(|it| alive::is_alive(&it)))
     }
 
-    fn ended(&self, (status, reason, ended_ms): Ended) -> Result<State> {
+    fn ended(&self, (status, reason, ended_ms): EndColumns) -> Result<State> {
         match status {
             None if self.is_running()? => Ok(State::Running),
             None => Ok(State::Lost),
             Some(name) => {
-                let status = Status::of_name(&name)
+                let status = RunStatus::from_name(&name)
                     .ok_or_else(|| Error::damaged(&self.path, format!("status \"{name}\"")))?;
-                Ok(State::Ended(Outcome { status, reason, ended_ms: ended_ms.unwrap_or_default() }))
+                Ok(State::Ended(RunOutcome { status, reason, ended_ms: ended_ms.unwrap_or_default() }))
             }
         }
     }
 
     /// In the order in which they began.
-    pub fn trials(&self) -> Result<Vec<Recorded>> {
+    pub fn trials(&self) -> Result<Vec<TrialRecord>> {
         let sql =
             "SELECT status, reason, ended_ms, id, cell, label, repetition, position, begun_ms, valid, summary
                    FROM trial ORDER BY id";
-        let rows = self.all(sql, [], |row| {
-            let trial = Trial {
+        let rows = self.query_all(sql, [], |row| {
+            let trial = TrialHeader {
                 cell: row.get(4)?,
                 label: Vec::new(),
                 repetition: row.get(6)?,
@@ -187,18 +187,18 @@ impl Run {
                 nodes: Vec::new(),
             };
             let texts: (String, Option<String>) = (row.get(5)?, row.get(10)?);
-            Ok((ended(row)?, TrialId(row.get(3)?), trial, row.get(9)?, texts))
+            Ok((read_end_columns(row)?, TrialId(row.get(3)?), trial, row.get(9)?, texts))
         })?;
         let full = |(end, id, trial, valid, (label, summary)): (
-            Ended,
+            EndColumns,
             TrialId,
-            Trial,
+            TrialHeader,
             _,
             (String, Option<String>),
         )| {
-            Ok(Recorded {
+            Ok(TrialRecord {
                 id,
-                trial: Trial {
+                trial: TrialHeader {
                     label: self.parse(&label)?,
                     operations: self.operations(id)?,
                     nodes: self.nodes(id)?,
@@ -216,8 +216,8 @@ impl Run {
             let it = full(it)?;
             let files = it.trial.nodes.iter().flat_map(|it| &it.configuration);
             memory += files.map(|it| it.text.len() as u64).sum::<u64>();
-            if memory > bounds::MEMORY {
-                return Err(Error::new(&self.path, Wrong::TooMuch));
+            if memory > bounds::MAX_QUERY_MEMORY {
+                return Err(Error::new(&self.path, ErrorCause::OutOfMemoryBudget));
             }
             all.push(it);
         }
@@ -226,7 +226,7 @@ impl Run {
 
     pub(crate) fn operations(&self, trial: TrialId) -> Result<Vec<Script>> {
         let sql = "SELECT name, weight, commands FROM operation WHERE trial = ? ORDER BY number";
-        let rows = self.all(sql, [trial.0], |row| {
+        let rows = self.query_all(sql, [trial.0], |row| {
             Ok((row.get::<_, String>(0)?, row.get::<_, u32>(1)?, row.get::<_, String>(2)?))
         })?;
         let script = |(name, weight, commands): (String, u32, String)| {
@@ -234,37 +234,42 @@ impl Run {
         };
         let all: Vec<Script> = rows.into_iter().map(script).collect::<Result<_>>()?;
         let distributions = all.iter().map(|it| 2 + it.commands.len()).sum::<usize>();
-        if distributions > bounds::DISTRIBUTIONS {
+        if distributions > bounds::MAX_DISTRIBUTIONS {
             let what = format!("trial {} measures {distributions} distributions each second", trial.0);
             return Err(Error::damaged(&self.path, what));
         }
         Ok(all)
     }
 
-    fn nodes(&self, trial: TrialId) -> Result<Vec<Node>> {
+    fn nodes(&self, trial: TrialId) -> Result<Vec<NodeRecord>> {
         let sql = "SELECT name, kind, version, program, entrance, limits, not_applied, number
                    FROM node WHERE trial = ? ORDER BY number";
-        let rows = self.all(sql, [trial.0], |row| {
-            let node = Node {
+        let rows = self.query_all(sql, [trial.0], |row| {
+            let node = NodeRecord {
                 name: row.get(0)?,
                 kind: row.get(1)?,
                 version: row.get(2)?,
                 program: row.get(3)?,
-                entrance: row.get(4)?,
+                transport: row.get(4)?,
                 limits: Value::Null,
-                not_applied: Vec::new(),
+                unapplied_limits: Vec::new(),
                 configuration: Vec::new(),
             };
             Ok((node, row.get::<_, String>(5)?, row.get::<_, String>(6)?, row.get::<_, i64>(7)?))
         })?;
         let sql = "SELECT c.name, d.text FROM configuration c JOIN document d ON d.id = c.document
                    WHERE c.trial = ? AND c.node = ? ORDER BY c.number";
-        let full = |(node, limits, not_applied, number): (Node, String, String, i64)| {
-            let files = self.all(sql, (trial.0, number), |row| {
+        let full = |(node, limits, not_applied, number): (NodeRecord, String, String, i64)| {
+            let files = self.query_all(sql, (trial.0, number), |row| {
                 Ok(Configuration { name: row.get(0)?, text: row.get(1)? })
             })?;
             let not_applied = self.parse(&not_applied)?;
-            Ok(Node { limits: self.json(&limits)?, not_applied, configuration: files, ..node })
+            Ok(NodeRecord {
+                limits: self.json(&limits)?,
+                unapplied_limits: not_applied,
+                configuration: files,
+                ..node
+            })
         };
         rows.into_iter().map(full).collect()
     }
@@ -280,8 +285,9 @@ impl Run {
     /// All samples of a trial, as [`Run::samples`], a part at a time: there may be more than memory holds.
     pub fn sample_parts(&self, trial: TrialId) -> Result<impl Iterator<Item = Result<Vec<Sample>>>> {
         let sql = "SELECT id FROM moment WHERE trial = ? ORDER BY id";
-        let moments: Vec<i64> = self.all(sql, [trial.0], |row| row.get(0))?;
-        let parts: Vec<(i64, i64)> = moments.chunks(MOMENTS).map(|it| (it[0], it[it.len() - 1])).collect();
+        let moments: Vec<i64> = self.query_all(sql, [trial.0], |row| row.get(0))?;
+        let parts: Vec<(i64, i64)> =
+            moments.chunks(MOMENTS_PER_READ).map(|it| (it[0], it[it.len() - 1])).collect();
         let condition = "m.id BETWEEN ? AND ? AND m.trial = ? ORDER BY m.id, v.number";
         Ok(parts.into_iter().map(move |(first, last)| self.samples_where(condition, (first, last, trial.0))))
     }
@@ -293,7 +299,7 @@ impl Run {
              CROSS JOIN sample v ON v.moment = m.id CROSS JOIN series s ON s.id = v.series WHERE {condition}"
         );
         let text = |it: String| Cow::Owned(it);
-        self.all(&sql, params, |row| {
+        self.query_all(&sql, params, |row| {
             Ok(Sample {
                 at: nanos(row, 0)?,
                 node: text(row.get(1)?),
@@ -312,7 +318,7 @@ impl Run {
 
     pub(crate) fn events_where(&self, condition: &str, params: impl Params) -> Result<Vec<LogEvent>> {
         let sql = format!("SELECT at_ns, node, kind, code, text FROM event WHERE {condition}");
-        let rows = self.all(&sql, params, |row| {
+        let rows = self.query_all(&sql, params, |row| {
             let kind = event_kind(&row.get::<_, String>(2)?);
             let at = nanos(row, 0)?;
             Ok(kind.map(|kind| (at, kind)).zip(Some((row.get(1)?, row.get(3)?, row.get(4)?))))
@@ -327,7 +333,7 @@ impl Run {
 
     /// Of the run and all its trials.
     pub fn notes(&self) -> Result<Vec<Note>> {
-        self.all("SELECT trial, subject, text FROM note ORDER BY id", [], |row| {
+        self.query_all("SELECT trial, subject, text FROM note ORDER BY id", [], |row| {
             Ok(Note {
                 trial: row.get::<_, Option<u32>>(0)?.map(TrialId),
                 subject: row.get(1)?,
@@ -338,19 +344,19 @@ impl Run {
 
     /// What the load brought back: its ticks together, and what was told at the end. `None` for a trial that did not get
     /// to its end, or measured nothing.
-    pub fn measured(&self, trial: TrialId) -> Result<Option<Measured>> {
-        self.measured_with(trial, || self.together(trial))
+    pub fn measurement(&self, trial: TrialId) -> Result<Option<Measurement>> {
+        self.measurement_with(trial, || self.total_interval(trial))
     }
 
     /// The same for whoever has added its seconds up already.
-    pub fn measured_with(
+    pub fn measurement_with(
         &self,
         trial: TrialId,
         together: impl FnOnce() -> Result<model::Interval>,
-    ) -> Result<Option<Measured>> {
+    ) -> Result<Option<Measurement>> {
         let sql = "SELECT window_ns, from_ns, to_ns, connecting_ns, aborted, suspended_ns, stolen_ns, exhausted, clients
                    FROM whole WHERE trial = ?";
-        let rows = self.all(sql, [trial.0], |row| {
+        let rows = self.query_all(sql, [trial.0], |row| {
             let ns = |at| nanos(row, at);
             let stolen = optional_nanos(row, 6)?;
             let times = (ns(0)?, ns(1)?, ns(2)?, ns(3)?, ns(5)?, stolen);
@@ -358,33 +364,34 @@ impl Run {
         })?;
         let Some((times, aborted, exhausted, clients)) = rows.into_iter().next() else { return Ok(None) };
         let (window, from, to, connecting, suspended, stolen) = times;
-        let jitter = self.one(
+        let jitter = self.query_one(
             "SELECT count, sum_ns, sum_of_squares, min_ns, max_ns, v2 FROM jitter WHERE trial = ?",
             [trial.0],
-            |row| rows::packed(row, 0),
+            |row| rows::encoded_histogram(row, 0),
         )?;
         let interval = together()?;
-        Ok(Some(Measured {
+        Ok(Some(Measurement {
             window,
             interval: model::Interval { from, to, ..interval },
             outages: Vec::new(),
             clients: unpack_counts(&clients).ok_or_else(|| Error::damaged(&self.path, "counts by client"))?,
-            efforts: self.efforts(trial)?,
-            connecting,
-            aborted,
-            jitter: Latency::unpack(&jitter).map_err(|it| Error::damaged(&self.path, it.to_string()))?,
+            thread_usage: self.thread_usage(trial)?,
+            connect_time: connecting,
+            aborted_clients: aborted,
+            jitter: LatencyHistogram::decode(&jitter)
+                .map_err(|it| Error::damaged(&self.path, it.to_string()))?,
             suspended,
-            stolen,
-            exhausted,
+            steal_time: stolen,
+            exhausted_connects: exhausted,
         }))
     }
 
-    fn efforts(&self, trial: TrialId) -> Result<Vec<Effort>> {
+    fn thread_usage(&self, trial: TrialId) -> Result<Vec<ThreadUsage>> {
         let sql = "SELECT user_ns, system_ns, spun_ns, starved_ns, wakeups, longest_stall_ns, wall_ns
                    FROM effort WHERE trial = ? ORDER BY thread";
-        self.all(sql, [trial.0], |row| {
+        self.query_all(sql, [trial.0], |row| {
             let ns = |at| nanos(row, at);
-            Ok(Effort {
+            Ok(ThreadUsage {
                 user: ns(0)?,
                 system: ns(1)?,
                 spun: ns(2)?,
@@ -396,7 +403,7 @@ impl Run {
         })
     }
 
-    pub(crate) fn one<T>(
+    pub(crate) fn query_one<T>(
         &self,
         sql: &str,
         params: impl Params,
@@ -406,7 +413,7 @@ impl Run {
         row().map_err(Error::sqlite(&self.path, "read"))
     }
 
-    pub(crate) fn all<T>(
+    pub(crate) fn query_all<T>(
         &self,
         sql: &str,
         params: impl Params,
@@ -414,15 +421,17 @@ impl Run {
     ) -> Result<Vec<T>> {
         let (mut all, mut memory) = (Vec::new(), 0);
         self.for_each(sql, params, |row| {
-            memory += size_of::<T>() as u64 + lengths(row)?;
-            if memory > bounds::MEMORY {
+            memory += size_of::<T>() as u64 + row_bytes(row)?;
+            if memory > bounds::MAX_QUERY_MEMORY {
                 return Err(rusqlite::Error::InvalidQuery);
             }
             all.push(read(row)?);
             Ok(())
         })
-        .map_err(|error| match error.wrong {
-            Wrong::Sqlite { .. } if memory > bounds::MEMORY => Error::new(&self.path, Wrong::TooMuch),
+        .map_err(|error| match error.cause {
+            ErrorCause::Sqlite { .. } if memory > bounds::MAX_QUERY_MEMORY => {
+                Error::new(&self.path, ErrorCause::OutOfMemoryBudget)
+            }
             _ => error,
         })?;
         Ok(all)
@@ -455,14 +464,14 @@ impl Run {
 }
 
 /// Status, reason and end as they stand in a row.
-type Ended = (Option<String>, Option<String>, Option<u64>);
+type EndColumns = (Option<String>, Option<String>, Option<u64>);
 
-fn ended(row: &Row<'_>) -> rusqlite::Result<Ended> {
+fn read_end_columns(row: &Row<'_>) -> rusqlite::Result<EndColumns> {
     Ok((row.get(0)?, row.get(1)?, rows::optional_unix_ms(row, 2)?))
 }
 
 /// Bytes of a row's texts and blobs.
-fn lengths(row: &Row<'_>) -> rusqlite::Result<u64> {
+fn row_bytes(row: &Row<'_>) -> rusqlite::Result<u64> {
     let columns = row.as_ref().column_count();
     (0..columns).try_fold(0, |sum, at| {
         Ok(sum
@@ -473,7 +482,7 @@ fn lengths(row: &Row<'_>) -> rusqlite::Result<u64> {
     })
 }
 
-fn is_half_written(error: &rusqlite::Error) -> bool {
+fn is_incomplete(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error_code();
     code == Some(ErrorCode::ReadOnly) || code == Some(ErrorCode::CannotOpen)
 }

@@ -2,9 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::read::Run;
-use crate::rows::{self, Class, Kind, NO_OPERATION, count, nanos};
+use crate::rows::{self, FailureClass, HistogramKind, NO_OPERATION, count, nanos};
 use crate::words::TrialId;
-use model::{Failures, Interval, Latency, Tick};
+use model::{FailureCounts, Interval, LatencyHistogram, Tick};
 use rusqlite::Row;
 use std::ops::Range;
 
@@ -14,10 +14,10 @@ pub struct Ticks<'a> {
     run: &'a Run,
     trial: TrialId,
     /// By operation, how many commands are measured one by one.
-    shape: Vec<usize>,
+    commands: Vec<usize>,
     ids: std::vec::IntoIter<i64>,
     /// How many were read, and the least number of the next one.
-    place: u64,
+    position: u64,
     next: u64,
 }
 
@@ -31,26 +31,33 @@ impl Run {
     pub fn ticks_after(&self, trial: TrialId, known: usize) -> Result<Ticks<'_>> {
         let shape = self.operations(trial)?.iter().map(|it| it.commands.len()).collect();
         let sql = "SELECT id FROM tick WHERE trial = ? ORDER BY id LIMIT -1 OFFSET ?";
-        let ids = self.all(sql, (trial.0, known as i64), |row| row.get(0))?;
-        Ok(Ticks { run: self, trial, shape, ids: ids.into_iter(), place: known as u64, next: known as u64 })
+        let ids = self.query_all(sql, (trial.0, known as i64), |row| row.get(0))?;
+        Ok(Ticks {
+            run: self,
+            trial,
+            commands: shape,
+            ids: ids.into_iter(),
+            position: known as u64,
+            next: known as u64,
+        })
     }
 }
 
 impl Ticks<'_> {
     /// How many are yet to come.
-    pub fn left(&self) -> usize {
+    pub fn remaining(&self) -> usize {
         self.ids.len()
     }
 
     /// Without its samples.
     fn counts(&self, id: i64) -> Result<Tick> {
-        let mut interval = Interval::new(&self.shape);
+        let mut interval = Interval::new(&self.commands);
         let sql = "SELECT second, from_ns, to_ns, begun, in_flight FROM tick WHERE id = ?";
         let row = |row: &Row<'_>| {
             Ok((count(row, 0)?, nanos(row, 1)?, nanos(row, 2)?, count(row, 3)?, count(row, 4)?))
         };
-        let (second, from, to, begun, in_flight) = self.run.one(sql, [id], row)?;
-        (interval.from, interval.to, interval.begun) = (from, to, begun);
+        let (second, from, to, begun, in_flight) = self.run.query_one(sql, [id], row)?;
+        (interval.from, interval.to, interval.started) = (from, to, begun);
         self.outcomes(id, &mut interval)?;
         self.failures(id, &mut interval)?;
         self.statements(id, &mut interval)?;
@@ -62,15 +69,15 @@ impl Ticks<'_> {
     fn outcomes(&self, id: i64, interval: &mut Interval) -> Result<()> {
         let sql =
             "SELECT operation, ok, late, dropped, retried, retries, above_limit FROM outcome WHERE tick = ?";
-        let rows = self.run.all(sql, [id], |row| {
+        let rows = self.run.query_all(sql, [id], |row| {
             let count = |at| count(row, at);
             Ok((row.get(0)?, [count(1)?, count(2)?, count(3)?, count(4)?, count(5)?, count(6)?]))
         })?;
         for (operation, counts) in rows {
             if counts[1] > counts[0] {
-                return Err(self.odd("a count"));
+                return Err(self.damaged("a count"));
             }
-            let cell = &mut interval.cells[self.place(operation, 0..self.shape.len())?];
+            let cell = &mut interval.scripts[self.index(operation, 0..self.commands.len())?];
             [cell.ok, cell.late, cell.dropped, cell.retried, cell.retries, cell.above_limit] = counts;
         }
         Ok(())
@@ -78,18 +85,19 @@ impl Ticks<'_> {
 
     fn failures(&self, id: i64, interval: &mut Interval) -> Result<()> {
         let sql = "SELECT class, operation, code, count FROM failure WHERE tick = ? ORDER BY class, operation, number";
-        let rows = self.run.all(sql, [id], |row| {
+        let rows = self.run.query_all(sql, [id], |row| {
             Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get::<_, Option<String>>(2)?, count(row, 3)?))
         })?;
         for (class, operation, code, count) in rows {
-            let failures: &mut Failures = if class == Class::Refused as i64 && operation == NO_OPERATION {
-                &mut interval.refused
-            } else {
-                let cell = &mut interval.cells[self.place(operation, 0..self.shape.len())?];
-                if class == Class::Failed as i64 { &mut cell.failed } else { &mut cell.unknown }
-            };
+            let failures: &mut FailureCounts =
+                if class == FailureClass::Refused as i64 && operation == NO_OPERATION {
+                    &mut interval.refused
+                } else {
+                    let cell = &mut interval.scripts[self.index(operation, 0..self.commands.len())?];
+                    if class == FailureClass::Failed as i64 { &mut cell.failed } else { &mut cell.unknown }
+                };
             match code {
-                Some(text) => failures.add(rows::code(&text).ok_or_else(|| self.odd("a code"))?, count),
+                Some(text) => failures.add(rows::code(&text).ok_or_else(|| self.damaged("a code"))?, count),
                 None => failures.add_other(count),
             }
         }
@@ -98,12 +106,13 @@ impl Ticks<'_> {
 
     fn statements(&self, id: i64, interval: &mut Interval) -> Result<()> {
         let sql = "SELECT operation, command, failures, retries FROM statement WHERE tick = ?";
-        let rows =
-            self.run.all(sql, [id], |row| Ok((row.get(0)?, row.get(1)?, count(row, 2)?, count(row, 3)?)))?;
+        let rows = self
+            .run
+            .query_all(sql, [id], |row| Ok((row.get(0)?, row.get(1)?, count(row, 2)?, count(row, 3)?)))?;
         for (operation, command, failures, retries) in rows {
-            let operation = self.place(operation, 0..self.shape.len())?;
-            let command = self.place(command, 0..self.shape[operation])?;
-            let statement = &mut interval.cells[operation].statements[command];
+            let operation = self.index(operation, 0..self.commands.len())?;
+            let command = self.index(command, 0..self.commands[operation])?;
+            let statement = &mut interval.scripts[operation].statements[command];
             (statement.failures, statement.retries) = (failures, retries);
         }
         Ok(())
@@ -112,13 +121,14 @@ impl Ticks<'_> {
     fn histograms(&self, id: i64, interval: &mut Interval) -> Result<()> {
         let sql = "SELECT kind, operation, command, count, sum_ns, sum_of_squares, min_ns, max_ns, v2
                    FROM histogram WHERE tick = ?";
-        let rows = self.run.all(sql, [id], |row| {
+        let rows = self.run.query_all(sql, [id], |row| {
             let number = |at| row.get::<_, Option<i64>>(at).map(Option::unwrap_or_default);
-            Ok((row.get(0)?, number(1)?, number(2)?, rows::packed(row, 3)?))
+            Ok((row.get(0)?, number(1)?, number(2)?, rows::encoded_histogram(row, 3)?))
         })?;
         for (kind, operation, command, packed) in rows {
-            let it = Latency::unpack(&packed).map_err(|it| Error::damaged(&self.run.path, it.to_string()))?;
-            let kind = Kind::of_number(kind).ok_or_else(|| self.odd("a kind of histogram"))?;
+            let it = LatencyHistogram::decode(&packed)
+                .map_err(|it| Error::damaged(&self.run.path, it.to_string()))?;
+            let kind = HistogramKind::from_number(kind).ok_or_else(|| self.damaged("a kind of histogram"))?;
             *self.slot(interval, kind, operation, command)? = it;
         }
         Ok(())
@@ -130,9 +140,9 @@ impl Ticks<'_> {
         }
         let sql = "SELECT operation, command, sum_bytes, min_bytes, max_bytes, buckets FROM answer
                    WHERE tick = ? ORDER BY operation, command";
-        for it in self.run.all(sql, [id], |row| rows::answers(row, 0))? {
-            let it = it.filter(|it| usize::from(it.operation) < self.shape.len());
-            interval.answers.push(it.ok_or_else(|| self.odd("sizes of answers"))?);
+        for it in self.run.query_all(sql, [id], |row| rows::answer_sizes(row, 0))? {
+            let it = it.filter(|it| usize::from(it.operation) < self.commands.len());
+            interval.answers.push(it.ok_or_else(|| self.damaged("sizes of answers"))?);
         }
         Ok(())
     }
@@ -140,31 +150,31 @@ impl Ticks<'_> {
     fn slot<'i>(
         &self,
         interval: &'i mut Interval,
-        kind: Kind,
+        kind: HistogramKind,
         operation: i64,
         command: i64,
-    ) -> Result<&'i mut Latency> {
+    ) -> Result<&'i mut LatencyHistogram> {
         match kind {
-            Kind::SendLag => return Ok(&mut interval.send_lag),
-            Kind::BacklogWait => return Ok(&mut interval.backlog_wait),
-            Kind::Connects => return Ok(&mut interval.connects),
-            Kind::Response | Kind::Service | Kind::Statement => {}
+            HistogramKind::SendLag => return Ok(&mut interval.send_lag),
+            HistogramKind::BacklogWait => return Ok(&mut interval.backlog_wait),
+            HistogramKind::Connects => return Ok(&mut interval.connects),
+            HistogramKind::Response | HistogramKind::Service | HistogramKind::Statement => {}
         }
-        let operation = self.place(operation, 0..self.shape.len())?;
-        let cell = &mut interval.cells[operation];
+        let operation = self.index(operation, 0..self.commands.len())?;
+        let cell = &mut interval.scripts[operation];
         match kind {
-            Kind::Response => Ok(&mut cell.response),
-            Kind::Service => Ok(&mut cell.service),
-            _ => Ok(&mut cell.statements[self.place(command, 0..self.shape[operation])?].service),
+            HistogramKind::Response => Ok(&mut cell.response),
+            HistogramKind::Service => Ok(&mut cell.service),
+            _ => Ok(&mut cell.statements[self.index(command, 0..self.commands[operation])?].service),
         }
     }
 
-    fn place(&self, number: i64, range: Range<usize>) -> Result<usize> {
+    fn index(&self, number: i64, range: Range<usize>) -> Result<usize> {
         let it = usize::try_from(number).ok().filter(|it| range.contains(it));
-        it.ok_or_else(|| self.odd("a number of an operation or command"))
+        it.ok_or_else(|| self.damaged("a number of an operation or command"))
     }
 
-    fn odd(&self, what: &str) -> Error {
+    fn damaged(&self, what: &str) -> Error {
         Error::damaged(&self.run.path, format!("{what} that cannot be, in trial {}", self.trial.0))
     }
 }
@@ -178,10 +188,10 @@ impl Iterator for Ticks<'_> {
             let condition = "m.trial = ? AND m.tick = ? ORDER BY m.id, v.number";
             let samples = self.run.samples_where(condition, (self.trial.0, id))?;
             let counts = self.counts(id)?;
-            if !rows::is_second(counts.second, self.place, self.next) {
-                return Err(self.odd("a second"));
+            if !rows::is_second(counts.second, self.position, self.next) {
+                return Err(self.damaged("a second"));
             }
-            (self.place, self.next) = (self.place + 1, counts.second + 1);
+            (self.position, self.next) = (self.position + 1, counts.second + 1);
             Ok(Tick { samples, ..counts })
         };
         Some(tick())

@@ -10,8 +10,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// Asks for the run in `path` to be ended, as by Ctrl-C.
-pub fn ask_to_end(path: &Path) -> Result<()> {
-    let place = place(path);
+pub fn request_stop(path: &Path) -> Result<()> {
+    let place = request_path(path);
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&place) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
@@ -20,19 +20,19 @@ pub fn ask_to_end(path: &Path) -> Result<()> {
 }
 
 /// Whether that was asked for.
-pub fn is_asked_to_end(path: &Path) -> bool {
-    place(path).symlink_metadata().is_ok_and(|it| it.is_file() && it.len() == 0)
+pub fn is_stop_requested(path: &Path) -> bool {
+    request_path(path).symlink_metadata().is_ok_and(|it| it.is_file() && it.len() == 0)
 }
 
 /// Takes the request away, if there is one.
-pub(crate) fn forget(path: &Path) {
+pub(crate) fn clear_request(path: &Path) {
     // A file of this name that is not empty is somebody else's.
-    if is_asked_to_end(path) {
-        let _ = fs::remove_file(place(path));
+    if is_stop_requested(path) {
+        let _ = fs::remove_file(request_path(path));
     }
 }
 
-fn place(path: &Path) -> PathBuf {
+fn request_path(path: &Path) -> PathBuf {
     path.with_extension("stop")
 }
 
@@ -41,23 +41,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn asking_twice_is_asking_once() {
+    fn stop_request_is_idempotent() {
         let folder = std::env::temp_dir().join(format!("pgdyno-request-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("there is room for temporary files");
         let (one, other) = (folder.join("one.dyno"), folder.join("other.dyno"));
         for _ in 0..2 {
-            ask_to_end(&one).expect("the folder is ours");
-            assert!(is_asked_to_end(&one) && !is_asked_to_end(&other));
+            request_stop(&one).expect("the folder is ours");
+            assert!(is_stop_requested(&one) && !is_stop_requested(&other));
         }
         for _ in 0..2 {
-            forget(&one);
-            assert!(!is_asked_to_end(&one));
+            clear_request(&one);
+            assert!(!is_stop_requested(&one));
         }
         fs::write(folder.join("one.stop"), "notes").expect("the folder is ours");
-        forget(&one);
-        assert!(!is_asked_to_end(&one) && folder.join("one.stop").exists());
+        clear_request(&one);
+        assert!(!is_stop_requested(&one) && folder.join("one.stop").exists());
         fs::remove_file(folder.join("one.stop")).expect("it is there");
         fs::remove_dir(&folder).expect("nothing is left in it");
-        assert!(ask_to_end(&one).is_err(), "the folder has gone");
+        assert!(request_stop(&one).is_err(), "the folder has gone");
     }
 }

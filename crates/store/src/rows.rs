@@ -1,12 +1,12 @@
 //! How do the words of `model` stand in rows?
 
-use model::{AnswerSizes, Code, EventKind, Nanos, Packed, Sizes};
+use model::{AnswerSizes, Code, EncodedHistogram, EventKind, Nanos, SizeHistogram};
 use rusqlite::Row;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};
 
 /// What a histogram is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum HistogramKind {
     Response = 0,
     Service = 1,
     Statement = 2,
@@ -15,9 +15,9 @@ pub enum Kind {
     Connects = 5,
 }
 
-impl Kind {
-    pub fn of_number(number: i64) -> Option<Kind> {
-        use Kind::*;
+impl HistogramKind {
+    pub fn from_number(number: i64) -> Option<HistogramKind> {
+        use HistogramKind::*;
         [Response, Service, Statement, SendLag, BacklogWait, Connects]
             .into_iter()
             .find(|it| *it as i64 == number)
@@ -26,7 +26,7 @@ impl Kind {
 
 /// Which failures a row counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum FailureClass {
     Failed = 0,
     Unknown = 1,
     Refused = 2,
@@ -36,61 +36,61 @@ pub enum Class {
 pub const NO_OPERATION: i64 = -1;
 
 /// All 64 bits, also those beyond what SQLite counts to.
-pub fn bits(it: u64) -> i64 {
+pub fn to_sql_bits(it: u64) -> i64 {
     it as i64
 }
 
-pub fn unbits(it: i64) -> u64 {
+pub fn from_sql_bits(it: i64) -> u64 {
     it as u64
 }
 
 /// Counts and durations are below these bounds, so that sums over all seconds of a trial fit into 64 bits: a billion
 /// transactions in a second, and more than a year of nanoseconds.
-const GREATEST_COUNT: i64 = 1 << 40;
-const GREATEST_NANOS: i64 = 1 << 55;
+const MAX_COUNT: i64 = 1 << 40;
+const MAX_NANOS: i64 = 1 << 55;
 /// The last millisecond of the year 9999.
-const GREATEST_UNIX_MS: i64 = 253_402_300_799_999;
+const MAX_UNIX_MS: i64 = 253_402_300_799_999;
 /// Of nanoseconds, in one distribution.
-const GREATEST_SUM: u128 = 1 << 100;
+const MAX_SUM: u128 = 1 << 100;
 
 /// How often something happened, from column `at`.
 pub fn count(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
-    ranged(at, row.get(at)?, GREATEST_COUNT)
+    check_range(at, row.get(at)?, MAX_COUNT)
 }
 
 /// A moment or duration from column `at`.
 pub fn nanos(row: &Row<'_>, at: usize) -> rusqlite::Result<Nanos> {
-    ranged(at, row.get(at)?, GREATEST_NANOS).map(Nanos)
+    check_range(at, row.get(at)?, MAX_NANOS).map(Nanos)
 }
 
 /// A Unix time in milliseconds from column `at`.
 pub fn unix_ms(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
-    ranged(at, row.get(at)?, GREATEST_UNIX_MS)
+    check_range(at, row.get(at)?, MAX_UNIX_MS)
 }
 
 /// [`nanos`] where there may be none.
 pub fn optional_nanos(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Nanos>> {
     let value: Option<i64> = row.get(at)?;
-    value.map(|it| ranged(at, it, GREATEST_NANOS).map(Nanos)).transpose()
+    value.map(|it| check_range(at, it, MAX_NANOS).map(Nanos)).transpose()
 }
 
 /// [`unix_ms`] where there may be none.
 pub fn optional_unix_ms(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<u64>> {
     let value: Option<i64> = row.get(at)?;
-    value.map(|it| ranged(at, it, GREATEST_UNIX_MS)).transpose()
+    value.map(|it| check_range(at, it, MAX_UNIX_MS)).transpose()
 }
 
-fn ranged(at: usize, it: i64, greatest: i64) -> rusqlite::Result<u64> {
+fn check_range(at: usize, it: i64, greatest: i64) -> rusqlite::Result<u64> {
     let wrong = || rusqlite::Error::IntegralValueOutOfRange(at, it);
     u64::try_from(it).ok().filter(|_| it <= greatest).ok_or_else(wrong)
 }
 
 /// Seconds that a trial may lack: those that the disk was too slow for.
-const GREATEST_GAP: u64 = 3600;
+const MAX_GAP_SECONDS: u64 = 3600;
 
 /// Whether a trial's second, the `place`th that was stored, may have this number when `next` is the least one.
 pub fn is_second(number: u64, place: u64, next: u64) -> bool {
-    (next..=place + GREATEST_GAP).contains(&number)
+    (next..=place + MAX_GAP_SECONDS).contains(&number)
 }
 
 /// A sum of nanoseconds: a number while it fits, decimal digits beyond; SQL adds either.
@@ -115,32 +115,32 @@ impl FromSql for Sum {
 }
 
 /// From six columns in the order count, sum, sum of squares, min, max, v2, beginning with column `at`.
-pub fn packed(row: &Row<'_>, at: usize) -> rusqlite::Result<Packed> {
+pub fn encoded_histogram(row: &Row<'_>, at: usize) -> rusqlite::Result<EncodedHistogram> {
     let sum = row.get::<_, Sum>(at + 1)?.0;
     let sum_of_squares: f64 = row.get(at + 2)?;
-    if sum > GREATEST_SUM || !sum_of_squares.is_finite() {
+    if sum > MAX_SUM || !sum_of_squares.is_finite() {
         return Err(rusqlite::Error::IntegralValueOutOfRange(at + 1, i64::MAX));
     }
-    Ok(Packed {
+    Ok(EncodedHistogram {
         count: count(row, at)?,
         sum,
         sum_of_squares,
-        min: unbits(row.get(at + 3)?),
-        max: unbits(row.get(at + 4)?),
+        min: from_sql_bits(row.get(at + 3)?),
+        max: from_sql_bits(row.get(at + 4)?),
         v2: row.get(at + 5)?,
     })
 }
 
 /// From six columns in the order operation, command, sum, min, max, buckets, beginning with column `at`; `None` for what
 /// cannot be.
-pub fn answers(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<AnswerSizes>> {
+pub fn answer_sizes(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<AnswerSizes>> {
     let (operation, command) = (row.get(at)?, row.get(at + 1)?);
     let sum = row.get::<_, Sum>(at + 2)?.0;
-    let (min, max) = (unbits(row.get(at + 3)?), unbits(row.get(at + 4)?));
+    let (min, max) = (from_sql_bits(row.get(at + 3)?), from_sql_bits(row.get(at + 4)?));
     let Some(packed) = unpack_counts(&row.get::<_, Vec<u8>>(at + 5)?) else { return Ok(None) };
     let (pairs, rest) = packed.as_chunks::<2>();
     let buckets = pairs.iter().map(|[at, count]| (usize::try_from(*at).unwrap_or(usize::MAX), *count));
-    let sizes = Sizes::from_parts(buckets, sum, min, max).filter(|_| rest.is_empty());
+    let sizes = SizeHistogram::from_parts(buckets, sum, min, max).filter(|_| rest.is_empty());
     Ok(sizes.map(|sizes| AnswerSizes { operation, command, sizes }))
 }
 
@@ -168,7 +168,7 @@ const EVENTS: [(EventKind, &str); 11] = [
     (EventKind::Error, "error"),
     (EventKind::Lifecycle, "lifecycle"),
     (EventKind::Fault, "fault"),
-    (EventKind::Healed, "healed"),
+    (EventKind::Reverted, "healed"),
     (EventKind::Promoted, "promoted"),
     (EventKind::Rejoined, "rejoined"),
     (EventKind::Other, "other"),
@@ -206,7 +206,7 @@ pub fn unpack_counts(bytes: &[u8]) -> Option<Vec<u64>> {
         it |= u64::from(byte & 0x7f) << shift;
         shift += 7;
         if byte < 0x80 {
-            if it > GREATEST_COUNT as u64 {
+            if it > MAX_COUNT as u64 {
                 return None;
             }
             all.push(it);
@@ -221,9 +221,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_come_back() {
+    fn codes_round_trip() {
         let network = [Code::Net(104), Code::Net(65_535), Code::Http(503)];
-        for it in [Code::SqlState(*b"40P01"), Code::UNEXPECTED, Code::ABSENT].into_iter().chain(network) {
+        for it in [Code::SqlState(*b"40P01"), Code::TEXT_NOT_FOUND, Code::CAPTURE_NOT_FOUND]
+            .into_iter()
+            .chain(network)
+        {
             assert_eq!(code(&it.to_string()), Some(it));
         }
         for text in ["", "net", "net x", "HTTP 70000", "4000", "400011"] {
@@ -232,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_come_back() {
+    fn counts_round_trip() {
         for all in [vec![], vec![0], vec![127, 128, 300, 0, 1 << 40], vec![1; 1000]] {
             assert_eq!(unpack_counts(&pack_counts(&all)), Some(all));
         }

@@ -9,11 +9,11 @@
 pub const VERSION: i64 = 2;
 
 /// `dyno`, in the header of each file: <https://sqlite.org/pragma.html#pragma_application_id>.
-pub(crate) const APPLICATION: i64 = 0x6479_6e6f;
+pub(crate) const APPLICATION_ID: i64 = 0x6479_6e6f;
 
 /// One statement of the schema, as SQLite keeps it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Statement<'a> {
+pub(crate) struct SchemaStatement<'a> {
     /// `table`, `index` or `view`.
     pub kind: &'a str,
     pub name: &'a str,
@@ -23,28 +23,28 @@ pub(crate) struct Statement<'a> {
 }
 
 /// Everything in the schema of a file that is written now.
-pub(crate) fn statements() -> impl Iterator<Item = Statement<'static>> {
+pub(crate) fn statements() -> impl Iterator<Item = SchemaStatement<'static>> {
     split(TABLES).chain(split(ANSWERS)).chain(split(VIEWS))
 }
 
 /// Statements that earlier builds wrote in this format, and that are still read.
-pub(crate) fn former() -> impl Iterator<Item = Statement<'static>> {
-    split(FORMER)
+pub(crate) fn legacy_statements() -> impl Iterator<Item = SchemaStatement<'static>> {
+    split(LEGACY_TABLES)
 }
 
-fn split(sql: &str) -> impl Iterator<Item = Statement<'_>> {
+fn split(sql: &str) -> impl Iterator<Item = SchemaStatement<'_>> {
     sql.split(';').map(str::trim).filter(|it| !it.is_empty()).map(|sql| {
         let mut words = sql.split_whitespace().skip(1);
         let mut word = || words.next().expect("a statement names what it makes");
         let (kind, name) = (word(), word());
         let table = if kind == "INDEX" { words.nth(1).expect("an index is on a table") } else { name };
         let kind = ["table", "index", "view"].into_iter().find(|it| it.eq_ignore_ascii_case(kind));
-        Statement { kind: kind.expect("nothing else is made"), name, table, sql }
+        SchemaStatement { kind: kind.expect("nothing else is made"), name, table, sql }
     })
 }
 
 /// A table that changes without a new [`VERSION`] leaves its former statement here.
-const FORMER: &str = "";
+const LEGACY_TABLES: &str = "";
 
 pub(crate) const TABLES: &str = "
 CREATE TABLE run (

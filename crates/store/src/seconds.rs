@@ -3,19 +3,21 @@
 //! [`crate::Ticks`] give each second as it was measured; here distributions stay small, which takes a hundredth of the time.
 
 use crate::error::{Error, Result};
-use crate::read::{MOMENTS, Run};
-use crate::rows::{self, Class, Kind, NO_OPERATION, count, nanos};
+use crate::read::{MOMENTS_PER_READ, Run};
+use crate::rows::{self, FailureClass, HistogramKind, NO_OPERATION, count, nanos};
 use crate::words::TrialId;
-use model::{Failures, Interval, OperationSecond, Sample, Second, Sparse, Together, Unpacker};
+use model::{
+    FailureCounts, HistogramDecoder, Interval, OperationSecond, Sample, Second, SecondSum, SparseHistogram,
+};
 use rusqlite::Row;
 use std::borrow::Cow;
 
 /// So many are read at once.
-const BLOCK: usize = 64;
+const SECONDS_PER_READ: usize = 64;
 
 /// Which distributions are read. Unpacking them takes most of the time, and two threads may share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum HistogramSelection {
     All,
     /// Service times, of operations and of their commands.
     Service,
@@ -29,87 +31,88 @@ pub struct Seconds<'a> {
     run: &'a Run,
     trial: TrialId,
     /// By operation, how many commands are measured one by one.
-    shape: Vec<usize>,
+    commands: Vec<usize>,
     /// Of the ticks that are still to be read.
     ids: std::vec::IntoIter<i64>,
     read: std::vec::IntoIter<Second>,
     /// How many were read, and the least number of the next one.
-    place: u64,
+    position: u64,
     next: u64,
-    wanted: Wanted,
+    selection: HistogramSelection,
     /// Sizes of answers are read with response times, where the file has them.
     has_answers: bool,
-    unpacker: Unpacker,
+    unpacker: HistogramDecoder,
 }
 
 impl Run {
     /// In the order in which they were told.
-    pub fn seconds(&self, trial: TrialId, wanted: Wanted) -> Result<Seconds<'_>> {
-        let shape = self.shape(trial)?;
-        let ids = self.all("SELECT id FROM tick WHERE trial = ? ORDER BY id", [trial.0], |row| row.get(0))?;
+    pub fn seconds(&self, trial: TrialId, wanted: HistogramSelection) -> Result<Seconds<'_>> {
+        let shape = self.command_counts(trial)?;
+        let ids =
+            self.query_all("SELECT id FROM tick WHERE trial = ? ORDER BY id", [trial.0], |row| row.get(0))?;
         let (ids, read) = (ids.into_iter(), Vec::new().into_iter());
-        let has_answers = wanted != Wanted::Service && self.has_answers()?;
+        let has_answers = wanted != HistogramSelection::Service && self.has_answers()?;
         Ok(Seconds {
             run: self,
             trial,
-            shape,
+            commands: shape,
             ids,
             read,
-            place: 0,
+            position: 0,
             next: 0,
-            wanted,
+            selection: wanted,
             has_answers,
-            unpacker: Unpacker::new(),
+            unpacker: HistogramDecoder::new(),
         })
     }
 
     /// Whether the file has sizes of answers: since version 2.
     pub(crate) fn has_answers(&self) -> Result<bool> {
         let sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'answer'";
-        Ok(self.one(sql, [], |row| row.get::<_, i64>(0))? > 0)
+        Ok(self.query_one(sql, [], |row| row.get::<_, i64>(0))? > 0)
     }
 
     /// By operation, how many commands are measured one by one.
-    pub fn shape(&self, trial: TrialId) -> Result<Vec<usize>> {
+    pub fn command_counts(&self, trial: TrialId) -> Result<Vec<usize>> {
         Ok(self.operations(trial)?.iter().map(|it| it.commands.len()).collect())
     }
 
     /// All seconds of a trial as one interval; empty if there are none.
-    pub(crate) fn together(&self, trial: TrialId) -> Result<Interval> {
-        let mut all = Together::new(&self.shape(trial)?);
-        for it in self.seconds(trial, Wanted::All)? {
+    pub(crate) fn total_interval(&self, trial: TrialId) -> Result<Interval> {
+        let mut all = SecondSum::new(&self.command_counts(trial)?);
+        for it in self.seconds(trial, HistogramSelection::All)? {
             all.add(&it?);
         }
-        Ok((&all.second()).into())
+        Ok((&all.to_second()).into())
     }
 
     /// Gives every sample of these series to `each`, in the order in which they were told.
-    pub fn each_sample(
+    pub fn for_each_sample(
         &self,
         trial: TrialId,
         series: &[&'static str],
         mut each: impl FnMut(Sample),
     ) -> Result<()> {
-        struct Known {
+        struct SeriesKey {
             node: String,
             series: &'static str,
             label: String,
         }
         let sql = "SELECT id, node, series, label FROM series ORDER BY id";
-        let rows = self.all(sql, [], |row| {
+        let rows = self.query_all(sql, [], |row| {
             let name: String = row.get(2)?;
             let series = series.iter().find(|it| **it == name).copied();
             Ok((row.get::<_, i64>(0)?, series, row.get(1)?, row.get(3)?))
         })?;
-        let mut known: Vec<Option<Known>> = Vec::new();
+        let mut known: Vec<Option<SeriesKey>> = Vec::new();
         for (id, series, node, label) in rows {
             let id = usize::try_from(id).ok().filter(|it| *it < 1 << 20);
             let id = id.ok_or_else(|| self.damaged("a series of no number"))?;
             known.resize_with(known.len().max(id + 1), || None);
-            known[id] = series.map(|series| Known { node, series, label });
+            known[id] = series.map(|series| SeriesKey { node, series, label });
         }
         let sql = "SELECT id FROM moment WHERE trial = ? ORDER BY id";
-        let moments: Vec<i64> = self.all(sql, [trial.0], |row| row.get(0))?;
+        let moments: Vec<i64> = self.query_all(sql, [trial.0], |row| row.get(0))?;
         // In the order in which they lie nothing is to be sorted.
         let sql = "SELECT m.at_ns, v.series, v.value FROM moment m NOT INDEXED CROSS JOIN sample v ON v.moment = m.id
                    WHERE m.id BETWEEN ? AND ? AND m.trial = ? ORDER BY m.id, v.number";
@@ -129,7 +132,7 @@ impl Run {
             }
             Ok(())
         };
-        for it in moments.chunks(MOMENTS) {
+        for it in moments.chunks(MOMENTS_PER_READ) {
             self.for_each(sql, (it[0], it[it.len() - 1], trial.0), &mut sample)?;
         }
         Ok(())
@@ -142,7 +145,7 @@ impl Run {
 
 impl Seconds<'_> {
     /// How many are yet to come.
-    pub fn left(&self) -> usize {
+    pub fn remaining(&self) -> usize {
         self.read.len() + self.ids.len()
     }
 
@@ -154,30 +157,30 @@ impl Seconds<'_> {
             statements: vec![Default::default(); *n],
             ..OperationSecond::default()
         };
-        let empty = Second { operations: self.shape.iter().map(operation).collect(), ..Second::default() };
+        let empty = Second { operations: self.commands.iter().map(operation).collect(), ..Second::default() };
         let mut all = vec![empty; ids.len()];
         // Rows come in the order of ticks; those of another trial are nobody's.
         let place = |row: &Row<'_>| Ok::<_, rusqlite::Error>(ids.binary_search(&row.get(0)?).ok());
         let sql = "SELECT id, second, from_ns, to_ns, begun, in_flight FROM tick WHERE id BETWEEN ? AND ? ORDER BY id";
         run.for_each(sql, between, |row| {
             if let Some(it) = place(row)?.map(|it| &mut all[it]) {
-                (it.second, it.begun, it.in_flight) = (count(row, 1)?, count(row, 4)?, count(row, 5)?);
+                (it.second, it.started, it.in_flight) = (count(row, 1)?, count(row, 4)?, count(row, 5)?);
                 (it.from, it.to) = (nanos(row, 2)?, nanos(row, 3)?);
             }
             Ok(())
         })?;
         let mut wrong = None;
         for it in &all {
-            if !rows::is_second(it.second, self.place, self.next) {
+            if !rows::is_second(it.second, self.position, self.next) {
                 wrong = Some("a second");
             }
-            (self.place, self.next) = (self.place + 1, it.second + 1);
+            (self.position, self.next) = (self.position + 1, it.second + 1);
         }
         let sql = "SELECT tick, operation, ok, late, dropped, retried, retries, above_limit
                    FROM outcome WHERE tick BETWEEN ? AND ?";
         run.for_each(sql, between, |row| {
             let Some(second) = place(row)?.map(|it| &mut all[it]) else { return Ok(()) };
-            let Some(it) = of(&mut second.operations, row.get(1)?) else {
+            let Some(it) = get_mut(&mut second.operations, row.get(1)?) else {
                 wrong = Some("an operation");
                 return Ok(());
             };
@@ -194,12 +197,14 @@ impl Seconds<'_> {
             let Some(second) = place(row)?.map(|it| &mut all[it]) else { return Ok(()) };
             let (class, operation, code): (i64, i64, Option<String>) =
                 (row.get(1)?, row.get(2)?, row.get(3)?);
-            let failures: Option<&mut Failures> =
-                if class == Class::Refused as i64 && operation == NO_OPERATION {
+            let failures: Option<&mut FailureCounts> =
+                if class == FailureClass::Refused as i64 && operation == NO_OPERATION {
                     Some(&mut second.refused)
                 } else {
-                    let of = of(&mut second.operations, operation);
-                    of.map(|it| if class == Class::Failed as i64 { &mut it.failed } else { &mut it.unknown })
+                    let of = get_mut(&mut second.operations, operation);
+                    of.map(|it| {
+                        if class == FailureClass::Failed as i64 { &mut it.failed } else { &mut it.unknown }
+                    })
                 };
             match (failures, code.map(|it| rows::code(&it))) {
                 (Some(it), None) => it.add_other(count(row, 4)?),
@@ -212,8 +217,8 @@ impl Seconds<'_> {
             "SELECT tick, operation, command, failures, retries FROM statement WHERE tick BETWEEN ? AND ?";
         run.for_each(sql, between, |row| {
             let Some(second) = place(row)?.map(|it| &mut all[it]) else { return Ok(()) };
-            match of(&mut second.operations, row.get(1)?)
-                .and_then(|it| of(&mut it.statements, row.get(2).ok()?))
+            match get_mut(&mut second.operations, row.get(1)?)
+                .and_then(|it| get_mut(&mut it.statements, row.get(2).ok()?))
             {
                 Some(it) => (it.1, it.2) = (count(row, 3)?, count(row, 4)?),
                 None => wrong = Some("a command"),
@@ -225,7 +230,8 @@ impl Seconds<'_> {
                        WHERE tick BETWEEN ? AND ? ORDER BY tick, operation, command";
             run.for_each(sql, between, |row| {
                 let Some(second) = place(row)?.map(|it| &mut all[it]) else { return Ok(()) };
-                match rows::answers(row, 1)?.filter(|it| usize::from(it.operation) < second.operations.len())
+                match rows::answer_sizes(row, 1)?
+                    .filter(|it| usize::from(it.operation) < second.operations.len())
                 {
                     Some(it) => second.answers.push(it),
                     None => wrong = Some("sizes of answers"),
@@ -234,12 +240,12 @@ impl Seconds<'_> {
             })?;
         }
         let unpacker = &mut self.unpacker;
-        let kinds = match self.wanted {
-            Wanted::All => (0, 5),
-            Wanted::Service => (Kind::Service as i64, Kind::Statement as i64),
-            Wanted::Response => (Kind::Response as i64, Kind::Response as i64),
+        let kinds = match self.selection {
+            HistogramSelection::All => (0, 5),
+            HistogramSelection::Service => (HistogramKind::Service as i64, HistogramKind::Statement as i64),
+            HistogramSelection::Response => (HistogramKind::Response as i64, HistogramKind::Response as i64),
         };
-        let others = self.wanted == Wanted::Response;
+        let others = self.selection == HistogramSelection::Response;
         let sql = "SELECT tick, kind, operation, command, count, sum_ns, sum_of_squares, min_ns, max_ns, v2
                    FROM histogram WHERE tick BETWEEN ?1 AND ?2 AND (kind BETWEEN ?3 AND ?4 OR (?5 AND kind > 2))
                    ORDER BY tick";
@@ -249,7 +255,7 @@ impl Seconds<'_> {
             let number = |at| row.get::<_, Option<i64>>(at).map(Option::unwrap_or_default);
             let (operation, command) = (number(2)?, number(3)?);
             let slot = slot(second, row.get(1)?, operation, command);
-            match slot.zip(unpacker.unpack(&rows::packed(row, 4)?).ok()) {
+            match slot.zip(unpacker.decode(&rows::encoded_histogram(row, 4)?).ok()) {
                 Some((slot, it)) => *slot = it,
                 None => wrong = Some("a histogram"),
             }
@@ -262,20 +268,20 @@ impl Seconds<'_> {
     }
 }
 
-fn of<T>(all: &mut [T], number: i64) -> Option<&mut T> {
+fn get_mut<T>(all: &mut [T], number: i64) -> Option<&mut T> {
     usize::try_from(number).ok().and_then(|it| all.get_mut(it))
 }
 
-fn slot(second: &mut Second, kind: i64, operation: i64, command: i64) -> Option<&mut Sparse> {
-    match Kind::of_number(kind)? {
-        Kind::SendLag => Some(&mut second.send_lag),
-        Kind::BacklogWait => Some(&mut second.backlog_wait),
-        Kind::Connects => Some(&mut second.connects),
-        Kind::Response => Some(&mut of(&mut second.operations, operation)?.response),
-        Kind::Service => Some(&mut of(&mut second.operations, operation)?.service),
-        Kind::Statement => {
-            let operation = of(&mut second.operations, operation)?;
-            of(&mut operation.statements, command).map(|it| &mut it.0)
+fn slot(second: &mut Second, kind: i64, operation: i64, command: i64) -> Option<&mut SparseHistogram> {
+    match HistogramKind::from_number(kind)? {
+        HistogramKind::SendLag => Some(&mut second.send_lag),
+        HistogramKind::BacklogWait => Some(&mut second.backlog_wait),
+        HistogramKind::Connects => Some(&mut second.connects),
+        HistogramKind::Response => Some(&mut get_mut(&mut second.operations, operation)?.response),
+        HistogramKind::Service => Some(&mut get_mut(&mut second.operations, operation)?.service),
+        HistogramKind::Statement => {
+            let operation = get_mut(&mut second.operations, operation)?;
+            get_mut(&mut operation.statements, command).map(|it| &mut it.0)
         }
     }
 }
@@ -285,7 +291,7 @@ impl Iterator for Seconds<'_> {
 
     fn next(&mut self) -> Option<Result<Second>> {
         if self.read.len() == 0 {
-            let ids: Vec<i64> = self.ids.by_ref().take(BLOCK).collect();
+            let ids: Vec<i64> = self.ids.by_ref().take(SECONDS_PER_READ).collect();
             match self.block(&ids) {
                 Ok(it) => self.read = it.into_iter(),
                 Err(error) => {

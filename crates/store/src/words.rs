@@ -1,12 +1,12 @@
 //! What is told to the store besides ticks, samples and events?
 
-use model::Measured;
+use model::Measurement;
 use model::summary::Script;
 use serde_json::Value;
 
 /// What is known before anything is measured.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Header {
+pub struct RunHeader {
     /// The experiment's, `[a-z0-9-]{1,64}`: it names the file.
     pub name: String,
     /// The experiment file, as the user wrote it.
@@ -19,7 +19,7 @@ pub struct Header {
     pub versions: Vec<(String, String)>,
     pub seed: u64,
     /// Version of pgdyno.
-    pub program: String,
+    pub pgdyno_version: String,
     /// Unix time in milliseconds.
     pub begun_ms: u64,
 }
@@ -30,7 +30,7 @@ pub struct TrialId(pub u32);
 
 /// What is known when a trial begins.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Trial {
+pub struct TrialHeader {
     /// Index into the experiment's cells.
     pub cell: u32,
     /// `model::plan::Cell::label`.
@@ -44,12 +44,12 @@ pub struct Trial {
     /// In the order of the intervals' cells, with the commands that are measured one by one.
     pub operations: Vec<Script>,
     /// The entrance first.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<NodeRecord>,
 }
 
 /// A node as it really was.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Node {
+pub struct NodeRecord {
     pub name: String,
     /// `postgres`, `pgbouncer`, …
     pub kind: String,
@@ -57,11 +57,11 @@ pub struct Node {
     /// Path of the program; `None` for what is not ours.
     pub program: Option<String>,
     /// What the bytes on the way into it travel over: `unix`, `tcp`, `tls`.
-    pub entrance: String,
+    pub transport: String,
     /// `model::plan::Limits` that were asked for.
     pub limits: Value,
     /// What of them was not applied, and why.
-    pub not_applied: Vec<String>,
+    pub unapplied_limits: Vec<String>,
     pub configuration: Vec<Configuration>,
 }
 
@@ -74,7 +74,7 @@ pub struct Configuration {
 
 /// How a trial or a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Status {
+pub enum RunStatus {
     Complete,
     /// By the user, or with the process.
     Interrupted,
@@ -86,30 +86,35 @@ pub enum Status {
     Skipped,
 }
 
-impl Status {
-    pub const ALL: [Status; 5] =
-        [Status::Complete, Status::Interrupted, Status::Stopped, Status::Failed, Status::Skipped];
+impl RunStatus {
+    pub const ALL: [RunStatus; 5] = [
+        RunStatus::Complete,
+        RunStatus::Interrupted,
+        RunStatus::Stopped,
+        RunStatus::Failed,
+        RunStatus::Skipped,
+    ];
 
     /// As it stands in the file.
     pub fn name(self) -> &'static str {
         match self {
-            Status::Complete => "complete",
-            Status::Interrupted => "interrupted",
-            Status::Stopped => "stopped",
-            Status::Failed => "failed",
-            Status::Skipped => "skipped",
+            RunStatus::Complete => "complete",
+            RunStatus::Interrupted => "interrupted",
+            RunStatus::Stopped => "stopped",
+            RunStatus::Failed => "failed",
+            RunStatus::Skipped => "skipped",
         }
     }
 
-    pub(crate) fn of_name(name: &str) -> Option<Status> {
-        Status::ALL.into_iter().find(|it| it.name() == name)
+    pub(crate) fn from_name(name: &str) -> Option<RunStatus> {
+        RunStatus::ALL.into_iter().find(|it| it.name() == name)
     }
 }
 
 /// How it ended, when, and why if it was not complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    pub status: Status,
+pub struct RunOutcome {
+    pub status: RunStatus,
     pub reason: Option<String>,
     /// Unix time in milliseconds.
     pub ended_ms: u64,
@@ -117,14 +122,14 @@ pub struct Outcome {
 
 /// What is known when a trial has ended.
 #[derive(Clone, Debug)]
-pub struct End {
-    pub outcome: Outcome,
+pub struct TrialEnd {
+    pub outcome: RunOutcome,
     /// `model::Summary`.
     pub summary: Option<Value>,
     /// `model::summary::Validity::valid`.
     pub valid: Option<bool>,
     /// All but its distributions and counts, which the ticks told. `None` when nothing was measured.
-    pub measured: Option<Measured>,
+    pub measurement: Option<Measurement>,
 }
 
 /// Something that is missing or to be known, such as a probe without its right.

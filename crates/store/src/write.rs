@@ -1,12 +1,13 @@
 //! Which rows do a trial and its ticks become?
 
 use crate::error::{Error, Result};
-use crate::guard::{self, Tables};
-use crate::rows::{Class, Kind, NO_OPERATION, Sum, bits, event_name, pack_counts};
-use crate::words::{End, Header, Note, Outcome, Status, Trial, TrialId};
+use crate::guard::{self, SchemaCheck};
+use crate::rows::{FailureClass, HistogramKind, NO_OPERATION, Sum, event_name, pack_counts, to_sql_bits};
+use crate::words::{Note, RunHeader, RunOutcome, RunStatus, TrialEnd, TrialHeader, TrialId};
 use crate::{alive, bounds, schema};
 use model::{
-    AnswerSizes, Cell, Effort, Failures, Interval, Latency, LogEvent, Measured, Packer, Sample, Tick,
+    AnswerSizes, FailureCounts, HistogramEncoder, Interval, LatencyHistogram, LogEvent, Measurement, Sample,
+    ScriptCounts, ThreadUsage, Tick,
 };
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, params};
@@ -20,22 +21,22 @@ use std::time::Duration;
 /// What is written, in the order in which it was told.
 #[derive(Debug)]
 pub enum Message {
-    Begin(TrialId, Trial),
+    Begin(TrialId, TrialHeader),
     Tick(TrialId, Box<Tick>),
     Samples(TrialId, Vec<Sample>),
     Events(TrialId, Vec<LogEvent>),
     Note(Note),
-    End(TrialId, Box<End>),
-    Finish(Outcome),
+    End(TrialId, Box<TrialEnd>),
+    Finish(RunOutcome),
     /// Dropped once all before it is written.
-    Settled(#[expect(dead_code, reason = "that it is dropped is what it says")] SyncSender<()>),
+    Flush(#[expect(dead_code, reason = "that it is dropped is what it says")] SyncSender<()>),
 }
 
 /// The open file.
 #[derive(Debug)]
-pub struct Desk {
+pub struct RunDatabase {
     connection: Connection,
-    packer: Packer,
+    encoder: HistogramEncoder,
     /// Rows of `series`, by node, series and label with a zero byte between.
     series: HashMap<String, i64>,
     /// Rows of `document`, by text.
@@ -43,27 +44,27 @@ pub struct Desk {
 }
 
 /// A note, such as a statement's plan, that a row can hold: a run is worth more than one that is too long.
-fn fitting(text: &str) -> Cow<'_, str> {
+fn truncate_note(text: &str) -> Cow<'_, str> {
     match text.len() {
-        ..=LONGEST_NOTE => Cow::Borrowed(text),
+        ..=MAX_NOTE_BYTES => Cow::Borrowed(text),
         length => Cow::Owned(format!("left out: it is {} MiB long", length >> 20)),
     }
 }
 
 /// The rest of its row is short.
-const LONGEST_NOTE: usize = bounds::LONGEST_VALUE - (64 << 10);
+const MAX_NOTE_BYTES: usize = bounds::MAX_VALUE_BYTES - (64 << 10);
 
 /// How long a reader may keep us from writing.
-const PATIENCE: Duration = Duration::from_secs(30);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 
-impl Desk {
+impl RunDatabase {
     /// Writes tables and header into the empty file.
-    pub fn open(path: &Path, header: &Header) -> Result<Desk> {
+    pub fn open(path: &Path, header: &RunHeader) -> Result<RunDatabase> {
         let open = || {
-            let mut desk = Desk::of(path)?;
-            desk.connection.pragma_update(None, "application_id", schema::APPLICATION)?;
+            let mut desk = RunDatabase::connect(path)?;
+            desk.connection.pragma_update(None, "application_id", schema::APPLICATION_ID)?;
             desk.connection.pragma_update(None, "user_version", schema::VERSION)?;
-            desk.transaction(|desk| desk.head(header))?;
+            desk.transaction(|desk| desk.insert_header(header))?;
             Ok(desk)
         };
         open().map_err(Error::sqlite(path, "begin"))
@@ -71,10 +72,10 @@ impl Desk {
 
     /// Goes on with a file that has ended, however it did, and tells its last trial's number. A trial that had not ended
     /// was interrupted.
-    pub fn again(path: &Path, now_ms: u64) -> Result<(Desk, u32)> {
-        let mut desk = Desk::of(path).map_err(Error::sqlite(path, "go on with"))?;
-        let work = guard::bound(&mut desk.connection).map_err(Error::sqlite(path, "go on with"))?;
-        guard::check(&desk.connection, path, Tables::Writable)?;
+    pub fn reopen(path: &Path, now_ms: u64) -> Result<(RunDatabase, u32)> {
+        let mut desk = RunDatabase::connect(path).map_err(Error::sqlite(path, "go on with"))?;
+        let work = guard::limit(&mut desk.connection).map_err(Error::sqlite(path, "go on with"))?;
+        guard::check_schema(&desk.connection, path, SchemaCheck::Writable)?;
         work.refill(fs::metadata(path).map_err(Error::system(path, "open"))?.len());
         let open = || {
             desk.transaction(|desk| {
@@ -85,11 +86,11 @@ impl Desk {
                 desk.connection.pragma_update(None, "user_version", schema::VERSION)?;
                 desk.insert(
                     "UPDATE run SET writer = ?, status = NULL, reason = NULL, ended_ms = NULL",
-                    [alive::me()],
+                    [alive::current_process()],
                 )?;
                 desk.insert(
                     "UPDATE trial SET status = ?, ended_ms = ? WHERE status IS NULL",
-                    params![Status::Interrupted.name(), bits(now_ms)],
+                    params![RunStatus::Interrupted.name(), to_sql_bits(now_ms)],
                 )
             })?;
             let rows = |sql: &str| -> rusqlite::Result<HashMap<String, i64>> {
@@ -100,29 +101,34 @@ impl Desk {
             let documents = rows("SELECT text, id FROM document")?;
             let last = "SELECT coalesce(max(id), 0) FROM trial";
             let last = desk.connection.query_row(last, [], |row| row.get(0))?;
-            guard::unbound(&mut desk.connection)?;
-            Ok((Desk { series, documents, ..desk }, last))
+            guard::lift_work_limit(&mut desk.connection)?;
+            Ok((RunDatabase { series, documents, ..desk }, last))
         };
         open().map_err(Error::sqlite(path, "go on with"))
     }
 
-    fn of(path: &Path) -> rusqlite::Result<Desk> {
+    fn connect(path: &Path) -> rusqlite::Result<RunDatabase> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_NOFOLLOW
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags)?;
-        connection.busy_timeout(PATIENCE)?;
+        connection.busy_timeout(WRITE_TIMEOUT)?;
         connection.set_prepared_statement_cache_capacity(64);
         // What cannot be read is not written.
-        connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, bounds::LONGEST_VALUE as i32)?;
+        connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, bounds::MAX_VALUE_BYTES as i32)?;
         // A rollback journal, not a write-ahead log: but for some milliseconds per second this one file is the whole
         // run, also after `kill -9`, so it can be copied away without its companion. Readers wait for milliseconds.
         connection.pragma_update(None, "journal_mode", "truncate")?;
         connection.pragma_update(None, "synchronous", "normal")?;
-        Ok(Desk { connection, packer: Packer::new(), series: HashMap::new(), documents: HashMap::new() })
+        Ok(RunDatabase {
+            connection,
+            encoder: HistogramEncoder::new(),
+            series: HashMap::new(),
+            documents: HashMap::new(),
+        })
     }
 
-    fn head(&mut self, it: &Header) -> rusqlite::Result<()> {
+    fn insert_header(&mut self, it: &RunHeader) -> rusqlite::Result<()> {
         self.connection.execute_batch(schema::TABLES)?;
         self.connection.execute_batch(schema::VIEWS)?;
         self.connection.execute_batch(schema::ANSWERS)?;
@@ -133,14 +139,14 @@ impl Desk {
              VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
                 it.name,
-                it.program,
-                bits(it.begun_ms),
-                bits(it.seed),
+                it.pgdyno_version,
+                to_sql_bits(it.begun_ms),
+                to_sql_bits(it.seed),
                 it.text,
                 it.experiment.to_string(),
                 it.machine.to_string(),
                 versions.to_string(),
-                alive::me(),
+                alive::current_process(),
             ],
         )?;
         Ok(())
@@ -148,7 +154,7 @@ impl Desk {
 
     /// All of it or, after an error, nothing.
     pub fn write(&mut self, messages: &[Message]) -> rusqlite::Result<()> {
-        self.transaction(|desk| messages.iter().try_for_each(|it| desk.message(it)))
+        self.transaction(|desk| messages.iter().try_for_each(|it| desk.write_message(it)))
     }
 
     /// Leaves one file, without a journal, and nobody who writes it.
@@ -159,7 +165,10 @@ impl Desk {
         self.connection.close().map_err(|(_, error)| error)
     }
 
-    fn transaction(&mut self, work: impl FnOnce(&mut Desk) -> rusqlite::Result<()>) -> rusqlite::Result<()> {
+    fn transaction(
+        &mut self,
+        work: impl FnOnce(&mut RunDatabase) -> rusqlite::Result<()>,
+    ) -> rusqlite::Result<()> {
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
         let done = work(self).and_then(|()| self.connection.execute_batch("COMMIT"));
         if done.is_err() {
@@ -172,7 +181,7 @@ impl Desk {
         done
     }
 
-    fn message(&mut self, it: &Message) -> rusqlite::Result<()> {
+    fn write_message(&mut self, it: &Message) -> rusqlite::Result<()> {
         match it {
             Message::Begin(trial, it) => self.begin(*trial, it),
             Message::Tick(trial, it) => self.tick(*trial, it),
@@ -180,13 +189,13 @@ impl Desk {
             Message::Events(trial, it) => it.iter().try_for_each(|it| self.event(*trial, it)),
             Message::Note(it) => self.insert(
                 "INSERT INTO note (trial, subject, text) VALUES (?, ?, ?)",
-                params![it.trial.map(|it| it.0), it.subject, fitting(&it.text)],
+                params![it.trial.map(|it| it.0), it.subject, truncate_note(&it.text)],
             ),
             Message::End(trial, it) => self.end(*trial, it),
-            Message::Settled(_) => Ok(()),
+            Message::Flush(_) => Ok(()),
             Message::Finish(it) => self.insert(
                 "UPDATE run SET status = ?, reason = ?, ended_ms = ?",
-                params![it.status.name(), it.reason, bits(it.ended_ms)],
+                params![it.status.name(), it.reason, to_sql_bits(it.ended_ms)],
             ),
         }
     }
@@ -195,12 +204,12 @@ impl Desk {
         self.connection.prepare_cached(sql)?.execute(values).map(|_| ())
     }
 
-    fn begin(&mut self, TrialId(trial): TrialId, it: &Trial) -> rusqlite::Result<()> {
+    fn begin(&mut self, TrialId(trial): TrialId, it: &TrialHeader) -> rusqlite::Result<()> {
         let json = |it: &dyn Fn() -> serde_json::Value| it().to_string();
         let label = json(&|| it.label.iter().map(|(axis, value)| serde_json::json!([axis, value])).collect());
         self.insert(
             "INSERT INTO trial (id, cell, label, repetition, position, begun_ms) VALUES (?, ?, ?, ?, ?, ?)",
-            params![trial, it.cell, label, it.repetition, it.position, bits(it.begun_ms)],
+            params![trial, it.cell, label, it.repetition, it.position, to_sql_bits(it.begun_ms)],
         )?;
         for (number, it) in it.operations.iter().enumerate() {
             let commands = json(&|| it.commands.clone().into());
@@ -210,7 +219,7 @@ impl Desk {
             )?;
         }
         for (number, it) in it.nodes.iter().enumerate() {
-            let not_applied = json(&|| it.not_applied.clone().into());
+            let not_applied = json(&|| it.unapplied_limits.clone().into());
             self.insert(
                 "INSERT INTO node VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 params![
@@ -220,7 +229,7 @@ impl Desk {
                     it.kind,
                     it.version,
                     it.program,
-                    it.entrance,
+                    it.transport,
                     it.limits.to_string(),
                     not_applied
                 ],
@@ -251,9 +260,9 @@ impl Desk {
         let Interval {
             from,
             to,
-            begun,
+            started: begun,
             successes: _,
-            cells,
+            scripts: cells,
             send_lag,
             backlog_wait,
             connects,
@@ -262,22 +271,34 @@ impl Desk {
         } = &it.interval;
         self.insert(
             "INSERT INTO tick (trial, second, from_ns, to_ns, begun, in_flight) VALUES (?, ?, ?, ?, ?, ?)",
-            params![trial.0, bits(it.second), bits(from.0), bits(to.0), bits(*begun), bits(it.in_flight)],
+            params![
+                trial.0,
+                to_sql_bits(it.second),
+                to_sql_bits(from.0),
+                to_sql_bits(to.0),
+                to_sql_bits(*begun),
+                to_sql_bits(it.in_flight)
+            ],
         )?;
         let tick = self.connection.last_insert_rowid();
         for (number, cell) in cells.iter().enumerate() {
-            self.cell(tick, number as i64, cell)?;
+            self.insert_script_counts(tick, number as i64, cell)?;
         }
-        self.histogram(tick, Kind::SendLag, None, None, send_lag)?;
-        self.histogram(tick, Kind::BacklogWait, None, None, backlog_wait)?;
-        self.histogram(tick, Kind::Connects, None, None, connects)?;
-        self.failures(tick, Class::Refused, NO_OPERATION, refused)?;
+        self.histogram(tick, HistogramKind::SendLag, None, None, send_lag)?;
+        self.histogram(tick, HistogramKind::BacklogWait, None, None, backlog_wait)?;
+        self.histogram(tick, HistogramKind::Connects, None, None, connects)?;
+        self.failures(tick, FailureClass::Refused, NO_OPERATION, refused)?;
         answers.iter().try_for_each(|it| self.answer(tick, it))?;
         self.samples(trial, Some(tick), &it.samples)
     }
 
-    fn cell(&mut self, tick: i64, operation: i64, cell: &Cell) -> rusqlite::Result<()> {
-        let Cell {
+    fn insert_script_counts(
+        &mut self,
+        tick: i64,
+        operation: i64,
+        cell: &ScriptCounts,
+    ) -> rusqlite::Result<()> {
+        let ScriptCounts {
             ok,
             late,
             failed,
@@ -290,36 +311,42 @@ impl Desk {
             service,
             statements,
         } = cell;
-        let counts = [*ok, *late, *dropped, *retried, *retries, *above_limit].map(bits);
+        let counts = [*ok, *late, *dropped, *retried, *retries, *above_limit].map(to_sql_bits);
         let [ok, late, dropped, retried, retries, above_limit] = counts;
         self.insert(
             "INSERT INTO outcome VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             params![tick, operation, ok, late, dropped, retried, retries, above_limit],
         )?;
-        self.failures(tick, Class::Failed, operation, failed)?;
-        self.failures(tick, Class::Unknown, operation, unknown)?;
-        self.histogram(tick, Kind::Response, Some(operation), None, response)?;
-        self.histogram(tick, Kind::Service, Some(operation), None, service)?;
+        self.failures(tick, FailureClass::Failed, operation, failed)?;
+        self.failures(tick, FailureClass::Unknown, operation, unknown)?;
+        self.histogram(tick, HistogramKind::Response, Some(operation), None, response)?;
+        self.histogram(tick, HistogramKind::Service, Some(operation), None, service)?;
         for (command, it) in statements.iter().enumerate() {
             let command = command as i64;
-            self.histogram(tick, Kind::Statement, Some(operation), Some(command), &it.service)?;
+            self.histogram(tick, HistogramKind::Statement, Some(operation), Some(command), &it.service)?;
             if (it.failures, it.retries) != (0, 0) {
                 self.insert(
                     "INSERT INTO statement VALUES (?, ?, ?, ?, ?)",
-                    params![tick, operation, command, bits(it.failures), bits(it.retries)],
+                    params![tick, operation, command, to_sql_bits(it.failures), to_sql_bits(it.retries)],
                 )?;
             }
         }
         Ok(())
     }
 
-    fn failures(&self, tick: i64, class: Class, operation: i64, it: &Failures) -> rusqlite::Result<()> {
+    fn failures(
+        &self,
+        tick: i64,
+        class: FailureClass,
+        operation: i64,
+        it: &FailureCounts,
+    ) -> rusqlite::Result<()> {
         let named = it.iter().map(|(code, count)| (Some(code.to_string()), count));
         let other = (it.other() > 0).then(|| (None, it.other()));
         for (number, (code, count)) in named.chain(other).enumerate() {
             self.insert(
                 "INSERT INTO failure VALUES (?, ?, ?, ?, ?, ?)",
-                params![tick, class as i64, operation, number as i64, code, bits(count)],
+                params![tick, class as i64, operation, number as i64, code, to_sql_bits(count)],
             )?;
         }
         Ok(())
@@ -329,15 +356,15 @@ impl Desk {
     fn histogram(
         &mut self,
         tick: i64,
-        kind: Kind,
+        kind: HistogramKind,
         operation: Option<i64>,
         command: Option<i64>,
-        it: &Latency,
+        it: &LatencyHistogram,
     ) -> rusqlite::Result<()> {
         if it.count() == 0 {
             return Ok(());
         }
-        let it = self.packer.pack(it);
+        let it = self.encoder.encode(it);
         self.insert(
             "INSERT INTO histogram VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
@@ -345,11 +372,11 @@ impl Desk {
                 kind as i64,
                 operation,
                 command,
-                bits(it.count),
+                to_sql_bits(it.count),
                 Sum(it.sum),
                 it.sum_of_squares,
-                bits(it.min),
-                bits(it.max),
+                to_sql_bits(it.min),
+                to_sql_bits(it.max),
                 it.v2
             ],
         )
@@ -365,10 +392,10 @@ impl Desk {
                 tick,
                 it.operation,
                 it.command,
-                bits(it.sizes.count()),
+                to_sql_bits(it.sizes.count()),
                 Sum(it.sizes.sum()),
-                bits(min),
-                bits(max),
+                to_sql_bits(min),
+                to_sql_bits(max),
                 pack_counts(&buckets)
             ],
         )
@@ -383,7 +410,7 @@ impl Desk {
         for together in all.chunk_by(|a, b| a.at == b.at) {
             self.insert(
                 "INSERT INTO moment (trial, tick, at_ns) VALUES (?, ?, ?)",
-                params![trial, tick, bits(together[0].at.0)],
+                params![trial, tick, to_sql_bits(together[0].at.0)],
             )?;
             let moment = self.connection.last_insert_rowid();
             for (number, it) in together.iter().enumerate() {
@@ -414,63 +441,63 @@ impl Desk {
     fn event(&self, TrialId(trial): TrialId, it: &LogEvent) -> rusqlite::Result<()> {
         self.insert(
             "INSERT INTO event (trial, at_ns, node, kind, code, text) VALUES (?, ?, ?, ?, ?, ?)",
-            params![trial, bits(it.at.0), it.node, event_name(it.kind), it.code, it.text],
+            params![trial, to_sql_bits(it.at.0), it.node, event_name(it.kind), it.code, it.text],
         )
     }
 
-    fn end(&mut self, TrialId(trial): TrialId, it: &End) -> rusqlite::Result<()> {
-        let Outcome { status, reason, ended_ms } = &it.outcome;
+    fn end(&mut self, TrialId(trial): TrialId, it: &TrialEnd) -> rusqlite::Result<()> {
+        let RunOutcome { status, reason, ended_ms } = &it.outcome;
         let summary = it.summary.as_ref().map(ToString::to_string);
         self.insert(
             "UPDATE trial SET status = ?, reason = ?, ended_ms = ?, valid = ?, summary = ? WHERE id = ?",
-            params![Status::name(*status), reason, bits(*ended_ms), it.valid, summary, trial],
+            params![RunStatus::name(*status), reason, to_sql_bits(*ended_ms), it.valid, summary, trial],
         )?;
-        it.measured.as_ref().map_or(Ok(()), |it| self.whole(trial, it))
+        it.measurement.as_ref().map_or(Ok(()), |it| self.insert_measurement(trial, it))
     }
 
-    fn whole(&mut self, trial: u32, it: &Measured) -> rusqlite::Result<()> {
+    fn insert_measurement(&mut self, trial: u32, it: &Measurement) -> rusqlite::Result<()> {
         self.insert(
             "INSERT INTO whole VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
                 trial,
-                bits(it.window.0),
-                bits(it.interval.from.0),
-                bits(it.interval.to.0),
-                bits(it.connecting.0),
-                it.aborted,
-                bits(it.suspended.0),
-                it.stolen.map(|it| bits(it.0)),
-                bits(it.exhausted),
+                to_sql_bits(it.window.0),
+                to_sql_bits(it.interval.from.0),
+                to_sql_bits(it.interval.to.0),
+                to_sql_bits(it.connect_time.0),
+                it.aborted_clients,
+                to_sql_bits(it.suspended.0),
+                it.steal_time.map(|it| to_sql_bits(it.0)),
+                to_sql_bits(it.exhausted_connects),
                 pack_counts(&it.clients),
             ],
         )?;
-        let jitter = self.packer.pack(&it.jitter);
+        let jitter = self.encoder.encode(&it.jitter);
         self.insert(
             "INSERT INTO jitter VALUES (?, ?, ?, ?, ?, ?, ?)",
             params![
                 trial,
-                bits(jitter.count),
+                to_sql_bits(jitter.count),
                 Sum(jitter.sum),
                 jitter.sum_of_squares,
-                bits(jitter.min),
-                bits(jitter.max),
+                to_sql_bits(jitter.min),
+                to_sql_bits(jitter.max),
                 jitter.v2
             ],
         )?;
-        for (thread, it) in it.efforts.iter().enumerate() {
-            let Effort { user, system, spun, starved, wakeups, longest_stall, wall } = it;
+        for (thread, it) in it.thread_usage.iter().enumerate() {
+            let ThreadUsage { user, system, spun, starved, wakeups, longest_stall, wall } = it;
             self.insert(
                 "INSERT INTO effort VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 params![
                     trial,
                     thread as i64,
-                    bits(user.0),
-                    bits(system.0),
-                    bits(spun.0),
-                    starved.map(|it| bits(it.0)),
-                    bits(*wakeups),
-                    bits(longest_stall.0),
-                    bits(wall.0)
+                    to_sql_bits(user.0),
+                    to_sql_bits(system.0),
+                    to_sql_bits(spun.0),
+                    starved.map(|it| to_sql_bits(it.0)),
+                    to_sql_bits(*wakeups),
+                    to_sql_bits(longest_stall.0),
+                    to_sql_bits(wall.0)
                 ],
             )?;
         }

@@ -2,12 +2,12 @@
 
 mod invent;
 
-use invent::{Chance, Folder, end, header, outcome, read_all, told, trial, wait_for};
+use invent::{RandomRun, TestDirectory, end, format_tick, header, outcome, read_all, trial, wait_for};
 use rusqlite::ffi;
 use std::os::raw::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, OnceLock};
-use store::{Run, Status, Trouble};
+use store::{Run, RunStatus, WriteError};
 
 /// What every write of SQLite's comes to; 0 while the disk is well.
 static FAILURE: AtomicI32 = AtomicI32::new(ffi::SQLITE_OK);
@@ -81,44 +81,44 @@ fn install() {
 }
 
 #[test]
-fn a_disk_that_fails_is_reported_and_what_was_measured_stays() {
+fn failing_disk_is_reported_and_written_data_is_kept() {
     for (failure, words) in [
         (ffi::SQLITE_IOERR_WRITE, "disk I/O error"),
         (ffi::SQLITE_READONLY, "attempt to write a readonly database"),
     ] {
         FAILURE.store(ffi::SQLITE_OK, Ordering::SeqCst);
         install();
-        let folder = Folder::new(&format!("broken-{failure}"));
+        let folder = TestDirectory::new(&format!("broken-{failure}"));
         let mut writer = store::create(&folder.0, &header("broken")).expect("the disk is well");
         let path = writer.path().to_owned();
         let id = writer.begin_trial(trial(0));
-        let mut chance = Chance(5);
+        let mut chance = RandomRun(5);
         let ticks: Vec<_> = (0..5).map(|it| chance.tick(it)).collect();
         for (number, it) in ticks[..3].iter().enumerate() {
             writer.tick(id, Box::new(it.clone()));
             wait_for(&writer, id, number + 1);
         }
-        assert_eq!(writer.trouble(), None);
+        assert_eq!(writer.error(), None);
         FAILURE.store(failure, Ordering::SeqCst);
         for it in &ticks[3..] {
             writer.tick(id, Box::new(it.clone()));
         }
-        writer.settle();
-        let Some(Trouble::Refused(why)) = writer.trouble() else { panic!("{:?}", writer.trouble()) };
+        writer.flush();
+        let Some(WriteError::Refused(why)) = writer.error() else { panic!("{:?}", writer.error()) };
         assert!(why.contains(words), "{why}");
-        writer.end_trial(id, end(Status::Failed, Some(chance.measured(&ticks))));
+        writer.end_trial(id, end(RunStatus::Failed, Some(chance.measurement(&ticks))));
         let error =
-            writer.finish(outcome(Status::Complete)).expect_err("nothing more was written").to_string();
+            writer.finish(outcome(RunStatus::Complete)).expect_err("nothing more was written").to_string();
         assert!(error.contains("could not write") && error.contains(words), "{error}");
         FAILURE.store(ffi::SQLITE_OK, Ordering::SeqCst);
         read_all(&path).expect("it can be read up to the failure");
         let run = Run::open(&path).expect("it can be read");
         let back: Vec<String> =
-            run.ticks(id).expect("they are there").map(|it| told(&it.expect("whole"))).collect();
-        assert_eq!(back, ticks[..3].iter().map(told).collect::<Vec<_>>());
+            run.ticks(id).expect("they are there").map(|it| format_tick(&it.expect("whole"))).collect();
+        assert_eq!(back, ticks[..3].iter().map(format_tick).collect::<Vec<_>>());
         assert_ne!(
             run.state().expect("it is there").status(),
-            Some(Status::Complete),
+            Some(RunStatus::Complete),
             "no success is claimed"
         );
     }

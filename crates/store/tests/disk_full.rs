@@ -2,11 +2,11 @@
 
 mod invent;
 
-use invent::{Chance, Folder, end, header, outcome, read_all, told, trial, wait_for};
+use invent::{RandomRun, TestDirectory, end, format_tick, header, outcome, read_all, trial, wait_for};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use store::{Run, State, Status, Trouble};
+use store::{Run, RunStatus, State, WriteError};
 
 /// A small disk in memory, gone when dropped.
 struct Disk(PathBuf);
@@ -30,8 +30,8 @@ impl Drop for Disk {
 }
 
 #[test]
-fn a_full_disk_is_told_and_what_was_measured_stays() {
-    let folder = Folder::new("full");
+fn full_disk_is_reported_and_written_data_is_kept() {
+    let folder = TestDirectory::new("full");
     let Some(disk) = Disk::mount(&folder.0, "6m") else {
         println!("skipped: no right to mount a small disk");
         return;
@@ -39,31 +39,35 @@ fn a_full_disk_is_told_and_what_was_measured_stays() {
     let mut writer = store::create(&disk.0, &header("full")).expect("there is room for this");
     let path = writer.path().to_owned();
     let id = writer.begin_trial(trial(0));
-    let mut chance = Chance(5);
+    let mut chance = RandomRun(5);
     let mut ticks = Vec::new();
-    while writer.trouble().is_none() {
+    while writer.error().is_none() {
         let tick = chance.tick(ticks.len() as u64);
         writer.tick(id, Box::new(tick.clone()));
         ticks.push(tick);
         wait_for(&writer, id, ticks.len());
         assert!(ticks.len() < 1000, "the disk holds less");
     }
-    assert_eq!(writer.trouble(), Some(&Trouble::DiskFull));
-    let why = end(Status::Failed, Some(chance.measured(&ticks)));
+    assert_eq!(writer.error(), Some(&WriteError::DiskFull));
+    let why = end(RunStatus::Failed, Some(chance.measurement(&ticks)));
     writer.end_trial(id, why);
-    writer.finish(outcome(Status::Failed)).expect("the reserve suffices");
+    writer.finish(outcome(RunStatus::Failed)).expect("the reserve suffices");
 
     read_all(&path).expect("it is whole");
     let run = Run::open(&path).unwrap();
-    assert_eq!(run.state().unwrap(), State::Ended(outcome(Status::Failed)));
-    let back: Vec<String> = run.ticks(id).unwrap().map(|it| told(&it.unwrap())).collect();
-    assert_eq!(back, ticks.iter().map(told).collect::<Vec<_>>(), "with the one that did not fit at first");
+    assert_eq!(run.state().unwrap(), State::Ended(outcome(RunStatus::Failed)));
+    let back: Vec<String> = run.ticks(id).unwrap().map(|it| format_tick(&it.unwrap())).collect();
+    assert_eq!(
+        back,
+        ticks.iter().map(format_tick).collect::<Vec<_>>(),
+        "with the one that did not fit at first"
+    );
     drop(run);
 }
 
 #[test]
-fn a_disk_that_is_full_from_the_beginning_is_refused() {
-    let folder = Folder::new("too-small");
+fn rejects_disk_that_is_full_from_the_start() {
+    let folder = TestDirectory::new("too-small");
     let Some(disk) = Disk::mount(&folder.0, "3m") else {
         println!("skipped: no right to mount a small disk");
         return;

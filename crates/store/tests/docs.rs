@@ -2,29 +2,29 @@
 
 mod invent;
 
-use invent::{Chance, Folder, end, header, outcome, trial};
+use invent::{RandomRun, TestDirectory, end, header, outcome, trial};
 use rusqlite::{Connection, OpenFlags};
-use store::{Note, Status};
+use store::{Note, RunStatus};
 
 const DOCUMENT: &str = include_str!("../../../docs/store.md");
 
-fn connection(folder: &Folder) -> Connection {
-    let mut chance = Chance(9);
+fn connection(folder: &TestDirectory) -> Connection {
+    let mut chance = RandomRun(9);
     let mut writer = store::create(&folder.0, &header("docs")).expect("there is room");
     let id = writer.begin_trial(trial(0));
     let ticks: Vec<_> = (0..8).map(|second| chance.tick(second)).collect();
     ticks.iter().for_each(|it| writer.tick(id, Box::new(it.clone())));
     writer.events(id, chance.events(6));
     writer.note(Note { trial: None, subject: "x".to_owned(), text: "y".to_owned() });
-    writer.end_trial(id, end(Status::Complete, Some(chance.measured(&ticks))));
-    assert_eq!(writer.trouble(), None);
-    let path = writer.finish(outcome(Status::Complete)).expect("there is room");
+    writer.end_trial(id, end(RunStatus::Complete, Some(chance.measurement(&ticks))));
+    assert_eq!(writer.error(), None);
+    let path = writer.finish(outcome(RunStatus::Complete)).expect("there is room");
     Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("any client opens it")
 }
 
 #[test]
-fn every_example_gives_rows() {
-    let folder = Folder::new("docs");
+fn documented_queries_return_rows() {
+    let folder = TestDirectory::new("docs");
     let connection = connection(&folder);
     let examples: Vec<&str> =
         DOCUMENT.split("```sql\n").skip(1).map(|it| it.split("```").next().expect("it has an end")).collect();
@@ -43,8 +43,8 @@ fn every_example_gives_rows() {
 }
 
 #[test]
-fn the_table_of_views_is_true() {
-    let folder = Folder::new("views");
+fn documented_views_match_schema() {
+    let folder = TestDirectory::new("views");
     let connection = connection(&folder);
     let rows: Vec<Vec<&str>> = DOCUMENT
         .lines()

@@ -2,26 +2,26 @@
 
 mod invent;
 
-use invent::{Chance, Folder, end, header, outcome, read_all, trial};
+use invent::{RandomRun, TestDirectory, end, header, outcome, read_all, trial};
 use rusqlite::Connection;
 use std::fs;
 use std::path::{Path, PathBuf};
-use store::{Run, Status, Wrong};
+use store::{ErrorCause, Run, RunStatus};
 
 fn write(folder: &Path) -> PathBuf {
-    let mut chance = Chance(3);
+    let mut chance = RandomRun(3);
     let mut writer = store::create(folder, &header("whole")).expect("there is room");
     let id = writer.begin_trial(trial(0));
     let ticks: Vec<_> = (0..3).map(|it| chance.tick(it)).collect();
     ticks.iter().for_each(|it| writer.tick(id, Box::new(it.clone())));
     writer.events(id, chance.events(3));
-    writer.end_trial(id, end(Status::Complete, Some(chance.measured(&ticks))));
-    writer.finish(outcome(Status::Complete)).expect("there is room")
+    writer.end_trial(id, end(RunStatus::Complete, Some(chance.measurement(&ticks))));
+    writer.finish(outcome(RunStatus::Complete)).expect("there is room")
 }
 
 #[test]
-fn what_is_wrong_is_said() {
-    let folder = Folder::new("foreign");
+fn reports_why_file_is_not_a_run() {
+    let folder = TestDirectory::new("foreign");
     let whole = write(&folder.0);
     read_all(&whole).expect("it is whole");
     let path = folder.0.join("x.dyno");
@@ -71,13 +71,13 @@ fn what_is_wrong_is_said() {
 }
 
 #[test]
-fn damaged_bytes_are_no_panic() {
-    let folder = Folder::new("damaged");
+fn damaged_bytes_do_not_panic() {
+    let folder = TestDirectory::new("damaged");
     let whole = fs::read(write(&folder.0)).unwrap();
     let path = folder.0.join("x.dyno");
     let seed = 11;
     println!("seed {seed}");
-    let mut chance = Chance(seed);
+    let mut chance = RandomRun(seed);
     let mut refused = 0;
     for _ in 0..300 {
         let mut bytes = whole.clone();
@@ -98,18 +98,18 @@ fn damaged_bytes_are_no_panic() {
 }
 
 #[test]
-fn names_stay_in_their_folder() {
-    let folder = Folder::new("names");
+fn names_cannot_leave_their_directory() {
+    let folder = TestDirectory::new("names");
     for name in ["", "..", "../x", "/tmp/x", "a/b", "x\n", "Ж"] {
         let error = store::create(&folder.0, &header(name)).expect_err(name);
-        assert!(matches!(error.wrong, Wrong::Name(_)), "{error}");
+        assert!(matches!(error.cause, ErrorCause::InvalidName(_)), "{error}");
     }
     assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 0);
 }
 
 #[test]
-fn runs_are_listed_found_and_removed_by_their_exact_names() {
-    let folder = Folder::new("list");
+fn lists_finds_and_removes_runs_by_exact_name() {
+    let folder = TestDirectory::new("list");
     let dir = folder.0.join("runs");
     assert_eq!(store::list(&dir).unwrap().len(), 0, "no directory is no run");
     let path = write(&dir);
@@ -120,7 +120,7 @@ fn runs_are_listed_found_and_removed_by_their_exact_names() {
     std::os::unix::fs::symlink(&path, dir.join("link.dyno")).unwrap();
 
     let listed: Vec<_> =
-        store::list(&dir).unwrap().into_iter().map(|it| (it.name, it.content.is_ok())).collect();
+        store::list(&dir).unwrap().into_iter().map(|it| (it.name, it.overview.is_ok())).collect();
     let (whole, under_way) = ("whole-20261121T115331Z", "under-way-20261121T115331Z");
     let expected = [(whole, true), (under_way, true), ("mine", false)].map(|(it, ok)| (it.to_owned(), ok));
     assert_eq!(listed, expected);

@@ -2,54 +2,54 @@
 
 mod invent;
 
-use invent::{Chance, Folder, end, header, outcome, told, trial};
-use store::{Run, State, Status, TrialId, Wrong};
+use invent::{RandomRun, TestDirectory, end, format_tick, header, outcome, trial};
+use store::{ErrorCause, Run, RunStatus, State, TrialId};
 
 #[test]
-fn further_trials_follow_those_that_are_there() {
-    let folder = Folder::new("go-on");
-    let mut chance = Chance(11);
+fn resumed_run_appends_trials() {
+    let folder = TestDirectory::new("go-on");
+    let mut chance = RandomRun(11);
     let mut writer = store::create(&folder.0, &header("broken")).expect("there is room");
     let path = writer.path().to_owned();
     let ticks: Vec<_> = (0..3).map(|second| chance.tick(second)).collect();
     let first = writer.begin_trial(trial(0));
     writer.tick(first, Box::new(ticks[0].clone()));
-    writer.end_trial(first, end(Status::Complete, None));
+    writer.end_trial(first, end(RunStatus::Complete, None));
     let cut = writer.begin_trial(trial(1));
     writer.tick(cut, Box::new(ticks[1].clone()));
-    let refused = store::go_on(&path, 5).expect_err("somebody writes it");
-    assert!(matches!(refused.wrong, Wrong::Busy), "{refused}");
+    let refused = store::resume(&path, 5).expect_err("somebody writes it");
+    assert!(matches!(refused.cause, ErrorCause::Busy), "{refused}");
     // As after the end of its process.
     drop(writer);
 
-    let mut writer = store::go_on(&path, 1_795_262_999_000).expect("nobody writes it");
+    let mut writer = store::resume(&path, 1_795_262_999_000).expect("nobody writes it");
     assert_eq!(Run::open(&path).unwrap().state().unwrap(), State::Running);
     let next = writer.begin_trial(trial(2));
     assert_eq!(next, TrialId(3));
-    writer.settle();
+    writer.flush();
     assert_eq!(Run::open(&path).unwrap().trials().unwrap().len(), 3, "all that was told is there");
     writer.tick(next, Box::new(ticks[2].clone()));
-    writer.end_trial(next, end(Status::Complete, None));
-    writer.finish(outcome(Status::Complete)).expect("all was written");
+    writer.end_trial(next, end(RunStatus::Complete, None));
+    writer.finish(outcome(RunStatus::Complete)).expect("all was written");
 
     let run = Run::open(&path).expect("it is a run");
-    assert_eq!(run.state().unwrap(), State::Ended(outcome(Status::Complete)));
+    assert_eq!(run.state().unwrap(), State::Ended(outcome(RunStatus::Complete)));
     let trials = run.trials().unwrap();
     let states: Vec<_> = trials.iter().map(|it| it.state.status()).collect();
-    assert_eq!(states, [Status::Complete, Status::Interrupted, Status::Complete].map(Some));
+    assert_eq!(states, [RunStatus::Complete, RunStatus::Interrupted, RunStatus::Complete].map(Some));
     for (it, (number, tick)) in trials.iter().zip(ticks.iter().enumerate()) {
         assert_eq!(it.trial, trial(number as u32), "documents are found again");
-        let back: Vec<String> = run.ticks(it.id).unwrap().map(|it| told(&it.unwrap())).collect();
-        assert_eq!(back, [told(tick)], "and series");
+        let back: Vec<String> = run.ticks(it.id).unwrap().map(|it| format_tick(&it.unwrap())).collect();
+        assert_eq!(back, [format_tick(tick)], "and series");
     }
 }
 
 #[test]
-fn what_is_no_run_is_refused() {
-    let folder = Folder::new("go-on-refused");
+fn resume_rejects_files_that_are_not_runs() {
+    let folder = TestDirectory::new("go-on-refused");
     let path = folder.0.join("x.dyno");
     std::fs::write(&path, "hello, this is no run at all").unwrap();
-    let refused = store::go_on(&path, 5).expect_err("it is a text");
-    assert!(matches!(refused.wrong, Wrong::Foreign), "{refused}");
+    let refused = store::resume(&path, 5).expect_err("it is a text");
+    assert!(matches!(refused.cause, ErrorCause::NotRunFile), "{refused}");
     assert_eq!(std::fs::read(&path).unwrap(), b"hello, this is no run at all");
 }

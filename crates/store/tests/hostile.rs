@@ -2,23 +2,23 @@
 
 mod invent;
 
-use invent::{Chance, Folder, end, header, outcome, read_all, trial};
+use invent::{RandomRun, TestDirectory, end, header, outcome, read_all, trial};
 use rusqlite::Connection;
 use std::fs;
 use std::path::{Path, PathBuf};
-use store::{Run, Status};
+use store::{Run, RunStatus};
 
 const SECONDS: u64 = 3;
 
 fn write(folder: &Path) -> PathBuf {
-    let mut chance = Chance(5);
+    let mut chance = RandomRun(5);
     let mut writer = store::create(folder, &header("whole")).expect("there is room");
     let id = writer.begin_trial(trial(0));
     let ticks: Vec<_> = (0..SECONDS).map(|it| chance.tick(it)).collect();
     ticks.iter().for_each(|it| writer.tick(id, Box::new(it.clone())));
     writer.events(id, chance.events(3));
-    writer.end_trial(id, end(Status::Complete, Some(chance.measured(&ticks))));
-    writer.finish(outcome(Status::Complete)).expect("there is room")
+    writer.end_trial(id, end(RunStatus::Complete, Some(chance.measurement(&ticks))));
+    writer.finish(outcome(RunStatus::Complete)).expect("there is room")
 }
 
 /// A whole run, changed; and what it is refused with, by reading and by going on with it.
@@ -30,7 +30,7 @@ fn check(whole: &Path, change: impl Fn(&Path), expected: &str) {
     let error = read_all(&path).expect_err(expected).to_string().replace(name, "x");
     assert!(error.contains(expected), "read: {error} instead of {expected}");
     let listed = store::list(path.parent().expect("it has one")).expect("the folder can be read");
-    let others = listed.iter().filter(|it| it.name != "x" && it.content.is_ok()).count();
+    let others = listed.iter().filter(|it| it.name != "x" && it.overview.is_ok()).count();
     assert_eq!(others, 1, "the other run is listed");
 }
 
@@ -39,8 +39,8 @@ fn sql(text: &str) -> impl Fn(&Path) + '_ {
 }
 
 #[test]
-fn refuses_schemas_that_run() {
-    let folder = Folder::new("hostile-schema");
+fn rejects_schemas_with_executable_code() {
+    let folder = TestDirectory::new("hostile-schema");
     let whole = write(&folder.0);
     let endless = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n)";
     let endless_run = format!(
@@ -87,8 +87,8 @@ fn refuses_schemas_that_run() {
 }
 
 #[test]
-fn refuses_values_that_cannot_be() {
-    let folder = Folder::new("hostile-values");
+fn rejects_impossible_values() {
+    let folder = TestDirectory::new("hostile-values");
     let whole = write(&folder.0);
     let too_long = "holds a value of more than 16 MiB";
     for (change, expected) in [
@@ -127,8 +127,8 @@ fn refuses_values_that_cannot_be() {
 
 /// Pages of a table whose children are all the next page: a small file with more rows than can be counted.
 #[test]
-fn refuses_endless_tables() {
-    let folder = Folder::new("hostile-pages");
+fn rejects_endless_tables() {
+    let folder = TestDirectory::new("hostile-pages");
     let whole = write(&folder.0);
     for table in ["trial", "note", "event", "sqlite_schema"] {
         check(&whole, |path| repeat_pages(path, table), "is damaged: ");
@@ -137,7 +137,7 @@ fn refuses_endless_tables() {
     let path = folder.0.join("x.dyno");
     fs::copy(&whole, &path).expect("there is room");
     repeat_pages(&path, "run");
-    let refused = store::go_on(&path, 0).expect_err("it is endless").to_string();
+    let refused = store::resume(&path, 0).expect_err("it is endless").to_string();
     assert!(refused.contains("is damaged: "), "{refused}");
 }
 
@@ -190,8 +190,8 @@ fn repeat_pages(path: &Path, table: &str) {
 
 /// SQLite deletes what the end of a journal names, once it has taken the journal back.
 #[test]
-fn journals_reach_no_other_file() {
-    let folder = Folder::new("hostile-journal");
+fn journals_cannot_reach_other_files() {
+    let folder = TestDirectory::new("hostile-journal");
     let whole = write(&folder.0);
     let journal = folder.0.join("x.dyno-journal");
     let victim = folder.0.join("precious");
@@ -212,20 +212,20 @@ fn journals_reach_no_other_file() {
     bytes.extend(magic);
     let expected = "its journal \"x-journal\" is not one that pgdyno leaves";
     check(&whole, |_| fs::write(&journal, &bytes).expect("there is room"), expected);
-    let refused = store::go_on(&folder.0.join("x.dyno"), 0).expect_err("it is hostile").to_string();
+    let refused = store::resume(&folder.0.join("x.dyno"), 0).expect_err("it is hostile").to_string();
     assert!(refused.contains("is not one that pgdyno leaves"), "{refused}");
     fs::remove_file(&journal).expect("it was not touched");
     let link = |_: &Path| std::os::unix::fs::symlink(&victim, &journal).expect("there is room");
     fs::write(&victim, &bytes[..512]).expect("there is room");
     check(&whole, link, expected);
     assert_eq!(fs::read(&victim).expect("it is there").len(), 512, "nothing was shortened");
-    let refused = store::go_on(&folder.0.join("x.dyno"), 0).expect_err("it is hostile").to_string();
+    let refused = store::resume(&folder.0.join("x.dyno"), 0).expect_err("it is hostile").to_string();
     assert!(refused.contains("is not one that pgdyno leaves"), "{refused}");
 }
 
 #[test]
-fn going_on_with_a_hostile_run_writes_nothing() {
-    let folder = Folder::new("hostile-resume");
+fn resuming_hostile_run_writes_nothing() {
+    let folder = TestDirectory::new("hostile-resume");
     let whole = write(&folder.0);
     let path = folder.0.join("x.dyno");
     for change in [
@@ -238,13 +238,13 @@ fn going_on_with_a_hostile_run_writes_nothing() {
         fs::copy(&whole, &path).expect("there is room");
         sql(change)(&path);
         let before = fs::read(&path).expect("it is there");
-        store::go_on(&path, 0).expect_err(change);
+        store::resume(&path, 0).expect_err(change);
         assert!(fs::read(&path).expect("it is there") == before, "{change}");
     }
     fs::copy(&whole, &path).expect("there is room");
-    store::go_on(&path, 0)
+    store::resume(&path, 0)
         .expect("it is as it was written")
-        .finish(outcome(Status::Complete))
+        .finish(outcome(RunStatus::Complete))
         .expect("there is room");
     assert_eq!(Run::open(&path).and_then(|it| it.trials()).expect("it is whole").len(), 1);
 }

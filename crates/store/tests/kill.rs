@@ -2,7 +2,7 @@
 
 mod invent;
 
-use invent::{Chance, Folder, header, read_all, told, trial, wait_for};
+use invent::{RandomRun, TestDirectory, format_tick, header, read_all, trial, wait_for};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,7 +15,7 @@ const FOLDER: &str = "PGDYNO_STORE_KILL_FOLDER";
 const ROUNDS: &str = "PGDYNO_STORE_KILL_ROUNDS";
 
 fn tick(seed: u64, second: u64) -> model::Tick {
-    Chance(seed ^ second << 32).tick(second)
+    RandomRun(seed ^ second << 32).tick(second)
 }
 
 /// Not a test but, when told where to write, the child of the test below. Tells a tick when the one before it is on the disk, and says so, for ever.
@@ -28,20 +28,20 @@ fn writes_until_it_is_killed() {
     for second in 0.. {
         writer.tick(id, Box::new(tick(1, second)));
         wait_for(&writer, id, second as usize + 1);
-        assert_eq!(writer.trouble(), None);
+        assert_eq!(writer.error(), None);
         println!("on disk {second}");
     }
 }
 
 #[test]
-fn a_killed_run_opens_and_has_all_but_the_last_tick() {
+fn killed_run_keeps_all_but_last_tick() {
     let seed = 20_261_121;
     let rounds = std::env::var(ROUNDS).map_or(20, |it| it.parse().expect("a number of rounds"));
     println!("seed {seed}");
-    let mut chance = Chance(seed);
+    let mut chance = RandomRun(seed);
     let mut half_written = 0;
     for round in 0..rounds {
-        let folder = Folder::new(&format!("kill-{round}"));
+        let folder = TestDirectory::new(&format!("kill-{round}"));
         let (path, on_disk) = kill(&folder.0, chance.below(6), chance.below(1 << 22));
         let journal = PathBuf::from(format!("{}-journal", path.display()));
         half_written += u32::from(journal.metadata().is_ok_and(|it| it.len() > 0));
@@ -53,10 +53,10 @@ fn a_killed_run_opens_and_has_all_but_the_last_tick() {
         assert_eq!(trials[0].state, State::Lost);
         assert_eq!(trials[0].trial, trial(0));
         let ticks: Vec<String> =
-            run.ticks(trials[0].id).unwrap().map(|it| told(&it.expect("it is whole"))).collect();
+            run.ticks(trials[0].id).unwrap().map(|it| format_tick(&it.expect("it is whole"))).collect();
         assert!(ticks.len() > on_disk, "round {round}: {} ticks, but {on_disk} was there", ticks.len());
         for (second, it) in ticks.iter().enumerate() {
-            assert_eq!(*it, told(&tick(1, second as u64)), "round {round}, second {second}");
+            assert_eq!(*it, format_tick(&tick(1, second as u64)), "round {round}, second {second}");
         }
         read_all(&path).expect("the rest can be read too");
         let check: String = rusqlite::Connection::open(&path)

@@ -2,41 +2,43 @@
 
 mod invent;
 
-use invent::{Chance, Folder};
-use model::durability::{Attempt, Entry, Key, LedgerEnd, Outcome, Server, ServerId};
+use invent::{RandomRun, TestDirectory};
+use model::durability::{
+    LedgerEnd, LedgerEntry, ServerId, ServerInstance, WriteAttempt, WriteKey, WriteOutcome,
+};
 use model::{Code, Nanos};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use store::Trouble;
-use store::ledger::{self, Entries, Header, Ledger, Source};
+use store::WriteError;
+use store::ledger::{self, EntrySource, LedgerFile, LedgerHeader, LedgerReader};
 
-const HEADER: Header = Header { run: 7 << 100, boot: 9, begun_ms: 1_795_261_991_000 };
+const HEADER: LedgerHeader = LedgerHeader { run: 7 << 100, boot: 9, started_ms: 1_795_261_991_000 };
 
-fn entry(chance: &mut Chance, number: u64) -> Entry {
+fn entry(chance: &mut RandomRun, number: u64) -> LedgerEntry {
     let code = [Code::SqlState(*b"40001"), Code::Http(503), Code::RESET][chance.below(3) as usize];
     let server = ServerId(chance.below(3) as u16);
     match chance.below(20) {
-        0 => Entry::Reserved { session: chance.below(9) as u32, until: chance.next() },
-        1 => Entry::Clock { at: Nanos(chance.next()), wall_us: chance.next() },
+        0 => LedgerEntry::Reserved { session: chance.below(9) as u32, until: chance.next() },
+        1 => LedgerEntry::Clock { at: Nanos(chance.next()), wall_us: chance.next() },
         2 => {
             let address = "узел-".repeat(chance.below(60) as usize);
             let timeline = chance.below(9) as u32;
-            Entry::Server(
+            LedgerEntry::Server(
                 server,
-                Server { system: chance.next(), address, started_us: chance.next(), timeline },
+                ServerInstance { system: chance.next(), address, started_us: chance.next(), timeline },
             )
         }
-        _ => Entry::Ended(Attempt {
-            key: Key { session: chance.below(9) as u32, sequence: number },
+        _ => LedgerEntry::Completed(WriteAttempt {
+            key: WriteKey { session: chance.below(9) as u32, sequence: number },
             number: 1 + chance.below(3) as u16,
             outcome: [
-                Outcome::Acknowledged,
-                Outcome::AcknowledgedLocally,
-                Outcome::Failed(code),
-                Outcome::Unknown(code),
+                WriteOutcome::Acknowledged,
+                WriteOutcome::AcknowledgedLocally,
+                WriteOutcome::Failed(code),
+                WriteOutcome::Unknown(code),
             ][chance.below(4) as usize],
             invoked: Nanos(chance.next()),
             ended: Nanos(chance.next()),
@@ -46,12 +48,12 @@ fn entry(chance: &mut Chance, number: u64) -> Entry {
 }
 
 /// A ledger of so many entries, closed or not, and its bytes.
-fn written(seed: u64, count: u64, closes: bool) -> (Vec<Entry>, Vec<u8>) {
-    let folder = Folder::new(&format!("ledger-{seed}-{closes}"));
+fn written(seed: u64, count: u64, closes: bool) -> (Vec<LedgerEntry>, Vec<u8>) {
+    let folder = TestDirectory::new(&format!("ledger-{seed}-{closes}"));
     let path = folder.0.join("a.ledger");
-    let mut ledger = Ledger::create(&path, &HEADER).expect("there is room");
-    let mut chance = Chance(seed);
-    let mut entries: Vec<Entry> = (0..count).map(|it| entry(&mut chance, it)).collect();
+    let mut ledger = LedgerFile::create(&path, &HEADER).expect("there is room");
+    let mut chance = RandomRun(seed);
+    let mut entries: Vec<LedgerEntry> = (0..count).map(|it| entry(&mut chance, it)).collect();
     for it in &entries {
         ledger.append(it.clone());
         if chance.below(3) == 0 {
@@ -61,14 +63,14 @@ fn written(seed: u64, count: u64, closes: bool) -> (Vec<Entry>, Vec<u8>) {
     ledger.write().expect("there is room");
     if closes {
         ledger.close().expect("there is room");
-        entries.push(Entry::Closed);
+        entries.push(LedgerEntry::Closed);
     } else {
         drop(ledger);
     }
     let bytes = std::fs::read(&path).expect("it is ours");
     // Its address is cut to what fits.
     for it in &mut entries {
-        if let Entry::Server(_, server) = it {
+        if let LedgerEntry::Server(_, server) = it {
             let end = (0..=server.address.len().min(256)).rfind(|it| server.address.is_char_boundary(*it));
             server.address.truncate(end.unwrap_or(0));
         }
@@ -77,8 +79,8 @@ fn written(seed: u64, count: u64, closes: bool) -> (Vec<Entry>, Vec<u8>) {
 }
 
 /// What is read from these bytes; `None` where no ledger begins.
-fn read(bytes: &[u8]) -> Option<(Vec<Entry>, LedgerEnd)> {
-    let mut entries = Entries::of(bytes).expect("memory can be read")?;
+fn read(bytes: &[u8]) -> Option<(Vec<LedgerEntry>, LedgerEnd)> {
+    let mut entries = LedgerReader::from_reader(bytes).expect("memory can be read")?;
     assert_eq!(*entries.header(), HEADER);
     let all = entries.by_ref().collect();
     assert_eq!(entries.next(), None, "it stays at its end");
@@ -86,7 +88,7 @@ fn read(bytes: &[u8]) -> Option<(Vec<Entry>, LedgerEnd)> {
 }
 
 #[test]
-fn what_was_written_is_read() {
+fn entries_round_trip() {
     for (seed, count, closes) in
         [(1, 0, true), (2, 0, false), (3, 300, true), (4, 300, false), (5, 20_000, true)]
     {
@@ -98,7 +100,7 @@ fn what_was_written_is_read() {
 
 /// Wherever it is cut: what is read was written, in its order, and only a cut between two entries leaves nothing over.
 #[test]
-fn every_prefix_is_a_prefix() {
+fn truncated_ledger_reads_as_prefix() {
     let (entries, bytes) = written(11, 60, true);
     let mut whole = 0;
     for cut in 0..bytes.len() {
@@ -118,7 +120,7 @@ fn every_prefix_is_a_prefix() {
 
 /// Whichever bit is flipped: what is read was written, and the entry with the flipped bit is not among it.
 #[test]
-fn no_flipped_bit_invents_an_entry() {
+fn flipped_bit_never_creates_entry() {
     let (entries, bytes) = written(12, 60, true);
     for bit in 0..bytes.len() * 8 {
         let mut flipped = bytes.clone();
@@ -130,15 +132,15 @@ fn no_flipped_bit_invents_an_entry() {
 }
 
 /// The same, whatever its header says.
-fn read_any(bytes: &[u8]) -> Option<(Vec<Entry>, LedgerEnd)> {
-    let mut entries = Entries::of(bytes).expect("memory can be read")?;
+fn read_any(bytes: &[u8]) -> Option<(Vec<LedgerEntry>, LedgerEnd)> {
+    let mut entries = LedgerReader::from_reader(bytes).expect("memory can be read")?;
     let all = entries.by_ref().collect();
     Some((all, entries.end().expect("all was taken")))
 }
 
 /// Entries that are whole but not where they were: exchanged, doubled, left out, or of another ledger.
 #[test]
-fn entries_count_in_their_place_only() {
+fn entries_are_bound_to_their_position() {
     let frames = |bytes: &[u8]| {
         let mut frames = Vec::new();
         let mut rest = &bytes[8..];
@@ -173,20 +175,20 @@ fn entries_count_in_their_place_only() {
 
 /// Entries to come, and how many have been written.
 #[derive(Clone, Default)]
-struct Lined {
-    waiting: Arc<Mutex<Vec<Entry>>>,
+struct QueueSource {
+    waiting: Arc<Mutex<Vec<LedgerEntry>>>,
     taken: u64,
     written: Arc<AtomicU64>,
 }
 
-impl Source for Lined {
-    fn take(&mut self, to: &mut Vec<Entry>) {
+impl EntrySource for QueueSource {
+    fn take(&mut self, to: &mut Vec<LedgerEntry>) {
         let mut waiting = self.waiting.lock().expect("nobody panics");
         self.taken += waiting.len() as u64;
         to.append(&mut waiting);
     }
 
-    fn written(&mut self) {
+    fn mark_written(&mut self) {
         self.written.store(self.taken, Ordering::Release);
     }
 }
@@ -195,24 +197,24 @@ fn clocks() -> (Nanos, u64) {
     (Nanos(1), 1)
 }
 
-fn acknowledged(sequence: u64) -> Entry {
-    let key = Key { session: 0, sequence };
-    let (outcome, invoked, ended) = (Outcome::Acknowledged, Nanos(sequence), Nanos(sequence + 1));
-    Entry::Ended(Attempt { key, number: 1, outcome, invoked, ended, server: None })
+fn acknowledged(sequence: u64) -> LedgerEntry {
+    let key = WriteKey { session: 0, sequence };
+    let (outcome, invoked, ended) = (WriteOutcome::Acknowledged, Nanos(sequence), Nanos(sequence + 1));
+    LedgerEntry::Completed(WriteAttempt { key, number: 1, outcome, invoked, ended, server: None })
 }
 
-fn sequences(entries: impl Iterator<Item = Entry>) -> Vec<u64> {
-    let ended = |it| if let Entry::Ended(it) = it { Some(it.key.sequence) } else { None };
+fn sequences(entries: impl Iterator<Item = LedgerEntry>) -> Vec<u64> {
+    let ended = |it| if let LedgerEntry::Completed(it) = it { Some(it.key.sequence) } else { None };
     entries.filter_map(ended).collect()
 }
 
 #[test]
-fn a_keeper_keeps_everything() {
-    let folder = Folder::new("ledger-keeper");
-    let path = ledger::beside(&folder.0.join("a.dyno"), 1);
-    let source = Lined::default();
-    let ledger = Ledger::create(&path, &HEADER).expect("there is room");
-    let keeper = ledger::keep(ledger, source.clone(), clocks).expect("threads can be had");
+fn writer_writes_every_entry() {
+    let folder = TestDirectory::new("ledger-keeper");
+    let path = ledger::ledger_path(&folder.0.join("a.dyno"), 1);
+    let source = QueueSource::default();
+    let ledger = LedgerFile::create(&path, &HEADER).expect("there is room");
+    let keeper = ledger::start_writer(ledger, source.clone(), clocks).expect("threads can be had");
     for batch in 0..20 {
         source.waiting.lock().expect("nobody panics").extend((batch * 50..batch * 50 + 50).map(acknowledged));
         while source.written.load(Ordering::Acquire) < batch * 50 + 50 {
@@ -220,7 +222,7 @@ fn a_keeper_keeps_everything() {
         }
     }
     source.waiting.lock().expect("nobody panics").extend((1000..1010).map(acknowledged));
-    assert_eq!(keeper.trouble(), None);
+    assert_eq!(keeper.error(), None);
     let kept = keeper.finish().expect("there is room");
     assert_eq!(kept.entries, 1011, "with one that tells the clocks");
     let mut entries = ledger::open(&path).expect("it is whole");
@@ -240,8 +242,8 @@ impl Drop for Disk {
 }
 
 #[test]
-fn a_full_disk_is_told_and_what_was_written_stays() {
-    let folder = Folder::new("ledger-full");
+fn full_disk_is_reported_and_written_entries_are_kept() {
+    let folder = TestDirectory::new("ledger-full");
     let mount =
         Command::new("mount").args(["-t", "tmpfs", "-o", "size=1m", "pgdyno-ledger"]).arg(&folder.0).output();
     if !mount.is_ok_and(|it| it.status.success()) {
@@ -250,9 +252,9 @@ fn a_full_disk_is_told_and_what_was_written_stays() {
     }
     let disk = Disk(folder.0.clone());
     let path = disk.0.join("a.ledger");
-    let source = Lined::default();
-    let ledger = Ledger::create(&path, &HEADER).expect("there is room for this");
-    let keeper = ledger::keep(ledger, source.clone(), clocks).expect("threads can be had");
+    let source = QueueSource::default();
+    let ledger = LedgerFile::create(&path, &HEADER).expect("there is room for this");
+    let keeper = ledger::start_writer(ledger, source.clone(), clocks).expect("threads can be had");
     let mut sent = 0;
     while sent < 100_000 {
         source.waiting.lock().expect("nobody panics").extend((sent..sent + 1000).map(acknowledged));
@@ -262,8 +264,8 @@ fn a_full_disk_is_told_and_what_was_written_stays() {
             std::thread::yield_now();
         }
     }
-    assert_eq!(keeper.trouble(), Some(&Trouble::DiskFull));
-    let (written, _) = keeper.safe();
+    assert_eq!(keeper.error(), Some(&WriteError::DiskFull));
+    let (written, _) = keeper.durable_bytes();
     let kept = keeper.finish().expect("there is nothing to be done");
     assert!(kept.bytes == written && kept.bytes > 900_000, "what fits was written: {kept:?}");
     let mut entries = ledger::open(&path).expect("its header is whole");
@@ -282,9 +284,9 @@ const ROUNDS: &str = "PGDYNO_LEDGER_KILL_ROUNDS";
 #[test]
 fn keeps_until_it_is_killed() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
-    let ledger = Ledger::create(&Path::new(&folder).join("a.ledger"), &HEADER).expect("there is room");
-    let source = Lined::default();
-    let _keeper = ledger::keep(ledger, source.clone(), clocks).expect("threads can be had");
+    let ledger = LedgerFile::create(&Path::new(&folder).join("a.ledger"), &HEADER).expect("there is room");
+    let source = QueueSource::default();
+    let _keeper = ledger::start_writer(ledger, source.clone(), clocks).expect("threads can be had");
     for sequence in 0.. {
         source.waiting.lock().expect("nobody panics").push(acknowledged(sequence));
         let written = source.written.load(Ordering::Acquire);
@@ -299,14 +301,14 @@ fn keeps_until_it_is_killed() {
 }
 
 #[test]
-fn a_killed_ledger_is_read_with_all_that_was_safe() {
+fn killed_ledger_keeps_all_durable_entries() {
     let seed = 20_261_121;
     let rounds = std::env::var(ROUNDS).map_or(30, |it| it.parse().expect("a number of rounds"));
     println!("seed {seed}");
-    let mut chance = Chance(seed);
+    let mut chance = RandomRun(seed);
     let (mut torn, mut most) = (0, 0);
     for round in 0..rounds {
-        let folder = Folder::new(&format!("ledger-kill-{round}"));
+        let folder = TestDirectory::new(&format!("ledger-kill-{round}"));
         let safe = kill(&folder.0, chance.below(40), chance.below(1 << 20));
         let mut entries =
             ledger::open(&folder.0.join("a.ledger")).unwrap_or_else(|it| panic!("round {round}: {it}"));

@@ -2,19 +2,19 @@
 
 mod invent;
 
-use invent::{Chance, Folder, end, header, outcome, read_all, told, told_interval, trial};
+use invent::{RandomRun, TestDirectory, end, format_interval, format_tick, header, outcome, read_all, trial};
 use model::plan::Operation;
-use model::{Packer, Tick};
+use model::{HistogramEncoder, Tick};
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use store::{Note, Run, State, Status, TrialId};
+use store::{Note, Run, RunStatus, State, TrialId};
 
 #[test]
-fn what_was_written_comes_back() {
-    let folder = Folder::new("round");
+fn run_round_trips_through_file() {
+    let folder = TestDirectory::new("round");
     let header = header("round-trip");
-    let mut chance = Chance(7);
+    let mut chance = RandomRun(7);
     let mut writer = store::create(&folder.0, &header).expect("there is room");
     let path = writer.path().to_owned();
     let mut expected = Vec::new();
@@ -33,51 +33,51 @@ fn what_was_written_comes_back() {
         writer.events(id, events.clone());
         let note = Note { trial: Some(id), subject: "probe".to_owned(), text: "no right".to_owned() };
         writer.note(note.clone());
-        let measured = chance.measured(&ticks);
-        writer.end_trial(id, end(Status::Complete, Some(measured.clone())));
-        assert_eq!(writer.trouble(), None);
+        let measured = chance.measurement(&ticks);
+        writer.end_trial(id, end(RunStatus::Complete, Some(measured.clone())));
+        assert_eq!(writer.error(), None);
         ids.push(id);
         expected.push((trial, before, ticks, events, note, measured));
     }
     let running = Run::open(&path).expect("it is a run");
     assert_eq!(running.state().expect("it can be read"), State::Running);
     drop(running);
-    assert_eq!(writer.finish(outcome(Status::Complete)).expect("all was written"), path);
+    assert_eq!(writer.finish(outcome(RunStatus::Complete)).expect("all was written"), path);
 
     let run = Run::open(&path).expect("it is a run");
     assert_eq!(run.header().expect("it can be read"), header);
-    assert_eq!(run.state().expect("it can be read"), State::Ended(outcome(Status::Complete)));
+    assert_eq!(run.state().expect("it can be read"), State::Ended(outcome(RunStatus::Complete)));
     let trials = run.trials().expect("they can be read");
     assert_eq!(trials.iter().map(|it| it.id).collect::<Vec<_>>(), [TrialId(1), TrialId(2)]);
     let mut notes = Vec::new();
     for (it, (trial, before, ticks, events, note, measured)) in trials.iter().zip(expected) {
         assert_eq!(it.trial, trial);
-        assert_eq!(it.state, State::Ended(outcome(Status::Complete)));
+        assert_eq!(it.state, State::Ended(outcome(RunStatus::Complete)));
         assert_eq!((it.valid, &it.summary), (Some(true), &Some(serde_json::json!({"tps": 1.5}))));
-        let back: Vec<String> = run.ticks(it.id).unwrap().map(|it| told(&it.unwrap())).collect();
-        assert_eq!(back, ticks.iter().map(told).collect::<Vec<_>>());
+        let back: Vec<String> = run.ticks(it.id).unwrap().map(|it| format_tick(&it.unwrap())).collect();
+        assert_eq!(back, ticks.iter().map(format_tick).collect::<Vec<_>>());
         let samples: Vec<_> = before.into_iter().chain(ticks.into_iter().flat_map(|it| it.samples)).collect();
         assert_eq!(run.samples(it.id, None).unwrap(), samples);
         let one: Vec<_> = samples.iter().filter(|it| it.series == "pg_waiting").cloned().collect();
         assert_eq!(run.samples(it.id, Some("pg_waiting")).unwrap(), one);
         assert_eq!(run.events(it.id).unwrap(), events);
         notes.push(note);
-        let back = run.measured(it.id).unwrap().expect("it was told");
-        assert_eq!(told_interval(&back.interval), told_interval(&measured.interval));
-        let rest = |it: &model::Measured| {
-            let jitter = Packer::new().pack(&it.jitter);
+        let back = run.measurement(it.id).unwrap().expect("it was told");
+        assert_eq!(format_interval(&back.interval), format_interval(&measured.interval));
+        let rest = |it: &model::Measurement| {
+            let jitter = HistogramEncoder::new().encode(&it.jitter);
             format!(
                 "{:?}",
                 (
                     it.window,
                     &it.clients,
-                    &it.efforts,
-                    it.connecting,
-                    it.aborted,
+                    &it.thread_usage,
+                    it.connect_time,
+                    it.aborted_clients,
                     jitter,
                     it.suspended,
-                    it.stolen,
-                    it.exhausted
+                    it.steal_time,
+                    it.exhausted_connects
                 )
             )
         };
@@ -92,20 +92,20 @@ fn what_was_written_comes_back() {
 }
 
 #[test]
-fn a_note_that_is_too_long_breaks_nothing() {
-    let folder = Folder::new("long-note");
+fn overlong_note_is_truncated() {
+    let folder = TestDirectory::new("long-note");
     let writer = store::create(&folder.0, &header("long-note")).expect("there is room");
     let note = |text: String| Note { trial: None, subject: "plans".to_owned(), text };
     writer.note(note("x".repeat(17 << 20)));
     writer.note(note("y".to_owned()));
-    let path = writer.finish(outcome(Status::Complete)).expect("nothing failed");
+    let path = writer.finish(outcome(RunStatus::Complete)).expect("nothing failed");
     let notes = Run::open(&path).and_then(|it| it.notes()).expect("they can be read");
     assert_eq!(notes, ["left out: it is 17 MiB long", "y"].map(|it| note(it.to_owned())));
 }
 
 #[test]
-fn two_writers_get_two_files() {
-    let folder = Folder::new("two");
+fn two_writers_use_two_files() {
+    let folder = TestDirectory::new("two");
     let writers: Vec<_> = (0..3).map(|_| store::create(&folder.0, &header("same")).unwrap()).collect();
     let names: Vec<_> = writers.iter().map(|it| it.path().file_name().unwrap().to_owned()).collect();
     let stem = "same-20261121T115331Z";
@@ -117,28 +117,28 @@ fn two_writers_get_two_files() {
 }
 
 #[test]
-fn a_dropped_writer_leaves_an_interrupted_run() {
-    let folder = Folder::new("dropped");
+fn dropped_writer_marks_run_interrupted() {
+    let folder = TestDirectory::new("dropped");
     let mut writer = store::create(&folder.0, &header("dropped")).unwrap();
     let path = writer.path().to_owned();
     let id = writer.begin_trial(trial(0));
-    writer.events(id, Chance(1).events(2));
+    writer.events(id, RandomRun(1).events(2));
     drop(writer);
     let run = Run::open(&path).unwrap();
     assert_eq!(run.events(id).unwrap().len(), 2);
-    assert!(run.measured(id).unwrap().is_none());
+    assert!(run.measurement(id).unwrap().is_none());
 }
 
 /// Files of the first format have no sizes of answers, and are gone on with.
 #[test]
-fn files_without_sizes_of_answers_are_read() {
-    let folder = Folder::new("format-1");
-    let mut chance = Chance(5);
+fn reads_files_without_answer_sizes() {
+    let folder = TestDirectory::new("format-1");
+    let mut chance = RandomRun(5);
     let mut writer = store::create(&folder.0, &header("old")).unwrap();
     let id = writer.begin_trial(trial(0));
     writer.tick(id, Box::new(chance.tick(0)));
-    writer.end_trial(id, end(Status::Complete, None));
-    let path = writer.finish(outcome(Status::Complete)).unwrap();
+    writer.end_trial(id, end(RunStatus::Complete, None));
+    let path = writer.finish(outcome(RunStatus::Complete)).unwrap();
     let old = "DROP VIEW answers; DROP TABLE answer; PRAGMA user_version = 1;";
     rusqlite::Connection::open(&path).unwrap().execute_batch(old).unwrap();
     let run = Run::open(&path).unwrap();
@@ -147,17 +147,17 @@ fn files_without_sizes_of_answers_are_read() {
     drop(run);
     read_all(&path).unwrap();
     // Going on with it makes it a file of this format.
-    let mut writer = store::go_on(&path, 5).unwrap();
+    let mut writer = store::resume(&path, 5).unwrap();
     let id = writer.begin_trial(trial(1));
     writer.tick(id, Box::new(chance.tick(0)));
-    let path = writer.finish(outcome(Status::Complete)).unwrap();
+    let path = writer.finish(outcome(RunStatus::Complete)).unwrap();
     let run = Run::open(&path).unwrap();
     assert!(run.ticks(id).unwrap().any(|it| !it.unwrap().interval.answers.is_empty()));
 }
 
 /// Runs that were kept before operations could be requests are read by later versions too.
 #[test]
-fn operations_of_the_first_runs_are_scripts() {
+fn reads_operations_of_first_format_as_scripts() {
     let kept = json!({ "name": "read", "weight": 3, "script": "SELECT 1;", "origin": null });
     let read: Operation = serde_json::from_value(kept).expect("it is read");
     assert_eq!(read, Operation::script("read", 3, "SELECT 1;"));

@@ -27,25 +27,30 @@ impl Code {
     /// Bytes that are not the protocol's; `EPROTO`.
     pub const PROTOCOL: Code = Code::Net(71);
     /// An answer began in time, and did not end in time; `ETIME`.
-    pub const SLOW: Code = Code::Net(62);
+    pub const BODY_TIMEOUT: Code = Code::Net(62);
     /// An answer is longer than the load takes; `EMSGSIZE`.
     pub const TOO_LONG: Code = Code::Net(90);
     /// What was to be taken from an answer is not there.
-    pub const ABSENT: Code = Code::CaptureNotFound;
+    pub const CAPTURE_NOT_FOUND: Code = Code::CaptureNotFound;
     /// An answer does not hold the text that it should.
-    pub const UNEXPECTED: Code = Code::TextNotFound;
+    pub const TEXT_NOT_FOUND: Code = Code::TextNotFound;
     /// A redirect that leads to somebody else, and was not followed; `EXDEV`.
-    pub const ELSEWHERE: Code = Code::Net(18);
+    pub const CROSS_ORIGIN_REDIRECT: Code = Code::Net(18);
     /// More redirects than were to be followed; `ELOOP`.
-    pub const LOOPS: Code = Code::Net(40);
+    pub const TOO_MANY_REDIRECTS: Code = Code::Net(40);
     /// TLS failed: a certificate, a version, bytes that are none; `EKEYREJECTED`.
     pub const TLS: Code = Code::Net(129);
 
     /// Whether the other side answered: false where the connection was refused, broke or timed out.
     pub fn is_answer(self) -> bool {
-        const JUDGED: [Code; 5] =
-            [Code::PROTOCOL, Code::ABSENT, Code::UNEXPECTED, Code::ELSEWHERE, Code::LOOPS];
-        !matches!(self, Code::Net(_)) || JUDGED.contains(&self)
+        const CONTENT_CHECKS: [Code; 5] = [
+            Code::PROTOCOL,
+            Code::CAPTURE_NOT_FOUND,
+            Code::TEXT_NOT_FOUND,
+            Code::CROSS_ORIGIN_REDIRECT,
+            Code::TOO_MANY_REDIRECTS,
+        ];
+        !matches!(self, Code::Net(_)) || CONTENT_CHECKS.contains(&self)
     }
 
     /// True for a serialization failure, the first of the two that a retry may cure.

@@ -1,19 +1,23 @@
 //! What do these bytes look like where some have a meaning?
 
-use crate::Hole;
+use crate::Placeholder;
 
 /// Rewrites `out[at..]` in its place, as its hole needs it. Allocates only when `out` must grow.
-pub fn within(out: &mut Vec<u8>, at: usize, hole: Hole) {
+pub fn escape_in_place(out: &mut Vec<u8>, at: usize, hole: Placeholder) {
     match hole {
-        Hole::Raw | Hole::Counted => {}
-        Hole::Url => grow(out, at, |byte| if is_unreserved(byte) { 1 } else { 3 }, percent),
-        Hole::Json => grow(out, at, json_length, json),
-        Hole::Line => out[at..].iter_mut().filter(|it| it.is_ascii_control()).for_each(|it| *it = b' '),
+        Placeholder::Raw | Placeholder::LengthPrefixed => {}
+        Placeholder::Url => {
+            expand_in_place(out, at, |byte| if is_unreserved(byte) { 1 } else { 3 }, write_percent)
+        }
+        Placeholder::Json => expand_in_place(out, at, json_length, write_json),
+        Placeholder::HeaderValue => {
+            out[at..].iter_mut().filter(|it| it.is_ascii_control()).for_each(|it| *it = b' ')
+        }
     }
 }
 
 /// Replaces each byte by `length(byte)` bytes, from the last to the first, so that none is overwritten before it is read.
-fn grow(out: &mut Vec<u8>, at: usize, length: fn(u8) -> usize, write: fn(u8, &mut [u8])) {
+fn expand_in_place(out: &mut Vec<u8>, at: usize, length: fn(u8) -> usize, write: fn(u8, &mut [u8])) {
     let old = out.len();
     let grown: usize = out[at..].iter().map(|it| length(*it)).sum();
     if grown == old - at {
@@ -34,7 +38,7 @@ fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
 }
 
-fn percent(byte: u8, to: &mut [u8]) {
+fn write_percent(byte: u8, to: &mut [u8]) {
     match to {
         [to] => *to = byte,
         to => to.copy_from_slice(&[b'%', hex(byte >> 4), hex(byte & 15)]),
@@ -50,7 +54,7 @@ fn json_length(byte: u8) -> usize {
 }
 
 /// RFC 8259, section 7.
-fn json(byte: u8, to: &mut [u8]) {
+fn write_json(byte: u8, to: &mut [u8]) {
     match to {
         [to] => *to = byte,
         [slash, letter] => {

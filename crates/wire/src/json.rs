@@ -44,7 +44,7 @@ impl Pointer {
     /// Appends the value that it names in `json`: a string's text, anything else as it stands there.
     ///
     /// False, and nothing appended, if there is none, or `null`, or the text up to its end is not JSON.
-    pub fn copy(&self, json: &[u8], out: &mut Vec<u8>) -> bool {
+    pub fn extract(&self, json: &[u8], out: &mut Vec<u8>) -> bool {
         let before = out.len();
         let copied = self.find(json, out);
         if !copied {
@@ -54,7 +54,7 @@ impl Pointer {
     }
 
     fn find(&self, json: &[u8], out: &mut Vec<u8>) -> bool {
-        let mut scan = Scan { json, at: 0 };
+        let mut scan = Cursor { json, at: 0 };
         for token in &self.tokens {
             let found = match scan.next() {
                 Some(b'{') => scan.member(&token.name, out),
@@ -80,12 +80,12 @@ impl Pointer {
 }
 
 /// A place in a text.
-struct Scan<'a> {
+struct Cursor<'a> {
     json: &'a [u8],
     at: usize,
 }
 
-impl<'a> Scan<'a> {
+impl<'a> Cursor<'a> {
     /// Passes blanks; the byte behind them, which is not passed.
     fn peek(&mut self) -> Option<u8> {
         let rest = self.json.get(self.at..)?;
@@ -234,7 +234,7 @@ mod tests {
 
     fn check(pointer: &str, json: &str, expected: Option<&str>) {
         let mut out = b">".to_vec();
-        let found = pointer.parse::<Pointer>().expect("a pointer").copy(json.as_bytes(), &mut out);
+        let found = pointer.parse::<Pointer>().expect("a pointer").extract(json.as_bytes(), &mut out);
         let told = found.then(|| String::from_utf8_lossy(&out[1..]).into_owned());
         assert_eq!(told.as_deref(), expected, "{pointer} in {json}");
         assert!(found || out == b">", "nothing is appended where nothing is found");
@@ -242,7 +242,7 @@ mod tests {
 
     /// The rows of RFC 6901, section 5.
     #[test]
-    fn pointers_of_the_standard() {
+    fn resolves_rfc_6901_examples() {
         let json = r#"{"foo": ["bar", "baz"], "": 0, "a/b": 1, "c%d": 2, "e^f": 3, "g|h": 4, "i\\j": 5, "k\"l": 6,
             " ": 7, "m~n": 8}"#;
         for (pointer, expected) in [
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn values() {
+    fn extracts_values() {
         check("/a/1/b", r#"{"x":{"a":[9]},"a":[{"b":1},{"c":[],"b":-2.5e+3}]}"#, Some("-2.5e+3"));
         check("/t", r#" { "t" : true , "u" : 1 } "#, Some("true"));
         check("/s", r#"{"s":"\u044f\ud83d\ude00\n\"\\\/\ud83dx"}"#, Some("я😀\n\"\\/\u{fffd}x"));
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_there() {
+    fn missing_value_is_not_found() {
         for (pointer, json) in [
             ("/a", ""),
             ("/a", "{}"),
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pointer() {
+    fn rejects_malformed_pointers() {
         for (text, expected) in [
             ("token", "\"token\" is no JSON pointer; write one such as /items/0/id"),
             ("/a~2", "a ~ in \"/a~2\" is followed by neither 0 nor 1; write ~0 for the sign"),
@@ -309,11 +309,11 @@ mod tests {
     }
 
     #[test]
-    fn no_text_does_harm() {
+    fn arbitrary_text_does_not_panic() {
         let pointer: Pointer = "/a/0/b".parse().expect("a pointer");
         proptest::proptest!(|(text in r#"[{}\[\]",:\\ua0b1n ]{0,60}"#)| {
             let mut out = Vec::new();
-            pointer.copy(text.as_bytes(), &mut out);
+            pointer.extract(text.as_bytes(), &mut out);
         });
     }
 }

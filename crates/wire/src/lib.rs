@@ -13,4 +13,4 @@ pub mod tls;
 pub mod x509;
 
 pub use code::Code;
-pub use template::{Hole, Template, TemplateBuilder};
+pub use template::{Placeholder, Template, TemplateBuilder};

@@ -15,17 +15,17 @@ pub struct Template {
 
 /// How an argument is framed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hole {
+pub enum Placeholder {
     /// The bytes as they are: text within a simple query.
     Raw,
     /// A big-endian `i32` length, then the bytes; −1 and nothing for NULL: a parameter of Bind.
-    Counted,
+    LengthPrefixed,
     /// Percent-encoded, but for what RFC 3986 calls unreserved: within a URL, or a form.
     Url,
     /// Escaped for the inside of a JSON string.
     Json,
     /// Control characters become blanks: within a header's value, where a line's end would begin another header.
-    Line,
+    HeaderValue,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ enum Step {
     },
     Fill {
         arg: u16,
-        hole: Hole,
+        hole: Placeholder,
     },
     /// Four bytes whose value is the distance from themselves to the matching `Close`.
     Open,
@@ -49,7 +49,7 @@ enum Step {
 }
 
 /// Places of a decimal length; blanks before a header's value mean nothing.
-const DECIMAL: usize = 10;
+const DECIMAL_WIDTH: usize = 10;
 
 /// Without the bytes: a secret may be among them.
 impl fmt::Debug for Template {
@@ -68,10 +68,10 @@ impl Template {
         for step in &self.steps {
             match *step {
                 Step::Copy { from, to } => out.extend_from_slice(&self.bytes[from as usize..to as usize]),
-                Step::Fill { arg, hole: Hole::Raw } => {
+                Step::Fill { arg, hole: Placeholder::Raw } => {
                     write(arg, out);
                 }
-                Step::Fill { arg, hole: Hole::Counted } => {
+                Step::Fill { arg, hole: Placeholder::LengthPrefixed } => {
                     let at = out.len();
                     out.extend_from_slice(&[0; 4]);
                     let length = if write(arg, out) { (out.len() - at - 4) as i32 } else { -1 };
@@ -80,16 +80,16 @@ impl Template {
                 Step::Fill { arg, hole } => {
                     let at = out.len();
                     write(arg, out);
-                    escape::within(out, at, hole);
+                    escape::escape_in_place(out, at, hole);
                 }
                 Step::Decimal => {
                     place = out.len();
-                    out.extend_from_slice(&[b' '; DECIMAL]);
+                    out.extend_from_slice(&[b' '; DECIMAL_WIDTH]);
                 }
                 Step::Begin => open = out.len(),
                 Step::End => {
                     let mut length = out.len() - open;
-                    for digit in out[place..place + DECIMAL].iter_mut().rev() {
+                    for digit in out[place..place + DECIMAL_WIDTH].iter_mut().rev() {
                         *digit = b'0' + (length % 10) as u8;
                         length /= 10;
                         if length == 0 {
@@ -120,7 +120,7 @@ impl Template {
 pub struct TemplateBuilder {
     bytes: Vec<u8>,
     steps: Vec<Step>,
-    holes_in_frame: usize,
+    placeholders_in_frame: usize,
     frame: Option<(usize, usize)>,
 }
 
@@ -139,14 +139,14 @@ impl TemplateBuilder {
     }
 
     /// A place for argument `arg`.
-    pub fn hole(&mut self, arg: u16, hole: Hole) -> &mut Self {
+    pub fn placeholder(&mut self, arg: u16, hole: Placeholder) -> &mut Self {
         self.steps.push(Step::Fill { arg, hole });
-        self.holes_in_frame += 1;
+        self.placeholders_in_frame += 1;
         self
     }
 
     /// The place of a decimal number: the length of what `counted` adds afterwards.
-    pub fn decimal(&mut self) -> &mut Self {
+    pub fn decimal_length(&mut self) -> &mut Self {
         self.steps.push(Step::Decimal);
         self
     }
@@ -165,10 +165,10 @@ impl TemplateBuilder {
         self.bytes(&[tag]);
         self.frame = Some((self.steps.len(), self.bytes.len()));
         self.steps.push(Step::Open);
-        self.holes_in_frame = 0;
+        self.placeholders_in_frame = 0;
         body(self);
         let (step, at) = self.frame.take().expect("set above");
-        if self.holes_in_frame == 0 {
+        if self.placeholders_in_frame == 0 {
             let length = (self.bytes.len() - at + 4) as i32;
             self.steps.truncate(step);
             self.bytes.splice(at..at, length.to_be_bytes());
@@ -207,10 +207,13 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_mended() {
+    fn patches_message_lengths() {
         let body = |it: &mut TemplateBuilder| {
             it.message(b'B', |it| {
-                it.bytes(b"ab").hole(0, Hole::Counted).hole(1, Hole::Counted).bytes(b"z");
+                it.bytes(b"ab")
+                    .placeholder(0, Placeholder::LengthPrefixed)
+                    .placeholder(1, Placeholder::LengthPrefixed)
+                    .bytes(b"z");
             });
             it.message(b'S', |_| {});
         };
@@ -221,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn fixed_messages_become_one_copy() {
+    fn merges_fixed_messages_into_one_copy() {
         let mut builder = TemplateBuilder::default();
         builder.message(b'E', |it| {
             it.bytes(b"\0\0\0\0\0");
@@ -233,21 +236,21 @@ mod tests {
     }
 
     #[test]
-    fn raw_holes_stand_in_the_text() {
+    fn renders_raw_placeholders() {
         let body = |it: &mut TemplateBuilder| {
             it.message(b'Q', |it| {
-                it.bytes(b"select ").hole(0, Hole::Raw).bytes(b"\0");
+                it.bytes(b"select ").placeholder(0, Placeholder::Raw).bytes(b"\0");
             });
         };
         assert_eq!(rendered(body, &[Some("42")]), b"Q\0\0\0\x0eselect 42\0");
     }
     #[test]
-    fn decimal_lengths_and_escapes() {
+    fn renders_decimal_lengths_and_escapes() {
         let body = |it: &mut TemplateBuilder| {
-            it.bytes(b"L:").decimal().bytes(b"|").counted(|it| {
-                it.hole(0, Hole::Json).bytes(b"-").hole(1, Hole::Url);
+            it.bytes(b"L:").decimal_length().bytes(b"|").counted(|it| {
+                it.placeholder(0, Placeholder::Json).bytes(b"-").placeholder(1, Placeholder::Url);
             });
-            it.bytes(b"|").hole(2, Hole::Line);
+            it.bytes(b"|").placeholder(2, Placeholder::HeaderValue);
         };
         let check = |args: [&str; 3], expected: &str| {
             let rendered = rendered(body, &args.map(Some));

@@ -41,7 +41,7 @@ pub enum SslMode {
 
 /// What a client needs for TLS, as PEM text.
 #[derive(Clone, Copy, Default)]
-pub struct Identity<'a> {
+pub struct TlsIdentity<'a> {
     /// `sslrootcert`: who may sign the server's certificate. Without it the certificate is not checked.
     pub roots: Option<&'a [u8]>,
     /// `sslcert`: the client's certificate, followed by the intermediate ones.
@@ -50,7 +50,7 @@ pub struct Identity<'a> {
     pub key: Option<&'a [u8]>,
 }
 
-impl fmt::Debug for Identity<'_> {
+impl fmt::Debug for TlsIdentity<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let held = |it: Option<&[u8]>| it.map(<[u8]>::len);
         write!(f, "Identity {:?} {:?} {:?} bytes", held(self.roots), held(self.certificate), held(self.key))
@@ -59,53 +59,57 @@ impl fmt::Debug for Identity<'_> {
 
 /// Why no TLS client can be made of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Problem {
+pub enum TlsConfigError {
     /// `sslmode` wants the certificate checked and there is nothing to check it with.
-    RootsMissing,
+    MissingRoots,
     /// No certificate in what should hold `what`; rustls's words.
     Pem { what: &'static str, why: String },
     /// A certificate without its key, or a key without its certificate.
-    Half { missing: &'static str },
+    IncompleteIdentity { missing: &'static str },
     /// The client's certificate and key do not go together, or are of an unknown kind.
-    Unusable { why: String },
+    InvalidIdentity { why: String },
     /// No TLS version lies between the lowest and the highest wanted.
-    Versions,
+    VersionRange,
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for TlsConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Problem::RootsMissing => {
+            TlsConfigError::MissingRoots => {
                 write!(f, "sslmode asks to check the server's certificate, and sslrootcert is missing")
             }
-            Problem::Pem { what, why } => write!(f, "{what}: {why}"),
-            Problem::Half { missing } => {
+            TlsConfigError::Pem { what, why } => write!(f, "{what}: {why}"),
+            TlsConfigError::IncompleteIdentity { missing } => {
                 write!(f, "a client certificate needs both sslcert and sslkey; {missing} is missing")
             }
-            Problem::Unusable { why } => write!(f, "the client certificate cannot be used: {why}"),
-            Problem::Versions => write!(f, "ssl_min_protocol_version is above ssl_max_protocol_version"),
+            TlsConfigError::InvalidIdentity { why } => {
+                write!(f, "the client certificate cannot be used: {why}")
+            }
+            TlsConfigError::VersionRange => {
+                write!(f, "ssl_min_protocol_version is above ssl_max_protocol_version")
+            }
         }
     }
 }
 
-impl std::error::Error for Problem {}
+impl std::error::Error for TlsConfigError {}
 
 /// TLS versions, lowest and highest; libpq knows older ones, which rustls does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Versions {
-    pub lowest: Version,
-    pub highest: Version,
+pub struct TlsVersionRange {
+    pub lowest: TlsVersion,
+    pub highest: TlsVersion,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Version {
+pub enum TlsVersion {
     Tls12,
     Tls13,
 }
 
-impl Default for Versions {
-    fn default() -> Versions {
-        Versions { lowest: Version::Tls12, highest: Version::Tls13 }
+impl Default for TlsVersionRange {
+    fn default() -> TlsVersionRange {
+        TlsVersionRange { lowest: TlsVersion::Tls12, highest: TlsVersion::Tls13 }
     }
 }
 
@@ -116,95 +120,103 @@ impl Default for Versions {
 /// connection costs the same.
 pub fn config(
     mode: SslMode,
-    identity: &Identity<'_>,
-    versions: Versions,
-) -> Result<Arc<ClientConfig>, Problem> {
-    let verifier = verifier(mode, identity)?;
+    identity: &TlsIdentity<'_>,
+    versions: TlsVersionRange,
+) -> Result<Arc<ClientConfig>, TlsConfigError> {
+    let verifier = server_verifier(mode, identity)?;
     let provider = Arc::new(ring::default_provider());
-    let known: [(Version, &SupportedProtocolVersion); 2] =
-        [(Version::Tls12, &version::TLS12), (Version::Tls13, &version::TLS13)];
+    let known: [(TlsVersion, &SupportedProtocolVersion); 2] =
+        [(TlsVersion::Tls12, &version::TLS12), (TlsVersion::Tls13, &version::TLS13)];
     let wanted = known.iter().filter(|it| (versions.lowest..=versions.highest).contains(&it.0));
     let wanted: Vec<&SupportedProtocolVersion> = wanted.map(|it| it.1).collect();
     let builder = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&wanted)
-        .map_err(|_| Problem::Versions)?
+        .map_err(|_| TlsConfigError::VersionRange)?
         .dangerous()
         .with_custom_certificate_verifier(verifier);
     let mut config = match (identity.certificate, identity.key) {
         (Some(certificate), Some(key)) => {
-            let certified = Arc::new(certified(certificates("sslcert", certificate)?, key)?);
+            let certified = Arc::new(certified_key(certificates("sslcert", certificate)?, key)?);
             builder.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(certified)))
         }
         (None, None) => builder.with_no_client_auth(),
-        (Some(_), None) => return Err(Problem::Half { missing: "sslkey" }),
-        (None, Some(_)) => return Err(Problem::Half { missing: "sslcert" }),
+        (Some(_), None) => return Err(TlsConfigError::IncompleteIdentity { missing: "sslkey" }),
+        (None, Some(_)) => return Err(TlsConfigError::IncompleteIdentity { missing: "sslcert" }),
     };
     config.resumption = Resumption::disabled();
     Ok(Arc::new(config))
 }
 
 /// The judge of server certificates in this mode.
-pub fn verifier(mode: SslMode, identity: &Identity<'_>) -> Result<Arc<dyn ServerCertVerifier>, Problem> {
+pub fn server_verifier(
+    mode: SslMode,
+    identity: &TlsIdentity<'_>,
+) -> Result<Arc<dyn ServerCertVerifier>, TlsConfigError> {
     let roots = match identity.roots {
         Some(pem) => Some(roots(pem)?),
-        None if matches!(mode, SslMode::VerifyCa | SslMode::VerifyFull) => return Err(Problem::RootsMissing),
+        None if matches!(mode, SslMode::VerifyCa | SslMode::VerifyFull) => {
+            return Err(TlsConfigError::MissingRoots);
+        }
         None => None,
     };
     let algorithms = ring::default_provider().signature_verification_algorithms;
-    Ok(Arc::new(Verifier { algorithms, roots, name: mode == SslMode::VerifyFull }))
+    Ok(Arc::new(ServerVerifier { algorithms, roots, name: mode == SslMode::VerifyFull }))
 }
 
 /// The terms on which connections to one HTTP service speak TLS: HTTP/1.1 by ALPN, sessions resumed.
 #[derive(Clone, Debug)]
-pub struct Web {
+pub struct HttpsClient {
     pub(crate) config: Arc<ClientConfig>,
     pub(crate) name: ServerName<'static>,
 }
 
-impl Web {
+impl HttpsClient {
     /// For the service that is called `host`. Without roots its certificate is not checked.
-    pub fn new(host: &str, identity: &Identity<'_>) -> Result<Web, Problem> {
+    pub fn new(host: &str, identity: &TlsIdentity<'_>) -> Result<HttpsClient, TlsConfigError> {
         let mode = if identity.roots.is_some() { SslMode::VerifyFull } else { SslMode::Require };
-        let config = config(mode, identity, Versions::default())?;
+        let config = config(mode, identity, TlsVersionRange::default())?;
         let mut config = ClientConfig::clone(&config);
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         config.resumption = Resumption::in_memory_sessions(1);
-        Ok(Web { config: Arc::new(config), name: server_name(host) })
+        Ok(HttpsClient { config: Arc::new(config), name: server_name(host) })
     }
 }
 
 /// The client's certificate with its key. rustls's own pairing does not take certificates of version 1.
-fn certified(chain: Vec<CertificateDer<'static>>, key: &[u8]) -> Result<CertifiedKey, Problem> {
-    let key = PrivateKeyDer::from_pem_slice(key).map_err(|it| unreadable("sslkey", &it))?;
-    let key = sign::any_supported_type(&key).map_err(|it| Problem::Unusable { why: it.to_string() })?;
+fn certified_key(chain: Vec<CertificateDer<'static>>, key: &[u8]) -> Result<CertifiedKey, TlsConfigError> {
+    let key = PrivateKeyDer::from_pem_slice(key).map_err(|it| pem_error("sslkey", &it))?;
+    let key = sign::any_supported_type(&key)
+        .map_err(|it| TlsConfigError::InvalidIdentity { why: it.to_string() })?;
     let certificate = chain.first().and_then(|it| Certificate::read(it));
     match (certificate, key.public_key()) {
         (Some(certificate), Some(public)) if certificate.key().raw == public.as_ref() => {
             Ok(CertifiedKey::new(chain, key))
         }
-        _ => Err(Problem::Unusable { why: "sslcert is not the certificate of the key in sslkey".into() }),
+        _ => Err(TlsConfigError::InvalidIdentity {
+            why: "sslcert is not the certificate of the key in sslkey".into(),
+        }),
     }
 }
 
-fn roots(pem: &[u8]) -> Result<RootCertStore, Problem> {
+fn roots(pem: &[u8]) -> Result<RootCertStore, TlsConfigError> {
     let mut store = RootCertStore::empty();
     for root in certificates("sslrootcert", pem)? {
-        store.add(root).map_err(|it| Problem::Pem { what: "sslrootcert", why: it.to_string() })?;
+        store.add(root).map_err(|it| TlsConfigError::Pem { what: "sslrootcert", why: it.to_string() })?;
     }
     Ok(store)
 }
 
-fn certificates(what: &'static str, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, Problem> {
+fn certificates(what: &'static str, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsConfigError> {
     let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
     match all {
-        Ok(none) if none.is_empty() => Err(unreadable(what, &pem::Error::NoItemsFound)),
+        Ok(none) if none.is_empty() => Err(pem_error(what, &pem::Error::NoItemsFound)),
         Ok(all) => Ok(all),
-        Err(error) => Err(unreadable(what, &error)),
+        Err(error) => Err(pem_error(what, &error)),
     }
 }
 
-fn unreadable(what: &'static str, error: &pem::Error) -> Problem {
-    Problem::Pem { what, why: error.to_string() }
+fn pem_error(what: &'static str, error: &pem::Error) -> TlsConfigError {
+    TlsConfigError::Pem { what, why: error.to_string() }
 }
 
 /// The name that is announced and checked. What is no DNS name (a socket's directory, an odd host) is announced as an
@@ -216,31 +228,31 @@ pub(crate) fn server_name(host: &str) -> ServerName<'static> {
 
 /// What the connection is protected by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Protection {
+pub struct TlsInfo {
     /// Such as `TLSv1.3`.
     pub version: &'static str,
     /// Such as `TLS13_AES_256_GCM_SHA384`.
     pub cipher: &'static str,
 }
 
-impl fmt::Display for Protection {
+impl fmt::Display for TlsInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.version, self.cipher)
     }
 }
 
-pub(crate) fn protection(connection: &rustls::ClientConnection) -> Option<Protection> {
+pub(crate) fn protection(connection: &rustls::ClientConnection) -> Option<TlsInfo> {
     let version = match connection.protocol_version()? {
         ProtocolVersion::TLSv1_2 => "TLSv1.2",
         ProtocolVersion::TLSv1_3 => "TLSv1.3",
         _ => "TLS",
     };
     let cipher = connection.negotiated_cipher_suite()?.suite().as_str().unwrap_or("unknown cipher");
-    Some(Protection { version, cipher })
+    Some(TlsInfo { version, cipher })
 }
 
 /// The error in few words.
-pub(crate) fn words(error: &Error) -> &'static str {
+pub(crate) fn describe(error: &Error) -> &'static str {
     match error {
         Error::InvalidCertificate(it) => match it {
             CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
@@ -279,14 +291,14 @@ pub(crate) fn words(error: &Error) -> &'static str {
 }
 
 #[derive(Debug)]
-struct Verifier {
+struct ServerVerifier {
     algorithms: WebPkiSupportedAlgorithms,
     roots: Option<RootCertStore>,
     /// Compare the host's name too.
     name: bool,
 }
 
-impl ServerCertVerifier for Verifier {
+impl ServerCertVerifier for ServerVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -309,7 +321,7 @@ impl ServerCertVerifier for Verifier {
         } else {
             self.signed_by_root(&certificate, roots, now)?;
         }
-        if self.name && !certificate.is_for(&server_name.to_str()) {
+        if self.name && !certificate.matches_host(&server_name.to_str()) {
             return Err(CertificateError::NotValidForName.into());
         }
         Ok(ServerCertVerified::assertion())
@@ -351,7 +363,7 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
-impl Verifier {
+impl ServerVerifier {
     /// A certificate that webpki does not take as a server's: a root must have signed it itself.
     fn signed_by_root(
         &self,
@@ -376,7 +388,7 @@ impl Verifier {
             };
             let bits = &key.subject_public_key.data;
             let known = self.algorithms.all.iter().filter(fits);
-            let mut tried = known.map(|a| a.verify_signature(bits, it.signed(), signature));
+            let mut tried = known.map(|a| a.verify_signature(bits, it.signed_bytes(), signature));
             tried.any(|it| it.is_ok()).then_some(())
         };
         let mut issuers = roots.roots.iter().filter(|anchor| it.issuer() == Some(anchor.subject.as_ref()));
@@ -403,16 +415,16 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn certificates_that_webpki_does_not_take_expire_too() {
+    fn rejects_expired_certificates_outside_webpki() {
         let roots = roots(include_bytes!("../tests/certs/root.crt")).unwrap();
         let algorithms = provider().signature_verification_algorithms;
-        let verifier = Verifier { algorithms, roots: Some(roots.clone()), name: false };
+        let verifier = ServerVerifier { algorithms, roots: Some(roots.clone()), name: false };
         let version1 = certificates("", include_bytes!("../tests/certs/version1.crt")).unwrap();
         let certificate = read(&version1[0]).unwrap();
         let check = |now: i64, expected: &str| {
             let now = UnixTime::since_unix_epoch(Duration::from_secs(now.unsigned_abs()));
             let judged = verifier.signed_by_root(&certificate, &roots, now);
-            assert_eq!(judged.as_ref().map_or_else(words, |()| "fine"), expected);
+            assert_eq!(judged.as_ref().map_or_else(describe, |()| "fine"), expected);
         };
         let (first, last) = certificate.validity();
         check(first - 1, "the server's certificate is not valid yet");

@@ -57,7 +57,7 @@ impl<'a> Certificate<'a> {
     }
 
     /// The DER encoding of what is signed.
-    pub fn signed(&self) -> &[u8] {
+    pub fn signed_bytes(&self) -> &[u8] {
         self.parsed.tbs_certificate.as_ref()
     }
 
@@ -87,7 +87,7 @@ impl<'a> Certificate<'a> {
     /// The alternative names of the host's kind (DNS name or address) count; only when there is none, the common name.
     /// `*` stands for one whole leftmost label. Unreadable alternative names match no host.
     /// Source: PostgreSQL 15, `fe-secure-common.c` and `fe-secure-openssl.c`.
-    pub fn is_for(&self, host: &str) -> bool {
+    pub fn matches_host(&self, host: &str) -> bool {
         let address = match host.parse() {
             Ok(IpAddr::V4(address)) => Some(address.octets().to_vec()),
             Ok(IpAddr::V6(address)) => Some(address.octets().to_vec()),
@@ -98,7 +98,7 @@ impl<'a> Certificate<'a> {
             let Ok((_, names)) = SubjectAlternativeName::from_der(der) else { return false };
             for name in &names.general_names {
                 match name {
-                    GeneralName::DNSName(name) if matches(name.as_bytes(), host) => return true,
+                    GeneralName::DNSName(name) if matches_name(name.as_bytes(), host) => return true,
                     GeneralName::IPAddress(name) if Some(*name) == address.as_deref() => return true,
                     GeneralName::DNSName(_) | GeneralName::Invalid(Tag(2), _) => {
                         look_at_common_name &= address.is_some();
@@ -108,13 +108,13 @@ impl<'a> Certificate<'a> {
                 }
             }
         }
-        look_at_common_name && self.common_name().is_some_and(|name| matches(name, host))
+        look_at_common_name && self.common_name().is_some_and(|name| matches_name(name, host))
     }
 
     /// The hash of the certificate that channel binding by `tls-server-end-point` sends; RFC 5929, section 4.1.
     ///
     /// `None` where the signature names no hash, as Ed25519.
-    pub fn end_point(&self) -> Option<Vec<u8>> {
+    pub fn channel_binding_hash(&self) -> Option<Vec<u8>> {
         binding_hash(&self.parsed.signature_algorithm, self.parsed.as_raw())
     }
 
@@ -175,7 +175,7 @@ pub(crate) fn public_key(content: &[u8]) -> Option<SubjectPublicKeyInfo<'_>> {
 }
 
 /// Whether `name`, perhaps with a wildcard, covers `host`; ASCII letters compare without case.
-fn matches(name: &[u8], host: &str) -> bool {
+fn matches_name(name: &[u8], host: &str) -> bool {
     let host = host.as_bytes();
     if name.contains(&0) {
         return false; // CVE-2009-4034
@@ -194,9 +194,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_with_wildcards() {
+    fn matches_wildcard_names() {
         let check = |name: &str, host: &str, expected: bool| {
-            assert_eq!(matches(name.as_bytes(), host), expected, "{name} {host}");
+            assert_eq!(matches_name(name.as_bytes(), host), expected, "{name} {host}");
         };
         check("db.example.com", "DB.example.com", true);
         check("*.example.com", "db.example.com", true);
@@ -216,13 +216,15 @@ mod tests {
     }
 
     #[test]
-    fn what_certificates_say() {
+    fn reads_certificate_fields() {
         let check = |name: &str, expected: &str| {
             let der = fixture(name);
             let it = Certificate::read(&der).unwrap();
             let common_name = it.common_name().map(|it| String::from_utf8_lossy(it).into_owned());
             let years = (it.validity().1 - it.validity().0) / (365 * 86_400);
-            let hash = it.end_point().map(|it| it.iter().map(|it| format!("{it:02x}")).collect::<String>());
+            let hash = it
+                .channel_binding_hash()
+                .map(|it| it.iter().map(|it| format!("{it:02x}")).collect::<String>());
             let start = hash.as_deref().map_or("none", |it| &it[..8]);
             let shown = format!(
                 "v{} {} authority {} {years} years, bound by {start} of {}",
@@ -243,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_certificates_do_no_harm() {
+    fn damaged_certificates_do_not_panic() {
         for name in ["root", "server", "version1", "pss"] {
             let der = fixture(name);
             for at in 0..der.len() {
@@ -251,8 +253,8 @@ mod tests {
                     let mut damaged = der.clone();
                     damaged[at] = value;
                     if let Some(it) = Certificate::read(&damaged) {
-                        it.is_for("db.test");
-                        it.end_point();
+                        it.matches_host("db.test");
+                        it.channel_binding_hash();
                     }
                 }
                 assert!(Certificate::read(&der[..at]).is_none());
@@ -261,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_certificate() {
+    fn rejects_non_certificates() {
         for der in [
             &b""[..],
             b"\x30",

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::test_runner::Config;
 use server::{feed, message, welcome};
 use std::sync::Arc;
-use wire::pg::conninfo::{Surroundings, resolve};
+use wire::pg::conninfo::{Environment, resolve};
 use wire::pg::{Channel, Login, Secret, Transport};
 
 /// Messages that may have sense, some damaged.
@@ -50,7 +50,7 @@ fn channel(opened: bool, watch: bool) -> Channel {
     if opened {
         assert_eq!(feed(&mut channel, &welcome(), usize::MAX), ["Opened"]);
     }
-    channel.watch(watch);
+    channel.set_watched(watch);
     channel
 }
 
@@ -58,13 +58,13 @@ proptest! {
     #![proptest_config(Config { cases: 4000, failure_persistence: None, ..Config::default() })]
 
     #[test]
-    fn cuts_change_nothing(bytes in messages(), opened: bool, watch: bool, step in 1_usize..50) {
+    fn result_does_not_depend_on_packet_boundaries(bytes in messages(), opened: bool, watch: bool, step in 1_usize..50) {
         let whole = feed(&mut channel(opened, watch), &bytes, usize::MAX);
         prop_assert_eq!(whole, feed(&mut channel(opened, watch), &bytes, step));
     }
 
     #[test]
-    fn memory_follows_the_bytes_that_came(
+    fn memory_follows_received_bytes(
         bytes in prop_oneof![messages(), vec(any::<u8>(), 0..300)], opened: bool, watch: bool, step in 1_usize..300,
     ) {
         let mut channel = channel(opened, watch);
@@ -74,8 +74,8 @@ proptest! {
     }
 
     #[test]
-    fn connection_strings(dsn in r"(postgres(ql)?://|host=|)[ -~äß]{0,30}[@:/?&=%',\[\]]{0,5}[ -~]{0,20}") {
-        let around = Surroundings { env: &|_| None, read: &|_, _| None, os_user: "me" };
+    fn connection_strings_do_not_panic(dsn in r"(postgres(ql)?://|host=|)[ -~äß]{0,30}[@:/?&=%',\[\]]{0,5}[ -~]{0,20}") {
+        let around = Environment { env: &|_| None, read: &|_, _| None, os_user: "me" };
         if let Err(mistakes) = resolve(Some(&dsn), &[], around) {
             prop_assert!(!mistakes.is_empty());
         }

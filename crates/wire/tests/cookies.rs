@@ -1,18 +1,18 @@
 //! Which cookies are kept, sent, and taken back; and what a server can do with them.
 
 use proptest::prelude::*;
-use wire::http::{Jar, Origin, Setting};
+use wire::http::{CookieJar, Origin, SetCookieContext};
 
 const SECOND: u64 = 1_000_000_000;
 const PLAIN: Origin<'_> = Origin { host: "www.shop.test:8080", tls: false };
 const SECURE: Origin<'_> = Origin { host: "www.shop.test", tls: true };
 
-fn set(jar: &mut Jar, origin: Origin<'_>, target: &str, now: u64, header: &str) {
+fn set(jar: &mut CookieJar, origin: Origin<'_>, target: &str, now: u64, header: &str) {
     let date = Some(&b"Wed, 21 Oct 2015 07:28:00 GMT"[..]);
-    jar.keep(header.as_bytes(), &Setting { origin, target: target.as_bytes(), date, now });
+    jar.store(header.as_bytes(), &SetCookieContext { origin, target: target.as_bytes(), date, now });
 }
 
-fn sent(jar: &Jar, target: &str, now: u64) -> String {
+fn sent(jar: &CookieJar, target: &str, now: u64) -> String {
     let mut to = Vec::new();
     jar.write(target.as_bytes(), now, &mut to);
     let line = String::from_utf8(to).expect("as it was set");
@@ -24,13 +24,13 @@ fn sent(jar: &Jar, target: &str, now: u64) -> String {
 
 /// What goes with a request a second later, after these headers of answers to `GET /a/b?c`.
 fn check_of(origin: Origin<'_>, headers: &[&str], target: &str, expected: &str) {
-    let mut jar = Jar::default();
+    let mut jar = CookieJar::default();
     headers.iter().for_each(|it| set(&mut jar, origin, "/a/b?c=/d/e", 0, it));
     assert_eq!(sent(&jar, target, SECOND), expected, "{headers:?} at {target}");
 }
 
 #[test]
-fn what_is_set_is_sent() {
+fn sends_cookies_that_were_set() {
     let check = |headers: &[&str], expected| check_of(PLAIN, headers, "/a/x", expected);
     check(&["id=7"], "id=7");
     check(&["id=7; HttpOnly; SameSite=Lax; Priority=High"], "id=7");
@@ -46,7 +46,7 @@ fn what_is_set_is_sent() {
 }
 
 #[test]
-fn paths() {
+fn matches_cookie_paths() {
     let check = |header, target, expected| check_of(PLAIN, &[header], target, expected);
     // The folder of what was asked for, where none is named.
     check("id=1", "/a", "id=1");
@@ -65,7 +65,7 @@ fn paths() {
 }
 
 #[test]
-fn whose_they_are() {
+fn matches_cookie_domains() {
     check_of(PLAIN, &["id=1; Domain=shop.test"], "/a", "id=1");
     check_of(PLAIN, &["id=1; Domain=.SHOP.test"], "/a", "id=1");
     check_of(PLAIN, &["id=1; Domain=www.shop.test"], "/a", "id=1");
@@ -82,10 +82,10 @@ fn whose_they_are() {
 }
 
 #[test]
-fn how_long_they_live() {
+fn honours_cookie_lifetimes() {
     // Set at the beginning, sent one, ten and a hundred seconds later.
     let check = |attributes: &str, expected: [bool; 3]| {
-        let mut jar = Jar::default();
+        let mut jar = CookieJar::default();
         set(&mut jar, PLAIN, "/", 0, &format!("id=1{attributes}"));
         let lives = [1, 10, 100].map(|it| !sent(&jar, "/", it * SECOND).is_empty());
         assert_eq!(lives, expected, "{attributes}");
@@ -115,17 +115,17 @@ fn how_long_they_live() {
     }
     check("; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=5", briefly);
     // An answer without a date: only what is never meant as a date counts.
-    let mut jar = Jar::default();
-    let setting = Setting { origin: PLAIN, target: b"/", date: None, now: 0 };
-    jar.keep(b"a=1; Expires=Wed, 21 Oct 2015 07:28:05 GMT", &setting);
-    jar.keep(b"b=1; Expires=Thu, 01 Jan 1970 00:00:01 GMT", &setting);
+    let mut jar = CookieJar::default();
+    let setting = SetCookieContext { origin: PLAIN, target: b"/", date: None, now: 0 };
+    jar.store(b"a=1; Expires=Wed, 21 Oct 2015 07:28:05 GMT", &setting);
+    jar.store(b"b=1; Expires=Thu, 01 Jan 1970 00:00:01 GMT", &setting);
     assert_eq!(sent(&jar, "/", SECOND), "a=1");
 }
 
 #[test]
-fn what_is_taken_back_is_gone() {
+fn removes_expired_cookies() {
     for attributes in ["Max-Age=0", "Expires=Thu, 01 Jan 1970 00:00:00 GMT"] {
-        let mut jar = Jar::default();
+        let mut jar = CookieJar::default();
         set(&mut jar, PLAIN, "/", 0, "a=1");
         set(&mut jar, PLAIN, "/", 0, "id=7");
         set(&mut jar, PLAIN, "/", 0, "b=2");
@@ -139,18 +139,18 @@ fn what_is_taken_back_is_gone() {
 }
 
 #[test]
-fn a_server_that_sets_cookies_without_end_fills_what_there_is() {
-    let mut jar = Jar::default();
+fn jar_size_is_bounded() {
+    let mut jar = CookieJar::default();
     for n in 0..10_000 {
         set(&mut jar, PLAIN, "/", 0, &format!("c{n}={n}; Max-Age=10"));
     }
-    assert_eq!(jar.len(), Jar::COOKIES);
+    assert_eq!(jar.len(), CookieJar::MAX_COOKIES);
     assert!(sent(&jar, "/", 1).starts_with("c0=0; c1=1; "), "the first ones stay");
     // Room is made of those that have expired.
     set(&mut jar, PLAIN, "/", 11 * SECOND, "new=1");
     assert_eq!((sent(&jar, "/", 12 * SECOND).as_str(), jar.len()), ("new=1", 1));
-    let mut jar = Jar::default();
-    set(&mut jar, PLAIN, "/", 0, &format!("large={}", "x".repeat(Jar::BYTES)));
+    let mut jar = CookieJar::default();
+    set(&mut jar, PLAIN, "/", 0, &format!("large={}", "x".repeat(CookieJar::MAX_BYTES)));
     set(&mut jar, PLAIN, "/", 0, &format!("huge={}", "x".repeat(1 << 17)));
     assert!(jar.is_empty());
     for n in 0..10 {
@@ -168,10 +168,10 @@ proptest! {
 
     /// Beside a list that is as simple as can be.
     #[test]
-    fn a_jar_is_a_list(
+    fn jar_matches_reference_list(
         steps in prop::collection::vec(("[ab]", "[xyz]{0,40}", "(/|/p|/p/q)", prop::option::of(0_u64..20)), 0..60),
     ) {
-        let (mut jar, mut list) = (Jar::default(), Vec::<(String, String, String, u64)>::new());
+        let (mut jar, mut list) = (CookieJar::default(), Vec::<(String, String, String, u64)>::new());
         for (now, (name, value, path, age)) in steps.into_iter().enumerate() {
             let now = now as u64 * SECOND;
             let lives = age.map_or(String::new(), |it| format!("; Max-Age={it}"));
@@ -192,14 +192,14 @@ proptest! {
     }
 
     #[test]
-    fn no_header_does_harm(headers in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..100), target: String) {
-        let mut jar = Jar::default();
+    fn arbitrary_headers_do_not_panic(headers in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..100), target: String) {
+        let mut jar = CookieJar::default();
         for (now, it) in headers.iter().enumerate() {
-            jar.keep(it, &Setting { origin: PLAIN, target: target.as_bytes(), date: Some(it), now: now as u64 });
+            jar.store(it, &SetCookieContext { origin: PLAIN, target: target.as_bytes(), date: Some(it), now: now as u64 });
             let mut to = Vec::new();
             jar.write(target.as_bytes(), now as u64, &mut to);
             prop_assert!(to.iter().filter(|it| it.is_ascii_control()).count() <= 2, "no line but its own");
         }
-        prop_assert!(jar.len() <= Jar::COOKIES);
+        prop_assert!(jar.len() <= CookieJar::MAX_COOKIES);
     }
 }

@@ -7,9 +7,9 @@ use proptest::prelude::*;
 use std::io;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
-use wire::http::{Channel, Error, Event, HEAD_MAX, Keep, Method, Reader, Response};
+use wire::http::{Channel, Error, Event, HEAD_MAX, Method, Response, ResponseReader, Retain};
 
-const KEEP: Keep = Keep { head: false, body: 1 << 20, unpack: false };
+const KEEP: Retain = Retain { head: false, body: 1 << 20, decompress: false };
 
 /// What is read of an answer that comes in these pieces, after which the server closes its side.
 fn read<'a>(method: Method, pieces: impl IntoIterator<Item = &'a [u8]>) -> String {
@@ -50,7 +50,7 @@ fn check(method: Method, answer: &str, expected: &str) {
 }
 
 #[test]
-fn answers() {
+fn reads_responses() {
     let check = |answer: &str, expected: &str| check(Method::Get, answer, expected);
     check("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", r#"200 "hello" keep"#);
     check("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", r#"200 "" keep"#);
@@ -97,14 +97,14 @@ fn answers() {
 }
 
 #[test]
-fn answers_to_head_have_no_body() {
+fn head_responses_have_no_body() {
     check(Method::Head, "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n", r#"200 "" keep"#);
     check(Method::Head, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", r#"200 "" keep"#);
     check(Method::Head, "HTTP/1.1 200 OK\r\n\r\n", r#"200 "" keep"#);
 }
 
 #[test]
-fn chunks() {
+fn reads_chunked_bodies() {
     let check = |headers: &str, body: &str, expected: &str| {
         let answer = format!("HTTP/1.1 200 OK\r\n{headers}\r\n\r\n{body}");
         check(Method::Get, &answer, expected);
@@ -138,18 +138,18 @@ fn chunks() {
 }
 
 #[test]
-fn bytes_that_nobody_asked_for() {
+fn rejects_unsolicited_bytes() {
     let answer = b"HTTP/1.1 204 No\r\n\r\n".as_slice();
-    assert_eq!(read(Method::Get, [&[answer, b"x"].concat()[..]]), "Surplus");
+    assert_eq!(read(Method::Get, [&[answer, b"x"].concat()[..]]), "SurplusBytes");
     let mut channel = Channel::default();
     assert_eq!(channel.receive(&mut &b""[..]), Ok(Event::More));
-    assert_eq!(channel.receive(&mut &b"H"[..]), Err(Error::Surplus), "before the first request");
+    assert_eq!(channel.receive(&mut &b"H"[..]), Err(Error::SurplusBytes), "before the first request");
 }
 
 #[test]
-fn what_is_kept() {
-    let mut reader = Reader::default();
-    reader.ask(Method::Get, Keep { head: true, body: 3, unpack: false });
+fn keeps_head_and_body_as_requested() {
+    let mut reader = ResponseReader::default();
+    reader.begin(Method::Get, Retain { head: true, body: 3, decompress: false });
     let mut input = &b"HTTP/1.1 200 OK\r\nLocation: /a\r\nX: 1\r\nx: 2\r\nContent-Length: 5\r\n\r\nhello"[..];
     let response = reader.next(&mut input).expect("right").expect("whole");
     assert_eq!((response.length, reader.body()), (5, &b"hel"[..]));
@@ -157,15 +157,15 @@ fn what_is_kept() {
         (reader.header("location"), reader.header("X"), reader.header("Y")),
         (Some(&b"/a"[..]), Some(&b"1"[..]), None)
     );
-    reader.ask(Method::Get, Keep::default());
+    reader.begin(Method::Get, Retain::default());
     reader.next(&mut &b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"[..]).expect("right").expect("whole");
     assert_eq!((reader.header("content-length"), reader.body()), (None, &b""[..]));
 }
 
 /// Feeds `piece` again and again: what comes of it, within how many bytes, holding how much memory at most.
 fn endless(begin: &str, piece: &[u8]) -> (Error, usize, usize) {
-    let mut reader = Reader::default();
-    reader.ask(Method::Get, Keep::default());
+    let mut reader = ResponseReader::default();
+    reader.begin(Method::Get, Retain::default());
     reader.next(&mut begin.as_bytes()).expect("the beginning is right");
     let (mut fed, mut memory) = (0, 0);
     loop {
@@ -181,13 +181,13 @@ fn endless(begin: &str, piece: &[u8]) -> (Error, usize, usize) {
 }
 
 #[test]
-fn servers_without_an_end_cost_bounded_memory() {
+fn endless_responses_use_bounded_memory() {
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
     for (begin, piece, expected) in [
         ("HTTP/1.1 200 OK\r\n", "a: b\r\n", Error::HeadTooLong),
         ("HTTP/1.1 200 OK\r\na: ", "b", Error::HeadTooLong),
         ("HTTP/1.1 200 ", "O", Error::HeadTooLong),
-        ("", "HTTP/1.1 100 Continue\r\n\r\n", Error::Interim),
+        ("", "HTTP/1.1 100 Continue\r\n\r\n", Error::TooManyInterim),
         (chunked, "0", Error::ChunkTooLong),
         (&format!("{chunked}1;"), "a", Error::ChunkTooLong),
         (&format!("{chunked}0\r\n"), "a: b\r\n", Error::ChunkTooLong),
@@ -200,15 +200,15 @@ fn servers_without_an_end_cost_bounded_memory() {
 }
 
 #[test]
-fn eight_gigabytes_are_drained_without_memory() {
+fn drains_eight_gigabytes_without_buffering() {
     let piece = vec![b'x'; 1 << 20];
     let length = 8_u64 << 30;
     let plain = (format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n"), "");
     let chunked =
         (format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{length:x}\r\n"), "\r\n0\r\n\r\n");
     for (head, end) in [plain, chunked] {
-        let mut reader = Reader::default();
-        reader.ask(Method::Get, Keep::default());
+        let mut reader = ResponseReader::default();
+        reader.begin(Method::Get, Retain::default());
         assert_eq!(reader.next(&mut head.as_bytes()), Ok(None));
         let mut ended = None;
         for _ in 0..length >> 20 {
@@ -283,28 +283,28 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn another_library_reads_the_same(answer in answer(), head in any::<bool>(), piece in 1_usize..300) {
+    fn agrees_with_hyper(answer in answer(), head in any::<bool>(), piece in 1_usize..300) {
         let method = if head { Method::Head } else { Method::Get };
-        prop_assert_eq!(ours(method, &answer, piece), theirs(method, &answer), "{}", answer.escape_ascii());
+        prop_assert_eq!(read_with_ours(method, &answer, piece), read_with_hyper(method, &answer), "{}", answer.escape_ascii());
     }
 
     #[test]
-    fn any_bytes_are_an_answer_or_an_error(mut answer in answer(), at in any::<prop::sample::Index>(), byte: u8) {
+    fn arbitrary_bytes_are_response_or_error(mut answer in answer(), at in any::<prop::sample::Index>(), byte: u8) {
         if !answer.is_empty() {
             let at = at.index(answer.len());
             answer[at] = byte;
         }
-        let (whole, pieces) = (ours(Method::Get, &answer, usize::MAX), ours(Method::Get, &answer, 1));
+        let (whole, pieces) = (read_with_ours(Method::Get, &answer, usize::MAX), read_with_ours(Method::Get, &answer, 1));
         prop_assert_eq!(whole, pieces, "{}", answer.escape_ascii());
     }
 }
 
 /// Status and body; `None` if the answer is wrong or cut.
-type Seen = Option<(u16, Vec<u8>)>;
+type ParsedResponse = Option<(u16, Vec<u8>)>;
 
-fn ours(method: Method, answer: &[u8], piece: usize) -> Seen {
-    let mut reader = Reader::default();
-    reader.ask(method, KEEP);
+fn read_with_ours(method: Method, answer: &[u8], piece: usize) -> ParsedResponse {
+    let mut reader = ResponseReader::default();
+    reader.begin(method, KEEP);
     for mut input in answer.chunks(piece) {
         if let Some(it) = reader.next(&mut input).ok()? {
             return Some((it.status, reader.body().to_vec()));
@@ -315,13 +315,13 @@ fn ours(method: Method, answer: &[u8], piece: usize) -> Seen {
 }
 
 /// A transport that has the answer ready once a request was written, and then ends.
-struct Ready {
+struct CannedTransport {
     answer: Vec<u8>,
     at: usize,
     asked: bool,
 }
 
-impl Read for Ready {
+impl Read for CannedTransport {
     fn poll_read(
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
@@ -337,7 +337,7 @@ impl Read for Ready {
     }
 }
 
-impl Write for Ready {
+impl Write for CannedTransport {
     fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
         self.asked = true;
         Poll::Ready(Ok(from.len()))
@@ -353,8 +353,8 @@ impl Write for Ready {
 }
 
 /// hyper's reading. Its transport never makes it wait, so that it is polled until it is done.
-fn theirs(method: Method, answer: &[u8]) -> Seen {
-    let transport = Ready { answer: answer.to_vec(), at: 0, asked: false };
+fn read_with_hyper(method: Method, answer: &[u8]) -> ParsedResponse {
+    let transport = CannedTransport { answer: answer.to_vec(), at: 0, asked: false };
     let mut context = Context::from_waker(Waker::noop());
     let mut shaking = pin!(hyper::client::conn::http1::handshake::<_, Empty<Bytes>>(transport));
     let Poll::Ready(Ok((mut sender, connection))) = shaking.as_mut().poll(&mut context) else {

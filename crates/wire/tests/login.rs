@@ -2,12 +2,14 @@
 
 mod server;
 
-use server::scripted::{Asks, Server};
+use server::scripted::{AuthRequest, Server};
 use server::{feed, message, sent};
 use std::sync::Arc;
 use wire::TemplateBuilder;
-use wire::pg::{Channel, ChannelBinding, Encryption, Login, Methods, Secret, SslMode, Transport, compile};
-use wire::tls::{self, Identity, Problem, Versions};
+use wire::pg::{
+    AuthMethods, Channel, ChannelBinding, Encryption, Login, Secret, SslMode, Transport, compile,
+};
+use wire::tls::{self, TlsConfigError, TlsIdentity, TlsVersionRange};
 
 const ROOT: &[u8] = include_bytes!("certs/root.crt");
 const SERVER: &[u8] = include_bytes!("certs/server.crt");
@@ -24,16 +26,17 @@ fn login(ssl: SslMode, roots: Option<&[u8]>) -> Login {
     login.keep_parameters = true;
     login.host = "db.test".into();
     login.ssl = ssl;
-    login.tls = tls::config(ssl, &Identity { roots, ..Identity::default() }, Versions::default()).ok();
+    login.tls =
+        tls::config(ssl, &TlsIdentity { roots, ..TlsIdentity::default() }, TlsVersionRange::default()).ok();
     login
 }
 
-fn plain(asks: Asks) -> Server {
+fn plain(asks: AuthRequest) -> Server {
     Server::new(asks, b"N", None)
 }
 
 /// What happens until the server has answered one query, its bytes cut by `pieces`.
-fn converse(
+fn run_login(
     login: &Arc<Login>,
     server: &mut Server,
     transport: Transport,
@@ -41,13 +44,13 @@ fn converse(
 ) -> String {
     let mut channel = Channel::new(login.clone(), transport, [7; 18]);
     let mut builder = TemplateBuilder::default();
-    compile::simple(&mut builder, &[compile::Piece::Text("select 42")]);
+    compile::simple(&mut builder, &[compile::SqlPiece::Text("select 42")]);
     let query = builder.build();
     channel.open();
     let mut seen: Vec<String> = Vec::new();
     let mut asked = false;
     loop {
-        let answer = server.hear(&sent(&mut channel));
+        let answer = server.receive(&sent(&mut channel));
         if answer.is_empty() {
             break;
         }
@@ -65,7 +68,7 @@ fn converse(
             assert_eq!(channel.parameter("server_version"), Some("15.18"));
             assert_eq!(channel.backend(), Some((7, -2)));
             seen.extend(channel.protection().map(|it| it.version.to_owned()));
-            channel.watch(true);
+            channel.set_watched(true);
             channel.request(|out| query.render(out, |_, _| true));
         }
     }
@@ -76,7 +79,7 @@ fn converse(
 fn check(login: Login, server: impl Fn() -> Server, expected: &str) {
     let login = Arc::new(login);
     for step in [1, 2, 3, 5, 7, 16, 100, 1000, usize::MAX] {
-        let seen = converse(&login, &mut server(), Transport::Tcp, |_| step);
+        let seen = run_login(&login, &mut server(), Transport::Tcp, |_| step);
         assert_eq!(seen, expected, "in pieces of {step}");
     }
 }
@@ -84,35 +87,35 @@ fn check(login: Login, server: impl Fn() -> Server, expected: &str) {
 const ANSWER: &str = r#"Columns(["id"]) Row([Some("42")]) Done(SELECT 1) Ready(Idle rows 1 statements 1)"#;
 
 #[test]
-fn in_the_clear() {
+fn logs_in_without_tls() {
     let plain_login = || login(SslMode::Disable, None);
     let fine = format!("Opened {ANSWER}");
-    check(plain_login(), || plain(Asks::Nothing), &fine);
-    check(plain_login(), || plain(Asks::Md5("pä$$")), &fine);
-    check(plain_login(), || plain(Asks::Scram("pä$$", true)), &fine);
+    check(plain_login(), || plain(AuthRequest::Nothing), &fine);
+    check(plain_login(), || plain(AuthRequest::Md5("pä$$")), &fine);
+    check(plain_login(), || plain(AuthRequest::Scram("pä$$", true)), &fine);
     let wrong = "Error(FATAL:  28P01: password authentication failed)";
-    check(plain_login(), || plain(Asks::Md5("other")), wrong);
-    check(plain_login(), || plain(Asks::Scram("other", true)), wrong);
+    check(plain_login(), || plain(AuthRequest::Md5("other")), wrong);
+    check(plain_login(), || plain(AuthRequest::Scram("other", true)), wrong);
     check(
         plain_login(),
-        || plain(Asks::FalseScram("pä$$")),
+        || plain(AuthRequest::FalseScram("pä$$")),
         r#"!Scram("the server does not know the password")"#,
     );
-    check(plain_login(), || plain(Asks::Password("pä$$")), "!Authentication { asked: 3 }");
-    check(plain_login(), || plain(Asks::Error("53300")), "Error(FATAL:  53300: no)");
+    check(plain_login(), || plain(AuthRequest::Password("pä$$")), "!Authentication { asked: 3 }");
+    check(plain_login(), || plain(AuthRequest::Error("53300")), "Error(FATAL:  53300: no)");
     let mut by_name = plain_login();
     by_name.methods.clear_text = true;
-    check(by_name, || plain(Asks::Password("pä$$")), &fine);
+    check(by_name, || plain(AuthRequest::Password("pä$$")), &fine);
     let mut strict = plain_login();
-    strict.methods = Methods { none: false, md5: false, ..Methods::default() };
-    check(strict, || plain(Asks::Nothing), "!Authentication { asked: 0 }");
+    strict.methods = AuthMethods { none: false, md5: false, ..AuthMethods::default() };
+    check(strict, || plain(AuthRequest::Nothing), "!Authentication { asked: 0 }");
 }
 
 #[test]
-fn over_tls() {
+fn logs_in_over_tls() {
     let both = rustls::ALL_VERSIONS;
     let fine = format!("Opened TLSv1.3 {ANSWER}");
-    let scram = || Server::with_tls(Asks::Scram("pä$$", true), SERVER, both);
+    let scram = || Server::with_tls(AuthRequest::Scram("pä$$", true), SERVER, both);
     check(login(SslMode::Prefer, None), scram, &fine);
     check(login(SslMode::Require, None), scram, &fine);
     check(login(SslMode::VerifyCa, Some(ROOT)), scram, &fine);
@@ -120,29 +123,29 @@ fn over_tls() {
     let mut bound = login(SslMode::Require, None);
     bound.channel_binding = ChannelBinding::Require;
     check(bound, scram, &fine);
-    let older = || Server::with_tls(Asks::Scram("pä$$", true), SERVER, &[&rustls::version::TLS12]);
+    let older = || Server::with_tls(AuthRequest::Scram("pä$$", true), SERVER, &[&rustls::version::TLS12]);
     check(login(SslMode::VerifyFull, Some(ROOT)), older, &fine.replace("1.3", "1.2"));
-    check(login(SslMode::Require, None), || Server::with_tls(Asks::Nothing, SERVER, both), &fine);
+    check(login(SslMode::Require, None), || Server::with_tls(AuthRequest::Nothing, SERVER, both), &fine);
     let wrong = "Error(FATAL:  28P01: password authentication failed)";
     check(
         login(SslMode::Require, None),
-        || Server::with_tls(Asks::Scram("other", true), SERVER, both),
+        || Server::with_tls(AuthRequest::Scram("other", true), SERVER, both),
         wrong,
     );
     let mut bound = login(SslMode::Require, None);
     bound.channel_binding = ChannelBinding::Require;
     let unbound = r#"!Scram("channel_binding=require, and the server does not bind")"#;
-    check(bound, || Server::with_tls(Asks::Scram("pä$$", false), SERVER, both), unbound);
+    check(bound, || Server::with_tls(AuthRequest::Scram("pä$$", false), SERVER, both), unbound);
 }
 
 #[test]
-fn over_tls_in_pieces_of_every_size() {
+fn logs_in_over_tls_in_pieces_of_every_size() {
     let login = Arc::new(login(SslMode::VerifyFull, Some(ROOT)));
     let expected = format!("Opened TLSv1.3 {ANSWER}");
     let (mut longest, mut step) = (1, 1);
     while step <= longest {
-        let mut server = Server::with_tls(Asks::Scram("pä$$", true), SERVER, rustls::ALL_VERSIONS);
-        let seen = converse(&login, &mut server, Transport::Tcp, |answer| {
+        let mut server = Server::with_tls(AuthRequest::Scram("pä$$", true), SERVER, rustls::ALL_VERSIONS);
+        let seen = run_login(&login, &mut server, Transport::Tcp, |answer| {
             longest = longest.max(answer.len());
             step
         });
@@ -153,14 +156,14 @@ fn over_tls_in_pieces_of_every_size() {
 }
 
 #[test]
-fn certificates() {
+fn verifies_certificates_by_ssl_mode() {
     let check =
         |certificate: &'static [u8], mode: SslMode, roots: Option<&[u8]>, host: &str, expected: &str| {
             let mut login = login(mode, roots);
             login.host = host.into();
             for version in [&rustls::version::TLS12, &rustls::version::TLS13] {
-                let mut server = Server::with_tls(Asks::Nothing, certificate, &[version]);
-                let seen = converse(&Arc::new(clone(&login)), &mut server, Transport::Tcp, |_| usize::MAX);
+                let mut server = Server::with_tls(AuthRequest::Nothing, certificate, &[version]);
+                let seen = run_login(&Arc::new(clone(&login)), &mut server, Transport::Tcp, |_| usize::MAX);
                 let seen = if seen.starts_with("Opened") { "fine" } else { &seen };
                 assert_eq!(seen, expected, "{host} {mode:?} {version:?}");
             }
@@ -199,10 +202,10 @@ fn certificates() {
 }
 
 #[test]
-fn the_answer_to_the_request_for_tls() {
+fn handles_ssl_request_responses() {
     let check = |mode: SslMode, answer: &'static [u8], expected: &str| {
-        let mut server = Server::new(Asks::Nothing, answer, None);
-        let seen = converse(&Arc::new(login(mode, Some(ROOT))), &mut server, Transport::Tcp, |_| usize::MAX);
+        let mut server = Server::new(AuthRequest::Nothing, answer, None);
+        let seen = run_login(&Arc::new(login(mode, Some(ROOT))), &mut server, Transport::Tcp, |_| usize::MAX);
         assert_eq!(
             seen.split(' ').take(3).collect::<Vec<_>>().join(" "),
             expected,
@@ -221,27 +224,27 @@ fn the_answer_to_the_request_for_tls() {
 }
 
 #[test]
-fn a_socket_is_never_encrypted() {
+fn unix_socket_is_never_encrypted() {
     let login = Arc::new(login(SslMode::VerifyFull, Some(ROOT)));
-    let seen = converse(&login, &mut plain(Asks::Scram("pä$$", true)), Transport::Unix, |_| 1);
+    let seen = run_login(&login, &mut plain(AuthRequest::Scram("pä$$", true)), Transport::Unix, |_| 1);
     assert_eq!(seen, format!("Opened {ANSWER}"));
 }
 
 #[test]
-fn second_attempts() {
-    let check = |mode: SslMode, encrypted: bool, asks: Asks, expected: &str| {
+fn retries_with_other_encryption() {
+    let check = |mode: SslMode, encrypted: bool, asks: AuthRequest, expected: &str| {
         let mut server =
             if encrypted { Server::with_tls(asks, SERVER, rustls::ALL_VERSIONS) } else { plain(asks) };
-        let seen = converse(&Arc::new(login(mode, None)), &mut server, Transport::Tcp, |_| usize::MAX);
+        let seen = run_login(&Arc::new(login(mode, None)), &mut server, Transport::Tcp, |_| usize::MAX);
         assert_eq!(seen, expected, "{mode:?}");
     };
     let no = "Error(FATAL:  28000: no)";
-    check(SslMode::Disable, false, Asks::Error("28000"), no);
-    check(SslMode::Allow, false, Asks::Error("28000"), &format!("{no} again Tls"));
-    check(SslMode::Prefer, true, Asks::Error("28000"), &format!("{no} again Plain"));
-    check(SslMode::Prefer, false, Asks::Error("28000"), no);
-    check(SslMode::Require, true, Asks::Error("28000"), no);
-    check(SslMode::Prefer, true, Asks::Error("57P03"), "Error(FATAL:  57P03: no)");
+    check(SslMode::Disable, false, AuthRequest::Error("28000"), no);
+    check(SslMode::Allow, false, AuthRequest::Error("28000"), &format!("{no} again Tls"));
+    check(SslMode::Prefer, true, AuthRequest::Error("28000"), &format!("{no} again Plain"));
+    check(SslMode::Prefer, false, AuthRequest::Error("28000"), no);
+    check(SslMode::Require, true, AuthRequest::Error("28000"), no);
+    check(SslMode::Prefer, true, AuthRequest::Error("57P03"), "Error(FATAL:  57P03: no)");
 
     let mut channel = Channel::new(Arc::new(login(SslMode::Allow, None)), Transport::Tcp, [7; 18]);
     channel.open_with(Encryption::Tls);
@@ -251,7 +254,7 @@ fn second_attempts() {
 }
 
 #[test]
-fn a_queued_password_is_not_shown() {
+fn queued_password_is_not_shown() {
     let mut login = login(SslMode::Disable, None);
     login.methods.clear_text = true;
     let mut channel = Channel::new(Arc::new(login), Transport::Tcp, [7; 18]);
@@ -263,17 +266,17 @@ fn a_queued_password_is_not_shown() {
 }
 
 #[test]
-fn the_startup_message() {
+fn sends_startup_message() {
     let mut login = login(SslMode::Disable, None);
     login.parameters = vec![("application_name".into(), "test".into()), ("options".into(), "-c a=b".into())];
-    let mut server = plain(Asks::Nothing);
-    converse(&Arc::new(login), &mut server, Transport::Tcp, |_| usize::MAX);
+    let mut server = plain(AuthRequest::Nothing);
+    run_login(&Arc::new(login), &mut server, Transport::Tcp, |_| usize::MAX);
     let said: Vec<String> = server.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
     assert_eq!(said, ["application_name=test", "database=book", "options=-c a=b", "user=bench"]);
 }
 
 #[test]
-fn what_may_not_come_during_log_in() {
+fn rejects_messages_not_allowed_in_login() {
     let check = |bytes: &[u8], expected: &str| {
         for step in 1..=bytes.len() {
             let mut channel = Channel::new(Arc::new(login(SslMode::Disable, None)), Transport::Tcp, [7; 18]);
@@ -295,12 +298,12 @@ fn what_may_not_come_during_log_in() {
 }
 
 #[test]
-fn what_makes_no_terms() {
-    let check = |identity: Identity<'_>, expected: &str| {
-        let problem = tls::config(SslMode::Require, &identity, Versions::default()).err();
+fn rejects_inconsistent_tls_settings() {
+    let check = |identity: TlsIdentity<'_>, expected: &str| {
+        let problem = tls::config(SslMode::Require, &identity, TlsVersionRange::default()).err();
         assert_eq!(problem.map_or("fine".to_owned(), |it| it.to_string()), expected);
     };
-    let client = |certificate, key| Identity { roots: Some(ROOT), certificate, key };
+    let client = |certificate, key| TlsIdentity { roots: Some(ROOT), certificate, key };
     check(client(Some(CLIENT), Some(CLIENT_KEY)), "fine");
     check(
         client(Some(CLIENT), Some(SERVER_KEY)),
@@ -316,9 +319,9 @@ fn what_makes_no_terms() {
     );
     check(client(Some(b"x"), Some(CLIENT_KEY)), "sslcert: no items found");
     check(client(Some(CLIENT), Some(CLIENT)), "sslkey: no items found");
-    check(Identity { roots: Some(SERVER_KEY), ..Identity::default() }, "sslrootcert: no items found");
-    let missing = tls::config(SslMode::VerifyCa, &Identity::default(), Versions::default()).err();
-    assert_eq!(missing, Some(Problem::RootsMissing));
+    check(TlsIdentity { roots: Some(SERVER_KEY), ..TlsIdentity::default() }, "sslrootcert: no items found");
+    let missing = tls::config(SslMode::VerifyCa, &TlsIdentity::default(), TlsVersionRange::default()).err();
+    assert_eq!(missing, Some(TlsConfigError::MissingRoots));
     assert!(!format!("{:?}", client(Some(CLIENT), Some(CLIENT_KEY))).contains("PRIVATE"));
 }
 

@@ -2,7 +2,7 @@
 
 mod server;
 
-use server::scripted::{Asks, Server};
+use server::scripted::{AuthRequest, Server};
 use server::{feed, message, opened, select_one, sent};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -11,7 +11,7 @@ use wire::pg::{Channel, Event, Login, SslMode, Transport, compile};
 use wire::{Template, TemplateBuilder};
 
 /// Counts the allocations of each thread.
-struct Counting;
+struct CountingAllocator;
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
@@ -19,7 +19,7 @@ thread_local! {
     static LIVE: Cell<isize> = const { Cell::new(0) };
 }
 
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
         LIVE.set(LIVE.get() + layout.size() as isize);
@@ -39,7 +39,7 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 #[global_allocator]
-static COUNTING: Counting = Counting;
+static COUNTING: CountingAllocator = CountingAllocator;
 
 fn prepared() -> Template {
     let mut builder = TemplateBuilder::default();
@@ -73,7 +73,7 @@ fn transact(channel: &mut Channel, template: &Template, answer: &[u8], cut: usiz
 }
 
 #[test]
-fn no_allocation_after_the_first_transaction() {
+fn does_not_allocate_after_first_transaction() {
     let mut channel = opened(Login::new("bench", ""));
     let (template, answer) = (prepared(), select_one(&[b'x'; 100]));
     let committed = [message(b'C', b"ROLLBACK\0"), answer.clone()].concat();
@@ -89,7 +89,7 @@ fn no_allocation_after_the_first_transaction() {
 }
 
 #[test]
-fn an_idle_session_is_small() {
+fn idle_session_uses_little_memory() {
     let check = |keep_parameters: bool, most: usize| {
         let mut login = Login::new("bench", "");
         login.keep_parameters = keep_parameters;
@@ -104,19 +104,19 @@ fn an_idle_session_is_small() {
 }
 
 #[test]
-fn an_idle_encrypted_session_is_not_large() {
+fn idle_tls_session_uses_bounded_memory() {
     let mut login = Login::new("bench", "");
     login.ssl = SslMode::Require;
     login.tls = wire::tls::config(login.ssl, &Default::default(), Default::default()).ok();
     let login = Arc::new(login);
     let open = || {
         let mut server =
-            Server::with_tls(Asks::Nothing, include_bytes!("certs/server.crt"), rustls::ALL_VERSIONS);
+            Server::with_tls(AuthRequest::Nothing, include_bytes!("certs/server.crt"), rustls::ALL_VERSIONS);
         let mut channel = Channel::new(login.clone(), Transport::Tcp, [7; 18]);
         channel.open();
         let mut seen = Vec::new();
         while seen.is_empty() {
-            let answer = server.hear(&sent(&mut channel));
+            let answer = server.receive(&sent(&mut channel));
             seen = feed(&mut channel, &answer, usize::MAX);
         }
         assert_eq!(seen, ["Opened"]);
@@ -133,7 +133,7 @@ fn an_idle_encrypted_session_is_not_large() {
 }
 
 #[test]
-fn a_sender_that_never_catches_up_does_not_grow_the_buffer() {
+fn slow_sender_does_not_grow_buffer() {
     let mut channel = opened(Login::new("bench", ""));
     for _ in 0..10_000 {
         // CopyData of 1000 bytes altogether.

@@ -4,9 +4,9 @@ use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 use flate2::{Compression, GzBuilder};
 use proptest::prelude::*;
 use std::io::Write;
-use wire::http::{Error, Keep, Method, Needle, Reader, UNPACKED_MAX};
+use wire::http::{BodySearch, DECOMPRESSED_MAX, Error, Method, ResponseReader, Retain};
 
-const KEEP: Keep = Keep { head: false, body: 1 << 20, unpack: true };
+const KEEP: Retain = Retain { head: false, body: 1 << 20, decompress: true };
 
 fn gzip(body: &[u8]) -> Vec<u8> {
     let mut to = GzEncoder::new(Vec::new(), Compression::default());
@@ -15,7 +15,7 @@ fn gzip(body: &[u8]) -> Vec<u8> {
 }
 
 /// With everything that the head of a member may have.
-fn adorned(body: &[u8]) -> Vec<u8> {
+fn gzip_with_all_header_fields(body: &[u8]) -> Vec<u8> {
     let head = GzBuilder::new().filename("a").comment("b").extra(vec![7; 300]);
     let mut to = head.write(Vec::new(), Compression::fast());
     to.write_all(body).expect("a vector takes all");
@@ -46,10 +46,10 @@ fn answer(coding: &str, body: &[u8]) -> Vec<u8> {
 }
 
 /// What is kept of an answer that comes in pieces, and whether `Каштанка` was in it.
-fn read(keep: Keep, answer: &[u8], piece: usize) -> Result<(Vec<u8>, bool, u64), Error> {
-    let mut reader = Reader::default();
-    let needle = Needle::new("Каштанка".as_bytes());
-    reader.ask(Method::Get, keep);
+fn read(keep: Retain, answer: &[u8], piece: usize) -> Result<(Vec<u8>, bool, u64), Error> {
+    let mut reader = ResponseReader::default();
+    let needle = BodySearch::new("Каштанка".as_bytes());
+    reader.begin(Method::Get, keep);
     let mut ended = None;
     for mut input in answer.chunks(piece) {
         assert_eq!(ended, None, "nothing comes behind the end");
@@ -82,12 +82,12 @@ fn check(what: &str, coding: &str, packed: &[u8], expected: Result<&[u8], Error>
 }
 
 #[test]
-fn bodies_are_unpacked() {
+fn decompresses_bodies() {
     let text = "Каштанка бежала по тротуару. ".repeat(40);
     let text = text.as_bytes();
     check("gzip", "gzip", &gzip(text), Ok(text));
     check("its old name", "X-GZip", &gzip(text), Ok(text));
-    check("with all that a head may have", "gzip", &adorned(text), Ok(text));
+    check("with all that a head may have", "gzip", &gzip_with_all_header_fields(text), Ok(text));
     check("two members", "gzip", &[gzip(&text[..100]), gzip(&text[100..])].concat(), Ok(text));
     check("deflate, as it is meant", "deflate", &zlib(text), Ok(text));
     check("deflate, as some take it", "deflate", &deflate(text), Ok(text));
@@ -95,65 +95,65 @@ fn bodies_are_unpacked() {
     check("nothing", "gzip", b"", Ok(b""));
     check("plain", "identity", b"as it is", Ok(b"as it is"));
     // What it claims, and what it is.
-    check("not packed at all", "gzip", b"plain", Err(Error::Packed));
-    check("not packed at all", "deflate", b"plain", Err(Error::Packed));
-    check("something behind it", "gzip", &[gzip(text), b"x".to_vec()].concat(), Err(Error::Packed));
-    check("something behind it", "deflate", &[zlib(text), b"x".to_vec()].concat(), Err(Error::Packed));
+    check("not packed at all", "gzip", b"plain", Err(Error::Compressed));
+    check("not packed at all", "deflate", b"plain", Err(Error::Compressed));
+    check("something behind it", "gzip", &[gzip(text), b"x".to_vec()].concat(), Err(Error::Compressed));
+    check("something behind it", "deflate", &[zlib(text), b"x".to_vec()].concat(), Err(Error::Compressed));
     let mut wrong = gzip(text);
     let last = wrong.len() - 1;
     for at in [last, last - 4, 2, 3] {
         wrong[at] ^= 0xf0;
-        check("a wrong sum, length or head", "gzip", &wrong, Err(Error::Packed));
+        check("a wrong sum, length or head", "gzip", &wrong, Err(Error::Compressed));
         wrong[at] ^= 0xf0;
     }
     for end in [1, 9, 10, last - 8, last] {
-        check("cut", "gzip", &wrong[..end], Err(Error::Packed));
+        check("cut", "gzip", &wrong[..end], Err(Error::Compressed));
     }
-    check("another coding", "br", b"x", Err(Error::Coding));
-    check("two of them", "gzip, gzip", &gzip(&gzip(text)), Err(Error::Coding));
+    check("another coding", "br", b"x", Err(Error::ContentCoding));
+    check("two of them", "gzip, gzip", &gzip(&gzip(text)), Err(Error::ContentCoding));
 }
 
 #[test]
-fn what_is_not_asked_for_is_not_unpacked() {
+fn unrequested_coding_is_not_decompressed() {
     let packed = gzip("Каштанка".as_bytes());
     for coding in ["gzip", "br", "gzip, br"] {
-        let told = read(Keep { unpack: false, ..KEEP }, &answer(coding, &packed), 3);
+        let told = read(Retain { decompress: false, ..KEEP }, &answer(coding, &packed), 3);
         assert_eq!(told, Ok((packed.clone(), false, packed.len() as u64)), "{coding}");
     }
-    let found = read(Keep { body: 0, ..KEEP }, &answer("gzip", &packed), 3);
+    let found = read(Retain { body: 0, ..KEEP }, &answer("gzip", &packed), 3);
     assert_eq!(found, Ok((Vec::new(), true, packed.len() as u64)), "it is looked for in what was packed");
 }
 
 #[test]
-fn the_end_of_the_connection_is_no_end_of_a_packed_body() {
+fn connection_end_does_not_complete_compressed_body() {
     let packed = gzip(b"all of it");
     let head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n";
     let ended = |body: &[u8]| {
-        let mut reader = Reader::default();
-        reader.ask(Method::Get, KEEP);
+        let mut reader = ResponseReader::default();
+        reader.begin(Method::Get, KEEP);
         assert_eq!(reader.next(&mut &[head, body].concat()[..]), Ok(None));
         reader.closed().map(|_| reader.body().to_vec())
     };
     assert_eq!(ended(&packed), Some(b"all of it".to_vec()));
     assert_eq!(ended(&packed[..packed.len() - 1]), None, "cut");
     // What has no body is not unpacked, whatever is said of it.
-    let mut reader = Reader::default();
-    reader.ask(Method::Head, KEEP);
+    let mut reader = ResponseReader::default();
+    reader.begin(Method::Head, KEEP);
     assert!(matches!(reader.next(&mut &answer("br", b"")[..]), Ok(Some(_))));
 }
 
 #[test]
-fn a_bomb_costs_bounded_memory() {
+fn decompression_bomb_uses_bounded_memory() {
     let zeros = vec![0; 1 << 20];
     let mut to = GzEncoder::new(Vec::new(), Compression::best());
-    for _ in 0..=UNPACKED_MAX >> 20 {
+    for _ in 0..=DECOMPRESSED_MAX >> 20 {
         to.write_all(&zeros).expect("a vector takes all");
     }
     let bomb = to.finish().expect("likewise");
     assert!(bomb.len() < 32 << 10, "{} bytes are many thousand times as much", bomb.len());
-    let mut reader = Reader::default();
-    reader.ask(Method::Get, KEEP);
-    assert_eq!(reader.next(&mut &answer("gzip", &bomb)[..]), Err(Error::PackedTooMuch));
+    let mut reader = ResponseReader::default();
+    reader.begin(Method::Get, KEEP);
+    assert_eq!(reader.next(&mut &answer("gzip", &bomb)[..]), Err(Error::DecompressedTooLong));
     assert!(reader.memory() <= (2 << 20) + (64 << 10), "{} bytes", reader.memory());
     // Members without an end, none of which holds anything.
     let many = gzip(b"").repeat(10_000);
@@ -164,7 +164,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_was_packed_comes_out(body in prop::collection::vec(0..4_u8, 0..3000), piece in 1_usize..700, kind in 0..3) {
+    fn decompresses_whatever_was_compressed(body in prop::collection::vec(0..4_u8, 0..3000), piece in 1_usize..700, kind in 0..3) {
         let (coding, packed) = match kind {
             0 => ("gzip", gzip(&body)),
             1 => ("deflate", zlib(&body)),
@@ -175,7 +175,7 @@ proptest! {
     }
 
     #[test]
-    fn damage_is_an_error_or_the_same_whatever_the_pieces(
+    fn damaged_input_gives_same_result_for_all_pieces(
         body in prop::collection::vec(0..4_u8, 0..300), at in any::<prop::sample::Index>(), byte: u8, piece in 1_usize..50,
     ) {
         let mut packed = gzip(&body);

@@ -15,7 +15,7 @@ fn ask(channel: &mut Channel, syncs: usize) {
 fn check(watch: bool, bytes: &[u8], expected: &str) {
     let start = || {
         let mut channel = opened(Login::new("bench", ""));
-        channel.watch(watch);
+        channel.set_watched(watch);
         ask(&mut channel, expected.matches("Ready").count().max(1));
         channel
     };
@@ -33,7 +33,7 @@ fn check(watch: bool, bytes: &[u8], expected: &str) {
 }
 
 #[test]
-fn a_prepared_select_is_counted() {
+fn counts_prepared_select() {
     let select = select_one(b"42");
     check(false, &select, "Ready(Idle rows 1 statements 1)");
     check(true, &select, r#"Row([Some("42")]) Done(SELECT 1) Ready(Idle rows 1 statements 1)"#);
@@ -48,7 +48,7 @@ fn a_prepared_select_is_counted() {
 }
 
 #[test]
-fn simple_queries_show_their_columns_when_watched() {
+fn watched_simple_queries_report_columns() {
     let bytes = [
         columns(),
         message(b'D', b"\0\x01\xff\xff\xff\xff"),
@@ -66,7 +66,7 @@ fn simple_queries_show_their_columns_when_watched() {
 }
 
 #[test]
-fn everything_else_is_counted_or_passed_over() {
+fn counts_or_skips_other_messages() {
     let bytes = [
         message(b'1', b""),
         message(b'1', b""),
@@ -86,7 +86,7 @@ fn everything_else_is_counted_or_passed_over() {
 }
 
 #[test]
-fn a_commit_that_rolled_back_and_a_commit_that_is_local() {
+fn detects_rolled_back_and_local_commits() {
     let bytes = [message(b'C', b"ROLLBACK\0"), message(b'Z', b"I")].concat();
     check(false, &bytes, "Ready(Idle statements 1 rolled_back 1)");
     check(true, &bytes, "Done(ROLLBACK) Ready(Idle statements 1 rolled_back 1)");
@@ -108,7 +108,7 @@ fn a_commit_that_rolled_back_and_a_commit_that_is_local() {
 }
 
 #[test]
-fn the_first_error_is_the_reply_s() {
+fn reply_carries_first_error() {
     let error = |code: &str| notice(b'E', &["SERROR", "VERROR", code, "Mno"]);
     let bytes = [
         error("C40001"),
@@ -128,14 +128,14 @@ fn the_first_error_is_the_reply_s() {
 }
 
 #[test]
-fn copy_in() {
+fn handles_copy_in() {
     let bytes = [message(b'G', b"\0\0\x01\0\0"), message(b'C', b"COPY 2\0"), message(b'Z', b"I")].concat();
     check(false, &bytes, "CopyIn Ready(Idle statements 1)");
     check(true, &bytes, "CopyIn Done(COPY 2) Ready(Idle statements 1)");
 }
 
 #[test]
-fn copy_out() {
+fn handles_copy_out() {
     let bytes = [
         message(b'H', b"\0\0\x01\0\0"),
         message(b'd', b"a\\tb\n"),
@@ -155,7 +155,7 @@ fn copy_out() {
 }
 
 #[test]
-fn what_no_server_sends() {
+fn rejects_messages_no_server_sends() {
     check(false, b"Z\0\0\0\x03I", "!BadLength { tag: 90, length: 3 }");
     check(false, b"Z\0\0\0\0", "!BadLength { tag: 90, length: 0 }");
     check(false, b"Z\0\0\0\x06II", "!BadLength { tag: 90, length: 6 }");
@@ -176,7 +176,7 @@ fn what_no_server_sends() {
 }
 
 #[test]
-fn a_row_of_a_gigabyte_passes_through() {
+fn skips_gigabyte_row_without_buffering() {
     let mut channel = opened(Login::new("bench", ""));
     ask(&mut channel, 1);
     let idle = channel.memory();
@@ -190,14 +190,14 @@ fn a_row_of_a_gigabyte_passes_through() {
 }
 
 #[test]
-fn memory_follows_the_bytes_that_came_not_the_length_declared() {
+fn memory_follows_received_bytes_not_declared_length() {
     let mut channel = opened(Login::new("bench", ""));
     assert_eq!(feed(&mut channel, b"E\x01\0\0\0SERROR", 1), [""; 0]);
     assert!(channel.memory() < 256, "{}", channel.memory());
 }
 
 #[test]
-fn a_long_message_is_forgotten_again() {
+fn frees_buffer_of_long_message() {
     let mut channel = opened(Login::new("bench", ""));
     ask(&mut channel, 1);
     let idle = channel.memory();
@@ -208,7 +208,7 @@ fn a_long_message_is_forgotten_again() {
 }
 
 #[test]
-fn parameters_are_kept_when_asked_for() {
+fn keeps_parameters_when_requested() {
     let mut login = Login::new("bench", "");
     login.keep_parameters = true;
     let mut channel = opened(login);
@@ -225,7 +225,7 @@ fn parameters_are_kept_when_asked_for() {
 /// Bytes that were not asked for show that answers and requests do not belong together. Only what a server may say at any time
 /// is no such.
 #[test]
-fn surplus_bytes_are_an_error() {
+fn rejects_surplus_bytes() {
     const QUERY: &[u8] = b"Q\0\0\0\x0dSELECT 1\0";
     let done = || [message(b'C', b"SELECT 1\0"), message(b'Z', b"I")].concat();
     let check = |syncs: usize, bytes: &[u8], expected: &str| {
@@ -244,9 +244,9 @@ fn surplus_bytes_are_an_error() {
     check(2, &[done(), done()].concat(), "Ready(Idle statements 1) Ready(Idle statements 1)");
     check(2, &[done(), done(), ready()].concat(), "Ready(Idle statements 1) !Unexpected { tag: 90 }");
     // It counts a reply that has no answer in it.
-    check(1, &ready(), "!Unanswered");
-    check(2, &[done(), ready()].concat(), "Ready(Idle statements 1) !Unanswered");
-    check(2, &[ready(), done()].concat(), "Ready(Idle) !Unanswered");
+    check(1, &ready(), "!MissingResponse");
+    check(2, &[done(), ready()].concat(), "Ready(Idle statements 1) !MissingResponse");
+    check(2, &[ready(), done()].concat(), "Ready(Idle) !MissingResponse");
     let error = notice(b'E', &["SERROR", "VERROR", "C40001", "Mno"]);
     check(1, &[error, ready()].concat(), "Error(ERROR:  40001: no) Ready(Idle error 40001)");
     // What may come at any time is none: the reply follows it.

@@ -45,7 +45,7 @@ pub fn run(data: &[u8]) {
         if !secured {
             feed(&mut channel, before, before.len());
         }
-        channel.watch(watch);
+        channel.set_watched(watch);
         if channel.is_open() {
             channel.request(|out| out.extend(b"S\0\0\0\x04".repeat(asked)));
         }

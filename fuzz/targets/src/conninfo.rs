@@ -1,6 +1,6 @@
 //! Connection strings, service files and password files: read or refused, and no password shown.
 
-use wire::pg::conninfo::{File, Surroundings, resolve};
+use wire::pg::conninfo::{ConfigFile, Environment, resolve};
 
 const PASSWORD: &str = "hUnTeR2!";
 
@@ -10,7 +10,7 @@ pub fn run(data: &[u8]) {
     let mut parts = text.splitn(4, '\0');
     let mut part = || parts.next().unwrap_or_default();
     let (dsn, service, passwords, variable) = (part(), part(), part(), part());
-    let around = Surroundings {
+    let around = Environment {
         env: &|name| match name {
             "HOME" => Some("/home".to_owned()),
             "PGPASSWORD" => Some(PASSWORD.to_owned()),
@@ -19,9 +19,9 @@ pub fn run(data: &[u8]) {
             name => variable.strip_prefix(name)?.strip_prefix('=').map(str::to_owned),
         },
         read: &|kind, _| match kind {
-            File::Service => Some(service.to_owned()),
-            File::Passwords => Some(passwords.to_owned()),
-            File::Certificate | File::Key => None,
+            ConfigFile::Service => Some(service.to_owned()),
+            ConfigFile::Passwords => Some(passwords.to_owned()),
+            ConfigFile::Certificate | ConfigFile::Key => None,
         },
         os_user: "me",
     };
@@ -39,7 +39,7 @@ pub fn run(data: &[u8]) {
         Err(mistakes) => {
             assert!(!mistakes.is_empty());
             for it in &mistakes {
-                assert!(!it.place.is_empty() && !it.found.is_empty() && !it.instead.is_empty());
+                assert!(!it.place.is_empty() && !it.found.is_empty() && !it.suggestion.is_empty());
                 assert!(!it.to_string().contains(PASSWORD));
             }
         }

@@ -1,8 +1,8 @@
 //! Experiment files: a plan that makes sense, or diagnostics with their places.
 
-use experiment::{Complaint, Course, Grammars, Place, Request, read};
+use experiment::{GrammarDiagnostic, Grammars, Request, ScheduleExtent, UrlTarget, read};
 use model::Nanos;
-use model::plan::{Entrance, FeedForm};
+use model::plan::{FeedFormat, Transport};
 use std::path::Path;
 
 /// Comments `#quick` and `#set path=value` at the begin of lines stand for options.
@@ -12,9 +12,11 @@ pub fn run(data: &[u8]) {
     let sets: Vec<String> =
         text.lines().filter_map(|it| it.strip_prefix("#set ")).map(str::to_owned).collect();
     let refuse = |text: &str| match text.contains('!') {
-        true => {
-            Err(vec![Complaint { at: text.len() / 2..text.len(), found: "a".into(), instead: "b".into() }])
-        }
+        true => Err(vec![GrammarDiagnostic {
+            span: text.len() / 2..text.len(),
+            found: "a".into(),
+            suggestion: "b".into(),
+        }]),
         false => Ok(()),
     };
     let request = Request {
@@ -23,12 +25,19 @@ pub fn run(data: &[u8]) {
         sets: &sets,
         quick,
         grammars: Grammars {
-            schedule: &|text| refuse(text).map(|()| Course { lasting: Nanos::from_secs(1), most: 1.0 }),
+            schedule: &|text| {
+                refuse(text).map(|()| ScheduleExtent { duration: Nanos::from_secs(1), max_rate: 1.0 })
+            },
             script: &|text, _, _| refuse(text),
             url: &|text| {
                 let (address, near) = (text.to_owned(), text.contains('1'));
                 let target = text.get(4..).unwrap_or("/").to_owned();
-                refuse(text).map(|()| Place { address, entrance: Entrance::Tcp, near, target })
+                refuse(text).map(|()| UrlTarget {
+                    address,
+                    transport: Transport::Tcp,
+                    is_local: near,
+                    target,
+                })
             },
             dsn: &|_| None,
             regex: &refuse,
@@ -42,13 +51,13 @@ pub fn run(data: &[u8]) {
             false => Ok(given.map_or(vec!["a".to_owned()], <[String]>::to_vec)),
         },
         form: &|name| {
-            name.contains('a').then_some(FeedForm::Csv).or(name.contains('u').then_some(FeedForm::Uri))
+            name.contains('a').then_some(FeedFormat::Csv).or(name.contains('u').then_some(FeedFormat::Uri))
         },
     };
     match read(&request) {
         Ok(plan) => {
             let it = &plan.experiment;
-            assert!(!it.cells.is_empty() && it.cells.len() == plan.lasting.len() && it.repeat > 0);
+            assert!(!it.cells.is_empty() && it.cells.len() == plan.durations.len() && it.repeat > 0);
             assert!(it.baseline.is_none_or(|i| i < it.cells.len()));
             assert!((1..=64).contains(&it.name.len()));
             for cell in &it.cells {
@@ -59,9 +68,12 @@ pub fn run(data: &[u8]) {
         Err(mistakes) => {
             assert!(!mistakes.list.is_empty());
             for it in &mistakes.list {
-                let source = &mistakes.sources[it.at.source].text;
-                assert!(source.get(it.at.bytes.clone()).is_some() && mistakes.place(&it.at) >= (1, 1));
-                assert!(!it.found.is_empty() && !it.instead.is_empty());
+                let source = &mistakes.sources[it.span.source].text;
+                assert!(
+                    source.get(it.span.bytes.clone()).is_some()
+                        && mistakes.line_and_column(&it.span) >= (1, 1)
+                );
+                assert!(!it.found.is_empty() && !it.suggestion.is_empty());
             }
             assert!(!mistakes.to_string().is_empty());
         }

@@ -1,11 +1,11 @@
 //! Feed files: rows that hold together, or diagnostics; a plain file means the same indexed and packed.
 
-use feed::{Form, index, pack, plain};
+use feed::{Format, decompress, index_rows, pack};
 use model::rows::Rows;
 use std::sync::Arc;
 
-const FORMS: [Form; 7] =
-    [Form::Csv, Form::Tsv, Form::JsonLines, Form::Uri, Form::UriPost, Form::Raw, Form::Access];
+const FORMS: [Format; 7] =
+    [Format::Csv, Format::Tsv, Format::JsonLines, Format::Uri, Format::UriPost, Format::Raw, Format::Access];
 
 /// The first byte chooses the form, and whether its columns are given.
 pub fn run(data: &[u8]) {
@@ -13,7 +13,7 @@ pub fn run(data: &[u8]) {
     let form = FORMS[usize::from(*how & 0x7f) % FORMS.len()];
     let names = ["id".to_owned(), "name".to_owned()];
     let columns = (*how & 0x80 != 0).then_some(&names[..]);
-    let packed = plain(bytes).and_then(|mut source| pack(form, columns, &mut source, Vec::new()));
+    let packed = decompress(bytes).and_then(|mut source| pack(form, columns, &mut source, Vec::new()));
     let packed = match packed {
         Ok(packing) => {
             let (bytes, layout) = packing.finish().expect("memory can be written");
@@ -25,7 +25,7 @@ pub fn run(data: &[u8]) {
         }
     };
     let Some(delimiter) = form.delimiter() else { return };
-    if let Ok(Some(layout)) = index(bytes, delimiter, columns) {
+    if let Ok(Some(layout)) = index_rows(bytes, delimiter, columns) {
         let indexed = fields(&Rows::new(Arc::new(bytes.to_vec()), layout));
         // gzip's bytes are no text; they are not indexed, because they are seen first.
         if let Some(packed) = packed.filter(|_| !bytes.starts_with(&[0x1f, 0x8b])) {

@@ -4,7 +4,7 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
-use model::{Latency, Packed};
+use model::{EncodedHistogram, LatencyHistogram};
 use std::io::Write;
 
 /// The first byte chooses whether the rest is compressed first; the next eight are the sample count that stands beside it.
@@ -12,8 +12,8 @@ pub fn run(data: &[u8]) {
     let Some(([how, count @ ..], bytes)) = data.split_first_chunk::<9>() else { return };
     let v2 = if *how & 1 == 0 { bytes.to_vec() } else { compressed(bytes) };
     let count = u64::from_le_bytes(*count);
-    let packed = Packed { count, sum: 7, sum_of_squares: 7.0, min: 1, max: 1 << 40, v2 };
-    let Ok(ours) = Latency::unpack(&packed) else { return };
+    let packed = EncodedHistogram { count, sum: 7, sum_of_squares: 7.0, min: 1, max: 1 << 40, v2 };
+    let Ok(ours) = LatencyHistogram::decode(&packed) else { return };
     assert_eq!(ours.count(), count);
     let theirs: Histogram<u64> =
         Deserializer::new().deserialize(&mut packed.v2.as_slice()).expect("what we believe is one");

@@ -1,8 +1,10 @@
 //! HTTP connections: they stand whatever a server sends, and mean the same however the network cuts it.
 
-use wire::http::{Channel, Event, HEAD_MAX, Jar, Keep, Method, Origin, Reader, Response, Setting};
+use wire::http::{
+    Channel, CookieJar, Event, HEAD_MAX, Method, Origin, Response, ResponseReader, Retain, SetCookieContext,
+};
 
-const KEEP: Keep = Keep { head: true, body: 100, unpack: false };
+const KEEP: Retain = Retain { head: true, body: 100, decompress: false };
 /// What unpacking needs, about.
 const UNPACKER: usize = 64 << 10;
 const ORIGIN: Origin<'_> = Origin { host: "a.test", tls: false };
@@ -11,7 +13,7 @@ const ORIGIN: Origin<'_> = Origin { host: "a.test", tls: false };
 pub fn run(data: &[u8]) {
     let [how, cut, bytes @ ..] = data else { return };
     let method = Method::ALL[usize::from(*how & 0x7f) % Method::ALL.len()];
-    let keep = Keep { unpack: *how & 0x80 != 0, ..KEEP };
+    let keep = Retain { decompress: *how & 0x80 != 0, ..KEEP };
     let whole = read(method, keep, bytes, bytes.len().max(1));
     assert_eq!(whole, read(method, keep, bytes, usize::from(*cut).max(1)));
     through_channel(method, keep, bytes, usize::from(*cut).max(1));
@@ -20,12 +22,12 @@ pub fn run(data: &[u8]) {
 /// An answer with what was kept of it; `None` if it is wrong or cut.
 fn read(
     method: Method,
-    keep: Keep,
+    keep: Retain,
     bytes: &[u8],
     step: usize,
 ) -> Option<(Response, Vec<u8>, Option<Vec<u8>>)> {
-    let mut reader = Reader::default();
-    reader.ask(method, keep);
+    let mut reader = ResponseReader::default();
+    reader.begin(method, keep);
     let mut found = None;
     for mut piece in bytes.chunks(step) {
         found = reader.next(&mut piece).ok()?;
@@ -36,24 +38,24 @@ fn read(
         assert!(piece.is_empty(), "all was taken");
     }
     let response = found.or_else(|| reader.closed())?;
-    assert!(reader.body().len() <= 100 && (keep.unpack || reader.body().len() as u64 <= response.length));
+    assert!(reader.body().len() <= 100 && (keep.decompress || reader.body().len() as u64 <= response.length));
     kept(&reader);
     Some((response, reader.body().to_vec(), reader.header("a").map(<[u8]>::to_vec)))
 }
 
 /// What a redirect leads to is one request's target; cookies stay within their jar, and are one line.
-fn kept(reader: &Reader) {
+fn kept(reader: &ResponseReader) {
     let mut to = Vec::new();
     let location = reader.header("location").unwrap_or_default();
     if ORIGIN.resolve(b"/a/b?c", location, &mut to).is_ok() {
         assert!(to.starts_with(b"/") && to.iter().all(u8::is_ascii_graphic));
     }
-    let mut jar = Jar::default();
+    let mut jar = CookieJar::default();
     let date = reader.header("date");
     reader.each_header("set-cookie", |it| {
-        jar.keep(it, &Setting { origin: ORIGIN, target: b"/a/b?c", date, now: 1 });
+        jar.store(it, &SetCookieContext { origin: ORIGIN, target: b"/a/b?c", date, now: 1 });
     });
-    assert!(jar.len() <= Jar::COOKIES);
+    assert!(jar.len() <= CookieJar::MAX_COOKIES);
     to.clear();
     jar.write(b"/a/b/d", 2, &mut to);
     assert!(
@@ -62,7 +64,7 @@ fn kept(reader: &Reader) {
 }
 
 /// Asks again after each answer, as long as the connection lasts.
-fn through_channel(method: Method, keep: Keep, bytes: &[u8], step: usize) {
+fn through_channel(method: Method, keep: Retain, bytes: &[u8], step: usize) {
     let mut channel = Channel::default();
     channel.open(None).expect("there is no TLS that could fail");
     let ask = |channel: &mut Channel| {

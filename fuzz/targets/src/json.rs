@@ -9,7 +9,7 @@ pub fn run(data: &[u8]) {
     let (Ok(pointer), json) = (std::str::from_utf8(&data[..end]), &data[end + 1..]) else { return };
     let Ok(ours) = pointer.parse::<Pointer>() else { return };
     let mut found = b"before".to_vec();
-    let copied = ours.copy(json, &mut found);
+    let copied = ours.extract(json, &mut found);
     assert!(found.starts_with(b"before") && (copied || found.len() == 6));
     // An escape of two bytes that means nothing becomes a character of three.
     assert!(found.len() - 6 <= json.len() * 3 / 2, "a value is hardly longer than its text");
@@ -17,7 +17,7 @@ pub fn run(data: &[u8]) {
     let Ok(value) = serde_json::from_slice::<Value>(json) else { return };
     let text = value.to_string();
     found.clear();
-    let copied = ours.copy(text.as_bytes(), &mut found).then_some(found);
+    let copied = ours.extract(text.as_bytes(), &mut found).then_some(found);
     let expected = match value.pointer(pointer) {
         None | Some(Value::Null) => None,
         Some(Value::String(text)) => Some(text.clone().into_bytes()),

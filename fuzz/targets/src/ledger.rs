@@ -1,23 +1,26 @@
 //! Ledger files: read without harm, and only what the checksums vouch for is believed.
 
-use model::durability::{Entry, LedgerEnd};
-use store::ledger::Entries;
+use model::durability::{LedgerEnd, LedgerEntry};
+use store::ledger::LedgerReader;
 
 /// The first byte chooses whether the rest is a file, or frames that get their checksums here.
 pub fn run(data: &[u8]) {
     let [how, rest @ ..] = data else { return };
     let bytes = if how & 1 == 0 { rest.to_vec() } else { sealed(rest) };
-    let Some(mut entries) = Entries::of(&bytes[..]).expect("memory can be read") else { return };
-    let known: Vec<Entry> = entries.by_ref().collect();
+    let Some(mut entries) = LedgerReader::from_reader(&bytes[..]).expect("memory can be read") else {
+        return;
+    };
+    let known: Vec<LedgerEntry> = entries.by_ref().collect();
     let end = entries.end().expect("all was taken");
     assert_eq!(
-        known.last() == Some(&Entry::Closed) && matches!(end, LedgerEnd::Closed),
+        known.last() == Some(&LedgerEntry::Closed) && matches!(end, LedgerEnd::Closed),
         end == LedgerEnd::Closed
     );
     if let LedgerEnd::Torn { bytes: torn } = end {
         let whole = bytes.len() - torn as usize;
-        let mut again =
-            Entries::of(&bytes[..whole]).expect("memory can be read").expect("its header is whole");
+        let mut again = LedgerReader::from_reader(&bytes[..whole])
+            .expect("memory can be read")
+            .expect("its header is whole");
         assert_eq!(again.by_ref().collect::<Vec<_>>(), known, "what is cut off changes nothing before it");
     }
 }

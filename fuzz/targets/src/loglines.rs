@@ -1,18 +1,18 @@
 //! Log lines and probe texts: read without harm, and none of their values gets out.
 
-use stack::loglines::{Dialect, Reader, masked};
-use stack::probe::{Answer, ReadError, by_name, read_csv};
+use stack::loglines::{LogFormat, LogReader, mask_values};
+use stack::probe::{ProbeResponse, ReadError, find_probe, read_csv};
 
 pub fn run(data: &[u8]) {
     let text = crate::text(data);
-    for dialect in [Dialect::Postgres, Dialect::PgBouncer, Dialect::Odyssey, Dialect::HaProxy] {
-        let mut reader = Reader::new(dialect);
+    for dialect in [LogFormat::Postgres, LogFormat::PgBouncer, LogFormat::Odyssey, LogFormat::HaProxy] {
+        let mut reader = LogReader::new(dialect);
         for remark in text.lines().filter_map(|it| reader.line(it)) {
             assert!(remark.text.chars().count() <= 301 && !remark.text.chars().any(char::is_control));
         }
     }
     // A value that cannot be anything else: it stands alone, behind whatever was invented, in quotes of its own.
-    let hidden = masked(&format!("select 'pgdynosecret', {text}"));
+    let hidden = mask_values(&format!("select 'pgdynosecret', {text}"));
     assert!(!hidden.contains("pgdynosecret"), "{hidden}");
     match read_csv(text) {
         Ok(table) => assert!(table.rows.iter().all(|row| row.iter().flatten().all(|it| !it.is_empty()))),
@@ -23,9 +23,9 @@ pub fn run(data: &[u8]) {
             .into_iter()
             .chain(["process", "thread"])
     {
-        let probe = by_name(name).expect("it is one of ours");
+        let probe = find_probe(name).expect("it is one of ours");
         let mut readings = Vec::new();
-        if (probe.read)(&Answer::Texts(vec![text.to_owned(); 3]), &mut readings).is_ok() {
+        if (probe.read)(&ProbeResponse::Texts(vec![text.to_owned(); 3]), &mut readings).is_ok() {
             assert!(readings.iter().all(|it| it.value.is_finite()));
         }
     }

@@ -5,14 +5,14 @@ use wire::http::Url;
 
 pub fn run(data: &[u8]) {
     if let Some(token) = Token::find(data) {
-        let text = token.text();
+        let text = token.to_text();
         assert!(data.windows(text.len()).any(|it| it.eq_ignore_ascii_case(&text)), "it stands there");
     }
     let text = crate::text(data);
     if let Err(error) = analysis::replication::parse(text) {
         assert!(!error.to_string().is_empty());
     }
-    match Url::read(text) {
+    match Url::parse(text) {
         Ok(url) => {
             assert!(url.target.starts_with('/') && !url.target.contains(['\r', '\n', ' ']));
             assert!(!url.host_header().contains(['\r', '\n', ' ', '@', '/']));

@@ -1,15 +1,15 @@
 //! Schedules: arrivals that ascend, or diagnostics with their places.
 
-use load::schedule::{Arrivals, MAX_LASTING, expected, mean_rates, parse, total};
+use load::schedule::{Arrivals, MAX_DURATION, even_count, mean_rates, parse, poisson_mean};
 use model::Spacing;
 
 pub fn run(data: &[u8]) {
     let text = crate::text(data);
     match parse(text) {
         Ok(curve) => {
-            let lasting = curve.lasting();
-            assert!(lasting <= MAX_LASTING);
-            assert!(total(&curve) as f64 <= expected(&curve) * (1.0 + 1e-12));
+            let lasting = curve.duration();
+            assert!(lasting <= MAX_DURATION);
+            assert!(even_count(&curve) as f64 <= poisson_mean(&curve) * (1.0 + 1e-12));
             assert!(mean_rates(&curve, 7).iter().all(|rate| rate.0 >= 0.0));
             for spacing in [Spacing::Even, Spacing::Poisson] {
                 // The last of two threads: the first arrivals and where they stop.
@@ -18,9 +18,11 @@ pub fn run(data: &[u8]) {
             }
         }
         Err(mistakes) => {
-            assert!(!mistakes.list.is_empty());
-            for it in &mistakes.list {
-                assert!(text.get(it.at.clone()).is_some() && mistakes.place(it.at.start) >= (1, 1));
+            assert!(!mistakes.items.is_empty());
+            for it in &mistakes.items {
+                assert!(
+                    text.get(it.span.clone()).is_some() && mistakes.line_and_column(it.span.start) >= (1, 1)
+                );
             }
             assert!(!mistakes.to_string().is_empty());
         }

@@ -1,12 +1,12 @@
 //! SCRAM: no server is believed that does not know the password.
 
 use std::sync::{Arc, LazyLock};
-use wire::pg::{Channel, Event, Login, Methods, Secret, Transport};
+use wire::pg::{AuthMethods, Channel, Event, Login, Secret, Transport};
 
 static LOGIN: LazyLock<Arc<Login>> = LazyLock::new(|| {
     let mut login = Login::new("bench", "book");
     login.password = Some(Secret::new("pä$$word"));
-    login.methods = Methods { none: false, clear_text: false, md5: false, scram: true };
+    login.methods = AuthMethods { none: false, clear_text: false, md5: false, scram: true };
     Arc::new(login)
 });
 

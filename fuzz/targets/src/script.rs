@@ -2,14 +2,14 @@
 
 use load::random::Prng;
 use load::script::{
-    Command, EvalError, Expr, Kind, Mode, Program, Source, Value, Variables, command_line, parse,
-    whole_answer,
+    Command, CommandKind, EvalError, Expr, Mode, Program, ScriptSource, Value, Variables, command_line,
+    parse, parse_output,
 };
 
 pub fn run(data: &[u8]) {
     let text = crate::text(data);
     for mode in [Mode::Simple, Mode::Prepared] {
-        let source = Source { name: "fuzz.sql", text, weight: 1 };
+        let source = ScriptSource { name: "fuzz.sql", text, weight: 1 };
         match parse(&[source], mode, true, &["given"]) {
             Ok(program) => execute(&program),
             Err(mistakes) => {
@@ -34,7 +34,7 @@ fn execute(program: &Program) {
     let (mut rng, mut out) = (Prng::seeded(1), Vec::new());
     let (mut at, mut sent_here) = (0, false);
     while let Some(Command { kind, first_line, .. }) = commands.get(at) {
-        assert!(first_line.len() <= 127 || !matches!(kind, Kind::Sql(_)));
+        assert!(first_line.len() <= 127 || !matches!(kind, CommandKind::Sql(_)));
         let from_above = !std::mem::replace(&mut sent_here, false);
         let mut eval = |expr: &Expr, variables: &Variables| {
             let value = expr.eval(variables, &mut rng, &mut |traced| drop(traced.to_string()));
@@ -44,36 +44,38 @@ fn execute(program: &Program) {
             })
         };
         let next = match kind {
-            Kind::Set { slot, value } => {
+            CommandKind::Set { slot, value } => {
                 let value = eval(value, &variables);
                 variables.set(*slot, value);
                 at + 1
             }
-            Kind::Elif { end, .. } | Kind::Else { end } if from_above => *end,
-            Kind::If { test, next } | Kind::Elif { test, next, .. } if !eval(test, &variables).is_true() => {
+            CommandKind::Elif { end, .. } | CommandKind::Else { end } if from_above => *end,
+            CommandKind::If { test, next } | CommandKind::Elif { test, next, .. }
+                if !eval(test, &variables).is_true() =>
+            {
                 sent_here = true;
                 *next
             }
-            Kind::Sql(sql) => {
-                let (text, slots) = sql.parameterised();
+            CommandKind::Sql(sql) => {
+                let (text, slots) = sql.parameterize();
                 assert!(text.len() + 5 >= slots.len());
                 out.clear();
                 for slot in slots {
                     variables.write(slot, &mut out);
                 }
-                let kept = sql.keep.as_ref().and_then(|keep| keep.slot_of(b"a").ok().flatten());
+                let kept = sql.store.as_ref().and_then(|keep| keep.slot_of(b"a").ok().flatten());
                 if let Some(slot) = kept {
                     variables.set_text(slot, first_line.as_bytes());
                 }
                 at + 1
             }
-            Kind::Sleep { amount } => {
+            CommandKind::Sleep { amount } => {
                 let _ = amount.micros(&variables);
                 at + 1
             }
-            Kind::Shell { words } | Kind::SetShell { words, .. } => {
+            CommandKind::Shell { words } | CommandKind::SetShell { words, .. } => {
                 let line = command_line(words, &program.names, &variables).unwrap_or_else(|wrong| wrong);
-                let _ = whole_answer(words, &program.names, line.as_bytes());
+                let _ = parse_output(words, &program.names, line.as_bytes());
                 at + 1
             }
             _ => at + 1,

@@ -7,8 +7,8 @@ mod guard;
 #[allow(dead_code)]
 mod path;
 
-use guard::{Asking, Guard};
-use path::{Place, encode, fields};
+use guard::{Guard, RequestIdentity};
+use path::{Route, encode, fields};
 use std::sync::LazyLock;
 
 static GUARD: LazyLock<Guard> = LazyLock::new(|| {
@@ -21,21 +21,21 @@ pub fn run(data: &[u8]) {
     let mut parts = crate::text(data).splitn(6, '\0');
     let mut part = || parts.next().filter(|it| !it.is_empty());
     let (path, query) = (part().unwrap_or_default(), part());
-    if let Some(Place::Page(name) | Place::Document(name) | Place::Report(name)) = Place::of(path, query) {
-        let again = Place::of(&format!("/runs/{}", encode(&name)), None);
-        assert_eq!(again, Some(Place::Page(name)), "a name comes back");
+    if let Some(Route::Page(name) | Route::Document(name) | Route::Report(name)) = Route::parse(path, query) {
+        let again = Route::parse(&format!("/runs/{}", encode(&name)), None);
+        assert_eq!(again, Some(Route::Page(name)), "a name comes back");
     }
     fields(query.unwrap_or_default()).for_each(drop);
     let (host, origin, cookie, authorization) = (part(), part(), part(), part());
-    for changes in [false, true] {
-        let asking = Asking { changes, host, origin, cookie, authorization };
-        if GUARD.passes(asking).is_ok() {
+    for is_write in [false, true] {
+        let asking = RequestIdentity { is_write, host, origin, cookie, authorization };
+        if GUARD.check_origin(asking).is_ok() {
             let host = host.expect("none is refused").to_ascii_lowercase();
             let names = ["127.0.0.1", "localhost", "[::1]", "bench.test"];
             assert!(names.iter().any(|name| host == format!("{name}:7400")), "{host}");
-            assert!(!changes || origin.is_some());
+            assert!(!is_write || origin.is_some());
         }
-        if GUARD.knows(asking).is_ok() {
+        if GUARD.check_token(asking).is_ok() {
             let session = cookie.is_some_and(|it| it.contains("pgdyno-7400="));
             assert!(session || authorization.is_some_and(|it| it.contains("token")));
         }

@@ -1,12 +1,12 @@
 //! Values of feeds within requests: they stay what they are, and never become more than a value.
 
 use serde_json::Value;
-use wire::{Hole, TemplateBuilder};
+use wire::{Placeholder, TemplateBuilder};
 
 pub fn run(value: &[u8]) {
-    let render = |before: &str, hole: Hole, behind: &str| {
+    let render = |before: &str, hole: Placeholder, behind: &str| {
         let mut builder = TemplateBuilder::default();
-        builder.bytes(before.as_bytes()).hole(0, hole).bytes(behind.as_bytes());
+        builder.bytes(before.as_bytes()).placeholder(0, hole).bytes(behind.as_bytes());
         let mut out = Vec::new();
         builder.build().render(&mut out, |_, out| {
             out.extend_from_slice(value);
@@ -14,18 +14,18 @@ pub fn run(value: &[u8]) {
         });
         out
     };
-    let url = render("/", Hole::Url, "?");
+    let url = render("/", Placeholder::Url, "?");
     assert_eq!(url.iter().filter(|it| b"/?#& \r\n".contains(it)).count(), 2, "a value ends no path");
     assert_eq!(decoded(&url[1..url.len() - 1]), value);
-    let line = render("a: ", Hole::Line, "\r\n");
+    let line = render("a: ", Placeholder::HeaderValue, "\r\n");
     assert_eq!(line.iter().filter(|it| it.is_ascii_control()).count(), 2, "a value ends no line");
     assert_eq!(line.len(), value.len() + 5);
-    let json = render("[\"", Hole::Json, "\"]");
+    let json = render("[\"", Placeholder::Json, "\"]");
     if let Ok(text) = std::str::from_utf8(value) {
         let read: Value = serde_json::from_slice(&json).expect("a value ends no string");
         assert_eq!(read, Value::Array(vec![Value::String(text.to_owned())]));
     }
-    let counted = render("", Hole::Counted, "");
+    let counted = render("", Placeholder::LengthPrefixed, "");
     assert_eq!(counted, [&(value.len() as u32).to_be_bytes()[..], value].concat());
 }
 

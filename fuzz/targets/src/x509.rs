@@ -6,7 +6,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use wire::pg::SslMode;
-use wire::tls::{Identity, verifier};
+use wire::tls::{TlsIdentity, server_verifier};
 use wire::x509::Certificate;
 
 const ROOT: &[u8] = include_bytes!("../../../crates/wire/tests/certs/root.crt");
@@ -20,15 +20,15 @@ const SIGNED: [&[u8]; 5] = [
 ];
 
 static VERIFIER: LazyLock<Arc<dyn ServerCertVerifier>> = LazyLock::new(|| {
-    let identity = Identity { roots: Some(ROOT), ..Identity::default() };
-    verifier(SslMode::VerifyCa, &identity).expect("the root can be read")
+    let identity = TlsIdentity { roots: Some(ROOT), ..TlsIdentity::default() };
+    server_verifier(SslMode::VerifyCa, &identity).expect("the root can be read")
 });
 
 /// What the authority signed: the parts of its certificates that the signature covers.
 static KNOWN: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let signed = |pem: &&[u8]| {
         let der = CertificateDer::from_pem_slice(pem).expect("a certificate of ours");
-        Certificate::read(&der).expect("a certificate of ours").signed().to_vec()
+        Certificate::read(&der).expect("a certificate of ours").signed_bytes().to_vec()
     };
     SIGNED.iter().map(signed).collect()
 });
@@ -36,10 +36,10 @@ static KNOWN: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
 pub fn run(der: &[u8]) {
     let read = Certificate::read(der);
     if let Some(it) = &read {
-        assert_eq!(it.is_for("db.test"), it.is_for("DB.test"), "names compare without case");
-        it.is_for("10.0.0.1");
-        it.is_for("::1");
-        assert!(it.end_point().is_none_or(|hash| (28..=64).contains(&hash.len())));
+        assert_eq!(it.matches_host("db.test"), it.matches_host("DB.test"), "names compare without case");
+        it.matches_host("10.0.0.1");
+        it.matches_host("::1");
+        assert!(it.channel_binding_hash().is_none_or(|hash| (28..=64).contains(&hash.len())));
         let (first, last) = it.validity();
         assert!(first.abs_diff(0) < 1 << 40 && last.abs_diff(0) < 1 << 40);
     }
@@ -48,6 +48,6 @@ pub fn run(der: &[u8]) {
     let now = UnixTime::since_unix_epoch(Duration::from_secs(1_900_000_000));
     if VERIFIER.verify_server_cert(&CertificateDer::from(der), &[], &name, &[], now).is_ok() {
         let it = read.expect("what is trusted can be read");
-        assert!(KNOWN.iter().any(|known| known == it.signed()), "the authority has not signed this");
+        assert!(KNOWN.iter().any(|known| known == it.signed_bytes()), "the authority has not signed this");
     }
 }

@@ -1,6 +1,6 @@
 //! Import cycles between the top-level modules of a crate.
 
-use super::{Complaint, tree::File, tree::Tree};
+use super::{Violation, tree::File, tree::Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Cycles that are still to be opened: the crate and the modules. A row that is no cycle any more is a complaint too.
@@ -15,14 +15,14 @@ const KNOWN: [(&str, &[&str]); 5] = [
 /// By module, those that it imports, each with one place where it does so.
 type Imports<'a> = BTreeMap<String, BTreeMap<String, (&'a str, usize)>>;
 
-pub fn cycles(tree: &Tree) -> Vec<Complaint> {
+pub fn cycles(tree: &Tree) -> Vec<Violation> {
     found(tree, &KNOWN)
 }
 
-fn found(tree: &Tree, known: &[(&str, &[&str])]) -> Vec<Complaint> {
+fn found(tree: &Tree, known: &[(&str, &[&str])]) -> Vec<Violation> {
     let mut all = Vec::new();
     let mut seen = BTreeSet::new();
-    let crates: BTreeSet<&str> = tree.code().filter_map(File::krate).collect();
+    let crates: BTreeSet<&str> = tree.rust_files().filter_map(File::krate).collect();
     for krate in crates {
         let imports = imports(tree, krate);
         for cycle in components(&imports) {
@@ -35,25 +35,25 @@ fn found(tree: &Tree, known: &[(&str, &[&str])]) -> Vec<Complaint> {
             let (file, line) = first.map_or((krate, 1), |(_, place)| *place);
             let what = format!("modules {} of {krate} import each other", names.join(", "));
             let todo = "move what they share into a module below them";
-            all.push(Complaint::new(file, line, what, todo));
+            all.push(Violation::new(file, line, what, todo));
         }
     }
     for (row, (krate, names)) in known.iter().enumerate().filter(|(row, _)| !seen.contains(row)) {
         let what = format!("row {row} of KNOWN, {} of {krate}, is no cycle", names.join(", "));
-        all.push(Complaint::new("xtask/src/tidy/cycles.rs", 1, what, "delete or shorten it"));
+        all.push(Violation::new("xtask/src/tidy/cycles.rs", 1, what, "delete or shorten it"));
     }
     all
 }
 
 /// The top-level module that a file belongs to; `None` for the crate's root.
 fn top(file: &File) -> Option<&str> {
-    let name = file.within().split('/').next()?;
+    let name = file.path_in_crate().split('/').next()?;
     let name = name.strip_suffix(".rs").unwrap_or(name);
     (!["lib", "main", "bin"].contains(&name)).then_some(name)
 }
 
 fn imports<'a>(tree: &'a Tree, krate: &str) -> Imports<'a> {
-    let files = || tree.code().filter(|file| file.krate() == Some(krate));
+    let files = || tree.rust_files().filter(|file| file.krate() == Some(krate));
     let modules: BTreeSet<&str> = files().filter_map(top).collect();
     let mut all = Imports::new();
     for file in files() {
@@ -75,7 +75,7 @@ fn imported<'p>(file: &File, path: &'p str) -> Option<&'p str> {
     while parts.next_if_eq(&"super").is_some() {
         above += 1;
     }
-    let depth = file.within().trim_end_matches("/mod.rs").split('/').count();
+    let depth = file.path_in_crate().trim_end_matches("/mod.rs").split('/').count();
     let at_root = above == depth || (above == 0 && parts.next_if_eq(&"crate").is_some());
     at_root.then(|| parts.next()).flatten()
 }
@@ -111,8 +111,8 @@ mod tests {
     use super::*;
 
     fn check(files: &[(&str, &str)], known: &[(&str, &[&str])]) -> Vec<String> {
-        let all = found(&Tree::invent(files), known);
-        all.iter().map(|it| format!("{}:{}: {}", it.file, it.line, it.what)).collect()
+        let all = found(&Tree::from_files(files), known);
+        all.iter().map(|it| format!("{}:{}: {}", it.file, it.line, it.message)).collect()
     }
 
     const KNOT: [(&str, &str); 5] = [

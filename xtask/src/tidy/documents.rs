@@ -1,15 +1,15 @@
 //! Do the documents say what is there?
 
-use super::{Complaint, files::normal, manifest, tree::File, tree::Tree};
+use super::{Violation, files::normalise, manifest, tree::File, tree::Tree};
 use std::collections::BTreeSet;
 
 /// Relative links whose file or heading does not exist.
-pub fn links(tree: &Tree) -> Vec<Complaint> {
+pub fn links(tree: &Tree) -> Vec<Violation> {
     let mut all = Vec::new();
     for file in tree.files.iter().filter(|file| file.path.ends_with(".md")) {
         for (line, text) in prose(&file.text) {
-            for target in targets(text).filter(|target| !leads_somewhere(tree, file, target)) {
-                all.push(Complaint::new(
+            for target in targets(text).filter(|target| !target_exists(tree, file, target)) {
+                all.push(Violation::new(
                     &file.path,
                     line,
                     format!("`{target}` leads nowhere"),
@@ -40,13 +40,13 @@ fn targets(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn leads_somewhere(tree: &Tree, from: &File, target: &str) -> bool {
+fn target_exists(tree: &Tree, from: &File, target: &str) -> bool {
     if ["http://", "https://", "mailto:"].iter().any(|scheme| target.starts_with(scheme)) {
         return true;
     }
     let (path, heading) = target.split_once('#').unwrap_or((target, ""));
     let folder = from.path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let path = if path.is_empty() { from.path.clone() } else { normal(&format!("{folder}/{path}")) };
+    let path = if path.is_empty() { from.path.clone() } else { normalise(&format!("{folder}/{path}")) };
     let is_folder = || tree.files.iter().any(|file| file.path.starts_with(&format!("{path}/")));
     match tree.get(&path) {
         Some(file) => heading.is_empty() || headings(&file.text).any(|it| it == heading),
@@ -63,12 +63,12 @@ fn headings(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
-const MAP: &str = "ARCHITECTURE.md";
+const ARCHITECTURE: &str = "ARCHITECTURE.md";
 
 /// The table in ARCHITECTURE.md whose second column is headed "imports" names all crates and what they import.
-pub fn map(tree: &Tree) -> Vec<Complaint> {
-    let Some(file) = tree.get(MAP) else {
-        return vec![Complaint::new(MAP, 1, "there is no map", "write it")];
+pub fn crate_table(tree: &Tree) -> Vec<Violation> {
+    let Some(file) = tree.get(ARCHITECTURE) else {
+        return vec![Violation::new(ARCHITECTURE, 1, "there is no map", "write it")];
     };
     let mut rows = Vec::new();
     let mut inside = false;
@@ -76,7 +76,7 @@ pub fn map(tree: &Tree) -> Vec<Complaint> {
         let cells: Vec<&str> = text.trim().trim_matches('|').split('|').map(str::trim).collect();
         inside = text.trim_start().starts_with('|') && (inside || cells.get(1) == Some(&"imports"));
         if inside && cells[0].starts_with('`') {
-            rows.push((line, cells[0].trim_matches('`'), names(cells.get(1).unwrap_or(&""))));
+            rows.push((line, cells[0].trim_matches('`'), quoted_names(cells.get(1).unwrap_or(&""))));
         }
     }
     let mut all = Vec::new();
@@ -86,8 +86,8 @@ pub fn map(tree: &Tree) -> Vec<Complaint> {
         let ours = dependencies.iter().map(|it| it.name.as_str()).filter(|name| crates.contains(name));
         let actual: BTreeSet<&str> = ours.collect();
         match rows.iter().find(|(_, name, _)| *name == krate) {
-            None => all.push(Complaint::new(
-                MAP,
+            None => all.push(Violation::new(
+                ARCHITECTURE,
                 1,
                 format!("`{krate}` is not on the map"),
                 "add its row to the table",
@@ -95,13 +95,18 @@ pub fn map(tree: &Tree) -> Vec<Complaint> {
             Some((line, _, told)) if *told != actual => {
                 let list = |names: &BTreeSet<&str>| names.iter().copied().collect::<Vec<_>>().join(", ");
                 let what = format!("`{krate}` imports {{{}}}, not {{{}}}", list(&actual), list(told));
-                all.push(Complaint::new(MAP, *line, what, "change the table or the manifest"));
+                all.push(Violation::new(ARCHITECTURE, *line, what, "change the table or the manifest"));
             }
             Some(_) => {}
         }
     }
     for (line, name, _) in rows.iter().filter(|(_, name, _)| !crates.contains(name)) {
-        all.push(Complaint::new(MAP, *line, format!("there is no crate `{name}`"), "delete its row"));
+        all.push(Violation::new(
+            ARCHITECTURE,
+            *line,
+            format!("there is no crate `{name}`"),
+            "delete its row",
+        ));
     }
     all
 }
@@ -110,9 +115,9 @@ const PROMISES: &str = "docs/reliability.md";
 
 /// The tests that docs/reliability.md names, as `FILE::TEST` in backquotes, exist. TEST is a function of a Rust file, or
 /// any text of another one.
-pub fn promises(tree: &Tree) -> Vec<Complaint> {
+pub fn promises(tree: &Tree) -> Vec<Violation> {
     let Some(page) = tree.get(PROMISES) else {
-        return vec![Complaint::new(PROMISES, 1, "the page is missing", "write it")];
+        return vec![Violation::new(PROMISES, 1, "the page is missing", "write it")];
     };
     let mut complaints = Vec::new();
     for (line, text) in prose(&page.text) {
@@ -123,7 +128,7 @@ pub fn promises(tree: &Tree) -> Vec<Complaint> {
             };
             if !tree.get(path).is_some_and(exists) {
                 let what = format!("there is no test `{test}` in {path}");
-                complaints.push(Complaint::new(PROMISES, line, what, "name the test that keeps the promise"));
+                complaints.push(Violation::new(PROMISES, line, what, "name the test that keeps the promise"));
             }
         }
     }
@@ -131,20 +136,20 @@ pub fn promises(tree: &Tree) -> Vec<Complaint> {
 }
 
 /// What stands between backquotes.
-fn names(cell: &str) -> BTreeSet<&str> {
+fn quoted_names(cell: &str) -> BTreeSet<&str> {
     cell.split('`').skip(1).step_by(2).map(|name| name.split("::").next().unwrap_or(name)).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::complaints;
+    use super::super::violations;
     use super::*;
 
     #[test]
-    fn links_that_lead_nowhere_are_found() {
+    fn finds_broken_links() {
         let text = "# The house\n[a](docs/a.md) [b](https://x.y/z) [c](#the-house) [d](docs) [e](docs/a.md#what-is-this)\n\
                     [f](docs/none.md)\n[g](#no-such) [h](docs/a.md#nor-this) [i](../out.md)\n```\n[code](none)\n```\n";
-        let found = complaints(
+        let found = violations(
             links,
             &[("README.md", text), ("docs/a.md", "## What *is* this?\n[up](../README.md \"title\")\n")],
         );
@@ -159,18 +164,18 @@ mod tests {
         let files =
             [(PROMISES, page), ("a/b.rs", "fn holds() {}\nfn breaks_not() {}\n"), ("a/c.ts", "a sentence")];
         assert_eq!(
-            complaints(promises, &files),
+            violations(promises, &files),
             [
                 "docs/reliability.md:4: there is no test `breaks` in a/b.rs",
                 "docs/reliability.md:5: there is no test `another` in a/c.ts",
                 "docs/reliability.md:5: there is no test `holds` in a/d.rs",
             ]
         );
-        assert_eq!(complaints(promises, &[]), ["docs/reliability.md:1: the page is missing"]);
+        assert_eq!(violations(promises, &[]), ["docs/reliability.md:1: the page is missing"]);
     }
 
     #[test]
-    fn a_wrong_map_is_found() {
+    fn finds_a_wrong_crate_table() {
         let manifests = [
             ("crates/a/Cargo.toml", "[dependencies]\nserde = \"1\"\n"),
             ("crates/b/Cargo.toml", "[dependencies]\na.workspace = true\n"),
@@ -179,9 +184,9 @@ mod tests {
         let map_with = |rows: &'static str| {
             let text =
                 format!("| crate | imports | answers |\n|---|---|---|\n{rows}\n\n| `z` | other table |\n");
-            let mut files = vec![(MAP, text.as_str())];
+            let mut files = vec![(ARCHITECTURE, text.as_str())];
             files.extend(manifests);
-            complaints(map, &files)
+            violations(crate_table, &files)
         };
         assert_eq!(map_with("| `a` | – | x |\n| `b` | `a::Word` | y |\n| `c` | `a`, `b` | z |"), [""; 0]);
         assert_eq!(
@@ -192,6 +197,6 @@ mod tests {
                 "ARCHITECTURE.md:5: there is no crate `d`",
             ]
         );
-        assert_eq!(complaints(map, &manifests), ["ARCHITECTURE.md:1: there is no map"]);
+        assert_eq!(violations(crate_table, &manifests), ["ARCHITECTURE.md:1: there is no map"]);
     }
 }

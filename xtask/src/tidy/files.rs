@@ -1,20 +1,20 @@
 //! Is every file in its place, introduced and short?
 
-use super::{Complaint, source::Module, tree::File, tree::Tree};
+use super::{Violation, source::Module, tree::File, tree::Tree};
 use std::collections::BTreeSet;
 
 /// Files that no crate's module tree reaches.
-pub fn dead(tree: &Tree) -> Vec<Complaint> {
+pub fn unreachable_files(tree: &Tree) -> Vec<Violation> {
     let rust = || tree.files.iter().filter(|file| file.path.ends_with(".rs"));
     let mut alive = BTreeSet::new();
     let mut open: Vec<&File> = rust().filter(|file| is_root(&file.path)).collect();
     while let Some(file) = open.pop() {
         if alive.insert(file.path.as_str()) {
-            open.extend(file.source().modules.iter().filter_map(|module| find(tree, file, module)));
+            open.extend(file.source().modules.iter().filter_map(|module| find_module(tree, file, module)));
         }
     }
     let told = |file: &File| {
-        Complaint::new(
+        Violation::new(
             &file.path,
             1,
             "no `mod` leads to this file",
@@ -38,10 +38,10 @@ fn is_root(path: &str) -> bool {
 }
 
 /// The file of `mod name;` in `parent`.
-fn find<'a>(tree: &'a Tree, parent: &File, module: &Module) -> Option<&'a File> {
+fn find_module<'a>(tree: &'a Tree, parent: &File, module: &Module) -> Option<&'a File> {
     let (folder, name) = parent.path.rsplit_once('/').unwrap_or(("", &parent.path));
     if let Some(path) = &module.path {
-        return tree.get(&normal(&format!("{folder}/{path}")));
+        return tree.get(&normalise(&format!("{folder}/{path}")));
     }
     let stem = name.trim_end_matches(".rs");
     let below = match is_root(&parent.path) || stem == "mod" {
@@ -53,7 +53,7 @@ fn find<'a>(tree: &'a Tree, parent: &File, module: &Module) -> Option<&'a File> 
 }
 
 /// The path without `.` and `..`.
-pub fn normal(path: &str) -> String {
+pub fn normalise(path: &str) -> String {
     let mut parts = Vec::new();
     for part in path.split('/') {
         match part {
@@ -66,11 +66,11 @@ pub fn normal(path: &str) -> String {
 }
 
 /// Modules whose first line is not `//!`.
-pub fn question(tree: &Tree) -> Vec<Complaint> {
-    let modules = tree.code().filter(|file| file.path.contains("/src/"));
+pub fn missing_module_docs(tree: &Tree) -> Vec<Violation> {
+    let modules = tree.rust_files().filter(|file| file.path.contains("/src/"));
     let silent = modules.filter(|file| !file.text.starts_with("//! "));
     let told = |file: &File| {
-        Complaint::new(
+        Violation::new(
             &file.path,
             1,
             "the first line does not say what this file is for",
@@ -81,26 +81,26 @@ pub fn question(tree: &Tree) -> Vec<Complaint> {
 }
 
 /// Lines after which a file probably hides a second module.
-const LONG: usize = 600;
+const LINES_MAX: usize = 600;
 
-pub fn long(tree: &Tree) -> Vec<Complaint> {
+pub fn long_files(tree: &Tree) -> Vec<Violation> {
     let lines = |file: &File| file.text.lines().count();
     let told = |file: &File| {
         let todo = "look for the second module in it; a long table or one whole algorithm may stay";
-        Complaint::new(&file.path, LONG, format!("{} lines", lines(file)), todo)
+        Violation::new(&file.path, LINES_MAX, format!("{} lines", lines(file)), todo)
     };
-    tree.files.iter().filter(|file| file.path.ends_with(".rs") && lines(file) > LONG).map(told).collect()
+    tree.files.iter().filter(|file| file.path.ends_with(".rs") && lines(file) > LINES_MAX).map(told).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::complaints;
+    use super::super::violations;
     use super::*;
 
     #[test]
-    fn dead_files_are_found() {
-        let found = complaints(
-            dead,
+    fn finds_unreachable_files() {
+        let found = violations(
+            unreachable_files,
             &[
                 (
                     "crates/a/src/lib.rs",
@@ -128,9 +128,9 @@ mod tests {
     }
 
     #[test]
-    fn files_without_a_question_are_found() {
-        let found = complaints(
-            question,
+    fn finds_files_without_module_docs() {
+        let found = violations(
+            missing_module_docs,
             &[
                 ("crates/a/src/lib.rs", "//! What?\n"),
                 ("crates/a/src/b.rs", "\n//! What?\n"),
@@ -144,9 +144,9 @@ mod tests {
     }
 
     #[test]
-    fn long_files_are_found() {
-        let found = complaints(
-            long,
+    fn finds_long_files() {
+        let found = violations(
+            long_files,
             &[("a.rs", &"\n".repeat(600)), ("b.rs", &"\n".repeat(601)), ("c.md", &"\n".repeat(900))],
         );
         assert_eq!(found, ["b.rs:600: 601 lines"]);

@@ -1,6 +1,6 @@
 //! On what does each crate depend?
 
-use super::{Complaint, tree::File, tree::Tree};
+use super::{Violation, tree::File, tree::Tree};
 use toml::{Table, Value};
 
 /// One line of a dependency section.
@@ -50,7 +50,7 @@ fn line_of(text: &str, key: &str) -> usize {
     text.lines().position(is_key).map_or(1, |i| i + 1)
 }
 
-pub fn lints(tree: &Tree) -> Vec<Complaint> {
+pub fn lints(tree: &Tree) -> Vec<Violation> {
     let manifests = tree
         .files
         .iter()
@@ -60,7 +60,7 @@ pub fn lints(tree: &Tree) -> Vec<Complaint> {
         table.get("lints").and_then(|it| it.get("workspace")).and_then(Value::as_bool) != Some(true)
     };
     let told = |file: &File| {
-        Complaint::new(
+        Violation::new(
             &file.path,
             1,
             "the workspace's lints are not asked for",
@@ -72,14 +72,14 @@ pub fn lints(tree: &Tree) -> Vec<Complaint> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::complaints;
+    use super::super::violations;
     use super::*;
 
     #[test]
-    fn every_section_is_read() {
+    fn reads_every_dependency_section() {
         let text = "[package]\nname = \"a\"\n[dependencies]\nwire.workspace = true\nb = { package = \"c\", version = \"1\" }\n\
                     [dev-dependencies]\nd = \"1\"\n[target.'cfg(unix)'.dependencies]\ne = \"1\"\n[build-dependencies.f]\nversion = \"1\"\n";
-        let tree = Tree::invent(&[("crates/a/Cargo.toml", text)]);
+        let tree = Tree::from_files(&[("crates/a/Cargo.toml", text)]);
         let found: Vec<_> =
             dependencies(&tree.files[0]).into_iter().map(|it| (it.name, it.line, it.dev)).collect();
         let wanted = [("c", 5, false), ("wire", 4, false), ("f", 10, false), ("d", 7, true), ("e", 9, false)];
@@ -87,8 +87,8 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_without_lints_is_found() {
-        let found = complaints(
+    fn finds_a_crate_without_lints() {
+        let found = violations(
             lints,
             &[("crates/a/Cargo.toml", "[package]\n"), ("crates/b/Cargo.toml", "[lints]\nworkspace = true\n")],
         );

@@ -16,49 +16,49 @@ use tree::Tree;
 
 /// What is wrong at one place, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Complaint {
+struct Violation {
     file: String,
     /// Counted from 1.
     line: usize,
-    what: String,
-    todo: String,
+    message: String,
+    fix: String,
 }
 
-impl Complaint {
-    fn new(file: &str, line: usize, what: impl Into<String>, todo: impl Into<String>) -> Complaint {
-        Complaint { file: file.to_owned(), line, what: what.into(), todo: todo.into() }
+impl Violation {
+    fn new(file: &str, line: usize, what: impl Into<String>, todo: impl Into<String>) -> Violation {
+        Violation { file: file.to_owned(), line, message: what.into(), fix: todo.into() }
     }
 }
 
-impl fmt::Display for Complaint {
+impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Complaint { file, line, what, todo } = self;
+        let Violation { file, line, message: what, fix: todo } = self;
         write!(f, "{file}:{line}: {what}; {todo}")
     }
 }
 
-type Rule = fn(&Tree) -> Vec<Complaint>;
+type Rule = fn(&Tree) -> Vec<Violation>;
 
 /// Each of them fails the check.
 const RULES: [(&str, Rule); 14] = [
-    ("every source can be read", source::every_source_is_rust),
+    ("every source can be read", source::invalid_sources),
     ("crates import only what lies below them", walls::imports),
     ("crates depend on no library that they must not know", walls::libraries),
     ("top-level modules of a crate form no new cycle", cycles::cycles),
     ("clocks, files, sockets and the environment stay where they belong", walls::forbidden_paths),
-    ("only programs print", walls::prints),
+    ("only programs print", walls::print_macros),
     ("the analysis contains no sentence", walls::sentences),
-    ("every source file is part of a crate", files::dead),
-    ("every module says which question it answers", files::question),
+    ("every source file is part of a crate", files::unreachable_files),
+    ("every module says which question it answers", files::missing_module_docs),
     ("nothing is left for later", text::leftovers),
     ("every link leads somewhere", documents::links),
     ("every promise has a test", documents::promises),
-    ("the map shows the crates as they are", documents::map),
+    ("the map shows the crates as they are", documents::crate_table),
     ("every crate obeys the workspace's lints", manifest::lints),
 ];
 
 /// These are told, and do not fail it.
-const ADVICE: [(&str, Rule); 1] = [("files are short", files::long)];
+const ADVICE: [(&str, Rule); 1] = [("files are short", files::long_files)];
 
 /// Checks the project in which this program was built.
 pub fn main() -> ExitCode {
@@ -93,8 +93,8 @@ pub fn main() -> ExitCode {
 
 /// The complaints of a rule about an invented tree, as `file:line: what`.
 #[cfg(test)]
-fn complaints(rule: Rule, files: &[(&str, &str)]) -> Vec<String> {
-    let mut all = rule(&Tree::invent(files));
+fn violations(rule: Rule, files: &[(&str, &str)]) -> Vec<String> {
+    let mut all = rule(&Tree::from_files(files));
     all.sort();
-    all.iter().map(|it| format!("{}:{}: {}", it.file, it.line, it.what)).collect()
+    all.iter().map(|it| format!("{}:{}: {}", it.file, it.line, it.message)).collect()
 }

@@ -1,6 +1,6 @@
 //! Which paths, macros, strings and modules does a Rust file name, outside of its tests?
 
-use super::{Complaint, tree::Tree};
+use super::{Violation, tree::Tree};
 use proc_macro2::{Delimiter, Group, Spacing, TokenStream, TokenTree};
 
 /// What a file says. Lines are counted from 1.
@@ -15,7 +15,7 @@ pub struct Source {
     /// Modules in files of their own, those of tests included.
     pub modules: Vec<Module>,
     /// Why the file is no Rust.
-    pub broken: Option<String>,
+    pub syntax_error: Option<String>,
 }
 
 /// `mod name;`
@@ -29,12 +29,12 @@ pub struct Module {
 
 /// What is true for all tokens of a group.
 #[derive(Clone, Default)]
-struct Context {
+struct TokenContext {
     test: bool,
     /// Strings here speak to us: an assertion's message.
-    ours: bool,
+    internal: bool,
     /// Inline modules around: `outer/`.
-    outer: String,
+    module_prefix: String,
 }
 
 /// What stands in the attributes before an item.
@@ -57,53 +57,53 @@ const ASSERTIONS: [&str; 8] = [
 ];
 
 impl Source {
-    pub fn of(text: &str) -> Source {
+    pub fn parse(text: &str) -> Source {
         let mut it = Source::default();
         match text.parse::<TokenStream>() {
-            Ok(tokens) => it.read(tokens, &Context::default()),
-            Err(error) => it.broken = Some(error.to_string()),
+            Ok(tokens) => it.read(tokens, &TokenContext::default()),
+            Err(error) => it.syntax_error = Some(error.to_string()),
         }
         it
     }
 
-    fn read(&mut self, tokens: TokenStream, context: &Context) {
+    fn read(&mut self, tokens: TokenStream, context: &TokenContext) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let mut rest = &tokens[..];
         while !rest.is_empty() {
             let (attributes, item) = attributes(rest);
             if attributes.test {
                 let (item, behind) = item.split_at(item_length(item));
-                self.read(item.iter().cloned().collect(), &Context { test: true, ..context.clone() });
+                self.read(item.iter().cloned().collect(), &TokenContext { test: true, ..context.clone() });
                 rest = behind;
                 continue;
             }
             rest = item;
             if !rest.is_empty() {
-                rest = self.one(rest, &attributes, context);
+                rest = self.read_next(rest, &attributes, context);
             }
         }
     }
 
     /// Reads the first thing in `tokens` and returns what is behind it.
-    fn one<'a>(
+    fn read_next<'a>(
         &mut self,
         tokens: &'a [TokenTree],
         attributes: &Attributes,
-        context: &Context,
+        context: &TokenContext,
     ) -> &'a [TokenTree] {
         match tokens {
             [TokenTree::Ident(word), TokenTree::Ident(name), TokenTree::Punct(end), rest @ ..]
                 if word == "mod" && end.as_char() == ';' =>
             {
-                let name = format!("{}{name}", context.outer);
+                let name = format!("{}{name}", context.module_prefix);
                 self.modules.push(Module { name, path: attributes.path.clone() });
                 rest
             }
             [TokenTree::Ident(word), TokenTree::Ident(name), TokenTree::Group(body), rest @ ..]
                 if word == "mod" =>
             {
-                let outer = format!("{}{name}/", context.outer);
-                self.read(body.stream(), &Context { outer, ..context.clone() });
+                let outer = format!("{}{name}/", context.module_prefix);
+                self.read(body.stream(), &TokenContext { module_prefix: outer, ..context.clone() });
                 rest
             }
             [TokenTree::Ident(name), TokenTree::Punct(bang), TokenTree::Group(body), rest @ ..]
@@ -112,14 +112,14 @@ impl Source {
                 if !context.test {
                     self.macros.push((name.to_string(), name.span().start().line));
                 }
-                let ours = context.ours || ASSERTIONS.iter().any(|it| name == it);
-                self.read(body.stream(), &Context { ours, ..context.clone() });
+                let ours = context.internal || ASSERTIONS.iter().any(|it| name == it);
+                self.read(body.stream(), &TokenContext { internal: ours, ..context.clone() });
                 rest
             }
             [TokenTree::Punct(dot), TokenTree::Ident(name), TokenTree::Group(body), rest @ ..]
                 if dot.as_char() == '.' && name == "expect" =>
             {
-                self.read(body.stream(), &Context { ours: true, ..context.clone() });
+                self.read(body.stream(), &TokenContext { internal: true, ..context.clone() });
                 rest
             }
             [TokenTree::Ident(_), ..] => self.path(tokens, "", context),
@@ -129,7 +129,7 @@ impl Source {
             }
             [TokenTree::Literal(literal), rest @ ..] => {
                 let text = literal.to_string();
-                if text.ends_with(['"', '#']) && !context.test && !context.ours {
+                if text.ends_with(['"', '#']) && !context.test && !context.internal {
                     self.strings.push((text, literal.span().start().line));
                 }
                 rest
@@ -140,7 +140,7 @@ impl Source {
     }
 
     /// Reads a path that goes on from `before`; returns what is behind it. A macro behind a path is left to `one`.
-    fn path<'a>(&mut self, tokens: &'a [TokenTree], before: &str, context: &Context) -> &'a [TokenTree] {
+    fn path<'a>(&mut self, tokens: &'a [TokenTree], before: &str, context: &TokenContext) -> &'a [TokenTree] {
         let (mut path, mut rest) = (before.to_owned(), tokens);
         let mut line = 0;
         loop {
@@ -153,7 +153,7 @@ impl Source {
                 [TokenTree::Ident(name), behind @ ..] => {
                     line = name.span().start().line;
                     path += &name.to_string();
-                    match colons(behind) {
+                    match after_colons(behind) {
                         Some(behind) => (path, rest) = (path + "::", behind),
                         None => {
                             rest = behind;
@@ -162,7 +162,7 @@ impl Source {
                     }
                 }
                 [TokenTree::Group(group), behind @ ..] if group.delimiter() == Delimiter::Brace => {
-                    self.branches(group, &path, context);
+                    self.use_tree(group, &path, context);
                     return behind;
                 }
                 _ => break,
@@ -176,7 +176,7 @@ impl Source {
     }
 
     /// The paths in `before::{a, b::c}`.
-    fn branches(&mut self, group: &Group, before: &str, context: &Context) {
+    fn use_tree(&mut self, group: &Group, before: &str, context: &TokenContext) {
         let tokens: Vec<TokenTree> = group.stream().into_iter().collect();
         let comma = |token: &TokenTree| matches!(token, TokenTree::Punct(it) if it.as_char() == ',');
         for branch in tokens.split(comma) {
@@ -186,7 +186,7 @@ impl Source {
 }
 
 /// What is behind `::`.
-fn colons(tokens: &[TokenTree]) -> Option<&[TokenTree]> {
+fn after_colons(tokens: &[TokenTree]) -> Option<&[TokenTree]> {
     match tokens {
         [TokenTree::Punct(first), TokenTree::Punct(second), rest @ ..]
             if first.as_char() == ':' && first.spacing() == Spacing::Joint && second.as_char() == ':' =>
@@ -244,10 +244,10 @@ fn item_length(tokens: &[TokenTree]) -> usize {
     end.map_or(tokens.len(), |end| end + 1)
 }
 
-pub fn every_source_is_rust(tree: &Tree) -> Vec<Complaint> {
+pub fn invalid_sources(tree: &Tree) -> Vec<Violation> {
     let broken = |file: &super::tree::File| {
-        let why = file.source().broken.as_ref()?;
-        Some(Complaint::new(
+        let why = file.source().syntax_error.as_ref()?;
+        Some(Violation::new(
             &file.path,
             1,
             format!("this is no Rust ({why})"),
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn paths() {
+    fn finds_paths() {
         for (text, found) in [
             ("use std::time::Instant;", "1 std::time::Instant"),
             (
@@ -284,13 +284,13 @@ mod tests {
             ("#[cfg(not(test))] fn f() { std::fs::read(0) }", "1 std::fs::read"),
             ("fn f() { let x: u8; x }", ""),
         ] {
-            assert_eq!(names(&Source::of(text).paths), found, "{text}");
+            assert_eq!(names(&Source::parse(text).paths), found, "{text}");
         }
     }
 
     #[test]
-    fn macros_strings_and_modules() {
-        let source = Source::of(
+    fn finds_macros_strings_and_modules() {
+        let source = Source::parse(
             "mod a;\n#[path = \"x/b.rs\"] mod b;\nmod c { mod d; }\n#[cfg(test)] mod tests;\n\
              #[doc = \"no\"] fn f() {\n std::println!(\"yes\"); assert!(x, \"no\"); y.expect(\"no\"); r#\"raw\"#; }",
         );
@@ -302,9 +302,9 @@ mod tests {
     }
 
     #[test]
-    fn broken_sources_are_found() {
+    fn finds_invalid_sources() {
         let found =
-            super::super::complaints(every_source_is_rust, &[("a.rs", "fn f() { )"), ("b.rs", "fn f() {}")]);
+            super::super::violations(invalid_sources, &[("a.rs", "fn f() { )"), ("b.rs", "fn f() {}")]);
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].starts_with("a.rs:1: this is no Rust"), "{found:?}");
     }

@@ -1,6 +1,6 @@
 //! What has been left for later?
 
-use super::{Complaint, tree::Tree};
+use super::{Violation, tree::Tree};
 
 /// Words that mean "not done"; in two pieces, so that this file is not found by itself.
 const LEFTOVERS: [&str; 6] = [
@@ -12,17 +12,17 @@ const LEFTOVERS: [&str; 6] = [
     concat!("#[", "ignore"),
 ];
 
-const SEARCHED: [&str; 10] = ["rs", "md", "sh", "toml", "yml", "yaml", "sql", "py", "ts", "css"];
+const EXTENSIONS: [&str; 10] = ["rs", "md", "sh", "toml", "yml", "yaml", "sql", "py", "ts", "css"];
 
-pub fn leftovers(tree: &Tree) -> Vec<Complaint> {
+pub fn leftovers(tree: &Tree) -> Vec<Violation> {
     let mut all = Vec::new();
     for file in &tree.files {
         let name = file.path.rsplit('/').next().unwrap_or(&file.path);
-        let searched = name.rsplit_once('.').is_none_or(|(_, kind)| SEARCHED.contains(&kind));
+        let searched = name.rsplit_once('.').is_none_or(|(_, kind)| EXTENSIONS.contains(&kind));
         for (i, line) in file.text.lines().enumerate().filter(|_| searched) {
-            for word in LEFTOVERS.iter().filter(|word| holds(line, word)) {
+            for word in LEFTOVERS.iter().filter(|word| contains_word(line, word)) {
                 let todo = "do it now, or open an issue and delete the line";
-                all.push(Complaint::new(&file.path, i + 1, format!("`{word}` is left here"), todo));
+                all.push(Violation::new(&file.path, i + 1, format!("`{word}` is left here"), todo));
             }
         }
     }
@@ -30,7 +30,7 @@ pub fn leftovers(tree: &Tree) -> Vec<Complaint> {
 }
 
 /// As a word of its own.
-fn holds(line: &str, word: &str) -> bool {
+fn contains_word(line: &str, word: &str) -> bool {
     let letter = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(word).any(|(i, _)| {
         let free = |c: Option<char>| !c.is_some_and(letter);
@@ -41,18 +41,18 @@ fn holds(line: &str, word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::complaints;
+    use super::super::violations;
     use super::*;
 
     #[test]
-    fn leftovers_are_found() {
+    fn finds_leftovers() {
         for (i, word) in LEFTOVERS.iter().enumerate() {
             let text = format!("one\n// {word} {i}\n");
             let wanted = [format!("a/b.rs:2: `{word}` is left here")];
-            assert_eq!(complaints(leftovers, &[("a/b.rs", &text)]), wanted);
+            assert_eq!(violations(leftovers, &[("a/b.rs", &text)]), wanted);
         }
         let harmless = format!("mktemp /tmp/x.{0}{0}\nLAST{1}\n", LEFTOVERS[2], LEFTOVERS[0]);
-        assert_eq!(complaints(leftovers, &[("x", &harmless), ("capture.bin", LEFTOVERS[0])]), [""; 0]);
-        assert_eq!(complaints(leftovers, &[("x", &format!("# {}: y\n", LEFTOVERS[0]))]).len(), 1);
+        assert_eq!(violations(leftovers, &[("x", &harmless), ("capture.bin", LEFTOVERS[0])]), [""; 0]);
+        assert_eq!(violations(leftovers, &[("x", &format!("# {}: y\n", LEFTOVERS[0]))]).len(), 1);
     }
 }

@@ -50,7 +50,7 @@ impl Tree {
     }
 
     #[cfg(test)]
-    pub fn invent(files: &[(&str, &str)]) -> Tree {
+    pub fn from_files(files: &[(&str, &str)]) -> Tree {
         let file = |&(path, text): &(&str, &str)| File {
             path: path.to_owned(),
             text: text.to_owned(),
@@ -64,7 +64,7 @@ impl Tree {
     }
 
     /// Rust files, but those that only tests are made of.
-    pub fn code(&self) -> impl Iterator<Item = &File> {
+    pub fn rust_files(&self) -> impl Iterator<Item = &File> {
         self.files.iter().filter(|file| file.path.ends_with(".rs") && !file.is_test())
     }
 }
@@ -77,7 +77,7 @@ impl File {
     }
 
     /// Below `src` of its crate: `shard/poll.rs`.
-    pub fn within(&self) -> &str {
+    pub fn path_in_crate(&self) -> &str {
         self.path.split_once("/src/").map_or("", |(_, rest)| rest)
     }
 
@@ -88,6 +88,6 @@ impl File {
 
     /// What the code says; computed once.
     pub fn source(&self) -> &Source {
-        self.source.get_or_init(|| Source::of(&self.text))
+        self.source.get_or_init(|| Source::parse(&self.text))
     }
 }

@@ -1,83 +1,91 @@
 //! Which crate must not know what?
 
-use super::{Complaint, manifest, tree::File, tree::Tree};
+use super::{Violation, manifest, tree::File, tree::Tree};
 
 /// One crate and what it may know; ARCHITECTURE.md gives the reasons.
-struct Wall {
+struct Layer {
     krate: &'static str,
     /// Of ours.
     imports: &'static [&'static str],
     /// Libraries it must not depend on.
-    not: &'static [&'static str],
+    forbidden: &'static [&'static str],
 }
 
 const ASYNC: [&str; 6] = ["tokio", "mio", "async-std", "smol", "futures", "futures-util"];
 
-const WALLS: [Wall; 10] = [
-    Wall {
+const LAYERS: [Layer; 10] = [
+    Layer {
         krate: "wire",
         imports: &[],
-        not: &["rustix", "libc", "socket2", "io-uring", "serde", "serde_json", "clap"],
+        forbidden: &["rustix", "libc", "socket2", "io-uring", "serde", "serde_json", "clap"],
     },
-    Wall {
+    Layer {
         krate: "model",
         imports: &["wire"],
-        not: &["rustix", "libc", "socket2", "io-uring", "serde_json", "clap"],
+        forbidden: &["rustix", "libc", "socket2", "io-uring", "serde_json", "clap"],
     },
-    Wall { krate: "load", imports: &["wire", "model"], not: &["serde", "serde_json", "clap"] },
-    Wall { krate: "stack", imports: &["wire", "model"], not: &["clap"] },
-    Wall {
+    Layer { krate: "load", imports: &["wire", "model"], forbidden: &["serde", "serde_json", "clap"] },
+    Layer { krate: "stack", imports: &["wire", "model"], forbidden: &["clap"] },
+    Layer {
         krate: "analysis",
         imports: &["model"],
-        not: &["rustix", "libc", "socket2", "io-uring", "serde_json", "clap"],
+        forbidden: &["rustix", "libc", "socket2", "io-uring", "serde_json", "clap"],
     },
-    Wall {
+    Layer {
         krate: "experiment",
         imports: &["model"],
-        not: &["rustix", "libc", "socket2", "io-uring", "clap"],
+        forbidden: &["rustix", "libc", "socket2", "io-uring", "clap"],
     },
-    Wall { krate: "feed", imports: &["model"], not: &["rustix", "libc", "socket2", "io-uring", "clap"] },
-    Wall { krate: "report", imports: &["model"], not: &["rustix", "libc", "socket2", "io-uring", "clap"] },
-    Wall { krate: "store", imports: &["model"], not: &["socket2", "io-uring", "clap"] },
-    Wall {
+    Layer {
+        krate: "feed",
+        imports: &["model"],
+        forbidden: &["rustix", "libc", "socket2", "io-uring", "clap"],
+    },
+    Layer {
+        krate: "report",
+        imports: &["model"],
+        forbidden: &["rustix", "libc", "socket2", "io-uring", "clap"],
+    },
+    Layer { krate: "store", imports: &["model"], forbidden: &["socket2", "io-uring", "clap"] },
+    Layer {
         krate: "pgdyno",
         imports: &["wire", "model", "load", "stack", "analysis", "experiment", "feed", "report", "store"],
-        not: &[],
+        forbidden: &[],
     },
 ];
 
 /// No async runtime below these.
-const ASYNC_IN: [&str; 2] = ["stack", "pgdyno"];
+const ASYNC_CRATES: [&str; 2] = ["stack", "pgdyno"];
 
-fn wall(krate: &str) -> Option<&'static Wall> {
-    WALLS.iter().find(|wall| wall.krate == krate)
+fn layer_of(krate: &str) -> Option<&'static Layer> {
+    LAYERS.iter().find(|wall| wall.krate == krate)
 }
 
 /// Dependencies between our crates, and the part of `wire` that `model` may name.
-pub fn imports(tree: &Tree) -> Vec<Complaint> {
+pub fn imports(tree: &Tree) -> Vec<Violation> {
     let mut all = Vec::new();
     for (krate, file) in manifest::crates(tree) {
-        let Some(wall) = wall(krate) else {
+        let Some(wall) = layer_of(krate) else {
             let todo = "add its line to WALLS in xtask/src/tidy/walls.rs and to the table in ARCHITECTURE.md";
-            all.push(Complaint::new(&file.path, 1, format!("no wall is known around `{krate}`"), todo));
+            all.push(Violation::new(&file.path, 1, format!("no wall is known around `{krate}`"), todo));
             continue;
         };
         for it in manifest::dependencies(file) {
-            let ours = WALLS.iter().any(|wall| wall.krate == it.name);
+            let ours = LAYERS.iter().any(|wall| wall.krate == it.name);
             if ours && !wall.imports.contains(&it.name.as_str()) {
                 let todo = format!(
                     "move what both need into `model`, or do it in `pgdyno`, which sees `{}` too",
                     it.name
                 );
-                all.push(Complaint::new(&file.path, it.line, format!("{krate} imports `{}`", it.name), todo));
+                all.push(Violation::new(&file.path, it.line, format!("{krate} imports `{}`", it.name), todo));
             }
         }
     }
-    for file in tree.code().filter(|file| file.krate() == Some("model")) {
+    for file in tree.rust_files().filter(|file| file.krate() == Some("model")) {
         for (path, line) in &file.source().paths {
             if path.starts_with("wire::") && path.split("::").nth(1) != Some("Code") {
                 let todo = "only `wire::Code` is a shared word; give `model` a word of its own";
-                all.push(Complaint::new(&file.path, *line, format!("model names `{path}`"), todo));
+                all.push(Violation::new(&file.path, *line, format!("model names `{path}`"), todo));
             }
         }
     }
@@ -85,60 +93,60 @@ pub fn imports(tree: &Tree) -> Vec<Complaint> {
 }
 
 /// Libraries that would let a crate do what it must not.
-pub fn libraries(tree: &Tree) -> Vec<Complaint> {
+pub fn libraries(tree: &Tree) -> Vec<Violation> {
     let mut all = Vec::new();
     for (krate, file) in manifest::crates(tree) {
-        let Some(wall) = wall(krate) else { continue };
+        let Some(wall) = layer_of(krate) else { continue };
         for it in manifest::dependencies(file).into_iter().filter(|it| !it.dev) {
             let name = it.name.as_str();
-            let todo = if wall.not.contains(&name) {
+            let todo = if wall.forbidden.contains(&name) {
                 "this crate has no use for it behind its wall; do that work in the crate that may"
-            } else if ASYNC.contains(&name) && !ASYNC_IN.contains(&krate) {
+            } else if ASYNC.contains(&name) && !ASYNC_CRATES.contains(&krate) {
                 "there is no async runtime below `stack` and `pgdyno`"
             } else {
                 continue;
             };
-            all.push(Complaint::new(&file.path, it.line, format!("{krate} depends on `{name}`"), todo));
+            all.push(Violation::new(&file.path, it.line, format!("{krate} depends on `{name}`"), todo));
         }
     }
     all
 }
 
 /// Where a path may not be named, and what to do instead.
-struct Ban {
+struct PathBan {
     /// Whole parts of a path: `Instant` forbids `std::time::Instant` and `time::Instant::now`.
     paths: &'static [&'static str],
     applies: fn(&File) -> bool,
-    todo: &'static str,
+    fix: &'static str,
 }
 
-fn pure(file: &File) -> bool {
+fn is_pure(file: &File) -> bool {
     match file.krate() {
         Some("wire" | "model" | "analysis" | "experiment" | "feed" | "report") => true,
-        Some("load") => !file.within().starts_with("driver"),
+        Some("load") => !file.path_in_crate().starts_with("driver"),
         _ => false,
     }
 }
 
-fn shard(file: &File) -> bool {
-    file.krate() == Some("load") && file.within().starts_with("shard")
+fn is_hot_loop(file: &File) -> bool {
+    file.krate() == Some("load") && file.path_in_crate().starts_with("shard")
 }
 
 /// The one reader of the clock that can be set, and who looks when a file was written last.
 const WALL_CLOCK: [&str; 2] = ["crates/pgdyno/src/clock.rs", "crates/pgdyno/src/serve/shelf.rs"];
 
-const BANS: [Ban; 6] = [
-    Ban {
+const BANS: [PathBan; 6] = [
+    PathBan {
         paths: &["Instant", "SystemTime", "UNIX_EPOCH"],
-        applies: pure,
-        todo: "take `now: Nanos` as an argument; clocks are read by drivers, `stack` and `pgdyno`",
+        applies: is_pure,
+        fix: "take `now: Nanos` as an argument; clocks are read by drivers, `stack` and `pgdyno`",
     },
-    Ban {
+    PathBan {
         paths: &["SystemTime", "UNIX_EPOCH", "ClockId::Realtime"],
-        applies: |file| file.krate().is_some() && !pure(file) && !WALL_CLOCK.contains(&file.path.as_str()),
-        todo: "that clock can be set in the middle of a run; take `Instant`, or `clock::unix_time` of `pgdyno`",
+        applies: |file| file.krate().is_some() && !is_pure(file) && !WALL_CLOCK.contains(&file.path.as_str()),
+        fix: "that clock can be set in the middle of a run; take `Instant`, or `clock::unix_time` of `pgdyno`",
     },
-    Ban {
+    PathBan {
         paths: &[
             "std::fs",
             "std::process",
@@ -154,28 +162,28 @@ const BANS: [Ban; 6] = [
             "UnixListener",
             "UnixDatagram",
         ],
-        applies: pure,
-        todo: "take the bytes as an argument; I/O is done by drivers, `stack` and `pgdyno`",
+        applies: is_pure,
+        fix: "take the bytes as an argument; I/O is done by drivers, `stack` and `pgdyno`",
     },
-    Ban {
+    PathBan {
         paths: &["std::env"],
-        applies: pure,
-        todo: "take the value, or a function that looks it up, as an argument",
+        applies: is_pure,
+        fix: "take the value, or a function that looks it up, as an argument",
     },
-    Ban {
+    PathBan {
         paths: &["rustix", "libc", "io_uring"],
-        applies: |file| file.krate() == Some("load") && pure(file),
-        todo: "leave system calls to `load::driver`",
+        applies: |file| file.krate() == Some("load") && is_pure(file),
+        fix: "leave system calls to `load::driver`",
     },
-    Ban {
+    PathBan {
         paths: &["Mutex", "RwLock", "Condvar", "mpsc"],
-        applies: shard,
-        todo: "the shard belongs to one thread; let the driver bring what comes from others",
+        applies: is_hot_loop,
+        fix: "the shard belongs to one thread; let the driver bring what comes from others",
     },
 ];
 
-impl Ban {
-    fn covers(&self, path: &str) -> bool {
+impl PathBan {
+    fn matches(&self, path: &str) -> bool {
         self.paths.iter().any(|banned| {
             let part = |path: &str| {
                 path.starts_with(banned) && path[banned.len()..].chars().next().is_none_or(|c| c == ':')
@@ -185,13 +193,13 @@ impl Ban {
     }
 }
 
-pub fn forbidden_paths(tree: &Tree) -> Vec<Complaint> {
+pub fn forbidden_paths(tree: &Tree) -> Vec<Violation> {
     let mut all = Vec::new();
-    for file in tree.code() {
+    for file in tree.rust_files() {
         for ban in BANS.iter().filter(|ban| (ban.applies)(file)) {
-            for (path, line) in file.source().paths.iter().filter(|(path, _)| ban.covers(path)) {
+            for (path, line) in file.source().paths.iter().filter(|(path, _)| ban.matches(path)) {
                 let krate = file.krate().unwrap_or_default();
-                all.push(Complaint::new(&file.path, *line, format!("{krate} names `{path}`"), ban.todo));
+                all.push(Violation::new(&file.path, *line, format!("{krate} names `{path}`"), ban.fix));
             }
         }
     }
@@ -199,18 +207,18 @@ pub fn forbidden_paths(tree: &Tree) -> Vec<Complaint> {
 }
 
 /// `println!` and its like belong to programs: `pgdyno`, the keeper's process, examples.
-pub fn prints(tree: &Tree) -> Vec<Complaint> {
+pub fn print_macros(tree: &Tree) -> Vec<Violation> {
     let may = |file: &File| match file.krate() {
         Some("pgdyno") | None => true,
-        Some("stack") => file.within().contains("keeper"),
+        Some("stack") => file.path_in_crate().contains("keeper"),
         Some(_) => false,
     };
     let mut all = Vec::new();
-    for file in tree.code().filter(|file| !may(file)) {
+    for file in tree.rust_files().filter(|file| !may(file)) {
         for (name, line) in &file.source().macros {
             if ["print", "println", "eprint", "eprintln", "dbg"].contains(&name.as_str()) {
                 let todo = "return a value; `report` puts it into words and `pgdyno` prints it";
-                all.push(Complaint::new(&file.path, *line, format!("`{name}!` in a library"), todo));
+                all.push(Violation::new(&file.path, *line, format!("`{name}!` in a library"), todo));
             }
         }
     }
@@ -218,17 +226,19 @@ pub fn prints(tree: &Tree) -> Vec<Complaint> {
 }
 
 /// A string longer than this, with blanks in it, is taken for a sentence.
-const SENTENCE: usize = 40;
+const SENTENCE_CHARS: usize = 40;
 
-pub fn sentences(tree: &Tree) -> Vec<Complaint> {
+pub fn sentences(tree: &Tree) -> Vec<Violation> {
     let mut all = Vec::new();
-    for file in tree.code().filter(|file| file.krate() == Some("analysis")) {
+    for file in tree.rust_files().filter(|file| file.krate() == Some("analysis")) {
         for (text, line) in &file.source().strings {
-            if text.chars().count() > SENTENCE && text.contains(' ') {
-                let what =
-                    format!("{} looks like a sentence", text.chars().take(SENTENCE).collect::<String>());
+            if text.chars().count() > SENTENCE_CHARS && text.contains(' ') {
+                let what = format!(
+                    "{} looks like a sentence",
+                    text.chars().take(SENTENCE_CHARS).collect::<String>()
+                );
                 let todo = "return a fact with its evidence; `report` says it";
-                all.push(Complaint::new(&file.path, *line, what, todo));
+                all.push(Violation::new(&file.path, *line, what, todo));
             }
         }
     }
@@ -237,12 +247,12 @@ pub fn sentences(tree: &Tree) -> Vec<Complaint> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::complaints;
+    use super::super::violations;
     use super::*;
 
     #[test]
-    fn imports_against_the_layers_are_found() {
-        let found = complaints(
+    fn finds_imports_against_the_layers() {
+        let found = violations(
             imports,
             &[
                 (
@@ -271,8 +281,8 @@ mod tests {
     }
 
     #[test]
-    fn libraries_that_break_a_wall_are_found() {
-        let found = complaints(
+    fn finds_forbidden_libraries() {
+        let found = violations(
             libraries,
             &[
                 (
@@ -295,7 +305,7 @@ mod tests {
 
     /// One line of code in one file, and what is said of it.
     #[test]
-    fn forbidden_paths_are_found() {
+    fn finds_forbidden_paths() {
         for (file, code, found) in [
             ("crates/wire/src/lib.rs", "use std::net::TcpStream;", Some("wire names `std::net::TcpStream`")),
             ("crates/wire/src/lib.rs", "use std::{fmt, fs};", Some("wire names `std::fs`")),
@@ -344,15 +354,15 @@ mod tests {
             ("crates/pgdyno/src/main.rs", "use std::env;", None),
         ] {
             let wanted: Vec<String> = found.iter().map(|it| format!("{file}:1: {it}")).collect();
-            assert_eq!(complaints(forbidden_paths, &[(file, code)]), wanted, "{code}");
+            assert_eq!(violations(forbidden_paths, &[(file, code)]), wanted, "{code}");
         }
     }
 
     #[test]
-    fn prints_in_libraries_are_found() {
+    fn finds_print_macros_in_libraries() {
         let print = "fn f() { println!(); }";
-        let found = complaints(
-            prints,
+        let found = violations(
+            print_macros,
             &[
                 ("crates/load/src/driver/epoll.rs", "fn f() {\n    eprintln!(\"x\");\n}"),
                 ("crates/load/src/lib.rs", "#[test]\nfn f() { println!(); }"),
@@ -373,11 +383,11 @@ mod tests {
     }
 
     #[test]
-    fn sentences_in_the_analysis_are_found() {
+    fn finds_sentences_in_analysis() {
         let code = "fn f() {\n    say(\"The system holds less than was asked of it\");\n    say(\"p99\");\n\
                     assert!(x, \"a rate is finite, because the parser refuses all others\");\n}";
         let found =
-            complaints(sentences, &[("crates/analysis/src/a.rs", code), ("crates/report/src/a.rs", code)]);
+            violations(sentences, &[("crates/analysis/src/a.rs", code), ("crates/report/src/a.rs", code)]);
         assert_eq!(
             found,
             ["crates/analysis/src/a.rs:2: \"The system holds less than was asked of looks like a sentence"]
@@ -387,8 +397,8 @@ mod tests {
     #[test]
     fn every_layer_is_acyclic() {
         // A crate stands behind all that it may import.
-        for (i, wall) in WALLS.iter().enumerate() {
-            let earlier: Vec<_> = WALLS[..i].iter().map(|it| it.krate).collect();
+        for (i, wall) in LAYERS.iter().enumerate() {
+            let earlier: Vec<_> = LAYERS[..i].iter().map(|it| it.krate).collect();
             assert!(wall.imports.iter().all(|it| earlier.contains(it)), "{}", wall.krate);
         }
     }

@@ -6,8 +6,8 @@ mod brought;
 mod hops;
 mod statements;
 
-pub use brought::{Part, brought};
-pub use hops::{Late, Passage, hops, replicas};
+pub use brought::{TrialPart, operation_results};
+pub use hops::{TailLoad, TrialPassage, hops, replicas};
 pub use statements::{STATEMENTS, Statements, statements};
 
 /// Median; `None` without values.

@@ -1,7 +1,7 @@
 //! Which statements took PostgreSQL's time within the window?
 
 use super::median;
-use model::account::StatementAccount;
+use model::account::StatementStats;
 use model::{Nanos, Sample};
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub const STATEMENTS: [&str; 6] = [CALLS, TIME, ROWS, HIT, READ, TEXT];
 const COUNTED: [&str; 5] = [CALLS, TIME, ROWS, HIT, READ];
 
 /// More than these are not told.
-const MANY: usize = 10;
+const STATEMENTS_MAX: usize = 10;
 
 /// What one trial's samples say, sample by sample. A statement that comes among those that are sampled later counts from
 /// then on; what it took before is not known to be of the window.
@@ -53,11 +53,11 @@ impl Statements {
     }
 
     /// By text; those that were not called in the window are left out.
-    fn grown(&self) -> BTreeMap<&str, StatementAccount> {
+    fn deltas(&self) -> BTreeMap<&str, StatementStats> {
         let growth = |it: Option<(f64, f64)>| it.map(|(first, last)| (last - first).max(0.0));
         let grown = |it| growth(it).unwrap_or(0.0);
         let all = self.counts.get("").map_or(0.0, |it| grown(it[1]));
-        let mut by_text: BTreeMap<&str, StatementAccount> = BTreeMap::new();
+        let mut by_text: BTreeMap<&str, StatementStats> = BTreeMap::new();
         for (id, counts) in self.counts.iter().filter(|it| !it.0.is_empty()) {
             let Some(text) = self.texts.get(id) else { continue };
             let [calls, total, rows] = [counts[0], counts[1], counts[2]].map(grown);
@@ -65,7 +65,7 @@ impl Statements {
             if calls <= 0.0 {
                 continue;
             }
-            let it = by_text.entry(text).or_insert_with(|| StatementAccount {
+            let it = by_text.entry(text).or_insert_with(|| StatementStats {
                 text: text.clone(),
                 calls: 0.0,
                 total: 0.0,
@@ -87,20 +87,20 @@ impl Statements {
 }
 
 /// Medians over the trials in which a statement was called, the most expensive first.
-pub fn statements(trials: &[&Statements]) -> Vec<StatementAccount> {
-    let each: Vec<BTreeMap<&str, StatementAccount>> = trials.iter().map(|it| it.grown()).collect();
+pub fn statements(trials: &[&Statements]) -> Vec<StatementStats> {
+    let each: Vec<BTreeMap<&str, StatementStats>> = trials.iter().map(|it| it.deltas()).collect();
     let mut texts: Vec<&str> = each.iter().flat_map(|it| it.keys().copied()).collect();
     texts.sort_unstable();
     texts.dedup();
     let merged = |text: &str| {
-        let its: Vec<&StatementAccount> = each.iter().filter_map(|it| it.get(text)).collect();
-        let middle = |of: fn(&StatementAccount) -> f64| {
+        let its: Vec<&StatementStats> = each.iter().filter_map(|it| it.get(text)).collect();
+        let middle = |of: fn(&StatementStats) -> f64| {
             median(&its.iter().map(|it| of(it)).collect::<Vec<_>>()).unwrap_or_default()
         };
-        let known = |of: fn(&StatementAccount) -> Option<f64>| {
+        let known = |of: fn(&StatementStats) -> Option<f64>| {
             median(&its.iter().filter_map(|it| of(it)).collect::<Vec<_>>())
         };
-        StatementAccount {
+        StatementStats {
             text: text.to_owned(),
             calls: middle(|it| it.calls),
             total: middle(|it| it.total),
@@ -111,8 +111,8 @@ pub fn statements(trials: &[&Statements]) -> Vec<StatementAccount> {
             read: known(|it| it.read),
         }
     };
-    let mut all: Vec<StatementAccount> = texts.into_iter().map(merged).collect();
+    let mut all: Vec<StatementStats> = texts.into_iter().map(merged).collect();
     all.sort_by(|a, b| b.total.total_cmp(&a.total));
-    all.truncate(MANY);
+    all.truncate(STATEMENTS_MAX);
     all
 }

@@ -1,111 +1,120 @@
 //! Which scans of plans could an index serve, and which indexes?
 
 use super::predicates::{Comparison, predicates, sorted_by};
-use model::explain::{Candidate, Key, Node, Plans, Role, Table};
+use model::explain::{IndexCandidate, IndexKey, KeyRole, PlanNode, Plans, TableStats};
 
 /// Smaller tables are read at once, whatever their indexes.
-const ROWS: f64 = 1000.0;
-const BYTES: u64 = 80 * 1024;
+const TABLE_ROWS_MIN: f64 = 1000.0;
+const TABLE_BYTES_MIN: u64 = 80 * 1024;
 /// A scan that passes on a greater share of its rows is the quickest way to them.
-pub(super) const MOST: f64 = 0.1;
+pub(super) const SELECTED_SHARE_MAX: f64 = 0.1;
 /// An index that is read so far is read from end to end.
-const MOST_OF_IT: f64 = 0.5;
+const INDEX_READ_SHARE_MAX: f64 = 0.5;
 /// Columns of an index that are asked for by value: further ones hardly select anything.
-const EQUAL: usize = 3;
+const EQUAL_COLUMNS_MAX: usize = 3;
 /// More are not tried.
-const MANY: usize = 30;
+const CANDIDATES_MAX: usize = 30;
 
 /// A large table that a plan reads from end to end.
 #[derive(Clone, Debug)]
-pub(super) struct Whole<'a> {
-    pub table: &'a Table,
+pub(super) struct FullScan<'a> {
+    pub table: &'a TableStats,
     pub condition: Option<&'a str>,
     /// Rows that it passes on, of one execution.
-    pub passed: f64,
+    pub selected_rows: f64,
     pub counted: bool,
     /// Expected of joins above it that give it a value each time.
     pub joined: bool,
     /// In the order of candidates' keys: by value, by bounds, as it is to be sorted.
-    equal: Vec<Key>,
-    range: Vec<Key>,
-    order: Vec<Key>,
+    equal: Vec<IndexKey>,
+    range: Vec<IndexKey>,
+    order: Vec<IndexKey>,
 }
 
-impl Whole<'_> {
+impl FullScan<'_> {
     /// Whether there is a column by which an index could find or order its rows.
-    pub fn is_open(&self) -> bool {
+    pub fn is_indexable(&self) -> bool {
         !(self.equal.is_empty() && self.range.is_empty() && self.order.is_empty())
     }
 
     /// Of all rows, 0..=1.
     pub fn share(&self) -> f64 {
-        (self.passed / self.table.rows.max(1.0)).min(1.0)
+        (self.selected_rows / self.table.rows.max(1.0)).min(1.0)
     }
 }
 
 /// Indexes that could serve scans of these plans and are not there. The planner has to say which of them it would take.
-pub fn candidates(plans: &Plans) -> Vec<Candidate> {
-    let mut all: Vec<Candidate> = Vec::new();
+pub fn candidates(plans: &Plans) -> Vec<IndexCandidate> {
+    let mut all: Vec<IndexCandidate> = Vec::new();
     for (number, statement) in plans.statements.iter().enumerate() {
-        for whole in statement.plan.iter().flat_map(|it| wholes(it, &plans.tables)) {
-            if whole.condition.is_some() && whole.share() > MOST && whole.order.is_empty() {
+        for whole in statement.plan.iter().flat_map(|it| full_scans(it, &plans.tables)) {
+            if whole.condition.is_some() && whole.share() > SELECTED_SHARE_MAX && whole.order.is_empty() {
                 continue;
             }
-            for keys in lists(&whole) {
-                let same = |it: &&mut Candidate| {
+            for keys in index_keys(&whole) {
+                let same = |it: &&mut IndexCandidate| {
                     (&it.schema, &it.table) == (&whole.table.schema, &whole.table.name) && it.keys == keys
                 };
                 match all.iter_mut().find(same) {
-                    Some(it) if it.wanted_by.contains(&number) => {}
-                    Some(it) => it.wanted_by.push(number),
-                    None if is_there(whole.table, &keys) => {}
-                    None => all.push(Candidate {
+                    Some(it) if it.requested_by.contains(&number) => {}
+                    Some(it) => it.requested_by.push(number),
+                    None if index_exists(whole.table, &keys) => {}
+                    None => all.push(IndexCandidate {
                         schema: whole.table.schema.clone(),
                         table: whole.table.name.clone(),
                         keys,
-                        wanted_by: vec![number],
+                        requested_by: vec![number],
                     }),
                 }
             }
         }
     }
-    all.truncate(MANY);
+    all.truncate(CANDIDATES_MAX);
     all
 }
 
 /// Large tables that a plan reads from end to end.
-pub(super) fn wholes<'a>(plan: &'a Node, tables: &'a [Table]) -> Vec<Whole<'a>> {
+pub(super) fn full_scans<'a>(plan: &'a PlanNode, tables: &'a [TableStats]) -> Vec<FullScan<'a>> {
     let mut all = Vec::new();
-    descend(plan, &mut Vec::new(), tables, &mut all);
+    collect_scans(plan, &mut Vec::new(), tables, &mut all);
     all
 }
 
-fn descend<'a>(node: &'a Node, above: &mut Vec<&'a Node>, tables: &'a [Table], out: &mut Vec<Whole<'a>>) {
+fn collect_scans<'a>(
+    node: &'a PlanNode,
+    above: &mut Vec<&'a PlanNode>,
+    tables: &'a [TableStats],
+    out: &mut Vec<FullScan<'a>>,
+) {
     if node.kind == "Seq Scan" || is_unconditional(node) {
-        out.extend(whole(node, above, tables));
+        out.extend(full_scan(node, above, tables));
     }
     above.push(node);
-    node.children.iter().for_each(|it| descend(it, above, tables, out));
+    node.children.iter().for_each(|it| collect_scans(it, above, tables, out));
     above.pop();
 }
 
 /// An index that is read from end to end, if nobody stops before.
-fn is_unconditional(it: &Node) -> bool {
+fn is_unconditional(it: &PlanNode) -> bool {
     it.kind.starts_with("Index") && it.index_condition.is_none()
 }
 
-fn whole<'a>(node: &'a Node, above: &[&'a Node], tables: &'a [Table]) -> Option<Whole<'a>> {
+fn full_scan<'a>(
+    node: &'a PlanNode,
+    above: &[&'a PlanNode],
+    tables: &'a [TableStats],
+) -> Option<FullScan<'a>> {
     let table = tables
         .iter()
         .find(|it| node.schema.as_ref() == Some(&it.schema) && node.table.as_ref() == Some(&it.name))?;
-    if table.rows < ROWS || table.bytes < BYTES {
+    if table.rows < TABLE_ROWS_MIN || table.bytes < TABLE_BYTES_MIN {
         return None;
     }
     let alias = node.alias.as_deref();
     let ours = |it: Option<&str>| it.is_none() || it == alias;
     let key = |column: &str, role| {
         let known = table.columns.iter().find(|it| it.name == column)?;
-        Some(Key { column: column.to_owned(), role, distinct: known.distinct })
+        Some(IndexKey { column: column.to_owned(), role, distinct: known.distinct })
     };
     let joins =
         above.iter().flat_map(|it| [&it.hash_condition, &it.merge_condition, &it.join_filter]).flatten();
@@ -114,28 +123,28 @@ fn whole<'a>(node: &'a Node, above: &[&'a Node], tables: &'a [Table]) -> Option<
         joins.flat_map(|it| predicates(it)).filter(|it| it.relation.as_deref() == alias).collect();
     let of_joins = joined.len();
     let own = node.filter.iter().flat_map(|it| predicates(it)).filter(|it| ours(it.relation.as_deref()));
-    let (mut equal, mut range): (Vec<Key>, Vec<Key>) = (Vec::new(), Vec::new());
+    let (mut equal, mut range): (Vec<IndexKey>, Vec<IndexKey>) = (Vec::new(), Vec::new());
     for it in own.chain(joined) {
         let (keys, role) = match it.comparison {
-            Comparison::Equal => (&mut equal, Role::Equal),
-            Comparison::Range => (&mut range, Role::Range),
+            Comparison::Equal => (&mut equal, KeyRole::Equal),
+            Comparison::Range => (&mut range, KeyRole::Range),
         };
         if let Some(key) = key(&it.column, role).filter(|key| !keys.contains(key)) {
             keys.push(key);
         }
     }
     range.retain(|it| !equal.iter().any(|other| other.column == it.column));
-    equal.sort_by(selective);
-    range.sort_by(selective);
-    let order = ordered(above).unwrap_or_default();
+    equal.sort_by(by_selectivity);
+    range.sort_by(by_selectivity);
+    let order = sort_keys(above).unwrap_or_default();
     let order = order
         .iter()
         .map(|it| {
             let (relation, column, descending) = sorted_by(it)?;
-            let role = if descending { Role::Descending } else { Role::Ascending };
+            let role = if descending { KeyRole::Descending } else { KeyRole::Ascending };
             key(&column, role).filter(|_| ours(relation.as_deref()))
         })
-        .collect::<Option<Vec<Key>>>()
+        .collect::<Option<Vec<IndexKey>>>()
         .unwrap_or_default();
     let order = order.into_iter().filter(|it| !equal.iter().any(|other| other.column == it.column)).collect();
     // Workers of one execution share the rows: each loop is one of them.
@@ -143,13 +152,13 @@ fn whole<'a>(node: &'a Node, above: &[&'a Node], tables: &'a [Table]) -> Option<
     let times = if shared { node.loops.unwrap_or(1.0) } else { 1.0 };
     let passed = node.actual_rows.map_or(node.rows, |it| it * times);
     let read = passed + node.removed.unwrap_or(0.0) * times;
-    if is_unconditional(node) && (read < MOST_OF_IT * table.rows || is_limited(above)) {
+    if is_unconditional(node) && (read < INDEX_READ_SHARE_MAX * table.rows || is_limited(above)) {
         return None;
     }
-    Some(Whole {
+    Some(FullScan {
         table,
         condition: node.filter.as_deref(),
-        passed,
+        selected_rows: passed,
         counted: node.actual_rows.is_some(),
         joined: of_joins > 0,
         equal,
@@ -159,7 +168,7 @@ fn whole<'a>(node: &'a Node, above: &[&'a Node], tables: &'a [Table]) -> Option<
 }
 
 /// Whether only the first rows are wanted, in the order in which they come.
-fn is_limited(above: &[&Node]) -> bool {
+fn is_limited(above: &[&PlanNode]) -> bool {
     above
         .iter()
         .rev()
@@ -168,7 +177,7 @@ fn is_limited(above: &[&Node]) -> bool {
 }
 
 /// What rows are sorted by right after the scan, if few of them are wanted.
-fn ordered<'a>(above: &[&'a Node]) -> Option<&'a [String]> {
+fn sort_keys<'a>(above: &[&'a PlanNode]) -> Option<&'a [String]> {
     let mut rest = above.iter().rev().skip_while(|it| it.kind.starts_with("Gather"));
     let sort = rest.next().filter(|it| it.kind == "Sort")?;
     let mut rest = rest.skip_while(|it| it.kind.starts_with("Gather"));
@@ -176,18 +185,18 @@ fn ordered<'a>(above: &[&'a Node]) -> Option<&'a [String]> {
 }
 
 /// The column with more different values first; one that nobody has counted last, then by name.
-fn selective(a: &Key, b: &Key) -> std::cmp::Ordering {
-    let distinct = |it: &Key| it.distinct.unwrap_or(0.0);
+fn by_selectivity(a: &IndexKey, b: &IndexKey) -> std::cmp::Ordering {
+    let distinct = |it: &IndexKey| it.distinct.unwrap_or(0.0);
     distinct(b).total_cmp(&distinct(a)).then_with(|| a.column.cmp(&b.column))
 }
 
 /// Keys of indexes for one scan: a b-tree is searched by the columns that are asked for by value, then by one with bounds,
 /// or read in its order.
-fn lists(it: &Whole<'_>) -> Vec<Vec<Key>> {
-    let mut all: Vec<Vec<Key>> = it.equal.iter().map(|key| vec![key.clone()]).collect();
-    let equal: Vec<Key> = it.equal.iter().take(EQUAL).cloned().collect();
+fn index_keys(it: &FullScan<'_>) -> Vec<Vec<IndexKey>> {
+    let mut all: Vec<Vec<IndexKey>> = it.equal.iter().map(|key| vec![key.clone()]).collect();
+    let equal: Vec<IndexKey> = it.equal.iter().take(EQUAL_COLUMNS_MAX).cloned().collect();
     (2..=equal.len()).for_each(|many| all.push(equal[..many].to_vec()));
-    let with = |more: &[Key]| [equal.as_slice(), more].concat();
+    let with = |more: &[IndexKey]| [equal.as_slice(), more].concat();
     all.extend(it.range.first().map(|key| with(std::slice::from_ref(key))));
     if !it.order.is_empty() {
         all.push(with(&it.order));
@@ -196,7 +205,7 @@ fn lists(it: &Whole<'_>) -> Vec<Vec<Key>> {
 }
 
 /// Whether an index on all rows begins with these columns.
-fn is_there(table: &Table, keys: &[Key]) -> bool {
+fn index_exists(table: &TableStats, keys: &[IndexKey]) -> bool {
     let begins = |columns: &[String]| {
         columns.len() >= keys.len() && columns.iter().zip(keys).all(|(it, key)| *it == key.column)
     };

@@ -37,12 +37,12 @@ pub fn predicates(condition: &str) -> Vec<Predicate> {
 /// The column that a plan sorts by, and whether it descends: `b.name DESC`. `None` for expressions and special orders.
 pub fn sorted_by(key: &str) -> Option<(Option<String>, String, bool)> {
     let (key, descending) = key.strip_suffix(" DESC").map_or((key, false), |it| (it, true));
-    let (relation, column) = column(&expression(key)?)?;
+    let (relation, column) = find_column(&expression(key)?)?;
     Some((relation, column, descending))
 }
 
 /// Columns that an UPDATE sets; `None` if it is none, or cannot be read. `sql` may have `?` in the place of values.
-pub fn set_by(sql: &str) -> Option<Vec<String>> {
+pub fn updated_columns(sql: &str) -> Option<Vec<String>> {
     let sql = sql.replace('?', "$0");
     let mut all = Parser::parse_sql(&PostgreSqlDialect {}, &sql).ok()?;
     let Statement::Update(it) = all.pop()? else { return None };
@@ -75,14 +75,14 @@ fn conjuncts(it: &Expr, out: &mut Vec<Predicate>) {
                 }
                 _ => return,
             };
-            compared(left, right, comparison, out);
-            compared(right, left, comparison, out);
+            push_comparison(left, right, comparison, out);
+            push_comparison(right, left, comparison, out);
         }
         Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. } => {
-            compared(left, right, Comparison::Equal, out);
+            push_comparison(left, right, Comparison::Equal, out);
         }
         Expr::IsNull(it) => {
-            out.extend(column(it).map(|(relation, column)| Predicate {
+            out.extend(find_column(it).map(|(relation, column)| Predicate {
                 relation,
                 column,
                 comparison: Comparison::Equal,
@@ -93,19 +93,19 @@ fn conjuncts(it: &Expr, out: &mut Vec<Predicate>) {
 }
 
 /// A column beside something in which no column of its relation stands.
-fn compared(it: &Expr, with: &Expr, comparison: Comparison, out: &mut Vec<Predicate>) {
-    let Some((relation, column)) = column(it) else { return };
+fn push_comparison(it: &Expr, with: &Expr, comparison: Comparison, out: &mut Vec<Predicate>) {
+    let Some((relation, column)) = find_column(it) else { return };
     let own = |other: &(Option<String>, String)| other.0 == relation;
-    if !columns(with).iter().any(own) {
+    if !all_columns(with).iter().any(own) {
         out.push(Predicate { relation, column, comparison });
     }
 }
 
 /// A bare column, or one that is read as text: an index on `varchar` serves that too.
-fn column(it: &Expr) -> Option<(Option<String>, String)> {
+fn find_column(it: &Expr) -> Option<(Option<String>, String)> {
     match it {
-        Expr::Nested(it) => column(it),
-        Expr::Cast { expr, data_type: DataType::Text | DataType::Varchar(_), .. } => column(expr),
+        Expr::Nested(it) => find_column(it),
+        Expr::Cast { expr, data_type: DataType::Text | DataType::Varchar(_), .. } => find_column(expr),
         Expr::Identifier(it) => Some((None, it.value.clone())),
         Expr::CompoundIdentifier(parts) => match parts.as_slice() {
             [.., relation, column] => Some((Some(relation.value.clone()), column.value.clone())),
@@ -116,17 +116,17 @@ fn column(it: &Expr) -> Option<(Option<String>, String)> {
 }
 
 /// Every column in an expression.
-fn columns(it: &Expr) -> Vec<(Option<String>, String)> {
+fn all_columns(it: &Expr) -> Vec<(Option<String>, String)> {
     match it {
-        Expr::Nested(it) | Expr::Cast { expr: it, .. } | Expr::UnaryOp { expr: it, .. } => columns(it),
-        Expr::BinaryOp { left, right, .. } => [columns(left), columns(right)].concat(),
+        Expr::Nested(it) | Expr::Cast { expr: it, .. } | Expr::UnaryOp { expr: it, .. } => all_columns(it),
+        Expr::BinaryOp { left, right, .. } => [all_columns(left), all_columns(right)].concat(),
         Expr::Function(it) => {
             // Its arguments as they are written: which columns are among them matters, not how they are used.
             let text = it.args.to_string();
             let inside = text.strip_prefix('(').and_then(|it| it.strip_suffix(')')).unwrap_or("");
-            inside.split(", ").filter_map(expression).flat_map(|it| columns(&it)).collect()
+            inside.split(", ").filter_map(expression).flat_map(|it| all_columns(&it)).collect()
         }
-        other => column(other).into_iter().collect(),
+        other => find_column(other).into_iter().collect(),
     }
 }
 
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn conditions() {
+    fn finds_columns_in_conditions() {
         let check = |condition: &str, expected: &str| {
             let show = |it: Predicate| {
                 let relation = it.relation.map_or(String::new(), |it| it + ".");
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn orders() {
+    fn reads_sort_keys() {
         let check = |key: &str, expected: Option<(&str, &str, bool)>| {
             let shown = sorted_by(key);
             let shown = shown.as_ref().map(|it| (it.0.as_deref().unwrap_or(""), it.1.as_str(), it.2));
@@ -181,9 +181,9 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_are_set() {
+    fn finds_columns_that_an_update_sets() {
         let check = |sql: &str, expected: Option<&[&str]>| {
-            let shown = set_by(sql);
+            let shown = updated_columns(sql);
             let shown: Option<Vec<&str>> = shown.as_ref().map(|it| it.iter().map(String::as_str).collect());
             assert_eq!(shown.as_deref(), expected, "{sql}");
         };

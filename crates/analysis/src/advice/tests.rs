@@ -1,21 +1,21 @@
 //! Advice on invented tables, with plans as PostgreSQL gives them.
 
 use super::*;
-use model::explain::{Column, Existing, Key, Node, Table};
+use model::explain::{ColumnStats, ExistingIndex, IndexKey, PlanNode, TableStats};
 
 /// A million books; every author has five, every name two.
-fn books(indexes: &[&str]) -> Table {
-    let column = |name: &str, distinct| Column {
+fn books(indexes: &[&str]) -> TableStats {
+    let column = |name: &str, distinct| ColumnStats {
         name: name.to_owned(),
         distinct: Some(distinct),
         correlation: Some(0.0),
     };
-    let index = |columns: &&str| Existing {
+    let index = |columns: &&str| ExistingIndex {
         name: format!("i_{columns}"),
         columns: columns.split(' ').map(str::to_owned).collect(),
         plain: true,
     };
-    Table {
+    TableStats {
         schema: "book".to_owned(),
         name: "bookv2".to_owned(),
         rows: 1e6,
@@ -31,8 +31,8 @@ fn books(indexes: &[&str]) -> Table {
     }
 }
 
-fn scan(filter: Option<&str>, passed: f64) -> Node {
-    Node {
+fn scan(filter: Option<&str>, passed: f64) -> PlanNode {
+    PlanNode {
         kind: "Seq Scan".to_owned(),
         schema: Some("book".to_owned()),
         table: Some("bookv2".to_owned()),
@@ -42,20 +42,20 @@ fn scan(filter: Option<&str>, passed: f64) -> Node {
         rows: passed,
         actual_rows: Some(passed),
         loops: Some(1.0),
-        ..Node::default()
+        ..PlanNode::default()
     }
 }
 
-fn over(kind: &str, below: Node) -> Node {
-    Node { kind: kind.to_owned(), cost: below.cost, children: vec![below], ..Node::default() }
+fn over(kind: &str, below: PlanNode) -> PlanNode {
+    PlanNode { kind: kind.to_owned(), cost: below.cost, children: vec![below], ..PlanNode::default() }
 }
 
-fn planned(text: &str, plan: Node) -> Planned {
-    Planned { text: text.to_owned(), heard: 10, plan: Some(plan), refused: None }
+fn planned(text: &str, plan: PlanNode) -> StatementPlan {
+    StatementPlan { text: text.to_owned(), captured: 10, plan: Some(plan), error: None }
 }
 
-fn counted(text: &str, share: f64) -> StatementAccount {
-    StatementAccount {
+fn counted(text: &str, share: f64) -> StatementStats {
+    StatementStats {
         text: text.to_owned(),
         calls: 100.0,
         total: 100.0 * share,
@@ -72,9 +72,9 @@ const NAME: &str = "(b.name = $0::text)";
 const BOTH: &str = "((b.author = $0::text) AND (b.name = $0::text))";
 
 /// Candidates of one statement as `CREATE INDEX` lists its columns.
-fn wanted(table: Table, plan: Node) -> String {
+fn candidate_indexes(table: TableStats, plan: PlanNode) -> String {
     let plans = Plans { statements: vec![planned("x", plan)], tables: vec![table], ..Plans::default() };
-    let columns = |it: &Candidate| {
+    let columns = |it: &IndexCandidate| {
         let ddl = it.ddl();
         ddl[ddl.find('(').unwrap()..].to_owned()
     };
@@ -82,8 +82,9 @@ fn wanted(table: Table, plan: Node) -> String {
 }
 
 #[test]
-fn columns_and_their_order() {
-    let check = |plan: Node, expected: &str| assert_eq!(wanted(books(&["id"]), plan), expected);
+fn orders_columns_by_equality_then_range() {
+    let check =
+        |plan: PlanNode, expected: &str| assert_eq!(candidate_indexes(books(&["id"]), plan), expected);
     check(scan(Some(AUTHOR), 5.0), "(author)");
     check(scan(Some(BOTH), 1.0), "(name) (author) (name, author)");
     check(scan(Some("((b.at > $0) AND (b.author = $0))"), 3.0), "(author) (author, at)");
@@ -107,30 +108,30 @@ fn columns_and_their_order() {
 }
 
 #[test]
-fn what_is_there_is_not_wanted() {
+fn does_not_propose_existing_indexes() {
     let check = |indexes: &[&str], expected: &str| {
-        assert_eq!(wanted(books(indexes), scan(Some(BOTH), 1.0)), expected);
+        assert_eq!(candidate_indexes(books(indexes), scan(Some(BOTH), 1.0)), expected);
     };
     check(&["author"], "(name) (name, author)");
     check(&["name author"], "(author)");
     check(&["author name", "name at"], "(name, author)");
-    let small = Table { rows: 500.0, ..books(&[]) };
-    assert_eq!(wanted(small, scan(Some(BOTH), 1.0)), "");
+    let small = TableStats { rows: 500.0, ..books(&[]) };
+    assert_eq!(candidate_indexes(small, scan(Some(BOTH), 1.0)), "");
     let mut partial = books(&["author"]);
     partial.indexes[0].plain = false;
-    assert_eq!(wanted(partial, scan(Some(AUTHOR), 1.0)), "(author)");
+    assert_eq!(candidate_indexes(partial, scan(Some(AUTHOR), 1.0)), "(author)");
 }
 
 /// Of the document: by name, by author, by both, one update, an insert, and all books counted.
-fn document() -> (Plans, Vec<StatementAccount>) {
-    let change = |operation: &str, below: Vec<Node>| Node {
+fn document() -> (Plans, Vec<StatementStats>) {
+    let change = |operation: &str, below: Vec<PlanNode>| PlanNode {
         kind: "ModifyTable".to_owned(),
         operation: Some(operation.to_owned()),
         schema: Some("book".to_owned()),
         table: Some("bookv2".to_owned()),
         cost: below.first().map_or(0.01, |it| it.cost),
         children: below,
-        ..Node::default()
+        ..PlanNode::default()
     };
     let statements = vec![
         planned("select * from book.bookv2 b where b.name=?", scan(Some(NAME), 2.0)),
@@ -142,7 +143,10 @@ fn document() -> (Plans, Vec<StatementAccount>) {
             change("Update", vec![scan(Some(BOTH), 1.0)]),
         ),
         planned("insert into book.bookv2 (author) values (?)", change("Insert", vec![])),
-        Planned { refused: Some("no".to_owned()), ..Planned { text: "x".to_owned(), ..Planned::default() } },
+        StatementPlan {
+            error: Some("no".to_owned()),
+            ..StatementPlan { text: "x".to_owned(), ..StatementPlan::default() }
+        },
     ];
     let shares = [0.3, 0.3, 0.1, 0.2, 0.05, 0.01, 0.04];
     let all = statements.iter().zip(shares).map(|(it, share)| {
@@ -155,9 +159,10 @@ fn document() -> (Plans, Vec<StatementAccount>) {
 
 /// As HypoPG answers: an index helps whoever asks for its first column by value.
 fn tried(plans: &mut Plans) {
-    let costs = |it: &Candidate| {
-        let cost = |planned: &Planned| {
-            let filters = planned.plan.iter().flat_map(Node::all).filter_map(|it| it.filter.as_deref());
+    let costs = |it: &IndexCandidate| {
+        let cost = |planned: &StatementPlan| {
+            let filters =
+                planned.plan.iter().flat_map(PlanNode::flatten).filter_map(|it| it.filter.as_deref());
             let asked: String = filters.collect();
             let begun = it.keys.iter().take_while(|key| asked.contains(&format!("b.{} =", key.column)));
             match begun.count() {
@@ -169,26 +174,28 @@ fn tried(plans: &mut Plans) {
         plans.statements.iter().map(cost).collect::<Vec<_>>()
     };
     let all = candidates(plans);
-    plans.tried =
-        all.into_iter().map(|it| Tried { costs: costs(&it), bytes: Some(1 << 20), candidate: it }).collect();
+    plans.estimates = all
+        .into_iter()
+        .map(|it| IndexEstimate { costs: costs(&it), bytes: Some(1 << 20), candidate: it })
+        .collect();
 }
 
-fn told(it: &Advice) -> String {
-    let index = |it: &Advised| {
-        let helped: Vec<usize> = it.helped.iter().map(|it| it.statement).collect();
-        format!("{} {helped:?} {:.3} {:?} {:?}\n", it.ddl, it.saved.unwrap(), it.kept_by, it.not_hot)
+fn describe(it: &Advice) -> String {
+    let index = |it: &IndexAdvice| {
+        let helped: Vec<usize> = it.improved.iter().map(|it| it.statement).collect();
+        format!("{} {helped:?} {:.3} {:?} {:?}\n", it.ddl, it.saved.unwrap(), it.maintained_by, it.not_hot)
     };
-    let case = |it: &Case| format!("{:?}\n", it.remedy);
+    let case = |it: &StatementAdvice| format!("{:?}\n", it.remedy);
     it.indexes.iter().map(index).chain(it.statements.iter().map(case)).collect()
 }
 
 #[test]
-fn two_indexes_and_a_count_that_none_helps() {
+fn proposes_two_indexes_and_none_for_a_count() {
     let (mut plans, counted) = document();
     tried(&mut plans);
     let advice = advice(vec![0], &plans, &counted);
     assert_eq!(
-        told(&advice),
+        describe(&advice),
         "CREATE INDEX ON book.bookv2 (name) [0, 3, 4] 0.449 [4, 6] []\n\
          CREATE INDEX ON book.bookv2 (author) [1, 3, 4] 0.449 [4, 6] []\n\
          Index { index: 0 }\n\
@@ -196,7 +203,7 @@ fn two_indexes_and_a_count_that_none_helps() {
          EveryRow\n\
          Index { index: 0 }\n\
          Index { index: 0 }\n\
-         NoPlan { why: \"no\" }\n\
+         NoPlan { reason: \"no\" }\n\
          NotNeeded\n"
     );
     let scan = advice.statements[0].scan.as_ref().unwrap();
@@ -209,9 +216,9 @@ fn two_indexes_and_a_count_that_none_helps() {
 }
 
 #[test]
-fn without_the_planner_the_same_is_estimated() {
+fn estimates_the_same_indexes_without_the_planner() {
     let (mut plans, counted) = document();
-    plans.tried = estimated(&plans, &candidates(&plans));
+    plans.estimates = estimate_indexes(&plans, &candidates(&plans));
     let advice = advice(vec![0], &plans, &counted);
     let ddl: Vec<&str> = advice.indexes.iter().map(|it| it.ddl.as_str()).collect();
     assert_eq!(ddl, ["CREATE INDEX ON book.bookv2 (name)", "CREATE INDEX ON book.bookv2 (author)"]);
@@ -219,7 +226,7 @@ fn without_the_planner_the_same_is_estimated() {
 
 /// Statements that nobody counted weigh as much as they were heard and cost.
 #[test]
-fn uncounted_statements() {
+fn weighs_uncounted_statements_by_calls_and_cost() {
     let (mut plans, _) = document();
     tried(&mut plans);
     let advice = advice(vec![0], &plans, &[]);
@@ -229,7 +236,7 @@ fn uncounted_statements() {
 
 /// An index that is read from end to end is the table once more.
 #[test]
-fn indexes_read_from_end_to_end() {
+fn rejects_indexes_that_are_read_completely() {
     let check = |kind: &str, condition: Option<&str>, passed: f64, limited: bool, expected: &str| {
         let mut plan = scan(None, passed);
         plan.kind = kind.to_owned();
@@ -247,14 +254,16 @@ fn indexes_read_from_end_to_end() {
 }
 
 #[test]
-fn what_cannot_be_helped() {
+fn reports_statements_that_no_index_helps() {
     let check = |filter: Option<&str>, passed: f64, cost: Option<f64>, expected: &str| {
         let plan = scan(filter, passed);
         let mut plans =
             Plans { statements: vec![planned("x", plan)], tables: vec![books(&["id"])], ..Plans::default() };
         let all = candidates(&plans);
-        plans.tried =
-            all.into_iter().map(|it| Tried { candidate: it, bytes: None, costs: vec![cost] }).collect();
+        plans.estimates = all
+            .into_iter()
+            .map(|it| IndexEstimate { candidate: it, bytes: None, costs: vec![cost] })
+            .collect();
         let advice = advice(vec![0], &plans, &[counted("x", 1.0)]);
         assert_eq!(format!("{:?}", advice.statements[0].remedy), expected, "{filter:?}");
     };
@@ -268,15 +277,21 @@ fn what_cannot_be_helped() {
 
 /// One that would spoil HOT updates says which.
 #[test]
-fn updates_of_an_indexed_column() {
+fn names_updates_that_would_lose_hot() {
     let (plans, _) = document();
-    let key = Key { column: "price".to_owned(), role: Role::Equal, distinct: None };
-    let on = |table: &str| Candidate {
+    let key = IndexKey { column: "price".to_owned(), role: KeyRole::Equal, distinct: None };
+    let on = |table: &str| IndexCandidate {
         schema: "book".to_owned(),
         table: table.to_owned(),
         keys: vec![key.clone()],
-        wanted_by: Vec::new(),
+        requested_by: Vec::new(),
     };
-    assert!(writes(&plans.statements[4], &on("bookv2")) && changes(&plans.statements[4], &on("bookv2")));
-    assert!(!writes(&plans.statements[4], &on("other")) && !writes(&plans.statements[0], &on("bookv2")));
+    assert!(
+        writes_to_table(&plans.statements[4], &on("bookv2"))
+            && updates_column(&plans.statements[4], &on("bookv2"))
+    );
+    assert!(
+        !writes_to_table(&plans.statements[4], &on("other"))
+            && !writes_to_table(&plans.statements[0], &on("bookv2"))
+    );
 }

@@ -1,10 +1,11 @@
 use super::*;
 use crate::finding::fixture;
-use model::finding::ReadBack;
+use model::finding::ReadVolume;
 use model::plan::{
-    Entrance, Feed, FeedOrder, FeedSource, Limits, LoadModel, PoolMode, Replication, Scale, Service, Sync,
+    Feed, FeedOrder, FeedSource, Limits, LoadModel, LoadScale, PoolMode, Replication, Service, SyncMode,
+    Transport,
 };
-use model::search::Answer;
+use model::search::SearchResult;
 use model::{Nanos, Spacing};
 
 /// PostgreSQL with 50 slots and one processor of two; before it what the words say: `pooler` (20 servers, a tenth),
@@ -30,26 +31,30 @@ fn setup(words: &str) -> Setup {
             url: None,
             env: env.map(|(key, it)| (key.to_owned(), it.to_owned())).to_vec(),
             copies: 1,
-            ready: "/health".into(),
-            ready_within: None,
-            stats: Some("/stats".into()),
+            ready_path: "/health".into(),
+            ready_timeout: None,
+            stats_path: Some("/stats".into()),
             allow: None,
         };
         let limits = Limits { cpu: Some(0.3), ..Limits::default() };
-        let node =
-            Node { name: "service".into(), kind: Kind::Service(service), entrance: Entrance::Tcp, limits };
+        let node = Node {
+            name: "service".into(),
+            kind: NodeKind::Service(service),
+            transport: Transport::Tcp,
+            limits,
+        };
         setup.stack.nodes.insert(0, node);
     }
     setup
 }
 
 fn bound(by: Bound) -> Finding {
-    Finding::Bound { cell: 0, by }
+    Finding::Bound { cell: 0, bound: by }
 }
 
 fn postgres(used: f64) -> Finding {
     let (node, throttled) = ("postgres".into(), Some(used - 0.1));
-    Finding::ServerBound { cell: 0, node, cpu: used, of_cpu: 1.0, throttled, stood_still: None }
+    Finding::ServerBound { cell: 0, node, cpu: used, cpu_limit: 1.0, throttled, throttled_cpu: None }
 }
 
 fn pooler(used: f64) -> Finding {
@@ -57,9 +62,9 @@ fn pooler(used: f64) -> Finding {
         cell: 0,
         node: "pooler".into(),
         cpu: used,
-        of_cpu: 0.1,
+        cpu_limit: 0.1,
         throttled: None,
-        stood_still: None,
+        throttled_cpu: None,
         pool: 20,
         lent: Some(20.0),
         active: 1.5,
@@ -123,18 +128,24 @@ fn scans() -> Finding {
 }
 
 fn clients() -> Finding {
-    bound(Bound::Clients { clients: 20, mean: 0.0067, most: 2985.0, delivered: 2980.0, idle: 0.5 })
+    bound(Bound::Clients {
+        clients: 20,
+        mean: 0.0067,
+        throughput_bound: 2985.0,
+        delivered: 2980.0,
+        idle: 0.5,
+    })
 }
 
 fn cap() -> Finding {
-    Finding::RunIsClosed {
+    Finding::NotOpenLoop {
         cell: 0,
         arrivals: 9000,
         waited: 8000,
         dropped: 10,
         in_flight_max: 200,
         trials: 1,
-        of: 1,
+        total_trials: 1,
     }
 }
 
@@ -148,12 +159,12 @@ fn slots() -> Finding {
         max_connections,
         first_second,
         trials: 1,
-        of: 1,
+        total_trials: 1,
     }
 }
 
 fn feed() -> Finding {
-    let it = Circumstance::FeedFits {
+    let it = Circumstance::FeedFitsCache {
         feed: "requests".into(),
         rows: 2000,
         distinct: 2000,
@@ -161,9 +172,9 @@ fn feed() -> Finding {
         touched: 15 << 20,
         bytes: 1300 << 20,
         memory: 400 << 20,
-        read: ReadBack::default(),
+        read: ReadVolume::default(),
     };
-    Finding::Circumstance { cell: 0, it }
+    Finding::Circumstance { cell: 0, circumstance: it }
 }
 
 fn host() -> Finding {
@@ -176,13 +187,13 @@ fn checkpoints() -> Finding {
 }
 
 /// `Cpu postgres 1 -> 1.5`, one line per suspect.
-fn told(it: &Suspect) -> String {
+fn describe(it: &Suspect) -> String {
     let words =
         |it: String| it.replace(['"', '{', '}', ','], "").split_whitespace().collect::<Vec<_>>().join(" ");
-    let nudge = it.nudge.as_ref().map_or(String::new(), |it| {
+    let nudge = it.perturbation.as_ref().map_or(String::new(), |it| {
         let round = |it: f64| (it * 1e4).round() / 1e4;
         let amount = it.amount.map_or(String::new(), |(from, to)| format!(" {from} -> {}", round(to)));
-        format!(" | {}{amount}", words(format!("{:?}", it.turn)))
+        format!(" | {}{amount}", words(format!("{:?}", it.knob)))
     });
     words(format!("{:?}", it.limit)) + &nudge
 }
@@ -195,23 +206,23 @@ fn check(words: &str, findings: &[Finding], first: &str) {
         cell: 1,
         node: "postgres".into(),
         cpu: 1.0,
-        of_cpu: 1.0,
+        cpu_limit: 1.0,
         throttled: Some(1.0),
-        stood_still: None,
+        throttled_cpu: None,
     };
     for backwards in [false, true] {
         let mut all = [findings, std::slice::from_ref(&elsewhere)].concat();
         if backwards {
             all.reverse();
         }
-        let found: Vec<String> = suspects(&setup, 0, &all, 2.0).iter().map(told).collect();
+        let found: Vec<String> = suspects(&setup, 0, &all, 2.0).iter().map(describe).collect();
         assert_eq!(found.first().map_or("", String::as_str), first, "of {found:#?}");
     }
 }
 
 /// Each stack has one limit; symptoms of others come with it.
 #[test]
-fn planted_causes_are_named_first() {
+fn names_the_planted_cause_first() {
     // Quotas of processors. What stands still holds its connections, rows and threads meanwhile.
     check("", &[postgres(0.99), cap()], "Cpu node: postgres | Cpu node: postgres 1 -> 1.5");
     check(
@@ -303,16 +314,16 @@ fn planted_causes_are_named_first() {
 }
 
 #[test]
-fn each_limit_is_suspected_once_and_the_fuller_one_first() {
+fn suspects_each_limit_once_and_the_fuller_one_first() {
     let all = [postgres(0.93), pooler(0.0995), queue(), pool(), cap(), cap()];
-    let found: Vec<String> = suspects(&setup("pooler"), 0, &all, 2.0).iter().map(told).collect();
+    let found: Vec<String> = suspects(&setup("pooler"), 0, &all, 2.0).iter().map(describe).collect();
     let names: Vec<&str> = found.iter().filter_map(|it| it.split(" | ").next()).collect();
     assert_eq!(names, ["Cpu node: pooler", "Cpu node: postgres", "Pool node: pooler"]);
 }
 
 /// A cap that is met because something behind it is full would be turned in vain.
 #[test]
-fn a_cap_is_suspected_alone() {
+fn suspects_only_the_in_flight_cap_when_it_is_reached() {
     let wait = |cell, event: &str| {
         let event = event.to_owned();
         Finding::SessionsWait { cell, event, share: 0.8, active: 18.0 }
@@ -347,12 +358,12 @@ fn a_cap_is_suspected_alone() {
 }
 
 #[test]
-fn what_the_machine_has_not_is_taken_away() {
+fn shrinks_a_quota_that_cannot_grow() {
     let cpu = |processors: f64, change: fn(&mut Setup)| {
         let mut setup = setup("pooler");
         change(&mut setup);
         let found = suspects(&setup, 0, &[postgres(0.99)], processors);
-        found[0].nudge.as_ref().and_then(|it| it.amount)
+        found[0].perturbation.as_ref().and_then(|it| it.amount)
     };
     // A tenth is the pooler's.
     assert_eq!(cpu(1.6, |_| ()), Some((1.0, 1.5)));
@@ -368,36 +379,54 @@ fn what_the_machine_has_not_is_taken_away() {
     let mut of_pooler = setup("pooler");
     of_pooler.stack.nodes[0].limits.cpu = Some(0.9);
     let full = match pooler(0.9) {
-        Finding::PoolerBound { cell, node, cpu, throttled, stood_still, pool, lent, active, .. } => {
-            Finding::PoolerBound { cell, node, cpu, of_cpu: 0.9, throttled, stood_still, pool, lent, active }
-        }
+        Finding::PoolerBound {
+            cell,
+            node,
+            cpu,
+            throttled,
+            throttled_cpu: stood_still,
+            pool,
+            lent,
+            active,
+            ..
+        } => Finding::PoolerBound {
+            cell,
+            node,
+            cpu,
+            cpu_limit: 0.9,
+            throttled,
+            throttled_cpu: stood_still,
+            pool,
+            lent,
+            active,
+        },
         other => other,
     };
     let found = suspects(&of_pooler, 0, &[full], 8.0);
-    assert_eq!(told(&found[0]), "Cpu node: pooler | Cpu node: pooler 0.9 -> 0.675");
+    assert_eq!(describe(&found[0]), "Cpu node: pooler | Cpu node: pooler 0.9 -> 0.675");
 }
 
 #[test]
-fn a_pool_grows_as_far_as_there_are_slots() {
+fn pool_grows_up_to_the_free_slots() {
     let to = |slots| {
         let mut setup = setup("pooler");
-        if let Some(Kind::Postgres(it)) = setup.stack.nodes.last_mut().map(|it| &mut it.kind) {
+        if let Some(NodeKind::Postgres(it)) = setup.stack.nodes.last_mut().map(|it| &mut it.kind) {
             it.max_connections = slots;
         }
-        suspects(&setup, 0, &[pool()], 2.0)[0].nudge.as_ref().and_then(|it| it.amount)
+        suspects(&setup, 0, &[pool()], 2.0)[0].perturbation.as_ref().and_then(|it| it.amount)
     };
     assert_eq!(to(45), Some((20.0, 40.0)));
     assert_eq!(to(44), Some((20.0, 30.0)));
 }
 
 #[test]
-fn variables_of_a_service_are_found_by_their_words() {
+fn finds_environment_variables_of_a_service_by_name() {
     let variable = |env: &[(&str, &str)], finding: Finding| {
         let mut setup = setup("service");
-        if let Kind::Service(it) = &mut setup.stack.nodes[0].kind {
+        if let NodeKind::Service(it) = &mut setup.stack.nodes[0].kind {
             it.env = env.iter().map(|(key, it)| (key.to_string(), it.to_string())).collect();
         }
-        told(&suspects(&setup, 0, &[finding], 2.0)[0]).split(" | ").nth(1).map(str::to_owned)
+        describe(&suspects(&setup, 0, &[finding], 2.0)[0]).split(" | ").nth(1).map(str::to_owned)
     };
     let of = |it: &str| Some(format!("ServiceEnv node: service variable: {it}"));
     assert_eq!(variable(&[("DB_POOL_MAX", "12")], service_pool()), of("DB_POOL_MAX 12 -> 24"));
@@ -406,24 +435,24 @@ fn variables_of_a_service_are_found_by_their_words() {
     assert_eq!(variable(&[("WORKERS", "3")], threads()), of("WORKERS 3 -> 6"));
 }
 
-fn answer() -> Answer {
-    Answer {
-        scale: Scale::Rate,
+fn answer() -> SearchResult {
+    SearchResult {
+        scale: LoadScale::Rate,
         level: Some(100.0),
         interval: None,
         delivered: None,
         confirmed: (1, 1),
-        broke: None,
-        hindered: None,
+        overload: None,
+        stop_reason: None,
         trials: 9,
         measured: Nanos::from_secs(180),
     }
 }
 
-fn proof(suspect: &Suspect, ratio: f64, elasticity: Option<f64>, verdict: Proven) -> Proof {
+fn proof(suspect: &Suspect, ratio: f64, elasticity: Option<f64>, verdict: ProofVerdict) -> Proof {
     Proof {
         limit: suspect.limit.clone(),
-        nudge: suspect.nudge.clone().expect("it can be turned"),
+        perturbation: suspect.perturbation.clone().expect("it can be turned"),
         base: answer(),
         changed: answer(),
         ratio: Some((ratio, None)),
@@ -433,24 +462,33 @@ fn proof(suspect: &Suspect, ratio: f64, elasticity: Option<f64>, verdict: Proven
 }
 
 #[test]
-fn a_cause_is_what_turning_moved() {
+fn cause_is_the_perturbation_with_an_effect() {
     let setup = setup("service pooler");
     let suspects = suspects(&setup, 0, &[postgres(0.99), wal(), pool(), threads()], 2.0);
     let [cpu, wal, pool, threads] = &suspects[..] else { panic!("{suspects:?}") };
     let suspected = |it: &Suspect| Cause::Suspected { suspect: it.clone() };
-    let does_not = |it| proof(it, 1.0, Some(0.02), Proven::DoesNot);
-    let undecided = |it| proof(it, 1.1, Some(0.3), Proven::Undecided);
+    let does_not = |it| proof(it, 1.0, Some(0.02), ProofVerdict::DoesNotLimit);
+    let undecided = |it| proof(it, 1.1, Some(0.3), ProofVerdict::Undecided);
     for (proofs, expected) in [
         (vec![], suspected(cpu)),
         (vec![does_not(cpu)], suspected(wal)),
         (vec![undecided(cpu), does_not(wal)], suspected(cpu)),
-        (vec![does_not(cpu), proof(wal, 1.4, None, Proven::Limits)], Cause::Proven { proof: 1, by: None }),
         (
-            vec![proof(wal, 1.4, None, Proven::Limits), proof(cpu, 1.4, Some(0.84), Proven::Limits)],
+            vec![does_not(cpu), proof(wal, 1.4, None, ProofVerdict::Limits)],
             Cause::Proven { proof: 1, by: None },
         ),
         (
-            vec![proof(cpu, 1.1, Some(0.3), Proven::Limits), proof(wal, 3.0, None, Proven::Limits)],
+            vec![
+                proof(wal, 1.4, None, ProofVerdict::Limits),
+                proof(cpu, 1.4, Some(0.84), ProofVerdict::Limits),
+            ],
+            Cause::Proven { proof: 1, by: None },
+        ),
+        (
+            vec![
+                proof(cpu, 1.1, Some(0.3), ProofVerdict::Limits),
+                proof(wal, 3.0, None, ProofVerdict::Limits),
+            ],
             Cause::Proven { proof: 1, by: None },
         ),
         (vec![does_not(cpu), does_not(wal), does_not(pool), does_not(threads)], Cause::NotKnown),
@@ -462,18 +500,19 @@ fn a_cause_is_what_turning_moved() {
 
 /// Replicas have their limits together: what one of them gets all of them get.
 #[test]
-fn replicas_take_room_and_can_be_given_some() {
+fn perturbs_the_limits_of_all_replicas_together() {
     let replicated = |cpu| {
         let mut setup = setup("");
         let limits = Limits { cpu: Some(cpu), ..Limits::default() };
-        setup.stack.replication = Some(Replication { limits, ..Replication::of(2, Sync::Async) });
+        setup.stack.replication =
+            Some(Replication { limits, ..Replication::with_defaults(2, SyncMode::Async) });
         setup
     };
     let replica = || {
         let (node, throttled) = ("postgres-3".into(), Some(0.9));
-        Finding::ServerBound { cell: 0, node, cpu: 0.3, of_cpu: 0.3, throttled, stood_still: None }
+        Finding::ServerBound { cell: 0, node, cpu: 0.3, cpu_limit: 0.3, throttled, throttled_cpu: None }
     };
-    let nudges = |setup: &Setup, it: Finding, processors| told(&suspects(setup, 0, &[it], processors)[0]);
+    let nudges = |setup: &Setup, it: Finding, processors| describe(&suspects(setup, 0, &[it], processors)[0]);
     let more = "Cpu node: postgres-3 | Cpu node: postgres-3 0.3 -> 0.45";
     assert_eq!(nudges(&replicated(0.3), replica(), 2.0), more);
     // The primary has one of two, and three halves of each of them are more than what is left.
@@ -485,11 +524,11 @@ fn replicas_take_room_and_can_be_given_some() {
 }
 
 #[test]
-fn what_takes_the_processor_is_told_with_it() {
+fn names_the_scan_behind_a_saturated_cpu() {
     let setup = setup("pooler");
     let known = suspects(&setup, 0, &[scans(), postgres(0.99), pooler(0.09)], 2.0);
     let [scan, cpu, before] = &known[..] else { panic!("{known:?}") };
-    let limits = |it: &Suspect| [proof(it, 1.4, Some(0.84), Proven::Limits)];
+    let limits = |it: &Suspect| [proof(it, 1.4, Some(0.84), ProofVerdict::Limits)];
     let by = |scan: &Suspect| Some(scan.limit.clone());
     assert_eq!(cause(&setup, &known, &limits(cpu)), Cause::Proven { proof: 0, by: by(scan) });
     assert_eq!(
@@ -498,40 +537,46 @@ fn what_takes_the_processor_is_told_with_it() {
         "not PostgreSQL's"
     );
     // With an index that would help it is turned itself.
-    let nudge = Some(Nudge { turn: Turn::Index { ddl: "CREATE INDEX".into() }, amount: None });
-    let turned = [Suspect { nudge, ..scan.clone() }, cpu.clone()];
+    let nudge = Some(Perturbation { knob: Knob::Index { ddl: "CREATE INDEX".into() }, amount: None });
+    let turned = [Suspect { perturbation: nudge, ..scan.clone() }, cpu.clone()];
     assert_eq!(cause(&setup, &turned, &limits(cpu)), Cause::Proven { proof: 0, by: None });
 }
 
 #[test]
-fn a_feed_is_proved_by_rows_of_the_whole_table() {
+fn perturbs_a_feed_with_all_rows_of_its_table() {
     let mut setup = setup("");
     setup.feeds = vec![Feed {
         name: "requests".into(),
         source: FeedSource::Query("SELECT id FROM t LIMIT 9".into()),
         columns: Some(vec!["id".into()]),
         order: FeedOrder::Shuffled,
-        of: Some("t.id".into()),
+        lookup_column: Some("t.id".into()),
     }];
     let known = suspects(&setup, 0, &[postgres(0.99), feed()], 2.0);
     let [feed, cpu] = &known[..] else { panic!("{known:?}") };
-    let turn = Turn::FeedRows { feed: "requests".into() };
-    assert_eq!(feed.nudge, Some(Nudge { turn, amount: None }));
+    let turn = Knob::FeedRows { feed: "requests".into() };
+    assert_eq!(feed.perturbation, Some(Perturbation { knob: turn, amount: None }));
     // It holds the maximum up: a third of it is as much as three times.
-    let proofs = [proof(cpu, 1.2, Some(0.6), Proven::Limits), proof(feed, 0.3, None, Proven::Limits)];
+    let proofs =
+        [proof(cpu, 1.2, Some(0.6), ProofVerdict::Limits), proof(feed, 0.3, None, ProofVerdict::Limits)];
     assert_eq!(cause(&setup, &known, &proofs), Cause::Proven { proof: 1, by: None });
 }
 
 #[test]
-fn a_scan_is_proved_by_all_indexes_that_are_advised_for_its_table() {
-    let advised = |schema: &str, table: &str, column: &str| Advised {
-        candidate: Candidate { schema: schema.into(), table: table.into(), keys: vec![], wanted_by: vec![] },
+fn perturbs_a_scan_with_all_indexes_advised_for_its_table() {
+    let advised = |schema: &str, table: &str, column: &str| IndexAdvice {
+        candidate: IndexCandidate {
+            schema: schema.into(),
+            table: table.into(),
+            keys: vec![],
+            requested_by: vec![],
+        },
         ddl: format!("CREATE INDEX ON {schema}.{table} ({column})"),
         bytes: None,
         rows: 1e6,
-        helped: vec![],
+        improved: vec![],
         saved: None,
-        kept_by: vec![],
+        maintained_by: vec![],
         not_hot: vec![],
     };
     let indexes = vec![
@@ -540,13 +585,14 @@ fn a_scan_is_proved_by_all_indexes_that_are_advised_for_its_table() {
         advised("book", "bookv2", "name"),
     ];
     let advice = [Advice { cells: vec![1], indexes, ..Advice::default() }];
-    let scan = |table: &str| Suspect { nudge: None, limit: Limit::Scan { table: table.into(), ddl: None } };
+    let scan =
+        |table: &str| Suspect { perturbation: None, limit: Limit::Scan { table: table.into(), ddl: None } };
     let check = |table: &str, cell, expected: Option<&str>| {
         let it = with_indexes(vec![scan(table)], cell, &advice).remove(0);
         let Limit::Scan { ddl, .. } = &it.limit else { panic!("it stays one") };
         assert_eq!(ddl.as_deref(), expected, "{table} of {cell}");
-        let turn = it.nudge.map(|it| it.turn);
-        assert_eq!(turn, expected.map(|it| Turn::Index { ddl: it.to_owned() }));
+        let turn = it.perturbation.map(|it| it.knob);
+        assert_eq!(turn, expected.map(|it| Knob::Index { ddl: it.to_owned() }));
     };
     let both = "CREATE INDEX ON book.bookv2 (author); CREATE INDEX ON book.bookv2 (name)";
     check("book.bookv2", 1, Some(both));
@@ -557,7 +603,7 @@ fn a_scan_is_proved_by_all_indexes_that_are_advised_for_its_table() {
 }
 
 #[test]
-fn a_machine_that_others_keep_busy_is_suspected_last() {
+fn suspects_a_busy_machine_last() {
     let host = |others| Finding::HostBound {
         cell: 0,
         idle: 0.01,

@@ -1,15 +1,15 @@
 //! What did each stretch of the load bring?
 
-use model::chart::{ChartKind, Track, TrackKind};
+use model::chart::{ChartKind, ChartSeries, ChartSeriesKind};
 use model::summary::FailureClass;
-use model::{Failures, Gathered, Nanos, Second};
+use model::{FailureCounts, HistogramSum, Nanos, Second};
 
 /// Of response time, and what stands for them.
-const QUANTILES: [(f64, TrackKind); 4] = [
-    (0.5, TrackKind::Quantile(0.5)),
-    (0.9, TrackKind::Quantile(0.9)),
-    (0.99, TrackKind::Quantile(0.99)),
-    (0.999, TrackKind::Quantile(0.999)),
+const QUANTILES: [(f64, ChartSeriesKind); 4] = [
+    (0.5, ChartSeriesKind::Quantile(0.5)),
+    (0.9, ChartSeriesKind::Quantile(0.9)),
+    (0.99, ChartSeriesKind::Quantile(0.99)),
+    (0.999, ChartSeriesKind::Quantile(0.999)),
 ];
 const OF_OPERATION: [f64; 2] = [0.5, 0.99];
 const LAG: [f64; 3] = [0.5, 0.99, 0.999];
@@ -18,20 +18,20 @@ const LAG: [f64; 3] = [0.5, 0.99, 0.999];
 const OTHER: &str = "other";
 
 #[derive(Clone, Debug)]
-pub struct Load {
+pub struct LoadSeries {
     bin: u32,
     operations: Vec<String>,
     /// Every code that was seen.
     codes: Vec<(FailureClass, String)>,
     /// Those that are complete.
-    points: Vec<Point>,
+    points: Vec<LoadPoint>,
     /// The last one.
-    current: Current,
+    current: OpenPoint,
 }
 
 /// One point. Where nothing was measured, `seconds` is 0.
 #[derive(Clone, Debug, Default)]
-struct Point {
+struct LoadPoint {
     seconds: f64,
     offered: u64,
     /// By operation.
@@ -41,7 +41,7 @@ struct Point {
     dropped: u64,
     /// Sum over so many looks.
     in_flight: (u64, u64),
-    waited: u64,
+    queued: u64,
     quantiles: [Option<f64>; 4],
     max: Option<f64>,
     by_operation: Vec<[Option<f64>; 2]>,
@@ -49,30 +49,30 @@ struct Point {
 }
 
 #[derive(Clone, Debug)]
-struct Current {
+struct OpenPoint {
     /// `None` before the first second.
     number: Option<u64>,
-    point: Point,
-    all: Gathered,
+    point: LoadPoint,
+    all: HistogramSum,
     /// Empty with one operation.
-    by_operation: Vec<Gathered>,
+    by_operation: Vec<HistogramSum>,
     /// Arrivals without an answer, by operation.
     unanswered: Vec<u64>,
-    lag: Gathered,
+    lag: HistogramSum,
 }
 
-impl Load {
-    pub fn new(bin: u32, operations: Vec<String>) -> Load {
+impl LoadSeries {
+    pub fn new(bin: u32, operations: Vec<String>) -> LoadSeries {
         let several = if operations.len() > 1 { operations.len() } else { 0 };
-        let current = Current {
+        let current = OpenPoint {
             number: None,
-            point: Point::default(),
-            all: Gathered::new(),
-            by_operation: vec![Gathered::new(); several],
+            point: LoadPoint::default(),
+            all: HistogramSum::new(),
+            by_operation: vec![HistogramSum::new(); several],
             unanswered: vec![0; operations.len()],
-            lag: Gathered::new(),
+            lag: HistogramSum::new(),
         };
-        Load { bin, operations, codes: Vec::new(), points: Vec::new(), current }
+        LoadSeries { bin, operations, codes: Vec::new(), points: Vec::new(), current }
     }
 
     pub fn points(&self) -> usize {
@@ -83,17 +83,17 @@ impl Load {
         let number = it.second / u64::from(self.bin);
         if self.current.number != Some(number) {
             if self.current.number.is_some() {
-                self.points.push(self.current.finished());
+                self.points.push(self.current.to_point());
             }
             while (self.points.len() as u64) < number {
-                self.points.push(Point::default());
+                self.points.push(LoadPoint::default());
             }
-            self.current.clear(number);
+            self.current.restart(number);
         }
         let operations = self.operations.len();
-        let Current { point, all, by_operation, unanswered, lag, .. } = &mut self.current;
+        let OpenPoint { point, all, by_operation, unanswered, lag, .. } = &mut self.current;
         point.seconds += (it.to - it.from).as_secs_f64();
-        point.offered += it.begun;
+        point.offered += it.started;
         point.delivered.resize(operations, 0);
         for (number, of) in it.operations.iter().enumerate() {
             point.offered += of.dropped;
@@ -111,64 +111,71 @@ impl Load {
         }
         count(&mut self.codes, point, FailureClass::Refused, &it.refused);
         point.in_flight = (point.in_flight.0 + it.in_flight, point.in_flight.1 + 1);
-        point.waited += it.backlog_wait.count();
+        point.queued += it.backlog_wait.count();
         lag.add(&it.send_lag);
     }
 
     /// Of the points from `from` on; those that have a value at any point.
-    pub fn tracks(&self, from: usize) -> Vec<(ChartKind, Track)> {
-        let last = self.current.number.map(|_| self.current.finished());
-        let points: Vec<&Point> = self.points.iter().chain(&last).collect();
-        let mut tracks = Tracks { points: &points, from, all: Vec::new() };
+    pub fn tracks(&self, from: usize) -> Vec<(ChartKind, ChartSeries)> {
+        let last = self.current.number.map(|_| self.current.to_point());
+        let points: Vec<&LoadPoint> = self.points.iter().chain(&last).collect();
+        let mut tracks = SeriesBuilder { points: &points, from, all: Vec::new() };
         let several = self.operations.len() > 1;
-        tracks.add(ChartKind::Rate, TrackKind::Offered, None, |it| it.rate(it.offered));
-        tracks.add(ChartKind::Rate, TrackKind::Delivered, None, |it| it.rate(it.delivered.iter().sum()));
+        tracks.add(ChartKind::Rate, ChartSeriesKind::Offered, None, |it| it.rate(it.offered));
+        tracks
+            .add(ChartKind::Rate, ChartSeriesKind::Delivered, None, |it| it.rate(it.delivered.iter().sum()));
         for (number, name) in self.operations.iter().enumerate().filter(|_| several) {
             let label = Some(name.as_str());
-            tracks.add(ChartKind::Rate, TrackKind::Delivered, label, |it| {
+            tracks.add(ChartKind::Rate, ChartSeriesKind::Delivered, label, |it| {
                 it.rate(it.delivered.get(number).copied().unwrap_or_default())
             });
             for (place, q) in OF_OPERATION.into_iter().enumerate() {
                 let kind = ChartKind::ResponseByOperation;
-                tracks.add(kind, TrackKind::Quantile(q), label, |it| it.by_operation.get(number)?[place]);
+                tracks
+                    .add(kind, ChartSeriesKind::Quantile(q), label, |it| it.by_operation.get(number)?[place]);
             }
         }
         for (place, (_, what)) in QUANTILES.into_iter().enumerate() {
             tracks.add(ChartKind::Response, what, None, |it| it.quantiles[place]);
         }
-        tracks.add(ChartKind::Response, TrackKind::Max, None, |it| it.max);
+        tracks.add(ChartKind::Response, ChartSeriesKind::Max, None, |it| it.max);
         let mut codes: Vec<(usize, &(FailureClass, String))> = self.codes.iter().enumerate().collect();
         codes.sort_by_key(|(_, (class, code))| (*class as u8, code == OTHER, code));
         for (place, (class, code)) in codes {
             let what = match class {
-                FailureClass::Failed => TrackKind::Failed,
-                FailureClass::Unknown => TrackKind::Unknown,
-                FailureClass::Refused => TrackKind::Refused,
+                FailureClass::Failed => ChartSeriesKind::Failed,
+                FailureClass::Unknown => ChartSeriesKind::Unknown,
+                FailureClass::Refused => ChartSeriesKind::Refused,
             };
             tracks.add(ChartKind::Failures, what, Some(code), |it| {
                 it.rate(it.failures.get(place).copied().unwrap_or_default())
             });
         }
         if points.iter().any(|it| it.dropped > 0) {
-            tracks.add(ChartKind::Failures, TrackKind::Dropped, None, |it| it.rate(it.dropped));
+            tracks.add(ChartKind::Failures, ChartSeriesKind::Dropped, None, |it| it.rate(it.dropped));
         }
-        tracks.add(ChartKind::InFlight, TrackKind::InFlight, None, |it| {
+        tracks.add(ChartKind::InFlight, ChartSeriesKind::InFlight, None, |it| {
             let (sum, looks) = it.in_flight;
             (looks > 0).then(|| sum as f64 / looks as f64)
         });
-        if points.iter().any(|it| it.waited > 0) {
-            tracks.add(ChartKind::InFlight, TrackKind::Waited, None, |it| {
-                (it.seconds > 0.0).then_some(it.waited as f64)
+        if points.iter().any(|it| it.queued > 0) {
+            tracks.add(ChartKind::InFlight, ChartSeriesKind::Waited, None, |it| {
+                (it.seconds > 0.0).then_some(it.queued as f64)
             });
         }
         for (place, q) in LAG.into_iter().enumerate() {
-            tracks.add(ChartKind::SendLag, TrackKind::SendLag(q), None, |it| it.lag[place]);
+            tracks.add(ChartKind::SendLag, ChartSeriesKind::SendLag(q), None, |it| it.lag[place]);
         }
         tracks.all
     }
 }
 
-fn count(codes: &mut Vec<(FailureClass, String)>, point: &mut Point, class: FailureClass, them: &Failures) {
+fn count(
+    codes: &mut Vec<(FailureClass, String)>,
+    point: &mut LoadPoint,
+    class: FailureClass,
+    them: &FailureCounts,
+) {
     let other = (them.other() > 0).then(|| (OTHER.to_owned(), them.other()));
     for (code, n) in them.iter().map(|(code, n)| (code.to_string(), n)).chain(other) {
         let known = codes.iter().position(|it| it.0 == class && it.1 == code);
@@ -183,28 +190,30 @@ fn count(codes: &mut Vec<(FailureClass, String)>, point: &mut Point, class: Fail
     }
 }
 
-impl Point {
+impl LoadPoint {
     fn rate(&self, count: u64) -> Option<f64> {
         (self.seconds > 0.0).then(|| count as f64 / self.seconds)
     }
 }
 
-impl Current {
-    fn clear(&mut self, number: u64) {
+impl OpenPoint {
+    fn restart(&mut self, number: u64) {
         self.number = Some(number);
-        self.point = Point::default();
+        self.point = LoadPoint::default();
         self.all.clear();
-        self.by_operation.iter_mut().for_each(Gathered::clear);
+        self.by_operation.iter_mut().for_each(HistogramSum::clear);
         self.unanswered.fill(0);
         self.lag.clear();
     }
 
-    fn finished(&self) -> Point {
+    fn to_point(&self) -> LoadPoint {
         // Where it is an arrival without an answer there is no point.
-        let at = |it: &Gathered, q: f64, unanswered| it.quantile_with(q, unanswered).map(Nanos::as_secs_f64);
+        let at = |it: &HistogramSum, q: f64, unanswered| {
+            it.quantile_with_unanswered(q, unanswered).map(Nanos::as_secs_f64)
+        };
         let unanswered = self.unanswered.iter().sum();
         let each = self.by_operation.iter().zip(&self.unanswered);
-        Point {
+        LoadPoint {
             quantiles: QUANTILES.map(|(q, _)| at(&self.all, q, unanswered)),
             max: self.all.max().filter(|_| unanswered == 0).map(Nanos::as_secs_f64),
             by_operation: each.map(|(it, unanswered)| OF_OPERATION.map(|q| at(it, q, *unanswered))).collect(),
@@ -214,23 +223,26 @@ impl Current {
     }
 }
 
-struct Tracks<'a> {
-    points: &'a [&'a Point],
+struct SeriesBuilder<'a> {
+    points: &'a [&'a LoadPoint],
     from: usize,
-    all: Vec<(ChartKind, Track)>,
+    all: Vec<(ChartKind, ChartSeries)>,
 }
 
-impl Tracks<'_> {
+impl SeriesBuilder<'_> {
     fn add(
         &mut self,
         kind: ChartKind,
-        what: TrackKind,
+        what: ChartSeriesKind,
         label: Option<&str>,
-        of: impl Fn(&Point) -> Option<f64>,
+        of: impl Fn(&LoadPoint) -> Option<f64>,
     ) {
         if self.points.iter().any(|it| of(it).is_some()) {
             let values = self.points[self.from..].iter().map(|it| of(it)).collect();
-            self.all.push((kind, Track { what, node: None, label: label.map(str::to_owned), values }));
+            self.all.push((
+                kind,
+                ChartSeries { kind: what, node: None, label: label.map(str::to_owned), values },
+            ));
         }
     }
 }

@@ -1,52 +1,58 @@
 //! Which moments are marked?
 
-use model::chart::Mark;
+use model::chart::Annotation;
 use model::{EventKind, LogEvent};
 
 /// More than this nobody reads; then those of a longer time are put together.
-const MANY: usize = 200;
+const ANNOTATIONS_MAX: usize = 200;
 /// Seconds that a mark may stand for.
 const WIDTHS: [u64; 12] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600];
 
 /// Log events, those of one second, node and kind as one.
 #[derive(Clone, Debug, Default)]
-pub struct Marks(Vec<(u64, Mark)>);
+pub struct Annotations(Vec<(u64, Annotation)>);
 
-impl Marks {
+impl Annotations {
     pub fn push(&mut self, it: &LogEvent) {
         let at = it.at.as_secs_f64();
-        let mark =
-            Mark { at, node: it.node.clone(), kind: it.kind, count: it.lines(), text: it.text.clone() };
+        let mark = Annotation {
+            at,
+            node: it.node.clone(),
+            kind: it.kind,
+            count: it.line_count(),
+            text: it.text.clone(),
+        };
         add(&mut self.0, at as u64, mark);
     }
 
     /// In the order of time.
-    pub fn all(&self) -> Vec<Mark> {
-        let (kept, others): (Vec<_>, Vec<_>) = self.0.iter().cloned().partition(|it| always(it.1.kind));
+    pub fn all(&self) -> Vec<Annotation> {
+        let (kept, others): (Vec<_>, Vec<_>) = self.0.iter().cloned().partition(|it| is_important(it.1.kind));
         let mut wide = others.clone();
         for width in WIDTHS {
             wide.clear();
             others.iter().for_each(|(second, it)| add(&mut wide, second / width * width, it.clone()));
-            if wide.len() + kept.len() <= MANY {
+            if wide.len() + kept.len() <= ANNOTATIONS_MAX {
                 break;
             }
         }
-        let mut all: Vec<Mark> = kept.into_iter().chain(wide).map(|it| it.1).collect();
+        let mut all: Vec<Annotation> = kept.into_iter().chain(wide).map(|it| it.1).collect();
         all.sort_by(|a, b| a.at.total_cmp(&b.at));
         all
     }
 }
 
 /// What a reader looks for first.
-fn always(kind: EventKind) -> bool {
-    use EventKind::{Fatal, Fault, Healed, Lifecycle, Promoted, Rejoined};
-    matches!(kind, Lifecycle | Fatal | Fault | Healed | Promoted | Rejoined)
+fn is_important(kind: EventKind) -> bool {
+    use EventKind::{Fatal, Fault, Lifecycle, Promoted, Rejoined, Reverted};
+    matches!(kind, Lifecycle | Fatal | Fault | Reverted | Promoted | Rejoined)
 }
 
 /// `all` comes nearly in the order of time, so what it belongs to is near its end.
-fn add(all: &mut Vec<(u64, Mark)>, second: u64, it: Mark) {
-    let same =
-        |known: &&mut (u64, Mark)| known.0 == second && known.1.kind == it.kind && known.1.node == it.node;
+fn add(all: &mut Vec<(u64, Annotation)>, second: u64, it: Annotation) {
+    let same = |known: &&mut (u64, Annotation)| {
+        known.0 == second && known.1.kind == it.kind && known.1.node == it.node
+    };
     match all.iter_mut().rev().take(100).find(same) {
         Some((_, known)) => {
             known.count += it.count;

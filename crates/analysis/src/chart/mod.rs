@@ -4,12 +4,12 @@ mod load;
 mod marks;
 mod sampled;
 
-use load::Load;
-use marks::Marks;
-use model::chart::{Chart, ChartKind, Charts, Track, TrackKind};
-use model::plan::{Kind, Setup};
+use load::LoadSeries;
+use marks::Annotations;
+use model::chart::{Chart, ChartKind, ChartSeries, ChartSeriesKind, Charts};
+use model::plan::{NodeKind, Setup};
 use model::{LogEvent, Nanos, Sample, Second, Tick};
-use sampled::Sampled;
+use sampled::SampledSeries;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The series that charts are drawn from.
@@ -20,7 +20,7 @@ const GENERATOR: &str = "generator";
 const HOST: &str = "host";
 
 /// Points behind the last second for which samples are kept.
-const BEHIND: usize = 60;
+const SAMPLE_LAG_MAX: usize = 60;
 
 /// Charts of one trial, built second by second.
 ///
@@ -30,23 +30,23 @@ const BEHIND: usize = 60;
 ///
 /// Offered is what began or was dropped: while arrivals wait for a client, they are counted when they are sent.
 #[derive(Clone, Debug)]
-pub struct Charting {
+pub struct ChartBuilder {
     bin: u32,
-    load: Load,
-    sampled: Sampled,
-    marks: Marks,
+    load: LoadSeries,
+    sampled: SampledSeries,
+    marks: Annotations,
     /// Bounds by chart and node, drawn where the chart has anything to bound.
     limits: Vec<(ChartKind, Option<String>, f64)>,
 }
 
-impl Charting {
+impl ChartBuilder {
     /// `processors`: of the machine, where known; `lasting`: how long the window is at most.
-    pub fn new(setup: &Setup, processors: Option<f64>, lasting: Nanos) -> Charting {
+    pub fn new(setup: &Setup, processors: Option<f64>, lasting: Nanos) -> ChartBuilder {
         let bin = (lasting.as_secs_f64() / Charts::POINTS as f64).ceil().max(1.0) as u32;
         let nodes = || setup.stack.nodes.iter().map(|it| (it.name.as_str(), &it.limits));
         let generator = (GENERATOR, &setup.stack.generator);
         let slots = setup.stack.nodes.iter().filter_map(|it| match &it.kind {
-            Kind::Postgres(postgres) => {
+            NodeKind::Postgres(postgres) => {
                 Some((ChartKind::Connections, None, f64::from(postgres.max_connections)))
             }
             _ => None,
@@ -55,11 +55,11 @@ impl Charting {
         let quotas =
             quotas.filter_map(|(name, it)| Some((ChartKind::Processors, Some(name.to_owned()), it.cpu?)));
         let whole = processors.map(|it| (ChartKind::Processors, Some(HOST.to_owned()), it));
-        Charting {
+        ChartBuilder {
             bin,
-            load: Load::new(bin, setup.operations.iter().map(|it| it.name.clone()).collect()),
-            sampled: Sampled::new(bin, nodes().map(|it| it.0.to_owned()).collect()),
-            marks: Marks::default(),
+            load: LoadSeries::new(bin, setup.operations.iter().map(|it| it.name.clone()).collect()),
+            sampled: SampledSeries::new(bin, nodes().map(|it| it.0.to_owned()).collect()),
+            marks: Annotations::default(),
             limits: slots.chain(quotas).chain(whole).collect(),
         }
     }
@@ -78,7 +78,7 @@ impl Charting {
     /// In the order of time by node and series.
     pub fn samples(&mut self, all: &[Sample]) {
         // Points that are never drawn would only take room.
-        let points = self.points().max(Charts::POINTS) + BEHIND;
+        let points = self.points().max(Charts::POINTS) + SAMPLE_LAG_MAX;
         let last = Nanos::from_secs(points as u64 * u64::from(self.bin));
         all.iter().filter(|it| it.at <= last).for_each(|it| self.sampled.push(it));
     }
@@ -88,8 +88,8 @@ impl Charting {
     }
 
     /// With the samples that another one was given in its place, in another thread.
-    pub fn with_samples_of(self, other: Charting) -> Charting {
-        Charting { sampled: other.sampled, ..self }
+    pub fn merge_samples(self, other: ChartBuilder) -> ChartBuilder {
+        ChartBuilder { sampled: other.sampled, ..self }
     }
 
     /// How many points there are.
@@ -109,28 +109,28 @@ impl Charting {
         tracks.extend(self.sampled.tracks(points.clone(), self.points()));
         for (kind, node, bound) in &self.limits {
             if tracks.iter().any(|it| it.0 == *kind && (node.is_none() || it.1.node == *node)) {
-                let (what, values) = (TrackKind::Limit, vec![Some(*bound); points.len()]);
-                tracks.push((*kind, Track { what, node: node.clone(), label: None, values }));
+                let (what, values) = (ChartSeriesKind::Limit, vec![Some(*bound); points.len()]);
+                tracks.push((*kind, ChartSeries { kind: what, node: node.clone(), label: None, values }));
             }
         }
         let mut charts: Vec<Chart> =
-            ChartKind::ALL.map(|kind| Chart { kind, tracks: Vec::new() }).into_iter().collect();
+            ChartKind::ALL.map(|kind| Chart { kind, series: Vec::new() }).into_iter().collect();
         for (kind, track) in tracks {
             let place = charts.iter().position(|it| it.kind == kind).expect("all are there");
-            charts[place].tracks.push(track);
+            charts[place].series.push(track);
         }
-        charts.retain(|it| !it.tracks.is_empty());
+        charts.retain(|it| !it.series.is_empty());
         let at = points.map(|it| it as f64 * f64::from(self.bin)).collect();
-        Charts { bin: self.bin, at, charts, marks: self.marks.all() }
+        Charts { bin: self.bin, times: at, charts, annotations: self.marks.all() }
     }
 
     /// Differs when there are other charts or tracks than before: then [`Charting::since`] no longer fits to what was drawn.
-    pub fn structure(&self) -> u64 {
+    pub fn structure_hash(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         for chart in self.since(self.points()).charts {
             chart.kind.hash(&mut hasher);
-            for it in chart.tracks {
-                (format!("{:?}", it.what), it.node, it.label).hash(&mut hasher);
+            for it in chart.series {
+                (format!("{:?}", it.kind), it.node, it.label).hash(&mut hasher);
             }
         }
         hasher.finish()

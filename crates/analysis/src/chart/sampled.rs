@@ -2,36 +2,36 @@
 
 use crate::finding::samples;
 use model::Sample;
-use model::chart::{ChartKind, Track, TrackKind};
+use model::chart::{ChartKind, ChartSeries, ChartSeriesKind};
 use std::collections::HashMap;
 use std::ops::Range;
 
 /// How a series becomes tracks.
 #[derive(Debug)]
-struct Row {
+struct SeriesRule {
     series: &'static str,
     kind: ChartKind,
-    what: TrackKind,
-    how: How,
+    what: ChartSeriesKind,
+    how: SeriesKind,
     /// What its label does.
-    label: Label,
+    label: LabelRule,
     /// Where a node has one of a lower rank too, that is drawn.
     rank: u8,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum How {
+enum SeriesKind {
     /// Told together with others of its family: at a moment at which they were told, what is missing is zero.
     Gauge(&'static str),
     /// Missing where it was not told.
-    Alone,
+    Sparse,
     Counter,
     /// It tells only that its family was asked.
-    Moment(&'static str),
+    Presence(&'static str),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Label {
+enum LabelRule {
     /// All are added up.
     Sum,
     /// But for these.
@@ -41,88 +41,88 @@ enum Label {
 }
 
 /// The most series, by node and label, that are drawn.
-const SOURCES: usize = 4096;
+const SOURCES_MAX: usize = 4096;
 /// The most common waits have tracks of their own, the others one together.
-const WAITS: usize = 8;
+const WAITS_MAX: usize = 8;
 
 const fn row(
     series: &'static str,
     kind: ChartKind,
-    what: TrackKind,
-    how: How,
-    label: Label,
+    what: ChartSeriesKind,
+    how: SeriesKind,
+    label: LabelRule,
     rank: u8,
-) -> Row {
-    Row { series, kind, what, how, label, rank }
+) -> SeriesRule {
+    SeriesRule { series, kind, what, how, label, rank }
 }
 
 /// In the order of the tracks. Of Odyssey's clients those that wait are not told: `cl_waiting` counts idle ones too.
-const ROWS: [Row; 24] = {
+const RULES: [SeriesRule; 24] = {
     use ChartKind::*;
-    use How::{Alone, Counter, Gauge, Moment};
-    use Label::{Each, Sum, SumWithout};
+    use LabelRule::{Each, Sum, SumWithout};
+    use SeriesKind::{Counter, Gauge, Presence, Sparse};
     [
-        row(samples::PGBOUNCER_CL_ACTIVE, Pooler, TrackKind::ClientsActive, Gauge("pools"), Sum, 0),
-        row("odyssey_cl_active", Pooler, TrackKind::ClientsActive, Gauge("pools"), Sum, 0),
-        row(samples::PGBOUNCER_CL_WAITING, Pooler, TrackKind::ClientsWaiting, Gauge("pools"), Sum, 0),
-        row(samples::PGBOUNCER_SV_ACTIVE, Pooler, TrackKind::ServersActive, Gauge("pools"), Sum, 0),
-        row(samples::ODYSSEY_SV_ACTIVE, Pooler, TrackKind::ServersActive, Gauge("pools"), Sum, 0),
-        row("pgbouncer_sv_idle", Pooler, TrackKind::ServersIdle, Gauge("pools"), Sum, 0),
-        row("pgbouncer_sv_used", Pooler, TrackKind::ServersIdle, Gauge("pools"), Sum, 0),
-        row("odyssey_sv_idle", Pooler, TrackKind::ServersIdle, Gauge("pools"), Sum, 0),
-        row(samples::HAPROXY_QCUR, Pooler, TrackKind::Queue, Gauge("queues"), Sum, 0),
-        row(samples::PG_SESSIONS, Connections, TrackKind::Sessions, Gauge("sessions"), Each, 0),
-        row(samples::PG_USED, Connections, TrackKind::Sessions, Moment("sessions"), Sum, 0),
-        row(samples::CGROUP_CPU, Processors, TrackKind::Processors, Counter, Sum, 0),
-        row(samples::PROCESS_CPU[0], Processors, TrackKind::Processors, Counter, Sum, 1),
-        row(samples::PROCESS_CPU[1], Processors, TrackKind::Processors, Counter, Sum, 1),
+        row(samples::PGBOUNCER_CL_ACTIVE, Pooler, ChartSeriesKind::ClientsActive, Gauge("pools"), Sum, 0),
+        row("odyssey_cl_active", Pooler, ChartSeriesKind::ClientsActive, Gauge("pools"), Sum, 0),
+        row(samples::PGBOUNCER_CL_WAITING, Pooler, ChartSeriesKind::ClientsWaiting, Gauge("pools"), Sum, 0),
+        row(samples::PGBOUNCER_SV_ACTIVE, Pooler, ChartSeriesKind::ServersActive, Gauge("pools"), Sum, 0),
+        row(samples::ODYSSEY_SV_ACTIVE, Pooler, ChartSeriesKind::ServersActive, Gauge("pools"), Sum, 0),
+        row("pgbouncer_sv_idle", Pooler, ChartSeriesKind::ServersIdle, Gauge("pools"), Sum, 0),
+        row("pgbouncer_sv_used", Pooler, ChartSeriesKind::ServersIdle, Gauge("pools"), Sum, 0),
+        row("odyssey_sv_idle", Pooler, ChartSeriesKind::ServersIdle, Gauge("pools"), Sum, 0),
+        row(samples::HAPROXY_QCUR, Pooler, ChartSeriesKind::Queue, Gauge("queues"), Sum, 0),
+        row(samples::PG_SESSIONS, Connections, ChartSeriesKind::Sessions, Gauge("sessions"), Each, 0),
+        row(samples::PG_USED, Connections, ChartSeriesKind::Sessions, Presence("sessions"), Sum, 0),
+        row(samples::CGROUP_CPU, Processors, ChartSeriesKind::Processors, Counter, Sum, 0),
+        row(samples::PROCESS_CPU[0], Processors, ChartSeriesKind::Processors, Counter, Sum, 1),
+        row(samples::PROCESS_CPU[1], Processors, ChartSeriesKind::Processors, Counter, Sum, 1),
         row(
             samples::HOST_CPU,
             Processors,
-            TrackKind::Host,
+            ChartSeriesKind::Host,
             Counter,
             SumWithout(&["idle", "iowait", "steal"]),
             0,
         ),
-        row("process_read_bytes", Disk, TrackKind::Read, Counter, Sum, 0),
-        row("cgroup_read_bytes", Disk, TrackKind::Read, Counter, Sum, 1),
-        row("disk_read_bytes", Disk, TrackKind::Read, Counter, Each, 0),
-        row("process_written_bytes", Disk, TrackKind::Written, Counter, Sum, 0),
-        row("cgroup_written_bytes", Disk, TrackKind::Written, Counter, Sum, 1),
-        row("disk_written_bytes", Disk, TrackKind::Written, Counter, Each, 0),
-        row(samples::PG_WAITS, Waits, TrackKind::Waiting, Gauge("sessions"), Each, 0),
-        row("pg_replication_unreplayed", ReplicationLag, TrackKind::ReplicationLag, Alone, Each, 0),
-        row("replica_visible_after", Freshness, TrackKind::Visible, Alone, Sum, 0),
+        row("process_read_bytes", Disk, ChartSeriesKind::Read, Counter, Sum, 0),
+        row("cgroup_read_bytes", Disk, ChartSeriesKind::Read, Counter, Sum, 1),
+        row("disk_read_bytes", Disk, ChartSeriesKind::Read, Counter, Each, 0),
+        row("process_written_bytes", Disk, ChartSeriesKind::Written, Counter, Sum, 0),
+        row("cgroup_written_bytes", Disk, ChartSeriesKind::Written, Counter, Sum, 1),
+        row("disk_written_bytes", Disk, ChartSeriesKind::Written, Counter, Each, 0),
+        row(samples::PG_WAITS, Waits, ChartSeriesKind::Waiting, Gauge("sessions"), Each, 0),
+        row("pg_replication_unreplayed", ReplicationLag, ChartSeriesKind::ReplicationLag, Sparse, Each, 0),
+        row("replica_visible_after", Freshness, ChartSeriesKind::Visible, Sparse, Sum, 0),
     ]
 };
 
 /// By their names.
-pub const SERIES: [&str; ROWS.len()] = {
-    let mut all = [""; ROWS.len()];
+pub const SERIES: [&str; RULES.len()] = {
+    let mut all = [""; RULES.len()];
     let mut at = 0;
-    while at < ROWS.len() {
-        all[at] = ROWS[at].series;
+    while at < RULES.len() {
+        all[at] = RULES[at].series;
         at += 1;
     }
     all
 };
 
 #[derive(Clone, Debug)]
-pub struct Sampled {
+pub struct SampledSeries {
     bin: f64,
     /// In the order of the chain.
     nodes: Vec<String>,
     /// By node, series and label, with a zero byte between.
-    sources: HashMap<String, Option<Source>>,
-    families: Vec<Family>,
-    lines: Vec<Line>,
+    sources: HashMap<String, Option<SourceState>>,
+    families: Vec<GaugeFamily>,
+    lines: Vec<SeriesState>,
     /// Kept for its room.
     key: String,
 }
 
 /// Where a series of one node and label goes.
 #[derive(Clone, Copy, Debug)]
-struct Source {
+struct SourceState {
     line: Option<usize>,
     family: usize,
     /// Of a counter: moment and value of the last sample, and the least time between two.
@@ -132,7 +132,7 @@ struct Source {
 
 /// Gauges that are told together.
 #[derive(Clone, Debug)]
-struct Family {
+struct GaugeFamily {
     name: (String, String),
     /// By point: how often they were told, and when last.
     moments: Vec<(u32, f64)>,
@@ -142,7 +142,7 @@ struct Family {
 }
 
 #[derive(Clone, Debug)]
-struct Line {
+struct SeriesState {
     row: usize,
     node: String,
     label: Option<String>,
@@ -153,10 +153,10 @@ struct Line {
     covered: Option<(f64, f64)>,
 }
 
-impl Sampled {
-    pub fn new(bin: u32, nodes: Vec<String>) -> Sampled {
+impl SampledSeries {
+    pub fn new(bin: u32, nodes: Vec<String>) -> SampledSeries {
         let (sources, families, lines, key) = (HashMap::new(), Vec::new(), Vec::new(), String::new());
-        Sampled { bin: bin.into(), nodes, sources, families, lines, key }
+        SampledSeries { bin: bin.into(), nodes, sources, families, lines, key }
     }
 
     pub fn push(&mut self, it: &Sample) {
@@ -165,7 +165,7 @@ impl Sampled {
             self.key.push_str(part);
         }
         let Some(known) = self.sources.get_mut(&self.key) else {
-            if self.sources.len() >= SOURCES {
+            if self.sources.len() >= SOURCES_MAX {
                 return;
             }
             let source = self.source(it);
@@ -175,7 +175,7 @@ impl Sampled {
         let Some(source) = known else { return };
         let at = it.at.as_secs_f64();
         let line = source.line.map(|it| &mut self.lines[it]);
-        if line.as_ref().is_some_and(|it| ROWS[it.row].how == How::Counter) {
+        if line.as_ref().is_some_and(|it| RULES[it.row].how == SeriesKind::Counter) {
             let line = line.expect("it is there");
             let Some((before, value)) = source.last.replace((at, it.value)) else { return };
             let lasting = at - before;
@@ -184,7 +184,7 @@ impl Sampled {
                 source.period = source.period.min(lasting);
                 if !is_gap {
                     // A counter that fell began anew.
-                    line.grow((before, at), (it.value - value).max(0.0), self.bin);
+                    line.add_growth((before, at), (it.value - value).max(0.0), self.bin);
                 }
             }
             return;
@@ -199,111 +199,114 @@ impl Sampled {
                 family.period = family.period.min(at - before);
             }
             family.last = Some(at);
-            let moments = place(&mut family.moments, point);
+            let moments = entry_at(&mut family.moments, point);
             (moments.0, moments.1) = (moments.0 + 1, at);
         }
         if let Some(line) = line {
-            place(&mut line.sums, point).0 += it.value;
+            entry_at(&mut line.sums, point).0 += it.value;
         }
     }
 
-    fn source(&mut self, it: &Sample) -> Option<Source> {
-        let row = ROWS.iter().position(|row| row.series == it.series)?;
-        let Row { how, label, kind, what, rank, .. } = &ROWS[row];
-        if matches!(label, Label::SumWithout(those) if those.contains(&&*it.label)) {
+    fn source(&mut self, it: &Sample) -> Option<SourceState> {
+        let row = RULES.iter().position(|row| row.series == it.series)?;
+        let SeriesRule { how, label, kind, what, rank, .. } = &RULES[row];
+        if matches!(label, LabelRule::SumWithout(those) if those.contains(&&*it.label)) {
             return None;
         }
-        let label = (*label == Label::Each).then(|| it.label.to_string());
+        let label = (*label == LabelRule::Each).then(|| it.label.to_string());
         let family = match how {
-            How::Gauge(name) | How::Moment(name) => (*name).to_owned(),
-            How::Alone | How::Counter => format!("{}\0{}", it.series, it.label),
+            SeriesKind::Gauge(name) | SeriesKind::Presence(name) => (*name).to_owned(),
+            SeriesKind::Sparse | SeriesKind::Counter => format!("{}\0{}", it.series, it.label),
         };
         let family = self.family(&it.node, family);
-        let source = Source { line: None, family, last: None, period: f64::INFINITY };
-        if matches!(how, How::Moment(_)) {
+        let source = SourceState { line: None, family, last: None, period: f64::INFINITY };
+        if matches!(how, SeriesKind::Presence(_)) {
             return Some(source);
         }
         let known = self.lines.iter().position(|line| {
-            let of = &ROWS[line.row];
+            let of = &RULES[line.row];
             (of.kind, of.what, of.rank) == (*kind, *what, *rank)
                 && line.node == it.node
                 && line.label == label
         });
         let line = known.unwrap_or_else(|| {
             let node = it.node.to_string();
-            self.lines.push(Line { row, node, label, family, sums: Vec::new(), covered: None });
+            self.lines.push(SeriesState { row, node, label, family, sums: Vec::new(), covered: None });
             self.lines.len() - 1
         });
-        Some(Source { line: Some(line), ..source })
+        Some(SourceState { line: Some(line), ..source })
     }
 
     fn family(&mut self, node: &str, name: String) -> usize {
         let name = (node.to_owned(), name);
         self.families.iter().position(|it| it.name == name).unwrap_or_else(|| {
-            self.families.push(Family { name, moments: Vec::new(), last: None, period: f64::INFINITY });
+            self.families.push(GaugeFamily { name, moments: Vec::new(), last: None, period: f64::INFINITY });
             self.families.len() - 1
         })
     }
 
     /// Of these points of so many; of every line that has a value at any point, in the order of the rows, of the chain and
     /// of labels; waits by how many waited.
-    pub fn tracks(&self, points: Range<usize>, all: usize) -> Vec<(ChartKind, Track)> {
-        let drawn = |it: &&Line| self.is_drawn(it, all);
-        let mut lines: Vec<&Line> = self.lines.iter().filter(drawn).collect();
-        let node = |it: &Line| self.nodes.iter().position(|name| *name == it.node);
+    pub fn tracks(&self, points: Range<usize>, all: usize) -> Vec<(ChartKind, ChartSeries)> {
+        let drawn = |it: &&SeriesState| self.is_drawn(it, all);
+        let mut lines: Vec<&SeriesState> = self.lines.iter().filter(drawn).collect();
+        let node = |it: &SeriesState| self.nodes.iter().position(|name| *name == it.node);
         // What is not in the chain, the generator and the machine, comes last.
         lines.sort_by_key(|it| (it.row, node(it).unwrap_or(usize::MAX), &it.node, &it.label));
-        let (mut waits, others): (Vec<&Line>, Vec<&Line>) =
-            lines.into_iter().partition(|it| ROWS[it.row].kind == ChartKind::Waits);
+        let (mut waits, others): (Vec<&SeriesState>, Vec<&SeriesState>) =
+            lines.into_iter().partition(|it| RULES[it.row].kind == ChartKind::Waits);
         waits.sort_by(|a, b| b.total().total_cmp(&a.total()));
-        let rest = waits.split_off(waits.len().min(WAITS));
-        let several = |it: &Line| {
-            let of = |other: &Line| (ROWS[other.row].kind, ROWS[other.row].what);
+        let rest = waits.split_off(waits.len().min(WAITS_MAX));
+        let several = |it: &SeriesState| {
+            let of = |other: &SeriesState| (RULES[other.row].kind, RULES[other.row].what);
             self.lines.iter().any(|other| of(other) == of(it) && other.node != it.node)
         };
-        let track = |it: &Line| {
-            let Row { kind, what, .. } = ROWS[it.row];
+        let track = |it: &SeriesState| {
+            let SeriesRule { kind, what, .. } = RULES[it.row];
             let values = points.clone().map(|point| self.value(it, point)).collect();
             let is_named = matches!(kind, ChartKind::Processors | ChartKind::Disk) || several(it);
             let node = is_named.then(|| it.node.clone());
-            (kind, Track { what, node, label: it.label.clone(), values })
+            (kind, ChartSeries { kind: what, node, label: it.label.clone(), values })
         };
-        let mut tracks: Vec<(ChartKind, Track)> = others.into_iter().chain(waits).map(track).collect();
+        let mut tracks: Vec<(ChartKind, ChartSeries)> = others.into_iter().chain(waits).map(track).collect();
         if !rest.is_empty() {
             let sum = |point| {
                 let values: Vec<f64> = rest.iter().filter_map(|it| self.value(it, point)).collect();
                 (!values.is_empty()).then(|| values.iter().sum())
             };
             let values = points.clone().map(sum).collect();
-            let track = Track { what: TrackKind::Waiting, node: None, label: None, values };
+            let track = ChartSeries { kind: ChartSeriesKind::Waiting, node: None, label: None, values };
             tracks.push((ChartKind::Waits, track));
         }
         tracks
     }
 
-    fn is_drawn(&self, line: &Line, points: usize) -> bool {
-        let Row { kind, what, rank, .. } = &ROWS[line.row];
-        let same = |it: &Line| {
-            let of = &ROWS[it.row];
+    fn is_drawn(&self, line: &SeriesState, points: usize) -> bool {
+        let SeriesRule { kind, what, rank, .. } = &RULES[line.row];
+        let same = |it: &SeriesState| {
+            let of = &RULES[it.row];
             (of.kind, of.what) == (*kind, *what) && it.node == line.node && it.label == line.label
         };
-        let is_better = |it: &Line| ROWS[it.row].rank < *rank && same(it) && self.has_any(it, points);
+        let is_better =
+            |it: &SeriesState| RULES[it.row].rank < *rank && same(it) && self.has_value(it, points);
         // A disk that did nothing is nobody's bottleneck; a part of one is counted with the whole.
         let is_idle = *kind == ChartKind::Disk && line.total() == 0.0;
         let is_part = *kind == ChartKind::Disk
             && line.label.as_deref().is_some_and(|part| {
-                self.lines.iter().any(|it| it.label.as_deref().is_some_and(|whole| is_part(part, whole)))
+                self.lines
+                    .iter()
+                    .any(|it| it.label.as_deref().is_some_and(|whole| is_partition_of(part, whole)))
             });
-        !is_idle && !is_part && self.has_any(line, points) && !self.lines.iter().any(is_better)
+        !is_idle && !is_part && self.has_value(line, points) && !self.lines.iter().any(is_better)
     }
 
-    fn has_any(&self, line: &Line, points: usize) -> bool {
+    fn has_value(&self, line: &SeriesState, points: usize) -> bool {
         (0..points).any(|it| self.value(line, it).is_some())
     }
 
-    fn value(&self, line: &Line, point: usize) -> Option<f64> {
+    fn value(&self, line: &SeriesState, point: usize) -> Option<f64> {
         let of = |at: usize| line.sums.get(at).copied().unwrap_or_default();
-        if ROWS[line.row].how == How::Counter {
+        if RULES[line.row].how == SeriesKind::Counter {
             let (grown, seconds) = of(point);
             // Less of a point says too little about it.
             return (seconds > 0.1 * self.bin).then(|| grown / seconds);
@@ -322,13 +325,13 @@ impl Sampled {
     }
 }
 
-impl Line {
+impl SeriesState {
     fn total(&self) -> f64 {
         self.sums.iter().map(|it| it.0).sum()
     }
 
     /// Spreads what it grew by over the points of that stretch.
-    fn grow(&mut self, stretch: (f64, f64), by: f64, bin: f64) {
+    fn add_growth(&mut self, stretch: (f64, f64), by: f64, bin: f64) {
         let (from, to) = stretch;
         // Labels that are added up have the same moments.
         let is_new = self.covered.replace(stretch) != Some(stretch);
@@ -336,7 +339,7 @@ impl Line {
         while at < to {
             let point = (at / bin) as usize;
             let until = ((point + 1) as f64 * bin).min(to);
-            let sum = place(&mut self.sums, point);
+            let sum = entry_at(&mut self.sums, point);
             sum.0 += by * (until - at) / (to - from);
             sum.1 += if is_new { until - at } else { 0.0 };
             at = until;
@@ -345,13 +348,13 @@ impl Line {
 }
 
 /// Whether `part` is a partition of the disk `whole`: `sda1` of `sda`, `nvme0n1p2` of `nvme0n1`.
-fn is_part(part: &str, whole: &str) -> bool {
+fn is_partition_of(part: &str, whole: &str) -> bool {
     let Some(rest) = part.strip_prefix(whole) else { return false };
     let number = rest.strip_prefix('p').unwrap_or(rest);
     !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit())
 }
 
-fn place<T: Clone + Default>(all: &mut Vec<T>, at: usize) -> &mut T {
+fn entry_at<T: Clone + Default>(all: &mut Vec<T>, at: usize) -> &mut T {
     if all.len() <= at {
         all.resize(at + 1, T::default());
     }

@@ -1,26 +1,26 @@
 use super::*;
 use crate::finding::fixture;
-use model::{Code, EventKind, Latency, OperationSecond};
+use model::{Code, EventKind, LatencyHistogram, OperationSecond};
 
 const OPERATIONS: [&str; 2] = ["read", "write"];
 
-fn charting(word: &str, lasting: u64) -> Charting {
+fn charting(word: &str, lasting: u64) -> ChartBuilder {
     let mut setup = fixture::setup(word);
     let operation = |name: &str| model::plan::Operation::script(name, 1, "");
     setup.operations = OPERATIONS.map(operation).to_vec();
-    Charting::new(&setup, Some(2.0), Nanos::from_secs(lasting))
+    ChartBuilder::new(&setup, Some(2.0), Nanos::from_secs(lasting))
 }
 
 /// A second in which each operation has so many transactions of so many milliseconds.
 fn second(number: u64, each: u64, millis: u64) -> Second {
-    let mut times = Latency::new();
+    let mut times = LatencyHistogram::new();
     (0..each).for_each(|_| times.record(Nanos::from_millis(millis)));
     let operation = OperationSecond { ok: each, response: (&times).into(), ..OperationSecond::default() };
     Second {
         second: number,
         from: Nanos::from_secs(number),
         to: Nanos::from_secs(number + 1),
-        begun: 2 * each,
+        started: 2 * each,
         in_flight: number,
         operations: vec![operation; 2],
         ..Second::default()
@@ -40,13 +40,13 @@ fn lines(it: &Charts, kind: ChartKind) -> Vec<String> {
             format!("{it:.3}").trim_end_matches('0').trim_end_matches('.').to_owned()
         })
     };
-    let line = |it: &Track| {
+    let line = |it: &ChartSeries| {
         let named =
             [&it.node, &it.label].into_iter().flatten().map(|it| format!(" {it}")).collect::<String>();
         let values: Vec<String> = it.values.iter().map(value).collect();
-        format!("{:?}{named}: {}", it.what, values.join(" "))
+        format!("{:?}{named}: {}", it.kind, values.join(" "))
     };
-    chart.tracks.iter().map(line).collect()
+    chart.series.iter().map(line).collect()
 }
 
 /// Samples of five seconds of a pooled trial, and the lines of a chart.
@@ -59,7 +59,7 @@ fn check(kind: ChartKind, samples: &[Sample], expected: &[&str]) {
 }
 
 #[test]
-fn the_load() {
+fn charts_the_load() {
     let mut it = charting("direct", 4);
     it.second(&second(0, 10, 5));
     let mut failing = second(1, 1000, 8);
@@ -70,7 +70,7 @@ fn the_load() {
     it.second(&failing);
     it.second(&second(3, 5, 2));
     let all = it.charts();
-    assert_eq!((all.bin, &*all.at), (1, &[0.0, 1.0, 2.0, 3.0][..]));
+    assert_eq!((all.bin, &*all.times), (1, &[0.0, 1.0, 2.0, 3.0][..]));
     assert_eq!(
         lines(&all, ChartKind::Rate),
         [
@@ -95,7 +95,7 @@ fn the_load() {
 }
 
 #[test]
-fn a_point_of_several_seconds_merges_histograms() {
+fn merges_histograms_of_several_seconds_in_one_point() {
     let lasting = 2 * Charts::POINTS as u64 + 1;
     let mut it = charting("direct", lasting);
     let three = [1, 1, 9].map(|millis| second(0, 6, millis));
@@ -104,18 +104,18 @@ fn a_point_of_several_seconds_merges_histograms() {
         it.second(&Second { second: number, from, to, ..three[number as usize % 3].clone() });
     }
     let all = it.charts();
-    assert_eq!((all.bin, all.at.len(), all.at[1]), (3, 4801, 3.0));
-    assert!(all.at.len() <= Charts::POINTS);
+    assert_eq!((all.bin, all.times.len(), all.times[1]), (3, 4801, 3.0));
+    assert!(all.times.len() <= Charts::POINTS);
     // 36 samples: 24 of 1 ms, 12 of 9 ms; the mean of three medians would be 3.7 ms, were there any.
     let response = all.charts.iter().find(|it| it.kind == ChartKind::Response).expect("it is drawn");
-    let [median, max] = [0, 1].map(|it| response.tracks[it].values[0].expect("36 samples"));
+    let [median, max] = [0, 1].map(|it| response.series[it].values[0].expect("36 samples"));
     assert!((median - 0.001).abs() < 1e-6 && max == 0.009, "{median}, {max}");
     // The last point has one second, with six samples beyond its median.
     assert_eq!(lines(&it.since(4800), ChartKind::Response), ["Quantile(0.5): -", "Max: 0.001"]);
 }
 
 #[test]
-fn gauges() {
+fn charts_gauges() {
     use ChartKind::{Connections, Pooler, Waits};
     let active = |millis, value| sample(millis, "postgres", "pg_sessions", "active", value);
     let used = |millis| sample(millis, "postgres", "pg_connections_used", "", 9.0);
@@ -163,7 +163,7 @@ fn gauges() {
 }
 
 #[test]
-fn counters() {
+fn charts_counters_as_rates() {
     use ChartKind::{Disk, Processors};
     let cpu = |millis, value| sample(millis, "postgres", "cgroup_cpu", "", value);
     let own = |millis, value| sample(millis, "postgres", "process_cpu_user", "", value);
@@ -221,30 +221,30 @@ fn counters() {
 }
 
 #[test]
-fn live_and_whole_are_the_same() {
+fn incremental_charts_equal_complete_charts() {
     let mut it = charting("pooled", 5);
     let mut structures = Vec::new();
     for number in 0..5 {
         it.second(&second(number, 20, 5 + number));
         let state = if number < 3 { "active" } else { "idle" };
         it.samples(&[sample(number * 1000 + 500, "postgres", "pg_sessions", state, 2.0)]);
-        structures.push(it.structure());
+        structures.push(it.structure_hash());
     }
     assert_eq!(structures[0], structures[2]);
     assert_ne!(structures[2], structures[3], "a state has come");
     let all = it.charts();
     let tail = it.since(3);
-    assert_eq!(tail.at, all.at[3..]);
+    assert_eq!(tail.times, all.times[3..]);
     for (whole, part) in all.charts.iter().zip(&tail.charts) {
-        for (whole, part) in whole.tracks.iter().zip(&part.tracks) {
+        for (whole, part) in whole.series.iter().zip(&part.series) {
             assert_eq!((&whole.label, &whole.values[3..]), (&part.label, &part.values[..]));
         }
     }
-    assert_eq!(it.since(9).at, [0.0; 0]);
+    assert_eq!(it.since(9).times, [0.0; 0]);
 }
 
 #[test]
-fn marks_are_put_together() {
+fn merges_annotations_of_one_second() {
     let mut it = charting("direct", 1000);
     let mut event = |millis, kind, text: &str| {
         let (at, node) = (Nanos::from_millis(millis), "postgres".to_owned());
@@ -255,24 +255,24 @@ fn marks_are_put_together() {
     event(950, EventKind::Deadlock, "5 more within a second");
     event(1000, EventKind::Error, "third");
     event(1200, EventKind::Deadlock, "fourth");
-    let marks = it.charts().marks;
+    let marks = it.charts().annotations;
     let told: Vec<(f64, u64, &str)> = marks.iter().map(|it| (it.at, it.count, &*it.text)).collect();
     assert_eq!(told, [(0.1, 7, "first"), (1.0, 1, "third"), (1.2, 1, "fourth")]);
-    let event = |it: &mut Charting, second, kind| {
+    let event = |it: &mut ChartBuilder, second, kind| {
         let (at, node) = (Nanos::from_secs(second), "postgres".to_owned());
         it.event(&LogEvent { at, node, kind, code: None, text: String::new() });
     };
     (2..1000).for_each(|second| event(&mut it, second, EventKind::SlowStatement));
     (0..20).for_each(|n| event(&mut it, n * 50, EventKind::Lifecycle));
-    let marks = it.charts().marks;
+    let marks = it.charts().annotations;
     let count = |kind| marks.iter().filter(|it| it.kind == kind).map(|it| it.count).sum::<u64>();
     assert!(marks.len() <= 200, "{}", marks.len());
     assert_eq!((count(EventKind::SlowStatement), count(EventKind::Deadlock)), (998, 8));
     assert_eq!(marks.iter().filter(|it| it.kind == EventKind::Lifecycle).count(), 20);
     // What was done, and who took over, stands alone however much else there is.
-    use EventKind::{Fault, Healed, Promoted, Rejoined};
-    for kind in [Fault, Healed, Promoted, Rejoined] {
+    use EventKind::{Fault, Promoted, Rejoined, Reverted};
+    for kind in [Fault, Reverted, Promoted, Rejoined] {
         event(&mut it, 500, kind);
-        assert_eq!(it.charts().marks.iter().filter(|it| (it.at, it.kind) == (500.0, kind)).count(), 1);
+        assert_eq!(it.charts().annotations.iter().filter(|it| (it.at, it.kind) == (500.0, kind)).count(), 1);
     }
 }

@@ -6,76 +6,81 @@
 //! an autoregressive series of the same correlation is added. Few blocks know their spread badly: Student's distribution
 //! with one degree of freedom fewer than there are blocks takes the place of the normal one.
 
-use super::student::Spread;
-use super::trial::{Bin, Counts, Group, begin};
-use crate::strategy::Chance;
+use super::student::MeanDifference;
+use super::trial::{BucketCounts, OperationFigures, TimeBin, bucket_start};
+use crate::strategy::SplitMix64;
 use model::comparison::{self, Metric};
 
 /// Seconds.
-const SHORTEST: f64 = 5.0;
+const BLOCK_SECONDS_MIN: f64 = 5.0;
 /// Fewer blocks say nothing.
-const FEWEST: usize = 8;
+const BLOCKS_MIN: usize = 8;
 /// So many know the spread well enough; where there would be more, longer ones miss less of the correlation.
-const ENOUGH: f64 = 12.0;
+const BLOCKS_ENOUGH: f64 = 12.0;
 const DRAWS: usize = 400;
 /// Points at which a distribution is counted, between the least and the greatest quantile of any block.
 const GRID: usize = 96;
 
 /// What the seconds of one side tell of one figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Resampled {
+pub struct BootstrapEstimate {
     /// Of all seconds together, logarithm but for shares.
     pub value: f64,
     pub error: f64,
     pub blocks: comparison::Blocks,
 }
 
-impl Resampled {
-    fn freedom(&self) -> f64 {
+impl BootstrapEstimate {
+    fn degrees_of_freedom(&self) -> f64 {
         f64::from(self.blocks.count) - 1.0
     }
 
     /// The figure itself.
-    pub fn spread(&self) -> Spread {
-        Spread { difference: self.value, error: self.error, freedom: self.freedom() }
+    pub fn to_spread(&self) -> MeanDifference {
+        MeanDifference {
+            difference: self.value,
+            error: self.error,
+            degrees_of_freedom: self.degrees_of_freedom(),
+        }
     }
 }
 
 /// By how much `b` lies above `a`.
-pub fn between(a: &Resampled, b: &Resampled) -> Spread {
+pub fn difference(a: &BootstrapEstimate, b: &BootstrapEstimate) -> MeanDifference {
     let [of_a, of_b] = [a, b].map(|it| it.error * it.error);
-    let freedom = (of_a + of_b).powi(2) / (of_a * of_a / a.freedom() + of_b * of_b / b.freedom());
-    Spread { difference: b.value - a.value, error: (of_a + of_b).sqrt(), freedom }
+    let freedom =
+        (of_a + of_b).powi(2) / (of_a * of_a / a.degrees_of_freedom() + of_b * of_b / b.degrees_of_freedom());
+    MeanDifference { difference: b.value - a.value, error: (of_a + of_b).sqrt(), degrees_of_freedom: freedom }
 }
 
 /// One group of each trial. `None` where there is too little: no bins, or too few blocks.
-pub fn resample(trials: &[&Group], metric: Metric, seed: u64) -> Option<Resampled> {
+pub fn resample(trials: &[&OperationFigures], metric: Metric, seed: u64) -> Option<BootstrapEstimate> {
     let first = trials.first()?;
-    let series: Vec<Series> = match metric.quantile() {
+    let series: Vec<BinSums> = match metric.quantile() {
         Some(q) => quantiles(trials, metric, q)?,
-        None => trials.iter().map(|it| Series::plain(&it.bins, metric)).collect(),
+        None => trials.iter().map(|it| BinSums::from_bins(&it.bins, metric)).collect(),
     };
-    let whole = total(series.iter().map(Series::whole))?;
+    let whole = total(series.iter().map(BinSums::total))?;
     let value = whole.figure()?;
     let influences: Vec<Vec<f64>> = series.iter().map(|it| it.influence(&whole)).collect();
     let correlation = correlation(&influences);
     let bins: usize = series.iter().map(|it| it.rows.len()).sum();
-    let shortest = (SHORTEST / first.bin).ceil().max(1.0);
-    let longest = (bins as f64 / FEWEST as f64).floor();
+    let shortest = (BLOCK_SECONDS_MIN / first.bin).ceil().max(1.0);
+    let longest = (bins as f64 / BLOCKS_MIN as f64).floor();
     let by_correlation = (6f64.sqrt() * correlation / (1.0 - correlation * correlation)).powf(2.0 / 3.0)
         * (bins as f64).powf(1.0 / 3.0);
-    let wanted = by_correlation.max(bins as f64 / ENOUGH).floor();
+    let wanted = by_correlation.max(bins as f64 / BLOCKS_ENOUGH).floor();
     // As long as the correlation asks for, but for a number of blocks that tells anything.
     let length = wanted.ceil().min(longest).max(shortest) as usize;
     let count: usize = series.iter().map(|it| it.rows.len() / length).sum();
-    if count < FEWEST || series.iter().any(|it| it.rows.len() < length) {
+    if count < BLOCKS_MIN || series.iter().any(|it| it.rows.len() < length) {
         return None;
     }
-    let mut chance = Chance(seed);
-    let blocks: Vec<Vec<Sums>> = series.iter().map(|it| it.blocks(length)).collect();
+    let mut chance = SplitMix64(seed);
+    let blocks: Vec<Vec<FigureSums>> = series.iter().map(|it| it.blocks(length)).collect();
     let mut drawn = Vec::with_capacity(DRAWS);
     for _ in 0..DRAWS {
-        let mut sums: Option<Sums> = None;
+        let mut sums: Option<FigureSums> = None;
         for blocks in &blocks {
             for _ in 0..blocks.len() / length {
                 let block = &blocks[chance.below(blocks.len() as u64) as usize];
@@ -93,15 +98,15 @@ pub fn resample(trials: &[&Group], metric: Metric, seed: u64) -> Option<Resample
     let mean = drawn.iter().sum::<f64>() / drawn.len() as f64;
     let variance = drawn.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / (drawn.len() - 1) as f64;
     let few = count as f64 / (count as f64 - 1.0);
-    let floor = whole.floor();
-    let error = (variance * few / seen(correlation, length)).sqrt().max(floor);
+    let floor = whole.relative_floor();
+    let error = (variance * few / visible_variance(correlation, length)).sqrt().max(floor);
     let blocks = comparison::Blocks { seconds: length as f64 * first.bin, count: count as u32, correlation };
-    Some(Resampled { value, error, blocks })
+    Some(BootstrapEstimate { value, error, blocks })
 }
 
 /// Share of the variance of a long mean that blocks of an autoregressive series show: of its first order, with correlation
 /// `r` ≥ 0 of neighbours.
-fn seen(r: f64, length: usize) -> f64 {
+fn visible_variance(r: f64, length: usize) -> f64 {
     let l = length as f64;
     1.0 - 2.0 * r * (1.0 - r.powf(l)) / (l * (1.0 - r * r))
 }
@@ -124,13 +129,13 @@ fn correlation(trials: &[Vec<f64>]) -> f64 {
 }
 
 /// What of a trial's bins one figure needs.
-struct Series {
-    rows: Vec<Sums>,
+struct BinSums {
+    rows: Vec<FigureSums>,
 }
 
 /// Sums over some bins, from which a figure is read.
 #[derive(Clone, Debug)]
-enum Sums {
+enum FigureSums {
     /// Of so many bins.
     Rate {
         delivered: f64,
@@ -149,18 +154,18 @@ enum Sums {
     },
 }
 
-impl Sums {
-    fn add(&mut self, other: &Sums) {
+impl FigureSums {
+    fn add(&mut self, other: &FigureSums) {
         match (self, other) {
-            (Sums::Rate { delivered, bins }, Sums::Rate { delivered: d, bins: n }) => {
+            (FigureSums::Rate { delivered, bins }, FigureSums::Rate { delivered: d, bins: n }) => {
                 *delivered += d;
                 *bins += n;
             }
-            (Sums::Share { errors, executed }, Sums::Share { errors: e, executed: n }) => {
+            (FigureSums::Share { errors, executed }, FigureSums::Share { errors: e, executed: n }) => {
                 *errors += e;
                 *executed += n;
             }
-            (Sums::Quantile { below, all, .. }, Sums::Quantile { below: b, all: n, .. }) => {
+            (FigureSums::Quantile { below, all, .. }, FigureSums::Quantile { below: b, all: n, .. }) => {
                 below.iter_mut().zip(b).for_each(|(sum, it)| *sum += it);
                 *all += n;
             }
@@ -171,9 +176,9 @@ impl Sums {
     /// `None` where it is not above 0, or there is nothing.
     fn figure(&self) -> Option<f64> {
         match self {
-            Sums::Rate { delivered, bins } => (*delivered > 0.0).then(|| (delivered / bins).ln()),
-            Sums::Share { errors, executed } => (*executed > 0.0).then(|| errors / executed),
-            Sums::Quantile { q, below, all, grid } => {
+            FigureSums::Rate { delivered, bins } => (*delivered > 0.0).then(|| (delivered / bins).ln()),
+            FigureSums::Share { errors, executed } => (*executed > 0.0).then(|| errors / executed),
+            FigureSums::Quantile { q, below, all, grid } => {
                 let rank = q * all;
                 let at = below.partition_point(|it| *it < rank);
                 if *all <= 0.0 || at == grid.len() {
@@ -189,42 +194,42 @@ impl Sums {
     }
 
     /// What counting or the histogram alone leaves open.
-    fn floor(&self) -> f64 {
+    fn relative_floor(&self) -> f64 {
         match self {
-            Sums::Rate { .. } | Sums::Quantile { .. } => 5e-4,
-            Sums::Share { errors, executed } => errors.max(1.0).sqrt() / executed,
+            FigureSums::Rate { .. } | FigureSums::Quantile { .. } => 5e-4,
+            FigureSums::Share { errors, executed } => errors.max(1.0).sqrt() / executed,
         }
     }
 }
 
 /// `None` of nothing.
-fn total(all: impl Iterator<Item = Sums>) -> Option<Sums> {
+fn total(all: impl Iterator<Item = FigureSums>) -> Option<FigureSums> {
     all.reduce(|mut sum, it| {
         sum.add(&it);
         sum
     })
 }
 
-impl Series {
-    fn plain(bins: &[Bin], metric: Metric) -> Series {
-        let row = |it: &Bin| match metric {
-            Metric::Errors => Sums::Share { errors: it.errors as f64, executed: it.executed as f64 },
-            _ => Sums::Rate { delivered: it.delivered as f64, bins: 1.0 },
+impl BinSums {
+    fn from_bins(bins: &[TimeBin], metric: Metric) -> BinSums {
+        let row = |it: &TimeBin| match metric {
+            Metric::Errors => FigureSums::Share { errors: it.errors as f64, executed: it.executed as f64 },
+            _ => FigureSums::Rate { delivered: it.delivered as f64, bins: 1.0 },
         };
-        Series { rows: bins.iter().map(row).collect() }
+        BinSums { rows: bins.iter().map(row).collect() }
     }
 
-    fn whole(&self) -> Sums {
+    fn total(&self) -> FigureSums {
         total(self.rows.iter().cloned()).expect("no trial is without bins")
     }
 
     /// How each bin pulls at the figure: linear, so that its correlation is that of the figure.
-    fn influence(&self, whole: &Sums) -> Vec<f64> {
+    fn influence(&self, whole: &FigureSums) -> Vec<f64> {
         let level = whole.figure().unwrap_or_default();
-        let of = |it: &Sums| match it {
-            Sums::Rate { delivered, .. } => *delivered,
-            Sums::Share { errors, executed } => errors - level * executed,
-            Sums::Quantile { q, below, all, grid } => {
+        let of = |it: &FigureSums| match it {
+            FigureSums::Rate { delivered, .. } => *delivered,
+            FigureSums::Share { errors, executed } => errors - level * executed,
+            FigureSums::Quantile { q, below, all, grid } => {
                 let at = grid.partition_point(|it| *it < level).min(grid.len() - 1);
                 q * all - below[at]
             }
@@ -233,7 +238,7 @@ impl Series {
     }
 
     /// Blocks of `length` from each beginning, going round.
-    fn blocks(&self, length: usize) -> Vec<Sums> {
+    fn blocks(&self, length: usize) -> Vec<FigureSums> {
         let n = self.rows.len();
         let block = |from: usize| {
             let mut sums = self.rows[from].clone();
@@ -246,11 +251,11 @@ impl Series {
 
 /// Counts on one grid for all trials. A quantile of blocks together lies between the least and the greatest of theirs, so
 /// the grid need go no farther than those of single bins.
-fn quantiles(trials: &[&Group], metric: Metric, q: f64) -> Option<Vec<Series>> {
-    let counts = |it: &Bin| -> Counts {
+fn quantiles(trials: &[&OperationFigures], metric: Metric, q: f64) -> Option<Vec<BinSums>> {
+    let counts = |it: &TimeBin| -> BucketCounts {
         if metric == Metric::ServiceP99 { it.service.clone() } else { it.response.clone() }
     };
-    let all: Vec<Vec<Counts>> = trials.iter().map(|it| it.bins.iter().map(counts).collect()).collect();
+    let all: Vec<Vec<BucketCounts>> = trials.iter().map(|it| it.bins.iter().map(counts).collect()).collect();
     let (mut least, mut greatest) = (f64::INFINITY, 0f64);
     for it in all.iter().flatten().filter(|it| !it.0.is_empty()) {
         let total: u64 = it.0.iter().map(|it| u64::from(it.1)).sum();
@@ -261,8 +266,8 @@ fn quantiles(trials: &[&Group], metric: Metric, q: f64) -> Option<Vec<Series>> {
             below >= rank
         });
         let bucket = bucket.or(it.0.last()).expect("it is not empty").0;
-        least = least.min(begin(bucket));
-        greatest = greatest.max(begin(bucket + 1));
+        least = least.min(bucket_start(bucket));
+        greatest = greatest.max(bucket_start(bucket + 1));
     }
     let total: u64 = all.iter().flatten().flat_map(|it| &it.0).map(|it| u64::from(it.1)).sum();
     // No quantile without ten beyond.
@@ -272,11 +277,11 @@ fn quantiles(trials: &[&Group], metric: Metric, q: f64) -> Option<Vec<Series>> {
     let (low, high) = (least.ln() - 1e-3, greatest.ln() + 1e-3);
     let step = (high - low) / (GRID - 1) as f64;
     let grid: std::sync::Arc<[f64]> = (0..GRID).map(|n| low + step * n as f64).collect();
-    let row = |it: &Counts| {
+    let row = |it: &BucketCounts| {
         // What each point has more than the one before it.
         let mut below = vec![0.0; GRID];
         for (bucket, count) in &it.0 {
-            let (from, to) = (begin(*bucket).ln(), begin(bucket + 1).ln());
+            let (from, to) = (bucket_start(*bucket).ln(), bucket_start(bucket + 1).ln());
             // The bucket's samples are spread evenly over it.
             let mut place = ((from - low) / step).ceil().max(0.0) as usize;
             let mut counted = 0.0;
@@ -288,12 +293,12 @@ fn quantiles(trials: &[&Group], metric: Metric, q: f64) -> Option<Vec<Series>> {
             }
         }
         (1..GRID).for_each(|place| below[place] += below[place - 1]);
-        Sums::Quantile {
+        FigureSums::Quantile {
             q,
             below,
             all: it.0.iter().map(|it| f64::from(it.1)).sum(),
             grid: std::sync::Arc::clone(&grid),
         }
     };
-    Some(all.iter().map(|bins| Series { rows: bins.iter().map(row).collect() }).collect())
+    Some(all.iter().map(|bins| BinSums { rows: bins.iter().map(row).collect() }).collect())
 }

@@ -4,13 +4,15 @@
 //! what it must not be. With a sign, the bound is a change against the base, of shares in percentage points; without, it is
 //! the run's own figure. A condition is met only if the whole interval is beyond its bound.
 
-use crate::rule::Complaint;
-use model::comparison::{self, Cell, Change, ConditionUnit, Figure, Met, Metric, MetricKind};
-use model::matrix::Verdict;
+use crate::rule::RuleDiagnostic;
+use model::comparison::{
+    self, CellComparison, Change, ConditionOutcome, ConditionUnit, Metric, MetricComparison, MetricKind,
+};
+use model::matrix::ChangeVerdict;
 
 /// One condition.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Condition {
+pub struct FailCondition {
     text: String,
     metric: Metric,
     /// Of all when `None`.
@@ -28,11 +30,11 @@ enum Bound {
 }
 
 /// Reads one condition; `operations`: of all runs.
-pub fn parse(text: &str, operations: &[String]) -> Result<Condition, Complaint> {
+pub fn parse(text: &str, operations: &[String]) -> Result<FailCondition, RuleDiagnostic> {
     let at = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
     let wrong = |part: &str, instead: String| {
         let found = if part.is_empty() { "nothing".to_owned() } else { format!("`{part}`") };
-        Complaint { offset: at(part), found, instead }
+        RuleDiagnostic { offset: at(part), found, hint: instead }
     };
     let Some(sign) = text.rfind(['>', '<']) else {
         return Err(wrong(text.trim(), "a condition such as `p99 > +10%`".into()));
@@ -64,7 +66,7 @@ pub fn parse(text: &str, operations: &[String]) -> Result<Condition, Complaint> 
         return Err(wrong(right, instead.into()));
     };
     let above = text[sign..].starts_with('>');
-    Ok(Condition { text: text.trim().to_owned(), metric, operation, above, bound })
+    Ok(FailCondition { text: text.trim().to_owned(), metric, operation, above, bound })
 }
 
 fn bound(metric: Metric, text: &str) -> Option<Bound> {
@@ -90,11 +92,16 @@ fn bound(metric: Metric, text: &str) -> Option<Bound> {
     level.map(Bound::Level)
 }
 
-impl Condition {
+impl FailCondition {
     /// `number`: index of the cell. A cell with one operation has figures of all together only.
-    pub fn judge(&self, number: usize, cell: &Cell, only: Option<&str>) -> comparison::Condition {
+    pub fn judge(
+        &self,
+        number: usize,
+        cell: &CellComparison,
+        only: Option<&str>,
+    ) -> comparison::ConditionResult {
         let operation = self.operation.as_deref().filter(|it| Some(*it) != only);
-        let of = |it: &&Figure| it.metric == self.metric && it.operation.as_deref() == operation;
+        let of = |it: &&MetricComparison| it.metric == self.metric && it.operation.as_deref() == operation;
         let figure = cell.figures.iter().find(of);
         let (value, interval, unit, bound) = match (self.bound, figure) {
             (Bound::Change(bound), figure) => {
@@ -109,18 +116,30 @@ impl Condition {
             }
         };
         // An interval of single trials' seconds is shown, but nothing follows from it.
-        let believed =
-            figure.filter(|it| it.verdict != Verdict::TooFewRuns || matches!(self.bound, Bound::Level(_)));
+        let believed = figure
+            .filter(|it| it.verdict != ChangeVerdict::TooFewRuns || matches!(self.bound, Bound::Level(_)));
         let outcome = match (figure, interval.filter(|_| believed.is_some())) {
-            (None, _) => Met::Absent,
-            (_, Some((low, high))) if self.beyond(low, bound) && self.beyond(high, bound) => Met::Yes,
-            (_, Some((low, high))) if !self.beyond(low, bound) && !self.beyond(high, bound) => Met::No,
-            _ => Met::Unknown,
+            (None, _) => ConditionOutcome::Absent,
+            (_, Some((low, high))) if self.exceeds(low, bound) && self.exceeds(high, bound) => {
+                ConditionOutcome::Yes
+            }
+            (_, Some((low, high))) if !self.exceeds(low, bound) && !self.exceeds(high, bound) => {
+                ConditionOutcome::No
+            }
+            _ => ConditionOutcome::Unknown,
         };
-        comparison::Condition { text: self.text.clone(), cell: number, outcome, value, interval, bound, unit }
+        comparison::ConditionResult {
+            text: self.text.clone(),
+            cell: number,
+            outcome,
+            value,
+            interval,
+            bound,
+            unit,
+        }
     }
 
-    fn beyond(&self, it: f64, bound: f64) -> bool {
+    fn exceeds(&self, it: f64, bound: f64) -> bool {
         if self.above { it > bound } else { it < bound }
     }
 
@@ -135,7 +154,7 @@ impl Condition {
 }
 
 /// As a condition has it: 0 is no change.
-fn change(it: &Figure) -> (Option<f64>, Option<(f64, f64)>) {
+fn change(it: &MetricComparison) -> (Option<f64>, Option<(f64, f64)>) {
     match it.change {
         Change::Ratio { value, interval } => {
             (value.map(|it| it - 1.0), interval.map(|(low, high)| (low - 1.0, high - 1.0)))
@@ -147,14 +166,14 @@ fn change(it: &Figure) -> (Option<f64>, Option<(f64, f64)>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::comparison::{Level, Method};
+    use model::comparison::{MetricEstimate, TestMethod};
 
     fn operations() -> Vec<String> {
         ["pay", "look of love"].map(str::to_owned).to_vec()
     }
 
     #[test]
-    fn what_is_read() {
+    fn parses_conditions() {
         for (text, metric, operation, above, bound) in [
             ("p99 > +10%", Metric::P99, None, true, Bound::Change(0.1)),
             (" tps<-5% ", Metric::Tps, None, false, Bound::Change(-0.05)),
@@ -172,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes() {
+    fn reports_diagnostics_with_position() {
         for (text, offset, found, instead) in [
             ("", 0, "nothing", "a condition such as"),
             ("p99 +10%", 0, "`p99 +10%`", "a condition such as"),
@@ -189,43 +208,43 @@ mod tests {
         ] {
             let it = parse(text, &operations()).expect_err(text);
             assert_eq!((it.offset, it.found.as_str()), (offset, found), "{text}");
-            assert!(it.instead.starts_with(instead), "{text}: {}", it.instead);
+            assert!(it.hint.starts_with(instead), "{text}: {}", it.hint);
         }
     }
 
     /// p99 of 100 ms, then `run`; `interval` of the ratio.
-    fn cell(run: f64, interval: Option<(f64, f64)>, verdict: Verdict) -> Cell {
-        let level = |value| Level { value, interval: Some((value * 0.9, value * 1.1)), trials: 5 };
-        let figure = Figure {
+    fn cell(run: f64, interval: Option<(f64, f64)>, verdict: ChangeVerdict) -> CellComparison {
+        let level = |value| MetricEstimate { value, interval: Some((value * 0.9, value * 1.1)), trials: 5 };
+        let figure = MetricComparison {
             metric: Metric::P99,
             operation: None,
             base: level(0.1),
             run: level(run),
             change: Change::Ratio { value: Some(run / 0.1), interval },
-            method: Method::Trials { base: 5, run: 5 },
+            method: TestMethod::Trials { base: 5, run: 5 },
             p: Some(0.01),
             verdict,
         };
-        Cell { base: Vec::new(), run: Vec::new(), figures: vec![figure] }
+        CellComparison { base: Vec::new(), run: Vec::new(), figures: vec![figure] }
     }
 
     #[test]
-    fn only_a_whole_interval_decides() {
+    fn is_met_only_if_the_whole_interval_exceeds_the_bound() {
         for (text, interval, verdict, expected) in [
-            ("p99 > +10%", Some((1.11, 1.3)), Verdict::Higher, Met::Yes),
-            ("p99 > +10%", Some((1.09, 1.3)), Verdict::Higher, Met::Unknown),
-            ("p99 > +10%", Some((0.95, 1.09)), Verdict::NoEvidence, Met::No),
-            ("p99 > +10%", Some((0.9, 1.2)), Verdict::NoEvidence, Met::Unknown),
-            ("p99 < -10%", Some((0.5, 0.89)), Verdict::Lower, Met::Yes),
-            ("p99 < -10%", Some((0.9, 1.2)), Verdict::NoEvidence, Met::No),
-            ("p99 > +10%", None, Verdict::NoEvidence, Met::Unknown),
-            ("p99 > +10%", Some((1.5, 1.6)), Verdict::TooFewRuns, Met::Unknown),
-            ("p99 > 100ms", None, Verdict::TooFewRuns, Met::Yes),
-            ("p99 > 125ms", None, Verdict::NoEvidence, Met::Unknown),
-            ("p99 > 200ms", None, Verdict::NoEvidence, Met::No),
-            ("p50 > +10%", Some((1.5, 1.6)), Verdict::Higher, Met::Absent),
-            ("p99 of pay > +10%", Some((1.5, 1.6)), Verdict::Higher, Met::Yes),
-            ("p99 of look of love > +10%", Some((1.5, 1.6)), Verdict::Higher, Met::Absent),
+            ("p99 > +10%", Some((1.11, 1.3)), ChangeVerdict::Higher, ConditionOutcome::Yes),
+            ("p99 > +10%", Some((1.09, 1.3)), ChangeVerdict::Higher, ConditionOutcome::Unknown),
+            ("p99 > +10%", Some((0.95, 1.09)), ChangeVerdict::NoEvidence, ConditionOutcome::No),
+            ("p99 > +10%", Some((0.9, 1.2)), ChangeVerdict::NoEvidence, ConditionOutcome::Unknown),
+            ("p99 < -10%", Some((0.5, 0.89)), ChangeVerdict::Lower, ConditionOutcome::Yes),
+            ("p99 < -10%", Some((0.9, 1.2)), ChangeVerdict::NoEvidence, ConditionOutcome::No),
+            ("p99 > +10%", None, ChangeVerdict::NoEvidence, ConditionOutcome::Unknown),
+            ("p99 > +10%", Some((1.5, 1.6)), ChangeVerdict::TooFewRuns, ConditionOutcome::Unknown),
+            ("p99 > 100ms", None, ChangeVerdict::TooFewRuns, ConditionOutcome::Yes),
+            ("p99 > 125ms", None, ChangeVerdict::NoEvidence, ConditionOutcome::Unknown),
+            ("p99 > 200ms", None, ChangeVerdict::NoEvidence, ConditionOutcome::No),
+            ("p50 > +10%", Some((1.5, 1.6)), ChangeVerdict::Higher, ConditionOutcome::Absent),
+            ("p99 of pay > +10%", Some((1.5, 1.6)), ChangeVerdict::Higher, ConditionOutcome::Yes),
+            ("p99 of look of love > +10%", Some((1.5, 1.6)), ChangeVerdict::Higher, ConditionOutcome::Absent),
         ] {
             let it = parse(text, &operations()).expect(text);
             let it = it.judge(3, &cell(0.13, interval, verdict), Some("pay"));

@@ -2,31 +2,31 @@
 //!
 //! Every setting, build and machine as lines of path and value; what stands in one only, or otherwise, is a difference.
 
-use super::Side;
-use model::account::NodeAccount;
-use model::comparison::{Difference, Subject};
+use super::ComparedRun;
+use model::account::NodeInfo;
+use model::comparison::{Difference, DifferenceSubject};
 use model::plan::{
-    Attached, AttachedRole, Cache, Content, Entrance, Experiment, Feed, FeedOrder, FeedSource, Kind, Limits,
-    LoadModel, Node, PoolMode, Setup, Stage, Think, Work,
+    AttachedNode, AttachedRole, CacheState, Content, Experiment, Feed, FeedOrder, FeedSource, Limits,
+    LoadModel, Node, NodeKind, OperationKind, PoolMode, Setup, ThinkTime, Transport, UserStage,
 };
 use model::summary::QueryMode;
 use model::{Nanos, Spacing};
 
 /// Where and on what a run was measured.
 #[derive(Clone, Copy, Debug)]
-pub struct Stand<'a> {
+pub struct RunEnvironment<'a> {
     /// Keys and values, such as `processor`.
     pub machine: &'a [(String, String)],
     /// As they really were, by configuration.
-    pub nodes: &'a [NodeAccount],
+    pub nodes: &'a [NodeInfo],
     /// Version of pgdyno.
     pub program: &'a str,
 }
 
 /// One thing that might differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Line {
-    subject: Subject,
+struct Fact {
+    subject: DifferenceSubject,
     path: String,
     value: String,
 }
@@ -34,26 +34,26 @@ struct Line {
 /// Between two cells: what makes comparing them unfair first. `expected`: paths of what was changed on purpose, or of what
 /// is above it.
 pub fn differences(
-    base: (&Experiment, Stand<'_>, usize),
-    run: (&Experiment, Stand<'_>, usize),
+    base: (&Experiment, RunEnvironment<'_>, usize),
+    run: (&Experiment, RunEnvironment<'_>, usize),
     expected: &[String],
 ) -> Vec<Difference> {
-    let [base, run] = [base, run].map(|(experiment, stand, cell)| lines(experiment, stand, cell));
+    let [base, run] = [base, run].map(|(experiment, stand, cell)| facts(experiment, stand, cell));
     // A node that only one has is what is compared: its way and its limits make nothing unfair.
-    let has = |of: &[Line], node: &str| of.iter().any(|it| it.path.strip_suffix(".kind") == Some(node));
-    let new = |it: &Line| {
+    let has = |of: &[Fact], node: &str| of.iter().any(|it| it.path.strip_suffix(".kind") == Some(node));
+    let new = |it: &Fact| {
         let node = it.path.split('.').next().unwrap_or_default();
         has(&base, node) != has(&run, node)
     };
-    let mut paths: Vec<(Subject, &str)> = Vec::new();
+    let mut paths: Vec<(DifferenceSubject, &str)> = Vec::new();
     for it in base.iter().chain(&run) {
-        let subject = if new(it) { Subject::Setting } else { it.subject };
+        let subject = if new(it) { DifferenceSubject::Setting } else { it.subject };
         if !paths.contains(&(subject, it.path.as_str())) {
             paths.push((subject, &it.path));
         }
     }
-    let value = |of: &[Line], path: &str| of.iter().find(|it| it.path == path).map(|it| it.value.clone());
-    let one = |(subject, path): (Subject, &str)| {
+    let value = |of: &[Fact], path: &str| of.iter().find(|it| it.path == path).map(|it| it.value.clone());
+    let one = |(subject, path): (DifferenceSubject, &str)| {
         let (base, run) = (value(&base, path), value(&run, path));
         let on_purpose = |it: &String| {
             path.strip_prefix(it.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -69,14 +69,14 @@ pub fn differences(
         })
     };
     let mut all: Vec<Difference> = paths.into_iter().filter_map(one).collect();
-    all.sort_by_key(|it| (!it.unfair(), it.subject));
+    all.sort_by_key(|it| (!it.is_confounder(), it.subject));
     all
 }
 
 /// Of all pairs of cells; the same difference in several once.
-pub(super) fn beside(
-    base: &Side<'_>,
-    run: &Side<'_>,
+pub(super) fn cell_differences(
+    base: &ComparedRun<'_>,
+    run: &ComparedRun<'_>,
     pairs: &[(usize, usize)],
     expected: &[String],
 ) -> Vec<Difference> {
@@ -98,62 +98,62 @@ pub(super) fn beside(
             it.cells.clear();
         }
     }
-    all.sort_by_key(|it| (!it.unfair(), it.subject));
+    all.sort_by_key(|it| (!it.is_confounder(), it.subject));
     all
 }
 
-fn lines(experiment: &Experiment, stand: Stand<'_>, cell: usize) -> Vec<Line> {
+fn facts(experiment: &Experiment, stand: RunEnvironment<'_>, cell: usize) -> Vec<Fact> {
     let setup = &experiment.cells[cell].setup;
-    let mut all = Lines(Vec::new());
+    let mut all = FactList(Vec::new());
     setup.stack.nodes.iter().for_each(|it| all.node(it));
     all.limits("generator", &setup.stack.generator);
     // A stack can have changed in the midst of a run: then a node is there twice.
     for node in stand.nodes.iter().filter(|it| it.cells.contains(&cell)) {
-        all.really(node);
+        all.actual_node(node);
     }
-    for (key, value) in stand.machine.iter().filter(|it| tells(&it.0)) {
-        all.push(Subject::Machine, format!("machine.{key}"), value);
+    for (key, value) in stand.machine.iter().filter(|it| affects_figures(&it.0)) {
+        all.push(DifferenceSubject::Machine, format!("machine.{key}"), value);
     }
     all.dataset(setup);
     all.load(setup);
     for it in &setup.operations {
         let path = format!("operations.{}", it.name);
-        let work = match it.work {
-            Work::Script { .. } => "script",
-            Work::Http(_) => "http",
-            Work::Ammo => "ammo",
+        let work = match it.kind {
+            OperationKind::Script { .. } => "script",
+            OperationKind::Http(_) => "http",
+            OperationKind::Ammo => "ammo",
         };
-        all.push(Subject::Operation, format!("{path}.{work}"), it.text().trim());
+        all.push(DifferenceSubject::Operation, format!("{path}.{work}"), it.text().trim());
         match it.rate {
-            Some(rate) => all.push(Subject::Operation, format!("{path}.rate"), rate),
-            None => all.push(Subject::Operation, format!("{path}.weight"), it.weight),
+            Some(rate) => all.push(DifferenceSubject::Operation, format!("{path}.rate"), rate),
+            None => all.push(DifferenceSubject::Operation, format!("{path}.weight"), it.weight),
         }
-        all.some(Subject::Operation, format!("{path}.feed"), it.feed.as_ref());
-        all.some(Subject::Operation, format!("{path}.schedule"), it.schedule.as_ref());
-        if let Work::Http(steps) = &it.work {
+        all.push_some(DifferenceSubject::Operation, format!("{path}.feed"), it.feed.as_ref());
+        all.push_some(DifferenceSubject::Operation, format!("{path}.schedule"), it.schedule.as_ref());
+        if let OperationKind::Http(steps) = &it.kind {
             // Who expects less finds less that has failed.
             let expected: Vec<String> = steps.iter().map(|it| format!("{:?}", it.expect)).collect();
-            all.push(Subject::Operation, format!("{path}.expect"), expected.join("; "));
+            all.push(DifferenceSubject::Operation, format!("{path}.expect"), expected.join("; "));
         }
     }
     setup.feeds.iter().for_each(|it| all.feed(it));
-    all.push(Subject::Generator, "pgdyno".into(), stand.program);
-    all.push(Subject::Objective, "objectives".into(), setup.objectives.join("; "));
-    all.push(Subject::Objective, "stop".into(), setup.stop.join("; "));
+    all.push(DifferenceSubject::Generator, "pgdyno".into(), stand.program);
+    all.push(DifferenceSubject::Objective, "objectives".into(), setup.objectives.join("; "));
+    all.push(DifferenceSubject::Objective, "stop".into(), setup.stop_rules.join("; "));
     all.0
 }
 
 /// Whether the machine's figures may change with it: how many files may be open does not.
-fn tells(key: &str) -> bool {
+fn affects_figures(key: &str) -> bool {
     const IDLE: [&str; 2] = ["files", "ports"];
     !IDLE.iter().any(|it| key == *it || key.starts_with(&format!("{it}.")))
 }
 
-struct Lines(Vec<Line>);
+struct FactList(Vec<Fact>);
 
-impl Lines {
+impl FactList {
     #[expect(clippy::needless_pass_by_value, reason = "numbers and texts are given alike")]
-    fn push(&mut self, subject: Subject, path: String, value: impl ToString) {
+    fn push(&mut self, subject: DifferenceSubject, path: String, value: impl ToString) {
         let value = value.to_string();
         match self.0.iter_mut().find(|it| it.path == path) {
             // It was both.
@@ -161,11 +161,11 @@ impl Lines {
                 known.value += &format!(", {value}");
             }
             Some(_) => {}
-            None => self.0.push(Line { subject, path, value }),
+            None => self.0.push(Fact { subject, path, value }),
         }
     }
 
-    fn some(&mut self, subject: Subject, path: String, value: Option<impl ToString>) {
+    fn push_some(&mut self, subject: DifferenceSubject, path: String, value: Option<impl ToString>) {
         if let Some(it) = value {
             self.push(subject, path, it);
         }
@@ -174,60 +174,64 @@ impl Lines {
     fn node(&mut self, it: &Node) {
         let at = |key: &str| format!("{}.{key}", it.name);
         let product = match &it.kind {
-            Kind::Postgres(_) => "postgres",
-            Kind::PgBouncer(_) => "pgbouncer",
-            Kind::Odyssey(_) => "odyssey",
-            Kind::HaProxy(_) => "haproxy",
-            Kind::Service(_) => "service",
-            Kind::Attached(_) => "attached",
+            NodeKind::Postgres(_) => "postgres",
+            NodeKind::PgBouncer(_) => "pgbouncer",
+            NodeKind::Odyssey(_) => "odyssey",
+            NodeKind::HaProxy(_) => "haproxy",
+            NodeKind::Service(_) => "service",
+            NodeKind::Attached(_) => "attached",
         };
-        let is_server = matches!(it.kind, Kind::Postgres(_));
-        self.push(if is_server { Subject::Server } else { Subject::Setting }, at("kind"), product);
+        let is_server = matches!(it.kind, NodeKind::Postgres(_));
+        self.push(
+            if is_server { DifferenceSubject::Server } else { DifferenceSubject::Setting },
+            at("kind"),
+            product,
+        );
         // Of what is not ours, its address tells.
-        if !matches!(it.kind, Kind::Attached(_)) {
-            let entrance = match it.entrance {
-                Entrance::Unix => "unix",
-                Entrance::Tcp => "tcp",
-                Entrance::Tls => "tls",
+        if !matches!(it.kind, NodeKind::Attached(_)) {
+            let entrance = match it.transport {
+                Transport::Unix => "unix",
+                Transport::Tcp => "tcp",
+                Transport::Tls => "tls",
             };
-            self.push(Subject::Transport, at("entrance"), entrance);
+            self.push(DifferenceSubject::Transport, at("entrance"), entrance);
         }
         self.limits(&it.name, &it.limits);
-        let set = Subject::Setting;
+        let set = DifferenceSubject::Setting;
         let mut settings: &[(String, String)] = &[];
         match &it.kind {
-            Kind::Postgres(it) => {
-                self.some(Subject::Server, at("version"), it.version);
+            NodeKind::Postgres(it) => {
+                self.push_some(DifferenceSubject::Server, at("version"), it.version);
                 self.push(set, at("max_connections"), it.max_connections);
                 settings = &it.settings;
             }
-            Kind::PgBouncer(it) => {
-                self.push(set, at("mode"), mode(it.mode));
+            NodeKind::PgBouncer(it) => {
+                self.push(set, at("mode"), mode_name(it.mode));
                 self.push(set, at("size"), it.size);
                 self.push(set, at("max_client_conn"), it.max_client_conn);
                 settings = &it.settings;
             }
-            Kind::Odyssey(it) => {
-                self.push(set, at("mode"), mode(it.mode));
+            NodeKind::Odyssey(it) => {
+                self.push(set, at("mode"), mode_name(it.mode));
                 self.push(set, at("size"), it.size);
                 self.push(set, at("workers"), it.workers);
                 self.push(set, at("client_max"), it.client_max);
-                self.push(set, at("pool_timeout"), time(it.pool_timeout));
+                self.push(set, at("pool_timeout"), format_duration(it.pool_timeout));
                 settings = &it.settings;
             }
-            Kind::HaProxy(it) => {
-                self.some(set, at("maxconn"), it.maxconn);
-                self.push(set, at("queue_timeout"), time(it.queue_timeout));
-                self.some(set, at("check"), it.check.map(time));
-                self.some(set, at("retries"), it.retries);
+            NodeKind::HaProxy(it) => {
+                self.push_some(set, at("maxconn"), it.maxconn);
+                self.push(set, at("queue_timeout"), format_duration(it.queue_timeout));
+                self.push_some(set, at("check"), it.check.map(format_duration));
+                self.push_some(set, at("retries"), it.retries);
             }
-            Kind::Service(it) => {
+            NodeKind::Service(it) => {
                 self.push(set, at("command"), it.command.join(" "));
-                self.some(Subject::Transport, at("url"), it.url.as_ref());
+                self.push_some(DifferenceSubject::Transport, at("url"), it.url.as_ref());
                 self.push(set, at("copies"), it.copies);
                 settings = &it.env;
             }
-            Kind::Attached(Attached { dsn, admin, role, .. }) => {
+            NodeKind::Attached(AttachedNode { dsn, admin, role, .. }) => {
                 let role = match role {
                     AttachedRole::Postgres => "postgres",
                     AttachedRole::PgBouncer => "pgbouncer",
@@ -235,8 +239,8 @@ impl Lines {
                     AttachedRole::Balancer => "balancer",
                 };
                 self.push(set, at("role"), role);
-                self.push(Subject::Transport, at("dsn"), dsn);
-                self.some(set, at("admin"), admin.as_ref());
+                self.push(DifferenceSubject::Transport, at("dsn"), dsn);
+                self.push_some(set, at("admin"), admin.as_ref());
             }
         }
         for (key, value) in settings {
@@ -245,39 +249,40 @@ impl Lines {
     }
 
     /// As it was found when it ran.
-    fn really(&mut self, it: &NodeAccount) {
-        let subject = if it.kind == "postgres" { Subject::Server } else { Subject::Setting };
+    fn actual_node(&mut self, it: &NodeInfo) {
+        let subject =
+            if it.kind == "postgres" { DifferenceSubject::Server } else { DifferenceSubject::Setting };
         self.push(subject, format!("{}.build", it.name), &it.version);
-        self.some(subject, format!("{}.program", it.name), it.program.as_ref());
-        for limit in &it.not_applied {
+        self.push_some(subject, format!("{}.program", it.name), it.program.as_ref());
+        for limit in &it.unapplied_limits {
             let (limit, why) = limit.split_once(" is not limited: ").unwrap_or((limit, ""));
-            self.push(Subject::NotApplied, format!("{}.limits.{limit} not applied", it.name), why);
+            self.push(DifferenceSubject::NotApplied, format!("{}.limits.{limit} not applied", it.name), why);
         }
     }
 
     fn limits(&mut self, node: &str, it: &Limits) {
         let at = |key: &str| format!("{node}.limits.{key}");
-        self.some(Subject::Limit, at("cpu"), it.cpu);
-        self.some(Subject::Limit, at("memory"), it.memory.map(bytes));
-        self.some(Subject::Limit, at("read_iops"), it.read_iops);
-        self.some(Subject::Limit, at("write_iops"), it.write_iops);
-        self.some(Subject::Limit, at("read_bps"), it.read_bps.map(bytes));
-        self.some(Subject::Limit, at("write_bps"), it.write_bps.map(bytes));
+        self.push_some(DifferenceSubject::Limit, at("cpu"), it.cpu);
+        self.push_some(DifferenceSubject::Limit, at("memory"), it.memory.map(format_bytes));
+        self.push_some(DifferenceSubject::Limit, at("read_iops"), it.read_iops);
+        self.push_some(DifferenceSubject::Limit, at("write_iops"), it.write_iops);
+        self.push_some(DifferenceSubject::Limit, at("read_bps"), it.read_bps.map(format_bytes));
+        self.push_some(DifferenceSubject::Limit, at("write_bps"), it.write_bps.map(format_bytes));
         if !it.cpus.is_empty() {
             let cpus: Vec<String> = it.cpus.iter().map(u32::to_string).collect();
-            self.push(Subject::Limit, at("cpus"), cpus.join(","));
+            self.push(DifferenceSubject::Limit, at("cpus"), cpus.join(","));
         }
     }
 
     fn dataset(&mut self, setup: &Setup) {
         let Some(it) = &setup.dataset else { return };
         let mut push =
-            |key: &str, value: String| self.push(Subject::Dataset, format!("dataset.{key}"), value);
+            |key: &str, value: String| self.push(DifferenceSubject::Dataset, format!("dataset.{key}"), value);
         push("seed", it.seed.to_string());
         let cache = match it.cache {
-            Cache::Warm => "warm",
-            Cache::Cold => "cold",
-            Cache::AsIs => "as is",
+            CacheState::Warm => "warm",
+            CacheState::Cold => "cold",
+            CacheState::AsIs => "as is",
         };
         push("cache", cache.into());
         match &it.content {
@@ -298,7 +303,7 @@ impl Lines {
                     push(&at("indexes"), table.indexes.join("; "));
                     for column in &table.columns {
                         // How values are drawn has many forms, and any other one is another dataset.
-                        let drawn = (&column.sql_type, &column.generator, column.nulls);
+                        let drawn = (&column.sql_type, &column.generator, column.null_fraction);
                         push(&at(&format!("columns.{}", column.name)), format!("{drawn:?}"));
                     }
                 }
@@ -308,10 +313,10 @@ impl Lines {
 
     fn feed(&mut self, it: &Feed) {
         let mut push = |key: &str, value: String| {
-            self.push(Subject::Operation, format!("feeds.{}.{key}", it.name), value);
+            self.push(DifferenceSubject::Operation, format!("feeds.{}.{key}", it.name), value);
         };
         match &it.source {
-            FeedSource::File { path, form } => push("file", format!("{} ({form:?})", path.display())),
+            FeedSource::File { path, format: form } => push("file", format!("{} ({form:?})", path.display())),
             FeedSource::Query(sql) => push("sql", sql.trim().to_owned()),
             FeedSource::Rows(rows) => push("rows", format!("{rows:?}")),
         }
@@ -330,22 +335,23 @@ impl Lines {
 
     fn load(&mut self, setup: &Setup) {
         let it = &setup.load;
-        let mut push = |key: &str, value: String| self.push(Subject::Load, format!("load.{key}"), value);
+        let mut push =
+            |key: &str, value: String| self.push(DifferenceSubject::Load, format!("load.{key}"), value);
         match &it.model {
             LoadModel::Closed { clients, think } => {
                 push("model", "closed".into());
                 push("clients", clients.to_string());
-                push("think", time(*think));
+                push("think", format_duration(*think));
             }
             LoadModel::Users { stages, think, pacing, rate_max } => {
                 push("model", "closed".into());
                 match stages.as_slice() {
-                    [Stage { users, spawn_rate: None, .. }] => push("clients", users.to_string()),
-                    stages => push("users", stages.iter().map(stage).collect::<Vec<_>>().join(", ")),
+                    [UserStage { users, spawn_rate: None, .. }] => push("clients", users.to_string()),
+                    stages => push("users", stages.iter().map(format_stage).collect::<Vec<_>>().join(", ")),
                 }
-                push("think", thinking(*think));
+                push("think", format_think_time(*think));
                 if let Some(it) = pacing {
-                    push("pacing", time(*it));
+                    push("pacing", format_duration(*it));
                 }
                 if let Some(it) = rate_max {
                     push("max_rate", it.to_string());
@@ -360,9 +366,9 @@ impl Lines {
             }
         }
         if let Some(it) = it.duration {
-            push("duration", time(it));
+            push("duration", format_duration(it));
         }
-        push("warmup", time(it.warmup));
+        push("warmup", format_duration(it.warmup));
         push("threads", it.threads.to_string());
         let query_mode = match it.query_mode {
             QueryMode::Simple => "simple",
@@ -370,30 +376,30 @@ impl Lines {
             QueryMode::Prepared => "prepared",
         };
         push("query_mode", query_mode.into());
-        push("connect_each", it.connect_each.to_string());
+        push("connect_each", it.reconnect.to_string());
         if let Some(it) = it.timeout {
-            push("timeout", time(it));
+            push("timeout", format_duration(it));
         }
         push("max_tries", it.max_tries.to_string());
     }
 }
 
 /// `1000 at 50/s for 90s`.
-fn stage(it: &Stage) -> String {
+fn format_stage(it: &UserStage) -> String {
     let rate = it.spawn_rate.map_or(String::new(), |it| format!(" at {it}/s"));
-    format!("{}{rate} for {}", it.users, time(it.lasting))
+    format!("{}{rate} for {}", it.users, format_duration(it.duration))
 }
 
 /// As an experiment file has it.
-fn thinking(it: Think) -> String {
+fn format_think_time(it: ThinkTime) -> String {
     match it {
-        Think::Constant(it) => time(it),
-        Think::Exponential { mean } => format!("exponential({})", time(mean)),
-        Think::LogNormal { median, sigma } => format!("lognormal({}, {sigma})", time(median)),
+        ThinkTime::Constant(it) => format_duration(it),
+        ThinkTime::Exponential { mean } => format!("exponential({})", format_duration(mean)),
+        ThinkTime::LogNormal { median, sigma } => format!("lognormal({}, {sigma})", format_duration(median)),
     }
 }
 
-fn mode(it: PoolMode) -> &'static str {
+fn mode_name(it: PoolMode) -> &'static str {
     match it {
         PoolMode::Session => "session",
         PoolMode::Transaction => "transaction",
@@ -402,7 +408,7 @@ fn mode(it: PoolMode) -> &'static str {
 }
 
 /// As an experiment file has it: `1.5s`, `200ms`.
-fn time(it: Nanos) -> String {
+fn format_duration(it: Nanos) -> String {
     match it.0 {
         0 => "0s".to_owned(),
         ns if ns % 1_000_000_000 == 0 => format!("{}s", ns / 1_000_000_000),
@@ -412,7 +418,7 @@ fn time(it: Nanos) -> String {
 }
 
 /// As an experiment file has it: `400MB`, of 1024².
-fn bytes(it: u64) -> String {
+fn format_bytes(it: u64) -> String {
     let units = [("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10)];
     let whole = units.into_iter().find(|(_, size)| it >= *size && it.is_multiple_of(*size));
     whole.map_or_else(|| format!("{it}B"), |(unit, size)| format!("{}{unit}", it / size))
@@ -424,32 +430,32 @@ mod tests {
     use crate::finding::fixture::experiment;
     use model::plan::{Operation, PgBouncer};
 
-    fn node(version: &str, not_applied: &[&str], cells: &[usize]) -> NodeAccount {
-        NodeAccount {
+    fn node(version: &str, not_applied: &[&str], cells: &[usize]) -> NodeInfo {
+        NodeInfo {
             name: "postgres".into(),
             kind: "postgres".into(),
             version: version.into(),
             program: None,
-            entrance: "tcp".into(),
+            transport: "tcp".into(),
             limits: Limits::default(),
-            not_applied: not_applied.iter().map(|it| (*it).to_owned()).collect(),
+            unapplied_limits: not_applied.iter().map(|it| (*it).to_owned()).collect(),
             cells: cells.to_vec(),
             configuration: Vec::new(),
         }
     }
 
     fn pooler(mode: PoolMode, size: u32) -> Node {
-        let kind = Kind::PgBouncer(PgBouncer {
+        let kind = NodeKind::PgBouncer(PgBouncer {
             version: None,
             mode,
             size,
             max_client_conn: 100,
             settings: vec![("server_lifetime".into(), "60".into())],
         });
-        Node { name: "pooler".into(), kind, entrance: Entrance::Tcp, limits: Limits::default() }
+        Node { name: "pooler".into(), kind, transport: Transport::Tcp, limits: Limits::default() }
     }
 
-    type Change = fn(&mut Setup, &mut Vec<(String, String)>, &mut NodeAccount);
+    type Change = fn(&mut Setup, &mut Vec<(String, String)>, &mut NodeInfo);
 
     /// `! path base → run` of the second cell, `!` where it is unfair.
     #[track_caller]
@@ -464,14 +470,14 @@ mod tests {
         let nodes = [node_after.clone()];
         change(&mut other.cells[0].setup, &mut machine_after, &mut node_after);
         let nodes_after = [node_after];
-        let before = Stand { machine: &machine, nodes: &nodes, program: "0.1.0" };
-        let after = Stand { machine: &machine_after, nodes: &nodes_after, program: "0.1.0" };
+        let before = RunEnvironment { machine: &machine, nodes: &nodes, program: "0.1.0" };
+        let after = RunEnvironment { machine: &machine_after, nodes: &nodes_after, program: "0.1.0" };
         let all = differences((&one, before, 0), (&other, after, 0), &["load.clients".into()]);
         let line = |it: &Difference| {
             let told = |it: &Option<String>| it.clone().unwrap_or("-".into());
             format!(
                 "{}{} {} → {}",
-                if it.unfair() { "! " } else { "" },
+                if it.is_confounder() { "! " } else { "" },
                 it.path,
                 told(&it.base),
                 told(&it.run)
@@ -481,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_by_their_paths() {
+    fn names_settings_by_path() {
         check(|_, _, _| {}, &[]);
         check(
             |it, _, _| it.stack.nodes[0] = pooler(PoolMode::Transaction, 20),
@@ -489,11 +495,11 @@ mod tests {
         );
         check(
             |it, _, _| {
-                it.stack.nodes[0].entrance = Entrance::Unix;
+                it.stack.nodes[0].transport = Transport::Unix;
                 it.stack.nodes[0].limits.memory = Some(400 << 20);
                 it.load.warmup = Nanos::from_millis(1500);
                 it.load.model = LoadModel::Closed { clients: 77, think: Nanos::ZERO };
-                let Kind::PgBouncer(pooler) = &mut it.stack.nodes[0].kind else { return };
+                let NodeKind::PgBouncer(pooler) = &mut it.stack.nodes[0].kind else { return };
                 pooler.settings[0].1 = "90".into();
             },
             &[
@@ -518,12 +524,12 @@ mod tests {
     }
 
     #[test]
-    fn users_requests_and_feeds() {
+    fn compares_users_requests_and_feeds() {
         let second = Nanos::from_secs(1);
         let users = |stages: &[(u32, Option<f64>)], think, rate_max| LoadModel::Users {
             stages: stages
                 .iter()
-                .map(|it| Stage { users: it.0, spawn_rate: it.1, lasting: second })
+                .map(|it| UserStage { users: it.0, spawn_rate: it.1, duration: second })
                 .collect(),
             think,
             pacing: None,
@@ -534,8 +540,8 @@ mod tests {
         one.cells[0].setup.load.model = LoadModel::Closed { clients: 200, think: Nanos::ZERO };
         let mut other = one.clone();
         let setup = &mut other.cells[0].setup;
-        setup.load.model = users(&[(200, None)], Think::Exponential { mean: second }, Some(500.0));
-        let stand = Stand { machine: &[], nodes: &[], program: "" };
+        setup.load.model = users(&[(200, None)], ThinkTime::Exponential { mean: second }, Some(500.0));
+        let stand = RunEnvironment { machine: &[], nodes: &[], program: "" };
         let told = |one: &Experiment, other: &Experiment| {
             let all = differences((one, stand, 0), (other, stand, 0), &[]);
             let shown = |it: Option<String>| it.unwrap_or("-".into());
@@ -545,7 +551,7 @@ mod tests {
         };
         assert_eq!(told(&one, &other), ["load.think 0s → exponential(1s)", "load.max_rate - → 500"]);
         let setup = &mut other.cells[0].setup;
-        let think = Think::LogNormal { median: second, sigma: 0.5 };
+        let think = ThinkTime::LogNormal { median: second, sigma: 0.5 };
         setup.load.model = users(&[(10, Some(2.5)), (5, None)], think, None);
         assert_eq!(
             told(&one, &other),
@@ -562,7 +568,7 @@ mod tests {
             source: FeedSource::Query("SELECT 1 ".into()),
             columns: None,
             order,
-            of: None,
+            lookup_column: None,
         };
         setup.feeds = vec![of(FeedOrder::Sequential)];
         let mut changed = another.clone();
@@ -575,13 +581,13 @@ mod tests {
     }
 
     #[test]
-    fn machines_builds_and_what_was_not_applied() {
+    fn compares_machines_builds_and_unapplied_limits() {
         check(
             |it, machine, node| {
                 machine[0].1 = "6.12".into();
                 machine[1].1 = "4096".into();
                 node.version = "15.19".into();
-                node.not_applied = vec!["cpu is not limited: no right".into()];
+                node.unapplied_limits = vec!["cpu is not limited: no right".into()];
                 it.operations[0].weight += 1;
             },
             &[

@@ -21,63 +21,68 @@ pub(crate) mod student;
 pub(crate) mod tests;
 mod trial;
 
-pub use condition::{Condition, parse};
-pub use differ::{Stand, differences};
-pub use trial::{Bin, Counts, Gather, Group, Trial, Value, processors};
+pub use condition::{FailCondition, parse};
+pub use differ::{RunEnvironment, differences};
+pub use trial::{
+    BucketCounts, FigureValue, OperationFigures, TimeBin, TrialCollector, TrialFigures, processors,
+};
 
 use crate::repeats;
-use blocks::Resampled;
+use blocks::BootstrapEstimate;
 use model::comparison::{
-    Beside, Cell, Change, Comparison, Figure, Label, LeftOut, Level, Method, Metric, MetricKind, Source,
+    CellComparison, CellLabel, Change, Comparison, ExcludedTrial, Metric, MetricComparison, MetricEstimate,
+    MetricKind, RunComparison, RunRef, TestMethod,
 };
-use model::matrix::Verdict;
+use model::matrix::ChangeVerdict;
 use model::plan::Experiment;
-use student::{Moments, Spread, pooled, welch};
+use student::{MeanDifference, Moments, pooled, welch};
 
 /// One run, as far as it is compared.
 #[derive(Clone, Debug)]
-pub struct Side<'a> {
-    pub source: Source,
+pub struct ComparedRun<'a> {
+    pub source: RunRef,
     pub experiment: &'a Experiment,
-    pub stand: Stand<'a>,
+    pub stand: RunEnvironment<'a>,
     /// By cell of the experiment: valid trials, by repetition.
-    pub trials: Vec<Vec<Trial>>,
+    pub trials: Vec<Vec<TrialFigures>>,
     /// [`LeftOut::of_base`] is set here.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<ExcludedTrial>,
 }
 
 /// How it is compared.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted<'a> {
+pub struct CompareOptions<'a> {
     /// Blocks of seconds decide, however many trials there are.
     pub by_time: bool,
     /// Paths of differences that were made on purpose; such a path stands for all below it.
     pub expected: &'a [String],
-    pub conditions: &'a [Condition],
+    pub conditions: &'a [FailCondition],
     pub seed: u64,
 }
 
 /// With so few trials of either, ranks tell nothing.
-const RANKS: usize = 4;
+const RANK_TRIALS_MIN: usize = 4;
 /// The same of pairs.
-const PAIRS: usize = 6;
+const PAIRS_MIN: usize = 6;
 
 /// Each of `runs` beside `base`. Without any, the base's cells beside its baseline.
-pub fn compare(base: &Side<'_>, runs: &[Side<'_>], wanted: &Wanted<'_>) -> Comparison {
-    let beside = |run: &Side<'_>| beside(base, run, &counterparts(base.experiment, run.experiment), wanted);
-    let mut all: Vec<Beside> = runs.iter().map(beside).collect();
+pub fn compare(base: &ComparedRun<'_>, runs: &[ComparedRun<'_>], wanted: &CompareOptions<'_>) -> Comparison {
+    let beside = |run: &ComparedRun<'_>| {
+        compare_run(base, run, &matching_cells(base.experiment, run.experiment), wanted)
+    };
+    let mut all: Vec<RunComparison> = runs.iter().map(beside).collect();
     if runs.is_empty() {
         let baseline = base.experiment.baseline.unwrap_or_default();
         let others = (0..base.experiment.cells.len()).filter(|it| *it != baseline);
         let pairs: Vec<(usize, usize)> = others.map(|it| (baseline, it)).collect();
-        all.push(self::beside(base, base, &pairs, wanted));
+        all.push(self::compare_run(base, base, &pairs, wanted));
     }
     Comparison { base: base.source.clone(), runs: all, seed: wanted.seed }
 }
 
 /// Indices of cells that are the same in both: by label. Where each has but one, those.
-fn counterparts(base: &Experiment, run: &Experiment) -> Vec<(usize, usize)> {
-    let of = |label: &Label| run.cells.iter().position(|it| it.label == *label);
+fn matching_cells(base: &Experiment, run: &Experiment) -> Vec<(usize, usize)> {
+    let of = |label: &CellLabel| run.cells.iter().position(|it| it.label == *label);
     let same: Vec<(usize, usize)> =
         base.cells.iter().enumerate().filter_map(|(n, it)| Some((n, of(&it.label)?))).collect();
     match (same.is_empty(), base.cells.len(), run.cells.len()) {
@@ -86,15 +91,20 @@ fn counterparts(base: &Experiment, run: &Experiment) -> Vec<(usize, usize)> {
     }
 }
 
-fn beside(base: &Side<'_>, run: &Side<'_>, pairs: &[(usize, usize)], wanted: &Wanted<'_>) -> Beside {
+fn compare_run(
+    base: &ComparedRun<'_>,
+    run: &ComparedRun<'_>,
+    pairs: &[(usize, usize)],
+    wanted: &CompareOptions<'_>,
+) -> RunComparison {
     let within = std::ptr::eq(base, run);
     let mut cells = Vec::new();
-    let mut tested: Vec<Test> = Vec::new();
+    let mut tested: Vec<TestResult> = Vec::new();
     for (base_cell, run_cell) in pairs {
         let (a, b) = (&base.trials[*base_cell], &run.trials[*run_cell]);
         let (figures, tests) = figures(a, b, wanted);
-        let label = |side: &Side<'_>, cell: usize| side.experiment.cells[cell].label.clone();
-        cells.push(Cell { base: label(base, *base_cell), run: label(run, *run_cell), figures });
+        let label = |side: &ComparedRun<'_>, cell: usize| side.experiment.cells[cell].label.clone();
+        cells.push(CellComparison { base: label(base, *base_cell), run: label(run, *run_cell), figures });
         tested.extend(tests);
     }
     let all = cells.iter_mut().flat_map(|it| &mut it.figures);
@@ -107,42 +117,42 @@ fn beside(base: &Side<'_>, run: &Side<'_>, pairs: &[(usize, usize)], wanted: &Wa
             conditions.push(condition.judge(number, cell, only));
         }
     }
-    let without = |side: &Side<'_>, of: fn(&(usize, usize)) -> usize| -> Vec<Label> {
+    let without = |side: &ComparedRun<'_>, of: fn(&(usize, usize)) -> usize| -> Vec<CellLabel> {
         let known = |number: usize| pairs.iter().any(|it| of(it) == number);
         let cells = side.experiment.cells.iter().enumerate().filter(|it| !known(it.0) && !within);
         cells.map(|it| it.1.label.clone()).collect()
     };
-    let left_out = |side: &Side<'_>, of_base| {
+    let left_out = |side: &ComparedRun<'_>, of_base| {
         let all = side.left_out.clone().into_iter();
-        all.map(move |it| LeftOut { of_base, ..it }).collect::<Vec<_>>()
+        all.map(move |it| ExcludedTrial { from_base: of_base, ..it }).collect::<Vec<_>>()
     };
     let mut left = left_out(base, true);
     if !within {
         left.extend(left_out(run, false));
     }
-    Beside {
+    RunComparison {
         run: run.source.clone(),
-        differences: differ::beside(base, run, pairs, wanted.expected),
+        differences: differ::cell_differences(base, run, pairs, wanted.expected),
         only_base: without(base, |it| it.0),
         only_run: without(run, |it| it.1),
         cells,
-        left_out: left,
+        excluded: left,
         conditions,
     }
 }
 
 /// What speaks for a change.
 #[derive(Clone, Copy, Debug)]
-struct Test {
+struct TestResult {
     p: f64,
     higher: bool,
     /// The interval agrees.
-    holds: bool,
+    is_confirmed: bool,
 }
 
 /// One test by figure that has a p, in their order.
-fn decide(figures: Vec<&mut Figure>, tests: &[Test]) {
-    let compared = |it: &Test| repeats::Compared {
+fn decide(figures: Vec<&mut MetricComparison>, tests: &[TestResult]) {
+    let compared = |it: &TestResult| repeats::RatioEstimate {
         ratio: None,
         interval: None,
         p: it.p,
@@ -152,12 +162,16 @@ fn decide(figures: Vec<&mut Figure>, tests: &[Test]) {
     let verdicts = repeats::decide(&tests.iter().map(compared).collect::<Vec<_>>());
     let tested = figures.into_iter().filter(|it| it.p.is_some());
     for ((figure, test), verdict) in tested.zip(tests).zip(verdicts) {
-        figure.verdict = if test.holds { verdict } else { Verdict::NoEvidence };
+        figure.verdict = if test.is_confirmed { verdict } else { ChangeVerdict::NoEvidence };
     }
 }
 
 /// All that both have.
-fn figures(base: &[Trial], run: &[Trial], wanted: &Wanted<'_>) -> (Vec<Figure>, Vec<Test>) {
+fn figures(
+    base: &[TrialFigures],
+    run: &[TrialFigures],
+    wanted: &CompareOptions<'_>,
+) -> (Vec<MetricComparison>, Vec<TestResult>) {
     let pairs = pairs(base, run);
     let mut operations: Vec<Option<String>> = Vec::new();
     for group in base.iter().flat_map(|it| &it.groups) {
@@ -168,7 +182,7 @@ fn figures(base: &[Trial], run: &[Trial], wanted: &Wanted<'_>) -> (Vec<Figure>, 
     let (mut all, mut tests) = (Vec::new(), Vec::new());
     for operation in operations {
         for metric in Metric::ALL {
-            let both = Both { base, run, pairs: &pairs, metric, operation: operation.as_deref() };
+            let both = FigurePair { base, run, pairs: &pairs, metric, operation: operation.as_deref() };
             if let Some((figure, test)) = both.figure(wanted) {
                 all.push(figure);
                 tests.extend(test);
@@ -180,52 +194,53 @@ fn figures(base: &[Trial], run: &[Trial], wanted: &Wanted<'_>) -> (Vec<Figure>, 
 
 /// Indices of trials that were measured side by side; empty unless every pair ended before the next one began, or where
 /// they are too few to decide anything.
-fn pairs(base: &[Trial], run: &[Trial]) -> Vec<(usize, usize)> {
+fn pairs(base: &[TrialFigures], run: &[TrialFigures]) -> Vec<(usize, usize)> {
     let of = |repetition: u32| run.iter().position(|it| it.repetition == repetition);
     let all: Vec<(usize, usize)> =
         base.iter().enumerate().filter_map(|(n, it)| Some((n, of(it.repetition)?))).collect();
     let begun = |it: &(usize, usize)| [base[it.0].begun_ms, run[it.1].begun_ms];
     let apart = |it: &[(usize, usize)]| begun(&it[0]).iter().max() < begun(&it[1]).iter().min();
-    if all.len() >= PAIRS && all.windows(2).all(apart) { all } else { Vec::new() }
+    if all.len() >= PAIRS_MIN && all.windows(2).all(apart) { all } else { Vec::new() }
 }
 
 /// One figure of both, before anything is known of it.
-struct Both<'a> {
-    base: &'a [Trial],
-    run: &'a [Trial],
+struct FigurePair<'a> {
+    base: &'a [TrialFigures],
+    run: &'a [TrialFigures],
     pairs: &'a [(usize, usize)],
     metric: Metric,
     operation: Option<&'a str>,
 }
 
 /// A change in the measure in which it is computed, and what speaks for it.
-struct Found {
+struct ChangeEstimate {
     value: f64,
     interval: (f64, f64),
-    test: Option<Test>,
-    method: Method,
+    test: Option<TestResult>,
+    method: TestMethod,
 }
 
-impl Both<'_> {
+impl FigurePair<'_> {
     /// `None` where a side does not have it.
-    fn figure(&self, wanted: &Wanted<'_>) -> Option<(Figure, Option<Test>)> {
+    fn figure(&self, wanted: &CompareOptions<'_>) -> Option<(MetricComparison, Option<TestResult>)> {
         let [a, b] = [self.base, self.run].map(|it| self.values(it));
-        let (base, run) = (self.level(self.base, &a, wanted)?, self.level(self.run, &b, wanted)?);
+        let (base, run) =
+            (self.metric_level(self.base, &a, wanted)?, self.metric_level(self.run, &b, wanted)?);
         let (of_base, of_run) = (a.len() as u32, b.len() as u32);
-        let measured = |it: &[Value]| it.iter().all(|it| self.measure(it.value).is_finite());
+        let measured = |it: &[FigureValue]| it.iter().all(|it| self.to_scale(it.value).is_finite());
         let of_nothing = !(measured(&a) && measured(&b));
         let (change, method, test) = if of_nothing && !wanted.by_time {
-            self.of_nothing(&a, &b, wanted.seed)
+            self.zero_figure_change(&a, &b, wanted.seed)
         } else {
-            match self.found(&a, &b, wanted) {
+            match self.estimate_change(&a, &b, wanted) {
                 Some(it) => (self.change(it.value, Some(it.interval)), it.method, it.test),
                 None => {
-                    let value = self.measure(run.value) - self.measure(base.value);
-                    (self.change(value, None), Method::None { base: of_base, run: of_run }, None)
+                    let value = self.to_scale(run.value) - self.to_scale(base.value);
+                    (self.change(value, None), TestMethod::None { base: of_base, run: of_run }, None)
                 }
             }
         };
-        let figure = Figure {
+        let figure = MetricComparison {
             metric: self.metric,
             operation: self.operation.map(str::to_owned),
             base,
@@ -233,132 +248,150 @@ impl Both<'_> {
             change,
             method,
             p: test.map(|it| it.p),
-            verdict: Verdict::TooFewRuns,
+            verdict: ChangeVerdict::TooFewRuns,
         };
         Some((figure, test))
     }
 
-    fn values(&self, trials: &[Trial]) -> Vec<Value> {
+    fn values(&self, trials: &[TrialFigures]) -> Vec<FigureValue> {
         trials.iter().filter_map(|it| it.value(self.metric, self.operation)).collect()
     }
 
     /// Ratios are differences of logarithms; of shares the differences themselves count.
-    fn measure(&self, value: f64) -> f64 {
+    fn to_scale(&self, value: f64) -> f64 {
         if self.metric.kind() == MetricKind::Share { value } else { value.ln() }
     }
 
-    fn back(&self, measure: f64) -> f64 {
+    fn from_scale(&self, measure: f64) -> f64 {
         if self.metric.kind() == MetricKind::Share { measure } else { measure.exp() }
     }
 
     fn change(&self, value: f64, interval: Option<(f64, f64)>) -> Change {
-        let interval = interval.map(|(low, high)| (self.back(low), self.back(high)));
+        let interval = interval.map(|(low, high)| (self.from_scale(low), self.from_scale(high)));
         match self.metric.kind() {
             MetricKind::Share => Change::Difference { value, interval },
             _ => Change::Ratio { value: Some(value.exp()).filter(|it| it.is_finite()), interval },
         }
     }
 
-    fn moments(&self, values: &[Value]) -> Moments {
-        let measures: Vec<f64> = values.iter().map(|it| self.measure(it.value)).collect();
+    fn moments(&self, values: &[FigureValue]) -> Moments {
+        let measures: Vec<f64> = values.iter().map(|it| self.to_scale(it.value)).collect();
         let floor = values.iter().map(|it| it.floor).sum::<f64>() / values.len() as f64;
-        Moments::of(&measures, floor)
+        Moments::from_values(&measures, floor)
     }
 
-    fn resampled(&self, trials: &[Trial], seed: u64) -> Option<Resampled> {
+    fn resampled(&self, trials: &[TrialFigures], seed: u64) -> Option<BootstrapEstimate> {
         if self.metric.kind() == MetricKind::Processors {
             return None;
         }
-        let groups: Vec<&Group> = trials.iter().filter_map(|it| it.group(self.operation)).collect();
+        let groups: Vec<&OperationFigures> =
+            trials.iter().filter_map(|it| it.group(self.operation)).collect();
         blocks::resample(&groups, self.metric, seed)
     }
 
     /// `None` without values.
-    fn level(&self, trials: &[Trial], values: &[Value], wanted: &Wanted<'_>) -> Option<Level> {
+    fn metric_level(
+        &self,
+        trials: &[TrialFigures],
+        values: &[FigureValue],
+        wanted: &CompareOptions<'_>,
+    ) -> Option<MetricEstimate> {
         let plain: Vec<f64> = values.iter().map(|it| it.value).collect();
         let it = repeats::estimate(&plain)?;
-        let told = |it: (f64, f64)| (self.back(it.0), self.back(it.1));
+        let told = |it: (f64, f64)| (self.from_scale(it.0), self.from_scale(it.1));
         let interval = if wanted.by_time {
-            self.resampled(trials, wanted.seed).map(|it| told(it.spread().interval()))
-        } else if plain.len() >= PAIRS {
+            self.resampled(trials, wanted.seed).map(|it| told(it.to_spread().interval()))
+        } else if plain.len() >= PAIRS_MIN {
             // Fewer values cannot hold their median with 95 %.
             it.interval
-        } else if plain.len() > 1 && plain.iter().all(|it| self.measure(*it).is_finite()) {
+        } else if plain.len() > 1 && plain.iter().all(|it| self.to_scale(*it).is_finite()) {
             let it = self.moments(values);
             let error = (it.variance / it.count).sqrt();
-            Some(told(Spread { difference: it.mean, error, freedom: it.count - 1.0 }.interval()))
+            Some(told(
+                MeanDifference { difference: it.mean, error, degrees_of_freedom: it.count - 1.0 }.interval(),
+            ))
         } else {
             None
         };
-        Some(Level { value: it.median, interval, trials: it.runs })
+        Some(MetricEstimate { value: it.median, interval, trials: it.runs })
     }
 
-    fn found(&self, a: &[Value], b: &[Value], wanted: &Wanted<'_>) -> Option<Found> {
+    fn estimate_change(
+        &self,
+        a: &[FigureValue],
+        b: &[FigureValue],
+        wanted: &CompareOptions<'_>,
+    ) -> Option<ChangeEstimate> {
         if wanted.by_time || a.len() + b.len() < 3 {
             return self.by_time(wanted);
         }
         self.by_pairs().or_else(|| self.by_ranks(a, b)).or_else(|| {
             let spread = pooled(&self.moments(a), &self.moments(b))?;
-            let method = Method::FewTrials { base: a.len() as u32, run: b.len() as u32 };
+            let method = TestMethod::FewTrials { base: a.len() as u32, run: b.len() as u32 };
             Some(by_student(spread, method))
         })
     }
 
-    fn by_pairs(&self) -> Option<Found> {
-        let of = |trial: &Trial| trial.value(self.metric, self.operation);
+    fn by_pairs(&self) -> Option<ChangeEstimate> {
+        let of = |trial: &TrialFigures| trial.value(self.metric, self.operation);
         let both = self.pairs.iter().filter_map(|it| Some((of(&self.base[it.0])?, of(&self.run[it.1])?)));
-        let (a, b): (Vec<Value>, Vec<Value>) = both.unzip();
+        let (a, b): (Vec<FigureValue>, Vec<FigureValue>) = both.unzip();
         let differences: Vec<f64> =
-            a.iter().zip(&b).map(|(a, b)| self.measure(b.value) - self.measure(a.value)).collect();
-        let shift = ranks::of_pairs(&differences)?;
+            a.iter().zip(&b).map(|(a, b)| self.to_scale(b.value) - self.to_scale(a.value)).collect();
+        let shift = ranks::paired_shift(&differences)?;
         let floors = a.iter().zip(&b).map(|(a, b)| a.floor.hypot(b.floor)).sum::<f64>();
-        let it = Moments::of(&differences, floors / differences.len() as f64);
+        let it = Moments::from_values(&differences, floors / differences.len() as f64);
         let error = (it.variance / it.count).sqrt();
-        let spread = Spread { difference: it.mean, error, freedom: it.count - 1.0 };
-        Some(by_rank(shift, spread, Method::Pairs { pairs: differences.len() as u32 }))
+        let spread = MeanDifference { difference: it.mean, error, degrees_of_freedom: it.count - 1.0 };
+        Some(by_rank(shift, spread, TestMethod::Pairs { pairs: differences.len() as u32 }))
     }
 
-    fn by_ranks(&self, a: &[Value], b: &[Value]) -> Option<Found> {
-        if a.len().min(b.len()) < RANKS {
+    fn by_ranks(&self, a: &[FigureValue], b: &[FigureValue]) -> Option<ChangeEstimate> {
+        if a.len().min(b.len()) < RANK_TRIALS_MIN {
             return None;
         }
-        let measures = |it: &[Value]| it.iter().map(|it| self.measure(it.value)).collect::<Vec<_>>();
-        let shift = ranks::between(&measures(a), &measures(b))?;
+        let measures = |it: &[FigureValue]| it.iter().map(|it| self.to_scale(it.value)).collect::<Vec<_>>();
+        let shift = ranks::two_sample_shift(&measures(a), &measures(b))?;
         let spread = welch(&self.moments(a), &self.moments(b))?;
-        Some(by_rank(shift, spread, Method::Trials { base: a.len() as u32, run: b.len() as u32 }))
+        Some(by_rank(shift, spread, TestMethod::Trials { base: a.len() as u32, run: b.len() as u32 }))
     }
 
-    fn by_time(&self, wanted: &Wanted<'_>) -> Option<Found> {
+    fn by_time(&self, wanted: &CompareOptions<'_>) -> Option<ChangeEstimate> {
         let a = self.resampled(self.base, wanted.seed)?;
         let b = self.resampled(self.run, wanted.seed.wrapping_add(1))?;
-        let it = by_student(blocks::between(&a, &b), Method::Blocks { base: a.blocks, run: b.blocks });
+        let it = by_student(blocks::difference(&a, &b), TestMethod::Blocks { base: a.blocks, run: b.blocks });
         // Seconds of one trial of each do not tell what another trial would bring.
-        Some(if wanted.by_time { it } else { Found { test: None, ..it } })
+        Some(if wanted.by_time { it } else { ChangeEstimate { test: None, ..it } })
     }
 
     /// A side has a figure of 0, which no logarithm takes.
-    fn of_nothing(&self, a: &[Value], b: &[Value], seed: u64) -> (Change, Method, Option<Test>) {
-        let plain = |it: &[Value]| it.iter().map(|it| it.value).collect::<Vec<_>>();
+    fn zero_figure_change(
+        &self,
+        a: &[FigureValue],
+        b: &[FigureValue],
+        seed: u64,
+    ) -> (Change, TestMethod, Option<TestResult>) {
+        let plain = |it: &[FigureValue]| it.iter().map(|it| it.value).collect::<Vec<_>>();
         let (base, run) = (a.len() as u32, b.len() as u32);
-        let found = repeats::difference(&plain(a), &plain(b), seed);
+        let found = repeats::compare(&plain(a), &plain(b), seed);
         let change = |interval| Change::Ratio { value: found.and_then(|it| it.ratio), interval };
-        match found.filter(|_| a.len().min(b.len()) >= RANKS) {
+        match found.filter(|_| a.len().min(b.len()) >= RANK_TRIALS_MIN) {
             Some(it) => {
-                let test = Test { p: it.p, higher: it.higher, holds: true };
-                (change(it.interval), Method::Trials { base, run }, Some(test))
+                let test = TestResult { p: it.p, higher: it.higher, is_confirmed: true };
+                (change(it.interval), TestMethod::Trials { base, run }, Some(test))
             }
-            None => (change(None), Method::None { base, run }, None),
+            None => (change(None), TestMethod::None { base, run }, None),
         }
     }
 }
 
-fn by_student(it: Spread, method: Method) -> Found {
-    let test = Test { p: it.p(), higher: it.difference > 0.0, holds: true };
-    Found { value: it.difference, interval: it.interval(), test: Some(test), method }
+fn by_student(it: MeanDifference, method: TestMethod) -> ChangeEstimate {
+    let test = TestResult { p: it.p(), higher: it.difference > 0.0, is_confirmed: true };
+    ChangeEstimate { value: it.difference, interval: it.interval(), test: Some(test), method }
 }
 
-fn by_rank(it: ranks::Shift, spread: Spread, method: Method) -> Found {
+fn by_rank(it: ranks::ShiftEstimate, spread: MeanDifference, method: TestMethod) -> ChangeEstimate {
     let holds = it.interval.0 > 0.0 || it.interval.1 < 0.0;
-    let test = Test { p: spread.p(), higher: it.value > 0.0, holds };
-    Found { value: it.value, interval: it.interval, test: Some(test), method }
+    let test = TestResult { p: spread.p(), higher: it.value > 0.0, is_confirmed: holds };
+    ChangeEstimate { value: it.value, interval: it.interval, test: Some(test), method }
 }

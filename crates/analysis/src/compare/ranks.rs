@@ -6,7 +6,7 @@
 
 /// A shift and where it may lie.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Shift {
+pub struct ShiftEstimate {
     pub value: f64,
     /// Of 95 % at least.
     pub interval: (f64, f64),
@@ -15,51 +15,51 @@ pub struct Shift {
 /// Each side's share of what is left out.
 const TAIL: f64 = 0.025;
 /// Beyond so many values a normal distribution is as good.
-const EXACT: usize = 60;
+const EXACT_MAX: usize = 60;
 
 /// By how much `b` lies above `a`; `None` where so few can hold nothing with 95 %: it takes four of each.
-pub fn between(a: &[f64], b: &[f64]) -> Option<Shift> {
+pub fn two_sample_shift(a: &[f64], b: &[f64]) -> Option<ShiftEstimate> {
     let differences = a.iter().flat_map(|a| b.iter().map(move |b| b - a)).collect();
     let (n, m) = (a.len() as f64, b.len() as f64);
-    let beyond = if a.len() + b.len() > EXACT {
+    let beyond = if a.len() + b.len() > EXACT_MAX {
         (n * m / 2.0 - 1.96 * (n * m * (n + m + 1.0) / 12.0).sqrt()).floor() as usize
     } else {
         // Of all ways to choose b's ranks, those with the least sums.
-        let all = sums(a.len() + b.len(), Some(b.len()));
+        let all = rank_sum_counts(a.len() + b.len(), Some(b.len()));
         let least = b.len() * (b.len() + 1) / 2;
-        tail(&all[least.min(all.len())..], all.iter().sum())
+        tail_count(&all[least.min(all.len())..], all.iter().sum())
     };
-    within(differences, beyond)
+    trimmed_shift(differences, beyond)
 }
 
 /// By how much the second of each pair lies above the first: of their differences. It takes six of them.
-pub fn of_pairs(differences: &[f64]) -> Option<Shift> {
+pub fn paired_shift(differences: &[f64]) -> Option<ShiftEstimate> {
     let n = differences.len();
     let averages =
         (0..n).flat_map(|i| (i..n).map(move |j| f64::midpoint(differences[i], differences[j]))).collect();
-    let beyond = if n > EXACT {
+    let beyond = if n > EXACT_MAX {
         let n = n as f64;
         (n * (n + 1.0) / 4.0 - 1.96 * (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt()).floor() as usize
     } else {
-        let all = sums(n, None);
-        tail(&all, all.iter().sum())
+        let all = rank_sum_counts(n, None);
+        tail_count(&all, all.iter().sum())
     };
-    within(averages, beyond)
+    trimmed_shift(averages, beyond)
 }
 
 /// The middle of `values`, and what is left when `beyond` of them are cut off at either end.
-fn within(mut values: Vec<f64>, beyond: usize) -> Option<Shift> {
+fn trimmed_shift(mut values: Vec<f64>, beyond: usize) -> Option<ShiftEstimate> {
     if beyond == 0 {
         return None;
     }
     values.sort_by(f64::total_cmp);
     let last = values.len() - 1;
     let value = f64::midpoint(values[last / 2], values[last.div_ceil(2)]);
-    Some(Shift { value, interval: (values[beyond - 1], values[last + 1 - beyond]) })
+    Some(ShiftEstimate { value, interval: (values[beyond - 1], values[last + 1 - beyond]) })
 }
 
 /// How many choices of `size` of the ranks 1..=n have each sum; of any size when `None`.
-fn sums(n: usize, size: Option<usize>) -> Vec<f64> {
+fn rank_sum_counts(n: usize, size: Option<usize>) -> Vec<f64> {
     let most = n * (n + 1) / 2;
     let rows = size.unwrap_or(0);
     // By how many are chosen so far; one row where that does not matter.
@@ -80,7 +80,7 @@ fn sums(n: usize, size: Option<usize>) -> Vec<f64> {
 }
 
 /// How many of the least sums together are at most [`TAIL`] of all.
-fn tail(ways: &[f64], all: f64) -> usize {
+fn tail_count(ways: &[f64], all: f64) -> usize {
     let mut below = 0.0;
     ways.iter()
         .take_while(|it| {
@@ -96,41 +96,41 @@ mod tests {
 
     /// Critical values of tables: how many differences are cut off at either end.
     #[test]
-    fn critical_values() {
+    fn equals_published_critical_values() {
         // Hollander and Wolfe, table A.6; for 3 and 3 there is none.
         for (n, m, beyond) in [(3, 3, 0), (4, 4, 1), (5, 5, 3), (5, 8, 7), (10, 10, 24), (3, 6, 2)] {
-            let all = sums(n + m, Some(m));
-            assert_eq!(tail(&all[m * (m + 1) / 2..], all.iter().sum()), beyond, "{n} {m}");
+            let all = rank_sum_counts(n + m, Some(m));
+            assert_eq!(tail_count(&all[m * (m + 1) / 2..], all.iter().sum()), beyond, "{n} {m}");
         }
         // Table A.4 of the signed ranks.
         for (n, beyond) in [(5, 0), (6, 1), (8, 4), (10, 9), (20, 53)] {
-            let all = sums(n, None);
-            assert_eq!(tail(&all, all.iter().sum()), beyond, "{n}");
+            let all = rank_sum_counts(n, None);
+            assert_eq!(tail_count(&all, all.iter().sum()), beyond, "{n}");
         }
     }
 
     #[test]
     #[expect(clippy::approx_constant, reason = "it is a measurement")]
-    fn shifts() {
+    fn estimates_shifts_with_intervals() {
         let a = [1.0, 2.0, 3.0, 4.0];
-        let it = between(&a, &[11.0, 12.0, 13.0, 14.0]).expect("four of each are enough");
-        assert_eq!(it, Shift { value: 10.0, interval: (7.0, 13.0) });
-        assert_eq!(between(&a, &[1.0, 2.0]), None);
+        let it = two_sample_shift(&a, &[11.0, 12.0, 13.0, 14.0]).expect("four of each are enough");
+        assert_eq!(it, ShiftEstimate { value: 10.0, interval: (7.0, 13.0) });
+        assert_eq!(two_sample_shift(&a, &[1.0, 2.0]), None);
         // Hollander and Wolfe, 3.2: depression before and after; estimate -0.46, interval [-0.786, -0.01] of 96.1 %.
         let before = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30];
         let after = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29];
         let differences: Vec<f64> = after.iter().zip(&before).map(|(after, before)| after - before).collect();
-        let it = of_pairs(&differences).expect("nine pairs are enough");
+        let it = paired_shift(&differences).expect("nine pairs are enough");
         assert!((it.value + 0.46).abs() < 1e-9, "{it:?}");
         assert!((it.interval.0 + 0.786).abs() < 1e-9 && (it.interval.1 + 0.01).abs() < 1e-9, "{it:?}");
-        assert_eq!(of_pairs(&differences[..5]), None);
+        assert_eq!(paired_shift(&differences[..5]), None);
     }
 
     /// Beyond what is counted, the normal distribution goes on where counting ended.
     #[test]
-    fn many_values() {
+    fn normal_approximation_continues_exact_counts() {
         let a: Vec<f64> = (0..31).map(f64::from).collect();
-        let width = |n: usize| between(&a[..n], &a[..n]).expect("enough").interval;
+        let width = |n: usize| two_sample_shift(&a[..n], &a[..n]).expect("enough").interval;
         let (counted, normal) = (width(30), width(31));
         assert_eq!(counted.1, -counted.0, "nothing was shifted");
         assert!((normal.1 - counted.1).abs() <= 1.0, "{counted:?} {normal:?}");

@@ -5,63 +5,63 @@
 
 /// A difference of two means, the spread of that difference, and how well the spread is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spread {
+pub struct MeanDifference {
     pub difference: f64,
     /// Standard error, above 0.
     pub error: f64,
     /// Degrees of freedom, above 0.
-    pub freedom: f64,
+    pub degrees_of_freedom: f64,
 }
 
-impl Spread {
+impl MeanDifference {
     /// Of 95 %.
     pub fn interval(&self) -> (f64, f64) {
-        let half = critical(self.freedom) * self.error;
+        let half = critical_value(self.degrees_of_freedom) * self.error;
         (self.difference - half, self.difference + half)
     }
 
     /// Two-sided.
     pub fn p(&self) -> f64 {
-        beyond(self.difference / self.error, self.freedom)
+        two_sided_p(self.difference / self.error, self.degrees_of_freedom)
     }
 }
 
 /// Probability that a value of Student's distribution lies at least as far from 0 as `t`.
-pub fn beyond(t: f64, freedom: f64) -> f64 {
+pub fn two_sided_p(t: f64, freedom: f64) -> f64 {
     incomplete_beta(freedom / 2.0, 0.5, freedom / (freedom + t * t))
 }
 
 /// What 5 % of values lie beyond, at either side.
-pub fn critical(freedom: f64) -> f64 {
+pub fn critical_value(freedom: f64) -> f64 {
     // 12.7 for one degree of freedom; fewer, of a fraction, do not come here.
     let (mut low, mut high) = (0.0, 1e4);
     for _ in 0..80 {
         let middle = f64::midpoint(low, high);
-        if beyond(middle, freedom) > 0.05 { low = middle } else { high = middle }
+        if two_sided_p(middle, freedom) > 0.05 { low = middle } else { high = middle }
     }
     high
 }
 
 /// Both sides may have a spread of their own: Welch and Satterthwaite. `None` with fewer than two values of either.
-pub fn welch(a: &Moments, b: &Moments) -> Option<Spread> {
+pub fn welch(a: &Moments, b: &Moments) -> Option<MeanDifference> {
     if a.count < 2.0 || b.count < 2.0 {
         return None;
     }
     let (of_a, of_b) = (a.variance / a.count, b.variance / b.count);
     let sum = of_a + of_b;
     let freedom = sum * sum / (of_a * of_a / (a.count - 1.0) + of_b * of_b / (b.count - 1.0));
-    Some(Spread { difference: b.mean - a.mean, error: sum.sqrt(), freedom })
+    Some(MeanDifference { difference: b.mean - a.mean, error: sum.sqrt(), degrees_of_freedom: freedom })
 }
 
 /// Both sides have the same spread: few values of one borrow it from the other. `None` with fewer than three together.
-pub fn pooled(a: &Moments, b: &Moments) -> Option<Spread> {
+pub fn pooled(a: &Moments, b: &Moments) -> Option<MeanDifference> {
     let freedom = a.count + b.count - 2.0;
     if freedom < 1.0 {
         return None;
     }
     let variance = ((a.count - 1.0) * a.variance + (b.count - 1.0) * b.variance) / freedom;
     let error = (variance * (1.0 / a.count + 1.0 / b.count)).sqrt();
-    Some(Spread { difference: b.mean - a.mean, error, freedom })
+    Some(MeanDifference { difference: b.mean - a.mean, error, degrees_of_freedom: freedom })
 }
 
 /// What is known of some values.
@@ -75,7 +75,7 @@ pub struct Moments {
 
 impl Moments {
     /// `floor`: the least deviation that single values can have, however alike they look; above 0. At least one value.
-    pub fn of(values: &[f64], floor: f64) -> Moments {
+    pub fn from_values(values: &[f64], floor: f64) -> Moments {
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
         let squares: f64 = values.iter().map(|it| (it - mean).powi(2)).sum();
@@ -90,13 +90,13 @@ fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     }
     let front = (ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.ln() + b * (1.0 - x).ln()).exp();
     if x < (a + 1.0) / (a + b + 2.0) {
-        front * fraction(a, b, x) / a
+        front * continued_fraction(a, b, x) / a
     } else {
-        1.0 - front * fraction(b, a, 1.0 - x) / b
+        1.0 - front * continued_fraction(b, a, 1.0 - x) / b
     }
 }
 
-fn fraction(a: f64, b: f64, x: f64) -> f64 {
+fn continued_fraction(a: f64, b: f64, x: f64) -> f64 {
     let apart = |it: f64| if it.abs() < 1e-300 { 1e-300 } else { it };
     let (mut c, mut d) = (1.0, 1.0 / apart(1.0 - (a + b) * x / (a + 1.0)));
     let mut h = d;
@@ -138,37 +138,41 @@ mod tests {
 
     /// Source: tables of Student's distribution, two-sided 5 %.
     #[test]
-    fn critical_values() {
+    fn equals_published_critical_values() {
         for (freedom, t) in
             [(1.0, 12.7062), (2.0, 4.3027), (4.0, 2.7764), (8.0, 2.3060), (30.0, 2.0423), (1e6, 1.9600)]
         {
-            assert!((critical(freedom) - t).abs() < 1e-4, "{freedom}: {}", critical(freedom));
-            assert!((beyond(t, freedom) - 0.05).abs() < 1e-5, "{freedom}");
+            assert!((critical_value(freedom) - t).abs() < 1e-4, "{freedom}: {}", critical_value(freedom));
+            assert!((two_sided_p(t, freedom) - 0.05).abs() < 1e-5, "{freedom}");
         }
-        assert_eq!(beyond(0.0, 3.0), 1.0);
+        assert_eq!(two_sided_p(0.0, 3.0), 1.0);
     }
 
     /// Student's own: "The Probable Error of a Mean" (1908), extra sleep by two drugs. Welch: t 1.8608, 17.776 degrees of
     /// freedom, p 0.07939, interval [-0.2055, 3.3655], as R's `t.test(extra ~ group, data = sleep)` prints it.
     #[test]
-    fn two_drugs() {
+    fn equals_students_example() {
         let a = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
         let b = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
-        let [a, b] = [a, b].map(|it| Moments::of(&it, 1e-9));
+        let [a, b] = [a, b].map(|it| Moments::from_values(&it, 1e-9));
         let it = welch(&a, &b).expect("there are enough");
-        assert!((it.freedom - 17.776).abs() < 1e-3 && (it.p() - 0.07939).abs() < 1e-5, "{it:?} {}", it.p());
+        assert!(
+            (it.degrees_of_freedom - 17.776).abs() < 1e-3 && (it.p() - 0.07939).abs() < 1e-5,
+            "{it:?} {}",
+            it.p()
+        );
         let (low, high) = it.interval();
         assert!((low + 0.2055).abs() < 1e-4 && (high - 3.3655).abs() < 1e-4, "{low} {high}");
         // The same with equal variances: p 0.07919.
         let it = pooled(&a, &b).expect("there are enough");
-        assert!((it.p() - 0.07919).abs() < 1e-5 && it.freedom == 18.0, "{it:?}");
+        assert!((it.p() - 0.07919).abs() < 1e-5 && it.degrees_of_freedom == 18.0, "{it:?}");
     }
 
     #[test]
     fn too_few_values_have_no_spread() {
-        let [one, two] = [&[1.0][..], &[1.0, 1.1]].map(|it| Moments::of(it, 1e-9));
+        let [one, two] = [&[1.0][..], &[1.0, 1.1]].map(|it| Moments::from_values(it, 1e-9));
         assert_eq!((welch(&one, &two), pooled(&one, &one)), (None, None));
-        assert_eq!(pooled(&one, &two).map(|it| it.freedom), Some(1.0));
-        assert_eq!(Moments::of(&[2.0; 3], 0.1).variance, 0.1 * 0.1, "none is that exact");
+        assert_eq!(pooled(&one, &two).map(|it| it.degrees_of_freedom), Some(1.0));
+        assert_eq!(Moments::from_values(&[2.0; 3], 0.1).variance, 0.1 * 0.1, "none is that exact");
     }
 }

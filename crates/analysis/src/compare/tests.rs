@@ -4,17 +4,17 @@
 //! time; `PGDYNO_PROOF_ROUNDS=1000 cargo test --release -p analysis comparisons -- --nocapture` makes a thousand comparisons
 //! of each kind and prints the tables.
 
-use super::trial::{Bin, Counts, Group, Trial, bucket};
+use super::trial::{BucketCounts, OperationFigures, TimeBin, TrialFigures, bucket};
 use super::*;
 use model::comparison::Metric;
 use model::{Nanos, PerSecond};
 
 /// Numbers of a seed.
-pub struct Draw(crate::strategy::Chance);
+pub struct TestRng(crate::strategy::SplitMix64);
 
-impl Draw {
-    pub fn new(seed: u64) -> Draw {
-        Draw(crate::strategy::Chance(seed))
+impl TestRng {
+    pub fn new(seed: u64) -> TestRng {
+        TestRng(crate::strategy::SplitMix64(seed))
     }
 
     pub fn uniform(&mut self) -> f64 {
@@ -36,7 +36,7 @@ impl Draw {
 
 /// An invented system: what its logarithms scatter by.
 #[derive(Clone, Copy, Debug)]
-struct System {
+struct SimulatedSystem {
     /// From trial to trial.
     trials: f64,
     /// From second to second, and how much of it stays in the next.
@@ -50,11 +50,12 @@ struct System {
     heavy: bool,
 }
 
-const QUIET: System = System { trials: 0.0, seconds: 0.05, stays: 0.0, drift: 0.0, wear: 0.0, heavy: false };
+const QUIET: SimulatedSystem =
+    SimulatedSystem { trials: 0.0, seconds: 0.05, stays: 0.0, drift: 0.0, wear: 0.0, heavy: false };
 
 /// How it is measured.
 #[derive(Clone, Copy, Debug)]
-struct Measure {
+struct TrialDesign {
     base: u32,
     run: u32,
     seconds: usize,
@@ -66,7 +67,7 @@ struct Measure {
 /// Requests of one second.
 const RATE: usize = 100;
 
-impl System {
+impl SimulatedSystem {
     /// `slow`: how many times as long everything takes.
     fn trial(
         &self,
@@ -75,9 +76,9 @@ impl System {
         slow: f64,
         seconds: usize,
         begun_ms: u64,
-        draw: &mut Draw,
-    ) -> Trial {
-        let noise = |draw: &mut Draw| if self.heavy { draw.heavy() } else { draw.normal() };
+        draw: &mut TestRng,
+    ) -> TrialFigures {
+        let noise = |draw: &mut TestRng| if self.heavy { draw.heavy() } else { draw.normal() };
         let of_trial = self.trials * noise(draw) + self.wear * at;
         let fresh = (1.0 - self.stays * self.stays).sqrt();
         let mut state = draw.normal();
@@ -101,12 +102,12 @@ impl System {
             let errors = (0..delivered).filter(|_| draw.uniform() < 0.01).count() as u64;
             all.extend(times);
             let executed = delivered + errors;
-            bins.push(Bin {
+            bins.push(TimeBin {
                 delivered,
                 errors,
                 executed,
-                response: Counts(response),
-                service: Counts::default(),
+                response: BucketCounts(response),
+                service: BucketCounts::default(),
             });
         }
         all.sort_unstable();
@@ -115,8 +116,8 @@ impl System {
             (beyond >= 10).then(|| Nanos(all[all.len() - beyond - 1]))
         };
         let [p50, p90, p99, p999] = [0.5, 0.9, 0.99, 0.999].map(quantile);
-        let sum = |of: fn(&Bin) -> u64| bins.iter().map(of).sum::<u64>();
-        let group = Group {
+        let sum = |of: fn(&TimeBin) -> u64| bins.iter().map(of).sum::<u64>();
+        let group = OperationFigures {
             operation: None,
             tps: PerSecond(sum(|it| it.delivered) as f64 / seconds as f64),
             errors: (sum(|it| it.errors), sum(|it| it.executed)),
@@ -124,12 +125,12 @@ impl System {
             bins,
             bin: 1.0,
         };
-        Trial { repetition, begun_ms, groups: vec![group], processors: [None; 3] }
+        TrialFigures { repetition, begun_ms, groups: vec![group], processors: [None; 3] }
     }
 
     /// One comparison; the run takes `slow` times as long.
-    fn compared(&self, how: Measure, slow: f64, seed: u64) -> Vec<Figure> {
-        let draw = &mut Draw::new(seed);
+    fn compared(&self, how: TrialDesign, slow: f64, seed: u64) -> Vec<MetricComparison> {
+        let draw = &mut TestRng::new(seed);
         let mut both = [Vec::new(), Vec::new()];
         let trials = how.base.max(how.run);
         for repetition in 0..trials {
@@ -148,7 +149,7 @@ impl System {
                 }
             }
         }
-        let wanted = Wanted { by_time: how.by_time, seed, ..Wanted::default() };
+        let wanted = CompareOptions { by_time: how.by_time, seed, ..CompareOptions::default() };
         let (mut figures, tests) = figures(&both[0], &both[1], &wanted);
         decide(figures.iter_mut().collect(), &tests);
         figures
@@ -157,7 +158,7 @@ impl System {
 
 /// What came of many comparisons.
 #[derive(Clone, Debug, Default)]
-struct Tally {
+struct ComparisonTally {
     of: u32,
     /// Comparisons that claim anything.
     claims: u32,
@@ -167,15 +168,22 @@ struct Tally {
     held: Vec<(Metric, u32, u32)>,
 }
 
-impl Tally {
-    fn of(system: System, how: Measure, slow: f64, comparisons: u32, seed: u64) -> Tally {
-        let mut tally = Tally { of: comparisons, ..Tally::default() };
+impl ComparisonTally {
+    fn measure(
+        system: SimulatedSystem,
+        how: TrialDesign,
+        slow: f64,
+        comparisons: u32,
+        seed: u64,
+    ) -> ComparisonTally {
+        let mut tally = ComparisonTally { of: comparisons, ..ComparisonTally::default() };
         for n in 0..u64::from(comparisons) {
             let figures = system.compared(how, slow, seed.wrapping_mul(1_000_003) + n);
-            let claims = |it: &Figure| matches!(it.verdict, Verdict::Higher | Verdict::Lower);
+            let claims =
+                |it: &MetricComparison| matches!(it.verdict, ChangeVerdict::Higher | ChangeVerdict::Lower);
             tally.claims += u32::from(figures.iter().any(claims));
             let p99 = figures.iter().find(|it| it.metric == Metric::P99);
-            tally.seen += u32::from(p99.is_some_and(|it| it.verdict == Verdict::Higher));
+            tally.seen += u32::from(p99.is_some_and(|it| it.verdict == ChangeVerdict::Higher));
             for it in &figures {
                 let Some((low, high)) = it.change.interval() else { continue };
                 let truth = match it.metric {
@@ -200,40 +208,44 @@ impl Tally {
     }
 }
 
-const fn trials(each: u32) -> Measure {
-    Measure { base: each, run: each, seconds: 20, by_time: false, alternating: false }
+const fn trials(each: u32) -> TrialDesign {
+    TrialDesign { base: each, run: each, seconds: 20, by_time: false, alternating: false }
 }
 
-const fn seconds(seconds: usize) -> Measure {
-    Measure { base: 1, run: 1, seconds, by_time: true, alternating: false }
+const fn seconds(seconds: usize) -> TrialDesign {
+    TrialDesign { base: 1, run: 1, seconds, by_time: true, alternating: false }
 }
 
-const VARYING: System = System { trials: 0.02, stays: 0.6, ..QUIET };
+const VARYING: SimulatedSystem = SimulatedSystem { trials: 0.02, stays: 0.6, ..QUIET };
 
 /// Every kind of system and of measuring.
-const CASES: [(&str, System, Measure); 14] = [
+const CASES: [(&str, SimulatedSystem, TrialDesign); 14] = [
     ("5 + 5 trials, 2 % apart", VARYING, trials(5)),
-    ("5 + 5 trials, heavy tails", System { heavy: true, ..VARYING }, trials(5)),
+    ("5 + 5 trials, heavy tails", SimulatedSystem { heavy: true, ..VARYING }, trials(5)),
     ("4 + 4 trials", VARYING, trials(4)),
     ("10 + 10 trials", VARYING, trials(10)),
     (
         "8 + 8 alternating, machine drifts by 10 %",
-        System { wear: 0.1, ..VARYING },
-        Measure { alternating: true, ..trials(8) },
+        SimulatedSystem { wear: 0.1, ..VARYING },
+        TrialDesign { alternating: true, ..trials(8) },
     ),
-    ("6 + 6 alternating", VARYING, Measure { alternating: true, ..trials(6) }),
+    ("6 + 6 alternating", VARYING, TrialDesign { alternating: true, ..trials(6) }),
     ("3 + 3 trials", VARYING, trials(3)),
-    ("2 + 2 trials, heavy tails", System { heavy: true, ..VARYING }, trials(2)),
-    ("1 + 5 trials", VARYING, Measure { base: 5, run: 1, ..trials(5) }),
-    ("1 + 1 trial, 3 % apart", System { trials: 0.03, ..VARYING }, Measure { by_time: false, ..seconds(60) }),
+    ("2 + 2 trials, heavy tails", SimulatedSystem { heavy: true, ..VARYING }, trials(2)),
+    ("1 + 5 trials", VARYING, TrialDesign { base: 5, run: 1, ..trials(5) }),
+    (
+        "1 + 1 trial, 3 % apart",
+        SimulatedSystem { trials: 0.03, ..VARYING },
+        TrialDesign { by_time: false, ..seconds(60) },
+    ),
     ("60 s by time, independent", QUIET, seconds(60)),
-    ("120 s by time, correlation 0.7", System { stays: 0.7, ..QUIET }, seconds(120)),
-    ("120 s by time, heavy tails, 0.5", System { stays: 0.5, heavy: true, ..QUIET }, seconds(120)),
-    ("120 s by time, drift of 10 %, 0.3", System { stays: 0.3, drift: 0.1, ..QUIET }, seconds(120)),
+    ("120 s by time, correlation 0.7", SimulatedSystem { stays: 0.7, ..QUIET }, seconds(120)),
+    ("120 s by time, heavy tails, 0.5", SimulatedSystem { stays: 0.5, heavy: true, ..QUIET }, seconds(120)),
+    ("120 s by time, drift of 10 %, 0.3", SimulatedSystem { stays: 0.3, drift: 0.1, ..QUIET }, seconds(120)),
 ];
 
 /// A line of the table.
-fn line(name: &str, it: &Tally) -> String {
+fn line(name: &str, it: &ComparisonTally) -> String {
     let metrics = [Metric::Tps, Metric::P50, Metric::P90, Metric::P99, Metric::Errors];
     let coverage =
         metrics.map(|metric| it.coverage(metric).map_or("-".into(), |it| format!("{:.1}", 100.0 * it)));
@@ -254,7 +266,7 @@ fn rounds() -> Option<u32> {
 }
 
 #[test]
-fn comparisons_of_equals_claim_hardly_anything() {
+fn comparisons_of_equal_systems_rarely_show_a_difference() {
     println!("{HEADING}");
     let rounds = rounds();
     for (number, (name, system, how)) in CASES.into_iter().enumerate() {
@@ -263,7 +275,7 @@ fn comparisons_of_equals_claim_hardly_anything() {
         }
         let of = rounds.unwrap_or(12);
         let seed = 500 + number as u64;
-        let it = Tally::of(system, how, 1.0, of, seed);
+        let it = ComparisonTally::measure(system, how, 1.0, of, seed);
         println!("{}", line(name, &it));
         // At most 5 %; of few, three deviations more.
         let most = f64::from(of) * 0.05 + if of < 1000 { 3.0 * (f64::from(of) * 0.0475).sqrt() } else { 0.0 };
@@ -276,10 +288,10 @@ fn comparisons_of_equals_claim_hardly_anything() {
 }
 
 #[test]
-fn comparisons_see_large_effects_but_never_in_single_trials() {
+fn comparisons_detect_large_effects_but_never_in_single_trials() {
     for number in SHARE {
         let (name, system, how) = CASES[number];
-        let it = Tally::of(system, how, 1.5, 4, 300 + number as u64);
+        let it = ComparisonTally::measure(system, how, 1.5, 4, 300 + number as u64);
         let single = how.base + how.run == 2 && !how.by_time;
         assert_eq!(it.seen, if single { 0 } else { 4 }, "{name}");
         assert!(!single || it.claims == 0, "nothing tells how far single trials are apart");
@@ -288,7 +300,7 @@ fn comparisons_see_large_effects_but_never_in_single_trials() {
     println!("power: share of comparisons that call p99 higher, %         +5 %  +10 %  +20 %");
     for (number, (name, system, how)) in CASES.into_iter().enumerate() {
         let power = [1.05, 1.1, 1.2].map(|slow| {
-            let it = Tally::of(system, how, slow, rounds.div_ceil(3), 900 + number as u64);
+            let it = ComparisonTally::measure(system, how, slow, rounds.div_ceil(3), 900 + number as u64);
             format!("{:>7.0}", 100.0 * f64::from(it.seen) / f64::from(it.of))
         });
         println!("{name:<55} {}", power.concat());

@@ -6,32 +6,32 @@
 use crate::finding::{TrialFacts, host};
 use crate::outage;
 use model::comparison::Metric;
-use model::{Cell, Interval, Latency, Nanos, Outage, PerSecond, Tick};
+use model::{Interval, LatencyHistogram, Nanos, Outage, PerSecond, ScriptCounts, Tick};
 
 /// More stretches of time than this are joined, two by two.
-const MOST: usize = 600;
+const BINS_MAX: usize = 600;
 
 /// One valid trial.
 #[derive(Clone, Debug, Default)]
-pub struct Trial {
+pub struct TrialFigures {
     /// From 0.
     pub repetition: u32,
     /// Unix time in milliseconds.
     pub begun_ms: u64,
     /// All operations together first, then each where there are several.
-    pub groups: Vec<Group>,
+    pub groups: Vec<OperationFigures>,
     /// Used by the generator, by what stands before PostgreSQL, and by PostgreSQL.
     pub processors: [Option<f64>; 3],
 }
 
 /// As [`Trial::processors`].
 pub fn processors(trial: &TrialFacts<'_>) -> [Option<f64>; 3] {
-    [host::generator(trial), host::before(trial), host::server(trial)]
+    [host::generator_processors(trial), host::upstream_processors(trial), host::server_processors(trial)]
 }
 
 /// What came of one operation in one trial, or of all.
 #[derive(Clone, Debug, Default)]
-pub struct Group {
+pub struct OperationFigures {
     /// Of all together when `None`.
     pub operation: Option<String>,
     pub tps: PerSecond,
@@ -41,36 +41,36 @@ pub struct Group {
     /// lower bounds where arrivals were not answered, or an outage kept users from arriving.
     pub times: [Option<Nanos>; 5],
     /// In order of time, of equal length.
-    pub bins: Vec<Bin>,
+    pub bins: Vec<TimeBin>,
     /// Seconds that each stands for.
     pub bin: f64,
 }
 
 /// A stretch of time.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Bin {
+pub struct TimeBin {
     /// Ended well within the window.
     pub delivered: u64,
     pub errors: u64,
     /// Arrivals.
     pub executed: u64,
-    pub response: Counts,
-    pub service: Counts,
+    pub response: BucketCounts,
+    pub service: BucketCounts,
 }
 
 /// A distribution in short: the fine bucket of each duration and how often it is there, ascending. A bucket is at most 0.4 %
 /// wide.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Counts(pub Vec<(u16, u32)>);
+pub struct BucketCounts(pub Vec<(u16, u32)>);
 
 /// Bucket of arrivals without an answer: an hour, the longest time that a histogram holds.
-const LONGEST: u16 = 41 * FINE as u16 + 163;
+const UNANSWERED_BUCKET: u16 = 41 * BUCKETS_PER_OCTAVE as u16 + 163;
 
 /// Buckets of one octave.
-const FINE: u64 = 256;
+const BUCKETS_PER_OCTAVE: u64 = 256;
 
-impl Counts {
-    fn of(it: &Latency) -> Counts {
+impl BucketCounts {
+    fn from_histogram(it: &LatencyHistogram) -> BucketCounts {
         let mut all: Vec<(u16, u32)> = Vec::new();
         for (value, count) in it.counts() {
             let (bucket, count) = (bucket(value), u32::try_from(count).unwrap_or(u32::MAX));
@@ -79,10 +79,10 @@ impl Counts {
                 _ => all.push((bucket, count)),
             }
         }
-        Counts(all)
+        BucketCounts(all)
     }
 
-    fn add(&mut self, other: &Counts) {
+    fn add(&mut self, other: &BucketCounts) {
         let mut sum = Vec::with_capacity(self.0.len() + other.0.len());
         let (mut a, mut b) = (self.0.iter().peekable(), other.0.iter().peekable());
         loop {
@@ -105,42 +105,46 @@ impl Counts {
 pub(super) fn bucket(value: Nanos) -> u16 {
     let value = value.0.max(1);
     let octave = u64::from(value.ilog2());
-    let part = if octave >= 8 { (value >> (octave - 8)) - FINE } else { (value << (8 - octave)) - FINE };
-    (octave * FINE + part) as u16
+    let part = if octave >= 8 {
+        (value >> (octave - 8)) - BUCKETS_PER_OCTAVE
+    } else {
+        (value << (8 - octave)) - BUCKETS_PER_OCTAVE
+    };
+    (octave * BUCKETS_PER_OCTAVE + part) as u16
 }
 
 /// Where a bucket begins, nanoseconds.
-pub fn begin(bucket: u16) -> f64 {
-    let (octave, part) = (bucket / FINE as u16, bucket % FINE as u16);
-    f64::from(octave).exp2() * (1.0 + f64::from(part) / FINE as f64)
+pub fn bucket_start(bucket: u16) -> f64 {
+    let (octave, part) = (bucket / BUCKETS_PER_OCTAVE as u16, bucket % BUCKETS_PER_OCTAVE as u16);
+    f64::from(octave).exp2() * (1.0 + f64::from(part) / BUCKETS_PER_OCTAVE as f64)
 }
 
 /// Takes a trial's ticks, one after the other.
 #[derive(Debug)]
-pub struct Gather {
+pub struct TrialCollector {
     names: Vec<String>,
     whole: Interval,
     /// By operation.
-    bins: Vec<Vec<Bin>>,
+    bins: Vec<Vec<TimeBin>>,
     /// Ticks that one bin stands for, and those that the last one has.
     each: usize,
     filled: usize,
     /// Twice as many bins are joined.
-    most: usize,
+    bins_max: usize,
     /// Of all whole ticks.
-    lasting: f64,
+    seconds: f64,
     ticks: usize,
 }
 
-impl Gather {
+impl TrialCollector {
     /// `names`: of the operations, in the order of the intervals' cells.
-    pub fn new(names: Vec<String>) -> Gather {
+    pub fn new(names: Vec<String>) -> TrialCollector {
         let whole = Interval::new(&vec![0; names.len()]);
         let bins = vec![Vec::new(); names.len()];
-        Gather { names, whole, bins, each: 1, filled: 0, most: MOST, lasting: 0.0, ticks: 0 }
+        TrialCollector { names, whole, bins, each: 1, filled: 0, bins_max: BINS_MAX, seconds: 0.0, ticks: 0 }
     }
 
-    pub fn tick(&mut self, tick: &Tick) {
+    pub fn push(&mut self, tick: &Tick) {
         let it = &tick.interval;
         self.whole.merge(it);
         let lasting = (it.to - it.from).as_secs_f64();
@@ -148,10 +152,10 @@ impl Gather {
         if lasting < 0.5 {
             return;
         }
-        self.lasting += lasting;
+        self.seconds += lasting;
         self.ticks += 1;
         let new = self.filled == 0;
-        for (bins, cell) in self.bins.iter_mut().zip(&it.cells) {
+        for (bins, cell) in self.bins.iter_mut().zip(&it.scripts) {
             let bin = bin(cell);
             match bins.last_mut() {
                 Some(last) if !new => last.add(&bin),
@@ -159,17 +163,17 @@ impl Gather {
             }
         }
         self.filled = (self.filled + 1) % self.each;
-        if self.filled == 0 && self.bins.first().is_some_and(|it| it.len() == 2 * self.most) {
-            self.bins.iter_mut().for_each(join);
+        if self.filled == 0 && self.bins.first().is_some_and(|it| it.len() == 2 * self.bins_max) {
+            self.bins.iter_mut().for_each(merge_pairs);
             self.each *= 2;
         }
     }
 
     /// `window`: from the first intended start to the end of the window. `outages`: of the trial's summary.
-    pub fn finish(self, window: Nanos, outages: &[Outage]) -> Vec<Group> {
-        let bin = if self.ticks == 0 { 0.0 } else { self.lasting / self.ticks as f64 * self.each as f64 };
-        let mut all_cells = Interval::new(&[0]).cells.remove(0);
-        self.whole.cells.iter().for_each(|it| all_cells.merge(it));
+    pub fn finish(self, window: Nanos, outages: &[Outage]) -> Vec<OperationFigures> {
+        let bin = if self.ticks == 0 { 0.0 } else { self.seconds / self.ticks as f64 * self.each as f64 };
+        let mut all_cells = Interval::new(&[0]).scripts.remove(0);
+        self.whole.scripts.iter().for_each(|it| all_cells.merge(it));
         let mut of_all = self.bins.first().cloned().unwrap_or_default();
         for bins in self.bins.iter().skip(1) {
             of_all.iter_mut().zip(bins).for_each(|(sum, it)| sum.add(it));
@@ -177,7 +181,7 @@ impl Gather {
         let window = (window, outages);
         let mut groups = vec![group(None, &all_cells, window, of_all, bin)];
         if self.names.len() > 1 {
-            let each = self.names.into_iter().zip(&self.whole.cells).zip(self.bins);
+            let each = self.names.into_iter().zip(&self.whole.scripts).zip(self.bins);
             groups.extend(each.map(|((name, cell), bins)| group(Some(name), cell, window, bins, bin)));
         }
         // A last bin that is shorter than the others would look like a slow one.
@@ -189,8 +193,8 @@ impl Gather {
 }
 
 /// Two by two.
-fn join(bins: &mut Vec<Bin>) {
-    let mut joined: Vec<Bin> = Vec::with_capacity(bins.len() / 2);
+fn merge_pairs(bins: &mut Vec<TimeBin>) {
+    let mut joined: Vec<TimeBin> = Vec::with_capacity(bins.len() / 2);
     for (n, bin) in std::mem::take(bins).into_iter().enumerate() {
         match joined.last_mut() {
             Some(last) if n % 2 == 1 => last.add(&bin),
@@ -200,22 +204,25 @@ fn join(bins: &mut Vec<Bin>) {
     *bins = joined;
 }
 
-fn bin(it: &Cell) -> Bin {
-    let mut response = Counts::of(&it.response);
+fn bin(it: &ScriptCounts) -> TimeBin {
+    let mut response = BucketCounts::from_histogram(&it.response);
     if it.unanswered() > 0 {
-        response.add(&Counts(vec![(LONGEST, u32::try_from(it.unanswered()).unwrap_or(u32::MAX))]));
+        response.add(&BucketCounts(vec![(
+            UNANSWERED_BUCKET,
+            u32::try_from(it.unanswered()).unwrap_or(u32::MAX),
+        )]));
     }
-    Bin {
+    TimeBin {
         delivered: it.ok.saturating_sub(it.late),
         errors: it.arrivals() - it.ok,
         executed: it.arrivals(),
         response,
-        service: Counts::of(&it.service),
+        service: BucketCounts::from_histogram(&it.service),
     }
 }
 
-impl Bin {
-    fn add(&mut self, other: &Bin) {
+impl TimeBin {
+    fn add(&mut self, other: &TimeBin) {
         self.delivered += other.delivered;
         self.errors += other.errors;
         self.executed += other.executed;
@@ -226,20 +233,20 @@ impl Bin {
 
 fn group(
     operation: Option<String>,
-    it: &Cell,
+    it: &ScriptCounts,
     (window, outages): (Nanos, &[Outage]),
-    bins: Vec<Bin>,
+    bins: Vec<TimeBin>,
     bin: f64,
-) -> Group {
+) -> OperationFigures {
     let seconds = window.as_secs_f64();
     let delivered = it.ok.saturating_sub(it.late) as f64;
     let longest = window.max(it.response.max().unwrap_or_default());
     let [p50, p90, p99, p999] = [0.5, 0.9, 0.99, 0.999].map(|q| {
-        let beyond = model::is_unanswered(q, it.response.count(), it.unanswered());
-        let seen = it.response.quantile_with(q, it.unanswered()).or(beyond.then_some(longest))?;
-        Some(seen.max(outage::wait(outages, window, q)))
+        let beyond = model::is_quantile_unanswered(q, it.response.count(), it.unanswered());
+        let seen = it.response.quantile_with_unanswered(q, it.unanswered()).or(beyond.then_some(longest))?;
+        Some(seen.max(outage::wait_quantile(outages, window, q)))
     });
-    Group {
+    OperationFigures {
         operation,
         tps: PerSecond(if seconds > 0.0 { delivered / seconds } else { 0.0 }),
         errors: (it.arrivals() - it.ok, it.arrivals()),
@@ -251,7 +258,7 @@ fn group(
 
 /// A figure of one trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Value {
+pub struct FigureValue {
     pub value: f64,
     /// How far it deviates by how it is counted alone.
     pub floor: f64,
@@ -260,9 +267,9 @@ pub struct Value {
 /// Three digits of a histogram, as a part of the value.
 const PRECISION: f64 = 5e-4;
 
-impl Trial {
+impl TrialFigures {
     /// `None` where it was not measured, or cannot be told.
-    pub fn value(&self, metric: Metric, operation: Option<&str>) -> Option<Value> {
+    pub fn value(&self, metric: Metric, operation: Option<&str>) -> Option<FigureValue> {
         let group = self.group(operation)?;
         let value = match metric {
             Metric::Tps => group.tps.0,
@@ -276,19 +283,19 @@ impl Trial {
                 let of = executed as f64;
                 // One more or less is chance.
                 let floor = (errors.max(1) as f64).sqrt() / of;
-                return (executed > 0).then_some(Value { value: errors as f64 / of, floor });
+                return (executed > 0).then_some(FigureValue { value: errors as f64 / of, floor });
             }
-            Metric::GeneratorCpu | Metric::BeforeCpu | Metric::ServerCpu if operation.is_some() => {
+            Metric::GeneratorCpu | Metric::PoolerCpu | Metric::ServerCpu if operation.is_some() => {
                 return None;
             }
             Metric::GeneratorCpu => self.processors[0]?,
-            Metric::BeforeCpu => self.processors[1]?,
+            Metric::PoolerCpu => self.processors[1]?,
             Metric::ServerCpu => self.processors[2]?,
         };
-        Some(Value { value, floor: PRECISION })
+        Some(FigureValue { value, floor: PRECISION })
     }
 
-    pub fn group(&self, operation: Option<&str>) -> Option<&Group> {
+    pub fn group(&self, operation: Option<&str>) -> Option<&OperationFigures> {
         self.groups.iter().find(|it| it.operation.as_deref() == operation)
     }
 }
@@ -301,22 +308,22 @@ mod tests {
     fn tick(second: u64, millis: u64, count: u64) -> Tick {
         let mut interval = Interval::new(&[0, 0]);
         (interval.from, interval.to) = (Nanos::from_secs(second), Nanos::from_secs(second + 1));
-        interval.cells[0].ok = count;
-        (0..count).for_each(|_| interval.cells[0].response.record(Nanos::from_millis(millis)));
-        interval.cells[1].failed.add_other(1);
+        interval.scripts[0].ok = count;
+        (0..count).for_each(|_| interval.scripts[0].response.record(Nanos::from_millis(millis)));
+        interval.scripts[1].failed.add_other(1);
         Tick { second, interval, in_flight: 0, samples: Vec::new() }
     }
 
-    fn gathered(ticks: u64) -> Vec<Group> {
-        let mut gather = Gather { most: 10, ..Gather::new(vec!["a".into(), "b".into()]) };
-        (0..ticks).for_each(|second| gather.tick(&tick(second, 1 + second % 3, 20)));
+    fn gathered(ticks: u64) -> Vec<OperationFigures> {
+        let mut gather = TrialCollector { bins_max: 10, ..TrialCollector::new(vec!["a".into(), "b".into()]) };
+        (0..ticks).for_each(|second| gather.push(&tick(second, 1 + second % 3, 20)));
         gather.finish(Nanos::from_secs(ticks), &[])
     }
 
     #[test]
-    fn figures_and_bins_of_each_operation() {
+    fn collects_figures_and_bins_of_each_operation() {
         let groups = gathered(18);
-        let line = |it: &Group| {
+        let line = |it: &OperationFigures| {
             let (times, bins) =
                 (it.times.map(|it| it.map_or(0.0, Nanos::as_millis_f64).round()), it.bins.len());
             format!("{:?} {} {:?} {times:?} {bins} of {} s", it.operation, it.tps.0, it.errors, it.bin)
@@ -333,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn hours_are_no_more_than_minutes() {
+    fn joins_bins_of_long_trials() {
         for (ticks, bins, seconds) in [(19, 19, 1.0), (20, 10, 2.0), (61, 15, 4.0), (200, 12, 16.0)] {
             let it = &gathered(ticks)[0];
             assert_eq!((it.bins.len(), it.bin), (bins, seconds), "{ticks}");
@@ -343,24 +350,24 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shorter_than_a_second_is_none() {
-        let mut gather = Gather::new(vec!["a".into(), "b".into()]);
-        gather.tick(&tick(0, 1, 5));
+    fn ignores_ticks_shorter_than_a_second() {
+        let mut gather = TrialCollector::new(vec!["a".into(), "b".into()]);
+        gather.push(&tick(0, 1, 5));
         let mut late = tick(1, 1, 3);
         late.interval.to = Nanos(1_010_000_000);
-        gather.tick(&late);
+        gather.push(&late);
         let it = &gather.finish(Nanos::from_secs(1), &[])[1];
         assert_eq!((it.bins.len(), it.errors), (1, (0, 8)));
     }
 
     #[test]
-    fn buckets_begin_where_their_values_are() {
+    fn bucket_starts_are_not_above_their_values() {
         for value in [1, 2, 3, 255, 256, 257, 1000, 123_456, 1_000_000, 59_999_999_999, 3_600_000_000_000] {
-            let begin = begin(bucket(Nanos(value)));
+            let begin = bucket_start(bucket(Nanos(value)));
             assert!(begin <= value as f64 && value as f64 <= begin * 1.004, "{value} {begin}");
         }
-        let mut a = Counts(vec![(1, 2), (5, 1)]);
-        a.add(&Counts(vec![(0, 1), (5, 3), (9, 1)]));
+        let mut a = BucketCounts(vec![(1, 2), (5, 1)]);
+        a.add(&BucketCounts(vec![(0, 1), (5, 3), (9, 1)]));
         assert_eq!(a.0, [(0, 1), (1, 2), (5, 4), (9, 1)]);
     }
 }

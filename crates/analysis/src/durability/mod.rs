@@ -12,56 +12,65 @@ mod tests;
 mod writes;
 
 use crate::replication;
-use model::durability::{Conclusion, Doubt, EXAMPLES, Entry, Found, History, Key, Kind, LedgerEnd, Verdict};
-use promises::Promises;
-use readings::Readings;
+use model::durability::{
+    Anomaly, AnomalyKind, Conclusion, DurabilityHistory, DurabilityVerdict, EXAMPLES, InconclusiveReason,
+    LedgerEnd, LedgerEntry, WriteKey,
+};
+use promises::PromiseHistory;
+use readings::TrustedReads;
 use std::collections::BTreeMap;
-use survey::Survey;
-use writes::Writes;
+use survey::LedgerSurvey;
+use writes::WriteJudge;
 
 /// What the ledger's entries, which `entries` gives anew at each call, and the rest of the evidence come to.
-pub fn judge<I: Iterator<Item = Entry>>(history: &History, entries: impl Fn() -> I) -> Verdict {
-    let survey = Survey::of(history, entries());
-    let readings = Readings::of(history, &survey);
+pub fn judge<I: Iterator<Item = LedgerEntry>>(
+    history: &DurabilityHistory,
+    entries: impl Fn() -> I,
+) -> DurabilityVerdict {
+    let survey = LedgerSurvey::from_entries(history, entries());
+    let readings = TrustedReads::new(history, &survey);
     let closed = history.end == Some(LedgerEnd::Closed);
-    let mut found = Findings::default();
-    readings.flickers(&mut found);
-    readings.strangers(&mut found, &survey, closed);
+    let mut found = Anomalies::default();
+    readings.find_flickers(&mut found);
+    readings.find_phantoms(&mut found, &survey, closed);
     let wrong = history.promotions.iter().filter(|it| !replication::is_safe(it)).count() as u64;
-    found.add_many(Kind::WrongPromotion, wrong, None);
-    let mut writes = Writes::new(&readings, &survey, Promises::of(history, &survey), &history.faults);
+    found.add_many(AnomalyKind::WrongPromotion, wrong, None);
+    let mut writes =
+        WriteJudge::new(&readings, &survey, PromiseHistory::new(history, &survey), &history.faults);
     for entry in entries() {
-        if let Entry::Ended(attempt) = entry {
-            writes.see(&attempt, &mut found);
+        if let LedgerEntry::Completed(attempt) = entry {
+            writes.add_attempt(&attempt, &mut found);
         }
     }
     let written = writes.finish(closed, &mut found);
 
     let mut doubts = readings.doubts.clone();
     doubts.extend(&survey.doubts);
-    doubts.extend(ends(history.end));
-    let counted = |count, doubt: fn(u64) -> Doubt| (count > 0).then(|| doubt(count));
-    doubts.extend(counted(written.younger, |count| Doubt::YoungerThanReadings { count }));
-    doubts.extend(counted(written.unpromised, |count| Doubt::PromiseUnknown { count }));
-    doubts.extend(counted(written.missing, |writes| Doubt::LedgerHasGaps { writes }));
+    doubts.extend(end_doubt(history.end));
+    let counted = |count, doubt: fn(u64) -> InconclusiveReason| (count > 0).then(|| doubt(count));
+    doubts.extend(counted(written.younger, |count| InconclusiveReason::NewerThanReadBacks { count }));
+    doubts.extend(counted(written.unpromised, |count| InconclusiveReason::PromiseUnknown { count }));
+    doubts.extend(counted(written.missing, |writes| InconclusiveReason::LedgerHasGaps { writes }));
     doubts.extend(counted(survey.contradictions + written.contradictions, |entries| {
-        Doubt::LedgerContradictsItself { entries }
+        InconclusiveReason::LedgerContradictsItself { entries }
     }));
-    doubts.extend((found.count(Kind::LostAmbiguous) > 0).then_some(Doubt::LostWhilePromiseChanged));
+    doubts.extend(
+        (found.count(AnomalyKind::LostAmbiguous) > 0).then_some(InconclusiveReason::LostWhilePromiseChanged),
+    );
     doubts.extend(match history.control {
-        None => Some(Doubt::NoControl),
-        Some(it) => (it.lost == 0).then_some(Doubt::ControlLostNothing),
+        None => Some(InconclusiveReason::NoControl),
+        Some(it) => (it.lost == 0).then_some(InconclusiveReason::ControlLostNothing),
     });
-    let findings = found.list();
-    Verdict {
+    let findings = found.into_list();
+    DurabilityVerdict {
         conclusion: conclude(&findings, &doubts),
         counts: written.counts,
         recovery_point: written.recovery_point,
-        outages: survey.pulse.outages(&history.faults, history.over),
+        outages: survey.acknowledgements.outages(&history.faults, history.load_ended),
         failovers: survey.failovers,
-        bound: bound(survey.failovers),
+        bound: loss_probability_bound(survey.failovers),
         clock_steps_us: survey.clock_steps_us.clone(),
-        findings,
+        anomalies: findings,
         doubts,
     }
 }
@@ -69,12 +78,12 @@ pub fn judge<I: Iterator<Item = Entry>>(history: &History, entries: impl Fn() ->
 /// Upper bound, at 95 %, of the probability that one failover loses something, when none of `failovers` did.
 ///
 /// With probability p for each, all n pass with (1 − p)ⁿ; the bound is the p at which that is 5 %. 1 without any.
-pub fn bound(failovers: u32) -> f64 {
+pub fn loss_probability_bound(failovers: u32) -> f64 {
     if failovers == 0 { 1.0 } else { 1.0 - 0.05_f64.powf(1.0 / f64::from(failovers)) }
 }
 
 /// A violation is one whatever else is in doubt, unless the evidence for it contradicts itself.
-pub(crate) fn conclude(findings: &[Found], doubts: &[Doubt]) -> Conclusion {
+pub(crate) fn conclude(findings: &[Anomaly], doubts: &[InconclusiveReason]) -> Conclusion {
     if !is_sound(doubts) {
         Conclusion::Unknown
     } else if findings.iter().any(|it| it.kind.is_violation()) {
@@ -87,30 +96,32 @@ pub(crate) fn conclude(findings: &[Found], doubts: &[Doubt]) -> Conclusion {
 }
 
 /// Whether the evidence can be believed as far as it goes.
-pub(crate) fn is_sound(doubts: &[Doubt]) -> bool {
-    let undermines = |it: &Doubt| matches!(it, Doubt::LedgerContradictsItself { .. } | Doubt::SeveralSystems);
+pub(crate) fn is_sound(doubts: &[InconclusiveReason]) -> bool {
+    let undermines = |it: &InconclusiveReason| {
+        matches!(it, InconclusiveReason::LedgerContradictsItself { .. } | InconclusiveReason::MultipleSystems)
+    };
     !doubts.iter().any(undermines)
 }
 
-fn ends(end: Option<LedgerEnd>) -> Option<Doubt> {
+fn end_doubt(end: Option<LedgerEnd>) -> Option<InconclusiveReason> {
     match end {
         Some(LedgerEnd::Closed) => None,
-        Some(LedgerEnd::Torn { bytes }) => Some(Doubt::LedgerTorn { bytes }),
-        Some(LedgerEnd::Open) | None => Some(Doubt::LedgerOpen),
+        Some(LedgerEnd::Torn { bytes }) => Some(InconclusiveReason::LedgerTorn { bytes }),
+        Some(LedgerEnd::Open) | None => Some(InconclusiveReason::LedgerOpen),
     }
 }
 
 /// What was found so far.
 #[derive(Debug, Default)]
-struct Findings(BTreeMap<Kind, (u64, Vec<Key>)>);
+struct Anomalies(BTreeMap<AnomalyKind, (u64, Vec<WriteKey>)>);
 
-impl Findings {
-    fn add(&mut self, kind: Kind, key: Option<Key>) {
+impl Anomalies {
+    fn add(&mut self, kind: AnomalyKind, key: Option<WriteKey>) {
         self.add_many(kind, 1, key);
     }
 
     /// `count` more, of which these are examples.
-    fn add_many(&mut self, kind: Kind, count: u64, examples: impl IntoIterator<Item = Key>) {
+    fn add_many(&mut self, kind: AnomalyKind, count: u64, examples: impl IntoIterator<Item = WriteKey>) {
         if count > 0 {
             let (known, keys) = self.0.entry(kind).or_default();
             *known += count;
@@ -119,11 +130,11 @@ impl Findings {
         }
     }
 
-    fn count(&self, kind: Kind) -> u64 {
+    fn count(&self, kind: AnomalyKind) -> u64 {
         self.0.get(&kind).map_or(0, |it| it.0)
     }
 
-    fn list(self) -> Vec<Found> {
-        self.0.into_iter().map(|(kind, (count, examples))| Found { kind, count, examples }).collect()
+    fn into_list(self) -> Vec<Anomaly> {
+        self.0.into_iter().map(|(kind, (count, examples))| Anomaly { kind, count, examples }).collect()
     }
 }

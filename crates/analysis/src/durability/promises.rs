@@ -1,22 +1,22 @@
 //! What had been promised for a write when it was acknowledged?
 
-use super::survey::Survey;
+use super::survey::LedgerSurvey;
 use model::Nanos;
-use model::durability::{Attempt, History, Kind, Promise, Server};
+use model::durability::{AnomalyKind, DurabilityHistory, Promise, ServerInstance, WriteAttempt};
 
 /// What each server promised, and since when.
 #[derive(Debug)]
-pub(super) struct Promises<'a> {
+pub(super) struct PromiseHistory<'a> {
     /// In the order of time.
-    all: Vec<(Nanos, &'a Server, &'a Promise)>,
-    survey: &'a Survey,
+    all: Vec<(Nanos, &'a ServerInstance, &'a Promise)>,
+    survey: &'a LedgerSurvey,
 }
 
 /// Of all that may have been in force, the weakest and the strongest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Strength {
+pub(super) enum PromiseStrength {
     /// It outlives the primary.
-    Outlives,
+    Replicated,
     /// On the primary's disk, or further, but no more than that for sure.
     Local,
     None,
@@ -29,17 +29,17 @@ pub(super) enum Strength {
 /// A change takes effect in each session at its own time: what was in force this long before or after counts as well.
 pub(super) const MARGIN: Nanos = Nanos::from_secs(1);
 
-impl<'a> Promises<'a> {
-    pub fn of(history: &'a History, survey: &'a Survey) -> Promises<'a> {
-        let all = history.promised.iter().map(|it| (it.at, &it.server, &it.promise)).collect();
-        Promises { all, survey }
+impl<'a> PromiseHistory<'a> {
+    pub fn new(history: &'a DurabilityHistory, survey: &'a LedgerSurvey) -> PromiseHistory<'a> {
+        let all = history.promises.iter().map(|it| (it.at, &it.server, &it.promise)).collect();
+        PromiseHistory { all, survey }
     }
 
     /// What holds for this acknowledged attempt.
-    pub fn at(&self, attempt: &Attempt) -> Strength {
+    pub fn strength_for(&self, attempt: &WriteAttempt) -> PromiseStrength {
         let server = attempt.server.and_then(|it| self.survey.server(it));
         let (from, to) = (attempt.invoked - MARGIN, attempt.ended + MARGIN);
-        let mut settled: Vec<&Server> = Vec::new();
+        let mut settled: Vec<&ServerInstance> = Vec::new();
         let mut in_force = Vec::new();
         for &(at, of, promise) in self.all.iter().rev().filter(|it| it.0 <= to) {
             let may_be_it = server.is_none_or(|it| it.is_same_process(of));
@@ -49,27 +49,27 @@ impl<'a> Promises<'a> {
             }
         }
         let mut strengths = in_force.into_iter();
-        let Some(first) = strengths.next() else { return Strength::Unknown };
+        let Some(first) = strengths.next() else { return PromiseStrength::Unknown };
         let (mut least, mut most) = (first, first);
         for it in strengths {
             (least, most) = (least.min(it), most.max(it));
         }
         match (least.outlives_primary(), most.outlives_primary(), least) {
-            (true, _, _) => Strength::Outlives,
-            (false, true, _) => Strength::Ambiguous,
-            (false, false, Promise::None) => Strength::None,
-            (false, false, _) => Strength::Local,
+            (true, _, _) => PromiseStrength::Replicated,
+            (false, true, _) => PromiseStrength::Ambiguous,
+            (false, false, Promise::None) => PromiseStrength::None,
+            (false, false, _) => PromiseStrength::Local,
         }
     }
 }
 
-impl Strength {
+impl PromiseStrength {
     /// What it is called when the write is gone.
-    pub fn kind_of_loss(self) -> Kind {
+    pub fn kind_of_loss(self) -> AnomalyKind {
         match self {
-            Strength::Outlives => Kind::Lost,
-            Strength::Local | Strength::None => Kind::LostUnpromised,
-            Strength::Ambiguous | Strength::Unknown => Kind::LostAmbiguous,
+            PromiseStrength::Replicated => AnomalyKind::Lost,
+            PromiseStrength::Local | PromiseStrength::None => AnomalyKind::LostWithoutPromise,
+            PromiseStrength::Ambiguous | PromiseStrength::Unknown => AnomalyKind::LostAmbiguous,
         }
     }
 }

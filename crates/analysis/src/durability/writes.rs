@@ -2,27 +2,29 @@
 //!
 //! A session has one write under way at a time, so its attempts stand together: a write is judged when the next one begins.
 
-use super::Findings;
-use super::promises::{Promises, Strength};
-use super::readings::Readings;
-use super::survey::Survey;
-use model::durability::{Attempt, Counts, Fault, Key, Kind, Outcome, RecoveryPoint, ServerId};
+use super::Anomalies;
+use super::promises::{PromiseHistory, PromiseStrength};
+use super::readings::TrustedReads;
+use super::survey::LedgerSurvey;
+use model::durability::{
+    AnomalyKind, FaultEvent, RecoveryPoint, ServerId, WriteAttempt, WriteCounts, WriteKey, WriteOutcome,
+};
 use model::{Code, Nanos};
 
 #[derive(Debug)]
-pub(super) struct Writes<'a> {
-    readings: &'a Readings<'a>,
-    survey: &'a Survey,
-    promises: Promises<'a>,
-    sessions: Vec<Session>,
-    faults: &'a [Fault],
-    written: Written,
+pub(super) struct WriteJudge<'a> {
+    readings: &'a TrustedReads<'a>,
+    survey: &'a LedgerSurvey,
+    promises: PromiseHistory<'a>,
+    sessions: Vec<SessionState>,
+    faults: &'a [FaultEvent],
+    written: WriteTotals,
 }
 
 /// What all writes came to.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Written {
-    pub counts: Counts,
+pub(super) struct WriteTotals {
+    pub counts: WriteCounts,
     /// Acknowledged after every reading.
     pub younger: u64,
     /// Absent, and nobody knows what was promised.
@@ -34,8 +36,8 @@ pub(super) struct Written {
 }
 
 #[derive(Debug, Default)]
-struct Session {
-    open: Option<Write>,
+struct SessionState {
+    open: Option<WriteState>,
     /// Acknowledged and absent, by the server that had them on its disk: a later write there that is present makes holes
     /// of them.
     absent: Vec<(ServerId, u64)>,
@@ -45,11 +47,11 @@ struct Session {
 
 /// One write.
 #[derive(Clone, Copy, Debug)]
-struct Write {
-    key: Key,
+struct WriteState {
+    key: WriteKey,
     attempts: u16,
     /// The first attempt that was acknowledged.
-    acknowledged: Option<Attempt>,
+    acknowledged: Option<WriteAttempt>,
     local: bool,
     unknown: bool,
     /// When the last attempt was over.
@@ -60,33 +62,33 @@ struct Write {
 
 const READ_ONLY: Code = Code::SqlState(*b"25006");
 
-impl<'a> Writes<'a> {
+impl<'a> WriteJudge<'a> {
     pub fn new(
-        readings: &'a Readings<'a>,
-        survey: &'a Survey,
-        promises: Promises<'a>,
-        faults: &'a [Fault],
-    ) -> Writes<'a> {
-        let written = Written::default();
-        Writes { readings, survey, promises, sessions: Vec::new(), faults, written }
+        readings: &'a TrustedReads<'a>,
+        survey: &'a LedgerSurvey,
+        promises: PromiseHistory<'a>,
+        faults: &'a [FaultEvent],
+    ) -> WriteJudge<'a> {
+        let written = WriteTotals::default();
+        WriteJudge { readings, survey, promises, sessions: Vec::new(), faults, written }
     }
 
-    pub fn see(&mut self, attempt: &Attempt, found: &mut Findings) {
+    pub fn add_attempt(&mut self, attempt: &WriteAttempt, found: &mut Anomalies) {
         let number = attempt.key.session as usize;
         if self.sessions.len() <= number {
-            self.sessions.resize_with(number + 1, Session::default);
+            self.sessions.resize_with(number + 1, SessionState::default);
         }
-        if attempt.outcome == Outcome::Failed(READ_ONLY) {
+        if attempt.outcome == WriteOutcome::Failed(READ_ONLY) {
             self.written.counts.misrouted += 1;
         }
-        if attempt.outcome == Outcome::Acknowledged && self.survey.is_of_deposed(attempt) {
-            found.add(Kind::SplitBrain, Some(attempt.key));
+        if attempt.outcome == WriteOutcome::Acknowledged && self.survey.is_by_deposed_primary(attempt) {
+            found.add(AnomalyKind::SplitBrain, Some(attempt.key));
         }
         let open = self.sessions[number].open;
         let expected = match open {
             Some(write) if write.key == attempt.key => {
                 self.written.contradictions += u64::from(attempt.number <= write.attempts);
-                self.sessions[number].open = Some(write.with(attempt));
+                self.sessions[number].open = Some(write.with_attempt(attempt));
                 return;
             }
             Some(write) => write.key.sequence + 1,
@@ -97,7 +99,7 @@ impl<'a> Writes<'a> {
             return;
         }
         self.written.missing += attempt.key.sequence - expected;
-        self.sessions[number].open = Some(Write::first(attempt));
+        self.sessions[number].open = Some(WriteState::from_attempt(attempt));
         if let Some(write) = open {
             self.judge(&write, found);
         }
@@ -105,7 +107,7 @@ impl<'a> Writes<'a> {
 
     /// After the last entry. In a ledger that is not `closed`, the last write of each session may have been tried again,
     /// perhaps elsewhere, and all that were reserved behind it may have been sent.
-    pub fn finish(mut self, closed: bool, found: &mut Findings) -> Written {
+    pub fn finish(mut self, closed: bool, found: &mut Anomalies) -> WriteTotals {
         for number in 0..self.sessions.len() {
             if let Some(mut write) = self.sessions[number].open {
                 if !closed {
@@ -116,71 +118,79 @@ impl<'a> Writes<'a> {
                 self.judge(&write, found);
             }
         }
-        let used = |session: usize| self.survey.told.get(session).copied().unwrap_or(0);
+        let used = |session: usize| self.survey.completed.get(session).copied().unwrap_or(0);
         let reserved = self.survey.reserved.iter().enumerate().filter(|_| !closed);
-        self.written.counts.untold =
+        self.written.counts.unresolved =
             reserved.map(|(session, until)| until.saturating_sub(used(session))).sum::<u64>()
                 + self.written.missing;
         self.written
     }
 
-    fn judge(&mut self, write: &Write, found: &mut Findings) {
+    fn judge(&mut self, write: &WriteState, found: &mut Anomalies) {
         let key = write.key;
-        if self.readings.is_repeated(key) {
-            let kind = if write.attempts > 1 { Kind::DuplicateByRetry } else { Kind::Duplicate };
+        if self.readings.is_duplicated(key) {
+            let kind =
+                if write.attempts > 1 { AnomalyKind::DuplicateByRetry } else { AnomalyKind::Duplicate };
             found.add(kind, Some(key));
         }
         let counts = &mut self.written.counts;
         let there = match write.acknowledged {
             Some(attempt) => {
                 counts.acknowledged += 1;
-                self.acknowledged(write, &attempt, found)
+                self.judge_acknowledged(write, &attempt, found)
             }
             None => {
-                let there = self.readings.finally(key, write.ended);
+                let there = self.readings.is_present_by(key, write.ended);
                 if write.local {
                     counts.local += 1;
                     self.written.younger += u64::from(there.is_none());
                     if there == Some(false) {
-                        found.add(Kind::LostLocal, Some(key));
+                        found.add(AnomalyKind::LostLocal, Some(key));
                     }
                 } else if write.unknown {
                     counts.unknown += 1;
                     counts.unknown_present += u64::from(there == Some(true));
                 } else {
                     counts.failed += 1;
-                    if self.readings.ever(key) {
-                        found.add(Kind::FalseFailure, Some(key));
+                    if self.readings.was_present(key) {
+                        found.add(AnomalyKind::FalseFailure, Some(key));
                     }
                 }
                 there
             }
         };
         if there == Some(true) {
-            self.fill_holes(write, found);
+            self.check_holes(write, found);
         }
     }
 
     /// Whether an acknowledged write is there, and what follows if it is not.
-    fn acknowledged(&mut self, write: &Write, attempt: &Attempt, found: &mut Findings) -> Option<bool> {
+    fn judge_acknowledged(
+        &mut self,
+        write: &WriteState,
+        attempt: &WriteAttempt,
+        found: &mut Anomalies,
+    ) -> Option<bool> {
         let key = write.key;
-        let there = self.readings.finally(key, attempt.ended);
+        let there = self.readings.is_present_by(key, attempt.ended);
         match there {
             None => self.written.younger += 1,
             Some(true) => {
                 if self.readings.was_absent(key, attempt.ended) {
-                    found.add(Kind::Flicker, Some(key));
+                    found.add(AnomalyKind::Flicker, Some(key));
                 }
             }
             Some(false) => {
-                let strength = self.promises.at(attempt);
+                let strength = self.promises.strength_for(attempt);
                 found.add(strength.kind_of_loss(), Some(key));
-                self.written.unpromised += u64::from(strength == Strength::Unknown);
-                if let (Strength::Outlives | Strength::Local, Some(server)) = (strength, write.server) {
+                self.written.unpromised += u64::from(strength == PromiseStrength::Unknown);
+                if let (PromiseStrength::Replicated | PromiseStrength::Local, Some(server)) =
+                    (strength, write.server)
+                {
                     self.sessions[key.session as usize].absent.push((server, key.sequence));
                 }
-                if strength.kind_of_loss() == Kind::LostUnpromised {
-                    self.lose(key, attempt.ended);
+                if strength.kind_of_loss() == AnomalyKind::LostWithoutPromise {
+                    self.count_loss(key, attempt.ended);
                 }
             }
         }
@@ -188,20 +198,20 @@ impl<'a> Writes<'a> {
     }
 
     /// A write is there: what the same server had acknowledged before it, for the same session, must be there too.
-    fn fill_holes(&mut self, write: &Write, found: &mut Findings) {
-        let Key { session, .. } = write.key;
+    fn check_holes(&mut self, write: &WriteState, found: &mut Anomalies) {
+        let WriteKey { session, .. } = write.key;
         let absent = &mut self.sessions[session as usize].absent;
         absent.retain(|&(server, sequence)| {
             let is_hole = write.server == Some(server);
             if is_hole {
-                found.add(Kind::Hole, Some(Key { session, sequence }));
+                found.add(AnomalyKind::Hole, Some(WriteKey { session, sequence }));
             }
             !is_hole
         });
     }
 
     /// Counts a loss that breaks no promise.
-    fn lose(&mut self, key: Key, at: Nanos) {
+    fn count_loss(&mut self, key: WriteKey, at: Nanos) {
         let session = &mut self.sessions[key.session as usize];
         let run = match session.run {
             Some((last, run)) if last + 1 == key.sequence => run + 1,
@@ -226,9 +236,9 @@ impl<'a> Writes<'a> {
     }
 }
 
-impl Write {
-    fn first(attempt: &Attempt) -> Write {
-        let none = Write {
+impl WriteState {
+    fn from_attempt(attempt: &WriteAttempt) -> WriteState {
+        let none = WriteState {
             key: attempt.key,
             attempts: 0,
             acknowledged: None,
@@ -237,16 +247,16 @@ impl Write {
             ended: Nanos::ZERO,
             server: attempt.server,
         };
-        none.with(attempt)
+        none.with_attempt(attempt)
     }
 
-    fn with(self, attempt: &Attempt) -> Write {
-        let first = || (attempt.outcome == Outcome::Acknowledged).then_some(*attempt);
-        Write {
+    fn with_attempt(self, attempt: &WriteAttempt) -> WriteState {
+        let first = || (attempt.outcome == WriteOutcome::Acknowledged).then_some(*attempt);
+        WriteState {
             attempts: attempt.number,
             acknowledged: self.acknowledged.or_else(first),
-            local: self.local || attempt.outcome == Outcome::AcknowledgedLocally,
-            unknown: self.unknown || matches!(attempt.outcome, Outcome::Unknown(_)),
+            local: self.local || attempt.outcome == WriteOutcome::AcknowledgedLocally,
+            unknown: self.unknown || matches!(attempt.outcome, WriteOutcome::Unknown(_)),
             ended: attempt.ended,
             server: self.server.filter(|it| attempt.server == Some(*it)),
             ..self

@@ -1,30 +1,30 @@
 //! What does one and the same setup say when it is asked otherwise: open or closed, by this feed or by that?
 
 use super::samples::{self, growth};
-use super::{Cell, Finding, TrialFacts};
-use crate::matrix::read;
-use model::finding::{Answered, ReadBack};
+use super::{CellTrials, Finding, TrialFacts};
+use crate::matrix::read_figure;
+use model::finding::{CellResponse, ReadVolume};
 use model::matrix::Figure;
 use model::plan::{Operation, Setup};
 
 /// Above this ratio two 99th percentiles tell of different systems: repeated runs on a busy machine differ by half.
-const OTHER_TAIL: f64 = 2.0;
+const TAIL_RATIO_MIN: f64 = 2.0;
 /// Likewise of throughput, which is steadier.
-const OTHER_RATE: f64 = 1.5;
+const RATE_RATIO_MIN: f64 = 1.5;
 
 /// For each open cell the closed one of the same setup that delivers most, if its tail is much better than the open one's.
 /// An open test below the capacity has the better tail: then nothing is hidden.
-pub fn open_and_closed(cells: &[Cell<'_>]) -> Vec<Finding> {
+pub fn open_and_closed(cells: &[CellTrials<'_>]) -> Vec<Finding> {
     // A search may ask otherwise than the cell's load says.
-    let is_open = |it: &Cell<'_>| it.trials.iter().any(|it| it.setup.load.model.is_open());
+    let is_open = |it: &CellTrials<'_>| it.trials.iter().any(|it| it.setup.load.model.is_open());
     let open = cells.iter().filter(|it| is_open(it));
-    let one = |cell: &Cell<'_>| {
-        let beside = |it: &&Cell<'_>| !is_open(it) && same_but_model(it.setup, cell.setup);
-        let known = cells.iter().filter(beside).filter_map(|it| Some((it.number, answered(it)?)));
+    let one = |cell: &CellTrials<'_>| {
+        let beside = |it: &&CellTrials<'_>| !is_open(it) && same_but_model(it.setup, cell.setup);
+        let known = cells.iter().filter(beside).filter_map(|it| Some((it.number, cell_response(it)?)));
         let (with, closed) = known.max_by(|a, b| a.1.delivered.total_cmp(&b.1.delivered))?;
-        let open = answered(cell)?;
-        let offered = cell.median(offered)?;
-        (open.p99? > OTHER_TAIL * closed.p99?).then_some(Finding::OpenAndClosed {
+        let open = cell_response(cell)?;
+        let offered = cell.median(offered_rate)?;
+        (open.p99? > TAIL_RATIO_MIN * closed.p99?).then_some(Finding::OpenAndClosed {
             cell: cell.number,
             with,
             offered,
@@ -36,7 +36,7 @@ pub fn open_and_closed(cells: &[Cell<'_>]) -> Vec<Finding> {
 }
 
 /// Pairs that differ in one feed only, and in what they say.
-pub fn feeds_differ(cells: &[Cell<'_>]) -> Vec<Finding> {
+pub fn feeds_differ(cells: &[CellTrials<'_>]) -> Vec<Finding> {
     let mut found = Vec::new();
     for (at, with) in cells.iter().enumerate() {
         for cell in &cells[at + 1..] {
@@ -46,7 +46,7 @@ pub fn feeds_differ(cells: &[Cell<'_>]) -> Vec<Finding> {
     found
 }
 
-fn feed_differs(cell: &Cell<'_>, with: &Cell<'_>) -> Option<Finding> {
+fn feed_differs(cell: &CellTrials<'_>, with: &CellTrials<'_>) -> Option<Finding> {
     let (mine, other) = (cell.setup, with.setup);
     let same = *mine == Setup { feeds: mine.feeds.clone(), ..other.clone() };
     if !same || mine.feeds.len() != other.feeds.len() {
@@ -57,20 +57,20 @@ fn feed_differs(cell: &Cell<'_>, with: &Cell<'_>) -> Option<Finding> {
     if differing.next().is_some() {
         return None;
     }
-    let (mine, other) = (answered(cell)?, answered(with)?);
+    let (mine, other) = (cell_response(cell)?, cell_response(with)?);
     let apart = |a: f64, b: f64, ratio: f64| a > ratio * b || b > ratio * a;
     // Steps of a search have loads of their own, and tails that follow from those.
-    let as_asked = |it: &Cell<'_>| it.trials.iter().all(|trial| trial.setup.load == it.setup.load);
+    let as_asked = |it: &CellTrials<'_>| it.trials.iter().all(|trial| trial.setup.load == it.setup.load);
     let comparable = as_asked(cell) && as_asked(with);
-    let tails = comparable && mine.p99.zip(other.p99).is_some_and(|(a, b)| apart(a, b, OTHER_TAIL));
-    (tails || apart(mine.delivered, other.delivered, OTHER_RATE)).then(|| Finding::FeedsDiffer {
+    let tails = comparable && mine.p99.zip(other.p99).is_some_and(|(a, b)| apart(a, b, TAIL_RATIO_MIN));
+    (tails || apart(mine.delivered, other.delivered, RATE_RATIO_MIN)).then(|| Finding::FeedsDiffer {
         cell: cell.number,
         with: with.number,
         feed,
         mine,
         other,
-        read: read_back(cell),
-        with_read: read_back(with),
+        read: read_volume(cell),
+        with_read: read_volume(with),
     })
 }
 
@@ -84,23 +84,23 @@ fn same_but_model(a: &Setup, b: &Setup) -> bool {
         && a.feeds == b.feeds
         && work(a) == work(b)
         && a.load.query_mode == b.load.query_mode
-        && a.load.connect_each == b.load.connect_each
+        && a.load.reconnect == b.load.reconnect
 }
 
-fn answered(cell: &Cell<'_>) -> Option<Answered> {
-    let of = |figure| cell.median(|it| read(it, figure));
+fn cell_response(cell: &CellTrials<'_>) -> Option<CellResponse> {
+    let of = |figure| cell.median(|it| read_figure(it, figure));
     let runs = cell.trials.iter().filter(|it| it.valid().is_some()).count() as u32;
-    Some(Answered { delivered: of(Figure::Tps)?, p99: of(Figure::P99), runs })
+    Some(CellResponse { delivered: of(Figure::Tps)?, p99: of(Figure::P99), runs })
 }
 
 /// Arrivals per second.
-fn offered(trial: &TrialFacts<'_>) -> Option<f64> {
+fn offered_rate(trial: &TrialFacts<'_>) -> Option<f64> {
     let it = trial.valid()?;
     Some(it.total.counts.arrivals() as f64 / it.window.as_secs_f64())
 }
 
 /// What a transaction had read: PostgreSQL's own counts lag by a second or two at either end.
-pub fn read_back(cell: &Cell<'_>) -> ReadBack {
+pub fn read_volume(cell: &CellTrials<'_>) -> ReadVolume {
     let by_transaction = |growth: fn(&TrialFacts<'_>, &str) -> Option<f64>| {
         cell.median(|it| {
             let executed = it.valid()?.total.counts.executed() as f64 / it.valid()?.window.as_secs_f64();
@@ -108,7 +108,7 @@ pub fn read_back(cell: &Cell<'_>) -> ReadBack {
             (executed > 0.0).then_some(grown / executed)
         })
     };
-    ReadBack {
+    ReadVolume {
         blocks: by_transaction(|it, node| growth(it.samples, node, samples::PG_BLOCKS_READ, |_| true)),
         disk: by_transaction(|it, node| samples::disk_bytes(it.samples, node)),
     }

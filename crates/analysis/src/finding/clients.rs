@@ -1,23 +1,23 @@
 //! Who was refused, starved, held up or left behind?
 
-use super::{Cell, Finding, TrialFacts};
+use super::{CellTrials, Finding, TrialFacts};
 use crate::matrix::clients;
 use crate::repeated;
 use model::finding::ConnectionLimit;
-use model::plan::{Kind, Node, PoolMode};
+use model::plan::{Node, NodeKind, PoolMode};
 use model::summary::{Doubt, Failure, FailureClass};
 use model::{Code, EventKind, Nanos};
 
 const EXHAUSTED: &str = "53300";
 /// A client that got less than this share of the mean was hardly served.
-pub const HARDLY: f64 = 0.1;
+pub const STARVED_SHARE: f64 = 0.1;
 /// Share of clients that may be hardly served without a word.
-const FEW: f64 = 0.05;
+const STARVED_CLIENTS_SHARE: f64 = 0.05;
 /// Transactions per client from which on chance alone leaves none without.
-const ENOUGH: f64 = 10.0;
+const TRANSACTIONS_PER_CLIENT_MIN: f64 = 10.0;
 
-pub fn slots_exhausted(cell: &Cell<'_>) -> Option<Finding> {
-    let each = |it: &&TrialFacts<'_>| (refused(it), logged(it));
+pub fn slots_exhausted(cell: &CellTrials<'_>) -> Option<Finding> {
+    let each = |it: &&TrialFacts<'_>| (refused_connections(it), logged(it));
     let counts: Vec<(u64, u64)> = cell.trials.iter().map(each).collect();
     let trials = counts.iter().filter(|it| it.0 + it.1 > 0).count() as u32;
     (trials > 0).then(|| Finding::SlotsExhausted {
@@ -26,19 +26,19 @@ pub fn slots_exhausted(cell: &Cell<'_>) -> Option<Finding> {
         refused: counts.iter().map(|it| it.0).sum(),
         logged: counts.iter().map(|it| it.1).sum(),
         max_connections: match &cell.server().map(|it| &it.kind) {
-            Some(Kind::Postgres(it)) => Some(it.max_connections),
+            Some(NodeKind::Postgres(it)) => Some(it.max_connections),
             _ => None,
         },
         first_second: cell.trials.iter().filter_map(|it| first_second(it)).min(),
         trials,
-        of: cell.trials.len() as u32,
+        total_trials: cell.trials.len() as u32,
     })
 }
 
 /// By the words of PostgreSQL, `src/backend/utils/init/postinit.c`: `too many connections for role "few"`.
-fn connection_limit(cell: &Cell<'_>) -> ConnectionLimit {
+fn connection_limit(cell: &CellTrials<'_>) -> ConnectionLimit {
     let summaries = cell.trials.iter().filter_map(|it| it.summary);
-    let failures = summaries.flat_map(|it| it.connecting.refused.iter().chain(&it.failures));
+    let failures = summaries.flat_map(|it| it.connects.refused.iter().chain(&it.failures));
     let exhausted = failures.filter(|it| it.code == EXHAUSTED);
     let words: Vec<&str> = exhausted.filter_map(|it| it.message.as_deref()).collect();
     let says = |text| words.iter().any(|it| it.contains(text));
@@ -52,97 +52,96 @@ fn connection_limit(cell: &Cell<'_>) -> ConnectionLimit {
 }
 
 /// Refused log-ins; with a pooler also transactions that it failed with its server's code.
-fn refused(trial: &TrialFacts<'_>) -> u64 {
+fn refused_connections(trial: &TrialFacts<'_>) -> u64 {
     let count =
         |all: &[Failure]| -> u64 { all.iter().filter(|it| it.code == EXHAUSTED).map(|it| it.count).sum() };
     let Some(it) = trial.summary else { return 0 };
-    let refused = count(&it.connecting.refused);
+    let refused = count(&it.connects.refused);
     // With a connection for each transaction a refused log-in has failed its transaction too.
-    if trial.setup.load.connect_each {
-        refused.max(count(&it.failures))
-    } else {
-        refused + count(&it.failures)
-    }
+    if trial.setup.load.reconnect { refused.max(count(&it.failures)) } else { refused + count(&it.failures) }
 }
 
 fn logged(trial: &TrialFacts<'_>) -> u64 {
-    repeated::logged(trial, EventKind::TooManyConnections, Nanos::ZERO)
+    repeated::count_logged(trial, EventKind::TooManyConnections, Nanos::ZERO)
 }
 
 fn first_second(trial: &TrialFacts<'_>) -> Option<u64> {
     let events = trial.events.iter().filter(|it| it.kind == EventKind::TooManyConnections);
     let exhausted = |(code, _): (Code, u64)| code == Code::SqlState(*b"53300");
     let ticks = trial.ticks.iter().filter(|it| {
-        let cells = it.interval.cells.iter().flat_map(|it| [&it.failed, &it.unknown]);
+        let cells = it.interval.scripts.iter().flat_map(|it| [&it.failed, &it.unknown]);
         cells.chain([&it.interval.refused]).any(|it| it.iter().any(exhausted))
     });
     events.map(|it| it.at.0 / Nanos::from_secs(1).0).chain(ticks.map(|it| it.second)).min()
 }
 
 /// In the closed model only: in an open one whoever is idle serves an arrival.
-pub fn starved(cell: &Cell<'_>) -> Option<Finding> {
-    struct Served {
+pub fn starved(cell: &CellTrials<'_>) -> Option<Finding> {
+    struct StarvationCounts {
         served: usize,
         without: usize,
         clients: usize,
         mean: f64,
         jain: f64,
     }
-    let mut all: Vec<Served> = Vec::new();
+    let mut all: Vec<StarvationCounts> = Vec::new();
     for trial in &cell.trials {
         let fairness = trial.valid().and_then(|it| it.fairness);
         let Some(fairness) = fairness.filter(|_| !trial.clients.is_empty()) else { continue };
         let clients = trial.clients.len();
         let mean = trial.clients.iter().sum::<u64>() as f64 / clients as f64;
-        let served = trial.clients.iter().filter(|it| **it as f64 >= HARDLY * mean && **it > 0).count();
+        let served =
+            trial.clients.iter().filter(|it| **it as f64 >= STARVED_SHARE * mean && **it > 0).count();
         let without = trial.clients.iter().filter(|it| **it == 0).count();
-        all.push(Served { served, without, clients, mean, jain: fairness.jain });
+        all.push(StarvationCounts { served, without, clients, mean, jain: fairness.jain });
     }
     all.sort_by_key(|it| it.served);
     let it = all.get(all.len() / 2)?;
     let hardly = (it.clients - it.served) as f64;
-    (hardly > FEW * it.clients as f64 && it.mean >= ENOUGH).then(|| Finding::ClientsStarved {
-        cell: cell.number,
-        served: it.served as u32,
-        without: it.without as u32,
-        clients: it.clients as u32,
-        pool: pool(cell),
-        jain: it.jain,
-        mean: it.mean,
-    })
+    (hardly > STARVED_CLIENTS_SHARE * it.clients as f64 && it.mean >= TRANSACTIONS_PER_CLIENT_MIN).then(
+        || Finding::ClientsStarved {
+            cell: cell.number,
+            served: it.served as u32,
+            without: it.without as u32,
+            clients: it.clients as u32,
+            pool: pool(cell),
+            jain: it.jain,
+            mean: it.mean,
+        },
+    )
 }
 
 /// Mode and size of the pooler nearest to PostgreSQL.
-pub fn pool(cell: &Cell<'_>) -> Option<(PoolMode, u32)> {
+pub fn pool(cell: &CellTrials<'_>) -> Option<(PoolMode, u32)> {
     match &cell.pooler()?.kind {
-        Kind::PgBouncer(it) => Some((it.mode, it.size)),
-        Kind::Odyssey(it) => Some((it.mode, it.size)),
+        NodeKind::PgBouncer(it) => Some((it.mode, it.size)),
+        NodeKind::Odyssey(it) => Some((it.mode, it.size)),
         _ => None,
     }
 }
 
-pub fn run_is_closed(cell: &Cell<'_>) -> Option<Finding> {
+pub fn in_flight_cap_reached(cell: &CellTrials<'_>) -> Option<Finding> {
     let reached = |it: &&TrialFacts<'_>| {
         it.summary?.validity.doubts.iter().find_map(|it| match *it {
-            Doubt::CapReached { arrivals, waited, dropped } => Some((arrivals, waited, dropped)),
+            Doubt::InFlightCapReached { arrivals, waited, dropped } => Some((arrivals, waited, dropped)),
             _ => None,
         })
     };
     let all: Vec<(u64, u64, u64)> = cell.trials.iter().filter_map(reached).collect();
-    (!all.is_empty()).then(|| Finding::RunIsClosed {
+    (!all.is_empty()).then(|| Finding::NotOpenLoop {
         cell: cell.number,
         arrivals: all.iter().map(|it| it.0).sum(),
         waited: all.iter().map(|it| it.1).sum(),
         dropped: all.iter().map(|it| it.2).sum(),
         in_flight_max: clients(cell.setup),
         trials: all.len() as u32,
-        of: cell.trials.len() as u32,
+        total_trials: cell.trials.len() as u32,
     })
 }
 
 /// Behind a service the clients of a pooler are its connections, which it keeps.
-pub fn left<'a>(cell: &'a Cell<'_>) -> impl Iterator<Item = Finding> + 'a {
-    let of_generator = |it: &&Node| !matches!(it.kind, Kind::Service(_));
+pub fn remaining_clients<'a>(cell: &'a CellTrials<'_>) -> impl Iterator<Item = Finding> + 'a {
+    let of_generator = |it: &&Node| !matches!(it.kind, NodeKind::Service(_));
     cell.setup.stack.nodes.iter().take_while(of_generator).filter_map(|node| {
         let of_node = |it: &&TrialFacts<'_>| -> u64 {
             it.left.iter().filter(|(name, _)| *name == node.name).map(|(_, clients)| *clients).sum()
@@ -159,7 +158,7 @@ pub fn left<'a>(cell: &'a Cell<'_>) -> impl Iterator<Item = Finding> + 'a {
 }
 
 /// Codes of failed and unknown transactions, the most frequent first. Slots and deadlocks have findings of their own.
-pub fn failures(cell: &Cell<'_>) -> Vec<Finding> {
+pub fn failures(cell: &CellTrials<'_>) -> Vec<Finding> {
     let told = ["53300", "40P01"];
     let mut counts: Vec<(String, Option<&'static str>, u64)> = Vec::new();
     let summaries = || cell.trials.iter().filter_map(|it| it.summary);

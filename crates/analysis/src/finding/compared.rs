@@ -1,13 +1,13 @@
 //! What do cells say beside each other?
 
 use super::clients::{pool, slots_exhausted, starved};
-use super::queue::busy;
-use super::{Cell, Finding};
-use crate::matrix::read;
+use super::queue::busy_sessions;
+use super::{CellTrials, Finding};
+use crate::matrix::read_figure;
 use crate::repeats;
-use model::finding::{Compared, OtherWork};
-use model::matrix::{Figure, Verdict};
-use model::plan::{Entrance, Experiment, Kind, Node, Setup};
+use model::finding::{IncomparableReason, ThroughputComparison};
+use model::matrix::{ChangeVerdict, Figure};
+use model::plan::{Experiment, Node, NodeKind, Setup, Transport};
 use std::collections::BTreeMap;
 
 /// A cell with more errors of a thousand transactions did other work than one without.
@@ -16,9 +16,9 @@ const ERRORS: f64 = 10.0;
 const CONCURRENT: f64 = 1.5;
 
 /// Per thousand transactions.
-pub fn deadlocks(cell: &Cell<'_>) -> Option<Finding> {
-    let it = repeats::estimate(&values(cell, Figure::Deadlocks))?;
-    let any = values(cell, Figure::Deadlocks).iter().any(|it| *it > 0.0);
+pub fn deadlocks(cell: &CellTrials<'_>) -> Option<Finding> {
+    let it = repeats::estimate(&figure_values(cell, Figure::Deadlocks))?;
+    let any = figure_values(cell, Figure::Deadlocks).iter().any(|it| *it > 0.0);
     any.then_some(Finding::Deadlocks {
         cell: cell.number,
         of_thousand: it.median,
@@ -27,82 +27,86 @@ pub fn deadlocks(cell: &Cell<'_>) -> Option<Finding> {
     })
 }
 
-fn values(cell: &Cell<'_>, figure: Figure) -> Vec<f64> {
-    cell.trials.iter().filter_map(|it| read(it, figure)).collect()
+fn figure_values(cell: &CellTrials<'_>, figure: Figure) -> Vec<f64> {
+    cell.trials.iter().filter_map(|it| read_figure(it, figure)).collect()
 }
 
 /// Throughput of each first cell by its second, decided together. A pair without valid runs is left out.
-fn throughputs<'a>(pairs: &Pairs<'a>, seed: u64) -> Vec<(&'a Cell<'a>, &'a Cell<'a>, Compared)> {
-    let tps = |cell| values(cell, Figure::Tps);
+fn throughputs<'a>(
+    pairs: &Pairs<'a>,
+    seed: u64,
+) -> Vec<(&'a CellTrials<'a>, &'a CellTrials<'a>, ThroughputComparison)> {
+    let tps = |cell| figure_values(cell, Figure::Tps);
     let known: Vec<_> = pairs
         .iter()
         .filter_map(|(cell, with)| {
-            let it = repeats::difference(&tps(with), &tps(cell), seed)?;
+            let it = repeats::compare(&tps(with), &tps(cell), seed)?;
             Some((*cell, *with, it, it.ratio?))
         })
         .collect();
     let verdicts = repeats::decide(&known.iter().map(|it| it.2).collect::<Vec<_>>());
     let all = known.into_iter().zip(verdicts).map(|((cell, with, it, ratio), verdict)| {
         let runs = (tps(cell).len() as u32, tps(with).len() as u32);
-        (cell, with, Compared { ratio, interval: it.interval, p: it.p, verdict, runs })
+        (cell, with, ThroughputComparison { ratio, interval: it.interval, p: it.p, verdict, runs })
     });
     all.collect()
 }
 
 /// Each first cell beside its second.
-type Pairs<'a> = Vec<(&'a Cell<'a>, &'a Cell<'a>)>;
+type Pairs<'a> = Vec<(&'a CellTrials<'a>, &'a CellTrials<'a>)>;
 
 /// What throughput says of cells that do the same work: what a pooler costs, what that would seem to be, and whether its
 /// modes differ. Cells that did other work are named, if there is anything to compare them with.
-pub fn throughput(cells: &[Cell<'_>], seed: u64) -> Vec<Finding> {
-    let (mut like, mut unlike, mut modes) = (Vec::new(), Vec::new(), other_modes(cells));
+pub fn throughput(cells: &[CellTrials<'_>], seed: u64) -> Vec<Finding> {
+    let (mut like, mut unlike, mut modes) = (Vec::new(), Vec::new(), pairs_by_pool_mode(cells));
     for cell in cells.iter().filter(|it| it.setup.stack.nodes.len() > 1) {
-        let direct = |it: &&Cell<'_>| it.setup.stack.nodes.len() == 1 && same_but_stack(it.setup, cell.setup);
+        let direct =
+            |it: &&CellTrials<'_>| it.setup.stack.nodes.len() == 1 && same_but_stack(it.setup, cell.setup);
         for with in cells.iter().filter(direct) {
-            let transport = with.setup.stack.nodes[0].entrance;
-            let all_like = cell.setup.stack.nodes.iter().all(|it| it.entrance == transport);
+            let transport = with.setup.stack.nodes[0].transport;
+            let all_like = cell.setup.stack.nodes.iter().all(|it| it.transport == transport);
             if all_like { like.push((cell, with)) } else { unlike.push((cell, with)) }
         }
     }
-    let other: BTreeMap<usize, OtherWork> =
-        cells.iter().filter_map(|it| Some((it.number, other_work(it)?))).collect();
+    let other: BTreeMap<usize, IncomparableReason> =
+        cells.iter().filter_map(|it| Some((it.number, incomparable_reason(it)?))).collect();
     let mut found: Vec<Finding> = Vec::new();
     for (cell, why) in &other {
         let among = |pairs: &Pairs<'_>| pairs.iter().any(|it| it.0.number == *cell || it.1.number == *cell);
         // The unlike ones are told with the like ones only.
         if among(&like) || among(&modes) {
-            found.push(Finding::NotCompared { cell: *cell, why: *why });
+            found.push(Finding::NotCompared { cell: *cell, reason: *why });
         }
     }
     for pairs in [&mut like, &mut unlike, &mut modes] {
         pairs.retain(|(cell, with)| !other.contains_key(&cell.number) && !other.contains_key(&with.number));
     }
-    found.extend(costs(&like, &unlike, seed));
+    found.extend(pooler_costs(&like, &unlike, seed));
     found.extend(no_difference(&modes, seed));
     found
 }
 
 /// Throughput tells something only of cells whose clients all did their work.
-fn other_work(cell: &Cell<'_>) -> Option<OtherWork> {
+fn incomparable_reason(cell: &CellTrials<'_>) -> Option<IncomparableReason> {
     if slots_exhausted(cell).is_some() {
-        return Some(OtherWork::SlotsExhausted);
+        return Some(IncomparableReason::SlotsExhausted);
     }
     if starved(cell).is_some() {
-        return Some(OtherWork::ClientsStarved);
+        return Some(IncomparableReason::ClientsStarved);
     }
-    let of_thousand = repeats::estimate(&values(cell, Figure::Errors))?.median;
-    (of_thousand > ERRORS).then_some(OtherWork::Errors { of_thousand })
+    let of_thousand = repeats::estimate(&figure_values(cell, Figure::Errors))?.median;
+    (of_thousand > ERRORS).then_some(IncomparableReason::Errors { of_thousand })
 }
 
 /// A cell through something beside the direct one: over the same transport everywhere, what that costs; over another one,
 /// what somebody who did not look at the transport would say.
-fn costs(like: &Pairs<'_>, unlike: &Pairs<'_>, seed: u64) -> Vec<Finding> {
+fn pooler_costs(like: &Pairs<'_>, unlike: &Pairs<'_>, seed: u64) -> Vec<Finding> {
     let like = throughputs(like, seed);
     let unlike = throughputs(unlike, seed);
-    let fair = |cell: &Cell<'_>| like.iter().find(|it| it.0.number == cell.number).map(|it| it.2.ratio);
+    let fair = |cell: &CellTrials<'_>| like.iter().find(|it| it.0.number == cell.number).map(|it| it.2.ratio);
     let mut found: Vec<Finding> = Vec::new();
     for (cell, with, compared) in &like {
-        let (cell, with, transport) = (cell.number, with.number, with.setup.stack.nodes[0].entrance);
+        let (cell, with, transport) = (cell.number, with.number, with.setup.stack.nodes[0].transport);
         found.push(Finding::LikeForLikeCost { cell, with, transport, compared: *compared });
     }
     for (cell, with, compared) in &unlike {
@@ -110,8 +114,8 @@ fn costs(like: &Pairs<'_>, unlike: &Pairs<'_>, seed: u64) -> Vec<Finding> {
         found.push(Finding::UnlikeComparison {
             cell: cell.number,
             with: with.number,
-            transports: cell.setup.stack.nodes.iter().map(|it| it.entrance).collect::<Vec<Entrance>>(),
-            with_transport: with.setup.stack.nodes[0].entrance,
+            transports: cell.setup.stack.nodes.iter().map(|it| it.transport).collect::<Vec<Transport>>(),
+            with_transport: with.setup.stack.nodes[0].transport,
             compared: *compared,
             like,
         });
@@ -130,7 +134,7 @@ fn same_but_stack(a: &Setup, b: &Setup) -> bool {
 }
 
 /// Cells that differ in the pool's mode only.
-fn other_modes<'a>(cells: &'a [Cell<'a>]) -> Pairs<'a> {
+fn pairs_by_pool_mode<'a>(cells: &'a [CellTrials<'a>]) -> Pairs<'a> {
     let mut pairs = Vec::new();
     for (n, with) in cells.iter().enumerate() {
         for cell in &cells[n + 1..] {
@@ -145,8 +149,8 @@ fn other_modes<'a>(cells: &'a [Cell<'a>]) -> Pairs<'a> {
 
 /// Modes whose throughput is the same, as far as so many runs can tell.
 fn no_difference(pairs: &Pairs<'_>, seed: u64) -> Vec<Finding> {
-    let known = throughputs(pairs, seed).into_iter().filter(|it| it.2.verdict == Verdict::NoEvidence);
-    let finding = |(cell, with, compared): (&Cell<'_>, &Cell<'_>, Compared)| {
+    let known = throughputs(pairs, seed).into_iter().filter(|it| it.2.verdict == ChangeVerdict::NoEvidence);
+    let finding = |(cell, with, compared): (&CellTrials<'_>, &CellTrials<'_>, ThroughputComparison)| {
         let mode = |cell| pool(cell).map(|it| it.0);
         let (mode, with_mode) = (mode(cell)?, mode(with)?);
         Some(Finding::NoDifference { cell: cell.number, with: with.number, mode, with_mode, compared })
@@ -155,12 +159,12 @@ fn no_difference(pairs: &Pairs<'_>, seed: u64) -> Vec<Finding> {
 }
 
 /// The nodes as they would be if all poolers were in the same mode.
-fn without_mode(cell: &Cell<'_>) -> Vec<Node> {
+fn without_mode(cell: &CellTrials<'_>) -> Vec<Node> {
     let mut nodes = cell.setup.stack.nodes.clone();
     for node in &mut nodes {
         match &mut node.kind {
-            Kind::PgBouncer(it) => it.mode = model::plan::PoolMode::Session,
-            Kind::Odyssey(it) => it.mode = model::plan::PoolMode::Session,
+            NodeKind::PgBouncer(it) => it.mode = model::plan::PoolMode::Session,
+            NodeKind::Odyssey(it) => it.mode = model::plan::PoolMode::Session,
             _ => {}
         }
     }
@@ -168,13 +172,15 @@ fn without_mode(cell: &Cell<'_>) -> Vec<Node> {
 }
 
 /// Cells whose deadlocks differ from the baseline's, and so does the number of transactions under way in PostgreSQL.
-pub fn not_concurrent(cells: &[Cell<'_>], experiment: &Experiment) -> Vec<Finding> {
+pub fn concurrency_differs(cells: &[CellTrials<'_>], experiment: &Experiment) -> Vec<Finding> {
     let baseline = experiment.baseline.and_then(|number| cells.iter().find(|it| it.number == number));
     let Some(with) = baseline else { return Vec::new() };
-    let rate = |cell: &Cell<'_>| repeats::estimate(&values(cell, Figure::Deadlocks)).map(|it| it.median);
-    let one = |cell: &Cell<'_>| {
+    let rate = |cell: &CellTrials<'_>| {
+        repeats::estimate(&figure_values(cell, Figure::Deadlocks)).map(|it| it.median)
+    };
+    let one = |cell: &CellTrials<'_>| {
         let (rate, with_rate) = (rate(cell)?, rate(with)?);
-        let (of_cell, of_with) = (cell.median(busy)?, with.median(busy)?);
+        let (of_cell, of_with) = (cell.median(busy_sessions)?, with.median(busy_sessions)?);
         let unlike = of_cell > CONCURRENT * of_with || of_with > CONCURRENT * of_cell;
         (rate != with_rate && unlike).then_some(Finding::NotConcurrent {
             cell: cell.number,

@@ -1,20 +1,20 @@
 //! Did the clients ask for all that the system could give?
 
-use super::bound::Cpu;
+use super::bound::CpuUsage;
 use super::host;
-use super::{Cell, Finding, TrialFacts};
+use super::{CellTrials, Finding, TrialFacts};
 use model::Nanos;
-use model::finding::{Bound, Circumstance, Missing};
+use model::finding::{Bound, Circumstance, MissingInput};
 use model::plan::LoadModel;
 
 /// Share of PostgreSQL's processors that is left at least: a fifth of it would be a quarter more work.
-const LEFT: f64 = 0.2;
+const CPU_RESERVE_MIN: f64 = 0.2;
 /// Share of clients ÷ response time that was delivered at least: the law has no exception, but a mean of what has ended.
-const OF_LAW: f64 = 0.9;
+const LITTLE_SHARE_MIN: f64 = 0.9;
 
 /// In a closed loop N clients get no more than N ÷ response time. Where nothing is full, that is what held the throughput.
 /// `found`: all else that is known of the cell.
-pub fn clients(cell: &Cell<'_>, found: &[Finding]) -> Result<Vec<Finding>, Missing> {
+pub fn clients(cell: &CellTrials<'_>, found: &[Finding]) -> Result<Vec<Finding>, MissingInput> {
     // As the trials had it: a search tries several.
     let closed = |it: &TrialFacts<'_>| match it.setup.load.model {
         LoadModel::Closed { clients, think: Nanos::ZERO } => Some(clients),
@@ -22,13 +22,13 @@ pub fn clients(cell: &Cell<'_>, found: &[Finding]) -> Result<Vec<Finding>, Missi
     };
     let all: Option<Vec<u32>> = cell.trials.iter().map(|it| closed(it)).collect();
     let Some(clients) = all.and_then(|it| it.into_iter().max()) else { return Ok(Vec::new()) };
-    if cell.setup.load.connect_each || found.iter().any(holds_up) {
+    if cell.setup.load.reconnect || found.iter().any(may_be_limiting) {
         return Ok(Vec::new());
     }
-    let node = cell.server().ok_or(Missing::Server)?;
-    let machine = cell.median(|it| host::idle(it.samples));
-    let own = Cpu::of(cell, node)?.map(|it| 1.0 - it.used / it.of);
-    let idle = own.or(machine).ok_or(Missing::Machine)?.min(machine.unwrap_or(1.0));
+    let node = cell.server().ok_or(MissingInput::Server)?;
+    let machine = cell.median(|it| host::idle_share(it.samples));
+    let own = CpuUsage::measure(cell, node)?.map(|it| 1.0 - it.used / it.available);
+    let idle = own.or(machine).ok_or(MissingInput::Machine)?.min(machine.unwrap_or(1.0));
     let figures = cell.median(|it| Some(it.valid()?.total.response.mean?.as_secs_f64()));
     let delivered = cell.median(|it| Some(it.valid()?.total.tps.0));
     let Some((mean, delivered)) = figures.zip(delivered).filter(|it| it.0 > 0.0) else {
@@ -39,13 +39,13 @@ pub fn clients(cell: &Cell<'_>, found: &[Finding]) -> Result<Vec<Finding>, Missi
             .filter(|it| it.is_finite())
     });
     let Some(most) = most else { return Ok(Vec::new()) };
-    let by = Bound::Clients { clients, mean, most, delivered, idle };
-    let few = idle >= LEFT && delivered >= OF_LAW * most;
-    Ok(few.then_some(Finding::Bound { cell: cell.number, by }).into_iter().collect())
+    let by = Bound::Clients { clients, mean, throughput_bound: most, delivered, idle };
+    let few = idle >= CPU_RESERVE_MIN && delivered >= LITTLE_SHARE_MIN * most;
+    Ok(few.then_some(Finding::Bound { cell: cell.number, bound: by }).into_iter().collect())
 }
 
 /// Whether it may be what holds a throughput where it is.
-fn holds_up(it: &Finding) -> bool {
+fn may_be_limiting(it: &Finding) -> bool {
     match it {
         Finding::SlotsExhausted { .. }
         | Finding::ClientsStarved { .. }
@@ -57,7 +57,7 @@ fn holds_up(it: &Finding) -> bool {
         | Finding::ServerBound { .. }
         | Finding::SessionsWait { .. }
         | Finding::Bound { .. } => true,
-        Finding::Circumstance { it, .. } => matches!(it, Circumstance::GeneratorLate { .. }),
+        Finding::Circumstance { circumstance: it, .. } => matches!(it, Circumstance::GeneratorLate { .. }),
         _ => false,
     }
 }

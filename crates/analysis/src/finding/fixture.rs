@@ -2,13 +2,13 @@
 
 use super::TrialFacts;
 use crate::fixture;
-use crate::sizes::{SizeCourse, SizeCourses};
+use crate::sizes::{SizeSeries, SizeSeriesSet};
 use crate::summary::summarise;
-use model::matrix::{NotApplied, Status};
+use model::matrix::{TrialStatus, UnappliedLimit};
 use model::plan::*;
-use model::reach::Reach;
-use model::summary::{Cost, QueryMode, Reason, Server, Summary, Validity};
-use model::{AnswerSizes, Code, EventKind, LogEvent, Measured, Nanos, Outage, Sample, Second};
+use model::reach::FeedCoverage;
+use model::summary::{CpuCost, InvalidReason, QueryMode, Server, Summary, Validity};
+use model::{AnswerSizes, Code, EventKind, LogEvent, Measurement, Nanos, Outage, Sample, Second};
 
 /// An experiment of cells, each by one word: `direct`, `unix` (direct over a Unix socket), `session`, `pooled` (transaction
 /// mode), `statement`, `odyssey` (transaction), `haproxy`, `balanced` (with maxconn 20). PostgreSQL has 50 slots and one
@@ -25,29 +25,38 @@ pub fn experiment(cells: &[&str], baseline: Option<usize>) -> Experiment {
         repeat: 5,
         cells: cells.iter().map(cell).collect(),
         baseline,
-        find: Find::Once,
+        goal: Goal::Once,
     }
 }
 
 pub fn setup(word: &str) -> Setup {
-    let entrance = if word == "unix" { Entrance::Unix } else { Entrance::Tcp };
+    let entrance = if word == "unix" { Transport::Unix } else { Transport::Tcp };
     let limits = |cpu| Limits { cpu: Some(cpu), ..Limits::default() };
     let postgres = Postgres { version: None, max_connections: 50, settings: vec![] };
-    let postgres =
-        Node { name: "postgres".into(), kind: Kind::Postgres(postgres), entrance, limits: limits(1.0) };
+    let postgres = Node {
+        name: "postgres".into(),
+        kind: NodeKind::Postgres(postgres),
+        transport: entrance,
+        limits: limits(1.0),
+    };
     let bouncer = |mode| {
         let (size, max_client_conn) = (20, 1000);
-        Kind::PgBouncer(PgBouncer { version: None, mode, size, max_client_conn, settings: vec![] })
+        NodeKind::PgBouncer(PgBouncer { version: None, mode, size, max_client_conn, settings: vec![] })
     };
     let haproxy = |maxconn| {
-        Kind::HaProxy(HaProxy { maxconn, queue_timeout: Nanos::from_secs(10), check: None, retries: None })
+        NodeKind::HaProxy(HaProxy {
+            maxconn,
+            queue_timeout: Nanos::from_secs(10),
+            check: None,
+            retries: None,
+        })
     };
     let before = match word {
         "direct" | "unix" => None,
         "session" => Some(bouncer(PoolMode::Session)),
         "pooled" => Some(bouncer(PoolMode::Transaction)),
         "statement" => Some(bouncer(PoolMode::Statement)),
-        "odyssey" => Some(Kind::Odyssey(Odyssey {
+        "odyssey" => Some(NodeKind::Odyssey(Odyssey {
             mode: PoolMode::Transaction,
             size: 20,
             workers: 1,
@@ -60,7 +69,8 @@ pub fn setup(word: &str) -> Setup {
         other => panic!("no such cell: {other}"),
     };
     let name = if word == "haproxy" || word == "balanced" { "balancer" } else { "pooler" };
-    let before = before.map(|kind| Node { name: name.into(), kind, entrance, limits: limits(0.1) });
+    let before =
+        before.map(|kind| Node { name: name.into(), kind, transport: entrance, limits: limits(0.1) });
     Setup {
         stack: Stack {
             nodes: before.into_iter().chain([postgres]).collect(),
@@ -76,7 +86,7 @@ pub fn setup(word: &str) -> Setup {
             warmup: Nanos::ZERO,
             threads: 2,
             query_mode: QueryMode::Simple,
-            connect_each: false,
+            reconnect: false,
             connect_timeout: None,
             first_byte_timeout: None,
             cookies: false,
@@ -84,7 +94,7 @@ pub fn setup(word: &str) -> Setup {
             max_tries: 1,
         },
         objectives: vec![],
-        stop: vec![],
+        stop_rules: vec![],
         faults: vec![],
     }
 }
@@ -96,43 +106,43 @@ pub fn service() -> Node {
         url: None,
         env: vec![],
         copies: 1,
-        ready: "/health".into(),
-        ready_within: None,
-        stats: Some("/stats".into()),
+        ready_path: "/health".into(),
+        ready_timeout: None,
+        stats_path: Some("/stats".into()),
         allow: None,
     };
     let limits = Limits { cpu: Some(0.3), ..Limits::default() };
-    Node { name: "service".into(), kind: Kind::Service(service), entrance: Entrance::Tcp, limits }
+    Node { name: "service".into(), kind: NodeKind::Service(service), transport: Transport::Tcp, limits }
 }
 
 /// A quiet trial of ten seconds, 10,000 transactions of 2.5 ms by 4 clients; and what is added to it.
 #[derive(Clone)]
-pub struct Run {
+pub struct TestRun {
     cell: usize,
     pub repetition: u32,
-    measured: Measured,
-    status: Status,
+    measured: Measurement,
+    status: TrialStatus,
     summary: Option<Summary>,
     samples: Vec<Sample>,
     events: Vec<LogEvent>,
     left: Vec<(String, u64)>,
-    answers: Vec<SizeCourse>,
-    not_applied: Vec<NotApplied>,
+    answers: Vec<SizeSeries>,
+    not_applied: Vec<UnappliedLimit>,
     watching: Option<f64>,
     delivered: Vec<f64>,
-    reaches: Vec<Reach>,
+    reaches: Vec<FeedCoverage>,
     open: bool,
     tps: Option<f64>,
     p99: Option<Nanos>,
 }
 
-impl Run {
-    pub fn new(cell: usize, repetition: u32) -> Run {
-        let mut it = Run {
+impl TestRun {
+    pub fn new(cell: usize, repetition: u32) -> TestRun {
+        let mut it = TestRun {
             cell,
             repetition,
-            measured: fixture::quiet(),
-            status: Status::Done,
+            measured: fixture::quiet_measurement(),
+            status: TrialStatus::Done,
             summary: None,
             samples: vec![],
             events: vec![],
@@ -151,7 +161,7 @@ impl Run {
     }
 
     fn refresh(&mut self) {
-        let plan = if self.open { fixture::open() } else { fixture::closed() };
+        let plan = if self.open { fixture::open_plan() } else { fixture::closed_plan() };
         let mut summary = summarise(&self.measured, Server::default(), plan);
         if let Some(tps) = self.tps {
             summary.total.tps.0 = tps;
@@ -162,77 +172,77 @@ impl Run {
         self.summary = Some(summary);
     }
 
-    fn with(mut self, change: impl FnOnce(&mut Run)) -> Run {
+    fn with(mut self, change: impl FnOnce(&mut TestRun)) -> TestRun {
         change(&mut self);
         self.refresh();
         self
     }
 
-    pub fn tps(self, tps: f64) -> Run {
+    pub fn tps(self, tps: f64) -> TestRun {
         self.with(|it| it.tps = Some(tps))
     }
 
     /// The 99th percentile of response time, milliseconds.
-    pub fn p99(self, millis: u64) -> Run {
+    pub fn p99(self, millis: u64) -> TestRun {
         self.with(|it| it.p99 = Some(Nanos::from_millis(millis)))
     }
 
-    pub fn open(self) -> Run {
+    pub fn open(self) -> TestRun {
         self.with(|it| it.open = true)
     }
 
-    pub fn clients(self, clients: Vec<u64>) -> Run {
+    pub fn clients(self, clients: Vec<u64>) -> TestRun {
         self.with(|it| it.measured.clients = clients)
     }
 
-    pub fn failed(self, state: &[u8; 5], n: u64) -> Run {
+    pub fn failed(self, state: &[u8; 5], n: u64) -> TestRun {
         self.with(|it| {
-            let failed = &mut it.measured.interval.cells[0].failed;
+            let failed = &mut it.measured.interval.scripts[0].failed;
             (0..n).for_each(|_| failed.count(Code::SqlState(*state)));
         })
     }
 
-    pub fn refused(self, state: &[u8; 5], n: u64) -> Run {
+    pub fn refused(self, state: &[u8; 5], n: u64) -> TestRun {
         self.with(|it| (0..n).for_each(|_| it.measured.interval.refused.count(Code::SqlState(*state))))
     }
 
     /// Nothing succeeded between these seconds.
-    pub fn outage(self, from: u64, to: u64) -> Run {
+    pub fn outage(self, from: u64, to: u64) -> TestRun {
         let (from, to) = (Nanos::from_secs(from), Nanos::from_secs(to));
-        self.with(|it| it.measured.outages = vec![Outage { from, to, unended: false, failing: false }])
+        self.with(|it| it.measured.outages = vec![Outage { from, to, ongoing: false, failing: false }])
     }
 
     /// What the server said of every failure.
-    pub fn said(mut self, words: &str) -> Run {
+    pub fn said(mut self, words: &str) -> TestRun {
         if let Some(it) = &mut self.summary {
-            it.with_messages(|_| Some(words.to_owned()));
+            it.set_messages(|_| Some(words.to_owned()));
         }
         self
     }
 
-    pub fn dropped(self, n: u64) -> Run {
-        self.with(|it| it.measured.interval.cells[0].dropped = n)
+    pub fn dropped(self, n: u64) -> TestRun {
+        self.with(|it| it.measured.interval.scripts[0].dropped = n)
     }
 
-    pub fn invalid(mut self) -> Run {
+    pub fn invalid(mut self) -> TestRun {
         if let Some(it) = &mut self.summary {
             it.validity = Validity { valid: false, ..Validity::default() };
         }
         self
     }
 
-    pub fn without_summary(mut self) -> Run {
+    pub fn without_summary(mut self) -> TestRun {
         self.summary = None;
         self
     }
 
-    pub fn status(mut self, status: Status) -> Run {
+    pub fn status(mut self, status: TrialStatus) -> TestRun {
         self.status = status;
         self
     }
 
     /// So many lines of one kind, one after the other from second 3 on.
-    pub fn event(mut self, kind: EventKind, n: u64) -> Run {
+    pub fn event(mut self, kind: EventKind, n: u64) -> TestRun {
         self.events.extend((0..n).map(|n| LogEvent {
             at: Nanos::from_millis(3000 + n),
             node: "postgres".into(),
@@ -244,7 +254,7 @@ impl Run {
     }
 
     /// Lines of one kind in a node's log, one after the other from second 3 on.
-    pub fn logs(mut self, node: &str, kind: EventKind, texts: &[&str]) -> Run {
+    pub fn logs(mut self, node: &str, kind: EventKind, texts: &[&str]) -> TestRun {
         self.events.extend((0..).zip(texts).map(|(n, text)| LogEvent {
             at: Nanos::from_millis(3000 + n),
             node: node.into(),
@@ -256,24 +266,24 @@ impl Run {
     }
 
     /// An event that stands for so many.
-    pub fn more(self, kind: EventKind, n: u64) -> Run {
+    pub fn event_count(self, kind: EventKind, n: u64) -> TestRun {
         let mut run = self.event(kind, 1);
-        run.events.last_mut().expect("one was added").text = format!("{n}{}", LogEvent::MORE);
+        run.events.last_mut().expect("one was added").text = format!("{n}{}", LogEvent::AGGREGATE_SUFFIX);
         run
     }
 
     /// The same value at the end of each second.
-    pub fn gauge(self, node: &str, series: &str, label: &str, value: f64) -> Run {
+    pub fn gauge(self, node: &str, series: &str, label: &str, value: f64) -> TestRun {
         self.series(node, series, label, |_| value)
     }
 
     /// Growing by `rate` per second.
-    pub fn counter(self, node: &str, series: &str, label: &str, rate: f64) -> Run {
+    pub fn counter(self, node: &str, series: &str, label: &str, rate: f64) -> TestRun {
         self.series(node, series, label, |second| 100.0 + rate * second as f64)
     }
 
     /// One sample, at the end of this second.
-    pub fn at(mut self, second: u64, node: &str, series: &str, label: &str, value: f64) -> Run {
+    pub fn sample(mut self, second: u64, node: &str, series: &str, label: &str, value: f64) -> TestRun {
         self.samples.push(Sample {
             at: Nanos::from_secs(second),
             node: node.to_owned().into(),
@@ -285,7 +295,7 @@ impl Run {
     }
 
     /// The same value three times a second.
-    pub fn often(mut self, node: &str, series: &str, label: &str, value: f64) -> Run {
+    pub fn gauge_thrice(mut self, node: &str, series: &str, label: &str, value: f64) -> TestRun {
         self.samples.extend((1..=30).map(|third| Sample {
             at: Nanos(third * 333_333_333),
             node: node.to_owned().into(),
@@ -297,14 +307,14 @@ impl Run {
     }
 
     /// So many lines of the server's log with this code.
-    pub fn logged(mut self, code: &str, n: u64) -> Run {
-        self = self.more(EventKind::Error, n);
+    pub fn logged(mut self, code: &str, n: u64) -> TestRun {
+        self = self.event_count(EventKind::Error, n);
         self.events.last_mut().expect("one was added").code = Some(code.to_owned());
         self
     }
 
     /// The generator's reason for which it does not count.
-    pub fn reason(mut self, it: Reason) -> Run {
+    pub fn invalid_reason(mut self, it: InvalidReason) -> TestRun {
         if let Some(summary) = &mut self.summary {
             summary.validity = Validity { valid: false, reasons: vec![it], ..Validity::default() };
         }
@@ -312,7 +322,7 @@ impl Run {
     }
 
     /// The 99th percentile of how late a sleeper was woken, milliseconds.
-    pub fn jitter(mut self, millis: u64) -> Run {
+    pub fn jitter(mut self, millis: u64) -> TestRun {
         if let Some(summary) = &mut self.summary {
             summary.generator.jitter.p99 = Some(Nanos::from_millis(millis));
         }
@@ -320,11 +330,11 @@ impl Run {
     }
 
     /// A value that its second decides.
-    pub fn ramp(self, node: &str, series: &str, value: impl Fn(u64) -> f64) -> Run {
+    pub fn ramp(self, node: &str, series: &str, value: impl Fn(u64) -> f64) -> TestRun {
         self.series(node, series, "", value)
     }
 
-    fn series(mut self, node: &str, series: &str, label: &str, value: impl Fn(u64) -> f64) -> Run {
+    fn series(mut self, node: &str, series: &str, label: &str, value: impl Fn(u64) -> f64) -> TestRun {
         self.samples.extend((1..=10).map(|second| Sample {
             at: Nanos::from_secs(second),
             node: node.to_owned().into(),
@@ -335,33 +345,33 @@ impl Run {
         self
     }
 
-    pub fn left(mut self, node: &str, clients: u64) -> Run {
+    pub fn left(mut self, node: &str, clients: u64) -> TestRun {
         self.left.push((node.into(), clients));
         self
     }
 
     /// Processors that the generator used.
-    pub fn generator(mut self, processors: f64) -> Run {
+    pub fn generator(mut self, processors: f64) -> TestRun {
         if let Some(it) = &mut self.summary {
             let counts = &it.total.counts;
             let executed = (counts.ok + counts.failed + counts.unknown) as f64;
             let user = Nanos::from_secs_f64(processors * it.window.as_secs_f64() / executed);
-            it.generator.per_transaction = Some(Cost { user, ..Cost::default() });
+            it.generator.per_transaction = Some(CpuCost { user, ..CpuCost::default() });
         }
         self
     }
 
-    pub fn not_applied(mut self, node: &str, limit: &str) -> Run {
+    pub fn not_applied(mut self, node: &str, limit: &str) -> TestRun {
         let (node, limit, why) = (node.to_owned(), limit.to_owned(), "no right".to_owned());
-        self.not_applied.push(NotApplied { node, limit, why });
+        self.not_applied.push(UnappliedLimit { node, limit, reason: why });
         self
     }
 
     /// So many answers of these sizes, second by second, to the first request of the first operation.
-    pub fn answers(mut self, each: &[&[(u64, u64)]]) -> Run {
-        let mut courses = SizeCourses::default();
+    pub fn answers(mut self, each: &[&[(u64, u64)]]) -> TestRun {
+        let mut courses = SizeSeriesSet::default();
         for (second, sizes) in each.iter().enumerate() {
-            let mut answers = AnswerSizes::of((0, 0));
+            let mut answers = AnswerSizes::new((0, 0));
             for (count, bytes) in *sizes {
                 (0..*count).for_each(|_| answers.sizes.record(*bytes));
             }
@@ -372,23 +382,23 @@ impl Run {
     }
 
     /// Transactions that ended well, second by second.
-    pub fn delivered(mut self, each: &[f64]) -> Run {
+    pub fn delivered(mut self, each: &[f64]) -> TestRun {
         self.delivered = each.to_vec();
         self
     }
 
-    pub fn reach(mut self, it: Reach) -> Run {
+    pub fn reach(mut self, it: FeedCoverage) -> TestRun {
         self.reaches.push(it);
         self
     }
 
-    pub fn watching(mut self, processors: f64) -> Run {
+    pub fn watching(mut self, processors: f64) -> TestRun {
         self.watching = Some(processors);
         self
     }
 
     /// Only its first seconds, of samples too.
-    pub fn cut(mut self, seconds: u64) -> Run {
+    pub fn truncate(mut self, seconds: u64) -> TestRun {
         let window = Nanos::from_secs(seconds);
         self.samples.retain(|it| it.at <= window);
         self.with(|it| it.measured.window = window)
@@ -406,7 +416,7 @@ impl Run {
             events: &self.events,
             ticks: &[],
             not_applied: &self.not_applied,
-            watching: self.watching,
+            monitoring_cpu: self.watching,
             delivered: &self.delivered,
             reaches: &self.reaches,
             left: &self.left,

@@ -1,7 +1,7 @@
 //! Did the machine have a processor to spare?
 
 use super::samples::{HOST_CPU, growth, processors};
-use super::{Cell, Finding, TrialFacts};
+use super::{CellTrials, Finding, TrialFacts};
 use model::Sample;
 
 /// The machine's name as a node.
@@ -14,14 +14,14 @@ const LARGE: f64 = 0.3;
 const FREE: [&str; 2] = ["idle", "iowait"];
 
 /// Where the machine is full, the generator's share is told with it.
-pub(super) fn host(cell: &Cell<'_>) -> Option<Finding> {
-    let processors = cell.median(|it| all(it.samples))?;
-    let idle = cell.median(|it| idle(it.samples))?;
-    let generator = cell.median(generator);
+pub(super) fn host(cell: &CellTrials<'_>) -> Option<Finding> {
+    let processors = cell.median(|it| total_processors(it.samples))?;
+    let idle = cell.median(|it| idle_share(it.samples))?;
+    let generator = cell.median(generator_processors);
     if idle < IDLE {
-        let server = cell.median(server);
-        let others = cell.median(others);
-        let (cell, before) = (cell.number, cell.median(before));
+        let server = cell.median(server_processors);
+        let others = cell.median(other_processors);
+        let (cell, before) = (cell.number, cell.median(upstream_processors));
         return Some(Finding::HostBound { cell, idle, processors, generator, before, server, others });
     }
     let used = generator.filter(|it| *it > LARGE * processors)?;
@@ -29,7 +29,7 @@ pub(super) fn host(cell: &Cell<'_>) -> Option<Finding> {
 }
 
 /// By the generator's own account: its threads are told apart from those that watch, and from what it has started.
-pub fn generator(trial: &TrialFacts<'_>) -> Option<f64> {
+pub fn generator_processors(trial: &TrialFacts<'_>) -> Option<f64> {
     let it = trial.valid()?;
     let counts = &it.total.counts;
     let executed = (counts.ok + counts.failed + counts.unknown) as f64;
@@ -38,33 +38,33 @@ pub fn generator(trial: &TrialFacts<'_>) -> Option<f64> {
 }
 
 /// Processors used by what stands before PostgreSQL; `None` where nothing does.
-pub fn before(trial: &TrialFacts<'_>) -> Option<f64> {
-    let each = trial.before().iter().map(|node| processors(trial.samples, &node.name));
+pub fn upstream_processors(trial: &TrialFacts<'_>) -> Option<f64> {
+    let each = trial.upstream_nodes().iter().map(|node| processors(trial.samples, &node.name));
     each.collect::<Option<Vec<f64>>>().filter(|it| !it.is_empty()).map(|it| it.iter().sum())
 }
 
-pub fn server(trial: &TrialFacts<'_>) -> Option<f64> {
+pub fn server_processors(trial: &TrialFacts<'_>) -> Option<f64> {
     processors(trial.samples, &trial.server()?.name)
 }
 
 /// What is left of the busy time when everybody that is known has had theirs.
-fn others(trial: &TrialFacts<'_>) -> Option<f64> {
-    let busy = all(trial.samples)? * (1.0 - idle(trial.samples)?);
-    let before = if trial.before().is_empty() { 0.0 } else { before(trial)? };
-    Some((busy - generator(trial)? - before - server(trial)?).max(0.0))
+fn other_processors(trial: &TrialFacts<'_>) -> Option<f64> {
+    let busy = total_processors(trial.samples)? * (1.0 - idle_share(trial.samples)?);
+    let before = if trial.upstream_nodes().is_empty() { 0.0 } else { upstream_processors(trial)? };
+    Some((busy - generator_processors(trial)? - before - server_processors(trial)?).max(0.0))
 }
 
 /// Processors that the machine has: whatever they did, it took time.
-pub(super) fn all(samples: &[Sample]) -> Option<f64> {
+pub(super) fn total_processors(samples: &[Sample]) -> Option<f64> {
     growth(samples, HOST, HOST_CPU, |_| true).filter(|it| *it > 0.0)
 }
 
 /// Share of all processors' time.
-pub(super) fn idle(samples: &[Sample]) -> Option<f64> {
-    Some(growth(samples, HOST, HOST_CPU, |it| FREE.contains(&it))? / all(samples)?)
+pub(super) fn idle_share(samples: &[Sample]) -> Option<f64> {
+    Some(growth(samples, HOST, HOST_CPU, |it| FREE.contains(&it))? / total_processors(samples)?)
 }
 
 /// Processors that the hypervisor gave to others.
-pub(super) fn stolen(samples: &[Sample]) -> Option<f64> {
+pub(super) fn stolen_processors(samples: &[Sample]) -> Option<f64> {
     growth(samples, HOST, HOST_CPU, |it| it == "steal")
 }

@@ -23,17 +23,17 @@ mod tables;
 mod unused;
 mod waits;
 
-use crate::sizes::SizeCourse;
+use crate::sizes::SizeSeries;
 use crate::validity::outage_doubt;
-pub(crate) use clients::HARDLY;
+pub(crate) use clients::STARVED_SHARE;
 pub use model::finding::Finding;
-use model::finding::{Circumstance, Missing, Rule};
-use model::matrix::{NotApplied, Status};
-use model::plan::{Experiment, Kind, LoadModel, Node, Setup};
-use model::reach::Reach;
+use model::finding::{Circumstance, FindingRule, MissingInput};
+use model::matrix::{TrialStatus, UnappliedLimit};
+use model::plan::{Experiment, LoadModel, Node, NodeKind, Setup};
+use model::reach::FeedCoverage;
 use model::{LogEvent, Nanos, Sample, Summary, Tick};
-pub(crate) use queue::busy;
-pub use samples::{Kept, SERIES, left};
+pub(crate) use queue::busy_sessions;
+pub use samples::{SERIES, SampleReducer, remaining_clients};
 
 /// What is known of one trial.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ pub struct TrialFacts<'a> {
     /// From 0.
     pub repetition: u32,
     pub setup: &'a Setup,
-    pub status: &'a Status,
+    pub status: &'a TrialStatus,
     /// Absent when nothing was measured.
     pub summary: Option<&'a Summary>,
     /// Transactions that ended well within the window, by client; empty where that is not known.
@@ -53,23 +53,23 @@ pub struct TrialFacts<'a> {
     pub events: &'a [LogEvent],
     /// May be empty.
     pub ticks: &'a [Tick],
-    pub not_applied: &'a [NotApplied],
+    pub not_applied: &'a [UnappliedLimit],
     /// Processors that watching took.
-    pub watching: Option<f64>,
+    pub monitoring_cpu: Option<f64>,
     /// Transactions that ended well, by whole second of the window; empty where that is not known.
     pub delivered: &'a [f64],
     /// How much of their tables the setup's feeds can touch, of those that name a column.
-    pub reaches: &'a [Reach],
+    pub reaches: &'a [FeedCoverage],
     /// Clients that a node still held once the load had ended and had had time to leave: its name and their number.
     pub left: &'a [(String, u64)],
     /// Sizes of HTTP answers over time.
-    pub answers: &'a [SizeCourse],
+    pub answers: &'a [SizeSeries],
 }
 
 impl<'a> TrialFacts<'a> {
     /// The summary, if the trial counts: it ended by itself or by a rule, and nothing speaks against the generator.
     pub fn valid(&self) -> Option<&'a Summary> {
-        let ended = matches!(self.status, Status::Done | Status::Stopped { .. });
+        let ended = matches!(self.status, TrialStatus::Done | TrialStatus::Stopped { .. });
         self.summary.filter(|it| ended && it.validity.valid)
     }
 
@@ -79,19 +79,19 @@ impl<'a> TrialFacts<'a> {
     }
 
     /// What stands before PostgreSQL, the entrance first.
-    pub fn before(&self) -> &'a [Node] {
+    pub fn upstream_nodes(&self) -> &'a [Node] {
         self.setup.stack.nodes.split_last().map_or(&[], |(_, before)| before)
     }
 }
 
 /// One cell and its trials, at least one.
-struct Cell<'a> {
+struct CellTrials<'a> {
     number: usize,
     setup: &'a Setup,
     trials: Vec<&'a TrialFacts<'a>>,
 }
 
-impl<'a> Cell<'a> {
+impl<'a> CellTrials<'a> {
     /// Median of what the valid trials have.
     fn median(&self, of: impl Fn(&'a TrialFacts<'a>) -> Option<f64>) -> Option<f64> {
         let values: Vec<f64> =
@@ -106,7 +106,7 @@ impl<'a> Cell<'a> {
     /// The pooler nearest to PostgreSQL.
     fn pooler(&self) -> Option<&'a Node> {
         let (_, before) = self.setup.stack.nodes.split_last()?;
-        before.iter().rev().find(|it| matches!(it.kind, Kind::PgBouncer(_) | Kind::Odyssey(_)))
+        before.iter().rev().find(|it| matches!(it.kind, NodeKind::PgBouncer(_) | NodeKind::Odyssey(_)))
     }
 }
 
@@ -114,14 +114,14 @@ impl<'a> Cell<'a> {
 /// first is for who tells it.
 pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Finding> {
     let of = |number: usize| trials.iter().filter(|it| it.cell == number).collect::<Vec<_>>();
-    let cells: Vec<Cell<'_>> = experiment
+    let cells: Vec<CellTrials<'_>> = experiment
         .cells
         .iter()
         .enumerate()
-        .map(|(number, it)| Cell { number, setup: &it.setup, trials: of(number) })
+        .map(|(number, it)| CellTrials { number, setup: &it.setup, trials: of(number) })
         .filter(|it| !it.trials.is_empty())
         .collect();
-    let late: Vec<Vec<Sample>> = trials.iter().map(late).collect();
+    let late: Vec<Vec<Sample>> = trials.iter().map(full_load_samples).collect();
     let facts: Vec<TrialFacts<'_>> =
         trials.iter().zip(&late).map(|(it, samples)| TrialFacts { samples, ..it.clone() }).collect();
     let mut found = Vec::new();
@@ -130,28 +130,28 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         found.extend(clients::slots_exhausted(cell));
         found.extend(clients::starved(cell));
         found.extend(clients::failures(cell));
-        found.extend(answers::sizes(cell));
+        found.extend(answers::size_changes(cell));
         let trials = facts.iter().filter(|it| it.cell == cell.number).collect();
-        let full = &Cell { number: cell.number, setup: cell.setup, trials };
+        let full = &CellTrials { number: cell.number, setup: cell.setup, trials };
         found.extend(host::host(full));
         found.extend(queue::in_balancer(full));
         // What is under way in Odyssey is known as an average of the whole trial, so the rest is taken likewise.
-        let odyssey = cell.pooler().is_some_and(|it| matches!(it.kind, Kind::Odyssey(_)));
+        let odyssey = cell.pooler().is_some_and(|it| matches!(it.kind, NodeKind::Odyssey(_)));
         found.extend(queue::in_pooler(if odyssey { cell } else { full }));
         let interrupted = cell.trials.iter().any(|it| it.summary.and_then(outage_doubt).is_some());
-        found.extend(judged(cell, full).into_iter().filter(|it| !(interrupted && is_limiter(it))));
+        found.extend(apply_rules(cell, full).into_iter().filter(|it| !(interrupted && is_limiter(it))));
         found.extend(compared::deadlocks(cell));
-        found.extend(clients::run_is_closed(cell));
-        found.extend(clients::left(cell));
-        found.extend(circumstance::feed_fits(cell));
+        found.extend(clients::in_flight_cap_reached(cell));
+        found.extend(clients::remaining_clients(cell));
+        found.extend(circumstance::feeds_that_fit_in_memory(cell));
         let unused = unused::nodes(cell);
         let of_cell = found.split_off(before);
         found.extend(of_cell.into_iter().filter(|it| !unused::blames(it, cell, &unused)));
         found.extend(unused);
     }
     found.extend(compared::throughput(&cells, experiment.seed));
-    found.extend(compared::not_concurrent(&cells, experiment));
-    found.extend(answers::compared(&cells));
+    found.extend(compared::concurrency_differs(&cells, experiment));
+    found.extend(answers::sizes_compared_with_other_cells(&cells));
     found.extend(beside::open_and_closed(&cells));
     found.extend(beside::feeds_differ(&cells));
     found
@@ -171,33 +171,33 @@ fn is_limiter(it: &Finding) -> bool {
 
 /// Rules on what was sampled, each of trials under full load and of their whole windows. What is asked every ten seconds, or
 /// differs from second to second, needs those.
-type Judge = fn(full: &Cell<'_>, whole: &Cell<'_>) -> Result<Vec<Finding>, Missing>;
+type RuleFn = fn(full: &CellTrials<'_>, whole: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>;
 
-const RULES: [(Rule, Judge); 18] = [
-    (Rule::PoolerCpu, |full, _| bound::pooler(full)),
-    (Rule::Pool, |full, _| bound::pool(full)),
-    (Rule::ServerCpu, |full, _| bound::server(full)),
-    (Rule::ServiceCpu, |full, _| service::cpu(full)),
-    (Rule::ServicePool, |full, _| service::pools(full)),
-    (Rule::ServiceThreads, |full, _| service::threads(full)),
-    (Rule::ServicePool, |_, whole| service::pools_in_row(whole)),
-    (Rule::Waits, waits::bounds),
-    (Rule::Reads, |full, _| disk::reads(full)),
-    (Rule::Writes, |full, _| disk::writes(full)),
-    (Rule::Memory, |full, _| disk::memory(full)),
-    (Rule::Scans, |_, whole| tables::scans(whole)),
-    (Rule::Checkpoints, |_, whole| tables::checkpoints(whole)),
-    (Rule::Storm, |_, whole| circumstance::storm(whole)),
-    (Rule::Bloat, |_, whole| tables::bloat(whole)),
-    (Rule::IdleTransactions, |_, whole| idle::transactions(whole)),
-    (Rule::Host, |full, _| circumstance::noisy_host(full)),
-    (Rule::Feed, |_, whole| circumstance::feeds_known(whole)),
+const RULES: [(FindingRule, RuleFn); 18] = [
+    (FindingRule::PoolerCpu, |full, _| bound::pooler(full)),
+    (FindingRule::Pool, |full, _| bound::pool(full)),
+    (FindingRule::ServerCpu, |full, _| bound::server(full)),
+    (FindingRule::ServiceCpu, |full, _| service::cpu(full)),
+    (FindingRule::ServicePool, |full, _| service::pools(full)),
+    (FindingRule::ServiceThreads, |full, _| service::threads(full)),
+    (FindingRule::ServicePool, |_, whole| service::pools_in_row(whole)),
+    (FindingRule::Waits, waits::bounds),
+    (FindingRule::Reads, |full, _| disk::reads(full)),
+    (FindingRule::Writes, |full, _| disk::writes(full)),
+    (FindingRule::Memory, |full, _| disk::memory(full)),
+    (FindingRule::Scans, |_, whole| tables::scans(whole)),
+    (FindingRule::Checkpoints, |_, whole| tables::checkpoints(whole)),
+    (FindingRule::Storm, |_, whole| circumstance::reconnects(whole)),
+    (FindingRule::Bloat, |_, whole| tables::bloat(whole)),
+    (FindingRule::IdleTransactions, |_, whole| idle::idle_transactions(whole)),
+    (FindingRule::Host, |full, _| circumstance::noisy_host(full)),
+    (FindingRule::Feed, |_, whole| circumstance::unknown_feeds(whole)),
 ];
 
 /// What the rules found, and those that lacked what they need.
-fn judged(whole: &Cell<'_>, full: &Cell<'_>) -> Vec<Finding> {
+fn apply_rules(whole: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
     let (mut found, mut lacking) = (Vec::new(), Vec::new());
-    let mut take = |rule, judged: Result<Vec<Finding>, Missing>, found: &mut Vec<Finding>| match judged {
+    let mut take = |rule, judged: Result<Vec<Finding>, MissingInput>, found: &mut Vec<Finding>| match judged {
         Ok(them) => found.extend(them),
         Err(why) => lacking.push((rule, why)),
     };
@@ -205,24 +205,27 @@ fn judged(whole: &Cell<'_>, full: &Cell<'_>) -> Vec<Finding> {
         take(rule, judge(full, whole), &mut found);
     }
     // A wait that has a bound of its own is told there.
-    let told =
-        |class| found.iter().any(|it| matches!(it, Finding::Bound { by, .. } if waits::is_of(by, class)));
+    let told = |class| {
+        found
+            .iter()
+            .any(|it| matches!(it, Finding::Bound { bound, .. } if waits::matches_class(bound, class)))
+    };
     let other = waits::sessions_wait(full).filter(|it| match it {
-        Finding::SessionsWait { event, .. } => !waits::Class::of(event).is_some_and(told),
+        Finding::SessionsWait { event, .. } => !waits::WaitClass::from_event(event).is_some_and(told),
         _ => true,
     });
     found.extend(other);
-    take(Rule::Pool, number::little_s_law(whole), &mut found);
-    let late = circumstance::generator_late(whole);
+    take(FindingRule::Pool, number::little_s_law(whole), &mut found);
+    let late = circumstance::late_generator(whole);
     found.extend(late);
     let few = few::clients(full, &found);
-    take(Rule::ServerCpu, few, &mut found);
+    take(FindingRule::ServerCpu, few, &mut found);
     lacking.sort();
     lacking.dedup_by_key(|it| it.0);
     // Without a trial that counts nothing is judged, and that is told by their reasons.
     if !lacking.is_empty() && whole.trials.iter().any(|it| it.valid().is_some()) {
-        let it = Circumstance::NotJudged { rules: lacking };
-        found.push(Finding::Circumstance { cell: whole.number, it });
+        let it = Circumstance::RulesSkipped { rules: lacking };
+        found.push(Finding::Circumstance { cell: whole.number, circumstance: it });
     }
     found
 }
@@ -230,7 +233,7 @@ fn judged(whole: &Cell<'_>, full: &Cell<'_>) -> Vec<Finding> {
 /// What was sampled under the full load: all of a closed model's; of an open one, and of users that come one by one, the
 /// last third, towards which schedules grow. What holds up the end of a ramp is not seen in an average over all of it. Of a
 /// rate that stays the same, all but the first quarter, in which queues fill: a third of a short window has no two looks.
-fn late(trial: &TrialFacts<'_>) -> Vec<Sample> {
+fn full_load_samples(trial: &TrialFacts<'_>) -> Vec<Sample> {
     let window = trial.summary.map_or(Nanos::ZERO, |it| it.window);
     let last_third = Nanos(window.0 / 3 * 2);
     let from = match &trial.setup.load.model {

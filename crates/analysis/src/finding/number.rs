@@ -1,25 +1,25 @@
 //! Do number, rate and time of a node agree?
 
 use super::samples::{self, growth, sums};
-use super::{Cell, Finding, TrialFacts};
-use crate::little::{Measure, Violation, little, measure};
-use model::finding::{Circumstance, Missing};
-use model::plan::{Kind, PoolMode};
+use super::{CellTrials, Finding, TrialFacts};
+use crate::little::{MeanEstimate, Violation, check_law, estimate_mean};
+use model::finding::{Circumstance, MissingInput};
+use model::plan::{NodeKind, PoolMode};
 use model::{Nanos, Sample};
 use std::collections::BTreeMap;
 
 /// Transactions in the pooler: clients that have a server or wait for one, by its console every second; and its own sums of
 /// their number and time. In session mode a client has a server also between its transactions. Told where most trials show it.
-pub fn little_s_law(cell: &Cell<'_>) -> Result<Vec<Finding>, Missing> {
+pub fn little_s_law(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let Some(node) = cell.pooler() else { return Ok(Vec::new()) };
-    if !matches!(&node.kind, Kind::PgBouncer(it) if it.mode != PoolMode::Session) {
+    if !matches!(&node.kind, NodeKind::PgBouncer(it) if it.mode != PoolMode::Session) {
         return Ok(Vec::new());
     }
     let valid: Vec<&TrialFacts<'_>> = cell.trials.iter().copied().filter(|it| it.valid().is_some()).collect();
     let known: Vec<Option<Violation>> =
-        valid.iter().filter_map(|it| of_trial(it.samples, &node.name)).collect();
+        valid.iter().filter_map(|it| trial_violation(it.samples, &node.name)).collect();
     if known.is_empty() {
-        return Err(Missing::Console);
+        return Err(MissingInput::Console);
     }
     let trials = known.len();
     let mut violations: Vec<Violation> = known.into_iter().flatten().collect();
@@ -29,12 +29,12 @@ pub fn little_s_law(cell: &Cell<'_>) -> Result<Vec<Finding>, Missing> {
     violations.sort_by(|a, b| a.number.total_cmp(&b.number));
     let it = violations.swap_remove(violations.len() / 2);
     let Violation { hop: node, number, expected, rate, time, .. } = it;
-    let it = Circumstance::Little { node, number, expected, rate, time };
-    Ok(vec![Finding::Circumstance { cell: cell.number, it }])
+    let it = Circumstance::LittlesLawViolation { node, number, expected, rate, time };
+    Ok(vec![Finding::Circumstance { cell: cell.number, circumstance: it }])
 }
 
 /// `None`: too few samples.
-fn of_trial(samples: &[Sample], node: &str) -> Option<Option<Violation>> {
+fn trial_violation(samples: &[Sample], node: &str) -> Option<Option<Violation>> {
     let grown = |series| growth(samples, node, series, |_| true);
     let rate = grown(samples::PGBOUNCER_TRANSACTIONS).filter(|it| *it > 0.0)?;
     let time = (grown(samples::PGBOUNCER_TIME)? + grown(samples::PGBOUNCER_WAITED)?) / rate;
@@ -45,7 +45,7 @@ fn of_trial(samples: &[Sample], node: &str) -> Option<Option<Violation>> {
         }
     }
     let window = (*inside.last_key_value()?.0 - *inside.first_key_value()?.0).as_secs_f64();
-    let number = measure(&inside.into_values().collect::<Vec<_>>())?;
-    let exact = |mean| Measure { mean, error: 0.0 };
-    Some(little(node, number, exact(rate), exact(time), window))
+    let number = estimate_mean(&inside.into_values().collect::<Vec<_>>())?;
+    let exact = |mean| MeanEstimate { mean, error: 0.0 };
+    Some(check_law(node, number, exact(rate), exact(time), window))
 }

@@ -1,22 +1,22 @@
 //! Where do transactions wait?
 
-use super::samples::{self, greatest, mean, sums};
-use super::{Cell, Finding, TrialFacts};
+use super::samples::{self, maximum, mean, sums};
+use super::{CellTrials, Finding, TrialFacts};
 use crate::matrix::clients;
 use model::Nanos;
-use model::plan::Kind;
+use model::plan::NodeKind;
 
 /// Share of clients that may wait without a word.
 const FEW: f64 = 0.05;
 
 /// Fewer do not make a queue.
-fn many(cell: &Cell<'_>) -> f64 {
+fn queue_min(cell: &CellTrials<'_>) -> f64 {
     (FEW * f64::from(clients(cell.setup))).max(1.0)
 }
 
-pub fn in_balancer(cell: &Cell<'_>) -> Option<Finding> {
+pub fn in_balancer(cell: &CellTrials<'_>) -> Option<Finding> {
     let (node, maxconn) = cell.setup.stack.nodes.iter().find_map(|it| match &it.kind {
-        Kind::HaProxy(haproxy) => Some((it, haproxy.maxconn)),
+        NodeKind::HaProxy(haproxy) => Some((it, haproxy.maxconn)),
         _ => None,
     })?;
     // Those of a server, and those of the backend, which no server has been chosen for yet.
@@ -24,7 +24,7 @@ pub fn in_balancer(cell: &Cell<'_>) -> Option<Finding> {
         move |it: &TrialFacts<'_>| mean(&sums(it.samples, &node.name, series, |_| true))
     };
     let waiting = cell.median(of(samples::HAPROXY_QCUR))?;
-    (waiting >= many(cell)).then(|| Finding::QueueInBalancer {
+    (waiting >= queue_min(cell)).then(|| Finding::QueueInBalancer {
         cell: cell.number,
         node: node.name.clone(),
         waiting,
@@ -38,39 +38,39 @@ pub fn in_balancer(cell: &Cell<'_>) -> Option<Finding> {
 
 /// PgBouncer tells how many wait. Odyssey's `cl_waiting` counts idle clients too; there more transactions must be under way
 /// than sessions of PostgreSQL are busy, by a twentieth of the clients.
-pub fn in_pooler(cell: &Cell<'_>) -> Option<Finding> {
+pub fn in_pooler(cell: &CellTrials<'_>) -> Option<Finding> {
     let node = cell.pooler()?;
-    let under_way = cell.median(under_way)?;
-    let busy = cell.median(busy);
+    let under_way = cell.median(transactions_in_flight)?;
+    let busy = cell.median(busy_sessions);
     let gauge = |series: &'static str, of: fn(&[(Nanos, f64)]) -> Option<f64>| {
         cell.median(|it| of(&sums(it.samples, &node.name, series, |_| true)))
     };
     let waiting = match node.kind {
-        Kind::PgBouncer(_) => Some(gauge(samples::PGBOUNCER_CL_WAITING, mean)?),
+        NodeKind::PgBouncer(_) => Some(gauge(samples::PGBOUNCER_CL_WAITING, mean)?),
         _ => None,
     };
     let queued = match waiting {
         Some(waiting) => waiting,
         None => under_way - busy?,
     };
-    (queued >= many(cell)).then(|| Finding::QueueInPooler {
+    (queued >= queue_min(cell)).then(|| Finding::QueueInPooler {
         cell: cell.number,
         node: node.name.clone(),
         waiting,
-        longest: gauge(samples::PGBOUNCER_MAXWAIT, greatest),
+        longest: gauge(samples::PGBOUNCER_MAXWAIT, maximum),
         under_way,
         busy,
     })
 }
 
 /// Transactions under way on average, by Little's law: throughput × mean time from the send to the end.
-fn under_way(trial: &TrialFacts<'_>) -> Option<f64> {
+fn transactions_in_flight(trial: &TrialFacts<'_>) -> Option<f64> {
     let it = trial.valid()?;
     Some(it.total.tps.0 * it.total.service.mean?.as_secs_f64())
 }
 
 /// Sessions of PostgreSQL that were in a statement or a transaction, on average.
-pub fn busy(trial: &TrialFacts<'_>) -> Option<f64> {
+pub fn busy_sessions(trial: &TrialFacts<'_>) -> Option<f64> {
     let server = &trial.server()?.name;
     let of = |state| samples::sessions(trial.samples, server, state);
     Some(of("active")? + of("idle in transaction")? + of("idle in transaction (aborted)")?)

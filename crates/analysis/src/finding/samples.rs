@@ -146,22 +146,22 @@ pub const SERIES: &[&str] = &[
 ];
 
 /// Trials of more seconds are long.
-const LONG: u64 = 600;
+const LONG_TRIAL_SECONDS: u64 = 600;
 /// Asked ten times a second.
 const OFTEN: [&str; 2] = [PG_SESSIONS, PG_WAITS];
 
 /// Samples that facts are read from. Of a long trial, what is asked ten times a second becomes one moment per second with
 /// the mean of its moments: an hour has 700,000 of them.
 #[derive(Debug)]
-pub struct Kept {
+pub struct SampleReducer {
     is_long: bool,
     samples: Vec<Sample>,
-    open: Vec<Stretch>,
+    open: Vec<OpenSecond>,
 }
 
 /// One second of one series of a node.
 #[derive(Debug)]
-struct Stretch {
+struct OpenSecond {
     node: String,
     series: &'static str,
     second: u64,
@@ -171,9 +171,9 @@ struct Stretch {
     sums: Vec<(String, f64)>,
 }
 
-impl Kept {
-    pub fn new(seconds: u64) -> Kept {
-        Kept { is_long: seconds > LONG, samples: Vec::new(), open: Vec::new() }
+impl SampleReducer {
+    pub fn new(seconds: u64) -> SampleReducer {
+        SampleReducer { is_long: seconds > LONG_TRIAL_SECONDS, samples: Vec::new(), open: Vec::new() }
     }
 
     /// In the order of time by node and series. Those of other series are left out.
@@ -189,7 +189,14 @@ impl Kept {
         let known = self.open.iter().position(|open| open.series == series && open.node == it.node);
         let known = known.unwrap_or_else(|| {
             let node = it.node.to_string();
-            self.open.push(Stretch { node, series, second, at: Nanos::ZERO, moments: 0, sums: Vec::new() });
+            self.open.push(OpenSecond {
+                node,
+                series,
+                second,
+                at: Nanos::ZERO,
+                moments: 0,
+                sums: Vec::new(),
+            });
             self.open.len() - 1
         });
         let open = &mut self.open[known];
@@ -212,7 +219,7 @@ impl Kept {
     }
 }
 
-impl Stretch {
+impl OpenSecond {
     /// What it was; the next one begins.
     fn close(&mut self, second: u64) -> Vec<Sample> {
         let (at, moments) = (self.at, f64::from(std::mem::take(&mut self.moments)));
@@ -230,7 +237,7 @@ impl Stretch {
 
 /// Clients that a pooler still held when it was last asked after the window, by node; those without any are left out.
 /// Odyssey's console does not tell.
-pub fn left(samples: &[Sample], window: Nanos) -> Vec<(String, u64)> {
+pub fn remaining_clients(samples: &[Sample], window: Nanos) -> Vec<(String, u64)> {
     let held = [PGBOUNCER_CL_ACTIVE, PGBOUNCER_CL_WAITING];
     let late = samples.iter().filter(|it| it.at > window && held.contains(&&*it.series));
     let mut last: BTreeMap<&str, Nanos> = BTreeMap::new();
@@ -260,7 +267,7 @@ pub fn mean(samples: &[(Nanos, f64)]) -> Option<f64> {
     (!samples.is_empty()).then(|| samples.iter().map(|it| it.1).sum::<f64>() / samples.len() as f64)
 }
 
-pub fn greatest(samples: &[(Nanos, f64)]) -> Option<f64> {
+pub fn maximum(samples: &[(Nanos, f64)]) -> Option<f64> {
     samples.iter().map(|it| it.1).max_by(f64::total_cmp)
 }
 
@@ -278,16 +285,16 @@ pub fn sessions(samples: &[Sample], node: &str, state: &str) -> Option<f64> {
 pub fn growth(samples: &[Sample], node: &str, series: &str, label: impl Fn(&str) -> bool) -> Option<f64> {
     let all = sums(samples, node, series, label);
     let lasting = (all.last()?.0 - all.first()?.0).as_secs_f64();
-    (lasting > 0.0).then(|| rises(&all) / lasting)
+    (lasting > 0.0).then(|| sum_of_increases(&all) / lasting)
 }
 
 /// Growth of a counter from its first sample in the window to the last, restarts apart; `None` with fewer than two.
-pub fn grown(samples: &[Sample], node: &str, series: &str) -> Option<f64> {
+pub fn total_growth(samples: &[Sample], node: &str, series: &str) -> Option<f64> {
     let all = sums(samples, node, series, |_| true);
-    (all.len() > 1).then(|| rises(&all))
+    (all.len() > 1).then(|| sum_of_increases(&all))
 }
 
-fn rises(all: &[(Nanos, f64)]) -> f64 {
+fn sum_of_increases(all: &[(Nanos, f64)]) -> f64 {
     // A sum of nothing would be -0.
     all.windows(2).map(|it| it[1].1 - it[0].1).filter(|it| *it > 0.0).fold(0.0, |sum, it| sum + it)
 }
@@ -307,12 +314,12 @@ pub fn disk_bytes(samples: &[Sample], node: &str) -> Option<f64> {
 }
 
 /// Processors of the node that stood still, because its quota was used up.
-pub fn stood_still(samples: &[Sample], node: &str) -> Option<f64> {
+pub fn throttled_processors(samples: &[Sample], node: &str) -> Option<f64> {
     growth(samples, node, CGROUP_THROTTLED_TIME, |_| true)
 }
 
 /// Share of the quota's periods in which the node was held back.
-pub fn throttled(samples: &[Sample], node: &str) -> Option<f64> {
+pub fn throttled_share(samples: &[Sample], node: &str) -> Option<f64> {
     let periods = growth(samples, node, CGROUP_PERIODS, |_| true)?;
     let throttled = growth(samples, node, CGROUP_THROTTLED, |_| true)?;
     (periods > 0.0).then(|| throttled / periods)
@@ -328,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn long_trials_keep_means_of_seconds() {
+    fn long_trials_store_means_of_seconds() {
         let often = |millis, label, value| Sample {
             at: Nanos::from_millis(millis),
             ..sample(0, PG_SESSIONS, label, value)
@@ -342,7 +349,7 @@ mod tests {
             sample(1, PG_USED, "", 9.0),
         ];
         let kept = |seconds| {
-            let mut kept = Kept::new(seconds);
+            let mut kept = SampleReducer::new(seconds);
             told.iter().for_each(|it| kept.push(it.clone()));
             let it = |it: &Sample| (it.at.0 / 1_000_000, it.label.to_string(), it.value);
             kept.finish().iter().map(it).collect::<Vec<_>>()
@@ -355,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_are_added_up_and_what_came_before_the_window_is_not() {
+    fn adds_up_labels_and_skips_samples_before_the_window() {
         let all = [
             sample(0, "s", "a", 50.0),
             sample(2, "s", "a", 1.0),
@@ -371,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_left_is_told_by_the_last_look_after_the_window() {
+    fn remaining_clients_come_from_the_last_sample() {
         let all = [
             sample(9, PGBOUNCER_CL_ACTIVE, "app", 200.0),
             sample(11, PGBOUNCER_CL_ACTIVE, "app", 5.0),
@@ -379,14 +386,14 @@ mod tests {
             sample(12, PGBOUNCER_CL_WAITING, "app", 1.0),
             sample(12, PGBOUNCER_SV_ACTIVE, "app", 20.0),
         ];
-        assert_eq!(left(&all, Nanos::from_secs(10)), [("n".to_owned(), 3)]);
-        assert_eq!(left(&all[..1], Nanos::from_secs(10)), [], "nobody looked afterwards");
+        assert_eq!(remaining_clients(&all, Nanos::from_secs(10)), [("n".to_owned(), 3)]);
+        assert_eq!(remaining_clients(&all[..1], Nanos::from_secs(10)), [], "nobody looked afterwards");
         let gone = [sample(11, PGBOUNCER_CL_ACTIVE, "app", 5.0), sample(12, PGBOUNCER_CL_ACTIVE, "app", 0.0)];
-        assert_eq!(left(&gone, Nanos::from_secs(10)), []);
+        assert_eq!(remaining_clients(&gone, Nanos::from_secs(10)), []);
     }
 
     #[test]
-    fn counters_grow_also_over_a_restart() {
+    fn counters_survive_a_restart() {
         let cpu = |values: &[f64]| -> Option<f64> {
             let all: Vec<Sample> =
                 values.iter().enumerate().map(|(n, it)| sample(n as u64 + 1, CGROUP_CPU, "", *it)).collect();
@@ -403,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_that_nobody_is_in_is_not_told() {
+    fn missing_state_counts_as_zero() {
         let all = [
             sample(1, PG_SESSIONS, "active", 4.0),
             sample(2, PG_SESSIONS, "idle", 4.0),

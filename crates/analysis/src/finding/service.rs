@@ -1,48 +1,48 @@
 //! Does a service hold itself up: its processor, its connections, its threads?
 
-use super::bound::Cpu;
+use super::bound::CpuUsage;
 use super::samples::{self, growth, mean, sums};
-use super::{Cell, Finding, TrialFacts};
-use model::finding::{Bound, Circumstance, Missing};
-use model::plan::{Kind, Node, Service};
+use super::{CellTrials, Finding, TrialFacts};
+use model::finding::{Bound, Circumstance, MissingInput};
+use model::plan::{Node, NodeKind, Service};
 use std::collections::BTreeSet;
 
 /// Share of connections or threads from which on all are taken.
-const TAKEN: f64 = 0.9;
+const EXHAUSTED_SHARE: f64 = 0.9;
 /// Requests that wait on average, from which on there is a queue.
-const QUEUE: f64 = 1.0;
+const QUEUE_MIN: f64 = 1.0;
 /// Share of requests that had to wait, from which on that is no chance.
-const OFTEN: f64 = 0.1;
+const WAITED_SHARE_MIN: f64 = 0.1;
 /// SETs by a transaction, from which on servers change hands in different sessions' settings.
-const SETS: f64 = 0.05;
+const SETS_PER_TRANSACTION_MIN: f64 = 0.05;
 
-fn services<'a>(cell: &Cell<'a>) -> impl Iterator<Item = (&'a Node, &'a Service)> {
+fn services<'a>(cell: &CellTrials<'a>) -> impl Iterator<Item = (&'a Node, &'a Service)> {
     let of = |it: &'a Node| match &it.kind {
-        Kind::Service(service) => Some((it, service)),
+        NodeKind::Service(service) => Some((it, service)),
         _ => None,
     };
     cell.setup.stack.nodes.iter().filter_map(of)
 }
 
-pub fn cpu(cell: &Cell<'_>) -> Result<Vec<Finding>, Missing> {
+pub fn cpu(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let mut found = Vec::new();
     for (node, _) in services(cell) {
-        let Some(cpu) = Cpu::of(cell, node)? else { continue };
-        found.extend(cpu.full().then(|| Finding::Bound {
+        let Some(cpu) = CpuUsage::measure(cell, node)? else { continue };
+        found.extend(cpu.is_saturated().then(|| Finding::Bound {
             cell: cell.number,
-            by: Bound::Service {
+            bound: Bound::Service {
                 node: node.name.clone(),
                 cpu: cpu.used,
-                of_cpu: cpu.of,
+                of_cpu: cpu.available,
                 throttled: cpu.throttled,
-                stood_still: cpu.stood_still,
+                stood_still: cpu.throttled_cpus,
             },
         }));
     }
     Ok(found)
 }
 
-fn gauge(cell: &Cell<'_>, node: &Node, series: &str, of: &str) -> Option<f64> {
+fn gauge(cell: &CellTrials<'_>, node: &Node, series: &str, of: &str) -> Option<f64> {
     cell.median(|it| mean(&sums(it.samples, &node.name, series, |it| it == of)))
 }
 
@@ -53,59 +53,63 @@ fn rate(it: &TrialFacts<'_>) -> Option<f64> {
     (answered > 0).then(|| answered as f64 / summary.window.as_secs_f64())
 }
 
-pub fn pools(cell: &Cell<'_>) -> Result<Vec<Finding>, Missing> {
+pub fn pools(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let mut found = Vec::new();
     for (node, _) in services(cell) {
         let names = pools_of(cell, node);
         if names.is_empty() {
-            return Err(Missing::Stats);
+            return Err(MissingInput::Stats);
         }
         for pool in names {
             let of = |series| gauge(cell, node, series, pool);
             let known = of(samples::SERVICE_POOL_SIZE).zip(of(samples::SERVICE_POOL_BUSY));
-            let (size, busy) = known.ok_or(Missing::Stats)?;
+            let (size, busy) = known.ok_or(MissingInput::Stats)?;
             let waiting = of(samples::SERVICE_POOL_WAITING);
             let waited = cell.median(|it| {
                 let total = samples::SERVICE_POOL_WAITED;
                 Some(growth(it.samples, &node.name, total, |it| it == pool)? / rate(it)?)
             });
-            let queue = waiting.is_some_and(|it| it >= QUEUE) || waited.is_some_and(|it| it >= OFTEN);
+            let queue =
+                waiting.is_some_and(|it| it >= QUEUE_MIN) || waited.is_some_and(|it| it >= WAITED_SHARE_MIN);
             let (node, pool) = (node.name.clone(), pool.to_owned());
             let by = Bound::ServicePool { node, pool, size, busy, waiting, waited };
-            found.extend((busy >= TAKEN * size && queue).then_some(Finding::Bound { cell: cell.number, by }));
+            found.extend(
+                (busy >= EXHAUSTED_SHARE * size && queue)
+                    .then_some(Finding::Bound { cell: cell.number, bound: by }),
+            );
         }
     }
     Ok(found)
 }
 
-fn pools_of<'a>(cell: &Cell<'a>, node: &Node) -> BTreeSet<&'a str> {
+fn pools_of<'a>(cell: &CellTrials<'a>, node: &Node) -> BTreeSet<&'a str> {
     let samples = cell.trials.iter().flat_map(|it| it.samples);
     let sizes = samples.filter(|it| it.node == node.name && it.series == samples::SERVICE_POOL_SIZE);
     sizes.map(|it| &*it.label).collect()
 }
 
 /// A service without a bound on its threads has nothing to be full.
-pub fn threads(cell: &Cell<'_>) -> Result<Vec<Finding>, Missing> {
+pub fn threads(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let mut found = Vec::new();
     for (node, _) in services(cell) {
         let of = |series| gauge(cell, node, series, "");
         let busy = of(samples::SERVICE_THREADS_BUSY);
         if busy.is_none() && pools_of(cell, node).is_empty() {
-            return Err(Missing::Stats);
+            return Err(MissingInput::Stats);
         }
         let Some((size, busy)) = of(samples::SERVICE_THREADS_SIZE).zip(busy) else { continue };
         let waiting = of(samples::SERVICE_THREADS_WAITING);
-        let queue = waiting.is_none_or(|it| it >= QUEUE);
+        let queue = waiting.is_none_or(|it| it >= QUEUE_MIN);
         let by = Bound::ServiceThreads { node: node.name.clone(), size, busy, waiting };
-        let full = size > 0.0 && busy >= TAKEN * size && queue;
-        found.extend(full.then_some(Finding::Bound { cell: cell.number, by }));
+        let full = size > 0.0 && busy >= EXHAUSTED_SHARE * size && queue;
+        found.extend(full.then_some(Finding::Bound { cell: cell.number, bound: by }));
     }
     Ok(found)
 }
 
 /// A service with more connections than the pooler behind it has servers; told where connections wait there, or servers are
 /// set up anew for each other's sessions.
-pub fn pools_in_row(cell: &Cell<'_>) -> Result<Vec<Finding>, Missing> {
+pub fn pools_in_row(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let (Some(pooler), Some((_, pool))) = (cell.pooler(), super::clients::pool(cell)) else {
         return Ok(Vec::new());
     };
@@ -113,9 +117,9 @@ pub fn pools_in_row(cell: &Cell<'_>) -> Result<Vec<Finding>, Missing> {
     for (node, service) in services(cell) {
         let size =
             cell.median(|it| mean(&sums(it.samples, &node.name, samples::SERVICE_POOL_SIZE, |_| true)));
-        let connections = size.ok_or(Missing::Stats)? * f64::from(service.copies);
+        let connections = size.ok_or(MissingInput::Stats)? * f64::from(service.copies);
         let (lends, waits, ended) = match pooler.kind {
-            Kind::PgBouncer(_) => (
+            NodeKind::PgBouncer(_) => (
                 samples::PGBOUNCER_ASSIGNMENTS,
                 Some(samples::PGBOUNCER_CL_WAITING),
                 samples::PGBOUNCER_TRANSACTIONS,
@@ -132,8 +136,9 @@ pub fn pools_in_row(cell: &Cell<'_>) -> Result<Vec<Finding>, Missing> {
         });
         let waiting = waits
             .and_then(|series| cell.median(|it| mean(&sums(it.samples, &pooler.name, series, |_| true))));
-        let felt = waiting.is_some_and(|it| it >= QUEUE) || sets.is_some_and(|it| it >= SETS);
-        let it = Circumstance::PoolsInRow {
+        let felt = waiting.is_some_and(|it| it >= QUEUE_MIN)
+            || sets.is_some_and(|it| it >= SETS_PER_TRANSACTION_MIN);
+        let it = Circumstance::ChainedPools {
             service: node.name.clone(),
             connections,
             pooler: pooler.name.clone(),
@@ -143,7 +148,7 @@ pub fn pools_in_row(cell: &Cell<'_>) -> Result<Vec<Finding>, Missing> {
             waiting,
         };
         let more = connections > f64::from(pool);
-        found.extend((more && felt).then_some(Finding::Circumstance { cell: cell.number, it }));
+        found.extend((more && felt).then_some(Finding::Circumstance { cell: cell.number, circumstance: it }));
     }
     Ok(found)
 }

@@ -1,10 +1,10 @@
 //! What do tables and their upkeep cost: scans, checkpoints, row versions to be cleaned up?
 
-use super::bound::Cpu;
+use super::bound::CpuUsage;
 use super::samples::{self, growth, mean, sums};
-use super::{Cell, Finding, TrialFacts};
+use super::{CellTrials, Finding, TrialFacts};
 use model::Nanos;
-use model::finding::{Bound, Circumstance, Missing};
+use model::finding::{Bound, Circumstance, MissingInput};
 use std::collections::BTreeSet;
 
 /// Rows read by scans for one transaction, from which on they matter: a processor reads some ten million a second, so this
@@ -26,11 +26,11 @@ const DEAD: f64 = 0.02;
 const TRIALS: usize = 3;
 
 /// Of the table that most rows are read of.
-pub fn scans(cell: &Cell<'_>) -> Result<Vec<Finding>, Missing> {
-    let node = cell.server().ok_or(Missing::Server)?;
+pub fn scans(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let node = cell.server().ok_or(MissingInput::Server)?;
     let by_transaction = |series: &str, table: &str| {
         cell.median(|it| {
-            let rate = executed(it)?;
+            let rate = executed_rate(it)?;
             Some(growth(it.samples, &node.name, series, |it| it == table)? / rate)
         })
     };
@@ -42,58 +42,58 @@ pub fn scans(cell: &Cell<'_>) -> Result<Vec<Finding>, Missing> {
     if tables.is_empty() {
         // A database without a scan has no table to tell of; one that was not asked has no figure at all.
         let asked = cell.trials.iter().flat_map(|it| it.samples).any(|it| it.series == samples::PG_DEAD_ROWS);
-        return if asked { Ok(Vec::new()) } else { Err(Missing::Server) };
+        return if asked { Ok(Vec::new()) } else { Err(MissingInput::Server) };
     }
     let rows = |table: &str| by_transaction(samples::PG_SCANNED_ROWS, table);
     let most = tables.into_iter().filter_map(|it| Some((it, rows(it)?))).max_by(|a, b| a.1.total_cmp(&b.1));
     // Counters take two looks.
-    let (table, read) = most.ok_or(Missing::Server)?;
+    let (table, read) = most.ok_or(MissingInput::Server)?;
     let scans = by_transaction(samples::PG_SCANS, table).unwrap_or(0.0);
     let returned = by_transaction(samples::PG_STATEMENT_ROWS, "").unwrap_or(0.0);
     let each = if scans > 0.0 { read / scans } else { 0.0 };
     let told = read >= ROWS && each >= SMALL && read >= FOR_ONE * returned;
-    let cpu = Cpu::of(cell, node).ok().flatten().map(|it| it.used / it.of);
+    let cpu = CpuUsage::measure(cell, node).ok().flatten().map(|it| it.used / it.available);
     let by = Bound::Scans { table: table.to_owned(), scans, rows: each, cpu };
-    Ok(told.then_some(Finding::Bound { cell: cell.number, by }).into_iter().collect())
+    Ok(told.then_some(Finding::Bound { cell: cell.number, bound: by }).into_iter().collect())
 }
 
 /// Transactions that were sent, per second.
-fn executed(it: &TrialFacts<'_>) -> Option<f64> {
+fn executed_rate(it: &TrialFacts<'_>) -> Option<f64> {
     let summary = it.valid()?;
     let rate = summary.total.counts.executed() as f64 / summary.window.as_secs_f64();
     Some(rate).filter(|it| *it > 0.0)
 }
 
-pub fn checkpoints(cell: &Cell<'_>) -> Result<Vec<Finding>, Missing> {
-    let node = &cell.server().ok_or(Missing::Server)?.name;
+pub fn checkpoints(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let node = &cell.server().ok_or(MissingInput::Server)?.name;
     let requested = cell.median(|it| {
         let window = it.valid()?.window.as_secs_f64();
         Some(growth(it.samples, node, samples::PG_CHECKPOINTS, |it| it == "requested")? * window)
     });
-    let requested = requested.ok_or(Missing::Server)?.round();
+    let requested = requested.ok_or(MissingInput::Server)?.round();
     let share = cell.median(|it| {
-        let written = written(it, node);
+        let written = checkpoint_seconds(it, node);
         let busy = written.iter().filter(|it| it.1).count();
         (!written.is_empty()).then(|| busy as f64 / written.len() as f64)
     });
-    let slowed = cell.median(|it| slowed(it, node));
+    let slowed = cell.median(|it| checkpoint_slowdown(it, node));
     let felt = slowed.is_some_and(|it| it <= SLOWED) || requested >= 1.0;
     let by = Bound::Checkpoints { requested, share: share.unwrap_or(0.0), slowed };
-    Ok(felt.then_some(Finding::Bound { cell: cell.number, by }).into_iter().collect())
+    Ok(felt.then_some(Finding::Bound { cell: cell.number, bound: by }).into_iter().collect())
 }
 
 /// By second: whether the checkpointer wrote.
-fn written(it: &TrialFacts<'_>, node: &str) -> Vec<(usize, bool)> {
+fn checkpoint_seconds(it: &TrialFacts<'_>, node: &str) -> Vec<(usize, bool)> {
     let total = sums(it.samples, node, samples::PG_BUFFERS_WRITTEN, |it| it == "checkpointer");
     let second = |at: Nanos| (at.0.saturating_sub(1) / Nanos::from_secs(1).0) as usize;
     total.windows(2).map(|it| (second(it[1].0), it[1].1 > it[0].1)).collect()
 }
 
 /// Delivered in seconds with writing ÷ in those without.
-fn slowed(it: &TrialFacts<'_>, node: &str) -> Option<f64> {
+fn checkpoint_slowdown(it: &TrialFacts<'_>, node: &str) -> Option<f64> {
     it.valid()?;
     let (mut with, mut without) = (Vec::new(), Vec::new());
-    for (second, writing) in written(it, node) {
+    for (second, writing) in checkpoint_seconds(it, node) {
         let delivered = it.delivered.get(second).copied();
         (if writing { &mut with } else { &mut without }).extend(delivered);
     }
@@ -102,15 +102,15 @@ fn slowed(it: &TrialFacts<'_>, node: &str) -> Option<f64> {
 }
 
 /// Trials in the order of their repetition, valid or not: each leaves its row versions to the next, if nobody cleans up.
-pub fn bloat(cell: &Cell<'_>) -> Result<Vec<Finding>, Missing> {
-    let node = &cell.server().ok_or(Missing::Server)?.name;
+pub fn bloat(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let node = &cell.server().ok_or(MissingInput::Server)?.name;
     let level = |it: &TrialFacts<'_>, series| mean(&sums(it.samples, node, series, |_| true));
     let mut trials: Vec<&&TrialFacts<'_>> = cell.trials.iter().collect();
     trials.sort_by_key(|it| it.repetition);
     let dead: Vec<f64> = trials.iter().filter_map(|it| level(it, samples::PG_DEAD_ROWS)).collect();
     let live = trials.iter().rev().find_map(|it| level(it, samples::PG_LIVE_ROWS));
     let (Some(from), Some(to), Some(live)) = (dead.first(), dead.last(), live) else {
-        return Err(Missing::Server);
+        return Err(MissingInput::Server);
     };
     let vacuums = cell.median(|it| {
         Some(growth(it.samples, node, samples::PG_VACUUMS, |_| true)? * it.valid()?.window.as_secs_f64())
@@ -120,5 +120,5 @@ pub fn bloat(cell: &Cell<'_>) -> Result<Vec<Finding>, Missing> {
     let grown = rising && *to >= 1.0 && *to >= GROWN * from && *to >= DEAD * live;
     let it = Circumstance::Bloat { from: *from, to: *to, live, vacuums, trials: dead.len() as u32 };
     let told = grown || vacuums >= 1.0;
-    Ok(told.then_some(Finding::Circumstance { cell: cell.number, it }).into_iter().collect())
+    Ok(told.then_some(Finding::Circumstance { cell: cell.number, circumstance: it }).into_iter().collect())
 }

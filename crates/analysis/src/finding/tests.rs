@@ -1,4 +1,4 @@
-use super::fixture::{Run, experiment};
+use super::fixture::{TestRun, experiment};
 use super::*;
 use model::EventKind;
 
@@ -9,17 +9,18 @@ mod unused;
 
 /// All findings over `runs` of `cells`, the first of which is the baseline.
 #[track_caller]
-fn check(cells: &[&str], runs: &[Run], expected: &[&str]) {
+fn check(cells: &[&str], runs: &[TestRun], expected: &[&str]) {
     let experiment = experiment(cells, Some(0));
     check_in(&experiment, runs, expected);
 }
 
 /// The same of an experiment of one's own. What could not be judged has rows of its own.
 #[track_caller]
-fn check_in(experiment: &Experiment, runs: &[Run], expected: &[&str]) {
+fn check_in(experiment: &Experiment, runs: &[TestRun], expected: &[&str]) {
     let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(experiment)).collect();
-    let judged =
-        |it: &Finding| !matches!(it, Finding::Circumstance { it: Circumstance::NotJudged { .. }, .. });
+    let judged = |it: &Finding| {
+        !matches!(it, Finding::Circumstance { circumstance: Circumstance::RulesSkipped { .. }, .. })
+    };
     let found = findings(experiment, &facts).into_iter().filter(judged);
     let found: Vec<String> = found.map(|it| short(&format!("{it:?}"))).collect();
     assert_eq!(found, expected, "\n{}", found.join("\n"));
@@ -44,29 +45,33 @@ fn short(text: &str) -> String {
     out + rest
 }
 
-fn run() -> Run {
-    Run::new(0, 0)
+fn run() -> TestRun {
+    TestRun::new(0, 0)
 }
 
-fn repeated(cell: usize, tps: &[f64]) -> Vec<Run> {
-    tps.iter().enumerate().map(|(n, tps)| Run::new(cell, n as u32).tps(*tps)).collect()
+fn repeated(cell: usize, tps: &[f64]) -> Vec<TestRun> {
+    tps.iter().enumerate().map(|(n, tps)| TestRun::new(cell, n as u32).tps(*tps)).collect()
 }
 
 #[test]
-fn nothing_is_found_where_nothing_is() {
+fn a_quiet_run_has_no_findings() {
     check(&["direct"], &[run()], &[]);
     check(&["direct"], &[], &[]);
-    check(&["direct"], &[run().status(Status::Skipped { why: "none".into() }).without_summary()], &[]);
+    check(
+        &["direct"],
+        &[run().status(TrialStatus::Skipped { reason: "none".into() }).without_summary()],
+        &[],
+    );
 }
 
 #[test]
-fn failures_are_told_by_their_code() {
+fn reports_failures_by_code() {
     // Slots and deadlocks have words of their own.
     check(
         &["direct"],
         &[
             run().failed(b"22P02", 2),
-            Run::new(0, 1).failed(b"23505", 5).failed(b"22P02", 1).refused(b"28P01", 3),
+            TestRun::new(0, 1).failed(b"23505", 5).failed(b"22P02", 1).refused(b"28P01", 3),
         ],
         &[
             "Failures { cell: 0, code: \"23505\", name: Some(\"unique_violation\"), count: 5, of: 20008 }",
@@ -76,17 +81,17 @@ fn failures_are_told_by_their_code() {
 }
 
 #[test]
-fn slots_run_out() {
+fn reports_exhausted_connection_slots() {
     check(
         &["direct"],
         &[
             run()
                 .refused(b"53300", 40)
                 .event(EventKind::TooManyConnections, 11)
-                .more(EventKind::TooManyConnections, 30),
-            Run::new(0, 1),
+                .event_count(EventKind::TooManyConnections, 30),
+            TestRun::new(0, 1),
             // Nothing was measured at all, but the server said why.
-            Run::new(0, 2).without_summary().event(EventKind::TooManyConnections, 5),
+            TestRun::new(0, 2).without_summary().event(EventKind::TooManyConnections, 5),
         ],
         &[
             "SlotsExhausted { cell: 0, limit: Server, refused: 40, logged: 46, max_connections: Some(50), first_second: Some(3), trials: 2, of: 3 }",
@@ -114,7 +119,7 @@ fn slots_run_out() {
 }
 
 #[test]
-fn clients_starve_behind_an_average() {
+fn reports_starved_clients() {
     let starved = || [vec![500; 20], vec![0; 180]].concat();
     check(
         &["session"],
@@ -136,8 +141,8 @@ fn clients_starve_behind_an_average() {
         &["session"],
         &[
             run().clients(starved()),
-            Run::new(0, 1).clients(vec![50; 200]),
-            Run::new(0, 2).clients([vec![500; 21], vec![0; 179]].concat()),
+            TestRun::new(0, 1).clients(vec![50; 200]),
+            TestRun::new(0, 2).clients([vec![500; 21], vec![0; 179]].concat()),
         ],
         &[
             "ClientsStarved { cell: 0, served: 21, without: 179, clients: 200, pool: Some((Session, 20)), jain: 0.105, mean: 52.5 }",
@@ -152,13 +157,13 @@ fn clients_starve_behind_an_average() {
 }
 
 /// PostgreSQL's sessions: so many active, in a transaction, idle.
-fn sessions(run: Run, active: f64, in_transaction: f64, idle: f64) -> Run {
+fn sessions(run: TestRun, active: f64, in_transaction: f64, idle: f64) -> TestRun {
     run.gauge("postgres", "pg_sessions", "active", active)
         .gauge("postgres", "pg_sessions", "idle in transaction", in_transaction)
         .gauge("postgres", "pg_sessions", "idle", idle)
 }
 
-fn cpu(run: Run, node: &str, used: f64, throttled: f64) -> Run {
+fn cpu(run: TestRun, node: &str, used: f64, throttled: f64) -> TestRun {
     run.counter(node, "cgroup_cpu", "", used).counter(node, "cgroup_periods", "", 100.0).counter(
         node,
         "cgroup_throttled",
@@ -168,7 +173,7 @@ fn cpu(run: Run, node: &str, used: f64, throttled: f64) -> Run {
 }
 
 #[test]
-fn a_queue_in_the_pooler() {
+fn reports_a_queue_in_the_pooler() {
     // 1000 transactions per second of 2 ms: two are under way.
     let waiting = |n| run().tps(1000.0).gauge("pooler", "pgbouncer_cl_waiting", "db/app", n);
     check(
@@ -194,7 +199,7 @@ fn a_queue_in_the_pooler() {
 }
 
 #[test]
-fn a_queue_in_the_balancer() {
+fn reports_a_queue_in_the_balancer() {
     let waiting = |n| {
         run()
             .gauge("balancer", "haproxy_qcur", "pg/BACKEND", 0.0)
@@ -212,7 +217,7 @@ fn a_queue_in_the_balancer() {
 }
 
 #[test]
-fn the_pooler_or_its_pool() {
+fn distinguishes_a_saturated_pooler_from_a_full_pool() {
     let lent = |n| run().gauge("pooler", "pgbouncer_sv_active", "db/app", n);
     // The console says the pool is full; PostgreSQL says that it does nothing, and the quota is used up.
     check(
@@ -250,7 +255,7 @@ fn the_pooler_or_its_pool() {
     check(
         &["pooled"],
         &[half(10.0).gauge("postgres", "pg_active_waits", "Lock/transactionid", 9.0)],
-        &["Bound { cell: 0, by: RowLocks { share: 1.0, active: 10.0, longest: None, statements: [] } }"],
+        &["Bound { cell: 0, bound: RowLocks { share: 1.0, active: 10.0, longest: None, statements: [] } }"],
     );
     // A statement that sleeps by itself holds its server as one that works does.
     check(
@@ -276,14 +281,14 @@ fn the_pooler_or_its_pool() {
 }
 
 /// A machine of two processors: so much of their time was idle.
-fn host(run: Run, idle: f64) -> Run {
+fn host(run: TestRun, idle: f64) -> TestRun {
     run.counter("host", "host_cpu", "idle", 1.5 * idle)
         .counter("host", "host_cpu", "iowait", 0.5 * idle)
         .counter("host", "host_cpu", "user", 2.0 - 2.0 * idle)
 }
 
 #[test]
-fn nobody_had_a_processor_to_spare() {
+fn reports_a_saturated_host() {
     let busy = |idle| cpu(host(run(), idle), "pooler", 0.25, 0.0);
     check(
         &["pooled"],
@@ -310,7 +315,7 @@ fn nobody_had_a_processor_to_spare() {
 }
 
 #[test]
-fn the_server_is_the_limit() {
+fn reports_a_saturated_server() {
     check(
         &["direct"],
         &[cpu(run(), "postgres", 0.97, 60.0)],
@@ -323,7 +328,7 @@ fn the_server_is_the_limit() {
 }
 
 #[test]
-fn sessions_that_wait_for_one_thing() {
+fn reports_the_dominant_wait_event() {
     let waits = |lock, running| {
         sessions(run(), lock + running, 0.0, 0.0)
             .gauge("postgres", "pg_active_waits", "Lock/relation", lock)
@@ -339,11 +344,11 @@ fn sessions_that_wait_for_one_thing() {
 }
 
 #[test]
-fn deadlocks_of_a_thousand() {
-    let all: Vec<Run> = [10, 0, 20]
+fn reports_deadlocks_per_thousand_transactions() {
+    let all: Vec<TestRun> = [10, 0, 20]
         .into_iter()
         .enumerate()
-        .map(|(n, it)| Run::new(0, n as u32).failed(b"40P01", it))
+        .map(|(n, it)| TestRun::new(0, n as u32).failed(b"40P01", it))
         .collect();
     check(
         &["direct"],
@@ -353,7 +358,7 @@ fn deadlocks_of_a_thousand() {
     // Rates at unlike concurrency are no comparison.
     check(
         &["session", "pooled"],
-        &[sessions(run(), 4.0, 1.0, 0.0), sessions(Run::new(1, 0).failed(b"40P01", 30), 15.0, 5.0, 0.0)],
+        &[sessions(run(), 4.0, 1.0, 0.0), sessions(TestRun::new(1, 0).failed(b"40P01", 30), 15.0, 5.0, 0.0)],
         &[
             "Deadlocks { cell: 1, of_thousand: 2.991, interval: None, runs: 1 }",
             "NotConcurrent { cell: 1, with: 0, busy: 20.0, with_busy: 5.0 }",
@@ -361,21 +366,21 @@ fn deadlocks_of_a_thousand() {
     );
     check(
         &["session", "pooled"],
-        &[sessions(run(), 14.0, 1.0, 0.0), sessions(Run::new(1, 0).failed(b"40P01", 30), 15.0, 5.0, 0.0)],
+        &[sessions(run(), 14.0, 1.0, 0.0), sessions(TestRun::new(1, 0).failed(b"40P01", 30), 15.0, 5.0, 0.0)],
         &["Deadlocks { cell: 1, of_thousand: 2.991, interval: None, runs: 1 }"],
     );
 }
 
 #[test]
-fn the_end_of_a_ramp_tells_what_holds_it_up() {
+fn judges_a_ramp_by_its_last_third() {
     // In the last third of ten seconds servers are lent that do nothing.
-    let held = |run: Run| {
+    let held = |run: TestRun| {
         let run = run.ramp("pooler", "pgbouncer_sv_active", |second| if second > 6 { 20.0 } else { 1.0 });
         let run = run.ramp("pooler", "cgroup_cpu", |second| 0.1 * second.saturating_sub(6) as f64);
         sessions(run, 1.5, 0.0, 18.5)
     };
     let mut experiment = experiment(&["pooled"], None);
-    let bound = |experiment: &Experiment, run: &Run| {
+    let bound = |experiment: &Experiment, run: &TestRun| {
         let found = findings(experiment, &[run.facts(experiment)]);
         found.iter().filter(|it| matches!(it, Finding::PoolerBound { .. })).count()
     };
@@ -395,9 +400,9 @@ fn the_end_of_a_ramp_tells_what_holds_it_up() {
 
 /// As the steps of a search are that is in a hurry: its last third is one second, in which no counter grows.
 #[test]
-fn a_short_window_of_one_rate_tells_what_holds_it_up() {
+fn judges_a_short_constant_rate_window_as_a_whole() {
     let busy = run().ramp("pooler", "cgroup_cpu", |second| second as f64);
-    let short = sessions(busy, 1.5, 0.0, 18.5).cut(3);
+    let short = sessions(busy, 1.5, 0.0, 18.5).truncate(3);
     let mut experiment = experiment(&["pooled"], None);
     experiment.cells[0].setup.load.model = LoadModel::Open {
         schedule: "const(200, 3s)".into(),
@@ -409,18 +414,18 @@ fn a_short_window_of_one_rate_tells_what_holds_it_up() {
 }
 
 #[test]
-fn an_open_test_that_became_a_closed_one() {
+fn reports_a_reached_in_flight_cap() {
     check(
         &["direct"],
-        &[run().open().dropped(500), Run::new(0, 1).open()],
+        &[run().open().dropped(500), TestRun::new(0, 1).open()],
         &[
-            "RunIsClosed { cell: 0, arrivals: 10500, waited: 0, dropped: 500, in_flight_max: 200, trials: 1, of: 2 }",
+            "NotOpenLoop { cell: 0, arrivals: 10500, waited: 0, dropped: 500, in_flight_max: 200, trials: 1, of: 2 }",
         ],
     );
 }
 
 #[test]
-fn answers_of_another_size() {
+fn reports_answers_of_another_size() {
     let page: &[(u64, u64)] = &[(20, 40_000)];
     let login: &[(u64, u64)] = &[(20, 2_000)];
     let mixed: &[(u64, u64)] = &[(14, 40_000), (6, 2_000)];
@@ -429,7 +434,7 @@ fn answers_of_another_size() {
             "AnswerSizes {{ cell: {cell}, operation: \"read\", step: None, change: {change}, share: {share} }}"
         )
     };
-    let of = |runs: &[Run], cells: &[&str]| {
+    let of = |runs: &[TestRun], cells: &[&str]| {
         let mut experiment = experiment(cells, None);
         let operation = model::plan::Operation::script("read", 1, "SELECT 1");
         experiment.cells.iter_mut().for_each(|it| it.setup.operations = vec![operation.clone()]);
@@ -445,17 +450,17 @@ fn answers_of_another_size() {
     assert_eq!(of(&[run().answers(&fallen)], &["direct"]), [told(change, 0, "0.5")]);
     let change = "TwoPopulations { small: 2047, large: 40000 }";
     assert_eq!(of(&[run().answers(&[mixed; 40])], &["direct"]), [told(change, 0, "0.3")]);
-    let pair = [run().answers(&[page; 40]), Run::new(1, 0).answers(&[login; 40])];
+    let pair = [run().answers(&[page; 40]), TestRun::new(1, 0).answers(&[login; 40])];
     let change = "SmallerThan { with: 0, here: 2000, there: 40000 }";
     assert_eq!(of(&pair, &["direct", "pooled"]), [told(change, 1, "1.0")]);
     assert_eq!(of(&[run().answers(&[page; 40])], &["direct"]), [""; 0]);
 }
 
 #[test]
-fn clients_that_stayed() {
+fn reports_clients_that_remain_connected() {
     check(
         &["pooled"],
-        &[run().left("pooler", 3), Run::new(0, 1).left("pooler", 17), Run::new(0, 2)],
+        &[run().left("pooler", 3), TestRun::new(0, 1).left("pooler", 17), TestRun::new(0, 2)],
         &["ClientsLeftAfterTest { cell: 0, node: \"pooler\", clients: 17, trials: 2, of: 3 }"],
     );
     // Behind a service they are its own connections, which it keeps.
@@ -466,7 +471,7 @@ fn clients_that_stayed() {
 }
 
 #[test]
-fn like_is_compared_with_like() {
+fn compares_only_equal_transports() {
     let unix = repeated(0, &[21_500.0, 21_300.0, 21_600.0, 21_400.0, 21_550.0]);
     let tcp = repeated(1, &[13_700.0, 13_650.0, 13_750.0, 13_690.0, 13_710.0]);
     let pooled = repeated(2, &[11_565.0, 11_500.0, 11_600.0, 11_550.0, 11_580.0]);
@@ -474,9 +479,9 @@ fn like_is_compared_with_like() {
         &["unix", "direct", "pooled"],
         &[unix.clone(), tcp, pooled.clone()].concat(),
         &[
-            "LikeForLikeCost { cell: 2, with: 1, transport: Tcp, compared: Compared { ratio: 0.8442, \
+            "LikeForLikeCost { cell: 2, with: 1, transport: Tcp, compared: ThroughputComparison { ratio: 0.8442, \
              interval: Some((0.8394, 0.8473)), p: 0.0079, verdict: Lower, runs: (5, 5) } }",
-            "UnlikeComparison { cell: 2, with: 0, transports: [Tcp, Tcp], with_transport: Unix, compared: Compared { ratio: \
+            "UnlikeComparison { cell: 2, with: 0, transports: [Tcp, Tcp], with_transport: Unix, compared: ThroughputComparison { ratio: \
              0.5379, interval: Some((0.5347, 0.543)), p: 0.0079, \
              verdict: Lower, runs: (5, 5) }, like: 0.8442 }",
         ],
@@ -486,25 +491,27 @@ fn like_is_compared_with_like() {
 }
 
 #[test]
-fn only_cells_that_did_the_same_work_are_compared() {
+fn compares_only_cells_with_the_same_work() {
     let direct = || repeated(0, &[13_700.0, 13_650.0, 13_750.0, 13_690.0, 13_710.0]);
-    let pooled = |with: fn(Run) -> Run| -> Vec<Run> {
+    let pooled = |with: fn(TestRun) -> TestRun| -> Vec<TestRun> {
         repeated(1, &[11_565.0, 11_500.0, 11_600.0, 11_550.0, 11_580.0]).into_iter().map(with).collect()
     };
-    let said = |runs: &[Run]| {
+    let said = |runs: &[TestRun]| {
         let experiment = experiment(&["direct", "pooled"], Some(0));
         let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(&experiment)).collect();
         let word = |it: Finding| match it {
-            Finding::NotCompared { cell, why } => Some(format!("not {cell} {}", short(&format!("{why:?}")))),
+            Finding::NotCompared { cell, reason: why } => {
+                Some(format!("not {cell} {}", short(&format!("{why:?}"))))
+            }
             Finding::LikeForLikeCost { cell, with, .. } => Some(format!("{cell} beside {with}")),
             _ => None,
         };
         findings(&experiment, &facts).into_iter().filter_map(word).collect::<Vec<_>>().join(", ")
     };
-    let refused: fn(Run) -> Run = |it| it.refused(b"53300", 1);
-    let starved: fn(Run) -> Run = |it| it.clients([vec![500; 20], vec![0; 180]].concat());
+    let refused: fn(TestRun) -> TestRun = |it| it.refused(b"53300", 1);
+    let starved: fn(TestRun) -> TestRun = |it| it.clients([vec![500; 20], vec![0; 180]].concat());
     for (with, expected) in [
-        ((|it| it) as fn(Run) -> Run, "1 beside 0"),
+        ((|it| it) as fn(TestRun) -> TestRun, "1 beside 0"),
         (refused, "not 1 SlotsExhausted"),
         (starved, "not 1 ClientsStarved"),
         (|it| it.failed(b"22012", 100), "1 beside 0"),
@@ -517,7 +524,7 @@ fn only_cells_that_did_the_same_work_are_compared() {
 }
 
 #[test]
-fn a_limit_that_does_not_hold_is_none() {
+fn ignores_limits_that_were_not_applied() {
     let full = || sessions(cpu(run(), "pooler", 0.099, 0.0), 1.5, 0.0, 18.5);
     let bound = "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.099, of_cpu: 0.1, throttled: Some(0.0), stood_still: None, pool: 20, \
                  lent: None, active: 1.5 }";
@@ -527,14 +534,14 @@ fn a_limit_that_does_not_hold_is_none() {
 }
 
 #[test]
-fn modes_without_a_difference() {
+fn reports_pool_modes_without_a_difference() {
     let transaction = repeated(0, &[9973.0, 9900.0, 10_020.0, 9950.0, 9990.0]);
     let statement = repeated(1, &[9980.0, 9910.0, 10_010.0, 9940.0, 9960.0]);
     check(
         &["pooled", "statement"],
         &[transaction.clone(), statement].concat(),
         &[
-            "NoDifference { cell: 1, with: 0, mode: Statement, with_mode: Transaction, compared: Compared { ratio: \
+            "NoDifference { cell: 1, with: 0, mode: Statement, with_mode: Transaction, compared: ThroughputComparison { ratio: \
            0.9987, interval: Some((0.992, 1.0061)), p: 0.8413, verdict: NoEvidence, runs: (5, 5) } }",
         ],
     );

@@ -2,10 +2,10 @@
 //!
 //! What poolers and PostgreSQL count is compared with what clients completed. A limit is not attributed to such a node.
 
-use super::samples::{self, greatest, grown, sums};
-use super::{Cell, Finding, TrialFacts};
+use super::samples::{self, maximum, sums, total_growth};
+use super::{CellTrials, Finding, TrialFacts};
 use model::finding::{Bound, Circumstance};
-use model::plan::{AttachedRole, Kind, Node};
+use model::plan::{AttachedRole, Node, NodeKind};
 
 /// Fewest completed transactions with which a node is judged.
 const ENOUGH: f64 = 100.0;
@@ -32,11 +32,11 @@ struct Counts {
 }
 
 /// A finding for each pooler and server that the load did not pass through.
-pub fn nodes(cell: &Cell<'_>) -> Vec<Finding> {
+pub fn nodes(cell: &CellTrials<'_>) -> Vec<Finding> {
     let nodes = &cell.setup.stack.nodes;
     // Reads may all go to replicas, which are no nodes of the path.
     let replicas = cell.setup.stack.replication.is_some();
-    let service = nodes.iter().any(|it| matches!(it.kind, Kind::Service(_)));
+    let service = nodes.iter().any(|it| matches!(it.kind, NodeKind::Service(_)));
     let least = if service { BEHIND_SERVICE } else { DIRECT };
     let unused = |it: &Counts| {
         let judged = it.completed >= ENOUGH && it.noise <= NOISE * it.completed;
@@ -51,27 +51,27 @@ pub fn nodes(cell: &Cell<'_>) -> Vec<Finding> {
             transactions: known.iter().map(|it| it.1).sum(),
             counted: known.iter().map(|it| it.0.counted).sum::<f64>().round() as u64,
             trials: known.len() as u32,
-            of: cell.trials.len() as u32,
+            total_trials: cell.trials.len() as u32,
         };
         let all = !known.is_empty() && known.iter().all(|it| unused(&it.0));
-        all.then_some(Finding::Circumstance { cell: cell.number, it })
+        all.then_some(Finding::Circumstance { cell: cell.number, circumstance: it })
     };
     nodes.iter().filter(|it| !(replicas && is_server(it))).filter_map(of_node).collect()
 }
 
 fn is_server(node: &Node) -> bool {
     match &node.kind {
-        Kind::Postgres(_) => true,
-        Kind::Attached(it) => it.role == AttachedRole::Postgres,
+        NodeKind::Postgres(_) => true,
+        NodeKind::Attached(it) => it.role == AttachedRole::Postgres,
         _ => false,
     }
 }
 
 /// Whether a finding attributes a limit to one of the nodes that these findings name.
-pub fn blames(it: &Finding, cell: &Cell<'_>, unused: &[Finding]) -> bool {
+pub fn blames(it: &Finding, cell: &CellTrials<'_>, unused: &[Finding]) -> bool {
     let is_unused = |name: &str| {
         unused.iter().any(|it| {
-            matches!(it, Finding::Circumstance { it: Circumstance::NotUsed { node, .. }, .. } if node == name)
+            matches!(it, Finding::Circumstance { circumstance: Circumstance::NotUsed { node, .. }, .. } if node == name)
         })
     };
     let server = || cell.server().is_some_and(|it| is_unused(&it.name));
@@ -82,7 +82,7 @@ pub fn blames(it: &Finding, cell: &Cell<'_>, unused: &[Finding]) -> bool {
         | Finding::QueueInBalancer { node, .. }
         | Finding::ServerBound { node, .. } => is_unused(node),
         Finding::SessionsWait { .. } => server(),
-        Finding::Bound { by, .. } => match by {
+        Finding::Bound { bound: by, .. } => match by {
             Bound::Service { node, .. }
             | Bound::ServicePool { node, .. }
             | Bound::ServiceThreads { node, .. }
@@ -102,11 +102,11 @@ pub fn blames(it: &Finding, cell: &Cell<'_>, unused: &[Finding]) -> bool {
 }
 
 /// Whether transactions stayed open for half of a trial: nothing counts those that have not ended.
-fn stays_open(trial: &TrialFacts<'_>, cell: &Cell<'_>) -> bool {
+fn stays_open(trial: &TrialFacts<'_>, cell: &CellTrials<'_>) -> bool {
     let window = trial.summary.map_or(0.0, |it| it.window.as_secs_f64());
     let oldest = cell
         .server()
-        .and_then(|it| greatest(&sums(trial.samples, &it.name, samples::PG_LONGEST_TRANSACTION, |_| true)));
+        .and_then(|it| maximum(&sums(trial.samples, &it.name, samples::PG_LONGEST_TRANSACTION, |_| true)));
     oldest.is_some_and(|it| it >= window / 2.0)
 }
 
@@ -121,9 +121,9 @@ fn of_server(trial: &TrialFacts<'_>, node: &str) -> Option<Counts> {
     if to - from < SHORTEST - LATE {
         return None;
     }
-    let all =
-        grown(trial.samples, node, samples::PG_COMMITS)? + grown(trial.samples, node, samples::PG_ROLLBACKS)?;
-    let own = grown(trial.samples, node, samples::PG_MONITOR_TRANSACTIONS)?;
+    let all = total_growth(trial.samples, node, samples::PG_COMMITS)?
+        + total_growth(trial.samples, node, samples::PG_ROLLBACKS)?;
+    let own = total_growth(trial.samples, node, samples::PG_MONITOR_TRANSACTIONS)?;
     let noise = own / (to + LATE - from) * LATE;
     Some(Counts { counted: (all - own).max(0.0), completed: completed(trial, from, to)?, noise })
 }

@@ -1,17 +1,17 @@
 //! What do active sessions wait for?
 
-use super::samples::{self, greatest, sums};
-use super::{Cell, Finding};
-use model::finding::{Bound, Missing};
+use super::samples::{self, maximum, sums};
+use super::{CellTrials, Finding};
+use model::finding::{Bound, MissingInput};
 use std::collections::BTreeMap;
 
 /// Share of active sessions that wait for one thing, from which on that is told. Without it the system would do half as much
 /// again at best: 1 / (1 - 1/3).
-pub const LARGE: f64 = 1.0 / 3.0;
+pub const BOUND_SHARE_MIN: f64 = 1.0 / 3.0;
 /// Share of active sessions from which on a single event is told that belongs to no bound.
-const MOST: f64 = 0.5;
+const EVENT_SHARE_MIN: f64 = 0.5;
 /// Fewer active sessions are no queue.
-const ACTIVE: f64 = 2.0;
+const ACTIVE_SESSIONS_MIN: f64 = 2.0;
 /// With fewer of them nothing that they wait for holds anybody up.
 const WORKING: f64 = 0.5;
 /// Statements that are told.
@@ -19,7 +19,7 @@ const STATEMENTS: usize = 3;
 
 /// Waits that have one cause. Names have changed over versions of PostgreSQL, but for capitals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum WaitClass {
     Rows,
     Log,
     Replicas,
@@ -27,40 +27,40 @@ pub enum Class {
     Write,
 }
 
-impl Class {
-    pub fn of(event: &str) -> Option<Class> {
+impl WaitClass {
+    pub fn from_event(event: &str) -> Option<WaitClass> {
         Some(match event.to_ascii_lowercase().as_str() {
-            "lock/transactionid" | "lock/tuple" => Class::Rows,
-            "io/walsync" | "io/walwrite" | "lwlock/walwrite" => Class::Log,
-            "ipc/syncrep" => Class::Replicas,
+            "lock/transactionid" | "lock/tuple" => WaitClass::Rows,
+            "io/walsync" | "io/walwrite" | "lwlock/walwrite" => WaitClass::Log,
+            "ipc/syncrep" => WaitClass::Replicas,
             // The second session that wants a block waits for the first one's reading.
             "io/datafileread"
             | "io/datafileprefetch"
             | "ipc/bufferio"
             | "lwlock/bufferio"
-            | "io/aioiocompletion" => Class::Read,
+            | "io/aioiocompletion" => WaitClass::Read,
             "io/datafilewrite" | "io/datafileextend" | "io/datafileflush" | "io/datafilesync"
-            | "io/buffilewrite" => Class::Write,
+            | "io/buffilewrite" => WaitClass::Write,
             _ => return None,
         })
     }
 }
 
 /// Whether this bound tells of such waits.
-pub fn is_of(by: &Bound, class: Class) -> bool {
+pub fn matches_class(by: &Bound, class: WaitClass) -> bool {
     match by {
-        Bound::RowLocks { .. } => class == Class::Rows,
-        Bound::WalFlush { .. } => class == Class::Log,
-        Bound::SyncReplicas { .. } => class == Class::Replicas,
-        Bound::Reads { .. } => class == Class::Read,
+        Bound::RowLocks { .. } => class == WaitClass::Rows,
+        Bound::WalFlush { .. } => class == WaitClass::Log,
+        Bound::SyncReplicas { .. } => class == WaitClass::Replicas,
+        Bound::Reads { .. } => class == WaitClass::Read,
         // The log's quota is the same.
-        Bound::Writes { .. } => matches!(class, Class::Write | Class::Log),
+        Bound::Writes { .. } => matches!(class, WaitClass::Write | WaitClass::Log),
         _ => false,
     }
 }
 
 /// Of active sessions, 0..=1; `None` where waits were not seen.
-pub fn share(cell: &Cell<'_>, of: impl Fn(&str) -> bool) -> Option<f64> {
+pub fn share(cell: &CellTrials<'_>, of: impl Fn(&str) -> bool) -> Option<f64> {
     let node = &cell.server()?.name;
     cell.median(|it| {
         let all = |of: &dyn Fn(&str) -> bool| -> f64 {
@@ -71,41 +71,38 @@ pub fn share(cell: &Cell<'_>, of: impl Fn(&str) -> bool) -> Option<f64> {
     })
 }
 
-pub fn share_of(cell: &Cell<'_>, class: Class) -> Option<f64> {
-    share(cell, |it| Class::of(it) == Some(class))
+pub fn class_share(cell: &CellTrials<'_>, class: WaitClass) -> Option<f64> {
+    share(cell, |it| WaitClass::from_event(it) == Some(class))
 }
 
-fn active(cell: &Cell<'_>) -> Option<f64> {
+fn active(cell: &CellTrials<'_>) -> Option<f64> {
     let node = &cell.server()?.name;
     cell.median(|it| samples::sessions(it.samples, node, "active"))
 }
 
 /// What commits and updates wait for. `cell` under full load; `whole` from begin to end, for what is rarely sampled.
-pub fn bounds(cell: &Cell<'_>, whole: &Cell<'_>) -> Result<Vec<Finding>, Missing> {
-    let active = active(cell).ok_or(Missing::Server)?;
+pub fn bounds(cell: &CellTrials<'_>, whole: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let active = active(cell).ok_or(MissingInput::Server)?;
     // One session that waits for the disk at each commit is held up no less than twenty; none is not.
-    let large = |class| share_of(cell, class).filter(|it| *it >= LARGE && active >= WORKING);
+    let large = |class| class_share(cell, class).filter(|it| *it >= BOUND_SHARE_MIN && active >= WORKING);
     let mut found = Vec::new();
-    found.extend(large(Class::Log).map(|share| Bound::WalFlush { share, active }));
-    found.extend(large(Class::Replicas).map(|share| Bound::SyncReplicas { share, active }));
-    found.extend(large(Class::Rows).filter(|_| active >= ACTIVE).map(|share| Bound::RowLocks {
-        share,
-        active,
-        longest: longest(cell),
-        statements: statements(whole),
+    found.extend(large(WaitClass::Log).map(|share| Bound::WalFlush { share, active }));
+    found.extend(large(WaitClass::Replicas).map(|share| Bound::SyncReplicas { share, active }));
+    found.extend(large(WaitClass::Rows).filter(|_| active >= ACTIVE_SESSIONS_MIN).map(|share| {
+        Bound::RowLocks { share, active, longest: longest_lock_wait(cell), statements: statements(whole) }
     }));
-    Ok(found.into_iter().map(|by| Finding::Bound { cell: cell.number, by }).collect())
+    Ok(found.into_iter().map(|by| Finding::Bound { cell: cell.number, bound: by }).collect())
 }
 
 /// The longest that a session had waited for a lock, of the trial that is the median in this.
-fn longest(cell: &Cell<'_>) -> Option<f64> {
+fn longest_lock_wait(cell: &CellTrials<'_>) -> Option<f64> {
     let node = &cell.server()?.name;
-    cell.median(|it| greatest(&sums(it.samples, node, samples::PG_LONGEST_LOCK_WAIT, |_| true)))
+    cell.median(|it| maximum(&sums(it.samples, node, samples::PG_LONGEST_LOCK_WAIT, |_| true)))
         .filter(|it| *it > 0.0)
 }
 
 /// Those that waited for locks most often, of all trials.
-pub fn statements(cell: &Cell<'_>) -> Vec<String> {
+pub fn statements(cell: &CellTrials<'_>) -> Vec<String> {
     let Some(node) = cell.server().map(|it| &it.name) else { return Vec::new() };
     let all = || cell.trials.iter().flat_map(|it| it.samples).filter(|it| it.node == *node);
     let mut waited: BTreeMap<&str, f64> = BTreeMap::new();
@@ -123,7 +120,7 @@ pub fn statements(cell: &Cell<'_>) -> Vec<String> {
 }
 
 /// `running` is waiting for nothing.
-pub fn sessions_wait(cell: &Cell<'_>) -> Option<Finding> {
+pub fn sessions_wait(cell: &CellTrials<'_>) -> Option<Finding> {
     let node = &cell.server()?.name;
     let active = active(cell)?;
     let mut events: BTreeMap<&str, ()> = BTreeMap::new();
@@ -136,5 +133,5 @@ pub fn sessions_wait(cell: &Cell<'_>) -> Option<Finding> {
     let shares = known.filter_map(|event| Some((event, share(cell, |it| it == event)?)));
     let (event, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;
     let finding = || Finding::SessionsWait { cell: cell.number, event: event.to_owned(), share, active };
-    (share >= MOST && active >= ACTIVE).then(finding)
+    (share >= EVENT_SHARE_MIN && active >= ACTIVE_SESSIONS_MIN).then(finding)
 }

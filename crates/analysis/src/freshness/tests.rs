@@ -1,18 +1,18 @@
 use super::*;
 use crate::finding::fixture;
-use crate::strategy::Chance;
+use crate::strategy::SplitMix64;
 use model::freshness::ReplicaReads;
-use model::plan::{Replication, Sync};
+use model::plan::{Replication, SyncMode};
 
-fn reads(all: u64, old: u64, changes: u64) -> Reads {
-    Reads { all, old, changes }
+fn reads(all: u64, old: u64, changes: u64) -> ReadCounts {
+    ReadCounts { total: all, stale: old, changes }
 }
 
 /// Of 95 %, by R's `prop.test(x, n, correct = FALSE)`.
 #[test]
-fn intervals_of_independent_reads() {
+fn equals_wilson_intervals_for_independent_reads() {
     let check = |old: u64, all: u64, expected: &str| {
-        let (low, high) = wilson(old as f64 / all as f64, all as f64);
+        let (low, high) = wilson_interval(old as f64 / all as f64, all as f64);
         assert_eq!(format!("{low:.4} {high:.4}"), expected, "{old} of {all}");
     };
     check(0, 10, "0.0000 0.2775");
@@ -23,9 +23,9 @@ fn intervals_of_independent_reads() {
 }
 
 #[test]
-fn reads_that_are_alike_count_less() {
-    let check = |it: Reads, expected: f64| {
-        let is = effective(it);
+fn correlated_reads_widen_the_interval() {
+    let check = |it: ReadCounts, expected: f64| {
+        let is = effective_count(it);
         assert!((is - expected).abs() < 0.05, "{it:?}: {is}");
     };
     // Nothing is known of how old ones follow each other.
@@ -43,8 +43,8 @@ fn reads_that_are_alike_count_less() {
 
 /// The interval holds the true share of a chain whose states last.
 #[test]
-fn intervals_hold_what_they_promise() {
-    let mut chance = Chance(7);
+fn intervals_cover_the_true_share() {
+    let mut chance = SplitMix64(7);
     let mut unit = || (chance.next() >> 11) as f64 / (1u64 << 53) as f64;
     let mut held = 0;
     let rounds = 1000;
@@ -56,7 +56,7 @@ fn intervals_hold_what_they_promise() {
             is_old ^= leaves;
             all = sum(all, reads(1, u64::from(is_old), u64::from(leaves)));
         }
-        let (low, high) = share(all).expect("there are reads").interval;
+        let (low, high) = stale_share(all).expect("there are reads").interval;
         held += usize::from((low..=high).contains(&0.2));
     }
     // Binomial of 95 %: 950 ± 7.
@@ -64,12 +64,12 @@ fn intervals_hold_what_they_promise() {
 }
 
 #[test]
-fn quantiles_of_what_was_waited_for() {
-    let check = |seen: u64, all: u64, quantile: f64, expected: Option<Visible>| {
+fn computes_quantiles_of_the_visibility_delay() {
+    let check = |seen: u64, all: u64, quantile: f64, expected: Option<VisibilityDelay>| {
         let seen_us: Vec<u64> = (1..=seen).collect();
-        assert_eq!(visible(&seen_us, all, quantile), expected, "{seen} of {all}, {quantile}");
+        assert_eq!(visibility_delay(&seen_us, all, quantile), expected, "{seen} of {all}, {quantile}");
     };
-    let within = |it| Some(Visible::Within(Nanos::from_micros(it)));
+    let within = |it| Some(VisibilityDelay::Within(Nanos::from_micros(it)));
     check(0, 0, 0.5, None);
     check(19, 19, 0.5, None);
     check(20, 20, 0.5, within(10));
@@ -78,15 +78,15 @@ fn quantiles_of_what_was_waited_for() {
     // Those that were not shown are beyond all others.
     check(60, 100, 0.5, within(50));
     check(50, 100, 0.5, within(50));
-    check(49, 100, 0.5, Some(Visible::Later));
-    check(49, 100, 0.9, Some(Visible::Later));
+    check(49, 100, 0.5, Some(VisibilityDelay::AfterBound));
+    check(49, 100, 0.9, Some(VisibilityDelay::AfterBound));
 }
 
 #[test]
-fn trials_together() {
+fn merges_trials_of_a_cell() {
     let replica = |node: &str, own, unanswered, visible_us: &[u64]| ReplicaReads {
         node: node.to_owned(),
-        own,
+        own_writes: own,
         unanswered,
         visible_us: visible_us.to_vec(),
     };
@@ -94,33 +94,33 @@ fn trials_together() {
         bound: Nanos::from_secs(5),
         acknowledged,
         replicas: replicas.to_vec(),
-        in_turn,
+        round_robin: in_turn,
     };
     let one = seen(12, &[replica("b", reads(12, 3, 4), 0, &[7; 12])], Some(reads(10, 1, 2)));
     // A server that was the primary before is a replica, and one answers nothing.
     let others = [replica("a", reads(9, 9, 0), 3, &[1, 2]), replica("b", reads(0, 0, 0), 12, &[])];
     let other = seen(12, &others, Some(reads(10, 0, 0)));
     let silent = seen(0, &[], Some(reads(0, 0, 0)));
-    let staleness = of(2, false, &[&one, &silent, &other]).expect("numbers were acknowledged");
+    let staleness = cell_freshness(2, false, &[&one, &silent, &other]).expect("numbers were acknowledged");
     assert_eq!((staleness.cell, staleness.trials, staleness.acknowledged), (2, 2, 24));
     let told: Vec<_> = staleness
         .replicas
         .iter()
-        .map(|it| (it.node.as_str(), it.stale.map(|it| (it.old, it.all)), it.unanswered, it.unseen))
+        .map(|it| (it.node.as_str(), it.stale.map(|it| (it.stale, it.total)), it.unanswered, it.not_visible))
         .collect();
     assert_eq!(told, [("a", Some((9, 9)), 3, 7), ("b", Some((3, 12)), 12, 0)]);
-    assert_eq!(staleness.in_turn.map(|it| (it.old, it.all)), Some((1, 20)));
+    assert_eq!(staleness.round_robin.map(|it| (it.stale, it.total)), Some((1, 20)));
     // Nothing is not zero.
-    assert_eq!(of(2, false, &[&silent]), None);
-    let alone = of(2, false, &[&other]).expect("numbers were acknowledged");
+    assert_eq!(cell_freshness(2, false, &[&silent]), None);
+    let alone = cell_freshness(2, false, &[&other]).expect("numbers were acknowledged");
     assert!(alone.replicas[1].stale.is_none() && alone.replicas[1].p50.is_none(), "{alone:?}");
 }
 
 #[test]
-fn what_all_have_applied_is_promised() {
+fn remote_apply_on_all_replicas_promises_freshness() {
     let check = |settings: &[(&str, &str)], replication: Option<Replication>, expected: bool| {
         let mut setup = fixture::setup("direct");
-        let Some(Kind::Postgres(postgres)) = setup.stack.nodes.last_mut().map(|it| &mut it.kind) else {
+        let Some(NodeKind::Postgres(postgres)) = setup.stack.nodes.last_mut().map(|it| &mut it.kind) else {
             panic!("the fixture ends with PostgreSQL")
         };
         postgres.settings = settings.iter().map(|it| (it.0.to_owned(), it.1.to_owned())).collect();
@@ -128,14 +128,14 @@ fn what_all_have_applied_is_promised() {
         assert_eq!(promises_to_apply(&setup), expected, "{settings:?} {replication:?}");
     };
     let apply = [("synchronous_commit", "remote_apply")];
-    let of = |count, sync| Some(Replication::of(count, sync));
-    check(&apply, of(2, Sync::First(2)), true);
-    check(&[("Synchronous_Commit", "'remote_apply'")], of(1, Sync::Any(1)), true);
-    check(&apply, of(2, Sync::Any(1)), false);
-    check(&apply, of(2, Sync::Async), false);
+    let of = |count, sync| Some(Replication::with_defaults(count, sync));
+    check(&apply, of(2, SyncMode::First(2)), true);
+    check(&[("Synchronous_Commit", "'remote_apply'")], of(1, SyncMode::Any(1)), true);
+    check(&apply, of(2, SyncMode::Any(1)), false);
+    check(&apply, of(2, SyncMode::Async), false);
     check(&apply, None, false);
-    check(&[], of(1, Sync::Any(1)), false);
-    check(&[apply[0], ("synchronous_commit", "on")], of(1, Sync::Any(1)), false);
-    let manager = Manager::Patroni(model::plan::Patroni::default());
-    check(&apply, Some(Replication { manager, ..Replication::of(1, Sync::First(1)) }), false);
+    check(&[], of(1, SyncMode::Any(1)), false);
+    check(&[apply[0], ("synchronous_commit", "on")], of(1, SyncMode::Any(1)), false);
+    let manager = FailoverManager::Patroni(model::plan::Patroni::default());
+    check(&apply, Some(Replication { manager, ..Replication::with_defaults(1, SyncMode::First(1)) }), false);
 }

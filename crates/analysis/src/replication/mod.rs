@@ -4,8 +4,8 @@
 
 mod names;
 
-use model::durability::{Answer, Choice, Promise, Promotion, Standbys};
-pub use names::{BadNames, parse};
+use model::durability::{Promise, PromotionDecision, StandbyPosition, SyncMethod, SynchronousStandbys};
+pub use names::{NamesError, parse};
 
 /// `sync_state` of `pg_stat_replication`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -18,9 +18,10 @@ pub enum SyncState {
 }
 
 /// What a commit waits for under these settings; `None` for a `synchronous_commit` that is none.
-pub fn promise(synchronous_commit: &str, standbys: Option<&Standbys>) -> Option<Promise> {
+pub fn promise(synchronous_commit: &str, standbys: Option<&SynchronousStandbys>) -> Option<Promise> {
     // All that a boolean may be called is accepted beside the words; config.sgml, guc.c.
-    let with = |promise: fn(Standbys) -> Promise| standbys.cloned().map_or(Promise::Local, promise);
+    let with =
+        |promise: fn(SynchronousStandbys) -> Promise| standbys.cloned().map_or(Promise::Local, promise);
     Some(match synchronous_commit {
         "off" | "false" | "no" | "0" => Promise::None,
         "local" => Promise::Local,
@@ -33,18 +34,18 @@ pub fn promise(synchronous_commit: &str, standbys: Option<&Standbys>) -> Option<
 
 /// `sync_priority` and `sync_state` that the primary will show for standbys that stream, named in the order of its array of
 /// WAL senders: among equals the first of them wins.
-pub fn sync_states(standbys: Option<&Standbys>, streaming: &[&str]) -> Vec<(u32, SyncState)> {
+pub fn sync_states(standbys: Option<&SynchronousStandbys>, streaming: &[&str]) -> Vec<(u32, SyncState)> {
     let Some(standbys) = standbys else { return vec![(0, SyncState::Async); streaming.len()] };
     let priorities: Vec<u32> = streaming.iter().map(|it| priority(standbys, it)).collect();
     let before = |of: usize| {
         let mine = (priorities[of], of);
         priorities.iter().enumerate().filter(|&(i, &it)| it > 0 && (it, i) < mine).count()
     };
-    let state = |(i, &priority): (usize, &u32)| match (priority, standbys.choice) {
+    let state = |(i, &priority): (usize, &u32)| match (priority, standbys.method) {
         (0, _) => (0, SyncState::Async),
-        (_, Choice::Any) => (1, SyncState::Quorum),
-        (it, Choice::First) if before(i) < standbys.count as usize => (it, SyncState::Sync),
-        (it, Choice::First) => (it, SyncState::Potential),
+        (_, SyncMethod::Any) => (1, SyncState::Quorum),
+        (it, SyncMethod::First) if before(i) < standbys.count as usize => (it, SyncState::Sync),
+        (it, SyncMethod::First) => (it, SyncState::Potential),
     };
     priorities.iter().enumerate().map(state).collect()
 }
@@ -52,27 +53,27 @@ pub fn sync_states(standbys: Option<&Standbys>, streaming: &[&str]) -> Vec<(u32,
 /// Whether the promoted standby was sure to have all that had been promised to outlive the primary.
 ///
 /// Without synchronous standbys nothing was promised; the one that has most is right then.
-pub fn is_safe(promotion: &Promotion) -> bool {
+pub fn is_safe(promotion: &PromotionDecision) -> bool {
     let received = |name: &str| {
         promotion
-            .answers
+            .positions
             .iter()
             .filter(|it| it.name.eq_ignore_ascii_case(name))
             .filter_map(|it| it.received)
             .max()
     };
     let Some(promoted) = received(&promotion.promoted) else { return false };
-    let answered = || promotion.answers.iter().filter_map(|it| Some((it, it.received?)));
+    let answered = || promotion.positions.iter().filter_map(|it| Some((it, it.received?)));
     match &promotion.standbys {
         None => answered().all(|(_, it)| it <= promoted),
         // Each of those that were synchronous has everything.
-        Some(it) if it.choice == Choice::First => {
+        Some(it) if it.method == SyncMethod::First => {
             answered().any(|(answer, received)| answer.synchronous && received <= promoted)
         }
         // What was acknowledged is on some `count` of them. Among so many answers there is one of these.
         Some(it) => {
-            let is_member = |answer: &Answer| priority(it, &answer.name) > 0;
-            let members = promotion.answers.iter().filter(|answer| is_member(answer)).count();
+            let is_member = |answer: &StandbyPosition| priority(it, &answer.name) > 0;
+            let members = promotion.positions.iter().filter(|answer| is_member(answer)).count();
             let named = if it.names.iter().any(|name| name == "*") { 0 } else { it.names.len() };
             let needed = members.max(named) + 1 - (it.count as usize).min(members.max(named));
             let mut compared = answered().filter(|(answer, _)| is_member(answer)).map(|(_, it)| it);
@@ -82,7 +83,7 @@ pub fn is_safe(promotion: &Promotion) -> bool {
 }
 
 /// Its place in the list, from 1; 0 when it is not meant.
-fn priority(standbys: &Standbys, name: &str) -> u32 {
+fn priority(standbys: &SynchronousStandbys, name: &str) -> u32 {
     let place = standbys.names.iter().position(|it| it == "*" || it.eq_ignore_ascii_case(name));
     place.map_or(0, |it| it as u32 + 1)
 }

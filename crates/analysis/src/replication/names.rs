@@ -6,12 +6,12 @@
 //! ANY 1 (*)     any one of all that stream
 //! ```
 
-use model::durability::{Choice, Standbys};
+use model::durability::{SyncMethod, SynchronousStandbys};
 use std::fmt;
 
 /// Why PostgreSQL would refuse the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BadNames {
+pub enum NamesError {
     /// Something else was expected at this byte.
     Syntax { at: usize },
     /// A quote that is not closed.
@@ -20,17 +20,17 @@ pub enum BadNames {
     Zero,
 }
 
-impl fmt::Display for BadNames {
+impl fmt::Display for NamesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BadNames::Syntax { at } => write!(f, "syntax error at byte {at}"),
-            BadNames::Unterminated { at } => write!(f, "the quote at byte {at} is not closed"),
-            BadNames::Zero => write!(f, "no synchronous standby"),
+            NamesError::Syntax { at } => write!(f, "syntax error at byte {at}"),
+            NamesError::Unterminated { at } => write!(f, "the quote at byte {at} is not closed"),
+            NamesError::Zero => write!(f, "no synchronous standby"),
         }
     }
 }
 
-impl std::error::Error for BadNames {}
+impl std::error::Error for NamesError {}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Token {
@@ -44,15 +44,15 @@ enum Token {
 }
 
 /// Reads it as PostgreSQL does. The empty text asks for no synchronous standby; one of blanks is refused, as there.
-pub fn parse(text: &str) -> Result<Option<Standbys>, BadNames> {
+pub fn parse(text: &str) -> Result<Option<SynchronousStandbys>, NamesError> {
     if text.is_empty() {
         return Ok(None);
     }
     let tokens = tokens(text)?;
-    let mut rest = Rest { tokens: &tokens, end: text.len() };
+    let mut rest = TokenReader { tokens: &tokens, end: text.len() };
     let keyword = match rest.peek() {
-        Some(Token::Any) => Some(Choice::Any),
-        Some(Token::First) => Some(Choice::First),
+        Some(Token::Any) => Some(SyncMethod::Any),
+        Some(Token::First) => Some(SyncMethod::First),
         _ => None,
     };
     if keyword.is_some() {
@@ -73,19 +73,19 @@ pub fn parse(text: &str) -> Result<Option<Standbys>, BadNames> {
         rest.expect(&Token::Close)?;
     }
     match rest.tokens.first() {
-        Some((at, _)) => Err(BadNames::Syntax { at: *at }),
-        None if count == 0 => Err(BadNames::Zero),
-        None => Ok(Some(Standbys { choice: keyword.unwrap_or(Choice::First), count, names })),
+        Some((at, _)) => Err(NamesError::Syntax { at: *at }),
+        None if count == 0 => Err(NamesError::Zero),
+        None => Ok(Some(SynchronousStandbys { method: keyword.unwrap_or(SyncMethod::First), count, names })),
     }
 }
 
 /// What is still to be read.
-struct Rest<'a> {
+struct TokenReader<'a> {
     tokens: &'a [(usize, Token)],
     end: usize,
 }
 
-impl<'a> Rest<'a> {
+impl<'a> TokenReader<'a> {
     fn peek(&self) -> Option<&'a Token> {
         self.tokens.first().map(|it| &it.1)
     }
@@ -96,28 +96,28 @@ impl<'a> Rest<'a> {
         Some(&first.1)
     }
 
-    fn wrong<T>(&self) -> Result<T, BadNames> {
-        Err(BadNames::Syntax { at: self.tokens.first().map_or(self.end, |it| it.0) })
+    fn syntax_error<T>(&self) -> Result<T, NamesError> {
+        Err(NamesError::Syntax { at: self.tokens.first().map_or(self.end, |it| it.0) })
     }
 
-    fn expect(&mut self, token: &Token) -> Result<(), BadNames> {
+    fn expect(&mut self, token: &Token) -> Result<(), NamesError> {
         if self.peek() != Some(token) {
-            return self.wrong();
+            return self.syntax_error();
         }
         self.next();
         Ok(())
     }
 
     /// A name may consist of digits.
-    fn name(&mut self) -> Result<String, BadNames> {
-        let Some(Token::Name(it) | Token::Number(it)) = self.peek() else { return self.wrong() };
+    fn name(&mut self) -> Result<String, NamesError> {
+        let Some(Token::Name(it) | Token::Number(it)) = self.peek() else { return self.syntax_error() };
         self.next();
         Ok(it.clone())
     }
 
     /// As C's `atoi` on a machine of 64 bits: what is too large for 32 wraps.
-    fn number(&mut self) -> Result<u32, BadNames> {
-        let Some(Token::Number(it)) = self.peek() else { return self.wrong() };
+    fn number(&mut self) -> Result<u32, NamesError> {
+        let Some(Token::Number(it)) = self.peek() else { return self.syntax_error() };
         self.next();
         let number = it.parse().unwrap_or(i64::MAX) as i32;
         Ok(u32::try_from(number).unwrap_or(0))
@@ -125,7 +125,7 @@ impl<'a> Rest<'a> {
 }
 
 /// `syncrep_scanner.l`.
-fn tokens(text: &str) -> Result<Vec<(usize, Token)>, BadNames> {
+fn tokens(text: &str) -> Result<Vec<(usize, Token)>, NamesError> {
     let mut tokens = Vec::new();
     let mut at = 0;
     while let Some(&byte) = text.as_bytes().get(at) {
@@ -139,7 +139,7 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, BadNames> {
             b'(' => (1, Token::Open),
             b')' => (1, Token::Close),
             b'*' => (1, Token::Name("*".to_owned())),
-            b'"' => quoted(rest).ok_or(BadNames::Unterminated { at })?,
+            b'"' => quoted(rest).ok_or(NamesError::Unterminated { at })?,
             b'0'..=b'9' => {
                 let length = rest.bytes().take_while(u8::is_ascii_digit).count();
                 (length, Token::Number(rest[..length].to_owned()))
@@ -156,7 +156,7 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, BadNames> {
                 };
                 (length, token)
             }
-            _ => return Err(BadNames::Syntax { at }),
+            _ => return Err(NamesError::Syntax { at }),
         };
         tokens.push((at, token));
         at += length;

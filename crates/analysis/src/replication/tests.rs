@@ -4,12 +4,12 @@ fn shown(text: &str) -> String {
     match parse(text) {
         Err(error) => error.to_string(),
         Ok(None) => "none".to_owned(),
-        Ok(Some(it)) => format!("{:?} {} {:?}", it.choice, it.count, it.names),
+        Ok(Some(it)) => format!("{:?} {} {:?}", it.method, it.count, it.names),
     }
 }
 
 #[test]
-fn names_are_read_as_postgresql_reads_them() {
+fn parses_names_as_postgresql() {
     for (text, expected) in [
         ("", "none"),
         ("a", r#"First 1 ["a"]"#),
@@ -56,7 +56,7 @@ fn names_are_read_as_postgresql_reads_them() {
 
 /// The expectations of PostgreSQL's own test of `sync_state`, `007_sync_rep.pl`; standbys in the order of its array.
 #[test]
-fn sync_states_are_those_that_postgresql_expects_of_itself() {
+fn equals_sync_states_of_postgresql_tests() {
     for (names, streaming, expected) in [
         ("standby1,standby2", "1 2 3", "1 sync, 2 potential, 0 async"),
         ("*", "1 2 3", "1 sync, 1 potential, 1 potential"),
@@ -86,7 +86,7 @@ fn sync_states_are_those_that_postgresql_expects_of_itself() {
 }
 
 #[test]
-fn a_commit_waits_for_what_both_settings_say() {
+fn promise_combines_both_settings() {
     let some = parse("ANY 1 (a,b)").expect("well-formed");
     for (setting, alone, with) in [
         ("off", "None", "None"),
@@ -104,23 +104,23 @@ fn a_commit_waits_for_what_both_settings_say() {
 }
 
 /// Answers as `name=received`, `name=?` without one, with `!` those that were synchronous.
-fn promotion(names: &str, promoted: &str, answers: &str) -> Promotion {
+fn promotion(names: &str, promoted: &str, answers: &str) -> PromotionDecision {
     let answer = |text: &str| {
         let (name, received) = text.split_once('=').expect("name=received");
         let synchronous = received.ends_with('!');
         let received = received.trim_end_matches('!').parse().ok();
-        Answer { name: name.to_owned(), received, synchronous }
+        StandbyPosition { name: name.to_owned(), received, synchronous }
     };
-    Promotion {
+    PromotionDecision {
         at: model::Nanos::ZERO,
         promoted: promoted.to_owned(),
         standbys: parse(names).expect("well-formed"),
-        answers: answers.split(' ').map(answer).collect(),
+        positions: answers.split(' ').map(answer).collect(),
     }
 }
 
 #[test]
-fn who_may_be_promoted() {
+fn only_safe_standbys_may_be_promoted() {
     for (names, promoted, answers, safe) in [
         // One of two has it: both must have answered, and the one with more is right.
         ("ANY 1 (a,b)", "a", "a=9 b=5", true),

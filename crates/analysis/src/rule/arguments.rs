@@ -1,12 +1,12 @@
 //! What do a rule's arguments say?
 
-use super::codes::{Mask, Scope};
-use super::{Complaint, Difference, Scene, SeriesName, complaint};
+use super::codes::{CodeMask, TransactionScope};
+use super::{RuleContext, RuleDiagnostic, SeriesName, TankDifference, diagnostic};
 use model::Nanos;
 
 /// How much is too much.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Level {
+pub enum Threshold {
     /// At least 1.
     Count(u64),
     /// Above 0, at most 100.
@@ -16,134 +16,146 @@ pub enum Level {
 /// One argument without the spaces around it, and where it stands in the whole text.
 #[derive(Clone, Copy, Debug)]
 pub struct Argument<'a> {
-    pub at: usize,
+    pub offset: usize,
     pub text: &'a str,
 }
 
 /// The arguments of one rule, read from left to right; [`Arguments::end`] tells of those left over.
 #[derive(Debug)]
 pub struct Arguments<'a> {
-    given: std::vec::IntoIter<Argument<'a>>,
+    remaining: std::vec::IntoIter<Argument<'a>>,
     /// Where the closing parenthesis stands.
     close: usize,
-    scene: &'a Scene,
+    context: &'a RuleContext,
     /// The rule and its arguments, for complaints.
     form: String,
-    pub warnings: Vec<Difference>,
+    pub warnings: Vec<TankDifference>,
     pub series: Option<SeriesName>,
 }
 
 impl<'a> Arguments<'a> {
     /// `text` is what stands between the parentheses, `at` where it begins.
-    pub fn new(text: &'a str, at: usize, scene: &'a Scene, form: String) -> Arguments<'a> {
+    pub fn new(text: &'a str, at: usize, scene: &'a RuleContext, form: String) -> Arguments<'a> {
         let mut given = Vec::new();
         let mut from = 0;
         for part in text.split(',') {
             let before = part.len() - part.trim_start().len();
-            given.push(Argument { at: at + from + before, text: part.trim() });
+            given.push(Argument { offset: at + from + before, text: part.trim() });
             from += part.len() + 1;
         }
         if text.trim().is_empty() {
             given.clear();
         }
         let (warnings, series) = (Vec::new(), None);
-        Arguments { given: given.into_iter(), close: at + text.len(), scene, form, warnings, series }
+        Arguments {
+            remaining: given.into_iter(),
+            close: at + text.len(),
+            context: scene,
+            form,
+            warnings,
+            series,
+        }
     }
 
     /// The next argument, which is `what`.
-    pub fn next(&mut self, what: &str) -> Result<Argument<'a>, Complaint> {
-        let missing = |at| complaint(at, "", &format!("{what}: {}", self.form));
-        match self.given.next() {
-            Some(it) if it.text.is_empty() => Err(missing(it.at)),
+    pub fn next(&mut self, what: &str) -> Result<Argument<'a>, RuleDiagnostic> {
+        let missing = |at| diagnostic(at, "", &format!("{what}: {}", self.form));
+        match self.remaining.next() {
+            Some(it) if it.text.is_empty() => Err(missing(it.offset)),
             Some(it) => Ok(it),
             None => Err(missing(self.close)),
         }
     }
 
     /// Nothing may be left.
-    pub fn end(&mut self) -> Result<(), Complaint> {
-        match self.given.next() {
-            Some(it) => Err(complaint(it.at, it.text, &format!("no more arguments: {}", self.form))),
+    pub fn expect_end(&mut self) -> Result<(), RuleDiagnostic> {
+        match self.remaining.next() {
+            Some(it) => Err(diagnostic(it.offset, it.text, &format!("no more arguments: {}", self.form))),
             None => Ok(()),
         }
     }
 
     /// A limit of time; milliseconds without a unit.
-    pub fn time(&mut self) -> Result<Nanos, Complaint> {
+    pub fn time(&mut self) -> Result<Nanos, RuleDiagnostic> {
         let it = self.next("a time such as `200ms`")?;
         match duration(it.text, 1) {
             Some(millis) => Ok(Nanos::from_millis(millis)),
-            None => Err(complaint(it.at, it.text, "a time such as `200ms` or `1s500ms`")),
+            None => Err(diagnostic(it.offset, it.text, "a time such as `200ms` or `1s500ms`")),
         }
     }
 
     /// How many seconds; at least 1.
-    pub fn seconds(&mut self) -> Result<u64, Complaint> {
+    pub fn seconds(&mut self) -> Result<u64, RuleDiagnostic> {
         let it = self.next("a number of seconds such as `10`")?;
         match duration(it.text, 1000) {
             Some(millis) if millis > 0 && millis % 1000 == 0 => Ok(millis / 1000),
-            _ => Err(complaint(it.at, it.text, "whole seconds, such as `10` or `1m`")),
+            _ => Err(diagnostic(it.offset, it.text, "whole seconds, such as `10` or `1m`")),
         }
     }
 
-    pub fn level(&mut self) -> Result<Level, Complaint> {
+    pub fn level(&mut self) -> Result<Threshold, RuleDiagnostic> {
         let it = self.next("a count or a percentage")?;
         let level = match it.text.strip_suffix('%') {
             Some(percent) => {
                 let percent = percent.trim_end().parse().ok().filter(|it| *it > 0.0 && *it <= 100.0);
-                percent.map(Level::Percent)
+                percent.map(Threshold::Percent)
             }
-            None => it.text.parse().ok().filter(|it| *it > 0).map(Level::Count),
+            None => it.text.parse().ok().filter(|it| *it > 0).map(Threshold::Count),
         };
         let instead = "a whole number from 1, or a percentage";
-        level.ok_or_else(|| complaint(it.at, it.text, instead))
+        level.ok_or_else(|| diagnostic(it.offset, it.text, instead))
     }
 
-    pub fn percent(&mut self) -> Result<f64, Complaint> {
-        let at = self.given.as_slice().first().copied();
+    pub fn percent(&mut self) -> Result<f64, RuleDiagnostic> {
+        let at = self.remaining.as_slice().first().copied();
         match (self.level()?, at) {
-            (Level::Percent(it), _) => Ok(it),
-            (Level::Count(n), at) => {
-                let at = at.map_or(self.close, |it| it.at);
-                Err(complaint(at, &n.to_string(), &format!("a percentage: `{n}%`")))
+            (Threshold::Percent(it), _) => Ok(it),
+            (Threshold::Count(n), at) => {
+                let at = at.map_or(self.close, |it| it.offset);
+                Err(diagnostic(at, &n.to_string(), &format!("a percentage: `{n}%`")))
             }
         }
     }
 
-    pub fn number(&mut self) -> Result<f64, Complaint> {
+    pub fn number(&mut self) -> Result<f64, RuleDiagnostic> {
         let it = self.next("a number")?;
         let number = it.text.parse().ok().filter(|it: &f64| it.is_finite());
-        number.ok_or_else(|| complaint(it.at, it.text, "a number such as `90` or `0.5`"))
+        number.ok_or_else(|| diagnostic(it.offset, it.text, "a number such as `90` or `0.5`"))
     }
 
-    pub fn mask(&mut self, read: fn(&str) -> Result<Mask, &'static str>) -> Result<Mask, Complaint> {
+    pub fn mask(
+        &mut self,
+        read: fn(&str) -> Result<CodeMask, &'static str>,
+    ) -> Result<CodeMask, RuleDiagnostic> {
         let it = self.next("a mask of codes")?;
-        let mask = read(it.text).map_err(|instead| complaint(it.at, it.text, instead))?;
-        if mask.is_of_x() {
-            self.warnings.push(Difference::MaskOfX { mask: it.text.to_owned() });
+        let mask = read(it.text).map_err(|instead| diagnostic(it.offset, it.text, instead))?;
+        if mask.is_any_code() {
+            self.warnings.push(TankDifference::MaskOfX { mask: it.text.to_owned() });
         }
         Ok(mask)
     }
 
     /// Of which transactions: those of the operation that the last argument names, or all.
-    pub fn scope(&mut self) -> Result<Scope, Complaint> {
-        let refused = !self.scene.connect_each;
-        let Some(it) = self.given.next() else { return Ok(Scope { operation: None, refused }) };
-        let operations = &self.scene.operations;
+    pub fn scope(&mut self) -> Result<TransactionScope, RuleDiagnostic> {
+        let refused = !self.context.connect_each;
+        let Some(it) = self.remaining.next() else {
+            return Ok(TransactionScope { operation: None, refused });
+        };
+        let operations = &self.context.operations;
         match operations.iter().position(|known| known == it.text) {
-            Some(operation) => Ok(Scope { operation: Some(operation), refused }),
+            Some(operation) => Ok(TransactionScope { operation: Some(operation), refused }),
             None => {
                 let instead = match &operations[..] {
                     [] => format!("nothing: {}", self.form),
                     known => format!("an operation: {}", known.join(", ")),
                 };
-                Err(complaint(it.at, it.text, &instead))
+                Err(diagnostic(it.offset, it.text, &instead))
             }
         }
     }
 
     pub fn in_flight_max(&self) -> u32 {
-        self.scene.in_flight_max
+        self.context.in_flight_max
     }
 }
 
@@ -182,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations() {
+    fn parses_durations() {
         for (text, as_limit, as_length) in [
             ("10", Some(10), Some(10_000)),
             ("10s", Some(10_000), Some(10_000)),

@@ -1,13 +1,13 @@
 //! `http`, `net`, `sql`, `errors`: did too many transactions end with such a code, or with any, second after second?
 
-use super::arguments::{Arguments, Level};
+use super::arguments::{Arguments, Threshold};
 use super::window::Consecutive;
-use super::{Cause, Complaint, Watch};
-use model::{Cell, Code, Failures, Tick};
+use super::{RuleDiagnostic, RuleState, TriggerSecond};
+use model::{Code, FailureCounts, ScriptCounts, Tick};
 
 /// Which number a transaction is known by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum CodeKind {
     Http,
     Net,
     Sql,
@@ -17,8 +17,8 @@ enum Kind {
 
 /// Which codes are meant. `x` is any character; of the others each is itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mask {
-    kind: Kind,
+pub struct CodeMask {
+    kind: CodeKind,
     pattern: Vec<u8>,
     /// Whether a transaction without a fault, code 0, may match.
     zero: bool,
@@ -26,7 +26,7 @@ pub struct Mask {
 
 /// Which transactions are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scope {
+pub struct TransactionScope {
     /// Those of one operation, or all.
     pub operation: Option<usize>,
     /// Refused connections count as transactions that failed; not when one operation is looked at, which none of them
@@ -36,62 +36,62 @@ pub struct Scope {
 
 /// Of one second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Matched {
+pub struct MatchCount {
     pub matching: u64,
     /// All responses: dropped arrivals are none, and count only where no code is asked for.
     pub of: u64,
 }
 
-impl Scope {
-    pub fn cells<'a>(&self, tick: &'a Tick) -> impl Iterator<Item = &'a Cell> {
+impl TransactionScope {
+    pub fn cells<'a>(&self, tick: &'a Tick) -> impl Iterator<Item = &'a ScriptCounts> {
         let wanted = self.operation;
-        let cells = tick.interval.cells.iter().enumerate();
+        let cells = tick.interval.scripts.iter().enumerate();
         cells.filter(move |(i, _)| wanted.is_none_or(|it| it == *i)).map(|(_, cell)| cell)
     }
 }
 
-impl Mask {
-    pub fn http(text: &str) -> Result<Mask, &'static str> {
-        digits(Kind::Http, text, "a status, `x` for any digit: `5xx`")
+impl CodeMask {
+    pub fn http(text: &str) -> Result<CodeMask, &'static str> {
+        digits(CodeKind::Http, text, "a status, `x` for any digit: `5xx`")
     }
 
-    pub fn net(text: &str) -> Result<Mask, &'static str> {
-        digits(Kind::Net, text, "an errno such as `110`, `11x` or `xx`")
+    pub fn net(text: &str) -> Result<CodeMask, &'static str> {
+        digits(CodeKind::Net, text, "an errno such as `110`, `11x` or `xx`")
     }
 
-    pub fn sql(text: &str) -> Result<Mask, &'static str> {
+    pub fn sql(text: &str) -> Result<CodeMask, &'static str> {
         let pattern = text.as_bytes().to_vec();
         let known = |it: &u8| it.is_ascii_digit() || it.is_ascii_uppercase() || *it == b'x';
         match pattern.len() == 5 && pattern.iter().all(known) {
-            true => Ok(Mask { kind: Kind::Sql, pattern, zero: false }),
+            true => Ok(CodeMask { kind: CodeKind::Sql, pattern, zero: false }),
             false => Err("a SQLSTATE of five characters: `53xxx`"),
         }
     }
 
     /// Whatever did not end well.
-    pub fn any() -> Mask {
-        Mask { kind: Kind::Any, pattern: Vec::new(), zero: true }
+    pub fn any() -> CodeMask {
+        CodeMask { kind: CodeKind::Any, pattern: Vec::new(), zero: true }
     }
 
     /// The same, and 0 too where the pattern matches it.
-    pub fn with_zero(self) -> Mask {
-        Mask { zero: true, ..self }
+    pub fn with_zero(self) -> CodeMask {
+        CodeMask { zero: true, ..self }
     }
 
     /// Whether it is one of those that mean all codes but 0.
-    pub fn is_of_x(&self) -> bool {
-        matches!(self.kind, Kind::Http | Kind::Net) && self.pattern.iter().all(|it| *it == b'x')
+    pub fn is_any_code(&self) -> bool {
+        matches!(self.kind, CodeKind::Http | CodeKind::Net) && self.pattern.iter().all(|it| *it == b'x')
     }
 
     /// How many of the second's responses have such a code.
-    pub fn count(&self, tick: &Tick, scope: Scope) -> Matched {
-        let mut sum = Matched::default();
+    pub fn count(&self, tick: &Tick, scope: TransactionScope) -> MatchCount {
+        let mut sum = MatchCount::default();
         for cell in scope.cells(tick) {
             sum.of += cell.ok;
             sum.matching += if self.matches_ok() { cell.ok } else { 0 };
             self.add(&mut sum, &cell.failed);
             self.add(&mut sum, &cell.unknown);
-            if self.kind == Kind::Any {
+            if self.kind == CodeKind::Any {
                 sum.of += cell.dropped;
                 sum.matching += cell.dropped;
             }
@@ -103,106 +103,108 @@ impl Mask {
     }
 
     /// Codes beyond those that are counted one by one match no mask.
-    fn add(&self, sum: &mut Matched, failures: &Failures) {
+    fn add(&self, sum: &mut MatchCount, failures: &FailureCounts) {
         sum.of += failures.total();
         sum.matching += match self.kind {
-            Kind::Any => failures.total(),
+            CodeKind::Any => failures.total(),
             _ => failures.iter().filter(|(code, _)| self.matches(*code)).map(|(_, n)| n).sum(),
         };
     }
 
     fn matches_ok(&self) -> bool {
         match self.kind {
-            Kind::Http => self.matches_number(200),
-            Kind::Net => self.matches_number(0),
-            Kind::Sql | Kind::Any => false,
+            CodeKind::Http => self.matches_number(200),
+            CodeKind::Net => self.matches_number(0),
+            CodeKind::Sql | CodeKind::Any => false,
         }
     }
 
     fn matches(&self, code: Code) -> bool {
         match (self.kind, code) {
-            (Kind::Sql, Code::SqlState(state)) => self.fits(&state),
-            (Kind::Any, _) => true,
-            (Kind::Sql, _) => false,
-            (Kind::Http, Code::Http(number)) | (Kind::Net, Code::Net(number)) => self.matches_number(number),
-            (Kind::Http | Kind::Net, _) => self.matches_number(0),
+            (CodeKind::Sql, Code::SqlState(state)) => self.matches_pattern(&state),
+            (CodeKind::Any, _) => true,
+            (CodeKind::Sql, _) => false,
+            (CodeKind::Http, Code::Http(number)) | (CodeKind::Net, Code::Net(number)) => {
+                self.matches_number(number)
+            }
+            (CodeKind::Http | CodeKind::Net, _) => self.matches_number(0),
         }
     }
 
     fn matches_number(&self, number: u16) -> bool {
         match number {
-            0 if !self.zero || self.is_of_x() => false,
-            _ => self.is_of_x() || self.fits(number.to_string().as_bytes()),
+            0 if !self.zero || self.is_any_code() => false,
+            _ => self.is_any_code() || self.matches_pattern(number.to_string().as_bytes()),
         }
     }
 
-    fn fits(&self, code: &[u8]) -> bool {
+    fn matches_pattern(&self, code: &[u8]) -> bool {
         let one = |(wanted, is): (&u8, &u8)| *wanted == b'x' || wanted == is;
         self.pattern.len() == code.len() && self.pattern.iter().zip(code).all(one)
     }
 }
 
-fn digits(kind: Kind, text: &str, instead: &'static str) -> Result<Mask, &'static str> {
+fn digits(kind: CodeKind, text: &str, instead: &'static str) -> Result<CodeMask, &'static str> {
     let pattern = text.to_ascii_lowercase().into_bytes();
     match (1..=5).contains(&pattern.len()) && pattern.iter().all(|it| it.is_ascii_digit() || *it == b'x') {
-        true => Ok(Mask { kind, pattern, zero: kind == Kind::Http }),
+        true => Ok(CodeMask { kind, pattern, zero: kind == CodeKind::Http }),
         false => Err(instead),
     }
 }
 
-impl Level {
+impl Threshold {
     /// Whether so many of so many are too many: from the level on. Without responses nothing is.
-    pub fn reached(self, it: Matched) -> bool {
+    pub fn is_reached(self, it: MatchCount) -> bool {
         match self {
-            Level::Count(level) => it.matching >= level,
+            Threshold::Count(level) => it.matching >= level,
             // As a product: 29 of 100 are 29 %, which a quotient of binary fractions need not say.
-            Level::Percent(level) => it.of > 0 && it.matching as f64 * 100.0 >= level * it.of as f64,
+            Threshold::Percent(level) => it.of > 0 && it.matching as f64 * 100.0 >= level * it.of as f64,
         }
     }
 }
 
 /// One of the four.
 #[derive(Debug)]
-struct Codes {
-    mask: Mask,
-    level: Level,
-    scope: Scope,
+struct CodesRule {
+    mask: CodeMask,
+    level: Threshold,
+    scope: TransactionScope,
     seconds: Consecutive,
 }
 
-impl Watch for Codes {
-    fn see(&mut self, tick: &Tick) -> Option<Cause> {
-        let bad = self.level.reached(self.mask.count(tick, self.scope));
-        self.seconds.see(tick, bad)
+impl RuleState for CodesRule {
+    fn tick(&mut self, tick: &Tick) -> Option<TriggerSecond> {
+        let bad = self.level.is_reached(self.mask.count(tick, self.scope));
+        self.seconds.tick(tick, bad)
     }
 }
 
-pub fn http(from: &mut Arguments<'_>) -> Result<Box<dyn Watch>, Complaint> {
-    build(from, Mask::http)
+pub fn http(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    build(from, CodeMask::http)
 }
 
-pub fn net(from: &mut Arguments<'_>) -> Result<Box<dyn Watch>, Complaint> {
-    build(from, Mask::net)
+pub fn net(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    build(from, CodeMask::net)
 }
 
-pub fn sql(from: &mut Arguments<'_>) -> Result<Box<dyn Watch>, Complaint> {
-    build(from, Mask::sql)
+pub fn sql(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    build(from, CodeMask::sql)
 }
 
-pub fn errors(from: &mut Arguments<'_>) -> Result<Box<dyn Watch>, Complaint> {
-    codes(from, Mask::any())
+pub fn errors(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    codes(from, CodeMask::any())
 }
 
 fn build(
     from: &mut Arguments<'_>,
-    mask: fn(&str) -> Result<Mask, &'static str>,
-) -> Result<Box<dyn Watch>, Complaint> {
+    mask: fn(&str) -> Result<CodeMask, &'static str>,
+) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
     let mask = from.mask(mask)?;
     codes(from, mask)
 }
 
-fn codes(from: &mut Arguments<'_>, mask: Mask) -> Result<Box<dyn Watch>, Complaint> {
+fn codes(from: &mut Arguments<'_>, mask: CodeMask) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
     let level = from.level()?;
     let (seconds, scope) = (Consecutive::new(from.seconds()?), from.scope()?);
-    Ok(Box::new(Codes { mask, level, scope, seconds }))
+    Ok(Box::new(CodesRule { mask, level, scope, seconds }))
 }

@@ -1,11 +1,11 @@
 //! Invented seconds, written as text.
 
-use super::Scene;
-use model::{Cell, ClientId, Code, Interval, Nanos, Outcome, Record, Sample, ScriptId, Tick};
+use super::RuleContext;
+use model::{ClientId, Code, Interval, Nanos, Outcome, Record, Sample, ScriptCounts, ScriptId, Tick};
 
 /// Operations `a` and `b`, at most 100 transactions under way.
-pub fn scene() -> Scene {
-    Scene { operations: vec!["a".into(), "b".into()], in_flight_max: 100, connect_each: false }
+pub fn context() -> RuleContext {
+    RuleContext { operations: vec!["a".into(), "b".into()], in_flight_max: 100, connect_each: false }
 }
 
 /// A second from words: `10ms*8` transactions that ended well, `net110*2`, `unknown104*1`, `http503*2`, `sql40P01*1`
@@ -35,24 +35,24 @@ pub fn tick(second: u64, text: &str) -> Tick {
             let (what, n) = word.split_once('*').unwrap_or((word, "1"));
             let n: u64 = n.parse().expect("a number");
             if let Some(code) = what.strip_prefix("refused") {
-                (0..n).for_each(|_| tick.interval.refused.count(named(code)));
+                (0..n).for_each(|_| tick.interval.refused.count(parse_code(code)));
             } else {
-                tick.interval.begun += n;
-                (0..n).for_each(|_| respond(&mut tick.interval.cells[operation], what));
+                tick.interval.started += n;
+                (0..n).for_each(|_| add_responses(&mut tick.interval.scripts[operation], what));
             }
         }
     }
     tick
 }
 
-fn named(code: &str) -> Code {
+fn parse_code(code: &str) -> Code {
     match code.as_bytes().try_into() {
         Ok(state) => Code::SqlState(state),
         Err(_) => Code::Net(code.parse().expect("an errno")),
     }
 }
 
-fn respond(cell: &mut Cell, what: &str) {
+fn add_responses(cell: &mut ScriptCounts, what: &str) {
     let number = |digits: &str| digits.parse().expect("a number");
     let (outcome, millis) = if let Some(errno) = what.strip_prefix("net") {
         (Outcome::Failed(Code::Net(number(errno))), 0)
@@ -61,11 +61,11 @@ fn respond(cell: &mut Cell, what: &str) {
     } else if let Some(status) = what.strip_prefix("http") {
         (Outcome::Failed(Code::Http(number(status))), 0)
     } else if let Some(state) = what.strip_prefix("sql") {
-        (Outcome::Failed(named(state)), 0)
+        (Outcome::Failed(parse_code(state)), 0)
     } else if what == "text" {
-        (Outcome::Failed(Code::UNEXPECTED), 0)
+        (Outcome::Failed(Code::TEXT_NOT_FOUND), 0)
     } else if what == "capture" {
-        (Outcome::Failed(Code::ABSENT), 0)
+        (Outcome::Failed(Code::CAPTURE_NOT_FOUND), 0)
     } else if what == "dropped" {
         (Outcome::Dropped, 0)
     } else {

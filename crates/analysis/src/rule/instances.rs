@@ -1,30 +1,30 @@
 //! `instances`: was too much under way at once, second after second?
 
-use super::arguments::{Arguments, Level};
+use super::arguments::{Arguments, Threshold};
 use super::window::Consecutive;
-use super::{Cause, Complaint, Difference, Watch};
+use super::{RuleDiagnostic, RuleState, TankDifference, TriggerSecond};
 use model::Tick;
 
 #[derive(Debug)]
-struct Instances {
+struct InstancesRule {
     /// Transactions; more are bad.
     above: f64,
     seconds: Consecutive,
 }
 
-impl Watch for Instances {
-    fn see(&mut self, tick: &Tick) -> Option<Cause> {
-        self.seconds.see(tick, tick.in_flight as f64 > self.above)
+impl RuleState for InstancesRule {
+    fn tick(&mut self, tick: &Tick) -> Option<TriggerSecond> {
+        self.seconds.tick(tick, tick.in_flight as f64 > self.above)
     }
 }
 
-pub fn build(from: &mut Arguments<'_>) -> Result<Box<dyn Watch>, Complaint> {
+pub fn build(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
     let above = match from.level()? {
-        Level::Count(level) => level as f64,
-        Level::Percent(percent) => {
-            from.warnings.push(Difference::Instances);
+        Threshold::Count(level) => level as f64,
+        Threshold::Percent(percent) => {
+            from.warnings.push(TankDifference::InstancesShare);
             percent / 100.0 * f64::from(from.in_flight_max())
         }
     };
-    Ok(Box::new(Instances { above, seconds: Consecutive::new(from.seconds()?) }))
+    Ok(Box::new(InstancesRule { above, seconds: Consecutive::new(from.seconds()?) }))
 }

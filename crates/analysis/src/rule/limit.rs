@@ -1,20 +1,20 @@
 //! `limit`: has it lasted long enough?
 
 use super::arguments::Arguments;
-use super::{Cause, Complaint, Watch};
+use super::{RuleDiagnostic, RuleState, TriggerSecond};
 use model::Tick;
 
 #[derive(Debug)]
-struct Limit {
+struct LimitRule {
     seconds: u64,
 }
 
-impl Watch for Limit {
-    fn see(&mut self, tick: &Tick) -> Option<Cause> {
-        (tick.second + 1 >= self.seconds).then(|| Cause::of(tick))
+impl RuleState for LimitRule {
+    fn tick(&mut self, tick: &Tick) -> Option<TriggerSecond> {
+        (tick.second + 1 >= self.seconds).then(|| TriggerSecond::from_tick(tick))
     }
 }
 
-pub fn build(from: &mut Arguments<'_>) -> Result<Box<dyn Watch>, Complaint> {
-    Ok(Box::new(Limit { seconds: from.seconds()? }))
+pub fn build(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    Ok(Box::new(LimitRule { seconds: from.seconds()? }))
 }

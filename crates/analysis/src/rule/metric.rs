@@ -6,26 +6,26 @@
 
 use super::arguments::Arguments;
 use super::window::Consecutive;
-use super::{Cause, Complaint, Difference, SeriesName, Watch};
+use super::{RuleDiagnostic, RuleState, SeriesName, TankDifference, TriggerSecond};
 use model::{Sample, Tick};
 use std::cmp::Ordering;
 
 #[derive(Debug)]
-struct Metric {
+struct MetricRule {
     /// `*` stands for any characters, `?` for one.
     node: String,
     series: String,
     label: Option<String>,
     bound: f64,
     /// How a bad value compares with the bound.
-    bad: Ordering,
+    violation: Ordering,
     seconds: Consecutive,
     /// No second has had a sample yet.
     blind: bool,
 }
 
-impl Watch for Metric {
-    fn see(&mut self, tick: &Tick) -> Option<Cause> {
+impl RuleState for MetricRule {
+    fn tick(&mut self, tick: &Tick) -> Option<TriggerSecond> {
         let wanted = |it: &&Sample| {
             it.series == self.series
                 && self.label.as_ref().is_none_or(|label| it.label == *label)
@@ -42,8 +42,8 @@ impl Watch for Metric {
             return None;
         }
         self.blind = false;
-        let bad = last.iter().any(|it| it.value.partial_cmp(&self.bound) == Some(self.bad));
-        self.seconds.see(tick, bad)
+        let bad = last.iter().any(|it| it.value.partial_cmp(&self.bound) == Some(self.violation));
+        self.seconds.tick(tick, bad)
     }
 
     fn is_blind(&self) -> bool {
@@ -61,31 +61,31 @@ fn glob(pattern: &[u8], text: &[u8]) -> bool {
     }
 }
 
-pub fn higher(from: &mut Arguments<'_>) -> Result<Box<dyn Watch>, Complaint> {
+pub fn higher(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
     build(from, Ordering::Greater)
 }
 
-pub fn lower(from: &mut Arguments<'_>) -> Result<Box<dyn Watch>, Complaint> {
+pub fn lower(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
     build(from, Ordering::Less)
 }
 
-fn build(from: &mut Arguments<'_>, bad: Ordering) -> Result<Box<dyn Watch>, Complaint> {
-    from.warnings.push(Difference::MissingMetric);
+fn build(from: &mut Arguments<'_>, bad: Ordering) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    from.warnings.push(TankDifference::MissingMetric);
     let node = from.next("a node's name, `*` for any")?.text.to_owned();
     let metric = from.next("a metric's name")?;
     let (series, label) = match metric.text.split_once(':') {
         Some((series, label)) => (series.to_owned(), Some(label.to_owned())),
         None => (metric.text.to_owned(), None),
     };
-    from.series = Some(SeriesName { offset: metric.at, name: series.clone() });
+    from.series = Some(SeriesName { offset: metric.offset, name: series.clone() });
     let (bound, seconds) = (from.number()?, Consecutive::new(from.seconds()?));
-    Ok(Box::new(Metric { node, series, label, bound, bad, seconds, blind: true }))
+    Ok(Box::new(MetricRule { node, series, label, bound, violation: bad, seconds, blind: true }))
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
-    fn globs() {
+    fn matches_globs() {
         for (pattern, text, expected) in [
             ("*", "", true),
             ("*", "postgres", true),

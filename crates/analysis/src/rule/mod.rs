@@ -26,13 +26,13 @@ mod window;
 
 use arguments::Arguments;
 use model::plan::Setup;
-pub use model::stop::{Difference, Fired};
+pub use model::stop::{StopEvent, TankDifference};
 use model::{Interval, PerSecond, Tick};
 use std::fmt::Debug;
 
 /// What the rules are about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Scene {
+pub struct RuleContext {
     /// Names of the operations, in the order of a tick's cells.
     pub operations: Vec<String>,
     /// How many transactions can be under way at most.
@@ -41,12 +41,12 @@ pub struct Scene {
     pub connect_each: bool,
 }
 
-impl Scene {
-    pub fn of(setup: &Setup) -> Scene {
-        Scene {
+impl RuleContext {
+    pub fn for_setup(setup: &Setup) -> RuleContext {
+        RuleContext {
             operations: setup.operations.iter().map(|it| it.name.clone()).collect(),
             in_flight_max: setup.load.model.clients(),
-            connect_each: setup.load.connect_each,
+            connect_each: setup.load.reconnect,
         }
     }
 }
@@ -56,14 +56,14 @@ impl Scene {
 pub struct Rule {
     text: String,
     tank_rc: Option<u8>,
-    watch: Box<dyn Watch>,
+    watch: Box<dyn RuleState>,
 }
 
 /// A rule, and where Tank would do otherwise.
 #[derive(Debug)]
-pub struct Parsed {
+pub struct ParsedRule {
     pub rule: Rule,
-    pub warnings: Vec<Difference>,
+    pub warnings: Vec<TankDifference>,
     /// The series that the rule looks at; `None` for rules about transactions.
     pub series: Option<SeriesName>,
 }
@@ -79,19 +79,19 @@ pub struct SeriesName {
 
 /// A mistake of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Complaint {
+pub struct RuleDiagnostic {
     /// Bytes from the beginning of the text.
     pub offset: usize,
     /// What stands there.
     pub found: String,
     /// What to write instead.
-    pub instead: String,
+    pub hint: String,
 }
 
 /// What a rule does with a tick. Called by [`Rule::watch`] once per second, in order; does not fail.
-trait Watch: Debug + Send {
+trait RuleState: Debug + Send {
     /// The first bad second, if the rule fires now.
-    fn see(&mut self, tick: &Tick) -> Option<Cause>;
+    fn tick(&mut self, tick: &Tick) -> Option<TriggerSecond>;
 
     /// Whether it has had nothing to look at yet.
     fn is_blind(&self) -> bool {
@@ -101,26 +101,26 @@ trait Watch: Debug + Send {
 
 /// A second that may be the cause.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Cause {
+struct TriggerSecond {
     second: u64,
     rate: PerSecond,
 }
 
 /// One kind of rule.
 #[derive(Debug)]
-pub struct Family {
+pub struct RuleKind {
     pub name: &'static str,
     /// In Tank's order, `[, operation]` at the end where there is one.
     pub arguments: &'static str,
     /// Tank's exit status.
-    pub rc: Option<u8>,
-    build: Build,
+    pub tank_exit_status: Option<u8>,
+    build: BuildFn,
 }
 
-type Build = fn(&mut Arguments<'_>) -> Result<Box<dyn Watch>, Complaint>;
+type BuildFn = fn(&mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic>;
 
 /// All kinds.
-pub const RULES: &[Family] = &[
+pub const RULES: &[RuleKind] = &[
     family("time", "T, D[, operation]", Some(21), time::mean),
     family("quantile", "q, T, D[, operation]", Some(21), time::quantile),
     family("http", "mask, N or P%, D[, operation]", Some(22), codes::http),
@@ -141,45 +141,49 @@ pub const RULES: &[Family] = &[
 ];
 
 /// Tank lists these, and raises `NotImplementedError` when they are used.
-const NOT_EVEN_TANKS: [&str; 2] = ["steady_cumulative", "qsat"];
+const UNIMPLEMENTED_IN_TANK: [&str; 2] = ["steady_cumulative", "qsat"];
 
-const fn family(name: &'static str, arguments: &'static str, rc: Option<u8>, build: Build) -> Family {
-    Family { name, arguments, rc, build }
+const fn family(name: &'static str, arguments: &'static str, rc: Option<u8>, build: BuildFn) -> RuleKind {
+    RuleKind { name, arguments, tank_exit_status: rc, build }
 }
 
 /// Reads one rule.
-pub fn parse(text: &str, scene: &Scene) -> Result<Parsed, Complaint> {
+pub fn parse(text: &str, scene: &RuleContext) -> Result<ParsedRule, RuleDiagnostic> {
     let start = text.len() - text.trim_start().len();
     let written = text.trim();
     let Some(open) = written.find('(') else {
-        return Err(complaint(start, written, &format!("a rule such as `net(xx,25,10)`: {}", names())));
+        return Err(diagnostic(start, written, &format!("a rule such as `net(xx,25,10)`: {}", rule_names())));
     };
     let name = written[..open].trim_end();
     let Some(family) = RULES.iter().find(|it| it.name == name) else {
-        if NOT_EVEN_TANKS.contains(&name) {
+        if UNIMPLEMENTED_IN_TANK.contains(&name) {
             let found = format!("`{name}`, which Tank cannot run");
-            return Err(Complaint { offset: start, found, instead: "`quantile(99, 1s, 10)`".into() });
+            return Err(RuleDiagnostic { offset: start, found, hint: "`quantile(99, 1s, 10)`".into() });
         }
-        return Err(complaint(start, name, &format!("one of {}", names())));
+        return Err(diagnostic(start, name, &format!("one of {}", rule_names())));
     };
     let form = || format!("`{}({})`", family.name, family.arguments);
     let Some(close) = written.find(')') else {
-        return Err(complaint(start + written.len(), "", &format!("`)`: {}", form())));
+        return Err(diagnostic(start + written.len(), "", &format!("`)`: {}", form())));
     };
     let rest = written[close + 1..].trim();
     if !rest.is_empty() {
         let offset = start + written.len() - rest.len();
-        return Err(complaint(offset, rest, "one rule only"));
+        return Err(diagnostic(offset, rest, "one rule only"));
     }
     let mut arguments = Arguments::new(&written[open + 1..close], start + open + 1, scene, form());
     let watch = (family.build)(&mut arguments)?;
-    arguments.end()?;
+    arguments.expect_end()?;
     let mut warnings = arguments.warnings;
-    if family.rc.is_none() {
-        warnings.push(Difference::NotTanks);
+    if family.tank_exit_status.is_none() {
+        warnings.push(TankDifference::NotInTank);
     }
     let series = arguments.series;
-    Ok(Parsed { rule: Rule { text: written.to_owned(), tank_rc: family.rc, watch }, warnings, series })
+    Ok(ParsedRule {
+        rule: Rule { text: written.to_owned(), tank_rc: family.tank_exit_status, watch },
+        warnings,
+        series,
+    })
 }
 
 impl Rule {
@@ -194,9 +198,9 @@ impl Rule {
     }
 
     /// Looks at the next second; whoever goes on after a rule has fired may see it fire again.
-    pub fn watch(&mut self, tick: &Tick) -> Option<Fired> {
-        let cause = self.watch.see(tick)?;
-        Some(Fired {
+    pub fn tick(&mut self, tick: &Tick) -> Option<StopEvent> {
+        let cause = self.watch.tick(tick)?;
+        Some(StopEvent {
             rule: self.text.clone(),
             cause_second: cause.second,
             at_second: tick.second,
@@ -207,30 +211,30 @@ impl Rule {
 }
 
 /// The first of `rules` that fires over a stored run. Each must be fresh.
-pub fn replay(rules: &mut [Rule], ticks: &[Tick]) -> Option<Fired> {
-    ticks.iter().find_map(|tick| first(rules, tick))
+pub fn replay(rules: &mut [Rule], ticks: &[Tick]) -> Option<StopEvent> {
+    ticks.iter().find_map(|tick| first_fired(rules, tick))
 }
 
 /// The first of `rules` that fires now; all of them see the tick.
-pub fn first(rules: &mut [Rule], tick: &Tick) -> Option<Fired> {
+pub fn first_fired(rules: &mut [Rule], tick: &Tick) -> Option<StopEvent> {
     let mut fired = None;
     for rule in rules {
-        let now = rule.watch(tick);
+        let now = rule.tick(tick);
         fired = fired.or(now);
     }
     fired
 }
 
-impl Cause {
-    fn of(tick: &Tick) -> Cause {
-        Cause { second: tick.second, rate: PerSecond(rate(&tick.interval)) }
+impl TriggerSecond {
+    fn from_tick(tick: &Tick) -> TriggerSecond {
+        TriggerSecond { second: tick.second, rate: PerSecond(rate(&tick.interval)) }
     }
 }
 
 /// Transactions begun per second; of a second in which none began, those that ended.
 fn rate(it: &Interval) -> f64 {
-    let begun = match it.begun {
-        0 => it.cells.iter().map(model::Cell::arrivals).sum(),
+    let begun = match it.started {
+        0 => it.scripts.iter().map(model::ScriptCounts::arrivals).sum(),
         begun => begun,
     };
     match (it.to - it.from).as_secs_f64() {
@@ -239,16 +243,16 @@ fn rate(it: &Interval) -> f64 {
     }
 }
 
-fn complaint(offset: usize, found: &str, instead: &str) -> Complaint {
+fn diagnostic(offset: usize, found: &str, instead: &str) -> RuleDiagnostic {
     let found = match found.char_indices().nth(32) {
         _ if found.is_empty() => "nothing".to_owned(),
         None => format!("`{found}`"),
         Some((end, _)) => format!("`{}…`", &found[..end]),
     };
-    Complaint { offset, found, instead: instead.to_owned() }
+    RuleDiagnostic { offset, found, hint: instead.to_owned() }
 }
 
-fn names() -> String {
+fn rule_names() -> String {
     RULES.iter().map(|it| it.name).collect::<Vec<_>>().join(", ")
 }
 

@@ -1,12 +1,12 @@
-use super::fixture::{scene, tick};
+use super::fixture::{context, tick};
 use super::*;
 
 /// When `rule` first fires over `seconds`, the first of which is 0: `2<1` is at second 2 because of second 1. Every
 /// second is shown where it fires in a row, so it goes on as Tank's does until someone stops.
 #[track_caller]
 fn check(rule: &str, seconds: &[&str], expected: &str) {
-    let mut rule = parse(rule, &scene()).unwrap_or_else(|it| panic!("{rule}: {it:?}")).rule;
-    let fired = seconds.iter().enumerate().find_map(|(n, text)| rule.watch(&tick(n as u64, text)));
+    let mut rule = parse(rule, &context()).unwrap_or_else(|it| panic!("{rule}: {it:?}")).rule;
+    let fired = seconds.iter().enumerate().find_map(|(n, text)| rule.tick(&tick(n as u64, text)));
     let shown = fired.map_or("-".to_owned(), |it| format!("{}<{}", it.at_second, it.cause_second));
     assert_eq!(shown, expected, "{} over {seconds:?}", rule.text());
 }
@@ -21,7 +21,7 @@ const SLOW: &str = "1500ms*10";
 const FAST: &str = "60ms*10";
 
 #[test]
-fn mean_times() {
+fn fires_on_mean_times() {
     for (rule, seconds, expected) in [
         ("time(100ms, 3s)", &["200ms"; 10][..], "2<0"),
         ("time(100, 3)", &["200ms"; 10], "2<0"),
@@ -56,7 +56,7 @@ fn mean_times() {
 }
 
 #[test]
-fn quantiles() {
+fn fires_on_quantiles() {
     for (rule, seconds, expected) in [
         ("quantile(99.0, 100ms, 2s)", &["200ms*10"; 5][..], "1<0"),
         ("quantile(99, 100ms, 1s)", &["50ms*10"; 5], "-"),
@@ -83,7 +83,7 @@ fn quantiles() {
 }
 
 #[test]
-fn statuses() {
+fn fires_on_http_statuses() {
     for (rule, seconds, expected) in [
         ("http(5xx, 1, 1s)", &["http500 1ms*9"][..], "0<0"),
         ("http(5xx, 1, 1s)", &["1ms*10"], "-"),
@@ -112,7 +112,7 @@ fn statuses() {
 }
 
 #[test]
-fn failures_of_all_kinds() {
+fn fires_on_failures_of_all_kinds() {
     for (rule, seconds, expected) in [
         ("errors(3, 1s)", &["net110 http503 sql40P01"][..], "0<0"),
         ("errors(3, 1s)", &["net110 unknown104 1ms*9"], "-"),
@@ -132,7 +132,7 @@ fn failures_of_all_kinds() {
 }
 
 #[test]
-fn network_codes() {
+fn fires_on_network_codes() {
     for (rule, seconds, expected) in [
         // 0 is no failure, whatever the mask says.
         ("net(0, 1, 1s)", &["1ms*10"][..], "-"),
@@ -167,16 +167,16 @@ fn network_codes() {
 }
 
 #[test]
-fn a_refused_connection_is_not_counted_twice() {
-    let each = Scene { connect_each: true, ..scene() };
-    for (scene, expected) in [(scene(), true), (each, false)] {
+fn counts_a_refused_connection_once() {
+    let each = RuleContext { connect_each: true, ..context() };
+    for (scene, expected) in [(context(), true), (each, false)] {
         let mut rule = parse("net(111, 2, 1)", &scene).expect("well-formed").rule;
-        assert_eq!(rule.watch(&tick(0, "net111 refused111")).is_some(), expected);
+        assert_eq!(rule.tick(&tick(0, "net111 refused111")).is_some(), expected);
     }
 }
 
 #[test]
-fn sql_states() {
+fn fires_on_sqlstates() {
     for (rule, seconds, expected) in [
         ("sql(40P01, 5, 3)", &["sql40P01*5 1ms*9"; 4][..], "2<0"),
         ("sql(40P01, 5, 3)", &["sql40001*5 1ms*9"; 4], "-"),
@@ -196,7 +196,7 @@ fn sql_states() {
 }
 
 #[test]
-fn transactions_under_way() {
+fn fires_on_in_flight_transactions() {
     for (rule, seconds, expected) in [
         ("instances(5, 2s)", &["flight7"; 4][..], "1<0"),
         ("instances(7, 1s)", &["flight7"; 4], "-"),
@@ -209,14 +209,14 @@ fn transactions_under_way() {
 }
 
 #[test]
-fn elapsed_time() {
+fn fires_on_elapsed_time() {
     for (rule, expected) in [("limit(3)", "2<2"), ("limit(5s)", "4<4"), ("limit(1m)", "-")] {
         check(rule, &[""; 10], expected);
     }
 }
 
 #[test]
-fn metrics() {
+fn fires_on_metrics() {
     for (rule, seconds, expected) in [
         ("metric_higher(postgres, cpu, 0.9, 2)", &["postgres.cpu=0.95"; 3][..], "1<0"),
         ("metric_higher(postgres, cpu, 0.95, 1)", &["postgres.cpu=0.95"; 3], "-"),
@@ -242,7 +242,7 @@ fn metrics() {
 }
 
 #[test]
-fn times_over_a_window() {
+fn fires_on_times_over_a_window() {
     for (rule, seconds, expected) in [
         ("total_time(300ms, 70%, 3s)", &[SLOW; 10][..], "2<0"),
         ("total_time(300ms, 70%, 3s)", &[FAST; 10], "-"),
@@ -281,7 +281,7 @@ fn families(level: &str) -> [(String, &'static str); 4] {
 }
 
 #[test]
-fn codes_over_a_window() {
+fn fires_on_codes_over_a_window() {
     for (level, seconds, expected) in [
         // A count is the sum over the window.
         ("10, 5s", &["1ms*8 BAD*2"; 10][..], "4<0"),
@@ -330,7 +330,7 @@ fn codes_over_a_window() {
 }
 
 #[test]
-fn network_codes_over_a_window() {
+fn fires_on_network_codes_over_a_window() {
     // For the negative rule 0 is a code as any other.
     let levels = ["1%", "50%", "100%", "1", "50", "100"];
     for code in [1, 100] {
@@ -360,7 +360,7 @@ fn network_codes_over_a_window() {
 }
 
 #[test]
-fn trends() {
+fn fires_on_decreasing_trends() {
     for (rule, seconds, expected) in [
         // Changes are between seconds, so a window of three takes four.
         (
@@ -397,27 +397,27 @@ fn trends() {
 }
 
 #[test]
-fn what_fired_is_told() {
-    let mut rule = parse(" net( xx , 2 , 2 ) ", &scene()).expect("well-formed").rule;
-    assert_eq!(rule.watch(&tick(0, "1ms*50")), None);
-    assert_eq!(rule.watch(&tick(1, "net110*3 1ms*97")), None);
-    let fired = Fired {
+fn reports_the_rule_that_fired() {
+    let mut rule = parse(" net( xx , 2 , 2 ) ", &context()).expect("well-formed").rule;
+    assert_eq!(rule.tick(&tick(0, "1ms*50")), None);
+    assert_eq!(rule.tick(&tick(1, "net110*3 1ms*97")), None);
+    let fired = StopEvent {
         rule: "net( xx , 2 , 2 )".into(),
         cause_second: 1,
         at_second: 2,
         rate_at_cause: PerSecond(100.0),
         tank_rc: Some(23),
     };
-    assert_eq!(rule.watch(&tick(2, "net110*2 1ms*7")), Some(fired.clone()));
+    assert_eq!(rule.tick(&tick(2, "net110*2 1ms*7")), Some(fired.clone()));
     // Whoever goes on is told again, of the same cause.
-    assert_eq!(rule.watch(&tick(3, "net110*2 1ms*7")), Some(Fired { at_second: 3, ..fired }));
+    assert_eq!(rule.tick(&tick(3, "net110*2 1ms*7")), Some(StopEvent { at_second: 3, ..fired }));
 }
 
 #[test]
-fn the_first_of_several_rules() {
+fn reports_the_first_of_several_rules() {
     let ticks: Vec<Tick> = (0..9).map(|n| tick(n, "net110*3 200ms*97")).collect();
     let rules = |texts: &[&str]| -> Vec<Rule> {
-        texts.iter().map(|it| parse(it, &scene()).expect("well-formed").rule).collect()
+        texts.iter().map(|it| parse(it, &context()).expect("well-formed").rule).collect()
     };
     for (texts, expected) in [
         (&["net(xx,3,5)", "time(100,2)"][..], Some("time(100,2)")),
@@ -431,7 +431,7 @@ fn the_first_of_several_rules() {
 }
 
 #[test]
-fn exit_statuses_are_tanks() {
+fn exit_statuses_equal_tanks() {
     let rows = [
         ("time(1, 1)", Some(21)),
         ("quantile(50, 1, 1)", Some(21)),
@@ -452,14 +452,14 @@ fn exit_statuses_are_tanks() {
         ("total_sql(40P01, 1, 1)", None),
     ];
     for (rule, rc) in rows {
-        assert_eq!(parse(rule, &scene()).expect("well-formed").rule.tank_rc, rc, "{rule}");
+        assert_eq!(parse(rule, &context()).expect("well-formed").rule.tank_rc, rc, "{rule}");
     }
     assert_eq!(rows.len(), RULES.len());
     check_all(&[("time(1, 1)", "0<0"), ("net(xx, 1, 1)", "-")], &["2ms"]);
 }
 
 #[test]
-fn mistakes() {
+fn reports_diagnostics_with_position() {
     let operation = "an operation: a, b";
     for (rule, offset, found, instead) in [
         ("", 0, "nothing", "a rule such as"),
@@ -500,9 +500,9 @@ fn mistakes() {
         ("metric_higher(*, cpu, high, 1)", 22, "`high`", "a number such as"),
         ("http(ё, 1, 1)", 5, "`ё`", "a status"),
     ] {
-        let it = parse(rule, &scene()).expect_err(rule);
+        let it = parse(rule, &context()).expect_err(rule);
         assert_eq!((it.offset, it.found.as_str()), (offset, found), "{rule}");
-        assert!(it.instead.starts_with(instead), "{rule}: {}", it.instead);
+        assert!(it.hint.starts_with(instead), "{rule}: {}", it.hint);
     }
 }
 
@@ -514,17 +514,17 @@ fn a_rule_names_its_series_and_knows_whether_it_has_a_value() {
         ("metric_lower(b, cpu, 1, 1)", Some((16, "cpu")), "a.cpu=9", true),
         ("net(xx, 1, 1)", None, "", false),
     ] {
-        let mut it = parse(rule, &scene()).expect(rule);
+        let mut it = parse(rule, &context()).expect(rule);
         let named = series.map(|(offset, name)| SeriesName { offset, name: name.to_owned() });
         assert_eq!(it.series, named, "{rule}");
-        it.rule.watch(&tick(0, samples));
+        it.rule.tick(&tick(0, samples));
         assert_eq!(it.rule.is_blind(), blind, "{rule}");
     }
 }
 
 #[test]
-fn where_tank_does_otherwise() {
-    use Difference::*;
+fn reports_differences_from_tank() {
+    use TankDifference::*;
     let times = || TimesOfFailures;
     for (rule, expected) in [
         ("net(xx,25,10)", vec![MaskOfX { mask: "xx".into() }]),
@@ -539,10 +539,10 @@ fn where_tank_does_otherwise() {
         ("total_net(110, 10, 10)", vec![]),
         ("metric_lower(*, free, 1, 1)", vec![MissingMetric]),
         ("instances(10, 1)", vec![]),
-        ("instances(10%, 1)", vec![Instances]),
-        ("sql(xxxxx, 1, 1)", vec![NotTanks]),
+        ("instances(10%, 1)", vec![InstancesShare]),
+        ("sql(xxxxx, 1, 1)", vec![NotInTank]),
         ("limit(10)", vec![]),
     ] {
-        assert_eq!(parse(rule, &scene()).expect(rule).warnings, expected, "{rule}");
+        assert_eq!(parse(rule, &context()).expect(rule).warnings, expected, "{rule}");
     }
 }

@@ -4,34 +4,34 @@
 //! nothing ends is bad here as soon as all that is under way is known to have waited longer than the limit.
 
 use super::arguments::Arguments;
-use super::codes::Scope;
+use super::codes::TransactionScope;
 use super::window::Consecutive;
-use super::{Cause, Complaint, Difference, Watch, complaint};
-use model::{Latency, Nanos, Tick};
+use super::{RuleDiagnostic, RuleState, TankDifference, TriggerSecond, diagnostic};
+use model::{LatencyHistogram, Nanos, Tick};
 
 /// The quantiles that Tank keeps, in percent.
-const TANKS: [f64; 9] = [25.0, 50.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0, 100.0];
+const TANK_QUANTILES: [f64; 9] = [25.0, 50.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0, 100.0];
 
 /// What of the second's response times is compared.
 #[derive(Clone, Copy, Debug)]
-enum Of {
+enum TimeStatistic {
     Mean,
     /// 0..=1; however few samples lie beyond it.
     Quantile(f64),
 }
 
 #[derive(Debug)]
-struct Time {
-    of: Of,
+struct TimeRule {
+    statistic: TimeStatistic,
     limit: Nanos,
-    scope: Scope,
+    scope: TransactionScope,
     seconds: Consecutive,
     /// For so long something was under way and nothing ended.
-    silent: Nanos,
+    stalled: Nanos,
 }
 
-impl Watch for Time {
-    fn see(&mut self, tick: &Tick) -> Option<Cause> {
+impl RuleState for TimeRule {
+    fn tick(&mut self, tick: &Tick) -> Option<TriggerSecond> {
         let (mut ended, mut unanswered) = (0, 0);
         for cell in self.scope.cells(tick) {
             ended += cell.arrivals() - cell.dropped;
@@ -40,74 +40,75 @@ impl Watch for Time {
         // What is under way is not known by operation.
         let waiting = ended == 0 && tick.in_flight > 0 && self.scope.operation.is_none();
         let length = tick.interval.to - tick.interval.from;
-        self.silent = if waiting { self.silent + length } else { Nanos::ZERO };
-        let too_long = match self.of.read(tick, self.scope, unanswered) {
-            Read::Nothing => false,
-            Read::Time(it) => it > self.limit,
-            Read::Unanswered => true,
+        self.stalled = if waiting { self.stalled + length } else { Nanos::ZERO };
+        let too_long = match self.statistic.read(tick, self.scope, unanswered) {
+            TimeValue::Nothing => false,
+            TimeValue::Time(it) => it > self.limit,
+            TimeValue::Unanswered => true,
         };
-        self.seconds.see(tick, too_long || self.silent > self.limit)
+        self.seconds.tick(tick, too_long || self.stalled > self.limit)
     }
 }
 
 /// What of a second's times is compared.
-enum Read {
+enum TimeValue {
     Nothing,
     Time(Nanos),
     Unanswered,
 }
 
-impl Of {
+impl TimeStatistic {
     /// A mean is that of the answered, as long as there are some.
-    fn read(self, tick: &Tick, scope: Scope, unanswered: u64) -> Read {
+    fn read(self, tick: &Tick, scope: TransactionScope, unanswered: u64) -> TimeValue {
         let count: u64 = scope.cells(tick).map(|it| it.response.count()).sum();
         let time = match self {
             _ if count == 0 => None,
-            Of::Mean => {
+            TimeStatistic::Mean => {
                 let sum: u128 = scope.cells(tick).map(|it| it.response.sum()).sum();
                 Some(Nanos((sum / u128::from(count)) as u64))
             }
-            Of::Quantile(quantile) => {
+            TimeStatistic::Quantile(quantile) => {
                 let rank = (quantile * (count + unanswered) as f64).ceil();
                 let among_answered = (rank / count as f64).min(1.0);
                 match &scope.cells(tick).collect::<Vec<_>>()[..] {
                     _ if rank > count as f64 => None,
                     // As the histogram rounds it.
-                    [cell] if unanswered == 0 => cell.response.at_rank(quantile),
-                    [cell] => cell.response.at_rank(among_answered),
+                    [cell] if unanswered == 0 => cell.response.quantile_unchecked(quantile),
+                    [cell] => cell.response.quantile_unchecked(among_answered),
                     cells => {
-                        let mut all = Latency::new();
+                        let mut all = LatencyHistogram::new();
                         cells.iter().for_each(|it| all.merge(&it.response));
-                        all.at_rank(if unanswered == 0 { quantile } else { among_answered })
+                        all.quantile_unchecked(if unanswered == 0 { quantile } else { among_answered })
                     }
                 }
             }
         };
         match time {
-            Some(it) => Read::Time(it),
-            None if unanswered > 0 => Read::Unanswered,
-            None => Read::Nothing,
+            Some(it) => TimeValue::Time(it),
+            None if unanswered > 0 => TimeValue::Unanswered,
+            None => TimeValue::Nothing,
         }
     }
 }
 
-pub fn mean(from: &mut Arguments<'_>) -> Result<Box<dyn Watch>, Complaint> {
-    build(from, Of::Mean)
+pub fn mean(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    build(from, TimeStatistic::Mean)
 }
 
-pub fn quantile(from: &mut Arguments<'_>) -> Result<Box<dyn Watch>, Complaint> {
+pub fn quantile(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
     let it = from.next("a quantile in percent")?;
     let percent: Option<f64> = it.text.parse().ok().filter(|it| *it > 0.0 && *it <= 100.0);
-    let percent = percent.ok_or_else(|| complaint(it.at, it.text, "a quantile in percent: `99`, `99.9`"))?;
-    if !TANKS.contains(&percent) {
-        from.warnings.push(Difference::OtherQuantile { percent });
+    let percent =
+        percent.ok_or_else(|| diagnostic(it.offset, it.text, "a quantile in percent: `99`, `99.9`"))?;
+    if !TANK_QUANTILES.contains(&percent) {
+        from.warnings.push(TankDifference::OtherQuantile { percent });
     }
-    build(from, Of::Quantile(percent / 100.0))
+    build(from, TimeStatistic::Quantile(percent / 100.0))
 }
 
-fn build(from: &mut Arguments<'_>, of: Of) -> Result<Box<dyn Watch>, Complaint> {
-    from.warnings.push(Difference::TimesOfFailures);
+fn build(from: &mut Arguments<'_>, of: TimeStatistic) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    from.warnings.push(TankDifference::TimesOfFailures);
     let (limit, seconds) = (from.time()?, Consecutive::new(from.seconds()?));
     let scope = from.scope()?;
-    Ok(Box::new(Time { of, limit, scope, seconds, silent: Nanos::ZERO }))
+    Ok(Box::new(TimeRule { statistic: of, limit, scope, seconds, stalled: Nanos::ZERO }))
 }

@@ -4,25 +4,25 @@
 //! with the first second's whole count, so that a window of n seconds says something from second n + 1 on.
 
 use super::arguments::Arguments;
-use super::codes::{Mask, Scope};
-use super::window::Window;
-use super::{Cause, Complaint, Watch};
+use super::codes::{CodeMask, TransactionScope};
+use super::window::SlidingWindow;
+use super::{RuleDiagnostic, RuleState, TriggerSecond};
 use model::Tick;
 use std::collections::VecDeque;
 
 #[derive(Debug)]
-struct Trend {
-    mask: Mask,
-    scope: Scope,
+struct TrendRule {
+    mask: CodeMask,
+    scope: TransactionScope,
     last: u64,
     size: u64,
     changes: VecDeque<f64>,
     /// Of the changes but the first.
-    seconds: Window<()>,
+    seconds: SlidingWindow<()>,
 }
 
-impl Watch for Trend {
-    fn see(&mut self, tick: &Tick) -> Option<Cause> {
+impl RuleState for TrendRule {
+    fn tick(&mut self, tick: &Tick) -> Option<TriggerSecond> {
         let matching = self.mask.count(tick, self.scope).matching;
         self.changes.push_back(matching as f64 - self.last as f64);
         self.last = matching;
@@ -43,9 +43,16 @@ fn mean_and_error(values: &VecDeque<f64>) -> (f64, f64) {
     (mean, if n < 2.0 { 0.0 } else { (squares / n / (n - 1.0)).sqrt() })
 }
 
-pub fn build(from: &mut Arguments<'_>) -> Result<Box<dyn Watch>, Complaint> {
-    let (mask, size) = (from.mask(Mask::http)?, from.seconds()?);
+pub fn build(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
+    let (mask, size) = (from.mask(CodeMask::http)?, from.seconds()?);
     let scope = from.scope()?;
     let changes = VecDeque::new();
-    Ok(Box::new(Trend { mask, scope, last: 0, size, changes, seconds: Window::new((size - 1).max(1)) }))
+    Ok(Box::new(TrendRule {
+        mask,
+        scope,
+        last: 0,
+        size,
+        changes,
+        seconds: SlidingWindow::new((size - 1).max(1)),
+    }))
 }

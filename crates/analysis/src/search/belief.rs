@@ -6,13 +6,13 @@
 
 /// One trial's say.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Vote {
+pub(super) struct TrialVote {
     /// Natural logarithm of the level.
     pub at: f64,
     pub held: bool,
     /// The level before it was too much as well. Some systems need a rest before they are themselves again, so it counts
     /// for less.
-    pub tired: bool,
+    pub after_overload: bool,
 }
 
 /// A trial in fifty is decided by something that has nothing to do with its level.
@@ -23,13 +23,13 @@ const LAPSE_TIRED: f64 = 0.15;
 /// three; the last is a system with two states.
 const BLURS: [(f64, f64); 5] = [(0.003, 0.25), (0.007, 0.3), (0.015, 0.25), (0.035, 0.15), (0.08, 0.05)];
 /// Distance of the grid's points, as a share of the precision.
-const STEP: f64 = 0.08;
+const GRID_STEP: f64 = 0.08;
 /// What an overloaded system delivers is about what it can; how far about, and how much that is believed.
-const HINT: (f64, f64) = (0.05, 0.5);
+const HINT_WEIGHT: (f64, f64) = (0.05, 0.5);
 
 /// A distribution of the edge.
 #[derive(Clone, Debug)]
-pub(super) struct Belief {
+pub(super) struct EdgeDistribution {
     from: f64,
     step: f64,
     /// By blur, then by place on the grid; their sum is 1.
@@ -38,12 +38,12 @@ pub(super) struct Belief {
     edge: Vec<f64>,
 }
 
-impl Belief {
+impl EdgeDistribution {
     /// `hint`: what was delivered by a level that was too much. The edge is looked for from half of the lower one of the
     /// highest level that held and the lowest that did not, to twice the higher one of them.
-    pub fn new(votes: &[Vote], hint: Option<f64>, precision: f64) -> Belief {
+    pub fn new(votes: &[TrialVote], hint: Option<f64>, precision: f64) -> EdgeDistribution {
         assert!(!votes.is_empty(), "without a vote nothing is known");
-        let step = STEP * precision;
+        let step = GRID_STEP * precision;
         let held = votes.iter().filter(|it| it.held).map(|it| it.at).reduce(f64::max);
         let refused = votes.iter().filter(|it| !it.held).map(|it| it.at).reduce(f64::min);
         let lowest = held.into_iter().chain(refused).fold(f64::INFINITY, f64::min);
@@ -54,9 +54,9 @@ impl Belief {
             .map(|place| {
                 let flat = 1.0 / places as f64;
                 let Some(hint) = hint else { return flat };
-                let away = (from + step * place as f64 - hint.ln()) / HINT.0;
-                let normal = step / HINT.0 * (-0.5 * away * away).exp() / std::f64::consts::TAU.sqrt();
-                HINT.1 * normal + (1.0 - HINT.1) * flat
+                let away = (from + step * place as f64 - hint.ln()) / HINT_WEIGHT.0;
+                let normal = step / HINT_WEIGHT.0 * (-0.5 * away * away).exp() / std::f64::consts::TAU.sqrt();
+                HINT_WEIGHT.1 * normal + (1.0 - HINT_WEIGHT.1) * flat
             })
             .collect();
         let of_blur = |&(blur, likely): &(f64, f64)| -> Vec<f64> {
@@ -73,7 +73,7 @@ impl Belief {
         let sum: f64 = weights.iter().flatten().sum();
         weights.iter_mut().flatten().for_each(|it| *it /= sum);
         let edge = (0..places).map(|place| weights.iter().map(|it| it[place]).sum()).collect();
-        Belief { from, step, weights, edge }
+        EdgeDistribution { from, step, weights, edge }
     }
 
     /// The level below which the edge is with probability `share`.
@@ -98,11 +98,11 @@ impl Belief {
     }
 
     /// How likely a trial at `level` is to hold.
-    pub fn holds(&self, level: f64) -> f64 {
+    pub fn hold_probability(&self, level: f64) -> f64 {
         let at = level.ln();
         let of = |(weights, (blur, _)): (&Vec<f64>, &(f64, f64))| -> f64 {
             let place = |(place, weight): (usize, &f64)| {
-                weight * held(at, self.from + self.step * place as f64, *blur, LAPSE)
+                weight * held_probability(at, self.from + self.step * place as f64, *blur, LAPSE)
             };
             weights.iter().enumerate().filter(|it| *it.1 > 1e-9).map(place).sum()
         };
@@ -110,30 +110,30 @@ impl Belief {
     }
 
     /// The highest level, not beyond the median, that holds with probability `share`.
-    pub fn safe(&self, share: f64) -> f64 {
+    pub fn safe_level(&self, share: f64) -> f64 {
         let (mut low, mut high) = (self.quantile(0.001), self.quantile(0.5));
-        if self.holds(high) >= share {
+        if self.hold_probability(high) >= share {
             return high;
         }
         for _ in 0..20 {
             let middle = (low * high).sqrt();
-            if self.holds(middle) >= share { low = middle } else { high = middle }
+            if self.hold_probability(middle) >= share { low = middle } else { high = middle }
         }
         low
     }
 }
 
-impl Vote {
+impl TrialVote {
     fn likelihood(&self, edge: f64, blur: f64) -> f64 {
         if self.held {
-            held(self.at, edge, blur, LAPSE)
+            held_probability(self.at, edge, blur, LAPSE)
         } else {
-            let lapse = if self.tired { LAPSE_TIRED } else { LAPSE };
-            1.0 - held(self.at, edge, blur, lapse)
+            let lapse = if self.after_overload { LAPSE_TIRED } else { LAPSE };
+            1.0 - held_probability(self.at, edge, blur, lapse)
         }
     }
 }
 
-fn held(at: f64, edge: f64, blur: f64, lapse: f64) -> f64 {
+fn held_probability(at: f64, edge: f64, blur: f64, lapse: f64) -> f64 {
     lapse + (1.0 - 2.0 * lapse) / (1.0 + ((at - edge) / blur).exp())
 }

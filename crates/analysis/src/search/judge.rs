@@ -5,39 +5,39 @@
 
 use crate::objective;
 use crate::slopes;
-use model::objective::{Judged, Unit, Verdict};
-use model::plan::Scale;
-use model::search::{Broke, Held, Hindered, Seen, Stage, Step};
-use model::stop::Fired;
-use model::summary::{Doubt, LoadModel, Reason, Summary};
+use model::objective::{ObjectiveResult, ObjectiveUnit, ObjectiveVerdict};
+use model::plan::LoadScale;
+use model::search::{LevelOutcome, OverloadReason, SearchStep, SearchStopReason, StepPurpose, StepResult};
+use model::stop::StopEvent;
+use model::summary::{Doubt, InvalidReason, LoadModelSummary, Summary};
 use model::{Nanos, OperationSecond, Second};
 
 /// Of what is offered; what is less falls behind by more than a fiftieth. Less than that is seen by [`growing`], which is
 /// more sensitive, but asks for a steady course; this one asks for nothing.
-pub(super) const DELIVERED: f64 = 0.98;
+pub(super) const DELIVERED_SHARE_MIN: f64 = 0.98;
 /// Of the window, at its beginning: connections are opened, caches filled. What comes then decides nothing.
-const STARTING: f64 = 0.25;
+const START_SHARE: f64 = 0.25;
 /// Variances of counts of arrivals and of departures, in units of their mean: 1 of Poisson arrivals, 1.4 of service times
 /// that vary a little more than exponential ones.
 const DISPERSION: f64 = 2.4;
 /// Standard deviations that what is under way may grow by chance. At precisely its capacity a system grows by more in six of
 /// ten windows, so that votes are about even there; at 95 % of it, in hardly any.
-const GROWN: f64 = 0.5;
+const GROWTH_DEVIATIONS: f64 = 0.5;
 /// Standard deviations that a share of arrivals may be less by chance.
 const CHANCE: f64 = 2.0;
 /// Seconds that are needed to see a course.
-const FEWEST: usize = 8;
+const SECONDS_MIN: usize = 8;
 /// A share of arrivals that have to wait for a client is no accident.
-const WAITED: f64 = 0.01;
+const QUEUED_SHARE_MIN: f64 = 0.01;
 
 /// What is judged of one second of a trial, without its histograms: a search of hours keeps thousands of these.
 #[derive(Clone, Copy, Debug)]
-pub struct Pace {
+pub struct SecondSummary {
     second: u64,
     from: Nanos,
     to: Nanos,
     /// Of those whose window it was, not those that ended late: well; and in whatever way.
-    well: u64,
+    succeeded: u64,
     ended: u64,
     in_flight: u64,
     /// Transactions that were answered, and the sum of their response times.
@@ -45,14 +45,14 @@ pub struct Pace {
     response_ns: u128,
 }
 
-impl From<&Second> for Pace {
-    fn from(it: &Second) -> Pace {
+impl From<&Second> for SecondSummary {
+    fn from(it: &Second) -> SecondSummary {
         let sum = |of: fn(&OperationSecond) -> u64| it.operations.iter().map(of).sum();
-        Pace {
+        SecondSummary {
             second: it.second,
             from: it.from,
             to: it.to,
-            well: sum(|it| it.ok.saturating_sub(it.late)),
+            succeeded: sum(|it| it.ok.saturating_sub(it.late)),
             ended: sum(|it| (it.ok + it.failed.total() + it.unknown.total()).saturating_sub(it.late)),
             in_flight: it.in_flight,
             answered: sum(|it| it.response.count()),
@@ -76,70 +76,73 @@ impl From<&Second> for Pace {
 /// - An objective is unknown, for want of samples: on the ramp and at rest, which prove nothing, it is let pass; elsewhere the trial
 ///   has failed for that objective (its text).
 pub fn judge(
-    step: Step,
+    step: SearchStep,
     summary: &Summary,
-    seconds: &[Pace],
-    objectives: &[Judged],
-    fired: Option<&Fired>,
-) -> Seen {
-    let loaded = within(&step, seconds, summary.window);
-    let outcome = outcome(&step, summary, &loaded, objectives, fired);
+    seconds: &[SecondSummary],
+    objectives: &[ObjectiveResult],
+    fired: Option<&StopEvent>,
+) -> StepResult {
+    let loaded = window_seconds(&step, seconds, summary.window);
+    let outcome = level_outcome(&step, summary, &loaded, objectives, fired);
     let response = &summary.total.response;
-    Seen { step, outcome, delivered: summary.total.tps, p99: response.p99, mean: response.mean }
+    StepResult { step, outcome, delivered: summary.total.tps, p99: response.p99, mean: response.mean }
 }
 
-fn outcome(
-    step: &Step,
+fn level_outcome(
+    step: &SearchStep,
     summary: &Summary,
-    seconds: &[&Pace],
-    objectives: &[Judged],
-    fired: Option<&Fired>,
-) -> Held {
-    if let Some(why) = summary.validity.reasons.iter().map(hindered).next() {
-        return Held::Invalid { why };
+    seconds: &[&SecondSummary],
+    objectives: &[ObjectiveResult],
+    fired: Option<&StopEvent>,
+) -> LevelOutcome {
+    if let Some(why) = summary.validity.reasons.iter().map(stop_reason).next() {
+        return LevelOutcome::Invalid { reason: why };
     }
-    let open = step.scale == Scale::Rate;
-    let broken = objectives.iter().find(|it| it.verdict == Verdict::Broken);
+    let open = step.scale == LoadScale::Rate;
+    let broken = objectives.iter().find(|it| it.verdict == ObjectiveVerdict::Violated);
     let broke = fired
-        .map(|it| Broke::Rule { rule: it.rule.clone() })
-        .or_else(|| broken.map(|it| Broke::Objective { text: it.objective.clone() }))
-        .or_else(|| open.then(|| behind(step.level, seconds, objectives)).flatten())
-        .or_else(|| open.then(|| growing(step.level, seconds)).flatten());
+        .map(|it| OverloadReason::Rule { rule: it.rule.clone() })
+        .or_else(|| broken.map(|it| OverloadReason::Objective { text: it.objective.clone() }))
+        .or_else(|| open.then(|| falls_behind(step.level, seconds, objectives)).flatten())
+        .or_else(|| open.then(|| backlog_grows(step.level, seconds)).flatten());
     if let Some(why) = broke {
         let down = !summary.outages.is_empty();
-        let slow =
-            down || matches!(why, Broke::Rule { .. }) || broken.is_some_and(|it| by_service(it, summary));
-        return match capped(summary) {
-            Some(clients) if !slow => Held::Invalid { why: Hindered::ClientCap { clients } },
-            _ => Held::No { why },
+        let slow = down
+            || matches!(why, OverloadReason::Rule { .. })
+            || broken.is_some_and(|it| is_broken_by_service_time(it, summary));
+        return match reached_cap(summary) {
+            Some(clients) if !slow => {
+                LevelOutcome::Invalid { reason: SearchStopReason::ClientCap { clients } }
+            }
+            _ => LevelOutcome::No { reason: why },
         };
     }
-    match objectives.iter().find(|it| it.verdict == Verdict::Unknown) {
-        Some(it) if !matches!(step.stage, Stage::Ramp | Stage::Rest) => {
-            Held::Invalid { why: Hindered::Failed { why: it.objective.clone() } }
+    match objectives.iter().find(|it| it.verdict == ObjectiveVerdict::Unknown) {
+        Some(it) if !matches!(step.purpose, StepPurpose::Ramp | StepPurpose::Rest) => {
+            LevelOutcome::Invalid { reason: SearchStopReason::Failed { reason: it.objective.clone() } }
         }
-        _ => Held::Yes,
+        _ => LevelOutcome::Yes,
     }
 }
 
-fn hindered(it: &Reason) -> Hindered {
+fn stop_reason(it: &InvalidReason) -> SearchStopReason {
     match it {
-        Reason::Late { .. }
-        | Reason::Saturated { .. }
-        | Reason::Throttled { .. }
-        | Reason::Stalled { .. } => Hindered::Generator,
-        Reason::Exhausted { .. } => Hindered::Descriptors,
-        Reason::Suspended { .. } => Hindered::Failed { why: "suspended".to_owned() },
-        Reason::Aborted { .. } => Hindered::Failed { why: "clients aborted".to_owned() },
+        InvalidReason::Late { .. }
+        | InvalidReason::Saturated { .. }
+        | InvalidReason::Throttled { .. }
+        | InvalidReason::Stalled { .. } => SearchStopReason::Generator,
+        InvalidReason::ResourcesExhausted { .. } => SearchStopReason::Descriptors,
+        InvalidReason::Suspended { .. } => SearchStopReason::Failed { reason: "suspended".to_owned() },
+        InvalidReason::Aborted { .. } => SearchStopReason::Failed { reason: "clients aborted".to_owned() },
     }
 }
 
 /// The clients of an open model, if they were all busy for long enough to matter.
-fn capped(summary: &Summary) -> Option<u32> {
-    let LoadModel::Open { .. } = summary.plan.model else { return None };
+fn reached_cap(summary: &Summary) -> Option<u32> {
+    let LoadModelSummary::Open { .. } = summary.plan.model else { return None };
     let much = |it: &Doubt| match it {
-        Doubt::CapReached { arrivals, waited, dropped } => {
-            (waited + dropped) as f64 >= WAITED * *arrivals as f64
+        Doubt::InFlightCapReached { arrivals, waited, dropped } => {
+            (waited + dropped) as f64 >= QUEUED_SHARE_MIN * *arrivals as f64
         }
         _ => false,
     };
@@ -147,8 +150,8 @@ fn capped(summary: &Summary) -> Option<u32> {
 }
 
 /// Whether an objective on times would be broken too if nobody had had to wait for a client.
-fn by_service(broken: &Judged, summary: &Summary) -> bool {
-    if broken.unit != Unit::Seconds {
+fn is_broken_by_service_time(broken: &ObjectiveResult, summary: &Summary) -> bool {
+    if broken.unit != ObjectiveUnit::Seconds {
         return false;
     }
     let names: Vec<String> = summary.plan.scripts.iter().map(|it| it.name.clone()).collect();
@@ -156,35 +159,44 @@ fn by_service(broken: &Judged, summary: &Summary) -> bool {
     let mut served = summary.clone();
     served.total.response = served.total.service;
     served.scripts.iter_mut().for_each(|it| it.group.response = it.group.service);
-    it.judge(&served).verdict == Verdict::Broken
+    it.judge(&served).verdict == ObjectiveVerdict::Violated
 }
 
 /// The last ones that are whole, as many as the window is long, without its beginning. What comes after `loaded`, all the time
 /// in which there were arrivals, is the end of what was under way: next to nothing is delivered then.
-fn within<'a>(step: &Step, seconds: &'a [Pace], loaded: Nanos) -> Vec<&'a Pace> {
-    let arriving = |it: &&Pace| (it.second as f64) < loaded.as_secs_f64().round();
-    let whole: Vec<&Pace> = seconds.iter().filter(arriving).filter(|it| lasting(it) > 0.5).collect();
+fn window_seconds<'a>(
+    step: &SearchStep,
+    seconds: &'a [SecondSummary],
+    loaded: Nanos,
+) -> Vec<&'a SecondSummary> {
+    let arriving = |it: &&SecondSummary| (it.second as f64) < loaded.as_secs_f64().round();
+    let whole: Vec<&SecondSummary> =
+        seconds.iter().filter(arriving).filter(|it| duration(it) > 0.5).collect();
     let window = step.window.as_secs_f64();
-    let from = whole.last().map_or(0.0, |it| it.to.as_secs_f64()) - window * (1.0 - STARTING);
+    let from = whole.last().map_or(0.0, |it| it.to.as_secs_f64()) - window * (1.0 - START_SHARE);
     whole.into_iter().filter(|it| it.from.as_secs_f64() >= from - 1e-3).collect()
 }
 
-fn lasting(it: &Pace) -> f64 {
+fn duration(it: &SecondSummary) -> f64 {
     it.to.0.saturating_sub(it.from.0) as f64 / 1e9
 }
 
 /// Of the seconds after the beginning, so that a pipeline that has to fill first is not taken for a delay.
-fn behind(level: f64, seconds: &[&Pace], objectives: &[Judged]) -> Option<Broke> {
+fn falls_behind(
+    level: f64,
+    seconds: &[&SecondSummary],
+    objectives: &[ObjectiveResult],
+) -> Option<OverloadReason> {
     let failures_judged = objectives.iter().any(|it| {
         let left = it.objective.split(['<', '>']).next().unwrap_or_default();
-        left.trim_end().ends_with("errors") && it.verdict == Verdict::Kept
+        left.trim_end().ends_with("errors") && it.verdict == ObjectiveVerdict::Met
     });
-    let offered = level * seconds.iter().map(|it| lasting(it)).sum::<f64>();
-    let ended = |it: &&Pace| if failures_judged { it.ended } else { it.well };
+    let offered = level * seconds.iter().map(|it| duration(it)).sum::<f64>();
+    let ended = |it: &&SecondSummary| if failures_judged { it.ended } else { it.succeeded };
     let delivered = seconds.iter().map(ended).sum::<u64>() as f64;
     let chance = CHANCE * (DISPERSION / 2.0 / offered).sqrt();
     let share = delivered / offered;
-    (offered > 0.0 && share < DELIVERED - chance).then_some(Broke::Behind { share })
+    (offered > 0.0 && share < DELIVERED_SHARE_MIN - chance).then_some(OverloadReason::FellBehind { share })
 }
 
 /// Whether what is under way grew to the end of the window, and faster than it would in a system that just keeps up.
@@ -192,22 +204,23 @@ fn behind(level: f64, seconds: &[&Pace], objectives: &[Judged]) -> Option<Broke>
 /// Such a system's queue is a random walk: after t seconds it is away from where it was by about √(2.4 λ t). The slope is
 /// that of Theil and Sen, whom single bad seconds do not impress; that of the last half has to be half as steep at least,
 /// else it is coming to rest.
-fn growing(level: f64, seconds: &[&Pace]) -> Option<Broke> {
-    if seconds.len() < FEWEST {
+fn backlog_grows(level: f64, seconds: &[&SecondSummary]) -> Option<OverloadReason> {
+    if seconds.len() < SECONDS_MIN {
         return None;
     }
     let under_way: Vec<(f64, f64)> =
-        seconds.iter().map(|it| (it.to.as_secs_f64(), under_way(level, it))).collect();
-    let slope = slope(&under_way);
-    let last = self::slope(&under_way[under_way.len() / 2..]);
+        seconds.iter().map(|it| (it.to.as_secs_f64(), transactions_in_flight(level, it))).collect();
+    let slope = median_slope(&under_way);
+    let last = self::median_slope(&under_way[under_way.len() / 2..]);
     let lasting = under_way.len() as f64;
     let chance = (DISPERSION * level * lasting).sqrt();
-    (slope * lasting > GROWN * chance && last >= slope / 2.0).then_some(Broke::Growing { per_second: slope })
+    (slope * lasting > GROWTH_DEVIATIONS * chance && last >= slope / 2.0)
+        .then_some(OverloadReason::InFlightGrows { per_second: slope })
 }
 
 /// Sent and not yet answered, or by Little's law as many as the second's mean response time says, which counts those as
 /// well that wait for a client.
-fn under_way(level: f64, it: &Pace) -> f64 {
+fn transactions_in_flight(level: f64, it: &SecondSummary) -> f64 {
     let by_time = match it.answered {
         0 => 0.0,
         answered => level * it.response_ns as f64 / 1e9 / answered as f64,
@@ -216,31 +229,31 @@ fn under_way(level: f64, it: &Pace) -> f64 {
 }
 
 /// The median of the slopes of all pairs; Theil (1950), Sen (1968).
-fn slope(points: &[(f64, f64)]) -> f64 {
-    let slopes = slopes::of_pairs(points);
+fn median_slope(points: &[(f64, f64)]) -> f64 {
+    let slopes = slopes::pairwise(points);
     slopes.get(slopes.len() / 2).copied().unwrap_or(0.0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{closed, millis, open, quiet};
+    use crate::fixture::{closed_plan, millis, open_plan, quiet_measurement};
     use crate::summary::summarise;
-    use model::summary::{Plan, Server};
-    use model::{Code, Latency, Measured};
+    use model::summary::{BenchPlan, Server};
+    use model::{Code, LatencyHistogram, Measurement};
 
     /// Twenty seconds at 1000 per second, nothing to be said against them; 30 are under way.
-    struct Trial {
-        plan: Plan,
-        measured: Measured,
+    struct TestTrial {
+        plan: BenchPlan,
+        measured: Measurement,
         seconds: Vec<Second>,
         objectives: Vec<&'static str>,
         fired: bool,
-        stage: Stage,
+        stage: StepPurpose,
     }
 
-    impl Trial {
-        fn new() -> Trial {
+    impl TestTrial {
+        fn new() -> TestTrial {
             let second = |n: u64| Second {
                 second: n,
                 from: Nanos::from_secs(n),
@@ -249,13 +262,13 @@ mod tests {
                 operations: vec![OperationSecond { ok: 1000, ..OperationSecond::default() }],
                 ..Second::default()
             };
-            Trial {
-                plan: open(),
-                measured: Measured { window: Nanos::from_secs(20), ..quiet() },
+            TestTrial {
+                plan: open_plan(),
+                measured: Measurement { window: Nanos::from_secs(20), ..quiet_measurement() },
                 seconds: (0..20).map(second).collect(),
                 objectives: vec!["p99 < 200ms"],
                 fired: false,
-                stage: Stage::Narrow,
+                stage: StepPurpose::Narrow,
             }
         }
 
@@ -265,41 +278,46 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(spoil: impl FnOnce(&mut Trial), expected: &str) {
-        let mut it = Trial::new();
+    fn check(spoil: impl FnOnce(&mut TestTrial), expected: &str) {
+        let mut it = TestTrial::new();
         spoil(&mut it);
         let summary = summarise(&it.measured, Server::default(), it.plan);
         let names: Vec<String> = summary.plan.scripts.iter().map(|it| it.name.clone()).collect();
         let objectives: Vec<_> =
             it.objectives.iter().map(|it| objective::parse(it, &names).expect(it)).collect();
         let judged = objective::judge(&objectives, &summary);
-        let fired = it.fired.then(|| Fired {
+        let fired = it.fired.then(|| StopEvent {
             rule: "http(5xx,10%,5s)".to_owned(),
             cause_second: 3,
             at_second: 8,
             rate_at_cause: model::PerSecond(1000.0),
             tank_rc: None,
         });
-        let closed = matches!(summary.plan.model, LoadModel::Closed { .. });
-        let scale = if closed { Scale::Clients } else { Scale::Rate };
+        let closed = matches!(summary.plan.model, LoadModelSummary::Closed { .. });
+        let scale = if closed { LoadScale::Clients } else { LoadScale::Rate };
         let window = Nanos::from_secs(20);
-        let step = Step { scale, level: 1000.0, stage: it.stage, window, nudge: None, round: 0 };
-        let seconds: Vec<Pace> = it.seconds.iter().map(Pace::from).collect();
+        let step =
+            SearchStep { scale, level: 1000.0, purpose: it.stage, window, perturbation: None, round: 0 };
+        let seconds: Vec<SecondSummary> = it.seconds.iter().map(SecondSummary::from).collect();
         let seen = judge(step, &summary, &seconds, &judged, fired.as_ref());
         let short = match seen.outcome {
-            Held::Yes => "held".to_owned(),
-            Held::No { why: Broke::Objective { text } } => format!("not: {text}"),
-            Held::No { why: Broke::Behind { share } } => format!("behind {share:.3}"),
-            Held::No { why: Broke::Crowded { clients } } => format!("crowded {clients}"),
-            Held::No { why: Broke::Growing { per_second } } => format!("growing {per_second:.1}"),
-            Held::No { why: Broke::Rule { rule } } => format!("rule {rule}"),
-            Held::Invalid { why } => format!("? {why:?}"),
+            LevelOutcome::Yes => "held".to_owned(),
+            LevelOutcome::No { reason: OverloadReason::Objective { text } } => format!("not: {text}"),
+            LevelOutcome::No { reason: OverloadReason::FellBehind { share } } => format!("behind {share:.3}"),
+            LevelOutcome::No { reason: OverloadReason::ClientsSaturated { clients } } => {
+                format!("crowded {clients}")
+            }
+            LevelOutcome::No { reason: OverloadReason::InFlightGrows { per_second } } => {
+                format!("growing {per_second:.1}")
+            }
+            LevelOutcome::No { reason: OverloadReason::Rule { rule } } => format!("rule {rule}"),
+            LevelOutcome::Invalid { reason: why } => format!("? {why:?}"),
         };
         assert_eq!(short, expected);
     }
 
     #[test]
-    fn held_and_not() {
+    fn judges_levels_as_held_or_broken() {
         check(|_| {}, "held");
         check(|it| it.objectives = vec!["p50 < 1s", "p99 < 2ms"], "not: p99 < 2ms");
         check(|it| it.fired = true, "rule http(5xx,10%,5s)");
@@ -311,7 +329,7 @@ mod tests {
         // Only in the first quarter: it was getting going.
         check(|it| it.each(|n, it| it.operations[0].ok = if n < 5 { 0 } else { 1000 }), "held");
         // When the last arrival has come, what is under way ends, and no more.
-        let ending = |it: &mut Trial| {
+        let ending = |it: &mut TestTrial| {
             let from = Nanos::from_secs(20);
             let mut last = Second { second: 20, from, to: Nanos::from_secs(21), ..it.seconds[0].clone() };
             last.operations[0].ok = 2;
@@ -319,23 +337,23 @@ mod tests {
         };
         check(ending, "held");
         // In a closed model nothing is offered.
-        let none = |it: &mut Trial| {
-            it.plan = closed();
+        let none = |it: &mut TestTrial| {
+            it.plan = closed_plan();
             it.each(|_, it| it.operations[0].ok = 100);
         };
         check(none, "held");
     }
 
     #[test]
-    fn failures_are_not_delivered_unless_they_are_allowed() {
-        let fail = |it: &mut Trial| {
+    fn failures_count_as_not_delivered_unless_allowed() {
+        let fail = |it: &mut TestTrial| {
             it.each(|_, it| {
                 it.operations[0].ok = 900;
                 (0..100).for_each(|_| it.operations[0].failed.count(Code::SqlState(*b"40P01")));
             });
         };
         check(fail, "behind 0.900");
-        let allowed = |it: &mut Trial| {
+        let allowed = |it: &mut TestTrial| {
             fail(it);
             it.objectives = vec!["errors < 15%"];
         };
@@ -343,8 +361,8 @@ mod tests {
     }
 
     #[test]
-    fn whether_it_comes_to_rest() {
-        let under_way = |of: fn(u64) -> u64| move |it: &mut Trial| it.each(|n, it| it.in_flight = of(n));
+    fn detects_growing_backlogs() {
+        let under_way = |of: fn(u64) -> u64| move |it: &mut TestTrial| it.each(|n, it| it.in_flight = of(n));
         // Two per cent too much.
         check(under_way(|n| 30 + 20 * n), "growing 20.0");
         // A random walk of a system that keeps up would go as far.
@@ -355,9 +373,9 @@ mod tests {
         check(under_way(|n| if (9..12).contains(&n) { 900 } else { 30 }), "held");
         check(under_way(|n| if n > 16 { 900 } else { 30 }), "held");
         // In flight there are never more than there are clients: response times show who waits for one.
-        let waiting = |it: &mut Trial| {
+        let waiting = |it: &mut TestTrial| {
             it.each(|n, it| {
-                let mut times = Latency::new();
+                let mut times = LatencyHistogram::new();
                 (0..1000).for_each(|_| times.record(Nanos::from_millis(30 + 15 * n)));
                 it.operations[0].response = (&times).into();
             });
@@ -374,7 +392,7 @@ mod tests {
         // Before the window of a confirmation there is a ramp.
         check(
             |it| {
-                it.stage = Stage::Confirm;
+                it.stage = StepPurpose::Confirm;
                 let more = |from: &Second| {
                     let (from, to) = (from.from + Nanos::from_secs(20), from.to + Nanos::from_secs(20));
                     Second { second: from.0 / 1_000_000_000, from, to, ..it.seconds[0].clone() }
@@ -389,33 +407,33 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_the_system() {
+    fn an_invalid_trial_decides_nothing() {
         check(|it| it.measured.interval.send_lag = millis(1000, 5), "? Generator");
-        check(|it| it.measured.efforts[1].system = Nanos::from_millis(9_100), "? Generator");
-        check(|it| it.measured.efforts[0].longest_stall = Nanos::from_secs(1), "? Generator");
-        check(|it| it.measured.exhausted = 3, "? Descriptors");
-        check(|it| it.measured.suspended = Nanos::from_secs(1), "? Failed { why: \"suspended\" }");
+        check(|it| it.measured.thread_usage[1].system = Nanos::from_millis(9_100), "? Generator");
+        check(|it| it.measured.thread_usage[0].longest_stall = Nanos::from_secs(1), "? Generator");
+        check(|it| it.measured.exhausted_connects = 3, "? Descriptors");
+        check(|it| it.measured.suspended = Nanos::from_secs(1), "? Failed { reason: \"suspended\" }");
         // Even where an objective is broken.
-        let both = |it: &mut Trial| {
-            it.measured.exhausted = 3;
+        let both = |it: &mut TestTrial| {
+            it.measured.exhausted_connects = 3;
             it.objectives = vec!["p99 < 1ms"];
         };
         check(both, "? Descriptors");
     }
 
     #[test]
-    fn too_few_samples_pass_on_the_ramp_only() {
+    fn too_few_samples_pass_only_on_the_ramp() {
         for (stage, expected) in [
-            (Stage::Ramp, "held"),
-            (Stage::Rest, "held"),
-            (Stage::Narrow, "? Failed { why: \"p99 < 200ms\" }"),
-            (Stage::Hold, "? Failed { why: \"p99 < 200ms\" }"),
+            (StepPurpose::Ramp, "held"),
+            (StepPurpose::Rest, "held"),
+            (StepPurpose::Narrow, "? Failed { reason: \"p99 < 200ms\" }"),
+            (StepPurpose::Hold, "? Failed { reason: \"p99 < 200ms\" }"),
         ] {
-            let few = |it: &mut Trial| {
+            let few = |it: &mut TestTrial| {
                 it.stage = stage;
                 it.measured.interval.clear();
-                it.measured.interval.cells[0].response = millis(500, 5);
-                it.measured.interval.cells[0].ok = 500;
+                it.measured.interval.scripts[0].response = millis(500, 5);
+                it.measured.interval.scripts[0].ok = 500;
             };
             check(few, expected);
         }
@@ -423,30 +441,30 @@ mod tests {
 
     /// Every second arrival waited for a client.
     #[test]
-    fn all_clients_were_busy() {
-        fn waits(it: &mut Trial) {
+    fn a_reached_cap_is_no_overload() {
+        fn waits(it: &mut TestTrial) {
             it.measured.interval.backlog_wait = millis(5000, 300);
         }
         // In time all the same.
         check(waits, "held");
         // Response times count the wait, service times do not: who is to blame, other levels tell.
         let slow = |millis_served: u64| {
-            move |it: &mut Trial| {
+            move |it: &mut TestTrial| {
                 waits(it);
-                it.measured.interval.cells[0].response = millis(10_000, 300);
-                it.measured.interval.cells[0].service = millis(10_000, millis_served);
-                it.measured.interval.cells[0].ok = 10_000;
+                it.measured.interval.scripts[0].response = millis(10_000, 300);
+                it.measured.interval.scripts[0].service = millis(10_000, millis_served);
+                it.measured.interval.scripts[0].ok = 10_000;
             }
         };
         check(slow(5), "? ClientCap { clients: 4 }");
         check(slow(250), "not: p99 < 200ms");
-        let behind = |it: &mut Trial| {
+        let behind = |it: &mut TestTrial| {
             waits(it);
             it.each(|_, it| it.operations[0].ok = 500);
         };
         check(behind, "? ClientCap { clients: 4 }");
         // A few only: that is not why.
-        let hardly = |it: &mut Trial| {
+        let hardly = |it: &mut TestTrial| {
             behind(it);
             it.measured.interval.backlog_wait = millis(50, 300);
         };

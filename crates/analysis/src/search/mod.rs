@@ -27,20 +27,20 @@ mod proof;
 mod rounds;
 mod track;
 
-pub use judge::{Pace, judge};
-pub use proof::{Subject, interleave, is_plain, judged, proof};
-pub use rounds::together;
+pub use judge::{SecondSummary, judge};
+pub use proof::{SearchRun, interleave, is_decided, proof, prove};
+pub use rounds::combine;
 
-use crate::search::track::{Course, End, Track};
+use crate::search::track::{NextAction, SearchEnd, SearchTrack};
 use model::Nanos;
-use model::plan::Max;
-use model::search::{Answer, Broke, Held, Seen, Stage, Step};
+use model::plan::MaxSearch;
+use model::search::{LevelOutcome, OverloadReason, SearchResult, SearchStep, StepPurpose, StepResult};
 
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Next {
+pub enum NextStep {
     /// Measure this, judge it, put it behind the others and ask again.
-    Measure(Step),
+    Measure(SearchStep),
     /// [`answer`] knows.
     Done,
 }
@@ -50,50 +50,58 @@ pub enum Next {
 /// `start` is the first level (`max.from`, or what the cell's load says); close to the answer it makes the search short.
 /// `done` are this search's trials in the order in which they were measured. A step has the nudge and the round of
 /// `done[0]`, and before that none and 0: whoever searches several sets both.
-pub fn next(max: &Max, start: f64, done: &[Seen]) -> Next {
-    let track = Track::new(max, start, done);
-    let (level, stage, window) = match track.course() {
-        Course::Measure { level, stage } => (level, stage, track.window(level, stage)),
-        Course::Rest { level } => (level, Stage::Rest, track.rest()),
-        Course::End(_) => return Next::Done,
+pub fn next(max: &MaxSearch, start: f64, done: &[StepResult]) -> NextStep {
+    let track = SearchTrack::new(max, start, done);
+    let (level, stage, window) = match track.next_action() {
+        NextAction::Measure { level, stage } => (level, stage, track.window(level, stage)),
+        NextAction::Rest { level } => (level, StepPurpose::Rest, track.rest()),
+        NextAction::End(_) => return NextStep::Done,
     };
-    let (nudge, round) = done.first().map_or((None, 0), |it| (it.step.nudge.clone(), it.step.round));
-    Next::Measure(Step { scale: max.scale, level, stage, window, nudge, round })
+    let (nudge, round) = done.first().map_or((None, 0), |it| (it.step.perturbation.clone(), it.step.round));
+    NextStep::Measure(SearchStep {
+        scale: max.scale,
+        level,
+        purpose: stage,
+        window,
+        perturbation: nudge,
+        round,
+    })
 }
 
 /// What the trials come to. Of a search that is not over: no level, no reason, and the interval as far as it is known.
-pub fn answer(max: &Max, done: &[Seen]) -> Answer {
+pub fn answer(max: &MaxSearch, done: &[StepResult]) -> SearchResult {
     let start = done.first().map_or(0.0, |it| it.step.level);
-    let track = Track::new(max, start, done);
-    let mut it = Answer {
+    let track = SearchTrack::new(max, start, done);
+    let mut it = SearchResult {
         scale: max.scale,
         level: None,
         interval: track.interval(),
         delivered: None,
         confirmed: (0, 0),
-        broke: None,
-        hindered: None,
+        overload: None,
+        stop_reason: None,
         trials: done.len() as u32,
         measured: done.iter().fold(Nanos::ZERO, |sum, it| sum + it.step.window),
     };
-    match track.course() {
-        Course::Measure { .. } | Course::Rest { .. } => {}
-        Course::End(End::Hindered(why)) => {
+    match track.next_action() {
+        NextAction::Measure { .. } | NextAction::Rest { .. } => {}
+        NextAction::End(SearchEnd::Hindered(why)) => {
             it.interval = None;
-            it.hindered = Some(why);
+            it.stop_reason = Some(why);
         }
-        Course::End(End::Held { level, beyond }) => {
-            let here = |it: &&Seen| it.step.stage == Stage::Hold && it.step.level == level;
-            let holds: Vec<&Seen> = done.iter().filter(here).collect();
-            let held: Vec<&Seen> = holds.iter().filter(|it| it.outcome == Held::Yes).copied().collect();
+        NextAction::End(SearchEnd::Held { level, beyond }) => {
+            let here = |it: &&StepResult| it.step.purpose == StepPurpose::Hold && it.step.level == level;
+            let holds: Vec<&StepResult> = done.iter().filter(here).collect();
+            let held: Vec<&StepResult> =
+                holds.iter().filter(|it| it.outcome == LevelOutcome::Yes).copied().collect();
             it.confirmed = (held.len() as u32, holds.len() as u32);
             it.delivered = held.last().map(|it| it.delivered);
             it.level = Some(level);
             it.interval = it.interval.map(|(low, high)| (low.min(level), high.max(level)));
-            it.broke = broke(&track, level);
+            it.overload = overload_reason(&track, level);
             if let Some(why) = beyond {
                 it.interval = None;
-                it.hindered = Some(why);
+                it.stop_reason = Some(why);
             }
         }
     }
@@ -101,12 +109,12 @@ pub fn answer(max: &Max, done: &[Seen]) -> Answer {
 }
 
 /// What broke most often; of equals, what broke closest above `level`.
-fn broke(track: &Track<'_>, level: f64) -> Option<Broke> {
-    let mut all: Vec<(f64, Broke)> =
+fn overload_reason(track: &SearchTrack<'_>, level: f64) -> Option<OverloadReason> {
+    let mut all: Vec<(f64, OverloadReason)> =
         track.trials.iter().filter_map(|it| Some((it.level, it.broke.clone()?))).collect();
     all.sort_by(|a, b| (a.0 - level).abs().total_cmp(&(b.0 - level).abs()));
-    let kind = std::mem::discriminant::<Broke>;
-    let often = |it: &Broke| all.iter().filter(|other| kind(&other.1) == kind(it)).count();
+    let kind = std::mem::discriminant::<OverloadReason>;
+    let often = |it: &OverloadReason| all.iter().filter(|other| kind(&other.1) == kind(it)).count();
     let most = all.iter().map(|it| often(&it.1)).max()?;
     all.iter().find(|it| often(&it.1) == most).map(|it| it.1.clone())
 }

@@ -1,36 +1,40 @@
 //! In which order are a base and its nudges searched, and does the nudge move the maximum?
 
-use super::track::Track;
-use super::{Next, answer, next};
-use crate::strategy::Chance;
-use model::plan::Max;
-use model::search::{Answer, Held, Limit, Nudge, Proof, Proven, Seen, Step, Turn};
+use super::track::SearchTrack;
+use super::{NextStep, answer, next};
+use crate::strategy::SplitMix64;
+use model::plan::MaxSearch;
+use model::search::{
+    Knob, LevelOutcome, Limit, Perturbation, Proof, ProofVerdict, SearchResult, SearchStep, StepResult,
+};
 
 /// One search among several.
 #[derive(Clone, Copy, Debug)]
-pub struct Subject<'a> {
-    pub max: &'a Max,
+pub struct SearchRun<'a> {
+    pub max: &'a MaxSearch,
     /// The first level.
     pub start: f64,
-    pub nudge: Option<&'a Nudge>,
+    pub perturbation: Option<&'a Perturbation>,
     pub round: u32,
     /// Its trials so far.
-    pub done: &'a [Seen],
+    pub done: &'a [StepResult],
 }
 
 /// The next step of all `subjects`, and whose it is; `None` when all are done.
 ///
 /// Each takes one step, in an order by `seed`, then each the next one in another order, so that a machine that drifts
 /// drifts for all of them. A function of how many trials each has: a broken search goes on where it stopped.
-pub fn interleave(subjects: &[Subject<'_>], seed: u64) -> Option<(usize, Step)> {
-    let step = |it: &Subject<'_>| match next(it.max, it.start, it.done) {
-        Next::Measure(step) => Some(Step { nudge: it.nudge.cloned(), round: it.round, ..step }),
-        Next::Done => None,
+pub fn interleave(subjects: &[SearchRun<'_>], seed: u64) -> Option<(usize, SearchStep)> {
+    let step = |it: &SearchRun<'_>| match next(it.max, it.start, it.done) {
+        NextStep::Measure(step) => {
+            Some(SearchStep { perturbation: it.perturbation.cloned(), round: it.round, ..step })
+        }
+        NextStep::Done => None,
     };
-    let open: Vec<(usize, Step)> =
+    let open: Vec<(usize, SearchStep)> =
         subjects.iter().enumerate().filter_map(|(n, it)| Some((n, step(it)?))).collect();
     let turn = open.iter().map(|it| subjects[it.0].done.len()).min()?;
-    let mut chance = Chance(seed ^ (turn as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut chance = SplitMix64(seed ^ (turn as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mut order: Vec<usize> = (0..subjects.len()).collect();
     for last in (1..order.len()).rev() {
         order.swap(last, chance.below(last as u64 + 1) as usize);
@@ -43,11 +47,11 @@ pub fn interleave(subjects: &[Subject<'_>], seed: u64) -> Option<(usize, Step)> 
 /// An elasticity whose whole interval is above it limits, below it does not. A bystander has 0, the one limit 1; two in a
 /// row, each with half of the time, have a half each. With a quarter more of it, a maximum known to ± 5 % and another one
 /// like it, a bystander reaches this with its whole interval once in 10⁵.
-const LIMITS: f64 = 0.3;
+const ELASTICITY_MIN: f64 = 0.3;
 /// The same of a switch, for the ratio of maxima: ten per cent more is more than two answers may differ by chance.
-const LIMITS_SWITCH: f64 = 1.1;
+const SWITCH_RATIO_MIN: f64 = 1.1;
 /// Of either kind, before a verdict may be plain.
-const VOTES: usize = 2;
+const VOTES_MIN: usize = 2;
 /// Pairs of maxima drawn.
 const DRAWS: usize = 4000;
 /// Quantile of the normal distribution at 97.5 %.
@@ -57,27 +61,39 @@ const Z: f64 = 1.959_964;
 /// changed subject, measured beside each other.
 ///
 /// Of searches that were ended because it [`is_plain`], the levels are where their votes say that the edge is.
-pub fn proof(limit: Limit, nudge: &Nudge, base: &[Seen], changed: &[Seen], max: &Max, seed: u64) -> Proof {
-    let plain = is_plain(nudge, base, changed, max);
+pub fn proof(
+    limit: Limit,
+    nudge: &Perturbation,
+    base: &[StepResult],
+    changed: &[StepResult],
+    max: &MaxSearch,
+    seed: u64,
+) -> Proof {
+    let plain = is_decided(nudge, base, changed, max);
     let [base, changed] = [base, changed].map(|done| {
         let ended = answer(max, done);
         match edge(max, done).filter(|_| plain && ended.level.is_none()) {
             Some((level, interval)) => {
-                Answer { level: Some(level), interval: Some(interval), hindered: None, ..ended }
+                SearchResult { level: Some(level), interval: Some(interval), stop_reason: None, ..ended }
             }
             None => ended,
         }
     });
-    judged(limit, nudge.clone(), base, changed, seed)
+    prove(limit, nudge.clone(), base, changed, seed)
 }
 
 /// Whether the verdict is plain before both have come to their ends: wherever the edges are within their intervals, it is the
 /// same. Both need some votes of either kind, for the belief of a few is a guess.
-pub fn is_plain(nudge: &Nudge, base: &[Seen], changed: &[Seen], max: &Max) -> bool {
-    let enough = |done: &&[Seen]| {
-        let held = done.iter().filter(|it| it.outcome == Held::Yes).count();
-        let broke = done.iter().filter(|it| matches!(it.outcome, Held::No { .. })).count();
-        held >= VOTES && broke >= VOTES
+pub fn is_decided(
+    nudge: &Perturbation,
+    base: &[StepResult],
+    changed: &[StepResult],
+    max: &MaxSearch,
+) -> bool {
+    let enough = |done: &&[StepResult]| {
+        let held = done.iter().filter(|it| it.outcome == LevelOutcome::Yes).count();
+        let broke = done.iter().filter(|it| matches!(it.outcome, LevelOutcome::No { .. })).count();
+        held >= VOTES_MIN && broke >= VOTES_MIN
     };
     if ![base, changed].iter().all(enough) {
         return false;
@@ -88,59 +104,66 @@ pub fn is_plain(nudge: &Nudge, base: &[Seen], changed: &[Seen], max: &Max) -> bo
     let (least, most, bound) = match nudge.amount.map(|(from, to)| (to / from).ln()) {
         Some(turned) => {
             let bounds = (bounds.0 / turned, bounds.1 / turned);
-            (bounds.0.min(bounds.1), bounds.0.max(bounds.1), LIMITS)
+            (bounds.0.min(bounds.1), bounds.0.max(bounds.1), ELASTICITY_MIN)
         }
-        None if falls(nudge) => ((-bounds.1).exp(), (-bounds.0).exp(), LIMITS_SWITCH),
-        None => (bounds.0.exp(), bounds.1.exp(), LIMITS_SWITCH),
+        None if should_fall(nudge) => ((-bounds.1).exp(), (-bounds.0).exp(), SWITCH_RATIO_MIN),
+        None => (bounds.0.exp(), bounds.1.exp(), SWITCH_RATIO_MIN),
     };
     least > bound || most < bound
 }
 
 /// Where a search's votes say that the edge is, ended or not.
-fn edge(max: &Max, done: &[Seen]) -> Option<(f64, (f64, f64))> {
-    let track = Track::new(max, done.first()?.step.level, done);
+fn edge(max: &MaxSearch, done: &[StepResult]) -> Option<(f64, (f64, f64))> {
+    let track = SearchTrack::new(max, done.first()?.step.level, done);
     Some((track.belief()?.quantile(0.5), track.interval()?))
 }
 
 /// The same by two answers, such as those of several rounds together.
-pub fn judged(limit: Limit, nudge: Nudge, base: Answer, changed: Answer, seed: u64) -> Proof {
+pub fn prove(
+    limit: Limit,
+    nudge: Perturbation,
+    base: SearchResult,
+    changed: SearchResult,
+    seed: u64,
+) -> Proof {
     let levels = base.level.zip(changed.level).filter(|it| it.0 > 0.0 && it.1 > 0.0);
     let logs = levels.map(|(base, changed)| (changed / base).ln());
-    let interval = logs.and_then(|_| differences(&base, &changed, seed));
+    let interval = logs.and_then(|_| difference_interval(&base, &changed, seed));
     let turned = nudge.amount.map(|(from, to)| (to / from).ln()).filter(|it| it.is_finite() && *it != 0.0);
     let elasticity = logs.zip(turned).map(|(log, turned)| {
         let bounds = interval.map(|(low, high)| (low / turned, high / turned));
         (log / turned, bounds.map(|it| (it.0.min(it.1), it.0.max(it.1))))
     });
     let ratio = logs.map(|log| (log.exp(), interval.map(|(low, high)| (low.exp(), high.exp()))));
-    let (of, bound) = if nudge.amount.is_some() { (elasticity, LIMITS) } else { (ratio, LIMITS_SWITCH) };
-    let of = if falls(&nudge) { inverse(of) } else { of };
+    let (of, bound) =
+        if nudge.amount.is_some() { (elasticity, ELASTICITY_MIN) } else { (ratio, SWITCH_RATIO_MIN) };
+    let of = if should_fall(&nudge) { inverse(of) } else { of };
     let verdict = match of.and_then(|it| it.1) {
-        Some((low, _)) if low > bound => Proven::Limits,
-        Some((_, high)) if high < bound => Proven::DoesNot,
-        _ => Proven::Undecided,
+        Some((low, _)) if low > bound => ProofVerdict::Limits,
+        Some((_, high)) if high < bound => ProofVerdict::DoesNotLimit,
+        _ => ProofVerdict::Undecided,
     };
-    Proof { limit, nudge, base, changed, ratio, elasticity, verdict }
+    Proof { limit, perturbation: nudge, base, changed, ratio, elasticity, verdict }
 }
 
 /// A value and its interval.
-type Found = (f64, Option<(f64, f64)>);
+type Estimate = (f64, Option<(f64, f64)>);
 
 /// A cache holds the maximum up: with all of the table's rows it falls, if a cache was what was measured.
-fn falls(nudge: &Nudge) -> bool {
-    nudge.amount.is_none() && matches!(nudge.turn, Turn::FeedRows { .. })
+fn should_fall(nudge: &Perturbation) -> bool {
+    nudge.amount.is_none() && matches!(nudge.knob, Knob::FeedRows { .. })
 }
 
-fn inverse(of: Option<Found>) -> Option<Found> {
+fn inverse(of: Option<Estimate>) -> Option<Estimate> {
     of.map(|(value, interval)| (1.0 / value, interval.map(|(low, high)| (1.0 / high, 1.0 / low))))
 }
 
 /// The middle 95 % of ln changed − ln base, by drawing both; it holds what was found.
-fn differences(base: &Answer, changed: &Answer, seed: u64) -> Option<(f64, f64)> {
-    let mut chance = Chance(seed);
+fn difference_interval(base: &SearchResult, changed: &SearchResult, seed: u64) -> Option<(f64, f64)> {
+    let mut chance = SplitMix64(seed);
     let mut all = Vec::with_capacity(DRAWS);
     for _ in 0..DRAWS {
-        all.push((draw(changed, &mut chance)? / draw(base, &mut chance)?).ln());
+        all.push((draw_level(changed, &mut chance)? / draw_level(base, &mut chance)?).ln());
     }
     all.sort_by(f64::total_cmp);
     let found = (changed.level? / base.level?).ln();
@@ -149,7 +172,7 @@ fn differences(base: &Answer, changed: &Answer, seed: u64) -> Option<(f64, f64)>
 }
 
 /// A level, as likely as its answer says: normal in logarithms around the one that was found, as wide as the interval.
-pub(super) fn draw(it: &Answer, chance: &mut Chance) -> Option<f64> {
+pub(super) fn draw_level(it: &SearchResult, chance: &mut SplitMix64) -> Option<f64> {
     let (level, (low, high)) = (it.level?, it.interval?);
     let deviation = (high / low).ln() / 2.0 / Z;
     Some(level * (deviation * chance.normal()).exp())

@@ -1,9 +1,9 @@
 //! What do several searches of the same say together?
 
-use super::proof::draw;
-use crate::strategy::Chance;
+use super::proof::draw_level;
+use crate::strategy::SplitMix64;
 use model::Nanos;
-use model::search::{Answer, Broke, Hindered};
+use model::search::{OverloadReason, SearchResult, SearchStopReason};
 
 /// Resamples.
 const DRAWS: usize = 4000;
@@ -16,17 +16,20 @@ const DRAWS: usize = 4000;
 ///
 /// # Panics
 /// There must be a round.
-pub fn together(rounds: &[Answer], seed: u64) -> Answer {
+pub fn combine(rounds: &[SearchResult], seed: u64) -> SearchResult {
     let first = rounds.first().expect("there is a round");
-    let known: Vec<&Answer> = rounds.iter().filter(|it| it.level.is_some()).collect();
-    let mut all = Answer {
+    let known: Vec<&SearchResult> = rounds.iter().filter(|it| it.level.is_some()).collect();
+    let mut all = SearchResult {
         scale: first.scale,
         level: None,
         interval: None,
         delivered: None,
         confirmed: rounds.iter().fold((0, 0), |sum, it| (sum.0 + it.confirmed.0, sum.1 + it.confirmed.1)),
-        broke: most(rounds.iter().filter_map(|it| it.broke.as_ref()), Broke::clone),
-        hindered: most(rounds.iter().filter_map(|it| it.hindered.as_ref()), Hindered::clone),
+        overload: most_frequent(rounds.iter().filter_map(|it| it.overload.as_ref()), OverloadReason::clone),
+        stop_reason: most_frequent(
+            rounds.iter().filter_map(|it| it.stop_reason.as_ref()),
+            SearchStopReason::clone,
+        ),
         trials: rounds.iter().map(|it| it.trials).sum(),
         measured: rounds.iter().fold(Nanos::ZERO, |sum, it| sum + it.measured),
     };
@@ -37,26 +40,26 @@ pub fn together(rounds: &[Answer], seed: u64) -> Answer {
     all.delivered =
         median(known.iter().filter_map(|it| it.delivered).map(|it| it.0).collect()).map(model::PerSecond);
     // Of the rounds that have a level, only what is beyond it for all of them is told.
-    if known.iter().any(|it| it.hindered.is_none()) {
-        all.hindered = None;
+    if known.iter().any(|it| it.stop_reason.is_none()) {
+        all.stop_reason = None;
     }
     all.interval = interval(&known, seed);
     all
 }
 
-fn interval(known: &[&Answer], seed: u64) -> Option<(f64, f64)> {
+fn interval(known: &[&SearchResult], seed: u64) -> Option<(f64, f64)> {
     if known.iter().any(|it| it.interval.is_none()) {
         return None;
     }
     if let [one] = known {
         return one.interval;
     }
-    let mut chance = Chance(seed);
+    let mut chance = SplitMix64(seed);
     let mut medians: Vec<f64> = (0..DRAWS)
         .filter_map(|_| {
             let drawn = (0..known.len()).filter_map(|_| {
                 let one = known[chance.below(known.len() as u64) as usize];
-                draw(one, &mut chance)
+                draw_level(one, &mut chance)
             });
             median(drawn.collect())
         })
@@ -83,7 +86,7 @@ fn median(mut of: Vec<f64>) -> Option<f64> {
 }
 
 /// The first of the most frequent kind.
-fn most<'a, T: 'a>(all: impl Iterator<Item = &'a T>, own: impl Fn(&T) -> T) -> Option<T> {
+fn most_frequent<'a, T: 'a>(all: impl Iterator<Item = &'a T>, own: impl Fn(&T) -> T) -> Option<T> {
     let all: Vec<&T> = all.collect();
     let kind = std::mem::discriminant::<T>;
     let often = |it: &T| all.iter().filter(|other| kind(other) == kind(it)).count();
@@ -95,61 +98,61 @@ fn most<'a, T: 'a>(all: impl Iterator<Item = &'a T>, own: impl Fn(&T) -> T) -> O
 mod tests {
     use super::*;
     use model::PerSecond;
-    use model::plan::Scale;
+    use model::plan::LoadScale;
 
-    fn round(level: Option<f64>, half: f64) -> Answer {
-        Answer {
-            scale: Scale::Rate,
+    fn round(level: Option<f64>, half: f64) -> SearchResult {
+        SearchResult {
+            scale: LoadScale::Rate,
             level,
             interval: level.map(|it| (it * (1.0 - half), it * (1.0 + half))),
             delivered: level.map(PerSecond),
             confirmed: (1, 1),
-            broke: None,
-            hindered: level.is_none().then_some(Hindered::Generator),
+            overload: None,
+            stop_reason: level.is_none().then_some(SearchStopReason::Generator),
             trials: 10,
             measured: Nanos::from_secs(200),
         }
     }
 
     #[test]
-    fn rows() {
+    fn combines_rounds_by_median() {
         for (levels, expected) in [
             (vec![Some(100.0)], (Some(100.0), None)),
             (vec![Some(100.0), Some(104.0)], (Some(102.0), None)),
             (vec![Some(100.0), Some(104.0), Some(101.0)], (Some(101.0), None)),
             // One that was hindered does not decide; half of them do.
             (vec![Some(100.0), None, Some(104.0)], (Some(102.0), None)),
-            (vec![Some(100.0), None], (None, Some(Hindered::Generator))),
-            (vec![None, None], (None, Some(Hindered::Generator))),
+            (vec![Some(100.0), None], (None, Some(SearchStopReason::Generator))),
+            (vec![None, None], (None, Some(SearchStopReason::Generator))),
         ] {
-            let rounds: Vec<Answer> = levels.iter().map(|it| round(*it, 0.03)).collect();
-            let it = together(&rounds, 7);
-            assert_eq!((it.level, it.hindered), expected, "{levels:?}");
+            let rounds: Vec<SearchResult> = levels.iter().map(|it| round(*it, 0.03)).collect();
+            let it = combine(&rounds, 7);
+            assert_eq!((it.level, it.stop_reason), expected, "{levels:?}");
             assert_eq!(it.trials, 10 * rounds.len() as u32);
             assert_eq!(it.interval.is_some(), it.level.is_some());
         }
-        let one = together(&[round(Some(100.0), 0.03)], 7).interval;
+        let one = combine(&[round(Some(100.0), 0.03)], 7).interval;
         assert_eq!(one, Some((97.0, 103.0)), "one round's own interval");
         let (low, high) =
-            together(&[round(Some(90.0), 0.02), round(Some(110.0), 0.02)], 7).interval.expect("two");
+            combine(&[round(Some(90.0), 0.02), round(Some(110.0), 0.02)], 7).interval.expect("two");
         assert!(low <= 88.2 + 1e-9 && high >= 112.2 - 1e-9, "{low} {high}: two rounds that differ");
     }
 
     /// Rounds that err by 2 %, and know it, of a system that is the same each time, or another one by 2 %.
     #[test]
-    fn how_often_the_interval_holds_the_truth() {
+    fn interval_covers_the_truth() {
         for (rounds, differ, least) in
             [(2, 0.0, 0.95), (3, 0.0, 0.93), (5, 0.0, 0.93), (3, 0.02, 0.88), (5, 0.02, 0.9)]
         {
-            let mut chance = Chance(11);
+            let mut chance = SplitMix64(11);
             let held = (0..300u64).filter(|seed| {
-                let all: Vec<Answer> = (0..rounds)
+                let all: Vec<SearchResult> = (0..rounds)
                     .map(|_| {
                         let error = (0.02f64.powi(2) + f64::powi(differ, 2)).sqrt() * chance.normal();
                         round(Some(100.0 * (1.0 + error)), 1.96 * 0.02)
                     })
                     .collect();
-                let (low, high) = together(&all, *seed).interval.expect("all have one");
+                let (low, high) = combine(&all, *seed).interval.expect("all have one");
                 low <= 100.0 && 100.0 <= high
             });
             let share = held.count() as f64 / 300.0;

@@ -3,19 +3,19 @@
 //! Every trial is simulated, arrival by arrival: Poisson arrivals, first come first served, c servers. What came of it goes
 //! through `judge`, as a real trial does.
 
-use super::{Pace, judge};
-use crate::fixture::{open, quiet};
+use super::{SecondSummary, judge};
+use crate::fixture::{open_plan, quiet_measurement};
 use crate::objective;
-use crate::strategy::Chance;
+use crate::strategy::SplitMix64;
 use crate::summary::summarise;
-use model::search::{Seen, Stage, Step};
-use model::summary::{Distribution, Doubt, Reason, Server, Summary};
+use model::search::{SearchStep, StepPurpose, StepResult};
+use model::summary::{Distribution, Doubt, InvalidReason, Server, Summary};
 use model::{Nanos, OperationSecond, PerSecond, Second};
 use std::sync::OnceLock;
 
 /// What is odd about a system.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Oddity {
+pub enum Behaviour {
     None,
     /// Its speed is 1 + `by` sin(2πt / `period`), with t the time it was measured, in seconds.
     Drift {
@@ -37,50 +37,50 @@ pub enum Oddity {
 }
 
 #[derive(Clone, Debug)]
-pub struct System {
+pub struct SimulatedSystem {
     pub servers: usize,
     /// Mean, in seconds.
     pub service: f64,
     /// Of the logarithm of the service time; exponential ones when `None`.
     pub sigma: Option<f64>,
-    pub oddity: Oddity,
+    pub behaviour: Behaviour,
     /// Promised.
     pub p99: Option<f64>,
     /// From this rate on the generator is late.
     pub generator: f64,
     /// In flight at most.
     pub clients: Option<usize>,
-    pub chance: Chance,
+    pub rng: SplitMix64,
     /// How long it was measured, in seconds.
     pub measured: f64,
-    worn: bool,
+    overloaded: bool,
 }
 
-impl System {
-    pub fn new(servers: usize, service: f64, seed: u64) -> System {
-        System {
+impl SimulatedSystem {
+    pub fn new(servers: usize, service: f64, seed: u64) -> SimulatedSystem {
+        SimulatedSystem {
             servers,
             service,
             sigma: None,
-            oddity: Oddity::None,
+            behaviour: Behaviour::None,
             p99: None,
             generator: f64::INFINITY,
             clients: None,
-            chance: Chance(seed),
+            rng: SplitMix64(seed),
             measured: 0.0,
-            worn: false,
+            overloaded: false,
         }
     }
 
     /// Arrivals per second beyond which its queue grows without end.
-    pub fn stable(&self) -> f64 {
+    pub fn capacity(&self) -> f64 {
         self.servers as f64 / self.service
     }
 
     /// Measures it.
-    pub fn trial(&mut self, step: Step) -> Seen {
+    pub fn trial(&mut self, step: SearchStep) -> StepResult {
         let (summary, seconds) = self.simulate(&step);
-        let seconds: Vec<Pace> = seconds.iter().map(Pace::from).collect();
+        let seconds: Vec<SecondSummary> = seconds.iter().map(SecondSummary::from).collect();
         let names = vec!["a.sql".to_owned(), "b.sql".to_owned()];
         let objectives: Vec<_> = self
             .p99
@@ -90,10 +90,10 @@ impl System {
         judge(step, &summary, &seconds, &objective::judge(&objectives, &summary), None)
     }
 
-    fn simulate(&mut self, step: &Step) -> (Summary, Vec<Second>) {
+    fn simulate(&mut self, step: &SearchStep) -> (Summary, Vec<Second>) {
         let window = step.window.as_secs_f64();
-        if step.stage == Stage::Hold {
-            self.worn = false;
+        if step.purpose == StepPurpose::Hold {
+            self.overloaded = false;
         }
         let speed = self.speed();
         let mut servers = vec![0.0f64; self.servers];
@@ -104,22 +104,22 @@ impl System {
         let (mut response, mut service) = (Vec::new(), Vec::new());
         let (mut at, mut waited) = (0.0, 0);
         loop {
-            at += exponential(&mut self.chance) / step.level;
+            at += exponential(&mut self.rng) / step.level;
             if at >= window {
                 break;
             }
-            let sent = match first(&mut clients) {
+            let sent = match next_free_server(&mut clients) {
                 Some(free) if *free > at => {
                     waited += 1;
                     *free
                 }
                 _ => at,
             };
-            let takes = self.takes() / speed(self.measured + at);
-            let server = first(&mut servers).expect("there is one");
+            let takes = self.draw_service_time() / speed(self.measured + at);
+            let server = next_free_server(&mut servers).expect("there is one");
             let finished = sent.max(*server) + takes;
             *server = finished;
-            if let Some(free) = first(&mut clients) {
+            if let Some(free) = next_free_server(&mut clients) {
                 *free = finished;
             }
             response.push(((finished - at) * 1e9) as u64);
@@ -131,10 +131,10 @@ impl System {
             }
         }
         self.measured += window;
-        self.worn = match self.oddity {
-            Oddity::Metastable { .. } => {
-                let capacity = self.stable();
-                step.level > capacity || self.worn && step.level > 0.6 * capacity
+        self.overloaded = match self.behaviour {
+            Behaviour::Metastable { .. } => {
+                let capacity = self.capacity();
+                step.level > capacity || self.overloaded && step.level > 0.6 * capacity
             }
             _ => false,
         };
@@ -148,22 +148,23 @@ impl System {
         summary.total.service = distribution(&mut service);
         summary.plan.clients = self.clients.unwrap_or(10_000) as u32;
         if waited > 0 {
-            summary.validity.doubts.push(Doubt::CapReached { arrivals, waited, dropped: 0 });
+            summary.validity.doubts.push(Doubt::InFlightCapReached { arrivals, waited, dropped: 0 });
         }
         if step.level > self.generator {
-            let late = Reason::Late { quantile: 0.99, lag: Nanos::from_millis(5), jitter: None };
+            let late = InvalidReason::Late { quantile: 0.99, lag: Nanos::from_millis(5), jitter: None };
             summary.validity.reasons.push(late);
             summary.validity.valid = false;
         }
         let mut under_way = 0;
         let second = |n: usize| {
             under_way = under_way + came[n] - went[n];
-            let mut times = model::Latency::new();
+            let mut times = model::LatencyHistogram::new();
             if self.clients.is_some() && went[n] > 0 {
                 let mean = Nanos::from_secs_f64(sums[n] / went[n] as f64);
                 (0..went[n]).for_each(|_| times.record(mean));
             }
-            let response = if self.clients.is_some() { (&times).into() } else { model::Sparse::default() };
+            let response =
+                if self.clients.is_some() { (&times).into() } else { model::SparseHistogram::default() };
             Second {
                 second: n as u64,
                 from: Nanos::from_secs(n as u64),
@@ -176,22 +177,22 @@ impl System {
         (summary, (0..whole).map(second).collect())
     }
 
-    fn takes(&mut self) -> f64 {
+    fn draw_service_time(&mut self) -> f64 {
         match self.sigma {
-            None => self.service * exponential(&mut self.chance),
-            Some(sigma) => self.service * (sigma * self.chance.normal() - sigma * sigma / 2.0).exp(),
+            None => self.service * exponential(&mut self.rng),
+            Some(sigma) => self.service * (sigma * self.rng.normal() - sigma * sigma / 2.0).exp(),
         }
     }
 
     /// Of now, for the next trial, by the time it was measured.
     fn speed(&mut self) -> impl Fn(f64) -> f64 + use<> {
-        let draw = self.chance.uniform();
-        let (steady, by, period) = match self.oddity {
-            Oddity::None => (1.0, 0.0, 1.0),
-            Oddity::Drift { by, period } => (1.0, by, period),
-            Oddity::TwoStates { by } => (if draw < 0.5 { 1.0 - by } else { 1.0 }, 0.0, 1.0),
-            Oddity::Metastable { by } => (if self.worn { 1.0 - by } else { 1.0 }, 0.0, 1.0),
-            Oddity::Neighbour { share } => (if draw < share { 2.0 / 3.0 } else { 1.0 }, 0.0, 1.0),
+        let draw = self.rng.uniform();
+        let (steady, by, period) = match self.behaviour {
+            Behaviour::None => (1.0, 0.0, 1.0),
+            Behaviour::Drift { by, period } => (1.0, by, period),
+            Behaviour::TwoStates { by } => (if draw < 0.5 { 1.0 - by } else { 1.0 }, 0.0, 1.0),
+            Behaviour::Metastable { by } => (if self.overloaded { 1.0 - by } else { 1.0 }, 0.0, 1.0),
+            Behaviour::Neighbour { share } => (if draw < share { 2.0 / 3.0 } else { 1.0 }, 0.0, 1.0),
         };
         move |at| steady + by * (std::f64::consts::TAU * at / period).sin()
     }
@@ -216,16 +217,16 @@ pub fn erlang(servers: usize, service: f64, bound: f64) -> f64 {
 }
 
 /// The same by simulating `arrivals` at each rate, for any service times; the system's own oddity plays no part.
-pub fn simulated(system: &System, bound: f64, arrivals: f64) -> f64 {
-    bisect(system.stable(), |rate| {
-        let mut it = System { oddity: Oddity::None, chance: Chance(77), ..system.clone() };
+pub fn simulate_capacity(system: &SimulatedSystem, bound: f64, arrivals: f64) -> f64 {
+    bisect(system.capacity(), |rate| {
+        let mut it = SimulatedSystem { behaviour: Behaviour::None, rng: SplitMix64(77), ..system.clone() };
         let window = Nanos::from_secs_f64((arrivals / rate).ceil());
-        let step = Step {
-            scale: model::plan::Scale::Rate,
+        let step = SearchStep {
+            scale: model::plan::LoadScale::Rate,
             level: rate,
-            stage: Stage::Ramp,
+            purpose: StepPurpose::Ramp,
             window,
-            nudge: None,
+            perturbation: None,
             round: 0,
         };
         let p99 = it.simulate(&step).0.total.response.p99;
@@ -243,13 +244,13 @@ fn bisect(most: f64, too_much: impl Fn(f64) -> bool) -> f64 {
 }
 
 /// The one that is free first.
-fn first(of: &mut [f64]) -> Option<&mut f64> {
+fn next_free_server(of: &mut [f64]) -> Option<&mut f64> {
     of.iter_mut().min_by(|a, b| a.total_cmp(b))
 }
 
 fn base() -> &'static Summary {
     static BASE: OnceLock<Summary> = OnceLock::new();
-    BASE.get_or_init(|| summarise(&quiet(), Server::default(), open()))
+    BASE.get_or_init(|| summarise(&quiet_measurement(), Server::default(), open_plan()))
 }
 
 fn distribution(times: &mut [u64]) -> Distribution {
@@ -274,6 +275,6 @@ fn distribution(times: &mut [u64]) -> Distribution {
     }
 }
 
-pub fn exponential(chance: &mut Chance) -> f64 {
+pub fn exponential(chance: &mut SplitMix64) -> f64 {
     -(1.0 - chance.uniform()).ln()
 }

@@ -1,16 +1,18 @@
 //! Searches of invented systems, judged by the capacity that each is known to have.
 
-use super::systems::{Oddity, System, erlang, simulated};
-use super::{Next, answer, next};
-use crate::strategy::Chance;
-use model::plan::{Max, Scale};
-use model::search::{Answer, Broke, Held, Hindered, Seen, Stage, Step};
+use super::systems::{Behaviour, SimulatedSystem, erlang, simulate_capacity};
+use super::{NextStep, answer, next};
+use crate::strategy::SplitMix64;
+use model::plan::{LoadScale, MaxSearch};
+use model::search::{
+    LevelOutcome, OverloadReason, SearchResult, SearchStep, SearchStopReason, StepPurpose, StepResult,
+};
 use model::{Nanos, PerSecond};
 
 /// Searches to the end.
-fn search(max: &Max, start: f64, system: &mut System) -> Vec<Seen> {
+fn search(max: &MaxSearch, start: f64, system: &mut SimulatedSystem) -> Vec<StepResult> {
     let mut done = Vec::new();
-    while let Next::Measure(step) = next(max, start, &done) {
+    while let NextStep::Measure(step) = next(max, start, &done) {
         done.push(system.trial(step));
         assert!(done.len() < 100, "it comes to an end");
     }
@@ -33,12 +35,12 @@ const KINDS: [Kind; 6] =
     [Kind::Exponential, Kind::LogNormal, Kind::Drifting, Kind::TwoStates, Kind::Metastable, Kind::Noisy];
 
 /// A system of this kind, what it holds, and where the search begins.
-fn invent(kind: Kind, seed: u64) -> (System, f64, f64) {
-    let mut chance = Chance(seed.wrapping_mul(0x1234_5678_9abc_def1));
+fn invent(kind: Kind, seed: u64) -> (SimulatedSystem, f64, f64) {
+    let mut chance = SplitMix64(seed.wrapping_mul(0x1234_5678_9abc_def1));
     let mut between = |low: f64, high: f64| low * (high / low).powf(chance.uniform());
     let capacity = between(200.0, 2000.0);
     let servers = [1, 2, 4, 8][(seed % 4) as usize];
-    let mut system = System::new(servers, servers as f64 / capacity, seed);
+    let mut system = SimulatedSystem::new(servers, servers as f64 / capacity, seed);
     let start = between(1.0 / 20.0, 1.0 / 4.0);
     let promised = (seed / 4).is_multiple_of(2);
     let mut truth = capacity;
@@ -57,14 +59,14 @@ fn invent(kind: Kind, seed: u64) -> (System, f64, f64) {
                 truth = log_normal(servers) * capacity;
             }
         }
-        Kind::Drifting => system.oddity = Oddity::Drift { by: 0.03, period: between(180.0, 1200.0) },
+        Kind::Drifting => system.behaviour = Behaviour::Drift { by: 0.03, period: between(180.0, 1200.0) },
         Kind::TwoStates => {
             let by = between(0.04, 0.2);
-            system.oddity = Oddity::TwoStates { by };
+            system.behaviour = Behaviour::TwoStates { by };
             truth = capacity * (1.0 - by);
         }
-        Kind::Metastable => system.oddity = Oddity::Metastable { by: 0.25 },
-        Kind::Noisy => system.oddity = Oddity::Neighbour { share: 0.05 },
+        Kind::Metastable => system.behaviour = Behaviour::Metastable { by: 0.25 },
+        Kind::Noisy => system.behaviour = Behaviour::Neighbour { share: 0.05 },
     }
     (system, truth, start * truth)
 }
@@ -79,11 +81,11 @@ const LOG_NORMAL: [f64; 4] = [0.372, 0.691, 0.847, 0.923];
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "seconds with optimisation, minutes without")]
-fn what_log_normal_systems_hold() {
+fn finds_the_capacity_of_log_normal_systems() {
     for servers in [1, 2, 4, 8] {
-        let mut it = System::new(servers, servers as f64 / 1000.0, 1);
+        let mut it = SimulatedSystem::new(servers, servers as f64 / 1000.0, 1);
         it.sigma = Some(1.0);
-        let found = simulated(&it, 12.0 * it.service, 3_000_000.0) / it.stable();
+        let found = simulate_capacity(&it, 12.0 * it.service, 3_000_000.0) / it.capacity();
         println!("{servers} servers: {found:.4}");
         assert!((found / log_normal(servers) - 1.0).abs() < 0.01, "{servers}: {found}");
     }
@@ -108,19 +110,19 @@ struct Score {
 }
 
 fn score(kind: Kind, seeds: std::ops::Range<u64>, show: bool) -> Score {
-    let max = Max::USUAL;
+    let max = MaxSearch::DEFAULT;
     let mut all = Score::default();
     for seed in seeds {
         let (mut system, truth, start) = invent(kind, seed);
         let done = search(&max, start, &mut system);
-        let it: Answer = answer(&max, &done);
+        let it: SearchResult = answer(&max, &done);
         all.searches += 1;
         all.trials += it.trials;
         all.measured += it.measured.as_secs_f64();
         all.ladder += ladder(start, truth);
         let Some(level) = it.level else {
             if show {
-                println!("  {kind:?} {seed}: {:?} {}", it.hindered, course(&done, truth));
+                println!("  {kind:?} {seed}: {:?} {}", it.stop_reason, course(&done, truth));
             }
             continue;
         };
@@ -145,14 +147,14 @@ fn score(kind: Kind, seeds: std::ops::Range<u64>, show: bool) -> Score {
 }
 
 /// Levels, of what is true, and what came of them.
-fn course(done: &[Seen], truth: f64) -> String {
-    let step = |it: &Seen| {
+fn course(done: &[StepResult], truth: f64) -> String {
+    let step = |it: &StepResult| {
         let (level, delivered) = (it.step.level / truth, it.delivered.0 / truth);
-        let hold = if it.step.stage == Stage::Hold { "!" } else { "" };
+        let hold = if it.step.purpose == StepPurpose::Hold { "!" } else { "" };
         match it.outcome {
-            Held::Yes => format!("{level:.3}{hold}"),
-            Held::No { .. } => format!("{level:.3}{hold}-{delivered:.3}"),
-            Held::Invalid { .. } => format!("{level:.3}{hold}?"),
+            LevelOutcome::Yes => format!("{level:.3}{hold}"),
+            LevelOutcome::No { .. } => format!("{level:.3}{hold}-{delivered:.3}"),
+            LevelOutcome::Invalid { .. } => format!("{level:.3}{hold}?"),
         }
     };
     done.iter().map(step).collect::<Vec<_>>().join(" ")
@@ -182,7 +184,7 @@ fn print(kind: Kind, it: &Score) {
 /// in 0.27 to 0.35 of the time. Half of the last promise a 99th percentile, which windows of some thousand arrivals hardly know.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "a minute with optimisation, many without")]
-fn search_two_hundred_of_each_kind() {
+fn answers_are_within_five_percent() {
     let from = std::env::var("SEEDS_FROM").map_or(0, |it| it.parse().expect("SEEDS_FROM is a number"));
     let seeds = from..from + 200;
     std::thread::scope(|scope| {
@@ -201,9 +203,9 @@ fn search_two_hundred_of_each_kind() {
 
 /// Of two states, one is a fifth slower: whatever turns the coin takes, the answer is of that one.
 #[test]
-fn the_slower_of_two_states_is_what_it_holds() {
+fn answers_with_the_slower_of_two_states() {
     for turns in 1..64u32 {
-        let max = Max::USUAL;
+        let max = MaxSearch::DEFAULT;
         let count = std::cell::Cell::new(0);
         let (done, it) = by_rule(&max, 300.0, |step| {
             let n = count.get();
@@ -213,29 +215,29 @@ fn the_slower_of_two_states_is_what_it_holds() {
             up_to(if is_slow { 400.0 } else { 500.0 })(step)
         });
         let level =
-            it.level.unwrap_or_else(|| panic!("{turns:b}: {:?} {}", it.hindered, course(&done, 400.0)));
+            it.level.unwrap_or_else(|| panic!("{turns:b}: {:?} {}", it.stop_reason, course(&done, 400.0)));
         assert!((0.93..=1.02).contains(&(level / 400.0)), "{turns:b}: {level} {}", course(&done, 400.0));
     }
 }
 
 /// One trial in twelve has a neighbour who takes a third: that is an exception.
 #[test]
-fn a_neighbour_now_and_then_is_no_state() {
+fn a_rare_neighbour_is_no_state() {
     for at in 0..12 {
         let count = std::cell::Cell::new(0);
-        let (done, it) = by_rule(&Max::USUAL, 300.0, |step| {
+        let (done, it) = by_rule(&MaxSearch::DEFAULT, 300.0, |step| {
             let n = count.get();
             count.set(n + 1);
             up_to(if n % 12 == at { 333.0 } else { 500.0 })(step)
         });
-        let level = it.level.unwrap_or_else(|| panic!("{at}: {:?} {}", it.hindered, course(&done, 500.0)));
+        let level = it.level.unwrap_or_else(|| panic!("{at}: {:?} {}", it.stop_reason, course(&done, 500.0)));
         assert!((level / 500.0 - 1.0).abs() < 0.05, "{at}: {level} {}", course(&done, 500.0));
     }
 }
 
 /// A share of them.
 #[test]
-fn a_few_of_each_kind() {
+fn answers_a_few_systems_of_each_kind() {
     for kind in KINDS {
         let it = score(kind, 1000..1006, false);
         print(kind, &it);
@@ -246,74 +248,75 @@ fn a_few_of_each_kind() {
 
 /// Cut after any trial, a search goes on in the same way: nothing is remembered but the trials.
 #[test]
-fn broken_off_and_taken_up_again() {
-    let max = Max::USUAL;
+fn resumes_with_the_same_steps() {
+    let max = MaxSearch::DEFAULT;
     for kind in KINDS {
         let (mut system, _, start) = invent(kind, 5);
         let done = search(&max, start, &mut system);
         for cut in 0..done.len() {
-            let Next::Measure(step) = next(&max, start, &done[..cut]) else {
+            let NextStep::Measure(step) = next(&max, start, &done[..cut]) else {
                 panic!("{kind:?}: the search was not over after {cut} trials");
             };
             assert_eq!(step, done[cut].step, "{kind:?}, cut after {cut}");
             let it = answer(&max, &done[..cut]);
             assert_eq!(
-                (it.level, it.hindered),
+                (it.level, it.stop_reason),
                 (None, None),
                 "{kind:?}, cut after {cut}: no answer before the end"
             );
         }
-        assert_eq!(next(&max, start, &done), Next::Done);
+        assert_eq!(next(&max, start, &done), NextStep::Done);
         assert!(answer(&max, &done).level.is_some(), "{kind:?}");
     }
 }
 
 /// The generator gives up at a share of what the system holds.
 #[test]
-fn no_answer_where_the_generator_limits() {
+fn gives_no_answer_where_the_generator_limits() {
     for seed in 0..30 {
         let (mut system, truth, start) = invent(Kind::Exponential, seed);
         system.generator = truth * (0.3 + 0.02 * seed as f64);
         let start = start.min(system.generator * 0.8);
-        let it = answer(&Max::USUAL, &search(&Max::USUAL, start, &mut system));
-        assert_eq!((it.level, it.hindered), (None, Some(Hindered::Generator)), "seed {seed}");
+        let it = answer(&MaxSearch::DEFAULT, &search(&MaxSearch::DEFAULT, start, &mut system));
+        assert_eq!((it.level, it.stop_reason), (None, Some(SearchStopReason::Generator)), "seed {seed}");
     }
 }
 
 /// Beyond what is too much for the system it may give up as it likes.
 #[test]
-fn an_answer_where_the_generator_gives_up_later() {
+fn answers_where_the_generator_fails_beyond_the_edge() {
     for seed in 0..8 {
         let (mut system, truth, start) = invent(Kind::Exponential, seed);
         system.generator = truth * 1.3;
-        let it = answer(&Max::USUAL, &search(&Max::USUAL, start, &mut system));
-        let level = it.level.unwrap_or_else(|| panic!("seed {seed}: {:?}", it.hindered));
+        let it = answer(&MaxSearch::DEFAULT, &search(&MaxSearch::DEFAULT, start, &mut system));
+        let level = it.level.unwrap_or_else(|| panic!("seed {seed}: {:?}", it.stop_reason));
         assert!((level / truth - 1.0).abs() < 0.08, "seed {seed}: {level} of {truth}");
     }
 }
 
 /// Clients fewer than servers: they are the limit. Many more of them: the system is.
 #[test]
-fn clients_that_are_too_few_and_clients_that_are_enough() {
-    for (clients, expected) in [(4, Some(Hindered::ClientCap { clients: 4 })), (16, None), (64, None)] {
-        let mut system = System::new(8, 0.02, 3);
+fn reports_too_few_clients_as_the_limit() {
+    for (clients, expected) in [(4, Some(SearchStopReason::ClientCap { clients: 4 })), (16, None), (64, None)]
+    {
+        let mut system = SimulatedSystem::new(8, 0.02, 3);
         system.clients = Some(clients);
-        let it = answer(&Max::USUAL, &search(&Max::USUAL, 50.0, &mut system));
-        assert_eq!(it.hindered, expected, "{clients} clients");
+        let it = answer(&MaxSearch::DEFAULT, &search(&MaxSearch::DEFAULT, 50.0, &mut system));
+        assert_eq!(it.stop_reason, expected, "{clients} clients");
         assert_eq!(it.level.is_some(), expected.is_none(), "{clients} clients");
         if let Some(level) = it.level {
             assert!((level / 400.0 - 1.0).abs() < 0.06, "{clients} clients: {level}");
-            let told = !matches!(it.broke, Some(Broke::Behind { share }) if share >= 1.0);
-            assert!(told, "{clients} clients: more than all is not behind: {:?}", it.broke);
+            let told = !matches!(it.overload, Some(OverloadReason::FellBehind { share }) if share >= 1.0);
+            assert!(told, "{clients} clients: more than all is not behind: {:?}", it.overload);
         }
     }
 }
 
 #[test]
-fn a_start_near_the_answer_is_short() {
+fn a_start_near_the_answer_takes_few_steps() {
     for seed in 0..8 {
         let (system, truth, start) = invent(Kind::Exponential, seed);
-        let trials = |start: f64| search(&Max::USUAL, start, &mut system.clone()).len();
+        let trials = |start: f64| search(&MaxSearch::DEFAULT, start, &mut system.clone()).len();
         let (far, near) = (trials(start), trials(truth * 0.95));
         // Some of them short ones, which ask for the system's state.
         assert!(near <= 22, "seed {seed}: {near}, from afar {far}");
@@ -321,99 +324,108 @@ fn a_start_near_the_answer_is_short() {
 }
 
 /// What a level brings, by a rule instead of a simulation.
-fn by_rule(max: &Max, start: f64, rule: impl Fn(&Step) -> (Held, f64)) -> (Vec<Seen>, Answer) {
+fn by_rule(
+    max: &MaxSearch,
+    start: f64,
+    rule: impl Fn(&SearchStep) -> (LevelOutcome, f64),
+) -> (Vec<StepResult>, SearchResult) {
     let mut done = Vec::new();
-    while let Next::Measure(step) = next(max, start, &done) {
+    while let NextStep::Measure(step) = next(max, start, &done) {
         let (outcome, delivered) = rule(&step);
         let delivered = PerSecond(delivered);
-        done.push(Seen { step, outcome, delivered, p99: None, mean: Some(Nanos::from_millis(10)) });
+        done.push(StepResult { step, outcome, delivered, p99: None, mean: Some(Nanos::from_millis(10)) });
         assert!(done.len() < 100, "it comes to an end");
     }
     let it = answer(max, &done);
     (done, it)
 }
 
-fn no(share: f64) -> Held {
-    Held::No { why: Broke::Behind { share } }
+fn no(share: f64) -> LevelOutcome {
+    LevelOutcome::No { reason: OverloadReason::FellBehind { share } }
 }
 
-fn up_to(edge: f64) -> impl Fn(&Step) -> (Held, f64) {
+fn up_to(edge: f64) -> impl Fn(&SearchStep) -> (LevelOutcome, f64) {
     move |step| {
-        if step.level <= edge { (Held::Yes, step.level) } else { (no(edge / step.level), edge) }
+        if step.level <= edge { (LevelOutcome::Yes, step.level) } else { (no(edge / step.level), edge) }
     }
 }
 
 #[test]
-fn what_stops_a_search() {
-    let failed = || Hindered::Failed { why: "the server did not start".to_owned() };
-    let invalid = |why: Hindered| move |_: &Step| (Held::Invalid { why: why.clone() }, 0.0);
-    let most = Max { most: Some(300.0), ..Max::USUAL };
-    type Rule = Box<dyn Fn(&Step) -> (Held, f64)>;
-    type Row = (&'static str, Max, Rule, Option<f64>, Option<Hindered>);
+fn reports_why_a_search_stopped() {
+    let failed = || SearchStopReason::Failed { reason: "the server did not start".to_owned() };
+    let invalid =
+        |why: SearchStopReason| move |_: &SearchStep| (LevelOutcome::Invalid { reason: why.clone() }, 0.0);
+    let most = MaxSearch { limit: Some(300.0), ..MaxSearch::DEFAULT };
+    type Rule = Box<dyn Fn(&SearchStep) -> (LevelOutcome, f64)>;
+    type Row = (&'static str, MaxSearch, Rule, Option<f64>, Option<SearchStopReason>);
     let rows: [Row; 6] = [
         (
             "all of it held",
             most.clone(),
             Box::new(up_to(1e9)),
             Some(300.0),
-            Some(Hindered::Most { level: 300.0 }),
+            Some(SearchStopReason::MaxLevelHeld { level: 300.0 }),
         ),
         (
             "nothing held",
-            Max::USUAL,
+            MaxSearch::DEFAULT,
             Box::new(|_| (no(0.0), 0.0)),
             None,
-            Some(Hindered::Least { level: 100.0 / 81.0 }),
+            Some(SearchStopReason::MinLevelFailed { level: 100.0 / 81.0 }),
         ),
-        ("nothing started", Max::USUAL, Box::new(invalid(failed())), None, Some(failed())),
+        ("nothing started", MaxSearch::DEFAULT, Box::new(invalid(failed())), None, Some(failed())),
         (
             "no descriptors",
-            Max::USUAL,
-            Box::new(invalid(Hindered::Descriptors)),
+            MaxSearch::DEFAULT,
+            Box::new(invalid(SearchStopReason::Descriptors)),
             None,
-            Some(Hindered::Descriptors),
+            Some(SearchStopReason::Descriptors),
         ),
-        ("it starts too high", Max::USUAL, Box::new(up_to(9.0)), None, None),
-        ("an edge", Max::USUAL, Box::new(up_to(777.0)), None, None),
+        ("it starts too high", MaxSearch::DEFAULT, Box::new(up_to(9.0)), None, None),
+        ("an edge", MaxSearch::DEFAULT, Box::new(up_to(777.0)), None, None),
     ];
     for (name, max, rule, level, hindered) in rows {
         let (done, it) = by_rule(&max, 100.0, rule);
         let course = course(&done, 1.0);
         if hindered.is_some() {
-            match (&it.hindered, &hindered) {
+            match (&it.stop_reason, &hindered) {
                 // Not to the last digit.
-                (Some(Hindered::Least { level: a }), Some(Hindered::Least { level: b })) => {
+                (
+                    Some(SearchStopReason::MinLevelFailed { level: a }),
+                    Some(SearchStopReason::MinLevelFailed { level: b }),
+                ) => {
                     assert!((a / b - 1.0).abs() < 1e-9, "{name}: {a} {course}");
                 }
-                _ => assert_eq!(it.hindered, hindered, "{name}: {course}"),
+                _ => assert_eq!(it.stop_reason, hindered, "{name}: {course}"),
             }
             assert_eq!(it.level, level, "{name}: {course}");
         } else {
             let edge = if name == "an edge" { 777.0 } else { 9.0 };
-            let level = it.level.unwrap_or_else(|| panic!("{name}: {:?} {course}", it.hindered));
+            let level = it.level.unwrap_or_else(|| panic!("{name}: {:?} {course}", it.stop_reason));
             assert!((0.95..=1.0).contains(&(level / edge)), "{name}: {level} {course}");
             let (held, of) = it.confirmed;
             assert!(held == of && (1..=2).contains(&of), "{name}: {held} of {of}");
-            assert!(matches!(it.broke, Some(Broke::Behind { .. })), "{name}");
+            assert!(matches!(it.overload, Some(OverloadReason::FellBehind { .. })), "{name}");
         }
     }
 }
 
 /// One trial that fails by accident, anywhere, moves the answer by no more than the precision.
 #[test]
-fn one_trial_does_not_decide() {
-    let (clean, _) = by_rule(&Max::USUAL, 100.0, up_to(777.0));
+fn one_failed_trial_does_not_move_the_answer() {
+    let (clean, _) = by_rule(&MaxSearch::DEFAULT, 100.0, up_to(777.0));
     for at in 0..clean.len() {
-        for lie in [Held::Yes, no(0.9), Held::Invalid { why: Hindered::Generator }] {
+        for lie in [LevelOutcome::Yes, no(0.9), LevelOutcome::Invalid { reason: SearchStopReason::Generator }]
+        {
             let count = std::cell::Cell::new(0);
-            let (done, it) = by_rule(&Max::USUAL, 100.0, |step| {
+            let (done, it) = by_rule(&MaxSearch::DEFAULT, 100.0, |step| {
                 count.set(count.get() + 1);
                 let truth = up_to(777.0)(step);
                 if count.get() == at + 1 { (lie.clone(), truth.1) } else { truth }
             });
             let level = it
                 .level
-                .unwrap_or_else(|| panic!("{at} {lie:?}: {:?} {}", it.hindered, course(&done, 777.0)));
+                .unwrap_or_else(|| panic!("{at} {lie:?}: {:?} {}", it.stop_reason, course(&done, 777.0)));
             assert!((level / 777.0 - 1.0).abs() < 0.05, "{at} {lie:?}: {level} {}", course(&done, 777.0));
         }
     }
@@ -421,24 +433,24 @@ fn one_trial_does_not_decide() {
 
 /// Clients of a closed model: throughput by the number of clients, up to a plateau; the objective is broken beyond `edge`.
 #[test]
-fn clients() {
+fn finds_the_number_of_clients() {
     let law = |n: f64| 100.0 * n / (1.0 + 0.05 * (n - 1.0) + 0.001 * n * (n - 1.0));
-    let max = Max { scale: Scale::Clients, ..Max::USUAL };
+    let max = MaxSearch { scale: LoadScale::Clients, ..MaxSearch::DEFAULT };
     for (edge, most, low, high, hindered) in [
         (20.0, None, 19.0, 20.0, None),
         (1.0, None, 1.0, 1.0, None),
         // Of those tried, 23 bring 97.8 % of what 33 do, which bring the most.
         (1e9, None, 33.0, 33.0, None),
-        (1e9, Some(8.0), 8.0, 8.0, Some(Hindered::Most { level: 8.0 })),
-        (0.0, None, 0.0, 0.0, Some(Hindered::Least { level: 1.0 })),
+        (1e9, Some(8.0), 8.0, 8.0, Some(SearchStopReason::MaxLevelHeld { level: 8.0 })),
+        (0.0, None, 0.0, 0.0, Some(SearchStopReason::MinLevelFailed { level: 1.0 })),
     ] {
-        let max = Max { most, ..max.clone() };
+        let max = MaxSearch { limit: most, ..max.clone() };
         let (done, it) = by_rule(&max, 1.0, |step| {
             assert_eq!(step.level.fract(), 0.0, "there are no parts of a client");
-            let slow = Held::No { why: Broke::Objective { text: "p99 < 1s".to_owned() } };
-            (if step.level <= edge { Held::Yes } else { slow }, law(step.level))
+            let slow = LevelOutcome::No { reason: OverloadReason::Objective { text: "p99 < 1s".to_owned() } };
+            (if step.level <= edge { LevelOutcome::Yes } else { slow }, law(step.level))
         });
-        assert_eq!(it.hindered, hindered, "{edge} {most:?}: {}", course(&done, 1.0));
+        assert_eq!(it.stop_reason, hindered, "{edge} {most:?}: {}", course(&done, 1.0));
         let level = it.level.unwrap_or(0.0);
         assert!((low..=high).contains(&level), "{edge} {most:?}: {level} {}", course(&done, 1.0));
     }
@@ -447,37 +459,37 @@ fn clients() {
 /// After two levels in a row that were too much comes a rest, which is told as one; a run that was kept when it was told as a
 /// ramp goes on, and is read, as this one does.
 #[test]
-fn a_rest_is_no_ramp() {
-    let (done, it) = by_rule(&Max::USUAL, 100.0, |step| {
-        if step.level <= 500.0 { (Held::Yes, step.level) } else { (no(0.97), 400.0) }
+fn a_rest_is_not_a_ramp_step() {
+    let (done, it) = by_rule(&MaxSearch::DEFAULT, 100.0, |step| {
+        if step.level <= 500.0 { (LevelOutcome::Yes, step.level) } else { (no(0.97), 400.0) }
     });
-    let rests = || done.iter().enumerate().filter(|it| it.1.step.stage == Stage::Rest);
+    let rests = || done.iter().enumerate().filter(|it| it.1.step.purpose == StepPurpose::Rest);
     assert!(rests().count() > 0, "{}", course(&done, 500.0));
     for (at, rest) in rests() {
-        let too_much = |it: &Seen| matches!(it.outcome, Held::No { .. });
+        let too_much = |it: &StepResult| matches!(it.outcome, LevelOutcome::No { .. });
         assert!(done[at - 2..at].iter().all(too_much), "{at}: {}", course(&done, 500.0));
-        assert!(rest.step.level < 300.0 && rest.step.window < Max::USUAL.window, "{:?}", rest.step);
+        assert!(rest.step.level < 300.0 && rest.step.window < MaxSearch::DEFAULT.window, "{:?}", rest.step);
     }
     let mut kept = done.clone();
-    for it in kept.iter_mut().filter(|it| it.step.stage == Stage::Rest) {
-        it.step.stage = Stage::Ramp;
+    for it in kept.iter_mut().filter(|it| it.step.purpose == StepPurpose::Rest) {
+        it.step.purpose = StepPurpose::Ramp;
     }
     for cut in 0..done.len() {
         assert_eq!(
-            next(&Max::USUAL, 100.0, &kept[..cut]),
-            Next::Measure(done[cut].step.clone()),
+            next(&MaxSearch::DEFAULT, 100.0, &kept[..cut]),
+            NextStep::Measure(done[cut].step.clone()),
             "cut after {cut}"
         );
     }
-    assert_eq!(answer(&Max::USUAL, &kept), it);
+    assert_eq!(answer(&MaxSearch::DEFAULT, &kept), it);
 }
 
 /// A schedule of no second at all would be a trial that measures nothing, and holds.
 #[test]
-fn a_rest_lasts_whole_seconds() {
+fn rests_have_whole_seconds() {
     for (window, expected) in [(1, 1), (3, 1), (4, 1), (5, 2), (20, 5)] {
-        let max = Max { window: Nanos::from_secs(window), ..Max::USUAL };
-        let rest = super::track::Track::new(&max, 10.0, &[]).rest();
+        let max = MaxSearch { window: Nanos::from_secs(window), ..MaxSearch::DEFAULT };
+        let rest = super::track::SearchTrack::new(&max, 10.0, &[]).rest();
         assert_eq!(rest, Nanos::from_secs(expected), "of {window} s");
     }
 }

@@ -1,10 +1,10 @@
 //! What has a search come to, by its trials so far?
 
-use super::belief::{Belief, Vote};
-use super::judge::DELIVERED;
+use super::belief::{EdgeDistribution, TrialVote};
+use super::judge::DELIVERED_SHARE_MIN;
 use model::Nanos;
-use model::plan::{Max, Scale};
-use model::search::{Broke, Held, Hindered, Seen, Stage};
+use model::plan::{LoadScale, MaxSearch};
+use model::search::{LevelOutcome, OverloadReason, SearchStopReason, StepPurpose, StepResult};
 
 /// The first steps are small, so that a search that begins near its answer ends soon; then it doubles.
 const FACTORS: [f64; 3] = [1.25, 1.6, 2.0];
@@ -13,10 +13,10 @@ const FACTOR_OF_CLIENTS: f64 = std::f64::consts::SQRT_2;
 /// Two levels in a row were too much: a system that has to recover first gets a rest at this share of what it held.
 const REST: f64 = 0.5;
 /// Tries of one level that was hindered, and of whatever failed for no reason of its level.
-const TRIES: usize = 2;
-const TRIES_FAILED: usize = 3;
+const TRIES_MAX: usize = 2;
+const FAILED_TRIES_MAX: usize = 3;
 /// Levels downwards from a start that was too much.
-const DOWN: usize = 6;
+const DOWNWARD_STEPS_MAX: usize = 6;
 /// Fewer arrivals in a window say nothing.
 const FEWEST_ARRIVALS: f64 = 20.0;
 /// Arrivals that a window at the edge should have: the 99th percentile is known with 1,000, but in a queue neighbours fare
@@ -32,30 +32,30 @@ const VOTES_OF_TAIL: usize = 14;
 const FEWEST_AT_EDGE: f64 = 1_100.0;
 const LONGEST_OF_FEW: u64 = 8;
 /// Votes after which the blur is taken for what the system is.
-const VOTES: usize = 18;
+const VOTES_MAX: usize = 18;
 /// Steps after which nothing is to be expected any more.
-const STEPS: usize = 60;
+const STEPS_MAX: usize = 60;
 /// Half the interval's width, as a share of the precision, at which the holds begin.
-const SURE: f64 = 0.85;
+const SURE_WIDTH: f64 = 0.85;
 /// A confirming trial should hold so likely.
-const SAFE: f64 = 0.8;
+const SAFE_PROBABILITY: f64 = 0.8;
 /// It is not lower than this share of the precision below the median: an answer too low is wrong as well.
 const BELOW: f64 = 0.6;
 /// After a confirming trial that failed the next one is lower by this share of the precision.
 const DOWNWARDS: f64 = 0.4;
 /// Levels that are tried to be confirmed.
-const HOLDS: usize = 4;
+const HOLDS_MAX: usize = 4;
 /// All clients are busy, and the time of one transaction is less than so many times what it was when they were not: more
 /// clients would bring more. By the asymptotic bounds X ≤ min(N / R₀, 1 / D), with N R₀⁻¹ at 1.5 times the knee, a system
 /// of queues is within a few per cent of 1 / D. Denning and Buzen, "The Operational Analysis of Queueing Network Models"
 /// (1978).
-const CROWDED: f64 = 1.5;
+const CROWDED_RATIO: f64 = 1.5;
 /// If one, two, three of so many trials were slow, the system has one state: two that take turns like a coin would show so few in
 /// one of thirty searches. Of none the same, once something else was slow; and one of sixteen where nothing was.
-const TELLING: [usize; 4] = [5, 8, 11, 14];
-const TELLING_UNSUSPECTED: usize = 4;
+const STATE_TRIALS: [usize; 4] = [5, 8, 11, 14];
+const STATE_TRIALS_UNSUSPECTED: usize = 4;
 /// Throughput of so many more steps of clients rose by less than `GAIN` in all: it rises no more.
-const FLAT: usize = 3;
+const FLAT_STEPS: usize = 3;
 const GAIN: f64 = 0.02;
 
 /// Downwards and upwards, as shares of the precision: a short window flatters a system, whose rare long delays it is likely
@@ -66,50 +66,50 @@ const ALIKE_SUSPECTED: f64 = 1.0;
 
 /// A trial, read.
 #[derive(Clone, Debug)]
-pub(super) struct Trial {
+pub(super) struct TrackedTrial {
     pub level: f64,
-    pub stage: Stage,
+    pub stage: StepPurpose,
     /// `None`: nothing can be said.
     pub held: Option<bool>,
-    pub broke: Option<Broke>,
-    pub hindered: Option<Hindered>,
+    pub broke: Option<OverloadReason>,
+    pub hindered: Option<SearchStopReason>,
     pub delivered: f64,
     pub window: Nanos,
 }
 
-pub(super) struct Track<'a> {
-    max: &'a Max,
+pub(super) struct SearchTrack<'a> {
+    max: &'a MaxSearch,
     start: f64,
-    pub trials: Vec<Trial>,
+    pub trials: Vec<TrackedTrial>,
 }
 
 /// How it goes on.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Course {
+pub(super) enum NextAction {
     Measure {
         level: f64,
-        stage: Stage,
+        stage: StepPurpose,
     },
     /// So low a level that a system recovers; for a part of the window.
     Rest {
         level: f64,
     },
-    End(End),
+    End(SearchEnd),
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum End {
+pub(super) enum SearchEnd {
     /// `beyond`: why nothing higher was tried.
     Held {
         level: f64,
-        beyond: Option<Hindered>,
+        beyond: Option<SearchStopReason>,
     },
-    Hindered(Hindered),
+    Hindered(SearchStopReason),
 }
 
 /// How often a system was in the slower one of two states.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct States {
+struct SpeedStates {
     slow: usize,
     /// Trials that tell.
     seen: usize,
@@ -119,7 +119,7 @@ struct States {
     delivers: Option<f64>,
 }
 
-impl States {
+impl SpeedStates {
     /// So often that a neighbour, who comes in one trial of twenty, is no explanation.
     fn are_two(self) -> bool {
         self.slow >= 2 && 3 * self.slow >= self.seen || self.slow >= 3 && 4 * self.slow >= self.seen
@@ -127,16 +127,16 @@ impl States {
 
     /// So seldom that it has no other one.
     fn is_one(self) -> bool {
-        let beyond = TELLING[3] + 3 * self.slow.saturating_sub(3);
-        let needed = TELLING.get(self.slow).copied().unwrap_or(beyond);
-        self.seen >= if self.suspected { needed } else { TELLING_UNSUSPECTED }
+        let beyond = STATE_TRIALS[3] + 3 * self.slow.saturating_sub(3);
+        let needed = STATE_TRIALS.get(self.slow).copied().unwrap_or(beyond);
+        self.seen >= if self.suspected { needed } else { STATE_TRIALS_UNSUSPECTED }
     }
 }
 
-impl<'a> Track<'a> {
-    pub fn new(max: &'a Max, start: f64, done: &[Seen]) -> Track<'a> {
+impl<'a> SearchTrack<'a> {
+    pub fn new(max: &'a MaxSearch, start: f64, done: &[StepResult]) -> SearchTrack<'a> {
         let trials = done.iter().map(|it| read(it, done)).collect();
-        Track { max, start, trials }
+        SearchTrack { max, start, trials }
     }
 
     /// Of a rest: a quarter of the window, in whole seconds, of which schedules are made.
@@ -145,23 +145,24 @@ impl<'a> Track<'a> {
     }
 
     /// Of a trial at `level`.
-    pub fn window(&self, level: f64, stage: Stage) -> Nanos {
+    pub fn window(&self, level: f64, stage: StepPurpose) -> Nanos {
         // Once it was held for long, only the state is asked for.
-        let held = |it: &Trial| it.stage == Stage::Hold && it.level == level && it.held == Some(true);
-        let long = stage == Stage::Hold && !self.trials.iter().any(held);
+        let held =
+            |it: &TrackedTrial| it.stage == StepPurpose::Hold && it.level == level && it.held == Some(true);
+        let long = stage == StepPurpose::Hold && !self.trials.iter().any(held);
         let asked = if long { self.max.hold } else { self.max.window };
-        if self.max.scale == Scale::Clients || stage == Stage::Ramp {
+        if self.max.scale == LoadScale::Clients || stage == StepPurpose::Ramp {
             return asked;
         }
         let window = |arrivals: f64, longest: u64| {
             Nanos::from_secs((arrivals / level).ceil() as u64).min(Nanos(self.max.window.0 * longest))
         };
-        let (arrivals, longest) = if self.of_tail() { OF_TAIL } else { (ARRIVALS, LONGEST) };
+        let (arrivals, longest) = if self.has_tail_objective() { OF_TAIL } else { (ARRIVALS, LONGEST) };
         asked.max(window(arrivals, longest)).max(window(FEWEST_AT_EDGE, LONGEST_OF_FEW))
     }
 
     /// What the votes say; `None` until a level was too much.
-    pub fn belief(&self) -> Option<Belief> {
+    pub fn belief(&self) -> Option<EdgeDistribution> {
         let mut before = true;
         let mut votes = Vec::new();
         let mut hint = None;
@@ -169,16 +170,20 @@ impl<'a> Track<'a> {
             let Some(held) = it.held else { continue };
             let overloaded = matches!(
                 it.broke,
-                Some(Broke::Behind { .. } | Broke::Crowded { .. } | Broke::Growing { .. })
+                Some(
+                    OverloadReason::FellBehind { .. }
+                        | OverloadReason::ClientsSaturated { .. }
+                        | OverloadReason::InFlightGrows { .. }
+                )
             );
             if overloaded && hint.is_none() && it.delivered > 0.0 && it.delivered < it.level {
                 hint = Some(it.delivered);
             }
-            votes.push(Vote { at: it.level.ln(), held, tired: !before });
+            votes.push(TrialVote { at: it.level.ln(), held, after_overload: !before });
             before = held;
         }
-        let hint = hint.filter(|_| self.max.scale == Scale::Rate);
-        votes.iter().any(|it| !it.held).then(|| Belief::new(&votes, hint, self.max.precision))
+        let hint = hint.filter(|_| self.max.scale == LoadScale::Rate);
+        votes.iter().any(|it| !it.held).then(|| EdgeDistribution::new(&votes, hint, self.max.precision))
     }
 
     /// Where the edge is with 95 %: as the votes show it, and a little more, for what moves all votes alike.
@@ -191,46 +196,48 @@ impl<'a> Track<'a> {
         Some((low * (1.0 - below * precision), high * (1.0 + ALIKE.1 * precision)))
     }
 
-    pub fn course(&self) -> Course {
-        if let Some(it) = self.again() {
+    pub fn next_action(&self) -> NextAction {
+        if let Some(it) = self.retry() {
             return it;
         }
-        if self.trials.len() >= STEPS {
-            return hindered(Hindered::Undecided { level: self.trials.last().expect("sixty").level });
+        if self.trials.len() >= STEPS_MAX {
+            return end_hindered(SearchStopReason::Undecided {
+                level: self.trials.last().expect("sixty").level,
+            });
         }
-        let held = |it: &&Trial| it.held == Some(true);
+        let held = |it: &&TrackedTrial| it.held == Some(true);
         let best = self.trials.iter().filter(held).map(|it| it.level).fold(0.0, f64::max);
         if !self.trials.iter().any(|it| it.held == Some(false)) {
-            return self.upwards(best);
+            return self.ramp_up(best);
         }
-        if best == 0.0 { self.downwards() } else { self.narrow(best) }
+        if best == 0.0 { self.ramp_down() } else { self.narrow(best) }
     }
 
     /// What was hindered is tried again, or ends the search.
-    fn again(&self) -> Option<Course> {
+    fn retry(&self) -> Option<NextAction> {
         let last = self.trials.last()?;
         let why = last.hindered.clone()?;
         let in_a_row = self.trials.iter().rev().take_while(|it| it.hindered.is_some()).count();
         let here = self.trials.iter().filter(|it| it.level == last.level && it.hindered.is_some()).count();
-        if matches!(why, Hindered::Failed { .. }) {
-            let again = Course::Measure { level: last.level, stage: last.stage };
-            return Some(if in_a_row < TRIES_FAILED { again } else { hindered(why) });
+        if matches!(why, SearchStopReason::Failed { .. }) {
+            let again = NextAction::Measure { level: last.level, stage: last.stage };
+            return Some(if in_a_row < FAILED_TRIES_MAX { again } else { end_hindered(why) });
         }
-        if here < TRIES {
-            return Some(Course::Measure { level: last.level, stage: last.stage });
+        if here < TRIES_MAX {
+            return Some(NextAction::Measure { level: last.level, stage: last.stage });
         }
         None
     }
 
     /// The lowest level that was hindered too often, and why: nothing is known of it and beyond.
-    fn ceiling(&self) -> Option<(f64, Hindered)> {
-        let of = |it: &Trial| match &it.hindered {
-            Some(Hindered::Failed { .. }) | None => None,
+    fn ceiling(&self) -> Option<(f64, SearchStopReason)> {
+        let of = |it: &TrackedTrial| match &it.hindered {
+            Some(SearchStopReason::Failed { .. }) | None => None,
             Some(why) => {
-                let here = |other: &&Trial| other.level == it.level && other.hindered.is_some();
+                let here = |other: &&TrackedTrial| other.level == it.level && other.hindered.is_some();
                 let answered =
                     self.trials.iter().any(|other| other.level == it.level && other.held.is_some());
-                let often = self.trials.iter().filter(here).count() >= TRIES;
+                let often = self.trials.iter().filter(here).count() >= TRIES_MAX;
                 (often && !answered).then(|| (it.level, why.clone()))
             }
         };
@@ -238,58 +245,60 @@ impl<'a> Track<'a> {
     }
 
     /// Nothing was too much yet.
-    fn upwards(&self, best: f64) -> Course {
-        let (max, stage) = (self.max, Stage::Ramp);
+    fn ramp_up(&self, best: f64) -> NextAction {
+        let (max, stage) = (self.max, StepPurpose::Ramp);
         if let Some((ceiling, why)) = self.ceiling() {
             if best == 0.0 || ceiling / best < 1.0 + max.precision {
-                return hindered(why);
+                return end_hindered(why);
             }
-            let between = self.whole((best * ceiling).sqrt());
+            let between = self.rounded_level((best * ceiling).sqrt());
             let tried = between <= best || between >= ceiling;
             return if tried {
-                hindered(why)
+                end_hindered(why)
             } else {
-                Course::Measure { level: between, stage: Stage::Narrow }
+                NextAction::Measure { level: between, stage: StepPurpose::Narrow }
             };
         }
-        let most = max.most.unwrap_or(f64::INFINITY);
+        let most = max.limit.unwrap_or(f64::INFINITY);
         if best == 0.0 {
-            return Course::Measure { level: self.whole(self.start.min(most)), stage };
+            return NextAction::Measure { level: self.rounded_level(self.start.min(most)), stage };
         }
         if best >= most {
-            return self.confirm(most, Some(Hindered::Most { level: most }));
+            return self.confirm(most, Some(SearchStopReason::MaxLevelHeld { level: most }));
         }
-        if max.scale == Scale::Clients {
-            if let Some(peak) = self.flat() {
+        if max.scale == LoadScale::Clients {
+            if let Some(peak) = self.saturation_clients() {
                 return self.confirm(peak, None);
             }
-            let level = self.whole(best * FACTOR_OF_CLIENTS).max(best + 1.0).min(most);
-            return Course::Measure { level, stage };
+            let level = self.rounded_level(best * FACTOR_OF_CLIENTS).max(best + 1.0).min(most);
+            return NextAction::Measure { level, stage };
         }
-        let rises = self.trials.iter().filter(|it| it.held == Some(true) && it.stage == Stage::Ramp).count();
+        let rises =
+            self.trials.iter().filter(|it| it.held == Some(true) && it.stage == StepPurpose::Ramp).count();
         let factor = FACTORS[(rises.max(1) - 1).min(FACTORS.len() - 1)];
-        Course::Measure { level: (best * factor).min(most), stage }
+        NextAction::Measure { level: (best * factor).min(most), stage }
     }
 
     /// A level that holds, measured once more for long; nothing is known to be too much.
-    fn confirm(&self, level: f64, beyond: Option<Hindered>) -> Course {
-        let held = |it: &Trial| it.stage == Stage::Hold && it.level == level && it.held == Some(true);
+    fn confirm(&self, level: f64, beyond: Option<SearchStopReason>) -> NextAction {
+        let held =
+            |it: &TrackedTrial| it.stage == StepPurpose::Hold && it.level == level && it.held == Some(true);
         if self.trials.iter().any(held) {
-            return Course::End(End::Held { level, beyond });
+            return NextAction::End(SearchEnd::Held { level, beyond });
         }
-        Course::Measure { level, stage: Stage::Hold }
+        NextAction::Measure { level, stage: StepPurpose::Hold }
     }
 
     /// Clients from which on more of them bring no more, once that is seen.
-    fn flat(&self) -> Option<f64> {
+    fn saturation_clients(&self) -> Option<f64> {
         let mut points: Vec<(f64, f64)> = self
             .trials
             .iter()
-            .filter(|it| it.held == Some(true) && it.stage == Stage::Ramp)
+            .filter(|it| it.held == Some(true) && it.stage == StepPurpose::Ramp)
             .map(|it| (it.level, it.delivered))
             .collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (before, last) = points.split_at_checked(points.len().checked_sub(FLAT)?)?;
+        let (before, last) = points.split_at_checked(points.len().checked_sub(FLAT_STEPS)?)?;
         let best = before.iter().map(|it| it.1).reduce(f64::max)?;
         let rose = last.iter().any(|it| it.1 > best * (1.0 + GAIN));
         let enough = points.iter().map(|it| it.1).fold(0.0, f64::max) * (1.0 - GAIN);
@@ -297,44 +306,47 @@ impl<'a> Track<'a> {
     }
 
     /// Nothing held yet.
-    fn downwards(&self) -> Course {
+    fn ramp_down(&self) -> NextAction {
         let last =
             self.trials.iter().rev().find(|it| it.held == Some(false)).expect("something was too much");
         let down = self.trials.iter().filter(|it| it.held == Some(false)).count();
-        let one = self.max.scale == Scale::Clients && last.level <= 1.0;
-        let level = self.whole((last.delivered * 0.95).clamp(last.level / 3.0, last.level * 0.9));
-        let little = level * self.max.window.as_secs_f64() < FEWEST_ARRIVALS && self.max.scale == Scale::Rate;
-        if one || down >= DOWN || little {
-            return hindered(Hindered::Least { level: last.level });
+        let one = self.max.scale == LoadScale::Clients && last.level <= 1.0;
+        let level = self.rounded_level((last.delivered * 0.95).clamp(last.level / 3.0, last.level * 0.9));
+        let little =
+            level * self.max.window.as_secs_f64() < FEWEST_ARRIVALS && self.max.scale == LoadScale::Rate;
+        if one || down >= DOWNWARD_STEPS_MAX || little {
+            return end_hindered(SearchStopReason::MinLevelFailed { level: last.level });
         }
         if let Some((_, why)) = self.ceiling().filter(|it| it.0 <= level) {
-            return hindered(why);
+            return end_hindered(why);
         }
-        Course::Measure { level, stage: Stage::Ramp }
+        NextAction::Measure { level, stage: StepPurpose::Ramp }
     }
 
     /// Between what held and what did not.
-    fn narrow(&self, best: f64) -> Course {
+    fn narrow(&self, best: f64) -> NextAction {
         let belief = self.belief().expect("something was too much");
         let (low, high) = belief.interval();
         let precision = self.max.precision;
         let ceiling = self.ceiling();
-        let votes: Vec<&Trial> = self.trials.iter().filter(|it| it.held.is_some()).collect();
-        let narrowing = votes.iter().filter(|it| !matches!(it.stage, Stage::Ramp | Stage::Rest)).count();
-        let sure = (high / low).ln() / 2.0 <= SURE * (1.0 + precision).ln();
-        let close = self.max.scale == Scale::Clients && self.whole(high) - self.whole(low) <= 1.0;
-        if !(sure || close) && narrowing < self.votes() {
-            let (refused, rested) = self.refused(best);
+        let votes: Vec<&TrackedTrial> = self.trials.iter().filter(|it| it.held.is_some()).collect();
+        let narrowing =
+            votes.iter().filter(|it| !matches!(it.stage, StepPurpose::Ramp | StepPurpose::Rest)).count();
+        let sure = (high / low).ln() / 2.0 <= SURE_WIDTH * (1.0 + precision).ln();
+        let close =
+            self.max.scale == LoadScale::Clients && self.rounded_level(high) - self.rounded_level(low) <= 1.0;
+        if !(sure || close) && narrowing < self.votes_max() {
+            let (refused, rested) = self.overloads_in_a_row(best);
             if refused >= 2 {
-                return Course::Rest { level: self.whole(best * REST.powi(refused as i32 - 1)) };
+                return NextAction::Rest { level: self.rounded_level(best * REST.powi(refused as i32 - 1)) };
             }
             // After a level that was too much a lower one, after one that held a higher one.
             let wanted = belief.quantile(if refused == 1 || rested { 0.4 } else { 0.6 });
-            let level = self.whole(wanted.min(self.max.most.unwrap_or(f64::INFINITY)));
+            let level = self.rounded_level(wanted.min(self.max.limit.unwrap_or(f64::INFINITY)));
             return match ceiling {
                 Some((it, why)) if level >= it => {
-                    let between = self.whole((best.min(it) * it).sqrt());
-                    if it / best < 1.0 + precision { hindered(why) } else { narrow(between) }
+                    let between = self.rounded_level((best.min(it) * it).sqrt());
+                    if it / best < 1.0 + precision { end_hindered(why) } else { narrow(between) }
                 }
                 _ => narrow(level),
             };
@@ -342,22 +354,22 @@ impl<'a> Track<'a> {
         if let Some((it, why)) = ceiling
             && it <= high
         {
-            return hindered(why);
+            return end_hindered(why);
         }
-        self.settle(&belief, narrowing)
+        self.confirm_edge(&belief, narrowing)
     }
 
     /// The edge is known: a level that holds for long is looked for below it.
-    fn settle(&self, belief: &Belief, narrowing: usize) -> Course {
+    fn confirm_edge(&self, belief: &EdgeDistribution, narrowing: usize) -> NextAction {
         let precision = self.max.precision;
-        let holds: Vec<&Trial> =
-            self.trials.iter().filter(|it| it.stage == Stage::Hold && it.held.is_some()).collect();
+        let holds: Vec<&TrackedTrial> =
+            self.trials.iter().filter(|it| it.stage == StepPurpose::Hold && it.held.is_some()).collect();
         let middle = belief.quantile(0.5);
-        let below = belief.safe(SAFE).max(middle * (1.0 - BELOW * precision)).min(middle);
+        let below = belief.safe_level(SAFE_PROBABILITY).max(middle * (1.0 - BELOW * precision)).min(middle);
         let mut levels: Vec<f64> = holds.iter().map(|it| it.level).collect();
         levels.dedup();
         let Some(level) = levels.last().copied() else {
-            return Course::Measure { level: self.settled(below), stage: Stage::Hold };
+            return NextAction::Measure { level: self.settled_level(below), stage: StepPurpose::Hold };
         };
         let here = || holds.iter().filter(|it| it.level == level);
         let states = self.states(level);
@@ -365,62 +377,62 @@ impl<'a> Track<'a> {
         let held = here().filter(|it| it.held == Some(true)).count();
         let failed = here().count() - held - slowly;
         // So many have to hold, and so many may fail before any has held.
-        let doubted = self.wavers() || narrowing >= self.votes();
+        let doubted = self.is_contradictory() || narrowing >= self.votes_max();
         let (needed, allowed) = if doubted { (2, 1) } else { (1, 0) };
-        let again = Course::Measure { level, stage: Stage::Hold };
+        let again = NextAction::Measure { level, stage: StepPurpose::Hold };
         let slower = states.delivers.filter(|it| slowly > 0 && states.are_two() && *it < level);
         if slower.is_none() && failed <= allowed.max(held) {
             let enough = held >= needed && held >= 2 * failed;
             return if enough && states.is_one() {
-                Course::End(End::Held { level, beyond: None })
+                NextAction::End(SearchEnd::Held { level, beyond: None })
             } else {
                 again
             };
         }
-        if levels.len() >= HOLDS {
-            return hindered(Hindered::Undecided { level: middle });
+        if levels.len() >= HOLDS_MAX {
+            return end_hindered(SearchStopReason::Undecided { level: middle });
         }
         // On a fresh state it was slow as well: that is what it always holds.
         let below = slower.unwrap_or(below);
         let lowest = levels.iter().copied().fold(f64::INFINITY, f64::min);
         let lower = below.min(lowest * (1.0 - DOWNWARDS * precision));
-        Course::Measure { level: self.settled(lower), stage: Stage::Hold }
+        NextAction::Measure { level: self.settled_level(lower), stage: StepPurpose::Hold }
     }
 
     /// Whether it is an objective, such as one on a tail of response times, that levels break.
-    fn of_tail(&self) -> bool {
-        self.trials.iter().any(|it| matches!(it.broke, Some(Broke::Objective { .. })))
+    fn has_tail_objective(&self) -> bool {
+        self.trials.iter().any(|it| matches!(it.broke, Some(OverloadReason::Objective { .. })))
     }
 
-    fn votes(&self) -> usize {
-        if self.of_tail() { VOTES_OF_TAIL } else { VOTES }
+    fn votes_max(&self) -> usize {
+        if self.has_tail_objective() { VOTES_OF_TAIL } else { VOTES_MAX }
     }
 
-    fn settled(&self, level: f64) -> f64 {
-        let level = level.min(self.max.most.unwrap_or(f64::INFINITY));
-        if self.max.scale == Scale::Clients { level.floor().max(1.0) } else { level }
+    fn settled_level(&self, level: f64) -> f64 {
+        let level = level.min(self.max.limit.unwrap_or(f64::INFINITY));
+        if self.max.scale == LoadScale::Clients { level.floor().max(1.0) } else { level }
     }
 
     /// Whether a trial that was too much delivered clearly less than `level`.
-    fn is_slow(&self, it: &Trial, level: f64) -> bool {
+    fn is_slow(&self, it: &TrackedTrial, level: f64) -> bool {
         let arrivals = it.level * it.window.as_secs_f64();
-        let rate = self.max.scale == Scale::Rate && it.held == Some(false);
+        let rate = self.max.scale == LoadScale::Rate && it.held == Some(false);
         rate && it.delivered < level * (1.0 - (self.max.precision / 2.0).max(2.5 * (1.2 / arrivals).sqrt()))
     }
 
     /// In which of two states was it, around `level` and above? Trials after one that was too much say it only on a fresh
     /// state: some systems stay slow until they get a rest.
-    fn states(&self, level: f64) -> States {
-        if self.max.scale == Scale::Clients {
+    fn states(&self, level: f64) -> SpeedStates {
+        if self.max.scale == LoadScale::Clients {
             // What they deliver is in another unit than their level.
-            return States { seen: usize::MAX, ..States::default() };
+            return SpeedStates { seen: usize::MAX, ..SpeedStates::default() };
         }
-        let votes: Vec<&Trial> = self.trials.iter().filter(|it| it.held.is_some()).collect();
-        let near = |it: &Trial| (0.98 * level..1.25 * level).contains(&it.level);
-        let mut states = States::default();
+        let votes: Vec<&TrackedTrial> = self.trials.iter().filter(|it| it.held.is_some()).collect();
+        let near = |it: &TrackedTrial| (0.98 * level..1.25 * level).contains(&it.level);
+        let mut states = SpeedStates::default();
         let mut slow = Vec::new();
         for (at, it) in votes.iter().enumerate().filter(|it| near(it.1)) {
-            let rested = it.stage == Stage::Hold || at == 0 || votes[at - 1].held == Some(true);
+            let rested = it.stage == StepPurpose::Hold || at == 0 || votes[at - 1].held == Some(true);
             let is_slow = self.is_slow(it, level);
             states.suspected |= is_slow;
             if rested {
@@ -435,40 +447,41 @@ impl<'a> Track<'a> {
     }
 
     /// How many levels in a row were too much, and whether the last trial was a rest.
-    fn refused(&self, best: f64) -> (usize, bool) {
+    fn overloads_in_a_row(&self, best: f64) -> (usize, bool) {
         let mut last = self.trials.iter().rev().filter(|it| it.held.is_some()).peekable();
         // Runs that were kept before rests had a stage of their own have them as a ramp.
-        let is_rest =
-            |it: &Trial| it.stage == Stage::Rest || it.stage == Stage::Ramp && it.level <= best * REST;
+        let is_rest = |it: &TrackedTrial| {
+            it.stage == StepPurpose::Rest || it.stage == StepPurpose::Ramp && it.level <= best * REST
+        };
         let rested = last.peek().is_some_and(|it| is_rest(it));
         (last.take_while(|it| it.held == Some(false)).count(), rested)
     }
 
     /// A level held above one that did not, farther than the precision.
-    fn wavers(&self) -> bool {
+    fn is_contradictory(&self) -> bool {
         let held = |wanted| self.trials.iter().filter(move |it| it.held == Some(wanted)).map(|it| it.level);
         held(true).any(|yes| held(false).any(|no| yes > no * (1.0 + self.max.precision)))
     }
 
-    fn whole(&self, level: f64) -> f64 {
-        if self.max.scale == Scale::Clients { level.round().max(1.0) } else { level }
+    fn rounded_level(&self, level: f64) -> f64 {
+        if self.max.scale == LoadScale::Clients { level.round().max(1.0) } else { level }
     }
 }
 
-fn hindered(why: Hindered) -> Course {
-    Course::End(End::Hindered(why))
+fn end_hindered(why: SearchStopReason) -> NextAction {
+    NextAction::End(SearchEnd::Hindered(why))
 }
 
-fn narrow(level: f64) -> Course {
-    Course::Measure { level, stage: Stage::Narrow }
+fn narrow(level: f64) -> NextAction {
+    NextAction::Measure { level, stage: StepPurpose::Narrow }
 }
 
 /// What a trial says. Where all clients were busy, the ones that held tell whether it was for want of clients: see
 /// [`CROWDED`].
-fn read(it: &Seen, done: &[Seen]) -> Trial {
-    let trial = |held, broke, hindered| Trial {
+fn read(it: &StepResult, done: &[StepResult]) -> TrackedTrial {
+    let trial = |held, broke, hindered| TrackedTrial {
         level: it.step.level,
-        stage: it.step.stage,
+        stage: it.step.purpose,
         held,
         broke,
         hindered,
@@ -476,22 +489,28 @@ fn read(it: &Seen, done: &[Seen]) -> Trial {
         window: it.step.window,
     };
     match &it.outcome {
-        Held::Yes => trial(Some(true), None, None),
-        Held::No { why } => trial(Some(false), Some(why.clone()), None),
-        Held::Invalid { why: Hindered::ClientCap { clients } } if crowded(it, *clients, done) => {
+        LevelOutcome::Yes => trial(Some(true), None, None),
+        LevelOutcome::No { reason: why } => trial(Some(false), Some(why.clone()), None),
+        LevelOutcome::Invalid { reason: SearchStopReason::ClientCap { clients } }
+            if lacks_clients(it, *clients, done) =>
+        {
             let share = it.delivered.0 / it.step.level;
             // By chance more may have come than was meant to.
-            let behind = share < DELIVERED;
-            let broke = if behind { Broke::Behind { share } } else { Broke::Crowded { clients: *clients } };
+            let behind = share < DELIVERED_SHARE_MIN;
+            let broke = if behind {
+                OverloadReason::FellBehind { share }
+            } else {
+                OverloadReason::ClientsSaturated { clients: *clients }
+            };
             trial(Some(false), Some(broke), None)
         }
-        Held::Invalid { why } => trial(None, None, Some(why.clone())),
+        LevelOutcome::Invalid { reason: why } => trial(None, None, Some(why.clone())),
     }
 }
 
 /// By Little's law a transaction takes clients ÷ delivered when all of them are busy; beside it what it took when it held.
-fn crowded(it: &Seen, clients: u32, done: &[Seen]) -> bool {
-    let held = done.iter().filter(|it| it.outcome == Held::Yes).filter_map(|it| it.mean);
+fn lacks_clients(it: &StepResult, clients: u32, done: &[StepResult]) -> bool {
+    let held = done.iter().filter(|it| it.outcome == LevelOutcome::Yes).filter_map(|it| it.mean);
     let Some(least) = held.map(Nanos::as_secs_f64).reduce(f64::min) else { return false };
-    it.delivered.0 > 0.0 && f64::from(clients) / it.delivered.0 >= CROWDED * least
+    it.delivered.0 > 0.0 && f64::from(clients) / it.delivered.0 >= CROWDED_RATIO * least
 }

@@ -51,11 +51,11 @@ const NATURAL: [(&str, Law); 12] = [
 ];
 
 /// 60 seconds of `rate` answers each.
-fn course(seed: u64, rate: u64, size: &dyn Fn(&mut Rng, u64) -> u64) -> SizeCourse {
+fn course(seed: u64, rate: u64, size: &dyn Fn(&mut Rng, u64) -> u64) -> SizeSeries {
     let mut rng = Rng(seed);
-    let mut all = SizeCourses::default();
+    let mut all = SizeSeriesSet::default();
     for second in 0..60 {
-        let mut sizes = AnswerSizes::of((0, 0));
+        let mut sizes = AnswerSizes::new((0, 0));
         (0..rate).for_each(|_| sizes.sizes.record(size(&mut rng, second)));
         all.second(second as usize, &Second { answers: vec![sizes], ..Second::default() });
     }
@@ -63,7 +63,7 @@ fn course(seed: u64, rate: u64, size: &dyn Fn(&mut Rng, u64) -> u64) -> SizeCour
 }
 
 #[test]
-fn natural_variation_is_not_reported() {
+fn does_not_report_natural_variation() {
     let seeds: u64 = std::env::var("PGDYNO_SIZE_SEEDS").map_or(25, |it| it.parse().expect("a whole number"));
     let (mut trials, mut alarms) = (0, Vec::new());
     for (name, size) in NATURAL {
@@ -72,7 +72,11 @@ fn natural_variation_is_not_reported() {
                 let it = course(seed, rate, &|rng, _| size(rng));
                 let other = course(seed + 1_000_000, rate, &|rng, _| size(rng));
                 trials += 1;
-                let found = (it.fall(), populations(&it.total()), collapsed(&it.total(), &other.total()));
+                let found = (
+                    it.find_fall(),
+                    populations(&it.total()),
+                    is_mostly_smaller(&it.total(), &other.total()),
+                );
                 if found != (None, None, false) {
                     alarms.push(format!("{name}, seed {seed}, {rate}/s: {found:?}"));
                 }
@@ -84,7 +88,7 @@ fn natural_variation_is_not_reported() {
 }
 
 #[test]
-fn pages_of_an_outage_are_found() {
+fn finds_error_pages_of_an_outage() {
     for (name, size) in NATURAL.into_iter().filter(|it| it.0 != "empty" && !it.0.contains("nothing")) {
         for seed in 0..5 {
             // A log-in page of 300 bytes, or less than what is usual, instead of all answers of the second half.
@@ -92,7 +96,7 @@ fn pages_of_an_outage_are_found() {
                 let usual = size(rng).saturating_mul(20).saturating_add(10_000);
                 if second < 30 { usual } else { 300 }
             });
-            let fall = fallen.fall().unwrap_or_else(|| panic!("{name}, seed {seed}"));
+            let fall = fallen.find_fall().unwrap_or_else(|| panic!("{name}, seed {seed}"));
             assert_eq!((fall.second, fall.share), (30, 0.5), "{name}");
             assert!((300..320).contains(&fall.after) && fall.before > 10_000, "{name} {fall:?}");
         }
@@ -100,7 +104,7 @@ fn pages_of_an_outage_are_found() {
 }
 
 #[test]
-fn two_populations_are_found() {
+fn finds_two_populations() {
     let check = |rate: u64, size: &dyn Fn(&mut Rng) -> u64, expected: Option<(u64, u64)>| {
         for seed in 0..10 {
             let found = populations(&course(seed, rate, &|rng, _| size(rng)).total());
@@ -125,16 +129,16 @@ fn two_populations_are_found() {
 }
 
 #[test]
-fn long_trials_are_kept_in_few_stretches() {
-    let mut all = SizeCourses::default();
+fn long_trials_have_few_stretches() {
+    let mut all = SizeSeriesSet::default();
     for second in 0..10_000_u64 {
-        let mut sizes = AnswerSizes::of((1, 2));
+        let mut sizes = AnswerSizes::new((1, 2));
         sizes.sizes.record(if second < 5_000 { 40_000 } else { 1_000 });
         all.second(second as usize, &Second { answers: vec![sizes], ..Second::default() });
     }
     let it = all.finish().remove(0);
     assert!(it.stretches.len() <= STRETCHES_MAX);
     assert_eq!(it.total().count(), 10_000);
-    let fall = it.fall().expect("it fell");
+    let fall = it.find_fall().expect("it fell");
     assert!((4_900..=5_120).contains(&fall.second), "{fall:?}");
 }

@@ -10,8 +10,8 @@ mod planted;
 pub use course::trend;
 
 use crate::finding::samples;
-use model::search::{Endurance, Held, Stage, Trend, Trended};
-use model::{Gathered, Nanos, Sample, Second};
+use model::search::{LevelOutcome, SoakResult, StepPurpose, Trend, TrendMetric};
+use model::{HistogramSum, Nanos, Sample, Second};
 
 /// Resident memory: what a node asked for, without the page cache.
 const PROCESS_MEMORY: &str = "process_memory";
@@ -32,20 +32,20 @@ const SECOND: Nanos = Nanos::from_secs(1);
 
 /// A long trial, second by second.
 #[derive(Debug)]
-pub struct Soaking {
+pub struct SoakCollector {
     stretch: Nanos,
     lasting: Nanos,
-    load: Load,
-    lines: Vec<Line>,
+    load: LoadLines,
+    lines: Vec<SampledLine>,
 }
 
-impl Soaking {
+impl SoakCollector {
     /// `lasting`: the window.
-    pub fn new(lasting: Nanos) -> Soaking {
+    pub fn new(lasting: Nanos) -> SoakCollector {
         // Whole seconds, which is what they are asked for in.
         let seconds = lasting.0.div_ceil(STRETCHES * SECOND.0).max(1);
         let stretch = Nanos::from_secs(seconds);
-        Soaking { stretch, lasting, load: Load::new(), lines: Vec::new() }
+        SoakCollector { stretch, lasting, load: LoadLines::new(), lines: Vec::new() }
     }
 
     /// In the order of time.
@@ -63,9 +63,9 @@ impl Soaking {
         let within = |it: &&Sample| it.at > Nanos::ZERO && it.at <= self.lasting;
         for it in all.iter().filter(within) {
             let Some(place) = SERIES.iter().position(|series| it.series == *series) else { continue };
-            let known = self.lines.iter().position(|line| line.is(place, it));
+            let known = self.lines.iter().position(|line| line.matches(place, it));
             let known = known.unwrap_or_else(|| {
-                self.lines.push(Line::new(place, it));
+                self.lines.push(SampledLine::new(place, it));
                 self.lines.len() - 1
             });
             self.lines[known].push(it.at, it.value, self.stretch);
@@ -75,9 +75,12 @@ impl Soaking {
     /// What each of them did: response times and throughput first, then nodes and tables as they were first seen.
     pub fn trends(mut self) -> Vec<Trend> {
         self.load.close(self.stretch);
-        let Load { median, p99, rate, .. } = self.load;
-        let load =
-            [(Trended::Median, median.points), (Trended::P99, p99.points), (Trended::Throughput, rate)];
+        let LoadLines { median, p99, rate, .. } = self.load;
+        let load = [
+            (TrendMetric::Median, median.points),
+            (TrendMetric::P99, p99.points),
+            (TrendMetric::Throughput, rate),
+        ];
         let has_own = |node: &str| {
             let own = self.lines.iter().filter(|it| SERIES[it.series] == PROCESS_MEMORY);
             own.clone().any(|it| it.node == node)
@@ -96,15 +99,15 @@ impl Soaking {
 /// A level that was held; `maximum` in the unit of the level.
 pub fn endurance(
     cell: usize,
-    stage: Stage,
+    stage: StepPurpose,
     level: f64,
     maximum: Option<f64>,
     lasting: Nanos,
-    outcome: Held,
+    outcome: LevelOutcome,
     trends: Vec<Trend>,
-) -> Endurance {
+) -> SoakResult {
     let of_maximum = maximum.filter(|it| *it > 0.0).map(|it| level / it);
-    Endurance { cell, stage, level, of_maximum, lasting, outcome, trends }
+    SoakResult { cell, purpose: stage, level, of_maximum, duration: lasting, outcome, trends }
 }
 
 /// Hours since the window began, of the middle of a stretch.
@@ -113,32 +116,32 @@ fn hours(number: u64, stretch: Nanos) -> f64 {
 }
 
 #[derive(Debug)]
-struct Load {
+struct LoadLines {
     /// The stretch that is open.
     number: u64,
     ended: u64,
     seconds: f64,
     /// Hours and transactions per second.
     rate: Vec<(f64, f64)>,
-    median: Tail,
-    p99: Tail,
+    median: QuantileLine,
+    p99: QuantileLine,
 }
 
 /// A quantile of response times over stretches that are long enough to have it: of few transactions, several together.
 #[derive(Debug)]
-struct Tail {
+struct QuantileLine {
     q: f64,
-    gathered: Gathered,
+    gathered: HistogramSum,
     /// Hours since the window began, of the first of those stretches.
     from: Option<f64>,
     /// Hours and seconds.
     points: Vec<(f64, f64)>,
 }
 
-impl Load {
-    fn new() -> Load {
-        let (median, p99) = (Tail::new(0.5), Tail::new(0.99));
-        Load { number: 0, ended: 0, seconds: 0.0, rate: Vec::new(), median, p99 }
+impl LoadLines {
+    fn new() -> LoadLines {
+        let (median, p99) = (QuantileLine::new(0.5), QuantileLine::new(0.99));
+        LoadLines { number: 0, ended: 0, seconds: 0.0, rate: Vec::new(), median, p99 }
     }
 
     fn push(&mut self, it: &Second) {
@@ -162,9 +165,9 @@ impl Load {
     }
 }
 
-impl Tail {
-    fn new(q: f64) -> Tail {
-        Tail { q, gathered: Gathered::new(), from: None, points: Vec::new() }
+impl QuantileLine {
+    fn new(q: f64) -> QuantileLine {
+        QuantileLine { q, gathered: HistogramSum::new(), from: None, points: Vec::new() }
     }
 
     fn close(&mut self, at: f64) {
@@ -178,8 +181,8 @@ impl Tail {
 
 /// What was sampled of one thing.
 #[derive(Debug)]
-struct Line {
-    what: Trended,
+struct SampledLine {
+    what: TrendMetric,
     /// Index into [`SERIES`].
     series: usize,
     node: String,
@@ -193,18 +196,18 @@ struct Line {
     points: Vec<(f64, f64)>,
 }
 
-impl Line {
-    fn new(series: usize, it: &Sample) -> Line {
+impl SampledLine {
+    fn new(series: usize, it: &Sample) -> SampledLine {
         let (node, label) = (it.node.to_string(), it.label.to_string());
         let of_table = SERIES[series] == DEAD_ROWS;
         let what = match SERIES[series] {
-            DEAD_ROWS => Trended::DeadRows { table: label.clone() },
-            samples::PG_USED => Trended::Connections { node: node.clone() },
-            DATABASE_SIZE => Trended::Size { table: String::new() },
-            FILES => Trended::Files { node: node.clone() },
-            _ => Trended::Memory { node: node.clone() },
+            DEAD_ROWS => TrendMetric::DeadRows { table: label.clone() },
+            samples::PG_USED => TrendMetric::Connections { node: node.clone() },
+            DATABASE_SIZE => TrendMetric::Size { table: String::new() },
+            FILES => TrendMetric::Files { node: node.clone() },
+            _ => TrendMetric::Memory { node: node.clone() },
         };
-        Line {
+        SampledLine {
             what,
             series,
             node,
@@ -216,7 +219,7 @@ impl Line {
         }
     }
 
-    fn is(&self, series: usize, it: &Sample) -> bool {
+    fn matches(&self, series: usize, it: &Sample) -> bool {
         self.series == series && self.node == it.node && self.label.as_ref().is_none_or(|of| *of == it.label)
     }
 

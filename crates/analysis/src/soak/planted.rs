@@ -1,39 +1,39 @@
 //! Twenty soaks with a leak or a drift, twenty without: invented, of 120 stretches in two hours.
 
 use super::trend;
-use crate::strategy::Chance;
-use model::search::{Course, Trended};
+use crate::strategy::SplitMix64;
+use model::search::{TrendMetric, TrendVerdict};
 use std::f64::consts::TAU;
 
 /// What it is, its shape over the trial (0..=1) in its unit, and the deviation of its noise, alike by so much from stretch
 /// to stretch.
-struct Planted {
+struct PlantedTrend {
     name: &'static str,
-    what: Trended,
+    what: TrendMetric,
     shape: fn(f64) -> f64,
     noise: (f64, f64),
 }
 
 const MIB: f64 = 1_048_576.0;
 
-fn memory() -> Trended {
-    Trended::Memory { node: "service".to_owned() }
+fn memory() -> TrendMetric {
+    TrendMetric::Memory { node: "service".to_owned() }
 }
 
-fn connections() -> Trended {
-    Trended::Connections { node: "postgres".to_owned() }
+fn connections() -> TrendMetric {
+    TrendMetric::Connections { node: "postgres".to_owned() }
 }
 
-fn dead() -> Trended {
-    Trended::DeadRows { table: String::new() }
+fn dead() -> TrendMetric {
+    TrendMetric::DeadRows { table: String::new() }
 }
 
-fn files() -> Trended {
-    Trended::Files { node: "service".to_owned() }
+fn files() -> TrendMetric {
+    TrendMetric::Files { node: "service".to_owned() }
 }
 
-fn size() -> Trended {
-    Trended::Size { table: String::new() }
+fn size() -> TrendMetric {
+    TrendMetric::Size { table: String::new() }
 }
 
 /// From 0 to 1, so often.
@@ -46,11 +46,11 @@ fn filling(t: f64, tau: f64) -> f64 {
     1.0 - (-t / tau).exp()
 }
 
-fn one(name: &'static str, what: Trended, shape: fn(f64) -> f64, noise: (f64, f64)) -> Planted {
-    Planted { name, what, shape, noise }
+fn one(name: &'static str, what: TrendMetric, shape: fn(f64) -> f64, noise: (f64, f64)) -> PlantedTrend {
+    PlantedTrend { name, what, shape, noise }
 }
 
-fn with() -> Vec<Planted> {
+fn leaking() -> Vec<PlantedTrend> {
     vec![
         one("memory, slowly", memory(), |t| (200.0 + 20.0 * t) * MIB, (2.0 * MIB, 0.0)),
         one("memory, fast", memory(), |t| (200.0 + 400.0 * t) * MIB, (20.0 * MIB, 0.3)),
@@ -98,14 +98,14 @@ fn with() -> Vec<Planted> {
             (0.0, 0.0),
         ),
         one("open files", files(), |t| (60.0 + 500.0 * t).floor(), (5.0, 0.0)),
-        one("the median creeps", Trended::Median, |t| 0.004 + 0.002 * t, (0.000_15, 0.2)),
-        one("p99 doubles", Trended::P99, |t| 0.020 + 0.020 * t, (0.002, 0.3)),
-        one("p99 falls", Trended::P99, |t| 0.050 - 0.020 * t, (0.002, 0.0)),
-        one("throughput sinks", Trended::Throughput, |t| 650.0 - 60.0 * t, (5.0, 0.3)),
+        one("the median creeps", TrendMetric::Median, |t| 0.004 + 0.002 * t, (0.000_15, 0.2)),
+        one("p99 doubles", TrendMetric::P99, |t| 0.020 + 0.020 * t, (0.002, 0.3)),
+        one("p99 falls", TrendMetric::P99, |t| 0.050 - 0.020 * t, (0.002, 0.0)),
+        one("throughput sinks", TrendMetric::Throughput, |t| 650.0 - 60.0 * t, (5.0, 0.3)),
     ]
 }
 
-fn without() -> Vec<Planted> {
+fn steady() -> Vec<PlantedTrend> {
     vec![
         one("memory at rest", memory(), |_| 200.0 * MIB, (2.0 * MIB, 0.0)),
         one("files, opened and closed", files(), |t| 60.0 + 40.0 * saw(t, 19.0), (5.0, 0.6)),
@@ -158,20 +158,25 @@ fn without() -> Vec<Planted> {
             (0.0, 0.0),
         ),
         one("connections that come and go", connections(), |_| 40.0, (3.0, 0.4)),
-        one("a day of response times", Trended::P99, |t| 0.020 + 0.006 * (TAU * t).sin(), (0.001, 0.0)),
-        one("a day and a half", Trended::Median, |t| 0.004 + 0.001 * (1.5 * TAU * t).cos(), (0.000_1, 0.2)),
+        one("a day of response times", TrendMetric::P99, |t| 0.020 + 0.006 * (TAU * t).sin(), (0.001, 0.0)),
+        one(
+            "a day and a half",
+            TrendMetric::Median,
+            |t| 0.004 + 0.001 * (1.5 * TAU * t).cos(),
+            (0.000_1, 0.2),
+        ),
         one(
             "p99 with checkpoints",
-            Trended::P99,
+            TrendMetric::P99,
             |t| if saw(t, 24.0) < 0.15 { 0.1 } else { 0.02 },
             (0.002, 0.0),
         ),
-        one("throughput as offered", Trended::Throughput, |_| 650.0, (4.0, 0.0)),
+        one("throughput as offered", TrendMetric::Throughput, |_| 650.0, (4.0, 0.0)),
     ]
 }
 
-fn course(it: &Planted, seed: u64) -> Course {
-    let mut chance = Chance(seed);
+fn verdict(it: &PlantedTrend, seed: u64) -> TrendVerdict {
+    let mut chance = SplitMix64(seed);
     let (deviation, phi) = it.noise;
     let mut noise = chance.normal();
     let one = |n: usize| {
@@ -179,41 +184,47 @@ fn course(it: &Planted, seed: u64) -> Course {
         let t = (n as f64 + 0.5) / 120.0;
         let value = (it.shape)(t) + deviation * noise;
         // Connections and files are whole.
-        let whole = matches!(it.what, Trended::Connections { .. } | Trended::Files { .. });
+        let whole = matches!(it.what, TrendMetric::Connections { .. } | TrendMetric::Files { .. });
         (2.0 * t, if whole { value.round() } else { value })
     };
-    trend(it.what.clone(), &(0..120).map(one).collect::<Vec<_>>()).course
+    trend(it.what.clone(), &(0..120).map(one).collect::<Vec<_>>()).verdict
 }
 
 /// How often each is told to leak or drift.
-fn told(planted: &[Planted], seeds: u64) -> Vec<(&'static str, u64)> {
-    let moves = |it: &Planted, seed| matches!(course(it, seed), Course::Leak | Course::Drift);
+fn reported_counts(planted: &[PlantedTrend], seeds: u64) -> Vec<(&'static str, u64)> {
+    let moves =
+        |it: &PlantedTrend, seed| matches!(verdict(it, seed), TrendVerdict::Leak | TrendVerdict::Drift);
     planted.iter().map(|it| (it.name, (0..seeds).filter(|seed| moves(it, *seed)).count() as u64)).collect()
 }
 
 #[test]
-fn twenty_with_and_twenty_without() {
-    for (planted, expected) in [(with(), 5), (without(), 0)] {
+fn finds_planted_leaks_and_no_others() {
+    for (planted, expected) in [(leaking(), 5), (steady(), 0)] {
         assert_eq!(planted.len(), 20);
-        for (name, count) in told(&planted, 5) {
+        for (name, count) in reported_counts(&planted, 5) {
             assert_eq!(count, expected, "{name}: seeds 0..5");
         }
     }
 }
 
 #[test]
-fn what_is_held_leaks_and_the_rest_drifts() {
-    for it in with() {
-        let held = !matches!(it.what, Trended::Median | Trended::P99 | Trended::Throughput);
-        assert_eq!(course(&it, 1), if held { Course::Leak } else { Course::Drift }, "{}", it.name);
+fn resources_leak_and_other_metrics_drift() {
+    for it in leaking() {
+        let held = !matches!(it.what, TrendMetric::Median | TrendMetric::P99 | TrendMetric::Throughput);
+        assert_eq!(
+            verdict(&it, 1),
+            if held { TrendVerdict::Leak } else { TrendVerdict::Drift },
+            "{}",
+            it.name
+        );
     }
 }
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "minutes without optimisation")]
-fn twenty_with_and_twenty_without_a_hundred_times() {
-    for (planted, expected) in [(with(), 100), (without(), 0)] {
-        let told = told(&planted, 100);
+fn finds_planted_leaks_with_a_hundred_seeds() {
+    for (planted, expected) in [(leaking(), 100), (steady(), 0)] {
+        let told = reported_counts(&planted, 100);
         told.iter().for_each(|(name, count)| println!("{count:3} of 100: {name}"));
         let sum: u64 = told.iter().map(|it| it.1).sum();
         let wrong = sum.abs_diff(20 * expected);

@@ -1,6 +1,6 @@
 use super::*;
-use model::search::Course;
-use model::{Latency, OperationSecond};
+use model::search::TrendVerdict;
+use model::{LatencyHistogram, OperationSecond};
 
 fn sample(at: u64, node: &'static str, series: &'static str, label: &'static str, value: f64) -> Sample {
     Sample { at: Nanos::from_secs(at), node: node.into(), series: series.into(), label: label.into(), value }
@@ -8,21 +8,21 @@ fn sample(at: u64, node: &'static str, series: &'static str, label: &'static str
 
 /// 2,000 transactions, one in fifty of `slow`.
 fn second(at: u64, slow: Nanos) -> Second {
-    let mut response = Latency::new();
+    let mut response = LatencyHistogram::new();
     (0..2000).for_each(|n| response.record(if n % 50 == 0 { slow } else { Nanos::from_millis(2) }));
     let operation = OperationSecond { ok: 2003, late: 3, response: (&response).into(), ..Default::default() };
     let (from, to) = (Nanos::from_secs(at), Nanos::from_secs(at + 1));
     Second { second: at, from, to, operations: vec![operation], ..Second::default() }
 }
 
-fn trends(soaking: Soaking) -> Vec<(Trended, Course, f64, f64)> {
-    soaking.trends().into_iter().map(|it| (it.what, it.course, it.from, it.to)).collect()
+fn trends(soaking: SoakCollector) -> Vec<(TrendMetric, TrendVerdict, f64, f64)> {
+    soaking.trends().into_iter().map(|it| (it.metric, it.verdict, it.from, it.to)).collect()
 }
 
 /// Twenty minutes in stretches of ten seconds: p99, the memory and files of a service and the database grow, all else rests.
 #[test]
-fn a_trial_second_by_second() {
-    let mut soaking = Soaking::new(Nanos::from_secs(1200));
+fn finds_trends_second_by_second() {
+    let mut soaking = SoakCollector::new(Nanos::from_secs(1200));
     for at in 0..1200 {
         soaking.second(&second(at, Nanos::from_micros(20_000 + 10 * at)));
         let grown = at as f64 * 1e6;
@@ -52,21 +52,21 @@ fn a_trial_second_by_second() {
         sample(1300, "postgres", samples::PG_USED, "one", 900.0),
     ]);
     let found = trends(soaking);
-    let memory = |node: &str| Trended::Memory { node: node.to_owned() };
-    let connections = Trended::Connections { node: "postgres".to_owned() };
-    let dead = Trended::DeadRows { table: String::new() };
-    let files = |node: &str| Trended::Files { node: node.to_owned() };
+    let memory = |node: &str| TrendMetric::Memory { node: node.to_owned() };
+    let connections = TrendMetric::Connections { node: "postgres".to_owned() };
+    let dead = TrendMetric::DeadRows { table: String::new() };
+    let files = |node: &str| TrendMetric::Files { node: node.to_owned() };
     let expected = [
-        (Trended::Median, Course::Steady, 0.002, 0.002),
-        (Trended::P99, Course::Drift, 0.0212, 0.0319),
-        (Trended::Throughput, Course::Steady, 2000.0, 2000.0),
-        (memory("service"), Course::Leak, 1.12e9, 2.195e9),
-        (memory("postgres"), Course::Steady, 3e9, 3e9),
-        (connections, Course::Steady, 10.0, 10.0),
-        (dead, Course::Steady, 100.0, 100.0),
-        (Trended::Size { table: String::new() }, Course::Leak, 8.12e8, 9.2e8),
-        (files("service"), Course::Leak, 72.0, 179.0),
-        (files("postgres"), Course::Steady, 400.0, 400.0),
+        (TrendMetric::Median, TrendVerdict::Steady, 0.002, 0.002),
+        (TrendMetric::P99, TrendVerdict::Drift, 0.0212, 0.0319),
+        (TrendMetric::Throughput, TrendVerdict::Steady, 2000.0, 2000.0),
+        (memory("service"), TrendVerdict::Leak, 1.12e9, 2.195e9),
+        (memory("postgres"), TrendVerdict::Steady, 3e9, 3e9),
+        (connections, TrendVerdict::Steady, 10.0, 10.0),
+        (dead, TrendVerdict::Steady, 100.0, 100.0),
+        (TrendMetric::Size { table: String::new() }, TrendVerdict::Leak, 8.12e8, 9.2e8),
+        (files("service"), TrendVerdict::Leak, 72.0, 179.0),
+        (files("postgres"), TrendVerdict::Steady, 400.0, 400.0),
     ];
     assert_eq!(found.len(), expected.len(), "{found:?}");
     for (found, expected) in found.iter().zip(&expected) {
@@ -77,57 +77,66 @@ fn a_trial_second_by_second() {
 }
 
 #[test]
-fn too_short_to_tell() {
-    let mut soaking = Soaking::new(Nanos::from_secs(20));
+fn short_trials_have_no_verdict() {
+    let mut soaking = SoakCollector::new(Nanos::from_secs(20));
     (0..20).for_each(|at| soaking.second(&second(at, Nanos::from_millis(20 + at))));
     let found = trends(soaking);
-    assert_eq!(found.iter().map(|it| it.1).collect::<Vec<_>>(), [Course::Unknown; 3]);
-    assert_eq!(trends(Soaking::new(Nanos::from_secs(20))), []);
+    assert_eq!(found.iter().map(|it| it.1).collect::<Vec<_>>(), [TrendVerdict::Unknown; 3]);
+    assert_eq!(trends(SoakCollector::new(Nanos::from_secs(20))), []);
 }
 
 /// 34 per second for a quarter of an hour, as in document 004's: 272 in a stretch, and a p99 needs a thousand.
 #[test]
-fn few_transactions_have_fewer_and_longer_stretches() {
-    let mut soaking = Soaking::new(Nanos::from_secs(900));
+fn merges_stretches_with_few_transactions() {
+    let mut soaking = SoakCollector::new(Nanos::from_secs(900));
     for at in 0..900 {
-        let mut response = Latency::new();
+        let mut response = LatencyHistogram::new();
         (0..34).for_each(|n| response.record(Nanos::from_micros(2000 + 10 * at + 100 * n)));
         let operations = vec![OperationSecond { ok: 34, response: (&response).into(), ..Default::default() }];
         let (from, to) = (Nanos::from_secs(at), Nanos::from_secs(at + 1));
         soaking.second(&Second { second: at, from, to, operations, ..Second::default() });
     }
     let found = trends(soaking);
-    let kinds: Vec<(&Trended, Course)> = found.iter().map(|it| (&it.0, it.1)).collect();
-    let (median, p99) = ((&Trended::Median, Course::Drift), (&Trended::P99, Course::Drift));
-    assert_eq!(kinds, [median, p99, (&Trended::Throughput, Course::Steady)]);
+    let kinds: Vec<(&TrendMetric, TrendVerdict)> = found.iter().map(|it| (&it.0, it.1)).collect();
+    let (median, p99) =
+        ((&TrendMetric::Median, TrendVerdict::Drift), (&TrendMetric::P99, TrendVerdict::Drift));
+    assert_eq!(kinds, [median, p99, (&TrendMetric::Throughput, TrendVerdict::Steady)]);
 }
 
 /// A stretch of a quantile is the quantile of what was merged: the mean of the seconds' p99 would be 11 ms.
 #[test]
-fn quantiles_are_of_merged_histograms() {
-    let mut soaking = Soaking::new(Nanos::from_secs(1200));
+fn quantiles_come_from_merged_histograms() {
+    let mut soaking = SoakCollector::new(Nanos::from_secs(1200));
     for at in 0..1200 {
         // Every other second is fast throughout.
         soaking.second(&second(at, Nanos::from_millis(if at % 2 == 0 { 20 } else { 2 })));
     }
     let found = trends(soaking);
-    let p99 = found.iter().find(|it| it.0 == Trended::P99).expect("there are samples");
+    let p99 = found.iter().find(|it| it.0 == TrendMetric::P99).expect("there are samples");
     // One in a hundred is slow, and 99 % are not above 2 ms.
     assert!((p99.2 - 0.002).abs() < 1e-5, "{p99:?}");
 }
 
 #[test]
-fn a_share_of_the_maximum() {
+fn reports_the_level_as_a_share_of_the_maximum() {
     for (maximum, share) in [(Some(646.0), Some(34.0 / 646.0)), (None, None), (Some(0.0), None)] {
-        let it = endurance(0, Stage::Soak, 34.0, maximum, Nanos::from_secs(3600), Held::Yes, Vec::new());
+        let it = endurance(
+            0,
+            StepPurpose::Soak,
+            34.0,
+            maximum,
+            Nanos::from_secs(3600),
+            LevelOutcome::Yes,
+            Vec::new(),
+        );
         assert_eq!(it.of_maximum, share);
     }
 }
 
 /// Nothing at first, then more and more quickly: the line begins below.
 #[test]
-fn nothing_is_less_than_nothing() {
+fn start_values_are_not_negative() {
     let points: Vec<(f64, f64)> = (0..40).map(f64::from).map(|at| (at / 40.0, at * at)).collect();
-    let trend = trend(Trended::DeadRows { table: String::new() }, &points);
+    let trend = trend(TrendMetric::DeadRows { table: String::new() }, &points);
     assert!(trend.from == 0.0 && trend.to > 1000.0, "{trend:?}");
 }

@@ -9,13 +9,13 @@ use serde::Deserialize;
 #[serde(untagged)]
 #[schemars(inline)]
 pub enum Find {
-    Word(Found),
-    How(Box<How>),
+    Word(FindMode),
+    How(Box<FindSettings>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Found {
+pub enum FindMode {
     /// Each cell is measured under the load that stands here; as when left out.
     Once,
     /// How much each cell holds within its objectives.
@@ -33,7 +33,7 @@ pub enum Found {
 /// Exactly one of these.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct How {
+pub struct FindSettings {
     /// How much each cell holds within its objectives.
     pub max: Option<Max>,
     /// Whether a level is held for long: a smooth ramp, and a hold.
@@ -92,7 +92,7 @@ pub struct Soak {
     pub share: Option<Share>,
     /// 1h when left out.
     #[serde(rename = "for")]
-    pub lasting: Option<Duration>,
+    pub duration: Option<Duration>,
     /// The search that comes first.
     pub max: Option<Max>,
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 /// Which of several PostgreSQL servers is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum To {
+pub enum ServerTarget {
     Primary,
     Replica,
     /// Whichever.
@@ -28,7 +28,8 @@ pub struct Replicas {
     /// Ours: which replica becomes the primary; `advanced` when left out.
     pub promote: Option<Promote>,
     /// Ours: how long the primary may be silent; 1s when left out.
-    pub patience: Option<Duration>,
+    #[serde(rename = "patience")]
+    pub timeout: Option<Duration>,
     /// Ours: whether the old primary is killed before another is promoted; `true` when left out.
     pub fence: Option<bool>,
     /// Whether the balancer ends the sessions of a server that is no longer what it was; `true` when left out.
@@ -105,7 +106,7 @@ pub struct Fault {
     pub withhold: Option<Word>,
     /// How long it lasts.
     #[serde(rename = "for")]
-    pub lasting: Option<Duration>,
+    pub duration: Option<Duration>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]

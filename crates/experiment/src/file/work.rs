@@ -1,6 +1,6 @@
 //! How are feeds and operations written?
 
-use super::To;
+use super::ServerTarget;
 use crate::datum::Ordered;
 use crate::json::JsonText;
 use crate::unit::{Order, Statuses, Word};
@@ -64,7 +64,7 @@ pub struct Operation {
     #[serde(default)]
     pub set: Ordered<Word>,
     /// Of SQL, where there are replicas: which server it goes to; `primary` when left out.
-    pub to: Option<To>,
+    pub to: Option<ServerTarget>,
     /// Of what writes: a query of one column, the tokens that were written. Each time the operation begins, its variable
     /// `token` is a new one; afterwards each that was acknowledged must be there.
     pub ledger: Option<String>,

@@ -1,9 +1,9 @@
 //! Which rows are asked for?
 
-use super::Maker;
+use super::SetupBuilder;
 use crate::file::{self, DatasetName};
 use crate::mistake::{any_of, quote};
-use model::plan::{Cache, Column, Content, Dataset, Generator, Table};
+use model::plan::{CacheState, Column, ColumnGenerator, Content, Dataset, Table};
 
 const ROWS: u64 = 100_000;
 const BOOKS: u64 = 1_000_000;
@@ -17,7 +17,7 @@ const ZIPF: f64 = 1.1;
 /// A dataset that has a size, and what it is called.
 type Owner = (DatasetName, &'static str);
 
-impl Maker<'_> {
+impl SetupBuilder<'_> {
     pub(super) fn dataset(&mut self, it: file::Dataset, seed: u64) -> Dataset {
         use DatasetName::{Books, Delivery, Pgbench, Profiles, Tickets, Users};
         let of: [(&str, bool, &[Owner]); 4] = [
@@ -38,7 +38,7 @@ impl Maker<'_> {
                 ),
                 None => (format!("`{key}` of a dataset without a name"), format!("add `name: {}`", names[0])),
             };
-            self.tell(&format!("dataset.{key}"), found, instead);
+            self.report(&format!("dataset.{key}"), found, instead);
         }
         if let Some(scale) = it.scale {
             let (fits, instead) = match it.name {
@@ -51,11 +51,11 @@ impl Maker<'_> {
                 ),
             };
             if !fits {
-                self.tell("dataset.scale", format!("a scale of {scale}"), instead);
+                self.report("dataset.scale", format!("a scale of {scale}"), instead);
             }
         }
         if it.name.is_some() && it.tables.is_some() {
-            self.tell("dataset.tables", "tables beside a dataset's name", "leave one of them out");
+            self.report("dataset.tables", "tables beside a dataset's name", "leave one of them out");
         }
         let content = match (it.name, it.tables) {
             (_, Some(tables)) => Content::Declared(self.tables(tables.0)),
@@ -70,7 +70,7 @@ impl Maker<'_> {
             (Some(Pgbench), _) => Content::Pgbench { scale: it.scale.map_or(1, |it| it as u32) },
             (None, None) => {
                 if !of.iter().any(|it| it.1) {
-                    self.tell(
+                    self.report(
                         "dataset",
                         "`dataset` has no `name`",
                         "add `name: …`, `tickets`, `books`, `delivery`, `users`, `profiles` or `pgbench`, or declare `tables`",
@@ -80,16 +80,16 @@ impl Maker<'_> {
             }
         };
         let cache = match it.cache {
-            None | Some(file::Cache::Warm) => Cache::Warm,
-            Some(file::Cache::Cold) => Cache::Cold,
-            Some(file::Cache::AsIs) => Cache::AsIs,
+            None | Some(file::Cache::Warm) => CacheState::Warm,
+            Some(file::Cache::Cold) => CacheState::Cold,
+            Some(file::Cache::AsIs) => CacheState::AsIs,
         };
-        Dataset { seed: it.seed.unwrap_or(seed), content, after: it.after, cache }
+        Dataset { seed: it.seed.unwrap_or(seed), content, post_load: it.after, cache }
     }
 
     fn tables(&mut self, tables: Vec<(String, file::Table)>) -> Vec<Table> {
         if tables.is_empty() {
-            self.tell("dataset.tables", "no tables are declared", "add one, or leave `tables` out");
+            self.report("dataset.tables", "no tables are declared", "add one, or leave `tables` out");
         }
         tables.into_iter().map(|(name, it)| self.table(name, it)).collect()
     }
@@ -98,14 +98,18 @@ impl Maker<'_> {
         let path = format!("dataset.tables.{name}");
         let parts: Vec<&str> = name.split('.').collect();
         if parts.len() > 2 || !parts.iter().all(|it| is_name(it)) {
-            self.tell(
+            self.report(
                 &path,
                 format!("{} is no name of a table", quote(&name)),
                 "write it as `table` or `schema.table`, in letters, digits and _",
             );
         }
         if it.columns.0.is_empty() {
-            self.tell(&format!("{path}.columns"), "a table without columns", "add one, such as `id: serial`");
+            self.report(
+                &format!("{path}.columns"),
+                "a table without columns",
+                "add one, such as `id: serial`",
+            );
         }
         for key in &it.primary_key {
             if it.columns.0.iter().all(|column| column.0 != *key) {
@@ -114,7 +118,7 @@ impl Maker<'_> {
                     Some(name) => format!("write `{name}`"),
                     None => "name columns of this table".to_owned(),
                 };
-                self.tell(
+                self.report(
                     &format!("{path}.primary_key"),
                     format!("the table has no column {}", quote(key)),
                     instead,
@@ -128,7 +132,7 @@ impl Maker<'_> {
     fn column(&mut self, table: &str, name: String, it: file::Column) -> Column {
         let path = format!("{table}.columns.{name}");
         if !is_name(&name) {
-            self.tell(
+            self.report(
                 &path,
                 format!("{} is no name of a column", quote(&name)),
                 "write letters, digits and _",
@@ -138,36 +142,36 @@ impl Maker<'_> {
             file::Column::Plain(generator) => (generator, None, 0.0),
             file::Column::Full(it) => (it.generator, it.sql_type, it.nulls.map_or(0.0, |it| it.0)),
         };
-        Column { name, sql_type, generator: self.generator(&path, generator), nulls }
+        Column { name, sql_type, generator: self.generator(&path, generator), null_fraction: nulls }
     }
 
-    fn generator(&mut self, path: &str, it: file::Generator) -> Generator {
+    fn generator(&mut self, path: &str, it: file::Generator) -> ColumnGenerator {
         use file::Generator as From;
         match it {
-            From::Serial => Generator::Serial,
-            From::RussianName => Generator::RussianName,
-            From::EnglishName => Generator::EnglishName,
+            From::Serial => ColumnGenerator::Serial,
+            From::RussianName => ColumnGenerator::RussianName,
+            From::EnglishName => ColumnGenerator::EnglishName,
             From::Uniform(it) => {
                 self.ordered(path, it.min <= it.max);
-                Generator::Uniform { min: it.min, max: it.max }
+                ColumnGenerator::Uniform { min: it.min, max: it.max }
             }
             From::Zipfian(it) => {
                 self.ordered(path, it.min <= it.max);
                 let s = it.s.unwrap_or(ZIPF);
                 if !(1.001..=1000.0).contains(&s) {
-                    self.tell(path, format!("an exponent of {s}"), "write s as 1.001 to 1000");
+                    self.report(path, format!("an exponent of {s}"), "write s as 1.001 to 1000");
                 }
-                Generator::Zipfian { min: it.min, max: it.max, s }
+                ColumnGenerator::Zipfian { min: it.min, max: it.max, s }
             }
             From::Words(it) => {
                 self.ordered(path, it.min <= it.max);
-                Generator::Words { min: it.min, max: it.max }
+                ColumnGenerator::Words { min: it.min, max: it.max }
             }
-            From::Text(it) => Generator::Text { length: it.length },
+            From::Text(it) => ColumnGenerator::Text { length: it.length },
             From::Timestamp(it) => {
                 for moment in [&it.from, &it.to] {
                     if !is_moment(moment) {
-                        self.tell(
+                        self.report(
                             path,
                             format!("{} is no moment", quote(moment)),
                             "write it as 2024-01-01 or 2024-01-01 12:00:00",
@@ -178,29 +182,29 @@ impl Maker<'_> {
                 if is_moment(&it.from) && is_moment(&it.to) {
                     self.ordered(path, it.from <= it.to || it.to.starts_with(&it.from));
                 }
-                Generator::Timestamp { from: it.from, to: it.to }
+                ColumnGenerator::Timestamp { from: it.from, to: it.to }
             }
-            From::Point(it) => Generator::Point { from: it.from.into(), to: it.to.into() },
+            From::Point(it) => ColumnGenerator::Point { from: it.from.into(), to: it.to.into() },
             From::Json(fields) => {
                 let field = |(name, it)| {
                     let it = self.generator(path, it);
                     (name, it)
                 };
-                Generator::Json(fields.0.into_iter().map(field).collect())
+                ColumnGenerator::Json(fields.0.into_iter().map(field).collect())
             }
-            From::Constant(it) => Generator::Constant(it.0),
+            From::Constant(it) => ColumnGenerator::Constant(it.0),
             From::OneOf(list) => {
                 if list.is_empty() {
-                    self.tell(path, "`one_of` of nothing", "write some values, as in [a, b]");
+                    self.report(path, "`one_of` of nothing", "write some values, as in [a, b]");
                 }
-                Generator::OneOf(list.into_iter().map(|it| it.0).collect())
+                ColumnGenerator::OneOf(list.into_iter().map(|it| it.0).collect())
             }
         }
     }
 
     fn ordered(&mut self, path: &str, is_ordered: bool) {
         if !is_ordered {
-            self.tell(path, "the end lies before the begin", "write the smaller one first");
+            self.report(path, "the end lies before the begin", "write the smaller one first");
         }
     }
 }
@@ -242,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments() {
+    fn recognises_timestamps() {
         for (text, expected) in [
             ("2024-01-01", true),
             ("2024-02-29", true),

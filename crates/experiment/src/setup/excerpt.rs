@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// The stretch of `source` in which bytes `at` of `text` stand, if `text` is what is written at `span`: as it is, between
 /// quotes, or as an indented block. The whole span where that cannot be told, as of escapes and folded lines.
-pub fn within(source: &str, span: Range<usize>, text: &str, at: Range<usize>) -> Range<usize> {
+pub fn locate_excerpt(source: &str, span: Range<usize>, text: &str, at: Range<usize>) -> Range<usize> {
     let begin = at.start.min(text.len());
     if at.is_empty() && begin == 0 || !text.is_char_boundary(begin) {
         return span;
@@ -56,7 +56,7 @@ mod tests {
         let end = source.find('»').expect("marked");
         let source = source.replace('»', "");
         let at = text.find(part).expect("a part of the text");
-        let found = within(&source, start..end, text, at..at + part.len());
+        let found = locate_excerpt(&source, start..end, text, at..at + part.len());
         assert_eq!(&source[found.clone()], expected, "{marked}");
         if expected == part {
             // Not an earlier place that looks alike.
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_found() {
+    fn locates_parts_in_scalars() {
         check("a: «lane(1, 2)»\n", "lane(1, 2)", "2", "2");
         check("a: «\"lane(1, 2)\"»\n", "lane(1, 2)", "lane", "lane");
         check("a: «'lane(1, 2)'»\n", "lane(1, 2)", "(1", "(1");

@@ -1,10 +1,10 @@
 //! Can it be told whether every acknowledged write outlives the faults?
 
-use super::Maker;
+use super::SetupBuilder;
 use crate::file::Find as Asked;
 use crate::tree::Value;
 use model::Nanos;
-use model::plan::{Deed, Fault, Find, Part, Setup, When, Whom};
+use model::plan::{Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, Goal, Setup};
 
 /// So long before the primary is gone its log is withheld from the replicas of a control, and so long in all.
 const AHEAD: Nanos = Nanos::from_millis(500);
@@ -12,13 +12,13 @@ const WITHHELD: Nanos = Nanos::from_secs(1);
 
 const KILL: &str = "`{ at: 20s, kill: primary }`";
 
-impl Maker<'_> {
+impl SetupBuilder<'_> {
     /// How often each cell is measured.
     pub(super) fn times(&mut self, find: Option<&Asked>, repeat: Option<u32>) -> u32 {
         let times = settings(find).and_then(|it| it.times);
         if times.is_some() && repeat.is_some() {
             let found = "`times` beside `repeat`, which says the same";
-            self.tell("find.failover.times", found, "leave one of them out");
+            self.report("find.failover.times", found, "leave one of them out");
         }
         times.or(repeat).unwrap_or(1)
     }
@@ -28,21 +28,21 @@ impl Maker<'_> {
     pub(super) fn failover(
         &mut self,
         asked: Option<&Asked>,
-        find: &Find,
+        find: &Goal,
         setup: &Setup,
         window: Nanos,
     ) -> Option<Setup> {
-        if *find != Find::Failover {
+        if *find != Goal::Failover {
             return None;
         }
         if setup.stack.replication.as_ref().is_none_or(|it| it.replicas == 0) {
             let instead = "add `replicas: { count: 2, sync: any 1 }` beside a `postgres` that pgdyno starts";
-            self.tell("stack", "a failover is looked for, and nobody can take over", instead);
+            self.report("stack", "a failover is looked for, and nobody can take over", instead);
         }
         if setup.operations.iter().all(|it| it.ledger.is_none()) {
             let found = "a failover is looked for, and no operation has a ledger: a loss would not be seen";
             let instead = "add `ledger: SELECT token FROM …` to one that writes `:token`, or `${token}`";
-            self.tell("operations", found, instead);
+            self.report("operations", found, instead);
         }
         let written = match self.tree.get("faults").map(|it| &it.1.value) {
             Some(Value::List(items)) => items.len(),
@@ -54,15 +54,15 @@ impl Maker<'_> {
         }
         if written == 0 {
             let found = "a failover is looked for, and nothing goes wrong";
-            self.tell("find", found, format!("add `faults: [{}]`", KILL.trim_matches('`')));
+            self.report("find", found, format!("add `faults: [{}]`", KILL.trim_matches('`')));
             return None;
         }
         for (i, it) in setup.faults.iter().enumerate() {
-            if let When::At(at) = it.when
+            if let FaultTrigger::At(at) = it.trigger
                 && at >= window
             {
                 let found = format!("this comes when the load, of {}s, has ended", window.as_secs_f64());
-                self.tell(&format!("faults[{i}]"), found, "let it happen earlier, or load for longer");
+                self.report(&format!("faults[{i}]"), found, "let it happen earlier, or load for longer");
             }
         }
         let wanted = settings(asked).and_then(|it| it.control).unwrap_or(true);
@@ -71,31 +71,34 @@ impl Maker<'_> {
 
     /// The setup with nothing promised, and with the log withheld when the primary goes.
     fn control(&mut self, setup: &Setup) -> Option<Setup> {
-        let mut control = setup.unpromised();
+        let mut control = setup.without_promise();
         let Some(first) = setup.faults.iter().position(takes_primary) else {
             let found = "no fault takes the primary away, so that no control can show a loss";
-            self.tell("faults", found, format!("add {KILL}, or write `control: false`"));
+            self.report("faults", found, format!("add {KILL}, or write `control: false`"));
             return None;
         };
         let path = format!("faults[{first}]");
-        let When::At(at) = setup.faults[first].when else {
+        let FaultTrigger::At(at) = setup.faults[first].trigger else {
             let found = "when this happens is not known, and in the control the log is withheld before it";
-            self.tell(&path, found, "write `at` without `after`, or `control: false`");
+            self.report(&path, found, "write `at` without `after`, or `control: false`");
             return None;
         };
         if at < AHEAD {
             let found = "in the control the log is withheld for half a second before this";
-            self.tell(&path, found, "write `at: 500ms` or later, or `control: false`");
+            self.report(&path, found, "write `at: 500ms` or later, or `control: false`");
             return None;
         }
         let before = &setup.faults[..first];
-        if before.iter().any(|it| matches!(it.deed, Deed::Withhold { .. })) {
+        if before.iter().any(|it| matches!(it.action, FaultAction::BlockReplication { .. })) {
             return Some(control);
         }
         let begins = Nanos(at.0 - AHEAD.0);
-        let later = |it: &&Fault| matches!(it.when, When::At(at) if at > begins);
+        let later = |it: &&Fault| matches!(it.trigger, FaultTrigger::At(at) if at > begins);
         let place = first - before.iter().rev().take_while(later).count();
-        let withhold = Fault { when: When::At(begins), deed: Deed::Withhold { lasting: WITHHELD } };
+        let withhold = Fault {
+            trigger: FaultTrigger::At(begins),
+            action: FaultAction::BlockReplication { duration: WITHHELD },
+        };
         control.faults.insert(place, withhold);
         Some(control)
     }
@@ -110,10 +113,10 @@ fn settings(find: Option<&Asked>) -> Option<&crate::file::find::Failover> {
 
 /// Whether a replica has to take over, and what the primary alone has is gone for then.
 fn takes_primary(it: &Fault) -> bool {
-    let whom = match &it.deed {
-        Deed::Kill { whom, part: Part::Node | Part::Postmaster } => whom,
-        Deed::Pause { whom, .. } | Deed::CutOff { whom, .. } => whom,
+    let whom = match &it.action {
+        FaultAction::Kill { target: whom, scope: FaultScope::Node | FaultScope::Postmaster } => whom,
+        FaultAction::Pause { target: whom, .. } | FaultAction::Isolate { target: whom, .. } => whom,
         _ => return false,
     };
-    matches!(whom, Whom::Primary) || matches!(whom, Whom::Node(it) if it == "postgres")
+    matches!(whom, FaultTarget::Primary) || matches!(whom, FaultTarget::Node(it) if it == "postgres")
 }

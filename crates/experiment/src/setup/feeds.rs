@@ -1,17 +1,17 @@
 //! Which feeds are asked for, and which columns do they have?
 
-use super::Maker;
+use super::SetupBuilder;
 use crate::file;
 use crate::mistake::quote;
 use crate::template::is_name;
-use model::plan::{Feed, FeedForm, FeedOrder, FeedSource, Kind, Stack};
+use model::plan::{Feed, FeedFormat, FeedOrder, FeedSource, NodeKind, Stack};
 
 /// More rows are better kept in a file.
 const MAX_ROWS: usize = 1000;
 
 /// What operations need to know of a feed.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct FeedInfo {
     pub name: String,
     /// `None` where a query says it later.
     pub columns: Option<Vec<String>>,
@@ -19,27 +19,27 @@ pub struct Known {
     pub is_ammo: bool,
 }
 
-impl Maker<'_> {
-    pub(super) fn feeds(&mut self, all: Vec<(String, file::Feed)>) -> (Vec<Feed>, Vec<Known>) {
+impl SetupBuilder<'_> {
+    pub(super) fn feeds(&mut self, all: Vec<(String, file::Feed)>) -> (Vec<Feed>, Vec<FeedInfo>) {
         all.into_iter().map(|(name, it)| self.feed(name, it)).unzip()
     }
 
     /// Whether there is somebody to answer queries.
-    pub(super) fn answered(&mut self, feeds: &[Feed], stack: &Stack) {
+    pub(super) fn check_feed_queries(&mut self, feeds: &[Feed], stack: &Stack) {
         let alone =
-            !stack.nodes.is_empty() && stack.nodes.iter().all(|it| matches!(it.kind, Kind::Service(_)));
+            !stack.nodes.is_empty() && stack.nodes.iter().all(|it| matches!(it.kind, NodeKind::Service(_)));
         for it in feeds.iter().filter(|it| alone && matches!(it.source, FeedSource::Query(_))) {
             let found = "a query, and the stack is a service alone";
             let instead = "add `postgres: { attach: … }` to the stack, or name a `file`";
-            self.tell(&format!("feeds.{}.sql", it.name), found, instead);
+            self.report(&format!("feeds.{}.sql", it.name), found, instead);
         }
     }
 
-    fn feed(&mut self, name: String, it: file::Feed) -> (Feed, Known) {
+    fn feed(&mut self, name: String, it: file::Feed) -> (Feed, FeedInfo) {
         let path = format!("feeds.{name}");
         let at = |key: &str| format!("{path}.{key}");
         if name.trim().is_empty() || name.contains(char::is_control) || name.len() > 64 {
-            self.tell(&path, format!("{} is no name", quote(&name)), "name the feed in 1 to 64 letters");
+            self.report(&path, format!("{} is no name", quote(&name)), "name the feed in 1 to 64 letters");
         }
         let given: Vec<&str> =
             [("file", it.file.is_some()), ("sql", it.sql.is_some()), ("rows", it.rows.is_some())]
@@ -48,27 +48,27 @@ impl Maker<'_> {
                 .map(|it| it.0)
                 .collect();
         match given.as_slice() {
-            [] => self.tell(
+            [] => self.report(
                 &path,
                 format!("the feed {} comes from nowhere", quote(&name)),
                 "add `file: …`, `sql: …` with a query, or `rows: [{ column: value }]`",
             ),
             [_] => {}
-            [first, second, ..] => self.tell(
+            [first, second, ..] => self.report(
                 &at(second),
                 format!("the feed {} has `{first}` and `{second}`", quote(&name)),
                 "leave one of them out",
             ),
         }
         if it.form.is_some() && it.file.is_none() {
-            self.tell(&at("form"), "a form of what is no file", "leave it out");
+            self.report(&at("form"), "a form of what is no file", "leave it out");
         }
         for (i, column) in it.columns.iter().flatten().enumerate() {
             let twice = it.columns.iter().flatten().take(i).any(|it| it == column);
             if twice || !is_name(column) {
                 let what = if twice { "stands twice" } else { "can be no variable" };
                 let found = format!("the column {} {what}", quote(column));
-                self.tell(
+                self.report(
                     &format!("{path}.columns[{i}]"),
                     found,
                     "write names of letters, digits and _, each once",
@@ -79,24 +79,24 @@ impl Maker<'_> {
             let parts: Vec<&str> = of.split('.').collect();
             if !(2..=3).contains(&parts.len()) || parts.iter().any(|it| it.is_empty()) {
                 let found = format!("{} is no column of a table", quote(of));
-                self.tell(&at("of"), found, "write it as table.column or schema.table.column");
+                self.report(&at("of"), found, "write it as table.column or schema.table.column");
             }
         }
-        let mut known = Known { name: name.clone(), columns: it.columns.clone(), is_ammo: false };
+        let mut known = FeedInfo { name: name.clone(), columns: it.columns.clone(), is_ammo: false };
         let mut columns = it.columns.clone();
         let source = match (it.file, it.sql, it.rows) {
             (Some(file), ..) => {
                 let form = it.form.map(form).or_else(|| (self.request.form)(&file));
                 let read = self.file(&path, &file, form, it.columns.as_deref());
-                let form = form.unwrap_or(FeedForm::Csv);
+                let form = form.unwrap_or(FeedFormat::Csv);
                 known.is_ammo = is_ammo(form);
                 known.columns = read.or(known.columns);
                 let folder = self.request.path.parent().unwrap_or("".as_ref());
-                FeedSource::File { path: folder.join(&file), form }
+                FeedSource::File { path: folder.join(&file), format: form }
             }
             (None, Some(sql), _) => {
                 if sql.trim().is_empty() {
-                    self.tell(&at("sql"), "an empty query", "write one, as in `SELECT id FROM users`");
+                    self.report(&at("sql"), "an empty query", "write one, as in `SELECT id FROM users`");
                 }
                 FeedSource::Query(sql)
             }
@@ -108,7 +108,7 @@ impl Maker<'_> {
             (None, None, None) => FeedSource::Rows(Vec::new()),
         };
         let order = it.order.map_or(FeedOrder::Sequential, |it| it.0);
-        (Feed { name, source, columns, order, of: it.of }, known)
+        (Feed { name, source, columns, order, lookup_column: it.of }, known)
     }
 
     /// The columns of a feed's file.
@@ -116,19 +116,19 @@ impl Maker<'_> {
         &mut self,
         path: &str,
         file: &str,
-        form: Option<FeedForm>,
+        form: Option<FeedFormat>,
         columns: Option<&[String]>,
     ) -> Option<Vec<String>> {
         let at = format!("{path}.file");
         let Some(form) = form else {
             let found = format!("the name {} does not tell what the file is", quote(file));
             let instead = "add `form`: `csv`, `tsv`, `jsonl`, `uri`, `uripost`, `raw` or `access`";
-            self.tell(&at, found, instead);
+            self.report(&at, found, instead);
             return None;
         };
         if is_ammo(form) && columns.is_some() {
             let instead = "leave it out: method, target, headers, body and tag are its columns";
-            self.tell(&format!("{path}.columns"), "columns of a feed of whole requests", instead);
+            self.report(&format!("{path}.columns"), "columns of a feed of whole requests", instead);
         }
         let folder = self.request.path.parent().unwrap_or("".as_ref());
         let place = folder.join(file);
@@ -143,7 +143,7 @@ impl Maker<'_> {
                     ),
                     None => (at, "name a file of rows, relative to this one"),
                 };
-                self.tell(&at, found, instead);
+                self.report(&at, found, instead);
                 None
             }
         }
@@ -159,36 +159,36 @@ impl Maker<'_> {
         let at = format!("{path}.rows");
         if rows.is_empty() || rows.len() > MAX_ROWS {
             let instead = format!("write 1 to {MAX_ROWS}; more are better kept in a file");
-            self.tell(&at, format!("{} rows", rows.len()), instead);
+            self.report(&at, format!("{} rows", rows.len()), instead);
         }
         if columns.is_some() {
             let found = "columns beside rows that name them";
-            self.tell(&format!("{path}.columns"), found, "leave it out");
+            self.report(&format!("{path}.columns"), found, "leave it out");
         }
         let first =
             rows.first().map_or(Vec::new(), |it| it.0.iter().map(|it| it.0.clone()).collect::<Vec<_>>());
         if let Some(name) = first.iter().find(|it| !is_name(it)) {
             let found = format!("the column {} can be no variable", quote(name));
-            self.tell(&format!("{at}[0].{name}"), found, "write a name of letters, digits and _");
+            self.report(&format!("{at}[0].{name}"), found, "write a name of letters, digits and _");
         }
         if first.is_empty() && !rows.is_empty() {
-            self.tell(&at, "a row of nothing", "write columns with their values, as in { id: 1 }");
+            self.report(&at, "a row of nothing", "write columns with their values, as in { id: 1 }");
         }
         let mut all = Vec::new();
         for (i, row) in rows.into_iter().enumerate() {
             let has = |name: &String| row.0.iter().any(|it| it.0 == *name);
             if let Some(name) = first.iter().find(|it| !has(it)) {
                 let found = format!("row {} has no {}", i + 1, quote(name));
-                self.tell(&format!("{at}[{i}]"), found, "give every row the columns of the first");
+                self.report(&format!("{at}[{i}]"), found, "give every row the columns of the first");
             }
             if let Some((name, _)) = row.0.iter().find(|it| !first.contains(&it.0)) {
                 let found = format!("row {} has {}, and the first has not", i + 1, quote(name));
-                self.tell(&format!("{at}[{i}].{name}"), found, "give every row the columns of the first");
+                self.report(&format!("{at}[{i}].{name}"), found, "give every row the columns of the first");
             }
             if let Some((name, _)) = row.0.iter().find(|it| it.1.0.contains('\0')) {
                 let found = format!("a NUL byte in {}", quote(name));
                 let instead = "leave it out: no text of PostgreSQL can hold one";
-                self.tell(&format!("{at}[{i}].{name}"), found, instead);
+                self.report(&format!("{at}[{i}].{name}"), found, instead);
             }
             let value = |name: &String| row.0.iter().find(|it| it.0 == *name).map(|it| it.1.0.clone());
             all.push(first.iter().map(|name| value(name).unwrap_or_default()).collect());
@@ -198,18 +198,18 @@ impl Maker<'_> {
     }
 }
 
-fn form(it: file::FeedForm) -> FeedForm {
+fn form(it: file::FeedForm) -> FeedFormat {
     match it {
-        file::FeedForm::Csv => FeedForm::Csv,
-        file::FeedForm::Tsv => FeedForm::Tsv,
-        file::FeedForm::JsonLines => FeedForm::JsonLines,
-        file::FeedForm::Uri => FeedForm::Uri,
-        file::FeedForm::UriPost => FeedForm::UriPost,
-        file::FeedForm::Raw => FeedForm::Raw,
-        file::FeedForm::Access => FeedForm::Access,
+        file::FeedForm::Csv => FeedFormat::Csv,
+        file::FeedForm::Tsv => FeedFormat::Tsv,
+        file::FeedForm::JsonLines => FeedFormat::JsonLines,
+        file::FeedForm::Uri => FeedFormat::Uri,
+        file::FeedForm::UriPost => FeedFormat::UriPost,
+        file::FeedForm::Raw => FeedFormat::Raw,
+        file::FeedForm::Access => FeedFormat::Access,
     }
 }
 
-fn is_ammo(form: FeedForm) -> bool {
-    matches!(form, FeedForm::Uri | FeedForm::UriPost | FeedForm::Raw | FeedForm::Access)
+fn is_ammo(form: FeedFormat) -> bool {
+    matches!(form, FeedFormat::Uri | FeedFormat::UriPost | FeedFormat::Raw | FeedFormat::Access)
 }

@@ -3,13 +3,13 @@
 //! Only if it is named twice, within caps until they are raised, and not for long once it fails. Whether it says itself
 //! that it may be loaded is seen when it is attached.
 
-use super::Maker;
-use super::load::Asked;
-use crate::Place;
+use super::SetupBuilder;
+use super::load::RequestedLoad;
+use crate::UrlTarget;
 use crate::file::Caps;
 use crate::mistake::quote;
 use model::Nanos;
-use model::plan::{Confirm, Find, Level, LoadModel, Scale, Soak, Sweep};
+use model::plan::{Confirm, Goal, LoadModel, LoadScale, Soak, Sweep, TargetLevel};
 
 /// Until they are raised.
 const RATE: f64 = 1000.0;
@@ -21,7 +21,7 @@ const ABORT: &str = "errors(5%, 10s)";
 
 /// Which part of the file tells of something that is there before us.
 #[derive(Clone, Copy, Debug)]
-pub struct Door {
+pub struct AttachedSection {
     /// The section in `stack`.
     pub node: &'static str,
     /// The key of its address.
@@ -33,21 +33,21 @@ pub struct Door {
 /// Of what is on another machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Guard {
-    rate: Cap<f64>,
-    clients: Cap<u32>,
-    lasting: Cap<Nanos>,
+    rate: LimitWithSource<f64>,
+    clients: LimitWithSource<u32>,
+    lasting: LimitWithSource<Nanos>,
 }
 
 /// The most that may be, and because of whom.
 #[derive(Clone, Copy, Debug)]
-struct Cap<T> {
+struct LimitWithSource<T> {
     most: T,
-    door: Door,
+    door: AttachedSection,
 }
 
 /// Whoever of a chain bears the least decides.
 pub fn strictest(guards: Vec<Guard>) -> Option<Guard> {
-    fn less<T: PartialOrd>(a: Cap<T>, b: Cap<T>) -> Cap<T> {
+    fn less<T: PartialOrd>(a: LimitWithSource<T>, b: LimitWithSource<T>) -> LimitWithSource<T> {
         if b.most < a.most { b } else { a }
     }
     guards.into_iter().reduce(|a, b| Guard {
@@ -57,25 +57,25 @@ pub fn strictest(guards: Vec<Guard>) -> Option<Guard> {
     })
 }
 
-impl Maker<'_> {
+impl SetupBuilder<'_> {
     /// Of what is on another machine: whether it is named twice, and its caps.
     pub(super) fn guard(
         &mut self,
-        door: &Door,
+        door: &AttachedSection,
         allow: Option<&str>,
         caps: Option<Caps>,
-        place: &Place,
+        place: &UrlTarget,
     ) -> Option<Guard> {
         let path = |key: &str| format!("stack.{}.{key}", door.node);
         // An address of this machine may lead to another one, which is seen when it is attached.
-        if place.near && allow.is_none() {
+        if place.is_local && allow.is_none() {
             if caps.is_some() {
                 let found = format!("`{}.caps` of a {} on this machine", door.node, door.noun);
                 let instead = format!(
                     "leave it out, or add `allow: \"{}\"` if the address leads to another machine",
                     place.address
                 );
-                self.tell(&path("caps"), found, instead);
+                self.report(&path("caps"), found, instead);
             }
             return None;
         }
@@ -84,46 +84,46 @@ impl Maker<'_> {
             Some(allow) => {
                 let found = format!("{} is not the address in `{}`", quote(allow), door.address);
                 let instead = format!("write `{}`, if that one is meant and may be loaded", place.address);
-                self.tell(&path("allow"), found, instead);
+                self.report(&path("allow"), found, instead);
             }
             None => {
                 let found = format!("{} is on another machine", quote(&place.address));
                 let instead = format!("add `allow: \"{}\"` if it is yours and may be loaded", place.address);
-                self.tell(&path(door.address), found, instead);
+                self.report(&path(door.address), found, instead);
             }
         }
         let caps = caps.unwrap_or_default();
         if let Some(rate) = caps.rate.filter(|it| *it <= 0.0) {
-            self.tell(&path("caps.rate"), format!("a cap of {rate}/s"), "write more than 0");
+            self.report(&path("caps.rate"), format!("a cap of {rate}/s"), "write more than 0");
         }
         if caps.others.is_some() && door.address == "url" {
             let found = "who else is at work in a service cannot be seen";
-            self.tell(&path("caps.others"), found, "leave it out: it is for what speaks SQL");
+            self.report(&path("caps.others"), found, "leave it out: it is for what speaks SQL");
         }
         let door = *door;
         Some(Guard {
-            rate: Cap { most: caps.rate.unwrap_or(RATE), door },
-            clients: Cap { most: caps.clients.unwrap_or(CLIENTS), door },
-            lasting: Cap { most: caps.duration.map_or(LASTING, |it| it.0), door },
+            rate: LimitWithSource { most: caps.rate.unwrap_or(RATE), door },
+            clients: LimitWithSource { most: caps.clients.unwrap_or(CLIENTS), door },
+            lasting: LimitWithSource { most: caps.duration.map_or(LASTING, |it| it.0), door },
         })
     }
 
     /// Tells of what guards nothing, since pgdyno starts it.
-    pub(super) fn unguarded(&mut self, door: &Door, allow: bool, caps: bool) {
+    pub(super) fn reject_unused_guards(&mut self, door: &AttachedSection, allow: bool, caps: bool) {
         let article = if door.address == "url" { "a" } else { "an" };
         for key in given(allow, caps) {
             let found = format!("`{}.{key}` of a {} that pgdyno starts", door.node, door.noun);
             let instead =
                 format!("leave it out: it is for one that is there, with {article} `{}`", door.address);
-            self.tell(&format!("stack.{}.{key}", door.node), found, instead);
+            self.report(&format!("stack.{}.{key}", door.node), found, instead);
         }
     }
 
     /// Whether a load is within the caps. A closed load is given that of its rate.
-    pub(super) fn guarded(&mut self, guard: &Guard, asked: &mut Asked) {
-        let mut beyond = |key: &str, door: Door, path: &str, is: String, cap: String| {
+    pub(super) fn check_load_caps(&mut self, guard: &Guard, asked: &mut RequestedLoad) {
+        let mut beyond = |key: &str, door: AttachedSection, path: &str, is: String, cap: String| {
             let found = format!("{is}, beyond the cap of {cap} for {}s on other machines", door.noun);
-            self.tell(path, found, format!("write less, or raise `{}.caps.{key}`", door.node));
+            self.report(path, found, format!("write less, or raise `{}.caps.{key}`", door.node));
         };
         let Guard { rate, clients: many, lasting } = *guard;
         let clients = asked.load.model.clients();
@@ -135,15 +135,15 @@ impl Maker<'_> {
             };
             beyond("clients", many.door, path, format!("{clients} at once"), many.most.to_string());
         }
-        if asked.lasting > lasting.most {
+        if asked.duration > lasting.most {
             let seconds = |it: Nanos| format!("{}s", it.as_secs_f64());
-            beyond("duration", lasting.door, "load", seconds(asked.lasting), seconds(lasting.most));
+            beyond("duration", lasting.door, "load", seconds(asked.duration), seconds(lasting.most));
         }
         let per_second = |it: f64| format!("{it}/s");
         match &mut asked.load.model {
             LoadModel::Open { .. } => {
-                if asked.most > rate.most {
-                    let is = per_second(asked.most);
+                if asked.max_rate > rate.most {
+                    let is = per_second(asked.max_rate);
                     beyond("rate", rate.door, "load.schedule", is, per_second(rate.most));
                 }
                 if asked.load.warmup > Nanos::ZERO {
@@ -151,7 +151,7 @@ impl Maker<'_> {
                     let found = format!(
                         "a warm-up of a {noun} on another machine: it is as hard as the {noun} can bear"
                     );
-                    self.tell("load.warmup", found, "leave it out; let the schedule begin slowly");
+                    self.report("load.warmup", found, "leave it out; let the schedule begin slowly");
                 }
             }
             model => {
@@ -164,45 +164,45 @@ impl Maker<'_> {
                 }
                 let measured = asked.load.duration.unwrap_or(Nanos::ZERO);
                 let most = rate.most.min(most.unwrap_or(f64::INFINITY));
-                *model = super::users::limited(model, most, measured);
+                *model = super::users::with_max_rate(model, most, measured);
             }
         }
     }
 
     /// Whether what is looked for stays within the caps; a search goes no further than they let it.
-    pub(super) fn guarded_search(&mut self, guard: &Guard, find: &mut Find) {
+    pub(super) fn check_search_caps(&mut self, guard: &Guard, find: &mut Goal) {
         let Guard { rate, clients, lasting } = *guard;
         let cap = |scale| match scale {
-            Scale::Rate => (rate.most, rate.door, "rate"),
-            Scale::Clients => (f64::from(clients.most), clients.door, "clients"),
+            LoadScale::Rate => (rate.most, rate.door, "rate"),
+            LoadScale::Clients => (f64::from(clients.most), clients.door, "clients"),
         };
         let mut told = Vec::new();
-        let mut level = |path: String, level: f64, scale: Scale| {
+        let mut level = |path: String, level: f64, scale: LoadScale| {
             let (most, door, key) = cap(scale);
             if level > most {
                 told.push((path, door, key, level.to_string(), most.to_string()));
             }
         };
         let (section, held) = match find {
-            Find::Once | Find::Failover | Find::Sweep(Sweep { max: None }) => return,
-            Find::Max(_) => ("find.max", Nanos::ZERO),
-            Find::Sweep(_) => ("find.sweep.max", Nanos::ZERO),
-            Find::Confirm(it) => ("find.confirm", it.ramp + it.hold),
-            Find::Soak(it) => ("find.soak", it.lasting),
+            Goal::Once | Goal::Failover | Goal::Sweep(Sweep { max: None }) => return,
+            Goal::Max(_) => ("find.max", Nanos::ZERO),
+            Goal::Sweep(_) => ("find.sweep.max", Nanos::ZERO),
+            Goal::Confirm(it) => ("find.confirm", it.ramp + it.hold),
+            Goal::Soak(it) => ("find.soak", it.duration),
         };
-        if let Find::Confirm(Confirm { level: Level::Given { level: given, .. }, .. })
-        | Find::Soak(Soak { level: Level::Given { level: given, .. }, .. }) = find
+        if let Goal::Confirm(Confirm { level: TargetLevel::Absolute { level: given, .. }, .. })
+        | Goal::Soak(Soak { level: TargetLevel::Absolute { level: given, .. }, .. }) = find
         {
             // Of a closed load the rate is bounded as well, by the load itself.
-            level(format!("{section}.level"), *given, Scale::Rate);
+            level(format!("{section}.level"), *given, LoadScale::Rate);
         }
         let mut longest = held;
-        if let Some(max) = find.max_mut() {
-            for it in [max.from, max.most].into_iter().flatten() {
+        if let Some(max) = find.max_search_mut() {
+            for it in [max.from, max.limit].into_iter().flatten() {
                 level(section.to_owned(), it, max.scale);
             }
             let (most, ..) = cap(max.scale);
-            max.most = Some(max.most.unwrap_or(most).min(most));
+            max.limit = Some(max.limit.unwrap_or(most).min(most));
             longest = longest.max(max.window).max(max.hold);
         }
         if longest > lasting.most {
@@ -212,7 +212,7 @@ impl Maker<'_> {
         }
         for (path, door, key, is, most) in told {
             let found = format!("{is}, beyond the cap of {most} for {}s on other machines", door.noun);
-            self.tell(&path, found, format!("write less, or raise `{}.caps.{key}`", door.node));
+            self.report(&path, found, format!("write less, or raise `{}.caps.{key}`", door.node));
         }
     }
 

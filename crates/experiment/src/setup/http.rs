@@ -1,14 +1,14 @@
 //! Which requests does an HTTP operation make, and which variables do they know?
 
-use super::Maker;
+use super::SetupBuilder;
 use crate::datum::Ordered;
 use crate::file::{self, Capture, OneOrMany};
 use crate::mistake::{any_of, nearest, quote};
-use crate::template::{self, Piece, is_name};
+use crate::template::{self, TemplatePiece, is_name};
 use crate::tree::{Node, Value};
 use crate::unit::Word;
-use crate::{Complaint, json, path};
-use model::plan::{Body, CaptureFrom, Expect, Load, Operation, Step, Work};
+use crate::{GrammarDiagnostic, json, path};
+use model::plan::{CaptureSource, Expectation, HttpStep, Load, Operation, OperationKind, RequestBody};
 
 /// Nobody reads more.
 const MAX_STEPS: usize = 100;
@@ -67,36 +67,42 @@ impl file::Request {
     }
 }
 
-impl Maker<'_> {
+impl SetupBuilder<'_> {
     /// Whether what a load says of services fits what is asked of them.
-    pub(super) fn towards_services(&mut self, load: &Load, operations: &[Operation]) {
-        let asks = operations.iter().any(|it| matches!(it.work, Work::Http(_) | Work::Ammo));
+    pub(super) fn check_service_load(&mut self, load: &Load, operations: &[Operation]) {
+        let asks =
+            operations.iter().any(|it| matches!(it.kind, OperationKind::Http(_) | OperationKind::Ammo));
         for (key, given) in
             [("cookies", load.cookies), ("first_byte_timeout", load.first_byte_timeout.is_some())]
         {
             if given && !asks {
                 let found = format!("`{key}` of a load that asks no service");
-                self.tell(&format!("load.{key}"), found, "leave it out: it is for HTTP operations");
+                self.report(&format!("load.{key}"), found, "leave it out: it is for HTTP operations");
             }
         }
         for it in operations.iter().filter(|_| load.cookies) {
-            let Work::Http(steps) = &it.work else { continue };
+            let OperationKind::Http(steps) = &it.kind else { continue };
             let path = format!("operations.{}", it.name);
             let several = path::node(self.tree, &format!("{path}.steps")).is_some();
             for (i, step) in steps.iter().enumerate() {
                 let at = if several { format!("{path}.steps[{i}]") } else { path.clone() };
                 for (name, _) in step.headers.iter().filter(|it| it.0.eq_ignore_ascii_case("cookie")) {
                     let found = "the header Cookie beside `load.cookies`, which writes it";
-                    self.tell(&format!("{at}.headers.{name}"), found, "leave one of them out");
+                    self.report(&format!("{at}.headers.{name}"), found, "leave one of them out");
                 }
             }
         }
     }
 
-    pub(super) fn steps(&mut self, path: &str, all: Vec<file::Step>, variables: &mut Variables) -> Vec<Step> {
+    pub(super) fn steps(
+        &mut self,
+        path: &str,
+        all: Vec<file::Step>,
+        variables: &mut Variables,
+    ) -> Vec<HttpStep> {
         if all.is_empty() || all.len() > MAX_STEPS {
             let found = if all.is_empty() { "no steps".to_owned() } else { format!("{} steps", all.len()) };
-            self.tell(path, found, format!("write 1 to {MAX_STEPS}, each with a method: `get: /path`"));
+            self.report(path, found, format!("write 1 to {MAX_STEPS}, each with a method: `get: /path`"));
         }
         let mut names: Vec<String> = Vec::new();
         let mut steps = Vec::new();
@@ -105,10 +111,10 @@ impl Maker<'_> {
             if let Some(name) = &it.name {
                 if name.trim().is_empty() || name.contains(char::is_control) || name.len() > 64 {
                     let found = format!("{} is no name", quote(name));
-                    self.tell(&format!("{at}.name"), found, "name the step in 1 to 64 letters");
+                    self.report(&format!("{at}.name"), found, "name the step in 1 to 64 letters");
                 } else if names.contains(name) {
                     let found = format!("a second step {}", quote(name));
-                    self.tell(
+                    self.report(
                         &format!("{at}.name"),
                         found,
                         "name each otherwise: reports tell of them by name",
@@ -128,23 +134,23 @@ impl Maker<'_> {
         name: Option<String>,
         it: file::Request,
         variables: &mut Variables,
-    ) -> Step {
+    ) -> HttpStep {
         let at = |key: &str| format!("{path}.{key}");
         let (method, target) = match it.methods().as_slice() {
             [] => {
-                self.tell(path, "a request without a method", "add one with its path, as in `get: /books`");
+                self.report(path, "a request without a method", "add one with its path, as in `get: /books`");
                 ("get", String::new())
             }
             [(method, target)] => (*method, (*target).to_owned()),
             [(first, _), (second, target), ..] => {
                 let found = format!("a request has `{first}` and `{second}`");
-                self.tell(&at(second), found, "leave one of them out, or write two `steps`");
+                self.report(&at(second), found, "leave one of them out, or write two `steps`");
                 (*first, (*target).to_owned())
             }
         };
         let before = self.mistakes.len();
         for key in [method, "query", "headers", "json", "form", "body"] {
-            self.known(&at(key), path, variables);
+            self.check_variables(&at(key), path, variables);
         }
         let target = self.target(&at(method), target, &it.query, self.mistakes.len() == before);
         let headers = it.headers.0.into_iter().map(|(name, it)| self.header(path, name, &it.0)).collect();
@@ -156,18 +162,18 @@ impl Maker<'_> {
                 .collect();
         if let [first, second, ..] = bodies.as_slice() {
             let found = format!("a request has `{first}` and `{second}`");
-            self.tell(&at(second), found, "leave one of them out: it has one body");
+            self.report(&at(second), found, "leave one of them out: it has one body");
         }
         if let (Some(body), "get" | "head") = (bodies.first(), method) {
             let found = format!("a {} with a body", method.to_uppercase());
-            self.tell(&at(body), found, "write `post` or `put`, or put its fields into `query`");
+            self.report(&at(body), found, "write `post` or `put`, or put its fields into `query`");
         }
         let body = match (it.json, it.form, it.body) {
-            (Some(it), ..) => Some(Body::Json(self.json(&at("json"), it.0))),
+            (Some(it), ..) => Some(RequestBody::Json(self.json(&at("json"), it.0))),
             (None, Some(fields), _) => {
-                Some(Body::Form(fields.0.into_iter().map(|(name, it)| (name, it.0)).collect()))
+                Some(RequestBody::Form(fields.0.into_iter().map(|(name, it)| (name, it.0)).collect()))
             }
-            (None, None, it) => it.map(Body::Text),
+            (None, None, it) => it.map(RequestBody::Text),
         };
         let captures =
             it.capture.0.into_iter().map(|it| self.capture(&at("capture"), it, variables)).collect();
@@ -178,14 +184,14 @@ impl Maker<'_> {
             Some(OneOrMany::Many(all)) => all.into_iter().map(|it| it.0).collect(),
         };
         if expect.contains.as_deref() == Some("") {
-            self.tell(
+            self.report(
                 &at("expect.contains"),
                 "an empty text, which every answer contains",
                 "write what is to be there",
             );
         }
-        let expect = Expect { status, contains: expect.contains };
-        Step {
+        let expect = Expectation { status, contains: expect.contains };
+        HttpStep {
             name,
             method: method.to_uppercase(),
             target,
@@ -194,7 +200,7 @@ impl Maker<'_> {
             captures,
             expect,
             redirects: it.redirects.unwrap_or(0),
-            unpack: it.unpack.unwrap_or(false),
+            decompress: it.unpack.unwrap_or(false),
         }
     }
 
@@ -207,11 +213,11 @@ impl Maker<'_> {
         };
         if let Some(it) = instead {
             let instead = format!("write `/{}`: `stack.service` says where", it.trim_start_matches('/'));
-            self.tell(path, format!("{} is no path", quote(&written)), instead);
+            self.report(path, format!("{} is no path", quote(&written)), instead);
         } else if written.is_empty() {
             // Told where it is missing.
             if path::node(self.tree, path).is_some() {
-                self.tell(path, "an empty path", "write one, as in `/books`");
+                self.report(path, "an empty path", "write one, as in `/books`");
             }
         } else if sound
             && let Some((i, sign)) = outside(&written).find(|(_, it)| !it.is_ascii_graphic() || *it == '#')
@@ -219,13 +225,13 @@ impl Maker<'_> {
             let length = sign.len_utf8();
             let mut bytes = String::new();
             encode(&sign.to_string(), &mut bytes);
-            let complaint = Complaint {
-                at: i..i + length,
+            let complaint = GrammarDiagnostic {
+                span: i..i + length,
                 found: format!("{} in a path", quote(&sign.to_string())),
-                instead: format!("write `{bytes}`, or put the value into `query`, where it is escaped"),
+                suggestion: format!("write `{bytes}`, or put the value into `query`, where it is escaped"),
             };
-            let at = self.at(path);
-            self.complain(&at, &written, vec![complaint]);
+            let at = self.span_of(path);
+            self.report_in_text(&at, &written, vec![complaint]);
         }
         let mut target = written;
         for (name, value) in &query.0 {
@@ -234,8 +240,8 @@ impl Maker<'_> {
             target.push('=');
             for it in template::pieces(&value.0).unwrap_or_default() {
                 match it {
-                    Piece::Plain(text) => encode(&text, &mut target),
-                    Piece::Variable(it) => target += &format!("${{{}}}", it.name),
+                    TemplatePiece::Plain(text) => encode(&text, &mut target),
+                    TemplatePiece::Variable(it) => target += &format!("${{{}}}", it.name),
                 }
             }
         }
@@ -247,13 +253,13 @@ impl Maker<'_> {
         let token = |it: char| it.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(it);
         if name.is_empty() || !name.chars().all(token) {
             let found = format!("{} is no name of a header", quote(&name));
-            self.tell(&at, found, "write letters, digits and hyphens, as in `Accept`");
+            self.report(&at, found, "write letters, digits and hyphens, as in `Accept`");
         } else if let Some(ours) = OURS.iter().find(|it| it.eq_ignore_ascii_case(&name)) {
-            self.tell(&at, format!("the header {ours} is pgdyno's to write"), "leave it out");
+            self.report(&at, format!("the header {ours} is pgdyno's to write"), "leave it out");
         }
         if value.contains(|it: char| it.is_control() && it != '\t') {
             let found = format!("the header {} has several lines or a control character", quote(&name));
-            self.tell(&at, found, "write its value on one line");
+            self.report(&at, found, "write its value on one line");
         }
         (name, value.trim().to_owned())
     }
@@ -261,16 +267,16 @@ impl Maker<'_> {
     /// A text that stands where a value could must be JSON already.
     fn json(&mut self, path: &str, text: String) -> String {
         if let Some(Value::Scalar(..)) = path::node(self.tree, path).map(|it| &it.value)
-            && let Some((at, why)) = json::fault(&text)
+            && let Some((at, why)) = json::find_json_error(&text)
         {
-            let span = self.at(path);
+            let span = self.span_of(path);
             let end = text[at..].chars().next().map_or(at, |it| at + it.len_utf8());
-            let complaint = Complaint {
-                at: at..end,
+            let complaint = GrammarDiagnostic {
+                span: at..end,
                 found: format!("this text is no JSON: {why}"),
-                instead: "write JSON, or a YAML value as in { id: \"${id}\" }".to_owned(),
+                suggestion: "write JSON, or a YAML value as in { id: \"${id}\" }".to_owned(),
             };
-            self.complain(&span, &text, vec![complaint]);
+            self.report_in_text(&span, &text, vec![complaint]);
         }
         text
     }
@@ -280,41 +286,41 @@ impl Maker<'_> {
         path: &str,
         (name, from): (String, Capture),
         variables: &mut Variables,
-    ) -> (String, CaptureFrom) {
+    ) -> (String, CaptureSource) {
         let at = format!("{path}.{name}");
         if !is_name(&name) {
             let found = format!("{} can be no variable", quote(&name));
-            self.tell(&at, found, "write a name of letters, digits and _");
+            self.report(&at, found, "write a name of letters, digits and _");
         }
         variables.add(&name);
         let from = match from {
             Capture::Json(pointer) => {
-                if let Some(instead) = pointer_fault(&pointer) {
+                if let Some(instead) = suggest_json_pointer(&pointer) {
                     let found = format!("{} is no JSON pointer", quote(&pointer));
-                    self.tell(&format!("{at}.json"), found, instead);
+                    self.report(&format!("{at}.json"), found, instead);
                 }
-                CaptureFrom::Json(pointer)
+                CaptureSource::Json(pointer)
             }
             Capture::Header(header) => {
                 if header.is_empty() || header.contains(|it: char| !it.is_ascii_graphic() || it == ':') {
                     let found = format!("{} is no name of a header", quote(&header));
-                    self.tell(&format!("{at}.header"), found, "write one such as `Location`");
+                    self.report(&format!("{at}.header"), found, "write one such as `Location`");
                 }
-                CaptureFrom::Header(header)
+                CaptureSource::Header(header)
             }
             Capture::Regex(regex) => {
                 if let Err(complaints) = (self.request.grammars.regex)(&regex) {
-                    let span = self.at(&format!("{at}.regex"));
-                    self.complain(&span, &regex, complaints);
+                    let span = self.span_of(&format!("{at}.regex"));
+                    self.report_in_text(&span, &regex, complaints);
                 }
-                CaptureFrom::Regex(regex)
+                CaptureSource::Regex(regex)
             }
         };
         (name, from)
     }
 
     /// Whether the variables in all texts at a path are known to `whose` operation.
-    fn known(&mut self, path: &str, whose: &str, variables: &mut Variables) {
+    fn check_variables(&mut self, path: &str, whose: &str, variables: &mut Variables) {
         fn leaves<'a>(node: &'a Node, all: &mut Vec<&'a Node>) {
             match &node.value {
                 Value::Scalar(..) => all.push(node),
@@ -328,19 +334,24 @@ impl Maker<'_> {
         for node in all {
             let Value::Scalar(text, _) = &node.value else { continue };
             if let Err(complaints) = template::pieces(text) {
-                self.complain(&node.span, text, complaints);
+                self.report_in_text(&node.span, text, complaints);
             }
             for it in template::variables(text) {
                 if let Some(name) = template::secret(&it.name) {
                     if let Err(complaints) = (self.request.grammars.secret)(name) {
-                        let there = |told: Complaint| Complaint { at: it.at.clone(), ..told };
-                        self.complain(&node.span, text, complaints.into_iter().map(there).collect());
+                        let there =
+                            |told: GrammarDiagnostic| GrammarDiagnostic { span: it.at.clone(), ..told };
+                        self.report_in_text(&node.span, text, complaints.into_iter().map(there).collect());
                     }
                     continue;
                 }
-                let found = self.unknown(&it.name, whose, variables, |name| format!("${{{name}}}"));
+                let found = self.unknown_variable(&it.name, whose, variables, |name| format!("${{{name}}}"));
                 if let Some((found, instead)) = found {
-                    self.complain(&node.span, text, vec![Complaint { at: it.at, found, instead }]);
+                    self.report_in_text(
+                        &node.span,
+                        text,
+                        vec![GrammarDiagnostic { span: it.at, found, suggestion: instead }],
+                    );
                 }
                 variables.used.push(it.name);
             }
@@ -348,7 +359,7 @@ impl Maker<'_> {
     }
 
     /// What is wrong with a variable's name, if that is not known.
-    pub(super) fn unknown(
+    pub(super) fn unknown_variable(
         &self,
         name: &str,
         whose: &str,
@@ -376,7 +387,7 @@ impl Maker<'_> {
 }
 
 /// What to write instead of a text that is no JSON pointer (RFC 6901).
-fn pointer_fault(text: &str) -> Option<String> {
+fn suggest_json_pointer(text: &str) -> Option<String> {
     let escaped = |it: &str| it.split('~').skip(1).all(|it| it.starts_with(['0', '1']));
     if text.is_empty() || text.starts_with('/') && escaped(text) {
         return None;
@@ -410,7 +421,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pointers() {
+    fn validates_json_pointers() {
         for (text, expected) in [
             ("", None),
             ("/token", None),
@@ -421,12 +432,12 @@ mod tests {
             ("/a~b", Some("write `/a~0b`")),
             ("$", Some("write it as `/token` or `/items/0/id`")),
         ] {
-            assert_eq!(pointer_fault(text).as_deref(), expected, "{text}");
+            assert_eq!(suggest_json_pointer(text).as_deref(), expected, "{text}");
         }
     }
 
     #[test]
-    fn queries_are_escaped() {
+    fn escapes_queries() {
         let mut out = String::new();
         encode("a b&ж$-", &mut out);
         assert_eq!(out, "a%20b%26%D0%B6%24-");

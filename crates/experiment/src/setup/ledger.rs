@@ -1,17 +1,17 @@
 //! Can it be proved of an operation that what it wrote is still there?
 
-use super::Maker;
+use super::SetupBuilder;
 use super::http::Variables;
 use super::operations::{Context, statements};
 use crate::file;
 use crate::mistake::quote;
 use crate::template::is_name;
-use model::plan::{Kind, Operation, Work};
+use model::plan::{NodeKind, Operation, OperationKind};
 
 /// The variable that is a new one each time the operation begins.
 const TOKEN: &str = "token";
 
-impl Maker<'_> {
+impl SetupBuilder<'_> {
     /// The query that reads an operation's tokens, without its semicolon; the operation then knows the variable.
     pub(super) fn ledger(
         &mut self,
@@ -27,20 +27,20 @@ impl Maker<'_> {
         let example = "write one query of one column, as in `SELECT token FROM payments`";
         match all.as_slice() {
             _ if written.lines().any(is_command) => {
-                self.tell(&here, "a command of pgbench's language in a ledger", example);
+                self.report(&here, "a command of pgbench's language in a ledger", example);
             }
-            [] => self.tell(&here, "a ledger that asks nothing", example),
+            [] => self.report(&here, "a ledger that asks nothing", example),
             [_] => {}
-            more => self.tell(&here, format!("a ledger of {} statements", more.len()), example),
+            more => self.report(&here, format!("a ledger of {} statements", more.len()), example),
         }
         if it.ammo.is_some() {
             let found = "a ledger of requests that stand in a feed: no token can be put into them";
-            self.tell(&here, found, "leave it out, or write the requests here, with `${token}`");
+            self.report(&here, found, "leave it out, or write the requests here, with `${token}`");
         }
-        let is_database = |kind: &Kind| !matches!(kind, Kind::Service(_));
+        let is_database = |kind: &NodeKind| !matches!(kind, NodeKind::Service(_));
         if !context.stack.nodes.is_empty() && !context.stack.nodes.iter().any(|it| is_database(&it.kind)) {
             let found = "a ledger, and no PostgreSQL in the stack to read it from";
-            self.tell(&here, found, "add `postgres: { … }` to the stack, or leave the ledger out");
+            self.report(&here, found, "add `postgres: { … }` to the stack, or leave the ledger out");
         }
         if variables.names.iter().any(|it| it == TOKEN) {
             self.second_token(&format!("{path}.feed"));
@@ -60,40 +60,42 @@ impl Maker<'_> {
         for _ in it.sets.iter().filter(|it| it.0 == TOKEN) {
             self.second_token(&format!("{path}.set.{TOKEN}"));
         }
-        let (written, sign) = match &it.work {
-            Work::Script { text, .. } => {
+        let (written, sign) = match &it.kind {
+            OperationKind::Script { text, .. } => {
                 if sets_token(text) {
                     let is_file = crate::path::node(self.tree, &format!("{path}.script")).is_some();
                     self.second_token(&format!("{path}.{}", if is_file { "script" } else { "sql" }));
                 }
                 (names_token(text), ":token")
             }
-            Work::Http(steps) => {
+            OperationKind::Http(steps) => {
                 if steps.iter().flat_map(|it| &it.captures).any(|it| it.0 == TOKEN) {
                     self.second_token(path);
                 }
                 (variables.used.iter().any(|it| it == TOKEN), "${token}")
             }
             // Told already.
-            Work::Ammo => return,
+            OperationKind::Ammo => return,
         };
         if !written {
             let found = format!("{} has a ledger and writes no token", quote(&it.name));
             let instead = format!("put `{sign}` where the ledger's query finds it");
-            self.tell(&format!("{path}.ledger"), found, instead);
+            self.report(&format!("{path}.ledger"), found, instead);
         }
     }
 
     /// A client's variables are those of all its operations: what one of them calls so another one would overwrite.
-    pub(super) fn tokens_of_others(&mut self, all: &[Operation]) {
+    pub(super) fn check_token_conflicts(&mut self, all: &[Operation]) {
         if !all.iter().any(|it| it.ledger.is_some()) {
             return;
         }
         for it in all.iter().filter(|it| it.ledger.is_none()) {
-            let captured = match &it.work {
-                Work::Http(steps) => steps.iter().flat_map(|it| &it.captures).any(|it| it.0 == TOKEN),
-                Work::Script { text, .. } => sets_token(text),
-                Work::Ammo => false,
+            let captured = match &it.kind {
+                OperationKind::Http(steps) => {
+                    steps.iter().flat_map(|it| &it.captures).any(|it| it.0 == TOKEN)
+                }
+                OperationKind::Script { text, .. } => sets_token(text),
+                OperationKind::Ammo => false,
             };
             if captured || it.sets.iter().any(|it| it.0 == TOKEN) {
                 self.second_token(&format!("operations.{}", it.name));
@@ -103,7 +105,7 @@ impl Maker<'_> {
 
     fn second_token(&mut self, at: &str) {
         let found = "a second variable `token`: an operation with a ledger has one of its own";
-        self.tell(at, found, "name this one otherwise");
+        self.report(at, found, "name this one otherwise");
     }
 }
 
@@ -130,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_are_seen() {
+    fn detects_token_variables() {
         for (script, expected) in [
             ("INSERT INTO t VALUES (:token)", true),
             ("INSERT INTO t VALUES (:token, 1)", true),

@@ -1,26 +1,26 @@
 //! Which load is asked for, and how long does it last?
 
-use super::Maker;
+use super::SetupBuilder;
 use super::mix::{Mix, decimal};
-use crate::Course;
+use crate::ScheduleExtent;
 use crate::file::{self, Arrivals, Model};
-use model::plan::{Load, LoadModel, Max};
+use model::plan::{Load, LoadModel, MaxSearch};
 use model::summary::QueryMode;
 use model::{Nanos, Spacing};
 
 /// A load, and what it comes to.
 #[derive(Debug)]
-pub struct Asked {
+pub struct RequestedLoad {
     pub load: Load,
     /// Of one trial, warm-up included.
-    pub lasting: Nanos,
+    pub duration: Nanos,
     /// The highest rate that it offers, per second; 0 in the closed model.
-    pub most: f64,
+    pub max_rate: f64,
 }
 
-impl Maker<'_> {
+impl SetupBuilder<'_> {
     /// `max`: where a search, or a level that is held, says how much and how long.
-    pub(super) fn load(&mut self, it: &file::Load, mix: &Mix, max: Option<&Max>) -> Asked {
+    pub(super) fn load(&mut self, it: &file::Load, mix: &Mix, max: Option<&MaxSearch>) -> RequestedLoad {
         let (model, course) = match it.model {
             Model::Closed => self.closed(it, mix, max),
             Model::Open => self.open(it, mix, max),
@@ -35,12 +35,12 @@ impl Maker<'_> {
         ];
         for (key, given) in times {
             if given.is_some_and(|it| it.0 == Nanos::ZERO) {
-                self.tell(&format!("load.{key}"), format!("a {key} of 0"), "write how long, as in 10s");
+                self.report(&format!("load.{key}"), format!("a {key} of 0"), "write how long, as in 10s");
             }
         }
         for (key, given) in [("max_rate", it.max_rate), ("coefficient", it.coefficient)] {
             if let Some(it) = given.filter(|it| !(1e-6..=1e7).contains(it)) {
-                self.tell(
+                self.report(
                     &format!("load.{key}"),
                     format!("a {key} of {it}"),
                     "write more than 0 and at most 10000000, as in 500",
@@ -52,14 +52,14 @@ impl Maker<'_> {
         let at_once = it.clients.or(it.max_in_flight).or(users).unwrap_or(u32::MAX);
         if u32::from(threads) > at_once {
             let found = format!("{threads} threads for {at_once} clients");
-            self.tell(
+            self.report(
                 "load.threads",
                 found,
                 format!("write at most {at_once}: a client belongs to one thread"),
             );
         }
         let load = Load {
-            duration: (!model.is_open()).then_some(course.lasting),
+            duration: (!model.is_open()).then_some(course.duration),
             model,
             warmup,
             threads,
@@ -68,17 +68,17 @@ impl Maker<'_> {
                 Some(file::QueryMode::Extended) => QueryMode::Extended,
                 Some(file::QueryMode::Prepared) => QueryMode::Prepared,
             },
-            connect_each: it.connect_each.unwrap_or(false),
+            reconnect: it.connect_each.unwrap_or(false),
             connect_timeout: it.connect_timeout.map(|it| it.0),
             first_byte_timeout: it.first_byte_timeout.map(|it| it.0),
             cookies: it.cookies.unwrap_or(false),
             timeout: it.timeout.map(|it| it.0),
             max_tries: it.max_tries.unwrap_or(1),
         };
-        Asked { load, lasting: warmup + course.lasting, most: course.most }
+        RequestedLoad { load, duration: warmup + course.duration, max_rate: course.max_rate }
     }
 
-    fn open(&mut self, it: &file::Load, mix: &Mix, max: Option<&Max>) -> (LoadModel, Course) {
+    fn open(&mut self, it: &file::Load, mix: &Mix, max: Option<&MaxSearch>) -> (LoadModel, ScheduleExtent) {
         let of_rates = it.schedule.is_none() && (mix.rate.is_some() || mix.is_empty());
         let starts = "leave it out: the schedule says when transactions start";
         self.not_with(
@@ -103,7 +103,7 @@ impl Maker<'_> {
             Some(schedule) => {
                 if mix.is_empty() {
                     let found = "a schedule of the mix, where every operation has one of its own";
-                    self.tell("load.schedule", found, "leave it out, or an operation's own");
+                    self.report("load.schedule", found, "leave it out, or an operation's own");
                 }
                 (schedule.clone(), self.schedule("load.schedule", schedule))
             }
@@ -117,18 +117,18 @@ impl Maker<'_> {
                 Some(_) => ("a coefficient beside a schedule, which says how much", "leave one of them out"),
                 None => ("a coefficient of nothing", "give operations a `rate`, or leave it out"),
             };
-            self.tell("load.coefficient", found, instead);
+            self.report("load.coefficient", found, instead);
         }
         for (path, own) in &mix.own {
-            course.most += own.most;
-            if own.lasting > course.lasting && course.lasting > Nanos::ZERO {
+            course.max_rate += own.max_rate;
+            if own.duration > course.duration && course.duration > Nanos::ZERO {
                 let seconds = |it: Nanos| format!("{}s", it.as_secs_f64());
                 let found = format!(
                     "a schedule of {}, in a load of {}",
-                    seconds(own.lasting),
-                    seconds(course.lasting)
+                    seconds(own.duration),
+                    seconds(course.duration)
                 );
-                self.tell(
+                self.report(
                     path,
                     found,
                     "write a shorter one: what is beyond the load's end would not be done",
@@ -143,17 +143,17 @@ impl Maker<'_> {
     }
 
     /// A text in the schedule's grammar; nothing where there is a mistake in it.
-    pub(super) fn schedule(&mut self, path: &str, text: &str) -> Course {
+    pub(super) fn schedule(&mut self, path: &str, text: &str) -> ScheduleExtent {
         (self.request.grammars.schedule)(text).unwrap_or_else(|complaints| {
-            let at = self.at(path);
-            self.complain(&at, text, complaints);
-            Course { lasting: Nanos::ZERO, most: 0.0 }
+            let at = self.span_of(path);
+            self.report_in_text(&at, text, complaints);
+            ScheduleExtent { duration: Nanos::ZERO, max_rate: 0.0 }
         })
     }
 
     /// The schedule of a load that is made of its operations' rates, or of their own schedules.
-    fn of_rates(&mut self, it: &file::Load, mix: &Mix, max: Option<&Max>) -> (String, Course) {
-        let own = mix.own.iter().map(|it| it.1.lasting).max().unwrap_or(Nanos::ZERO);
+    fn of_rates(&mut self, it: &file::Load, mix: &Mix, max: Option<&MaxSearch>) -> (String, ScheduleExtent) {
+        let own = mix.own.iter().map(|it| it.1.duration).max().unwrap_or(Nanos::ZERO);
         let said = max.filter(|_| mix.rate.is_some()).map(|it| it.window);
         let lasting = match (it.duration.map(|it| it.0).or(said), mix.rate) {
             (Some(it), _) => it,
@@ -166,25 +166,25 @@ impl Maker<'_> {
                     false,
                     "add how long the operations' rates last, as in `duration: 60s`",
                 );
-                return (String::new(), Course { lasting: Nanos::ZERO, most: 0.0 });
+                return (String::new(), ScheduleExtent { duration: Nanos::ZERO, max_rate: 0.0 });
             }
             (None, None) => {
                 let instead = "add rates over time, as in `schedule: line(1, 200, 200s)`";
                 self.needs("open", "schedule", false, instead);
-                return (String::new(), Course { lasting: Nanos::ZERO, most: 0.0 });
+                return (String::new(), ScheduleExtent { duration: Nanos::ZERO, max_rate: 0.0 });
             }
         };
         if !lasting.0.is_multiple_of(1_000_000_000) {
             let found = format!("a duration of {}s", lasting.as_secs_f64());
-            self.tell("load.duration", found, "write whole seconds in the open model");
+            self.report("load.duration", found, "write whole seconds in the open model");
         }
         let rate = mix.rate.unwrap_or(0.0) * it.coefficient.unwrap_or(1.0);
         if rate > 1e7 {
             let found = format!("{rate}/s in all");
-            self.tell("load.coefficient", found, "write less: at most 10,000,000/s are offered");
+            self.report("load.coefficient", found, "write less: at most 10,000,000/s are offered");
         }
         let schedule = format!("const({}, {}s)", decimal(rate), lasting.0 / 1_000_000_000);
-        (schedule, Course { lasting, most: rate })
+        (schedule, ScheduleExtent { duration: lasting, max_rate: rate })
     }
 
     /// Keys that are of the other model.
@@ -202,22 +202,22 @@ impl Maker<'_> {
                 }
                 false => format!("leave it out: {instead}"),
             };
-            self.tell(&format!("load.{key}"), format!("`{key}` in the {model} model"), instead);
+            self.report(&format!("load.{key}"), format!("`{key}` in the {model} model"), instead);
         }
     }
 
     pub(super) fn needs(&mut self, model: &str, key: &str, is_there: bool, instead: &str) {
         if !is_there {
-            self.tell("load.model", format!("the {model} model without `{key}`"), instead);
+            self.report("load.model", format!("the {model} model without `{key}`"), instead);
         }
     }
 }
 
 /// The first step of a search; where it begins is said in the file, or it begins with little.
-fn searched(max: &Max) -> (String, Course) {
+fn searched(max: &MaxSearch) -> (String, ScheduleExtent) {
     let from = max.from.unwrap_or(FROM);
     let schedule = format!("const({}, {}s)", decimal(from), max.window.0 / 1_000_000_000);
-    (schedule, Course { lasting: max.window, most: max.most.unwrap_or(from) })
+    (schedule, ScheduleExtent { duration: max.window, max_rate: max.limit.unwrap_or(from) })
 }
 
 /// Per second, where a search begins that nobody has told.

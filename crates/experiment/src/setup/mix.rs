@@ -1,7 +1,7 @@
 //! How do operations share the load?
 
-use super::Maker;
-use crate::Course;
+use super::SetupBuilder;
+use crate::ScheduleExtent;
 use crate::file;
 use crate::mistake::quote;
 
@@ -13,7 +13,7 @@ pub struct Mix {
     /// Of all operations together, per second, where they have rates.
     pub rate: Option<f64>,
     /// Where schedules of their own stand, and what they ask for.
-    pub own: Vec<(String, Course)>,
+    pub own: Vec<(String, ScheduleExtent)>,
 }
 
 impl Mix {
@@ -23,7 +23,7 @@ impl Mix {
     }
 }
 
-impl Maker<'_> {
+impl SetupBuilder<'_> {
     pub(super) fn mix(&mut self, all: &[(String, file::Operation)]) -> Mix {
         let mut mix = Mix::default();
         let mut rates = Vec::new();
@@ -36,7 +36,7 @@ impl Maker<'_> {
                     [("weight", it.weight.is_some()), ("rate", it.rate.is_some())].iter().filter(|it| it.1)
                 {
                     let found = format!("`{key}` beside a schedule of its own, which says how often");
-                    self.tell(&path(key), found, "leave one of them out");
+                    self.report(&path(key), found, "leave one of them out");
                 }
                 let course = self.schedule(&path("schedule"), schedule);
                 mix.own.push((path("schedule"), course));
@@ -45,11 +45,11 @@ impl Maker<'_> {
                 match it.rate {
                     Some(rate) => {
                         if it.weight.is_some() {
-                            self.tell(&path("weight"), "`weight` beside a rate", "leave one of them out");
+                            self.report(&path("weight"), "`weight` beside a rate", "leave one of them out");
                         }
                         if !(1e-6..=1e7).contains(&rate) {
                             let found = format!("a rate of {rate} per second");
-                            self.tell(&path("rate"), found, "write more than 0, as in 0.5");
+                            self.report(&path("rate"), found, "write more than 0, as in 0.5");
                         }
                         rates.push((mix.weights.len(), rate));
                     }
@@ -57,7 +57,7 @@ impl Maker<'_> {
                         let found = format!("{} has no `rate`, and others have", quote(name));
                         let key = if it.weight.is_some() { "weight" } else { "" };
                         let instead = "add `rate`, how often per second, or give all of them weights";
-                        self.tell(path(key).trim_end_matches('.'), found, instead);
+                        self.report(path(key).trim_end_matches('.'), found, instead);
                     }
                 }
                 weight = 0;
@@ -70,7 +70,7 @@ impl Maker<'_> {
         }
         mix.rate = by_rate.then(|| values.iter().sum());
         if !all.is_empty() && !mix.is_empty() && !by_rate && mix.weights.iter().all(|it| *it == 0) {
-            self.tell("operations", "no operation has a weight", "give one of them `weight: 1`");
+            self.report("operations", "no operation has a weight", "give one of them `weight: 1`");
         }
         mix
     }
@@ -84,13 +84,13 @@ fn proportions(rates: &[f64]) -> Vec<u32> {
     let scale = (0..=6).map(|n| 10f64.powi(n)).find(|scale| rates.iter().all(|it| is_whole(it * scale)));
     let scale = scale.filter(|it| largest * it <= MOST).unwrap_or(MOST / largest.max(1e-6));
     let whole: Vec<u32> = rates.iter().map(|it| ((it * scale).round() as u32).max(1)).collect();
-    let divisor = whole.iter().copied().fold(0, greatest).max(1);
+    let divisor = whole.iter().copied().fold(0, greatest_common_divisor).max(1);
     whole.iter().map(|it| it / divisor).collect()
 }
 
 /// The greatest common divisor.
-fn greatest(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { greatest(b, a % b) }
+fn greatest_common_divisor(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
 /// As schedules are written: at most six digits behind the point.
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_become_weights() {
+    fn converts_rates_to_weights() {
         for (rates, expected) in [
             (&[10.0, 10.0, 6.0, 5.0, 1.0, 1.0, 1.0][..], &[10, 10, 6, 5, 1, 1, 1][..]),
             (&[0.5, 1.25], &[2, 5]),
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_written_as_schedules_have_them() {
+    fn formats_rates_for_schedules() {
         for (rate, expected) in
             [(34.0, "34"), (0.5, "0.5"), (0.0, "0"), (1.0 / 3.0, "0.333333"), (1e7, "10000000")]
         {

@@ -20,83 +20,91 @@ mod stack;
 mod users;
 
 use crate::file::File;
-use crate::mistake::{Mistake, Source, Span, quote};
+use crate::mistake::{Diagnostic, Source, Span, quote};
 use crate::path;
 use crate::tree::Node;
-use crate::{Complaint, Judged, Request};
-use load::Asked;
+use crate::{GrammarDiagnostic, GrammarResult, Request};
+use load::RequestedLoad;
 use model::Nanos;
-use model::plan::{Find, Setup};
+use model::plan::{Goal, Setup};
 use operations::Context;
 
 /// A cell, and what is the same in all cells.
 #[derive(Debug)]
-pub struct Made {
+pub struct CellSetup {
     pub name: String,
     pub seed: u64,
     pub repeat: u32,
-    pub find: Find,
+    pub find: Goal,
     pub setup: Setup,
     /// The same without a promise, where it is to be shown that the faults can lose something.
     pub control: Option<Setup>,
     /// Warm-up included.
-    pub lasting: Nanos,
+    pub duration: Nanos,
     pub remarks: Vec<String>,
 }
 
 /// What all parts need.
 #[derive(Debug)]
-pub struct Maker<'a> {
+pub struct SetupBuilder<'a> {
     pub tree: &'a Node,
     pub request: &'a Request<'a>,
     pub sources: &'a mut Vec<Source>,
-    pub mistakes: &'a mut Vec<Mistake>,
+    pub mistakes: &'a mut Vec<Diagnostic>,
     /// What is no mistake, and most likely not meant.
     pub remarks: Vec<String>,
 }
 
-impl Maker<'_> {
-    pub fn make(mut self, file: File) -> Made {
+impl SetupBuilder<'_> {
+    pub fn make(mut self, file: File) -> CellSetup {
         let seed = file.seed.unwrap_or(1);
         let name = self.name(file.name);
         let (mut stack, guard) = self.stack(file.stack);
         let faults = self.faults(file.faults, &mut stack);
         let dataset = file.dataset.map(|it| self.dataset(it, seed));
         let (feeds, known) = self.feeds(file.feeds.0);
-        self.answered(&feeds, &stack);
+        self.check_feed_queries(&feeds, &stack);
         let mix = self.mix(&file.operations.0);
         let mut find = self.find(file.find.as_ref(), file.prove, &file.load);
         let repeat = self.times(file.find.as_ref(), file.repeat);
-        let mut asked = self.load(&file.load, &mix, find::instead(&find).as_ref());
+        let mut asked = self.load(&file.load, &mix, find::search_in_place_of_load(&find).as_ref());
         let mut stop = file.stop;
         if let Some(guard) = guard {
-            self.guarded(&guard, &mut asked);
-            self.guarded_search(&guard, &mut find);
+            self.check_load_caps(&guard, &mut asked);
+            self.check_search_caps(&guard, &mut find);
             self.abort(&guard, &mut stop);
         }
-        let Asked { load, lasting, .. } = asked;
+        let RequestedLoad { load, duration: lasting, .. } = asked;
         let context =
             Context { stack: &stack, feeds: &known, has_rows: dataset.is_some(), mode: load.query_mode };
         let operations = self.operations(file.operations.0, &mix, &context);
-        self.towards_services(&load, &operations);
+        self.check_service_load(&load, &operations);
         for feed in feeds.iter().filter(|it| !operations.iter().any(|of| of.feed.as_ref() == Some(&it.name)))
         {
             self.remarks.push(format!("no operation draws from the feed {}", quote(&feed.name)));
         }
-        self.searched(&find, &file.load, &mix);
-        self.through_poolers(&stack, &load, &operations);
-        let setup =
-            Setup { stack, dataset, feeds, operations, load, objectives: file.objectives, stop, faults };
+        self.check_search(&find, &file.load, &mix);
+        self.check_pooler_modes(&stack, &load, &operations);
+        let setup = Setup {
+            stack,
+            dataset,
+            feeds,
+            operations,
+            load,
+            objectives: file.objectives,
+            stop_rules: stop,
+            faults,
+        };
         let Request { grammars, .. } = *self.request;
         for (i, it) in setup.objectives.iter().enumerate() {
-            self.foreign("objectives", i, it, (grammars.objective)(it, &setup));
+            self.report_grammar("objectives", i, it, (grammars.objective)(it, &setup));
         }
-        for (i, it) in setup.stop.iter().enumerate() {
-            self.foreign("stop", i, it, (grammars.rule)(it, &setup));
+        for (i, it) in setup.stop_rules.iter().enumerate() {
+            self.report_grammar("stop", i, it, (grammars.rule)(it, &setup));
         }
         let window = Nanos(lasting.0.saturating_sub(setup.load.warmup.0));
         let control = self.failover(file.find.as_ref(), &find, &setup, window);
-        Made { name, seed, repeat, find, setup, control, lasting, remarks: self.remarks }
+        CellSetup { name, seed, repeat, find, setup, control, duration: lasting, remarks: self.remarks }
     }
 
     fn name(&mut self, given: Option<String>) -> String {
@@ -109,7 +117,7 @@ impl Maker<'_> {
                 let found = format!("{} cannot name files", quote(&name));
                 let instead =
                     format!("write 1 to 64 lower-case letters, digits and hyphens, as in `{}`", tame(&name));
-                self.tell("name", found, instead);
+                self.report("name", found, instead);
             }
             return name;
         }
@@ -118,33 +126,33 @@ impl Maker<'_> {
     }
 
     /// Tells a mistake at a path's value.
-    fn tell(&mut self, path: &str, found: impl Into<String>, instead: impl Into<String>) {
-        let at = self.at(path);
-        self.mistakes.push(Mistake::new(&at, found, instead));
+    fn report(&mut self, path: &str, found: impl Into<String>, instead: impl Into<String>) {
+        let at = self.span_of(path);
+        self.mistakes.push(Diagnostic::new(&at, found, instead));
     }
 
-    fn at(&self, path: &str) -> Span {
-        path::place(self.tree, path)
+    fn span_of(&self, path: &str) -> Span {
+        path::span_of(self.tree, path)
     }
 
     /// Tells what a foreign grammar says of item `i` of a list.
-    fn foreign(&mut self, list: &str, i: usize, text: &str, said: Judged) {
+    fn report_grammar(&mut self, list: &str, i: usize, text: &str, said: GrammarResult) {
         let Err(complaints) = said else { return };
         let span = match self.tree.get(list).map(|it| &it.1.value) {
             Some(crate::tree::Value::List(items)) => items.get(i).map(|it| it.span.clone()),
             _ => None,
         };
-        let span = span.unwrap_or_else(|| self.at(list));
-        self.complain(&span, text, complaints);
+        let span = span.unwrap_or_else(|| self.span_of(list));
+        self.report_in_text(&span, text, complaints);
     }
 
     /// Tells complaints about a text that stands at `span`, each at its own place if that can be found.
-    fn complain(&mut self, span: &Span, text: &str, complaints: Vec<Complaint>) {
+    fn report_in_text(&mut self, span: &Span, text: &str, complaints: Vec<GrammarDiagnostic>) {
         for it in complaints {
             let source = &self.sources[span.source].text;
-            let bytes = excerpt::within(source, span.bytes.clone(), text, it.at);
+            let bytes = excerpt::locate_excerpt(source, span.bytes.clone(), text, it.span);
             let at = Span { source: span.source, bytes };
-            self.mistakes.push(Mistake::new(&at, it.found, it.instead));
+            self.mistakes.push(Diagnostic::new(&at, it.found, it.suggestion));
         }
     }
 }

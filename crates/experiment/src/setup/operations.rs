@@ -1,15 +1,15 @@
 //! Which transactions are asked for?
 
-use super::Maker;
-use super::feeds::Known;
+use super::SetupBuilder;
+use super::feeds::FeedInfo;
 use super::http::{PREDEFINED, Variables};
 use super::mix::Mix;
-use crate::Complaint;
+use crate::GrammarDiagnostic;
 use crate::file;
 use crate::mistake::{Source, Span, nearest, quote};
 use crate::template::is_name;
 use crate::unit::Word;
-use model::plan::{Kind, Node, Operation, Stack, To, Work};
+use model::plan::{Node, NodeKind, Operation, OperationKind, SqlTarget, Stack};
 use model::summary::QueryMode;
 use std::path::PathBuf;
 
@@ -20,13 +20,13 @@ const MAX_OPERATIONS: usize = 128;
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     pub stack: &'a Stack,
-    pub feeds: &'a [Known],
+    pub feeds: &'a [FeedInfo],
     /// `rows` is known: how many the dataset has.
     pub has_rows: bool,
     pub mode: QueryMode,
 }
 
-impl Maker<'_> {
+impl SetupBuilder<'_> {
     pub(super) fn operations(
         &mut self,
         all: Vec<(String, file::Operation)>,
@@ -34,14 +34,14 @@ impl Maker<'_> {
         context: &Context<'_>,
     ) -> Vec<Operation> {
         if all.is_empty() {
-            self.tell("operations", "there are no operations", "add one, as in `read: { sql: SELECT 1 }`");
+            self.report("operations", "there are no operations", "add one, as in `read: { sql: SELECT 1 }`");
         } else if all.len() > MAX_OPERATIONS {
             let instead = format!("write at most {MAX_OPERATIONS}");
-            self.tell("operations", format!("{} operations", all.len()), instead);
+            self.report("operations", format!("{} operations", all.len()), instead);
         }
         let one = |((name, it), weight): (_, &u32)| self.operation(name, it, *weight, context);
         let made: Vec<Operation> = all.into_iter().zip(&mix.weights).map(one).collect();
-        self.tokens_of_others(&made);
+        self.check_token_conflicts(&made);
         made
     }
 
@@ -54,7 +54,11 @@ impl Maker<'_> {
     ) -> Operation {
         let path = format!("operations.{name}");
         if name.trim().is_empty() || name.contains(char::is_control) || name.len() > 64 {
-            self.tell(&path, format!("{} is no name", quote(&name)), "name the operation in 1 to 64 letters");
+            self.report(
+                &path,
+                format!("{} is no name", quote(&name)),
+                "name the operation in 1 to 64 letters",
+            );
         }
         let methods = it.request.methods();
         let mut works: Vec<&str> = [
@@ -73,12 +77,12 @@ impl Maker<'_> {
                 let found = format!("{} does nothing", quote(&name));
                 let instead =
                     "add `get: /path` or another method, `sql: …`, or `script: …` with a file's name";
-                self.tell(&path, found, instead);
+                self.report(&path, found, instead);
             }
             [_] => {}
             [first, second, ..] => {
                 let found = format!("{} has `{first}` and `{second}`", quote(&name));
-                self.tell(&path, found, "leave one of them out");
+                self.report(&path, found, "leave one of them out");
             }
         }
         let is_http = it.steps.is_some() || !methods.is_empty();
@@ -91,7 +95,7 @@ impl Maker<'_> {
                         "add a method, as in `get: /path`, or leave it out",
                     ),
                 };
-                self.tell(&format!("{path}.{key}"), found, instead);
+                self.report(&format!("{path}.{key}"), found, instead);
             }
         }
         self.reachable(&path, is_http || it.ammo.is_some(), !works.is_empty(), context);
@@ -109,27 +113,36 @@ impl Maker<'_> {
         let sets = self.sets(&path, it.set.0, is_http, &mut variables, context.mode);
         let work = match (it.sql, it.script, it.ammo, it.steps) {
             (Some(sql), ..) => {
-                let span = self.at(&format!("{path}.sql"));
+                let span = self.span_of(&format!("{path}.sql"));
                 self.script(&span, &sql, context.mode, &variables);
-                Work::Script { text: sql, origin: None }
+                OperationKind::Script { text: sql, origin: None }
             }
             (None, Some(script), ..) => {
                 let (text, origin) = self.script_file(&path, &script, context.mode, &variables);
-                Work::Script { text, origin }
+                OperationKind::Script { text, origin }
             }
-            (None, None, Some(_), _) => Work::Ammo,
+            (None, None, Some(_), _) => OperationKind::Ammo,
             (None, None, None, Some(steps)) => {
-                Work::Http(self.steps(&format!("{path}.steps"), steps, &mut variables))
+                OperationKind::Http(self.steps(&format!("{path}.steps"), steps, &mut variables))
             }
             (None, None, None, None) if is_http => {
-                Work::Http(vec![self.step(&path, None, it.request, &mut variables)])
+                OperationKind::Http(vec![self.step(&path, None, it.request, &mut variables)])
             }
-            (None, None, None, None) => Work::Script { text: String::new(), origin: None },
+            (None, None, None, None) => OperationKind::Script { text: String::new(), origin: None },
         };
         self.unused(&name, &work, &variables);
         let feed = feed.map(|it| it.name.clone());
-        let made =
-            Operation { name, weight, rate: it.rate, feed, schedule: it.schedule, sets, to, ledger, work };
+        let made = Operation {
+            name,
+            weight,
+            rate: it.rate,
+            feed,
+            schedule: it.schedule,
+            sets,
+            target: to,
+            ledger,
+            kind: work,
+        };
         if made.ledger.is_some() {
             self.writes_token(&path, &made, &variables);
         }
@@ -137,45 +150,56 @@ impl Maker<'_> {
     }
 
     /// Which server is asked, where there are several.
-    fn to(&mut self, path: &str, to: Option<file::To>, is_http: bool, context: &Context<'_>) -> To {
-        let Some(to) = to else { return To::Primary };
+    fn to(
+        &mut self,
+        path: &str,
+        to: Option<file::ServerTarget>,
+        is_http: bool,
+        context: &Context<'_>,
+    ) -> SqlTarget {
+        let Some(to) = to else { return SqlTarget::Primary };
         if is_http {
             let found = "`to` of an operation that speaks HTTP";
-            self.tell(&format!("{path}.to"), found, "leave it out: the service decides whom it asks");
-        } else if to != file::To::Primary && context.stack.replication.is_none() {
+            self.report(&format!("{path}.to"), found, "leave it out: the service decides whom it asks");
+        } else if to != file::ServerTarget::Primary && context.stack.replication.is_none() {
             let found = "an operation for replicas, and there are none";
-            self.tell(
+            self.report(
                 &format!("{path}.to"),
                 found,
                 "leave it out, or add `replicas: { count: 2 }` to the stack",
             );
         }
         match to {
-            file::To::Primary => To::Primary,
-            file::To::Replica => To::Replica,
-            file::To::Any => To::Any,
+            file::ServerTarget::Primary => SqlTarget::Primary,
+            file::ServerTarget::Replica => SqlTarget::Replica,
+            file::ServerTarget::Any => SqlTarget::Any,
         }
     }
 
     /// Whether there is somebody to ask.
     fn reachable(&mut self, path: &str, is_http: bool, is_something: bool, context: &Context<'_>) {
-        let is_service = |it: &Node| matches!(it.kind, Kind::Service(_));
+        let is_service = |it: &Node| matches!(it.kind, NodeKind::Service(_));
         let nodes = &context.stack.nodes;
         // Without any node that is told already.
         if !is_something || nodes.is_empty() {
         } else if is_http && !nodes.iter().any(is_service) {
             let instead = "add `service: { command: […] }`, or `service: { url: … }` for one that is there";
-            self.tell(path, "an HTTP operation, and no service in the stack", instead);
+            self.report(path, "an HTTP operation, and no service in the stack", instead);
         } else if !is_http && nodes.iter().all(is_service) {
             let found = "an operation in SQL, and the stack is a service alone";
-            self.tell(path, found, "add `postgres: { attach: … }` to the stack, or ask the service");
+            self.report(path, found, "add `postgres: { attach: … }` to the stack, or ask the service");
         }
     }
 
     /// The feed that an operation draws from.
-    fn feed_of<'a>(&mut self, path: &str, it: &file::Operation, context: &Context<'a>) -> Option<&'a Known> {
+    fn feed_of<'a>(
+        &mut self,
+        path: &str,
+        it: &file::Operation,
+        context: &Context<'a>,
+    ) -> Option<&'a FeedInfo> {
         if it.ammo.is_some() && it.feed.is_some() {
-            self.tell(&format!("{path}.feed"), "`feed` beside ammo", "leave it out: `ammo` names the feed");
+            self.report(&format!("{path}.feed"), "`feed` beside ammo", "leave it out: `ammo` names the feed");
         }
         let (key, name) = match (&it.ammo, &it.feed) {
             (Some(name), _) => ("ammo", name),
@@ -189,17 +213,17 @@ impl Maker<'_> {
                 Some(name) => format!("write `{name}`"),
                 None => format!("declare it: `feeds: {{ {name}: {{ file: … }} }}`"),
             };
-            self.tell(&at, format!("there is no feed {}", quote(name)), instead);
+            self.report(&at, format!("there is no feed {}", quote(name)), instead);
             return None;
         };
         match (key, feed.is_ammo) {
             ("ammo", false) => {
                 let found = format!("the feed {} holds values, no requests", quote(name));
-                self.tell(&at, found, "write `feed`, and what is asked; or give the feed `form: uri`");
+                self.report(&at, found, "write `feed`, and what is asked; or give the feed `form: uri`");
             }
             ("feed", true) => {
                 let found = format!("the feed {} holds whole requests", quote(name));
-                self.tell(&at, found, format!("write `ammo: {name}`, and nothing else"));
+                self.report(&at, found, format!("write `ammo: {name}`, and nothing else"));
             }
             _ => {}
         }
@@ -217,7 +241,7 @@ impl Maker<'_> {
     ) -> Vec<(String, String)> {
         if !all.is_empty() && !is_http {
             let instead = "write `\\set name expression` into the script";
-            self.tell(
+            self.report(
                 &format!("{path}.set"),
                 "`set` of an operation that makes no requests of its own",
                 instead,
@@ -228,9 +252,9 @@ impl Maker<'_> {
             let at = format!("{path}.set.{name}");
             if !is_name(&name) {
                 let found = format!("{} can be no variable", quote(&name));
-                self.tell(&at, found, "write a name of letters, digits and _");
+                self.report(&at, found, "write a name of letters, digits and _");
             } else if expression.contains('\n') {
-                self.tell(&at, "an expression of several lines", "write it on one");
+                self.report(&at, "an expression of several lines", "write it on one");
             } else {
                 self.expression(&at, path, &name, &expression, variables, mode);
             }
@@ -250,14 +274,14 @@ impl Maker<'_> {
         mode: QueryMode,
     ) {
         let before = format!("\\set {name} ");
-        let span = self.at(at);
+        let span = self.span_of(at);
         if let Err(complaints) = (self.request.grammars.script)(&format!("{before}{expression}"), mode, None)
         {
-            let moved = |it: Complaint| {
+            let moved = |it: GrammarDiagnostic| {
                 let place = |it: usize| it.saturating_sub(before.len()).min(expression.len());
-                Complaint { at: place(it.at.start)..place(it.at.end), ..it }
+                GrammarDiagnostic { span: place(it.span.start)..place(it.span.end), ..it }
             };
-            self.complain(&span, expression, complaints.into_iter().map(moved).collect());
+            self.report_in_text(&span, expression, complaints.into_iter().map(moved).collect());
         }
         for (i, _) in expression.match_indices(':') {
             let rest = &expression[i + 1..];
@@ -266,17 +290,19 @@ impl Maker<'_> {
             if name.is_empty() || expression[..i].ends_with(':') {
                 continue;
             }
-            if let Some((found, instead)) = self.unknown(name, path, variables, |it| format!(":{it}")) {
-                let complaint = Complaint { at: i..i + 1 + end, found, instead };
-                self.complain(&span, expression, vec![complaint]);
+            if let Some((found, instead)) =
+                self.unknown_variable(name, path, variables, |it| format!(":{it}"))
+            {
+                let complaint = GrammarDiagnostic { span: i..i + 1 + end, found, suggestion: instead };
+                self.report_in_text(&span, expression, vec![complaint]);
             }
             variables.used.push(name.to_owned());
         }
     }
 
     /// Remarks on what is captured and not used.
-    fn unused(&mut self, name: &str, work: &Work, variables: &Variables) {
-        let Work::Http(steps) = work else { return };
+    fn unused(&mut self, name: &str, work: &OperationKind, variables: &Variables) {
+        let OperationKind::Http(steps) = work else { return };
         for (capture, _) in steps.iter().flat_map(|it| &it.captures) {
             if !variables.used.contains(capture) {
                 self.remarks.push(format!(
@@ -313,7 +339,7 @@ impl Maker<'_> {
                 let why = error.to_string();
                 let why = why.split(" (os error").next().unwrap_or_default();
                 let found = format!("the script {} cannot be read: {why}", quote(&shown));
-                self.tell(&format!("{path}.script"), found, "name a file, relative to this one");
+                self.report(&format!("{path}.script"), found, "name a file, relative to this one");
                 (String::new(), None)
             }
         }
@@ -324,7 +350,7 @@ impl Maker<'_> {
         let known: Vec<String> = variables.names.iter().cloned().chain(predefined).collect();
         let known = (!variables.open).then_some(known.as_slice());
         if let Err(complaints) = (self.request.grammars.script)(text, mode, known) {
-            self.complain(span, text, complaints);
+            self.report_in_text(span, text, complaints);
         }
     }
 }

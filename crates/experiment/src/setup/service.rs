@@ -1,20 +1,20 @@
 //! Which HTTP service is asked for?
 
-use super::Maker;
-use super::guard::{Door, Guard};
+use super::SetupBuilder;
+use super::guard::{AttachedSection, Guard};
 use super::stack::words;
-use crate::Place;
+use crate::UrlTarget;
 use crate::file;
 use crate::mistake::quote;
 use crate::unit::Word;
 use model::Nanos;
-use model::plan::{Entrance, Kind, Node, Service};
+use model::plan::{Node, NodeKind, Service, Transport};
 
 /// Where all three services of the project answer.
 const READY: &str = "/health";
-const DOOR: Door = Door { node: "service", address: "url", noun: "service" };
+const DOOR: AttachedSection = AttachedSection { node: "service", address: "url", noun: "service" };
 
-impl Maker<'_> {
+impl SetupBuilder<'_> {
     /// The node, and what guards it if it is on another machine.
     pub(super) fn service(&mut self, it: file::Service) -> (Node, Option<Guard>) {
         let path = |key: &str| format!("stack.service.{key}");
@@ -23,17 +23,17 @@ impl Maker<'_> {
             let Some(text) = text else { continue };
             if !text.starts_with('/') || text.contains(|c: char| !c.is_ascii_graphic()) {
                 let found = format!("{} is no path", quote(text));
-                self.tell(&path(key), found, "write it as `/health`");
+                self.report(&path(key), found, "write it as `/health`");
             }
         }
         if it.ready_within.is_some_and(|it| it.0 == Nanos::ZERO) {
-            self.tell(
+            self.report(
                 &path("ready_within"),
                 "a service that is ready in no time",
                 "write how long, as in 60s",
             );
         }
-        let (mut entrance, mut guard) = (Entrance::Tcp, None);
+        let (mut entrance, mut guard) = (Transport::Tcp, None);
         if let Some(url) = &it.url {
             let beside = [
                 ("command", it.command.is_some()),
@@ -43,40 +43,48 @@ impl Maker<'_> {
             ];
             for (key, _) in beside.iter().filter(|it| it.1) {
                 let found = format!("`service.{key}` beside a URL: pgdyno does not start what is there");
-                self.tell(&path(key), found, "leave it out: what is there stays as it is");
+                self.report(&path(key), found, "leave it out: what is there stays as it is");
             }
-            if let Some(place) = self.place(url) {
-                entrance = place.entrance;
+            if let Some(place) = self.parse_url(url) {
+                entrance = place.transport;
                 guard = self.guard(&DOOR, it.allow.as_deref(), it.caps, &place);
             }
         } else {
-            self.unguarded(&DOOR, it.allow.is_some(), it.caps.is_some());
+            self.reject_unused_guards(&DOOR, it.allow.is_some(), it.caps.is_some());
             if it.command.as_ref().is_none_or(Vec::is_empty) {
                 let instead = "add its program, as in `command: [target/shop, --quiet]`, or the `url` of one that is there";
-                self.tell(&path("command"), "`stack.service` has no `command`", instead);
+                self.report(&path("command"), "`stack.service` has no `command`", instead);
             }
         }
         for name in ["ADDRESS", "DATABASE_URL"] {
             if it.env.0.iter().any(|it| it.0 == name) {
                 let found = format!("`{name}` in the service's environment");
-                self.tell(&path(&format!("env.{name}")), found, "leave it out: pgdyno chooses it");
+                self.report(&path(&format!("env.{name}")), found, "leave it out: pgdyno chooses it");
             }
         }
         for (name, _) in it.env.0.iter().filter(|it| it.0.is_empty() || it.0.contains(['=', '\0'])) {
             let found = format!("{} is no name of a variable", quote(name));
-            self.tell(&path(&format!("env.{name}")), found, "write a name such as `POOL_SIZE`");
+            self.report(&path(&format!("env.{name}")), found, "write a name such as `POOL_SIZE`");
         }
         let service = Service {
             command: it.command.map_or(Vec::new(), |it| self.command(it)),
             url: it.url,
             env: words(it.env),
             copies: it.copies.unwrap_or(1),
-            ready: it.ready.unwrap_or_else(|| READY.to_owned()),
-            ready_within: it.ready_within.map(|it| it.0),
-            stats: it.stats,
+            ready_path: it.ready.unwrap_or_else(|| READY.to_owned()),
+            ready_timeout: it.ready_within.map(|it| it.0),
+            stats_path: it.stats,
             allow: it.allow,
         };
-        (Node { name: "service".to_owned(), kind: Kind::Service(service), entrance, limits }, guard)
+        (
+            Node {
+                name: "service".to_owned(),
+                kind: NodeKind::Service(service),
+                transport: entrance,
+                limits,
+            },
+            guard,
+        )
     }
 
     /// What is relative to the file becomes relative to where the file is.
@@ -92,17 +100,17 @@ impl Maker<'_> {
         words.into_iter().enumerate().map(own).collect()
     }
 
-    fn place(&mut self, url: &str) -> Option<Place> {
+    fn parse_url(&mut self, url: &str) -> Option<UrlTarget> {
         match (self.request.grammars.url)(url) {
             Err(complaints) => {
-                let at = self.at("stack.service.url");
-                self.complain(&at, url, complaints);
+                let at = self.span_of("stack.service.url");
+                self.report_in_text(&at, url, complaints);
                 None
             }
             Ok(place) => {
                 if place.target != "/" {
                     let instead = "leave its path out: operations say what is asked";
-                    self.tell(
+                    self.report(
                         "stack.service.url",
                         format!("a path, {}, in the URL", quote(&place.target)),
                         instead,
@@ -115,6 +123,6 @@ impl Maker<'_> {
 }
 
 /// What a service has that is there already.
-pub(super) fn is_attached(kind: &Kind) -> bool {
-    matches!(kind, Kind::Service(it) if it.url.is_some())
+pub(super) fn is_attached(kind: &NodeKind) -> bool {
+    matches!(kind, NodeKind::Service(it) if it.url.is_some())
 }

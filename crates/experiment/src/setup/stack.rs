@@ -1,7 +1,7 @@
 //! Which chain of nodes is asked for?
 
-use super::Maker;
-use super::guard::{Door, Guard, strictest};
+use super::SetupBuilder;
+use super::guard::{AttachedSection, Guard, strictest};
 use super::service;
 use crate::datum::Ordered;
 use crate::file::{self, Balancer, Caps, OrNone, Pooler, PoolerKind};
@@ -9,8 +9,8 @@ use crate::mistake::{any_of, quote};
 use crate::unit::Word;
 use model::Nanos;
 use model::plan::{
-    Attached, AttachedRole, Entrance, HaProxy, Kind, Limits, Node, Odyssey, Operation, PgBouncer, PoolMode,
-    Postgres, Stack, Work,
+    AttachedNode, AttachedRole, HaProxy, Limits, Node, NodeKind, Odyssey, Operation, OperationKind,
+    PgBouncer, PoolMode, Postgres, Stack, Transport,
 };
 
 /// PostgreSQL's defaults.
@@ -24,7 +24,7 @@ const CHECK: Nanos = Nanos::from_millis(500);
 const QUEUE_TIMEOUT: Nanos = Nanos::from_secs(30);
 
 /// What is there before us.
-struct There {
+struct AttachedDsn {
     dsn: String,
     admin: Option<String>,
     role: AttachedRole,
@@ -32,7 +32,7 @@ struct There {
     caps: Option<Caps>,
 }
 
-impl Maker<'_> {
+impl SetupBuilder<'_> {
     /// The chain, and what guards those of it that are on other machines.
     pub(super) fn stack(&mut self, stack: file::Stack) -> (Stack, Option<Guard>) {
         let (mut nodes, mut guards) = (Vec::new(), Vec::new());
@@ -51,7 +51,7 @@ impl Maker<'_> {
         if let Some(it) = stack.postgres {
             nodes.push(self.postgres(it, &mut guards));
         } else if !nodes.last().is_some_and(|it| is_attached(&it.kind)) {
-            self.tell("stack", "the chain does not end at a PostgreSQL", "add `postgres: {}` to it");
+            self.report("stack", "the chain does not end at a PostgreSQL", "add `postgres: {}` to it");
         }
         let own = |it: &&Node| !is_attached(&it.kind);
         let first = nodes.iter().position(|it| is_attached(&it.kind)).unwrap_or(nodes.len());
@@ -65,10 +65,10 @@ impl Maker<'_> {
                 "postgres" => "leave it out, or attach it too".to_owned(),
                 _ => "attach it too".to_owned(),
             };
-            self.tell(&path, found, instead);
+            self.report(&path, found, instead);
         }
-        self.entrances(&nodes);
-        self.room(&nodes);
+        self.check_transports(&nodes);
+        self.check_pool_fits(&nodes);
         let generator = stack.generator.unwrap_or_default().limits;
         let generator = self.limits("stack.generator.limits", generator);
         let replication = replicas.map(|it| self.replicas(it, &nodes));
@@ -76,7 +76,7 @@ impl Maker<'_> {
     }
 
     fn postgres(&mut self, it: file::Postgres, guards: &mut Vec<Guard>) -> Node {
-        const DOOR: Door = Door { node: "postgres", address: "attach", noun: "server" };
+        const DOOR: AttachedSection = AttachedSection { node: "postgres", address: "attach", noun: "server" };
         let beside = [
             ("entrance", it.entrance.is_some()),
             ("version", it.version.is_some()),
@@ -85,11 +85,16 @@ impl Maker<'_> {
             ("limits", it.limits.is_some()),
         ];
         if let Some(dsn) = it.attach {
-            let there =
-                There { dsn, admin: None, role: AttachedRole::Postgres, allow: it.allow, caps: it.caps };
+            let there = AttachedDsn {
+                dsn,
+                admin: None,
+                role: AttachedRole::Postgres,
+                allow: it.allow,
+                caps: it.caps,
+            };
             return self.attached(&DOOR, there, &beside, guards);
         }
-        self.unguarded(&DOOR, it.allow.is_some(), it.caps.is_some());
+        self.reject_unused_guards(&DOOR, it.allow.is_some(), it.caps.is_some());
         let max_connections = it.max_connections.unwrap_or(MAX_CONNECTIONS);
         let settings = words(it.settings);
         for (name, own) in [
@@ -106,12 +111,12 @@ impl Maker<'_> {
             "postgres",
             it.entrance,
             self.limits("stack.postgres.limits", it.limits),
-            Kind::Postgres(Postgres { version: it.version, max_connections, settings }),
+            NodeKind::Postgres(Postgres { version: it.version, max_connections, settings }),
         )
     }
 
     fn pooler(&mut self, it: Pooler, guards: &mut Vec<Guard>) -> Node {
-        const DOOR: Door = Door { node: "pooler", address: "attach", noun: "pooler" };
+        const DOOR: AttachedSection = AttachedSection { node: "pooler", address: "attach", noun: "pooler" };
         let of_odyssey = [("workers", it.workers.is_some()), ("pool_timeout", it.pool_timeout.is_some())];
         let is_odyssey = it.kind == PoolerKind::Odyssey;
         if let Some(dsn) = it.attach {
@@ -126,19 +131,19 @@ impl Maker<'_> {
             ];
             beside.extend(of_odyssey);
             let role = if is_odyssey { AttachedRole::Odyssey } else { AttachedRole::PgBouncer };
-            let there = There { dsn, admin: it.admin, role, allow: it.allow, caps: it.caps };
+            let there = AttachedDsn { dsn, admin: it.admin, role, allow: it.allow, caps: it.caps };
             return self.attached(&DOOR, there, &beside, guards);
         }
-        self.unguarded(&DOOR, it.allow.is_some(), it.caps.is_some());
+        self.reject_unused_guards(&DOOR, it.allow.is_some(), it.caps.is_some());
         if it.admin.is_some() {
-            self.tell(
+            self.report(
                 "stack.pooler.admin",
                 "a console of a pooler that pgdyno starts",
                 "leave it out: it is known",
             );
         }
         for (key, _) in of_odyssey.iter().filter(|it| it.1 && !is_odyssey) {
-            self.tell(
+            self.report(
                 &format!("stack.pooler.{key}"),
                 format!("PgBouncer has no `{key}`"),
                 "leave it out, or write `kind: odyssey`",
@@ -150,14 +155,14 @@ impl Maker<'_> {
             Some(file::PoolMode::Statement) => PoolMode::Statement,
         };
         if is_odyssey && mode == PoolMode::Statement {
-            self.tell(
+            self.report(
                 "stack.pooler.mode",
                 "Odyssey has no statement mode",
                 "write `session` or `transaction`",
             );
         }
         if is_odyssey && it.version.is_some() {
-            self.tell(
+            self.report(
                 "stack.pooler.version",
                 "a version of Odyssey",
                 "leave it out: the one that is installed is used",
@@ -180,7 +185,7 @@ impl Maker<'_> {
         let known = version.is_some_and(|it| it >= (1, 21));
         if !is_odyssey && !known && settings.iter().any(|it| it.0 == "max_prepared_statements") {
             let found = "PgBouncer before 1.21 does not know `max_prepared_statements`";
-            self.tell(
+            self.report(
                 "stack.pooler.settings.max_prepared_statements",
                 found,
                 "add `version: 1.21` to the pooler, or leave it out",
@@ -189,9 +194,9 @@ impl Maker<'_> {
         let (size, max) = (it.size.unwrap_or(POOL_SIZE), it.max_client_conn.unwrap_or(MAX_CLIENT_CONN));
         let kind = match it.kind {
             PoolerKind::PgBouncer => {
-                Kind::PgBouncer(PgBouncer { version, mode, size, max_client_conn: max, settings })
+                NodeKind::PgBouncer(PgBouncer { version, mode, size, max_client_conn: max, settings })
             }
-            PoolerKind::Odyssey => Kind::Odyssey(Odyssey {
+            PoolerKind::Odyssey => NodeKind::Odyssey(Odyssey {
                 mode,
                 size,
                 workers: it.workers.unwrap_or(1),
@@ -204,7 +209,8 @@ impl Maker<'_> {
     }
 
     fn balancer(&mut self, it: Balancer, several: bool, guards: &mut Vec<Guard>) -> Node {
-        const DOOR: Door = Door { node: "balancer", address: "attach", noun: "balancer" };
+        const DOOR: AttachedSection =
+            AttachedSection { node: "balancer", address: "attach", noun: "balancer" };
         let beside = [
             ("entrance", it.entrance.is_some()),
             ("maxconn", it.maxconn.is_some()),
@@ -214,13 +220,18 @@ impl Maker<'_> {
             ("limits", it.limits.is_some()),
         ];
         if let Some(dsn) = it.attach {
-            let there =
-                There { dsn, admin: None, role: AttachedRole::Balancer, allow: it.allow, caps: it.caps };
+            let there = AttachedDsn {
+                dsn,
+                admin: None,
+                role: AttachedRole::Balancer,
+                allow: it.allow,
+                caps: it.caps,
+            };
             return self.attached(&DOOR, there, &beside, guards);
         }
-        self.unguarded(&DOOR, it.allow.is_some(), it.caps.is_some());
+        self.reject_unused_guards(&DOOR, it.allow.is_some(), it.caps.is_some());
         if it.kind.is_none() {
-            self.tell("stack.balancer", "`stack.balancer` has no `kind`", "add `kind: haproxy`");
+            self.report("stack.balancer", "`stack.balancer` has no `kind`", "add `kind: haproxy`");
         }
         let check = it.check.and_then(OrNone::into_option).map(|it| it.0);
         // Without one it would not know the primary.
@@ -230,38 +241,43 @@ impl Maker<'_> {
             .iter()
             .filter(|it| it.1.is_some_and(|it| it < Nanos::from_millis(1)))
         {
-            self.tell(
+            self.report(
                 &format!("stack.balancer.{key}"),
                 format!("`{key}` is shorter than HAProxy's millisecond"),
                 "write at least 1ms",
             );
         }
-        let kind = Kind::HaProxy(HaProxy { maxconn: it.maxconn, queue_timeout, check, retries: it.retries });
+        let kind =
+            NodeKind::HaProxy(HaProxy { maxconn: it.maxconn, queue_timeout, check, retries: it.retries });
         node("balancer", it.entrance, self.limits("stack.balancer.limits", it.limits), kind)
     }
 
     /// A node that is there before us: nothing of it can be set.
     fn attached(
         &mut self,
-        door: &Door,
-        there: There,
+        door: &AttachedSection,
+        there: AttachedDsn,
         beside: &[(&str, bool)],
         guards: &mut Vec<Guard>,
     ) -> Node {
-        let There { dsn, admin, role, allow, caps } = there;
+        let AttachedDsn { dsn, admin, role, allow, caps } = there;
         let name = door.node;
         for (key, _) in beside.iter().filter(|it| it.1) {
             let found = format!("`{name}.{key}` beside an address: pgdyno does not start what is there");
-            self.tell(&format!("stack.{name}.{key}"), found, "leave it out: what is attached stays as it is");
+            self.report(
+                &format!("stack.{name}.{key}"),
+                found,
+                "leave it out: what is attached stays as it is",
+            );
         }
         for (key, dsn) in [("attach", Some(&dsn)), ("admin", admin.as_ref())] {
             let Some(dsn) = dsn else { continue };
             let path = format!("stack.{name}.{key}");
             if has_password(dsn) {
                 let instead = "leave it out of the file: set PGPASSWORD, or write it into ~/.pgpass";
-                self.tell(&path, "a password stands in the address", instead);
+                self.report(&path, "a password stands in the address", instead);
             } else if dsn.trim().is_empty() {
-                self.tell(
+                self.report(
                     &path,
                     "the address is empty",
                     "write it as psql takes it: postgres://host:5432/database",
@@ -270,7 +286,7 @@ impl Maker<'_> {
                 && !dsn.starts_with("postgresql://")
                 && !dsn.contains('=')
             {
-                self.tell(
+                self.report(
                     &path,
                     format!("{} is no address", quote(dsn)),
                     "write it as psql takes it: postgres://host:5432/database",
@@ -280,11 +296,11 @@ impl Maker<'_> {
         let place = (self.request.grammars.dsn)(&dsn);
         guards.extend(place.and_then(|it| self.guard(door, allow.as_deref(), caps, &it)));
         let others = caps.and_then(|it| it.others).unwrap_or(0);
-        let entrance = entrance_of(&dsn);
+        let entrance = transport_of_dsn(&dsn);
         Node {
             name: name.to_owned(),
-            kind: Kind::Attached(Attached { dsn, admin, role, allow, others }),
-            entrance,
+            kind: NodeKind::Attached(AttachedNode { dsn, admin, role, allow, other_sessions: others }),
+            transport: entrance,
             limits: Limits::default(),
         }
     }
@@ -294,7 +310,7 @@ impl Maker<'_> {
             .split_once('.')
             .and_then(|(major, minor)| Some((major.parse().ok()?, minor.split('.').next()?.parse().ok()?)));
         if parts.is_none_or(|it| it < (1, 18)) {
-            self.tell(
+            self.report(
                 "stack.pooler.version",
                 format!("{} is no version of PgBouncer from 1.18 on", quote(text)),
                 "write it as 1.21",
@@ -310,7 +326,7 @@ impl Maker<'_> {
                 Some(key) => format!("write it as `{node}.{key}`"),
                 None => "leave it out: pgdyno chooses it; `entrance` says how the node is reached".to_owned(),
             };
-            self.tell(
+            self.report(
                 &format!("stack.{node}.settings.{name}"),
                 format!("`{name}` among the settings of `{node}`"),
                 instead,
@@ -319,36 +335,38 @@ impl Maker<'_> {
     }
 
     /// Whether each node can be entered as it is said.
-    fn entrances(&mut self, nodes: &[Node]) {
-        let is_balancer = |it: &Node| matches!(it.kind, Kind::HaProxy(_));
+    fn check_transports(&mut self, nodes: &[Node]) {
+        let is_balancer = |it: &Node| matches!(it.kind, NodeKind::HaProxy(_));
         let nodes = &nodes[nodes.iter().position(is_balancer).unwrap_or(nodes.len())..];
-        let Some((Node { kind: Kind::HaProxy(_), entrance, .. }, behind)) = nodes.split_first() else {
+        let Some((Node { kind: NodeKind::HaProxy(_), transport: entrance, .. }, behind)) =
+            nodes.split_first()
+        else {
             return;
         };
         let Some(next) = behind.first() else { return };
-        match (*entrance == Entrance::Tls, next.entrance == Entrance::Tls) {
+        match (*entrance == Transport::Tls, next.transport == Transport::Tls) {
             (true, false) => {
                 let found = format!("HAProxy passes TLS on, and `{}` does not speak it", next.name);
                 let instead = format!("write `tcp`, or `{}.entrance: tls`", next.name);
-                self.tell("stack.balancer.entrance", found, instead);
+                self.report("stack.balancer.entrance", found, instead);
             }
             (false, true) => {
                 let found = format!("HAProxy passes TLS on, and `{}` speaks it", next.name);
                 let instead = format!("write `balancer.entrance: tls`, or `{}.entrance: tcp`", next.name);
-                self.tell("stack.balancer.entrance", found, instead);
+                self.report("stack.balancer.entrance", found, instead);
             }
             _ => {}
         }
     }
 
     /// Whether the pool's connections fit into PostgreSQL.
-    fn room(&mut self, nodes: &[Node]) {
+    fn check_pool_fits(&mut self, nodes: &[Node]) {
         let pool = nodes.iter().find_map(|it| match &it.kind {
-            Kind::PgBouncer(it) => Some(it.size),
-            Kind::Odyssey(it) => Some(it.size),
+            NodeKind::PgBouncer(it) => Some(it.size),
+            NodeKind::Odyssey(it) => Some(it.size),
             _ => None,
         });
-        let Some((size, Kind::Postgres(postgres))) = pool.zip(nodes.last().map(|it| &it.kind)) else {
+        let Some((size, NodeKind::Postgres(postgres))) = pool.zip(nodes.last().map(|it| &it.kind)) else {
             return;
         };
         let reserved = |name: &str, default| {
@@ -370,7 +388,7 @@ impl Maker<'_> {
                     size.saturating_add(reserved)
                 ),
             };
-            self.tell("stack.pooler.size", found, instead);
+            self.report("stack.pooler.size", found, instead);
         }
     }
 
@@ -378,10 +396,10 @@ impl Maker<'_> {
         let it = it.unwrap_or_default();
         if let Some(cpu) = it.cpu.filter(|it| !(0.01..=1024.0).contains(it)) {
             let found = format!("a limit of {cpu} processors");
-            self.tell(&format!("{path}.cpu"), found, "write 0.01 to 1024; leave it out for no limit");
+            self.report(&format!("{path}.cpu"), found, "write 0.01 to 1024; leave it out for no limit");
         }
         if it.memory.is_some_and(|it| it.0 < 1 << 20) {
-            self.tell(
+            self.report(
                 &format!("{path}.memory"),
                 "less than a megabyte of memory",
                 "write at least 1MB, as in 256MB",
@@ -394,7 +412,7 @@ impl Maker<'_> {
             ("write_bps", it.write_bps.map(|it| it.0)),
         ];
         for (key, _) in rates.iter().filter(|it| it.1 == Some(0)) {
-            self.tell(
+            self.report(
                 &format!("{path}.{key}"),
                 format!("`{key}` of 0: nothing would ever be done"),
                 "write at least 1; leave it out for no limit",
@@ -402,7 +420,7 @@ impl Maker<'_> {
         }
         let cpus = it.cpus.unwrap_or_default();
         if let Some(twice) = cpus.iter().enumerate().find(|(i, it)| cpus[..*i].contains(it)) {
-            self.tell(
+            self.report(
                 &format!("{path}.cpus"),
                 format!("processor {} stands twice", twice.1),
                 "name each once, as in [0, 1]",
@@ -411,7 +429,7 @@ impl Maker<'_> {
         // A quota beyond the processors that it may run on never binds.
         if let Some(cpu) = it.cpu.filter(|cpu| !cpus.is_empty() && *cpu > cpus.len() as f64) {
             let found = format!("a limit of {cpu} processors for a node that may run on {}", cpus.len());
-            self.tell(&format!("{path}.cpu"), found, format!("write at most {}", cpus.len()));
+            self.report(&format!("{path}.cpu"), found, format!("write at most {}", cpus.len()));
         }
         Limits {
             cpu: it.cpu,
@@ -425,7 +443,7 @@ impl Maker<'_> {
     }
 
     /// What modes of poolers make impossible.
-    pub(super) fn through_poolers(
+    pub(super) fn check_pooler_modes(
         &mut self,
         stack: &Stack,
         load: &model::plan::Load,
@@ -433,7 +451,7 @@ impl Maker<'_> {
     ) {
         use model::summary::QueryMode;
         let Some(it) = stack.nodes.iter().find_map(|it| match &it.kind {
-            Kind::PgBouncer(it) => Some(it),
+            NodeKind::PgBouncer(it) => Some(it),
             _ => None,
         }) else {
             return;
@@ -441,7 +459,7 @@ impl Maker<'_> {
         let setting = it.settings.iter().find(|it| it.0 == "max_prepared_statements");
         // From 1.21 on PgBouncer can keep them, and is told to unless the settings say otherwise.
         let kept = it.version.is_some_and(|it| it >= (1, 21)) && setting.is_none_or(|it| it.1 != "0");
-        let is_script = |it: &&Operation| matches!(it.work, Work::Script { .. });
+        let is_script = |it: &&Operation| matches!(it.kind, OperationKind::Script { .. });
         let scripts = || operations.iter().filter(is_script);
         if scripts().next().is_some()
             && load.query_mode == QueryMode::Prepared
@@ -455,13 +473,13 @@ impl Maker<'_> {
                 "`mode: session`",
                 "in the pooler `version: 1.21`, which keeps them",
             ];
-            self.tell("load.query_mode", found, any_of(&ways));
+            self.report("load.query_mode", found, any_of(&ways));
         }
         if it.mode == PoolMode::Statement {
             for operation in scripts().filter(|it| super::operations::begins_transaction(&it.text())) {
                 let found =
                     format!("{} begins a transaction, which statement mode refuses", quote(&operation.name));
-                self.tell(
+                self.report(
                     &format!("operations.{}", operation.name),
                     found,
                     "write `mode: transaction`, or one statement at a time",
@@ -471,17 +489,17 @@ impl Maker<'_> {
     }
 }
 
-fn node(name: &str, entrance: Option<file::Entrance>, limits: Limits, kind: Kind) -> Node {
+fn node(name: &str, entrance: Option<file::Entrance>, limits: Limits, kind: NodeKind) -> Node {
     let entrance = match entrance {
-        Some(file::Entrance::Unix) => Entrance::Unix,
-        None | Some(file::Entrance::Tcp) => Entrance::Tcp,
-        Some(file::Entrance::Tls) => Entrance::Tls,
+        Some(file::Entrance::Unix) => Transport::Unix,
+        None | Some(file::Entrance::Tcp) => Transport::Tcp,
+        Some(file::Entrance::Tls) => Transport::Tls,
     };
-    Node { name: name.to_owned(), kind, entrance, limits }
+    Node { name: name.to_owned(), kind, transport: entrance, limits }
 }
 
-pub(super) fn is_attached(kind: &Kind) -> bool {
-    matches!(kind, Kind::Attached(_)) || service::is_attached(kind)
+pub(super) fn is_attached(kind: &NodeKind) -> bool {
+    matches!(kind, NodeKind::Attached(_)) || service::is_attached(kind)
 }
 
 pub(super) fn words(it: Ordered<Word>) -> Vec<(String, String)> {
@@ -498,7 +516,7 @@ fn has_password(dsn: &str) -> bool {
 }
 
 /// How clients reach an address.
-fn entrance_of(dsn: &str) -> Entrance {
+fn transport_of_dsn(dsn: &str) -> Transport {
     let value = |key: &str| {
         let (_, rest) = dsn.split_once(&format!("{key}="))?;
         rest.split(['&', ' ', '\'']).find(|it| !it.is_empty())
@@ -510,9 +528,9 @@ fn entrance_of(dsn: &str) -> Entrance {
     let is_socket =
         host.is_none_or(|it| it.is_empty() || it.starts_with('/') || it.to_lowercase().starts_with("%2f"));
     match value("sslmode") {
-        _ if is_socket => Entrance::Unix,
-        Some("require" | "verify-ca" | "verify-full") => Entrance::Tls,
-        _ => Entrance::Tcp,
+        _ if is_socket => Transport::Unix,
+        Some("require" | "verify-ca" | "verify-full") => Transport::Tls,
+        _ => Transport::Tcp,
     }
 }
 
@@ -521,7 +539,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passwords_are_seen() {
+    fn detects_passwords_in_dsns() {
         for (dsn, expected) in [
             ("postgres://a:b@h/d", true),
             ("postgres://a:b/c@h/d", true),
@@ -538,17 +556,17 @@ mod tests {
     }
 
     #[test]
-    fn ways_to_an_address() {
+    fn finds_transport_of_dsn() {
         for (dsn, expected) in [
-            ("postgres://h/d", Entrance::Tcp),
-            ("postgres://u@h:1/d?sslmode=require", Entrance::Tls),
-            ("postgres:///d", Entrance::Unix),
-            ("postgres://%2Ftmp/d", Entrance::Unix),
-            ("host=/tmp dbname=d", Entrance::Unix),
-            ("host=h sslmode=verify-full", Entrance::Tls),
-            ("dbname=d", Entrance::Unix),
+            ("postgres://h/d", Transport::Tcp),
+            ("postgres://u@h:1/d?sslmode=require", Transport::Tls),
+            ("postgres:///d", Transport::Unix),
+            ("postgres://%2Ftmp/d", Transport::Unix),
+            ("host=/tmp dbname=d", Transport::Unix),
+            ("host=h sslmode=verify-full", Transport::Tls),
+            ("dbname=d", Transport::Unix),
         ] {
-            assert_eq!(entrance_of(dsn), expected, "{dsn}");
+            assert_eq!(transport_of_dsn(dsn), expected, "{dsn}");
         }
     }
 }

@@ -1,18 +1,23 @@
 //! Which clients are asked for in the closed model, and how do they behave?
 
-use super::Maker;
+use super::SetupBuilder;
 use super::mix::Mix;
-use crate::Course;
+use crate::ScheduleExtent;
 use crate::file;
 use model::Nanos;
-use model::plan::{LoadModel, Max, Stage, Think};
+use model::plan::{LoadModel, MaxSearch, ThinkTime, UserStage};
 
 /// Beyond, nobody reads them.
 const MAX_STAGES: usize = 1000;
 
-impl Maker<'_> {
+impl SetupBuilder<'_> {
     /// `max`: where a search says how many, and for how long.
-    pub(super) fn closed(&mut self, it: &file::Load, mix: &Mix, max: Option<&Max>) -> (LoadModel, Course) {
+    pub(super) fn closed(
+        &mut self,
+        it: &file::Load,
+        mix: &Mix,
+        max: Option<&MaxSearch>,
+    ) -> (LoadModel, ScheduleExtent) {
         let decide = "in the closed model answers decide when the next one starts";
         self.not_with(
             it,
@@ -26,7 +31,7 @@ impl Maker<'_> {
         );
         for (path, _) in &mix.own {
             let instead = "write `weight`, or `model: open`";
-            self.tell(path, "a schedule of its own in the closed model", instead);
+            self.report(path, "a schedule of its own in the closed model", instead);
         }
         let stages = match &it.users {
             Some(all) => self.stages(it, all),
@@ -45,42 +50,42 @@ impl Maker<'_> {
                 );
                 let of_search = max.map_or(Nanos::ZERO, |it| it.window);
                 let lasting = it.duration.map_or(of_search, |it| it.0);
-                vec![Stage { users: it.clients.unwrap_or(1), spawn_rate: None, lasting }]
+                vec![UserStage { users: it.clients.unwrap_or(1), spawn_rate: None, duration: lasting }]
             }
         };
-        let lasting = Nanos(stages.iter().map(|it| it.lasting.0).sum());
-        let think = it.think.map_or(Think::NONE, |it| it.0);
+        let lasting = Nanos(stages.iter().map(|it| it.duration.0).sum());
+        let think = it.think.map_or(ThinkTime::NONE, |it| it.0);
         let pacing = it.pacing.map(|it| it.0);
         let model = match (stages.as_slice(), think, pacing, it.max_rate) {
-            ([Stage { users, spawn_rate: None, .. }], Think::Constant(think), None, None) => {
+            ([UserStage { users, spawn_rate: None, .. }], ThinkTime::Constant(think), None, None) => {
                 LoadModel::Closed { clients: *users, think }
             }
             _ => LoadModel::Users { stages, think, pacing, rate_max: it.max_rate },
         };
-        (model, Course { lasting, most: 0.0 })
+        (model, ScheduleExtent { duration: lasting, max_rate: 0.0 })
     }
 
-    fn stages(&mut self, it: &file::Load, all: &[file::Stage]) -> Vec<Stage> {
+    fn stages(&mut self, it: &file::Load, all: &[file::Stage]) -> Vec<UserStage> {
         for (key, is_there, instead) in [
             ("clients", it.clients.is_some(), "leave it out: `users` says how many"),
             ("duration", it.duration.is_some(), "leave it out: it is as long as all stages"),
         ] {
             if is_there {
-                self.tell(&format!("load.{key}"), format!("`{key}` beside `users`"), instead);
+                self.report(&format!("load.{key}"), format!("`{key}` beside `users`"), instead);
             }
         }
         if all.iter().all(|it| it.users == 0) {
             let instead = "add a stage, as in `users: [{ users: 100, spawn_rate: 5, for: 90s }]`";
-            self.tell("load.users", "stages without a user", instead);
+            self.report("load.users", "stages without a user", instead);
         }
         if all.len() > MAX_STAGES {
-            self.tell("load.users", format!("{} stages", all.len()), format!("write at most {MAX_STAGES}"));
+            self.report("load.users", format!("{} stages", all.len()), format!("write at most {MAX_STAGES}"));
         }
         let mut before = 0;
         for (i, it) in all.iter().enumerate() {
             let path = |key: &str| format!("load.users[{i}].{key}");
-            if it.lasting.0 == Nanos::ZERO {
-                self.tell(&path("for"), "a stage of 0", "write how long, as in 90s");
+            if it.duration.0 == Nanos::ZERO {
+                self.report(&path("for"), "a stage of 0", "write how long, as in 90s");
             }
             let Some(rate) = it.spawn_rate else {
                 before = it.users;
@@ -88,31 +93,34 @@ impl Maker<'_> {
             };
             let seconds = f64::from(it.users.abs_diff(before)) / rate;
             if !(1e-6..=1e6).contains(&rate) {
-                self.tell(
+                self.report(
                     &path("spawn_rate"),
                     format!("{rate} users per second"),
                     "write more than 0 and at most 1000000, as in 50",
                 );
-            } else if seconds > it.lasting.0.as_secs_f64() && it.lasting.0 > Nanos::ZERO {
+            } else if seconds > it.duration.0.as_secs_f64() && it.duration.0 > Nanos::ZERO {
                 let found =
                     format!("{rate} users per second take {}s from {before} to {}", seconds.ceil(), it.users);
                 let instead = format!("write `for: {}s` or more, or more per second", seconds.ceil());
-                self.tell(&path("for"), found, instead);
+                self.report(&path("for"), found, instead);
             }
             before = it.users;
         }
-        let stage =
-            |it: &file::Stage| Stage { users: it.users, spawn_rate: it.spawn_rate, lasting: it.lasting.0 };
+        let stage = |it: &file::Stage| UserStage {
+            users: it.users,
+            spawn_rate: it.spawn_rate,
+            duration: it.duration.0,
+        };
         all.iter().take(MAX_STAGES).map(stage).collect()
     }
 }
 
 /// The same closed load, with at most `rate` transactions per second.
-pub(super) fn limited(model: &LoadModel, rate: f64, lasting: Nanos) -> LoadModel {
+pub(super) fn with_max_rate(model: &LoadModel, rate: f64, lasting: Nanos) -> LoadModel {
     match model.clone() {
         LoadModel::Closed { clients, think } => LoadModel::Users {
-            stages: vec![Stage { users: clients, spawn_rate: None, lasting }],
-            think: Think::Constant(think),
+            stages: vec![UserStage { users: clients, spawn_rate: None, duration: lasting }],
+            think: ThinkTime::Constant(think),
             pacing: None,
             rate_max: Some(rate),
         },

@@ -1,27 +1,30 @@
 //! A file on its own: every foreign grammar accepts everything, and each schedule lasts ten seconds at five per second.
 
-use experiment::{Complaint, Course, Grammars, Mistakes, Place, Plan, Request, read};
+use experiment::{Diagnostics, GrammarDiagnostic, Grammars, Plan, Request, ScheduleExtent, UrlTarget, read};
 use model::Nanos;
 use std::path::Path;
 
 /// `url`: whom a service's address names.
-pub fn asked(text: &str, url: &dyn Fn(&str) -> Result<Place, Vec<Complaint>>) -> Result<Plan, Mistakes> {
+pub fn asked(
+    text: &str,
+    url: &dyn Fn(&str) -> Result<UrlTarget, Vec<GrammarDiagnostic>>,
+) -> Result<Plan, Diagnostics> {
     reading(text, url, &[], false)
 }
 
 /// The same with changes of the command line.
 #[allow(dead_code, reason = "not every test changes something")]
-pub fn with(text: &str, sets: &[String], quick: bool) -> Result<Plan, Mistakes> {
+pub fn with(text: &str, sets: &[String], quick: bool) -> Result<Plan, Diagnostics> {
     reading(text, &|_| Err(Vec::new()), sets, quick)
 }
 
 fn reading(
     text: &str,
-    url: &dyn Fn(&str) -> Result<Place, Vec<Complaint>>,
+    url: &dyn Fn(&str) -> Result<UrlTarget, Vec<GrammarDiagnostic>>,
     sets: &[String],
     quick: bool,
-) -> Result<Plan, Mistakes> {
-    let course = Course { lasting: Nanos::from_secs(10), most: 5.0 };
+) -> Result<Plan, Diagnostics> {
+    let course = ScheduleExtent { duration: Nanos::from_secs(10), max_rate: 5.0 };
     read(&Request {
         path: Path::new("book.yaml"),
         text,

@@ -1,8 +1,8 @@
 //! An object per line.
 
-use crate::bounds::{ROW, check_columns, check_nul, too_long};
-use crate::mistake::{Mistake, shown};
-use crate::pack::Packing;
+use crate::bounds::{MAX_ROW_BYTES, check_columns, check_nul, row_too_long};
+use crate::mistake::{Diagnostic, excerpt};
+use crate::pack::PackedWriter;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::io::{BufRead, Read, Write};
@@ -13,52 +13,52 @@ pub fn read<W: Write>(
     columns: Option<&[String]>,
     source: &mut dyn BufRead,
     out: W,
-) -> Result<Packing<W>, Mistake> {
+) -> Result<PackedWriter<W>, Diagnostic> {
     let (mut out, mut packing) = (Some(out), None);
     let mut text = Vec::new();
     for line in 1.. {
         text.clear();
-        let read = (&mut *source).take(ROW + 1).read_until(b'\n', &mut text);
-        match read.map_err(|it| Mistake::broken(line, &it))? as u64 {
+        let read = (&mut *source).take(MAX_ROW_BYTES + 1).read_until(b'\n', &mut text);
+        match read.map_err(|it| Diagnostic::from_io_error(line, &it))? as u64 {
             0 => break,
-            1..=ROW => {}
-            _ => return Err(Mistake::broken(line, &too_long())),
+            1..=MAX_ROW_BYTES => {}
+            _ => return Err(Diagnostic::from_io_error(line, &row_too_long())),
         }
         let trimmed = text.trim_ascii();
         if trimmed.is_empty() {
             continue;
         }
         let object: HashMap<String, &RawValue> = serde_json::from_slice(trimmed).map_err(|_| {
-            Mistake::new(
+            Diagnostic::new(
                 line,
-                format!("\"{}\" is no object; write one such as {{\"id\": 1}}", shown(trimmed)),
+                format!("\"{}\" is no object; write one such as {{\"id\": 1}}", excerpt(trimmed)),
             )
         })?;
         if let Some(out) = out.take() {
-            let columns = columns.map_or_else(|| in_order(&object), <[String]>::to_vec);
+            let columns = columns.map_or_else(|| member_names(&object), <[String]>::to_vec);
             check_columns(&columns)?;
-            packing = Some(Packing::new(out, columns));
+            packing = Some(PackedWriter::new(out, columns));
         }
         let packing = packing.as_mut().expect("made with the first object");
         let missing = packing.columns().iter().find(|it| !object.contains_key(it.as_str()));
         if let Some(name) = missing {
-            return Err(Mistake::new(line, format!("there is no \"{name}\" in it")));
+            return Err(Diagnostic::new(line, format!("there is no \"{name}\" in it")));
         }
-        let values: Vec<Vec<u8>> = packing.columns().iter().map(|it| value(object[it.as_str()])).collect();
+        let values: Vec<Vec<u8>> = packing.columns().iter().map(|it| unquote(object[it.as_str()])).collect();
         check_nul(line, values.iter().map(Vec::as_slice), packing.columns())?;
-        packing.push(values.iter().map(Vec::as_slice)).map_err(|it| Mistake::broken(line, &it))?;
+        packing.push(values.iter().map(Vec::as_slice)).map_err(|it| Diagnostic::from_io_error(line, &it))?;
     }
-    packing.ok_or_else(|| Mistake::new(0, "it holds no row"))
+    packing.ok_or_else(|| Diagnostic::new(0, "it holds no row"))
 }
 
 /// The members' names as they are written: their values lie in one text.
-fn in_order(object: &HashMap<String, &RawValue>) -> Vec<String> {
+fn member_names(object: &HashMap<String, &RawValue>) -> Vec<String> {
     let mut members: Vec<_> = object.iter().collect();
     members.sort_by_key(|it| it.1.get().as_ptr());
     members.into_iter().map(|it| it.0.clone()).collect()
 }
 
-fn value(it: &RawValue) -> Vec<u8> {
+fn unquote(it: &RawValue) -> Vec<u8> {
     match it.get() {
         "null" => Vec::new(),
         text if text.starts_with('"') => {

@@ -1,36 +1,36 @@
 //! CSV and TSV.
 
-use super::Form;
-use crate::bounds::{ByRow, ROW, check_columns, check_count, check_nul};
-use crate::index::fields_of;
-use crate::mistake::Mistake;
-use crate::pack::Packing;
+use super::Format;
+use crate::bounds::{MAX_ROW_BYTES, RowLimitedReader, check_columns, check_count, check_nul};
+use crate::index::describe_field_count;
+use crate::mistake::Diagnostic;
+use crate::pack::PackedWriter;
 use csv::{ByteRecord, ReaderBuilder};
 use std::cell::Cell;
 use std::io::{BufRead, Write};
 
 pub fn read<W: Write>(
-    form: Form,
+    form: Format,
     columns: Option<&[String]>,
     source: &mut dyn BufRead,
     out: W,
-) -> Result<Packing<W>, Mistake> {
-    let left = Cell::new(ROW);
+) -> Result<PackedWriter<W>, Diagnostic> {
+    let left = Cell::new(MAX_ROW_BYTES);
     let mut reader = ReaderBuilder::new()
         .delimiter(form.delimiter().unwrap_or(b','))
-        .quoting(form == Form::Csv)
+        .quoting(form == Format::Csv)
         .has_headers(false)
         .flexible(true)
-        .from_reader(ByRow::new(source, &left));
+        .from_reader(RowLimitedReader::new(source, &left));
     let mut record = ByteRecord::new();
     let mut next = |record: &mut ByteRecord| {
-        left.set(ROW);
+        left.set(MAX_ROW_BYTES);
         let read = reader.read_byte_record(record);
-        read.map_err(|it| Mistake::new(it.position().map_or(0, csv::Position::line), broken(&it)))
+        read.map_err(|it| Diagnostic::new(it.position().map_or(0, csv::Position::line), csv_error(&it)))
     };
     let columns = match columns {
         Some(columns) => columns.to_vec(),
-        None if !next(&mut record)? => return Err(Mistake::new(0, "it holds no row")),
+        None if !next(&mut record)? => return Err(Diagnostic::new(0, "it holds no row")),
         None => {
             check_count(record.len())?;
             let first = record.get(0).unwrap_or_default();
@@ -40,24 +40,24 @@ pub fn read<W: Write>(
         }
     };
     check_columns(&columns)?;
-    let mut packing = Packing::new(out, columns);
+    let mut packing = PackedWriter::new(out, columns);
     while next(&mut record)? {
         let line = record.position().map_or(0, csv::Position::line);
         let wanted = packing.columns().len();
         if record.len() != wanted {
             let text = record.iter().collect::<Vec<_>>().join(&form.delimiter().unwrap_or(b','));
-            return Err(Mistake::new(line, fields_of(&text, record.len(), wanted)));
+            return Err(Diagnostic::new(line, describe_field_count(&text, record.len(), wanted)));
         }
         check_nul(line, record.iter(), packing.columns())?;
-        packing.push(record.iter()).map_err(|it| Mistake::broken(line, &it))?;
+        packing.push(record.iter()).map_err(|it| Diagnostic::from_io_error(line, &it))?;
     }
     match packing.rows() {
-        0 => Err(Mistake::new(0, "it holds no row")),
+        0 => Err(Diagnostic::new(0, "it holds no row")),
         _ => Ok(packing),
     }
 }
 
-fn broken(error: &csv::Error) -> String {
+fn csv_error(error: &csv::Error) -> String {
     match error.kind() {
         csv::ErrorKind::Io(it) => format!("it cannot be read: {it}"),
         _ => error.to_string(),

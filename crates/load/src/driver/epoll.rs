@@ -1,7 +1,7 @@
 //! Carries a shard's bytes by epoll: edge-triggered, sent inline, received into one buffer for all connections.
 
-use super::socket::{dial, outcome, probe};
-use super::{Driven, Ground, Progress, is_exhaustion, number, run_shell, words};
+use super::socket::{begin_connect, connect_result, enable_keepalive};
+use super::{DriveResult, DriverContext, DriverState, describe, index, is_local_exhaustion, run_shell};
 use crate::recorder::Recorder;
 use crate::shard::{Action, ConnId, Shard};
 use model::{Code, Nanos};
@@ -21,19 +21,19 @@ const BUFFER: usize = 64 * 1024;
 /// Drives `shard` on this thread until it is done.
 ///
 /// An error is the system's: no epoll instance, or a wait that fails. What happens to connections is told to the shard.
-pub fn drive<R: Recorder>(shard: Shard<R>, ground: &Ground<'_>) -> io::Result<Driven<R>> {
+pub fn drive<R: Recorder>(shard: Shard<R>, ground: &DriverContext<'_>) -> io::Result<DriveResult<R>> {
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     let links = Vec::new();
     let mut driver = Driver { shard, ground, epoll, links, exhausted: 0 };
-    let mut progress = Progress::new();
+    let mut progress = DriverState::new();
     let mut events = Vec::with_capacity(EVENTS);
     let mut buffer = vec![0; BUFFER];
     loop {
         let now = ground.clock.now();
-        progress.look(now, &mut driver.shard, ground);
+        progress.update(now, &mut driver.shard, ground);
         driver.shard.advance(now);
         let Some(until) = driver.perform() else { break };
-        let wait = progress.nap(now, until);
+        let wait = progress.sleep_until(now, until);
         // Near the moment, waiting becomes looking again and again.
         let sleep = wait - ground.spin;
         events.clear();
@@ -55,19 +55,24 @@ pub fn drive<R: Recorder>(shard: Shard<R>, ground: &Ground<'_>) -> io::Result<Dr
         }
     }
     let now = ground.clock.now();
-    Ok(Driven { shard: driver.shard, effort: progress.finish(now), exhausted: driver.exhausted, ended: now })
+    Ok(DriveResult {
+        shard: driver.shard,
+        effort: progress.finish(now),
+        exhausted: driver.exhausted,
+        finished: now,
+    })
 }
 
 struct Driver<'a, R> {
     shard: Shard<R>,
-    ground: &'a Ground<'a>,
+    ground: &'a DriverContext<'a>,
     epoll: OwnedFd,
     /// By connection.
-    links: Vec<Option<Link>>,
+    links: Vec<Option<Connection>>,
     exhausted: u64,
 }
 
-struct Link {
+struct Connection {
     socket: OwnedFd,
     /// `connect` is under way.
     connecting: bool,
@@ -91,7 +96,7 @@ impl<R: Recorder> Driver<'_, R> {
         loop {
             match self.shard.poll() {
                 Action::Transmit(conn, bytes) => {
-                    let Some(Some(link)) = self.links.get(number(conn)) else { continue };
+                    let Some(Some(link)) = self.links.get(index(conn)) else { continue };
                     let sent = net::send(&link.socket, bytes, SendFlags::NOSIGNAL);
                     let whole = sent == Ok(bytes.len());
                     match sent {
@@ -102,7 +107,7 @@ impl<R: Recorder> Driver<'_, R> {
                             }
                         }
                         Err(Errno::INTR) => self.shard.writable(conn),
-                        Err(Errno::AGAIN) => self.await_room(conn),
+                        Err(Errno::AGAIN) => self.await_writable(conn),
                         Err(error) => self.broken(conn, error),
                     }
                 }
@@ -117,27 +122,27 @@ impl<R: Recorder> Driver<'_, R> {
                 Action::Close(conn) => self.close(conn),
                 Action::Probe(conn) => {
                     if let Some(link) = self.link(conn) {
-                        probe(&link.socket);
+                        enable_keepalive(&link.socket);
                     }
                 }
                 Action::Shell { conn, line, keep } => {
                     run_shell(&mut self.shard, self.ground, conn, &line, keep);
                 }
                 // Nobody listens any more: then nobody misses it.
-                Action::Say(said) => drop(self.ground.says.send(said)),
+                Action::Report(said) => drop(self.ground.events.send(said)),
             }
         }
     }
 
-    fn link(&self, conn: ConnId) -> Option<&Link> {
-        self.links.get(number(conn))?.as_ref()
+    fn link(&self, conn: ConnId) -> Option<&Connection> {
+        self.links.get(index(conn))?.as_ref()
     }
 
     fn connect(&mut self, conn: ConnId) {
-        if self.links.len() <= number(conn) {
-            self.links.resize_with(number(conn) + 1, || None);
+        if self.links.len() <= index(conn) {
+            self.links.resize_with(index(conn) + 1, || None);
         }
-        match dial(self.ground.address(self.shard.target(conn))) {
+        match begin_connect(self.ground.address(self.shard.target(conn))) {
             Ok((socket, open)) => {
                 let out = if open { EventFlags::empty() } else { EventFlags::OUT };
                 let events = EventFlags::IN | EventFlags::RDHUP | EventFlags::ET | out;
@@ -146,7 +151,7 @@ impl<R: Recorder> Driver<'_, R> {
                 {
                     return self.broken(conn, error);
                 }
-                self.links[number(conn)] = Some(Link { socket, connecting: !open, blocked: false });
+                self.links[index(conn)] = Some(Connection { socket, connecting: !open, blocked: false });
                 if open {
                     self.shard.connected(self.ground.clock.now(), conn);
                 }
@@ -156,26 +161,26 @@ impl<R: Recorder> Driver<'_, R> {
     }
 
     fn close(&mut self, conn: ConnId) {
-        if let Some(link) = self.links.get_mut(number(conn)) {
+        if let Some(link) = self.links.get_mut(index(conn)) {
             // Dropped, the descriptor is closed and leaves the epoll set by itself.
             *link = None;
         }
     }
 
     fn broken(&mut self, conn: ConnId, error: Errno) {
-        self.exhausted += u64::from(is_exhaustion(error));
+        self.exhausted += u64::from(is_local_exhaustion(error));
         let now = self.ground.clock.now();
-        self.shard.broken(now, conn, Code::Net(error.raw_os_error() as u16), &words(error));
+        self.shard.broken(now, conn, Code::Net(error.raw_os_error() as u16), &describe(error));
     }
 
     /// The kernel took no more: asks it to tell when it does.
     #[cold]
-    fn await_room(&mut self, conn: ConnId) {
+    fn await_writable(&mut self, conn: ConnId) {
         self.watch(conn, EventFlags::OUT, true);
     }
 
     fn watch(&mut self, conn: ConnId, out: EventFlags, blocked: bool) {
-        let Some(Some(link)) = self.links.get_mut(number(conn)) else { return };
+        let Some(Some(link)) = self.links.get_mut(index(conn)) else { return };
         link.blocked = blocked;
         let events = EventFlags::IN | EventFlags::RDHUP | EventFlags::ET | out;
         if let Err(error) =
@@ -186,10 +191,10 @@ impl<R: Recorder> Driver<'_, R> {
     }
 
     fn on_writable(&mut self, conn: ConnId) {
-        let Some(Some(link)) = self.links.get_mut(number(conn)) else { return };
+        let Some(Some(link)) = self.links.get_mut(index(conn)) else { return };
         if link.connecting {
             link.connecting = false;
-            match outcome(&link.socket) {
+            match connect_result(&link.socket) {
                 Ok(()) => {
                     self.shard.connected(self.ground.clock.now(), conn);
                     // Room in the send buffer is of no interest from here on, and would wake us at every answer.
@@ -208,7 +213,7 @@ impl<R: Recorder> Driver<'_, R> {
     #[inline]
     fn on_readable(&mut self, conn: ConnId, ends: bool, buffer: &mut [u8]) {
         loop {
-            let Some(Some(link)) = self.links.get(number(conn)) else { return };
+            let Some(Some(link)) = self.links.get(index(conn)) else { return };
             if link.connecting {
                 // The event was of the one before it.
                 return;
@@ -247,7 +252,7 @@ mod tests {
 
     /// Without `epoll_pwait2` a wait is rounded up to a whole millisecond, and every arrival would be late by half of one.
     #[test]
-    fn a_short_wait_is_short() {
+    fn short_wait_is_not_rounded_up() {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).expect("a file is free");
         let timeout = Timespec { tv_sec: 0, tv_nsec: 50_000 };
         let mut events = Vec::with_capacity(1);

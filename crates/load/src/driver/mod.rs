@@ -8,13 +8,13 @@ mod meter;
 mod socket;
 pub mod uring;
 
-pub use meter::Meter;
+pub use meter::ThreadMeter;
 pub use socket::Address;
 
 use crate::recorder::Recorder;
-use crate::shard::{ConnId, Said, Shard};
+use crate::shard::{ConnId, LoadEvent, Shard};
 use crate::workload::Target;
-use model::{Effort, Nanos};
+use model::{Nanos, ThreadUsage};
 use std::io;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -38,17 +38,17 @@ impl Clock {
 
 /// Where threads wait for each other, so that one window begins for all.
 #[derive(Debug)]
-pub struct Gate {
+pub struct StartGate {
     threads: usize,
     settled: AtomicUsize,
     connected: AtomicU32,
-    begins: AtomicU64,
+    window_start: AtomicU64,
 }
 
-impl Gate {
-    pub fn new(threads: usize) -> Gate {
+impl StartGate {
+    pub fn new(threads: usize) -> StartGate {
         let (settled, connected) = (AtomicUsize::new(0), AtomicU32::new(0));
-        Gate { threads, settled, connected, begins: AtomicU64::new(u64::MAX) }
+        StartGate { threads, settled, connected, window_start: AtomicU64::new(u64::MAX) }
     }
 
     /// All clients of all threads are connected or refused.
@@ -63,12 +63,12 @@ impl Gate {
 
     /// Opens it: the window begins at this moment.
     pub fn open(&self, at: Nanos) {
-        self.begins.store(at.0, Ordering::Release);
+        self.window_start.store(at.0, Ordering::Release);
     }
 
     /// When the window begins; `None` until it is known.
-    pub fn begins(&self) -> Option<Nanos> {
-        let at = self.begins.load(Ordering::Acquire);
+    pub fn window_start(&self) -> Option<Nanos> {
+        let at = self.window_start.load(Ordering::Acquire);
         (at != u64::MAX).then_some(Nanos(at))
     }
 
@@ -80,13 +80,13 @@ impl Gate {
 
 /// What a driver stands on; shared by all threads of a run.
 #[derive(Debug)]
-pub struct Ground<'a> {
+pub struct DriverContext<'a> {
     /// Where PostgreSQL listens, by door and host; empty if it is not asked.
     pub postgres: &'a [Vec<Address>],
     /// Where the HTTP services listen, in the workload's order.
     pub services: &'a [Address],
     pub clock: Clock,
-    pub gate: &'a Gate,
+    pub gate: &'a StartGate,
     /// Set to end the window at once.
     pub stop: &'a AtomicBool,
     /// Set to cancel what is under way, which is then Unknown.
@@ -94,13 +94,13 @@ pub struct Ground<'a> {
     /// This long before a moment that is due, waiting becomes spinning. Zero: sleep until the moment itself.
     pub spin: Nanos,
     /// Where what is worth telling goes; one for each thread.
-    pub says: Sender<Said>,
+    pub events: Sender<LoadEvent>,
 }
 
-impl Ground<'_> {
+impl DriverContext<'_> {
     fn address(&self, target: Target) -> &Address {
         match target {
-            Target::Postgres { door, host } => &self.postgres[usize::from(door)][usize::from(host)],
+            Target::Postgres { endpoint: door, host } => &self.postgres[usize::from(door)][usize::from(host)],
             Target::Service(it) => &self.services[usize::from(it)],
         }
     }
@@ -108,62 +108,62 @@ impl Ground<'_> {
 
 /// What a driver brings back.
 #[derive(Debug)]
-pub struct Driven<R> {
+pub struct DriveResult<R> {
     pub shard: Shard<R>,
-    pub effort: Effort,
+    pub effort: ThreadUsage,
     /// Connections that could not be opened because file descriptors or local ports had run out.
     pub exhausted: u64,
     /// When the last transaction was over and the last connection closed.
-    pub ended: Nanos,
+    pub finished: Nanos,
 }
 
 /// The longest a driver sleeps, so that it sees `stop` and the gate.
-const NAP: Nanos = Nanos::from_millis(100);
+const MAX_SLEEP: Nanos = Nanos::from_millis(100);
 /// The same while the gate is closed.
-const SHORT_NAP: Nanos = Nanos::from_millis(1);
+const MAX_SLEEP_BEFORE_START: Nanos = Nanos::from_millis(1);
 /// Between two ticks of the recorder.
-const TICK: Nanos = Nanos::from_secs(1);
+const TICK_INTERVAL: Nanos = Nanos::from_secs(1);
 
 /// How far along a thread is: connecting, waiting at the gate, measuring. Both drivers ask it once in every round.
 #[derive(Debug)]
-struct Progress {
+struct DriverState {
     settled: bool,
-    begun: bool,
+    started: bool,
     stopped: bool,
     tick: Nanos,
     /// When the last round began, and how long it was allowed to sleep.
     last: Nanos,
-    allowed: Nanos,
-    meter: Meter,
+    max_sleep: Nanos,
+    meter: ThreadMeter,
 }
 
-impl Progress {
-    fn new() -> Progress {
+impl DriverState {
+    fn new() -> DriverState {
         // Wake-ups by timer come when they are asked for, not up to 50 µs later; prctl(2), PR_SET_TIMERSLACK.
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
-        Progress {
+        DriverState {
             settled: false,
-            begun: false,
+            started: false,
             stopped: false,
             tick: Nanos::MAX,
             last: Nanos::MAX,
-            allowed: Nanos::ZERO,
-            meter: Meter::default(),
+            max_sleep: Nanos::ZERO,
+            meter: ThreadMeter::default(),
         }
     }
 
     /// Looks at the gate, the wish to stop and the tick.
     #[inline]
-    fn look<R: Recorder>(&mut self, now: Nanos, shard: &mut Shard<R>, ground: &Ground<'_>) {
-        if !self.begun {
-            self.look_at_gate(now, shard, ground);
+    fn update<R: Recorder>(&mut self, now: Nanos, shard: &mut Shard<R>, ground: &DriverContext<'_>) {
+        if !self.started {
+            self.check_gate(now, shard, ground);
         } else {
             // Longer than asked for: the thread stood still, or its last round was long.
-            if now <= shard.ends() {
-                self.meter.stalled((now - self.last) - self.allowed);
+            if now <= shard.window_end() {
+                self.meter.record_stall((now - self.last) - self.max_sleep);
             }
             if now >= self.tick {
-                self.tick += TICK;
+                self.tick += TICK_INTERVAL;
                 shard.recorder.tick(now);
             }
         }
@@ -177,19 +177,19 @@ impl Progress {
         }
     }
 
-    fn look_at_gate<R: Recorder>(&mut self, now: Nanos, shard: &mut Shard<R>, ground: &Ground<'_>) {
+    fn check_gate<R: Recorder>(&mut self, now: Nanos, shard: &mut Shard<R>, ground: &DriverContext<'_>) {
         if !self.settled && shard.is_settled() {
             self.settled = true;
             ground.gate.settle(shard.connected_clients());
         }
-        match ground.gate.begins() {
+        match ground.gate.window_start() {
             Some(at) if self.tick == Nanos::MAX => {
                 shard.begin(at);
-                shard.recorder.window(at, shard.ends());
-                self.tick = at + TICK;
+                shard.recorder.window(at, shard.window_end());
+                self.tick = at + TICK_INTERVAL;
             }
             Some(at) if now >= at => {
-                self.begun = true;
+                self.started = true;
                 self.meter.begin(now);
             }
             _ => {}
@@ -198,26 +198,32 @@ impl Progress {
 
     /// How long to sleep at most, from `now` until `until`, so that nothing is missed.
     #[inline]
-    fn nap(&mut self, now: Nanos, until: Nanos) -> Nanos {
-        let nap = if self.begun { NAP } else { SHORT_NAP };
-        self.allowed = (until.min(self.tick) - now).min(nap);
-        self.allowed
+    fn sleep_until(&mut self, now: Nanos, until: Nanos) -> Nanos {
+        let nap = if self.started { MAX_SLEEP } else { MAX_SLEEP_BEFORE_START };
+        self.max_sleep = (until.min(self.tick) - now).min(nap);
+        self.max_sleep
     }
 
     /// The thread's cost since the window began.
-    fn finish(self, now: Nanos) -> Effort {
+    fn finish(self, now: Nanos) -> ThreadUsage {
         self.meter.finish(now)
     }
 }
 
 /// Runs the command line that the shard asks for. Blocks the thread, as it does in pgbench.
-fn run_shell<R: Recorder>(shard: &mut Shard<R>, ground: &Ground<'_>, conn: ConnId, line: &str, keep: bool) {
-    let output = shell(line, keep);
+fn run_shell<R: Recorder>(
+    shard: &mut Shard<R>,
+    ground: &DriverContext<'_>,
+    conn: ConnId,
+    line: &str,
+    keep: bool,
+) {
+    let output = run_command(line, keep);
     shard.shell_done(ground.clock.now(), conn, output.as_deref().map_err(Clone::clone));
 }
 
 /// Runs a command line of `\setshell` (`keep`), whose output is what counts, or of `\shell`, which must succeed.
-fn shell(line: &str, keep: bool) -> Result<Vec<u8>, String> {
+fn run_command(line: &str, keep: bool) -> Result<Vec<u8>, String> {
     let mut command = Command::new("/bin/sh");
     command.arg("-c").arg(line).stdin(Stdio::null()).stderr(Stdio::inherit());
     command.stdout(if keep { Stdio::piped() } else { Stdio::inherit() });
@@ -230,16 +236,16 @@ fn shell(line: &str, keep: bool) -> Result<Vec<u8>, String> {
 }
 
 /// For a connection that could not be opened: was it the generator's own fault?
-fn is_exhaustion(error: rustix::io::Errno) -> bool {
+fn is_local_exhaustion(error: rustix::io::Errno) -> bool {
     use rustix::io::Errno;
     matches!(error, Errno::MFILE | Errno::NFILE | Errno::ADDRNOTAVAIL | Errno::NOBUFS | Errno::NOMEM)
 }
 
-fn number(conn: ConnId) -> usize {
+fn index(conn: ConnId) -> usize {
     conn.0 as usize
 }
 
 /// The error's own words, without a number that only a programmer understands.
-fn words(error: rustix::io::Errno) -> String {
+fn describe(error: rustix::io::Errno) -> String {
     io::Error::from(error).to_string()
 }

@@ -16,7 +16,7 @@ pub enum Address {
 }
 
 /// Begins to connect, without waiting. True when the transport is open already, else it will be writable.
-pub(super) fn dial(address: &Address) -> Result<(OwnedFd, bool), Errno> {
+pub(super) fn begin_connect(address: &Address) -> Result<(OwnedFd, bool), Errno> {
     let family = match address {
         Address::Unix(_) => AddressFamily::UNIX,
         Address::Tcp(SocketAddr::V4(_)) => AddressFamily::INET,
@@ -40,19 +40,19 @@ pub(super) fn dial(address: &Address) -> Result<(OwnedFd, bool), Errno> {
 
 /// Has the system look whether the other side is still there, so that a connection to one that is gone breaks within
 /// [`GONE`] though nothing is sent.
-pub(super) fn probe(socket: &OwnedFd) {
+pub(super) fn enable_keepalive(socket: &OwnedFd) {
     const EVERY: Duration = Duration::from_secs(1);
     // A Unix socket has no such options, and needs none: both sides are on this machine.
     let _ = sockopt::set_socket_keepalive(socket, true);
     let _ = sockopt::set_tcp_keepidle(socket, EVERY);
     let _ = sockopt::set_tcp_keepintvl(socket, EVERY);
-    let _ = sockopt::set_tcp_user_timeout(socket, GONE.as_millis() as u32);
+    let _ = sockopt::set_tcp_user_timeout(socket, DEAD_PEER_TIMEOUT.as_millis() as u32);
 }
 
 /// tcp(7), `TCP_USER_TIMEOUT`.
-const GONE: Duration = Duration::from_secs(4);
+const DEAD_PEER_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// What became of a connection that `dial` began.
-pub(super) fn outcome(socket: &OwnedFd) -> Result<(), Errno> {
+pub(super) fn connect_result(socket: &OwnedFd) -> Result<(), Errno> {
     sockopt::socket_error(socket)?
 }

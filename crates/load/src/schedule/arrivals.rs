@@ -12,20 +12,20 @@ use model::{Curve, Nanos, Spacing};
 pub struct Arrivals {
     ramps: Box<[Ramp]>,
     /// The ramp that holds the next arrival; its predecessors are done.
-    at: usize,
+    ramp_index: usize,
     threads: u64,
-    place: Place,
+    position: Position,
     next: Option<Nanos>,
 }
 
 /// Where the next arrival lies.
 #[derive(Clone, Debug)]
-enum Place {
+enum Position {
     /// As a number, counted from the first arrival of ramp `at`.
     Even { n: u64 },
     /// As a value of the curve's integral.
     Poisson {
-        process: Process,
+        process: PoissonProcess,
         /// The integral at the begin of ramp `at`.
         begin: f64,
     },
@@ -38,11 +38,14 @@ impl Arrivals {
         let (thread, threads) = (u64::from(part.0), u64::from(part.1));
         assert!(thread < threads, "threads are counted from 0");
         let (place, first) = match spacing {
-            Spacing::Even => (Place::Even { n: 0 }, thread),
-            Spacing::Poisson => (Place::Poisson { process: Process::new(seed), begin: 0.0 }, thread + 1),
+            Spacing::Even => (Position::Even { n: 0 }, thread),
+            Spacing::Poisson => {
+                (Position::Poisson { process: PoissonProcess::new(seed), begin: 0.0 }, thread + 1)
+            }
         };
-        let mut all = Arrivals { ramps: ramps(curve).into(), at: 0, threads, place, next: None };
-        all.step(first);
+        let mut all =
+            Arrivals { ramps: ramps(curve).into(), ramp_index: 0, threads, position: place, next: None };
+        all.advance(first);
         all
     }
 
@@ -56,33 +59,33 @@ impl Arrivals {
     #[inline]
     pub fn pop(&mut self) {
         if self.next.is_some() {
-            self.step(self.threads);
+            self.advance(self.threads);
         }
     }
 
     /// Goes on by `n` arrivals of all threads.
-    fn step(&mut self, n: u64) {
-        self.next = match &mut self.place {
-            Place::Even { n: due } => {
+    fn advance(&mut self, n: u64) {
+        self.next = match &mut self.position {
+            Position::Even { n: due } => {
                 *due += n;
                 loop {
-                    let Some(ramp) = self.ramps.get(self.at) else { break None };
+                    let Some(ramp) = self.ramps.get(self.ramp_index) else { break None };
                     if *due < ramp.count {
-                        break Some(ramp.time_of(*due as f64));
+                        break Some(ramp.time_of_arrival(*due as f64));
                     }
                     *due -= ramp.count;
-                    self.at += 1;
+                    self.ramp_index += 1;
                 }
             }
-            Place::Poisson { process, begin } => {
+            Position::Poisson { process, begin } => {
                 let due = process.step(n);
                 loop {
-                    let Some(ramp) = self.ramps.get(self.at) else { break None };
-                    if due < *begin + ramp.area {
-                        break Some(ramp.time_of(due - *begin));
+                    let Some(ramp) = self.ramps.get(self.ramp_index) else { break None };
+                    if due < *begin + ramp.expected {
+                        break Some(ramp.time_of_arrival(due - *begin));
                     }
-                    *begin += ramp.area;
-                    self.at += 1;
+                    *begin += ramp.expected;
+                    self.ramp_index += 1;
                 }
             }
         };
@@ -105,33 +108,33 @@ impl Iterator for Arrivals {
 /// T-th arrival takes one logarithm for it. Products run over blocks of fixed length, so that all sums are rounded alike
 /// for every T.
 #[derive(Clone, Debug)]
-struct Process {
-    chance: Prng,
+struct PoissonProcess {
+    rng: Prng,
     /// At the end of the last whole block.
     sum: f64,
     /// Of the current block, and its factors so far.
     product: f64,
-    factors: u32,
+    factor_count: u32,
 }
 
-impl Process {
+impl PoissonProcess {
     /// The least factor is 2⁻⁵², so the least product is 2⁻⁸³²: no underflow (2⁻¹⁰²²).
     const BLOCK: u32 = 16;
 
-    fn new(seed: u64) -> Process {
-        Process { chance: Prng::seeded(seed), sum: 0.0, product: 1.0, factors: 0 }
+    fn new(seed: u64) -> PoissonProcess {
+        PoissonProcess { rng: Prng::seeded(seed), sum: 0.0, product: 1.0, factor_count: 0 }
     }
 
     /// Goes on by `n` arrivals; returns where the last of them lies.
     #[inline]
     fn step(&mut self, n: u64) -> f64 {
         for _ in 0..n {
-            if self.factors == Process::BLOCK {
+            if self.factor_count == PoissonProcess::BLOCK {
                 self.sum -= self.product.ln();
-                (self.product, self.factors) = (1.0, 0);
+                (self.product, self.factor_count) = (1.0, 0);
             }
-            self.product *= 1.0 - self.chance.f64();
-            self.factors += 1;
+            self.product *= 1.0 - self.rng.f64();
+            self.factor_count += 1;
         }
         self.sum - self.product.ln()
     }

@@ -5,59 +5,59 @@ use std::ops::Range;
 
 /// One mistake of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
+pub struct ScheduleDiagnostic {
     /// Where it stands in the text, in bytes.
-    pub at: Range<usize>,
+    pub span: Range<usize>,
     /// What stands there.
     pub found: String,
     /// What to write instead.
-    pub write: String,
+    pub suggestion: String,
 }
 
 /// All mistakes in one text, at least one. `Display` shows each under its line, with a caret.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistakes {
+pub struct ScheduleDiagnostics {
     text: String,
-    pub list: Vec<Mistake>,
+    pub items: Vec<ScheduleDiagnostic>,
 }
 
-impl Mistakes {
+impl ScheduleDiagnostics {
     /// Reading stops after so many.
     pub const MAX: usize = 100;
 
-    pub fn new(text: &str, mut list: Vec<Mistake>) -> Mistakes {
-        list.sort_by_key(|it| it.at.start);
-        Mistakes { text: text.to_owned(), list }
+    pub fn new(text: &str, mut list: Vec<ScheduleDiagnostic>) -> ScheduleDiagnostics {
+        list.sort_by_key(|it| it.span.start);
+        ScheduleDiagnostics { text: text.to_owned(), items: list }
     }
 
     /// Line and column of a byte of the text, counted from 1; columns are characters.
-    pub fn place(&self, byte: usize) -> (usize, usize) {
+    pub fn line_and_column(&self, byte: usize) -> (usize, usize) {
         let before = &self.text[..byte];
         let line = before.rfind('\n').map_or(0, |i| i + 1);
         (before.matches('\n').count() + 1, before[line..].chars().count() + 1)
     }
 }
 
-impl std::error::Error for Mistakes {}
+impl std::error::Error for ScheduleDiagnostics {}
 
-impl fmt::Display for Mistakes {
+impl fmt::Display for ScheduleDiagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for it in &self.list {
-            let (line, column) = self.place(it.at.start);
+        for it in &self.items {
+            let (line, column) = self.line_and_column(it.span.start);
             let text = self.text.split('\n').nth(line - 1).unwrap_or("");
-            let length = self.text[it.at.clone()].split('\n').next().unwrap_or("").chars().count();
-            excerpt(f, text, column - 1, length)?;
+            let length = self.text[it.span.clone()].split('\n').next().unwrap_or("").chars().count();
+            write_excerpt(f, text, column - 1, length)?;
             if self.text.trim_end().contains('\n') {
                 write!(f, "line {line}, ")?;
             }
-            writeln!(f, "column {column}: {}; write {}", it.found, it.write)?;
+            writeln!(f, "column {column}: {}; write {}", it.found, it.suggestion)?;
         }
         Ok(())
     }
 }
 
 /// The line around a mistake, at most 76 characters of it, and carets below the mistake.
-fn excerpt(f: &mut fmt::Formatter<'_>, line: &str, column: usize, length: usize) -> fmt::Result {
+fn write_excerpt(f: &mut fmt::Formatter<'_>, line: &str, column: usize, length: usize) -> fmt::Result {
     const WIDTH: usize = 76;
     let from = if column < WIDTH * 3 / 4 { 0 } else { column - WIDTH / 2 };
     let shown = line.chars().skip(from).take(WIDTH).map(|c| if c.is_control() { ' ' } else { c });

@@ -12,8 +12,8 @@ mod streams;
 mod users;
 
 pub use arrivals::Arrivals;
-pub use mistake::{Mistake, Mistakes};
-pub use parse::{MAX_LASTING, MAX_RAMPS, MAX_RATE, parse};
-pub use ramp::{due_by, expected, mean_rates, rate_range, total};
+pub use mistake::{ScheduleDiagnostic, ScheduleDiagnostics};
+pub use parse::{MAX_DURATION, MAX_RAMPS, MAX_RATE, parse};
+pub use ramp::{even_count, expected_by, mean_rates, poisson_mean, rate_range};
 pub use streams::Streams;
-pub use users::{Cap, Turn, pause, turns};
+pub use users::{RateCap, UserEvent, think_duration, user_events};

@@ -11,7 +11,7 @@
 //!
 //! What Tank reads otherwise than it is written (`1.5s`, `-1`, text between the parts) is refused.
 
-use super::mistake::{Mistake, Mistakes};
+use super::mistake::{ScheduleDiagnostic, ScheduleDiagnostics};
 use model::{Curve, Nanos, PerSecond};
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ use std::ops::Range;
 pub const MAX_RATE: PerSecond = PerSecond(1e7);
 
 /// 100 days: up to 2^53 ns (104 days) a double keeps every nanosecond apart.
-pub const MAX_LASTING: Nanos = Nanos::from_secs(100 * 86_400);
+pub const MAX_DURATION: Nanos = Nanos::from_secs(100 * 86_400);
 
 /// Lines, constants and levels of steps in one schedule.
 pub const MAX_RAMPS: usize = 100_000;
@@ -33,12 +33,18 @@ const PARTS: [(&str, &str); 3] = [
 const ANY_PART: &str = "`line(…)`, `const(…)` or `step(…)`";
 
 /// Reads a schedule, or tells all mistakes in it (up to a hundred).
-pub fn parse(text: &str) -> Result<Curve, Mistakes> {
-    let mut reader = Reader { text, at: 0, ramps: Vec::new(), lasting: Nanos::ZERO, mistakes: Vec::new() };
-    reader.parts();
-    let Reader { mut ramps, mistakes, .. } = reader;
+pub fn parse(text: &str) -> Result<Curve, ScheduleDiagnostics> {
+    let mut reader = ScheduleParser {
+        text,
+        position: 0,
+        ramps: Vec::new(),
+        duration: Nanos::ZERO,
+        diagnostics: Vec::new(),
+    };
+    reader.parse_parts();
+    let ScheduleParser { mut ramps, diagnostics: mistakes, .. } = reader;
     match (mistakes.is_empty(), ramps.len()) {
-        (false, _) => Err(Mistakes::new(text, mistakes)),
+        (false, _) => Err(ScheduleDiagnostics::new(text, mistakes)),
         (true, 1) => Ok(ramps.remove(0)),
         (true, _) => Ok(Curve::Chain(ramps)),
     }
@@ -48,69 +54,79 @@ pub fn parse(text: &str) -> Result<Curve, Mistakes> {
 type Span = Range<usize>;
 
 /// A rate in millionths per second: decimals add up exactly.
-type Micro = u64;
+type MicroRate = u64;
 
-const MICRO: f64 = 1e6;
+const MICROS_PER_UNIT: f64 = 1e6;
 
-struct Reader<'a> {
+struct ScheduleParser<'a> {
     text: &'a str,
-    at: usize,
+    position: usize,
     ramps: Vec<Curve>,
-    lasting: Nanos,
-    mistakes: Vec<Mistake>,
+    duration: Nanos,
+    diagnostics: Vec<ScheduleDiagnostic>,
 }
 
-impl<'a> Reader<'a> {
-    fn parts(&mut self) {
-        while self.mistakes.len() < Mistakes::MAX && !self.text[self.at..].trim_start().is_empty() {
-            self.part();
+impl<'a> ScheduleParser<'a> {
+    fn parse_parts(&mut self) {
+        while self.diagnostics.len() < ScheduleDiagnostics::MAX
+            && !self.text[self.position..].trim_start().is_empty()
+        {
+            self.parse_part();
         }
-        if self.ramps.is_empty() && self.mistakes.is_empty() && self.text.trim().is_empty() {
-            self.wrong(0..self.text.len(), "nothing stands here", "a schedule such as `const(100, 60s)`");
+        if self.ramps.is_empty() && self.diagnostics.is_empty() && self.text.trim().is_empty() {
+            self.add_diagnostic(
+                0..self.text.len(),
+                "nothing stands here",
+                "a schedule such as `const(100, 60s)`",
+            );
         }
     }
 
     /// One part, with whatever stands before it.
-    fn part(&mut self) {
-        let begin = self.at;
+    fn parse_part(&mut self) {
+        let begin = self.position;
         let Some(bracket) = self.text[begin..].find(['(', ')']).map(|i| begin + i) else {
-            self.at = self.text.len();
-            return self.between(self.trimmed(begin..self.at));
+            self.position = self.text.len();
+            return self.reject_junk(self.trim(begin..self.position));
         };
-        self.at = bracket + 1;
+        self.position = bracket + 1;
         if self.text[bracket..].starts_with(')') {
-            return self.between(self.trimmed(begin..self.at));
+            return self.reject_junk(self.trim(begin..self.position));
         }
         let name = self.last_word(begin..bracket);
-        self.between(self.trimmed(begin..name.start));
-        let inner = self.inner(bracket);
-        self.known(name, inner);
+        self.reject_junk(self.trim(begin..name.start));
+        let inner = self.bracket_contents(bracket);
+        self.add_part(name, inner);
     }
 
     /// What stands between the brackets; leaves `at` behind the part.
-    fn inner(&mut self, bracket: usize) -> Span {
+    fn bracket_contents(&mut self, bracket: usize) -> Span {
         let begin = bracket + 1;
         let end = self.text[begin..].find(['(', ')']).map_or(self.text.len(), |i| begin + i);
         if self.text[end..].starts_with(')') {
-            self.at = end + 1;
+            self.position = end + 1;
             return begin..end;
         }
         // The next part has begun already, or the text is over.
         let end = if end < self.text.len() { self.last_word(begin..end).start } else { end };
-        self.at = end;
-        let inner = self.trimmed(begin..end);
-        self.wrong(bracket..inner.end.max(begin), "this bracket is never closed", "`)` behind the duration");
+        self.position = end;
+        let inner = self.trim(begin..end);
+        self.add_diagnostic(
+            bracket..inner.end.max(begin),
+            "this bracket is never closed",
+            "`)` behind the duration",
+        );
         begin..end
     }
 
-    fn between(&mut self, junk: Span) {
+    fn reject_junk(&mut self, junk: Span) {
         if !junk.is_empty() {
             let found = format!("{} is no part of a schedule", self.quote(&junk));
-            self.wrong(junk, found, ANY_PART);
+            self.add_diagnostic(junk, found, ANY_PART);
         }
     }
 
-    fn known(&mut self, name: Span, inner: Span) {
+    fn add_part(&mut self, name: Span, inner: Span) {
         let word = &self.text[name.clone()];
         let Some((known, usage)) = PARTS.into_iter().find(|(known, _)| *known == word) else {
             let meant = PARTS.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(word));
@@ -123,37 +139,48 @@ impl<'a> Reader<'a> {
                 _ => format!("{} is no kind of part", self.quote(&name)),
             };
             let span = if name.is_empty() { inner.start - 1..inner.start } else { name };
-            return self.wrong(span, found, write);
+            return self.add_diagnostic(span, found, write);
         };
         let values = self.values(inner.clone());
         let wanted = usage.split(',').count();
         if values.len() != wanted {
             let found = format!("{known} takes {wanted} values, here are {}", values.len());
-            return self.wrong(name.start..inner.end.max(name.end), found, format!("`{usage}`"));
+            return self.add_diagnostic(name.start..inner.end.max(name.end), found, format!("`{usage}`"));
         }
-        let rates: Vec<Option<Micro>> = values[..wanted - 1].iter().map(|span| self.rate(span)).collect();
+        let rates: Vec<Option<MicroRate>> = values[..wanted - 1].iter().map(|span| self.rate(span)).collect();
         let lasting = self.duration(&values[wanted - 1]);
         let (Some(rates), Some(lasting)) = (rates.into_iter().collect::<Option<Vec<_>>>(), lasting) else {
             return;
         };
         match rates[..] {
-            [rate] => self.levels(name, rate, rate, 1, lasting),
+            [rate] => self.add_steps(name, rate, rate, 1, lasting),
             [_, _] if lasting == Nanos::ZERO => {
                 let last = values[wanted - 1].clone();
-                self.wrong(last, "a line that lasts no time has no slope", "a duration of at least `1s`");
+                self.add_diagnostic(
+                    last,
+                    "a line that lasts no time has no slope",
+                    "a duration of at least `1s`",
+                );
             }
             [from, to] => self.push(name, 1, lasting, [(from, to)].into_iter()),
             [_, _, 0] => {
                 let third = values[2].clone();
-                self.wrong(third, "steps of 0 never arrive", "an increment above 0");
+                self.add_diagnostic(third, "steps of 0 never arrive", "an increment above 0");
             }
-            [from, to, increment] => self.levels(name, from, to, increment, lasting),
+            [from, to, increment] => self.add_steps(name, from, to, increment, lasting),
             _ => unreachable!("no part takes more than three rates"),
         }
     }
 
     /// Levels `from`, `from` ± `increment`, …, and one at exactly `to`.
-    fn levels(&mut self, name: Span, from: Micro, to: Micro, increment: Micro, lasting: Nanos) {
+    fn add_steps(
+        &mut self,
+        name: Span,
+        from: MicroRate,
+        to: MicroRate,
+        increment: MicroRate,
+        lasting: Nanos,
+    ) {
         let count = from.abs_diff(to).div_ceil(increment) + 1;
         let level = move |i: u64| {
             if from <= to { to.min(from + i * increment) } else { to.max(from.saturating_sub(i * increment)) }
@@ -162,24 +189,34 @@ impl<'a> Reader<'a> {
     }
 
     /// Adds `count` ramps that last `lasting` each, unless the schedule would become too large.
-    fn push(&mut self, name: Span, count: u64, lasting: Nanos, rates: impl Iterator<Item = (Micro, Micro)>) {
+    fn push(
+        &mut self,
+        name: Span,
+        count: u64,
+        lasting: Nanos,
+        rates: impl Iterator<Item = (MicroRate, MicroRate)>,
+    ) {
         let room = (MAX_RAMPS - self.ramps.len()) as u64;
         if count > room {
             let found = format!("{count} levels here; a schedule has at most {MAX_RAMPS}");
-            return self.wrong(name, found, "larger increments, or fewer parts");
+            return self.add_diagnostic(name, found, "larger increments, or fewer parts");
         }
-        let total = Nanos(lasting.0.saturating_mul(count)) + self.lasting;
-        if total > MAX_LASTING {
+        let total = Nanos(lasting.0.saturating_mul(count)) + self.duration;
+        if total > MAX_DURATION {
             let days = total.0 / Nanos::from_secs(86_400).0;
             let found = format!("here the schedule has grown to {days} days; it lasts at most 100");
-            return self.wrong(name, found, "shorter durations");
+            return self.add_diagnostic(name, found, "shorter durations");
         }
-        self.lasting = total;
-        let rate = |micro: Micro| PerSecond(micro as f64 / MICRO);
-        self.ramps.extend(rates.map(|(from, to)| Curve::Ramp { from: rate(from), to: rate(to), lasting }));
+        self.duration = total;
+        let rate = |micro: MicroRate| PerSecond(micro as f64 / MICROS_PER_UNIT);
+        self.ramps.extend(rates.map(|(from, to)| Curve::Ramp {
+            from: rate(from),
+            to: rate(to),
+            duration: lasting,
+        }));
     }
 
-    fn rate(&mut self, span: &Span) -> Option<Micro> {
+    fn rate(&mut self, span: &Span) -> Option<MicroRate> {
         let text = &self.text[span.clone()];
         let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -193,23 +230,25 @@ impl<'a> Reader<'a> {
         } else if decimals.trim_end_matches('0').len() > 6 {
             (format!("{} has more than six decimals", self.quote(span)), "at most six")
         } else {
-            let micro =
-                format!("{whole}{decimals:0<6.6}").parse().ok().filter(|&it| it as f64 <= MAX_RATE.0 * MICRO);
+            let micro = format!("{whole}{decimals:0<6.6}")
+                .parse()
+                .ok()
+                .filter(|&it| it as f64 <= MAX_RATE.0 * MICROS_PER_UNIT);
             if micro.is_some() {
                 return micro;
             }
             (format!("{} per second is beyond one machine", self.quote(span)), "at most 10000000")
         };
-        self.wrong(span.clone(), found, write);
+        self.add_diagnostic(span.clone(), found, write);
         None
     }
 
     fn duration(&mut self, span: &Span) -> Option<Nanos> {
-        match duration(&self.text[span.clone()]) {
-            Ok(seconds) if seconds <= MAX_LASTING.0 / 1_000_000_000 => Some(Nanos::from_secs(seconds)),
+        match parse_duration(&self.text[span.clone()]) {
+            Ok(seconds) if seconds <= MAX_DURATION.0 / 1_000_000_000 => Some(Nanos::from_secs(seconds)),
             Ok(_) => {
                 let found = format!("{} is more than 100 days", self.quote(span));
-                self.wrong(span.clone(), found, "a shorter duration");
+                self.add_diagnostic(span.clone(), found, "a shorter duration");
                 None
             }
             Err(write) => {
@@ -219,7 +258,7 @@ impl<'a> Reader<'a> {
                 } else {
                     format!("{} is no duration", self.quote(span))
                 };
-                self.wrong(span.clone(), found, write);
+                self.add_diagnostic(span.clone(), found, write);
                 None
             }
         }
@@ -231,13 +270,13 @@ impl<'a> Reader<'a> {
         let pieces = self.text[inner].split(',').map(|piece| {
             let span = begin..begin + piece.len();
             begin = span.end + 1;
-            self.trimmed(span)
+            self.trim(span)
         });
         // One more than any part takes is enough to see that they are too many.
         pieces.take(16).collect()
     }
 
-    fn trimmed(&self, span: Span) -> Span {
+    fn trim(&self, span: Span) -> Span {
         let text = &self.text[span.clone()];
         let begin = span.start + text.len() - text.trim_start().len();
         begin..begin + text.trim().len()
@@ -254,8 +293,8 @@ impl<'a> Reader<'a> {
         super::mistake::quote(&self.text[span.clone()])
     }
 
-    fn wrong(&mut self, at: Span, found: impl Into<String>, write: impl Into<String>) {
-        self.mistakes.push(Mistake { at, found: found.into(), write: write.into() });
+    fn add_diagnostic(&mut self, at: Span, found: impl Into<String>, write: impl Into<String>) {
+        self.diagnostics.push(ScheduleDiagnostic { span: at, found: found.into(), suggestion: write.into() });
     }
 }
 
@@ -263,7 +302,7 @@ impl<'a> Reader<'a> {
 const UNITS: [(char, u64); 4] = [('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1)];
 
 /// Seconds (saturating), or what to write instead.
-fn duration(text: &str) -> Result<u64, String> {
+fn parse_duration(text: &str) -> Result<u64, String> {
     let usage =
         || "whole days, hours, minutes and seconds in this order, such as `1h30m` or `90s`".to_owned();
     let (mut rest, mut units, mut seconds) = (text, &UNITS[..], 0u64);
@@ -275,7 +314,7 @@ fn duration(text: &str) -> Result<u64, String> {
         let (number, behind) = rest.split_at(digits);
         let unit = behind.chars().next().unwrap_or('s');
         if unit == '.' {
-            return Err(whole_instead_of(text).unwrap_or_else(usage));
+            return Err(suggest_whole_units(text).unwrap_or_else(usage));
         }
         let Some(i) = units.iter().position(|(name, _)| *name == unit) else { return Err(usage()) };
         if number.is_empty() {
@@ -289,7 +328,7 @@ fn duration(text: &str) -> Result<u64, String> {
 }
 
 /// What to write instead of a fraction of one unit.
-fn whole_instead_of(text: &str) -> Option<String> {
+fn suggest_whole_units(text: &str) -> Option<String> {
     let number = text.trim_end_matches(char::is_alphabetic);
     let unit = match &text[number.len()..] {
         "" => 1,

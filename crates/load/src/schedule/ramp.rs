@@ -6,13 +6,13 @@ use model::{Curve, Nanos, PerSecond};
 #[derive(Clone, Debug)]
 pub(super) struct Ramp {
     pub begin: Nanos,
-    pub lasting: Nanos,
+    pub duration: Nanos,
     from: f64,
     to: f64,
     /// Change of the rate, 1/s².
     slope: f64,
     /// The integral of the rate over the whole ramp: how many arrivals are expected.
-    pub area: f64,
+    pub expected: f64,
     /// Evenly spaced arrivals, numbers 0 to `count - 1`: as Yandex.Tank counts, the whole part of the integral.
     pub count: u64,
 }
@@ -28,14 +28,14 @@ impl Ramp {
         // Rates are decimals, so a product such as 0.29/s × 100 s may lie below its whole number by rounding alone; half
         // a dozen units in the last place are forgiven.
         let count = (area * (1.0 + 6.0 * f64::EPSILON)) as u64;
-        Ramp { begin, lasting, from, to, slope, area, count }
+        Ramp { begin, duration: lasting, from, to, slope, expected: area, count }
     }
 
     /// The moment at which the integral of the rate reaches `n`, from 0 to `area`.
     ///
     /// The root of slope/2·t² + from·t = n in the form that loses no digits when the two terms nearly cancel.
     #[inline]
-    pub fn time_of(&self, n: f64) -> Nanos {
+    pub fn time_of_arrival(&self, n: f64) -> Nanos {
         let t = if n <= 0.0 {
             0.0
         } else if self.slope == 0.0 {
@@ -44,12 +44,12 @@ impl Ramp {
             2.0 * n / (self.from + (self.from * self.from + 2.0 * self.slope * n).max(0.0).sqrt())
         };
         // Rounded by the cast: `f64::round` is a call on processors of the oldest kind, for which we compile.
-        self.begin + Nanos((t * 1e9 + 0.5) as u64).min(self.lasting)
+        self.begin + Nanos((t * 1e9 + 0.5) as u64).min(self.duration)
     }
 
     /// The integral of the rate up to `at`, a moment of the schedule.
-    fn due_by(&self, at: Nanos) -> f64 {
-        let t = (at - self.begin).min(self.lasting).as_secs_f64();
+    fn expected_by(&self, at: Nanos) -> f64 {
+        let t = (at - self.begin).min(self.duration).as_secs_f64();
         (self.from + self.slope / 2.0 * t) * t
     }
 }
@@ -58,7 +58,7 @@ impl Ramp {
 pub(super) fn ramps(curve: &Curve) -> Vec<Ramp> {
     fn place(curve: &Curve, begin: &mut Nanos, all: &mut Vec<Ramp>) {
         match curve {
-            &Curve::Ramp { from, to, lasting } => {
+            &Curve::Ramp { from, to, duration: lasting } => {
                 all.push(Ramp::new(*begin, from, to, lasting));
                 *begin += lasting;
             }
@@ -71,18 +71,18 @@ pub(super) fn ramps(curve: &Curve) -> Vec<Ramp> {
 }
 
 /// How many evenly spaced arrivals the curve holds: the whole part of each ramp's integral, summed.
-pub fn total(curve: &Curve) -> u64 {
+pub fn even_count(curve: &Curve) -> u64 {
     ramps(curve).iter().map(|ramp| ramp.count).sum()
 }
 
 /// The integral of the whole curve: how many Poisson arrivals are expected.
-pub fn expected(curve: &Curve) -> f64 {
-    ramps(curve).iter().map(|ramp| ramp.area).sum()
+pub fn poisson_mean(curve: &Curve) -> f64 {
+    ramps(curve).iter().map(|ramp| ramp.expected).sum()
 }
 
 /// The integral of the rate up to `at`: how many arrivals are expected by then.
-pub fn due_by(curve: &Curve, at: Nanos) -> f64 {
-    ramps(curve).iter().map(|ramp| ramp.due_by(at)).sum()
+pub fn expected_by(curve: &Curve, at: Nanos) -> f64 {
+    ramps(curve).iter().map(|ramp| ramp.expected_by(at)).sum()
 }
 
 /// The lowest and the highest rate of the curve; 0 and 0 for an empty one.
@@ -94,16 +94,16 @@ pub fn rate_range(curve: &Curve) -> (PerSecond, PerSecond) {
 /// The mean rate in each of `n` equal stretches of the curve's time.
 pub fn mean_rates(curve: &Curve, n: usize) -> Vec<PerSecond> {
     let ramps = ramps(curve);
-    let lasting = curve.lasting();
+    let lasting = curve.duration();
     let edge = |i: usize| Nanos((u128::from(lasting.0) * i as u128 / n as u128) as u64);
     // The edges ascend, so every ramp is looked at once: `before` holds those that ended before the edge.
     let (mut before, mut area_before) = (0, 0.0);
     let mut due = |at: Nanos| {
-        while before < ramps.len() && ramps[before].begin + ramps[before].lasting <= at {
-            area_before += ramps[before].area;
+        while before < ramps.len() && ramps[before].begin + ramps[before].duration <= at {
+            area_before += ramps[before].expected;
             before += 1;
         }
-        area_before + ramps.get(before).map_or(0.0, |ramp| ramp.due_by(at))
+        area_before + ramps.get(before).map_or(0.0, |ramp| ramp.expected_by(at))
     };
     let due: Vec<f64> = (0..=n).map(|i| due(edge(i))).collect();
     let rate = |i: usize| {
@@ -118,11 +118,11 @@ mod tests {
     use super::*;
 
     fn ramp(from: f64, to: f64, secs: u64) -> Curve {
-        Curve::Ramp { from: PerSecond(from), to: PerSecond(to), lasting: Nanos::from_secs(secs) }
+        Curve::Ramp { from: PerSecond(from), to: PerSecond(to), duration: Nanos::from_secs(secs) }
     }
 
     #[test]
-    fn counts_as_tank_does() {
+    fn even_count_matches_tank() {
         for (from, to, secs, count) in [
             (1.0, 200.0, 200, 20_100),
             (2.0, 12.0, 25, 175),
@@ -138,16 +138,16 @@ mod tests {
             (1.1, 1.1, 10, 11),
             (0.999_999, 0.999_999, 1, 0),
         ] {
-            assert_eq!(total(&ramp(from, to, secs)), count, "line({from}, {to}, {secs})");
+            assert_eq!(even_count(&ramp(from, to, secs)), count, "line({from}, {to}, {secs})");
         }
     }
 
     #[test]
-    fn a_ramps_fraction_is_not_carried_over() {
+    fn fraction_of_ramp_is_not_carried_over() {
         let half = || ramp(0.5, 0.5, 1);
         let chain = Curve::Chain(vec![half(), half(), ramp(2.5, 2.5, 1)]);
-        assert_eq!(total(&chain), 2);
-        assert!((expected(&chain) - 3.5).abs() < 1e-12);
+        assert_eq!(even_count(&chain), 2);
+        assert!((poisson_mean(&chain) - 3.5).abs() < 1e-12);
     }
 
     #[test]
@@ -158,10 +158,10 @@ mod tests {
             let curve = ramp(from, to, secs);
             let only = &ramps(&curve)[0];
             for i in 0..=1000 {
-                let n = only.area * f64::from(i) / 1000.0;
-                let back = due_by(&curve, only.time_of(n));
+                let n = only.expected * f64::from(i) / 1000.0;
+                let back = expected_by(&curve, only.time_of_arrival(n));
                 // A nanosecond of rounding is `rate` × 1e-9 arrivals.
-                let rounding = from.max(to) * 1e-9 + only.area * 1e-15;
+                let rounding = from.max(to) * 1e-9 + only.expected * 1e-15;
                 assert!((back - n).abs() <= 2.0 * rounding, "{from}..{to} {secs}s: {n} became {back}");
             }
         }

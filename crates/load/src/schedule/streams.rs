@@ -7,7 +7,7 @@ use model::{Nanos, Schedule, ScriptId, Stream};
 /// their streams are named. Nothing is allocated after `new`.
 #[derive(Clone, Debug)]
 pub struct Streams {
-    each: Box<[(Arrivals, Option<ScriptId>)]>,
+    streams: Box<[(Arrivals, Option<ScriptId>)]>,
     /// Which of them is next.
     next: usize,
 }
@@ -30,8 +30,8 @@ impl Streams {
             }
             Schedule::Streams(streams) => streams.iter().enumerate().map(|(n, it)| arrivals(n, it)).collect(),
         };
-        let mut all = Streams { each: each.into(), next: 0 };
-        all.look();
+        let mut all = Streams { streams: each.into(), next: 0 };
+        all.select_next();
         Some(all)
     }
 
@@ -39,24 +39,24 @@ impl Streams {
     /// after the last.
     #[inline]
     pub fn peek(&self) -> Option<(Nanos, Option<ScriptId>)> {
-        let (arrivals, script) = self.each.get(self.next)?;
+        let (arrivals, script) = self.streams.get(self.next)?;
         arrivals.peek().map(|at| (at, *script))
     }
 
     /// Takes the next arrival.
     #[inline]
     pub fn pop(&mut self) {
-        if let Some((arrivals, _)) = self.each.get_mut(self.next) {
+        if let Some((arrivals, _)) = self.streams.get_mut(self.next) {
             arrivals.pop();
         }
-        if self.each.len() > 1 {
-            self.look();
+        if self.streams.len() > 1 {
+            self.select_next();
         }
     }
 
-    fn look(&mut self) {
+    fn select_next(&mut self) {
         let due = |it: &(Arrivals, Option<ScriptId>)| it.0.peek().unwrap_or(Nanos::MAX);
-        self.next = (0..self.each.len()).min_by_key(|&n| due(&self.each[n])).unwrap_or(0);
+        self.next = (0..self.streams.len()).min_by_key(|&n| due(&self.streams[n])).unwrap_or(0);
     }
 }
 
@@ -68,7 +68,7 @@ mod tests {
 
     fn stream(rate: f64, secs: u64, spacing: Spacing, script: Option<u16>) -> Stream {
         let lasting = Nanos::from_secs(secs);
-        let curve = Curve::Ramp { from: PerSecond(rate), to: PerSecond(rate), lasting };
+        let curve = Curve::Ramp { from: PerSecond(rate), to: PerSecond(rate), duration: lasting };
         Stream { curve, spacing, script: script.map(ScriptId) }
     }
 
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn each_operation_has_its_arrivals() {
+    fn each_operation_has_its_own_arrivals() {
         // The profile of ten, ten, six, five, one, one and one per second, three times.
         let rates = [10, 10, 6, 5, 1, 1, 1];
         let streams =
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_union_is_the_same_for_every_number_of_threads() {
+    fn arrivals_do_not_depend_on_thread_count() {
         let one = (0.0_f64..40.0, 0_u64..4, any::<bool>(), proptest::option::of(0_u16..5));
         proptest!(|(streams in proptest::collection::vec(one, 0..6), threads in 2_u16..9)| {
             let spacing = |even| if even { Spacing::Even } else { Spacing::Poisson };
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_do_not_share_their_chance() {
+    fn streams_use_independent_random_numbers() {
         let alike = Schedule::Streams(vec![stream(100.0, 10, Spacing::Poisson, None); 2]);
         let mut moments: Vec<Nanos> = all(&alike, 1).into_iter().map(|it| it.0).collect();
         let count = moments.len();

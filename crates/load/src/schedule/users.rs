@@ -1,27 +1,27 @@
 //! Who is there at a time, and how long does a user pause?
 
 use crate::random::Prng;
-use model::plan::{Stage, Think};
+use model::plan::{ThinkTime, UserStage};
 use model::{Nanos, PerSecond};
 
 /// A user comes or leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn {
+pub struct UserEvent {
     /// Since the first stage's begin.
     pub at: Nanos,
     /// Counted from 0.
     pub user: u32,
-    pub comes: bool,
+    pub joins: bool,
 }
 
 /// Every coming and leaving, in the order of time.
 ///
 /// In each stage the n-th who comes or leaves (from 0) does it n / `spawn_rate` after the stage's begin, as long as the
 /// stage lasts; the next stage begins with who is there then. Who came last leaves first.
-pub fn turns(stages: &[Stage]) -> Vec<Turn> {
+pub fn user_events(stages: &[UserStage]) -> Vec<UserEvent> {
     let (mut all, mut there, mut begin) = (Vec::new(), 0, Nanos::ZERO);
     for stage in stages {
-        let end = begin + stage.lasting;
+        let end = begin + stage.duration;
         for n in 0_u32.. {
             let after = stage.spawn_rate.map_or(0.0, |rate| f64::from(n) / rate);
             let at = begin + Nanos((after * 1e9 + 0.5) as u64);
@@ -31,7 +31,7 @@ pub fn turns(stages: &[Stage]) -> Vec<Turn> {
             let comes = there < stage.users;
             let user = if comes { there } else { there - 1 };
             there = if comes { there + 1 } else { there - 1 };
-            all.push(Turn { at, user, comes });
+            all.push(UserEvent { at, user, joins: comes });
         }
         begin = end;
     }
@@ -40,12 +40,12 @@ pub fn turns(stages: &[Stage]) -> Vec<Turn> {
 
 /// How long this time.
 #[inline]
-pub fn pause(think: &Think, chance: &mut Prng) -> Nanos {
+pub fn think_duration(think: &ThinkTime, chance: &mut Prng) -> Nanos {
     match think {
-        Think::Constant(it) => *it,
+        ThinkTime::Constant(it) => *it,
         // 1 − u lies within (0, 1].
-        Think::Exponential { mean } => Nanos((mean.0 as f64 * -(1.0 - chance.f64()).ln()) as u64),
-        Think::LogNormal { median, sigma } => {
+        ThinkTime::Exponential { mean } => Nanos((mean.0 as f64 * -(1.0 - chance.f64()).ln()) as u64),
+        ThinkTime::LogNormal { median, sigma } => {
             // Box and Muller's way to a normally distributed number.
             let radius = (-2.0 * (1.0 - chance.f64()).ln()).sqrt();
             let normal = radius * (std::f64::consts::TAU * chance.f64()).cos();
@@ -60,28 +60,28 @@ pub fn pause(think: &Think, chance: &mut Prng) -> Nanos {
 /// knows of the others. A turn that was not taken keeps for one start, so that whoever is a little late loses nothing: in
 /// any stretch of time no more begin than rate × time + 2 for each thread.
 #[derive(Clone, Copy, Debug)]
-pub struct Cap {
+pub struct RateCap {
     /// Nanoseconds since the window's begin; the integers among doubles suffice for a hundred days.
     next: f64,
     interval: f64,
 }
 
-impl Cap {
+impl RateCap {
     /// The share of thread `part.0` of `part.1` of a rate above 0.
-    pub fn new(rate: PerSecond, part: (u16, u16)) -> Cap {
+    pub fn new(rate: PerSecond, part: (u16, u16)) -> RateCap {
         let each = 1e9 / rate.0;
-        Cap { next: each * f64::from(part.0), interval: each * f64::from(part.1) }
+        RateCap { next: each * f64::from(part.0), interval: each * f64::from(part.1) }
     }
 
     /// When the next may begin, since the window's begin.
-    pub fn next(&self) -> Nanos {
+    pub fn next_start(&self) -> Nanos {
         Nanos(self.next.ceil() as u64)
     }
 
     /// Whether one may begin at `now`, since the window's begin: it has, then.
     #[inline]
-    pub fn take(&mut self, now: Nanos) -> bool {
-        let may = now >= self.next();
+    pub fn try_take(&mut self, now: Nanos) -> bool {
+        let may = now >= self.next_start();
         if may {
             self.next = (self.next + self.interval).max(now.0 as f64);
         }
@@ -94,21 +94,21 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn stage(users: u32, spawn_rate: Option<f64>, secs: u64) -> Stage {
-        Stage { users, spawn_rate, lasting: Nanos::from_secs(secs) }
+    fn stage(users: u32, spawn_rate: Option<f64>, secs: u64) -> UserStage {
+        UserStage { users, spawn_rate, duration: Nanos::from_secs(secs) }
     }
 
     /// How many are there at each of these seconds.
-    fn there(stages: &[Stage], seconds: &[f64]) -> Vec<usize> {
-        let turns = turns(stages);
+    fn active_users(stages: &[UserStage], seconds: &[f64]) -> Vec<usize> {
+        let turns = user_events(stages);
         let by = |at: f64| turns.iter().filter(move |it| it.at.as_secs_f64() <= at);
-        let count = |&at: &f64| by(at).filter(|it| it.comes).count() - by(at).filter(|it| !it.comes).count();
+        let count = |&at: &f64| by(at).filter(|it| it.joins).count() - by(at).filter(|it| !it.joins).count();
         seconds.iter().map(count).collect()
     }
 
     #[test]
-    fn users_come_and_leave_by_stages() {
-        type Row<'a> = (&'a [Stage], &'a [(f64, usize)]);
+    fn users_join_and_leave_by_stages() {
+        type Row<'a> = (&'a [UserStage], &'a [(f64, usize)]);
         let rows: [Row<'_>; 6] = [
             (
                 &[stage(1000, Some(50.0), 90)],
@@ -127,33 +127,34 @@ mod tests {
         for (stages, expected) in rows {
             let seconds: Vec<f64> = expected.iter().map(|it| it.0).collect();
             let users: Vec<usize> = expected.iter().map(|it| it.1).collect();
-            assert_eq!(there(stages, &seconds), users, "{stages:?} at {seconds:?}");
+            assert_eq!(active_users(stages, &seconds), users, "{stages:?} at {seconds:?}");
         }
     }
 
     #[test]
-    fn nobody_comes_twice_or_leaves_unseen() {
+    fn no_user_joins_twice_or_leaves_unjoined() {
         let stage = (0_u32..50, proptest::option::of(0.1_f64..100.0), 0_u64..20);
         proptest!(|(stages in proptest::collection::vec(stage, 0..6))| {
-            let stages: Vec<Stage> = stages.into_iter().map(|(users, rate, secs)| self::stage(users, rate, secs)).collect();
-            let lasting = stages.iter().map(|it| it.lasting.0).sum();
+            let stages: Vec<UserStage> = stages.into_iter().map(|(users, rate, secs)| self::stage(users, rate, secs)).collect();
+            let lasting = stages.iter().map(|it| it.duration.0).sum();
             let (mut there, mut last) = (0, Nanos::ZERO);
-            for it in turns(&stages) {
+            for it in user_events(&stages) {
                 prop_assert!(it.at >= last && it.at < Nanos(lasting));
                 // Users 0 to `there` - 1 are there, and no others.
-                prop_assert_eq!(it.user, if it.comes { there } else { there - 1 });
-                there = if it.comes { there + 1 } else { there - 1 };
+                prop_assert_eq!(it.user, if it.joins { there } else { there - 1 });
+                there = if it.joins { there + 1 } else { there - 1 };
                 last = it.at;
             }
         });
     }
 
     #[test]
-    fn pauses_have_their_distribution() {
+    fn think_durations_have_their_distribution() {
         let ms = |it: u64| Nanos::from_millis(it);
-        let sorted = |think: &Think| {
+        let sorted = |think: &ThinkTime| {
             let mut chance = Prng::seeded(5);
-            let mut all: Vec<f64> = (0..100_000).map(|_| pause(think, &mut chance).as_millis_f64()).collect();
+            let mut all: Vec<f64> =
+                (0..100_000).map(|_| think_duration(think, &mut chance).as_millis_f64()).collect();
             all.sort_by(f64::total_cmp);
             all
         };
@@ -161,30 +162,32 @@ mod tests {
         let check = |what: &str, is: f64, expected: f64| {
             assert!((is / expected - 1.0).abs() < 0.015, "{what}: {is}, expected {expected}");
         };
-        assert!(sorted(&Think::Constant(ms(7))).iter().all(|it| *it == 7.0));
-        let exponential = sorted(&Think::Exponential { mean: ms(100) });
+        assert!(sorted(&ThinkTime::Constant(ms(7))).iter().all(|it| *it == 7.0));
+        let exponential = sorted(&ThinkTime::Exponential { mean: ms(100) });
         check("mean", mean(&exponential), 100.0);
         check("p90", exponential[90_000], 100.0 * 10_f64.ln());
-        let normal = sorted(&Think::LogNormal { median: ms(100), sigma: 0.5 });
+        let normal = sorted(&ThinkTime::LogNormal { median: ms(100), sigma: 0.5 });
         check("median", normal[50_000], 100.0);
         check("mean", mean(&normal), 100.0 * (0.5_f64 * 0.5 / 2.0).exp());
         check("one deviation", normal[84_134], 100.0 * 0.5_f64.exp());
     }
 
     #[test]
-    fn a_cap_holds_for_all_threads_together() {
+    fn cap_holds_over_all_threads() {
         for threads in [1_u16, 2, 5] {
-            let mut caps: Vec<Cap> = (0..threads).map(|k| Cap::new(PerSecond(300.0), (k, threads))).collect();
+            let mut caps: Vec<RateCap> =
+                (0..threads).map(|k| RateCap::new(PerSecond(300.0), (k, threads))).collect();
             let mut begun = 0;
             // Asked all the time, a third of a millisecond late on average.
             for now in (0..10_000_000_000).step_by(666_667) {
-                begun += caps.iter_mut().filter_map(|it| it.take(Nanos(now)).then_some(())).count();
+                begun += caps.iter_mut().filter_map(|it| it.try_take(Nanos(now)).then_some(())).count();
             }
             assert!((2_999..=3_000).contains(&begun), "{begun} with {threads} threads");
         }
         // After a pause one start is owed, not all of them.
-        let mut cap = Cap::new(PerSecond(10.0), (0, 1));
-        let taken = |cap: &mut Cap, at: u64| (0..100).filter(|_| cap.take(Nanos::from_millis(at))).count();
+        let mut cap = RateCap::new(PerSecond(10.0), (0, 1));
+        let taken =
+            |cap: &mut RateCap, at: u64| (0..100).filter(|_| cap.try_take(Nanos::from_millis(at))).count();
         assert_eq!(
             (taken(&mut cap, 0), taken(&mut cap, 99), taken(&mut cap, 5_000), taken(&mut cap, 5_001)),
             (1, 0, 2, 0)

@@ -1,27 +1,27 @@
 //! Where does each `\if`, `\elif` and `\else` lead?
 
-use super::{Command, Kind};
+use super::{Command, CommandKind};
 
 /// An `\if` whose `\endif` has not come yet.
-struct Open {
+struct OpenConditional {
     /// The `\if` and its `\elif`s and `\else` so far.
     branches: Vec<usize>,
     has_else: bool,
 }
 
 /// Fills in where conditionals lead. Returns what is wrong: the index of the command and pgbench's words for it.
-pub(super) fn link(commands: &mut [Command]) -> Vec<(usize, &'static str)> {
+pub(super) fn link_branches(commands: &mut [Command]) -> Vec<(usize, &'static str)> {
     let mut wrong = Vec::new();
-    let mut stack: Vec<Open> = Vec::new();
+    let mut stack: Vec<OpenConditional> = Vec::new();
     for index in 0..commands.len() {
         let kind = &commands[index].kind;
-        if let Kind::If { .. } = kind {
-            stack.push(Open { branches: vec![index], has_else: false });
+        if let CommandKind::If { .. } = kind {
+            stack.push(OpenConditional { branches: vec![index], has_else: false });
         }
         let (is_else, name) = match kind {
-            Kind::Elif { .. } => (false, "elif"),
-            Kind::Else { .. } => (true, "else"),
-            Kind::Endif => {
+            CommandKind::Elif { .. } => (false, "elif"),
+            CommandKind::Else { .. } => (true, "else"),
+            CommandKind::EndIf => {
                 match stack.pop() {
                     Some(open) => close(commands, &open.branches, index),
                     None => wrong.push((index, "\\endif without matching \\if")),
@@ -53,9 +53,9 @@ fn close(commands: &mut [Command], branches: &[usize], endif: usize) {
     for (i, &branch) in branches.iter().enumerate() {
         let following = branches.get(i + 1).copied().unwrap_or(endif);
         match &mut commands[branch].kind {
-            Kind::If { next, .. } => *next = following,
-            Kind::Elif { next, end, .. } => (*next, *end) = (following, endif),
-            Kind::Else { end } => *end = endif,
+            CommandKind::If { next, .. } => *next = following,
+            CommandKind::Elif { next, end, .. } => (*next, *end) = (following, endif),
+            CommandKind::Else { end } => *end = endif,
             other => unreachable!("{other:?} is no branch"),
         }
     }

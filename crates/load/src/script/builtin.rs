@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn found_by_prefix() {
+    fn finds_builtin_by_prefix() {
         #[rustfmt::skip]
         let rows = [
             ("tpcb-like", Ok("tpcb-like")), ("t", Ok("tpcb-like")), ("se", Ok("select-only")), ("si", Ok("simple-update")),

@@ -2,26 +2,26 @@
 
 use super::names::NameTable;
 use super::pattern::Pattern;
-use super::{Command, Kind, Program, Script, Slot, valid_name};
+use super::{Command, CommandKind, Program, Script, Slot, is_valid_name};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 pub use wire::http::Method;
 use wire::http::compile::{is_header_name, is_one_line};
 use wire::json::Pointer;
 use wire::pg::Secret;
-use wire::{Hole, TemplateBuilder};
+use wire::{Placeholder, TemplateBuilder};
 
 /// A request to an HTTP service; its time is that of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct HttpCall {
     /// Index among the workload's HTTP services.
     pub service: u16,
     pub method: Method,
     /// Path and query.
-    pub target: Vec<Part>,
+    pub target: Vec<CallPart>,
     /// Beside `Host` and `Content-Length`.
-    pub headers: Vec<(String, Vec<Part>)>,
-    pub body: Option<Vec<Part>>,
+    pub headers: Vec<(String, Vec<CallPart>)>,
+    pub body: Option<Vec<CallPart>>,
     /// The whole request is a row that was drawn; its pieces above are of no meaning then.
     pub ammo: Option<Ammo>,
     /// Any other status is a failure; empty: 200..=399.
@@ -29,21 +29,21 @@ pub struct Call {
     /// A body that does not hold this text is a failure.
     pub contains: Option<String>,
     /// What of the answer later commands need.
-    pub captures: Vec<Capture>,
+    pub captures: Vec<CallCapture>,
     /// So many redirects are followed, as long as they stay with the service; 0: an answer of 3xx is one like another.
     pub redirects: u8,
     /// A packed body is asked for, and unpacked for those who look into it.
-    pub unpack: bool,
+    pub decompress: bool,
 }
 
 /// A piece of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum CallPart {
     Text(String),
     /// The variable's value, escaped for its place; nothing while it is unset.
     Var {
         slot: Slot,
-        hole: Hole,
+        hole: Placeholder,
     },
     /// What the environment's variable of this name holds, escaped for its place. It is in no variable and told to nobody.
     Secret {
@@ -53,21 +53,21 @@ pub enum Part {
 }
 
 /// Finds what a variable of the environment holds; `None` if there is none of this name.
-pub type Secrets = fn(&str) -> Option<Secret>;
+pub type SecretLookup = fn(&str) -> Option<Secret>;
 
 /// Of `${env:NAME}`.
 const ENVIRONMENT: &str = "env:";
 
 /// Something of an answer that becomes a variable's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Capture {
+pub struct CallCapture {
     pub slot: Slot,
-    pub from: From,
+    pub source: ResponsePart,
 }
 
 /// What is not there makes the transaction fail with [`Code::ABSENT`](model::Code::ABSENT).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum From {
+pub enum ResponsePart {
     /// A number.
     Status,
     /// The first header of this name.
@@ -98,7 +98,7 @@ impl Ammo {
     pub const COLUMNS: [&str; 4] = ["method", "target", "headers", "body"];
 
     /// By column.
-    pub fn of([method, target, headers, body]: [Slot; 4]) -> Ammo {
+    pub fn from_slots([method, target, headers, body]: [Slot; 4]) -> Ammo {
         Ammo { method, target, headers, body }
     }
 
@@ -108,10 +108,10 @@ impl Ammo {
     }
 }
 
-impl Call {
+impl HttpCall {
     /// Asks `method` of `target`, and nothing else.
-    pub fn new(service: u16, method: Method, target: Vec<Part>) -> Call {
-        Call {
+    pub fn new(service: u16, method: Method, target: Vec<CallPart>) -> HttpCall {
+        HttpCall {
             service,
             method,
             target,
@@ -122,7 +122,7 @@ impl Call {
             contains: None,
             captures: Vec::new(),
             redirects: 0,
-            unpack: false,
+            decompress: false,
         }
     }
 
@@ -139,9 +139,9 @@ impl Call {
         let mut line = format!("{} ", self.method.name());
         for part in &self.target {
             match part {
-                Part::Text(text) => line += text,
-                Part::Var { slot, .. } => line += &format!("${{{}}}", names[usize::from(*slot)]),
-                Part::Secret { name, .. } => line += &format!("${{{ENVIRONMENT}{name}}}"),
+                CallPart::Text(text) => line += text,
+                CallPart::Var { slot, .. } => line += &format!("${{{}}}", names[usize::from(*slot)]),
+                CallPart::Secret { name, .. } => line += &format!("${{{ENVIRONMENT}{name}}}"),
             }
         }
         while line.len() > 127 {
@@ -153,12 +153,12 @@ impl Call {
 
 /// Cuts `text` at its variables, `${name}`, of which `slot` finds the place, and `${env:NAME}`, whose values `secrets`
 /// knows. `$$` is one dollar. Else what is wrong.
-pub fn parts(
+pub fn parse_parts(
     text: &str,
-    hole: Hole,
-    secrets: Secrets,
+    hole: Placeholder,
+    secrets: SecretLookup,
     mut slot: impl FnMut(&str) -> Slot,
-) -> Result<Vec<Part>, String> {
+) -> Result<Vec<CallPart>, String> {
     let mut parts = Vec::new();
     let mut plain = String::new();
     let mut rest = text;
@@ -169,7 +169,7 @@ pub fn parts(
             rest = after;
             continue;
         }
-        let is_known = |it: &str| valid_name(it.strip_prefix(ENVIRONMENT).unwrap_or(it));
+        let is_known = |it: &str| is_valid_name(it.strip_prefix(ENVIRONMENT).unwrap_or(it));
         let name = after.strip_prefix('{').and_then(|it| it.split_once('}')).filter(|it| is_known(it.0));
         let Some((name, after)) = name else {
             return Err(format!(
@@ -177,34 +177,34 @@ pub fn parts(
             ));
         };
         if !plain.is_empty() {
-            parts.push(Part::Text(std::mem::take(&mut plain)));
+            parts.push(CallPart::Text(std::mem::take(&mut plain)));
         }
         parts.push(match name.strip_prefix(ENVIRONMENT) {
-            None => Part::Var { slot: slot(name), hole },
+            None => CallPart::Var { slot: slot(name), hole },
             Some(name) => {
                 let missing = || {
                     format!("the environment has no variable {name}; set it before, as in: export {name}=…")
                 };
                 let secret = secrets(name).ok_or_else(missing)?;
-                let escaped = Secret::new(escaped(secret.reveal(), hole));
-                Part::Secret { name: name.to_owned(), escaped }
+                let escaped = Secret::new(escape(secret.reveal(), hole));
+                CallPart::Secret { name: name.to_owned(), escaped }
             }
         });
         rest = after;
     }
     plain += rest;
     if !plain.is_empty() {
-        parts.push(Part::Text(plain));
+        parts.push(CallPart::Text(plain));
     }
     Ok(parts)
 }
 
 /// A header as it is written on a command line, `Name: value`, variables in its value. Else what is wrong.
-pub fn header(
+pub fn parse_header(
     text: &str,
-    secrets: Secrets,
+    secrets: SecretLookup,
     slot: impl FnMut(&str) -> Slot,
-) -> Result<(String, Vec<Part>), String> {
+) -> Result<(String, Vec<CallPart>), String> {
     let Some((name, value)) = text.split_once(':').filter(|it| is_header_name(it.0)) else {
         return Err(format!("\"{text}\" is no header; write it as \"Accept: text/html\""));
     };
@@ -216,15 +216,15 @@ pub fn header(
             return Err(format!("the header {ours} is written by pgdyno itself; leave it out"));
         }
     }
-    Ok((name.to_owned(), parts(value.trim(), Hole::Line, secrets, slot)?))
+    Ok((name.to_owned(), parse_parts(value.trim(), Placeholder::HeaderValue, secrets, slot)?))
 }
 
 /// How variables are escaped in a body of this Content-Type.
-pub(super) fn hole_within(kind: Option<&str>) -> Hole {
+pub(super) fn placeholder_for_content_type(kind: Option<&str>) -> Placeholder {
     match kind {
-        Some(it) if it.contains("json") => Hole::Json,
-        Some(it) if it.contains("form-urlencoded") => Hole::Url,
-        _ => Hole::Raw,
+        Some(it) if it.contains("json") => Placeholder::Json,
+        Some(it) if it.contains("form-urlencoded") => Placeholder::Url,
+        _ => Placeholder::Raw,
     }
 }
 
@@ -234,14 +234,14 @@ pub(super) fn is_target(text: &str) -> bool {
 }
 
 /// All but what RFC 3986 calls unreserved, as within a form.
-pub(super) fn percent_encoded(text: &str) -> String {
-    escaped(text, Hole::Url)
+pub(super) fn percent_encode(text: &str) -> String {
+    escape(text, Placeholder::Url)
 }
 
 /// As it stands in a hole of this kind.
-fn escaped(text: &str, hole: Hole) -> String {
+fn escape(text: &str, hole: Placeholder) -> String {
     let mut template = TemplateBuilder::default();
-    template.hole(0, hole);
+    template.placeholder(0, hole);
     let mut out = Vec::new();
     template.build().render(&mut out, |_, out| {
         out.extend_from_slice(text.as_bytes());
@@ -252,7 +252,7 @@ fn escaped(text: &str, hole: Hole) -> String {
 
 /// One request as it is written on a command line, its texts with variables `${name}`.
 #[derive(Clone, Copy, Debug)]
-pub struct Written<'a> {
+pub struct RequestSource<'a> {
     pub method: Method,
     /// Path and query, percent-encoded but for the variables.
     pub target: &'a str,
@@ -262,12 +262,12 @@ pub struct Written<'a> {
     pub body: Option<&'a str>,
     pub expect: &'a [RangeInclusive<u16>],
     /// For `${env:NAME}`.
-    pub secrets: Secrets,
+    pub secrets: SecretLookup,
 }
 
 impl Program {
     /// A program of this one request; `variables` are the names that it may use. Else all that is wrong.
-    pub fn of_request(it: &Written<'_>, variables: &[&str]) -> Result<Program, Vec<String>> {
+    pub fn from_request(it: &RequestSource<'_>, variables: &[&str]) -> Result<Program, Vec<String>> {
         let mut names = NameTable::default();
         let mut mistakes = Vec::new();
         let mut unknown = Vec::new();
@@ -277,27 +277,27 @@ impl Program {
             }
             names.slot(name)
         };
-        let target = parts(it.target, Hole::Url, it.secrets, &mut slot).unwrap_or_else(|why| {
+        let target = parse_parts(it.target, Placeholder::Url, it.secrets, &mut slot).unwrap_or_else(|why| {
             mistakes.push(why);
             Vec::new()
         });
         let mut headers = Vec::new();
         for text in it.headers {
-            match header(text, it.secrets, &mut slot) {
+            match parse_header(text, it.secrets, &mut slot) {
                 Ok(it) => headers.push(it),
                 Err(why) => mistakes.push(why),
             }
         }
         let kind = headers.iter().find(|it| it.0.eq_ignore_ascii_case("content-type"));
         let hole = match kind.map(|it| &it.1[..]) {
-            None => Hole::Json,
-            Some([Part::Text(it)]) => hole_within(Some(it)),
-            Some(_) => Hole::Raw,
+            None => Placeholder::Json,
+            Some([CallPart::Text(it)]) => placeholder_for_content_type(Some(it)),
+            Some(_) => Placeholder::Raw,
         };
         if kind.is_none() && it.body.is_some() {
-            headers.push(("Content-Type".to_owned(), vec![Part::Text("application/json".to_owned())]));
+            headers.push(("Content-Type".to_owned(), vec![CallPart::Text("application/json".to_owned())]));
         }
-        let body = it.body.and_then(|body| match parts(body, hole, it.secrets, &mut slot) {
+        let body = it.body.and_then(|body| match parse_parts(body, hole, it.secrets, &mut slot) {
             Ok(parts) => Some(parts),
             Err(why) => {
                 mistakes.push(why);
@@ -310,10 +310,11 @@ impl Program {
             return Err(mistakes);
         }
         let expect = it.expect.to_vec();
-        let call = Call { headers, body, expect, ..Call::new(0, it.method, target) };
+        let call = HttpCall { headers, body, expect, ..HttpCall::new(0, it.method, target) };
         let names = names.finish();
         let first_line = call.first_line(&names);
-        let command = Command { line: 1, first_line: first_line.clone(), kind: Kind::Http(Box::new(call)) };
+        let command =
+            Command { line: 1, first_line: first_line.clone(), kind: CommandKind::Http(Box::new(call)) };
         let script = Script { name: first_line, weight: 1, draw: None, commands: vec![command] };
         Ok(Program { scripts: vec![script], names: Arc::new(names), undefined: Vec::new() })
     }
@@ -333,15 +334,15 @@ mod tests {
     }
 
     #[test]
-    fn texts_with_variables() {
+    fn parses_variables_in_text() {
         let check = |text: &str, expected: &str| {
-            let told = match parts(text, Hole::Url, environment, slot) {
+            let told = match parse_parts(text, Placeholder::Url, environment, slot) {
                 Ok(parts) => parts
                     .iter()
                     .map(|it| match it {
-                        Part::Text(it) => format!("[{it}]"),
-                        Part::Var { slot, .. } => format!("<{slot}>"),
-                        Part::Secret { name, escaped } => format!("<{name}: {}>", escaped.reveal()),
+                        CallPart::Text(it) => format!("[{it}]"),
+                        CallPart::Var { slot, .. } => format!("<{slot}>"),
+                        CallPart::Secret { name, escaped } => format!("<{name}: {}>", escaped.reveal()),
                     })
                     .collect(),
                 Err(why) => why,
@@ -366,13 +367,13 @@ mod tests {
     }
 
     #[test]
-    fn headers() {
+    fn parses_headers() {
         let check = |text: &str, expected: Result<&str, &str>| {
-            let told = header(text, environment, slot).map(|(name, value)| format!("{name}={value:?}"));
+            let told = parse_header(text, environment, slot).map(|(name, value)| format!("{name}={value:?}"));
             assert_eq!(told.as_deref().map_err(String::as_str), expected, "{text}");
         };
         check("Accept:  */* ", Ok(r#"Accept=[Text("*/*")]"#));
-        check("X: ${a}", Ok("X=[Var { slot: 1, hole: Line }]"));
+        check("X: ${a}", Ok("X=[Var { slot: 1, hole: HeaderValue }]"));
         // Not shown, not even for those who look for faults.
         check("X: a ${env:TOKEN}", Ok("X=[Text(\"a \"), Secret { name: \"TOKEN\", escaped: *** }]"));
         check("no", Err("\"no\" is no header; write it as \"Accept: text/html\""));

@@ -21,7 +21,7 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// A mistake that is in no single line.
-    pub(super) fn placeless(file: &str, message: String, hint: &str) -> Diagnostic {
+    pub(super) fn without_location(file: &str, message: String, hint: &str) -> Diagnostic {
         Diagnostic {
             file: file.to_owned(),
             line: 0,

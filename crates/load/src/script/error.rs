@@ -2,8 +2,8 @@
 
 use super::eval::MAX_ARGUMENTS;
 use super::variables::Variables;
-use super::{Names, Slot, Type};
-use crate::random::BadDraw;
+use super::{Slot, ValueType, VariableNames};
+use crate::random::DrawError;
 
 /// Why an expression has no value. [`explain`](EvalError::explain) tells it in pgbench's words.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,32 +12,32 @@ pub enum EvalError {
     /// The variable's text is neither null, a boolean nor a number.
     Malformed(Slot),
     /// The variable's text is a sign or white space only.
-    NotWhole(Slot),
+    NotInteger(Slot),
     /// The variable's text is a whole number beyond 64 bits.
     TooLarge(Slot),
     /// No variable may be called so.
-    BadName(Slot),
+    InvalidName(Slot),
     Coercion {
-        from: Type,
-        to: Type,
+        from: ValueType,
+        to: ValueType,
     },
     NotInt(f64),
     /// `add`, `sub`, `mul` or `div`.
     Overflow(&'static str),
     DivisionByZero,
     TooManyArguments,
-    Draw(BadDraw),
+    Draw(DrawError),
     PermuteSize,
     SleepUndefined(Slot),
     /// The variable's text does not start with a number.
-    SleepText(Slot),
+    SleepNotNumeric(Slot),
     /// The variable's text would be sent where nothing can be escaped.
     Unquotable(Slot),
 }
 
 impl EvalError {
     /// The error as pgbench says it, and what to write instead.
-    pub fn explain(&self, names: &Names, variables: &Variables) -> String {
+    pub fn explain(&self, names: &VariableNames, variables: &Variables) -> String {
         let name = |slot: Slot| &*names[usize::from(slot)];
         let text = |slot: Slot| {
             let mut text = Vec::new();
@@ -59,7 +59,7 @@ impl EvalError {
                 name(slot),
                 text(slot)
             ),
-            EvalError::NotWhole(slot) => {
+            EvalError::NotInteger(slot) => {
                 format!(
                     "invalid input syntax for type bigint: \"{}\" (variable \"{}\")",
                     text(slot),
@@ -71,14 +71,14 @@ impl EvalError {
                 text(slot),
                 name(slot)
             ),
-            EvalError::BadName(slot) => format!(
+            EvalError::InvalidName(slot) => format!(
                 "set: invalid variable name: \"{}\"; letters, digits and underscores, not a digit first",
                 name(slot)
             ),
             EvalError::Coercion { from, to } => {
                 let advice = match (from, to) {
-                    (Type::Null, _) => "test it with IS NULL before",
-                    (_, Type::Bool) => "compare it, as in x <> 0",
+                    (ValueType::Null, _) => "test it with IS NULL before",
+                    (_, ValueType::Bool) => "compare it, as in x <> 0",
                     _ => "write CASE WHEN … THEN 1 ELSE 0 END",
                 };
                 format!("cannot coerce {} to {}; {advice}", from.name(), to.name())
@@ -111,7 +111,7 @@ impl EvalError {
                 let name = name(slot);
                 format!("sleep: undefined variable \"{name}\"; set it before by \\set {name} …")
             }
-            EvalError::SleepText(slot) => format!(
+            EvalError::SleepNotNumeric(slot) => format!(
                 "sleep: invalid sleep time \"{}\" for variable \"{}\"; it must start with a whole number",
                 text(slot),
                 name(slot)
@@ -120,8 +120,8 @@ impl EvalError {
     }
 }
 
-impl From<BadDraw> for EvalError {
-    fn from(bad: BadDraw) -> EvalError {
+impl From<DrawError> for EvalError {
+    fn from(bad: DrawError) -> EvalError {
         EvalError::Draw(bad)
     }
 }

@@ -2,34 +2,34 @@
 
 use super::Slot;
 use super::error::EvalError;
-use super::value::{Type, Value};
+use super::value::{Value, ValueType};
 use super::variables::Variables;
 use crate::random::{self, Prng};
 
 /// A compiled expression: a tree, at most [`MAX_DEPTH`](super::parser::MAX_DEPTH) deep.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Expr(pub(super) Node);
+pub struct Expr(pub(super) ExprNode);
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Node {
+pub(super) enum ExprNode {
     Const(Value),
     Var(Slot),
-    Unary(Unary, Box<Node>),
-    Binary(Binary, Box<[Node; 2]>),
-    Ternary(Ternary, Box<[Node; 3]>),
-    Extremum(Extremum, Box<[Node]>),
-    And(Box<[Node; 2]>),
-    Or(Box<[Node; 2]>),
+    Unary(UnaryOp, Box<ExprNode>),
+    Binary(BinaryOp, Box<[ExprNode; 2]>),
+    Ternary(TernaryOp, Box<[ExprNode; 3]>),
+    Extremum(Extremum, Box<[ExprNode]>),
+    And(Box<[ExprNode; 2]>),
+    Or(Box<[ExprNode; 2]>),
     Case {
-        arms: Box<[[Node; 2]]>,
-        otherwise: Box<Node>,
+        arms: Box<[[ExprNode; 2]]>,
+        otherwise: Box<ExprNode>,
     },
     /// `\set` of a name that no variable may have: evaluates, then fails, at pgbench's moment.
-    Unassignable(Slot, Box<Node>),
+    Unassignable(Slot, Box<ExprNode>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unary {
+pub(super) enum UnaryOp {
     Not,
     Abs,
     Debug,
@@ -41,7 +41,7 @@ pub(super) enum Unary {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Binary {
+pub(super) enum BinaryOp {
     Add,
     Sub,
     Mul,
@@ -64,7 +64,7 @@ pub(super) enum Binary {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ternary {
+pub(super) enum TernaryOp {
     Gaussian,
     Exponential,
     Zipfian,
@@ -89,7 +89,7 @@ impl Expr {
         rng: &mut Prng,
         trace: &mut dyn FnMut(Value),
     ) -> Result<Value, EvalError> {
-        Evaluation { variables, rng, trace }.node(&self.0)
+        Evaluation { variables, rng, trace }.eval(&self.0)
     }
 
     /// Calls `found` for every variable that the expression names.
@@ -98,17 +98,19 @@ impl Expr {
     }
 }
 
-impl Node {
+impl ExprNode {
     fn each_variable(&self, found: &mut dyn FnMut(Slot)) {
-        let mut all = |nodes: &[Node]| nodes.iter().for_each(|it| it.each_variable(found));
+        let mut all = |nodes: &[ExprNode]| nodes.iter().for_each(|it| it.each_variable(found));
         match self {
-            Node::Const(_) => {}
-            Node::Var(slot) => found(*slot),
-            Node::Unary(_, operand) | Node::Unassignable(_, operand) => operand.each_variable(found),
-            Node::Binary(_, operands) | Node::And(operands) | Node::Or(operands) => all(&operands[..]),
-            Node::Ternary(_, operands) => all(&operands[..]),
-            Node::Extremum(_, operands) => all(operands),
-            Node::Case { arms, otherwise } => {
+            ExprNode::Const(_) => {}
+            ExprNode::Var(slot) => found(*slot),
+            ExprNode::Unary(_, operand) | ExprNode::Unassignable(_, operand) => operand.each_variable(found),
+            ExprNode::Binary(_, operands) | ExprNode::And(operands) | ExprNode::Or(operands) => {
+                all(&operands[..])
+            }
+            ExprNode::Ternary(_, operands) => all(&operands[..]),
+            ExprNode::Extremum(_, operands) => all(operands),
+            ExprNode::Case { arms, otherwise } => {
                 arms.iter().for_each(|it| all(it));
                 otherwise.each_variable(found);
             }
@@ -125,32 +127,32 @@ struct Evaluation<'a> {
 impl Evaluation<'_> {
     /// Leaves are answered in place: most operands are leaves, and a call costs more than they do.
     #[inline]
-    fn node(&mut self, node: &Node) -> Result<Value, EvalError> {
+    fn eval(&mut self, node: &ExprNode) -> Result<Value, EvalError> {
         match node {
-            Node::Const(value) => Ok(*value),
-            Node::Var(slot) => self.variables.value(*slot),
-            _ => self.inner(node),
+            ExprNode::Const(value) => Ok(*value),
+            ExprNode::Var(slot) => self.variables.value(*slot),
+            _ => self.eval_node(node),
         }
     }
 
-    fn inner(&mut self, node: &Node) -> Result<Value, EvalError> {
+    fn eval_node(&mut self, node: &ExprNode) -> Result<Value, EvalError> {
         match node {
-            Node::Const(_) | Node::Var(_) => unreachable!("answered in place"),
-            Node::Binary(op, operands) => {
-                let (left, right) = (self.node(&operands[0])?, self.node(&operands[1])?);
+            ExprNode::Const(_) | ExprNode::Var(_) => unreachable!("answered in place"),
+            ExprNode::Binary(op, operands) => {
+                let (left, right) = (self.eval(&operands[0])?, self.eval(&operands[1])?);
                 match (left, right) {
-                    _ if *op == Binary::Is => Ok(Value::Bool(is(left, right))),
+                    _ if *op == BinaryOp::Is => Ok(Value::Bool(is_identical(left, right))),
                     (Value::Null, _) | (_, Value::Null) => Ok(Value::Null),
-                    _ if *op == Binary::Random => {
+                    _ if *op == BinaryOp::Random => {
                         Ok(Value::Int(random::uniform(self.rng, left.int()?, right.int()?)?))
                     }
                     _ => binary(*op, left, right),
                 }
             }
-            Node::Unary(op, operand) => {
-                let operand = self.node(operand)?;
+            ExprNode::Unary(op, operand) => {
+                let operand = self.eval(operand)?;
                 match (op, operand) {
-                    (Unary::Debug, value) => {
+                    (UnaryOp::Debug, value) => {
                         (self.trace)(value);
                         Ok(value)
                     }
@@ -158,47 +160,47 @@ impl Evaluation<'_> {
                     (op, value) => unary(*op, value),
                 }
             }
-            Node::Ternary(function, arguments) => {
+            ExprNode::Ternary(function, arguments) => {
                 let [a, b, c] = &**arguments;
-                let [a, b, c] = [self.node(a)?, self.node(b)?, self.node(c)?];
+                let [a, b, c] = [self.eval(a)?, self.eval(b)?, self.eval(c)?];
                 if [a, b, c].contains(&Value::Null) {
                     return Ok(Value::Null);
                 }
                 self.ternary(*function, a, b, c)
             }
-            Node::Extremum(which, arguments) => self.extremum(*which, arguments),
-            Node::And(operands) => self.connective(operands, false),
-            Node::Or(operands) => self.connective(operands, true),
-            Node::Case { arms, otherwise } => {
+            ExprNode::Extremum(which, arguments) => self.extremum(*which, arguments),
+            ExprNode::And(operands) => self.connective(operands, false),
+            ExprNode::Or(operands) => self.connective(operands, true),
+            ExprNode::Case { arms, otherwise } => {
                 for [condition, value] in arms {
-                    if self.node(condition)?.is_true() {
-                        return self.node(value);
+                    if self.eval(condition)?.is_true() {
+                        return self.eval(value);
                     }
                 }
-                self.node(otherwise)
+                self.eval(otherwise)
             }
-            Node::Unassignable(slot, value) => {
-                self.node(value)?;
-                Err(EvalError::BadName(*slot))
+            ExprNode::Unassignable(slot, value) => {
+                self.eval(value)?;
+                Err(EvalError::InvalidName(*slot))
             }
         }
     }
 
     /// AND and OR: the second operand is evaluated only if the first is not `decisive`.
-    fn connective(&mut self, [first, second]: &[Node; 2], decisive: bool) -> Result<Value, EvalError> {
-        match self.node(first)? {
+    fn connective(&mut self, [first, second]: &[ExprNode; 2], decisive: bool) -> Result<Value, EvalError> {
+        match self.eval(first)? {
             Value::Null => Ok(Value::Null),
             first if first.bool()? == decisive => Ok(Value::Bool(decisive)),
-            _ => match self.node(second)? {
+            _ => match self.eval(second)? {
                 Value::Null => Ok(Value::Null),
                 second => Ok(Value::Bool(second.bool()?)),
             },
         }
     }
 
-    fn ternary(&mut self, function: Ternary, a: Value, b: Value, c: Value) -> Result<Value, EvalError> {
+    fn ternary(&mut self, function: TernaryOp, a: Value, b: Value, c: Value) -> Result<Value, EvalError> {
         let (a, b) = (a.int()?, b.int()?);
-        if function == Ternary::Permute {
+        if function == TernaryOp::Permute {
             let seed = c.int()?;
             return if b > 0 {
                 Ok(Value::Int(random::permute(a, b, seed)))
@@ -209,25 +211,25 @@ impl Evaluation<'_> {
         random::check_range(a, b)?;
         let parameter = c.double()?;
         let drawn = match function {
-            Ternary::Gaussian => random::gaussian(self.rng, a, b, parameter)?,
-            Ternary::Exponential => random::exponential(self.rng, a, b, parameter)?,
-            Ternary::Zipfian => random::zipfian(self.rng, a, b, parameter)?,
-            Ternary::Permute => unreachable!("permute draws nothing"),
+            TernaryOp::Gaussian => random::gaussian(self.rng, a, b, parameter)?,
+            TernaryOp::Exponential => random::exponential(self.rng, a, b, parameter)?,
+            TernaryOp::Zipfian => random::zipfian(self.rng, a, b, parameter)?,
+            TernaryOp::Permute => unreachable!("permute draws nothing"),
         };
         Ok(Value::Int(drawn))
     }
 
-    fn extremum(&mut self, which: Extremum, arguments: &[Node]) -> Result<Value, EvalError> {
+    fn extremum(&mut self, which: Extremum, arguments: &[ExprNode]) -> Result<Value, EvalError> {
         let mut values = [Value::Null; MAX_ARGUMENTS];
         for (value, argument) in values.iter_mut().zip(arguments) {
-            *value = self.node(argument)?;
+            *value = self.eval(argument)?;
         }
         let values = values.get(..arguments.len()).ok_or(EvalError::TooManyArguments)?;
         if values.contains(&Value::Null) {
             return Ok(Value::Null);
         }
         // One double makes all of them doubles. Written with `<` and `>` so that NaN goes where pgbench's macros put it.
-        if values.iter().any(|value| value.kind() == Type::Double) {
+        if values.iter().any(|value| value.kind() == ValueType::Double) {
             let mut extremum = values[0].double()?;
             for value in &values[1..] {
                 let value = value.double()?;
@@ -247,15 +249,15 @@ impl Evaluation<'_> {
 }
 
 /// `x IS y`, where y is null, true or false.
-fn is(left: Value, right: Value) -> bool {
+fn is_identical(left: Value, right: Value) -> bool {
     matches!((left, right), (Value::Null, Value::Null))
         || matches!((left, right), (Value::Bool(a), Value::Bool(b)) if a == b)
 }
 
-fn unary(op: Unary, x: Value) -> Result<Value, EvalError> {
+fn unary(op: UnaryOp, x: Value) -> Result<Value, EvalError> {
     Ok(match op {
-        Unary::Not => Value::Bool(!x.bool()?),
-        Unary::Abs => match x {
+        UnaryOp::Not => Value::Bool(!x.bool()?),
+        UnaryOp::Abs => match x {
             Value::Int(i) => Value::Int(i.wrapping_abs()),
             // Of a boolean, pgbench would take the bits for a double's.
             x => {
@@ -263,24 +265,24 @@ fn unary(op: Unary, x: Value) -> Result<Value, EvalError> {
                 Value::Double(if d < 0.0 { -d } else { d })
             }
         },
-        Unary::Int => Value::Int(x.int()?),
-        Unary::Double => Value::Double(x.double()?),
-        Unary::Sqrt => Value::Double(x.double()?.sqrt()),
-        Unary::Ln => Value::Double(x.double()?.ln()),
-        Unary::Exp => Value::Double(x.double()?.exp()),
-        Unary::Debug => unreachable!("debug is not a pure function"),
+        UnaryOp::Int => Value::Int(x.int()?),
+        UnaryOp::Double => Value::Double(x.double()?),
+        UnaryOp::Sqrt => Value::Double(x.double()?.sqrt()),
+        UnaryOp::Ln => Value::Double(x.double()?.ln()),
+        UnaryOp::Exp => Value::Double(x.double()?.exp()),
+        UnaryOp::Debug => unreachable!("debug is not a pure function"),
     })
 }
 
 #[inline]
-fn binary(op: Binary, left: Value, right: Value) -> Result<Value, EvalError> {
-    use Binary::{Add, Div, Eq, Le, Lt, Mod, Mul, Ne, Sub};
+fn binary(op: BinaryOp, left: Value, right: Value) -> Result<Value, EvalError> {
+    use BinaryOp::{Add, Div, Eq, Le, Lt, Mod, Mul, Ne, Sub};
     if let (Add | Sub | Mul | Div | Eq | Ne | Le | Lt, Value::Double(_), _)
     | (Add | Sub | Mul | Div | Eq | Ne | Le | Lt, _, Value::Double(_)) = (op, left, right)
     {
-        return doubles(op, left.double()?, right.double()?);
+        return binary_double(op, left.double()?, right.double()?);
     }
-    if op == Binary::Pow {
+    if op == BinaryOp::Pow {
         return Ok(Value::Double(left.double()?.powf(right.double()?)));
     }
     let (l, r) = (left.int()?, right.int()?);
@@ -295,54 +297,54 @@ fn binary(op: Binary, left: Value, right: Value) -> Result<Value, EvalError> {
         Ne => return Ok(Value::Bool(l != r)),
         Le => return Ok(Value::Bool(l <= r)),
         Lt => return Ok(Value::Bool(l < r)),
-        Binary::BitAnd => l & r,
-        Binary::BitOr => l | r,
-        Binary::BitXor => l ^ r,
+        BinaryOp::BitAnd => l & r,
+        BinaryOp::BitOr => l | r,
+        BinaryOp::BitXor => l ^ r,
         // Only the six low bits of the distance count, as on the machines pgbench runs on.
-        Binary::ShiftLeft => l.wrapping_shl(r as u32),
-        Binary::ShiftRight => l.wrapping_shr(r as u32),
-        Binary::HashFnv1a => random::hash_fnv1a(l, r),
-        Binary::HashMurmur2 => random::hash_murmur2(l, r),
-        Binary::Pow | Binary::Is | Binary::Random => unreachable!("handled before"),
+        BinaryOp::ShiftLeft => l.wrapping_shl(r as u32),
+        BinaryOp::ShiftRight => l.wrapping_shr(r as u32),
+        BinaryOp::HashFnv1a => random::hash_fnv1a(l, r),
+        BinaryOp::HashMurmur2 => random::hash_murmur2(l, r),
+        BinaryOp::Pow | BinaryOp::Is | BinaryOp::Random => unreachable!("handled before"),
     };
     Ok(Value::Int(whole))
 }
 
-fn doubles(op: Binary, l: f64, r: f64) -> Result<Value, EvalError> {
+fn binary_double(op: BinaryOp, l: f64, r: f64) -> Result<Value, EvalError> {
     Ok(match op {
-        Binary::Add => Value::Double(l + r),
-        Binary::Sub => Value::Double(l - r),
-        Binary::Mul => Value::Double(l * r),
-        Binary::Div => Value::Double(l / r),
-        Binary::Eq => Value::Bool(l == r),
-        Binary::Ne => Value::Bool(l != r),
-        Binary::Le => Value::Bool(l <= r),
-        Binary::Lt => Value::Bool(l < r),
+        BinaryOp::Add => Value::Double(l + r),
+        BinaryOp::Sub => Value::Double(l - r),
+        BinaryOp::Mul => Value::Double(l * r),
+        BinaryOp::Div => Value::Double(l / r),
+        BinaryOp::Eq => Value::Bool(l == r),
+        BinaryOp::Ne => Value::Bool(l != r),
+        BinaryOp::Le => Value::Bool(l <= r),
+        BinaryOp::Lt => Value::Bool(l < r),
         _ => unreachable!("the other operators work on whole numbers"),
     })
 }
 
-impl Node {
+impl ExprNode {
     /// Whether the value never depends on variables, chance or the moment.
     fn is_pure(&self) -> bool {
-        let is_const = |node: &Node| matches!(node, Node::Const(_));
+        let is_const = |node: &ExprNode| matches!(node, ExprNode::Const(_));
         match self {
-            Node::Unary(Unary::Debug, _) | Node::Binary(Binary::Random, _) => false,
-            Node::Unary(_, operand) => is_const(operand),
-            Node::Binary(_, operands) => operands.iter().all(is_const),
-            Node::Ternary(Ternary::Permute, arguments) => arguments.iter().all(is_const),
+            ExprNode::Unary(UnaryOp::Debug, _) | ExprNode::Binary(BinaryOp::Random, _) => false,
+            ExprNode::Unary(_, operand) => is_const(operand),
+            ExprNode::Binary(_, operands) => operands.iter().all(is_const),
+            ExprNode::Ternary(TernaryOp::Permute, arguments) => arguments.iter().all(is_const),
             _ => false,
         }
     }
 
     /// Computes a constant expression now, unless it is an error: errors keep their moment.
-    pub(super) fn folded(self) -> Node {
+    pub(super) fn fold_constants(self) -> ExprNode {
         if !self.is_pure() {
             return self;
         }
         let (variables, rng) = (Variables::new(0), &mut Prng::seeded(0));
-        match (Evaluation { variables: &variables, rng, trace: &mut |_| () }).node(&self) {
-            Ok(value) => Node::Const(value),
+        match (Evaluation { variables: &variables, rng, trace: &mut |_| () }).eval(&self) {
+            Ok(value) => ExprNode::Const(value),
             Err(_) => self,
         }
     }

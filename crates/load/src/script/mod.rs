@@ -26,19 +26,19 @@ mod variables;
 
 use std::sync::Arc;
 
-pub use call::{Ammo, Call, Capture, From, Part};
+pub use call::{Ammo, CallCapture, CallPart, HttpCall, ResponsePart};
 pub use diagnostic::Diagnostic;
 pub use error::EvalError;
 pub use eval::Expr;
-pub use maker::{Head, Maker};
-pub use names::{InvalidName, Keep, Names, valid_name};
+pub use maker::{ProgramBuilder, ScriptHeader};
+pub use names::{InvalidName, ResultStore, VariableNames, is_valid_name};
 pub use parser::MAX_DEPTH;
-pub use pattern::{Finder, Pattern};
-pub use quoting::Place;
+pub use pattern::{Pattern, PatternMatcher};
+pub use quoting::QuoteContext;
 pub use read::parse;
-pub use shell::{Word, command_line, whole_answer};
-pub use value::{Type, Value};
-pub use variables::{Variables, Written};
+pub use shell::{ShellWord, command_line, parse_output};
+pub use value::{Value, ValueType};
+pub use variables::{Variables, WriteResult};
 
 use crate::random::Prng;
 
@@ -52,7 +52,7 @@ pub const MAX_SCRIPTS: usize = 128;
 
 /// The text of a script and how often it is chosen.
 #[derive(Clone, Copy, Debug)]
-pub struct Source<'a> {
+pub struct ScriptSource<'a> {
     /// A file's name, or a builtin's description.
     pub name: &'a str,
     pub text: &'a str,
@@ -78,7 +78,7 @@ pub struct Program {
     /// At least one.
     pub scripts: Vec<Script>,
     /// The variables of all scripts, by slot.
-    pub names: Arc<Names>,
+    pub names: Arc<VariableNames>,
     /// Variables that a script in pgbench's language reads before anything gives them a value. pgbench sends such a
     /// variable as it is written, or as NULL where it is a parameter; an expression ends the client.
     pub undefined: Vec<Diagnostic>,
@@ -110,14 +110,14 @@ pub struct Command {
     pub line: u32,
     /// As `pgbench -r` prints it: the first line of a statement, at most 127 bytes, or the whole backslash command.
     pub first_line: String,
-    pub kind: Kind,
+    pub kind: CommandKind,
 }
 
 /// What to do. Indices are those of the script's commands.
 #[derive(Clone, Debug)]
-pub enum Kind {
+pub enum CommandKind {
     Sql(Sql),
-    Http(Box<Call>),
+    Http(Box<HttpCall>),
     Set {
         slot: Slot,
         value: Expr,
@@ -137,17 +137,17 @@ pub enum Kind {
     Else {
         end: usize,
     },
-    Endif,
+    EndIf,
     Sleep {
-        amount: Amount,
+        amount: SleepDuration,
     },
     /// The first line of the output becomes the variable's value.
     SetShell {
         slot: Slot,
-        words: Vec<Word>,
+        words: Vec<ShellWord>,
     },
     Shell {
-        words: Vec<Word>,
+        words: Vec<ShellWord>,
     },
     StartPipeline,
     SyncPipeline,
@@ -162,7 +162,7 @@ pub struct Sql {
     /// The same text, cut at the variables.
     pub pieces: Vec<Piece>,
     /// Whether and where the result is kept.
-    pub keep: Option<Keep>,
+    pub store: Option<ResultStore>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -176,7 +176,7 @@ pub enum Piece {
 
 /// How long to sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Amount {
+pub enum SleepDuration {
     /// µs; not positive means not at all.
     Constant(i64),
     Variable {
@@ -217,7 +217,7 @@ impl Program {
 impl Sql {
     /// The text with `$1`, `$2`, … for the variables, and their slots in this order. A variable that occurs twice counts
     /// twice.
-    pub fn parameterised(&self) -> (String, Vec<Slot>) {
+    pub fn parameterize(&self) -> (String, Vec<Slot>) {
         let (mut text, mut slots) = (String::with_capacity(self.text.len()), Vec::new());
         for piece in &self.pieces {
             match piece {
@@ -233,12 +233,14 @@ impl Sql {
     }
 }
 
-impl Amount {
+impl SleepDuration {
     /// Microseconds.
     pub fn micros(&self, variables: &Variables) -> Result<i64, EvalError> {
         match *self {
-            Amount::Constant(micros) => Ok(micros),
-            Amount::Variable { slot, unit } => Ok(variables.leading_whole(slot)?.saturating_mul(unit)),
+            SleepDuration::Constant(micros) => Ok(micros),
+            SleepDuration::Variable { slot, unit } => {
+                Ok(variables.leading_integer(slot)?.saturating_mul(unit))
+            }
         }
     }
 }
@@ -247,7 +249,7 @@ impl Amount {
 pub fn source_weight(option: &str) -> Result<(&str, u32), String> {
     let Some((name, weight)) = option.rsplit_once('@') else { return Ok((option, 1)) };
     let digits = weight.as_bytes();
-    let whole = if number::looks_whole(digits) { number::whole(digits).ok() } else { None };
+    let whole = if number::looks_like_integer(digits) { number::parse_integer(digits).ok() } else { None };
     let Some(whole) = whole else {
         return Err(format!(
             "invalid weight specification: @{weight}; write a whole number after the last @, as in script.sql@3"

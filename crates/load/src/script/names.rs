@@ -8,13 +8,13 @@ use super::Slot;
 
 /// The names of all variables of a program, by slot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Names {
+pub struct VariableNames {
     by_slot: Vec<Box<str>>,
     /// All slots, in the order of their names.
     sorted: Vec<Slot>,
 }
 
-impl Names {
+impl VariableNames {
     /// The slot of `name`, if any script reads or sets it.
     pub fn slot(&self, name: &str) -> Option<Slot> {
         self.find("", name.as_bytes())
@@ -28,7 +28,7 @@ impl Names {
     }
 }
 
-impl Deref for Names {
+impl Deref for VariableNames {
     type Target = [Box<str>];
 
     fn deref(&self) -> &[Box<str>] {
@@ -38,19 +38,19 @@ impl Deref for Names {
 
 /// `\gset` and `\aset`: which variables the columns of a result are kept in.
 #[derive(Clone, Debug)]
-pub struct Keep {
+pub struct ResultStore {
     /// Stands before each column's name; empty for the plain name.
     pub prefix: Box<str>,
     /// `\aset`: rows of all statements, none expected; otherwise exactly one row, of the last statement.
-    pub every: bool,
-    pub(super) names: Arc<Names>,
+    pub all_rows: bool,
+    pub(super) names: Arc<VariableNames>,
 }
 
 /// A variable cannot be called so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidName;
 
-impl Keep {
+impl ResultStore {
     /// The slot that keeps `column`; `None` if no script uses the variable. Does not allocate.
     ///
     /// An invalid name is an error even if nobody uses it: pgbench stops with `error storing into variable …`.
@@ -65,7 +65,7 @@ impl Keep {
 }
 
 /// Whether a variable may be called `name`: letters, digits, underscores and anything beyond ASCII, not a digit first.
-pub fn valid_name(name: &str) -> bool {
+pub fn is_valid_name(name: &str) -> bool {
     name.bytes().next().is_some_and(starts_name) && name.bytes().all(continues_name)
 }
 
@@ -101,7 +101,7 @@ impl NameTable {
     }
 
     /// The slot of a name that somebody has asked for.
-    pub fn known(&self, name: &str) -> Option<Slot> {
+    pub fn get(&self, name: &str) -> Option<Slot> {
         self.slots.get(name).copied()
     }
 
@@ -113,9 +113,9 @@ impl NameTable {
         &self.by_slot
     }
 
-    pub fn finish(self) -> Names {
+    pub fn finish(self) -> VariableNames {
         let mut sorted: Vec<Slot> = self.slots.into_values().collect();
         sorted.sort_unstable_by_key(|&slot| &self.by_slot[usize::from(slot)]);
-        Names { by_slot: self.by_slot, sorted }
+        VariableNames { by_slot: self.by_slot, sorted }
     }
 }

@@ -17,20 +17,20 @@ fn trim_start(mut text: &[u8]) -> &[u8] {
 }
 
 /// Whether pgbench takes `text` for a whole number (and then insists that it is one).
-pub(super) fn looks_whole(text: &[u8]) -> bool {
+pub(super) fn looks_like_integer(text: &[u8]) -> bool {
     let text = trim_start(text);
     let digits = text.strip_prefix(b"+").or(text.strip_prefix(b"-")).unwrap_or(text);
     digits.iter().all(u8::is_ascii_digit)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum BadWhole {
+pub(super) enum IntegerError {
     Syntax,
     Range,
 }
 
 /// Reads what [`looks_whole`] accepted.
-pub(super) fn whole(text: &[u8]) -> Result<i64, BadWhole> {
+pub(super) fn parse_integer(text: &[u8]) -> Result<i64, IntegerError> {
     let text = trim_start(text);
     let (negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),
@@ -38,22 +38,22 @@ pub(super) fn whole(text: &[u8]) -> Result<i64, BadWhole> {
         _ => (false, text),
     };
     if digits.is_empty() {
-        return Err(BadWhole::Syntax);
+        return Err(IntegerError::Syntax);
     }
     // Gathered below zero, where there is room for i64::MIN.
     let mut value = 0i64;
     for digit in digits {
         if !digit.is_ascii_digit() {
-            return Err(BadWhole::Syntax);
+            return Err(IntegerError::Syntax);
         }
         let next = value.checked_mul(10).and_then(|v| v.checked_sub(i64::from(digit - b'0')));
-        value = next.ok_or(BadWhole::Range)?;
+        value = next.ok_or(IntegerError::Range)?;
     }
-    if negative { Ok(value) } else { value.checked_neg().ok_or(BadWhole::Range) }
+    if negative { Ok(value) } else { value.checked_neg().ok_or(IntegerError::Range) }
 }
 
 /// The whole number `text` starts with, 0 if there is none: C's `atoi`, but saturating.
-pub(super) fn leading_whole(text: &[u8]) -> i64 {
+pub(super) fn parse_leading_integer(text: &[u8]) -> i64 {
     let text = trim_start(text);
     let (negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),
@@ -68,7 +68,7 @@ pub(super) fn leading_whole(text: &[u8]) -> i64 {
 /// C's `strtod` of the whole of `text`: `None` for other texts and where a double is too small or too great for it.
 ///
 /// Hexadecimal notation is not read.
-pub(super) fn double(text: &[u8]) -> Option<f64> {
+pub(super) fn parse_double(text: &[u8]) -> Option<f64> {
     let text = str::from_utf8(trim_start(text)).ok()?;
     let value: f64 = text.parse().ok()?;
     let mantissa = || text.split(['e', 'E']).next().unwrap_or_default().bytes();
@@ -80,7 +80,7 @@ pub(super) fn double(text: &[u8]) -> Option<f64> {
 
 /// Appends `value` in decimal.
 #[inline]
-pub(super) fn write_whole(value: i64, out: &mut Vec<u8>) {
+pub(super) fn write_integer(value: i64, out: &mut Vec<u8>) {
     const PAIRS: [u8; 200] = {
         let mut pairs = [0; 200];
         let mut i = 0;
@@ -125,7 +125,7 @@ pub(super) fn write_double(value: f64, out: &mut Vec<u8>) {
     let mut rest = &mut scientific[..];
     write!(rest, "{:.14e}", value.abs()).expect("32 bytes hold every double with 15 digits");
     let exponent_at = scientific.iter().position(|&b| b == b'e').expect("{:e} writes an exponent");
-    let exponent = leading_whole(&scientific[exponent_at + 1..]);
+    let exponent = parse_leading_integer(&scientific[exponent_at + 1..]);
     let mut digits = [0u8; 15];
     digits[0] = scientific[0];
     digits[1..].copy_from_slice(&scientific[2..16]);
@@ -160,7 +160,7 @@ pub(super) fn write_double(value: f64, out: &mut Vec<u8>) {
             if exponent.abs() < 10 {
                 out.push(b'0');
             }
-            write_whole(exponent.abs(), out);
+            write_integer(exponent.abs(), out);
         }
     }
 }
@@ -176,14 +176,14 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_written() {
+    fn writes_integers() {
         for value in [0, 1, 9, 10, 99, 100, 101, 12345, 1_000_000, -1, -10, -987, i64::MAX, i64::MIN] {
-            assert_eq!(text(|out| write_whole(value, out)), value.to_string());
+            assert_eq!(text(|out| write_integer(value, out)), value.to_string());
         }
     }
 
     #[test]
-    fn doubles_written_like_percent_15g() {
+    fn writes_doubles_like_percent_15g() {
         #[rustfmt::skip]
         let rows = [
             (0.0, "0"), (-0.0, "-0"), (1.0, "1"), (-27.0, "-27"), (1.5, "1.5"), (100.0, "100"), (0.1, "0.1"),
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn doubles_read_like_strtod() {
+    fn reads_doubles_like_strtod() {
         #[rustfmt::skip]
         let rows = [
             ("1", Some(1.0)), ("1.", Some(1.0)), (".5", Some(0.5)), (" +2e3", Some(2000.0)), ("-0", Some(-0.0)),
@@ -209,30 +209,30 @@ mod tests {
             ("bla", None), ("1_0", None), ("0x1", None),
         ];
         for (text, expected) in rows {
-            assert_eq!(double(text.as_bytes()), expected, "{text:?}");
+            assert_eq!(parse_double(text.as_bytes()), expected, "{text:?}");
         }
-        assert!(double(b"nan").is_some_and(f64::is_nan));
+        assert!(parse_double(b"nan").is_some_and(f64::is_nan));
     }
 
     #[test]
-    fn whole_numbers_read() {
+    fn reads_integers() {
         #[rustfmt::skip]
         let rows = [
             ("0", Ok(0)), ("+3", Ok(3)), ("\t -12", Ok(-12)), ("9223372036854775807", Ok(i64::MAX)),
-            ("-9223372036854775808", Ok(i64::MIN)), ("9223372036854775808", Err(BadWhole::Range)),
-            ("-9223372036854775809", Err(BadWhole::Range)), ("+", Err(BadWhole::Syntax)), (" ", Err(BadWhole::Syntax)),
+            ("-9223372036854775808", Ok(i64::MIN)), ("9223372036854775808", Err(IntegerError::Range)),
+            ("-9223372036854775809", Err(IntegerError::Range)), ("+", Err(IntegerError::Syntax)), (" ", Err(IntegerError::Syntax)),
         ];
         for (text, expected) in rows {
-            assert!(looks_whole(text.as_bytes()), "{text:?}");
-            assert_eq!(whole(text.as_bytes()), expected, "{text:?}");
+            assert!(looks_like_integer(text.as_bytes()), "{text:?}");
+            assert_eq!(parse_integer(text.as_bytes()), expected, "{text:?}");
         }
         for text in ["1.5", "1 ", "x", "--1", "1e3"] {
-            assert!(!looks_whole(text.as_bytes()), "{text:?}");
+            assert!(!looks_like_integer(text.as_bytes()), "{text:?}");
         }
         for (text, expected) in
             [("12ms", 12), ("-3", -3), ("x", 0), ("1.9", 1), ("99999999999999999999", i64::MAX)]
         {
-            assert_eq!(leading_whole(text.as_bytes()), expected, "{text:?}");
+            assert_eq!(parse_leading_integer(text.as_bytes()), expected, "{text:?}");
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! From loose to tight: OR; AND; NOT; IS, ISNULL, NOTNULL; comparisons (not chainable); | & # << >> ~; + -; * / %; signs.
 
-use super::eval::{Binary, Expr, Extremum, Node, Ternary, Unary};
+use super::eval::{BinaryOp, Expr, ExprNode, Extremum, TernaryOp, UnaryOp};
 use super::names::NameTable;
 use super::token::{Cursor, Token};
 use super::value::Value;
@@ -14,7 +14,7 @@ const MAX_NESTING: usize = 150;
 
 /// What is wrong at which byte of the script.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Mistake {
+pub(super) struct ExpressionDiagnostic {
     pub at: usize,
     /// In pgbench's words.
     pub message: String,
@@ -23,10 +23,13 @@ pub(super) struct Mistake {
 }
 
 /// Reads an expression up to the end of its line, which is passed.
-pub(super) fn expression(cursor: &mut Cursor<'_>, names: &mut NameTable) -> Result<Expr, Mistake> {
+pub(super) fn expression(
+    cursor: &mut Cursor<'_>,
+    names: &mut NameTable,
+) -> Result<Expr, ExpressionDiagnostic> {
     let (at, token) = cursor.token()?;
     let mut parser = Parser { cursor, names, at, token, nesting: 0 };
-    let tree = parser.expression(LOOSEST)?;
+    let tree = parser.expression(LOWEST)?;
     match parser.token {
         Token::EndOfLine => Ok(Expr(tree.node)),
         _ => Err(parser.unexpected("an operator or the end of the line")),
@@ -43,67 +46,67 @@ struct Parser<'p, 'a> {
 }
 
 struct Tree {
-    node: Node,
+    node: ExprNode,
     depth: usize,
 }
 
-type Tightness = u8;
-const LOOSEST: Tightness = 1;
-const NOT: Tightness = 3;
-const IS: Tightness = 4;
-const COMPARISON: Tightness = 5;
-const BITS: Tightness = 6;
-const SIGN: Tightness = 9;
+type Precedence = u8;
+const LOWEST: Precedence = 1;
+const NOT: Precedence = 3;
+const IS: Precedence = 4;
+const COMPARISON: Precedence = 5;
+const BITS: Precedence = 6;
+const SIGN: Precedence = 9;
 
 /// How an operator between two operands is built.
 #[derive(Clone, Copy)]
 enum Infix {
-    Plain(Binary),
+    Plain(BinaryOp),
     /// `a > b` is `b < a`: the right operand is evaluated first.
-    Swapped(Binary),
+    Swapped(BinaryOp),
     And,
     Or,
 }
 
-fn infix(token: Token<'_>) -> Option<(Tightness, Infix)> {
+fn infix(token: Token<'_>) -> Option<(Precedence, Infix)> {
     use Infix::{Plain, Swapped};
     Some(match token {
         Token::Or => (1, Infix::Or),
         Token::And => (2, Infix::And),
-        Token::Eq => (COMPARISON, Plain(Binary::Eq)),
-        Token::Ne => (COMPARISON, Plain(Binary::Ne)),
-        Token::Lt => (COMPARISON, Plain(Binary::Lt)),
-        Token::Le => (COMPARISON, Plain(Binary::Le)),
-        Token::Gt => (COMPARISON, Swapped(Binary::Lt)),
-        Token::Ge => (COMPARISON, Swapped(Binary::Le)),
-        Token::Pipe => (BITS, Plain(Binary::BitOr)),
-        Token::Ampersand => (BITS, Plain(Binary::BitAnd)),
-        Token::Hash => (BITS, Plain(Binary::BitXor)),
-        Token::ShiftLeft => (BITS, Plain(Binary::ShiftLeft)),
-        Token::ShiftRight => (BITS, Plain(Binary::ShiftRight)),
-        Token::Plus => (7, Plain(Binary::Add)),
-        Token::Minus => (7, Plain(Binary::Sub)),
-        Token::Star => (8, Plain(Binary::Mul)),
-        Token::Slash => (8, Plain(Binary::Div)),
-        Token::Percent => (8, Plain(Binary::Mod)),
+        Token::Eq => (COMPARISON, Plain(BinaryOp::Eq)),
+        Token::Ne => (COMPARISON, Plain(BinaryOp::Ne)),
+        Token::Lt => (COMPARISON, Plain(BinaryOp::Lt)),
+        Token::Le => (COMPARISON, Plain(BinaryOp::Le)),
+        Token::Gt => (COMPARISON, Swapped(BinaryOp::Lt)),
+        Token::Ge => (COMPARISON, Swapped(BinaryOp::Le)),
+        Token::Pipe => (BITS, Plain(BinaryOp::BitOr)),
+        Token::Ampersand => (BITS, Plain(BinaryOp::BitAnd)),
+        Token::Hash => (BITS, Plain(BinaryOp::BitXor)),
+        Token::ShiftLeft => (BITS, Plain(BinaryOp::ShiftLeft)),
+        Token::ShiftRight => (BITS, Plain(BinaryOp::ShiftRight)),
+        Token::Plus => (7, Plain(BinaryOp::Add)),
+        Token::Minus => (7, Plain(BinaryOp::Sub)),
+        Token::Star => (8, Plain(BinaryOp::Mul)),
+        Token::Slash => (8, Plain(BinaryOp::Div)),
+        Token::Percent => (8, Plain(BinaryOp::Mod)),
         _ => return None,
     })
 }
 
 impl Parser<'_, '_> {
-    fn advance(&mut self) -> Result<(), Mistake> {
+    fn advance(&mut self) -> Result<(), ExpressionDiagnostic> {
         (self.at, self.token) = self.cursor.token()?;
         Ok(())
     }
 
-    fn expect(&mut self, token: &Token<'_>, what: &str) -> Result<(), Mistake> {
+    fn expect(&mut self, token: &Token<'_>, what: &str) -> Result<(), ExpressionDiagnostic> {
         if self.token != *token {
             return Err(self.unexpected(what));
         }
         self.advance()
     }
 
-    fn unexpected(&self, expected: &str) -> Mistake {
+    fn unexpected(&self, expected: &str) -> ExpressionDiagnostic {
         let hint = match self.token {
             Token::EndOfLine => format!("expected {expected}, but the line ends here"),
             Token::MinInt => "9223372036854775808 fits into an int only right after a minus sign".to_owned(),
@@ -113,26 +116,26 @@ impl Parser<'_, '_> {
                 format!("expected {expected}, found \"{}\"", self.cursor.text[self.at..self.cursor.at].trim())
             }
         };
-        Mistake { at: self.at, message: "syntax error".to_owned(), hint }
+        ExpressionDiagnostic { at: self.at, message: "syntax error".to_owned(), hint }
     }
 
     /// An expression of operators at least as tight as `tightness`.
-    fn expression(&mut self, tightness: Tightness) -> Result<Tree, Mistake> {
+    fn expression(&mut self, tightness: Precedence) -> Result<Tree, ExpressionDiagnostic> {
         self.nesting += 1;
         if self.nesting > MAX_NESTING {
-            return Err(Mistake {
+            return Err(ExpressionDiagnostic {
                 at: self.at,
                 message: format!("expression is nested too deeply (maximum is {MAX_NESTING})"),
                 hint: "compute a part of it in a \\set of its own".to_owned(),
             });
         }
-        let mut left = self.operand()?;
+        let mut left = self.parse_operand()?;
         loop {
             if let Token::Is | Token::IsNull | Token::NotNull = self.token {
                 if IS < tightness {
                     break;
                 }
-                left = self.is(left)?;
+                left = self.parse_is(left)?;
                 continue;
             }
             let Some((tight, infix)) = infix(self.token).filter(|(tight, _)| *tight >= tightness) else {
@@ -151,12 +154,12 @@ impl Parser<'_, '_> {
     }
 
     /// A prefix operator with its operand, or what has no operator at all.
-    fn operand(&mut self) -> Result<Tree, Mistake> {
+    fn parse_operand(&mut self) -> Result<Tree, ExpressionDiagnostic> {
         let at = self.at;
         let constant = match self.token {
             Token::Open => {
                 self.advance()?;
-                let inner = self.expression(LOOSEST)?;
+                let inner = self.expression(LOWEST)?;
                 self.expect(&Token::Close, "an operator or \")\"")?;
                 return Ok(inner);
             }
@@ -168,27 +171,27 @@ impl Parser<'_, '_> {
                 self.advance()?;
                 if self.token != Token::MinInt {
                     let operand = self.expression(SIGN)?;
-                    return self.binary(at, Binary::Sub, Tree::of(Value::Int(0)), operand);
+                    return self.binary(at, BinaryOp::Sub, Tree::leaf(Value::Int(0)), operand);
                 }
                 Value::Int(i64::MIN)
             }
             Token::Tilde => {
                 self.advance()?;
                 let operand = self.expression(BITS + 1)?;
-                return self.binary(at, Binary::BitXor, Tree::of(Value::Int(-1)), operand);
+                return self.binary(at, BinaryOp::BitXor, Tree::leaf(Value::Int(-1)), operand);
             }
             Token::Not => {
                 self.advance()?;
                 let operand = self.expression(NOT + 1)?;
-                return self.unary(at, Unary::Not, operand);
+                return self.unary(at, UnaryOp::Not, operand);
             }
             Token::Variable(name) => {
                 let slot = self.names.slot(name);
                 self.advance()?;
-                return Ok(Tree { node: Node::Var(slot), depth: 1 });
+                return Ok(Tree { node: ExprNode::Var(slot), depth: 1 });
             }
-            Token::Function(name) => return self.call(name),
-            Token::Case => return self.case(),
+            Token::Function(name) => return self.parse_call(name),
+            Token::Case => return self.parse_case(),
             Token::Null => Value::Null,
             Token::Bool(b) => Value::Bool(b),
             Token::Int(i) => Value::Int(i),
@@ -198,11 +201,11 @@ impl Parser<'_, '_> {
             }
         };
         self.advance()?;
-        Ok(Tree::of(constant))
+        Ok(Tree::leaf(constant))
     }
 
     /// `x IS [NOT] NULL`, `x IS [NOT] TRUE`, `x ISNULL`, …
-    fn is(&mut self, operand: Tree) -> Result<Tree, Mistake> {
+    fn parse_is(&mut self, operand: Tree) -> Result<Tree, ExpressionDiagnostic> {
         let at = self.at;
         let mut negated = self.token == Token::NotNull;
         let mut against = Value::Null;
@@ -219,44 +222,44 @@ impl Parser<'_, '_> {
             };
         }
         self.advance()?;
-        let is = self.binary(at, Binary::Is, operand, Tree::of(against))?;
-        if negated { self.unary(at, Unary::Not, is) } else { Ok(is) }
+        let is = self.binary(at, BinaryOp::Is, operand, Tree::leaf(against))?;
+        if negated { self.unary(at, UnaryOp::Not, is) } else { Ok(is) }
     }
 
-    fn case(&mut self) -> Result<Tree, Mistake> {
+    fn parse_case(&mut self) -> Result<Tree, ExpressionDiagnostic> {
         let at = self.at;
         self.advance()?;
         let (mut arms, mut depth) = (Vec::new(), 0);
         while self.token == Token::When {
             self.advance()?;
-            let condition = self.expression(LOOSEST)?;
+            let condition = self.expression(LOWEST)?;
             self.expect(&Token::Then, "an operator or THEN")?;
-            let value = self.expression(LOOSEST)?;
+            let value = self.expression(LOWEST)?;
             depth = depth.max(condition.depth).max(value.depth);
             arms.push([condition.node, value.node]);
         }
         if arms.is_empty() {
             return Err(self.unexpected("WHEN (as in CASE WHEN :i = 1 THEN … END)"));
         }
-        let mut otherwise = Tree::of(Value::Null);
+        let mut otherwise = Tree::leaf(Value::Null);
         if self.token == Token::Else {
             self.advance()?;
-            otherwise = self.expression(LOOSEST)?;
+            otherwise = self.expression(LOWEST)?;
         }
         self.expect(&Token::End, "an operator, WHEN, ELSE or END")?;
         depth = depth.max(otherwise.depth);
-        let node = Node::Case { arms: arms.into(), otherwise: Box::new(otherwise.node) };
-        Tree::over(at, node, depth)
+        let node = ExprNode::Case { arms: arms.into(), otherwise: Box::new(otherwise.node) };
+        Tree::parent(at, node, depth)
     }
 
-    fn call(&mut self, name: &str) -> Result<Tree, Mistake> {
+    fn parse_call(&mut self, name: &str) -> Result<Tree, ExpressionDiagnostic> {
         let at = self.at;
         let Some(&(name, function)) = FUNCTIONS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))
         else {
-            return Err(Mistake {
+            return Err(ExpressionDiagnostic {
                 at,
                 message: format!("unexpected function name ({name})"),
-                hint: advise_function(name),
+                hint: suggest_function(name),
             });
         };
         self.advance()?;
@@ -269,7 +272,7 @@ impl Parser<'_, '_> {
             self.advance()?;
         }
         while more {
-            let argument = self.expression(LOOSEST)?;
+            let argument = self.expression(LOWEST)?;
             depth = depth.max(argument.depth);
             arguments.push(argument.node);
             more = self.token == Token::Comma;
@@ -279,7 +282,7 @@ impl Parser<'_, '_> {
                 _ => return Err(self.unexpected("an operator, \",\" or \")\"")),
             }
         }
-        let node = function.applied_to(arguments, self.names).map_err(|hint| Mistake {
+        let node = function.applied_to(arguments, self.names).map_err(|hint| ExpressionDiagnostic {
             at,
             message: match function {
                 Function::Extremum(_) => format!("at least one argument expected ({name})"),
@@ -288,40 +291,40 @@ impl Parser<'_, '_> {
             hint: format!("write {name}({hint})"),
         })?;
         self.advance()?;
-        Tree::over(at, node, depth)
+        Tree::parent(at, node, depth)
     }
 
-    fn join(&self, at: usize, infix: Infix, left: Tree, right: Tree) -> Result<Tree, Mistake> {
+    fn join(&self, at: usize, infix: Infix, left: Tree, right: Tree) -> Result<Tree, ExpressionDiagnostic> {
         let depth = left.depth.max(right.depth);
         match infix {
             Infix::Plain(op) => self.binary(at, op, left, right),
             Infix::Swapped(op) => self.binary(at, op, right, left),
-            Infix::And => Tree::over(at, Node::And(Box::new([left.node, right.node])), depth),
-            Infix::Or => Tree::over(at, Node::Or(Box::new([left.node, right.node])), depth),
+            Infix::And => Tree::parent(at, ExprNode::And(Box::new([left.node, right.node])), depth),
+            Infix::Or => Tree::parent(at, ExprNode::Or(Box::new([left.node, right.node])), depth),
         }
     }
 
-    fn binary(&self, at: usize, op: Binary, left: Tree, right: Tree) -> Result<Tree, Mistake> {
+    fn binary(&self, at: usize, op: BinaryOp, left: Tree, right: Tree) -> Result<Tree, ExpressionDiagnostic> {
         let depth = left.depth.max(right.depth);
-        Tree::over(at, Node::Binary(op, Box::new([left.node, right.node])), depth)
+        Tree::parent(at, ExprNode::Binary(op, Box::new([left.node, right.node])), depth)
     }
 
-    fn unary(&self, at: usize, op: Unary, operand: Tree) -> Result<Tree, Mistake> {
-        Tree::over(at, Node::Unary(op, Box::new(operand.node)), operand.depth)
+    fn unary(&self, at: usize, op: UnaryOp, operand: Tree) -> Result<Tree, ExpressionDiagnostic> {
+        Tree::parent(at, ExprNode::Unary(op, Box::new(operand.node)), operand.depth)
     }
 }
 
 impl Tree {
-    fn of(constant: Value) -> Tree {
-        Tree { node: Node::Const(constant), depth: 1 }
+    fn leaf(constant: Value) -> Tree {
+        Tree { node: ExprNode::Const(constant), depth: 1 }
     }
 
     /// A node over children of `depth`.
-    fn over(at: usize, node: Node, depth: usize) -> Result<Tree, Mistake> {
-        match node.folded() {
-            node @ Node::Const(_) => Ok(Tree { node, depth: 1 }),
+    fn parent(at: usize, node: ExprNode, depth: usize) -> Result<Tree, ExpressionDiagnostic> {
+        match node.fold_constants() {
+            node @ ExprNode::Const(_) => Ok(Tree { node, depth: 1 }),
             node if depth < MAX_DEPTH => Ok(Tree { node, depth: depth + 1 }),
-            _ => Err(Mistake {
+            _ => Err(ExpressionDiagnostic {
                 at,
                 message: format!(
                     "expression is too deep (maximum is {MAX_DEPTH} operations upon each other)"
@@ -335,84 +338,87 @@ impl Tree {
 #[derive(Clone, Copy)]
 enum Function {
     Pi,
-    Unary(Unary),
-    Binary(Binary),
+    Unary(UnaryOp),
+    Binary(BinaryOp),
     /// The second argument is `:default_seed` when it is left out.
-    Hash(Binary),
-    Ternary(Ternary),
+    Hash(BinaryOp),
+    Ternary(TernaryOp),
     /// The third argument is `:default_seed` when it is left out.
     Permute,
     Extremum(Extremum),
 }
 
 const FUNCTIONS: [(&str, Function); 21] = [
-    ("abs", Function::Unary(Unary::Abs)),
-    ("debug", Function::Unary(Unary::Debug)),
-    ("double", Function::Unary(Unary::Double)),
-    ("exp", Function::Unary(Unary::Exp)),
+    ("abs", Function::Unary(UnaryOp::Abs)),
+    ("debug", Function::Unary(UnaryOp::Debug)),
+    ("double", Function::Unary(UnaryOp::Double)),
+    ("exp", Function::Unary(UnaryOp::Exp)),
     ("greatest", Function::Extremum(Extremum::Greatest)),
-    ("hash", Function::Hash(Binary::HashMurmur2)),
-    ("hash_fnv1a", Function::Hash(Binary::HashFnv1a)),
-    ("hash_murmur2", Function::Hash(Binary::HashMurmur2)),
-    ("int", Function::Unary(Unary::Int)),
+    ("hash", Function::Hash(BinaryOp::HashMurmur2)),
+    ("hash_fnv1a", Function::Hash(BinaryOp::HashFnv1a)),
+    ("hash_murmur2", Function::Hash(BinaryOp::HashMurmur2)),
+    ("int", Function::Unary(UnaryOp::Int)),
     ("least", Function::Extremum(Extremum::Least)),
-    ("ln", Function::Unary(Unary::Ln)),
-    ("mod", Function::Binary(Binary::Mod)),
+    ("ln", Function::Unary(UnaryOp::Ln)),
+    ("mod", Function::Binary(BinaryOp::Mod)),
     ("permute", Function::Permute),
     ("pi", Function::Pi),
-    ("pow", Function::Binary(Binary::Pow)),
-    ("power", Function::Binary(Binary::Pow)),
-    ("random", Function::Binary(Binary::Random)),
-    ("random_exponential", Function::Ternary(Ternary::Exponential)),
-    ("random_gaussian", Function::Ternary(Ternary::Gaussian)),
-    ("random_zipfian", Function::Ternary(Ternary::Zipfian)),
-    ("sqrt", Function::Unary(Unary::Sqrt)),
+    ("pow", Function::Binary(BinaryOp::Pow)),
+    ("power", Function::Binary(BinaryOp::Pow)),
+    ("random", Function::Binary(BinaryOp::Random)),
+    ("random_exponential", Function::Ternary(TernaryOp::Exponential)),
+    ("random_gaussian", Function::Ternary(TernaryOp::Gaussian)),
+    ("random_zipfian", Function::Ternary(TernaryOp::Zipfian)),
+    ("sqrt", Function::Unary(UnaryOp::Sqrt)),
 ];
 
 impl Function {
     /// The call, or the arguments it should have had.
-    fn applied_to(self, arguments: Vec<Node>, names: &mut NameTable) -> Result<Node, &'static str> {
-        let mut seed = || Node::Var(names.slot("default_seed"));
+    fn applied_to(self, arguments: Vec<ExprNode>, names: &mut NameTable) -> Result<ExprNode, &'static str> {
+        let mut seed = || ExprNode::Var(names.slot("default_seed"));
         let mut arguments = arguments;
         match self {
-            Function::Pi if arguments.is_empty() => Ok(Node::Const(Value::Double(std::f64::consts::PI))),
+            Function::Pi if arguments.is_empty() => Ok(ExprNode::Const(Value::Double(std::f64::consts::PI))),
             Function::Pi => Err(""),
             Function::Extremum(_) if arguments.is_empty() => Err("x, …"),
-            Function::Extremum(which) => Ok(Node::Extremum(which, arguments.into())),
+            Function::Extremum(which) => Ok(ExprNode::Extremum(which, arguments.into())),
             Function::Unary(op) => {
-                let [x] = exactly(arguments).ok_or("x")?;
-                Ok(Node::Unary(op, Box::new(x)))
+                let [x] = into_array(arguments).ok_or("x")?;
+                Ok(ExprNode::Unary(op, Box::new(x)))
             }
             Function::Binary(op) => {
-                let expected = if op == Binary::Random { "min, max" } else { "x, y" };
-                Ok(Node::Binary(op, Box::new(exactly(arguments).ok_or(expected)?)))
+                let expected = if op == BinaryOp::Random { "min, max" } else { "x, y" };
+                Ok(ExprNode::Binary(op, Box::new(into_array(arguments).ok_or(expected)?)))
             }
             Function::Hash(op) => {
                 if arguments.len() == 1 {
                     arguments.push(seed());
                 }
-                Ok(Node::Binary(op, Box::new(exactly(arguments).ok_or("value) or with (value, seed")?)))
+                Ok(ExprNode::Binary(
+                    op,
+                    Box::new(into_array(arguments).ok_or("value) or with (value, seed")?),
+                ))
             }
             Function::Permute => {
                 if arguments.len() == 2 {
                     arguments.push(seed());
                 }
-                let arguments = exactly(arguments).ok_or("value, size) or with (value, size, seed")?;
-                Ok(Node::Ternary(Ternary::Permute, Box::new(arguments)))
+                let arguments = into_array(arguments).ok_or("value, size) or with (value, size, seed")?;
+                Ok(ExprNode::Ternary(TernaryOp::Permute, Box::new(arguments)))
             }
             Function::Ternary(function) => {
-                Ok(Node::Ternary(function, Box::new(exactly(arguments).ok_or("min, max, parameter")?)))
+                Ok(ExprNode::Ternary(function, Box::new(into_array(arguments).ok_or("min, max, parameter")?)))
             }
         }
     }
 }
 
-fn exactly<const N: usize>(arguments: Vec<Node>) -> Option<[Node; N]> {
+fn into_array<const N: usize>(arguments: Vec<ExprNode>) -> Option<[ExprNode; N]> {
     arguments.try_into().ok()
 }
 
 /// The known name that begins like the unknown one, or all of them.
-fn advise_function(name: &str) -> String {
+fn suggest_function(name: &str) -> String {
     let known: Vec<&str> = FUNCTIONS.iter().map(|(known, _)| *known).collect();
     let alike = |known: &&&str| {
         let shared = known.bytes().zip(name.bytes()).take_while(|(a, b)| a.eq_ignore_ascii_case(b)).count();

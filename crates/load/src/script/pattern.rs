@@ -37,13 +37,13 @@ impl FromStr for Pattern {
 
 /// What one thread needs to look for a pattern: found again and again, it allocates nothing.
 #[derive(Debug)]
-pub struct Finder {
+pub struct PatternMatcher {
     cache: Cache,
 }
 
-impl Finder {
-    pub fn new(pattern: &Pattern) -> Finder {
-        Finder { cache: pattern.regex.create_cache() }
+impl PatternMatcher {
+    pub fn new(pattern: &Pattern) -> PatternMatcher {
+        PatternMatcher { cache: pattern.regex.create_cache() }
     }
 
     /// The first group of the first place where `pattern`, the one of `new`, is found; all of it where there is no group.
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_found() {
+    fn finds_first_group_or_whole_match() {
         for (pattern, text, expected) in [
             ("value=\"([^\"]+)\"", "<input value=\"x y\"><input value=\"z\">", Some("x y")),
             ("[0-9]+", "a12b34", Some("12")),
@@ -72,7 +72,7 @@ mod tests {
             ("x*", "ab", Some("")),
         ] {
             let pattern: Pattern = pattern.parse().expect("an expression");
-            let mut finder = Finder::new(&pattern);
+            let mut finder = PatternMatcher::new(&pattern);
             for _ in 0..2 {
                 let found = finder.find(&pattern, text.as_bytes());
                 assert_eq!(found, expected.map(str::as_bytes), "{pattern:?} in {text}");
@@ -80,11 +80,11 @@ mod tests {
         }
         // Bytes that are no text do no harm.
         let pattern: Pattern = "k=(.)".parse().expect("an expression");
-        assert_eq!(Finder::new(&pattern).find(&pattern, b"\xff\xfek=v\xff"), Some(&b"v"[..]));
+        assert_eq!(PatternMatcher::new(&pattern).find(&pattern, b"\xff\xfek=v\xff"), Some(&b"v"[..]));
     }
 
     #[test]
-    fn what_is_none() {
+    fn rejects_invalid_patterns() {
         let told = "(a".parse::<Pattern>().expect_err("it is open");
         assert!(told.starts_with("\"(a\" is no regular expression: unclosed group; write"), "{told}");
     }

@@ -6,12 +6,13 @@
 use super::Piece;
 use super::names::{continues_name, starts_name};
 use super::split::{
-    comment_end, continues_identifier, dollar_end, escaped_end, find, line_end, number_end, quote_end, run,
+    comment_end, continues_identifier, dollar_end, escaped_end, find_after, line_end, number_end, quote_end,
+    run_end,
 };
 
 /// Where in a statement a variable stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum QuoteContext {
     /// Outside of quotes.
     Plain,
     /// `'…'`
@@ -25,7 +26,7 @@ pub enum Place {
 }
 
 /// The place of each variable of a statement, in their order.
-pub(crate) fn places(pieces: &[Piece]) -> Vec<Place> {
+pub(crate) fn contexts(pieces: &[Piece]) -> Vec<QuoteContext> {
     let (mut text, mut variables) = (String::new(), Vec::new());
     for piece in pieces {
         match piece {
@@ -37,7 +38,7 @@ pub(crate) fn places(pieces: &[Piece]) -> Vec<Place> {
             }
         }
     }
-    let mut places = vec![Place::Plain; variables.len()];
+    let mut places = vec![QuoteContext::Plain; variables.len()];
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -50,25 +51,29 @@ pub(crate) fn places(pieces: &[Piece]) -> Vec<Place> {
 }
 
 /// End of the token at `at`, and the place of a variable within it.
-fn token(bytes: &[u8], at: usize) -> (usize, Place) {
+fn token(bytes: &[u8], at: usize) -> (usize, QuoteContext) {
     let second = bytes.get(at + 1).copied();
     match (bytes[at], second) {
-        (b'-', Some(b'-')) => (line_end(bytes, at), Place::Unescapable),
-        (b'/', Some(b'*')) => (comment_end(bytes, at), Place::Unescapable),
-        (b'\'', _) => (quote_end(bytes, at + 1), Place::Quoted),
-        (b'"', _) => (find(bytes, at + 1, b"\""), Place::Identifier),
-        (b'$', _) => (dollar_end(bytes, at), Place::Unescapable),
-        (b'0'..=b'9', _) | (b'.', Some(b'0'..=b'9')) => (number_end(bytes, at), Place::Plain),
-        (b':', Some(next)) if continues_name(next) => (run(bytes, at + 1, continues_name), Place::Plain),
-        (b'e' | b'E', Some(b'\'')) => (escaped_end(bytes, at + 2), Place::Escaped),
-        (b'b' | b'B' | b'x' | b'X' | b'n' | b'N', Some(b'\'')) => (quote_end(bytes, at + 2), Place::Quoted),
+        (b'-', Some(b'-')) => (line_end(bytes, at), QuoteContext::Unescapable),
+        (b'/', Some(b'*')) => (comment_end(bytes, at), QuoteContext::Unescapable),
+        (b'\'', _) => (quote_end(bytes, at + 1), QuoteContext::Quoted),
+        (b'"', _) => (find_after(bytes, at + 1, b"\""), QuoteContext::Identifier),
+        (b'$', _) => (dollar_end(bytes, at), QuoteContext::Unescapable),
+        (b'0'..=b'9', _) | (b'.', Some(b'0'..=b'9')) => (number_end(bytes, at), QuoteContext::Plain),
+        (b':', Some(next)) if continues_name(next) => {
+            (run_end(bytes, at + 1, continues_name), QuoteContext::Plain)
+        }
+        (b'e' | b'E', Some(b'\'')) => (escaped_end(bytes, at + 2), QuoteContext::Escaped),
+        (b'b' | b'B' | b'x' | b'X' | b'n' | b'N', Some(b'\'')) => {
+            (quote_end(bytes, at + 2), QuoteContext::Quoted)
+        }
         (b'u' | b'U', Some(b'&')) => match bytes.get(at + 2) {
-            Some(b'\'') => (quote_end(bytes, at + 3), Place::Escaped),
-            Some(b'"') => (find(bytes, at + 3, b"\""), Place::Unescapable),
-            _ => (at + 1, Place::Plain),
+            Some(b'\'') => (quote_end(bytes, at + 3), QuoteContext::Escaped),
+            Some(b'"') => (find_after(bytes, at + 3, b"\""), QuoteContext::Unescapable),
+            _ => (at + 1, QuoteContext::Plain),
         },
-        (first, _) if starts_name(first) => (run(bytes, at, continues_identifier), Place::Plain),
-        _ => (at + 1, Place::Plain),
+        (first, _) if starts_name(first) => (run_end(bytes, at, continues_identifier), QuoteContext::Plain),
+        _ => (at + 1, QuoteContext::Plain),
     }
 }
 
@@ -85,32 +90,32 @@ pub(super) fn is_number(text: &[u8]) -> bool {
 }
 
 /// Appends a text to a statement, so that it is one value at `place` whatever it holds.
-pub(super) fn write_literal(text: &[u8], place: Place, out: &mut Vec<u8>) {
+pub(super) fn write_literal(text: &[u8], place: QuoteContext, out: &mut Vec<u8>) {
     let doubled: &[u8] = match place {
-        Place::Plain if is_number(text) => {
+        QuoteContext::Plain if is_number(text) => {
             // Behind a minus it would begin a comment.
             if text[0] == b'-' {
                 out.push(b' ');
             }
             b""
         }
-        Place::Plain => {
+        QuoteContext::Plain => {
             // Apart from what stands before it, which might be a prefix such as `x` or another literal.
             let has_backslash = text.contains(&b'\\');
             out.extend_from_slice(if has_backslash { b" E'" } else { b" '" });
-            double(text, b"'\\", out);
+            double_quotes(text, b"'\\", out);
             return out.push(b'\'');
         }
-        Place::Quoted => b"'",
-        Place::Escaped => b"'\\",
-        Place::Identifier => b"\"",
-        Place::Unescapable => b"",
+        QuoteContext::Quoted => b"'",
+        QuoteContext::Escaped => b"'\\",
+        QuoteContext::Identifier => b"\"",
+        QuoteContext::Unescapable => b"",
     };
-    double(text, doubled, out);
+    double_quotes(text, doubled, out);
 }
 
 /// Appends a text with each of these bytes twice.
-fn double(text: &[u8], which: &[u8], out: &mut Vec<u8>) {
+fn double_quotes(text: &[u8], which: &[u8], out: &mut Vec<u8>) {
     for &byte in text {
         if which.contains(&byte) {
             out.push(byte);
@@ -135,8 +140,8 @@ mod tests {
     }
 
     #[test]
-    fn places_of_variables() {
-        use Place::*;
+    fn finds_quote_context_of_each_variable() {
+        use QuoteContext::*;
         for (text, expected) in [
             ("SELECT @", &[Plain][..]),
             ("SELECT '@', @", &[Quoted, Plain]),
@@ -154,33 +159,33 @@ mod tests {
             ("SELECT type'@' @::int, part_@ 1e'@'", &[Quoted, Plain, Plain, Quoted]),
             ("SELECT '@", &[Quoted]),
         ] {
-            assert_eq!(places(&pieces(text)), expected, "{text}");
+            assert_eq!(contexts(&pieces(text)), expected, "{text}");
         }
     }
 
     #[test]
-    fn literals() {
-        let check = |place: Place, text: &str, expected: &str| {
+    fn writes_values_as_literals() {
+        let check = |place: QuoteContext, text: &str, expected: &str| {
             let mut out = Vec::new();
             write_literal(text.as_bytes(), place, &mut out);
             assert_eq!(String::from_utf8(out).expect("text"), expected, "{text} {place:?}");
         };
         for number in ["0", "7", "120", "1.50", "0.5", "99999999999999999999999"] {
-            check(Place::Plain, number, number);
+            check(QuoteContext::Plain, number, number);
         }
-        check(Place::Plain, "-5", " -5");
-        check(Place::Plain, "-0.5", " -0.5");
+        check(QuoteContext::Plain, "-5", " -5");
+        check(QuoteContext::Plain, "-0.5", " -0.5");
         for text in [
             "", "007", "+7", "-0", "-0.0", "1e5", "1.", ".5", "-", "1 2", "0x1f", "NULL", "true", "1_0",
             "--1",
         ] {
-            check(Place::Plain, text, &format!(" '{text}'"));
+            check(QuoteContext::Plain, text, &format!(" '{text}'"));
         }
-        check(Place::Plain, "it's", " 'it''s'");
-        check(Place::Plain, r"\'; DROP TABLE t; --", r" E'\\''; DROP TABLE t; --'");
-        check(Place::Quoted, r"it's \ ", r"it''s \ ");
-        check(Place::Escaped, r"it's \ ", r"it''s \\ ");
-        check(Place::Identifier, r#"a"b'"#, r#"a""b'"#);
-        check(Place::Unescapable, "7", "7");
+        check(QuoteContext::Plain, "it's", " 'it''s'");
+        check(QuoteContext::Plain, r"\'; DROP TABLE t; --", r" E'\\''; DROP TABLE t; --'");
+        check(QuoteContext::Quoted, r"it's \ ", r"it''s \ ");
+        check(QuoteContext::Escaped, r"it's \ ", r"it''s \\ ");
+        check(QuoteContext::Identifier, r#"a"b'"#, r#"a""b'"#);
+        check(QuoteContext::Unescapable, "7", "7");
     }
 }

@@ -3,22 +3,22 @@
 use std::sync::Arc;
 
 use super::diagnostic::Diagnostic;
-use super::eval::{Expr, Node};
-use super::maker::{Head, Maker};
-use super::names::{Keep, NameTable, Names, continues_name, starts_name, valid_name};
-use super::parser::{self, Mistake};
-use super::split::{Splitter, Stop};
+use super::eval::{Expr, ExprNode};
+use super::maker::{ProgramBuilder, ScriptHeader};
+use super::names::{NameTable, ResultStore, VariableNames, continues_name, is_valid_name, starts_name};
+use super::parser::{self, ExpressionDiagnostic};
+use super::split::{CommandEnd, Splitter};
 use super::token::{Cursor, Token};
 use super::value::Value;
 use super::{
-    Amount, Command, Kind, MAX_PARAMETERS, MAX_SCRIPTS, Mode, Piece, Program, Source, Sql, Word, branches,
-    number,
+    Command, CommandKind, MAX_PARAMETERS, MAX_SCRIPTS, Mode, Piece, Program, ScriptSource, ShellWord,
+    SleepDuration, Sql, branches, number,
 };
 
 /// pgbench's limit of the words of a backslash command, its name included.
 const MAX_WORDS: usize = 256;
 /// Mistakes told of one script: each carries its line, which may be long.
-const MAX_MISTAKES: usize = 100;
+const MAX_DIAGNOSTICS: usize = 100;
 /// What `pgbench -r` shows of a statement.
 const FIRST_LINE_BYTES: usize = 127;
 
@@ -28,54 +28,54 @@ const FIRST_LINE_BYTES: usize = 127;
 /// Unless `allow_shell`, `\shell` and `\setshell` are mistakes. Mistakes that pgbench finds only when it comes to the
 /// command (an unset variable, an overflow, a pipeline in simple mode) are left to the run.
 pub fn parse(
-    sources: &[Source<'_>],
+    sources: &[ScriptSource<'_>],
     mode: Mode,
     allow_shell: bool,
     predefined: &[&str],
 ) -> Result<Program, Vec<Diagnostic>> {
-    let mut maker = Maker::new(mode, predefined);
+    let mut maker = ProgramBuilder::new(mode, predefined);
     if sources.len() > MAX_SCRIPTS {
         let message = format!("at most {MAX_SCRIPTS} SQL scripts are allowed");
-        maker.mistake(message, "put several statements into one script, under \\if");
+        maker.add_diagnostic(message, "put several statements into one script, under \\if");
     }
     if sources.iter().all(|source| source.weight == 0) {
         let message = "total script weight must not be zero".to_owned();
-        maker.mistake(message, "give one script a weight, as in script.sql@1");
+        maker.add_diagnostic(message, "give one script a weight, as in script.sql@1");
     }
     for source in sources {
-        let head = Head { name: source.name, weight: source.weight, draws: None };
-        maker.pgbench(&head, source.text, allow_shell);
+        let head = ScriptHeader { name: source.name, weight: source.weight, draws: None };
+        maker.add_pgbench(&head, source.text, allow_shell);
     }
     maker.finish()
 }
 
-pub(super) struct Reader<'a> {
-    source: &'a Source<'a>,
+pub(super) struct ScriptParser<'a> {
+    source: &'a ScriptSource<'a>,
     mode: Mode,
     allow_shell: bool,
     names: &'a mut NameTable,
     /// Offsets at which lines start.
     lines: Vec<usize>,
-    pub mistakes: Vec<Diagnostic>,
+    pub diagnostics: Vec<Diagnostic>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ScriptParser<'a> {
     pub fn new(
-        source: &'a Source<'a>,
+        source: &'a ScriptSource<'a>,
         mode: Mode,
         allow_shell: bool,
         names: &'a mut NameTable,
-    ) -> Reader<'a> {
+    ) -> ScriptParser<'a> {
         let newlines = source.text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let lines = std::iter::once(0).chain(newlines.map(|(at, _)| at + 1)).collect();
-        Reader { source, mode, allow_shell, names, lines, mistakes: Vec::new() }
+        ScriptParser { source, mode, allow_shell, names, lines, diagnostics: Vec::new() }
     }
 
-    pub fn read(&mut self) -> Vec<Command> {
+    pub fn parse_commands(&mut self) -> Vec<Command> {
         let text = self.source.text;
         if let Some(at) = text.find('\0') {
             let hint = "scripts are text files; remove it";
-            self.mistake(at, "zero byte in script".to_owned(), hint.to_owned());
+            self.add_diagnostic(at, "zero byte in script".to_owned(), hint.to_owned());
             return Vec::new();
         }
         let mut commands: Vec<Command> = Vec::new();
@@ -84,11 +84,11 @@ impl<'a> Reader<'a> {
         loop {
             let mut sql = String::new();
             let stop = splitter.next(text, &mut cursor.at, &mut sql);
-            commands.extend(self.sql(splitter.start, &sql));
+            commands.extend(self.parse_sql(splitter.start, &sql));
             match stop {
-                Stop::Semicolon => {}
-                Stop::Backslash => self.backslash(&mut cursor, &mut commands),
-                Stop::EndOfText => break,
+                CommandEnd::Semicolon => {}
+                CommandEnd::Backslash => self.parse_backslash_command(&mut cursor, &mut commands),
+                CommandEnd::EndOfText => break,
             }
         }
         self.finish(&mut commands);
@@ -98,7 +98,7 @@ impl<'a> Reader<'a> {
     /// What can only be said of the whole script.
     fn finish(&mut self, commands: &mut [Command]) {
         let name = self.source.name;
-        for (index, wrong) in branches::link(commands) {
+        for (index, wrong) in branches::link_branches(commands) {
             // pgbench counts an open \if behind the last command.
             let number = if wrong.starts_with("\\if") { commands.len() } else { index } + 1;
             let message = format!("condition error in script \"{name}\" command {number}: {wrong}");
@@ -108,24 +108,24 @@ impl<'a> Reader<'a> {
                 _ => "begin with a line \\if EXPRESSION",
             };
             let line_start = self.lines[commands[index].line as usize - 1];
-            self.mistake(line_start, message, hint.to_owned());
+            self.add_diagnostic(line_start, message, hint.to_owned());
         }
-        if commands.is_empty() && self.mistakes.is_empty() {
+        if commands.is_empty() && self.diagnostics.is_empty() {
             let message = format!("empty command list for script \"{name}\"");
             let hint = "a script needs at least one statement or backslash command";
-            self.mistakes.push(Diagnostic::placeless(name, message, hint));
+            self.diagnostics.push(Diagnostic::without_location(name, message, hint));
         }
     }
 
     /// The statement `text`, which begins at offset `at`; `None` if it is only comments.
-    fn sql(&mut self, at: usize, text: &str) -> Option<Command> {
+    fn parse_sql(&mut self, at: usize, text: &str) -> Option<Command> {
         let text = skip_line_comments(text)?;
         let mut first_line = text.split(['\n', '\r']).next().unwrap_or_default();
         first_line = &first_line[..first_line.floor_char_boundary(FIRST_LINE_BYTES)];
-        let pieces = pieces(text, self.names);
+        let pieces = split_variables(text, self.names);
         let parameters = pieces.iter().filter(|piece| matches!(piece, Piece::Var { .. })).count();
         if self.mode != Mode::Simple && parameters > MAX_PARAMETERS {
-            self.mistake(
+            self.add_diagnostic(
                 at,
                 format!("statement has too many arguments (maximum is {MAX_PARAMETERS}): {text}"),
                 "use fewer variables in it, or -M simple".to_owned(),
@@ -134,34 +134,36 @@ impl<'a> Reader<'a> {
         Some(Command {
             line: self.line_of(at) as u32 + 1,
             first_line: first_line.to_owned(),
-            kind: Kind::Sql(Sql { text: text.to_owned(), pieces, keep: None }),
+            kind: CommandKind::Sql(Sql { text: text.to_owned(), pieces, store: None }),
         })
     }
 
     /// The command behind a backslash, if there is one.
-    fn backslash(&mut self, cursor: &mut Cursor<'_>, commands: &mut Vec<Command>) {
+    fn parse_backslash_command(&mut self, cursor: &mut Cursor<'_>, commands: &mut Vec<Command>) {
         let start = cursor.at - 1;
         let Some((at, name)) = cursor.word() else { return };
         let command = name.to_ascii_lowercase();
         let kind = if let "set" | "if" | "elif" = &command[..] {
-            self.with_expression(&command, at, cursor).map(Some)
+            self.parse_expression_command(&command, at, cursor).map(Some)
         } else {
             let words: Vec<_> = std::iter::from_fn(|| cursor.word()).collect();
             match &command[..] {
-                "gset" | "aset" => self.keep(start, command == "aset", &words, commands).map(|()| None),
-                _ => self.with_words(&command, at, &words).map(Some),
+                "gset" | "aset" => {
+                    self.parse_store(start, command == "aset", &words, commands).map(|()| None)
+                }
+                _ => self.parse_word_command(&command, at, &words).map(Some),
             }
         };
         let kind = match kind {
             Ok(kind) => kind,
-            Err(Mistake { at, message, hint }) => {
+            Err(ExpressionDiagnostic { at, message, hint }) => {
                 let place =
                     if message == NOT_BEHIND_SQL { String::new() } else { format!(" in command \"{name}\"") };
-                self.mistake(at, message + &place, hint);
+                self.add_diagnostic(at, message + &place, hint);
                 if let "set" | "if" | "elif" = &command[..] {
-                    self.rest_of_expression(cursor, &place);
+                    self.skip_rest_of_expression(cursor, &place);
                 }
-                in_place_of(&command)
+                recover_branch(&command)
             }
         };
         let first_line = self.source.text[start..cursor.at].trim_end_matches(['\n', '\r']).to_owned();
@@ -170,81 +172,92 @@ impl<'a> Reader<'a> {
     }
 
     /// Passes what follows a mistake on its line. Characters and numbers that are wrong by themselves are told, too.
-    fn rest_of_expression(&mut self, cursor: &mut Cursor<'_>, place: &str) {
+    fn skip_rest_of_expression(&mut self, cursor: &mut Cursor<'_>, place: &str) {
         while !self.source.text[..cursor.at].ends_with('\n') {
             match cursor.token() {
                 Ok((_, Token::EndOfLine)) => return,
-                Err(Mistake { at, message, hint }) => self.mistake(at, message + place, hint),
+                Err(ExpressionDiagnostic { at, message, hint }) => {
+                    self.add_diagnostic(at, message + place, hint)
+                }
                 Ok(_) => {}
             }
         }
     }
 
-    fn with_expression(
+    fn parse_expression_command(
         &mut self,
         command: &str,
         at: usize,
         cursor: &mut Cursor<'_>,
-    ) -> Result<Kind, Mistake> {
+    ) -> Result<CommandKind, ExpressionDiagnostic> {
         if command != "set" {
             let test = parser::expression(cursor, self.names)?;
             let next = 0;
             return Ok(if command == "if" {
-                Kind::If { test, next }
+                CommandKind::If { test, next }
             } else {
-                Kind::Elif { test, next, end: 0 }
+                CommandKind::Elif { test, next, end: 0 }
             });
         }
         let Some((_, variable)) = cursor.word() else { return missing(at, "write \\set NAME EXPRESSION") };
         let slot = self.names.slot(variable);
         let mut value = parser::expression(cursor, self.names)?;
-        if !valid_name(variable) {
-            value = Expr(Node::Unassignable(slot, Box::new(value.0)));
+        if !is_valid_name(variable) {
+            value = Expr(ExprNode::Unassignable(slot, Box::new(value.0)));
         }
-        Ok(Kind::Set { slot, value })
+        Ok(CommandKind::Set { slot, value })
     }
 
-    fn with_words(&mut self, command: &str, at: usize, words: &[(usize, &str)]) -> Result<Kind, Mistake> {
+    fn parse_word_command(
+        &mut self,
+        command: &str,
+        at: usize,
+        words: &[(usize, &str)],
+    ) -> Result<CommandKind, ExpressionDiagnostic> {
         if words.len() >= MAX_WORDS {
             let hint = format!("a backslash command has at most {} words", MAX_WORDS - 1);
-            return Err(Mistake { at: words[MAX_WORDS - 1].0, message: TOO_MANY.to_owned(), hint });
+            return Err(ExpressionDiagnostic {
+                at: words[MAX_WORDS - 1].0,
+                message: TOO_MANY.to_owned(),
+                hint,
+            });
         }
-        let alone = |kind: Kind| match words {
+        let alone = |kind: CommandKind| match words {
             [] => Ok(kind),
             [(at, word), ..] => {
                 let hint = format!("leave \"{word}\" out");
-                Err(Mistake { at: *at, message: "unexpected argument".to_owned(), hint })
+                Err(ExpressionDiagnostic { at: *at, message: "unexpected argument".to_owned(), hint })
             }
         };
         match command {
-            "else" => alone(Kind::Else { end: 0 }),
-            "endif" => alone(Kind::Endif),
-            "startpipeline" => alone(Kind::StartPipeline),
-            "syncpipeline" => alone(Kind::SyncPipeline),
-            "endpipeline" => alone(Kind::EndPipeline),
-            "sleep" => Ok(Kind::Sleep { amount: self.amount(at, words)? }),
-            "shell" | "setshell" if !self.allow_shell => Err(Mistake {
+            "else" => alone(CommandKind::Else { end: 0 }),
+            "endif" => alone(CommandKind::EndIf),
+            "startpipeline" => alone(CommandKind::StartPipeline),
+            "syncpipeline" => alone(CommandKind::SyncPipeline),
+            "endpipeline" => alone(CommandKind::EndPipeline),
+            "sleep" => Ok(CommandKind::Sleep { amount: self.parse_sleep_duration(at, words)? }),
+            "shell" | "setshell" if !self.allow_shell => Err(ExpressionDiagnostic {
                 at,
                 message: "shell commands are not allowed".to_owned(),
                 hint: "pass --allow-shell if you trust this script".to_owned(),
             }),
             "shell" if words.is_empty() => {
                 let message = "missing command".to_owned();
-                Err(Mistake { at, message, hint: "write \\shell COMMAND".to_owned() })
+                Err(ExpressionDiagnostic { at, message, hint: "write \\shell COMMAND".to_owned() })
             }
-            "shell" => Ok(Kind::Shell { words: self.shell_words(words) }),
+            "shell" => Ok(CommandKind::Shell { words: self.shell_words(words) }),
             "setshell" => match words {
                 [] | [_] => missing(at, "write \\setshell NAME COMMAND"),
-                [(at, name), ..] if !valid_name(name) => Err(Mistake {
+                [(at, name), ..] if !is_valid_name(name) => Err(ExpressionDiagnostic {
                     at: *at,
                     message: format!("setshell: invalid variable name: \"{name}\""),
                     hint: "letters, digits and underscores, not a digit first".to_owned(),
                 }),
                 [(_, name), command @ ..] => {
-                    Ok(Kind::SetShell { slot: self.names.slot(name), words: self.shell_words(command) })
+                    Ok(CommandKind::SetShell { slot: self.names.slot(name), words: self.shell_words(command) })
                 }
             },
-            _ => Err(Mistake {
+            _ => Err(ExpressionDiagnostic {
                 at,
                 message: "invalid command".to_owned(),
                 hint: "the commands are \\set \\if \\elif \\else \\endif \\gset \\aset \\sleep \\shell \\setshell \
@@ -255,24 +268,28 @@ impl<'a> Reader<'a> {
     }
 
     /// `\gset` and `\aset` belong to the statement before them.
-    fn keep(
+    fn parse_store(
         &self,
         at: usize,
         every: bool,
         words: &[(usize, &str)],
         commands: &mut [Command],
-    ) -> Result<(), Mistake> {
+    ) -> Result<(), ExpressionDiagnostic> {
         if let [_, (at, _), ..] = words {
             let hint = "write one prefix for the variables' names, or none".to_owned();
-            return Err(Mistake { at: *at, message: TOO_MANY.to_owned(), hint });
+            return Err(ExpressionDiagnostic { at: *at, message: TOO_MANY.to_owned(), hint });
         }
         let prefix = words.first().map_or("", |(_, prefix)| prefix);
         match commands.last_mut().map(|command| &mut command.kind) {
-            Some(Kind::Sql(Sql { keep: keep @ None, .. })) => {
-                *keep = Some(Keep { prefix: prefix.into(), every, names: Arc::new(Names::default()) });
+            Some(CommandKind::Sql(Sql { store: keep @ None, .. })) => {
+                *keep = Some(ResultStore {
+                    prefix: prefix.into(),
+                    all_rows: every,
+                    names: Arc::new(VariableNames::default()),
+                });
                 Ok(())
             }
-            _ => Err(Mistake {
+            _ => Err(ExpressionDiagnostic {
                 at,
                 message: NOT_BEHIND_SQL.to_owned(),
                 hint: "write it once, instead of the statement's semicolon, as in SELECT 1 AS one \\gset"
@@ -281,14 +298,18 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn amount(&mut self, at: usize, words: &[(usize, &str)]) -> Result<Amount, Mistake> {
+    fn parse_sleep_duration(
+        &mut self,
+        at: usize,
+        words: &[(usize, &str)],
+    ) -> Result<SleepDuration, ExpressionDiagnostic> {
         let (&(at, amount), mut unit) = match words {
             [] => return missing(at, "write \\sleep NUMBER [us|ms|s]"),
             [amount] => (amount, None),
             [amount, unit] => (amount, Some(*unit)),
             [_, _, (at, _), ..] => {
                 let hint = "write \\sleep NUMBER [us|ms|s]".to_owned();
-                return Err(Mistake { at: *at, message: TOO_MANY.to_owned(), hint });
+                return Err(ExpressionDiagnostic { at: *at, message: TOO_MANY.to_owned(), hint });
             }
         };
         if !amount.starts_with(':') {
@@ -296,7 +317,7 @@ impl<'a> Reader<'a> {
             let rest = signed.trim_start_matches(|c: char| c.is_ascii_digit());
             if !rest.is_empty() {
                 if unit.is_some() || rest.len() == signed.len() {
-                    return Err(Mistake {
+                    return Err(ExpressionDiagnostic {
                         at,
                         message: format!("invalid sleep time, must be an integer ({amount})"),
                         hint: "write a smaller unit instead of a fraction, as in \\sleep 1500 ms".to_owned(),
@@ -311,7 +332,7 @@ impl<'a> Reader<'a> {
             Some((_, unit)) if unit.eq_ignore_ascii_case("ms") => 1_000,
             Some((_, unit)) if unit.eq_ignore_ascii_case("us") => 1,
             Some((at, unit)) => {
-                return Err(Mistake {
+                return Err(ExpressionDiagnostic {
                     at,
                     message: format!("unrecognized time unit, must be us, ms or s ({unit})"),
                     hint: "write \\sleep NUMBER [us|ms|s]".to_owned(),
@@ -319,17 +340,19 @@ impl<'a> Reader<'a> {
             }
         };
         Ok(match amount.strip_prefix(':') {
-            Some(name) => Amount::Variable { slot: self.names.slot(name), unit },
-            None => Amount::Constant(number::leading_whole(amount.as_bytes()).saturating_mul(unit)),
+            Some(name) => SleepDuration::Variable { slot: self.names.slot(name), unit },
+            None => {
+                SleepDuration::Constant(number::parse_leading_integer(amount.as_bytes()).saturating_mul(unit))
+            }
         })
     }
 
-    fn shell_words(&mut self, words: &[(usize, &str)]) -> Vec<Word> {
+    fn shell_words(&mut self, words: &[(usize, &str)]) -> Vec<ShellWord> {
         (words.iter())
             .map(|(_, word)| match word.strip_prefix(':') {
-                Some(name) if !name.starts_with(':') => Word::Var(self.names.slot(name)),
-                Some(text) => Word::Text(text.to_owned()),
-                None => Word::Text((*word).to_owned()),
+                Some(name) if !name.starts_with(':') => ShellWord::Var(self.names.slot(name)),
+                Some(text) => ShellWord::Text(text.to_owned()),
+                None => ShellWord::Text((*word).to_owned()),
             })
             .collect()
     }
@@ -339,15 +362,15 @@ impl<'a> Reader<'a> {
         self.lines.partition_point(|&start| start <= at) - 1
     }
 
-    fn mistake(&mut self, at: usize, message: String, hint: String) {
-        if self.mistakes.len() == MAX_MISTAKES {
+    fn add_diagnostic(&mut self, at: usize, message: String, hint: String) {
+        if self.diagnostics.len() == MAX_DIAGNOSTICS {
             return;
         }
         let line = self.line_of(at);
         let start = self.lines[line];
         let text = self.source.text[start..].lines().next().unwrap_or_default();
         let before = self.source.text.get(start..at).unwrap_or_default();
-        self.mistakes.push(Diagnostic {
+        self.diagnostics.push(Diagnostic {
             file: self.source.name.to_owned(),
             line: line as u32 + 1,
             column: before.chars().count() as u32 + 1,
@@ -361,18 +384,18 @@ impl<'a> Reader<'a> {
 const TOO_MANY: &str = "too many arguments";
 const NOT_BEHIND_SQL: &str = "\\gset must follow an SQL command";
 
-fn missing<T>(at: usize, hint: &str) -> Result<T, Mistake> {
-    Err(Mistake { at, message: "missing argument".to_owned(), hint: hint.to_owned() })
+fn missing<T>(at: usize, hint: &str) -> Result<T, ExpressionDiagnostic> {
+    Err(ExpressionDiagnostic { at, message: "missing argument".to_owned(), hint: hint.to_owned() })
 }
 
 /// A branch that could not be read stays a branch, so that its `\endif` is not a mistake as well.
-fn in_place_of(command: &str) -> Option<Kind> {
-    let test = Expr(Node::Const(Value::Null));
+fn recover_branch(command: &str) -> Option<CommandKind> {
+    let test = Expr(ExprNode::Const(Value::Null));
     Some(match command {
-        "if" => Kind::If { test, next: 0 },
-        "elif" => Kind::Elif { test, next: 0, end: 0 },
-        "else" => Kind::Else { end: 0 },
-        "endif" => Kind::Endif,
+        "if" => CommandKind::If { test, next: 0 },
+        "elif" => CommandKind::Elif { test, next: 0, end: 0 },
+        "else" => CommandKind::Else { end: 0 },
+        "endif" => CommandKind::EndIf,
         _ => return None,
     })
 }
@@ -390,7 +413,7 @@ fn skip_line_comments(text: &str) -> Option<&str> {
 }
 
 /// Cuts a statement at its variables: a single colon and a name. Quotes and comments do not matter.
-fn pieces(text: &str, names: &mut NameTable) -> Vec<Piece> {
+fn split_variables(text: &str, names: &mut NameTable) -> Vec<Piece> {
     let bytes = text.as_bytes();
     let mut pieces = Vec::new();
     let (mut copied, mut at) = (0, 0);

@@ -8,7 +8,7 @@ use super::names::{continues_name, starts_name};
 
 /// What stopped the scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(super) enum CommandEnd {
     /// A semicolon, which belongs to the command.
     Semicolon,
     /// A backslash, which starts another command.
@@ -32,7 +32,7 @@ pub(super) struct Splitter {
 impl Splitter {
     /// Appends the command that starts at `at` to `command`, without the white space and line comments before it, and moves
     /// `at` behind what stopped it.
-    pub fn next(&mut self, text: &str, at: &mut usize, command: &mut String) -> Stop {
+    pub fn next(&mut self, text: &str, at: &mut usize, command: &mut String) -> CommandEnd {
         let bytes = text.as_bytes();
         while let Some(&first) = bytes.get(*at) {
             let start = *at;
@@ -50,11 +50,11 @@ impl Splitter {
                 }
                 (b'/', Some(b'*')) => comment_end(bytes, start),
                 (b'\'', _) => quote_end(bytes, start + 1),
-                (b'"', _) => find(bytes, start + 1, b"\""),
+                (b'"', _) => find_after(bytes, start + 1, b"\""),
                 (b'$', _) => dollar_end(bytes, start),
                 (b'0'..=b'9', _) | (b'.', Some(b'0'..=b'9')) => number_end(bytes, start),
                 (b':', Some(b':')) => start + 2,
-                (b':', Some(next)) if continues_name(next) => run(bytes, start + 1, continues_name),
+                (b':', Some(next)) if continues_name(next) => run_end(bytes, start + 1, continues_name),
                 (b':', Some(b'{')) => match test_end(bytes, start) {
                     // pgbench's scanner knows of no variable.
                     Some(end) => {
@@ -74,14 +74,14 @@ impl Splitter {
                 }
                 (b'\\', _) => {
                     *at = start + 1;
-                    return Stop::Backslash;
+                    return CommandEnd::Backslash;
                 }
                 (b';', _) => {
                     *at = start + 1;
                     command.push(';');
                     if self.parentheses == 0 && self.bodies == 0 {
                         self.words = 0;
-                        return Stop::Semicolon;
+                        return CommandEnd::Semicolon;
                     }
                     continue;
                 }
@@ -97,11 +97,11 @@ impl Splitter {
                 (b'b' | b'B' | b'x' | b'X' | b'n' | b'N', Some(b'\'')) => quote_end(bytes, start + 2),
                 (b'u' | b'U', Some(b'&')) => match bytes.get(start + 2) {
                     Some(b'\'') => quote_end(bytes, start + 3),
-                    Some(b'"') => find(bytes, start + 3, b"\""),
+                    Some(b'"') => find_after(bytes, start + 3, b"\""),
                     _ => start + 1,
                 },
                 (first, _) if starts_name(first) => {
-                    let end = run(bytes, start, continues_identifier);
+                    let end = run_end(bytes, start, continues_identifier);
                     self.note_word(&text[start..end]);
                     end
                 }
@@ -109,7 +109,7 @@ impl Splitter {
             };
             command.push_str(&text[start..*at]);
         }
-        Stop::EndOfText
+        CommandEnd::EndOfText
     }
 
     /// Tracks the bodies of SQL-standard functions, whose semicolons do not end the statement.
@@ -136,18 +136,18 @@ impl Splitter {
     }
 }
 
-pub(super) fn run(bytes: &[u8], from: usize, belongs: impl Fn(u8) -> bool) -> usize {
+pub(super) fn run_end(bytes: &[u8], from: usize, belongs: impl Fn(u8) -> bool) -> usize {
     from + bytes[from..].iter().take_while(|&&b| belongs(b)).count()
 }
 
 /// Just behind the next `what`, or the end of the text.
-pub(super) fn find(bytes: &[u8], from: usize, what: &[u8]) -> usize {
+pub(super) fn find_after(bytes: &[u8], from: usize, what: &[u8]) -> usize {
     let found = bytes[from..].windows(what.len()).position(|window| window == what);
     found.map_or(bytes.len(), |offset| from + offset + what.len())
 }
 
 pub(super) fn line_end(bytes: &[u8], from: usize) -> usize {
-    run(bytes, from, |b| b != b'\n' && b != b'\r')
+    run_end(bytes, from, |b| b != b'\n' && b != b'\r')
 }
 
 pub(super) fn continues_identifier(byte: u8) -> bool {
@@ -170,7 +170,7 @@ pub(super) fn comment_end(bytes: &[u8], start: usize) -> usize {
 
 /// Behind a string without escapes. A doubled quote ends it and starts the next one, which comes to the same.
 pub(super) fn quote_end(bytes: &[u8], from: usize) -> usize {
-    find(bytes, from, b"'")
+    find_after(bytes, from, b"'")
 }
 
 /// Behind `:{?name}`, if that is what starts here.
@@ -214,14 +214,14 @@ fn continued_quote(bytes: &[u8], from: usize) -> Option<usize> {
 pub(super) fn dollar_end(bytes: &[u8], start: usize) -> usize {
     let tag_end = match bytes.get(start + 1) {
         Some(b'0'..=b'9') => {
-            let digits_end = run(bytes, start + 1, |b| b.is_ascii_digit());
+            let digits_end = run_end(bytes, start + 1, |b| b.is_ascii_digit());
             return word_end(bytes, digits_end);
         }
-        Some(&first) if starts_name(first) => run(bytes, start + 1, continues_name),
+        Some(&first) if starts_name(first) => run_end(bytes, start + 1, continues_name),
         _ => start + 1,
     };
     if bytes.get(tag_end) == Some(&b'$') {
-        find(bytes, tag_end + 1, &bytes[start..=tag_end])
+        find_after(bytes, tag_end + 1, &bytes[start..=tag_end])
     } else {
         start + 1
     }
@@ -229,7 +229,7 @@ pub(super) fn dollar_end(bytes: &[u8], start: usize) -> usize {
 
 /// Behind a number and the letters stuck to it: `1e'x'` is a number and a string, not an escape string.
 pub(super) fn number_end(bytes: &[u8], start: usize) -> usize {
-    let digits = |from| run(bytes, from, |b: u8| b.is_ascii_digit());
+    let digits = |from| run_end(bytes, from, |b: u8| b.is_ascii_digit());
     let mut end = digits(start);
     match bytes[end..] {
         [b'.', b'.', ..] if end > start => return end,
@@ -246,7 +246,7 @@ pub(super) fn number_end(bytes: &[u8], start: usize) -> usize {
 /// Behind the identifier that starts at `from`, if one does.
 fn word_end(bytes: &[u8], from: usize) -> usize {
     match bytes.get(from) {
-        Some(&first) if starts_name(first) => run(bytes, from, continues_identifier),
+        Some(&first) if starts_name(first) => run_end(bytes, from, continues_identifier),
         _ => from,
     }
 }

@@ -5,7 +5,7 @@
 
 use super::names::{continues_name, starts_name};
 use super::number;
-use super::parser::Mistake;
+use super::parser::ExpressionDiagnostic;
 
 /// A place in a script.
 #[derive(Clone, Copy, Debug)]
@@ -129,7 +129,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next token of an expression and its offset.
-    pub fn token(&mut self) -> Result<(usize, Token<'a>), Mistake> {
+    pub fn token(&mut self) -> Result<(usize, Token<'a>), ExpressionDiagnostic> {
         self.skip_space();
         let start = self.at;
         let Some(first) = self.byte(0) else { return Ok((start, Token::EndOfLine)) };
@@ -175,7 +175,7 @@ impl<'a> Cursor<'a> {
         Ok((start, token))
     }
 
-    fn number(&mut self, start: usize) -> Result<(usize, Token<'a>), Mistake> {
+    fn number(&mut self, start: usize) -> Result<(usize, Token<'a>), ExpressionDiagnostic> {
         let digits = |from| self.run(from, |b| b.is_ascii_digit());
         let bytes = self.text.as_bytes();
         let mut end = digits(start);
@@ -195,7 +195,7 @@ impl<'a> Cursor<'a> {
         self.at = end;
         let text = &self.text[start..end];
         let token = if fractional {
-            Token::Double(number::double(text.as_bytes()).ok_or_else(|| Mistake {
+            Token::Double(number::parse_double(text.as_bytes()).ok_or_else(|| ExpressionDiagnostic {
                 at: start,
                 message: format!("double constant overflow ({text})"),
                 hint: "a double lies between 2.3e-308 and 1.7e308".to_owned(),
@@ -203,7 +203,7 @@ impl<'a> Cursor<'a> {
         } else if text == "9223372036854775808" {
             Token::MinInt
         } else {
-            Token::Int(number::whole(text.as_bytes()).map_err(|_| Mistake {
+            Token::Int(number::parse_integer(text.as_bytes()).map_err(|_| ExpressionDiagnostic {
                 at: start,
                 message: format!("bigint constant overflow ({text})"),
                 hint: format!("the greatest int is {}; {text}.0 is a double", i64::MAX),
@@ -213,7 +213,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-fn unexpected(at: usize, character: char) -> Mistake {
+fn unexpected(at: usize, character: char) -> ExpressionDiagnostic {
     let hint = match character {
         ';' => "a backslash command ends with its line; leave the semicolon out",
         '!' => "write NOT for negation, <> or != for inequality",
@@ -225,7 +225,7 @@ fn unexpected(at: usize, character: char) -> Mistake {
         '[' | ']' | '{' | '}' => "group with round parentheses",
         _ => "the operators are + - * / % = <> < <= > >= | & # ~ << >> AND OR NOT IS",
     };
-    Mistake { at, message: format!("unexpected character ({character})"), hint: hint.to_owned() }
+    ExpressionDiagnostic { at, message: format!("unexpected character ({character})"), hint: hint.to_owned() }
 }
 
 /// White space within a line.

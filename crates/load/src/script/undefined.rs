@@ -2,7 +2,10 @@
 
 use super::diagnostic::Diagnostic;
 use super::names::{NameTable, continues_name};
-use super::{Amount, Command, Keep, Kind, Part, Piece, Script, Slot, Source, Sql, Word};
+use super::{
+    CallPart, Command, CommandKind, Piece, ResultStore, Script, ScriptSource, ShellWord, SleepDuration, Slot,
+    Sql,
+};
 use std::collections::BTreeSet;
 
 /// Names that a hint lists at most.
@@ -20,18 +23,18 @@ pub(super) fn undefined(
     let mut found: Vec<(Slot, usize)> = Vec::new();
     let mut prefixes: Vec<&str> = Vec::new();
     for (index, command) in commands.iter().enumerate() {
-        each_read(&command.kind, &mut |slot| {
+        for_each_read(&command.kind, &mut |slot| {
             let may_be_column = prefixes.iter().any(|it| names.name(slot).starts_with(it));
             if !defined.contains(&slot) && !may_be_column && !found.iter().any(|it| it.0 == slot) {
                 found.push((slot, index));
             }
         });
         match &command.kind {
-            Kind::Set { slot, .. } | Kind::SetShell { slot, .. } => {
+            CommandKind::Set { slot, .. } | CommandKind::SetShell { slot, .. } => {
                 defined.insert(*slot);
             }
-            Kind::Sql(sql) => prefixes.extend(sql.keep.iter().map(|it| &*it.prefix)),
-            Kind::Http(call) => defined.extend(call.captures.iter().map(|it| it.slot)),
+            CommandKind::Sql(sql) => prefixes.extend(sql.store.iter().map(|it| &*it.prefix)),
+            CommandKind::Http(call) => defined.extend(call.captures.iter().map(|it| it.slot)),
             _ => {}
         }
     }
@@ -44,8 +47,10 @@ pub(super) fn assigned(scripts: &[Script], names: &[Box<str>]) -> Box<[bool]> {
     let mut assigned: Box<[bool]> = vec![false; names.len()].into();
     for command in scripts.iter().flat_map(|it| &it.commands) {
         match &command.kind {
-            Kind::Set { slot, .. } | Kind::SetShell { slot, .. } => assigned[usize::from(*slot)] = true,
-            Kind::Sql(Sql { keep: Some(Keep { prefix, .. }), .. }) if !prefix.is_empty() => {
+            CommandKind::Set { slot, .. } | CommandKind::SetShell { slot, .. } => {
+                assigned[usize::from(*slot)] = true
+            }
+            CommandKind::Sql(Sql { store: Some(ResultStore { prefix, .. }), .. }) if !prefix.is_empty() => {
                 let columns = names.iter().zip(&mut assigned).filter(|it| it.0.starts_with(&**prefix));
                 columns.for_each(|it| *it.1 = true);
             }
@@ -57,13 +62,13 @@ pub(super) fn assigned(scripts: &[Script], names: &[Box<str>]) -> Box<[bool]> {
 
 /// The same reads in a script's text, each with its place and what to write instead.
 pub(super) fn diagnostics(
-    source: &Source<'_>,
+    source: &ScriptSource<'_>,
     commands: &[Command],
     names: &NameTable,
     defined: &BTreeSet<Slot>,
 ) -> Vec<Diagnostic> {
     let sets = commands.iter().filter_map(|it| match it.kind {
-        Kind::Set { slot, .. } | Kind::SetShell { slot, .. } => Some(slot),
+        CommandKind::Set { slot, .. } | CommandKind::SetShell { slot, .. } => Some(slot),
         _ => None,
     });
     let known: BTreeSet<Slot> = defined.iter().copied().chain(sets).collect();
@@ -75,14 +80,14 @@ pub(super) fn diagnostics(
         let hint =
             format!("{others}set it before by \\set {name} …, or write \": {name}\" if no variable is meant");
         let message = format!("undefined variable \"{name}\"");
-        let (line, column, text) = place(source.text, commands[index].line, name);
+        let (line, column, text) = locate(source.text, commands[index].line, name);
         Diagnostic { file: source.name.to_owned(), line, column, text: text.to_owned(), message, hint }
     };
     undefined(commands, names, defined.clone()).into_iter().map(diagnostic).collect()
 }
 
 /// Line, column (both from 1) and whole line of the first `:name` at or behind a line; of the line itself if there is none.
-fn place<'a>(text: &'a str, from: u32, name: &str) -> (u32, u32, &'a str) {
+fn locate<'a>(text: &'a str, from: u32, name: &str) -> (u32, u32, &'a str) {
     let written = format!(":{name}");
     let is_name = |line: &str, at: usize| {
         let rest = line.as_bytes().get(at + written.len()).copied();
@@ -97,36 +102,36 @@ fn place<'a>(text: &'a str, from: u32, name: &str) -> (u32, u32, &'a str) {
 }
 
 /// Every variable that a command reads.
-fn each_read(kind: &Kind, found: &mut dyn FnMut(Slot)) {
+fn for_each_read(kind: &CommandKind, found: &mut dyn FnMut(Slot)) {
     match kind {
-        Kind::Sql(sql) => sql.pieces.iter().for_each(|it| {
+        CommandKind::Sql(sql) => sql.pieces.iter().for_each(|it| {
             if let Piece::Var { slot } = it {
                 found(*slot);
             }
         }),
         // The columns of its feed, which it draws.
-        Kind::Http(call) if call.ammo.is_some() => {}
-        Kind::Http(call) => {
+        CommandKind::Http(call) if call.ammo.is_some() => {}
+        CommandKind::Http(call) => {
             let headers = call.headers.iter().flat_map(|it| &it.1);
             for it in call.target.iter().chain(headers).chain(call.body.iter().flatten()) {
-                if let Part::Var { slot, .. } = it {
+                if let CallPart::Var { slot, .. } = it {
                     found(*slot);
                 }
             }
         }
-        Kind::Set { value, .. } => value.each_variable(found),
-        Kind::If { test, .. } | Kind::Elif { test, .. } => test.each_variable(found),
-        Kind::Sleep { amount: Amount::Variable { slot, .. } } => found(*slot),
-        Kind::SetShell { words, .. } | Kind::Shell { words } => words.iter().for_each(|it| {
-            if let Word::Var(slot) = it {
+        CommandKind::Set { value, .. } => value.each_variable(found),
+        CommandKind::If { test, .. } | CommandKind::Elif { test, .. } => test.each_variable(found),
+        CommandKind::Sleep { amount: SleepDuration::Variable { slot, .. } } => found(*slot),
+        CommandKind::SetShell { words, .. } | CommandKind::Shell { words } => words.iter().for_each(|it| {
+            if let ShellWord::Var(slot) = it {
                 found(*slot);
             }
         }),
-        Kind::Sleep { amount: Amount::Constant(_) }
-        | Kind::Else { .. }
-        | Kind::Endif
-        | Kind::StartPipeline
-        | Kind::SyncPipeline
-        | Kind::EndPipeline => {}
+        CommandKind::Sleep { amount: SleepDuration::Constant(_) }
+        | CommandKind::Else { .. }
+        | CommandKind::EndIf
+        | CommandKind::StartPipeline
+        | CommandKind::SyncPipeline
+        | CommandKind::EndPipeline => {}
     }
 }

@@ -13,20 +13,20 @@ pub enum Value {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Type {
+pub enum ValueType {
     Null,
     Bool,
     Int,
     Double,
 }
 
-impl Type {
+impl ValueType {
     pub(super) fn name(self) -> &'static str {
         match self {
-            Type::Null => "null",
-            Type::Bool => "boolean",
-            Type::Int => "int",
-            Type::Double => "double",
+            ValueType::Null => "null",
+            ValueType::Bool => "boolean",
+            ValueType::Int => "int",
+            ValueType::Double => "double",
         }
     }
 }
@@ -46,19 +46,19 @@ impl Value {
     #[inline]
     pub fn write(self, out: &mut Vec<u8>) {
         match self {
-            Value::Int(i) => number::write_whole(i, out),
+            Value::Int(i) => number::write_integer(i, out),
             Value::Double(d) => number::write_double(d, out),
             Value::Bool(b) => out.extend_from_slice(if b { b"true" } else { b"false" }),
             Value::Null => out.extend_from_slice(b"NULL"),
         }
     }
 
-    pub(super) fn kind(self) -> Type {
+    pub(super) fn kind(self) -> ValueType {
         match self {
-            Value::Null => Type::Null,
-            Value::Bool(_) => Type::Bool,
-            Value::Int(_) => Type::Int,
-            Value::Double(_) => Type::Double,
+            Value::Null => ValueType::Null,
+            Value::Bool(_) => ValueType::Bool,
+            Value::Int(_) => ValueType::Int,
+            Value::Double(_) => ValueType::Double,
         }
     }
 
@@ -72,7 +72,7 @@ impl Value {
                 let fits = whole >= i64::MIN as f64 && whole < -(i64::MIN as f64);
                 if fits { Ok(whole as i64) } else { Err(EvalError::NotInt(whole)) }
             }
-            _ => Err(EvalError::Coercion { from: self.kind(), to: Type::Int }),
+            _ => Err(EvalError::Coercion { from: self.kind(), to: ValueType::Int }),
         }
     }
 
@@ -80,14 +80,14 @@ impl Value {
         match self {
             Value::Double(d) => Ok(d),
             Value::Int(i) => Ok(i as f64),
-            _ => Err(EvalError::Coercion { from: self.kind(), to: Type::Double }),
+            _ => Err(EvalError::Coercion { from: self.kind(), to: ValueType::Double }),
         }
     }
 
     pub(super) fn bool(self) -> Result<bool, EvalError> {
         match self {
             Value::Bool(b) => Ok(b),
-            _ => Err(EvalError::Coercion { from: self.kind(), to: Type::Bool }),
+            _ => Err(EvalError::Coercion { from: self.kind(), to: ValueType::Bool }),
         }
     }
 }

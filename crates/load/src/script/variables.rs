@@ -2,8 +2,8 @@
 
 use super::Slot;
 use super::error::EvalError;
-use super::number::{self, BadWhole};
-use super::quoting::{self, Place};
+use super::number::{self, IntegerError};
+use super::quoting::{self, QuoteContext};
 use super::value::Value;
 
 /// The variables of one client, one per slot of the `Program`.
@@ -11,14 +11,14 @@ use super::value::Value;
 /// Setting values never allocates; setting texts reuses the slot's buffer once it is large enough.
 #[derive(Clone, Debug)]
 pub struct Variables {
-    held: Vec<Held>,
+    values: Vec<StoredValue>,
     /// Buffers of the slots that hold a text, in the same order; empty until the first text is set.
     texts: Vec<Vec<u8>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Held {
-    Nothing,
+enum StoredValue {
+    Unset,
     Value(Value),
     /// In `texts`. Read as a value only when an expression asks for it.
     Text,
@@ -26,7 +26,7 @@ enum Held {
 
 /// What [`Variables::write`] found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
+pub enum WriteResult {
     /// Text was appended.
     Value,
     /// The value is null. `NULL` was appended; pgbench sends this text in every mode, also as the text of a parameter.
@@ -39,12 +39,12 @@ pub enum Written {
 impl Variables {
     /// `n` unset variables.
     pub fn new(n: usize) -> Variables {
-        Variables { held: vec![Held::Nothing; n], texts: Vec::new() }
+        Variables { values: vec![StoredValue::Unset; n], texts: Vec::new() }
     }
 
     #[inline]
     pub fn set(&mut self, slot: Slot, value: Value) {
-        self.held[usize::from(slot)] = Held::Value(value);
+        self.values[usize::from(slot)] = StoredValue::Value(value);
     }
 
     /// Sets a text, as `-D` and `\gset` do. It is sent as it is; expressions read it as null, a boolean or a number.
@@ -54,7 +54,7 @@ impl Variables {
 
     /// Sets an empty text; what is appended to it is the variable's.
     pub fn begin_text(&mut self, slot: Slot) -> &mut Vec<u8> {
-        self.held[usize::from(slot)] = Held::Text;
+        self.values[usize::from(slot)] = StoredValue::Text;
         let buffer = self.buffer(slot);
         buffer.clear();
         buffer
@@ -68,96 +68,96 @@ impl Variables {
 
     fn buffer(&mut self, slot: Slot) -> &mut Vec<u8> {
         if self.texts.is_empty() {
-            self.texts.resize_with(self.held.len(), Vec::new);
+            self.texts.resize_with(self.values.len(), Vec::new);
         }
         &mut self.texts[usize::from(slot)]
     }
 
     /// The text that was set; empty where none was.
     pub fn text(&self, slot: Slot) -> &[u8] {
-        match self.held[usize::from(slot)] {
-            Held::Text => &self.texts[usize::from(slot)],
-            Held::Value(_) | Held::Nothing => &[],
+        match self.values[usize::from(slot)] {
+            StoredValue::Text => &self.texts[usize::from(slot)],
+            StoredValue::Value(_) | StoredValue::Unset => &[],
         }
     }
 
     pub fn unset(&mut self, slot: Slot) {
-        self.held[usize::from(slot)] = Held::Nothing;
+        self.values[usize::from(slot)] = StoredValue::Unset;
     }
 
     pub fn is_set(&self, slot: Slot) -> bool {
-        !matches!(self.held[usize::from(slot)], Held::Nothing)
+        !matches!(self.values[usize::from(slot)], StoredValue::Unset)
     }
 
     /// Appends the variable's text as pgbench would send it.
     #[inline]
-    pub fn write(&self, slot: Slot, out: &mut Vec<u8>) -> Written {
-        match self.held[usize::from(slot)] {
-            Held::Nothing => return Written::Unset,
-            Held::Text => out.extend_from_slice(&self.texts[usize::from(slot)]),
-            Held::Value(Value::Null) => {
+    pub fn write(&self, slot: Slot, out: &mut Vec<u8>) -> WriteResult {
+        match self.values[usize::from(slot)] {
+            StoredValue::Unset => return WriteResult::Unset,
+            StoredValue::Text => out.extend_from_slice(&self.texts[usize::from(slot)]),
+            StoredValue::Value(Value::Null) => {
                 out.extend_from_slice(b"NULL");
-                return Written::Null;
+                return WriteResult::Null;
             }
-            Held::Value(value) => value.write(out),
+            StoredValue::Value(value) => value.write(out),
         }
-        Written::Value
+        WriteResult::Value
     }
 
     /// Appends the variable as a value of a simple query: a text becomes a literal, which cannot be anything else.
     #[inline]
-    pub fn write_literal(&self, slot: Slot, place: Place, out: &mut Vec<u8>) -> Written {
-        match self.held[usize::from(slot)] {
-            Held::Text => {
+    pub fn write_literal(&self, slot: Slot, place: QuoteContext, out: &mut Vec<u8>) -> WriteResult {
+        match self.values[usize::from(slot)] {
+            StoredValue::Text => {
                 quoting::write_literal(&self.texts[usize::from(slot)], place, out);
-                Written::Value
+                WriteResult::Value
             }
             _ => self.write(slot, out),
         }
     }
 
     /// Whether [`write_literal`](Variables::write_literal) can keep the value from being anything else at this place.
-    pub fn can_be_literal(&self, slot: Slot, place: Place) -> bool {
-        let is_text = matches!(self.held[usize::from(slot)], Held::Text);
-        place != Place::Unescapable || !is_text || quoting::is_number(&self.texts[usize::from(slot)])
+    pub fn can_be_literal(&self, slot: Slot, place: QuoteContext) -> bool {
+        let is_text = matches!(self.values[usize::from(slot)], StoredValue::Text);
+        place != QuoteContext::Unescapable || !is_text || quoting::is_number(&self.texts[usize::from(slot)])
     }
 
     /// The variable as an expression sees it.
     #[inline]
     pub fn value(&self, slot: Slot) -> Result<Value, EvalError> {
-        match self.held[usize::from(slot)] {
-            Held::Value(value) => Ok(value),
-            Held::Text => read(slot, &self.texts[usize::from(slot)]),
-            Held::Nothing => Err(EvalError::Undefined(slot)),
+        match self.values[usize::from(slot)] {
+            StoredValue::Value(value) => Ok(value),
+            StoredValue::Text => parse_value(slot, &self.texts[usize::from(slot)]),
+            StoredValue::Unset => Err(EvalError::Undefined(slot)),
         }
     }
 
     /// The whole number the variable's text starts with, as `\\sleep` reads it.
-    pub(super) fn leading_whole(&self, slot: Slot) -> Result<i64, EvalError> {
-        let (whole, starts_with_digit) = match self.held[usize::from(slot)] {
-            Held::Nothing => return Err(EvalError::SleepUndefined(slot)),
-            Held::Value(Value::Null | Value::Bool(_)) => (0, false),
-            Held::Value(Value::Int(i)) => (i, i >= 0),
-            Held::Value(Value::Double(d)) => (d as i64, d.is_finite() && d.is_sign_positive()),
-            Held::Text => {
+    pub(super) fn leading_integer(&self, slot: Slot) -> Result<i64, EvalError> {
+        let (whole, starts_with_digit) = match self.values[usize::from(slot)] {
+            StoredValue::Unset => return Err(EvalError::SleepUndefined(slot)),
+            StoredValue::Value(Value::Null | Value::Bool(_)) => (0, false),
+            StoredValue::Value(Value::Int(i)) => (i, i >= 0),
+            StoredValue::Value(Value::Double(d)) => (d as i64, d.is_finite() && d.is_sign_positive()),
+            StoredValue::Text => {
                 let text = &self.texts[usize::from(slot)];
-                (number::leading_whole(text), text.first().is_some_and(u8::is_ascii_digit))
+                (number::parse_leading_integer(text), text.first().is_some_and(u8::is_ascii_digit))
             }
         };
-        if whole == 0 && !starts_with_digit { Err(EvalError::SleepText(slot)) } else { Ok(whole) }
+        if whole == 0 && !starts_with_digit { Err(EvalError::SleepNotNumeric(slot)) } else { Ok(whole) }
     }
 }
 
 /// Reads a text as pgbench does: a whole number, `null`, a boolean or the beginning of one, else a double.
-fn read(slot: Slot, text: &[u8]) -> Result<Value, EvalError> {
+fn parse_value(slot: Slot, text: &[u8]) -> Result<Value, EvalError> {
     let begins = |word: &[u8]| word.len() >= text.len() && word[..text.len()].eq_ignore_ascii_case(text);
     let is = |word: &[u8]| text.eq_ignore_ascii_case(word);
     if text.is_empty() {
         Err(EvalError::Malformed(slot))
-    } else if number::looks_whole(text) {
-        number::whole(text).map(Value::Int).map_err(|bad| match bad {
-            BadWhole::Syntax => EvalError::NotWhole(slot),
-            BadWhole::Range => EvalError::TooLarge(slot),
+    } else if number::looks_like_integer(text) {
+        number::parse_integer(text).map(Value::Int).map_err(|bad| match bad {
+            IntegerError::Syntax => EvalError::NotInteger(slot),
+            IntegerError::Range => EvalError::TooLarge(slot),
         })
     } else if is(b"null") {
         Ok(Value::Null)
@@ -166,7 +166,7 @@ fn read(slot: Slot, text: &[u8]) -> Result<Value, EvalError> {
     } else if begins(b"false") || begins(b"no") || is(b"off") || is(b"of") {
         Ok(Value::Bool(false))
     } else {
-        number::double(text).map(Value::Double).ok_or(EvalError::Malformed(slot))
+        number::parse_double(text).map(Value::Double).ok_or(EvalError::Malformed(slot))
     }
 }
 
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_read_as_values() {
+    fn parses_texts_as_values() {
         #[rustfmt::skip]
         let rows = [
             ("NULL", Ok(Value::Null)), ("t", Ok(Value::Bool(true))), ("TRUE", Ok(Value::Bool(true))),
@@ -183,7 +183,7 @@ mod tests {
             ("n", Ok(Value::Bool(false))), ("F", Ok(Value::Bool(false))), ("o", Err(EvalError::Malformed(0))),
             ("+3", Ok(Value::Int(3))), ("1", Ok(Value::Int(1))), ("-10.1", Ok(Value::Double(-10.1))),
             ("1.0", Ok(Value::Double(1.0))), ("", Err(EvalError::Malformed(0))), ("trueXXX", Err(EvalError::Malformed(0))),
-            ("12 ", Err(EvalError::Malformed(0))), ("+", Err(EvalError::NotWhole(0))),
+            ("12 ", Err(EvalError::Malformed(0))), ("+", Err(EvalError::NotInteger(0))),
             ("9223372036854775808", Err(EvalError::TooLarge(0))),
         ];
         for (text, expected) in rows {
@@ -191,19 +191,19 @@ mod tests {
             variables.set_text(0, text.as_bytes());
             assert_eq!(variables.value(0), expected, "{text:?}");
             let mut sent = Vec::new();
-            assert_eq!(variables.write(0, &mut sent), Written::Value);
+            assert_eq!(variables.write(0, &mut sent), WriteResult::Value);
             assert_eq!(sent, text.as_bytes(), "a text is sent as it was given");
         }
     }
 
     #[test]
-    fn sent_texts() {
+    fn writes_values_as_text() {
         let rows = [
-            (Value::Null, "NULL", Written::Null),
-            (Value::Bool(true), "true", Written::Value),
-            (Value::Bool(false), "false", Written::Value),
-            (Value::Int(-42), "-42", Written::Value),
-            (Value::Double(-0.5421), "-0.5421", Written::Value),
+            (Value::Null, "NULL", WriteResult::Null),
+            (Value::Bool(true), "true", WriteResult::Value),
+            (Value::Bool(false), "false", WriteResult::Value),
+            (Value::Int(-42), "-42", WriteResult::Value),
+            (Value::Double(-0.5421), "-0.5421", WriteResult::Value),
         ];
         for (value, text, written) in rows {
             let mut variables = Variables::new(2);
@@ -213,7 +213,7 @@ mod tests {
             assert_eq!(variables.write(1, &mut sent), written);
             assert_eq!(sent[1..], *text.as_bytes());
             assert_eq!(variables.value(1), Ok(value));
-            assert_eq!(variables.write(0, &mut sent), Written::Unset);
+            assert_eq!(variables.write(0, &mut sent), WriteResult::Unset);
             variables.unset(1);
             assert!(!variables.is_set(1));
             assert_eq!(variables.value(1), Err(EvalError::Undefined(1)));

@@ -1,11 +1,11 @@
 //! What does one client know?
 
-use super::ending::Ending;
+use super::ending::SessionShutdown;
 use crate::random::Prng;
 use crate::script::{Slot, Variables};
 use model::{Code, Nanos};
 use std::collections::VecDeque;
-use wire::pg::{Channel, Encryption, Status};
+use wire::pg::{Channel, Encryption, TransactionStatus};
 
 /// Runs scripts, one transaction at a time, over one connection at a time.
 #[derive(Debug)]
@@ -13,16 +13,16 @@ pub(super) struct Client {
     /// The one it speaks in; where there are two doors, that of the other is parked.
     pub session: Session,
     /// Whose session that is: 0 or 1.
-    pub door: u8,
-    pub state: State,
+    pub endpoint: u8,
+    pub state: ClientState,
     /// It stands in the list of idle clients, or among those that wait for their turn.
-    pub listed: bool,
+    pub queued: bool,
     /// It was connected, or refused, at least once.
     pub settled: bool,
     /// It pauses because it was refused, and for nothing else.
-    pub barred: bool,
+    pub backing_off: bool,
     /// The words of the last error, where they will be told.
-    pub words: Option<Box<str>>,
+    pub error_text: Option<Box<str>>,
 
     /// What `\\shell` runs.
     pub shell_line: String,
@@ -31,14 +31,14 @@ pub(super) struct Client {
     /// The key that its next write will have.
     pub sequence: u64,
     /// Transactions begun, and when the last of them was.
-    pub begun: u64,
-    pub began: Nanos,
+    pub transactions_started: u64,
+    pub transaction_start: Nanos,
     /// It is to go as soon as its transaction is over.
     pub leaving: bool,
     /// It does no more once its session has ended.
-    pub aborts: bool,
+    pub aborting: bool,
     /// The alarm that counts; earlier ones were for what is over.
-    pub wakes: Nanos,
+    pub timer_deadline: Nanos,
     pub tx: Option<Transaction>,
     /// Variable of each column of the rows that a \gset or \aset awaits.
     pub columns: Vec<Option<Slot>>,
@@ -52,11 +52,11 @@ pub(super) struct Client {
 pub(super) struct Session {
     pub channel: Channel,
     /// Something for the driver: see the constants of `todo`.
-    pub todo: u8,
+    pub pending_actions: u8,
     /// The transport is open, or about to be.
-    pub linked: bool,
+    pub connected: bool,
     /// It was given up and is to end.
-    pub ending: Option<Ending>,
+    pub shutdown: Option<SessionShutdown>,
     /// Which of the door's hosts it is with, or tries.
     pub host: u16,
     /// Hosts that have refused it since the last pause.
@@ -70,7 +70,7 @@ pub(super) struct Session {
     /// Bytes that came since the last request.
     pub received: u64,
     /// What a FATAL error said before the connection broke.
-    pub last_words: Option<Code>,
+    pub fatal_code: Option<Code>,
     /// By prepared statement: does this connection have it?
     pub prepared: Box<[bool]>,
     /// Statements sent with a Parse that is not answered, and the number of the Sync after each.
@@ -90,12 +90,12 @@ pub(super) struct Transaction {
     pub command_started: Nanos,
     pub tries: u16,
     /// At least one request of it left.
-    pub spoke: bool,
-    pub piped: bool,
+    pub sent_request: bool,
+    pub in_pipeline: bool,
     /// ReadyForQuery messages that are still to come.
-    pub awaited: u16,
+    pub pending_ready: u16,
     /// Those that came.
-    pub answered: u16,
+    pub received_ready: u16,
     /// What went wrong first, and how the session stands since the last ReadyForQuery.
     pub error: Option<Code>,
     /// The error may have come after an effect.
@@ -103,14 +103,14 @@ pub(super) struct Transaction {
     /// A statement was answered well outside of a transaction block: its effect stays, whatever comes.
     pub settled: bool,
     /// A wait for standbys was given up: what is committed may be on one server only.
-    pub local: bool,
-    pub status: Status,
+    pub local_only: bool,
+    pub status: TransactionStatus,
     /// The client's randomness at its beginning, for another try.
     pub rng: Prng,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum ClientState {
     /// A user who has not come yet, or has left.
     Absent,
     /// Without a connection; a timer or the queue opens one.
@@ -118,21 +118,21 @@ pub(super) enum State {
     Connecting,
     LoggingIn,
     /// Waits until the server has closed the session that it gave up.
-    Ending,
+    ClosingSession,
     /// Ready for a transaction, perhaps waiting for its turn. Without a connection where each transaction opens its own.
     Idle,
     /// Between two transactions by its own will.
     Thinking,
     /// Awaits a ReadyForQuery.
-    Asking,
+    AwaitingReady,
     /// Awaits an HTTP service's answer.
-    Calling,
+    AwaitingHttp,
     /// Awaits the end of a ROLLBACK after an error.
     RollingBack,
     /// In `\sleep`.
     Sleeping,
     /// In `\shell` or `\setshell`.
-    Shelling,
+    RunningShell,
     Finished,
     Aborted,
 }
@@ -151,16 +151,16 @@ impl Session {
     pub fn new(channel: Channel, statements: usize) -> Session {
         Session {
             channel,
-            todo: 0,
-            linked: false,
-            ending: None,
+            pending_actions: 0,
+            connected: false,
+            shutdown: None,
             host: 0,
             tried: 0,
             refusals: 0,
             attempt: None,
             connecting_since: Nanos::ZERO,
             received: 0,
-            last_words: None,
+            fatal_code: None,
             prepared: vec![false; statements].into(),
             parsing: VecDeque::new(),
         }
@@ -169,6 +169,6 @@ impl Session {
 
 impl Client {
     pub fn is_over(&self) -> bool {
-        matches!(self.state, State::Finished | State::Aborted)
+        matches!(self.state, ClientState::Finished | ClientState::Aborted)
     }
 }

@@ -1,6 +1,6 @@
 //! Arrivals that are never sent.
 
-use super::{ARRIVALS_MAX, Due, Shard};
+use super::{ARRIVALS_PER_ROUND, DueArrival, Shard};
 use crate::recorder::Recorder;
 use model::{ClientId, Nanos, Outcome, Record, ScriptId};
 
@@ -10,7 +10,7 @@ impl<R: Recorder> Shard<R> {
         self.work.plan.latency_limit.is_some_and(|limit| now - due > limit)
     }
 
-    pub(super) fn drop_arrival(&mut self, now: Nanos, due: Due) {
+    pub(super) fn drop_arrival(&mut self, now: Nanos, due: DueArrival) {
         let script = self.script_of(due);
         self.drop_script(now, due.at, script);
     }
@@ -30,12 +30,12 @@ impl<R: Recorder> Shard<R> {
 
     /// Whether arrivals are to come although every client is over: all aborted.
     pub(super) fn has_rest(&self) -> bool {
-        self.begun && self.active == 0 && (!self.backlog.is_empty() || self.next_arrival().is_some())
+        self.window_started && self.active == 0 && (!self.backlog.is_empty() || self.next_arrival().is_some())
     }
 
     /// Records arrivals that no client is left to send as dropped, at most [`ARRIVALS_MAX`] at each call.
     pub(super) fn drop_rest(&mut self, now: Nanos) {
-        for _ in 0..ARRIVALS_MAX {
+        for _ in 0..ARRIVALS_PER_ROUND {
             let due = self.backlog.pop_front().or_else(|| {
                 let due = self.next_arrival()?;
                 self.take_arrival();

@@ -3,35 +3,44 @@
 use super::Shard;
 use crate::recorder::Recorder;
 use model::{Code, Nanos};
-use wire::http::{Lost, Setting};
+use wire::http::{RedirectError, SetCookieContext};
 
 impl<R: Recorder> Shard<R> {
     /// Keeps the cookies that the answer on `w` sets, and throws away those that it takes back.
-    pub(super) fn keep_cookies(&mut self, now: Nanos, w: usize) {
+    pub(super) fn store_cookies(&mut self, now: Nanos, w: usize) {
         let services = &self.work.services;
         let origin = services[w % services.len()].origin();
-        let web = &mut self.webs[w];
-        let (reader, jar) = (web.channel.reader(), web.jar.as_mut().expect("it is kept"));
-        let setting = Setting { origin, target: &web.target, date: reader.header("date"), now: now.0 };
-        reader.each_header("set-cookie", |it| jar.keep(it, &setting));
+        let web = &mut self.http_connections[w];
+        let (reader, jar) = (web.channel.reader(), web.cookies.as_mut().expect("it is kept"));
+        let setting =
+            SetCookieContext { origin, target: &web.target, date: reader.header("date"), now: now.0 };
+        reader.each_header("set-cookie", |it| jar.store(it, &setting));
     }
 
     /// Goes where the answer on `w` leads: true if its client has to ask there. Else it is one that counts, or has led
     /// further than `most` times, or to somebody else: then with which code it fails, and why.
-    pub(super) fn follow(&mut self, w: usize, status: u16, most: u8) -> Result<bool, (Code, String)> {
+    pub(super) fn follow_redirect(
+        &mut self,
+        w: usize,
+        status: u16,
+        most: u8,
+    ) -> Result<bool, (Code, String)> {
         let services = &self.work.services;
         let origin = services[w % services.len()].origin();
-        let web = &mut self.webs[w];
-        let Some(hop) = web.hop.after(status, web.method) else { return Ok(false) };
+        let web = &mut self.http_connections[w];
+        let Some(hop) = web.hop.next(status, web.method) else { return Ok(false) };
         let Some(location) = web.channel.reader().header("location") else { return Ok(false) };
         if web.hops >= most {
             let times = if most == 1 { "once".to_owned() } else { format!("{most} times") };
-            return Err((Code::LOOPS, format!("the service has redirected {times}, and does it again")));
+            return Err((
+                Code::TOO_MANY_REDIRECTS,
+                format!("the service has redirected {times}, and does it again"),
+            ));
         }
         origin.resolve(&web.target, location, &mut web.location).map_err(|lost| {
             let code = match lost {
-                Lost::Elsewhere(_) => Code::ELSEWHERE,
-                Lost::Unreadable => Code::PROTOCOL,
+                RedirectError::CrossOrigin(_) => Code::CROSS_ORIGIN_REDIRECT,
+                RedirectError::Malformed => Code::PROTOCOL,
             };
             (code, lost.to_string())
         })?;
@@ -44,9 +53,9 @@ impl<R: Recorder> Shard<R> {
     }
 
     /// Who comes in the place of client `i` is somebody else: he has no cookies yet.
-    pub(super) fn forget_cookies(&mut self, i: u32) {
-        for w in self.webs_of(i) {
-            if let Some(jar) = &mut self.webs[w].jar {
+    pub(super) fn clear_cookies(&mut self, i: u32) {
+        for w in self.http_connections_of(i) {
+            if let Some(jar) = &mut self.http_connections[w].cookies {
                 jar.clear();
             }
         }
@@ -54,7 +63,7 @@ impl<R: Recorder> Shard<R> {
 }
 
 /// Puts the path and query of a request into `target`.
-pub(super) fn remember(target: &mut Vec<u8>, request: &[u8]) {
+pub(super) fn store_target(target: &mut Vec<u8>, request: &[u8]) {
     target.clear();
     target.extend_from_slice(request.split(|it| *it == b' ').nth(1).unwrap_or_default());
 }

@@ -19,19 +19,19 @@ mod web;
 use crate::random::Prng;
 use crate::recorder::Recorder;
 use crate::schedule::Streams;
-use crate::script::{Finder, Variables};
-use crate::workload::{Initial, Workload};
-use client::{Client, Session, State};
-use door::session;
-use ending::Cancel;
+use crate::script::{PatternMatcher, Variables};
+use crate::workload::{InitialValue, Workload};
+use client::{Client, ClientState, Session};
+use door::new_session;
+use ending::CancelConnection;
 use model::{ClientId, Code, Nanos, Outcome, ScriptId};
-use run::Cause;
-pub use said::{Abort, Said};
+use run::StartCause;
+pub use said::{AbortReason, LoadEvent};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
-use users::Crowd;
-use web::Web;
+use users::ActiveUsers;
+use web::HttpConnection;
 
 /// A connection of this shard: first each client's session with PostgreSQL, in the order of the clients; where there are two
 /// doors to it, the same of the second; then each client's connections to the HTTP services; then for each client one that
@@ -59,7 +59,7 @@ pub enum Action<'a> {
         line: String,
         keep: bool,
     },
-    Say(Said),
+    Report(LoadEvent),
     /// Nothing to do before this moment or an input; a moment in the past asks to `advance` at once.
     Wait(Nanos),
     /// All transactions are over and all connections closed.
@@ -67,11 +67,11 @@ pub enum Action<'a> {
 }
 
 /// Arrivals taken in one round, so that a generator that is far behind its schedule still hears signals.
-const ARRIVALS_MAX: u32 = 1024;
+const ARRIVALS_PER_ROUND: u32 = 1024;
 
 /// A transaction that is to begin.
 #[derive(Clone, Copy, Debug)]
-struct Due {
+struct DueArrival {
     at: Nanos,
     /// `None`: drawn by weight.
     script: Option<ScriptId>,
@@ -86,61 +86,61 @@ pub struct Shard<R> {
     /// By client, where PostgreSQL has two doors: the session that it does not speak in.
     parked: Vec<Session>,
     /// By client, then service.
-    webs: Vec<Web>,
+    http_connections: Vec<HttpConnection>,
     /// By client, where scripts speak SQL.
-    cancels: Vec<Cancel>,
+    cancels: Vec<CancelConnection>,
     /// Sessions that are being ended, and whether one that does not end was reported.
-    endings: u32,
-    told_of_ending: bool,
+    shutdowns: u32,
+    reported_slow_shutdown: bool,
     /// Number of the first client among those of all threads.
     first: u32,
     arrivals: Option<Streams>,
     /// Who comes and leaves when, in the closed model.
-    crowd: Crowd,
+    users: ActiveUsers,
     /// Arrivals still to come, where the plan bounds their number.
     arrivals_left: u64,
     idle: Vec<u32>,
-    backlog: VecDeque<Due>,
+    backlog: VecDeque<DueArrival>,
     backlog_max: usize,
     /// Clients that can go on at once; one at each `advance`, so that each has a fresh clock.
     runnable: VecDeque<u32>,
     timers: BinaryHeap<Reverse<(Nanos, u32)>>,
     /// Connections.
-    todo: VecDeque<u32>,
-    said: VecDeque<Said>,
+    pending_conns: VecDeque<u32>,
+    events: VecDeque<LoadEvent>,
     /// Codes that were told already.
-    told: Vec<Code>,
+    reported_codes: Vec<Code>,
     /// By regular expression of the workload.
-    finders: Vec<Finder>,
+    matchers: Vec<PatternMatcher>,
 
     /// Clients that wait for a place among `connecting_max`.
-    offline: VecDeque<u32>,
+    connect_queue: VecDeque<u32>,
     /// The same, of `webs`.
-    waiting: VecDeque<u32>,
+    http_connect_queue: VecDeque<u32>,
     connecting: u32,
     connecting_max: u32,
     /// Somebody was refused as if nobody listened, and nobody was let in since.
-    shut: bool,
+    is_refusing: bool,
     /// When log-ins and transactions are next looked over for those that take too long.
-    sweep: Nanos,
+    next_timeout_check: Nanos,
     /// The shortest time after which something under way is given up.
-    patience: Nanos,
+    shortest_timeout: Nanos,
     unsettled: u32,
 
-    choices: Prng,
-    other: Prng,
-    begins: Nanos,
-    ends: Nanos,
-    gives_up: Nanos,
-    begun: bool,
-    past_end: bool,
+    script_rng: Prng,
+    misc_rng: Prng,
+    window_start: Nanos,
+    window_end: Nanos,
+    drain_deadline: Nanos,
+    window_started: bool,
+    window_over: bool,
     /// A feed has no row left.
     exhausted: bool,
     /// Nothing more will begin, and who was idle has been ended.
-    wound_up: bool,
-    wound_up_at: Nanos,
+    is_draining: bool,
+    drain_start: Nanos,
     /// The drain is over.
-    gave_up: bool,
+    drain_over: bool,
     /// What is under way was cancelled before the drain was over.
     abandoned: bool,
     closed: bool,
@@ -154,19 +154,19 @@ impl<R: Recorder> Shard<R> {
     /// The world of thread `k`. Everything it will need is allocated here.
     pub fn new(work: Arc<Workload>, k: u16, recorder: R) -> Shard<R> {
         let plan = work.plan();
-        let (first, count) = work.deal(k);
+        let (first, count) = work.clients_of_thread(k);
         let arrivals = Streams::new(&plan.schedule, plan.seeds.arrivals, (k, plan.threads));
-        let crowd = Crowd::new(&plan.schedule, count, (k, plan.threads));
+        let crowd = ActiveUsers::new(&plan.schedule, count, (k, plan.threads));
         let mut other = Prng::seeded(plan.seeds.other ^ u64::from(k) << 32);
-        let clients: Vec<Client> = (0..count).map(|i| client(&work, first + i, &mut other)).collect();
-        let webs: Vec<Web> =
-            (0..count).flat_map(|i| work.services.iter().map(move |it| Web::of(i, it))).collect();
+        let clients: Vec<Client> = (0..count).map(|i| new_client(&work, first + i, &mut other)).collect();
+        let webs: Vec<HttpConnection> =
+            (0..count).flat_map(|i| work.services.iter().map(move |it| HttpConnection::new(i, it))).collect();
         let parked: Vec<Session> = match work.replicas {
-            Some(_) => (0..count).map(|i| session(&work, 1, first + i, &mut other)).collect(),
+            Some(_) => (0..count).map(|i| new_session(&work, 1, first + i, &mut other)).collect(),
             None => Vec::new(),
         };
         let cancelling = if work.postgres.is_some() { count } else { 0 };
-        let cancels: Vec<Cancel> = (0..cancelling).map(|_| Cancel::default()).collect();
+        let cancels: Vec<CancelConnection> = (0..cancelling).map(|_| CancelConnection::default()).collect();
         let connections = clients.len() + parked.len() + webs.len() + cancels.len();
         let share = |all: u32| all.div_ceil(u32::from(plan.threads));
         let backlog_max = share(plan.backlog_max) as usize;
@@ -179,53 +179,53 @@ impl<R: Recorder> Shard<R> {
             backlog_max,
             runnable: queue(),
             timers: BinaryHeap::with_capacity(2 * count as usize),
-            todo: VecDeque::with_capacity(2 * connections + 8),
-            said: VecDeque::with_capacity(16),
-            told: Vec::with_capacity(32),
-            shut: false,
-            finders: work.finders(),
-            offline: queue(),
-            waiting: VecDeque::with_capacity(webs.len()),
+            pending_conns: VecDeque::with_capacity(2 * connections + 8),
+            events: VecDeque::with_capacity(16),
+            reported_codes: Vec::with_capacity(32),
+            is_refusing: false,
+            matchers: work.matchers(),
+            connect_queue: queue(),
+            http_connect_queue: VecDeque::with_capacity(webs.len()),
             connecting: 0,
             connecting_max: share(plan.connecting_max),
-            sweep: Nanos::ZERO,
-            patience: work.patience(),
+            next_timeout_check: Nanos::ZERO,
+            shortest_timeout: work.shortest_timeout(),
             unsettled: count,
-            choices: plan.seeds.choices[k as usize],
-            other,
-            begins: Nanos::MAX,
-            ends: Nanos::MAX,
-            gives_up: Nanos::MAX,
-            begun: false,
-            past_end: false,
+            script_rng: plan.seeds.script_rngs[k as usize],
+            misc_rng: other,
+            window_start: Nanos::MAX,
+            window_end: Nanos::MAX,
+            drain_deadline: Nanos::MAX,
+            window_started: false,
+            window_over: false,
             exhausted: false,
-            wound_up: false,
-            wound_up_at: Nanos::ZERO,
-            gave_up: false,
+            is_draining: false,
+            drain_start: Nanos::ZERO,
+            drain_over: false,
             abandoned: false,
             closed: arrivals.is_none(),
             active: count,
             succeeded: vec![false; plan.program.scripts.len()].into(),
             arrivals,
-            crowd,
+            users: crowd,
             clients,
             parked,
-            webs,
+            http_connections: webs,
             cancels,
-            endings: 0,
-            told_of_ending: false,
+            shutdowns: 0,
+            reported_slow_shutdown: false,
             recorder,
             work,
         };
         for i in 0..count {
-            if !shard.crowd.begins_with(i) {
-                shard.clients[i as usize].state = State::Absent;
-                shard.settle(i);
+            if !shard.users.is_initial(i) {
+                shard.clients[i as usize].state = ClientState::Absent;
+                shard.mark_settled(i);
             } else if shard.has_sessions() {
-                shard.offline.push_back(i);
+                shard.connect_queue.push_back(i);
             } else {
-                shard.clients[i as usize].state = State::Idle;
-                shard.settle(i);
+                shard.clients[i as usize].state = ClientState::Idle;
+                shard.mark_settled(i);
             }
         }
         shard
@@ -239,145 +239,147 @@ impl<R: Recorder> Shard<R> {
     /// Connections that can be open at the same time: for each client a session by each door, one to each service
     /// and one that cancels.
     pub fn connections(&self) -> u32 {
-        (self.sessions() + self.webs.len() + self.cancels.len()) as u32
+        (self.sessions() + self.http_connections.len() + self.cancels.len()) as u32
     }
 
     /// Clients with an open session, or that need none; where nobody is there from the beginning, all who will come.
     pub fn connected_clients(&self) -> u32 {
         let needed = self.work.postgres.is_some();
-        let is_ready = |state| state == State::Idle || (state == State::Absent && self.crowd.comes_later);
-        let counts =
-            |it: &&Client| is_ready(it.state) && (it.session.linked || !needed || it.state == State::Absent);
+        let is_ready =
+            |state| state == ClientState::Idle || (state == ClientState::Absent && self.users.starts_empty);
+        let counts = |it: &&Client| {
+            is_ready(it.state) && (it.session.connected || !needed || it.state == ClientState::Absent)
+        };
         self.clients.iter().filter(counts).count() as u32
     }
 
     /// Clients that gave up.
     pub fn aborted_clients(&self) -> u32 {
-        self.clients.iter().filter(|it| it.state == State::Aborted || it.aborts).count() as u32
+        self.clients.iter().filter(|it| it.state == ClientState::Aborted || it.aborting).count() as u32
     }
 
     /// Sets the moment at which the window begins.
     pub fn begin(&mut self, at: Nanos) {
         let plan = &self.work.plan;
-        self.begins = at;
-        self.ends = [plan.duration, plan.schedule.lasting()]
+        self.window_start = at;
+        self.window_end = [plan.duration, plan.schedule.duration()]
             .into_iter()
             .flatten()
             .min()
             .map_or(Nanos::MAX, |it| at + it);
-        self.gives_up = self.ends + plan.drain;
+        self.drain_deadline = self.window_end + plan.drain;
     }
 
     /// End of the window; [`Nanos::MAX`] while it depends on what the clients do.
-    pub fn ends(&self) -> Nanos {
-        self.ends
+    pub fn window_end(&self) -> Nanos {
+        self.window_end
     }
 
     /// The window ends `now`; what is under way gets as long as the plan's drain.
     pub fn stop(&mut self, now: Nanos) {
-        if !self.begun {
-            self.begins = now;
+        if !self.window_started {
+            self.window_start = now;
         }
-        self.ends = self.ends.min(now);
-        self.gives_up = self.ends + self.work.plan.drain;
+        self.window_end = self.window_end.min(now);
+        self.drain_deadline = self.window_end + self.work.plan.drain;
     }
 
     /// The window ends `now`, and what is under way is cancelled.
     pub fn abandon(&mut self, now: Nanos) {
         if !self.abandoned {
             self.stop(now);
-            self.gives_up = now;
+            self.drain_deadline = now;
             self.abandoned = true;
         }
     }
 
     /// Time has come to `now`.
     pub fn advance(&mut self, now: Nanos) {
-        if !self.begun && now >= self.begins {
-            self.enter();
+        if !self.window_started && now >= self.window_start {
+            self.start_window();
         }
-        if self.begun {
+        if self.window_started {
             // Who leaves at a moment begins nothing at it.
-            self.turn(now);
+            self.process_user_events(now);
         }
         while let Some(&Reverse((at, i))) = self.timers.peek() {
             if at > now {
                 break;
             }
             self.timers.pop();
-            self.alarm(now, i);
+            self.on_timer(now, i);
         }
-        self.past_end |= now >= self.ends;
-        if self.begun {
-            self.wind_up(now);
+        self.window_over |= now >= self.window_end;
+        if self.window_started {
+            self.drain(now);
         }
         self.connect_more(now);
         if let Some(i) = self.runnable.pop_front() {
-            self.go_on(now, i);
+            self.resume(now, i);
         } else if self.has_rest() {
             self.drop_rest(now);
-        } else if self.begun {
-            self.arrive(now);
-            self.release(now);
+        } else if self.window_started {
+            self.take_due_arrivals(now);
+            self.start_capped(now);
         }
     }
 
-    fn next_moment(&self) -> Nanos {
+    fn next_wakeup(&self) -> Nanos {
         if !self.runnable.is_empty() || self.has_rest() {
             return Nanos::ZERO;
         }
         let timer = self.timers.peek().map_or(Nanos::MAX, |Reverse((at, _))| *at);
-        let sweep = if self.sweeps() { self.sweep } else { Nanos::MAX };
-        let rest = if !self.begun {
-            self.begins
+        let sweep = if self.has_timeouts() { self.next_timeout_check } else { Nanos::MAX };
+        let rest = if !self.window_started {
+            self.window_start
         } else {
             let arrival = self.next_arrival().map_or(Nanos::MAX, |it| it.at);
-            let end = match (self.past_end, self.gave_up) {
-                (false, _) => self.ends,
-                (true, false) => self.gives_up,
+            let end = match (self.window_over, self.drain_over) {
+                (false, _) => self.window_end,
+                (true, false) => self.drain_deadline,
                 (true, true) => Nanos::MAX,
             };
-            arrival.min(self.next_turn()).min(end)
+            arrival.min(self.next_user_event()).min(end)
         };
         timer.min(sweep).min(rest)
     }
 
     /// The window begins.
-    fn enter(&mut self) {
-        self.begun = true;
+    fn start_window(&mut self) {
+        self.window_started = true;
         if self.closed {
             for i in 0..self.clients.len() as u32 {
-                if self.clients[i as usize].state == State::Idle {
+                if self.clients[i as usize].state == ClientState::Idle {
                     self.runnable.push_back(i);
                 }
             }
         } else {
             for i in 0..self.clients.len() as u32 {
-                self.list(i);
+                self.push_idle(i);
             }
         }
     }
 
-    fn next_arrival(&self) -> Option<Due> {
+    fn next_arrival(&self) -> Option<DueArrival> {
         let arrivals = self.arrivals.as_ref().filter(|_| self.arrivals_left > 0)?;
-        let due = arrivals.peek().map(|(at, script)| Due { at: self.begins + at, script });
-        due.filter(|it| it.at < self.ends)
+        let due = arrivals.peek().map(|(at, script)| DueArrival { at: self.window_start + at, script });
+        due.filter(|it| it.at < self.window_end)
     }
 
     /// Gives arrivals that are due to idle clients: one at each call, so that the next is sent by a fresh clock; those that
     /// find no idle client go to the backlog, at most [`ARRIVALS_MAX`] of them at each call.
     #[inline]
-    fn arrive(&mut self, now: Nanos) {
-        for _ in 0..ARRIVALS_MAX {
+    fn take_due_arrivals(&mut self, now: Nanos) {
+        for _ in 0..ARRIVALS_PER_ROUND {
             let Some(due) = self.next_arrival().filter(|it| it.at <= now) else { return };
             self.take_arrival();
             if self.is_too_late(now, due.at) {
                 self.drop_arrival(now, due);
             } else if let Some(i) = self.take_idle() {
-                if self.begin_transaction(now, i, due, Cause::Due) {
+                if self.begin_transaction(now, i, due, StartCause::Due) {
                     return;
                 }
-                self.list(i);
+                self.push_idle(i);
             } else if self.backlog.len() < self.backlog_max {
                 self.backlog.push_back(due);
             } else {
@@ -393,23 +395,24 @@ impl<R: Recorder> Shard<R> {
 
     /// The script of a transaction that is about to begin; drawn once for each.
     #[inline]
-    fn script_of(&mut self, due: Due) -> ScriptId {
-        due.script.unwrap_or_else(|| ScriptId(self.work.choose(&mut self.choices)))
+    fn script_of(&mut self, due: DueArrival) -> ScriptId {
+        due.script.unwrap_or_else(|| ScriptId(self.work.choose(&mut self.script_rng)))
     }
 
     /// A client is free: the next transaction, if there is one, is its.
     fn become_idle(&mut self, now: Nanos, i: u32) {
-        self.clients[i as usize].state = State::Idle;
-        if !self.begun {
+        self.clients[i as usize].state = ClientState::Idle;
+        if !self.window_started {
             return;
         }
         if self.clients[i as usize].leaving {
-            return self.depart(i);
+            return self.user_left(i);
         }
         if self.closed {
             let plan = &self.work.plan;
-            let done = plan.transactions.is_some_and(|it| self.clients[i as usize].begun >= it);
-            if done || now >= self.ends {
+            let done =
+                plan.transactions.is_some_and(|it| self.clients[i as usize].transactions_started >= it);
+            if done || now >= self.window_end {
                 return self.finish_client(i);
             }
             return self.start_when_allowed(now, i);
@@ -417,17 +420,21 @@ impl<R: Recorder> Shard<R> {
         while let Some(due) = self.backlog.pop_front() {
             if self.is_too_late(now, due.at) {
                 self.drop_arrival(now, due);
-            } else if self.begin_transaction(now, i, due, Cause::Waited) {
+            } else if self.begin_transaction(now, i, due, StartCause::Backlogged) {
                 return;
             }
         }
-        if now >= self.ends || self.arrivals_left == 0 { self.finish_client(i) } else { self.list(i) }
+        if now >= self.window_end || self.arrivals_left == 0 {
+            self.finish_client(i)
+        } else {
+            self.push_idle(i)
+        }
     }
 
-    fn list(&mut self, i: u32) {
+    fn push_idle(&mut self, i: u32) {
         let client = &mut self.clients[i as usize];
-        if client.state == State::Idle && !client.listed {
-            client.listed = true;
+        if client.state == ClientState::Idle && !client.queued {
+            client.queued = true;
             self.idle.push(i);
         }
     }
@@ -437,8 +444,8 @@ impl<R: Recorder> Shard<R> {
     fn take_idle(&mut self) -> Option<u32> {
         while let Some(i) = self.idle.pop() {
             let client = &mut self.clients[i as usize];
-            client.listed = false;
-            if client.state == State::Idle {
+            client.queued = false;
+            if client.state == ClientState::Idle {
                 return Some(i);
             }
         }
@@ -446,28 +453,31 @@ impl<R: Recorder> Shard<R> {
     }
 
     /// Once nothing more will begin, idle clients are ended; after the drain, all.
-    fn wind_up(&mut self, now: Nanos) {
-        let last = self.past_end || self.arrivals_left == 0;
+    fn drain(&mut self, now: Nanos) {
+        let last = self.window_over || self.arrivals_left == 0;
         if last
-            && !self.wound_up
+            && !self.is_draining
             && self.backlog.is_empty()
             && self.next_arrival().is_none_or(|it| it.at > now)
         {
-            self.wound_up = true;
-            self.wound_up_at = now;
+            self.is_draining = true;
+            self.drain_start = now;
             for i in 0..self.clients.len() as u32 {
                 let state = self.clients[i as usize].state;
-                let waits = matches!(state, State::Idle | State::Thinking | State::Offline | State::Absent);
-                let logs_in = matches!(state, State::Connecting | State::LoggingIn);
-                if waits && self.is_ending(i) {
+                let waits = matches!(
+                    state,
+                    ClientState::Idle | ClientState::Thinking | ClientState::Offline | ClientState::Absent
+                );
+                let logs_in = matches!(state, ClientState::Connecting | ClientState::LoggingIn);
+                if waits && self.is_shutting_down(i) {
                     self.await_end(i);
                 } else if waits || (logs_in && self.clients[i as usize].tx.is_none()) {
                     self.finish_client(i);
                 }
             }
         }
-        if now >= self.gives_up {
-            self.gave_up = true;
+        if now >= self.drain_deadline {
+            self.drain_over = true;
             while let Some(due) = self.backlog.pop_front() {
                 self.drop_arrival(now, due);
             }
@@ -481,11 +491,11 @@ impl<R: Recorder> Shard<R> {
                 if client.is_over() {
                     continue;
                 }
-                let ends = client.state == State::Ending
+                let ends = client.state == ClientState::ClosingSession
                     || (!self.is_in_ledger(i) && self.end_session(now, i, false));
                 self.end_transaction(now, i, Outcome::Unknown(Code::TIMED_OUT));
                 if ends {
-                    self.hang_up_webs(i, true);
+                    self.close_all_http(i, true);
                     self.await_end(i);
                 } else {
                     self.finish_client(i);
@@ -495,36 +505,36 @@ impl<R: Recorder> Shard<R> {
     }
 
     /// A moment that client `i` waited for has come.
-    fn alarm(&mut self, now: Nanos, i: u32) {
+    fn on_timer(&mut self, now: Nanos, i: u32) {
         let client = &mut self.clients[i as usize];
-        if now < client.wakes {
+        if now < client.timer_deadline {
             return;
         }
-        client.barred = false;
+        client.backing_off = false;
         match self.clients[i as usize].state {
-            State::Offline => self.offline.push_back(i),
-            State::Thinking => self.become_idle(now, i),
-            State::Sleeping => {
-                self.clients[i as usize].state = State::Asking;
-                self.command_done(now, i);
+            ClientState::Offline => self.connect_queue.push_back(i),
+            ClientState::Thinking => self.become_idle(now, i),
+            ClientState::Sleeping => {
+                self.clients[i as usize].state = ClientState::AwaitingReady;
+                self.finish_command(now, i);
             }
             _ => {}
         }
     }
 
     fn wake_at(&mut self, at: Nanos, i: u32) {
-        self.clients[i as usize].wakes = at;
+        self.clients[i as usize].timer_deadline = at;
         self.timers.push(Reverse((at, i)));
     }
 
     /// Of a session.
     #[inline]
-    fn demand(&mut self, conn: ConnId, what: u8) {
+    fn request_action(&mut self, conn: ConnId, what: u8) {
         let session = self.session(conn);
-        let first = session.todo == 0;
-        session.todo |= what;
+        let first = session.pending_actions == 0;
+        session.pending_actions |= what;
         if first {
-            self.todo.push_back(conn.0);
+            self.pending_conns.push_back(conn.0);
         }
     }
 
@@ -533,12 +543,12 @@ impl<R: Recorder> Shard<R> {
         self.work.postgres.is_some() && !self.work.plan.reconnect
     }
 
-    fn id(&self, i: u32) -> ClientId {
+    fn client_id(&self, i: u32) -> ClientId {
         ClientId(self.first + i)
     }
 }
 
-fn client(work: &Workload, number: u32, other: &mut Prng) -> Client {
+fn new_client(work: &Workload, number: u32, other: &mut Prng) -> Client {
     let plan = work.plan();
     let mut variables = Variables::new(plan.program.names.len());
     for &(slot, room) in &work.fields {
@@ -546,28 +556,28 @@ fn client(work: &Workload, number: u32, other: &mut Prng) -> Client {
     }
     for (slot, initial) in &plan.seeds.variables {
         match initial {
-            Initial::Text(text) => variables.set_text(*slot, text.as_bytes()),
-            Initial::Int(it) => variables.set(*slot, crate::script::Value::Int(*it)),
-            Initial::Client => variables.set(*slot, crate::script::Value::Int(i64::from(number))),
+            InitialValue::Text(text) => variables.set_text(*slot, text.as_bytes()),
+            InitialValue::Int(it) => variables.set(*slot, crate::script::Value::Int(*it)),
+            InitialValue::Client => variables.set(*slot, crate::script::Value::Int(i64::from(number))),
         }
     }
     Client {
-        session: session(work, 0, number, other),
-        door: 0,
-        state: State::Offline,
-        listed: false,
+        session: new_session(work, 0, number, other),
+        endpoint: 0,
+        state: ClientState::Offline,
+        queued: false,
         settled: false,
-        barred: false,
-        words: None,
+        backing_off: false,
+        error_text: None,
         shell_line: String::new(),
         variables,
         rng: plan.seeds.clients[number as usize],
         sequence: 0,
-        begun: 0,
-        began: Nanos::ZERO,
+        transactions_started: 0,
+        transaction_start: Nanos::ZERO,
         leaving: false,
-        aborts: false,
-        wakes: Nanos::ZERO,
+        aborting: false,
+        timer_deadline: Nanos::ZERO,
         tx: None,
         columns: Vec::new(),
         rows: 0,

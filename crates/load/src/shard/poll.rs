@@ -3,23 +3,23 @@
 use super::client::todo;
 use super::{Action, ConnId, Shard};
 use crate::recorder::Recorder;
-use crate::script::Kind;
+use crate::script::CommandKind;
 
 impl<R: Recorder> Shard<R> {
     /// What is to be done next.
     pub fn poll(&mut self) -> Action<'_> {
-        if let Some(said) = self.said.pop_front() {
-            return Action::Say(said);
+        if let Some(said) = self.events.pop_front() {
+            return Action::Report(said);
         }
-        while let Some(&number) = self.todo.front() {
+        while let Some(&number) = self.pending_conns.front() {
             let conn = ConnId(number);
-            if let Some(w) = self.web_number(conn) {
-                if let Some(i) = w.checked_sub(self.webs.len()) {
+            if let Some(w) = self.http_index(conn) {
+                if let Some(i) = w.checked_sub(self.http_connections.len()) {
                     let cancel = &mut self.cancels[i];
-                    let what = cancel.todo & cancel.todo.wrapping_neg();
-                    cancel.todo &= !what;
-                    if cancel.todo == 0 {
-                        self.todo.pop_front();
+                    let what = cancel.pending_actions & cancel.pending_actions.wrapping_neg();
+                    cancel.pending_actions &= !what;
+                    if cancel.pending_actions == 0 {
+                        self.pending_conns.pop_front();
                     }
                     match what {
                         todo::TRANSMIT => return Action::Transmit(conn, self.cancels[i].outgoing()),
@@ -28,15 +28,15 @@ impl<R: Recorder> Shard<R> {
                         _ => continue,
                     }
                 }
-                let web = &mut self.webs[w];
-                let what = web.todo & web.todo.wrapping_neg();
-                web.todo &= !what;
-                if web.todo == 0 {
-                    self.todo.pop_front();
+                let web = &mut self.http_connections[w];
+                let what = web.pending_actions & web.pending_actions.wrapping_neg();
+                web.pending_actions &= !what;
+                if web.pending_actions == 0 {
+                    self.pending_conns.pop_front();
                 }
                 match what {
                     todo::TRANSMIT => {
-                        return Action::Transmit(conn, self.webs[w].channel.outgoing());
+                        return Action::Transmit(conn, self.http_connections[w].channel.outgoing());
                     }
                     todo::CLOSE => return Action::Close(conn),
                     todo::CONNECT => return Action::Connect(conn),
@@ -44,10 +44,10 @@ impl<R: Recorder> Shard<R> {
                 }
             }
             let session = self.session(conn);
-            let what = session.todo & session.todo.wrapping_neg();
-            session.todo &= !what;
-            if session.todo == 0 {
-                self.todo.pop_front();
+            let what = session.pending_actions & session.pending_actions.wrapping_neg();
+            session.pending_actions &= !what;
+            if session.pending_actions == 0 {
+                self.pending_conns.pop_front();
             }
             match what {
                 todo::TRANSMIT => {
@@ -63,24 +63,24 @@ impl<R: Recorder> Shard<R> {
                     let line = std::mem::take(&mut client.shell_line);
                     let kind =
                         client.tx.map(|it| &self.work.script(it.script).commands[it.command as usize].kind);
-                    let keep = matches!(kind, Some(Kind::SetShell { .. }));
+                    let keep = matches!(kind, Some(CommandKind::SetShell { .. }));
                     return Action::Shell { conn, line, keep };
                 }
                 _ => {}
             }
         }
-        if self.active == 0 && !self.has_rest() { Action::Done } else { Action::Wait(self.next_moment()) }
+        if self.active == 0 && !self.has_rest() { Action::Done } else { Action::Wait(self.next_wakeup()) }
     }
 
     /// The first `n` bytes of the last `Transmit` have left.
     #[inline]
     pub fn sent(&mut self, conn: ConnId, n: usize) {
-        if let Some(w) = self.web_number(conn) {
-            if let Some(i) = w.checked_sub(self.webs.len()) {
+        if let Some(w) = self.http_index(conn) {
+            if let Some(i) = w.checked_sub(self.http_connections.len()) {
                 return self.cancels[i].sent(n);
             }
-            let web = &mut self.webs[w];
-            web.left |= n > 0;
+            let web = &mut self.http_connections[w];
+            web.request_sent |= n > 0;
             return web.channel.sent(n);
         }
         self.session(conn).channel.sent(n);
@@ -88,16 +88,16 @@ impl<R: Recorder> Shard<R> {
 
     /// The transport can take bytes again.
     pub fn writable(&mut self, conn: ConnId) {
-        if let Some(w) = self.web_number(conn) {
-            if let Some(i) = w.checked_sub(self.webs.len()) {
+        if let Some(w) = self.http_index(conn) {
+            if let Some(i) = w.checked_sub(self.http_connections.len()) {
                 if !self.cancels[i].outgoing().is_empty() {
-                    self.demand_cancel(i, todo::TRANSMIT);
+                    self.request_cancel_action(i, todo::TRANSMIT);
                 }
-            } else if !self.webs[w].channel.outgoing().is_empty() {
-                self.demand_web(w, todo::TRANSMIT);
+            } else if !self.http_connections[w].channel.outgoing().is_empty() {
+                self.request_http_action(w, todo::TRANSMIT);
             }
         } else if !self.session(conn).channel.outgoing().is_empty() {
-            self.demand(conn, todo::TRANSMIT);
+            self.request_action(conn, todo::TRANSMIT);
         }
     }
 }

@@ -1,37 +1,37 @@
 //! What did the server's answer change?
 
-use super::client::{Client, State, todo};
-use super::connect::Loss;
-use super::{Abort, ConnId, Said, Shard};
+use super::client::{Client, ClientState, todo};
+use super::connect::SessionLoss;
+use super::{AbortReason, ConnId, LoadEvent, Shard};
 use crate::recorder::Recorder;
-use crate::script::{InvalidName, Keep, Slot};
+use crate::script::{InvalidName, ResultStore, Slot};
 use model::{Code, Nanos, Outcome, ScriptId};
-use wire::pg::{Columns, Event, Notice, ProtocolError, Reply, Status};
+use wire::pg::{Columns, Event, Notice, ProtocolError, Reply, TransactionStatus};
 
 impl<R: Recorder> Shard<R> {
     /// Bytes came from the server.
     #[inline]
     pub fn receive(&mut self, now: Nanos, conn: ConnId, bytes: &[u8]) {
-        if let Some(w) = self.web_number(conn) {
-            return match w.checked_sub(self.webs.len()) {
+        if let Some(w) = self.http_index(conn) {
+            return match w.checked_sub(self.http_connections.len()) {
                 Some(i) => self.cancel_receive(i, bytes),
-                None => self.web_receive(now, w, bytes),
+                None => self.http_receive(now, w, bytes),
             };
         }
         let session = self.session(conn);
         session.received += bytes.len() as u64;
         if session.received > self.work.answer_max {
-            return self.answer_too_long(now, conn);
+            return self.response_too_long(now, conn);
         }
         let mut input = bytes;
         loop {
             // After an answer its client may speak elsewhere.
-            let Some(i) = self.speaker(conn) else { return self.receive_parked(conn, input) };
+            let Some(i) = self.active_client(conn) else { return self.receive_parked(conn, input) };
             let client = &mut self.clients[i as usize];
-            if client.session.ending.is_some() {
-                return self.receive_ending(conn, input);
+            if client.session.shutdown.is_some() {
+                return self.receive_in_shutdown(conn, input);
             }
-            if !client.session.linked {
+            if !client.session.connected {
                 return;
             }
             let Client { session, variables, columns, tx, .. } = client;
@@ -42,10 +42,10 @@ impl<R: Recorder> Shard<R> {
                 Ok(Event::Columns(described)) => {
                     client.rows = 0;
                     let keep = tx
-                        .and_then(|it| self.work.asked(it.script, it.command))
+                        .and_then(|it| self.work.find_request(it.script, it.command))
                         .and_then(|it| it.keep.as_ref());
-                    if let Some(name) = keep.and_then(|keep| place(columns, &described, keep).err()) {
-                        return self.abort(now, i, Abort::Name(name));
+                    if let Some(name) = keep.and_then(|keep| bind_columns(columns, &described, keep).err()) {
+                        return self.abort(now, i, AbortReason::InvalidColumnName(name));
                     }
                 }
                 Ok(Event::Row(row)) => {
@@ -57,16 +57,16 @@ impl<R: Recorder> Shard<R> {
                     }
                     client.rows += 1;
                 }
-                Ok(Event::Done(_)) => client.last_rows = std::mem::take(&mut client.rows),
-                Ok(Event::CopyIn) => return self.abort(now, i, Abort::Copy),
+                Ok(Event::CommandComplete(_)) => client.last_rows = std::mem::take(&mut client.rows),
+                Ok(Event::CopyIn) => return self.abort(now, i, AbortReason::Copy),
                 Ok(Event::Error(notice)) => {
                     let code = notice.code();
-                    let told = self.told.contains(&code) && !self.work.plan.verbose;
-                    let words = (!told || is_hopeless(code)).then(|| words(&notice));
-                    if notice.is_fatal() || client.state == State::LoggingIn {
-                        client.session.last_words = Some(code);
+                    let told = self.reported_codes.contains(&code) && !self.work.plan.verbose;
+                    let words = (!told || is_permanent_error(code)).then(|| format_notice(&notice));
+                    if notice.is_fatal() || client.state == ClientState::LoggingIn {
+                        client.session.fatal_code = Some(code);
                     }
-                    client.words = words;
+                    client.error_text = words;
                 }
                 Ok(Event::Notice(_) | Event::CopyData(_)) => {}
                 Err(error) => {
@@ -75,25 +75,31 @@ impl<R: Recorder> Shard<R> {
                         ProtocolError::Tls(_) | ProtocolError::NoTls => Code::TLS,
                         _ => Code::PROTOCOL,
                     };
-                    return self.lost(now, i, code, &words, Loss::Garbled);
+                    return self.session_lost(now, i, code, &words, SessionLoss::ProtocolViolation);
                 }
             }
         }
         let session = self.session(conn);
-        if session.linked && !session.channel.outgoing().is_empty() {
-            self.demand(conn, todo::TRANSMIT);
+        if session.connected && !session.channel.outgoing().is_empty() {
+            self.request_action(conn, todo::TRANSMIT);
         }
     }
 
     /// A server does not end its answer, or speaks without being asked.
     #[cold]
-    fn answer_too_long(&mut self, now: Nanos, conn: ConnId) {
-        if self.session(conn).ending.is_some() {
+    fn response_too_long(&mut self, now: Nanos, conn: ConnId) {
+        if self.session(conn).shutdown.is_some() {
             return;
         }
-        match self.speaker(conn).filter(|it| self.clients[*it as usize].session.linked) {
-            Some(i) => self.lost(now, i, Code::TOO_LONG, "the answer is too long", Loss::Garbled),
-            None => self.unlink(conn),
+        match self.active_client(conn).filter(|it| self.clients[*it as usize].session.connected) {
+            Some(i) => self.session_lost(
+                now,
+                i,
+                Code::TOO_LONG,
+                "the answer is too long",
+                SessionLoss::ProtocolViolation,
+            ),
+            None => self.close_session(conn),
         }
     }
 
@@ -103,11 +109,11 @@ impl<R: Recorder> Shard<R> {
         let client = &mut self.clients[i as usize];
         let Some(tx) = &mut client.tx else { return };
         tx.status = reply.status;
-        tx.local |= reply.local_only;
-        tx.settled |= reply.error.is_none() && !reply.rolled_back && reply.status == Status::Idle;
-        if client.state == State::RollingBack {
+        tx.local_only |= reply.local_only;
+        tx.settled |= reply.error.is_none() && !reply.rolled_back && reply.status == TransactionStatus::Idle;
+        if client.state == ClientState::RollingBack {
             return match reply.error {
-                None => self.failure_over(now, i),
+                None => self.rollback_finished(now, i),
                 Some(code) => self.broken(now, self.conn(i), code, "ROLLBACK failed"),
             };
         }
@@ -115,43 +121,43 @@ impl<R: Recorder> Shard<R> {
             client.parsed(reply.parsed);
         }
         let tx = client.tx.as_mut().expect("looked at above");
-        tx.awaited -= 1;
-        tx.answered += 1;
+        tx.pending_ready -= 1;
+        tx.received_ready += 1;
         tx.error = tx.error.or(reply.error);
-        if tx.awaited > 0 || client.state != State::Asking {
+        if tx.pending_ready > 0 || client.state != ClientState::AwaitingReady {
             return;
         }
         if let Some(code) = tx.error {
-            return self.failed(now, i, code);
+            return self.transaction_failed(now, i, code);
         }
-        let request = self.work.asked(tx.script, tx.command);
+        let request = self.work.find_request(tx.script, tx.command);
         if request.is_some_and(|it| it.commits) && reply.rolled_back {
             // COMMIT of a transaction that cannot commit answers ROLLBACK, without an error.
             tx.error = Some(Code::SqlState(*b"40000"));
-            return self.failed(now, i, Code::SqlState(*b"40000"));
+            return self.transaction_failed(now, i, Code::SqlState(*b"40000"));
         }
-        let wants_one = request.and_then(|it| it.keep.as_ref()).is_some_and(|it| !it.every);
+        let wants_one = request.and_then(|it| it.keep.as_ref()).is_some_and(|it| !it.all_rows);
         if wants_one && client.last_rows != 1 {
             let got = client.last_rows;
-            return self.abort(now, i, Abort::Rows { got });
+            return self.abort(now, i, AbortReason::RowCount { got });
         }
-        self.command_done(now, i);
+        self.finish_command(now, i);
     }
 
     /// The transaction failed: it is rolled back first where it is still open.
-    pub(super) fn failed(&mut self, now: Nanos, i: u32, code: Code) {
-        let again = self.may_try_again(now, i, code);
-        let id = self.id(i);
+    pub(super) fn transaction_failed(&mut self, now: Nanos, i: u32, code: Code) {
+        let again = self.may_retry(now, i, code);
+        let id = self.client_id(i);
         let client = &mut self.clients[i as usize];
         let tx = client.tx.expect("it failed");
-        let words = client.words.take();
+        let words = client.error_text.take();
         let (script, command) = (ScriptId(tx.script), tx.command);
         self.recorder.statement_failed(script, command, again);
         let message = || words.unwrap_or_default().into();
-        if is_hopeless(code) && !self.succeeded[tx.script as usize] {
-            return self.abort(now, i, Abort::Hopeless { code, message: message() });
+        if is_permanent_error(code) && !self.succeeded[tx.script as usize] {
+            return self.abort(now, i, AbortReason::PermanentError { code, message: message() });
         }
-        self.say_once(code, |_| Said::Failed {
+        self.report_once(code, |_| LoadEvent::Failed {
             client: id,
             script,
             command,
@@ -159,27 +165,27 @@ impl<R: Recorder> Shard<R> {
             message: message(),
             again,
         });
-        if tx.status == Status::Idle {
-            return self.failure_over(now, i);
+        if tx.status == TransactionStatus::Idle {
+            return self.rollback_finished(now, i);
         }
         let client = &mut self.clients[i as usize];
-        client.state = State::RollingBack;
+        client.state = ClientState::RollingBack;
         client.session.channel.request(|out| self.work.rollback.render(out, |_, _| false));
-        self.demand(self.conn(i), todo::TRANSMIT);
+        self.request_action(self.conn(i), todo::TRANSMIT);
     }
 
     /// The failed transaction is rolled back: once more from its beginning, or on to the next.
-    fn failure_over(&mut self, now: Nanos, i: u32) {
+    fn rollback_finished(&mut self, now: Nanos, i: u32) {
         let client = &mut self.clients[i as usize];
         let tx = client.tx.as_mut().expect("it failed");
         let code = tx.error.take().expect("it failed");
         let unknown = std::mem::take(&mut tx.unknown);
-        if self.may_try_again(now, i, code) {
+        if self.may_retry(now, i, code) {
             let client = &mut self.clients[i as usize];
             let tx = client.tx.as_mut().expect("it failed");
             tx.tries += 1;
             tx.command = 0;
-            tx.piped = false;
+            tx.in_pipeline = false;
             client.rng = tx.rng;
             if let (Some(draw), Some(n)) = (&self.work.script(tx.script).draw, tx.row) {
                 self.work.fill(draw, n, &mut client.variables);
@@ -190,22 +196,26 @@ impl<R: Recorder> Shard<R> {
         }
         let outcome = if unknown { Outcome::Unknown(code) } else { Outcome::Failed(code) };
         self.end_transaction(now, i, outcome);
-        self.proceed(now, i, true);
+        self.next_transaction(now, i, true);
     }
 
     /// Serialization failures and deadlocks may be tried again, within the number of tries, the limit and the window.
-    fn may_try_again(&self, now: Nanos, i: u32, code: Code) -> bool {
+    fn may_retry(&self, now: Nanos, i: u32, code: Code) -> bool {
         let plan = &self.work.plan;
         let tx = self.clients[i as usize].tx.expect("it failed");
         (code.is_serialization_failure() || code.is_deadlock())
             && (plan.max_tries == 0 || tx.tries < plan.max_tries)
             && plan.latency_limit.is_none_or(|limit| now - tx.intended <= limit)
-            && now < self.ends
+            && now < self.window_end
     }
 }
 
 /// Finds the variable of each column; the name that cannot be one otherwise.
-fn place(places: &mut Vec<Option<Slot>>, described: &Columns<'_>, keep: &Keep) -> Result<(), String> {
+fn bind_columns(
+    places: &mut Vec<Option<Slot>>,
+    described: &Columns<'_>,
+    keep: &ResultStore,
+) -> Result<(), String> {
     places.clear();
     for column in described.iter() {
         let slot = keep.slot_of(column.name);
@@ -218,7 +228,7 @@ fn place(places: &mut Vec<Option<Slot>>, described: &Columns<'_>, keep: &Keep) -
 impl Client {
     /// Of the statements sent with a Parse before the Sync that was answered, the first `parsed` are prepared.
     fn parsed(&mut self, parsed: u16) {
-        let segment = self.tx.map_or(0, |it| it.answered);
+        let segment = self.tx.map_or(0, |it| it.received_ready);
         let mut seen = 0;
         while let Some(&(statement, of)) = self.session.parsing.front() {
             if of > segment {
@@ -232,12 +242,12 @@ impl Client {
 }
 
 /// Syntax errors, unknown tables and the like: a script that never succeeded will not succeed later.
-fn is_hopeless(code: Code) -> bool {
+fn is_permanent_error(code: Code) -> bool {
     matches!(code, Code::SqlState([b'4', b'2', ..] | [b'3', b'F', ..] | [b'0', b'A', ..]))
 }
 
 /// As libpq words it: severity, message, and on further lines what else helps.
-fn words(notice: &Notice<'_>) -> Box<str> {
+fn format_notice(notice: &Notice<'_>) -> Box<str> {
     let field = |tag| notice.field(tag).map(String::from_utf8_lossy);
     let severity = field(b'S').or(field(b'V')).unwrap_or_default();
     let mut text = format!("{severity}:  {}", field(b'M').unwrap_or_default());

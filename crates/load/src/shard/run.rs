@@ -1,53 +1,59 @@
 //! How does a client get through its script?
 
-use super::client::{State, Transaction, todo};
-use super::{Abort, ConnId, Due, Said, Shard};
-use crate::ledger::{self, Keyed};
+use super::client::{ClientState, Transaction, todo};
+use super::{AbortReason, ConnId, DueArrival, LoadEvent, Shard};
+use crate::ledger::{self, KeyedScript};
 use crate::recorder::Recorder;
-use crate::schedule::pause;
-use crate::script::{Kind, Mode, Value, Written, command_line, whole_answer};
-use model::durability::{Attempt, Key};
+use crate::schedule::think_duration;
+use crate::script::{CommandKind, Mode, Value, WriteResult, command_line, parse_output};
+use model::durability::{WriteAttempt, WriteKey};
 use model::{ClientId, Code, Nanos, Outcome, Record, Schedule, ScriptId};
 use std::sync::Arc;
-use wire::pg::Status;
+use wire::pg::TransactionStatus;
 
 /// Why a transaction begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cause {
+pub(super) enum StartCause {
     /// It is due, and a client was idle.
     Due,
     /// It was due while all clients were busy.
-    Waited,
+    Backlogged,
     /// The client of a closed model is ready for it.
-    Ready,
+    ClientReady,
 }
 
 impl<R: Recorder> Shard<R> {
     /// Client `i` begins a transaction that was due. False if there is no row for it: then nothing more begins,
     /// and an arrival of the open model is recorded as dropped.
-    pub(super) fn begin_transaction(&mut self, now: Nanos, i: u32, due: Due, cause: Cause) -> bool {
+    pub(super) fn begin_transaction(
+        &mut self,
+        now: Nanos,
+        i: u32,
+        due: DueArrival,
+        cause: StartCause,
+    ) -> bool {
         let (ScriptId(script), intended) = (self.script_of(due), due.at);
         let client = &mut self.clients[i as usize];
         let mut row = None;
         if let Some(draw) = &self.work.script(script).draw {
             let Some(n) = self.work.feed(draw).draw(&mut client.rng) else {
                 let feed = draw.feed;
-                self.exhausted(now, intended, ScriptId(script), feed, cause);
+                self.feed_exhausted(now, intended, ScriptId(script), feed, cause);
                 return false;
             };
             self.work.fill(draw, n, &mut client.variables);
             row = Some(n);
         }
         match cause {
-            Cause::Due => self.recorder.send_lag(now - intended),
-            Cause::Waited => self.recorder.backlog_wait(now - intended),
-            Cause::Ready => {}
+            StartCause::Due => self.recorder.send_lag(now - intended),
+            StartCause::Backlogged => self.recorder.backlog_wait(now - intended),
+            StartCause::ClientReady => {}
         }
-        let logs_in = self.approach(i, script);
+        let logs_in = self.switch_endpoint(i, script);
         let client = &mut self.clients[i as usize];
-        client.begun += 1;
-        client.began = now;
-        self.recorder.begun();
+        client.transactions_started += 1;
+        client.transaction_start = now;
+        self.recorder.transaction_started();
         client.tx = Some(Transaction {
             script,
             row,
@@ -56,18 +62,18 @@ impl<R: Recorder> Shard<R> {
             started: now,
             command_started: now,
             tries: 1,
-            spoke: false,
-            piped: false,
-            awaited: 0,
-            answered: 0,
+            sent_request: false,
+            in_pipeline: false,
+            pending_ready: 0,
+            received_ready: 0,
             error: None,
             unknown: false,
             settled: false,
-            local: false,
-            status: Status::Idle,
+            local_only: false,
+            status: TransactionStatus::Idle,
             rng: client.rng,
         });
-        if self.work.write_of(script).is_some() {
+        if self.work.keyed_write(script).is_some() {
             let sequence = client.sequence;
             client.sequence += 1;
             self.set_key(i, script);
@@ -83,9 +89,9 @@ impl<R: Recorder> Shard<R> {
 
     /// Where the script's transactions are writes with a key: tells its variables which it is, and that nobody has answered.
     pub(super) fn set_key(&mut self, i: u32, script: u16) {
-        let Some(write) = self.work.write_of(script) else { return };
+        let Some(write) = self.work.keyed_write(script) else { return };
         let client = &mut self.clients[i as usize];
-        let key = Key { session: self.first + i, sequence: client.sequence - 1 };
+        let key = WriteKey { session: self.first + i, sequence: client.sequence - 1 };
         self.work.write_token(key, write, client.variables.begin_text(write.keyed.token));
         if let Some(slot) = write.keyed.server {
             client.variables.set_text(slot, b"");
@@ -93,20 +99,27 @@ impl<R: Recorder> Shard<R> {
     }
 
     /// A feed has no row left.
-    fn exhausted(&mut self, now: Nanos, intended: Nanos, script: ScriptId, feed: u16, cause: Cause) {
-        if cause != Cause::Ready {
+    fn feed_exhausted(
+        &mut self,
+        now: Nanos,
+        intended: Nanos,
+        script: ScriptId,
+        feed: u16,
+        cause: StartCause,
+    ) {
+        if cause != StartCause::ClientReady {
             self.drop_script(now, intended, script);
         }
         if !self.exhausted {
             self.exhausted = true;
-            self.said.push_back(Said::Exhausted { feed });
+            self.events.push_back(LoadEvent::Exhausted { feed });
             self.stop(now);
         }
     }
 
     /// Client `i` has its turn after standing among the runnable.
-    pub(super) fn go_on(&mut self, now: Nanos, i: u32) {
-        if self.clients[i as usize].state == State::Idle {
+    pub(super) fn resume(&mut self, now: Nanos, i: u32) {
+        if self.clients[i as usize].state == ClientState::Idle {
             self.become_idle(now, i);
         }
     }
@@ -118,36 +131,38 @@ impl<R: Recorder> Shard<R> {
             let client = &mut self.clients[i as usize];
             let tx = client.tx.as_mut().expect("a running client has a transaction");
             let commands = &work.script(tx.script).commands;
-            let Some(command) = commands.get(tx.command as usize) else { return self.script_ended(now, i) };
+            let Some(command) = commands.get(tx.command as usize) else { return self.finish_script(now, i) };
             tx.command_started = now;
             let (script, number) = (ScriptId(tx.script), tx.command);
-            let said = &mut self.said;
-            let mut debug = |value: Value| said.push_back(Said::Debug { script, command: number, value });
+            let said = &mut self.events;
+            let mut debug =
+                |value: Value| said.push_back(LoadEvent::Debug { script, command: number, value });
             let mut next = tx.command as usize + 1;
             match &command.kind {
-                Kind::Sql(sql) => {
-                    if let Some(keep) = sql.keep.as_ref().filter(|_| tx.piped) {
-                        return self.abort(now, i, Abort::KeptInPipeline { every: keep.every });
+                CommandKind::Sql(sql) => {
+                    if let Some(keep) = sql.store.as_ref().filter(|_| tx.in_pipeline) {
+                        return self.abort(now, i, AbortReason::StoreInPipeline { every: keep.all_rows });
                     }
                     if let Some(refusal) = work.refusal(tx.script, tx.command, &client.variables) {
                         let why = refusal.explain(&work.plan.program.names, &client.variables);
-                        return self.abort(now, i, Abort::Expression(why));
+                        return self.abort(now, i, AbortReason::Expression(why));
                     }
-                    if self.ask(i) {
+                    if self.send_request(i) {
                         return;
                     }
                     continue;
                 }
-                Kind::Http(_) => return self.call(now, i),
-                Kind::Set { slot, value } => match value.eval(&client.variables, &mut client.rng, &mut debug)
-                {
-                    Ok(value) => client.variables.set(*slot, value),
-                    Err(error) => {
-                        let why = error.explain(&work.plan.program.names, &client.variables);
-                        return self.abort(now, i, Abort::Expression(why));
+                CommandKind::Http(_) => return self.call(now, i),
+                CommandKind::Set { slot, value } => {
+                    match value.eval(&client.variables, &mut client.rng, &mut debug) {
+                        Ok(value) => client.variables.set(*slot, value),
+                        Err(error) => {
+                            let why = error.explain(&work.plan.program.names, &client.variables);
+                            return self.abort(now, i, AbortReason::Expression(why));
+                        }
                     }
-                },
-                Kind::If { test, next: otherwise } => {
+                }
+                CommandKind::If { test, next: otherwise } => {
                     // From one refused condition to the next, until one holds or all are behind.
                     let mut condition = (test, *otherwise);
                     loop {
@@ -156,58 +171,60 @@ impl<R: Recorder> Shard<R> {
                             Ok(_) => {}
                             Err(error) => {
                                 let why = error.explain(&work.plan.program.names, &client.variables);
-                                return self.abort(now, i, Abort::Expression(why));
+                                return self.abort(now, i, AbortReason::Expression(why));
                             }
                         }
                         next = condition.1 + 1;
                         match &commands[condition.1].kind {
-                            Kind::Elif { test, next, .. } => condition = (test, *next),
+                            CommandKind::Elif { test, next, .. } => condition = (test, *next),
                             _ => break,
                         }
                     }
                 }
                 // Reached from the branch before it, which was taken.
-                Kind::Elif { end, .. } | Kind::Else { end } => next = *end + 1,
-                Kind::Endif => {}
-                Kind::Sleep { amount } => match amount.micros(&client.variables) {
+                CommandKind::Elif { end, .. } | CommandKind::Else { end } => next = *end + 1,
+                CommandKind::EndIf => {}
+                CommandKind::Sleep { amount } => match amount.micros(&client.variables) {
                     Ok(micros) => {
-                        client.state = State::Sleeping;
+                        client.state = ClientState::Sleeping;
                         return self.wake_at(now + Nanos::from_micros(micros.max(0) as u64), i);
                     }
                     Err(error) => {
                         let why = error.explain(&work.plan.program.names, &client.variables);
-                        return self.abort(now, i, Abort::Expression(why));
+                        return self.abort(now, i, AbortReason::Expression(why));
                     }
                 },
-                Kind::SetShell { words, .. } | Kind::Shell { words } => {
+                CommandKind::SetShell { words, .. } | CommandKind::Shell { words } => {
                     match command_line(words, &work.plan.program.names, &client.variables) {
                         Ok(line) => client.shell_line = line,
-                        Err(why) => return self.abort(now, i, Abort::Shell(why)),
+                        Err(why) => return self.abort(now, i, AbortReason::Shell(why)),
                     }
-                    client.state = State::Shelling;
-                    return self.demand(self.conn(i), todo::SHELL);
+                    client.state = ClientState::RunningShell;
+                    return self.request_action(self.conn(i), todo::SHELL);
                 }
-                Kind::StartPipeline if tx.piped => return self.abort(now, i, Abort::Pipeline),
-                Kind::StartPipeline if work.plan.mode == Mode::Simple => {
-                    return self.abort(now, i, Abort::SimplePipeline);
+                CommandKind::StartPipeline if tx.in_pipeline => {
+                    return self.abort(now, i, AbortReason::Pipeline);
                 }
-                Kind::StartPipeline => tx.piped = true,
-                Kind::SyncPipeline | Kind::EndPipeline if !tx.piped => {
-                    return self.abort(now, i, Abort::Pipeline);
+                CommandKind::StartPipeline if work.plan.mode == Mode::Simple => {
+                    return self.abort(now, i, AbortReason::SimplePipeline);
                 }
-                Kind::SyncPipeline => {
+                CommandKind::StartPipeline => tx.in_pipeline = true,
+                CommandKind::SyncPipeline | CommandKind::EndPipeline if !tx.in_pipeline => {
+                    return self.abort(now, i, AbortReason::Pipeline);
+                }
+                CommandKind::SyncPipeline => {
                     client.session.channel.request(|out| work.sync.render(out, |_, _| false));
-                    tx.awaited += 1;
-                    tx.spoke = true;
-                    self.demand(self.conn(i), todo::TRANSMIT);
+                    tx.pending_ready += 1;
+                    tx.sent_request = true;
+                    self.request_action(self.conn(i), todo::TRANSMIT);
                 }
-                Kind::EndPipeline => {
+                CommandKind::EndPipeline => {
                     client.session.channel.request(|out| work.sync.render(out, |_, _| false));
-                    tx.awaited += 1;
-                    tx.spoke = true;
-                    tx.piped = false;
-                    client.state = State::Asking;
-                    return self.demand(self.conn(i), todo::TRANSMIT);
+                    tx.pending_ready += 1;
+                    tx.sent_request = true;
+                    tx.in_pipeline = false;
+                    client.state = ClientState::AwaitingReady;
+                    return self.request_action(self.conn(i), todo::TRANSMIT);
                 }
             }
             let tx = self.clients[i as usize].tx.as_mut().expect("still running");
@@ -217,95 +234,95 @@ impl<R: Recorder> Shard<R> {
 
     /// Queues the request of the command at hand. True when its answer is awaited now.
     #[inline]
-    fn ask(&mut self, i: u32) -> bool {
+    fn send_request(&mut self, i: u32) -> bool {
         let client = &mut self.clients[i as usize];
         let tx = client.tx.as_mut().expect("a running client has a transaction");
         let request = self.work.request(tx.script, tx.command);
         let prepared = request.statement.is_some_and(|it| client.session.prepared[it]);
-        let (variables, piped) = (&client.variables, tx.piped);
+        let (variables, piped) = (&client.variables, tx.in_pipeline);
         let write = |arg: u16, out: &mut Vec<u8>| {
             let slot = request.args[arg as usize];
             let written = match self.work.literal_place(request, arg) {
                 Some(place) => variables.write_literal(slot, place, out),
                 None => variables.write(slot, out),
             };
-            if written == Written::Unset
+            if written == WriteResult::Unset
                 && let Some(own) = request.unset.get(arg as usize)
             {
                 out.extend_from_slice(own.as_bytes());
             }
-            written != Written::Unset
+            written != WriteResult::Unset
         };
         client.session.channel.request(|out| request.template(prepared, piped).render(out, write));
         client.session.received = 0;
-        tx.spoke = true;
+        tx.sent_request = true;
         if let Some(statement) = request.statement.filter(|_| !prepared) {
             client.session.prepared[statement] = true;
-            client.session.parsing.push_back((statement as u16, tx.answered + tx.awaited));
+            client.session.parsing.push_back((statement as u16, tx.received_ready + tx.pending_ready));
         }
         if piped {
             tx.command += 1;
             return false;
         }
         if request.keep.is_some() {
-            client.session.channel.watch(true);
+            client.session.channel.set_watched(true);
             client.columns.clear();
             (client.rows, client.last_rows) = (0, 0);
         }
-        tx.awaited = 1;
-        client.state = State::Asking;
-        self.demand(self.conn(i), todo::TRANSMIT);
+        tx.pending_ready = 1;
+        client.state = ClientState::AwaitingReady;
+        self.request_action(self.conn(i), todo::TRANSMIT);
         true
     }
 
     /// The command at hand is done; on with the next.
-    pub(super) fn command_done(&mut self, now: Nanos, i: u32) {
+    pub(super) fn finish_command(&mut self, now: Nanos, i: u32) {
         let tx = self.clients[i as usize].tx.as_mut().expect("a running client has a transaction");
-        self.recorder.statement(ScriptId(tx.script), tx.command, now - tx.command_started);
+        self.recorder.statement_finished(ScriptId(tx.script), tx.command, now - tx.command_started);
         tx.command += 1;
         self.run(now, i);
     }
 
-    fn script_ended(&mut self, now: Nanos, i: u32) {
+    fn finish_script(&mut self, now: Nanos, i: u32) {
         let tx = self.clients[i as usize].tx.expect("a running client has a transaction");
-        if tx.piped {
-            return self.abort(now, i, Abort::OpenPipeline);
+        if tx.in_pipeline {
+            return self.abort(now, i, AbortReason::OpenPipeline);
         }
-        if tx.status != Status::Idle {
-            return self.abort(now, i, Abort::OpenTransaction);
+        if tx.status != TransactionStatus::Idle {
+            return self.abort(now, i, AbortReason::OpenTransaction);
         }
         self.end_transaction(now, i, Outcome::Ok);
         self.succeeded[tx.script as usize] = true;
-        self.proceed(now, i, tx.spoke);
+        self.next_transaction(now, i, tx.sent_request);
     }
 
     /// After a transaction: thinks, hangs up where each has its own connection, takes the next.
-    pub(super) fn proceed(&mut self, now: Nanos, i: u32, spoke: bool) {
+    pub(super) fn next_transaction(&mut self, now: Nanos, i: u32, spoke: bool) {
         if self.work.plan.reconnect {
-            self.hang_up(i);
+            self.close_connections(i);
         }
         let client = &mut self.clients[i as usize];
         if client.leaving {
-            return self.depart(i);
+            return self.user_left(i);
         }
         let think = match &self.work.plan.schedule {
             Schedule::Closed { think } => *think,
-            Schedule::Users(it) => pause(&it.think, &mut client.rng),
+            Schedule::Users(it) => think_duration(&it.think, &mut client.rng),
             Schedule::Open { .. } | Schedule::Streams(_) => Nanos::ZERO,
         };
         match self.closed {
             true if think > Nanos::ZERO => {
-                client.state = State::Thinking;
+                client.state = ClientState::Thinking;
                 self.wake_at(now + think, i);
             }
             // A server that is down is not to be asked without a pause; in an open model arrivals are the pause.
             true if client.session.refusals > 0 => {
-                client.state = State::Thinking;
-                self.stay_away(now, i);
+                client.state = ClientState::Thinking;
+                self.back_off(now, i);
             }
             // A script that asks nothing would otherwise never let another client have its turn.
             _ if !spoke || self.work.plan.reconnect => {
-                client.state = State::Idle;
+                client.state = ClientState::Idle;
                 self.runnable.push_back(i);
             }
             _ => self.become_idle(now, i),
@@ -315,12 +332,12 @@ impl<R: Recorder> Shard<R> {
     /// Records what came of the transaction.
     #[inline]
     pub(super) fn end_transaction(&mut self, now: Nanos, i: u32, outcome: Outcome) {
-        let client = self.id(i);
+        let client = self.client_id(i);
         if let Some(tx) = self.clients[i as usize].tx.take() {
             let script = ScriptId(tx.script);
             let Transaction { intended, started, tries, .. } = tx;
-            if let Some(keyed) = self.work.write_of(tx.script).map(|it| it.keyed) {
-                self.write_ended(now, i, &tx, outcome, keyed);
+            if let Some(keyed) = self.work.keyed_write(tx.script).map(|it| it.keyed) {
+                self.record_write(now, i, &tx, outcome, keyed);
             }
             self.recorder.record(&Record {
                 script,
@@ -335,35 +352,38 @@ impl<R: Recorder> Shard<R> {
     }
 
     /// Tells the ledger what came of the write with the client's last key.
-    fn write_ended(&mut self, now: Nanos, i: u32, tx: &Transaction, outcome: Outcome, keyed: Keyed) {
+    fn record_write(&mut self, now: Nanos, i: u32, tx: &Transaction, outcome: Outcome, keyed: KeyedScript) {
         let client = &self.clients[i as usize];
-        let Some(outcome) = ledger::outcome(outcome, tx.spoke, tx.settled, tx.local) else { return };
-        let key = Key { session: self.first + i, sequence: client.sequence - 1 };
+        let Some(outcome) = ledger::write_outcome(outcome, tx.sent_request, tx.settled, tx.local_only) else {
+            return;
+        };
+        let key = WriteKey { session: self.first + i, sequence: client.sequence - 1 };
         let (invoked, number, server) = (tx.started, tx.tries, None);
-        let attempt = Attempt { key, number, outcome, invoked, ended: now, server };
-        self.recorder.wrote(&attempt, keyed.server.map_or(&[], |slot| client.variables.text(slot)));
+        let attempt = WriteAttempt { key, number, outcome, invoked, ended: now, server };
+        self.recorder.write_completed(&attempt, keyed.server.map_or(&[], |slot| client.variables.text(slot)));
     }
 
     /// The client cannot go on: its transaction failed, and every further one would.
-    pub(super) fn abort(&mut self, now: Nanos, i: u32, why: Abort) {
+    pub(super) fn abort(&mut self, now: Nanos, i: u32, why: AbortReason) {
         let (script, command) = self.clients[i as usize].tx.map_or((0, 0), |it| (it.script, it.command));
-        let client = self.id(i);
+        let client = self.client_id(i);
         let code = match why {
-            Abort::Hopeless { code, .. } => code,
+            AbortReason::PermanentError { code, .. } => code,
             // Not a server's failure: SQLSTATE class "external routine" says so.
             _ => Code::SqlState(*b"38000"),
         };
         // A COPY that waits for data is not cancelled, but ends with its session.
-        let answers = self.clients[i as usize].tx.is_some_and(|it| it.awaited > 0) && why != Abort::Copy;
-        self.said.push_back(Said::Aborted { client, script: ScriptId(script), command, why });
+        let answers =
+            self.clients[i as usize].tx.is_some_and(|it| it.pending_ready > 0) && why != AbortReason::Copy;
+        self.events.push_back(LoadEvent::Aborted { client, script: ScriptId(script), command, reason: why });
         let ends = answers && !self.is_in_ledger(i) && self.end_session(now, i, false);
         self.end_transaction(now, i, Outcome::Failed(code));
         if ends {
-            self.clients[i as usize].aborts = true;
-            self.hang_up_webs(i, true);
+            self.clients[i as usize].aborting = true;
+            self.close_all_http(i, true);
             return self.await_end(i);
         }
-        self.leave(i, State::Aborted);
+        self.retire_client(i, ClientState::Aborted);
     }
 
     /// The command of `Action::Shell` ended: with its output, or with what went wrong.
@@ -371,17 +391,17 @@ impl<R: Recorder> Shard<R> {
         let i = self.client_of(conn);
         let work = Arc::clone(&self.work);
         let client = &mut self.clients[i as usize];
-        let (State::Shelling, Some(tx)) = (client.state, client.tx) else { return };
+        let (ClientState::RunningShell, Some(tx)) = (client.state, client.tx) else { return };
         let done = match (&work.script(tx.script).commands[tx.command as usize].kind, output) {
-            (Kind::SetShell { slot, words }, Ok(output)) => {
-                whole_answer(words, &work.plan.program.names, output)
+            (CommandKind::SetShell { slot, words }, Ok(output)) => {
+                parse_output(words, &work.plan.program.names, output)
                     .map(|number| client.variables.set(*slot, Value::Int(number)))
             }
             (_, output) => output.map(drop),
         };
         match done {
-            Ok(()) => self.command_done(now, i),
-            Err(why) => self.abort(now, i, Abort::Shell(why)),
+            Ok(()) => self.finish_command(now, i),
+            Err(why) => self.abort(now, i, AbortReason::Shell(why)),
         }
     }
 }

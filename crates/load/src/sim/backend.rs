@@ -2,7 +2,7 @@
 
 /// The server's side of one connection: enough of the protocol for scripts of one-row statements.
 #[derive(Debug)]
-pub(super) struct Backend {
+pub(super) struct SimulatedBackend {
     unread: Vec<u8>,
     logged_in: bool,
     welcome: bool,
@@ -19,7 +19,7 @@ pub(super) struct Backend {
 
 /// What takes time to answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum SimulatedRequest {
     LogIn,
     /// The statement of the session with this process id is to end.
     Cancel(u32),
@@ -34,9 +34,9 @@ pub(super) enum Asked {
     },
 }
 
-impl Backend {
-    pub fn new(welcome: bool, pid: u32) -> Backend {
-        Backend {
+impl SimulatedBackend {
+    pub fn new(welcome: bool, pid: u32) -> SimulatedBackend {
+        SimulatedBackend {
             unread: Vec::new(),
             logged_in: false,
             welcome,
@@ -49,7 +49,7 @@ impl Backend {
     }
 
     /// Bytes came; what they ask, whole batches only.
-    pub fn receive(&mut self, bytes: &[u8]) -> Vec<Asked> {
+    pub fn receive(&mut self, bytes: &[u8]) -> Vec<SimulatedRequest> {
         self.unread.extend_from_slice(bytes);
         let mut asked = Vec::new();
         let mut statements = Vec::new();
@@ -66,9 +66,9 @@ impl Backend {
                 asked.push(match message.split_first_chunk() {
                     Some(([0, 0, 0, 16, 4, 0xd2, 0x16, 0x2e], keys)) => {
                         let pid = keys[..4].try_into().expect("a process id and a key");
-                        Asked::Cancel(u32::from_be_bytes(pid))
+                        SimulatedRequest::Cancel(u32::from_be_bytes(pid))
                     }
-                    _ => Asked::LogIn,
+                    _ => SimulatedRequest::LogIn,
                 });
                 continue;
             }
@@ -96,7 +96,7 @@ impl Backend {
             if matches!(message[0], b'Q' | b'S') {
                 let (statements, before) =
                     (std::mem::take(&mut statements), std::mem::take(&mut self.pending));
-                asked.push(Asked::Batch { statements, before });
+                asked.push(SimulatedRequest::Batch { statements, before });
             }
         }
         // Statements of a batch whose Sync has not come yet are asked again with it.
@@ -105,21 +105,21 @@ impl Backend {
     }
 
     /// The answer's bytes, failing with `state` if given, and whether the server closes the connection after it.
-    pub fn answer(&mut self, asked: &Asked, state: Option<[u8; 5]>) -> (Vec<u8>, bool) {
+    pub fn answer(&mut self, asked: &SimulatedRequest, state: Option<[u8; 5]>) -> (Vec<u8>, bool) {
         let mut out = Vec::new();
         match asked {
-            Asked::Request { .. } => unreachable!("nobody asks PostgreSQL by HTTP"),
-            Asked::LogIn if !self.welcome => {
+            SimulatedRequest::Request { .. } => unreachable!("nobody asks PostgreSQL by HTTP"),
+            SimulatedRequest::LogIn if !self.welcome => {
                 error(&mut out, b"FATAL", *b"53300");
                 return (out, true);
             }
-            Asked::LogIn => {
+            SimulatedRequest::LogIn => {
                 message(&mut out, b'R', &[0, 0, 0, 0]);
                 let pid = self.pid.to_be_bytes();
                 message(&mut out, b'K', &[pid, pid].concat());
             }
-            Asked::Cancel(_) => return (out, true),
-            Asked::Batch { statements, before } => {
+            SimulatedRequest::Cancel(_) => return (out, true),
+            SimulatedRequest::Batch { statements, before } => {
                 out.extend_from_slice(before);
                 for sql in statements {
                     let word =

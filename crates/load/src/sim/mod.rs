@@ -10,27 +10,27 @@ use crate::random::Prng;
 use crate::recorder::Recorder;
 use crate::shard::{Action, ConnId, Shard};
 use crate::workload::Target;
-use backend::{Asked, Backend};
+use backend::{SimulatedBackend, SimulatedRequest};
 use model::{Code, Nanos};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
-pub use web::{Body, Web};
+pub use web::{SimulatedBody, SimulatedHttp};
 
 /// The invented system.
 #[derive(Clone, Debug)]
-pub struct World {
+pub struct SimulatedSystem {
     pub seed: u64,
     /// Requests in service at the same time; further ones wait in the order of their coming.
     pub servers: u32,
-    pub service: Service,
+    pub service: ServiceTime,
     /// One way, both ways the same.
     pub delay: Nanos,
     /// Stretches, in order and apart from each other, in which nothing is served.
-    pub freezes: Vec<(Nanos, Nanos)>,
+    pub pauses: Vec<(Nanos, Nanos)>,
     /// Moments at which every connection breaks.
     pub breaks: Vec<Nanos>,
     /// Stretches in which nobody listens at one of PostgreSQL's doors.
-    pub outages: Vec<Outage>,
+    pub outages: Vec<SimulatedOutage>,
     /// Further connections are refused with 53300.
     pub max_connections: u32,
     /// PostgreSQL cancels a statement when it is asked to.
@@ -40,20 +40,20 @@ pub struct World {
     /// Answers arrive in pieces of this many bytes.
     pub piece: usize,
     /// How HTTP services answer; they share the servers with PostgreSQL.
-    pub web: Web,
+    pub web: SimulatedHttp,
 }
 
 /// Connections by a door break, and further ones are refused until somebody listens there again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outage {
-    pub door: u16,
+pub struct SimulatedOutage {
+    pub endpoint: u16,
     pub from: Nanos,
     pub to: Nanos,
 }
 
 /// How long a request is served.
 #[derive(Clone, Copy, Debug)]
-pub enum Service {
+pub enum ServiceTime {
     Constant(Nanos),
     /// Exponential with this mean.
     Exponential(Nanos),
@@ -61,21 +61,21 @@ pub enum Service {
     Bimodal(Nanos, Nanos, f64),
 }
 
-impl Default for World {
-    fn default() -> World {
-        World {
+impl Default for SimulatedSystem {
+    fn default() -> SimulatedSystem {
+        SimulatedSystem {
             seed: 1,
             servers: 1,
-            service: Service::Constant(Nanos::from_micros(100)),
+            service: ServiceTime::Constant(Nanos::from_micros(100)),
             delay: Nanos::ZERO,
-            freezes: Vec::new(),
+            pauses: Vec::new(),
             breaks: Vec::new(),
             outages: Vec::new(),
             max_connections: u32::MAX,
             cancels: true,
             failing: None,
             piece: usize::MAX,
-            web: Web::default(),
+            web: SimulatedHttp::default(),
         }
     }
 }
@@ -84,7 +84,7 @@ impl Default for World {
 ///
 /// # Panics
 /// When nothing is left that could happen while a shard still waits: a transaction was lost.
-pub fn drive<R: Recorder>(shards: Vec<Shard<R>>, world: &World) -> Vec<Shard<R>> {
+pub fn drive<R: Recorder>(shards: Vec<Shard<R>>, world: &SimulatedSystem) -> Vec<Shard<R>> {
     drive_until(shards, world, Nanos::MAX, u64::MAX)
 }
 
@@ -94,7 +94,7 @@ pub fn drive<R: Recorder>(shards: Vec<Shard<R>>, world: &World) -> Vec<Shard<R>>
 /// As [`drive`].
 pub fn drive_until<R: Recorder>(
     shards: Vec<Shard<R>>,
-    world: &World,
+    world: &SimulatedSystem,
     deadline: Nanos,
     steps_max: u64,
 ) -> Vec<Shard<R>> {
@@ -102,17 +102,20 @@ pub fn drive_until<R: Recorder>(
 }
 
 /// Runs the shards as [`drive`] does, and counts PostgreSQL's sessions.
-pub fn drive_counting<R: Recorder>(shards: Vec<Shard<R>>, world: &World) -> (Vec<Shard<R>>, SessionCounts) {
+pub fn drive_counting<R: Recorder>(
+    shards: Vec<Shard<R>>,
+    world: &SimulatedSystem,
+) -> (Vec<Shard<R>>, SessionCounts) {
     drive_counting_until(shards, world, Nanos::MAX, u64::MAX)
 }
 
 fn drive_counting_until<R: Recorder>(
     shards: Vec<Shard<R>>,
-    world: &World,
+    world: &SimulatedSystem,
     deadline: Nanos,
     steps_max: u64,
 ) -> (Vec<Shard<R>>, SessionCounts) {
-    let mut run = Run::new(shards, world);
+    let mut run = Simulation::new(shards, world);
     let mut begun = false;
     let mut steps = 0;
     // The next end of a second of the window.
@@ -120,7 +123,7 @@ fn drive_counting_until<R: Recorder>(
     loop {
         steps += 1;
         if run.now > deadline || steps > steps_max {
-            return run.over();
+            return run.finish();
         }
         let (mut next, mut done) = (Nanos::MAX, true);
         for k in 0..run.shards.len() {
@@ -131,7 +134,7 @@ fn drive_counting_until<R: Recorder>(
             }
         }
         if done {
-            return run.over();
+            return run.finish();
         }
         if !begun && run.shards.iter().all(Shard::is_settled) {
             begun = true;
@@ -139,7 +142,7 @@ fn drive_counting_until<R: Recorder>(
             second = at + Nanos::from_secs(1);
             for shard in &mut run.shards {
                 shard.begin(at);
-                shard.recorder.window(at, shard.ends());
+                shard.recorder.window(at, shard.window_end());
             }
             continue;
         }
@@ -152,7 +155,7 @@ fn drive_counting_until<R: Recorder>(
         }
         while run.events.peek().is_some_and(|Reverse(it)| it.at <= run.now) {
             let Reverse(event) = run.events.pop().expect("peeked");
-            run.happen(event);
+            run.handle_event(event);
         }
     }
 }
@@ -161,24 +164,24 @@ fn drive_counting_until<R: Recorder>(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionCounts {
     /// The most at one time.
-    pub most: usize,
+    pub max: usize,
     /// Those that were there when the last client was done.
-    pub left: usize,
+    pub remaining: usize,
 }
 
-struct Run<'a, R> {
-    world: &'a World,
+struct Simulation<'a, R> {
+    world: &'a SimulatedSystem,
     now: Nanos,
     shards: Vec<Shard<R>>,
     events: BinaryHeap<Reverse<Event>>,
     /// Orders events of one moment as they were made.
     made: u64,
     /// By shard and connection: the server's side of it.
-    backends: BTreeMap<Link, Side>,
+    backends: BTreeMap<SimulatedLink, ServerSide>,
     generation: u64,
-    waiting: VecDeque<(Link, Asked)>,
+    waiting: VecDeque<(SimulatedLink, SimulatedRequest)>,
     /// By number of the request.
-    serving: BTreeMap<u64, Link>,
+    serving: BTreeMap<u64, SimulatedLink>,
     sessions: Sessions,
     served: u64,
     rng: Prng,
@@ -187,21 +190,21 @@ struct Run<'a, R> {
 /// PostgreSQL's sessions.
 #[derive(Default)]
 struct Sessions {
-    open: BTreeSet<Link>,
+    open: BTreeSet<SimulatedLink>,
     /// The client will send nothing more.
-    finished: BTreeSet<Link>,
+    finished: BTreeSet<SimulatedLink>,
     most: usize,
 }
 
 /// The server's side of a connection.
-enum Side {
-    Postgres(Backend),
-    Web(web::Side),
+enum ServerSide {
+    Postgres(SimulatedBackend),
+    Web(web::HttpServerSide),
 }
 
 /// A transport: shard, connection, and which of its transports in turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Link {
+struct SimulatedLink {
     shard: usize,
     conn: u32,
     generation: u64,
@@ -211,7 +214,7 @@ struct Link {
 struct Event {
     at: Nanos,
     made: u64,
-    what: What,
+    kind: EventKind,
 }
 
 impl Ord for Event {
@@ -227,32 +230,32 @@ impl PartialOrd for Event {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum What {
-    Connected(Link),
-    Refused(Link),
-    ToServer(Link, Vec<u8>),
+enum EventKind {
+    Connected(SimulatedLink),
+    Refused(SimulatedLink),
+    ToServer(SimulatedLink, Vec<u8>),
     /// The client will send nothing more.
-    Finished(Link),
+    Finished(SimulatedLink),
     /// The request of this number was.
-    Served(u64, Asked),
-    ToClient(Link, Vec<u8>),
-    Closed(Link),
+    Served(u64, SimulatedRequest),
+    ToClient(SimulatedLink, Vec<u8>),
+    Closed(SimulatedLink),
     /// The server closes a connection on which it has answered so many requests, and none since.
-    Idle(Link, u64),
+    Idle(SimulatedLink, u64),
     Break,
     /// The same for those by this door.
     Shut(u16),
 }
 
-impl<'a, R: Recorder> Run<'a, R> {
+impl<'a, R: Recorder> Simulation<'a, R> {
     /// Ends the simulation: the shards, and how many sessions the server kept.
-    fn over(self) -> (Vec<Shard<R>>, SessionCounts) {
-        let counts = SessionCounts { most: self.sessions.most, left: self.sessions.open.len() };
+    fn finish(self) -> (Vec<Shard<R>>, SessionCounts) {
+        let counts = SessionCounts { max: self.sessions.most, remaining: self.sessions.open.len() };
         (self.shards, counts)
     }
 
-    fn new(shards: Vec<Shard<R>>, world: &'a World) -> Run<'a, R> {
-        let mut run = Run {
+    fn new(shards: Vec<Shard<R>>, world: &'a SimulatedSystem) -> Simulation<'a, R> {
+        let mut run = Simulation {
             world,
             now: Nanos::ZERO,
             shards,
@@ -267,25 +270,25 @@ impl<'a, R: Recorder> Run<'a, R> {
             rng: Prng::seeded(world.seed),
         };
         for &at in &world.breaks {
-            run.plan(at, What::Break);
+            run.schedule(at, EventKind::Break);
         }
         for it in &world.outages {
-            run.plan(it.from, What::Shut(it.door));
+            run.schedule(it.from, EventKind::Shut(it.endpoint));
         }
         run
     }
 
-    fn plan(&mut self, at: Nanos, what: What) {
+    fn schedule(&mut self, at: Nanos, what: EventKind) {
         self.made += 1;
-        self.events.push(Reverse(Event { at, made: self.made, what }));
+        self.events.push(Reverse(Event { at, made: self.made, kind: what }));
     }
 
-    fn soon(&mut self, what: What) {
-        self.plan(self.now + self.world.delay, what);
+    fn schedule_now(&mut self, what: EventKind) {
+        self.schedule(self.now + self.world.delay, what);
     }
 
-    fn link(&self, shard: usize, conn: ConnId) -> Option<Link> {
-        let of = |generation| Link { shard, conn: conn.0, generation };
+    fn link(&self, shard: usize, conn: ConnId) -> Option<SimulatedLink> {
+        let of = |generation| SimulatedLink { shard, conn: conn.0, generation };
         self.backends.range(of(0)..=of(u64::MAX)).next_back().map(|(link, _)| *link)
     }
 
@@ -297,28 +300,28 @@ impl<'a, R: Recorder> Run<'a, R> {
                     let bytes = bytes.to_vec();
                     self.shards[k].sent(conn, bytes.len());
                     if let Some(link) = self.link(k, conn) {
-                        self.soon(What::ToServer(link, bytes));
+                        self.schedule_now(EventKind::ToServer(link, bytes));
                     }
                 }
                 Action::Connect(conn) => {
                     self.generation += 1;
-                    let link = Link { shard: k, conn: conn.0, generation: self.generation };
+                    let link = SimulatedLink { shard: k, conn: conn.0, generation: self.generation };
                     let welcome = (self.backends.len() as u32) < self.world.max_connections;
                     let target = self.shards[k].target(conn);
                     let side = match target {
                         Target::Postgres { .. } => {
-                            Side::Postgres(Backend::new(welcome, self.generation as u32))
+                            ServerSide::Postgres(SimulatedBackend::new(welcome, self.generation as u32))
                         }
-                        Target::Service(_) => Side::Web(web::Side::default()),
+                        Target::Service(_) => ServerSide::Web(web::HttpServerSide::default()),
                     };
                     self.backends.insert(link, side);
                     let refuses = match target {
-                        Target::Postgres { door, .. } => self.is_shut(door),
-                        Target::Service(_) => self.world.web.refuses,
+                        Target::Postgres { endpoint: door, .. } => self.is_endpoint_down(door),
+                        Target::Service(_) => self.world.web.is_down,
                     };
                     match refuses {
-                        true => self.soon(What::Refused(link)),
-                        false => self.soon(What::Connected(link)),
+                        true => self.schedule_now(EventKind::Refused(link)),
+                        false => self.schedule_now(EventKind::Connected(link)),
                     }
                 }
                 Action::Close(conn) => {
@@ -328,97 +331,96 @@ impl<'a, R: Recorder> Run<'a, R> {
                 }
                 Action::Finish(conn) => {
                     if let Some(link) = self.link(k, conn) {
-                        self.soon(What::Finished(link));
+                        self.schedule_now(EventKind::Finished(link));
                     }
                 }
                 Action::Shell { conn, .. } => self.shards[k].shell_done(self.now, conn, Ok(b"0\n")),
-                Action::Say(_) | Action::Probe(_) => {}
+                Action::Report(_) | Action::Probe(_) => {}
                 Action::Wait(until) => return Some(until),
                 Action::Done => return None,
             }
         }
     }
 
-    fn happen(&mut self, event: Event) {
-        match event.what {
-            What::Connected(link) if self.backends.contains_key(&link) => {
+    fn handle_event(&mut self, event: Event) {
+        match event.kind {
+            EventKind::Connected(link) if self.backends.contains_key(&link) => {
                 self.shards[link.shard].connected(self.now, ConnId(link.conn));
                 self.perform(link.shard);
             }
-            What::ToServer(link, bytes) => {
+            EventKind::ToServer(link, bytes) => {
                 let asked = match self.backends.get_mut(&link) {
-                    Some(Side::Postgres(it)) => it.receive(&bytes),
-                    Some(Side::Web(it)) => it.receive(&bytes),
+                    Some(ServerSide::Postgres(it)) => it.receive(&bytes),
+                    Some(ServerSide::Web(it)) => it.receive(&bytes),
                     None => return,
                 };
                 for asked in asked {
                     match asked {
-                        Asked::LogIn => {
+                        SimulatedRequest::LogIn => {
                             self.sessions.open.insert(link);
                             self.sessions.most = self.sessions.most.max(self.sessions.open.len());
                             self.answer(link, &asked);
                         }
-                        Asked::Cancel(pid) => {
+                        SimulatedRequest::Cancel(pid) => {
                             self.cancel(pid);
-                            self.soon(What::Closed(link));
+                            self.schedule_now(EventKind::Closed(link));
                         }
                         _ => self.waiting.push_back((link, asked)),
                     }
                 }
                 self.serve();
             }
-            What::Served(number, asked) => {
+            EventKind::Served(number, asked) => {
                 let Some(link) = self.serving.remove(&number) else { return };
                 self.answer(link, &asked);
                 self.end_if_finished(link);
                 self.serve();
             }
-            What::Finished(link) => {
+            EventKind::Finished(link) => {
                 self.sessions.finished.insert(link);
                 self.end_if_finished(link);
             }
-            What::ToClient(link, bytes) if self.backends.contains_key(&link) => {
+            EventKind::ToClient(link, bytes) if self.backends.contains_key(&link) => {
                 for piece in bytes.chunks(self.world.piece.min(bytes.len())) {
                     self.shards[link.shard].receive(self.now, ConnId(link.conn), piece);
                 }
                 self.perform(link.shard);
             }
-            What::Refused(link) => {
+            EventKind::Refused(link) => {
                 if self.remove(link) {
                     self.shards[link.shard].broken(self.now, ConnId(link.conn), Code::REFUSED, "refused");
                     self.perform(link.shard);
                 }
             }
-            What::Idle(link, answered) => {
-                if let Some(Side::Web(it)) = self.backends.get_mut(&link)
-                    && it.leaves_after(answered)
+            EventKind::Idle(link, answered) => {
+                if let Some(ServerSide::Web(it)) = self.backends.get_mut(&link)
+                    && it.closes_when_idle(answered)
                 {
-                    self.soon(What::Closed(link));
+                    self.schedule_now(EventKind::Closed(link));
                 }
             }
-            What::Closed(link) => {
+            EventKind::Closed(link) => {
                 if self.remove(link) {
                     self.shards[link.shard].closed(self.now, ConnId(link.conn));
                     self.perform(link.shard);
                 }
             }
-            What::Break => {
-                let links: Vec<Link> = self.backends.keys().copied().collect();
+            EventKind::Break => {
+                let links: Vec<SimulatedLink> = self.backends.keys().copied().collect();
                 links.into_iter().for_each(|it| self.break_link(it));
             }
-            What::Shut(door) => {
-                let target = |it: &Link| self.shards[it.shard].target(ConnId(it.conn));
-                let is_its =
-                    |it: &&Link| matches!(target(it), Target::Postgres { door: its, .. } if its == door);
-                let links: Vec<Link> = self.backends.keys().filter(is_its).copied().collect();
+            EventKind::Shut(door) => {
+                let target = |it: &SimulatedLink| self.shards[it.shard].target(ConnId(it.conn));
+                let is_its = |it: &&SimulatedLink| matches!(target(it), Target::Postgres { endpoint: its, .. } if its == door);
+                let links: Vec<SimulatedLink> = self.backends.keys().filter(is_its).copied().collect();
                 links.into_iter().for_each(|it| self.break_link(it));
             }
-            What::Connected(_) | What::ToClient(..) => {}
+            EventKind::Connected(_) | EventKind::ToClient(..) => {}
         }
     }
 
     /// The client's side of a connection is closed. False if it was before.
-    fn remove(&mut self, link: Link) -> bool {
+    fn remove(&mut self, link: SimulatedLink) -> bool {
         if !self.is_busy(link) {
             self.sessions.open.remove(&link);
         }
@@ -426,25 +428,25 @@ impl<'a, R: Recorder> Run<'a, R> {
     }
 
     /// A request of it is in service, or waits.
-    fn is_busy(&self, link: Link) -> bool {
+    fn is_busy(&self, link: SimulatedLink) -> bool {
         self.serving.values().any(|it| *it == link) || self.waiting.iter().any(|it| it.0 == link)
     }
 
     /// PostgreSQL ends a session whose client has left or will say no more, as soon as it is idle.
-    fn end_if_finished(&mut self, link: Link) {
+    fn end_if_finished(&mut self, link: SimulatedLink) {
         let there = self.backends.contains_key(&link);
         if (there && !self.sessions.finished.contains(&link)) || self.is_busy(link) {
             return;
         }
         self.sessions.open.remove(&link);
         if there {
-            self.soon(What::Closed(link));
+            self.schedule_now(EventKind::Closed(link));
         }
     }
 
     /// Ends what the session with this process id runs first.
     fn cancel(&mut self, pid: u32) {
-        let whose = |it: &&Link| it.generation as u32 == pid;
+        let whose = |it: &&SimulatedLink| it.generation as u32 == pid;
         let link = self.sessions.open.iter().find(whose).copied().filter(|_| self.world.cancels);
         let Some(link) = link else { return };
         if let Some(number) = self.serving.iter().find(|it| *it.1 == link).map(|it| *it.0) {
@@ -454,20 +456,21 @@ impl<'a, R: Recorder> Run<'a, R> {
         } else {
             return;
         }
-        if let Some(Side::Postgres(backend)) = self.backends.get_mut(&link) {
-            let cancelled = Asked::Batch { statements: vec![b"SELECT".to_vec()], before: Vec::new() };
+        if let Some(ServerSide::Postgres(backend)) = self.backends.get_mut(&link) {
+            let cancelled =
+                SimulatedRequest::Batch { statements: vec![b"SELECT".to_vec()], before: Vec::new() };
             let (bytes, _) = backend.answer(&cancelled, Some(*b"57014"));
-            self.soon(What::ToClient(link, bytes));
+            self.schedule_now(EventKind::ToClient(link, bytes));
         }
         self.end_if_finished(link);
         self.serve();
     }
 
-    fn is_shut(&self, door: u16) -> bool {
-        self.world.outages.iter().any(|it| it.door == door && (it.from..it.to).contains(&self.now))
+    fn is_endpoint_down(&self, door: u16) -> bool {
+        self.world.outages.iter().any(|it| it.endpoint == door && (it.from..it.to).contains(&self.now))
     }
 
-    fn break_link(&mut self, link: Link) {
+    fn break_link(&mut self, link: SimulatedLink) {
         if self.remove(link) {
             self.sessions.open.remove(&link);
             self.shards[link.shard].broken(self.now, ConnId(link.conn), Code::RESET, "reset");
@@ -480,26 +483,28 @@ impl<'a, R: Recorder> Run<'a, R> {
         while (self.serving.len() as u32) < self.world.servers {
             let Some((link, asked)) = self.waiting.pop_front() else { return };
             let takes = match self.world.service {
-                Service::Constant(it) => it,
-                Service::Bimodal(fast, slow, share) => {
+                ServiceTime::Constant(it) => it,
+                ServiceTime::Bimodal(fast, slow, share) => {
                     if self.rng.f64() < share {
                         slow
                     } else {
                         fast
                     }
                 }
-                Service::Exponential(mean) => Nanos((mean.0 as f64 * -(1.0 - self.rng.f64()).ln()) as u64),
+                ServiceTime::Exponential(mean) => {
+                    Nanos((mean.0 as f64 * -(1.0 - self.rng.f64()).ln()) as u64)
+                }
             };
-            let at = self.thawed(takes);
+            let at = self.completion_time(takes);
             self.serving.insert(self.made, link);
-            self.plan(at, What::Served(self.made, asked));
+            self.schedule(at, EventKind::Served(self.made, asked));
         }
     }
 
     /// When work of `takes` that begins now is done, given the freezes.
-    fn thawed(&self, takes: Nanos) -> Nanos {
+    fn completion_time(&self, takes: Nanos) -> Nanos {
         let (mut at, mut left) = (self.now, takes);
-        for &(from, to) in &self.world.freezes {
+        for &(from, to) in &self.world.pauses {
             if to <= at {
                 continue;
             }
@@ -513,14 +518,14 @@ impl<'a, R: Recorder> Run<'a, R> {
         at + left
     }
 
-    fn answer(&mut self, link: Link, asked: &Asked) {
-        let fails = !matches!(asked, Asked::LogIn | Asked::Cancel(_)) && {
+    fn answer(&mut self, link: SimulatedLink, asked: &SimulatedRequest) {
+        let fails = !matches!(asked, SimulatedRequest::LogIn | SimulatedRequest::Cancel(_)) && {
             self.served += 1;
             self.world.failing.is_some_and(|(n, _)| self.served.is_multiple_of(n))
         };
         let backend = match self.backends.get_mut(&link) {
-            Some(Side::Postgres(it)) => it,
-            Some(Side::Web(side)) => {
+            Some(ServerSide::Postgres(it)) => it,
+            Some(ServerSide::Web(side)) => {
                 let answer = side.answer(&self.world.web, asked, self.served, fails);
                 return self.answer_web(link, answer);
             }
@@ -528,29 +533,29 @@ impl<'a, R: Recorder> Run<'a, R> {
         };
         let state = self.world.failing.filter(|_| fails).map(|(_, state)| state);
         let (bytes, closes) = backend.answer(asked, state);
-        self.soon(What::ToClient(link, bytes));
+        self.schedule_now(EventKind::ToClient(link, bytes));
         if closes {
-            self.soon(What::Closed(link));
+            self.schedule_now(EventKind::Closed(link));
         }
     }
     /// Sends an answer on its way: whole, or a byte at a time.
-    fn answer_web(&mut self, link: Link, answer: web::Answer) {
-        let web::Answer { bytes, closes, answered } = answer;
+    fn answer_web(&mut self, link: SimulatedLink, answer: web::SimulatedResponse) {
+        let web::SimulatedResponse { bytes, closes, answered } = answer;
         let mut at = self.now + self.world.delay;
-        match self.world.web.drip {
+        match self.world.web.byte_interval {
             _ if bytes.is_empty() => {}
-            None => self.plan(at, What::ToClient(link, bytes)),
+            None => self.schedule(at, EventKind::ToClient(link, bytes)),
             Some(pause) => {
                 for byte in bytes {
-                    self.plan(at, What::ToClient(link, vec![byte]));
+                    self.schedule(at, EventKind::ToClient(link, vec![byte]));
                     at += pause;
                 }
             }
         }
         if closes {
-            self.plan(at, What::Closed(link));
+            self.schedule(at, EventKind::Closed(link));
         } else if let Some(idle) = self.world.web.idle {
-            self.plan(self.now + idle, What::Idle(link, answered));
+            self.schedule(self.now + idle, EventKind::Idle(link, answered));
         }
     }
 }

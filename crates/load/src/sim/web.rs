@@ -1,32 +1,32 @@
 //! What does an invented HTTP service answer?
 
-use super::backend::Asked;
+use super::backend::SimulatedRequest;
 use model::Nanos;
 
 /// How the service answers.
 #[derive(Clone, Copy, Debug)]
-pub struct Web {
+pub struct SimulatedHttp {
     pub status: u16,
     /// The status of those that fail, see `World::failing`, whose SQLSTATE does not matter here.
     pub failing: u16,
     /// Bytes of each body.
     pub length: usize,
-    pub body: Body,
+    pub body: SimulatedBody,
     /// Nobody listens.
-    pub refuses: bool,
+    pub is_down: bool,
     /// A connection is closed after so many answers, the last of which does not tell; 0: never.
-    pub answers_max: u64,
+    pub max_responses: u64,
     /// A connection is closed once it was idle for so long.
     pub idle: Option<Nanos>,
     /// Answers come a byte at a time, with this pause between them.
-    pub drip: Option<Nanos>,
+    pub byte_interval: Option<Nanos>,
     /// Every n-th request is never answered; 0: none.
     pub silent: u64,
 }
 
 /// How the end of a body is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Body {
+pub enum SimulatedBody {
     Length,
     Chunked,
     /// By the end of the connection.
@@ -37,17 +37,17 @@ pub enum Body {
     Cut,
 }
 
-impl Default for Web {
-    fn default() -> Web {
-        Web {
+impl Default for SimulatedHttp {
+    fn default() -> SimulatedHttp {
+        SimulatedHttp {
             status: 200,
             failing: 503,
             length: 300,
-            body: Body::Length,
-            refuses: false,
-            answers_max: 0,
+            body: SimulatedBody::Length,
+            is_down: false,
+            max_responses: 0,
             idle: None,
-            drip: None,
+            byte_interval: None,
             silent: 0,
         }
     }
@@ -55,7 +55,7 @@ impl Default for Web {
 
 /// The service's side of one connection.
 #[derive(Debug, Default)]
-pub(super) struct Side {
+pub(super) struct HttpServerSide {
     unread: Vec<u8>,
     asked: u64,
     answered: u64,
@@ -64,15 +64,15 @@ pub(super) struct Side {
 }
 
 /// An answer's bytes, whether the connection is closed after it, and how many there were on it.
-pub(super) struct Answer {
+pub(super) struct SimulatedResponse {
     pub bytes: Vec<u8>,
     pub closes: bool,
     pub answered: u64,
 }
 
-impl Side {
+impl HttpServerSide {
     /// Bytes came; the requests that are whole.
-    pub fn receive(&mut self, bytes: &[u8]) -> Vec<Asked> {
+    pub fn receive(&mut self, bytes: &[u8]) -> Vec<SimulatedRequest> {
         let mut asked = Vec::new();
         if self.gone {
             return asked;
@@ -87,49 +87,57 @@ impl Side {
             }
             self.unread.drain(..end + length);
             self.asked += 1;
-            asked.push(Asked::Request { head: head.starts_with("HEAD ") });
+            asked.push(SimulatedRequest::Request { head: head.starts_with("HEAD ") });
         }
         asked
     }
 
     /// It closes the connection if it answered so many requests, and was asked none since.
-    pub fn leaves_after(&mut self, answered: u64) -> bool {
+    pub fn closes_when_idle(&mut self, answered: u64) -> bool {
         let idle = self.answered == answered && self.asked == answered && !self.gone;
         self.gone |= idle;
         idle
     }
 
     /// `served`: requests of all connections so far, this one included.
-    pub fn answer(&mut self, web: &Web, asked: &Asked, served: u64, fails: bool) -> Answer {
-        let head = *asked == Asked::Request { head: true };
+    pub fn answer(
+        &mut self,
+        web: &SimulatedHttp,
+        asked: &SimulatedRequest,
+        served: u64,
+        fails: bool,
+    ) -> SimulatedResponse {
+        let head = *asked == SimulatedRequest::Request { head: true };
         if self.gone || (web.silent > 0 && served.is_multiple_of(web.silent)) {
-            return Answer { bytes: Vec::new(), closes: false, answered: u64::MAX };
+            return SimulatedResponse { bytes: Vec::new(), closes: false, answered: u64::MAX };
         }
         self.answered += 1;
         let status = if fails { web.failing } else { web.status };
         let mut text = format!("HTTP/1.1 {status} Invented\r\nServer: sim\r\n");
         let body = "x".repeat(web.length);
         match web.body {
-            Body::Length | Body::Cut => text += &format!("Content-Length: {}\r\n\r\n", body.len()),
-            Body::Chunked => text += "Transfer-Encoding: chunked\r\n\r\n",
-            Body::Close => text += "\r\n",
-            Body::Garbage => text = "220 mail.example.org ESMTP\r\n".to_owned(),
+            SimulatedBody::Length | SimulatedBody::Cut => {
+                text += &format!("Content-Length: {}\r\n\r\n", body.len())
+            }
+            SimulatedBody::Chunked => text += "Transfer-Encoding: chunked\r\n\r\n",
+            SimulatedBody::Close => text += "\r\n",
+            SimulatedBody::Garbage => text = "220 mail.example.org ESMTP\r\n".to_owned(),
         }
         match web.body {
             _ if head => {}
-            Body::Length | Body::Close => text += &body,
-            Body::Chunked => {
+            SimulatedBody::Length | SimulatedBody::Close => text += &body,
+            SimulatedBody::Chunked => {
                 for chunk in body.as_bytes().chunks(100) {
                     text += &format!("{:x};n=1\r\n{}\r\n", chunk.len(), &body[..chunk.len()]);
                 }
                 text += "0\r\nEnd: 1\r\n\r\n";
             }
-            Body::Cut => text += &body[..body.len() / 2],
-            Body::Garbage => {}
+            SimulatedBody::Cut => text += &body[..body.len() / 2],
+            SimulatedBody::Garbage => {}
         }
-        let full = web.answers_max > 0 && self.answered >= web.answers_max;
-        let closes = full || matches!(web.body, Body::Close | Body::Cut);
+        let full = web.max_responses > 0 && self.answered >= web.max_responses;
+        let closes = full || matches!(web.body, SimulatedBody::Close | SimulatedBody::Cut);
         self.gone |= closes;
-        Answer { bytes: text.into_bytes(), closes, answered: self.answered }
+        SimulatedResponse { bytes: text.into_bytes(), closes, answered: self.answered }
     }
 }

@@ -3,13 +3,13 @@
 //! `0000002a.00000000000003e7.5c2f90d1b6a84e37`: session, sequence and a seal, in hexadecimal. Its length is always the
 //! same, so that it is found within any other text, and its characters mean nothing in SQL, JSON or a URL.
 
-use super::Key;
+use super::WriteKey;
 
 /// A key and its seal. The seal tells a row of this run from one that happens to look alike, or got another's key; it does not
 /// withstand anybody who wants to forge one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Token {
-    pub key: Key,
+    pub key: WriteKey,
     seal: u64,
 }
 
@@ -19,7 +19,7 @@ impl Token {
 
     /// `secret`: of the ledger that the write stands in.
     #[inline]
-    pub fn new(key: Key, secret: u64) -> Token {
+    pub fn new(key: WriteKey, secret: u64) -> Token {
         Token { key, seal: seal(key, secret) }
     }
 
@@ -29,27 +29,27 @@ impl Token {
     }
 
     #[inline]
-    pub fn text(self) -> [u8; Token::LENGTH] {
-        self.joined(b'.')
+    pub fn to_text(self) -> [u8; Token::LENGTH] {
+        self.join(b'.')
     }
 
     /// A text as long, and as different from all others, in which none is found: for a write that stands in no ledger.
     #[inline]
     pub fn decoy(self) -> [u8; Token::LENGTH] {
-        self.joined(b'-')
+        self.join(b'-')
     }
 
     /// The first token in a text, wherever it stands there; `None` if it holds none.
     pub fn find(text: &[u8]) -> Option<Token> {
-        text.windows(Token::LENGTH).find_map(read)
+        text.windows(Token::LENGTH).find_map(parse)
     }
 
     #[inline]
-    fn joined(self, by: u8) -> [u8; Token::LENGTH] {
+    fn join(self, by: u8) -> [u8; Token::LENGTH] {
         let mut text = [by; Token::LENGTH];
-        write(self.key.session.into(), &mut text[..SESSION]);
-        write(self.key.sequence, &mut text[SEQUENCE..SEQUENCE + WORD]);
-        write(self.seal, &mut text[SEAL..]);
+        write_hex(self.key.session.into(), &mut text[..SESSION]);
+        write_hex(self.key.sequence, &mut text[SEQUENCE..SEQUENCE + WORD]);
+        write_hex(self.seal, &mut text[SEAL..]);
         text
     }
 }
@@ -63,18 +63,18 @@ const SEAL: usize = SEQUENCE + WORD + 1;
 
 /// Of exactly as many bytes as a token has.
 #[inline]
-fn read(text: &[u8]) -> Option<Token> {
+fn parse(text: &[u8]) -> Option<Token> {
     if text[SEQUENCE - 1] != b'.' || text[SEAL - 1] != b'.' {
         return None;
     }
-    let session = number(&text[..SESSION])? as u32;
-    let (sequence, seal) = (number(&text[SEQUENCE..SEAL - 1])?, number(&text[SEAL..])?);
-    Some(Token { key: Key { session, sequence }, seal })
+    let session = parse_hex(&text[..SESSION])? as u32;
+    let (sequence, seal) = (parse_hex(&text[SEQUENCE..SEAL - 1])?, parse_hex(&text[SEAL..])?);
+    Some(Token { key: WriteKey { session, sequence }, seal })
 }
 
 /// All the digits that there is room for, the lowest last.
 #[inline]
-fn write(mut number: u64, to: &mut [u8]) {
+fn write_hex(mut number: u64, to: &mut [u8]) {
     for digit in to.iter_mut().rev() {
         *digit = b"0123456789abcdef"[(number & 15) as usize];
         number >>= 4;
@@ -82,7 +82,7 @@ fn write(mut number: u64, to: &mut [u8]) {
 }
 
 /// At most sixteen digits; `None` where another character is among them.
-fn number(digits: &[u8]) -> Option<u64> {
+fn parse_hex(digits: &[u8]) -> Option<u64> {
     digits.iter().try_fold(0, |number, it| {
         let digit = match it {
             b'0'..=b'9' => it - b'0',
@@ -95,7 +95,7 @@ fn number(digits: &[u8]) -> Option<u64> {
 
 /// One to one in the sequence, and in the session, while the others stay: two keys of one session never have the same.
 #[inline]
-fn seal(key: Key, secret: u64) -> u64 {
+fn seal(key: WriteKey, secret: u64) -> u64 {
     mix(mix(mix(secret) ^ u64::from(key.session)) ^ key.sequence)
 }
 
@@ -114,50 +114,50 @@ mod tests {
 
     const SECRET: u64 = 0x5eed;
 
-    fn key(session: u32, sequence: u64) -> Key {
-        Key { session, sequence }
+    fn key(session: u32, sequence: u64) -> WriteKey {
+        WriteKey { session, sequence }
     }
 
     /// Ten thousand keys, small and large.
-    fn keys() -> impl Iterator<Item = Key> {
+    fn keys() -> impl Iterator<Item = WriteKey> {
         (0..10_000_u64).map(|n| {
             let (a, b) = (mix(n), mix(!n));
             key((a as u32) >> (a >> 58 & 31), b >> (b & 63))
         })
     }
 
-    fn check(text: &str, expected: Option<Key>) {
+    fn check(text: &str, expected: Option<WriteKey>) {
         assert_eq!(Token::find(text.as_bytes()).map(|it| it.key), expected, "{text:?}");
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn round_trips_through_text() {
         let ends = [key(0, 0), key(u32::MAX, u64::MAX), key(0, 1 << 63), key(1, 9)];
         for it in ends.into_iter().chain(keys()) {
             let token = Token::new(it, SECRET);
-            assert_eq!(Token::find(&token.text()), Some(token));
+            assert_eq!(Token::find(&token.to_text()), Some(token));
             assert!(token.is_authentic(SECRET));
             assert!(!token.is_authentic(SECRET + 1), "of another ledger");
-            assert!(token.text().iter().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f' | b'.')));
+            assert!(token.to_text().iter().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f' | b'.')));
             assert_eq!(Token::find(&token.decoy()), None);
         }
     }
 
     /// It stands in rows that are read back a year later.
     #[test]
-    fn its_text_stays() {
-        let text = Token::new(key(42, 999), SECRET).text();
+    fn text_format_is_stable() {
+        let text = Token::new(key(42, 999), SECRET).to_text();
         assert_eq!(std::str::from_utf8(&text), Ok("0000002a.00000000000003e7.ea44280b95643543"));
     }
 
     /// Any part of a token of one write beside the parts of another's is no token of ours.
     #[test]
-    fn a_part_of_another_is_seen() {
+    fn rejects_parts_of_another_token() {
         for it in keys() {
             let other = key(it.session ^ 1, it.sequence);
             let next = key(it.session, it.sequence.wrapping_add(1));
             for (mine, its) in [(it, other), (it, next), (other, next)] {
-                let (mine, its) = (Token::new(mine, SECRET).text(), Token::new(its, SECRET).text());
+                let (mine, its) = (Token::new(mine, SECRET).to_text(), Token::new(its, SECRET).to_text());
                 for at in [SEQUENCE, SEAL] {
                     let swapped = [&mine[..at], &its[at..]].concat();
                     let found = Token::find(&swapped).expect("it has the form of one");
@@ -166,7 +166,7 @@ mod tests {
                 }
             }
             // A digit that was changed on the way.
-            let mut text = Token::new(it, SECRET).text();
+            let mut text = Token::new(it, SECRET).to_text();
             let at = (it.sequence % SESSION as u64) as usize;
             text[at] = if text[at] == b'0' { b'1' } else { b'0' };
             assert!(!Token::find(&text).expect("it has the form of one").is_authentic(SECRET));
@@ -174,9 +174,9 @@ mod tests {
     }
 
     #[test]
-    fn it_is_found_within_another_text() {
+    fn finds_token_within_other_text() {
         let (mine, its) = (Token::new(key(7, 8), SECRET), Token::new(key(9, 10), SECRET));
-        let (text, other) = (mine.text(), its.text());
+        let (text, other) = (mine.to_text(), its.to_text());
         let text = std::str::from_utf8(&text).expect("ASCII");
         let other = std::str::from_utf8(&other).expect("ASCII");
         let mine = Some(key(7, 8));
@@ -192,8 +192,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none() {
-        let text = Token::new(key(7, 8), SECRET).text();
+    fn finds_nothing_in_damaged_text() {
+        let text = Token::new(key(7, 8), SECRET).to_text();
         let text = std::str::from_utf8(&text).expect("ASCII");
         for n in 0..Token::LENGTH {
             check(&text[..n], None);
@@ -212,7 +212,7 @@ mod tests {
         for seed in 0..2_000 {
             let bytes: Vec<u8> = (0..100).map(|n| alphabet[(mix(seed << 8 | n) % 21) as usize]).collect();
             if let Some(it) = Token::find(&bytes) {
-                assert!(bytes.windows(Token::LENGTH).any(|window| window == it.text()));
+                assert!(bytes.windows(Token::LENGTH).any(|window| window == it.to_text()));
             }
         }
     }

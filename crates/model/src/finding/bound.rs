@@ -107,7 +107,8 @@ pub enum Bound {
         /// Mean of response time, seconds; clients ÷ it bounds the throughput.
         mean: f64,
         /// That bound, and what was delivered, per second.
-        most: f64,
+        #[serde(rename = "most")]
+        throughput_bound: f64,
         delivered: f64,
         /// Share of PostgreSQL's processors that was left.
         idle: f64,

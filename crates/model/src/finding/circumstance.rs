@@ -2,8 +2,8 @@
 //!
 //! They do not hold a throughput up, but decide what it means.
 
-use super::ReadBack;
-use crate::summary::Reason;
+use super::ReadVolume;
+use crate::summary::InvalidReason;
 use serde::Serialize;
 
 /// Medians over the cell's valid trials, unless they say otherwise.
@@ -11,7 +11,8 @@ use serde::Serialize;
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Circumstance {
     /// What the feed leads to fits into the server's memory, and its table does not: a cache was measured.
-    FeedFits {
+    #[serde(rename = "feed_fits")]
+    FeedFitsCache {
         feed: String,
         rows: u64,
         distinct: u64,
@@ -22,10 +23,11 @@ pub enum Circumstance {
         bytes: u64,
         memory: u64,
         /// What was read, when it was measured.
-        read: ReadBack,
+        read: ReadVolume,
     },
     /// A service has more connections than the pooler behind it: a client of the one waits in the other.
-    PoolsInRow {
+    #[serde(rename = "pools_in_row")]
+    ChainedPools {
         service: String,
         /// Connections that the service may have, all of its copies together.
         connections: f64,
@@ -39,18 +41,20 @@ pub enum Circumstance {
         waiting: Option<f64>,
     },
     /// Connections are made anew all the time, or statements cancelled.
-    Storm {
+    #[serde(rename = "storm")]
+    ConnectionStorm {
         /// Sessions of PostgreSQL that began, per second, and by a transaction.
-        logins: Option<SentOn>,
+        logins: Option<NormalizedRate>,
         /// Cancelled (57014) of a thousand transactions.
         cancelled: f64,
     },
     /// Trials do not count, because the generator was late or had no reserve.
     GeneratorLate {
         /// The first that was found.
-        reason: Reason,
+        reason: InvalidReason,
         trials: u32,
-        of: u32,
+        #[serde(rename = "of")]
+        total_trials: u32,
     },
     /// The machine served others, or woke its sleepers late.
     NoisyHost {
@@ -87,7 +91,8 @@ pub enum Circumstance {
     },
     /// A node's figures contradict each other: number in it, rate through it, and time in it (Little's law). A client that
     /// holds a server for longer than the trial does that.
-    Little {
+    #[serde(rename = "little")]
+    LittlesLawViolation {
         node: String,
         number: f64,
         /// What it should be: `rate` × `time`.
@@ -105,18 +110,20 @@ pub enum Circumstance {
         /// Transactions that the node counted in these trials, without those of the monitoring.
         counted: u64,
         trials: u32,
-        of: u32,
+        #[serde(rename = "of")]
+        total_trials: u32,
     },
     /// Rules that had not what they need.
-    NotJudged {
+    #[serde(rename = "not_judged")]
+    RulesSkipped {
         /// In the order of [`Rule`].
-        rules: Vec<(Rule, Missing)>,
+        rules: Vec<(FindingRule, MissingInput)>,
     },
 }
 
 /// A rate, absolute and by a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct SentOn {
+pub struct NormalizedRate {
     pub per_second: f64,
     pub per_transaction: f64,
 }
@@ -124,7 +131,7 @@ pub struct SentOn {
 /// What a rule asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Rule {
+pub enum FindingRule {
     ServerCpu,
     PoolerCpu,
     ServiceCpu,
@@ -147,7 +154,7 @@ pub enum Rule {
 /// What it lacked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Missing {
+pub enum MissingInput {
     /// A control group, or the processes of what runs elsewhere.
     Group,
     /// Neither a quota nor a known number of processors.

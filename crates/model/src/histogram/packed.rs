@@ -1,12 +1,12 @@
 //! How is a distribution kept?
 
-use super::{Latency, Unpacker};
+use super::{HistogramDecoder, LatencyHistogram};
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use std::fmt;
 
 /// A distribution in HdrHistogram's format V2, compressed, with what that format cannot keep exactly beside it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Packed {
+pub struct EncodedHistogram {
     pub count: u64,
     /// Sum of all samples in nanoseconds.
     pub sum: u128,
@@ -22,34 +22,34 @@ pub struct Packed {
 
 /// These bytes are no distribution of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Damaged;
+pub struct DecodeError;
 
-impl fmt::Display for Damaged {
+impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a damaged histogram")
     }
 }
 
-impl std::error::Error for Damaged {}
+impl std::error::Error for DecodeError {}
 
 /// Packs one distribution after the other, with the same buffers.
-pub struct Packer(V2DeflateSerializer);
+pub struct HistogramEncoder(V2DeflateSerializer);
 
-impl fmt::Debug for Packer {
+impl fmt::Debug for HistogramEncoder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Packer")
     }
 }
 
-impl Packer {
-    pub fn new() -> Packer {
-        Packer(V2DeflateSerializer::new())
+impl HistogramEncoder {
+    pub fn new() -> HistogramEncoder {
+        HistogramEncoder(V2DeflateSerializer::new())
     }
 
-    pub fn pack(&mut self, it: &Latency) -> Packed {
+    pub fn encode(&mut self, it: &LatencyHistogram) -> EncodedHistogram {
         let mut v2 = Vec::new();
         self.0.serialize(&it.histogram, &mut v2).expect("memory takes all that is written");
-        Packed {
+        EncodedHistogram {
             count: it.count(),
             sum: it.sum,
             sum_of_squares: it.sum_of_squares,
@@ -60,35 +60,37 @@ impl Packer {
     }
 }
 
-impl Default for Packer {
-    fn default() -> Packer {
-        Packer::new()
+impl Default for HistogramEncoder {
+    fn default() -> HistogramEncoder {
+        HistogramEncoder::new()
     }
 }
 
 /// Cookie of format V2, and of its compressed form. Source: `AbstractHistogram.java` of HdrHistogram, `getEncodingCookie`.
 const COOKIE: u32 = 0x1c84_9313;
-pub(super) const COMPRESSED: u32 = 0x1c84_9314;
+pub(super) const COMPRESSED_COOKIE: u32 = 0x1c84_9314;
 
 /// Of format V2, before its counts: cookie, length, offset, digits, least, greatest, ratio.
 /// Source: `AbstractHistogram.java` of HdrHistogram, `ENCODING_HEADER_SIZE`.
-pub(super) const HEADER: usize = 40;
+pub(super) const HEADER_LENGTH: usize = 40;
 
 /// More counts than ours has, at nine bytes each, would take.
-pub(super) const LONGEST: u32 = 1 << 20;
+pub(super) const MAX_LENGTH: u32 = 1 << 20;
 
-impl Latency {
+impl LatencyHistogram {
     /// The distribution that was packed. Bytes from anywhere may be tried: they cost bounded time and memory.
-    pub fn unpack(it: &Packed) -> Result<Latency, Damaged> {
-        Unpacker::new().unpack(it).map(|it| (&it).into())
+    pub fn decode(it: &EncodedHistogram) -> Result<LatencyHistogram, DecodeError> {
+        HistogramDecoder::new().decode(it).map(|it| (&it).into())
     }
 }
 
 /// Whether a header of 40 bytes is of a histogram with our bounds, whose counts take `length` bytes.
-pub(super) fn is_ours(header: &[u8], length: usize) -> bool {
+pub(super) fn has_our_bounds(header: &[u8], length: usize) -> bool {
     let word = |at: usize| u32::from_be_bytes(header[at..at + 4].try_into().expect("four bytes"));
     let long = |at: usize| (u64::from(word(at)) << 32) | u64::from(word(at + 4));
-    let bounds = word(12) == super::DIGITS.into() && long(16) == super::LEAST && long(24) == super::GREATEST;
+    let bounds = word(12) == super::SIGNIFICANT_DIGITS.into()
+        && long(16) == super::LOWEST_VALUE
+        && long(24) == super::HIGHEST_VALUE;
     word(0) == COOKIE && word(4) as usize == length && word(8) == 0 && bounds && long(32) == 1f64.to_bits()
 }
 
@@ -99,14 +101,14 @@ mod tests {
     use hdrhistogram::Histogram;
     use hdrhistogram::serialization::Deserializer;
 
-    fn latency(values: &[u64]) -> Latency {
-        let mut it = Latency::new();
+    fn latency(values: &[u64]) -> LatencyHistogram {
+        let mut it = LatencyHistogram::new();
         values.iter().for_each(|&value| it.record(Nanos(value)));
         it
     }
 
     #[test]
-    fn what_was_packed_comes_back() {
+    fn decodes_what_was_encoded() {
         let rows: [&[u64]; 6] = [
             &[],
             &[0],
@@ -117,9 +119,9 @@ mod tests {
         ];
         for values in rows {
             let it = latency(values);
-            let packed = Packer::new().pack(&it);
-            let back = Latency::unpack(&packed).expect("it is whole");
-            assert_eq!(Packer::new().pack(&back), packed, "{values:?}");
+            let packed = HistogramEncoder::new().encode(&it);
+            let back = LatencyHistogram::decode(&packed).expect("it is whole");
+            assert_eq!(HistogramEncoder::new().encode(&back), packed, "{values:?}");
             assert_eq!(
                 (back.count(), back.sum(), back.min(), back.max(), back.mean(), back.deviation()),
                 (it.count(), it.sum(), it.min(), it.max(), it.mean(), it.deviation())
@@ -132,46 +134,46 @@ mod tests {
     }
 
     #[test]
-    fn merging_what_came_back_is_merging() {
+    fn merge_of_decoded_equals_merge_of_originals() {
         let (a, b) = (latency(&[10, 20, 30_000]), latency(&[5, 400_000_000]));
         let mut whole = a.clone();
         whole.merge(&b);
-        let mut pack = Packer::new();
-        let mut merged = Latency::new();
+        let mut pack = HistogramEncoder::new();
+        let mut merged = LatencyHistogram::new();
         for it in [&a, &b] {
-            merged.merge(&Latency::unpack(&pack.pack(it)).expect("it is whole"));
+            merged.merge(&LatencyHistogram::decode(&pack.encode(it)).expect("it is whole"));
         }
-        assert_eq!(pack.pack(&merged), pack.pack(&whole));
+        assert_eq!(pack.encode(&merged), pack.encode(&whole));
     }
 
     #[test]
-    fn damaged_bytes_are_refused() {
-        let good = Packer::new().pack(&latency(&[10, 20, 30]));
+    fn rejects_damaged_bytes() {
+        let good = HistogramEncoder::new().encode(&latency(&[10, 20, 30]));
         let other = Histogram::<u64>::new_with_bounds(1, 1000, 2).expect("bounds are valid");
         let mut v2 = Vec::new();
         V2DeflateSerializer::new().serialize(&other, &mut v2).expect("memory takes it");
         let rows = [
-            Packed { v2: vec![], ..good.clone() },
-            Packed { v2: good.v2[..good.v2.len() / 2].to_vec(), ..good.clone() },
-            Packed { v2, ..good.clone() },
-            Packed { count: 4, ..good.clone() },
-            Packed { min: 31, ..good.clone() },
+            EncodedHistogram { v2: vec![], ..good.clone() },
+            EncodedHistogram { v2: good.v2[..good.v2.len() / 2].to_vec(), ..good.clone() },
+            EncodedHistogram { v2, ..good.clone() },
+            EncodedHistogram { count: 4, ..good.clone() },
+            EncodedHistogram { min: 31, ..good.clone() },
         ];
         for row in rows {
-            assert!(Latency::unpack(&row).is_err(), "{row:?}");
+            assert!(LatencyHistogram::decode(&row).is_err(), "{row:?}");
         }
         // Neither the cookie nor the length before what is compressed.
         for at in 0..8 {
             let mut v2 = good.v2.clone();
             v2[at] ^= 1;
-            assert!(Latency::unpack(&Packed { v2, ..good.clone() }).is_err(), "byte {at}");
+            assert!(LatencyHistogram::decode(&EncodedHistogram { v2, ..good.clone() }).is_err(), "byte {at}");
         }
         for at in 8..good.v2.len() {
             for bit in 0..8 {
                 let mut v2 = good.v2.clone();
                 v2[at] ^= 1 << bit;
                 // It may be a distribution yet; it must not be a panic.
-                let _ = Latency::unpack(&Packed { v2, ..good.clone() });
+                let _ = LatencyHistogram::decode(&EncodedHistogram { v2, ..good.clone() });
             }
         }
     }

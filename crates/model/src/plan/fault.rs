@@ -6,24 +6,26 @@ use serde::{Deserialize, Serialize};
 /// One thing that goes wrong on purpose.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fault {
-    pub when: When,
-    pub deed: Deed,
+    #[serde(rename = "when")]
+    pub trigger: FaultTrigger,
+    #[serde(rename = "deed")]
+    pub action: FaultAction,
 }
 
 /// When it happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum When {
+pub enum FaultTrigger {
     /// So long after the window began.
     At(Nanos),
     /// So long after the first such event that follows the previous fault of the list.
-    After(Event, Nanos),
+    After(TriggerEvent, Nanos),
 }
 
 /// What may be waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Event {
+pub enum TriggerEvent {
     /// A server that was a replica takes writes.
     Promoted,
     /// A server that was the primary follows another.
@@ -33,27 +35,58 @@ pub enum Event {
 /// What is done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Deed {
+pub enum FaultAction {
     /// SIGKILL.
-    Kill { whom: Whom, part: Part },
+    Kill {
+        #[serde(rename = "whom")]
+        target: FaultTarget,
+        #[serde(rename = "part")]
+        scope: FaultScope,
+    },
     /// All its processes stand still, then go on.
-    Pause { whom: Whom, lasting: Nanos },
+    Pause {
+        #[serde(rename = "whom")]
+        target: FaultTarget,
+        #[serde(rename = "lasting")]
+        duration: Nanos,
+    },
     /// Stopped in its own way, and started again.
-    Restart { whom: Whom },
+    Restart {
+        #[serde(rename = "whom")]
+        target: FaultTarget,
+    },
     /// Planned: a replica becomes the primary, and the primary a replica. The best one when `None`.
-    Switchover { to: Option<Whom> },
+    Switchover {
+        #[serde(rename = "to")]
+        target: Option<FaultTarget>,
+    },
     /// Nothing goes over its network, either way.
-    CutOff { whom: Whom, lasting: Nanos },
+    #[serde(rename = "cut_off")]
+    Isolate {
+        #[serde(rename = "whom")]
+        target: FaultTarget,
+        #[serde(rename = "lasting")]
+        duration: Nanos,
+    },
     /// Its disk is full: nothing that takes room can be written there.
-    FillDisk { whom: Whom, lasting: Nanos },
+    FillDisk {
+        #[serde(rename = "whom")]
+        target: FaultTarget,
+        #[serde(rename = "lasting")]
+        duration: Nanos,
+    },
     /// The primary's log is sent to no replica: what is acknowledged by the primary alone exists there only.
-    Withhold { lasting: Nanos },
+    #[serde(rename = "withhold")]
+    BlockReplication {
+        #[serde(rename = "lasting")]
+        duration: Nanos,
+    },
 }
 
 /// Who is meant, at the moment when it happens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Whom {
+pub enum FaultTarget {
     Primary,
     /// The first that is one.
     Replica,
@@ -66,7 +99,7 @@ pub enum Whom {
 /// Which of a node's processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum FaultScope {
     /// All at once, as when its machine loses power.
     #[default]
     Node,

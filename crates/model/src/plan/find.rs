@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 /// What is looked for in every cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Find {
+pub enum Goal {
     /// Each cell is measured under the load that stands in it.
     #[default]
     Once,
     /// How much each cell holds.
-    Max(Max),
+    Max(MaxSearch),
     /// Whether a level is held for long: a smooth ramp towards it, and a hold.
     Confirm(Confirm),
     /// What changes over hours at a level: leaks and drifts.
@@ -25,12 +25,13 @@ pub enum Find {
 
 /// A search for the highest level that meets the objectives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Max {
-    pub scale: Scale,
+pub struct MaxSearch {
+    pub scale: LoadScale,
     /// The first level; what the cell's load says when `None`.
     pub from: Option<f64>,
     /// Not beyond it.
-    pub most: Option<f64>,
+    #[serde(rename = "most")]
+    pub limit: Option<f64>,
     /// How far the answer may be from the truth, as a share of it: 0.05 is 5 %.
     pub precision: f64,
     /// Of one trial of the search.
@@ -44,7 +45,7 @@ pub struct Max {
 /// What is turned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Scale {
+pub enum LoadScale {
     /// Arrivals per second of all operations together, in their proportion; the open model.
     #[default]
     Rate,
@@ -54,61 +55,67 @@ pub enum Scale {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Confirm {
-    pub level: Level,
+    pub level: TargetLevel,
     pub ramp: Nanos,
     pub hold: Nanos,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Soak {
-    pub level: Level,
-    pub lasting: Nanos,
+    pub level: TargetLevel,
+    #[serde(rename = "lasting")]
+    pub duration: Nanos,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sweep {
     /// The maximum of each point; its response times under the load that stands there when `None`.
-    pub max: Option<Max>,
+    pub max: Option<MaxSearch>,
 }
 
 /// How much, once it is not searched for any more.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Level {
+pub enum TargetLevel {
     /// So much; `of` tells what the maximum is, if it is known from elsewhere.
-    Given { level: f64, of: Option<f64> },
+    #[serde(rename = "given")]
+    Absolute {
+        level: f64,
+        #[serde(rename = "of")]
+        maximum: Option<f64>,
+    },
     /// This share of the maximum, which is searched for first.
-    Share { share: f64, max: Max },
+    Share { share: f64, max: MaxSearch },
 }
 
-impl Find {
+impl Goal {
     /// The search that it begins with, if it does.
-    pub fn max(&self) -> Option<&Max> {
+    pub fn max_search(&self) -> Option<&MaxSearch> {
         match self {
-            Find::Max(it) | Find::Sweep(Sweep { max: Some(it) }) => Some(it),
-            Find::Confirm(Confirm { level: Level::Share { max, .. }, .. })
-            | Find::Soak(Soak { level: Level::Share { max, .. }, .. }) => Some(max),
-            Find::Once | Find::Failover | Find::Confirm(_) | Find::Soak(_) | Find::Sweep(_) => None,
+            Goal::Max(it) | Goal::Sweep(Sweep { max: Some(it) }) => Some(it),
+            Goal::Confirm(Confirm { level: TargetLevel::Share { max, .. }, .. })
+            | Goal::Soak(Soak { level: TargetLevel::Share { max, .. }, .. }) => Some(max),
+            Goal::Once | Goal::Failover | Goal::Confirm(_) | Goal::Soak(_) | Goal::Sweep(_) => None,
         }
     }
 
     /// The same, to be changed.
-    pub fn max_mut(&mut self) -> Option<&mut Max> {
+    pub fn max_search_mut(&mut self) -> Option<&mut MaxSearch> {
         match self {
-            Find::Max(it) | Find::Sweep(Sweep { max: Some(it) }) => Some(it),
-            Find::Confirm(Confirm { level: Level::Share { max, .. }, .. })
-            | Find::Soak(Soak { level: Level::Share { max, .. }, .. }) => Some(max),
-            Find::Once | Find::Failover | Find::Confirm(_) | Find::Soak(_) | Find::Sweep(_) => None,
+            Goal::Max(it) | Goal::Sweep(Sweep { max: Some(it) }) => Some(it),
+            Goal::Confirm(Confirm { level: TargetLevel::Share { max, .. }, .. })
+            | Goal::Soak(Soak { level: TargetLevel::Share { max, .. }, .. }) => Some(max),
+            Goal::Once | Goal::Failover | Goal::Confirm(_) | Goal::Soak(_) | Goal::Sweep(_) => None,
         }
     }
 }
 
-impl Max {
+impl MaxSearch {
     /// Five per cent, twenty seconds each, a minute at the answer.
-    pub const USUAL: Max = Max {
-        scale: Scale::Rate,
+    pub const DEFAULT: MaxSearch = MaxSearch {
+        scale: LoadScale::Rate,
         from: None,
-        most: None,
+        limit: None,
         precision: 0.05,
         window: Nanos::from_secs(20),
         hold: Nanos::from_secs(60),

@@ -15,7 +15,8 @@ pub struct Load {
     pub threads: u16,
     pub query_mode: crate::summary::QueryMode,
     /// Each transaction opens a connection of its own.
-    pub connect_each: bool,
+    #[serde(rename = "connect_each")]
+    pub reconnect: bool,
     /// A connection that takes longer to open, its log-in included, is given up; 30 s when `None`.
     #[serde(default)]
     pub connect_timeout: Option<Nanos>,
@@ -39,9 +40,9 @@ pub enum LoadModel {
     /// The closed model where it says more: how many users there are at a time, and how they behave.
     Users {
         /// One after the other, at least one; [`Load::duration`] is as long as all of them.
-        stages: Vec<Stage>,
+        stages: Vec<UserStage>,
         /// From a transaction's end to the user's next one.
-        think: Think,
+        think: ThinkTime,
         /// From one start to the same user's next one at least; the longer of both waits counts.
         pacing: Option<Nanos>,
         /// Transactions per second of all users together, above 0: a start waits for its turn.
@@ -59,19 +60,20 @@ pub enum LoadModel {
 
 /// A time with so many users.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Stage {
+pub struct UserStage {
     pub users: u32,
     /// Users per second, above 0, that come until there are so many, or that leave after their transaction where there
     /// were more; all at once when `None`.
     pub spawn_rate: Option<f64>,
     /// Until the next stage begins: those that come or leave within it.
-    pub lasting: Nanos,
+    #[serde(rename = "lasting")]
+    pub duration: Nanos,
 }
 
 /// What a user's pause is drawn from.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Think {
+pub enum ThinkTime {
     Constant(Nanos),
     Exponential {
         mean: Nanos,
@@ -84,8 +86,8 @@ pub enum Think {
     },
 }
 
-impl Think {
-    pub const NONE: Think = Think::Constant(Nanos::ZERO);
+impl ThinkTime {
+    pub const NONE: ThinkTime = ThinkTime::Constant(Nanos::ZERO);
 }
 
 impl LoadModel {

@@ -20,17 +20,19 @@ pub struct Operation {
     /// `\set`. Scripts have their own.
     pub sets: Vec<(String, String)>,
     /// Which of several PostgreSQL servers it speaks SQL with.
-    pub to: To,
+    #[serde(rename = "to")]
+    pub target: SqlTarget,
     /// A query of one column: the texts that hold the tokens of what this operation wrote. Each time it begins,
     /// its variable `token` is a new one.
     pub ledger: Option<String>,
-    pub work: Work,
+    #[serde(rename = "work")]
+    pub kind: OperationKind,
 }
 
 /// Where an operation's SQL goes, at the moment when it is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum To {
+pub enum SqlTarget {
     #[default]
     Primary,
     Replica,
@@ -51,10 +53,10 @@ struct Stored {
     #[serde(default)]
     sets: Vec<(String, String)>,
     #[serde(default)]
-    to: To,
+    to: SqlTarget,
     #[serde(default)]
     ledger: Option<String>,
-    work: Option<Work>,
+    work: Option<OperationKind>,
     #[serde(default)]
     script: String,
     #[serde(default)]
@@ -64,15 +66,15 @@ struct Stored {
 impl From<Stored> for Operation {
     fn from(it: Stored) -> Operation {
         let Stored { name, weight, rate, feed, schedule, sets, to, ledger, work, script, origin } = it;
-        let work = work.unwrap_or(Work::Script { text: script, origin });
-        Operation { name, weight, rate, feed, schedule, sets, to, ledger, work }
+        let work = work.unwrap_or(OperationKind::Script { text: script, origin });
+        Operation { name, weight, rate, feed, schedule, sets, target: to, ledger, kind: work }
     }
 }
 
 /// What an operation does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Work {
+pub enum OperationKind {
     Script {
         /// In pgbench's language.
         text: String,
@@ -80,7 +82,7 @@ pub enum Work {
         origin: Option<PathBuf>,
     },
     /// Requests one after the other, at least one; the first that fails ends the operation.
-    Http(Vec<Step>),
+    Http(Vec<HttpStep>),
     /// Whole requests, out of the operation's feed.
     Ammo,
 }
@@ -88,7 +90,7 @@ pub enum Work {
 impl Operation {
     /// A script of its own.
     pub fn script(name: &str, weight: u32, text: &str) -> Operation {
-        let work = Work::Script { text: text.to_owned(), origin: None };
+        let work = OperationKind::Script { text: text.to_owned(), origin: None };
         Operation {
             name: name.to_owned(),
             weight,
@@ -96,35 +98,35 @@ impl Operation {
             feed: None,
             schedule: None,
             sets: Vec::new(),
-            to: To::Primary,
+            target: SqlTarget::Primary,
             ledger: None,
-            work,
+            kind: work,
         }
     }
 
     /// What it does, as its language has it: a script, or requests with their bodies.
     pub fn text(&self) -> String {
-        match &self.work {
-            Work::Script { text, .. } => text.clone(),
-            Work::Http(steps) => {
+        match &self.kind {
+            OperationKind::Script { text, .. } => text.clone(),
+            OperationKind::Http(steps) => {
                 let sets: Vec<String> =
                     self.sets.iter().map(|it| format!("\\set {} {}", it.0, it.1)).collect();
                 let sets = (!sets.is_empty()).then(|| sets.join("\n"));
-                sets.into_iter().chain(steps.iter().map(Step::text)).collect::<Vec<_>>().join("\n\n")
+                sets.into_iter().chain(steps.iter().map(HttpStep::text)).collect::<Vec<_>>().join("\n\n")
             }
-            Work::Ammo => self.feed.clone().unwrap_or_default(),
+            OperationKind::Ammo => self.feed.clone().unwrap_or_default(),
         }
     }
 }
 
-impl Step {
+impl HttpStep {
     /// `POST /login`, and below it headers and body.
     pub fn text(&self) -> String {
         let mut lines = vec![format!("{} {}", self.method, self.target)];
         lines.extend(self.headers.iter().map(|(name, value)| format!("{name}: {value}")));
         match &self.body {
-            Some(Body::Text(it) | Body::Json(it)) => lines.push(it.clone()),
-            Some(Body::Form(fields)) => {
+            Some(RequestBody::Text(it) | RequestBody::Json(it)) => lines.push(it.clone()),
+            Some(RequestBody::Form(fields)) => {
                 lines.extend(fields.iter().map(|(name, value)| format!("{name}={value}")));
             }
             None => {}
@@ -135,7 +137,7 @@ impl Step {
 
 /// One HTTP request. `${name}` stands for a variable in its target, headers and body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Step {
+pub struct HttpStep {
     /// Of steps among several; its time is told by it.
     pub name: Option<String>,
     /// `GET`, `POST`, …
@@ -143,21 +145,22 @@ pub struct Step {
     /// Path and query.
     pub target: String,
     pub headers: Vec<(String, String)>,
-    pub body: Option<Body>,
+    pub body: Option<RequestBody>,
     /// The variable's name, and what it is taken from.
-    pub captures: Vec<(String, CaptureFrom)>,
-    pub expect: Expect,
+    pub captures: Vec<(String, CaptureSource)>,
+    pub expect: Expectation,
     /// So many redirects are followed, as long as they stay with the service.
     #[serde(default)]
     pub redirects: u8,
     /// A packed body is asked for, and unpacked for those who look into it.
     #[serde(default)]
-    pub unpack: bool,
+    #[serde(rename = "unpack")]
+    pub decompress: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Body {
+pub enum RequestBody {
     /// As it is.
     Text(String),
     /// `application/json`; variables stand within its texts, and are escaped there.
@@ -169,7 +172,7 @@ pub enum Body {
 /// What of an answer becomes a variable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum CaptureFrom {
+pub enum CaptureSource {
     /// A JSON pointer, RFC 6901: `/token`.
     Json(String),
     Header(String),
@@ -179,7 +182,7 @@ pub enum CaptureFrom {
 
 /// What an answer must be; any other is a failure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Expect {
+pub struct Expectation {
     /// First and last of each range; 200 to 399 when empty.
     pub status: Vec<(u16, u16)>,
     /// What its body holds somewhere.
@@ -196,7 +199,8 @@ pub struct Feed {
     pub order: FeedOrder,
     /// Which column of which table its values are found in, as `schema.table.column`: how much of the table it can touch
     /// is told before the run.
-    pub of: Option<String>,
+    #[serde(rename = "of")]
+    pub lookup_column: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -204,7 +208,8 @@ pub struct Feed {
 pub enum FeedSource {
     File {
         path: PathBuf,
-        form: FeedForm,
+        #[serde(rename = "form")]
+        format: FeedFormat,
     },
     /// Asked of PostgreSQL before the load begins; its columns' names are the feed's.
     Query(String),
@@ -215,7 +220,7 @@ pub enum FeedSource {
 /// As `feed::Form` reads them; any of them may be packed by gzip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FeedForm {
+pub enum FeedFormat {
     Csv,
     Tsv,
     JsonLines,

@@ -9,16 +9,18 @@ use serde::{Deserialize, Serialize};
 pub struct Replication {
     /// Beside the primary. With none the primary is merely ready to have some.
     pub replicas: u32,
-    pub sync: Sync,
-    pub manager: Manager,
+    pub sync: SyncMode,
+    pub manager: FailoverManager,
     /// Of each replica.
     pub limits: Limits,
     /// Whether a balancer ends the sessions of a server that it no longer sends new ones to.
     pub shutdown_sessions: bool,
     /// Whether each server has a network of its own, so that it can be cut off.
-    pub apart: bool,
+    #[serde(rename = "apart")]
+    pub separate_networks: bool,
     /// Whether each server has a disk of its own, so that it can be full.
-    pub disks: bool,
+    #[serde(rename = "disks")]
+    pub separate_disks: bool,
     /// Whether it is measured how old what is read on replicas is, which takes a few writes and reads per second.
     #[serde(default)]
     pub freshness: bool,
@@ -27,7 +29,7 @@ pub struct Replication {
 /// What a commit waits for. Named in `synchronous_standby_names`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Sync {
+pub enum SyncMode {
     /// The primary's disk alone.
     #[default]
     Async,
@@ -40,16 +42,17 @@ pub enum Sync {
 /// Who makes a replica the primary when the primary is gone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Manager {
-    Ours(Promoter),
+pub enum FailoverManager {
+    #[serde(rename = "ours")]
+    Builtin(Promoter),
     Patroni(Patroni),
 }
 
-impl Manager {
+impl FailoverManager {
     /// `pgdyno`, `Patroni`.
     pub fn product(&self) -> &'static str {
         match self {
-            Self::Ours(_) => "pgdyno",
+            Self::Builtin(_) => "pgdyno",
             Self::Patroni(_) => "Patroni",
         }
     }
@@ -59,8 +62,10 @@ impl Manager {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Promoter {
     /// How long the primary may be silent.
-    pub patience: Nanos,
-    pub choice: Choice,
+    #[serde(rename = "patience")]
+    pub timeout: Nanos,
+    #[serde(rename = "choice")]
+    pub policy: PromotionPolicy,
     /// Whether the old primary is killed before another is promoted.
     pub fence: bool,
 }
@@ -68,7 +73,7 @@ pub struct Promoter {
 /// Which replica is promoted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Choice {
+pub enum PromotionPolicy {
     /// The one that has received most of the log.
     #[default]
     Advanced,
@@ -95,31 +100,35 @@ pub struct Patroni {
 
 impl Replication {
     /// So many replicas with everything else as it is when left out.
-    pub fn of(replicas: u32, sync: Sync) -> Replication {
+    pub fn with_defaults(replicas: u32, sync: SyncMode) -> Replication {
         Replication {
             replicas,
             sync,
-            manager: Manager::Ours(Promoter::default()),
+            manager: FailoverManager::Builtin(Promoter::default()),
             limits: Limits::default(),
             shutdown_sessions: true,
-            apart: false,
-            disks: false,
+            separate_networks: false,
+            separate_disks: false,
             freshness: true,
         }
     }
 
     /// The primary alone, as it is to be before it has these replicas.
-    pub fn alone(&self) -> Replication {
-        Replication { apart: self.apart, disks: self.disks, ..Replication::of(0, Sync::Async) }
+    pub fn primary_only(&self) -> Replication {
+        Replication {
+            separate_networks: self.separate_networks,
+            separate_disks: self.separate_disks,
+            ..Replication::with_defaults(0, SyncMode::Async)
+        }
     }
 }
 
-impl Sync {
+impl SyncMode {
     /// How many replicas a commit waits for.
     pub fn count(self) -> u32 {
         match self {
-            Sync::Async => 0,
-            Sync::First(it) | Sync::Any(it) => it,
+            SyncMode::Async => 0,
+            SyncMode::First(it) | SyncMode::Any(it) => it,
         }
     }
 }
@@ -131,7 +140,7 @@ impl Patroni {
 
 impl Default for Promoter {
     fn default() -> Promoter {
-        Promoter { patience: Nanos::from_secs(1), choice: Choice::Advanced, fence: true }
+        Promoter { timeout: Nanos::from_secs(1), policy: PromotionPolicy::Advanced, fence: true }
     }
 }
 

@@ -5,78 +5,78 @@
 use crate::messages::Messages;
 use crate::run::result::{self, FEED, FIRED, GENERATOR, MONITORING, OUTAGES, STEP};
 use crate::run::watch;
-use crate::voice::Trouble;
-use analysis::account::{self, Late, Statements};
-use analysis::chart::{self, Charting};
-use analysis::finding::{self, Kept, TrialFacts};
-use analysis::outage::Gaps;
-use analysis::rule::Scene;
-use analysis::search::Pace;
-use analysis::sizes::{SizeCourse, SizeCourses};
-use analysis::soak::{self, Soaking};
+use crate::voice::CommandError;
+use analysis::account::{self, Statements, TailLoad};
+use analysis::chart::{self, ChartBuilder};
+use analysis::finding::{self, SampleReducer, TrialFacts};
+use analysis::outage::OutageDetector;
+use analysis::rule::RuleContext;
+use analysis::search::SecondSummary;
+use analysis::sizes::{SizeSeries, SizeSeriesSet};
+use analysis::soak::{self, SoakCollector};
 use analysis::{objective, search, setting, steady};
 use model::chart::Charts;
-use model::matrix::{self, NotApplied};
-use model::objective::Judged;
+use model::matrix::{self, UnappliedLimit};
+use model::objective::ObjectiveResult;
 use model::plan::{Experiment, LoadModel, Setup};
-use model::reach::Reach;
-use model::search::{Seen, Stage, Step, Trend};
-use model::stop::Fired;
-use model::summary::{Plan, Server};
-use model::{EventKind, LogEvent, Nanos, Sample, Second, Summary, Together};
+use model::reach::FeedCoverage;
+use model::search::{SearchStep, StepPurpose, StepResult, Trend};
+use model::stop::StopEvent;
+use model::summary::{BenchPlan, Server};
+use model::{EventKind, LogEvent, Nanos, Sample, Second, SecondSum, Summary};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::Path;
-use store::{Header, Note, Recorded, Run, Seconds, State, Status, TrialId, Wanted};
+use store::{HistogramSelection, Note, Run, RunHeader, RunStatus, Seconds, State, TrialId, TrialRecord};
 
 /// A whole run as it was stored.
-pub struct Reading {
-    pub header: Header,
+pub struct StoredRun {
+    pub header: RunHeader,
     pub state: State,
     pub experiment: Experiment,
     /// Of the machine, where known.
     pub processors: Option<f64>,
     pub notes: Vec<Note>,
     /// Those of the experiment's cells: a trial of no cell is nobody's.
-    pub trials: Vec<Stored>,
+    pub trials: Vec<StoredTrial>,
 }
 
 /// A trial as it was stored.
-pub struct Stored {
-    pub recorded: Recorded,
+pub struct StoredTrial {
+    pub recorded: TrialRecord,
     /// What was set up: the cell's, or a search's step of it.
     pub setup: Setup,
     /// Of a search.
-    pub step: Option<Step>,
+    pub step: Option<SearchStep>,
     /// What a step showed; `None` while it runs, and where the user ended it.
-    pub seen: Option<Seen>,
+    pub seen: Option<StepResult>,
     /// What changed over a level that was held for long.
     pub trends: Vec<Trend>,
     /// `None` while it runs.
-    pub status: Option<matrix::Status>,
-    pub fired: Option<Fired>,
+    pub status: Option<matrix::TrialStatus>,
+    pub fired: Option<StopEvent>,
     pub summary: Option<Summary>,
     pub clients: Vec<u64>,
     pub samples: Vec<Sample>,
     pub events: Vec<LogEvent>,
-    pub not_applied: Vec<NotApplied>,
-    pub watching: Option<f64>,
-    pub left: Vec<(String, u64)>,
+    pub not_applied: Vec<UnappliedLimit>,
+    pub monitoring_cpu: Option<f64>,
+    pub in_flight_at_end: Vec<(String, u64)>,
     pub delivered: Vec<f64>,
-    pub reaches: Vec<Reach>,
-    pub answers: Vec<SizeCourse>,
+    pub reaches: Vec<FeedCoverage>,
+    pub answers: Vec<SizeSeries>,
     pub charts: Charts,
     /// What was said of failures.
     pub messages: Messages,
     /// All its seconds as one.
     pub whole: Second,
-    pub late: Late,
+    pub late: TailLoad,
     pub statements: Statements,
 }
 
-impl Reading {
-    pub fn of(path: &Path) -> Result<Reading, Trouble> {
-        let trouble = |it: store::Error| Trouble::new(it.to_string());
+impl StoredRun {
+    pub fn from_file(path: &Path) -> Result<StoredRun, CommandError> {
+        let trouble = |it: store::Error| CommandError::new(it.to_string());
         let run = Run::open(path).map_err(trouble)?;
         let header = run.header().map_err(trouble)?;
         let experiment: Experiment = read(path, &header.experiment)?;
@@ -84,63 +84,64 @@ impl Reading {
         let trials = run.trials().map_err(trouble)?;
         let known = trials.into_iter().filter(|it| (it.trial.cell as usize) < experiment.cells.len());
         let processors = header.machine["processors"].as_f64();
-        let trials =
-            known.map(|it| stored(&run, &experiment, processors, it, &notes)).collect::<Result<_, _>>()?;
-        Ok(Reading { processors, state: run.state().map_err(trouble)?, header, experiment, notes, trials })
+        let trials = known
+            .map(|it| read_trial(&run, &experiment, processors, it, &notes))
+            .collect::<Result<_, _>>()?;
+        Ok(StoredRun { processors, state: run.state().map_err(trouble)?, header, experiment, notes, trials })
     }
 
     /// Those that have ended, in their order.
-    pub fn ended(&self) -> Vec<&Stored> {
+    pub fn ended(&self) -> Vec<&StoredTrial> {
         self.trials.iter().filter(|it| it.status.is_some()).collect()
     }
 }
 
 /// `notes`: of the whole run.
-fn stored(
+fn read_trial(
     run: &Run,
     experiment: &Experiment,
     processors: Option<f64>,
-    recorded: Recorded,
+    recorded: TrialRecord,
     notes: &[Note],
-) -> Result<Stored, Trouble> {
-    let trouble = |it: store::Error| Trouble::new(it.to_string());
+) -> Result<StoredTrial, CommandError> {
+    let trouble = |it: store::Error| CommandError::new(it.to_string());
     let id = recorded.id;
     let of_trial = |subject| notes.iter().filter(move |it| it.trial == Some(id) && it.subject == subject);
-    let step: Option<Step> = of_trial(STEP).find_map(|it| serde_json::from_str(&it.text).ok());
+    let step: Option<SearchStep> = of_trial(STEP).find_map(|it| serde_json::from_str(&it.text).ok());
     let of_cell = &experiment.cells[recorded.trial.cell as usize].setup;
-    let of_step = |it| setting::at(of_cell, &experiment.find, it);
+    let of_step = |it| setting::apply_step(of_cell, &experiment.goal, it);
     let setup = step.as_ref().map_or_else(|| of_cell.clone(), of_step);
     let setup = &setup;
-    let seconds = run.seconds(id, Wanted::Response).map_err(trouble)?;
+    let seconds = run.seconds(id, HistogramSelection::Response).map_err(trouble)?;
     // What came after the last whole second is the last one of a trial that has ended.
     let rest = usize::from(matches!(recorded.state, State::Ended(_)));
-    let whole = seconds.left().saturating_sub(rest);
+    let whole = seconds.remaining().saturating_sub(rest);
     let so_far = Nanos::from_secs(whole as u64);
-    let window = if recorded.state == State::Running { lasting(setup).max(so_far) } else { so_far };
-    let charting = || Charting::new(setup, processors, window);
-    let long = step.as_ref().is_some_and(|it| matches!(it.stage, Stage::Confirm | Stage::Soak));
-    let soaking = || long.then(|| Soaking::new(window));
+    let window = if recorded.state == State::Running { load_duration(setup).max(so_far) } else { so_far };
+    let charting = || ChartBuilder::new(setup, processors, window);
+    let long = step.as_ref().is_some_and(|it| matches!(it.purpose, StepPurpose::Confirm | StepPurpose::Soak));
+    let soaking = || long.then(|| SoakCollector::new(window));
     // Half of the time goes into response times, half into service times and samples: each has a thread.
     let (loaded, aside) = std::thread::scope(|scope| {
         let (path, of_samples) = (run.path(), (charting(), soaking()));
-        let aside = scope.spawn(move || aside(path, id, whole, of_samples));
-        let wanted = Besides {
+        let aside = scope.spawn(move || read_samples(path, id, whole, of_samples));
+        let wanted = SecondConsumers {
             charting: Some(charting()),
-            kept: step.as_ref().map(|_| Vec::new()),
+            pace: step.as_ref().map(|_| Vec::new()),
             soaking: soaking(),
         };
-        let loaded = loaded(seconds, &run.shape(id).map_err(trouble)?, whole, wanted);
+        let loaded = read_seconds(seconds, &run.command_counts(id).map_err(trouble)?, whole, wanted);
         let aside = aside.join().unwrap_or_else(|it| std::panic::resume_unwind(it));
-        Ok::<_, Trouble>((loaded?, aside?))
+        Ok::<_, CommandError>((loaded?, aside?))
     })?;
-    let Aside { service, charting, mut samples, statements, trends } = aside;
+    let SampleRead { service, charting, mut samples, statements, trends } = aside;
     let trends = [loaded.trends, trends].concat();
-    let late = loaded.late.with_service_of(service.late);
+    let late = loaded.late.with_service_times_of(service.late);
     let together = loaded.whole.with_service_of(service.whole);
-    let mut charting = loaded.charting.expect("it was given").with_samples_of(charting);
+    let mut charting = loaded.charting.expect("it was given").merge_samples(charting);
     let events = run.events(id).map_err(trouble)?;
     events.iter().for_each(|it| charting.event(it));
-    let mut measured = run.measured_with(id, || Ok((&together).into())).map_err(trouble)?;
+    let mut measured = run.measurement_with(id, || Ok((&together).into())).map_err(trouble)?;
     if let Some(it) = &mut measured {
         let noted = of_trial(OUTAGES).find_map(|it| serde_json::from_str(&it.text).ok());
         it.outages = noted.unwrap_or_else(|| loaded.gaps.finish(it.window));
@@ -149,55 +150,57 @@ fn stored(
     let mut summary = match (&measured, told) {
         (Some(measured), Some(told)) => {
             let server: Server = read(run.path(), &told["server"])?;
-            let plan: Plan = read(run.path(), &told["plan"])?;
+            let plan: BenchPlan = read(run.path(), &told["plan"])?;
             Some(analysis::summarise(measured, server, plan))
         }
         _ => None,
     };
-    let left = measured.as_ref().map(|it| finding::left(&samples, it.window)).unwrap_or_default();
+    let left =
+        measured.as_ref().map(|it| finding::remaining_clients(&samples, it.window)).unwrap_or_default();
     // When the load has ended, processors idle and processes end.
     let window = measured.as_ref().map_or(Nanos::ZERO, |it| it.window);
     samples.retain(|it| it.at <= window);
     if let (Some(summary), Some(told)) = (&mut summary, told) {
         // As it was judged then, by the group's own counters: a short trial has too few samples of them.
-        analysis::throttled(summary, held_back(told));
-        analysis::clock_set(summary, clock_step(told));
+        analysis::add_throttling(summary, throttled_share(told));
+        analysis::add_clock_step(summary, clock_step(told));
         if !setup.faults.is_empty() {
-            analysis::expected_outages(summary);
+            analysis::remove_outage_doubt(summary);
         }
     }
     let of_nodes = recorded.trial.nodes.iter().flat_map(|node| {
-        let not_applied = node.not_applied.iter();
-        not_applied.map(|it| not_applied_to(&node.name, it))
+        let not_applied = node.unapplied_limits.iter();
+        not_applied.map(|it| parse_unapplied_limit(&node.name, it))
     });
-    let of_generator = of_trial(GENERATOR).map(|it| not_applied_to(GENERATOR, &it.text));
+    let of_generator = of_trial(GENERATOR).map(|it| parse_unapplied_limit(GENERATOR, &it.text));
     let not_applied = of_nodes.chain(of_generator).collect();
     let watching = of_trial(MONITORING).find_map(|it| it.text.parse().ok());
-    let fired: Option<Fired> = of_trial(FIRED).find_map(|it| serde_json::from_str(&it.text).ok());
+    let fired: Option<StopEvent> = of_trial(FIRED).find_map(|it| serde_json::from_str(&it.text).ok());
     let mut messages = Messages::default();
     let of_generator = events.iter().filter(|it| it.node == GENERATOR && it.kind == EventKind::Error);
     of_generator.for_each(|it| messages.add(it.code.as_deref().unwrap_or_default(), &it.text));
     if let Some(it) = &mut summary {
-        it.with_messages(|code| messages.of(code));
+        it.set_messages(|code| messages.find(code));
     }
     let mut status = status(&recorded.state, fired.clone());
     // Files of older versions take a trial without a success for complete.
-    if let (Some(matrix::Status::Done), None, Some(why)) =
+    if let (Some(matrix::TrialStatus::Done), None, Some(why)) =
         (&status, &step, summary.as_ref().and_then(result::nothing_succeeded))
     {
-        status = Some(matrix::Status::Failed { why });
+        status = Some(matrix::TrialStatus::Failed { reason: why });
     }
     let seen = step.as_ref().and_then(|step| match (&status, &summary) {
-        (Some(matrix::Status::Done | matrix::Status::Stopped { .. }), Some(summary)) => {
-            let judged = judged(setup, summary);
+        (Some(matrix::TrialStatus::Done | matrix::TrialStatus::Stopped { .. }), Some(summary)) => {
+            let judged = objective_results(setup, summary);
             Some(search::judge(step.clone(), summary, &loaded.seconds, &judged, fired.as_ref()))
         }
-        (Some(matrix::Status::Failed { why } | matrix::Status::Skipped { why }), _) => {
-            Some(Seen::unmeasured(step.clone(), why.clone()))
-        }
+        (
+            Some(matrix::TrialStatus::Failed { reason: why } | matrix::TrialStatus::Skipped { reason: why }),
+            _,
+        ) => Some(StepResult::from_failed_trial(step.clone(), why.clone())),
         _ => None,
     });
-    Ok(Stored {
+    Ok(StoredTrial {
         setup: setup.clone(),
         step,
         seen,
@@ -214,8 +217,8 @@ fn stored(
         summary,
         samples,
         not_applied,
-        watching,
-        left,
+        monitoring_cpu: watching,
+        in_flight_at_end: left,
         delivered: loaded.delivered,
         answers: loaded.answers,
         reaches: of_trial(FEED).filter_map(|it| serde_json::from_str(&it.text).ok()).collect(),
@@ -224,7 +227,7 @@ fn stored(
 }
 
 /// Share of its quota's periods in which the generator was held back, as a trial's summary told it.
-fn held_back(told: &Value) -> Option<f64> {
+fn throttled_share(told: &Value) -> Option<f64> {
     let reasons = told["validity"]["reasons"].as_array()?;
     reasons.iter().find(|it| it["kind"] == "throttled")?["share"].as_f64()
 }
@@ -237,55 +240,55 @@ fn clock_step(told: &Value) -> i64 {
 }
 
 /// What came of a setup's objectives.
-pub fn judged(setup: &Setup, summary: &Summary) -> Vec<Judged> {
-    let scene = Scene::of(setup);
+pub fn objective_results(setup: &Setup, summary: &Summary) -> Vec<ObjectiveResult> {
+    let scene = RuleContext::for_setup(setup);
     let judge = |it: &String| Some(objective::parse(it, &scene.operations).ok()?.judge(summary));
     setup.objectives.iter().filter_map(judge).collect()
 }
 
 /// How long its load is to last.
-pub fn lasting(it: &Setup) -> Nanos {
+pub fn load_duration(it: &Setup) -> Nanos {
     let of_schedule = || match &it.load.model {
-        LoadModel::Open { schedule, .. } => load::schedule::parse(schedule).ok().map(|it| it.lasting()),
+        LoadModel::Open { schedule, .. } => load::schedule::parse(schedule).ok().map(|it| it.duration()),
         LoadModel::Closed { .. } | LoadModel::Users { .. } => None,
     };
     it.load.duration.or_else(of_schedule).unwrap_or(Nanos::ZERO)
 }
 
 /// What a trial's seconds become.
-struct Loaded {
-    charting: Option<Charting>,
+struct TrialLoad {
+    charting: Option<ChartBuilder>,
     whole: Second,
-    late: Late,
+    late: TailLoad,
     /// Of whole seconds, each.
     delivered: Vec<f64>,
-    answers: Vec<SizeCourse>,
+    answers: Vec<SizeSeries>,
     /// Each, where they are wanted.
-    seconds: Vec<Pace>,
+    seconds: Vec<SecondSummary>,
     trends: Vec<Trend>,
-    gaps: Gaps,
+    gaps: OutageDetector,
 }
 
 /// What is made of seconds beside their sum, where it is wanted.
 #[derive(Default)]
-struct Besides {
-    charting: Option<Charting>,
-    kept: Option<Vec<Pace>>,
-    soaking: Option<Soaking>,
+struct SecondConsumers {
+    charting: Option<ChartBuilder>,
+    pace: Option<Vec<SecondSummary>>,
+    soaking: Option<SoakCollector>,
 }
 
 /// Of `whole` seconds and what came after them, which is not drawn.
-fn loaded(
+fn read_seconds(
     seconds: Seconds<'_>,
     shape: &[usize],
     whole: usize,
-    mut wanted: Besides,
-) -> Result<Loaded, Trouble> {
-    let (mut together, mut late, mut delivered) = (Together::new(shape), Late::default(), Vec::new());
-    let mut gaps = Gaps::default();
-    let mut answers = SizeCourses::default();
+    mut wanted: SecondConsumers,
+) -> Result<TrialLoad, CommandError> {
+    let (mut together, mut late, mut delivered) = (SecondSum::new(shape), TailLoad::default(), Vec::new());
+    let mut gaps = OutageDetector::default();
+    let mut answers = SizeSeriesSet::default();
     for (number, it) in seconds.enumerate() {
-        let it = it.map_err(|it| Trouble::new(it.to_string()))?;
+        let it = it.map_err(|it| CommandError::new(it.to_string()))?;
         answers.second(number, &it);
         together.add(&it);
         gaps.second(&it);
@@ -301,45 +304,45 @@ fn loaded(
         if let Some(soaking) = wanted.soaking.as_mut().filter(|_| number < whole) {
             soaking.second(&it);
         }
-        if let Some(kept) = &mut wanted.kept {
-            watch::keep(kept, Pace::from(&it));
+        if let Some(kept) = &mut wanted.pace {
+            watch::push_bounded(kept, SecondSummary::from(&it));
         }
     }
-    Ok(Loaded {
+    Ok(TrialLoad {
         charting: wanted.charting,
-        whole: together.second(),
+        whole: together.to_second(),
         late,
         delivered,
         answers: answers.finish(),
-        seconds: wanted.kept.unwrap_or_default(),
-        trends: wanted.soaking.map_or(Vec::new(), Soaking::trends),
+        seconds: wanted.pace.unwrap_or_default(),
+        trends: wanted.soaking.map_or(Vec::new(), SoakCollector::trends),
         gaps,
     })
 }
 
 /// What is read aside, with a connection of its own.
-struct Aside {
-    service: Loaded,
+struct SampleRead {
+    service: TrialLoad,
     /// With samples alone.
-    charting: Charting,
+    charting: ChartBuilder,
     /// Those that facts are read from.
     samples: Vec<Sample>,
     statements: Statements,
     trends: Vec<Trend>,
 }
 
-fn aside(
+fn read_samples(
     path: &Path,
     id: TrialId,
     whole: usize,
-    (mut charting, mut soaking): (Charting, Option<Soaking>),
-) -> Result<Aside, Trouble> {
-    let trouble = |it: store::Error| Trouble::new(it.to_string());
+    (mut charting, mut soaking): (ChartBuilder, Option<SoakCollector>),
+) -> Result<SampleRead, CommandError> {
+    let trouble = |it: store::Error| CommandError::new(it.to_string());
     let run = Run::open(path).map_err(trouble)?;
     let wanted: Vec<&'static str> =
         [&chart::SERIES[..], finding::SERIES, &account::STATEMENTS, &soak::SERIES].concat();
-    let (mut kept, mut statements) = (Kept::new(whole as u64), Statements::default());
-    run.each_sample(id, &wanted, |it| {
+    let (mut kept, mut statements) = (SampleReducer::new(whole as u64), Statements::default());
+    run.for_each_sample(id, &wanted, |it| {
         if account::STATEMENTS.contains(&&*it.series) {
             statements.push(&it);
             return;
@@ -351,40 +354,41 @@ fn aside(
         kept.push(it);
     })
     .map_err(trouble)?;
-    let seconds = run.seconds(id, Wanted::Service).map_err(trouble)?;
-    let service = loaded(seconds, &run.shape(id).map_err(trouble)?, whole, Besides::default())?;
-    let trends = soaking.map_or(Vec::new(), Soaking::trends);
-    Ok(Aside { service, charting, samples: kept.finish(), statements, trends })
+    let seconds = run.seconds(id, HistogramSelection::Service).map_err(trouble)?;
+    let service =
+        read_seconds(seconds, &run.command_counts(id).map_err(trouble)?, whole, SecondConsumers::default())?;
+    let trends = soaking.map_or(Vec::new(), SoakCollector::trends);
+    Ok(SampleRead { service, charting, samples: kept.finish(), statements, trends })
 }
 
 /// `text` as a limit's failure is written: `cpu is not limited: why`.
-fn not_applied_to(node: &str, text: &str) -> NotApplied {
+fn parse_unapplied_limit(node: &str, text: &str) -> UnappliedLimit {
     let (limit, why) = text.split_once(" is not limited: ").unwrap_or((text, ""));
-    NotApplied { node: node.to_owned(), limit: limit.to_owned(), why: why.to_owned() }
+    UnappliedLimit { node: node.to_owned(), limit: limit.to_owned(), reason: why.to_owned() }
 }
 
-fn status(state: &State, fired: Option<Fired>) -> Option<matrix::Status> {
+fn status(state: &State, fired: Option<StopEvent>) -> Option<matrix::TrialStatus> {
     let outcome = match state {
         State::Running => return None,
-        State::Lost => return Some(matrix::Status::Interrupted),
+        State::Lost => return Some(matrix::TrialStatus::Interrupted),
         State::Ended(outcome) => outcome,
     };
     let why = outcome.reason.clone().unwrap_or_default();
     Some(match (outcome.status, fired) {
-        (Status::Complete, _) => matrix::Status::Done,
-        (Status::Stopped, Some(fired)) => matrix::Status::Stopped { fired },
-        (Status::Interrupted | Status::Stopped, _) => matrix::Status::Interrupted,
-        (Status::Failed, _) => matrix::Status::Failed { why },
-        (Status::Skipped, _) => matrix::Status::Skipped { why },
+        (RunStatus::Complete, _) => matrix::TrialStatus::Done,
+        (RunStatus::Stopped, Some(fired)) => matrix::TrialStatus::Stopped { fired },
+        (RunStatus::Interrupted | RunStatus::Stopped, _) => matrix::TrialStatus::Interrupted,
+        (RunStatus::Failed, _) => matrix::TrialStatus::Failed { reason: why },
+        (RunStatus::Skipped, _) => matrix::TrialStatus::Skipped { reason: why },
     })
 }
 
 /// What rules and figures are computed from: of each trial that has ended, in their order.
-pub fn facts<'a>(ended: &[&'a Stored]) -> Vec<TrialFacts<'a>> {
-    ended.iter().filter_map(|it| facts_of(it)).collect()
+pub fn facts<'a>(ended: &[&'a StoredTrial]) -> Vec<TrialFacts<'a>> {
+    ended.iter().filter_map(|it| trial_facts(it)).collect()
 }
 
-fn facts_of(it: &Stored) -> Option<TrialFacts<'_>> {
+fn trial_facts(it: &StoredTrial) -> Option<TrialFacts<'_>> {
     let trial = &it.recorded.trial;
     let cell = trial.cell as usize;
     Some(TrialFacts {
@@ -399,15 +403,16 @@ fn facts_of(it: &Stored) -> Option<TrialFacts<'_>> {
         // Log events tell the seconds; a tick is a megabyte.
         ticks: &[],
         not_applied: &it.not_applied,
-        watching: it.watching,
+        monitoring_cpu: it.monitoring_cpu,
         delivered: &it.delivered,
         reaches: &it.reaches,
-        left: &it.left,
+        left: &it.in_flight_at_end,
         answers: &it.answers,
     })
 }
 
-fn read<T: DeserializeOwned>(path: &Path, it: &Value) -> Result<T, Trouble> {
-    T::deserialize(it)
-        .map_err(|error| Trouble::new(format!("{} was written by another version: {error}", path.display())))
+fn read<T: DeserializeOwned>(path: &Path, it: &Value) -> Result<T, CommandError> {
+    T::deserialize(it).map_err(|error| {
+        CommandError::new(format!("{} was written by another version: {error}", path.display()))
+    })
 }

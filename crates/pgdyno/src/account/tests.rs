@@ -1,7 +1,7 @@
 //! Does the account of a real run agree with its tables?
 
 use super::*;
-use model::chart::{ChartKind, Charts, TrackKind};
+use model::chart::{ChartKind, ChartSeriesKind, Charts};
 use rusqlite::{Connection, OpenFlags};
 
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs/shop.dyno");
@@ -15,15 +15,15 @@ fn rows(sql: &str) -> Vec<Vec<f64>> {
     statement.query_map([], row).expect("it can be read").collect::<Result<_, _>>().expect("numbers")
 }
 
-fn track(it: &Charts, kind: ChartKind, what: TrackKind, label: Option<&str>) -> Vec<Option<f64>> {
+fn track(it: &Charts, kind: ChartKind, what: ChartSeriesKind, label: Option<&str>) -> Vec<Option<f64>> {
     let chart = it.charts.iter().find(|it| it.kind == kind).unwrap_or_else(|| panic!("{kind:?} is drawn"));
-    let track = chart.tracks.iter().find(|it| it.what == what && it.label.as_deref() == label);
+    let track = chart.series.iter().find(|it| it.kind == what && it.label.as_deref() == label);
     track.unwrap_or_else(|| panic!("{kind:?} has {what:?} {label:?}")).values.clone()
 }
 
 /// Values of all trials beside those of `sql`: trial, second, value.
 #[track_caller]
-fn check(account: &Account, kind: ChartKind, what: TrackKind, label: Option<&str>, sql: &str) {
+fn check(account: &RunResult, kind: ChartKind, what: ChartSeriesKind, label: Option<&str>, sql: &str) {
     let expected = rows(sql);
     assert!(!expected.is_empty(), "{sql} has rows");
     for row in expected {
@@ -39,48 +39,48 @@ fn check(account: &Account, kind: ChartKind, what: TrackKind, label: Option<&str
 const WHOLE: &str = "second < (SELECT max(second) FROM ticks w WHERE w.trial = t.trial)";
 
 #[test]
-fn charts_agree_with_the_views() {
-    let account = of(Path::new(FIXTURE)).expect("the fixture can be read");
+fn charts_equal_the_sql_views() {
+    let account = from_file(Path::new(FIXTURE)).expect("the fixture can be read");
     let per_second = "/ ((to_ns - from_ns) / 1e9) FROM ticks t WHERE";
     check(
         &account,
         ChartKind::Rate,
-        TrackKind::Delivered,
+        ChartSeriesKind::Delivered,
         None,
         &format!("SELECT trial, second, sum(ok - late) {per_second} {WHOLE} GROUP BY 1, 2"),
     );
     check(
         &account,
         ChartKind::Rate,
-        TrackKind::Delivered,
+        ChartSeriesKind::Delivered,
         Some("read"),
         &format!("SELECT trial, second, (ok - late) {per_second} operation = 'read' AND {WHOLE}"),
     );
     check(
         &account,
         ChartKind::Rate,
-        TrackKind::Offered,
+        ChartSeriesKind::Offered,
         None,
         &format!("SELECT trial, second, (begun + sum(dropped)) {per_second} {WHOLE} GROUP BY 1, 2"),
     );
     check(
         &account,
         ChartKind::Response,
-        TrackKind::Max,
+        ChartSeriesKind::Max,
         None,
         &format!("SELECT trial, second, max(response_max_ns) / 1e9 FROM ticks t WHERE {WHOLE} GROUP BY 1, 2"),
     );
     check(
         &account,
         ChartKind::InFlight,
-        TrackKind::InFlight,
+        ChartSeriesKind::InFlight,
         None,
         &format!("SELECT trial, second, in_flight FROM ticks t WHERE {WHOLE} GROUP BY 1, 2"),
     );
     check(
         &account,
         ChartKind::Failures,
-        TrackKind::Failed,
+        ChartSeriesKind::Failed,
         Some("22012"),
         &format!(
             "SELECT trial, second, sum(count) / (SELECT (to_ns - from_ns) / 1e9 FROM ticks k
@@ -100,29 +100,29 @@ fn charts_agree_with_the_views() {
     check(
         &account,
         ChartKind::Pooler,
-        TrackKind::ClientsWaiting,
+        ChartSeriesKind::ClientsWaiting,
         None,
         &mean("pgbouncer_cl_waiting", "pgbouncer_cl_waiting", "%"),
     );
     check(
         &account,
         ChartKind::Connections,
-        TrackKind::Sessions,
+        ChartSeriesKind::Sessions,
         Some("active"),
         &mean("pg_sessions", "pg_connections_used", "active"),
     );
     check(
         &account,
         ChartKind::Waits,
-        TrackKind::Waiting,
+        ChartSeriesKind::Waiting,
         Some("running"),
         &mean("pg_active_waits", "pg_connections_used", "running"),
     );
 }
 
 #[test]
-fn cells_agree_with_the_views() {
-    let account = of(Path::new(FIXTURE)).expect("the fixture can be read");
+fn cells_equal_the_sql_views() {
+    let account = from_file(Path::new(FIXTURE)).expect("the fixture can be read");
     let sums = rows(
         "SELECT r.cell, sum(t.ok), sum(t.failed + t.unknown), sum(t.ok - t.late),
             sum(t.service_sum_ns) / sum(t.ok), (SELECT sum(window_ns) / 1e9 FROM whole w JOIN trials v ON v.trial = w.trial WHERE v.cell = r.cell)
@@ -149,14 +149,14 @@ fn cells_agree_with_the_views() {
     assert_eq!(hops, [vec!["generator", "postgres"], pooled.clone(), pooled]);
     let pooler = &account.cells[1].hops[1];
     assert!(pooler.queue.is_some_and(|it| it > 1.0), "the queue is where the finding says: {pooler:?}");
-    assert_eq!(account.about.command, "pgdyno run shop.yaml");
-    assert_eq!(account.about.state, RunState::Complete);
-    assert_eq!(account.stand.nodes.len(), 2, "one pooler and one PostgreSQL in one configuration");
+    assert_eq!(account.info.command, "pgdyno run shop.yaml");
+    assert_eq!(account.info.state, RunState::Complete);
+    assert_eq!(account.environment.nodes.len(), 2, "one pooler and one PostgreSQL in one configuration");
 }
 
 /// Every number of a run's file, in its tables and in its JSON, at its extremes: an account or an error, never a panic.
 #[test]
-fn no_number_is_a_panic() {
+fn extreme_numbers_do_not_panic() {
     let folder = tempfile::tempdir().expect("there is room");
     let path = folder.path().join("x.dyno");
     let open = || Connection::open(&path).expect("it is a database");
@@ -169,7 +169,7 @@ fn no_number_is_a_panic() {
         DELETE FROM sample WHERE moment NOT IN (SELECT id FROM moment); VACUUM";
     open().execute_batch(small).expect("it is a run");
     let whole = std::fs::read(&path).expect("it is there");
-    let account = of(&path).unwrap_or_else(|it| panic!("{}", it.what));
+    let account = from_file(&path).unwrap_or_else(|it| panic!("{}", it.message));
     assert_eq!(account.trials.len(), 1);
     let mut changes: Vec<(String, String)> = Vec::new();
     let connection = open();
@@ -191,7 +191,7 @@ fn no_number_is_a_panic() {
         let text = names(&format!("SELECT {column} FROM {table} WHERE {column} IS NOT NULL")).remove(0);
         let json: Value = serde_json::from_str(&text).expect("it is JSON");
         let mut places = Vec::new();
-        numbers(&json, &mut String::new(), &mut places);
+        number_pointers(&json, &mut String::new(), &mut places);
         for place in places {
             for value in ["0", "-1", "1e300"] {
                 let mut changed = json.clone();
@@ -210,8 +210,9 @@ fn no_number_is_a_panic() {
         if done.is_err() {
             continue;
         }
-        let done =
-            std::panic::catch_unwind(|| of(&path).map(|it| report::page::page(&it, &report::lang::En)));
+        let done = std::panic::catch_unwind(|| {
+            from_file(&path).map(|it| report::page::page(&it, &report::lang::En))
+        });
         let done = done.unwrap_or_else(|_| panic!("{sql} {json}"));
         read += usize::from(done.is_ok());
     }
@@ -219,21 +220,21 @@ fn no_number_is_a_panic() {
 }
 
 /// Where numbers stand, as JSON pointers.
-fn numbers(it: &Value, at: &mut String, all: &mut Vec<String>) {
+fn number_pointers(it: &Value, at: &mut String, all: &mut Vec<String>) {
     let length = at.len();
     match it {
         Value::Number(_) => all.push(at.clone()),
         Value::Array(them) => {
             for (n, it) in them.iter().enumerate() {
                 *at += &format!("/{n}");
-                numbers(it, at, all);
+                number_pointers(it, at, all);
                 at.truncate(length);
             }
         }
         Value::Object(them) => {
             for (key, it) in them {
                 *at += &format!("/{}", key.replace('~', "~0").replace('/', "~1"));
-                numbers(it, at, all);
+                number_pointers(it, at, all);
                 at.truncate(length);
             }
         }

@@ -6,69 +6,71 @@
 use super::Args;
 use crate::account::{self, advised};
 use crate::run::{self, begin, result};
-use crate::stand::ways::quoted;
+use crate::stand::ways::shell_quote;
 use crate::terminal;
-use crate::voice::Trouble;
+use crate::voice::CommandError;
 use model::Nanos;
-use model::account::Account;
+use model::account::RunResult;
 use model::advice::Advice;
-use model::plan::{Cell, Experiment, Find, Kind, LoadModel, Setup};
+use model::plan::{Cell, Experiment, Goal, LoadModel, NodeKind, Setup};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use store::{Note, Outcome, Status};
+use store::{Note, RunOutcome, RunStatus};
 
 /// Clients of a closed load in place of an open one: an open one brings what it offers, with indexes or without.
 const CLIENTS: u32 = 16;
 /// Longer names are not those of experiments.
 const LONGEST: usize = 64;
 
-pub fn apply(args: &Args) -> Result<ExitCode, Trouble> {
-    let lang = args.spoken.lang()?;
-    let path = store::find(&args.dir, &args.run).map_err(|it| Trouble::new(it.to_string()))?;
+pub fn apply(args: &Args) -> Result<ExitCode, CommandError> {
+    let lang = args.language.lang()?;
+    let path = store::find(&args.dir, &args.run).map_err(|it| CommandError::new(it.to_string()))?;
     begin::check_owner(&path)?;
-    let account = account::of(&path)?;
+    let account = account::from_file(&path)?;
     let experiment = experiment(&account, args.repeat)?;
-    let indexes = added(&experiment);
+    let indexes = added_indexes(&experiment);
     outln!("{}", lang.applying(indexes, args.repeat));
-    let kept = prepared(args, &path, &account, &experiment)?;
+    let kept = create_run_file(args, &path, &account, &experiment)?;
     // It has not begun, and is gone on with: nothing else differs from a run of a file.
     let words =
         ["--resume".to_owned(), kept.display().to_string(), "--lang".to_owned(), lang.code().to_owned()];
     let status = run::main(&words);
-    if let Some(it) = advised::applied(&kept)? {
-        terminal::text(&report::advice::applied(&it, lang));
+    if let Some(it) = advised::index_effects(&kept)? {
+        terminal::text(&report::advice::effect_text(&it, lang));
     }
     Ok(status)
 }
 
 /// How many indexes the second cell has more.
-fn added(it: &Experiment) -> usize {
-    let after = |cell: usize| it.cells[cell].setup.dataset.as_ref().map_or(0, |it| it.after.len());
+fn added_indexes(it: &Experiment) -> usize {
+    let after = |cell: usize| it.cells[cell].setup.dataset.as_ref().map_or(0, |it| it.post_load.len());
     after(1) - after(0)
 }
 
 /// The advised cell, as it is and with the indexes.
-fn experiment(account: &Account, repeat: u32) -> Result<Experiment, Trouble> {
+fn experiment(account: &RunResult, repeat: u32) -> Result<Experiment, CommandError> {
     let of = &account.experiment;
-    if of.cells.iter().any(|it| attached(&it.setup)) {
+    if of.cells.iter().any(|it| uses_attached_server(&it.setup)) {
         let why = "the run measured a database that was there before, and advice never touches one";
-        return Err(Trouble::new(why).hint("measure a copy: a stack of pgdyno's own with a dataset"));
+        return Err(
+            CommandError::new(why).with_hint("measure a copy: a stack of pgdyno's own with a dataset")
+        );
     }
     let with = account.advice.iter().find(|it| !it.indexes.is_empty());
-    let advice = with.ok_or_else(|| Trouble::new("no index of this run is worth being built"))?;
-    let mut setup = of.cells[loaded(of, advice)].setup.clone();
+    let advice = with.ok_or_else(|| CommandError::new("no index of this run is worth being built"))?;
+    let mut setup = of.cells[hardest_loaded_cell(of, advice)].setup.clone();
     let Some(dataset) = &setup.dataset else {
         let why = "the run has no dataset of which a copy could be made";
-        return Err(Trouble::new(why).hint("name one in the experiment file"));
+        return Err(CommandError::new(why).with_hint("name one in the experiment file"));
     };
-    let mut after = dataset.after.clone();
+    let mut after = dataset.post_load.clone();
     after.extend(advice.indexes.iter().map(|it| it.ddl.clone()));
-    if matches!(of.find, Find::Once | Find::Failover) {
+    if matches!(of.goal, Goal::Once | Goal::Failover) {
         saturate(&mut setup);
     }
     let mut indexed = setup.clone();
     if let Some(it) = &mut indexed.dataset {
-        it.after = after;
+        it.post_load = after;
     }
     let cell = |value: &str, setup| Cell {
         label: vec![("indexes".to_owned(), value.to_owned())],
@@ -83,21 +85,21 @@ fn experiment(account: &Account, repeat: u32) -> Result<Experiment, Trouble> {
         repeat,
         cells: vec![cell("before", setup), cell("after", indexed)],
         baseline: Some(0),
-        find: of.find.clone(),
+        goal: of.goal.clone(),
     })
 }
 
-fn attached(it: &Setup) -> bool {
-    let there = |kind: &Kind| match kind {
-        Kind::Attached(_) => true,
-        Kind::Service(it) => it.command.is_empty(),
+fn uses_attached_server(it: &Setup) -> bool {
+    let there = |kind: &NodeKind| match kind {
+        NodeKind::Attached(_) => true,
+        NodeKind::Service(it) => it.command.is_empty(),
         _ => false,
     };
     it.stack.nodes.iter().any(|it| there(&it.kind))
 }
 
 /// Of the advised cells the one under the hardest closed load, else the first.
-fn loaded(of: &Experiment, advice: &Advice) -> usize {
+fn hardest_loaded_cell(of: &Experiment, advice: &Advice) -> usize {
     let model = |it: usize| &of.cells[it].setup.load.model;
     let closed = advice.cells.iter().copied().filter(|it| !model(*it).is_open());
     let first = advice.cells.first().copied().unwrap_or(0);
@@ -109,7 +111,7 @@ fn saturate(setup: &mut Setup) {
     if !setup.load.model.is_open() {
         return;
     }
-    setup.load.duration = Some(account::stored::lasting(setup));
+    setup.load.duration = Some(account::stored::load_duration(setup));
     let clients = setup.load.model.clients().min(CLIENTS);
     setup.load.model = LoadModel::Closed { clients, think: Nanos::ZERO };
     // Arrivals of its own are no part of the mix.
@@ -119,14 +121,20 @@ fn saturate(setup: &mut Setup) {
 }
 
 /// A run's file in which nothing is measured yet.
-fn prepared(args: &Args, of: &Path, account: &Account, experiment: &Experiment) -> Result<PathBuf, Trouble> {
-    let trouble = |it: store::Error| Trouble::new(it.to_string());
-    let header = begin::header(experiment, account.about.text.clone());
+fn create_run_file(
+    args: &Args,
+    of: &Path,
+    account: &RunResult,
+    experiment: &Experiment,
+) -> Result<PathBuf, CommandError> {
+    let trouble = |it: store::Error| CommandError::new(it.to_string());
+    let header = begin::header(experiment, account.info.text.clone());
     let writer = store::create(&args.dir, &header).map_err(trouble)?;
-    let command = format!("pgdyno advise {} --apply --repeat {}", quoted(&of.to_string_lossy()), args.repeat);
+    let command =
+        format!("pgdyno advise {} --apply --repeat {}", shell_quote(&of.to_string_lossy()), args.repeat);
     writer.note(Note { trial: None, subject: result::COMMAND.to_owned(), text: command });
     writer
-        .finish(Outcome { status: Status::Interrupted, reason: None, ended_ms: run::now_ms() })
+        .finish(RunOutcome { status: RunStatus::Interrupted, reason: None, ended_ms: run::now_ms() })
         .map_err(trouble)
 }
 
@@ -134,38 +142,38 @@ fn prepared(args: &Args, of: &Path, account: &Account, experiment: &Experiment) 
 mod tests {
     use super::*;
     use model::Spacing;
-    use model::plan::{Attached, AttachedRole};
+    use model::plan::{AttachedNode, AttachedRole};
 
     /// A closed load on books without indexes on names and authors.
     const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/advice/books.dyno");
 
-    fn account() -> Account {
-        account::of(Path::new(FIXTURE)).unwrap_or_else(|it| panic!("{}", it.what))
+    fn account() -> RunResult {
+        account::from_file(Path::new(FIXTURE)).unwrap_or_else(|it| panic!("{}", it.message))
     }
 
     #[test]
-    fn the_same_cell_without_and_with() {
+    fn experiment_has_the_cell_without_and_with_indexes() {
         let account = account();
-        let made = experiment(&account, 3).unwrap_or_else(|it| panic!("{}", it.what));
+        let made = experiment(&account, 3).unwrap_or_else(|it| panic!("{}", it.message));
         assert_eq!((made.name.as_str(), made.repeat, made.baseline), ("books-indexes", 3, Some(0)));
         let [without, with] = made.cells.as_slice() else { panic!("{:?}", made.cells) };
         assert_eq!(without.setup, account.experiment.cells[0].setup);
-        let after = &with.setup.dataset.as_ref().unwrap().after;
+        let after = &with.setup.dataset.as_ref().unwrap().post_load;
         assert_eq!(*after, ["CREATE INDEX ON book.bookv2 (name)", "CREATE INDEX ON book.bookv2 (author)"]);
-        assert_eq!(added(&made), 2);
+        assert_eq!(added_indexes(&made), 2);
         let mut same = with.setup.clone();
         same.dataset.clone_from(&without.setup.dataset);
         assert_eq!(same, without.setup, "nothing else differs");
     }
 
     #[test]
-    fn an_open_load_becomes_a_closed_one() {
+    fn turns_an_open_load_into_a_closed_one() {
         let mut account = account();
         let load = &mut account.experiment.cells[0].setup.load;
         let schedule = "const(50, 7s)".to_owned();
         load.model = LoadModel::Open { schedule, arrivals: Spacing::Even, max_in_flight: 200 };
         load.duration = None;
-        let made = experiment(&account, 1).unwrap_or_else(|it| panic!("{}", it.what));
+        let made = experiment(&account, 1).unwrap_or_else(|it| panic!("{}", it.message));
         for it in &made.cells {
             let load = &it.setup.load;
             assert_eq!(load.model, LoadModel::Closed { clients: CLIENTS, think: Nanos::ZERO });
@@ -174,22 +182,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused() {
-        let check = |spoil: fn(&mut Account), expected: &str| {
+    fn rejects_runs_without_applicable_advice() {
+        let check = |spoil: fn(&mut RunResult), expected: &str| {
             let mut account = account();
             spoil(&mut account);
-            let why = experiment(&account, 1).err().map(|it| it.what).unwrap_or_default();
+            let why = experiment(&account, 1).err().map(|it| it.message).unwrap_or_default();
             assert!(why.contains(expected), "{why}");
         };
-        let attach = |it: &mut Account| {
-            let there = Attached {
+        let attach = |it: &mut RunResult| {
+            let there = AttachedNode {
                 dsn: "host=db".to_owned(),
                 admin: None,
                 role: AttachedRole::Postgres,
                 allow: None,
-                others: 0,
+                other_sessions: 0,
             };
-            it.experiment.cells[0].setup.stack.nodes[0].kind = Kind::Attached(there);
+            it.experiment.cells[0].setup.stack.nodes[0].kind = NodeKind::Attached(there);
         };
         check(attach, "advice never touches one");
         check(|it| it.advice.clear(), "no index of this run is worth being built");

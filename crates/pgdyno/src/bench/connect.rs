@@ -2,9 +2,9 @@
 
 use super::options;
 use super::password;
-use super::prepare::words;
-use crate::voice::{Trouble, Voice, plain};
-use model::summary::{Hop, Server};
+use super::prepare::libpq_text;
+use crate::voice::{CommandError, Terminal, os_error_text};
+use model::summary::{Server, ServerTransport};
 use rustix::process::getuid;
 use stack::ask::{Address, Connection, Error, Target};
 use std::cell::RefCell;
@@ -18,31 +18,31 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
-use wire::pg::conninfo::{self, File, HostSpec, Settings, Surroundings, Target as Wanted};
+use wire::pg::conninfo::{self, ConfigFile, Environment, HostSpec, Settings, TargetSessionAttrs as Wanted};
 use wire::pg::{ProtocolError, Secret};
 
 /// A server that answered, and what reports call it.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct ConnectedServer {
     pub target: Target,
     /// The same, with a log-in that keeps what the server tells of itself: 1 KiB that thousands of clients need not have.
     setup: Target,
     /// As libpq names it: `on socket "…"`, or `at "host" (address), port 5432`.
-    pub named: String,
+    pub description: String,
     pub server: Server,
     /// The name that was resolved to the target's address; empty where there was none to resolve.
     host: String,
     /// What one attempt to connect may take.
-    pub patience: Duration,
+    pub connect_timeout: Duration,
 }
 
 /// Where the settings do not say it: longer than any server in order takes.
-const PATIENCE: Duration = Duration::from_secs(30);
+const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Timeout of the look whether a name still leads where it led.
-const RESOLVED: Duration = Duration::from_secs(1);
+const RESOLVE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What the options and the surroundings say of the server; or all mistakes are told.
-pub fn settings(wanted: &options::Target, voice: &Voice) -> Option<Settings> {
+pub fn settings(wanted: &options::TargetOptions, voice: &Terminal) -> Option<Settings> {
     let flags = [("host", &wanted.host), ("port", &wanted.port), ("user", &wanted.user)];
     let mut flags: Vec<(&str, &str)> =
         flags.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
@@ -55,7 +55,7 @@ pub fn settings(wanted: &options::Target, voice: &Voice) -> Option<Settings> {
         }
         value.ok()
     };
-    let around = Surroundings {
+    let around = Environment {
         env: &env,
         read: &|file, path| read(file, path, voice),
         os_user: &os_user().unwrap_or_default(),
@@ -71,7 +71,7 @@ pub fn settings(wanted: &options::Target, voice: &Voice) -> Option<Settings> {
         Err(mistakes) => {
             for it in mistakes {
                 voice.error(&format!("{}: {}", it.place, it.found));
-                voice.hint(&it.instead);
+                voice.hint(&it.suggestion);
             }
             None
         }
@@ -79,17 +79,17 @@ pub fn settings(wanted: &options::Target, voice: &Voice) -> Option<Settings> {
 }
 
 /// A file's content, unless it is secret and others may read it.
-fn read(file: File, path: &Path, voice: &Voice) -> Option<String> {
+fn read(file: ConfigFile, path: &Path, voice: &Terminal) -> Option<String> {
     let about = fs::metadata(path).ok()?;
     if !about.is_file() {
         voice.warning(&format!("\"{}\" is no regular file, and is not used", path.display()));
         return None;
     }
     let forbidden = match (file, about.uid()) {
-        (File::Service | File::Certificate, _) => 0,
+        (ConfigFile::Service | ConfigFile::Certificate, _) => 0,
         // root may lend its key to a group.
-        (File::Key, 0) => 0o027,
-        (File::Key | File::Passwords, _) => 0o077,
+        (ConfigFile::Key, 0) => 0o027,
+        (ConfigFile::Key | ConfigFile::Passwords, _) => 0o077,
     };
     if about.permissions().mode() & forbidden != 0 {
         let path = path.display();
@@ -112,11 +112,11 @@ fn os_user() -> Option<String> {
 }
 
 /// Opens the first server that will do. Asks for a password at the terminal where one is needed and none is given.
-pub fn open(settings: &Settings) -> Result<(Place, Connection), Trouble> {
+pub fn open(settings: &Settings) -> Result<(ConnectedServer, Connection), CommandError> {
     let mut typed = None;
     let mut unreachable = false;
     let mut failures: Vec<String> = Vec::new();
-    for wanted in wishes(settings.target) {
+    for wanted in candidates(settings.target_session_attrs) {
         for host in &settings.hosts {
             let addresses = match addresses(host) {
                 Ok(it) => it,
@@ -126,17 +126,17 @@ pub fn open(settings: &Settings) -> Result<(Place, Connection), Trouble> {
                 }
             };
             for address in addresses {
-                let mut place = Place::new(settings, host, &address, typed.as_ref());
+                let mut place = ConnectedServer::new(settings, host, &address, typed.as_ref());
                 let mut opened = place.open();
                 if matches!(opened, Err(Error::Protocol(ProtocolError::NoPassword))) && typed.is_none() {
                     typed = password::ask();
                     if typed.is_some() {
-                        place = Place::new(settings, host, &address, typed.as_ref());
+                        place = ConnectedServer::new(settings, host, &address, typed.as_ref());
                         opened = place.open();
                     }
                 }
                 let failed = match opened {
-                    Ok(mut connection) => match refuses(*wanted, &mut connection) {
+                    Ok(mut connection) => match rejection(*wanted, &mut connection) {
                         None => return Ok((place, connection)),
                         Some(why) => why.to_owned(),
                     },
@@ -145,28 +145,31 @@ pub fn open(settings: &Settings) -> Result<(Place, Connection), Trouble> {
                             matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused);
                         match error.kind() {
                             ErrorKind::WouldBlock | ErrorKind::TimedOut => {
-                                format!("timeout expired: no answer within {} s", place.patience.as_secs())
+                                format!(
+                                    "timeout expired: no answer within {} s",
+                                    place.connect_timeout.as_secs()
+                                )
                             }
-                            _ => plain(&error),
+                            _ => os_error_text(&error),
                         }
                     }
-                    Err(other) => words(&other),
+                    Err(other) => libpq_text(&other),
                 };
-                failures.push(format!("connection to server {} failed: {failed}", place.named));
+                failures.push(format!("connection to server {} failed: {failed}", place.description));
             }
         }
     }
     failures.dedup();
-    let trouble = Trouble::new(failures.join("\n"));
+    let trouble = CommandError::new(failures.join("\n"));
     Err(if unreachable {
-        trouble.hint("Is the server running there and accepting connections?")
+        trouble.with_hint("Is the server running there and accepting connections?")
     } else {
         trouble
     })
 }
 
 /// One after the other, what a server must be.
-fn wishes(target: Wanted) -> &'static [Wanted] {
+fn candidates(target: Wanted) -> &'static [Wanted] {
     match target {
         Wanted::Any => &[Wanted::Any],
         Wanted::ReadWrite => &[Wanted::ReadWrite],
@@ -178,7 +181,7 @@ fn wishes(target: Wanted) -> &'static [Wanted] {
 }
 
 /// Why this server is not the one wanted, in libpq's words; `None` when it is.
-fn refuses(wanted: Wanted, connection: &mut Connection) -> Option<&'static str> {
+fn rejection(wanted: Wanted, connection: &mut Connection) -> Option<&'static str> {
     let mut is = |sql: &str, value: &str| connection.value(sql).ok().flatten().as_deref() == Some(value);
     match wanted {
         Wanted::Any => None,
@@ -208,34 +211,39 @@ fn addresses(host: &HostSpec) -> Result<Vec<Address>, String> {
 
 /// Says so if `name` does not lead to the address that a run used any more: it is resolved once, before the run.
 /// A name server that does not answer within a second is not waited for.
-pub fn moved(name: &str, used: SocketAddr) -> Option<String> {
+pub fn address_change(name: &str, used: SocketAddr) -> Option<String> {
     let asked = name.to_owned();
     let (tell, told) = channel();
     thread::spawn(move || {
         let found = (asked.as_str(), used.port()).to_socket_addrs();
         tell.send(found.map(|all| all.map(|it| it.ip()).collect::<Vec<_>>()))
     });
-    let now = told.recv_timeout(RESOLVED).ok()?.ok()?;
+    let now = told.recv_timeout(RESOLVE_TIMEOUT).ok()?.ok()?;
     let moved = !now.is_empty() && !now.contains(&used.ip());
     let now: Vec<String> = now.iter().map(IpAddr::to_string).collect();
     moved.then(|| format!("\"{name}\" leads to {} now; the whole run went to {}", now.join(", "), used.ip()))
 }
 
-impl Place {
-    fn new(settings: &Settings, host: &HostSpec, address: &Address, typed: Option<&Secret>) -> Place {
+impl ConnectedServer {
+    fn new(
+        settings: &Settings,
+        host: &HostSpec,
+        address: &Address,
+        typed: Option<&Secret>,
+    ) -> ConnectedServer {
         let (named, shown, transport) = match address {
             Address::Unix(path) => {
                 let shown = path.parent().unwrap_or(path).display();
                 (
                     format!("on socket \"{}\"", path.display()),
                     format!("{shown}:{}", host.port),
-                    Hop::UnixSocket,
+                    ServerTransport::UnixSocket,
                 )
             }
             Address::Tcp(it) => {
                 let name = if host.host.is_empty() { it.ip().to_string() } else { host.host.clone() };
                 let named = format!("at \"{name}\" ({}), port {}", it.ip(), it.port());
-                (named, format!("{name}:{}", it.port()), Hop::Tcp)
+                (named, format!("{name}:{}", it.port()), ServerTransport::Tcp)
             }
         };
         let target = |keep_parameters| {
@@ -247,38 +255,47 @@ impl Place {
         let (target, setup) = (target(false), target(true));
         let database = settings.database.clone();
         let name = if host.address.is_none() { host.host.clone() } else { String::new() };
-        Place {
+        ConnectedServer {
             target,
             setup,
-            named,
+            description: named,
             server: Server { transport, address: shown, database, ..Server::default() },
             host: name,
-            patience: settings.connect_timeout.map_or(PATIENCE, |it| Duration::from_secs(it.into())),
+            connect_timeout: settings
+                .connect_timeout
+                .map_or(DEFAULT_CONNECT_TIMEOUT, |it| Duration::from_secs(it.into())),
         }
     }
 
     /// A server that we started ourselves.
-    pub fn of(target: Target, server: Server) -> Place {
+    pub fn from_target(target: Target, server: Server) -> ConnectedServer {
         let (setup, named) = (target.clone(), target.address.to_string());
-        Place { target, setup, named, server, host: String::new(), patience: PATIENCE }
+        ConnectedServer {
+            target,
+            setup,
+            description: named,
+            server,
+            host: String::new(),
+            connect_timeout: DEFAULT_CONNECT_TIMEOUT,
+        }
     }
 
     /// Says so if the host's name leads elsewhere now; see [`moved`].
-    pub fn moved(&self) -> Option<String> {
+    pub fn address_change(&self) -> Option<String> {
         match &self.target.address {
-            Address::Tcp(used) if !self.host.is_empty() => moved(&self.host, *used),
+            Address::Tcp(used) if !self.host.is_empty() => address_change(&self.host, *used),
             _ => None,
         }
     }
 
     /// Opens a connection for what is done before the run, and learns about the server.
     fn open(&mut self) -> Result<Connection, Error> {
-        let mut connection = self.setup.open(self.patience)?;
-        Arc::make_mut(&mut self.target.login).cancels = connection.is_direct();
+        let mut connection = self.setup.open(self.connect_timeout)?;
+        Arc::make_mut(&mut self.target.login).send_cancel = connection.is_direct();
         self.server.version = connection.parameter("server_version").unwrap_or("unknown").to_owned();
         if let Some(protection) = connection.protection() {
             self.server.transport =
-                Hop::TcpTls { version: protection.version.trim_start_matches("TLSv").to_owned() };
+                ServerTransport::TcpTls { version: protection.version.trim_start_matches("TLSv").to_owned() };
         }
         Ok(connection)
     }

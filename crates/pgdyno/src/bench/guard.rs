@@ -1,7 +1,7 @@
 //! Warnings before `bench` loads a server of another machine, or drops tables that are not pgbench's.
 
-use super::prepare::words;
-use crate::voice::{Trouble, Voice};
+use super::prepare::libpq_text;
+use crate::voice::{CommandError, Terminal};
 use stack::ask::Connection;
 use stack::location::Location;
 use stack::neighbours;
@@ -19,18 +19,18 @@ const TABLES: [(&str, &str); 4] = [
 ///
 /// On a terminal somebody can type the option, so the server is not loaded without it. Elsewhere a script that was written
 /// for pgbench continues, with a warning.
-pub fn loads(
+pub fn check_load_allowed(
     location: &Location,
     address: &str,
     yes_load: Option<&str>,
-    voice: &Voice,
-) -> Result<(), Trouble> {
+    voice: &Terminal,
+) -> Result<(), CommandError> {
     if *location == Location::ThisMachine || is_named(yes_load, address) {
         return Ok(());
     }
     let what = format!("{address} {location}, and would be loaded");
     if stdin().is_terminal() && stderr().is_terminal() {
-        return Err(Trouble::new(what).hint(hint(address)));
+        return Err(CommandError::new(what).with_hint(hint(address)));
     }
     voice.warning(&what);
     voice.hint(&hint(address));
@@ -38,9 +38,9 @@ pub fn loads(
 }
 
 /// Warns if another pgdyno is at work in the database: each measures the other's load.
-pub fn shares(connection: &mut Connection, voice: &Voice) {
+pub fn warn_if_shared(connection: &mut Connection, voice: &Terminal) {
     // A server that does not tell is loaded as any other.
-    if let Ok(Some(it)) = neighbours::other_run(connection) {
+    if let Ok(Some(it)) = neighbours::find_other_run(connection) {
         voice.warning(&format!(
             "another pgdyno is at work in this database ({it}): each measures the other's load"
         ));
@@ -49,29 +49,29 @@ pub fn shares(connection: &mut Connection, voice: &Voice) {
 
 /// Refuses what `-i` would drop or empty: tables that are called as pgbench's and have other columns, anywhere; and on a
 /// server that is neither on this machine nor named, whatever is called so.
-pub fn drops(
+pub fn check_drop_allowed(
     connection: &mut Connection,
     location: &Location,
     address: &str,
     yes_load: Option<&str>,
-) -> Result<(), Trouble> {
+) -> Result<(), CommandError> {
     let may = *location == Location::ThisMachine || is_named(yes_load, address);
     for (name, columns) in TABLES {
         let sql = format!(
             "select to_regclass('{name}'), count(*) from pg_attribute \
              where attrelid = to_regclass('{name}') and attname in ({columns}) and not attisdropped"
         );
-        let answer = connection.query(&sql).map_err(|it| Trouble::new(words(&it)))?;
+        let answer = connection.query(&sql).map_err(|it| CommandError::new(libpq_text(&it)))?;
         let Some([Some(table), Some(count)]) = answer.rows.first().map(Vec::as_slice) else { continue };
         if count.parse() != Ok(columns.split(',').count()) {
             let what = format!(
                 "table {table} has not the columns of pgbench's table of that name, and is not dropped"
             );
-            return Err(Trouble::new(what).hint("name another database, or drop it yourself"));
+            return Err(CommandError::new(what).with_hint("name another database, or drop it yourself"));
         }
         if !may {
             let what = format!("{address} {location}, and -i would drop its table {table}");
-            return Err(Trouble::new(what).hint(hint(address)));
+            return Err(CommandError::new(what).with_hint(hint(address)));
         }
     }
     Ok(())
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names() {
+    fn named_hosts_match_with_and_without_port() {
         for (named, address, expected) in [
             (None, "db:5432", false),
             (Some("db"), "db:5432", true),
@@ -111,9 +111,9 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_is_loaded_without_a_word_and_others_if_named() {
-        let voice = Voice { program: "bench".to_owned() };
-        assert_eq!(loads(&Location::ThisMachine, "localhost:5432", None, &voice), Ok(()));
-        assert_eq!(loads(&Location::OtherMachine, "db:5432", Some("db"), &voice), Ok(()));
+    fn loads_local_servers_silently_and_remote_ones_only_if_named() {
+        let voice = Terminal { program: "bench".to_owned() };
+        assert_eq!(check_load_allowed(&Location::ThisMachine, "localhost:5432", None, &voice), Ok(()));
+        assert_eq!(check_load_allowed(&Location::OtherMachine, "db:5432", Some("db"), &voice), Ok(()));
     }
 }

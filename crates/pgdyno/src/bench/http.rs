@@ -1,18 +1,18 @@
 //! `pgdyno bench --http`: how much does an HTTP service hold?
 
-use super::connect::moved;
-use super::options::{Http, Options, Seed};
-use super::ready::{self, Asked};
-use super::{COULD_NOT_START, guard, run_prepared, told_whole};
+use super::connect::address_change;
+use super::options::{BenchOptions, HttpOptions, SeedOption};
+use super::ready::{self, BenchTargets};
+use super::{START_FAILED, guard, print_result, run_prepared};
 use crate::clock::unix_time;
 use crate::files;
-use crate::voice::{Trouble, Voice, plain};
+use crate::voice::{CommandError, Terminal, os_error_text};
 use load::Service;
 use load::driver::Address;
 use load::script::Program;
-use load::script::call::Written;
+use load::script::call::RequestSource;
 use model::Nanos;
-use model::summary::{Hop, Server};
+use model::summary::{Server, ServerTransport};
 use stack::location;
 use std::fs;
 use std::io::{self, Read, Write};
@@ -21,25 +21,25 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
-use wire::http::{Channel, Event, Host, Keep, Method, Part, Request, Url, compile};
+use wire::http::{Channel, Event, Host, Method, Request, Retain, TemplatePart, Url, compile};
 use wire::pg::Secret;
-use wire::tls::{Identity, Web};
+use wire::tls::{HttpsClient, TlsIdentity};
 use wire::{Template, TemplateBuilder};
 
 /// How long the service may take to answer before the run.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 /// A connection that takes longer to open is given up.
-const CONNECT: Nanos = Nanos::from_secs(30);
+const CONNECT_TIMEOUT: Nanos = Nanos::from_secs(30);
 /// Where systems keep the certificates that they trust, as one file of PEM.
-const TRUSTED: [&str; 4] = [
+const CERTIFICATE_FILES: [&str; 4] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
     "/etc/ssl/ca-bundle.pem",
     "/etc/ssl/cert.pem",
 ];
 
-pub fn run(options: &Options, asked: &Http, voice: &Voice) -> Result<ExitCode, Trouble> {
-    let written = Written {
+pub fn run(options: &BenchOptions, asked: &HttpOptions, voice: &Terminal) -> Result<ExitCode, CommandError> {
+    let written = RequestSource {
         method: asked.method,
         target: &asked.url.target,
         headers: &asked.headers,
@@ -49,30 +49,35 @@ pub fn run(options: &Options, asked: &Http, voice: &Voice) -> Result<ExitCode, T
     };
     let given = options.defines.iter().map(|it| it.0.as_str());
     let defined: Vec<&str> = given.chain(super::scripts::PREDEFINED).collect();
-    let program = match Program::of_request(&written, &defined) {
+    let program = match Program::from_request(&written, &defined) {
         Ok(it) => it,
         Err(mistakes) => {
             mistakes.iter().for_each(|it| voice.error(it));
-            return Ok(ExitCode::from(COULD_NOT_START));
+            return Ok(ExitCode::from(START_FAILED));
         }
     };
     let seed = ready::seed(options.seed, unix_time())?;
-    if options.seed != (Seed::Time { told: false }) {
+    if options.seed != (SeedOption::Time { explicit: false }) {
         voice.info(&format!("setting random seed to {seed}"));
     }
     let service = Service {
         tls: tls(asked)?,
-        connect_within: CONNECT,
-        begin_within: asked.begin_within,
-        end_within: asked.end_within,
-        ..Service::plain(&asked.url.host_header())
+        connect_timeout: CONNECT_TIMEOUT,
+        first_byte_timeout: asked.first_byte_timeout,
+        response_timeout: asked.response_timeout,
+        ..Service::without_tls(&asked.url.host_header())
     };
-    let (address, server) = meet(&asked.url, &service)?;
+    let (address, server) = probe_service(&asked.url, &service)?;
     let reached = match &address {
         Address::Unix(path) => stack::ask::Address::Unix(path.clone()),
         Address::Tcp(it) => stack::ask::Address::Tcp(*it),
     };
-    guard::loads(&location::of_listener(&reached), &server.address, options.yes_load.as_deref(), voice)?;
+    guard::check_load_allowed(
+        &location::locate_listener(&reached),
+        &server.address,
+        options.yes_load.as_deref(),
+        voice,
+    )?;
     if !options.json {
         outln!("{}", report::bench::banner(&server.version));
     }
@@ -81,13 +86,13 @@ pub fn run(options: &Options, asked: &Http, voice: &Voice) -> Result<ExitCode, T
         (Host::Tcp(name, _), Address::Tcp(used)) => Some((name, *used)),
         _ => None,
     };
-    let asked = Asked { postgres: None, services: vec![(service, address)] };
+    let asked = BenchTargets { postgres: None, services: vec![(service, address)] };
     let prepared = ready::prepare_for(options, program, asked, 1, seed)?;
     let (summary, complete) = run_prepared(options, prepared, (&server, &named), None, seed, voice)?;
-    if let Some(it) = resolved.and_then(|(name, used)| moved(name, used)) {
+    if let Some(it) = resolved.and_then(|(name, used)| address_change(name, used)) {
         voice.warning(&it);
     }
-    Ok(told_whole(options, &summary, complete, voice))
+    Ok(print_result(options, &summary, complete, voice))
 }
 
 /// What `${env:NAME}` stands for in requests.
@@ -96,33 +101,33 @@ pub fn secret(name: &str) -> Option<Secret> {
 }
 
 /// The terms on which TLS is spoken, if it is.
-fn tls(asked: &Http) -> Result<Option<Web>, Trouble> {
+fn tls(asked: &HttpOptions) -> Result<Option<HttpsClient>, CommandError> {
     let Url { host: Host::Tcp(name, _), tls: true, .. } = &asked.url else { return Ok(None) };
     let roots = match &asked.roots {
         _ if asked.insecure => None,
         Some(path) => Some(read(path)?),
-        None => Some(trusted()?),
+        None => Some(system_certificates()?),
     };
-    let identity = Identity { roots: roots.as_deref(), ..Identity::default() };
-    Web::new(name, &identity).map(Some).map_err(|it| Trouble::new(it.to_string()))
+    let identity = TlsIdentity { roots: roots.as_deref(), ..TlsIdentity::default() };
+    HttpsClient::new(name, &identity).map(Some).map_err(|it| CommandError::new(it.to_string()))
 }
 
 /// Connects once before the run: where the service listens, and how it calls itself.
-fn meet(url: &Url, service: &Service) -> Result<(Address, Server), Trouble> {
+fn probe_service(url: &Url, service: &Service) -> Result<(Address, Server), CommandError> {
     let shown = match &url.host {
         Host::Unix(path) => path.clone(),
         Host::Tcp(..) => url.host_header(),
     };
     let failed = |why: &io::Error| {
-        Trouble::new(format!("connection to the service at {shown} failed: {}", plain(why)))
-            .hint("is it running, and does it listen there?")
+        CommandError::new(format!("connection to the service at {shown} failed: {}", os_error_text(why)))
+            .with_hint("is it running, and does it listen there?")
     };
     let (address, mut stream) = connect(&url.host).map_err(|it| failed(&it))?;
-    let (named, protection) = ask(&mut *stream, url, service).map_err(|it| failed(&it))?;
+    let (named, protection) = request_head(&mut *stream, url, service).map_err(|it| failed(&it))?;
     let transport = match (&address, protection) {
-        (Address::Unix(_), _) => Hop::UnixSocket,
-        (Address::Tcp(_), None) => Hop::Tcp,
-        (Address::Tcp(_), Some(version)) => Hop::TcpTls { version },
+        (Address::Unix(_), _) => ServerTransport::UnixSocket,
+        (Address::Tcp(_), None) => ServerTransport::Tcp,
+        (Address::Tcp(_), Some(version)) => ServerTransport::TcpTls { version },
     };
     // A service has no database: its reports name none.
     let version = named.unwrap_or_else(|| "HTTP service".to_owned());
@@ -130,19 +135,20 @@ fn meet(url: &Url, service: &Service) -> Result<(Address, Server), Trouble> {
 }
 
 /// The certificates that this system trusts, as PEM.
-pub fn trusted() -> Result<Vec<u8>, Trouble> {
+pub fn system_certificates() -> Result<Vec<u8>, CommandError> {
     let named = std::env::var("SSL_CERT_FILE").ok();
-    let known = TRUSTED.iter().map(|it| (*it).to_owned()).find(|it| fs::exists(it).unwrap_or(false));
+    let known =
+        CERTIFICATE_FILES.iter().map(|it| (*it).to_owned()).find(|it| fs::exists(it).unwrap_or(false));
     let path = named.or(known).ok_or_else(|| {
-        Trouble::new("this system keeps its trusted certificates in no place that is known")
-            .hint("name a file by SSL_CERT_FILE, or with --cacert, or do without a check by --insecure")
+        CommandError::new("this system keeps its trusted certificates in no place that is known")
+            .with_hint("name a file by SSL_CERT_FILE, or with --cacert, or do without a check by --insecure")
     })?;
     read(&path)
 }
 
-fn read(path: &str) -> Result<Vec<u8>, Trouble> {
+fn read(path: &str) -> Result<Vec<u8>, CommandError> {
     files::read(Path::new(path))
-        .map_err(|it| Trouble::new(format!("could not read \"{path}\": {}", plain(&it))))
+        .map_err(|it| CommandError::new(format!("could not read \"{path}\": {}", os_error_text(&it))))
 }
 
 trait Stream: Read + Write {}
@@ -152,7 +158,7 @@ fn connect(host: &Host) -> io::Result<(Address, Box<dyn Stream>)> {
     let (name, port) = match host {
         Host::Unix(path) => {
             let stream = UnixStream::connect(path)?;
-            stream.set_read_timeout(Some(PATIENCE))?;
+            stream.set_read_timeout(Some(PROBE_TIMEOUT))?;
             return Ok((Address::Unix(path.into()), Box::new(stream)));
         }
         Host::Tcp(name, port) => (name.as_str(), *port),
@@ -160,9 +166,9 @@ fn connect(host: &Host) -> io::Result<(Address, Box<dyn Stream>)> {
     let found: Vec<SocketAddr> = (name, port).to_socket_addrs()?.collect();
     let mut failed = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
     for address in found {
-        match TcpStream::connect_timeout(&address, PATIENCE) {
+        match TcpStream::connect_timeout(&address, PROBE_TIMEOUT) {
             Ok(stream) => {
-                stream.set_read_timeout(Some(PATIENCE))?;
+                stream.set_read_timeout(Some(PROBE_TIMEOUT))?;
                 return Ok((Address::Tcp(address), Box::new(stream)));
             }
             Err(error) => failed = error,
@@ -172,13 +178,13 @@ fn connect(host: &Host) -> io::Result<(Address, Box<dyn Stream>)> {
 }
 
 /// Asks for the head of what will be asked for: the service's name for itself, and the TLS version.
-fn ask(
+fn request_head(
     stream: &mut dyn Stream,
     url: &Url,
     service: &Service,
 ) -> io::Result<(Option<String>, Option<String>)> {
     let broken = |it: wire::http::Error| io::Error::new(io::ErrorKind::InvalidData, it.to_string());
-    let keep = Keep { head: true, ..Keep::default() };
+    let keep = Retain { head: true, ..Retain::default() };
     let request = template(url);
     let mut channel = Channel::default();
     let mut input = vec![0; 16 << 10];
@@ -215,13 +221,13 @@ fn ask(
 fn template(url: &Url) -> Template {
     // What is a variable during the run stands here as it is written.
     let target: String = url.target.replace(['$', '{', '}'], "");
-    let agent = [Part::Text(concat!("pgdyno/", env!("CARGO_PKG_VERSION")))];
+    let agent = [TemplatePart::Text(concat!("pgdyno/", env!("CARGO_PKG_VERSION")))];
     let mut builder = TemplateBuilder::default();
     compile::request(
         &mut builder,
         &Request {
             method: Method::Head,
-            target: &[Part::Text(&target)],
+            target: &[TemplatePart::Text(&target)],
             host: &url.host_header(),
             headers: &[("User-Agent", &agent)],
             body: None,

@@ -1,17 +1,17 @@
 //! `pgdyno bench -i`: how is the making of pgbench's tables shown?
 
-use super::options::Initialise;
-use super::prepare::words;
+use super::options::InitOptions;
+use super::prepare::libpq_text;
 use crate::terminal;
-use crate::voice::Trouble;
+use crate::voice::CommandError;
 use model::summary;
 use stack::ask::Connection;
-use stack::dataset::pgbench::{PartitionMethod, Pgbench, Progress, Step};
+use stack::dataset::pgbench::{InitProgress, InitStep, PartitionMethod, Pgbench};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 /// Makes the tables, and tells what it does in pgbench's words.
-pub fn run(wanted: &Initialise, connection: &mut Connection) -> Result<(), Trouble> {
+pub fn run(wanted: &InitOptions, connection: &mut Connection) -> Result<(), CommandError> {
     let tables = Pgbench {
         scale: wanted.scale,
         fill_factor: wanted.fill_factor,
@@ -23,75 +23,87 @@ pub fn run(wanted: &Initialise, connection: &mut Connection) -> Result<(), Troub
         tablespace: wanted.tablespace.clone(),
         index_tablespace: wanted.index_tablespace.clone(),
     };
-    let steps: Vec<Step> = wanted.steps.iter().filter_map(|&it| Step::from_letter(it)).collect();
-    let mut show = Show::new(wanted.quiet);
-    tables.initialise(connection, &steps, &mut |it| show.tell(it)).map_err(|it| Trouble::new(words(&it)))?;
-    show.done();
+    let steps: Vec<InitStep> = wanted.steps.iter().filter_map(|&it| InitStep::from_letter(it)).collect();
+    let mut show = InitDisplay::new(wanted.quiet);
+    tables
+        .initialise(connection, &steps, &mut |it| show.print(it))
+        .map_err(|it| CommandError::new(libpq_text(&it)))?;
+    show.print_summary();
     Ok(())
 }
 
 /// With `-q`, between two lines of progress.
-const QUIET: Duration = Duration::from_secs(5);
+const QUIET_INTERVAL: Duration = Duration::from_secs(5);
 
 /// What was shown so far, and since when.
 #[derive(Debug)]
-struct Show {
+struct InitDisplay {
     quiet: bool,
     terminal: bool,
-    step: Instant,
-    sending: Instant,
-    shown: Instant,
+    step_started: Instant,
+    sending_started: Instant,
+    last_shown: Instant,
     /// Columns of the last line of progress.
     columns: usize,
-    steps: Vec<(Step, Duration)>,
+    steps: Vec<(InitStep, Duration)>,
 }
 
-impl Show {
-    fn new(quiet: bool) -> Show {
+impl InitDisplay {
+    fn new(quiet: bool) -> InitDisplay {
         let now = Instant::now();
         let terminal = std::io::stderr().is_terminal();
-        Show { quiet, terminal, step: now, sending: now, shown: now, columns: 0, steps: Vec::new() }
-    }
-
-    fn tell(&mut self, it: Progress<'_>) {
-        match it {
-            Progress::Begun(step) => {
-                self.step = Instant::now();
-                errln!("{}...", begins(step));
-            }
-            Progress::Partitions(count) => errln!("creating {count} partitions..."),
-            Progress::Sending => (self.sending, self.shown) = (Instant::now(), Instant::now()),
-            Progress::Sent(rows, total) => self.sent(rows, total),
-            Progress::Ended(step) => self.steps.push((step, self.step.elapsed())),
-            Progress::Notice(words) => errln!("{words}"),
+        InitDisplay {
+            quiet,
+            terminal,
+            step_started: now,
+            sending_started: now,
+            last_shown: now,
+            columns: 0,
+            steps: Vec::new(),
         }
     }
 
-    fn sent(&mut self, rows: u64, total: u64) {
-        if self.quiet && rows < total && self.shown.elapsed() < QUIET {
+    fn print(&mut self, it: InitProgress<'_>) {
+        match it {
+            InitProgress::StepStarted(step) => {
+                self.step_started = Instant::now();
+                errln!("{}...", start_text(step));
+            }
+            InitProgress::Partitions(count) => errln!("creating {count} partitions..."),
+            InitProgress::Sending => {
+                (self.sending_started, self.last_shown) = (Instant::now(), Instant::now())
+            }
+            InitProgress::Sent(rows, total) => self.print_rows(rows, total),
+            InitProgress::StepFinished(step) => self.steps.push((step, self.step_started.elapsed())),
+            InitProgress::Notice(words) => errln!("{words}"),
+        }
+    }
+
+    fn print_rows(&mut self, rows: u64, total: u64) {
+        if self.quiet && rows < total && self.last_shown.elapsed() < QUIET_INTERVAL {
             return;
         }
-        self.shown = Instant::now();
-        let line = sent(rows, total, self.sending.elapsed());
+        self.last_shown = Instant::now();
+        let line = rows_line(rows, total, self.sending_started.elapsed());
         // On a terminal, all lines stand in one place; blanks overwrite a longer one.
         let blanks = " ".repeat(self.columns.saturating_sub(line.len()));
         self.columns = line.len();
         let end = if self.terminal && rows < total { "\r" } else { "\n" };
-        terminal::replaced("", &format!("{line}{blanks}"), end);
+        terminal::overwrite_line("", &format!("{line}{blanks}"), end);
     }
 
-    fn done(&self) {
+    fn print_summary(&self) {
         let all: Duration = self.steps.iter().map(|(_, took)| *took).sum();
         let each: Vec<String> = self
             .steps
             .iter()
-            .map(|(step, took)| format!("{} {:.2} s", name(*step), took.as_secs_f64()))
+            .map(|(step, took)| format!("{} {:.2} s", step_name(*step), took.as_secs_f64()))
             .collect();
         errln!("done in {:.2} s ({}).", all.as_secs_f64(), each.join(", "));
     }
 }
 
-fn sent(rows: u64, total: u64, elapsed: Duration) -> String {
+fn rows_line(rows: u64, total: u64, elapsed: Duration) -> String {
     let elapsed = elapsed.as_secs_f64();
     let remaining = (total - rows) as f64 * elapsed / rows as f64;
     format!(
@@ -100,28 +112,28 @@ fn sent(rows: u64, total: u64, elapsed: Duration) -> String {
     )
 }
 
-fn begins(step: Step) -> &'static str {
+fn start_text(step: InitStep) -> &'static str {
     match step {
-        Step::DropTables => "dropping old tables",
-        Step::CreateTables => "creating tables",
-        Step::GenerateClientSide => "generating data (client-side)",
-        Step::GenerateServerSide => "generating data (server-side)",
-        Step::Vacuum => "vacuuming",
-        Step::PrimaryKeys => "creating primary keys",
-        Step::ForeignKeys => "creating foreign keys",
+        InitStep::DropTables => "dropping old tables",
+        InitStep::CreateTables => "creating tables",
+        InitStep::GenerateClientSide => "generating data (client-side)",
+        InitStep::GenerateServerSide => "generating data (server-side)",
+        InitStep::Vacuum => "vacuuming",
+        InitStep::PrimaryKeys => "creating primary keys",
+        InitStep::ForeignKeys => "creating foreign keys",
     }
 }
 
 /// In the last line.
-fn name(step: Step) -> &'static str {
+fn step_name(step: InitStep) -> &'static str {
     match step {
-        Step::DropTables => "drop tables",
-        Step::CreateTables => "create tables",
-        Step::GenerateClientSide => "client-side generate",
-        Step::GenerateServerSide => "server-side generate",
-        Step::Vacuum => "vacuum",
-        Step::PrimaryKeys => "primary keys",
-        Step::ForeignKeys => "foreign keys",
+        InitStep::DropTables => "drop tables",
+        InitStep::CreateTables => "create tables",
+        InitStep::GenerateClientSide => "client-side generate",
+        InitStep::GenerateServerSide => "server-side generate",
+        InitStep::Vacuum => "vacuum",
+        InitStep::PrimaryKeys => "primary keys",
+        InitStep::ForeignKeys => "foreign keys",
     }
 }
 
@@ -130,8 +142,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_progress() {
-        let line = sent(100_000, 400_000, Duration::from_millis(500));
+    fn formats_progress_lines() {
+        let line = rows_line(100_000, 400_000, Duration::from_millis(500));
         assert_eq!(line, "100000 of 400000 tuples (25%) done (elapsed 0.50 s, remaining 1.50 s)");
     }
 }

@@ -1,11 +1,11 @@
 //! `-l`: which transactions come into which file?
 
-use super::options::{Log, LogForm, Options};
-use crate::voice::{Trouble, plain};
-use analysis::Aggregates;
+use super::options::{BenchOptions, LogForm, LogOptions};
+use crate::voice::{CommandError, os_error_text};
+use analysis::LogAggregator;
 use load::random::Prng;
 use model::{Nanos, Record};
-use report::log::{self, Style};
+use report::log::{self, LogStyle};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
@@ -15,16 +15,16 @@ pub struct LogFile {
     pub path: String,
     out: BufWriter<File>,
     line: String,
-    style: Style,
+    style: LogStyle,
     epoch: Nanos,
-    form: Form,
+    form: LogMode,
     /// How many transactions each client has finished.
     finished: Vec<u64>,
 }
 
 #[derive(Debug)]
-enum Form {
-    Every,
+enum LogMode {
+    All,
     Sampled {
         share: f64,
         chance: Prng,
@@ -32,7 +32,7 @@ enum Form {
     Aggregated {
         every: u32,
         /// Begins with the window.
-        all: Option<Aggregates>,
+        current: Option<LogAggregator>,
     },
 }
 
@@ -40,20 +40,21 @@ impl LogFile {
     /// Creates the file of `thread`. `epoch` is Unix time when the run's clock began, `chance` decides which
     /// transactions are sampled.
     pub fn create(
-        wanted: &Log,
+        wanted: &LogOptions,
         thread: usize,
         clients: u32,
-        style: Style,
+        style: LogStyle,
         epoch: Nanos,
         chance: Prng,
-    ) -> Result<LogFile, Trouble> {
+    ) -> Result<LogFile, CommandError> {
         let path = log::file_name(&wanted.prefix, std::process::id(), thread);
-        let file = File::create(&path)
-            .map_err(|error| Trouble::new(format!("could not open logfile \"{path}\": {}", plain(&error))))?;
+        let file = File::create(&path).map_err(|error| {
+            CommandError::new(format!("could not open logfile \"{path}\": {}", os_error_text(&error)))
+        })?;
         let form = match wanted.form {
-            LogForm::Every => Form::Every,
-            LogForm::Sampled(share) => Form::Sampled { share, chance },
-            LogForm::Aggregated(every) => Form::Aggregated { every, all: None },
+            LogForm::All => LogMode::All,
+            LogForm::Sampled(share) => LogMode::Sampled { share, chance },
+            LogForm::Aggregated(every) => LogMode::Aggregated { every, current: None },
         };
         let (out, finished) = (BufWriter::new(file), vec![0; clients as usize]);
         Ok(LogFile { path, out, line: String::new(), style, epoch, form, finished })
@@ -61,8 +62,8 @@ impl LogFile {
 
     /// Writes transactions in the order of their ends. `began`: the window's beginning.
     pub fn write_all(&mut self, records: &[Record], began: Nanos) -> io::Result<()> {
-        if let Form::Aggregated { every, all } = &mut self.form {
-            all.get_or_insert_with(|| Aggregates::new(self.epoch, began, *every));
+        if let LogMode::Aggregated { every, current: all } = &mut self.form {
+            all.get_or_insert_with(|| LogAggregator::new(self.epoch, began, *every));
         }
         records.iter().try_for_each(|it| self.write(it))
     }
@@ -70,7 +71,7 @@ impl LogFile {
     /// Writes the intervals that have ended by `now`, Unix time; one that has not is left out, as pgbench does.
     pub fn finish(&mut self, now: Nanos) -> io::Result<()> {
         self.line.clear();
-        if let Form::Aggregated { all: Some(all), .. } = &mut self.form {
+        if let LogMode::Aggregated { current: Some(all), .. } = &mut self.form {
             let (line, style) = (&mut self.line, self.style);
             all.advance(now - self.epoch, |it| log::aggregate(line, it, style).expect("a String takes it"));
         }
@@ -84,9 +85,9 @@ impl LogFile {
         let (line, style, epoch) = (&mut self.line, self.style, self.epoch);
         line.clear();
         let shown = match &mut self.form {
-            Form::Every => true,
-            Form::Sampled { share, chance } => chance.f64() <= *share,
-            Form::Aggregated { all, .. } => {
+            LogMode::All => true,
+            LogMode::Sampled { share, chance } => chance.f64() <= *share,
+            LogMode::Aggregated { current: all, .. } => {
                 let all = all.as_mut().expect("begun by write_all");
                 all.add(it, |done| log::aggregate(line, done, style).expect("a String takes it"));
                 false
@@ -100,9 +101,13 @@ impl LogFile {
 }
 
 /// The files of all threads; none without `-l`. `epoch` as for [`LogFile::create`].
-pub fn create_all(options: &Options, epoch: Nanos, samples: Vec<Prng>) -> Result<Vec<LogFile>, Trouble> {
+pub fn create_all(
+    options: &BenchOptions,
+    epoch: Nanos,
+    samples: Vec<Prng>,
+) -> Result<Vec<LogFile>, CommandError> {
     let Some(wanted) = &options.log else { return Ok(Vec::new()) };
-    let style = Style {
+    let style = LogStyle {
         lag: options.pace.is_open(),
         skipped: options.latency_limit.is_some(),
         retries: options.max_tries != 1,

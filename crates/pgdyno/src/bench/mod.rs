@@ -14,26 +14,26 @@ mod scripts;
 mod watch;
 
 use crate::clock;
-use crate::measure::{self, Unmeasured};
+use crate::measure::{self, MeasureError};
 use crate::signals::Signals;
 use crate::terminal;
-use crate::voice::{Trouble, Voice};
-use connect::Place;
+use crate::voice::{CommandError, Terminal};
+use connect::ConnectedServer;
 use load::driver::Clock;
 use load::script::{Program, builtin};
 use model::Summary;
 use model::summary::Server;
-use options::{Command, Initialise, Options, Seed, Source};
+use options::{BenchCommand, BenchOptions, InitOptions, SeedOption, Source};
 use prepare::Tables;
-use ready::Prepared;
+use ready::PreparedBench;
 use stack::location;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use watch::Show;
+use watch::BenchDisplay;
 
 /// Wrong options or scripts, or a run that could not start: pgbench's status.
-const COULD_NOT_START: u8 = 1;
+const START_FAILED: u8 = 1;
 /// A run with errors: pgbench's status.
 const ERRORS: u8 = 2;
 /// An invalid measurement, under `--strict`.
@@ -41,24 +41,24 @@ const INVALID: u8 = 3;
 
 /// `program` is the name that messages begin with.
 pub fn main(program: &str, args: &[String]) -> ExitCode {
-    let voice = Voice { program: program.to_owned() };
+    let voice = Terminal { program: program.to_owned() };
     let command = match options::parse(args, &env) {
         Ok(it) => it,
         Err(mistakes) => {
-            voice.mistakes(&mistakes);
-            return ExitCode::from(COULD_NOT_START);
+            voice.print_diagnostics(&mistakes);
+            return ExitCode::from(START_FAILED);
         }
     };
     match command {
-        Command::Help => out!("{}", options::usage(program)),
-        Command::Version => outln!("pgbench (PostgreSQL) 15, by pgdyno {}", env!("CARGO_PKG_VERSION")),
-        Command::ListBuiltins => {
+        BenchCommand::Help => out!("{}", options::usage(program)),
+        BenchCommand::Version => outln!("pgbench (PostgreSQL) 15, by pgdyno {}", env!("CARGO_PKG_VERSION")),
+        BenchCommand::ListBuiltins => {
             let listed = builtin::ALL.map(|it| format!("  {:>13}: {}\n", it.name, it.description));
             errln!("Available builtin scripts:\n{}", listed.concat());
         }
-        Command::ShowScript(it) => errln!("-- {}: {}\n{}", it.name, it.description, it.text),
-        Command::Initialise(it) => return told(initialise(&it, &voice), &voice),
-        Command::Run(it) => return told(run(&it, &voice), &voice),
+        BenchCommand::ShowScript(it) => errln!("-- {}: {}\n{}", it.name, it.description, it.text),
+        BenchCommand::Initialise(it) => return to_exit_code(initialise(&it, &voice), &voice),
+        BenchCommand::Run(it) => return to_exit_code(run(&it, &voice), &voice),
     }
     ExitCode::SUCCESS
 }
@@ -67,51 +67,51 @@ fn env(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-fn initialise(wanted: &Initialise, voice: &Voice) -> Result<ExitCode, Trouble> {
+fn initialise(wanted: &InitOptions, voice: &Terminal) -> Result<ExitCode, CommandError> {
     let Some(settings) = connect::settings(&wanted.target, voice) else {
-        return Ok(ExitCode::from(COULD_NOT_START));
+        return Ok(ExitCode::from(START_FAILED));
     };
     let (place, mut connection) = connect::open(&settings)?;
-    let location = location::of_server(&place.target.address, &mut connection);
+    let location = location::locate_server(&place.target.address, &mut connection);
     let (address, yes_load) = (&place.server.address, wanted.yes_load.as_deref());
     if wanted.steps.iter().any(|it| "dgG".contains(*it)) {
-        guard::drops(&mut connection, &location, address, yes_load)?;
+        guard::check_drop_allowed(&mut connection, &location, address, yes_load)?;
     }
-    guard::loads(&location, address, yes_load, voice)?;
+    guard::check_load_allowed(&location, address, yes_load, voice)?;
     initialise::run(wanted, &mut connection)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn told(done: Result<ExitCode, Trouble>, voice: &Voice) -> ExitCode {
+fn to_exit_code(done: Result<ExitCode, CommandError>, voice: &Terminal) -> ExitCode {
     done.unwrap_or_else(|trouble| {
-        trouble.tell(voice);
-        ExitCode::from(COULD_NOT_START)
+        trouble.print(voice);
+        ExitCode::from(START_FAILED)
     })
 }
 
-fn run(options: &Options, voice: &Voice) -> Result<ExitCode, Trouble> {
+fn run(options: &BenchOptions, voice: &Terminal) -> Result<ExitCode, CommandError> {
     if let Some(asked) = &options.http {
         return http::run(options, asked, voice);
     }
     let program = scripts::compile(options, voice);
     let settings = connect::settings(&options.target, voice);
     let (Some(program), Some(settings)) = (program, settings) else {
-        return Ok(ExitCode::from(COULD_NOT_START));
+        return Ok(ExitCode::from(START_FAILED));
     };
     let seed = ready::seed(options.seed, clock::unix_time())?;
-    if options.seed != (Seed::Time { told: false }) {
+    if options.seed != (SeedOption::Time { explicit: false }) {
         voice.info(&format!("setting random seed to {seed}"));
     }
     let (place, mut connection) = connect::open(&settings)?;
-    let location = location::of_server(&place.target.address, &mut connection);
-    guard::loads(&location, &place.server.address, options.yes_load.as_deref(), voice)?;
-    guard::shares(&mut connection, voice);
+    let location = location::locate_server(&place.target.address, &mut connection);
+    guard::check_load_allowed(&location, &place.server.address, options.yes_load.as_deref(), voice)?;
+    guard::warn_if_shared(&mut connection, voice);
     if !options.json {
         outln!("{}", report::bench::banner(&place.server.version));
     }
     let builtin = options.scripts.iter().any(|it| matches!(it.source, Source::Builtin(_)));
     let tables = match builtin {
-        true => Some(prepare::survey(&mut connection, &place.server.database, &voice.program)?),
+        true => Some(prepare::inspect_tables(&mut connection, &place.server.database, &voice.program)?),
         false => None,
     };
     if let (Some(tables), Some(_)) = (tables, options.scale) {
@@ -121,14 +121,14 @@ fn run(options: &Options, voice: &Voice) -> Result<ExitCode, Trouble> {
     prepare::vacuum(&mut connection, options.vacuum, voice);
     drop(connection);
     let (summary, complete) = measure(options, program, &place, tables, seed, voice)?;
-    if let Some(it) = place.moved() {
+    if let Some(it) = place.address_change() {
         voice.warning(&it);
     }
-    Ok(told_whole(options, &summary, complete, voice))
+    Ok(print_result(options, &summary, complete, voice))
 }
 
 /// Prints what was measured.
-fn told_whole(options: &Options, summary: &Summary, complete: bool, voice: &Voice) -> ExitCode {
+fn print_result(options: &BenchOptions, summary: &Summary, complete: bool, voice: &Terminal) -> ExitCode {
     if options.json {
         terminal::json(&(report::json(summary) + "\n"));
     } else {
@@ -142,13 +142,13 @@ fn told_whole(options: &Options, summary: &Summary, complete: bool, voice: &Voic
 
 /// One measurement of a server that is ready for it, and whether it came to its end.
 pub fn measure(
-    options: &Options,
+    options: &BenchOptions,
     program: Program,
-    place: &Place,
+    place: &ConnectedServer,
     tables: Option<Tables>,
     seed: u64,
-    voice: &Voice,
-) -> Result<(Summary, bool), Trouble> {
+    voice: &Terminal,
+) -> Result<(Summary, bool), CommandError> {
     let scale = plan::scale(options, tables);
     if options.debug {
         let Server { address, database, transport, .. } = &place.server;
@@ -160,45 +160,45 @@ pub fn measure(
         voice.info(&format!("{clients} clients on {threads} threads, {pace:?}, until {until:?}"));
     }
     let prepared = ready::prepare(options, program, place, scale, seed)?;
-    run_prepared(options, prepared, (&place.server, &place.named), tables, seed, voice)
+    run_prepared(options, prepared, (&place.server, &place.description), tables, seed, voice)
 }
 
 /// The same of what was prepared; `named` is the server in messages.
 fn run_prepared(
-    options: &Options,
-    Prepared { ready, samples }: Prepared,
+    options: &BenchOptions,
+    PreparedBench { load: ready, samples }: PreparedBench,
     (server, named): (&Server, &str),
     tables: Option<Tables>,
     seed: u64,
-    voice: &Voice,
-) -> Result<(Summary, bool), Trouble> {
+    voice: &Terminal,
+) -> Result<(Summary, bool), CommandError> {
     let plan = plan::plan(options, &ready, tables, seed);
     let epoch = clock::unix_time();
     let logs = logfile::create_all(options, epoch, samples)?;
-    let mut show = Show::new(options, voice, named.to_owned(), Arc::clone(&ready.work), epoch, logs);
+    let mut show = BenchDisplay::new(options, voice, named.to_owned(), Arc::clone(&ready.work), epoch, logs);
     let signals = Signals { abandoned: Arc::clone(&ready.abandon), ..Signals::default() };
     let Signals { interrupted, .. } =
-        signals.listen().map_err(|it| Trouble::new(format!("could not await Ctrl-C: {it}")))?;
-    let watch = clock::Watch::start();
+        signals.listen().map_err(|it| CommandError::new(format!("could not await Ctrl-C: {it}")))?;
+    let watch = clock::StepDetector::start();
     let measured =
         measure::run(&ready, Clock::start(), &mut show, &interrupted).map_err(|why| match why {
-            Unmeasured::System(error) => Trouble::new(format!("the run could not begin: {error}")),
-            Unmeasured::NobodyConnected => Trouble::new("no client could connect"),
-            Unmeasured::Stopped => Trouble::new("stopped before the run began"),
+            MeasureError::System(error) => CommandError::new(format!("the run could not begin: {error}")),
+            MeasureError::NoClientConnected => CommandError::new("no client could connect"),
+            MeasureError::Stopped => CommandError::new("stopped before the run began"),
         })?;
     let messages = show.finish();
-    let complete = measured.aborted == 0 && !interrupted.load(Ordering::Relaxed);
+    let complete = measured.aborted_clients == 0 && !interrupted.load(Ordering::Relaxed);
     let mut summary = analysis::summarise(&measured, server.clone(), plan);
-    analysis::clock_set(&mut summary, watch.step());
-    summary.with_messages(|code| messages.of(code));
+    analysis::add_clock_step(&mut summary, watch.step());
+    summary.set_messages(|code| messages.find(code));
     Ok((summary, complete))
 }
 
 /// The report for a terminal.
-pub fn text(options: &Options, summary: &Summary) -> String {
+pub fn text(options: &BenchOptions, summary: &Summary) -> String {
     let failures_detailed = options.failures_detailed;
-    let style = report::bench::Style { failures_detailed, progress: options.progress.is_some() };
-    report::bench::text(summary, style, options.lang)
+    let style = report::bench::BenchStyle { failures_detailed, progress: options.progress.is_some() };
+    report::bench::render(summary, style, options.lang)
 }
 
 /// 0 for a clean run; failures that may be tried again are no error, as in pgbench.
@@ -207,7 +207,7 @@ fn status(summary: &Summary, complete: bool, strict: bool) -> ExitCode {
     let errors = counts.failed + counts.unknown - counts.serialization - counts.deadlock;
     if strict && !summary.validity.valid {
         ExitCode::from(INVALID)
-    } else if !complete || errors > 0 || counts.ok == 0 || !summary.connecting.refused.is_empty() {
+    } else if !complete || errors > 0 || counts.ok == 0 || !summary.connects.refused.is_empty() {
         ExitCode::from(ERRORS)
     } else {
         ExitCode::SUCCESS

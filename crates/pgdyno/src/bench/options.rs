@@ -8,7 +8,7 @@ mod rules;
 mod table;
 mod value;
 
-pub use mistake::Mistake;
+pub use mistake::OptionDiagnostic;
 pub use table::usage;
 
 use crate::voice::language;
@@ -21,18 +21,18 @@ use wire::http::{Method, Url};
 
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Command {
+pub enum BenchCommand {
     Help,
     Version,
     ListBuiltins,
     ShowScript(&'static Builtin),
-    Initialise(Box<Initialise>),
-    Run(Box<Options>),
+    Initialise(Box<InitOptions>),
+    Run(Box<BenchOptions>),
 }
 
 /// Which server, as far as the command line says it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Target {
+pub struct TargetOptions {
     pub host: Option<String>,
     pub port: Option<String>,
     pub user: Option<String>,
@@ -42,10 +42,10 @@ pub struct Target {
 
 /// A run: `pgdyno bench` without `-i`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
-    pub target: Target,
+pub struct BenchOptions {
+    pub target: TargetOptions,
     /// Of an HTTP service, which is asked instead of PostgreSQL.
-    pub http: Option<Http>,
+    pub http: Option<HttpOptions>,
     /// In the order given; at least one, with a total weight above 0.
     pub scripts: Vec<WeightedScript>,
     /// Clients, which is also the greatest number of transactions in flight. At least 1.
@@ -53,10 +53,10 @@ pub struct Options {
     /// 1..=clients.
     pub threads: u32,
     pub mode: QueryMode,
-    pub pace: Pace,
+    pub pace: ArrivalModel,
     /// Arrivals that may wait for a client, over all threads. Of the open model only.
     pub max_backlog: u32,
-    pub until: Until,
+    pub until: RunEnd,
     /// `-L`: transactions above it are counted; in the open model, arrivals later than it are dropped.
     pub latency_limit: Option<Nanos>,
     /// 0: without bound.
@@ -70,8 +70,8 @@ pub struct Options {
     pub scale: Option<u32>,
     /// `-D name=value`, in the order given.
     pub defines: Vec<(String, String)>,
-    pub seed: Seed,
-    pub driver: Driver,
+    pub seed: SeedOption,
+    pub driver: DriverOption,
     /// How long before a due moment waiting becomes spinning; zero: never.
     pub spin: Nanos,
     pub per_command: bool,
@@ -79,7 +79,7 @@ pub struct Options {
     pub verbose_errors: bool,
     pub debug: bool,
     pub progress: Option<ProgressReport>,
-    pub log: Option<Log>,
+    pub log: Option<LogOptions>,
     pub json: bool,
     pub strict: bool,
     pub allow_shell: bool,
@@ -91,7 +91,7 @@ pub struct Options {
 
 /// `--http`: the request that is asked of a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Http {
+pub struct HttpOptions {
     pub url: Url,
     pub method: Method,
     /// As written, `Name: value`.
@@ -100,8 +100,8 @@ pub struct Http {
     /// Statuses that are no failure; empty: 200..=399.
     pub expect: Vec<RangeInclusive<u16>>,
     /// An answer that has not begun within this time is given up; then one that has not ended.
-    pub begin_within: Option<Nanos>,
-    pub end_within: Option<Nanos>,
+    pub first_byte_timeout: Option<Nanos>,
+    pub response_timeout: Option<Nanos>,
     /// Whose certificates are trusted: a file; `None`: the system's.
     pub roots: Option<String>,
     /// The service's certificate is not checked.
@@ -110,7 +110,7 @@ pub struct Http {
 
 /// What makes transactions start.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Pace {
+pub enum ArrivalModel {
     /// The client's previous one, plus `think`.
     Closed { think: Nanos },
     /// A moment: so many per second.
@@ -119,15 +119,15 @@ pub enum Pace {
     Schedule { text: String, curve: Curve, spacing: Spacing },
 }
 
-impl Pace {
+impl ArrivalModel {
     pub fn is_open(&self) -> bool {
-        !matches!(self, Pace::Closed { .. })
+        !matches!(self, ArrivalModel::Closed { .. })
     }
 }
 
 /// When the run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Until {
+pub enum RunEnd {
     /// Each client has run so many transactions. At least 1.
     Transactions(u32),
     /// So many seconds have passed. At least 1.
@@ -161,10 +161,10 @@ pub enum Vacuum {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seed {
+pub enum SeedOption {
     /// From the clock; `told` when the user asked for it by name.
     Time {
-        told: bool,
+        explicit: bool,
     },
     /// From the operating system.
     Rand,
@@ -172,7 +172,7 @@ pub enum Seed {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Driver {
+pub enum DriverOption {
     Auto,
     Epoll,
     IoUring,
@@ -189,14 +189,14 @@ pub struct ProgressReport {
 
 /// `-l`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Log {
+pub struct LogOptions {
     pub prefix: String,
     pub form: LogForm,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LogForm {
-    Every,
+    All,
     /// A share of all transactions, above 0 and at most 1.
     Sampled(f64),
     /// One line per so many seconds, at least 1.
@@ -205,8 +205,8 @@ pub enum LogForm {
 
 /// `-i`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Initialise {
-    pub target: Target,
+pub struct InitOptions {
+    pub target: TargetOptions,
     /// As [`Options::yes_load`].
     pub yes_load: Option<String>,
     /// Letters of `dtgGvpf` in the order in which they are done; `-n` and `--foreign-keys` are already worked in.
@@ -223,7 +223,10 @@ pub struct Initialise {
 }
 
 /// Reads the arguments after the command's name. `env` looks a variable of the environment up.
-pub fn parse(args: &[String], env: &dyn Fn(&str) -> Option<String>) -> Result<Command, Vec<Mistake>> {
+pub fn parse(
+    args: &[String],
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<BenchCommand, Vec<OptionDiagnostic>> {
     let mut draft = table::Draft::default();
     let mut mistakes = Vec::new();
     if let Some(seed) = env("PGBENCH_RANDOM_SEED") {
@@ -236,16 +239,16 @@ pub fn parse(args: &[String], env: &dyn Fn(&str) -> Option<String>) -> Result<Co
     }
     for word in getopt::read(args, &table::spellings()) {
         let taken = match word {
-            Ok(getopt::Word::Option { option, value }) => draft.take(&table::TABLE[option], &value),
-            Ok(getopt::Word::Operand(it)) => draft.operand(it),
-            Err(misread) => Err(mistake::misread(&misread)),
+            Ok(getopt::Argument::Option { option, value }) => draft.set_option(&table::TABLE[option], &value),
+            Ok(getopt::Argument::Operand(it)) => draft.set_operand(it),
+            Err(misread) => Err(mistake::from_parse_error(&misread)),
         };
         mistakes.extend(taken.err());
-        if let Some(answer) = draft.at_once.take() {
+        if let Some(answer) = draft.immediate.take() {
             return if mistakes.is_empty() { Ok(answer) } else { Err(mistakes) };
         }
     }
-    let command = rules::settle(draft, &mut mistakes);
+    let command = rules::resolve(draft, &mut mistakes);
     if mistakes.is_empty() { Ok(command) } else { Err(mistakes) }
 }
 

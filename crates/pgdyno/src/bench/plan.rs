@@ -1,13 +1,13 @@
 //! What was asked for, in a report's words?
 
-use super::options::{Options, Pace, Until};
+use super::options::{ArrivalModel, BenchOptions, RunEnd};
 use super::prepare::Tables;
-use crate::measure::Ready;
+use crate::measure::LoadConfig;
 use model::Nanos;
-use model::summary::{self, LoadModel, Plan, Script};
+use model::summary::{self, BenchPlan, LoadModelSummary, Script};
 
 /// `tables` are known when a built-in script runs.
-pub fn plan(options: &Options, ready: &Ready, tables: Option<Tables>, seed: u64) -> Plan {
+pub fn plan(options: &BenchOptions, ready: &LoadConfig, tables: Option<Tables>, seed: u64) -> BenchPlan {
     let script = |it: &load::script::Script| Script {
         name: it.name.clone(),
         weight: it.weight,
@@ -16,7 +16,7 @@ pub fn plan(options: &Options, ready: &Ready, tables: Option<Tables>, seed: u64)
             false => Vec::new(),
         },
     };
-    Plan {
+    BenchPlan {
         scripts: ready.work.plan().program.scripts.iter().map(script).collect(),
         scale: scale(options, tables),
         partitions: tables.and_then(|it| it.partitions),
@@ -24,21 +24,21 @@ pub fn plan(options: &Options, ready: &Ready, tables: Option<Tables>, seed: u64)
         clients: options.clients,
         threads: options.threads,
         max_tries: options.max_tries,
-        until: match options.until {
-            Until::Transactions(each) => summary::Until::Transactions(each),
-            Until::Seconds(seconds) => summary::Until::Time(Nanos::from_secs(seconds.into())),
-            Until::ScheduleEnds => summary::Until::ScheduleEnds,
+        end: match options.until {
+            RunEnd::Transactions(each) => summary::EndCondition::Transactions(each),
+            RunEnd::Seconds(seconds) => summary::EndCondition::Time(Nanos::from_secs(seconds.into())),
+            RunEnd::ScheduleEnds => summary::EndCondition::ScheduleEnds,
         },
         model: match &options.pace {
-            Pace::Closed { think } => LoadModel::Closed { think: *think },
-            Pace::Rate { rate, spacing } => {
-                LoadModel::Open { schedule: rate.to_string(), arrivals: *spacing }
+            ArrivalModel::Closed { think } => LoadModelSummary::Closed { think: *think },
+            ArrivalModel::Rate { rate, spacing } => {
+                LoadModelSummary::Open { schedule: rate.to_string(), arrivals: *spacing }
             }
-            Pace::Schedule { text, spacing, .. } => {
-                LoadModel::Open { schedule: text.clone(), arrivals: *spacing }
+            ArrivalModel::Schedule { text, spacing, .. } => {
+                LoadModelSummary::Open { schedule: text.clone(), arrivals: *spacing }
             }
         },
-        connect_each: options.connect_each,
+        reconnect: options.connect_each,
         latency_limit: options.latency_limit,
         seed,
         driver: ready.driver.name().to_owned(),
@@ -46,6 +46,6 @@ pub fn plan(options: &Options, ready: &Ready, tables: Option<Tables>, seed: u64)
 }
 
 /// The value of `:scale`: what the tables have, else what the user says.
-pub fn scale(options: &Options, tables: Option<Tables>) -> u32 {
+pub fn scale(options: &BenchOptions, tables: Option<Tables>) -> u32 {
     tables.map(|it| it.scale).or(options.scale).unwrap_or(1)
 }

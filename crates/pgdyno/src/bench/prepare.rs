@@ -1,7 +1,7 @@
 //! What is in the database before the run, and is it vacuumed?
 
 use super::options::Vacuum;
-use crate::voice::{Trouble, Voice};
+use crate::voice::{CommandError, Terminal};
 use model::Code;
 use model::summary::{PartitionMethod, Partitions};
 use stack::ask::{Connection, Error};
@@ -15,22 +15,27 @@ pub struct Tables {
 }
 
 /// Looks at pgbench's tables. `database` is named in messages.
-pub fn survey(connection: &mut Connection, database: &str, program: &str) -> Result<Tables, Trouble> {
+pub fn inspect_tables(
+    connection: &mut Connection,
+    database: &str,
+    program: &str,
+) -> Result<Tables, CommandError> {
     let initialise =
         format!("Perhaps you need to do initialization (\"{program} -i\") in database \"{database}\".");
     let branches = connection.value("select count(*) from pgbench_branches").map_err(|error| {
-        let trouble = Trouble::new(format!("could not count number of branches: {}", words(&error)));
-        if error.code() == UNDEFINED_TABLE { trouble.hint(&initialise) } else { trouble }
+        let trouble =
+            CommandError::new(format!("could not count number of branches: {}", libpq_text(&error)));
+        if error.code() == UNDEFINED_TABLE { trouble.with_hint(&initialise) } else { trouble }
     })?;
     let scale = branches.and_then(|it| it.parse().ok()).unwrap_or(0);
     let partitions = match connection.query(PARTITIONS) {
         // A server too old for partitions has none.
         Err(Error::Server(_)) => None,
-        Err(error) => return Err(Trouble::new(words(&error))),
+        Err(error) => return Err(CommandError::new(libpq_text(&error))),
         Ok(answer) => match answer.rows.first().map(Vec::as_slice) {
             None => {
                 let what = "no pgbench_accounts table found in search_path";
-                return Err(Trouble::new(what).hint(initialise));
+                return Err(CommandError::new(what).with_hint(initialise));
             }
             Some([Some(method), Some(count)]) => partitions(method, count)?,
             Some(_) => None,
@@ -50,20 +55,20 @@ const PARTITIONS: &str = "\
     where c.oid = pg_catalog.to_regclass('pgbench_accounts') \
     group by 1";
 
-fn partitions(method: &str, count: &str) -> Result<Option<Partitions>, Trouble> {
+fn partitions(method: &str, count: &str) -> Result<Option<Partitions>, CommandError> {
     let method = match method {
         "r" => PartitionMethod::Range,
         "h" => PartitionMethod::Hash,
-        other => return Err(Trouble::new(format!("unexpected partition method: \"{other}\""))),
+        other => return Err(CommandError::new(format!("unexpected partition method: \"{other}\""))),
     };
     Ok(Some(Partitions { method, count: count.parse().unwrap_or(0) }))
 }
 
 /// Vacuums, and says so. What the server refuses is told and passed over, as pgbench does.
-pub fn vacuum(connection: &mut Connection, what: Vacuum, voice: &Voice) {
+pub fn vacuum(connection: &mut Connection, what: Vacuum, voice: &Terminal) {
     let mut run = |sql: &str| {
         if let Err(error) = connection.query(sql) {
-            voice.error(&words(&error));
+            voice.error(&libpq_text(&error));
             voice.detail("(ignoring this error and continuing anyway)");
         }
     };
@@ -83,7 +88,7 @@ pub fn vacuum(connection: &mut Connection, what: Vacuum, voice: &Voice) {
 }
 
 /// What went wrong, in libpq's form.
-pub fn words(error: &Error) -> String {
+pub fn libpq_text(error: &Error) -> String {
     match error {
         Error::Server(it) => {
             let mut out = format!("{}:  {}", it.severity, it.message);

@@ -1,16 +1,16 @@
 //! Which scripts are to be run, and what is wrong with them?
 
-use super::options::{Options, Source};
+use super::options::{BenchOptions, Source};
 use super::ready::mode;
 use crate::files;
-use crate::voice::{Voice, plain};
+use crate::voice::{Terminal, os_error_text};
 use load::script::{self, Diagnostic, Program};
 use model::summary::QueryMode;
 use std::io::Read;
 use std::path::Path;
 
 /// Reads and compiles all scripts; or tells every mistake in them, and returns nothing.
-pub fn compile(options: &Options, voice: &Voice) -> Option<Program> {
+pub fn compile(options: &BenchOptions, voice: &Terminal) -> Option<Program> {
     let defined = options.defines.iter().map(|(name, _)| name.as_str());
     let defined: Vec<&str> = defined.chain(PREDEFINED).collect();
     let mut readable = true;
@@ -28,8 +28,10 @@ pub fn compile(options: &Options, voice: &Voice) -> Option<Program> {
             },
         }
     }
-    let sources: Vec<script::Source> =
-        texts.iter().map(|(name, text, weight)| script::Source { name, text, weight: *weight }).collect();
+    let sources: Vec<script::ScriptSource> = texts
+        .iter()
+        .map(|(name, text, weight)| script::ScriptSource { name, text, weight: *weight })
+        .collect();
     if sources.is_empty() {
         return None;
     }
@@ -39,37 +41,37 @@ pub fn compile(options: &Options, voice: &Voice) -> Option<Program> {
             Some(program).filter(|_| readable)
         }
         Err(mistakes) => {
-            mistakes.iter().for_each(|it| tell(it, voice));
+            mistakes.iter().for_each(|it| print_diagnostic(it, voice));
             None
         }
     }
 }
 
 /// Bytes of a script.
-const LONGEST: u64 = 64 << 20;
+const SCRIPT_BYTES_MAX: u64 = 64 << 20;
 
 fn read(name: &str) -> Result<String, String> {
     let mut bytes = Vec::new();
     if name == "-" {
         std::io::stdin()
-            .take(LONGEST + 1)
+            .take(SCRIPT_BYTES_MAX + 1)
             .read_to_end(&mut bytes)
-            .map_err(|error| format!("could not read file \"-\": {}", plain(&error)))?;
+            .map_err(|error| format!("could not read file \"-\": {}", os_error_text(&error)))?;
     } else {
         // Opened and read apart, as pgbench tells them apart.
         let file = files::open(Path::new(name))
-            .map_err(|error| format!("could not open file \"{name}\": {}", plain(&error)))?;
-        file.take(LONGEST + 1)
+            .map_err(|error| format!("could not open file \"{name}\": {}", os_error_text(&error)))?;
+        file.take(SCRIPT_BYTES_MAX + 1)
             .read_to_end(&mut bytes)
-            .map_err(|error| format!("could not read file \"{name}\": {}", plain(&error)))?;
+            .map_err(|error| format!("could not read file \"{name}\": {}", os_error_text(&error)))?;
     }
-    if bytes.len() as u64 > LONGEST {
+    if bytes.len() as u64 > SCRIPT_BYTES_MAX {
         return Err(format!(
             "file \"{name}\" is longer than {} MiB; draw rows from a table instead",
-            LONGEST >> 20
+            SCRIPT_BYTES_MAX >> 20
         ));
     }
-    decoded(&bytes).map_err(|(line, byte)| {
+    decode(&bytes).map_err(|(line, byte)| {
         format!(
             "file \"{name}\", line {line}: the byte 0x{byte:02x} is not UTF-8, in which statements are sent; \
              convert it, such as with  iconv -f LATIN1 -t UTF-8"
@@ -79,7 +81,7 @@ fn read(name: &str) -> Result<String, String> {
 
 /// The text of a script. A line of comment may have any encoding, because it is not sent. Otherwise the line and the first
 /// byte that is not UTF-8.
-fn decoded(bytes: &[u8]) -> Result<String, (usize, u8)> {
+fn decode(bytes: &[u8]) -> Result<String, (usize, u8)> {
     let mut text = String::with_capacity(bytes.len());
     for (number, line) in bytes.split_inclusive(|it| *it == b'\n').enumerate() {
         match std::str::from_utf8(line) {
@@ -95,28 +97,28 @@ fn decoded(bytes: &[u8]) -> Result<String, (usize, u8)> {
 pub const PREDEFINED: [&str; 4] = ["client_id", "random_seed", "default_seed", "scale"];
 
 /// Warns of a variable without a value. `bench` continues, as pgbench does.
-fn warn(it: &Diagnostic, mode: QueryMode, voice: &Voice) {
+fn warn(it: &Diagnostic, mode: QueryMode, voice: &Terminal) {
     let sent = match mode {
         QueryMode::Simple => "a statement sends it as it is written",
         QueryMode::Extended | QueryMode::Prepared => "a client that comes to such a statement is aborted",
     };
-    voice.warning(&format!("{}: {}; until another script sets it, {sent}", place(it), it.message));
+    voice.warning(&format!("{}: {}; until another script sets it, {sent}", position(it), it.message));
     voice.hint(&it.hint);
 }
 
-fn place(it: &Diagnostic) -> String {
+fn position(it: &Diagnostic) -> String {
     format!("{}:{}", it.file, it.line)
 }
 
 /// A script's mistake: where, what stands there, what to write instead.
-fn tell(it: &Diagnostic, voice: &Voice) {
+fn print_diagnostic(it: &Diagnostic, voice: &Terminal) {
     if it.line == 0 {
         voice.error(&it.message);
     } else {
         let before = it.text.chars().take(it.column.saturating_sub(1) as usize);
         // Tabs stay tabs, so that the caret stands below its character.
         let indent: String = before.map(|it| if it == '\t' { '\t' } else { ' ' }).collect();
-        voice.error(&format!("{}: {}\n{}\n{indent}^ error found here", place(it), it.message, it.text));
+        voice.error(&format!("{}: {}\n{}\n{indent}^ error found here", position(it), it.message, it.text));
     }
     if !it.hint.is_empty() {
         voice.hint(&it.hint);
@@ -128,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_have_any_encoding() {
+    fn accepts_any_encoding_in_comments() {
         for (bytes, expected) in [
             (b"SELECT 1;\n".as_slice(), Ok("SELECT 1;\n")),
             (b"-- caf\xe9\nSELECT 1;", Ok("-- caf\u{fffd}\nSELECT 1;")),
@@ -137,7 +139,7 @@ mod tests {
             (b"SELECT 1;\nSELECT 'caf\xe9';", Err((2, 0xe9))),
             (b"SELECT 1; -- caf\xe9", Err((1, 0xe9))),
         ] {
-            assert_eq!(decoded(bytes), expected.map(str::to_owned), "{bytes:?}");
+            assert_eq!(decode(bytes), expected.map(str::to_owned), "{bytes:?}");
         }
     }
 }

@@ -1,47 +1,47 @@
 //! What is shown and logged while the load runs?
 
 use super::logfile::LogFile;
-use super::options::Options;
+use super::options::BenchOptions;
 use crate::clock::unix_time;
-use crate::measure::Watch;
+use crate::measure::LoadListener;
 use crate::messages::Messages;
-use crate::voice::{Voice, plain};
-use load::script::{Kind, Value, Variables};
-use load::{Abort, Said, Workload};
+use crate::voice::{Terminal, os_error_text};
+use load::script::{CommandKind, Value, Variables};
+use load::{AbortReason, LoadEvent, Workload};
 use model::{Interval, Nanos, Record};
-use report::progress::{self, Style};
+use report::progress::{self, ProgressStyle};
 use std::sync::Arc;
 
 /// Progress and errors on standard error, records into files.
 #[derive(Debug)]
-pub struct Show<'a> {
-    pub voice: &'a Voice,
+pub struct BenchDisplay<'a> {
+    pub terminal: &'a Terminal,
     /// How the server was named, for what refuses us.
     pub server: String,
     pub work: Arc<Workload>,
     /// Seconds between two lines; `None`: no progress.
-    pub every: Option<u32>,
-    pub style: Style,
+    pub progress_interval: Option<u32>,
+    pub style: ProgressStyle,
     /// By thread; empty: no log.
     pub logs: Vec<LogFile>,
     /// What was said of failures.
     pub messages: Messages,
     /// Seconds since the last line, and their number.
-    gathered: Option<(Interval, u32)>,
+    pending: Option<(Interval, u32)>,
 }
 
-impl<'a> Show<'a> {
+impl<'a> BenchDisplay<'a> {
     /// `epoch`: Unix time when the run's clock begins.
     pub fn new(
-        options: &Options,
-        voice: &'a Voice,
+        options: &BenchOptions,
+        voice: &'a Terminal,
         server: String,
         work: Arc<Workload>,
         epoch: Nanos,
         logs: Vec<LogFile>,
-    ) -> Show<'a> {
+    ) -> BenchDisplay<'a> {
         let open = options.pace.is_open();
-        let style = Style {
+        let style = ProgressStyle {
             epoch: options.progress.filter(|it| it.timestamp).map(|_| epoch),
             lag: open,
             skipped: open && options.latency_limit.is_some(),
@@ -49,7 +49,16 @@ impl<'a> Show<'a> {
         };
         let every = options.progress.map(|it| it.every);
         let messages = Messages::default();
-        Show { voice, server, work, every, style, logs, messages, gathered: None }
+        BenchDisplay {
+            terminal: voice,
+            server,
+            work,
+            progress_interval: every,
+            style,
+            logs,
+            messages,
+            pending: None,
+        }
     }
 
     /// Ends the logs. What was said of failures.
@@ -57,7 +66,7 @@ impl<'a> Show<'a> {
         let now = unix_time();
         for it in &mut self.logs {
             if let Err(error) = it.finish(now) {
-                self.voice.error(&format!("could not write to logfile \"{}\": {error}", it.path));
+                self.terminal.error(&format!("could not write to logfile \"{}\": {error}", it.path));
             }
         }
         self.messages
@@ -65,30 +74,30 @@ impl<'a> Show<'a> {
 }
 
 /// What pgbench calls a command in messages.
-fn name(it: &Kind) -> &'static str {
+fn command_name(it: &CommandKind) -> &'static str {
     match it {
-        Kind::Sql(_) => "SQL",
-        Kind::Http(_) => "HTTP",
-        Kind::Set { .. } => "set",
-        Kind::If { .. } => "if",
-        Kind::Elif { .. } => "elif",
-        Kind::Else { .. } => "else",
-        Kind::Endif => "endif",
-        Kind::Sleep { .. } => "sleep",
-        Kind::SetShell { .. } => "setshell",
-        Kind::Shell { .. } => "shell",
-        Kind::StartPipeline => "startpipeline",
-        Kind::SyncPipeline => "syncpipeline",
-        Kind::EndPipeline => "endpipeline",
+        CommandKind::Sql(_) => "SQL",
+        CommandKind::Http(_) => "HTTP",
+        CommandKind::Set { .. } => "set",
+        CommandKind::If { .. } => "if",
+        CommandKind::Elif { .. } => "elif",
+        CommandKind::Else { .. } => "else",
+        CommandKind::EndIf => "endif",
+        CommandKind::Sleep { .. } => "sleep",
+        CommandKind::SetShell { .. } => "setshell",
+        CommandKind::Shell { .. } => "shell",
+        CommandKind::StartPipeline => "startpipeline",
+        CommandKind::SyncPipeline => "syncpipeline",
+        CommandKind::EndPipeline => "endpipeline",
     }
 }
 
-impl Watch for Show<'_> {
-    fn tick(&mut self, interval: &Interval, began: Nanos) {
-        let Some(every) = self.every else { return };
-        let seconds = match &mut self.gathered {
+impl LoadListener for BenchDisplay<'_> {
+    fn on_tick(&mut self, interval: &Interval, began: Nanos) {
+        let Some(every) = self.progress_interval else { return };
+        let seconds = match &mut self.pending {
             None => {
-                self.gathered = Some((interval.clone(), 1));
+                self.pending = Some((interval.clone(), 1));
                 1
             }
             Some((gathered, seconds)) => {
@@ -98,82 +107,82 @@ impl Watch for Show<'_> {
             }
         };
         if seconds >= every {
-            let (gathered, _) = self.gathered.take().expect("filled above");
-            let style = Style { epoch: self.style.epoch.map(|it| it + began), ..self.style };
-            errln!("{}", progress::line(&analysis::progress(&gathered, began), style));
+            let (gathered, _) = self.pending.take().expect("filled above");
+            let style = ProgressStyle { epoch: self.style.epoch.map(|it| it + began), ..self.style };
+            errln!("{}", progress::format_line(&analysis::progress(&gathered, began), style));
         }
     }
 
-    fn said(&mut self, said: Said) {
-        self.messages.said(&said);
+    fn on_event(&mut self, said: LoadEvent) {
+        self.messages.add_event(&said);
         match said {
-            Said::Refused { client, message, .. } => {
-                let why = plain(&message);
-                self.voice.error(&format!("connection to server {} failed: {why}", self.server));
-                self.voice.detail(&format!("client {} could not connect", client.0));
+            LoadEvent::Refused { client, message, .. } => {
+                let why = os_error_text(&message);
+                self.terminal.error(&format!("connection to server {} failed: {why}", self.server));
+                self.terminal.detail(&format!("client {} could not connect", client.0));
             }
-            Said::Failed { client, script, command, message, again, .. } => {
+            LoadEvent::Failed { client, script, command, message, again, .. } => {
                 let then = if again { "; the transaction is tried again" } else { "" };
                 let scripts = &self.work.plan().program.scripts;
-                let kind = name(&scripts[usize::from(script.0)].commands[usize::from(command)].kind);
-                self.voice.error(&format!(
+                let kind = command_name(&scripts[usize::from(script.0)].commands[usize::from(command)].kind);
+                self.terminal.error(&format!(
                     "client {} got an error in command {command} ({kind}) of script {}; {message}{then}",
                     client.0, script.0
                 ));
             }
-            Said::Aborted { client, script, command, why } => {
+            LoadEvent::Aborted { client, script, command, reason: why } => {
                 let (client, script, command) = (client.0, usize::from(script.0), usize::from(command));
                 let aborted = |of: &str, why: &str| {
                     let of = if of.is_empty() { String::new() } else { format!(" ({of})") };
                     let what =
                         format!("client {client} aborted in command {command}{of} of script {script}; {why}");
-                    self.voice.error(&what);
+                    self.terminal.error(&what);
                 };
                 let scripts = &self.work.plan().program.scripts;
-                let name = scripts[script].commands.get(command).map_or("", |it| name(&it.kind));
+                let name = scripts[script].commands.get(command).map_or("", |it| command_name(&it.kind));
                 match why {
-                    Abort::Expression(message) => {
-                        self.voice.error(&message);
+                    AbortReason::Expression(message) => {
+                        self.terminal.error(&message);
                         aborted(name, "evaluation of meta-command failed");
                     }
-                    Abort::Shell(message) => {
-                        self.voice.error(&message);
+                    AbortReason::Shell(message) => {
+                        self.terminal.error(&message);
                         aborted(name, "execution of meta-command failed");
                     }
-                    Abort::Rows { got } => aborted(name, &format!("expected one row, got {got}")),
-                    Abort::Name(it) => aborted(name, &format!("error storing into variable {it}")),
-                    Abort::KeptInPipeline { every } => {
+                    AbortReason::RowCount { got } => aborted(name, &format!("expected one row, got {got}")),
+                    AbortReason::InvalidColumnName(it) => aborted(name, &format!("error storing into variable {it}")),
+                    AbortReason::StoreInPipeline { every } => {
                         let kept = if every { "aset" } else { "gset" };
                         aborted(kept, &format!("\\{kept} is not allowed in pipeline mode"));
                     }
-                    Abort::Pipeline if name == "startpipeline" => aborted(name, "already in pipeline mode"),
-                    Abort::SimplePipeline => {
+                    AbortReason::Pipeline if name == "startpipeline" => aborted(name, "already in pipeline mode"),
+                    AbortReason::SimplePipeline => {
                         aborted(name, "cannot use pipeline mode with the simple query protocol");
                     }
-                    Abort::Pipeline => aborted(name, "not in pipeline mode"),
-                    Abort::Hopeless { message, .. } => aborted(name, &message),
-                    Abort::Copy => aborted(name, "COPY is not supported in pgbench, aborting"),
-                    Abort::OpenTransaction => self.voice.error(&format!(
+                    AbortReason::Pipeline => aborted(name, "not in pipeline mode"),
+                    AbortReason::PermanentError { message, .. } => aborted(name, &message),
+                    AbortReason::Copy => aborted(name, "COPY is not supported in pgbench, aborting"),
+                    AbortReason::OpenTransaction => self.terminal.error(&format!(
                         "client {client} aborted: end of script reached without completing the last transaction"
                     )),
-                    Abort::OpenPipeline => self
-                        .voice
+                    AbortReason::OpenPipeline => self
+                        .terminal
                         .error(&format!("client {client} aborted: end of script reached with pipeline open")),
                 }
             }
-            Said::Exhausted { feed } => {
-                self.voice.info(&format!("feed {feed}, whose rows are drawn once each, has none left"));
+            LoadEvent::Exhausted { feed } => {
+                self.terminal.info(&format!("feed {feed}, whose rows are drawn once each, has none left"));
             }
-            Said::Debug { script, command, value } => {
-                errln!("debug(script={},command={}): {}", script.0, command + 1, shown(value));
+            LoadEvent::Debug { script, command, value } => {
+                errln!("debug(script={},command={}): {}", script.0, command + 1, format_value(value));
             }
         }
     }
 
-    fn log(&mut self, thread: usize, records: &[Record], began: Nanos) {
+    fn on_records(&mut self, thread: usize, records: &[Record], began: Nanos) {
         let Some(file) = self.logs.get_mut(thread) else { return };
         if let Err(error) = file.write_all(records, began) {
-            self.voice.error(&format!("could not write to logfile \"{}\": {error}", file.path));
+            self.terminal.error(&format!("could not write to logfile \"{}\": {error}", file.path));
             // What is missing is told once; the measurement goes on.
             self.logs.clear();
         }
@@ -181,7 +190,7 @@ impl Watch for Show<'_> {
 }
 
 /// As pgbench writes it: a double with fifteen digits.
-fn shown(value: Value) -> String {
+fn format_value(value: Value) -> String {
     let kind = match value {
         Value::Null => return "null".to_owned(),
         Value::Bool(_) => "boolean",
@@ -200,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values() {
+    fn formats_values_as_pgbench() {
         for (value, expected) in [
             (Value::Null, "null"),
             (Value::Bool(true), "boolean true"),
@@ -208,7 +217,7 @@ mod tests {
             (Value::Double(-0.125), "double -0.125"),
             (Value::Double(8.507_059_173_023_461e37), "double 8.50705917302346e+37"),
         ] {
-            assert_eq!(shown(value), expected);
+            assert_eq!(format_value(value), expected);
         }
     }
 }

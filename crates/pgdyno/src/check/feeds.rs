@@ -1,31 +1,31 @@
 //! What do the first lines of a feed's file tell?
 
 use crate::files;
-use crate::voice::plain;
+use crate::voice::os_error_text;
 use experiment::Columns;
-use feed::Form;
-use model::plan::FeedForm;
+use feed::Format;
+use model::plan::FeedFormat;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 /// Of a line; longer ones are not looked at.
-const LONGEST: u64 = 1 << 20;
+const LINE_BYTES_MAX: u64 = 1 << 20;
 
 /// What a file of this name most likely is.
-pub fn form(name: &str) -> Option<FeedForm> {
-    Form::of_name(name).map(|it| match it {
-        Form::Csv => FeedForm::Csv,
-        Form::Tsv => FeedForm::Tsv,
-        Form::JsonLines => FeedForm::JsonLines,
-        Form::Uri => FeedForm::Uri,
-        Form::UriPost => FeedForm::UriPost,
-        Form::Raw => FeedForm::Raw,
-        Form::Access => FeedForm::Access,
+pub fn format_from_name(name: &str) -> Option<FeedFormat> {
+    Format::from_extension(name).map(|it| match it {
+        Format::Csv => FeedFormat::Csv,
+        Format::Tsv => FeedFormat::Tsv,
+        Format::JsonLines => FeedFormat::JsonLines,
+        Format::Uri => FeedFormat::Uri,
+        Format::UriPost => FeedFormat::UriPost,
+        Format::Raw => FeedFormat::Raw,
+        Format::Access => FeedFormat::Access,
     })
 }
 
 /// A line of names, and itself for a row.
-fn twice(line: &[u8]) -> Vec<u8> {
+fn duplicate_line(line: &[u8]) -> Vec<u8> {
     let mut both = line.to_vec();
     both.extend((!line.ends_with(b"\n")).then_some(b'\n'));
     both.extend(line);
@@ -33,30 +33,30 @@ fn twice(line: &[u8]) -> Vec<u8> {
 }
 
 /// The columns of a file, or why there are none. Only its first line that is not empty is read.
-pub fn columns(path: &Path, form: FeedForm, given: Option<&[String]>) -> Columns {
-    let unreadable = |error: io::Error| format!("it cannot be read: {}", plain(&error));
+pub fn columns(path: &Path, form: FeedFormat, given: Option<&[String]>) -> Columns {
+    let unreadable = |error: io::Error| format!("it cannot be read: {}", os_error_text(&error));
     let file = files::open(path).map_err(unreadable)?;
-    let mut text = feed::plain(BufReader::new(file)).map_err(|it| it.to_string())?;
+    let mut text = feed::decompress(BufReader::new(file)).map_err(|it| it.to_string())?;
     let mut line = Vec::new();
     while line.trim_ascii().is_empty() {
         line.clear();
-        if (&mut text).take(LONGEST).read_until(b'\n', &mut line).map_err(unreadable)? == 0 {
+        if (&mut text).take(LINE_BYTES_MAX).read_until(b'\n', &mut line).map_err(unreadable)? == 0 {
             return Err("it holds no row".to_owned());
         }
     }
     let form = match form {
-        FeedForm::Csv => Form::Csv,
-        FeedForm::Tsv => Form::Tsv,
-        FeedForm::JsonLines => Form::JsonLines,
-        FeedForm::Uri | FeedForm::UriPost | FeedForm::Raw | FeedForm::Access => {
-            return Ok(feed::AMMO.map(str::to_owned).to_vec());
+        FeedFormat::Csv => Format::Csv,
+        FeedFormat::Tsv => Format::Tsv,
+        FeedFormat::JsonLines => Format::JsonLines,
+        FeedFormat::Uri | FeedFormat::UriPost | FeedFormat::Raw | FeedFormat::Access => {
+            return Ok(feed::AMMO_COLUMNS.map(str::to_owned).to_vec());
         }
     };
-    if form != Form::JsonLines && given.is_none() {
-        line = twice(&line);
+    if form != Format::JsonLines && given.is_none() {
+        line = duplicate_line(&line);
     }
-    if let Some(names) = given.filter(|_| form != Form::JsonLines)
-        && let Ok(first) = feed::pack(form, None, &mut twice(&line).as_slice(), io::sink())
+    if let Some(names) = given.filter(|_| form != Format::JsonLines)
+        && let Ok(first) = feed::pack(form, None, &mut duplicate_line(&line).as_slice(), io::sink())
         && first.columns().iter().any(|it| names.contains(it))
     {
         let first = first.columns().join(", ");
@@ -71,13 +71,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_first_line_of_names_is_no_row() {
+    fn does_not_count_the_header_as_a_row() {
         let folder = tempfile::tempdir().expect("there is room");
         let check = |text: &str, given: Option<&[&str]>, expected: Result<&str, &str>| {
             let path = folder.path().join("f.csv");
             std::fs::write(&path, text).expect("there is room");
             let given: Option<Vec<String>> = given.map(|it| it.iter().map(|it| (*it).to_owned()).collect());
-            let found = columns(&path, FeedForm::Csv, given.as_deref()).map(|it| it.join(","));
+            let found = columns(&path, FeedFormat::Csv, given.as_deref()).map(|it| it.join(","));
             let found = found.as_deref().map_err(String::as_str);
             assert_eq!(found, expected, "{text:?} {given:?}");
         };

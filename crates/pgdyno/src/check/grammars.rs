@@ -1,52 +1,52 @@
 //! What do the grammars within an experiment file say, each of which is another crate's knowledge?
 
-use analysis::rule::{self, Scene};
-use experiment::{Complaint, Course, Grammars, Judged, Place};
+use analysis::rule::{self, RuleContext};
+use experiment::{GrammarDiagnostic, GrammarResult, Grammars, ScheduleExtent, UrlTarget};
 use load::script::Pattern;
 use load::{schedule, script};
 use model::Curve;
-use model::plan::{Entrance, Setup};
+use model::plan::{Setup, Transport};
 use model::summary::QueryMode;
 use std::net::IpAddr;
 use wire::http::{Host, Url};
 
 /// All of them.
 pub const ALL: Grammars<'static> = Grammars {
-    schedule: &course,
-    script: &script_mistakes,
-    url: &place,
+    schedule: &check_schedule,
+    script: &check_script,
+    url: &check_address,
     dsn: &database,
-    regex: &regex,
-    secret: &secret,
-    rule: &rule,
-    objective: &objective,
+    regex: &check_regex,
+    secret: &check_secret,
+    rule: &check_rule,
+    objective: &check_objective,
 };
 
-fn course(text: &str) -> Judged<Course> {
-    let complaint = |it: schedule::Mistake| Complaint {
-        at: it.at,
+fn check_schedule(text: &str) -> GrammarResult<ScheduleExtent> {
+    let complaint = |it: schedule::ScheduleDiagnostic| GrammarDiagnostic {
+        span: it.span,
         found: it.found,
-        instead: format!("write {}", it.write),
+        suggestion: format!("write {}", it.suggestion),
     };
     match schedule::parse(text) {
-        Ok(curve) => Ok(Course { lasting: curve.lasting(), most: most(&curve) }),
-        Err(all) => Err(all.list.into_iter().map(complaint).collect()),
+        Ok(curve) => Ok(ScheduleExtent { duration: curve.duration(), max_rate: peak_rate(&curve) }),
+        Err(all) => Err(all.items.into_iter().map(complaint).collect()),
     }
 }
 
 /// The highest rate, per second.
-fn most(curve: &Curve) -> f64 {
+fn peak_rate(curve: &Curve) -> f64 {
     match curve {
         Curve::Ramp { from, to, .. } => from.0.max(to.0),
-        Curve::Chain(parts) => parts.iter().map(most).fold(0.0, f64::max),
+        Curve::Chain(parts) => parts.iter().map(peak_rate).fold(0.0, f64::max),
     }
 }
 
-fn place(text: &str) -> Judged<Place> {
+fn check_address(text: &str) -> GrammarResult<UrlTarget> {
     let whole = |found: String, instead: &str| {
-        Err(vec![Complaint { at: 0..text.len(), found, instead: instead.to_owned() }])
+        Err(vec![GrammarDiagnostic { span: 0..text.len(), found, suggestion: instead.to_owned() }])
     };
-    let url = match Url::read(text) {
+    let url = match Url::parse(text) {
         Ok(url) => url,
         Err(why) if why.contains("password") => {
             return whole("a user and a password stand in the URL".to_owned(), "write them into a header");
@@ -57,9 +57,9 @@ fn place(text: &str) -> Judged<Place> {
         }
     };
     let entrance = match (&url.host, url.tls) {
-        (Host::Unix(_), _) => Entrance::Unix,
-        (_, true) => Entrance::Tls,
-        (_, false) => Entrance::Tcp,
+        (Host::Unix(_), _) => Transport::Unix,
+        (_, true) => Transport::Tls,
+        (_, false) => Transport::Tcp,
     };
     let (address, near) = match &url.host {
         Host::Unix(path) => (path.clone(), true),
@@ -71,28 +71,28 @@ fn place(text: &str) -> Judged<Place> {
             (if brackets { format!("[{name}]:{port}") } else { format!("{name}:{port}") }, near)
         }
     };
-    Ok(Place { address, entrance, near, target: url.target })
+    Ok(UrlTarget { address, transport: entrance, is_local: near, target: url.target })
 }
 
-fn database(text: &str) -> Option<Place> {
-    let place = stack::chain::place(text).ok()?;
-    let (entrance, target) = (Entrance::Tcp, String::new());
-    Some(Place { address: place.address, entrance, near: place.near, target })
+fn database(text: &str) -> Option<UrlTarget> {
+    let place = stack::chain::describe_dsn(text).ok()?;
+    let (entrance, target) = (Transport::Tcp, String::new());
+    Some(UrlTarget { address: place.address, transport: entrance, is_local: place.is_local, target })
 }
 
-fn regex(text: &str) -> Judged {
+fn check_regex(text: &str) -> GrammarResult {
     text.parse::<Pattern>().map(|_| ()).map_err(|told| {
         let why = told.strip_prefix(&format!("\"{text}\" is no ")).unwrap_or(&told);
         let (found, instead) = why.rsplit_once("; ").unwrap_or((why, "write another"));
-        vec![Complaint {
-            at: 0..text.len(),
+        vec![GrammarDiagnostic {
+            span: 0..text.len(),
             found: format!("this is no {found}"),
-            instead: instead.to_owned(),
+            suggestion: instead.to_owned(),
         }]
     })
 }
 
-fn secret(name: &str) -> Judged {
+fn check_secret(name: &str) -> GrammarResult {
     // What it holds is read when it is sent, and kept nowhere.
     match std::env::var_os(name) {
         Some(held) if held.to_str().is_some() => Ok(()),
@@ -102,24 +102,24 @@ fn secret(name: &str) -> Judged {
                 Some(_) => format!("the environment's variable `{name}` is no text"),
             };
             let instead = format!("set it before, as in `export {name}=…`, or leave it out");
-            Err(vec![Complaint { at: 0..0, found: wrong, instead }])
+            Err(vec![GrammarDiagnostic { span: 0..0, found: wrong, suggestion: instead }])
         }
     }
 }
 
-fn rule(text: &str, setup: &Setup) -> Judged {
-    let parsed = parse_rule(text, &Scene::of(setup));
-    parsed.map(drop).map_err(|it| vec![complaint(text, &it, "a stop rule")])
+fn check_rule(text: &str, setup: &Setup) -> GrammarResult {
+    let parsed = parse_rule(text, &RuleContext::for_setup(setup));
+    parsed.map(drop).map_err(|it| vec![to_diagnostic(text, &it, "a stop rule")])
 }
 
 /// Reads a stop rule. A series that no probe writes is an error.
-pub fn parse_rule(text: &str, scene: &Scene) -> Result<rule::Parsed, rule::Complaint> {
+pub fn parse_rule(text: &str, scene: &RuleContext) -> Result<rule::ParsedRule, rule::RuleDiagnostic> {
     let parsed = rule::parse(text, scene)?;
     if let Some(rule::SeriesName { offset, name }) = &parsed.series
         && !series().any(|it| it == name)
     {
         let found = format!("`{name}`, which no probe writes,");
-        return Err(rule::Complaint { offset: *offset, found, instead: similar_series(name) });
+        return Err(rule::RuleDiagnostic { offset: *offset, found, hint: similar_series(name) });
     }
     Ok(parsed)
 }
@@ -147,27 +147,27 @@ fn similar_series(name: &str) -> String {
     }
 }
 
-fn objective(text: &str, setup: &Setup) -> Judged {
-    let operations = Scene::of(setup).operations;
+fn check_objective(text: &str, setup: &Setup) -> GrammarResult {
+    let operations = RuleContext::for_setup(setup).operations;
     analysis::objective::parse(text, &operations)
         .map(|_| ())
-        .map_err(|it| vec![complaint(text, &it, "an objective")])
+        .map_err(|it| vec![to_diagnostic(text, &it, "an objective")])
 }
 
 /// The caret stands below the part that is quoted, or below one letter.
-fn complaint(text: &str, it: &rule::Complaint, whose: &str) -> Complaint {
+fn to_diagnostic(text: &str, it: &rule::RuleDiagnostic, whose: &str) -> GrammarDiagnostic {
     let rest = text.get(it.offset..).unwrap_or_default();
     let quoted = it.found.split('`').nth(1).filter(|part| !part.is_empty() && rest.starts_with(part));
     let length = quoted.map_or_else(|| rest.chars().next().map_or(0, char::len_utf8), str::len);
-    let instead = format!("write {}", it.instead.trim_start_matches("write "));
+    let instead = format!("write {}", it.hint.trim_start_matches("write "));
     let found = match it.found.as_str() {
         "nothing" => format!("something is missing in {whose}"),
         found => format!("{found} in {whose}"),
     };
-    Complaint { at: it.offset..it.offset + length, found, instead }
+    GrammarDiagnostic { span: it.offset..it.offset + length, found, suggestion: instead }
 }
 
-fn script_mistakes(text: &str, mode: QueryMode, known: Option<&[String]>) -> Judged {
+fn check_script(text: &str, mode: QueryMode, known: Option<&[String]>) -> GrammarResult {
     let mode = match mode {
         QueryMode::Simple => script::Mode::Simple,
         QueryMode::Extended => script::Mode::Extended,
@@ -180,9 +180,9 @@ fn script_mistakes(text: &str, mode: QueryMode, known: Option<&[String]>) -> Jud
         let start = (line + before.map(char::len_utf8).sum::<usize>()).min(text.len());
         let end = text[start..].chars().next().map_or(start, |c| start + c.len_utf8());
         let at = if it.line == 0 { 0..0 } else { start..end };
-        Complaint { at, found: it.message, instead: it.hint }
+        GrammarDiagnostic { span: at, found: it.message, suggestion: it.hint }
     };
-    let source = script::Source { name: "", text, weight: 1 };
+    let source = script::ScriptSource { name: "", text, weight: 1 };
     let predefined: Vec<&str> = known.unwrap_or_default().iter().map(String::as_str).collect();
     let all = match script::parse(&[source], mode, false, &predefined) {
         Ok(_) if known.is_none() => Vec::new(),

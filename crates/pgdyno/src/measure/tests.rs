@@ -1,47 +1,47 @@
 use super::*;
-use load::ledger::Keyed;
-use load::random::Seeds;
-use load::script::{Head, Maker, Mode};
-use load::{Plan, Seeding, Service};
+use load::ledger::KeyedScript;
+use load::random::SeedSequence;
+use load::script::{Mode, ProgramBuilder, ScriptHeader};
+use load::{LoadPlan, RngSeeds, Service};
 use model::Schedule;
-use model::durability::{Entry, Key, Outcome, Token};
-use model::plan::{Expect, Step};
+use model::durability::{LedgerEntry, Token, WriteKey, WriteOutcome};
+use model::plan::{Expectation, HttpStep};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
 const SECRET: u64 = 7;
 const CLIENTS: u32 = 8;
-const EACH: u64 = 50;
+const WRITES_PER_CLIENT: u64 = 50;
 
-struct Nobody;
+struct IgnoreEvents;
 
-impl Watch for Nobody {}
+impl LoadListener for IgnoreEvents {}
 
 /// Puts a token each time.
 fn work() -> Workload {
-    let step = Step {
+    let step = HttpStep {
         name: None,
         method: "PUT".to_owned(),
         target: "/${token}".to_owned(),
         headers: Vec::new(),
         body: None,
         captures: Vec::new(),
-        expect: Expect::default(),
+        expect: Expectation::default(),
         redirects: 0,
-        unpack: false,
+        decompress: false,
     };
-    let mut maker = Maker::new(Mode::Prepared, &Keyed::VARIABLES);
-    maker.http(&Head { name: "put", weight: 1, draws: None }, 0, &[], &[step]);
+    let mut maker = ProgramBuilder::new(Mode::Prepared, &KeyedScript::VARIABLE_NAMES);
+    maker.add_http(&ScriptHeader { name: "put", weight: 1, draws: None }, 0, &[], &[step]);
     let program = maker.finish().expect("right");
-    let keyed = vec![Keyed::of(&program)];
-    let mut seeds = Seeds::new(1);
-    let plan = Plan {
+    let keyed = vec![KeyedScript::from_program(&program)];
+    let mut seeds = SeedSequence::new(1);
+    let plan = LoadPlan {
         program,
         mode: Mode::Prepared,
         schedule: Schedule::Closed { think: Nanos::ZERO },
         duration: None,
-        transactions: Some(EACH),
+        transactions: Some(WRITES_PER_CLIENT),
         clients: CLIENTS,
         threads: 2,
         max_tries: 1,
@@ -54,15 +54,15 @@ fn work() -> Workload {
         timeout: None,
         verbose: false,
         statements: false,
-        seeds: Seeding {
-            clients: (0..CLIENTS).map(|_| seeds.client()).collect(),
-            choices: (0..2).map(|_| seeds.thread().choose).collect(),
+        seeds: RngSeeds {
+            clients: (0..CLIENTS).map(|_| seeds.client_rng()).collect(),
+            script_rngs: (0..2).map(|_| seeds.thread_rngs().choose).collect(),
             arrivals: 1,
             other: 1,
             variables: Vec::new(),
         },
     };
-    Workload::of(plan, None, vec![Service::plain("localhost")]).with_ledger(SECRET, keyed)
+    Workload::with_services(plan, None, vec![Service::without_tls("localhost")]).with_ledger(SECRET, keyed)
 }
 
 /// Answers what comes on one connection until it is closed; the tokens that it was told.
@@ -84,8 +84,8 @@ fn serve(mut stream: TcpStream) -> Vec<Token> {
 
 /// From the first of all threads to the last, each once, and each was asked for.
 #[test]
-fn a_ledger_hears_of_every_write() {
-    for driver in [Driver::Epoll, Driver::suited(true)] {
+fn ledger_records_every_write_once() {
+    for driver in [Driver::Epoll, Driver::for_load(true)] {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let address = listener.local_addr().expect("it has one");
         let services = thread::spawn(move || {
@@ -93,7 +93,7 @@ fn a_ledger_hears_of_every_write() {
             let serving: Vec<_> = streams.map(|it| thread::spawn(move || serve(it))).collect();
             serving.into_iter().flat_map(|it| it.join().expect("no panic")).collect::<Vec<_>>()
         });
-        let ready = Ready {
+        let ready = LoadConfig {
             work: Arc::new(work()),
             postgres: Vec::new(),
             services: vec![Address::Tcp(address)],
@@ -109,14 +109,15 @@ fn a_ledger_hears_of_every_write() {
             loop {
                 let is_over = asked.recv_timeout(Duration::from_millis(1)).is_ok();
                 drain.take(&mut entries);
-                drain.written();
+                drain.mark_written();
                 if is_over {
                     return entries;
                 }
             }
         });
         let stop = AtomicBool::new(false);
-        let measured = run_kept(&ready, taps, Clock::start(), &mut Nobody, &stop).expect("it runs");
+        let measured =
+            run_with_ledger(&ready, taps, Clock::start(), &mut IgnoreEvents, &stop).expect("it runs");
         over.send(()).expect("it is asked");
         let (entries, tokens) = (keeper.join().expect("no panic"), services.join().expect("no panic"));
 
@@ -124,10 +125,10 @@ fn a_ledger_hears_of_every_write() {
         let mut keys = Vec::new();
         for it in entries {
             match it {
-                Entry::Reserved { session, until } => drop(reserved.insert(session, until)),
-                Entry::Ended(it) => {
+                LedgerEntry::Reserved { session, until } => drop(reserved.insert(session, until)),
+                LedgerEntry::Completed(it) => {
                     assert!(it.key.sequence < reserved[&it.key.session], "reserved before it is used");
-                    assert_eq!(it.outcome, Outcome::Acknowledged);
+                    assert_eq!(it.outcome, WriteOutcome::Acknowledged);
                     assert!(measured.interval.from <= it.invoked && it.invoked < it.ended);
                     keys.push(it.key);
                 }
@@ -135,11 +136,12 @@ fn a_ledger_hears_of_every_write() {
             }
         }
         keys.sort();
-        let all = (0..CLIENTS).flat_map(|session| (0..EACH).map(move |sequence| Key { session, sequence }));
-        let all: Vec<Key> = all.collect();
+        let all = (0..CLIENTS)
+            .flat_map(|session| (0..WRITES_PER_CLIENT).map(move |sequence| WriteKey { session, sequence }));
+        let all: Vec<WriteKey> = all.collect();
         assert_eq!(keys, all, "{driver:?}");
         assert!(tokens.iter().all(|it| it.is_authentic(SECRET)));
-        let mut there: Vec<Key> = tokens.iter().map(|it| it.key).collect();
+        let mut there: Vec<WriteKey> = tokens.iter().map(|it| it.key).collect();
         there.sort();
         assert_eq!(there, all, "{driver:?}");
     }

@@ -4,13 +4,13 @@
 //! name that is mapped as well: what is not drawn needs no memory.
 
 use crate::files;
-use crate::voice::{Trouble, plain};
-use analysis::reach::Table;
-use feed::Packing;
+use crate::voice::{CommandError, os_error_text};
+use analysis::reach::TableStats;
+use feed::PackedWriter;
 use memmap2::{Advice, Mmap};
-use model::plan::{self, FeedForm, FeedSource};
-use model::rows::{Form as Laid, Layout, Rows};
-use stack::ask::{Answer, Connection};
+use model::plan::{self, FeedFormat, FeedSource};
+use model::rows::{RowFormat as Laid, RowLayout, Rows};
+use stack::ask::{Connection, QueryResult};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// Feeds that were read once, for all trials that draw from them.
 #[derive(Debug, Default)]
 pub struct Feeds {
-    known: Vec<(plan::Feed, Rows)>,
+    loaded: Vec<(plan::Feed, Rows)>,
 }
 
 impl Feeds {
@@ -28,71 +28,76 @@ impl Feeds {
     pub fn rows(
         &mut self,
         feed: &plan::Feed,
-        connection: &mut dyn FnMut() -> Result<Connection, Trouble>,
-    ) -> Result<Rows, Trouble> {
-        if let Some((_, rows)) = self.known.iter().find(|it| it.0 == *feed) {
+        connection: &mut dyn FnMut() -> Result<Connection, CommandError>,
+    ) -> Result<Rows, CommandError> {
+        if let Some((_, rows)) = self.loaded.iter().find(|it| it.0 == *feed) {
             return Ok(rows.clone());
         }
         let rows = match &feed.source {
-            FeedSource::File { path, form } => of_file(path, *form, feed.columns.as_deref())?,
-            FeedSource::Query(sql) => of_query(feed, sql, &mut connection()?)?,
+            FeedSource::File { path, format: form } => read_file(path, *form, feed.columns.as_deref())?,
+            FeedSource::Query(sql) => read_query(feed, sql, &mut connection()?)?,
             FeedSource::Rows(rows) => {
-                let mut packing = Packing::new(nameless()?, feed.columns.clone().unwrap_or_default());
+                let mut packing =
+                    PackedWriter::new(unnamed_file()?, feed.columns.clone().unwrap_or_default());
                 for row in rows {
-                    packing.push(row.iter().map(String::as_bytes)).map_err(|it| unwritten(&it))?;
+                    packing.push(row.iter().map(String::as_bytes)).map_err(|it| write_error(&it))?;
                 }
-                laid(packing)?
+                finish_packing(packing)?
             }
         };
         if rows.is_empty() {
-            return Err(Trouble::new(format!("the feed {} holds no row", feed.name)));
+            return Err(CommandError::new(format!("the feed {} holds no row", feed.name)));
         }
-        self.known.push((feed.clone(), rows.clone()));
+        self.loaded.push((feed.clone(), rows.clone()));
         Ok(rows)
     }
 
     /// What a query found belongs to the data that it was asked of: other data, other rows.
     pub fn forget_queries(&mut self) {
-        self.known.retain(|it| !matches!(it.0.source, FeedSource::Query(_)));
+        self.loaded.retain(|it| !matches!(it.0.source, FeedSource::Query(_)));
     }
 }
 
-fn of_file(path: &Path, form: FeedForm, columns: Option<&[String]>) -> Result<Rows, Trouble> {
+fn read_file(path: &Path, form: FeedFormat, columns: Option<&[String]>) -> Result<Rows, CommandError> {
     let shown = path.display();
-    let failed = |it: &io::Error| Trouble::new(format!("could not read {shown}: {}", plain(it)));
-    let wrong = |it: feed::Mistake| Trouble::new(format!("{shown}: {it}"));
+    let failed = |it: &io::Error| CommandError::new(format!("could not read {shown}: {}", os_error_text(it)));
+    let wrong = |it: feed::Diagnostic| CommandError::new(format!("{shown}: {it}"));
     let mut file = files::open(path).map_err(|it| failed(&it))?;
-    let form = read_as(form);
+    let form = to_feed_form(form);
     let mut begins = [0; 2];
     let is_packed = file.read_exact(&mut begins).is_ok() && begins == [0x1f, 0x8b];
     file.rewind().map_err(|it| failed(&it))?;
     if let Some(delimiter) = form.delimiter().filter(|_| !is_packed) {
         let bytes = map(&file).map_err(|it| failed(&it))?;
-        if let Some(layout) = feed::index(&bytes, delimiter, columns).map_err(wrong)? {
-            return Ok(drawn_from(bytes, layout));
+        if let Some(layout) = feed::index_rows(&bytes, delimiter, columns).map_err(wrong)? {
+            return Ok(map_rows(bytes, layout));
         }
     }
-    let mut source = feed::plain(BufReader::with_capacity(1 << 20, file)).map_err(wrong)?;
-    let packing = feed::pack(form, columns, &mut source, nameless()?).map_err(wrong)?;
-    laid(packing)
+    let mut source = feed::decompress(BufReader::with_capacity(1 << 20, file)).map_err(wrong)?;
+    let packing = feed::pack(form, columns, &mut source, unnamed_file()?).map_err(wrong)?;
+    finish_packing(packing)
 }
 
-fn of_query(feed: &plan::Feed, sql: &str, connection: &mut Connection) -> Result<Rows, Trouble> {
-    let failed = |it| Trouble::new(format!("the query of feed {} failed: {it}", feed.name));
-    let Answer { columns, rows, .. } = connection.query(sql).map_err(failed)?;
-    let chosen = chosen(&feed.name, feed.columns.as_deref(), &columns)?;
+fn read_query(feed: &plan::Feed, sql: &str, connection: &mut Connection) -> Result<Rows, CommandError> {
+    let failed = |it| CommandError::new(format!("the query of feed {} failed: {it}", feed.name));
+    let QueryResult { columns, rows, .. } = connection.query(sql).map_err(failed)?;
+    let chosen = chosen_columns(&feed.name, feed.columns.as_deref(), &columns)?;
     let names = chosen.iter().map(|at| columns[*at].clone()).collect();
-    let mut packing = Packing::new(nameless()?, names);
+    let mut packing = PackedWriter::new(unnamed_file()?, names);
     for row in &rows {
         // A feed knows texts only: NULL is an empty one.
         let fields = chosen.iter().map(|at| row[*at].as_deref().unwrap_or_default().as_bytes());
-        packing.push(fields).map_err(|it| unwritten(&it))?;
+        packing.push(fields).map_err(|it| write_error(&it))?;
     }
-    laid(packing)
+    finish_packing(packing)
 }
 
 /// Positions of the columns that a feed takes of a query's result: those that it names, or all.
-fn chosen(feed: &str, named: Option<&[String]>, columns: &[String]) -> Result<Vec<usize>, Trouble> {
+fn chosen_columns(
+    feed: &str,
+    named: Option<&[String]>,
+    columns: &[String],
+) -> Result<Vec<usize>, CommandError> {
     let quoted = |all: &[String]| all.iter().map(|it| format!("\"{it}\"")).collect::<Vec<_>>().join(", ");
     let position = |name: &String| {
         let mut places = columns.iter().enumerate().filter(|it| it.1 == name).map(|it| it.0);
@@ -100,7 +105,8 @@ fn chosen(feed: &str, named: Option<&[String]>, columns: &[String]) -> Result<Ve
             (Some(at), None) => Ok(at),
             (Some(_), Some(_)) => {
                 let what = format!("feeds.{feed}.sql: the query returns two columns \"{name}\"");
-                Err(Trouble::new(what).hint("name each otherwise, as in SELECT a.id AS a_id, b.id AS b_id"))
+                Err(CommandError::new(what)
+                    .with_hint("name each otherwise, as in SELECT a.id AS a_id, b.id AS b_id"))
             }
             (None, _) => {
                 let what = format!(
@@ -108,7 +114,7 @@ fn chosen(feed: &str, named: Option<&[String]>, columns: &[String]) -> Result<Ve
                     quoted(columns)
                 );
                 let hint = format!("write the names of the query's columns, or name one by AS {name}");
-                Err(Trouble::new(what).hint(hint))
+                Err(CommandError::new(what).with_hint(hint))
             }
         }
     };
@@ -116,7 +122,7 @@ fn chosen(feed: &str, named: Option<&[String]>, columns: &[String]) -> Result<Ve
 }
 
 /// What PostgreSQL's statistics say of `schema.table.column`; `None` where they say nothing.
-pub fn table(of: &str, connection: &mut Connection) -> Option<Table> {
+pub fn table_stats(of: &str, connection: &mut Connection) -> Option<TableStats> {
     let mut parts = of.rsplitn(3, '.');
     let (column, table, schema) = (parts.next()?, parts.next()?, parts.next().unwrap_or("public"));
     let text = |it: &str| format!("'{}'", it.replace('\'', "''"));
@@ -135,34 +141,38 @@ pub fn table(of: &str, connection: &mut Connection) -> Option<Table> {
     let (rows, bytes, distinct) = (number(rows)?, number(bytes)?, number(distinct)?);
     // Below 0 it is a share of the rows: PostgreSQL's manual, pg_stats.
     let distinct = if distinct < 0.0 { -distinct * rows } else { distinct };
-    Some(Table { column: of.to_owned(), rows, bytes: bytes as u64, distinct })
+    Some(TableStats { column: of.to_owned(), rows, bytes: bytes as u64, distinct })
 }
 
 /// A file that nobody else can find, and that is gone with us.
-fn nameless() -> Result<BufWriter<File>, Trouble> {
-    let file = tempfile::tempfile().map_err(|it| unwritten(&it))?;
+fn unnamed_file() -> Result<BufWriter<File>, CommandError> {
+    let file = tempfile::tempfile().map_err(|it| write_error(&it))?;
     Ok(BufWriter::with_capacity(1 << 20, file))
 }
 
-fn laid(packing: Packing<BufWriter<File>>) -> Result<Rows, Trouble> {
-    let (mut out, layout) = packing.finish().map_err(|it| unwritten(&it))?;
-    out.flush().map_err(|it| unwritten(&it))?;
+fn finish_packing(packing: PackedWriter<BufWriter<File>>) -> Result<Rows, CommandError> {
+    let (mut out, layout) = packing.finish().map_err(|it| write_error(&it))?;
+    out.flush().map_err(|it| write_error(&it))?;
     if layout.count == 0 {
-        return Ok(Rows::new(Arc::new(Vec::new()), Layout::new(Laid::Packed, layout.columns)));
+        return Ok(Rows::new(Arc::new(Vec::new()), RowLayout::new(Laid::Packed, layout.columns)));
     }
-    let bytes = map(out.get_ref()).map_err(|it| unwritten(&it))?;
-    Ok(drawn_from(bytes, layout))
+    let bytes = map(out.get_ref()).map_err(|it| write_error(&it))?;
+    Ok(map_rows(bytes, layout))
 }
 
 /// Rows are drawn from anywhere: what lies beside them is not wanted. Advice that is not taken costs nothing.
-fn drawn_from(bytes: Mmap, layout: Layout) -> Rows {
+fn map_rows(bytes: Mmap, layout: RowLayout) -> Rows {
     let _ = bytes.advise(Advice::Random);
     Rows::new(Arc::new(bytes), layout)
 }
 
-fn unwritten(it: &io::Error) -> Trouble {
+fn write_error(it: &io::Error) -> CommandError {
     let place = std::env::temp_dir();
-    Trouble::new(format!("could not write the rows of a feed into {}: {}", place.display(), plain(it)))
+    CommandError::new(format!(
+        "could not write the rows of a feed into {}: {}",
+        place.display(),
+        os_error_text(it)
+    ))
 }
 
 fn map(file: &File) -> io::Result<Mmap> {
@@ -171,38 +181,38 @@ fn map(file: &File) -> io::Result<Mmap> {
     unsafe { Mmap::map(file) }
 }
 
-fn read_as(it: FeedForm) -> feed::Form {
+fn to_feed_form(it: FeedFormat) -> feed::Format {
     match it {
-        FeedForm::Csv => feed::Form::Csv,
-        FeedForm::Tsv => feed::Form::Tsv,
-        FeedForm::JsonLines => feed::Form::JsonLines,
-        FeedForm::Uri => feed::Form::Uri,
-        FeedForm::UriPost => feed::Form::UriPost,
-        FeedForm::Raw => feed::Form::Raw,
-        FeedForm::Access => feed::Form::Access,
+        FeedFormat::Csv => feed::Format::Csv,
+        FeedFormat::Tsv => feed::Format::Tsv,
+        FeedFormat::JsonLines => feed::Format::JsonLines,
+        FeedFormat::Uri => feed::Format::Uri,
+        FeedFormat::UriPost => feed::Format::UriPost,
+        FeedFormat::Raw => feed::Format::Raw,
+        FeedFormat::Access => feed::Format::Access,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use load::feed::{Feed, Order};
+    use load::feed::{DrawOrder, Feed};
     use load::random::Prng;
     use std::fs;
     use std::path::PathBuf;
 
     /// Gone with it.
-    struct Kept(PathBuf);
+    struct TempFile(PathBuf);
 
-    impl Kept {
-        fn new(name: &str, text: &[u8]) -> Kept {
+    impl TempFile {
+        fn new(name: &str, text: &[u8]) -> TempFile {
             let path = std::env::temp_dir().join(format!("pgdyno-feed-{}-{name}", std::process::id()));
             fs::write(&path, text).expect("there is room");
-            Kept(path)
+            TempFile(path)
         }
     }
 
-    impl Drop for Kept {
+    impl Drop for TempFile {
         fn drop(&mut self) {
             // It is only litter otherwise.
             let _ = fs::remove_file(&self.0);
@@ -211,17 +221,23 @@ mod tests {
 
     fn plan(source: FeedSource, columns: Option<&[&str]>) -> plan::Feed {
         let columns = columns.map(|it| it.iter().map(|it| (*it).to_owned()).collect());
-        plan::Feed { name: "f".into(), source, columns, order: plan::FeedOrder::Sequential, of: None }
+        plan::Feed {
+            name: "f".into(),
+            source,
+            columns,
+            order: plan::FeedOrder::Sequential,
+            lookup_column: None,
+        }
     }
 
-    fn nobody() -> Result<Connection, Trouble> {
-        Err(Trouble::new("nobody is asked"))
+    fn no_connection() -> Result<Connection, CommandError> {
+        Err(CommandError::new("nobody is asked"))
     }
 
     #[test]
-    fn files_and_rows() {
+    fn reads_rows_of_every_file_format() {
         let check = |feed: plan::Feed, expected: &str| {
-            let told = match Feeds::default().rows(&feed, &mut nobody) {
+            let told = match Feeds::default().rows(&feed, &mut no_connection) {
                 Ok(rows) => {
                     let row = |n| {
                         rows.row(n).map(|it| String::from_utf8_lossy(it).into_owned()).collect::<Vec<_>>()
@@ -229,21 +245,21 @@ mod tests {
                     let all: Vec<String> = (0..rows.len()).map(|n| row(n).join("|")).collect();
                     format!("{}: {}", rows.columns().join("+"), all.join(" "))
                 }
-                Err(it) => it.what,
+                Err(it) => it.message,
             };
             assert!(told.ends_with(expected), "{told}");
         };
-        let file = |it: &Kept, form| FeedSource::File { path: it.0.clone(), form };
-        let plain = Kept::new("plain.csv", b"id,name\n1,a\n2,b\n");
-        check(plan(file(&plain, FeedForm::Csv), None), "id+name: 1|a 2|b");
-        let quoted = Kept::new("quoted.csv", b"1,\"a,b\"\n");
-        check(plan(file(&quoted, FeedForm::Csv), Some(&["id", "name"])), "id+name: 1|a,b");
-        let wrong = Kept::new("wrong.csv", b"id,name\n1\n");
+        let file = |it: &TempFile, form| FeedSource::File { path: it.0.clone(), format: form };
+        let plain = TempFile::new("plain.csv", b"id,name\n1,a\n2,b\n");
+        check(plan(file(&plain, FeedFormat::Csv), None), "id+name: 1|a 2|b");
+        let quoted = TempFile::new("quoted.csv", b"1,\"a,b\"\n");
+        check(plan(file(&quoted, FeedFormat::Csv), Some(&["id", "name"])), "id+name: 1|a,b");
+        let wrong = TempFile::new("wrong.csv", b"id,name\n1\n");
         let why = "wrong.csv: line 2: \"1\" has 1 field, and the columns are 2";
-        check(plan(file(&wrong, FeedForm::Csv), None), why);
-        let none = Kept::new("none.tsv", b"id\n");
-        check(plan(file(&none, FeedForm::Tsv), None), "the feed f holds no row");
-        let gone = FeedSource::File { path: "/nowhere/x.csv".into(), form: FeedForm::Csv };
+        check(plan(file(&wrong, FeedFormat::Csv), None), why);
+        let none = TempFile::new("none.tsv", b"id\n");
+        check(plan(file(&none, FeedFormat::Tsv), None), "the feed f holds no row");
+        let gone = FeedSource::File { path: "/nowhere/x.csv".into(), format: FeedFormat::Csv };
         check(plan(gone, None), "could not read /nowhere/x.csv: No such file or directory");
         let rows = FeedSource::Rows(vec![vec!["7".into()], vec!["8".into()]]);
         check(plan(rows, Some(&["id"])), "id: 7 8");
@@ -254,10 +270,10 @@ mod tests {
     fn chooses_columns_of_a_query_by_name() {
         let owned = |all: &[&str]| all.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
         let check = |named: Option<&[&str]>, columns: &[&str], expected: Result<&[usize], &str>| {
-            let found = chosen("users", named.map(owned).as_deref(), &owned(columns));
+            let found = chosen_columns("users", named.map(owned).as_deref(), &owned(columns));
             match (&found, expected) {
                 (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{named:?} {columns:?}"),
-                (Err(found), Err(expected)) => assert_eq!(found.what, expected),
+                (Err(found), Err(expected)) => assert_eq!(found.message, expected),
                 _ => panic!("{named:?} of {columns:?}: {found:?}"),
             }
         };
@@ -283,10 +299,10 @@ mod tests {
     /// Of 64 MB, or as many as `PGDYNO_FEED_MB` says: the long way is `PGDYNO_FEED_MB=10000`.
     #[test]
     #[cfg(target_os = "linux")]
-    fn a_large_file_is_mapped_and_not_read_into_memory() {
+    fn maps_large_files_instead_of_reading_them() {
         let megabytes: usize =
             std::env::var("PGDYNO_FEED_MB").map_or(64, |it| it.parse().expect("a number of megabytes"));
-        let kept = Kept::new("large.tsv", b"");
+        let kept = TempFile::new("large.tsv", b"");
         let mut out = BufWriter::with_capacity(1 << 20, File::create(&kept.0).expect("there is room"));
         let rows = megabytes * 10_000;
         for n in 0..rows {
@@ -294,10 +310,11 @@ mod tests {
         }
         out.into_inner().expect("there is room");
         let before = own_memory();
-        let source = FeedSource::File { path: kept.0.clone(), form: FeedForm::Tsv };
+        let source = FeedSource::File { path: kept.0.clone(), format: FeedFormat::Tsv };
         let columns: &[&str] = &["id", "rest"];
-        let found = Feeds::default().rows(&plan(source, Some(columns)), &mut nobody).map_err(|it| it.what);
-        let feed = Feed::new(found.expect("it is well written"), Order::Random);
+        let found =
+            Feeds::default().rows(&plan(source, Some(columns)), &mut no_connection).map_err(|it| it.message);
+        let feed = Feed::new(found.expect("it is well written"), DrawOrder::Random);
         let mut chance = Prng::seeded(11);
         for _ in 0..10_000 {
             let n = feed.draw(&mut chance).expect("there is no end");
@@ -305,7 +322,7 @@ mod tests {
             assert_eq!(id, format!("{n:019}").as_bytes());
         }
         let grown = own_memory().saturating_sub(before);
-        let marks = rows as u64 / Layout::STEP * 8;
+        let marks = rows as u64 / RowLayout::OFFSET_INTERVAL * 8;
         // A vector that grows keeps up to three times what it holds.
         assert!(grown < 3 * marks + (8 << 20), "{grown} bytes for {megabytes} MB");
     }

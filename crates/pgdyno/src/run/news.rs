@@ -1,43 +1,53 @@
 //! What of the lab's news is told, and is it passing or lasting?
 
-use super::lab::News;
-use report::live::{Doing, Milestone};
-use stack::chain::Step;
+use super::lab::Update;
+use report::live::{Activity, Milestone};
+use stack::chain::ChainProgress;
 use stack::dataset::Stage;
-use stack::restore::Warmth;
+use stack::restore::CachePreparation;
 use std::time::Duration;
 
 /// Rows that are loading are told no more often.
-pub const OFTEN: Duration = Duration::from_millis(200);
+pub const LOADING_INTERVAL: Duration = Duration::from_millis(200);
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Told {
-    Passing(Doing),
-    Lasting(Milestone),
+pub enum DisplayUpdate {
+    Transient(Activity),
+    Permanent(Milestone),
 }
 
 /// `None`: it takes no time and leaves nothing to know.
-pub fn told(it: &News<'_>) -> Option<Told> {
+pub fn display_update(it: &Update<'_>) -> Option<DisplayUpdate> {
     Some(match it {
-        News::Chain(Step::Fetching(major)) => Told::Passing(Doing::Fetching { major: *major }),
-        News::Chain(Step::Starting(node)) => Told::Passing(Doing::Starting { node: node.name.clone() }),
-        News::Chain(Step::Ready(node, took)) => {
-            Told::Lasting(Milestone::Ready { node: node.plan.name.clone(), took: (*took).into() })
+        Update::Chain(ChainProgress::Fetching(major)) => {
+            DisplayUpdate::Transient(Activity::Fetching { major: *major })
         }
-        News::Chain(Step::Stopping(_)) => return None,
-        News::Loading(Stage::Rows(sent), of) => Told::Passing(Doing::Loading { sent: *sent, of: *of }),
-        News::Loading(Stage::Dropping, _) => Told::Passing(Doing::Dropping),
-        News::Loading(Stage::Keys, _) => Told::Passing(Doing::Keys),
-        News::Loading(Stage::Statistics, _) => Told::Passing(Doing::Statistics),
-        News::Loaded(it) if it.reused => Told::Lasting(Milestone::There { rows: it.rows }),
-        News::Loaded(it) => {
+        Update::Chain(ChainProgress::Starting(node)) => {
+            DisplayUpdate::Transient(Activity::Starting { node: node.name.clone() })
+        }
+        Update::Chain(ChainProgress::Ready(node, took)) => {
+            DisplayUpdate::Permanent(Milestone::Ready { node: node.plan.name.clone(), took: (*took).into() })
+        }
+        Update::Chain(ChainProgress::Stopping(_)) => return None,
+        Update::Loading(Stage::Rows(sent), of) => {
+            DisplayUpdate::Transient(Activity::Loading { sent: *sent, of: *of })
+        }
+        Update::Loading(Stage::Dropping, _) => DisplayUpdate::Transient(Activity::Dropping),
+        Update::Loading(Stage::Keys, _) => DisplayUpdate::Transient(Activity::Keys),
+        Update::Loading(Stage::Statistics, _) => DisplayUpdate::Transient(Activity::Statistics),
+        Update::Loaded(it) if it.reused => {
+            DisplayUpdate::Permanent(Milestone::AlreadyLoaded { rows: it.rows })
+        }
+        Update::Loaded(it) => {
             let (rows, took, rate) = (it.rows, it.took.into(), model::PerSecond(it.rows_per_second));
-            Told::Lasting(Milestone::Loaded { rows, took, rate })
+            DisplayUpdate::Permanent(Milestone::Loaded { rows, took, rate })
         }
-        News::Restored(it) => Told::Passing(Doing::Restored { took: it.took.into() }),
-        News::Kept => Told::Passing(Doing::Kept),
-        News::Warmed(Warmth::NotCold) => Told::Lasting(Milestone::NotCold),
-        News::Leftover(it) => Told::Lasting(Milestone::Leftover((*it).clone())),
-        News::Warmed(_) => Told::Passing(Doing::Warmed),
+        Update::Restored(it) => DisplayUpdate::Transient(Activity::Restored { took: it.took.into() }),
+        Update::DataUnchanged => DisplayUpdate::Transient(Activity::DataUnchanged),
+        Update::Warmed(CachePreparation::ColdUnavailable) => {
+            DisplayUpdate::Permanent(Milestone::CacheNotCold)
+        }
+        Update::StaleDirectory(it) => DisplayUpdate::Permanent(Milestone::StaleDirectory((*it).clone())),
+        Update::Warmed(_) => DisplayUpdate::Transient(Activity::Warmed),
     })
 }

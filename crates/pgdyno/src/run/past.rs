@@ -1,31 +1,31 @@
 //! What has a run measured already?
 
-use crate::account::stored::Reading;
-use crate::voice::Trouble;
-use model::matrix::Status;
-use model::search::{Seen, Step};
+use crate::account::stored::StoredRun;
+use crate::voice::CommandError;
+use model::matrix::TrialStatus;
+use model::search::{SearchStep, StepResult};
 use std::path::Path;
 
 /// A trial that is over.
 #[derive(Clone, Debug)]
-pub struct Past {
+pub struct CompletedTrial {
     pub cell: usize,
     /// Of a search.
-    pub step: Option<Step>,
+    pub step: Option<SearchStep>,
     /// What a step showed; `None` where the user ended it.
-    pub seen: Option<Seen>,
+    pub result: Option<StepResult>,
     /// It need not be measured again.
-    pub counts: bool,
+    pub is_complete: bool,
 }
 
 /// All trials of a run's file, in their order.
-pub fn of(path: &Path) -> Result<Vec<Past>, Trouble> {
-    let trials = Reading::of(path)?.trials.into_iter();
-    let past = trials.map(|it| Past {
+pub fn read_all(path: &Path) -> Result<Vec<CompletedTrial>, CommandError> {
+    let trials = StoredRun::from_file(path)?.trials.into_iter();
+    let past = trials.map(|it| CompletedTrial {
         cell: it.recorded.trial.cell as usize,
-        counts: !matches!(it.status, None | Some(Status::Interrupted)),
+        is_complete: !matches!(it.status, None | Some(TrialStatus::Interrupted)),
         step: it.step,
-        seen: it.seen,
+        result: it.seen,
     });
     Ok(past.collect())
 }

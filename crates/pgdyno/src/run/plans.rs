@@ -3,30 +3,30 @@
 //! Once the measured window is over, a few clients send every operation for a moment more, and the server writes down what
 //! it hears: plans are made with values that really come. Only a server that we started is asked.
 
-use super::lab::Lab;
-use super::workload::{self, Loaded};
-use crate::measure::{self, Watch};
+use super::lab::TestBed;
+use super::workload::{self, PreparedLoad};
+use crate::measure::{self, LoadListener};
 use analysis::advice;
 use load::driver::Clock;
 use model::Nanos;
 use model::explain::Plans;
 use model::plan::{Dataset, LoadModel, Operation, Setup, Stack};
-use stack::loglines::Heard;
-use stack::plans::{Listening, Planner};
+use stack::loglines::LoggedStatement;
+use stack::plans::{Planner, StatementCapture};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 /// So long the server listens, to so many clients at most: a few executions of each statement are enough.
-const LISTENING: Nanos = Nanos::from_millis(1500);
+const LISTEN_DURATION: Nanos = Nanos::from_millis(1500);
 const CLIENTS: u32 = 4;
 /// From a trial's seed: its requests are not asked again. The golden ratio's bits: low ones differ too.
-const APART: u64 = 0x9e37_79b9_7f4a_7c15;
+const SEED_XOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// What has been asked about already: plans depend on nothing else.
 #[derive(Debug, Default)]
-pub struct Known(Vec<(Stack, Option<Dataset>, Vec<Operation>)>);
+pub struct ExplainedCells(Vec<(Stack, Option<Dataset>, Vec<Operation>)>);
 
-impl Known {
+impl ExplainedCells {
     /// True the first time for this stack, these data and operations.
     pub fn is_new(&mut self, setup: &Setup) -> bool {
         let this = (setup.stack.clone(), setup.dataset.clone(), setup.operations.clone());
@@ -39,14 +39,14 @@ impl Known {
 }
 
 /// Whether cells share what plans depend on.
-pub fn alike(one: &Setup, other: &Setup) -> bool {
+pub fn shares_plans(one: &Setup, other: &Setup) -> bool {
     (&one.stack, &one.dataset, &one.operations) == (&other.stack, &other.dataset, &other.operations)
 }
 
 /// Plans of what stands ready in the lab; `None` where there is no server of ours. It is in use meanwhile, and its data are
 /// changed by what is sent.
 pub fn plans(
-    lab: &mut Lab,
+    lab: &mut TestBed,
     setup: &Setup,
     seed: u64,
     interrupted: &AtomicBool,
@@ -58,61 +58,62 @@ pub fn plans(
     }
     let superuser = admin.in_database(&lab.chain().users().database);
     let listened = listen(lab, setup, seed, (&superuser, &log), interrupted);
-    Some(listened.and_then(|heard| ask(&superuser, heard)))
+    Some(listened.and_then(|heard| explain(&superuser, heard)))
 }
 
 fn listen(
-    lab: &mut Lab,
+    lab: &mut TestBed,
     setup: &Setup,
     seed: u64,
     (superuser, log): (&stack::ask::Target, &Path),
     interrupted: &AtomicBool,
-) -> Result<Vec<Heard>, String> {
-    let feeds = lab.feeds(setup).map_err(|it| it.what)?;
-    let web = lab.web();
-    let rows = setup.dataset.as_ref().map(|it| stack::dataset::rows(&it.content) as i64);
+) -> Result<Vec<LoggedStatement>, String> {
+    let feeds = lab.feeds(setup).map_err(|it| it.message)?;
+    let web = lab.http_target();
+    let rows = setup.dataset.as_ref().map(|it| stack::dataset::total_rows(&it.content) as i64);
     let variables: Vec<(&str, i64)> = rows.map(|it| ("rows", it)).into_iter().collect();
-    let asked = workload::Asked {
-        postgres: &lab.chain().entries(),
-        replicas: &lab.chain().entries_to_replicas(),
+    let asked = workload::LoadInputs {
+        postgres: &lab.chain().primary_endpoints(),
+        replicas: &lab.chain().replica_endpoints(),
         secret: None,
         web: web.as_ref(),
         feeds: &feeds,
         variables: &variables,
         abandoned: lab.abandoned(),
     };
-    let Loaded { ready, .. } =
-        workload::prepare(&brief(setup), &asked, seed.wrapping_add(APART)).map_err(|it| it.what)?;
-    let listening = Listening::start(superuser, log).map_err(|it| it.to_string())?;
-    measure::run(&ready, Clock::start(), &mut Blind, interrupted)
+    let PreparedLoad { config: ready, .. } =
+        workload::prepare(&short_setup(setup), &asked, seed.wrapping_add(SEED_XOR))
+            .map_err(|it| it.message)?;
+    let listening = StatementCapture::start(superuser, log).map_err(|it| it.to_string())?;
+    measure::run(&ready, Clock::start(), &mut IgnoreEvents, interrupted)
         .map_err(|_| "the load could not go on".to_owned())?;
     listening.finish().map_err(|it| it.to_string())
 }
 
-fn ask(superuser: &stack::ask::Target, heard: Vec<Heard>) -> Result<Plans, String> {
+fn explain(superuser: &stack::ask::Target, heard: Vec<LoggedStatement>) -> Result<Plans, String> {
     let why = |it: stack::ask::Error| it.to_string();
     let mut planner = Planner::open(superuser, heard).map_err(why)?;
-    let statements = planner.plans().map_err(why)?;
-    let tables = planner.tables(&statements).map_err(why)?;
+    let statements = planner.explain_all().map_err(why)?;
+    let tables = planner.table_statistics(&statements).map_err(why)?;
     let mut plans = Plans { statements, tables, ..Plans::default() };
     let candidates = advice::candidates(&plans);
-    match planner.try_out(&candidates, &plans.statements).map_err(why)? {
-        Ok(tried) => plans.tried = tried,
+    match planner.estimate_indexes(&candidates, &plans.statements).map_err(why)? {
+        Ok(tried) => plans.estimates = tried,
         Err(why) => {
-            plans.tried = advice::estimated(&plans, &candidates);
-            plans.untried = Some(why);
+            plans.estimates = advice::estimate_indexes(&plans, &candidates);
+            plans.planner_unavailable = Some(why);
         }
     }
     Ok(plans)
 }
 
 /// A moment of every operation, each as often: seldom ones are planned too.
-fn brief(setup: &Setup) -> Setup {
+fn short_setup(setup: &Setup) -> Setup {
     let mut brief = setup.clone();
     let load = &mut brief.load;
     let clients = load.model.clients().min(CLIENTS);
     load.model = LoadModel::Closed { clients, think: Nanos::ZERO };
-    load.duration = Some(LISTENING);
+    load.duration = Some(LISTEN_DURATION);
     load.warmup = Nanos::ZERO;
     for it in &mut brief.operations {
         (it.schedule, it.rate, it.weight) = (None, None, 1);
@@ -121,6 +122,6 @@ fn brief(setup: &Setup) -> Setup {
 }
 
 /// What comes of it is nobody's business.
-struct Blind;
+struct IgnoreEvents;
 
-impl Watch for Blind {}
+impl LoadListener for IgnoreEvents {}

@@ -1,8 +1,8 @@
 //! When would other stop rules have ended the trials of a stored run?
 
 use crate::check::parse_rule;
-use crate::voice::Trouble;
-use analysis::rule::{Rule, Scene};
+use crate::voice::CommandError;
+use analysis::rule::{Rule, RuleContext};
 use model::plan::Experiment;
 use report::lang::{En, Lang};
 use serde::Deserialize;
@@ -11,27 +11,28 @@ use std::path::Path;
 use store::{Run, State};
 
 /// One line per trial and rule, by the same engine that watches a run while it goes on.
-pub fn text(path: &Path, rules: &[String]) -> Result<String, Trouble> {
-    let trouble = |it: store::Error| Trouble::new(it.to_string());
+pub fn render(path: &Path, rules: &[String]) -> Result<String, CommandError> {
+    let trouble = |it: store::Error| CommandError::new(it.to_string());
     let run = Run::open(path).map_err(trouble)?;
     let header = run.header().map_err(trouble)?;
-    let experiment = Experiment::deserialize(&header.experiment)
-        .map_err(|it| Trouble::new(format!("{} was written by another version: {it}", path.display())))?;
+    let experiment = Experiment::deserialize(&header.experiment).map_err(|it| {
+        CommandError::new(format!("{} was written by another version: {it}", path.display()))
+    })?;
     let mut out = String::new();
     for recorded in run.trials().map_err(trouble)? {
         let trial = &recorded.trial;
-        let scene = Scene::of(&experiment.cells[trial.cell as usize].setup);
+        let scene = RuleContext::for_setup(&experiment.cells[trial.cell as usize].setup);
         let mut watching =
-            rules.iter().map(|it| parse(it, &scene)).collect::<Result<Vec<Rule>, Trouble>>()?;
+            rules.iter().map(|it| parse(it, &scene)).collect::<Result<Vec<Rule>, CommandError>>()?;
         let mut fired = vec![None; rules.len()];
         let mut ticks = run.ticks(recorded.id).map_err(trouble)?;
         // What came after the last whole second is the last tick of a trial that has ended.
         let rest = usize::from(matches!(recorded.state, State::Ended(_)));
-        while ticks.left() > rest {
+        while ticks.remaining() > rest {
             let Some(tick) = ticks.next() else { break };
             let tick = tick.map_err(trouble)?;
             for (rule, fired) in watching.iter_mut().zip(&mut fired) {
-                *fired = fired.take().or_else(|| rule.watch(&tick));
+                *fired = fired.take().or_else(|| rule.tick(&tick));
             }
         }
         let name: Vec<&str> = trial.label.iter().map(|it| it.1.as_str()).collect();
@@ -45,9 +46,10 @@ pub fn text(path: &Path, rules: &[String]) -> Result<String, Trouble> {
     Ok(out)
 }
 
-fn parse(text: &str, scene: &Scene) -> Result<Rule, Trouble> {
+fn parse(text: &str, scene: &RuleContext) -> Result<Rule, CommandError> {
     parse_rule(text, scene).map(|it| it.rule).map_err(|it| {
         let at = it.offset + 1;
-        Trouble::new(format!("`{text}`, column {at}: {}", it.found)).hint(format!("write {}", it.instead))
+        CommandError::new(format!("`{text}`, column {at}: {}", it.found))
+            .with_hint(format!("write {}", it.hint))
     })
 }

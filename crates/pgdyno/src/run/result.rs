@@ -4,14 +4,14 @@
 
 use crate::account;
 use crate::terminal;
-use crate::voice::Trouble;
+use crate::voice::CommandError;
 use model::Summary;
-use model::account::Account;
+use model::account::RunResult;
 use model::plan::{Operation, Setup};
-use model::summary::ScriptGroup;
+use model::summary::ScriptSummary;
 use report::lang::Lang;
-use report::matrix::Style;
-use report::plot::Characters;
+use report::matrix::TerminalStyle;
+use report::plot::CharacterSet;
 use rustix::termios::{isatty, tcgetwinsize};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -21,36 +21,36 @@ const WIDTH: usize = 120;
 
 /// The cells and what follows from them.
 #[derive(Debug)]
-pub struct Judgement(Account);
+pub struct RunReport(RunResult);
 
-impl Judgement {
+impl RunReport {
     /// Reads the run's file and judges it.
-    pub fn of(path: &Path) -> Result<Judgement, Trouble> {
-        account::of(path).map(Judgement)
+    pub fn from_file(path: &Path) -> Result<RunReport, CommandError> {
+        account::from_file(path).map(RunReport)
     }
 
     /// As it is shown on standard output.
     pub fn text(&self, lang: &dyn Lang) -> String {
-        let Judgement(account) = self;
-        let searched = report::searched::text(account, style(), lang);
+        let RunReport(account) = self;
+        let searched = report::searched::render(account, style(), lang);
         let between = if searched.is_empty() { "" } else { "\n" };
-        let matrix = report::matrix::text(&account.matrix, &account.findings, style(), lang);
+        let matrix = report::matrix::render(&account.matrix, &account.findings, style(), lang);
         let sizes = report::sizes::text(account, style(), lang);
         format!("{searched}{between}{matrix}{sizes}")
     }
 
     /// The same, and more, for machines.
     pub fn json(&self) -> Value {
-        let Judgement(account) = self;
+        let RunReport(account) = self;
         let mut json = report::matrix::json(&account.matrix, &account.findings);
         if !account.maxima.is_empty() {
             json["maxima"] = serde_json::to_value(&account.maxima).expect("plain data");
         }
-        if !account.endured.is_empty() {
-            json["endured"] = serde_json::to_value(&account.endured).expect("plain data");
+        if !account.soaks.is_empty() {
+            json["endured"] = serde_json::to_value(&account.soaks).expect("plain data");
         }
-        if !account.survivals.is_empty() {
-            json["survivals"] = serde_json::to_value(&account.survivals).expect("plain data");
+        if !account.failovers.is_empty() {
+            json["survivals"] = serde_json::to_value(&account.failovers).expect("plain data");
         }
         if !account.freshness.is_empty() {
             json["freshness"] = serde_json::to_value(&account.freshness).expect("plain data");
@@ -78,7 +78,7 @@ impl Judgement {
 }
 
 /// Sizes of answers, by cell and operation.
-fn sizes(account: &Account) -> impl Iterator<Item = Value> {
+fn sizes(account: &RunResult) -> impl Iterator<Item = Value> {
     let operations = (0..)
         .zip(&account.cells)
         .flat_map(|(cell, it): (usize, _)| it.operations.iter().map(move |it| (cell, it)));
@@ -89,7 +89,7 @@ fn sizes(account: &Account) -> impl Iterator<Item = Value> {
 /// Subject of the note that tells what repeats the run.
 pub const COMMAND: &str = "command";
 /// Subject of the note that tells what went wrong on purpose in a trial, and what came of it.
-pub const ORDEAL: &str = "ordeal";
+pub const FAULT_INJECTION: &str = "ordeal";
 /// Subject of the note that tells how old what replicas showed in a trial was.
 pub const FRESHNESS: &str = "freshness";
 /// Subject of the note that tells which rule ended a trial.
@@ -113,13 +113,13 @@ pub const MONITORING: &str = "monitoring";
 
 /// Why a trial failed in which nothing succeeded; `None` where something did.
 pub fn nothing_succeeded(it: &Summary) -> Option<String> {
-    let why = it.foremost_failure().map_or(String::new(), |it| format!(": {}", it.described()));
+    let why = it.top_failure().map_or(String::new(), |it| format!(": {}", it.describe()));
     (it.total.counts.ok == 0).then(|| format!("no transaction succeeded{why}"))
 }
 
 /// Why a trial failed whose clients aborted; `None` where none did. `first`: why the first one did.
 pub fn clients_aborted(it: &Summary, first: Option<&str>) -> Option<String> {
-    let (gone, clients) = (it.generator.aborted, it.plan.clients);
+    let (gone, clients) = (it.generator.aborted_clients, it.plan.clients);
     let why = first.map_or(String::new(), |it| format!(": {it}"));
     (gone > 0)
         .then(|| format!("{gone} of {clients} clients gave up, because their script could not go on{why}"))
@@ -131,18 +131,18 @@ pub fn never_succeeded(setup: &Setup, it: &Summary) -> Vec<(String, String)> {
     let failed = named.filter(|(_, script)| {
         it.total.counts.ok > 0 && script.group.counts.ok == 0 && script.group.counts.arrivals() > 0
     });
-    let told = |(operation, script): (&Operation, &ScriptGroup)| {
-        let why = script.failures.first().map_or(String::new(), |it| format!(": {}", it.described()));
+    let told = |(operation, script): (&Operation, &ScriptSummary)| {
+        let why = script.failures.first().map_or(String::new(), |it| format!(": {}", it.describe()));
         let arrivals = script.group.counts.arrivals();
         (operation.name.clone(), format!("none of {arrivals} transactions succeeded{why}"))
     };
     failed.map(told).collect()
 }
 
-pub fn style() -> Style {
+pub fn style() -> TerminalStyle {
     let out = std::io::stdout();
     let terminal = isatty(&out);
     let width = tcgetwinsize(&out).ok().map(|it| usize::from(it.ws_col)).filter(|_| terminal);
     let colour = terminal && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty());
-    Style { width: width.unwrap_or(WIDTH).clamp(60, WIDTH), characters: Characters::Utf8, colour }
+    TerminalStyle { width: width.unwrap_or(WIDTH).clamp(60, WIDTH), characters: CharacterSet::Utf8, colour }
 }

@@ -5,9 +5,9 @@
 
 use crate::voice;
 use report::lang::Lang;
-use report::live::{self, Live, Size, Style};
-use report::plot::Characters;
-use report::terminal::safe;
+use report::live::{self, LiveStyle, LiveView, TerminalSize};
+use report::plot::CharacterSet;
+use report::terminal::sanitise;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::termios::{isatty, tcgetwinsize};
@@ -20,41 +20,41 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// Between two frames; a terminal that was resized is noticed this soon too.
-const FRAME: Duration = Duration::from_millis(250);
+const FRAME_INTERVAL: Duration = Duration::from_millis(250);
 /// Without a terminal: between two lines that tell how far it is.
-const LINE: Duration = Duration::from_secs(10);
+const LOG_INTERVAL: Duration = Duration::from_secs(10);
 /// Lines that wait for their reader; those beyond are counted only.
-const LINES: usize = 1000;
+const LINES_MAX: usize = 1000;
 
 /// Ends with everything written, once it is dropped; that may take as long as its reader likes.
 #[derive(Debug)]
 pub struct Screen {
-    shared: Arc<Shared>,
-    characters: Characters,
+    shared: Arc<ScreenState>,
+    characters: CharacterSet,
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
-struct Shared {
-    desk: Mutex<Desk>,
-    left: Condvar,
+struct ScreenState {
+    pending: Mutex<PendingOutput>,
+    changed: Condvar,
 }
 
 /// What was left to be shown.
 #[derive(Debug, Default)]
-struct Desk {
+struct PendingOutput {
     lines: VecDeque<String>,
-    lost: u64,
-    live: Option<Live>,
+    lost_lines: u64,
+    live: Option<LiveView>,
     /// Something was left since the thread last looked.
-    fresh: bool,
+    changed: bool,
     ended: bool,
 }
 
 impl Screen {
     pub fn start(lang: &'static dyn Lang) -> Screen {
-        let shared = Arc::new(Shared { desk: Mutex::default(), left: Condvar::new() });
-        let canvas = Canvas::here(lang);
+        let shared = Arc::new(ScreenState { pending: Mutex::default(), changed: Condvar::new() });
+        let canvas = Canvas::detect(lang);
         let characters = canvas.style.characters;
         let continued = Arc::new(AtomicBool::new(false));
         // Without it a frame may be drawn over the shell's words after Ctrl-Z.
@@ -66,41 +66,41 @@ impl Screen {
         Screen { shared, characters, thread }
     }
 
-    pub fn characters(&self) -> Characters {
+    pub fn characters(&self) -> CharacterSet {
         self.characters
     }
 
     /// A line that stays.
-    pub fn whole(&self, it: &str) {
-        let it = safe(it, false);
-        self.leave(|desk| desk.whole(it));
+    pub fn print_line(&self, it: &str) {
+        let it = sanitise(it, false);
+        self.enqueue(|desk| desk.push_line(it));
     }
 
     /// What changes.
-    pub fn live(&self, it: Live) {
-        self.leave(|desk| desk.live = Some(it));
+    pub fn show_live(&self, it: LiveView) {
+        self.enqueue(|desk| desk.live = Some(it));
     }
 
     /// A line that stays, after which nothing changes.
-    pub fn calm(&self, it: &str) {
-        let it = safe(it, false);
-        self.leave(|desk| {
+    pub fn print_final_line(&self, it: &str) {
+        let it = sanitise(it, false);
+        self.enqueue(|desk| {
             desk.live = None;
-            desk.whole(it);
+            desk.push_line(it);
         });
     }
 
-    fn leave(&self, what: impl FnOnce(&mut Desk)) {
-        let mut desk = self.shared.desk();
+    fn enqueue(&self, what: impl FnOnce(&mut PendingOutput)) {
+        let mut desk = self.shared.pending();
         what(&mut desk);
-        desk.fresh = true;
-        self.shared.left.notify_one();
+        desk.changed = true;
+        self.shared.changed.notify_one();
     }
 }
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        self.leave(|desk| {
+        self.enqueue(|desk| {
             desk.live = None;
             desk.ended = true;
         });
@@ -110,58 +110,63 @@ impl Drop for Screen {
     }
 }
 
-impl Shared {
-    fn desk(&self) -> MutexGuard<'_, Desk> {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+impl ScreenState {
+    fn pending(&self) -> MutexGuard<'_, PendingOutput> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Desk {
-    fn whole(&mut self, it: String) {
-        if self.lines.len() < LINES {
+impl PendingOutput {
+    fn push_line(&mut self, it: String) {
+        if self.lines.len() < LINES_MAX {
             self.lines.push_back(it);
         } else {
-            self.lost += 1;
+            self.lost_lines += 1;
         }
     }
 }
 
 /// The thread's work, until the screen ends or nobody can read it any more.
-fn draw(shared: &Shared, mut canvas: Canvas, continued: &AtomicBool) {
+fn draw(shared: &ScreenState, mut canvas: Canvas, continued: &AtomicBool) {
     let begun = Instant::now();
     loop {
         let (lines, lost, live, ended) = {
-            let mut desk = shared.desk();
-            if !desk.fresh {
-                let waited = shared.left.wait_timeout(desk, FRAME);
+            let mut desk = shared.pending();
+            if !desk.changed {
+                let waited = shared.changed.wait_timeout(desk, FRAME_INTERVAL);
                 desk = waited.unwrap_or_else(PoisonError::into_inner).0;
             }
-            desk.fresh = false;
-            (std::mem::take(&mut desk.lines), std::mem::take(&mut desk.lost), desk.live.clone(), desk.ended)
+            desk.changed = false;
+            (
+                std::mem::take(&mut desk.lines),
+                std::mem::take(&mut desk.lost_lines),
+                desk.live.clone(),
+                desk.ended,
+            )
         };
         if continued.swap(false, Ordering::Relaxed) {
-            canvas.forget();
+            canvas.invalidate();
         }
         let lost = (lost > 0).then(|| canvas.lang.live_lost(lost));
         let lines: Vec<String> = lines.into_iter().chain(lost).collect();
         let text = canvas.update(begun.elapsed(), &lines, live.as_ref(), size());
-        if write(text.as_bytes()).is_err() || ended {
+        if write_stderr(text.as_bytes()).is_err() || ended {
             return;
         }
         // So many frames per second, however much is left meanwhile.
-        let until = Instant::now() + FRAME;
-        let mut desk = shared.desk();
+        let until = Instant::now() + FRAME_INTERVAL;
+        let mut desk = shared.pending();
         while let Some(left) = until.checked_duration_since(Instant::now()).filter(|it| !it.is_zero()) {
             if desk.ended {
                 break;
             }
-            desk = shared.left.wait_timeout(desk, left).unwrap_or_else(PoisonError::into_inner).0;
+            desk = shared.changed.wait_timeout(desk, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 }
 
 /// Standard error, without its lock: who holds that may wait for ever.
-fn write(mut bytes: &[u8]) -> Result<(), Errno> {
+fn write_stderr(mut bytes: &[u8]) -> Result<(), Errno> {
     let out = std::io::stderr();
     while !bytes.is_empty() {
         match rustix::io::write(&out, bytes) {
@@ -176,9 +181,9 @@ fn write(mut bytes: &[u8]) -> Result<(), Errno> {
     Ok(())
 }
 
-fn size() -> Size {
+fn size() -> TerminalSize {
     let known = tcgetwinsize(std::io::stderr()).ok().filter(|it| it.ws_col > 0 && it.ws_row > 0);
-    known.map_or(Size { columns: 80, rows: 24 }, |it| Size {
+    known.map_or(TerminalSize { columns: 80, rows: 24 }, |it| TerminalSize {
         columns: usize::from(it.ws_col),
         rows: usize::from(it.ws_row),
     })
@@ -188,56 +193,62 @@ fn size() -> Size {
 #[derive(Debug)]
 struct Canvas {
     /// The cursor can be moved.
-    moves: bool,
-    style: Style,
+    has_cursor: bool,
+    style: LiveStyle,
     lang: &'static dyn Lang,
     /// The frame that stands above the cursor.
-    drawn: Vec<String>,
+    frame: Vec<String>,
     /// When the last line was written, since the beginning.
-    told: Duration,
+    last_line: Duration,
 }
 
 impl Canvas {
-    fn here(lang: &'static dyn Lang) -> Canvas {
+    fn detect(lang: &'static dyn Lang) -> Canvas {
         let terminal = isatty(std::io::stderr());
         let dumb = env::var_os("TERM").is_none_or(|it| it.is_empty() || it == "dumb");
         let colour = env::var_os("NO_COLOR").is_none_or(|it| it.is_empty());
-        let style = Style { characters: voice::characters(), colour };
-        Canvas { moves: terminal && !dumb, style, lang, drawn: Vec::new(), told: Duration::ZERO }
+        let style = LiveStyle { characters: voice::characters(), colour };
+        Canvas { has_cursor: terminal && !dumb, style, lang, frame: Vec::new(), last_line: Duration::ZERO }
     }
 
     /// Something else may stand above the cursor now.
-    fn forget(&mut self) {
-        self.drawn.clear();
+    fn invalidate(&mut self) {
+        self.frame.clear();
     }
 
     /// What to write. `now`: since the beginning.
-    fn update(&mut self, now: Duration, lines: &[String], live: Option<&Live>, size: Size) -> String {
-        if !self.moves {
+    fn update(
+        &mut self,
+        now: Duration,
+        lines: &[String],
+        live: Option<&LiveView>,
+        size: TerminalSize,
+    ) -> String {
+        if !self.has_cursor {
             return self.lines(now, lines, live);
         }
-        let frame = live.map_or(Vec::new(), |it| live::frame(it, size, self.style, self.lang));
-        let above: usize = self.drawn.iter().map(|it| rows(it, size.columns)).sum();
-        if lines.is_empty() && frame == self.drawn && above == frame.len() {
+        let frame = live.map_or(Vec::new(), |it| live::render_frame(it, size, self.style, self.lang));
+        let above: usize = self.frame.iter().map(|it| rows(it, size.columns)).sum();
+        if lines.is_empty() && frame == self.frame && above == frame.len() {
             return String::new();
         }
         let up = if above > 0 { format!("\r\x1b[{above}A") } else { "\r".to_owned() };
         let lines = lines.iter().chain(&frame).map(|it| format!("{it}\x1b[K\r\n"));
         let text = format!("{up}{}\x1b[J", lines.collect::<String>());
-        self.drawn = frame;
+        self.frame = frame;
         text
     }
 
     /// For a log.
-    fn lines(&mut self, now: Duration, lines: &[String], live: Option<&Live>) -> String {
+    fn lines(&mut self, now: Duration, lines: &[String], live: Option<&LiveView>) -> String {
         let mut text: String = lines.iter().map(|it| format!("{it}\n")).collect();
         if !lines.is_empty() {
-            self.told = now;
+            self.last_line = now;
         } else if let Some(live) = live
-            && now >= self.told + LINE
+            && now >= self.last_line + LOG_INTERVAL
         {
-            text = format!("{}\n", live::line(live, self.style.characters, self.lang));
-            self.told = now;
+            text = format!("{}\n", live::render_line(live, self.style.characters, self.lang));
+            self.last_line = now;
         }
         text
     }

@@ -2,11 +2,11 @@
 //!
 //! It is laid beside what the probes saw, written down, and shown to the stop rules.
 
-use crate::measure::Watch;
+use crate::measure::LoadListener;
 use crate::messages::{self, Messages};
-use analysis::rule::{Fired, Rule};
-use analysis::search::Pace;
-use load::Said;
+use analysis::rule::{Rule, StopEvent};
+use analysis::search::SecondSummary;
+use load::LoadEvent;
 use load::driver::Clock;
 use model::{EventKind, Interval, LogEvent, Nanos, Sample, Second, Tick};
 use stack::sampler::Observation;
@@ -17,36 +17,36 @@ use store::{Note, TrialId, Writer};
 
 /// A clock that begins with a trial's window.
 #[derive(Clone, Debug)]
-pub struct Since {
+pub struct TrialClock {
     clock: Clock,
     /// `u64::MAX` before it is known.
     begin: Arc<AtomicU64>,
 }
 
-impl Since {
-    pub fn new(clock: Clock) -> Since {
-        Since { clock, begin: Arc::new(AtomicU64::new(u64::MAX)) }
+impl TrialClock {
+    pub fn new(clock: Clock) -> TrialClock {
+        TrialClock { clock, begin: Arc::new(AtomicU64::new(u64::MAX)) }
     }
 
     /// Since the window began; zero before it.
     pub fn now(&self) -> Nanos {
-        self.of(self.clock.now())
+        self.since_begin(self.clock.now())
     }
 
     /// The same of a moment of the clock.
-    pub fn of(&self, at: Nanos) -> Nanos {
+    pub fn since_begin(&self, at: Nanos) -> Nanos {
         at - Nanos(self.begin.load(Ordering::Acquire))
     }
 
     /// When the window began, by the clock; `None` before it.
-    pub fn begun(&self) -> Option<Nanos> {
+    pub fn window_start(&self) -> Option<Nanos> {
         Some(Nanos(self.begin.load(Ordering::Acquire))).filter(|it| *it != Nanos::MAX)
     }
 }
 
 /// What can be seen of a trial while it goes on.
 #[derive(Clone, Copy, Debug)]
-pub enum Seen<'a> {
+pub enum TrialEvent<'a> {
     /// The load runs, and is not measured yet.
     WarmingUp,
     Second(&'a Tick),
@@ -57,63 +57,63 @@ pub enum Seen<'a> {
 }
 
 /// Seconds that are kept at most: hours of them are more than a judgement needs, and than there is room for.
-const KEPT: usize = 3600;
+const SECONDS_MAX: usize = 3600;
 
 /// Behind the others; the oldest goes when there are too many.
-pub fn keep(kept: &mut Vec<Pace>, it: Pace) {
-    if kept.len() == KEPT {
+pub fn push_bounded(kept: &mut Vec<SecondSummary>, it: SecondSummary) {
+    if kept.len() == SECONDS_MAX {
         kept.remove(0);
     }
     kept.push(it);
 }
 
 /// Characters of a server's message that are kept.
-const SAID: usize = 1000;
+const MESSAGE_CHARS: usize = 1000;
 
 /// A server's message as far as it is kept: of its first line.
-fn first_words(message: &str) -> String {
-    message.lines().next().unwrap_or_default().chars().take(SAID).collect()
+fn first_line(message: &str) -> String {
+    message.lines().next().unwrap_or_default().chars().take(MESSAGE_CHARS).collect()
 }
 
 /// One trial's eyes.
-pub struct Eyes<'a> {
+pub struct Observer<'a> {
     observations: Receiver<Observation>,
     rules: Vec<Rule>,
     store: (&'a Writer, TrialId),
-    show: &'a mut dyn FnMut(Seen<'_>),
-    since: Since,
+    show: &'a mut dyn FnMut(TrialEvent<'_>),
+    since: TrialClock,
     /// Set to end the trial.
     stop: &'a AtomicBool,
     /// Set by the user.
     interrupted: &'a AtomicBool,
-    fired: Option<Fired>,
+    fired: Option<StopEvent>,
     second: u64,
     in_flight: u64,
     /// Samples that came since the last tick.
-    fresh: Vec<Sample>,
+    pending_samples: Vec<Sample>,
     /// What the first client was told that could not connect.
-    refused: Option<String>,
+    connect_error: Option<String>,
     /// Why the first client aborted.
     aborted: Option<String>,
     messages: Messages,
     /// Each second, where they are wanted afterwards.
-    kept: Option<Vec<Pace>>,
+    seconds: Option<Vec<SecondSummary>>,
 }
 
-impl<'a> Eyes<'a> {
+impl<'a> Observer<'a> {
     /// `show` is called with what is seen; `stop` is what ends the trial, `interrupted` is what the user sets.
     pub fn new(
         observations: Receiver<Observation>,
         rules: Vec<Rule>,
         store: (&'a Writer, TrialId),
-        show: &'a mut dyn FnMut(Seen<'_>),
-        since: Since,
+        show: &'a mut dyn FnMut(TrialEvent<'_>),
+        since: TrialClock,
         (stop, interrupted): (&'a AtomicBool, &'a AtomicBool),
         keep: bool,
-    ) -> Eyes<'a> {
+    ) -> Observer<'a> {
         let (second, in_flight, fresh) = (0, 0, Vec::new());
         let (fired, refused, aborted) = (None, None, None);
-        Eyes {
+        Observer {
             observations,
             rules,
             store,
@@ -124,27 +124,27 @@ impl<'a> Eyes<'a> {
             fired,
             second,
             in_flight,
-            fresh,
-            refused,
+            pending_samples: fresh,
+            connect_error: refused,
             aborted,
             messages: Messages::default(),
-            kept: keep.then(Vec::new),
+            seconds: keep.then(Vec::new),
         }
     }
 
     /// After the last look of the probes. What a rule said, if one did, the rules that never had a value, and the seconds that
     /// were kept.
-    pub fn finish(mut self) -> (Option<Fired>, Vec<String>, Vec<Pace>) {
-        self.gather();
+    pub fn finish(mut self) -> (Option<StopEvent>, Vec<String>, Vec<SecondSummary>) {
+        self.receive();
         let blind = self.rules.iter().filter(|it| it.is_blind()).map(|it| it.text().to_owned()).collect();
         let (writer, trial) = self.store;
-        writer.samples(trial, self.fresh);
-        (self.fired, blind, self.kept.unwrap_or_default())
+        writer.samples(trial, self.pending_samples);
+        (self.fired, blind, self.seconds.unwrap_or_default())
     }
 
     /// What the first client was told that could not connect.
-    pub fn refused(&self) -> Option<String> {
-        self.refused.clone()
+    pub fn connect_error(&self) -> Option<String> {
+        self.connect_error.clone()
     }
 
     /// Why the first client aborted, if one did.
@@ -158,14 +158,14 @@ impl<'a> Eyes<'a> {
     }
 
     /// Takes what the probes have sent.
-    fn gather(&mut self) {
+    fn receive(&mut self) {
         let (writer, trial) = self.store;
         let mut events = Vec::new();
         while let Ok(it) = self.observations.try_recv() {
             match it {
-                Observation::Samples(all) => self.fresh.extend(all),
+                Observation::Samples(all) => self.pending_samples.extend(all),
                 Observation::Event(it) => events.push(it),
-                Observation::Missing { node, probe, why } => {
+                Observation::Missing { node, probe, reason: why } => {
                     let subject = format!("{node}: {probe}");
                     writer.note(Note { trial: Some(trial), subject, text: why });
                 }
@@ -173,91 +173,91 @@ impl<'a> Eyes<'a> {
         }
         // One message, however many: the store's patience is counted in messages.
         if !events.is_empty() {
-            (self.show)(Seen::Events(&events));
+            (self.show)(TrialEvent::Events(&events));
             writer.events(trial, events);
         }
     }
 
-    fn second(&mut self, interval: &Interval, whole: bool) {
-        let ended: u64 = interval.cells.iter().map(|it| it.arrivals() - it.dropped).sum();
-        self.in_flight = (self.in_flight + interval.begun).saturating_sub(ended);
-        let samples = std::mem::take(&mut self.fresh);
+    fn end_second(&mut self, interval: &Interval, whole: bool) {
+        let ended: u64 = interval.scripts.iter().map(|it| it.arrivals() - it.dropped).sum();
+        self.in_flight = (self.in_flight + interval.started).saturating_sub(ended);
+        let samples = std::mem::take(&mut self.pending_samples);
         let tick =
             Tick { second: self.second, interval: interval.clone(), in_flight: self.in_flight, samples };
         self.second += 1;
-        (self.show)(if whole { Seen::Second(&tick) } else { Seen::Rest(&tick) });
+        (self.show)(if whole { TrialEvent::Second(&tick) } else { TrialEvent::Rest(&tick) });
         if whole {
             for rule in &mut self.rules {
-                let fired = rule.watch(&tick);
+                let fired = rule.tick(&tick);
                 if self.fired.is_none() && fired.is_some() {
                     self.fired = fired;
                     self.stop.store(true, Ordering::Relaxed);
                 }
             }
         }
-        if let Some(kept) = &mut self.kept {
-            keep(kept, Pace::from(&Second::from(&tick)));
+        if let Some(kept) = &mut self.seconds {
+            push_bounded(kept, SecondSummary::from(&Second::from(&tick)));
         }
         let (writer, trial) = self.store;
         writer.tick(trial, Box::new(tick));
     }
 
-    fn event(&mut self, kind: EventKind, code: Option<String>, text: String) {
+    fn push_event(&mut self, kind: EventKind, code: Option<String>, text: String) {
         let (writer, trial) = self.store;
         let (at, node) = (self.since.now(), "generator".to_owned());
         let event = LogEvent { at, node, kind, code, text };
-        (self.show)(Seen::Events(std::slice::from_ref(&event)));
+        (self.show)(TrialEvent::Events(std::slice::from_ref(&event)));
         writer.events(trial, vec![event]);
     }
 }
 
-impl Watch for Eyes<'_> {
-    fn begins(&mut self, at: Nanos) {
+impl LoadListener for Observer<'_> {
+    fn on_begin(&mut self, at: Nanos) {
         self.since.begin.store(at.0, Ordering::Release);
     }
 
-    fn tick(&mut self, interval: &Interval, _began: Nanos) {
-        self.gather();
-        self.second(interval, true);
+    fn on_tick(&mut self, interval: &Interval, _began: Nanos) {
+        self.receive();
+        self.end_second(interval, true);
     }
 
-    fn rest(&mut self, interval: &Interval) {
-        self.gather();
-        self.second(interval, false);
+    fn on_rest(&mut self, interval: &Interval) {
+        self.receive();
+        self.end_second(interval, false);
     }
 
     /// The first of each code is told; all are counted elsewhere.
-    fn said(&mut self, said: Said) {
+    fn on_event(&mut self, said: LoadEvent) {
         let before = self.messages.clone();
-        self.messages.said(&said);
-        if let (None, Said::Refused { message, .. }) = (&self.refused, &said) {
-            self.refused = Some(first_words(message));
+        self.messages.add_event(&said);
+        if let (None, LoadEvent::Refused { message, .. }) = (&self.connect_error, &said) {
+            self.connect_error = Some(first_line(message));
         }
         match said {
-            Said::Refused { code, message, .. } | Said::Failed { code, message, .. } => {
-                self.event(EventKind::Error, Some(code.to_string()), first_words(&message));
+            LoadEvent::Refused { code, message, .. } | LoadEvent::Failed { code, message, .. } => {
+                self.push_event(EventKind::Error, Some(code.to_string()), first_line(&message));
             }
-            Said::Aborted { client, why, .. } => {
+            LoadEvent::Aborted { client, reason: why, .. } => {
                 self.aborted.get_or_insert_with(|| messages::reason(&why));
-                let (code, words) = messages::aborted(&why);
+                let (code, words) = messages::abort_message(&why);
                 let first = words.lines().next().unwrap_or_default();
-                if before.of(&code.to_string()).is_none() {
-                    self.event(EventKind::Error, Some(code.to_string()), first.to_owned());
+                if before.find(&code.to_string()).is_none() {
+                    self.push_event(EventKind::Error, Some(code.to_string()), first.to_owned());
                 }
                 let text = format!("client {} gave up: its script cannot go on: {first}", client.0);
-                self.event(EventKind::Other, None, text);
+                self.push_event(EventKind::Other, None, text);
             }
-            Said::Exhausted { feed } => {
+            LoadEvent::Exhausted { feed } => {
                 let text = format!("feed {feed}, whose rows are drawn once each, has none left");
-                self.event(EventKind::Other, None, text);
+                self.push_event(EventKind::Other, None, text);
             }
-            Said::Debug { .. } => {}
+            LoadEvent::Debug { .. } => {}
         }
     }
 
-    fn look(&mut self) {
+    fn poll(&mut self) {
         let (writer, _) = self.store;
-        if self.interrupted.load(Ordering::Relaxed) || writer.trouble().is_some() {
+        if self.interrupted.load(Ordering::Relaxed) || writer.error().is_some() {
             self.stop.store(true, Ordering::Relaxed);
         }
     }

@@ -1,31 +1,31 @@
 //! From a cell's plan to what the load needs: which workload, against whom?
 
 use crate::bench::{http, ready};
-use crate::measure::{self, Driver, Ready};
-use crate::voice::Trouble;
+use crate::measure::{self, Driver, LoadConfig};
+use crate::voice::CommandError;
 use load::driver::Address;
-use load::feed::{Feed, Order};
-use load::ledger::Keyed;
-use load::random::Seeds;
-use load::script::{Diagnostic, Head, Maker, Program};
-use load::{Hosts, Initial, Plan, Postgres, Seeding, Service, Workload, schedule};
-use model::plan::{FeedOrder, Load, LoadModel, Operation, Setup, To, Work};
+use load::feed::{DrawOrder, Feed};
+use load::ledger::KeyedScript;
+use load::random::SeedSequence;
+use load::script::{Diagnostic, Program, ProgramBuilder, ScriptHeader};
+use load::{Hosts, InitialValue, LoadPlan, PostgresEndpoint, RngSeeds, Service, Workload, schedule};
+use model::plan::{FeedOrder, Load, LoadModel, Operation, OperationKind, Setup, SqlTarget};
 use model::rows::Rows;
 use model::summary;
-use model::{Nanos, PerSecond, Schedule, ScriptId, Stream, Users};
+use model::{Nanos, PerSecond, Schedule, ScriptId, Stream, UserRamp};
 use stack::ask::{self, Target};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use wire::http::{Host, Url};
 use wire::pg::{Login, Transport};
-use wire::tls::{Identity, Web as Tls};
+use wire::tls::{HttpsClient as Tls, TlsIdentity};
 
 /// Arrivals that may wait for a client; further ones are dropped, and counted.
-const BACKLOG: u32 = 100_000;
+const BACKLOG_MAX: u32 = 100_000;
 /// Log-ins under way at the same time.
-const CONNECTING: u32 = 64;
+const CONNECTING_MAX: u32 = 64;
 /// A log-in that takes longer is given up, where the load does not say how long it may take.
-const LOG_IN: Nanos = Nanos::from_secs(30);
+const LOGIN_TIMEOUT: Nanos = Nanos::from_secs(30);
 /// After the window, what is under way may take this long where no timeout says it.
 const DRAIN: Nanos = Nanos::from_secs(10);
 /// Before a due moment, waiting becomes spinning.
@@ -33,14 +33,14 @@ const SPIN: Nanos = Nanos::from_micros(30);
 
 /// A trial's load, ready to begin.
 #[derive(Debug)]
-pub struct Loaded {
-    pub ready: Ready,
-    pub plan: summary::Plan,
+pub struct PreparedLoad {
+    pub config: LoadConfig,
+    pub plan: summary::BenchPlan,
 }
 
 /// Who is asked, and what with.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct LoadInputs<'a> {
     /// Who answers SQL, if anybody does; of several, whoever is the primary.
     pub postgres: &'a [&'a Target],
     /// The same of the replicas, where there are any; of several, those that are none any more are passed by.
@@ -48,7 +48,7 @@ pub struct Asked<'a> {
     /// Seals what is written by operations with a ledger; `None` where none is kept.
     pub secret: Option<u64>,
     /// Who answers HTTP requests.
-    pub web: Option<&'a Web>,
+    pub web: Option<&'a HttpTarget>,
     /// By the plan's feeds.
     pub feeds: &'a [Rows],
     /// What scripts may use without setting it, such as `:rows`.
@@ -59,24 +59,24 @@ pub struct Asked<'a> {
 
 /// Where requests go.
 #[derive(Clone, Debug)]
-pub struct Web {
+pub struct HttpTarget {
     pub url: Url,
     pub address: ask::Address,
 }
 
-pub fn prepare(setup: &Setup, asked: &Asked<'_>, seed: u64) -> Result<Loaded, Trouble> {
+pub fn prepare(setup: &Setup, asked: &LoadInputs<'_>, seed: u64) -> Result<PreparedLoad, CommandError> {
     let load = &setup.load;
     let program = compile(setup, asked)?;
-    let keyed = keyed(setup, &program);
+    let keyed = keyed_operations(setup, &program);
     let schedule = schedule(setup)?;
-    let clients = clients(load);
+    let clients = client_count(load);
     let threads = u16::try_from(u32::from(load.threads).min(clients)).expect("the lesser of two");
-    let speaks = |kind: fn(&Work) -> bool| setup.operations.iter().any(|it| kind(&it.work));
-    let (sql, replicas) = doors(setup, asked);
-    let web = asked.web.filter(|_| speaks(|it| !matches!(it, Work::Script { .. })));
+    let speaks = |kind: fn(&OperationKind) -> bool| setup.operations.iter().any(|it| kind(&it.kind));
+    let (sql, replicas) = endpoints(setup, asked);
+    let web = asked.web.filter(|_| speaks(|it| !matches!(it, OperationKind::Script { .. })));
     let each = [!sql.hosts.is_empty(), !replicas.hosts.is_empty(), web.is_some()].map(u32::from);
-    measure::allow_files(clients.saturating_mul(each.iter().sum()), threads)?;
-    let plan = Plan {
+    measure::raise_file_limit(clients.saturating_mul(each.iter().sum()), threads)?;
+    let plan = LoadPlan {
         seeds: seeding(&program, asked.variables, clients, threads, seed),
         program,
         mode: ready::mode(load.query_mode),
@@ -87,27 +87,27 @@ pub fn prepare(setup: &Setup, asked: &Asked<'_>, seed: u64) -> Result<Loaded, Tr
         threads,
         max_tries: load.max_tries,
         latency_limit: None,
-        backlog_max: BACKLOG,
+        backlog_max: BACKLOG_MAX,
         drain: load.timeout.unwrap_or(DRAIN),
-        reconnect: load.connect_each,
-        connecting_max: CONNECTING,
-        connect_timeout: load.connect_timeout.unwrap_or(LOG_IN),
+        reconnect: load.reconnect,
+        connecting_max: CONNECTING_MAX,
+        connect_timeout: load.connect_timeout.unwrap_or(LOGIN_TIMEOUT),
         timeout: load.timeout,
         verbose: false,
         statements: false,
     };
-    let many = !load.model.is_open() && !load.connect_each;
-    let driver = Driver::suited(many);
+    let many = !load.model.is_open() && !load.reconnect;
+    let driver = Driver::for_load(many);
     let described = describe(setup, &plan, driver, seed);
-    let (postgres, hosts): (Option<Postgres>, Option<Vec<Address>>) = sql.door().unzip();
+    let (postgres, hosts): (Option<PostgresEndpoint>, Option<Vec<Address>>) = sql.to_endpoint().unzip();
     let (services, addresses) = web.map(|it| service(it, load)).transpose()?.into_iter().unzip();
     let feeds =
         setup.feeds.iter().zip(asked.feeds).map(|(it, rows)| Feed::new(rows.clone(), order(it.order, seed)));
-    let work = Workload::of(plan, postgres, services).with_feeds(feeds.collect());
-    let mut work = work.requiring_variables().quoting_texts();
+    let work = Workload::with_services(plan, postgres, services).with_feeds(feeds.collect());
+    let mut work = work.require_variables().quoting_texts();
     let mut doors: Vec<Vec<Address>> = hosts.into_iter().collect();
-    if let Some((replicas, hosts)) = replicas.door() {
-        let to: Vec<To> = setup.operations.iter().map(|it| it.to).collect();
+    if let Some((replicas, hosts)) = replicas.to_endpoint() {
+        let to: Vec<SqlTarget> = setup.operations.iter().map(|it| it.target).collect();
         work = work.with_replicas(replicas, &to);
         doors.push(hosts);
     }
@@ -118,7 +118,7 @@ pub fn prepare(setup: &Setup, asked: &Asked<'_>, seed: u64) -> Result<Loaded, Tr
         };
     }
     let work = Arc::new(work);
-    let ready = Ready {
+    let ready = LoadConfig {
         work,
         postgres: doors,
         services: addresses,
@@ -127,48 +127,49 @@ pub fn prepare(setup: &Setup, asked: &Asked<'_>, seed: u64) -> Result<Loaded, Tr
         log: false,
         abandon: Arc::clone(asked.abandoned),
     };
-    Ok(Loaded { ready, plan: described })
+    Ok(PreparedLoad { config: ready, plan: described })
 }
 
 /// Of these, whoever is wanted; nobody where there are none.
 #[derive(Clone, Copy, Debug)]
-struct Led<'a> {
+struct HostSet<'a> {
     hosts: &'a [&'a Target],
-    wanted: To,
+    wanted: SqlTarget,
 }
 
-impl Led<'_> {
+impl HostSet<'_> {
     /// One log-in, that of the first, will do for all.
-    fn door(self) -> Option<(Postgres, Vec<Address>)> {
+    fn to_endpoint(self) -> Option<(PostgresEndpoint, Vec<Address>)> {
         let first = self.hosts.first()?;
         let transport = match &first.address {
             ask::Address::Unix(_) => Transport::Unix,
             ask::Address::Tcp(_) => Transport::Tcp,
         };
-        let addresses: Vec<Address> = self.hosts.iter().map(|it| of(&it.address)).collect();
+        let addresses: Vec<Address> = self.hosts.iter().map(|it| to_address(&it.address)).collect();
         let Ok(count @ 2..) = u16::try_from(addresses.len()) else {
-            return Some((Postgres::new(Arc::clone(&first.login), transport), addresses));
+            return Some((PostgresEndpoint::new(Arc::clone(&first.login), transport), addresses));
         };
         let mut login = Login::clone(&first.login);
         login.keep_parameters = true;
-        let hosts = Hosts { count, wanted: self.wanted };
-        Some((Postgres::among(login.into(), transport, hosts), addresses))
+        let hosts = Hosts { count, target_role: self.wanted };
+        Some((PostgresEndpoint::with_hosts(login.into(), transport, hosts), addresses))
     }
 }
 
 /// Whom SQL is sent to: by the first door, and by that of the replicas where some of it goes elsewhere.
-fn doors<'a>(setup: &Setup, asked: &Asked<'a>) -> (Led<'a>, Led<'a>) {
-    let nobody = Led { hosts: &[], wanted: To::Any };
-    let primary = Led { hosts: asked.postgres, wanted: To::Primary };
-    let replicas = Led { hosts: asked.replicas, wanted: To::Replica };
-    let mut sql = setup.operations.iter().filter(|it| matches!(it.work, Work::Script { .. })).peekable();
+fn endpoints<'a>(setup: &Setup, asked: &LoadInputs<'a>) -> (HostSet<'a>, HostSet<'a>) {
+    let nobody = HostSet { hosts: &[], wanted: SqlTarget::Any };
+    let primary = HostSet { hosts: asked.postgres, wanted: SqlTarget::Primary };
+    let replicas = HostSet { hosts: asked.replicas, wanted: SqlTarget::Replica };
+    let mut sql =
+        setup.operations.iter().filter(|it| matches!(it.kind, OperationKind::Script { .. })).peekable();
     if sql.peek().is_none() {
         return (nobody, nobody);
     }
-    let to: Vec<To> = sql.map(|it| it.to).collect();
-    if asked.replicas.is_empty() || to.iter().all(|it| *it == To::Primary) {
+    let to: Vec<SqlTarget> = sql.map(|it| it.target).collect();
+    if asked.replicas.is_empty() || to.iter().all(|it| *it == SqlTarget::Primary) {
         (primary, nobody)
-    } else if to.iter().all(|it| *it == To::Replica) {
+    } else if to.iter().all(|it| *it == SqlTarget::Replica) {
         (replicas, nobody)
     } else {
         (primary, replicas)
@@ -176,56 +177,56 @@ fn doors<'a>(setup: &Setup, asked: &Asked<'a>) -> (Led<'a>, Led<'a>) {
 }
 
 /// By operation, those whose writes have tokens; `None` where none has.
-fn keyed(setup: &Setup, program: &Program) -> Option<Vec<Option<Keyed>>> {
-    let its = |it: &Operation| it.ledger.as_ref().and_then(|_| Keyed::of(program));
-    let keyed: Vec<Option<Keyed>> = setup.operations.iter().map(its).collect();
+fn keyed_operations(setup: &Setup, program: &Program) -> Option<Vec<Option<KeyedScript>>> {
+    let its = |it: &Operation| it.ledger.as_ref().and_then(|_| KeyedScript::from_program(program));
+    let keyed: Vec<Option<KeyedScript>> = setup.operations.iter().map(its).collect();
     keyed.iter().any(Option::is_some).then_some(keyed)
 }
 
-fn of(address: &ask::Address) -> Address {
+fn to_address(address: &ask::Address) -> Address {
     match address {
         ask::Address::Unix(path) => Address::Unix(path.clone()),
         ask::Address::Tcp(it) => Address::Tcp(*it),
     }
 }
 
-fn service(web: &Web, load: &Load) -> Result<(Service, Address), Trouble> {
+fn service(web: &HttpTarget, load: &Load) -> Result<(Service, Address), CommandError> {
     let service = Service {
-        tls: web_tls(&web.url)?,
-        connect_within: load.connect_timeout.unwrap_or(LOG_IN),
-        begin_within: load.first_byte_timeout,
+        tls: http_tls(&web.url)?,
+        connect_timeout: load.connect_timeout.unwrap_or(LOGIN_TIMEOUT),
+        first_byte_timeout: load.first_byte_timeout,
         cookies: load.cookies,
-        end_within: load.timeout,
-        ..Service::plain(&web.url.host_header())
+        response_timeout: load.timeout,
+        ..Service::without_tls(&web.url.host_header())
     };
-    Ok((service, of(&web.address)))
+    Ok((service, to_address(&web.address)))
 }
 
 /// Of a service that is there: its certificate is checked as browsers do.
-fn web_tls(url: &Url) -> Result<Option<Tls>, Trouble> {
+fn http_tls(url: &Url) -> Result<Option<Tls>, CommandError> {
     match &url.host {
         Host::Tcp(name, _) if url.tls => {
-            let roots = http::trusted()?;
-            let identity = Identity { roots: Some(&roots), ..Identity::default() };
-            Tls::new(name, &identity).map(Some).map_err(|it| Trouble::new(it.to_string()))
+            let roots = http::system_certificates()?;
+            let identity = TlsIdentity { roots: Some(&roots), ..TlsIdentity::default() };
+            Tls::new(name, &identity).map(Some).map_err(|it| CommandError::new(it.to_string()))
         }
         _ => Ok(None),
     }
 }
 
 /// The seed is the repetition's, so that all cells of one meet the same rows.
-fn order(it: FeedOrder, seed: u64) -> Order {
+fn order(it: FeedOrder, seed: u64) -> DrawOrder {
     match it {
-        FeedOrder::Sequential => Order::Sequential,
-        FeedOrder::Shuffled => Order::Shuffled { seed: seed as i64 },
-        FeedOrder::Random => Order::Random,
-        FeedOrder::Zipfian { s } => Order::Zipfian { s },
-        FeedOrder::Once => Order::Once,
+        FeedOrder::Sequential => DrawOrder::Sequential,
+        FeedOrder::Shuffled => DrawOrder::Shuffled { seed: seed as i64 },
+        FeedOrder::Random => DrawOrder::Random,
+        FeedOrder::Zipfian { s } => DrawOrder::Zipfian { s },
+        FeedOrder::Once => DrawOrder::Once,
     }
 }
 
 /// How many clients there are at most.
-pub fn clients(load: &Load) -> u32 {
+pub fn client_count(load: &Load) -> u32 {
     load.model.clients()
 }
 
@@ -236,35 +237,38 @@ pub fn operations(setup: &Setup) -> Vec<summary::Script> {
     setup.operations.iter().map(script).collect()
 }
 
-fn compile(setup: &Setup, asked: &Asked<'_>) -> Result<Program, Trouble> {
+fn compile(setup: &Setup, asked: &LoadInputs<'_>) -> Result<Program, CommandError> {
     let given = asked.variables.iter().map(|it| it.0);
     let mut predefined: Vec<&str> = given.chain(["client_id", "default_seed", "random_seed"]).collect();
     if setup.operations.iter().any(|it| it.ledger.is_some()) {
-        predefined.extend(Keyed::VARIABLES);
+        predefined.extend(KeyedScript::VARIABLE_NAMES);
     }
-    let mut maker = Maker::new(ready::mode(setup.load.query_mode), &predefined).with_secrets(http::secret);
+    let mut maker =
+        ProgramBuilder::new(ready::mode(setup.load.query_mode), &predefined).with_secrets(http::secret);
     for it in &setup.operations {
         let feed = it.feed.as_ref().and_then(|name| setup.feeds.iter().position(|feed| feed.name == *name));
         let draws = feed.map(|number| (number as u16, asked.feeds[number].columns()));
-        let head = Head { name: &it.name, weight: it.weight, draws };
-        match &it.work {
-            Work::Script { text, .. } => maker.pgbench(&head, text, false),
-            Work::Http(steps) => maker.http(&head, 0, &it.sets, steps),
-            Work::Ammo => maker.ammo(&head, 0),
+        let head = ScriptHeader { name: &it.name, weight: it.weight, draws };
+        match &it.kind {
+            OperationKind::Script { text, .. } => maker.add_pgbench(&head, text, false),
+            OperationKind::Http(steps) => maker.add_http(&head, 0, &it.sets, steps),
+            OperationKind::Ammo => maker.add_ammo(&head, 0),
         }
     }
-    let told =
-        |all: &[Diagnostic]| Trouble::new(all.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
+    let told = |all: &[Diagnostic]| {
+        CommandError::new(all.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+    };
     let program = maker.finish().map_err(|it| told(&it))?;
     if program.undefined.is_empty() { Ok(program) } else { Err(told(&program.undefined)) }
 }
 
-fn schedule(setup: &Setup) -> Result<Schedule, Trouble> {
-    let parse =
-        |text: &str| schedule::parse(text).map_err(|it| Trouble::new(format!("schedule {text}: {it:?}")));
+fn schedule(setup: &Setup) -> Result<Schedule, CommandError> {
+    let parse = |text: &str| {
+        schedule::parse(text).map_err(|it| CommandError::new(format!("schedule {text}: {it:?}")))
+    };
     Ok(match &setup.load.model {
         LoadModel::Closed { think, .. } => Schedule::Closed { think: *think },
-        LoadModel::Users { stages, think, pacing, rate_max } => Schedule::Users(Users {
+        LoadModel::Users { stages, think, pacing, rate_max } => Schedule::Users(UserRamp {
             stages: stages.clone(),
             think: *think,
             pacing: *pacing,
@@ -277,7 +281,7 @@ fn schedule(setup: &Setup) -> Result<Schedule, Trouble> {
             let own = own.map(|(n, text)| {
                 Ok(Stream { curve: parse(text)?, spacing, script: Some(ScriptId(n as u16)) })
             });
-            let mut own: Vec<Stream> = own.collect::<Result<_, Trouble>>()?;
+            let mut own: Vec<Stream> = own.collect::<Result<_, CommandError>>()?;
             // The load's schedule is that of operations without one; where there are none, it only says how long.
             let is_drawn = setup.operations.iter().any(|it| it.schedule.is_none());
             let mix = is_drawn.then(|| parse(text)).transpose()?;
@@ -292,23 +296,23 @@ fn schedule(setup: &Setup) -> Result<Schedule, Trouble> {
     })
 }
 
-fn seeding(program: &Program, variables: &[(&str, i64)], clients: u32, threads: u16, seed: u64) -> Seeding {
-    let mut seeds = Seeds::new(seed);
-    let clients = (0..clients).map(|_| seeds.client()).collect();
+fn seeding(program: &Program, variables: &[(&str, i64)], clients: u32, threads: u16, seed: u64) -> RngSeeds {
+    let mut seeds = SeedSequence::new(seed);
+    let clients = (0..clients).map(|_| seeds.client_rng()).collect();
     let hash_seed = seeds.default_seed();
-    let choices = (0..threads).map(|_| seeds.thread().choose).collect();
+    let choices = (0..threads).map(|_| seeds.thread_rngs().choose).collect();
     let own = [("default_seed", hash_seed), ("random_seed", seed as i64)];
     let known = own.into_iter().chain(variables.iter().copied());
     let mut variables: Vec<_> =
-        known.filter_map(|(name, it)| Some((program.slot(name)?, Initial::Int(it)))).collect();
-    variables.extend(program.slot("client_id").map(|slot| (slot, Initial::Client)));
-    Seeding { clients, choices, arrivals: seed, other: !seed, variables }
+        known.filter_map(|(name, it)| Some((program.slot(name)?, InitialValue::Int(it)))).collect();
+    variables.extend(program.slot("client_id").map(|slot| (slot, InitialValue::Client)));
+    RngSeeds { clients, script_rngs: choices, arrivals: seed, other: !seed, variables }
 }
 
 /// The load in a report's words.
-fn describe(setup: &Setup, plan: &Plan, driver: Driver, seed: u64) -> summary::Plan {
+fn describe(setup: &Setup, plan: &LoadPlan, driver: Driver, seed: u64) -> summary::BenchPlan {
     let load = &setup.load;
-    summary::Plan {
+    summary::BenchPlan {
         scripts: operations(setup),
         scale: 1,
         partitions: None,
@@ -316,15 +320,15 @@ fn describe(setup: &Setup, plan: &Plan, driver: Driver, seed: u64) -> summary::P
         clients: plan.clients,
         threads: plan.threads.into(),
         max_tries: load.max_tries.into(),
-        until: load.duration.map_or(summary::Until::ScheduleEnds, summary::Until::Time),
+        end: load.duration.map_or(summary::EndCondition::ScheduleEnds, summary::EndCondition::Time),
         model: match &load.model {
-            LoadModel::Closed { think, .. } => summary::LoadModel::Closed { think: *think },
-            LoadModel::Users { .. } => summary::LoadModel::Closed { think: Nanos::ZERO },
+            LoadModel::Closed { think, .. } => summary::LoadModelSummary::Closed { think: *think },
+            LoadModel::Users { .. } => summary::LoadModelSummary::Closed { think: Nanos::ZERO },
             LoadModel::Open { schedule, arrivals, .. } => {
-                summary::LoadModel::Open { schedule: schedule.clone(), arrivals: *arrivals }
+                summary::LoadModelSummary::Open { schedule: schedule.clone(), arrivals: *arrivals }
             }
         },
-        connect_each: load.connect_each,
+        reconnect: load.reconnect,
         latency_limit: None,
         seed,
         driver: driver.name().to_owned(),

@@ -12,17 +12,17 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::sync::mpsc::Receiver;
 
-pub type Answer = Response<Content>;
+pub type HttpResponse = Response<ResponseBody>;
 
 /// The body.
 #[derive(Debug)]
-pub enum Content {
+pub enum ResponseBody {
     Whole(Bytes),
     /// Piece by piece, as it happens.
     Stream(Receiver<Bytes>),
 }
 
-impl Body for Content {
+impl Body for ResponseBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -31,34 +31,36 @@ impl Body for Content {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match &mut *self {
-            Content::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
-            Content::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
-            Content::Stream(pieces) => pieces.poll_recv(context).map(|it| it.map(|it| Ok(Frame::data(it)))),
+            ResponseBody::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
+            ResponseBody::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            ResponseBody::Stream(pieces) => {
+                pieces.poll_recv(context).map(|it| it.map(|it| Ok(Frame::data(it))))
+            }
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self, Content::Whole(bytes) if bytes.is_empty())
+        matches!(self, ResponseBody::Whole(bytes) if bytes.is_empty())
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
-            Content::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Content::Stream(_) => SizeHint::default(),
+            ResponseBody::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            ResponseBody::Stream(_) => SizeHint::default(),
         }
     }
 }
 
 /// Held by the answer's connection until that ends.
 #[derive(Clone, Debug)]
-pub struct Held(#[expect(dead_code, reason = "it is counted by those who gave it")] pub Arc<()>);
+pub struct ConnectionGuard(#[expect(dead_code, reason = "it is counted by those who gave it")] pub Arc<()>);
 
 /// What a page may load that has nothing inlined: nothing.
-const NOTHING: &str =
+const DENY_ALL_POLICY: &str =
     "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; sandbox";
 
 /// On every answer: nobody keeps it, guesses its kind, shows it in a frame, or reads it from another origin.
-fn base(status: StatusCode, kind: &'static str, policy: &str, content: Content) -> Answer {
+fn response(status: StatusCode, kind: &'static str, policy: &str, content: ResponseBody) -> HttpResponse {
     let mut answer = Response::new(content);
     *answer.status_mut() = status;
     let headers = answer.headers_mut();
@@ -79,28 +81,28 @@ fn base(status: StatusCode, kind: &'static str, policy: &str, content: Content) 
 }
 
 /// One short line.
-pub fn text(status: StatusCode, line: &str) -> Answer {
-    let content = Content::Whole(Bytes::from(format!("{line}\n")));
-    base(status, "text/plain; charset=utf-8", NOTHING, content)
+pub fn text(status: StatusCode, line: &str) -> HttpResponse {
+    let content = ResponseBody::Whole(Bytes::from(format!("{line}\n")));
+    response(status, "text/plain; charset=utf-8", DENY_ALL_POLICY, content)
 }
 
 /// As `kind`, which no browser is to run.
-pub fn plain(kind: &'static str, content: Bytes) -> Answer {
-    base(StatusCode::OK, kind, NOTHING, Content::Whole(content))
+pub fn plain(kind: &'static str, content: Bytes) -> HttpResponse {
+    response(StatusCode::OK, kind, DENY_ALL_POLICY, ResponseBody::Whole(content))
 }
 
-pub fn json(content: Bytes) -> Answer {
-    base(StatusCode::OK, "application/json", NOTHING, Content::Whole(content))
+pub fn json(content: Bytes) -> HttpResponse {
+    response(StatusCode::OK, "application/json", DENY_ALL_POLICY, ResponseBody::Whole(content))
 }
 
 /// `policy`: what it may load.
-pub fn html(status: StatusCode, content: Bytes, policy: &str) -> Answer {
-    base(status, "text/html; charset=utf-8", policy, Content::Whole(content))
+pub fn html(status: StatusCode, content: Bytes, policy: &str) -> HttpResponse {
+    response(status, "text/html; charset=utf-8", policy, ResponseBody::Whole(content))
 }
 
 /// To be kept under that name.
-pub fn file(content: Bytes, name: &str) -> Answer {
-    let mut answer = html(StatusCode::OK, content, NOTHING);
+pub fn attachment(content: Bytes, name: &str) -> HttpResponse {
+    let mut answer = html(StatusCode::OK, content, DENY_ALL_POLICY);
     let disposition = format!("attachment; filename*=UTF-8''{}.html", super::path::encode(name));
     let disposition = HeaderValue::from_str(&disposition).expect("it is encoded");
     answer.headers_mut().insert(CONTENT_DISPOSITION, disposition);
@@ -108,20 +110,26 @@ pub fn file(content: Bytes, name: &str) -> Answer {
 }
 
 /// Server-sent events. Their connection ends with them, so that it is known when they have arrived.
-pub fn events(pieces: Receiver<Bytes>, held: Held) -> Answer {
-    let mut answer = base(StatusCode::OK, "text/event-stream", NOTHING, Content::Stream(pieces));
+pub fn events(pieces: Receiver<Bytes>, held: ConnectionGuard) -> HttpResponse {
+    let mut answer =
+        response(StatusCode::OK, "text/event-stream", DENY_ALL_POLICY, ResponseBody::Stream(pieces));
     answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     answer.extensions_mut().insert(held);
     answer
 }
 
 /// Nothing, and nothing later: who listens for events does not ask again.
-pub fn nothing() -> Answer {
-    base(StatusCode::NO_CONTENT, "text/plain; charset=utf-8", NOTHING, Content::Whole(Bytes::new()))
+pub fn no_content() -> HttpResponse {
+    response(
+        StatusCode::NO_CONTENT,
+        "text/plain; charset=utf-8",
+        DENY_ALL_POLICY,
+        ResponseBody::Whole(Bytes::new()),
+    )
 }
 
 /// Go there and look.
-pub fn see(place: &str, cookie: Option<&str>) -> Answer {
+pub fn see_other(place: &str, cookie: Option<&str>) -> HttpResponse {
     let mut answer = text(StatusCode::SEE_OTHER, "see there");
     let place = HeaderValue::from_str(place).expect("it is encoded");
     answer.headers_mut().insert(LOCATION, place);
@@ -133,7 +141,7 @@ pub fn see(place: &str, cookie: Option<&str>) -> Answer {
 }
 
 /// The place is there, and that cannot be done with it.
-pub fn not_so(allowed: &'static str) -> Answer {
+pub fn method_not_allowed(allowed: &'static str) -> HttpResponse {
     let mut answer = text(StatusCode::METHOD_NOT_ALLOWED, "that cannot be done here");
     answer.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
     answer

@@ -12,9 +12,9 @@ use std::net::{IpAddr, SocketAddr};
 
 /// What a request says of itself; `None` for a header that is not there.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Asking<'a> {
+pub struct RequestIdentity<'a> {
     /// Anything but GET and HEAD.
-    pub changes: bool,
+    pub is_write: bool,
     pub host: Option<&'a str>,
     pub origin: Option<&'a str>,
     pub cookie: Option<&'a str>,
@@ -23,7 +23,7 @@ pub struct Asking<'a> {
 
 /// Why it is not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum AccessError {
     /// It was sent to a name that is not ours.
     Host,
     /// A page of somebody else's sent it.
@@ -31,7 +31,7 @@ pub enum Refusal {
     /// It does not come from a page of ours.
     Form,
     /// Nobody has said who asks.
-    Stranger,
+    Unauthenticated,
 }
 
 /// The one who asks at the door.
@@ -41,16 +41,16 @@ pub struct Guard {
     /// In lower case, without port.
     names: Vec<String>,
     /// Bound to every address, so that any of them may be named.
-    everywhere: bool,
-    token: Option<Secret>,
+    is_wildcard: bool,
+    token: Option<TokenDigest>,
     form: String,
     session: String,
 }
 
 /// What the user has set, so that it can be compared and not told.
-struct Secret([u8; 32]);
+struct TokenDigest([u8; 32]);
 
-impl std::fmt::Debug for Secret {
+impl std::fmt::Debug for TokenDigest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Secret")
     }
@@ -61,17 +61,17 @@ impl Guard {
     pub fn new(address: SocketAddr, host: Option<&str>, token: Option<&str>) -> io::Result<Guard> {
         let ip = address.ip();
         let mut names: Vec<String> = host.map(str::to_ascii_lowercase).into_iter().collect();
-        names.push(named(ip));
+        names.push(url_host(ip));
         if ip.is_loopback() || ip.is_unspecified() {
             names.extend(["127.0.0.1", "localhost", "[::1]"].map(str::to_owned));
         }
         Ok(Guard {
             port: address.port(),
             names,
-            everywhere: ip.is_unspecified(),
-            token: token.map(|it| Secret(digest(it))),
-            form: random()?,
-            session: random()?,
+            is_wildcard: ip.is_unspecified(),
+            token: token.map(|it| TokenDigest(digest(it))),
+            form: random_token()?,
+            session: random_token()?,
         })
     }
 
@@ -82,12 +82,12 @@ impl Guard {
 
     /// Whether a form was ours.
     pub fn is_ours(&self, form: &str) -> bool {
-        same(form, &self.form)
+        constant_time_eq(form, &self.form)
     }
 
     /// Whether that is what the user has set.
     pub fn is_token(&self, it: &str) -> bool {
-        self.token.as_ref().is_some_and(|token| equal(&token.0, &digest(it)))
+        self.token.as_ref().is_some_and(|token| digests_equal(&token.0, &digest(it)))
     }
 
     /// The cookie of those who have said the token.
@@ -101,27 +101,27 @@ impl Guard {
     }
 
     /// Whether the request was sent to us, and by nobody else's page. Who asks is another question.
-    pub fn passes(&self, it: Asking<'_>) -> Result<(), Refusal> {
-        let host = it.host.filter(|it| self.is_host(it)).ok_or(Refusal::Host)?;
+    pub fn check_origin(&self, it: RequestIdentity<'_>) -> Result<(), AccessError> {
+        let host = it.host.filter(|it| self.is_host(it)).ok_or(AccessError::Host)?;
         match it.origin.map(|it| it.strip_prefix("http://")) {
             Some(Some(origin)) if origin.eq_ignore_ascii_case(host) => Ok(()),
-            Some(_) => Err(Refusal::Origin),
-            None if it.changes => Err(Refusal::Origin),
+            Some(_) => Err(AccessError::Origin),
+            None if it.is_write => Err(AccessError::Origin),
             None => Ok(()),
         }
     }
 
     /// Whether the one who asks has said the token, where there is one.
-    pub fn knows(&self, it: Asking<'_>) -> Result<(), Refusal> {
+    pub fn check_token(&self, it: RequestIdentity<'_>) -> Result<(), AccessError> {
         if self.token.is_none() {
             return Ok(());
         }
         let name = self.cookie_name();
         let mut cookies = it.cookie.unwrap_or_default().split(';').filter_map(|it| it.trim().split_once('='));
-        let by_cookie = cookies.any(|(key, value)| key == name && same(value, &self.session));
+        let by_cookie = cookies.any(|(key, value)| key == name && constant_time_eq(value, &self.session));
         let bearer = it.authorization.and_then(|it| it.strip_prefix("Bearer "));
         let known = by_cookie || bearer.is_some_and(|it| self.is_token(it.trim()));
-        if known { Ok(()) } else { Err(Refusal::Stranger) }
+        if known { Ok(()) } else { Err(AccessError::Unauthenticated) }
     }
 
     fn is_host(&self, it: &str) -> bool {
@@ -133,13 +133,14 @@ impl Guard {
             return false;
         }
         // A name can be bound to our address by whoever owns it; an address cannot.
-        let is_address = || name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|it| named(it) == name);
-        self.names.iter().any(|it| it.eq_ignore_ascii_case(name)) || self.everywhere && is_address()
+        let is_address =
+            || name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|it| url_host(it) == name);
+        self.names.iter().any(|it| it.eq_ignore_ascii_case(name)) || self.is_wildcard && is_address()
     }
 }
 
 /// As it stands in a URL.
-pub fn named(it: IpAddr) -> String {
+pub fn url_host(it: IpAddr) -> String {
     match it {
         IpAddr::V4(it) => it.to_string(),
         IpAddr::V6(it) => format!("[{it}]"),
@@ -151,17 +152,17 @@ fn digest(it: &str) -> [u8; 32] {
 }
 
 /// In a time that does not tell where they differ.
-fn same(a: &str, b: &str) -> bool {
-    equal(&digest(a), &digest(b))
+fn constant_time_eq(a: &str, b: &str) -> bool {
+    digests_equal(&digest(a), &digest(b))
 }
 
-fn equal(a: &[u8; 32], b: &[u8; 32]) -> bool {
+fn digests_equal(a: &[u8; 32], b: &[u8; 32]) -> bool {
     let differing = a.iter().zip(b).fold(0, |all, (a, b)| all | (a ^ b));
     std::hint::black_box(differing) == 0
 }
 
 /// 256 bits in hexadecimal digits.
-fn random() -> io::Result<String> {
+fn random_token() -> io::Result<String> {
     let mut bytes = [0; 32];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(bytes.iter().fold(String::with_capacity(64), |mut all, it| {
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts() {
+    fn rejects_foreign_hosts() {
         let ours = guard("127.0.0.1:7400", None, None);
         let six = guard("[::1]:7400", None, None);
         let named = guard("10.0.0.7:7400", Some("Bench.example"), None);
@@ -215,15 +216,15 @@ mod tests {
             (&eighty, "localhost", true),
             (&eighty, "localhost:80", true),
         ] {
-            let asking = Asking { host: Some(host), ..Asking::default() };
-            let refusal = if expected { Ok(()) } else { Err(Refusal::Host) };
-            assert_eq!(guard.passes(asking), refusal, "{host} at {:?}", guard.names);
+            let asking = RequestIdentity { host: Some(host), ..RequestIdentity::default() };
+            let refusal = if expected { Ok(()) } else { Err(AccessError::Host) };
+            assert_eq!(guard.check_origin(asking), refusal, "{host} at {:?}", guard.names);
         }
-        assert_eq!(ours.passes(Asking::default()), Err(Refusal::Host));
+        assert_eq!(ours.check_origin(RequestIdentity::default()), Err(AccessError::Host));
     }
 
     #[test]
-    fn origins() {
+    fn rejects_foreign_origins() {
         let guard = guard("127.0.0.1:7400", None, None);
         for (changes, origin, expected) in [
             (false, None, true),
@@ -239,16 +240,21 @@ mod tests {
             (true, Some("null"), false),
             (true, Some(""), false),
         ] {
-            let asking = Asking { changes, host: Some("localhost:7400"), origin, ..Asking::default() };
-            let refusal = if expected { Ok(()) } else { Err(Refusal::Origin) };
-            assert_eq!(guard.passes(asking), refusal, "{changes} {origin:?}");
+            let asking = RequestIdentity {
+                is_write: changes,
+                host: Some("localhost:7400"),
+                origin,
+                ..RequestIdentity::default()
+            };
+            let refusal = if expected { Ok(()) } else { Err(AccessError::Origin) };
+            assert_eq!(guard.check_origin(asking), refusal, "{changes} {origin:?}");
         }
     }
 
     #[test]
-    fn strangers() {
+    fn rejects_requests_without_the_token() {
         let open = guard("127.0.0.1:7400", None, None);
-        assert_eq!(open.knows(Asking::default()), Ok(()));
+        assert_eq!(open.check_token(RequestIdentity::default()), Ok(()));
         let closed = guard("127.0.0.1:7400", None, Some("tell nobody"));
         let session = closed.cookie().split(';').next().expect("a cookie").to_owned();
         let other = guard("127.0.0.1:7400", None, Some("tell nobody")).cookie();
@@ -265,8 +271,8 @@ mod tests {
             (None, Some("Bearer "), false),
             (None, Some("Basic tell nobody"), false),
         ] {
-            let asking = Asking { cookie, authorization, ..Asking::default() };
-            assert_eq!(closed.knows(asking).is_ok(), expected, "{cookie:?} {authorization:?}");
+            let asking = RequestIdentity { cookie, authorization, ..RequestIdentity::default() };
+            assert_eq!(closed.check_token(asking).is_ok(), expected, "{cookie:?} {authorization:?}");
         }
         assert!(!format!("{closed:?}").contains("nobody"));
         assert!(closed.is_token("tell nobody") && !closed.is_token("") && !open.is_token(""));

@@ -15,10 +15,10 @@ mod site;
 
 use crate::runs::DIRECTORY;
 use crate::terminal;
-use crate::voice::{Trouble, Voice, plain};
+use crate::voice::{CommandError, Terminal, os_error_text};
 use clap::Parser;
 use guard::Guard;
-use shelf::Desk;
+use shelf::RunIndexHandle;
 use site::Site;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, ToSocketAddrs};
@@ -49,11 +49,11 @@ struct Args {
 }
 
 /// Where a browser finds it, unless something else listens there.
-const PORT: u16 = 7417;
+const DEFAULT_PORT: u16 = 7417;
 /// For the last news to reach those who watch: mostly they have it after some milliseconds.
-const GRACE: Duration = Duration::from_secs(10);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(10);
 /// What keeps a token from being guessed.
-const TOKEN_LENGTH: usize = 16;
+const TOKEN_LENGTH_MIN: usize = 16;
 
 /// Runs the command with the arguments behind its name, until it is interrupted.
 pub fn main(args: &[String]) -> ExitCode {
@@ -62,30 +62,30 @@ pub fn main(args: &[String]) -> ExitCode {
         Ok(it) => it,
         Err(error) => return terminal::usage(&error),
     };
-    let voice = Voice { program: "pgdyno serve".to_owned() };
+    let voice = Terminal { program: "pgdyno serve".to_owned() };
     match serve(&args) {
         Ok(it) => {
             voice.info(&format!("{} shows the runs in {}; Ctrl-C ends it", it.url(), args.dir.display()));
             if args.open {
-                open(it.url(), &voice);
+                open_browser(it.url(), &voice);
             }
             loop {
                 std::thread::park();
             }
         }
         Err(trouble) => {
-            trouble.tell(&voice);
+            trouble.print(&voice);
             ExitCode::FAILURE
         }
     }
 }
 
-fn serve(args: &Args) -> Result<Server, Trouble> {
+fn serve(args: &Args) -> Result<Server, CommandError> {
     if !args.dir.is_dir() {
-        return Err(Trouble::new(format!("there is no directory \"{}\"", args.dir.display()))
-            .hint("\"pgdyno run\" makes it; --dir names another one"));
+        return Err(CommandError::new(format!("there is no directory \"{}\"", args.dir.display()))
+            .with_hint("\"pgdyno run\" makes it; --dir names another one"));
     }
-    let token = token(args.token_file.as_deref())?;
+    let token = read_token(args.token_file.as_deref())?;
     Server::start(&args.dir, args.port, args.host.as_deref(), token.as_deref())
 }
 
@@ -103,16 +103,17 @@ impl Server {
         port: Option<u16>,
         host: Option<&str>,
         token: Option<&str>,
-    ) -> Result<Server, Trouble> {
+    ) -> Result<Server, CommandError> {
         let listener = listen(host, port)?;
-        let could_not = |error: std::io::Error| Trouble::new(format!("could not serve: {}", plain(&error)));
+        let could_not =
+            |error: std::io::Error| CommandError::new(format!("could not serve: {}", os_error_text(&error)));
         let address = listener.local_addr().map_err(could_not)?;
         if !address.ip().is_loopback() && token.is_none() {
-            return Err(Trouble::new(format!("{} can be reached from other machines", address.ip()))
-                .hint("set a token with --token-file or PGDYNO_TOKEN, or leave --host out"));
+            return Err(CommandError::new(format!("{} can be reached from other machines", address.ip()))
+                .with_hint("set a token with --token-file or PGDYNO_TOKEN, or leave --host out"));
         }
         let guard = Guard::new(address, host, token).map_err(could_not)?;
-        let desk = Desk::start(dir.to_owned()).map_err(could_not)?;
+        let desk = RunIndexHandle::start(dir.to_owned()).map_err(could_not)?;
         let site = Arc::new(Site::new(guard, desk));
         let serving = Arc::clone(&site);
         let answer = move |request| {
@@ -120,24 +121,24 @@ impl Server {
             async move { site.answer(request).await }
         };
         server::start(listener, "page", answer).map_err(could_not)?;
-        let name = host.map_or_else(|| guard::named(address.ip()), str::to_owned);
+        let name = host.map_or_else(|| guard::url_host(address.ip()), str::to_owned);
         Ok(Server { url: format!("http://{name}:{}/", address.port()), site })
     }
 
     /// The same for a run that goes on in this process; only this machine sees it.
-    pub fn live(dir: &Path, port: Option<u16>) -> Result<Server, Trouble> {
-        Server::start(dir, port, None, token(None)?.as_deref())
+    pub fn live(dir: &Path, port: Option<u16>) -> Result<Server, CommandError> {
+        Server::start(dir, port, None, read_token(None)?.as_deref())
     }
 
     /// Of one run.
-    pub fn page(&self, run: &Path) -> String {
+    pub fn run_url(&self, run: &Path) -> String {
         let name = run.file_stem().unwrap_or_default().to_string_lossy();
         format!("{}runs/{}", self.url, path::encode(&name))
     }
 
     /// Tells those who watch how it ended. Who does not take it is not waited for.
     pub fn finish(&self) {
-        self.site.finish(GRACE);
+        self.site.finish(FLUSH_TIMEOUT);
     }
 
     /// Of the list of runs.
@@ -146,7 +147,7 @@ impl Server {
     }
 }
 
-fn listen(host: Option<&str>, port: Option<u16>) -> Result<TcpListener, Trouble> {
+fn listen(host: Option<&str>, port: Option<u16>) -> Result<TcpListener, CommandError> {
     let at = |port: u16| -> std::io::Result<TcpListener> {
         let addresses: Vec<SocketAddr> = match host {
             None => vec![(IpAddr::V4(Ipv4Addr::LOCALHOST), port).into()],
@@ -154,49 +155,53 @@ fn listen(host: Option<&str>, port: Option<u16>) -> Result<TcpListener, Trouble>
         };
         TcpListener::bind(&addresses[..])
     };
-    let bound = match (port, at(port.unwrap_or(PORT))) {
+    let bound = match (port, at(port.unwrap_or(DEFAULT_PORT))) {
         (None, Err(error)) if error.kind() == ErrorKind::AddrInUse => at(0),
         (_, bound) => bound,
     };
     bound.map_err(|error| {
-        let (host, port) = (host.unwrap_or("127.0.0.1"), port.unwrap_or(PORT));
-        Trouble::new(format!("could not listen at {host}:{port}: {}", plain(&error)))
-            .hint("--port takes another port, --port 0 any that is free")
+        let (host, port) = (host.unwrap_or("127.0.0.1"), port.unwrap_or(DEFAULT_PORT));
+        CommandError::new(format!("could not listen at {host}:{port}: {}", os_error_text(&error)))
+            .with_hint("--port takes another port, --port 0 any that is free")
     })
 }
 
 /// What everybody must know, from where neither a list of processes nor a shell's history shows it.
-fn token(file: Option<&Path>) -> Result<Option<String>, Trouble> {
+fn read_token(file: Option<&Path>) -> Result<Option<String>, CommandError> {
     let told = match file {
         Some(path) => {
             let text = std::fs::read_to_string(path);
             let text = text.map_err(|it| {
-                Trouble::new(format!("could not read the token from {}: {}", path.display(), plain(&it)))
+                CommandError::new(format!(
+                    "could not read the token from {}: {}",
+                    path.display(),
+                    os_error_text(&it)
+                ))
             })?;
             Some(text.trim().to_owned())
         }
         None => std::env::var("PGDYNO_TOKEN").ok(),
     };
     match told {
-        Some(it) if it.len() < TOKEN_LENGTH => {
-            Err(Trouble::new(format!("the token is shorter than {TOKEN_LENGTH} characters"))
-                .hint("such as: head -c 24 /dev/urandom | base64 > token"))
+        Some(it) if it.len() < TOKEN_LENGTH_MIN => {
+            Err(CommandError::new(format!("the token is shorter than {TOKEN_LENGTH_MIN} characters"))
+                .with_hint("such as: head -c 24 /dev/urandom | base64 > token"))
         }
         told => Ok(told),
     }
 }
 
-fn open(url: &str, voice: &Voice) {
+fn open_browser(url: &str, voice: &Terminal) {
     let mut command = Command::new("xdg-open");
     command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     if let Err(error) = command.spawn() {
-        voice.warning(&format!("could not open a browser with xdg-open: {}", plain(&error)));
+        voice.warning(&format!("could not open a browser with xdg-open: {}", os_error_text(&error)));
     }
 }
 
 /// A thread's own, though it is called a process'. Of a processor that ten others want it gets a hundredth: enough for
 /// what is new each second. At the lowest priority, 19, a page stood still for ten seconds on a machine under load.
-fn low_priority() {
+fn lower_priority() {
     // Without it, it works as well.
     let _ = rustix::process::setpriority_process(None, 10);
 }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 /// A place of the server's.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Route {
     /// The list of runs.
     Index,
     /// What it shows.
@@ -28,28 +28,28 @@ pub enum Place {
     Login,
 }
 
-impl Place {
+impl Route {
     /// `None` for what is not there. `path` and `query` as they were sent.
-    pub fn of(path: &str, query: Option<&str>) -> Option<Place> {
+    pub fn parse(path: &str, query: Option<&str>) -> Option<Route> {
         let fields = || fields(query.unwrap_or_default());
         let field = |name: &str| fields().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
         let steps: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
         match steps.as_slice() {
-            [""] => Some(Place::Index),
-            ["runs.json"] => Some(Place::List),
-            ["login"] => Some(Place::Login),
+            [""] => Some(Route::Index),
+            ["runs.json"] => Some(Route::List),
+            ["login"] => Some(Route::Login),
             ["compare"] => {
                 let runs = fields().filter(|(key, _)| key == "run").map(|(_, value)| value.into_owned());
-                Some(Place::Compare { base: field("base")?, runs: runs.collect() })
+                Some(Route::Compare { base: field("base")?, runs: runs.collect() })
             }
-            ["runs", name] => Some(Place::Page(decode(name)?.into_owned())),
+            ["runs", name] => Some(Route::Page(decode(name)?.into_owned())),
             ["runs", name, what] => {
                 let name = decode(name)?.into_owned();
                 match *what {
-                    "document" => Some(Place::Document(name)),
-                    "events" => Some(Place::Events(name)),
-                    "report.html" => Some(Place::Report(name)),
-                    "stop" => Some(Place::Stop(name)),
+                    "document" => Some(Route::Document(name)),
+                    "events" => Some(Route::Events(name)),
+                    "report.html" => Some(Route::Report(name)),
+                    "stop" => Some(Route::Stop(name)),
                     _ => None,
                 }
             }
@@ -109,28 +109,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places() {
+    fn parses_every_route() {
         let name = |it: &str| it.to_owned();
         for (path, query, expected) in [
-            ("/", None, Some(Place::Index)),
-            ("/", Some("a+b%21&x"), Some(Place::Index)),
-            ("/runs.json", None, Some(Place::List)),
-            ("/runs/a", None, Some(Place::Page(name("a")))),
-            ("/runs/%D0%B6%20x", None, Some(Place::Page(name("ж x")))),
-            ("/runs/a/document", None, Some(Place::Document(name("a")))),
-            ("/runs/a/events", None, Some(Place::Events(name("a")))),
-            ("/runs/a/events", Some("since=1-2"), Some(Place::Events(name("a")))),
-            ("/runs/a/stop", None, Some(Place::Stop(name("a")))),
-            ("/runs/a/report.html", None, Some(Place::Report(name("a")))),
+            ("/", None, Some(Route::Index)),
+            ("/", Some("a+b%21&x"), Some(Route::Index)),
+            ("/runs.json", None, Some(Route::List)),
+            ("/runs/a", None, Some(Route::Page(name("a")))),
+            ("/runs/%D0%B6%20x", None, Some(Route::Page(name("ж x")))),
+            ("/runs/a/document", None, Some(Route::Document(name("a")))),
+            ("/runs/a/events", None, Some(Route::Events(name("a")))),
+            ("/runs/a/events", Some("since=1-2"), Some(Route::Events(name("a")))),
+            ("/runs/a/stop", None, Some(Route::Stop(name("a")))),
+            ("/runs/a/report.html", None, Some(Route::Report(name("a")))),
             (
                 "/compare",
                 Some("base=a&run=b+%21&x&run=c"),
-                Some(Place::Compare { base: name("a"), runs: vec![name("b !"), name("c")] }),
+                Some(Route::Compare { base: name("a"), runs: vec![name("b !"), name("c")] }),
             ),
             ("/compare", Some("run=b"), None),
             // A name may be anything; nothing is called so.
-            ("/runs/..%2f..%2fetc%2fpasswd", None, Some(Place::Page(name("../../etc/passwd")))),
-            ("/runs/%2e%2e", None, Some(Place::Page(name("..")))),
+            ("/runs/..%2f..%2fetc%2fpasswd", None, Some(Route::Page(name("../../etc/passwd")))),
+            ("/runs/%2e%2e", None, Some(Route::Page(name("..")))),
             ("/runs/../../etc/passwd", None, None),
             ("/runs/%", None, None),
             ("/runs/%f", None, None),
@@ -144,12 +144,12 @@ mod tests {
             ("*", None, None),
             ("etc/passwd", None, None),
         ] {
-            assert_eq!(Place::of(path, query), expected, "{path} {query:?}");
+            assert_eq!(Route::parse(path, query), expected, "{path} {query:?}");
         }
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn decodes_encoded_names() {
         for it in ["a", "a b", "ж", "%2e%2e", "a/b?c#d&e=f+g", "..", "\0"] {
             assert_eq!(decode(&encode(it)).as_deref(), Some(it));
         }

@@ -11,26 +11,30 @@ use tokio::time::{Sleep, sleep};
 
 /// A socket that fails once nothing could be written to it for so long.
 #[derive(Debug)]
-pub struct Patient {
+pub struct WriteTimeoutStream {
     stream: TcpStream,
-    patience: Duration,
+    timeout: Duration,
     /// While something waits to be written.
-    waits: Option<Pin<Box<Sleep>>>,
+    deadline: Option<Pin<Box<Sleep>>>,
 }
 
-impl Patient {
-    pub fn new(stream: TcpStream, patience: Duration) -> Patient {
-        Patient { stream, patience, waits: None }
+impl WriteTimeoutStream {
+    pub fn new(stream: TcpStream, patience: Duration) -> WriteTimeoutStream {
+        WriteTimeoutStream { stream, timeout: patience, deadline: None }
     }
 
     /// What came of an attempt to write.
-    fn tried<T>(&mut self, it: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
+    fn check_timeout<T>(
+        &mut self,
+        it: Poll<io::Result<T>>,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<T>> {
         if it.is_ready() {
-            self.waits = None;
+            self.deadline = None;
             return it;
         }
-        let patience = self.patience;
-        let waits = self.waits.get_or_insert_with(|| Box::pin(sleep(patience)));
+        let patience = self.timeout;
+        let waits = self.deadline.get_or_insert_with(|| Box::pin(sleep(patience)));
         match waits.as_mut().poll(context) {
             Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
             Poll::Pending => Poll::Pending,
@@ -38,7 +42,7 @@ impl Patient {
     }
 }
 
-impl AsyncRead for Patient {
+impl AsyncRead for WriteTimeoutStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -48,14 +52,14 @@ impl AsyncRead for Patient {
     }
 }
 
-impl AsyncWrite for Patient {
+impl AsyncWrite for WriteTimeoutStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let it = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.tried(it, context)
+        self.check_timeout(it, context)
     }
 
     fn poll_write_vectored(
@@ -64,7 +68,7 @@ impl AsyncWrite for Patient {
         pieces: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let it = Pin::new(&mut self.stream).poll_write_vectored(context, pieces);
-        self.tried(it, context)
+        self.check_timeout(it, context)
     }
 
     /// Else a large document would be copied for everybody who reads it slowly.

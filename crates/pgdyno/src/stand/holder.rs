@@ -3,23 +3,23 @@
 //! Our own program, executed again in a session of its own. It owns the lab; whoever asks for the stack does so at its
 //! socket. When it ends, in whatever way, the keeper ends the stack.
 
-use super::place::Place;
-use super::told::{Condition, Node, State, Told};
+use super::place::StackDirectory;
+use super::told::{NodeState, NodeStatus, StackState, StackStatus};
 use super::ways;
 use crate::check;
-use crate::run::lab::{Hindrance, Lab};
+use crate::run::lab::{SetupError, TestBed};
 use crate::run::news;
-use crate::run::trial::transport;
-use model::plan::{AttachedRole, Kind, Limits, Setup};
+use crate::run::trial::transport_name;
+use model::plan::{AttachedRole, Limits, NodeKind, Setup};
 use report::lang::En;
 use report::lang::live::LiveWords as _;
-use report::live::Doing;
+use report::live::Activity;
 use rustix::event::{PollFd, PollFlags, poll};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-use stack::chain::Running;
-use stack::limits::{Limit, NotApplied};
+use stack::chain::RunningNode;
+use stack::limits::{Limit, UnappliedLimit};
 use stack::supervisor::NodeId;
 use std::fs::OpenOptions;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -35,7 +35,7 @@ use std::time::{Duration, Instant};
 
 /// What is to be kept up.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Order {
+pub struct StackRequest {
     pub name: String,
     /// The directory of the [`Place`].
     pub place: PathBuf,
@@ -48,19 +48,19 @@ pub struct Order {
 
 /// What whoever asked for it hears, until it is up or cannot be.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum Word {
+pub enum StartMessage {
     /// What takes a while.
     Doing(String),
     /// What is worth keeping on the screen.
     Done(String),
-    Up(Told),
+    Up(StackStatus),
     /// And a hint. Everything is gone.
     Failed(String, Option<String>),
 }
 
 /// What can be asked at the socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Question {
+pub enum StackQuery {
     /// Answered with [`Told`].
     Status,
     /// Answered with [`Told`] as it was, and then by the end of the connection, when everything is gone.
@@ -68,7 +68,7 @@ pub enum Question {
 }
 
 /// Whoever connects to the socket and does not ask within this time is not heard.
-const PATIENCE: Duration = Duration::from_secs(2);
+const QUERY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Runs the holder: standard input is a socket to whoever wants the stack. Never of use to a person.
 pub fn main() -> ExitCode {
@@ -78,27 +78,28 @@ pub fn main() -> ExitCode {
     };
     // A session of our own: the end of the terminal is not ours.
     let _ = rustix::process::setsid();
-    let Ok(order) = hear::<Order>(&caller) else { return ExitCode::from(2) };
-    let left = Left { place: Place::known(order.place.clone()), name: order.name.clone() };
-    let ended = hold(&order, &left.place, &caller);
+    let Ok(order) = receive_line::<StackRequest>(&caller) else { return ExitCode::from(2) };
+    let left =
+        PlaceCleanup { place: StackDirectory::from_checked(order.place.clone()), name: order.name.clone() };
+    let ended = run(&order, &left.place, &caller);
     // Whoever hears that it failed finds nothing any more.
     drop(left);
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err((why, hint)) => {
-            say(&caller, &Word::Failed(why, hint));
+            send_line(&caller, &StartMessage::Failed(why, hint));
             ExitCode::FAILURE
         }
     }
 }
 
 /// What we leave in the place, removed at our end.
-struct Left {
-    place: Place,
+struct PlaceCleanup {
+    place: StackDirectory,
     name: String,
 }
 
-impl Drop for Left {
+impl Drop for PlaceCleanup {
     fn drop(&mut self) {
         self.place.clear(&self.name);
     }
@@ -106,115 +107,120 @@ impl Drop for Left {
 
 /// What the one who listens tells the one who works.
 enum Message {
-    Asked(Question, UnixStream),
+    Query(StackQuery, UnixStream),
     End,
 }
 
 /// Known to both.
-struct Shared {
-    order: Order,
+struct HolderState {
+    request: StackRequest,
     begun: Instant,
     stop: Arc<AtomicBool>,
     up: AtomicBool,
-    doing: Mutex<String>,
+    activity: Mutex<String>,
 }
 
 /// Until somebody wants the end. Everything that was started is gone when it returns.
-fn hold(order: &Order, place: &Place, caller: &UnixStream) -> Result<(), (String, Option<String>)> {
+fn run(
+    order: &StackRequest,
+    place: &StackDirectory,
+    caller: &UnixStream,
+) -> Result<(), (String, Option<String>)> {
     let failed =
         |error: &dyn std::fmt::Display| (format!("who holds the stack could not begin: {error}"), None);
-    let shared = Arc::new(Shared {
-        order: order.clone(),
+    let shared = Arc::new(HolderState {
+        request: order.clone(),
         begun: Instant::now(),
         stop: Arc::default(),
         up: AtomicBool::new(false),
-        doing: Mutex::new("it has just begun".to_owned()),
+        activity: Mutex::new("it has just begun".to_owned()),
     });
     let signals = signals(&shared.stop).map_err(|it| failed(&it))?;
     let socket = place.socket(&order.name);
     let listener =
         UnixListener::bind(&socket).map_err(|it| failed(&format!("{}: {it}", socket.display())))?;
-    let ears = Ears { listener, signals, caller: Some(caller.try_clone().map_err(|it| failed(&it))?) };
+    let ears = EventSource { listener, signals, caller: Some(caller.try_clone().map_err(|it| failed(&it))?) };
     let (tell, told) = channel();
     let heard = Arc::clone(&shared);
-    std::thread::spawn(move || ears.listen(&heard, &tell));
+    std::thread::spawn(move || ears.poll(&heard, &tell));
 
-    let mut lab = Lab::start(Arc::clone(&shared.stop), Arc::default()).map_err(|it| (it.what, it.hint))?;
+    let mut lab =
+        TestBed::start(Arc::clone(&shared.stop), Arc::default()).map_err(|it| (it.message, it.hint))?;
     let mut last = Instant::now();
     lab.set_up(&order.setup, &mut |it| {
-        let Some(told) = news::told(&it) else { return };
-        let often = matches!(told, news::Told::Passing(Doing::Loading { .. }));
-        if often && last.elapsed() < news::OFTEN {
+        let Some(told) = news::display_update(&it) else { return };
+        let often = matches!(told, news::DisplayUpdate::Transient(Activity::Loading { .. }));
+        if often && last.elapsed() < news::LOADING_INTERVAL {
             return;
         }
         last = Instant::now();
-        let word = word(&told);
-        if let Word::Doing(it) = &word {
-            shared.doing.lock().unwrap_or_else(PoisonError::into_inner).clone_from(it);
+        let word = start_message(&told);
+        if let StartMessage::Doing(it) = &word {
+            shared.activity.lock().unwrap_or_else(PoisonError::into_inner).clone_from(it);
         }
-        say(caller, &word);
+        send_line(caller, &word);
     })
     .map_err(|it| (it.to_string(), None))?;
     if shared.stop.load(Ordering::Relaxed) {
-        return Err((Hindrance::Stopped.to_string(), None));
+        return Err((SetupError::Stopped.to_string(), None));
     }
-    let mut held =
-        Held::new(lab, &shared).map_err(|it| (format!("could not write the passwords: {it}"), None))?;
+    let mut held = RunningStack::new(lab, &shared)
+        .map_err(|it| (format!("could not write the passwords: {it}"), None))?;
     shared.up.store(true, Ordering::Relaxed);
-    say(caller, &Word::Up(held.told(&shared)));
+    send_line(caller, &StartMessage::Up(held.status(&shared)));
     held.serve(&shared, &told);
     Ok(())
 }
 
 /// The stack, up.
-struct Held {
-    lab: Lab,
+struct RunningStack {
+    test_bed: TestBed,
     /// What does not change of each node.
-    nodes: Vec<(Option<NodeId>, Node)>,
-    until: Option<Instant>,
+    nodes: Vec<(Option<NodeId>, NodeStatus)>,
+    deadline: Option<Instant>,
 }
 
-impl Held {
-    fn new(lab: Lab, shared: &Shared) -> io::Result<Held> {
+impl RunningStack {
+    fn new(lab: TestBed, shared: &HolderState) -> io::Result<RunningStack> {
         // The keeper removes its directory, and with it the passwords.
         let directory = lab.supervisor.directory();
         let passwords = directory.join("pgpass");
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&passwords)?;
-        file.write_all(ways::passwords(lab.chain().nodes()).as_bytes())?;
+        file.write_all(ways::pgpass_file(lab.chain().nodes()).as_bytes())?;
         let root = directory.join("tls-root.pem");
-        let node = |it: &Running| {
+        let node = |it: &RunningNode| {
             let not_applied = it.node.map_or(&[][..], |id| lab.supervisor.not_applied(id));
-            let node = Node {
+            let node = NodeStatus {
                 name: it.plan.name.clone(),
-                what: what(it),
-                condition: Condition::Attached,
+                description: describe_node(it),
+                condition: NodeState::Attached,
                 pid: None,
                 program: it.program.clone(),
-                address: it.entrance.address.to_string(),
-                transport: transport(&it.hop).to_owned(),
-                ways: ways::to(it, &passwords, &root),
-                limits: check::limits(&applied(&it.plan.limits, not_applied)),
+                address: it.endpoint.address.to_string(),
+                transport: transport_name(&it.hop).to_owned(),
+                connect_commands: ways::for_node(it, &passwords, &root),
+                limits: check::limits(&applied_limits(&it.plan.limits, not_applied)),
                 not_applied: not_applied.iter().map(ToString::to_string).collect(),
                 log: it.log.clone(),
             };
             (it.node, node)
         };
         let nodes = lab.chain().nodes().iter().map(node).collect();
-        let until = shared.order.lifetime.map(|it| Instant::now() + Duration::from_secs(it));
-        Ok(Held { lab, nodes, until })
+        let until = shared.request.lifetime.map(|it| Instant::now() + Duration::from_secs(it));
+        Ok(RunningStack { test_bed: lab, nodes, deadline: until })
     }
 
     /// Answers until somebody wants the end.
-    fn serve(&mut self, shared: &Shared, told: &Receiver<Message>) {
+    fn serve(&mut self, shared: &HolderState, told: &Receiver<Message>) {
         loop {
-            let message = match self.until {
+            let message = match self.deadline {
                 Some(it) => told.recv_timeout(it.saturating_duration_since(Instant::now())),
                 None => told.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
             match message {
-                Ok(Message::Asked(Question::Status, stream)) => say(&stream, &self.told(shared)),
-                Ok(Message::Asked(Question::Down, stream)) => {
-                    say(&stream, &self.told(shared));
+                Ok(Message::Query(StackQuery::Status, stream)) => send_line(&stream, &self.status(shared)),
+                Ok(Message::Query(StackQuery::Down, stream)) => {
+                    send_line(&stream, &self.status(shared));
                     // It stays open until we are gone.
                     std::mem::forget(stream);
                     return;
@@ -224,29 +230,29 @@ impl Held {
         }
     }
 
-    fn told(&mut self, shared: &Shared) -> Told {
-        let supervisor = &mut self.lab.supervisor;
-        let mut now = |(id, node): &(Option<NodeId>, Node)| {
+    fn status(&mut self, shared: &HolderState) -> StackStatus {
+        let supervisor = &mut self.test_bed.supervisor;
+        let mut now = |(id, node): &(Option<NodeId>, NodeStatus)| {
             let Some(id) = *id else { return node.clone() };
-            let ended = supervisor.ended(id).map(|it| format!("it {it}{}", supervisor.end_reason(id)));
+            let ended = supervisor.end_of(id).map(|it| format!("it {it}{}", supervisor.end_reason(id)));
             let pid = supervisor.pid(id);
             // Had the keeper been killed we would hear of no end.
             let gone = || pid.is_some_and(|it| !Path::new(&format!("/proc/{it}")).exists());
             let ended = ended.or_else(|| gone().then(|| "its process is gone".to_owned()));
-            Node { condition: ended.map_or(Condition::Runs, Condition::Ended), pid, ..node.clone() }
+            NodeStatus { condition: ended.map_or(NodeState::Running, NodeState::Ended), pid, ..node.clone() }
         };
         let nodes = self.nodes.iter().map(&mut now).collect();
-        let left = self.until.map(|it| it.saturating_duration_since(Instant::now()).as_secs());
-        Told { seconds_left: left, ..shared.told(State::Up(nodes)) }
+        let left = self.deadline.map(|it| it.saturating_duration_since(Instant::now()).as_secs());
+        StackStatus { seconds_left: left, ..shared.status(StackState::Up(nodes)) }
     }
 }
 
-impl Shared {
-    fn told(&self, state: State) -> Told {
-        Told {
-            name: self.order.name.clone(),
-            file: self.order.file.clone(),
-            cell: self.order.cell.clone(),
+impl HolderState {
+    fn status(&self, state: StackState) -> StackStatus {
+        StackStatus {
+            name: self.request.name.clone(),
+            file: self.request.file.clone(),
+            cell: self.request.cell.clone(),
             pid: std::process::id(),
             seconds: self.begun.elapsed().as_secs(),
             seconds_left: None,
@@ -256,7 +262,7 @@ impl Shared {
 }
 
 /// Everything that may be heard.
-struct Ears {
+struct EventSource {
     listener: UnixListener,
     /// Readable after a signal.
     signals: UnixStream,
@@ -264,8 +270,8 @@ struct Ears {
     caller: Option<UnixStream>,
 }
 
-impl Ears {
-    fn listen(mut self, shared: &Shared, tell: &Sender<Message>) {
+impl EventSource {
+    fn poll(mut self, shared: &HolderState, tell: &Sender<Message>) {
         let end = || {
             shared.stop.store(true, Ordering::Relaxed);
             let _ = tell.send(Message::End);
@@ -289,20 +295,20 @@ impl Ears {
             if ready[0]
                 && let Ok((stream, _)) = self.listener.accept()
             {
-                let _ = stream.set_read_timeout(Some(PATIENCE));
-                let _ = stream.set_write_timeout(Some(PATIENCE));
-                let Ok(question) = hear::<Question>(&stream) else { continue };
+                let _ = stream.set_read_timeout(Some(QUERY_TIMEOUT));
+                let _ = stream.set_write_timeout(Some(QUERY_TIMEOUT));
+                let Ok(question) = receive_line::<StackQuery>(&stream) else { continue };
                 if !shared.up.load(Ordering::Relaxed) {
-                    let doing = shared.doing.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                    say(&stream, &shared.told(State::Starting(doing)));
-                    if question == Question::Status {
+                    let doing = shared.activity.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                    send_line(&stream, &shared.status(StackState::Starting(doing)));
+                    if question == StackQuery::Status {
                         continue;
                     }
                 }
-                if question == Question::Down {
+                if question == StackQuery::Down {
                     shared.stop.store(true, Ordering::Relaxed);
                 }
-                let _ = tell.send(Message::Asked(question, stream));
+                let _ = tell.send(Message::Query(question, stream));
             }
         }
     }
@@ -319,22 +325,22 @@ fn signals(stop: &Arc<AtomicBool>) -> io::Result<UnixStream> {
     Ok(ours)
 }
 
-fn word(it: &news::Told) -> Word {
+fn start_message(it: &news::DisplayUpdate) -> StartMessage {
     match it {
-        news::Told::Passing(it) => Word::Doing(En.doing(it)),
-        news::Told::Lasting(it) => Word::Done(En.milestone(it)),
+        news::DisplayUpdate::Transient(it) => StartMessage::Doing(En.doing(it)),
+        news::DisplayUpdate::Permanent(it) => StartMessage::Done(En.milestone(it)),
     }
 }
 
 /// `PostgreSQL 15.18`.
-fn what(it: &Running) -> String {
+fn describe_node(it: &RunningNode) -> String {
     let name = match &it.plan.kind {
-        Kind::Postgres(_) => "PostgreSQL",
-        Kind::PgBouncer(_) => "PgBouncer",
-        Kind::Odyssey(_) => "Odyssey",
-        Kind::HaProxy(_) => "HAProxy",
-        Kind::Service(_) => "service",
-        Kind::Attached(it) => match it.role {
+        NodeKind::Postgres(_) => "PostgreSQL",
+        NodeKind::PgBouncer(_) => "PgBouncer",
+        NodeKind::Odyssey(_) => "Odyssey",
+        NodeKind::HaProxy(_) => "HAProxy",
+        NodeKind::Service(_) => "service",
+        NodeKind::Attached(it) => match it.role {
             AttachedRole::Postgres => "PostgreSQL",
             AttachedRole::PgBouncer => "PgBouncer",
             AttachedRole::Odyssey => "Odyssey",
@@ -347,7 +353,7 @@ fn what(it: &Running) -> String {
 }
 
 /// Those limits that hold.
-fn applied(wanted: &Limits, not: &[NotApplied]) -> Limits {
+fn applied_limits(wanted: &Limits, not: &[UnappliedLimit]) -> Limits {
     let mut hold = wanted.clone();
     for it in not {
         match it.limit {
@@ -364,14 +370,14 @@ fn applied(wanted: &Limits, not: &[NotApplied]) -> Limits {
 }
 
 /// One line. Who does not listen any more is none of our business.
-pub fn say(mut to: &UnixStream, it: &impl Serialize) {
+pub fn send_line(mut to: &UnixStream, it: &impl Serialize) {
     let mut line = serde_json::to_vec(it).expect("plain data");
     line.push(b'\n');
     let _ = to.write_all(&line);
 }
 
 /// One line, and nothing behind it.
-pub fn hear<T: DeserializeOwned>(from: &UnixStream) -> io::Result<T> {
+pub fn receive_line<T: DeserializeOwned>(from: &UnixStream) -> io::Result<T> {
     let mut line = String::new();
     let mut reader = BufReader::new(from);
     reader.read_line(&mut line)?;

@@ -7,11 +7,11 @@ pub mod ways;
 
 use crate::check;
 use crate::terminal;
-use crate::voice::{Trouble, Voice, plain};
+use crate::voice::{CommandError, Terminal, os_error_text};
 use clap::{Parser, Subcommand};
-use holder::{Order, Question, Word, hear, say};
+use holder::{StackQuery, StackRequest, StartMessage, receive_line, send_line};
 use model::plan::{Cell, Experiment};
-use place::Place;
+use place::StackDirectory;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
@@ -26,18 +26,18 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use told::Told;
+use told::StackStatus;
 
 /// Keeps the system of an experiment file up, to be explored by hand
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno stack", disable_help_subcommand = true, arg_required_else_help = true)]
 struct Args {
     #[command(subcommand)]
-    command: Verb,
+    command: StackCommand,
 }
 
 #[derive(Clone, Debug, Subcommand)]
-enum Verb {
+enum StackCommand {
     /// Bring a stack up, keep it up, and print how to connect
     Up(Up),
     /// Tell which stacks are up, whether their nodes run, and how to connect
@@ -91,11 +91,11 @@ struct Down {
 }
 
 /// It cannot be brought up, or there is none.
-const COULD_NOT: u8 = 1;
+const FAILED: u8 = 1;
 /// A node has ended.
-const BROKEN: u8 = 2;
+const NODE_ENDED: u8 = 2;
 /// Who holds a stack answers at once, unless it does not run.
-const PATIENCE: Duration = Duration::from_secs(5);
+const QUERY_TIMEOUT: Duration = Duration::from_secs(5);
 /// So many lines of a log are shown.
 const LOG_LINES: usize = 12;
 
@@ -106,39 +106,39 @@ pub fn main(args: &[String]) -> ExitCode {
         Ok(it) => it,
         Err(error) => return terminal::usage(&error),
     };
-    let voice = Voice { program: "pgdyno stack".to_owned() };
+    let voice = Terminal { program: "pgdyno stack".to_owned() };
     let done = match &args.command {
-        Verb::Up(it) => up(it),
-        Verb::Status(it) => status(it),
-        Verb::Down(it) => down(&it.which, &voice),
-        Verb::Hold { .. } => return holder::main(),
+        StackCommand::Up(it) => up(it),
+        StackCommand::Status(it) => status(it),
+        StackCommand::Down(it) => down(&it.which, &voice),
+        StackCommand::Hold { .. } => return holder::main(),
     };
     done.unwrap_or_else(|trouble| {
-        trouble.tell(&voice);
-        ExitCode::from(COULD_NOT)
+        trouble.print(&voice);
+        ExitCode::from(FAILED)
     })
 }
 
-fn up(args: &Up) -> Result<ExitCode, Trouble> {
+fn up(args: &Up) -> Result<ExitCode, CommandError> {
     let plan = match check::read(&args.file, &args.set, args.quick) {
         Ok(it) => it,
-        Err(refused) => return Ok(refused.tell("pgdyno stack")),
+        Err(refused) => return Ok(refused.print("pgdyno stack")),
     };
     let experiment = &plan.experiment;
     let cell = cell(experiment, args.cell.as_deref())?;
     let name = args.name.as_ref().unwrap_or(&experiment.name);
     if !is_name(name) {
-        return Err(Trouble::new(format!("\"{name}\" cannot be the name of a stack"))
-            .hint("write up to 64 of a-z, 0-9 and -, as in --name=my-stack"));
+        return Err(CommandError::new(format!("\"{name}\" cannot be the name of a stack"))
+            .with_hint("write up to 64 of a-z, 0-9 and -, as in --name=my-stack"));
     }
-    let place = Place::ours()?;
+    let place = StackDirectory::for_user()?;
     let log = place.claim(name)?.ok_or_else(|| {
         let hint = format!(
             "pgdyno stack status {name} shows it, pgdyno stack down {name} ends it, --name names another"
         );
-        Trouble::new(format!("a stack named {name} is up already")).hint(hint)
+        CommandError::new(format!("a stack named {name} is up already")).with_hint(hint)
     })?;
-    let order = Order {
+    let order = StackRequest {
         name: name.clone(),
         place: place.directory().to_owned(),
         file: args.file.canonicalize().unwrap_or_else(|_| args.file.clone()),
@@ -150,17 +150,17 @@ fn up(args: &Up) -> Result<ExitCode, Trouble> {
     if args.json {
         terminal::json(&(serde_json::to_string_pretty(&told).expect("plain data") + "\n"));
     } else {
-        out!("{}", told.text());
+        out!("{}", told.render());
         outln!("\nIt stays up until:  pgdyno stack down {name}");
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Starts a holder and shows what it tells, until its stack is up.
-fn start(order: &Order, place: &Place, log: File) -> Result<Told, Trouble> {
+fn start(order: &StackRequest, place: &StackDirectory, log: File) -> Result<StackStatus, CommandError> {
     let failed = |error: io::Error| {
         place.clear(&order.name);
-        Trouble::new(format!("could not start who holds the stack: {}", plain(&error)))
+        CommandError::new(format!("could not start who holds the stack: {}", os_error_text(&error)))
     };
     let spawn = || {
         let (ours, theirs) = UnixStream::pair()?;
@@ -179,28 +179,28 @@ fn start(order: &Order, place: &Place, log: File) -> Result<Told, Trouble> {
         Ok((child, ours))
     };
     let (mut child, holder) = spawn().map_err(failed)?;
-    say(&holder, order);
+    send_line(&holder, order);
     let terminal = io::stderr().is_terminal();
     let clear = if terminal { "\r\x1b[K" } else { "" };
     let mut trouble = None;
     for line in BufReader::new(&holder).lines() {
         let Ok(line) = line else { break };
         match serde_json::from_str(&line) {
-            Ok(Word::Doing(it)) if terminal => {
-                terminal::replaced(clear, &it, "");
+            Ok(StartMessage::Doing(it)) if terminal => {
+                terminal::overwrite_line(clear, &it, "");
             }
-            Ok(Word::Doing(_)) => {}
-            Ok(Word::Done(it)) => terminal::replaced(clear, &it, "\n"),
-            Ok(Word::Up(told)) => {
-                terminal::replaced(clear, "", "");
+            Ok(StartMessage::Doing(_)) => {}
+            Ok(StartMessage::Done(it)) => terminal::overwrite_line(clear, &it, "\n"),
+            Ok(StartMessage::Up(told)) => {
+                terminal::overwrite_line(clear, "", "");
                 return Ok(told);
             }
             // It ends now; so do these lines.
-            Ok(Word::Failed(what, hint)) => trouble = Some(Trouble { what, hint }),
+            Ok(StartMessage::Failed(what, hint)) => trouble = Some(CommandError { message: what, hint }),
             Err(_) => break,
         }
     }
-    terminal::replaced(clear, "", "");
+    terminal::overwrite_line(clear, "", "");
     let _ = child.wait();
     if let Some(it) = trouble {
         return Err(it);
@@ -211,60 +211,60 @@ fn start(order: &Order, place: &Place, log: File) -> Result<Told, Trouble> {
     }
     drop(log);
     place.names();
-    Err(Trouble::new(what))
+    Err(CommandError::new(what))
 }
 
-fn status(args: &Status) -> Result<ExitCode, Trouble> {
-    let (found, silent) = ask(&Place::ours()?, args.which.as_deref(), Question::Status);
+fn status(args: &Status) -> Result<ExitCode, CommandError> {
+    let (found, silent) = query(&StackDirectory::for_user()?, args.which.as_deref(), StackQuery::Status);
     if let (Some(which), true) = (&args.which, found.is_empty() && silent.is_empty()) {
-        return Err(none(which));
+        return Err(not_found(which));
     }
-    let all: Vec<&Told> = found.iter().map(|it| &it.told).collect();
+    let all: Vec<&StackStatus> = found.iter().map(|it| &it.status).collect();
     if args.json {
         terminal::json(&(serde_json::to_string_pretty(&all).expect("plain data") + "\n"));
     } else if all.is_empty() && silent.is_empty() {
         outln!("no stack is up");
     } else {
-        out!("{}", all.iter().map(|it| it.text()).collect::<Vec<_>>().join("\n"));
+        out!("{}", all.iter().map(|it| it.render()).collect::<Vec<_>>().join("\n"));
     }
     silent.iter().for_each(|it| errln!("pgdyno stack: warning: who holds {it} does not answer"));
-    let whole = silent.is_empty() && all.iter().all(|it| it.is_whole());
-    Ok(if whole { ExitCode::SUCCESS } else { ExitCode::from(BROKEN) })
+    let whole = silent.is_empty() && all.iter().all(|it| it.is_healthy());
+    Ok(if whole { ExitCode::SUCCESS } else { ExitCode::from(NODE_ENDED) })
 }
 
-fn down(which: &str, voice: &Voice) -> Result<ExitCode, Trouble> {
-    let place = Place::ours()?;
-    let (found, silent) = ask(&place, Some(which), Question::Down);
+fn down(which: &str, voice: &Terminal) -> Result<ExitCode, CommandError> {
+    let place = StackDirectory::for_user()?;
+    let (found, silent) = query(&place, Some(which), StackQuery::Down);
     if found.is_empty() && silent.is_empty() {
-        return Err(none(which));
+        return Err(not_found(which));
     }
     for it in found {
         it.await_end();
-        voice.info(&format!("{} is down, and everything of it gone", it.told.name));
+        voice.info(&format!("{} is down, and everything of it gone", it.status.name));
     }
     place.names();
     match silent.first() {
         None => Ok(ExitCode::SUCCESS),
-        Some(name) => Err(Trouble::new(format!("who holds {name} does not answer")).hint(format!(
+        Some(name) => Err(CommandError::new(format!("who holds {name} does not answer")).with_hint(format!(
             "look at {}; to kill `pgdyno stack hold {name}` ends it too",
             place.log(name).display()
         ))),
     }
 }
 
-fn none(which: &str) -> Trouble {
+fn not_found(which: &str) -> CommandError {
     let hint = "pgdyno stack status shows all that are up, pgdyno stack up FILE brings one up";
-    Trouble::new(format!("no stack of {which} is up")).hint(hint)
+    CommandError::new(format!("no stack of {which} is up")).with_hint(hint)
 }
 
 /// One that has answered.
-struct Found {
-    told: Told,
+struct StackReply {
+    status: StackStatus,
     /// Of the holder; readable when it has ended. `None` if it has.
     process: Option<OwnedFd>,
 }
 
-impl Found {
+impl StackReply {
     fn await_end(&self) {
         if let Some(process) = &self.process {
             // Only a signal wakes us earlier, and none is awaited here: it ends us.
@@ -274,12 +274,16 @@ impl Found {
 }
 
 /// Asks those that are meant; their answers, and the names of those that gave none.
-fn ask(place: &Place, which: Option<&str>, question: Question) -> (Vec<Found>, Vec<String>) {
+fn query(
+    place: &StackDirectory,
+    which: Option<&str>,
+    question: StackQuery,
+) -> (Vec<StackReply>, Vec<String>) {
     let file = which.and_then(|it| Path::new(it).canonicalize().ok());
     let (mut found, mut silent) = (Vec::new(), Vec::new());
     for name in place.names() {
         let named = which.is_none_or(|it| it == name);
-        let told = match ask_one(place, &name, Question::Status) {
+        let told = match query_one(place, &name, StackQuery::Status) {
             Ok(it) => it,
             // Just ended.
             Err(_) if !place.names().contains(&name) => continue,
@@ -294,25 +298,25 @@ fn ask(place: &Place, which: Option<&str>, question: Question) -> (Vec<Found>, V
         // It has just answered, so this is its number still.
         let number = Pid::from_raw(told.pid.cast_signed());
         let process = number.and_then(|it| pidfd_open(it, PidfdFlags::empty()).ok());
-        if question == Question::Down && ask_one(place, &name, Question::Down).is_err() {
+        if question == StackQuery::Down && query_one(place, &name, StackQuery::Down).is_err() {
             silent.push(name);
             continue;
         }
-        found.push(Found { told, process });
+        found.push(StackReply { status: told, process });
     }
     (found, silent)
 }
 
-fn ask_one(place: &Place, name: &str, question: Question) -> io::Result<Told> {
+fn query_one(place: &StackDirectory, name: &str, question: StackQuery) -> io::Result<StackStatus> {
     let stream = UnixStream::connect(place.socket(name))?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
-    say(&stream, &question);
-    hear(&stream)
+    stream.set_read_timeout(Some(QUERY_TIMEOUT))?;
+    stream.set_write_timeout(Some(QUERY_TIMEOUT))?;
+    send_line(&stream, &question);
+    receive_line(&stream)
 }
 
 /// The first cell that is what was asked for.
-fn cell<'a>(experiment: &'a Experiment, wanted: Option<&str>) -> Result<&'a Cell, Trouble> {
+fn cell<'a>(experiment: &'a Experiment, wanted: Option<&str>) -> Result<&'a Cell, CommandError> {
     let cells = &experiment.cells;
     let Some(wanted) = wanted else { return Ok(&cells[experiment.baseline.unwrap_or(0)]) };
     let pairs = pairs(wanted);
@@ -333,7 +337,7 @@ fn cell<'a>(experiment: &'a Experiment, wanted: Option<&str>) -> Result<&'a Cell
         } else {
             axes.join("; ")
         };
-        Trouble::new(format!("no cell is \"{wanted}\"")).hint(hint)
+        CommandError::new(format!("no cell is \"{wanted}\"")).with_hint(hint)
     })
 }
 
@@ -368,7 +372,7 @@ fn last_lines(mut log: &File) -> Vec<String> {
     let mut text = Vec::new();
     let _ = log.seek(SeekFrom::Start(0)).and_then(|_| log.read_to_end(&mut text));
     let text = String::from_utf8_lossy(&text);
-    let all: Vec<&str> = text.strip_prefix(place::MARK).unwrap_or(&text).lines().collect();
+    let all: Vec<&str> = text.strip_prefix(place::LOG_HEADER).unwrap_or(&text).lines().collect();
     all[all.len().saturating_sub(LOG_LINES)..].iter().map(|&it| it.to_owned()).collect()
 }
 
@@ -377,7 +381,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lifetimes() {
+    fn parses_lifetimes() {
         let check = |text: &str, expected: Option<u64>| assert_eq!(lifetime(text).ok(), expected, "{text}");
         check("90s", Some(90));
         check("30m", Some(1800));
@@ -388,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn cells() {
+    fn finds_cells_by_axis_values() {
         let check = |text: &str, expected: &[(&str, &str)]| {
             let found = pairs(text);
             let found: Vec<(&str, &str)> = found.iter().map(|it| (&*it.0, &*it.1)).collect();
@@ -402,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn names() {
+    fn accepts_names_of_experiment_files() {
         let check = |it: &str, expected: bool| assert_eq!(is_name(it), expected, "{it}");
         check("pool-modes", true);
         check(&"a".repeat(64), true);

@@ -3,7 +3,7 @@
 //! In a private directory of the user: for each stack a log and a socket. The log is also the lock: who holds a stack has it
 //! open as standard output, and the kernel lets go of it when that process ends, in whatever way.
 
-use crate::voice::{Trouble, plain};
+use crate::voice::{CommandError, os_error_text};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -15,36 +15,36 @@ use std::path::{Path, PathBuf};
 
 /// The directory; it need not be there yet.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct StackDirectory {
     directory: PathBuf,
 }
 
 /// Logs are named so, behind the stack's name.
 const LOG: &str = ".log";
 /// First line of a log. A file without it is somebody else's, and is never emptied or removed.
-pub const MARK: &str = "pgdyno stack log, format 1\n";
+pub const LOG_HEADER: &str = "pgdyno stack log, format 1\n";
 const SOCKET: &str = ".sock";
 
-impl Place {
+impl StackDirectory {
     /// `$XDG_RUNTIME_DIR/pgdyno`, or `/tmp/pgdyno-stacks-<uid>` where that variable names no directory of ours. Refused if it is
     /// there and another user could write in it.
-    pub fn ours() -> Result<Place, Trouble> {
-        Place::checked(under(std::env::var_os("XDG_RUNTIME_DIR")))
+    pub fn for_user() -> Result<StackDirectory, CommandError> {
+        StackDirectory::new_checked(default_directory(std::env::var_os("XDG_RUNTIME_DIR")))
     }
 
     /// The same directory, named by whom it was checked.
-    pub fn known(directory: PathBuf) -> Place {
-        Place { directory }
+    pub fn from_checked(directory: PathBuf) -> StackDirectory {
+        StackDirectory { directory }
     }
 
-    fn checked(directory: PathBuf) -> Result<Place, Trouble> {
+    fn new_checked(directory: PathBuf) -> Result<StackDirectory, CommandError> {
         match directory.symlink_metadata() {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Place { directory }),
-            Err(error) => Err(refused(&directory, &plain(&error))),
-            Ok(it) if !it.is_dir() => Err(refused(&directory, "it is no directory")),
-            Ok(it) if it.uid() != geteuid().as_raw() => Err(refused(&directory, "it is another user's")),
-            Ok(it) if it.mode() & 0o077 != 0 => Err(refused(&directory, "others may use it")),
-            Ok(_) => Ok(Place { directory }),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(StackDirectory { directory }),
+            Err(error) => Err(refusal(&directory, &os_error_text(&error))),
+            Ok(it) if !it.is_dir() => Err(refusal(&directory, "it is no directory")),
+            Ok(it) if it.uid() != geteuid().as_raw() => Err(refusal(&directory, "it is another user's")),
+            Ok(it) if it.mode() & 0o077 != 0 => Err(refusal(&directory, "others may use it")),
+            Ok(_) => Ok(StackDirectory { directory }),
         }
     }
 
@@ -61,14 +61,14 @@ impl Place {
     }
 
     /// Takes the name: its log, empty and locked. `None` if a stack of this name is up.
-    pub fn claim(&self, name: &str) -> Result<Option<File>, Trouble> {
+    pub fn claim(&self, name: &str) -> Result<Option<File>, CommandError> {
         let path = self.log(name);
-        let failed = |error: &dyn ToString| refused(&path, &plain(&error.to_string()));
+        let failed = |error: &dyn ToString| refusal(&path, &os_error_text(&error.to_string()));
         loop {
             match DirBuilder::new().mode(0o700).create(&self.directory) {
                 Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(failed(&error)),
                 // Who made it in the meantime?
-                Err(_) => drop(Place::checked(self.directory.clone())?),
+                Err(_) => drop(StackDirectory::new_checked(self.directory.clone())?),
                 Ok(()) => {}
             }
             let log = match open(&path, true) {
@@ -87,7 +87,7 @@ impl Place {
                         return Err(failed(&"it is no log of a stack"));
                     }
                     log.set_len(0)
-                        .and_then(|()| (&log).write_all(MARK.as_bytes()))
+                        .and_then(|()| (&log).write_all(LOG_HEADER.as_bytes()))
                         .map_err(|it| failed(&it))?;
                     if !is_empty {
                         let _ = remove_file(self.socket(name));
@@ -105,7 +105,7 @@ impl Place {
         let files = entries.filter_map(|it| it.file_name().into_string().ok());
         let mut names: Vec<String> = files
             .filter_map(|it| Some(it.strip_suffix(LOG)?.to_owned()))
-            .filter(|it| self.lives(it))
+            .filter(|it| self.is_held(it))
             .collect();
         names.sort();
         if names.is_empty() {
@@ -116,7 +116,7 @@ impl Place {
     }
 
     /// Whether somebody holds the name; removes what is left if nobody does.
-    fn lives(&self, name: &str) -> bool {
+    fn is_held(&self, name: &str) -> bool {
         let path = self.log(name);
         let Ok(log) = open(&path, false) else { return false };
         match flock(&log, FlockOperation::NonBlockingLockExclusive) {
@@ -138,7 +138,7 @@ impl Place {
 }
 
 /// Where it is, given the value of `XDG_RUNTIME_DIR`.
-fn under(runtime: Option<OsString>) -> PathBuf {
+fn default_directory(runtime: Option<OsString>) -> PathBuf {
     let me = geteuid().as_raw();
     // After `su` it may be another's still.
     let ours = |it: &PathBuf| it.is_absolute() && it.metadata().is_ok_and(|it| it.is_dir() && it.uid() == me);
@@ -157,9 +157,9 @@ fn open(path: &Path, create: bool) -> std::io::Result<File> {
 
 /// Whether it is a regular file that begins as our logs do.
 fn is_marked(file: &File) -> bool {
-    let mut first = [0; MARK.len()];
+    let mut first = [0; LOG_HEADER.len()];
     let read = file.read_exact_at(&mut first, 0);
-    file.metadata().is_ok_and(|it| it.is_file()) && read.is_ok() && first == MARK.as_bytes()
+    file.metadata().is_ok_and(|it| it.is_file()) && read.is_ok() && first == LOG_HEADER.as_bytes()
 }
 
 /// Whether the path still leads to this file.
@@ -169,9 +169,9 @@ fn is_at(file: &File, path: &Path) -> bool {
     file.metadata().ok().zip(path.symlink_metadata().ok()).is_some_and(|(one, two)| same(one, two))
 }
 
-fn refused(path: &Path, why: &str) -> Trouble {
-    Trouble::new(format!("cannot use {}: {why}", path.display()))
-        .hint("remove it, or set XDG_RUNTIME_DIR to a directory that only you can use")
+fn refusal(path: &Path, why: &str) -> CommandError {
+    CommandError::new(format!("cannot use {}: {why}", path.display()))
+        .with_hint("remove it, or set XDG_RUNTIME_DIR to a directory that only you can use")
 }
 
 #[cfg(test)]
@@ -197,12 +197,13 @@ mod tests {
     }
 
     #[test]
-    fn directories_that_others_could_use_are_refused() {
+    fn refuses_directories_that_others_can_write() {
         let scratch = Scratch::new("refused");
         let check = |make: &dyn Fn(&Path), expected: &str| {
             let path = scratch.0.join("place");
             make(&path);
-            let found = Place::checked(path.clone()).map_or_else(|it| it.what, |_| "taken".to_owned());
+            let found = StackDirectory::new_checked(path.clone())
+                .map_or_else(|it| it.message, |_| "taken".to_owned());
             assert!(found.ends_with(expected), "{found} is not {expected}");
             let _ = remove_file(&path).or_else(|_| remove_dir(&path));
         };
@@ -218,12 +219,16 @@ mod tests {
     }
 
     #[test]
-    fn runtime_directories() {
+    fn uses_the_runtime_directory_if_it_is_ours() {
         let me = geteuid().as_raw();
         let scratch = Scratch::new("runtime");
         let elsewhere = PathBuf::from(format!("/tmp/pgdyno-stacks-{me}"));
         let check = |runtime: Option<&Path>, expected: &Path| {
-            assert_eq!(under(runtime.map(|it| it.as_os_str().to_owned())), expected, "{runtime:?}");
+            assert_eq!(
+                default_directory(runtime.map(|it| it.as_os_str().to_owned())),
+                expected,
+                "{runtime:?}"
+            );
         };
         check(None, &elsewhere);
         check(Some(Path::new("")), &elsewhere);
@@ -233,27 +238,27 @@ mod tests {
     }
 
     #[test]
-    fn other_peoples_logs_are_left_alone() {
+    fn leaves_foreign_logs_unchanged() {
         let scratch = Scratch::new("foreign");
-        let place = Place::checked(scratch.0.clone()).expect("others may not use it");
-        for text in ["mine\n", &MARK[1..], "pgdyno stack log, format 2\n"] {
+        let place = StackDirectory::new_checked(scratch.0.clone()).expect("others may not use it");
+        for text in ["mine\n", &LOG_HEADER[1..], "pgdyno stack log, format 2\n"] {
             fs::write(place.log("mine"), text).expect("a file");
             fs::write(place.socket("mine"), "mine too").expect("a file");
             assert_eq!(place.names(), [""; 0]);
             let refused = place.claim("mine").expect_err("it is not ours");
-            assert!(refused.what.ends_with("it is no log of a stack"), "{}", refused.what);
+            assert!(refused.message.ends_with("it is no log of a stack"), "{}", refused.message);
             assert_eq!(fs::read_to_string(place.log("mine")).expect("it is there"), text);
             assert!(place.socket("mine").exists());
         }
-        fs::write(place.log("mine"), format!("{MARK}of a killed one\n")).expect("a file");
+        fs::write(place.log("mine"), format!("{LOG_HEADER}of a killed one\n")).expect("a file");
         assert_eq!(place.names(), [""; 0]);
         assert!(!place.log("mine").exists() && !place.socket("mine").exists());
     }
 
     #[test]
-    fn a_name_is_held_until_its_log_is_closed() {
+    fn holds_a_name_until_its_log_is_closed() {
         let scratch = Scratch::new("held");
-        let place = Place::checked(scratch.0.join("place")).expect("it is not there");
+        let place = StackDirectory::new_checked(scratch.0.join("place")).expect("it is not there");
         assert_eq!(place.names(), [""; 0]);
         let held = place.claim("one").expect("it can be made");
         assert!(held.is_some());

@@ -1,14 +1,14 @@
 //! What is told of a stack that is up?
 
-use super::ways::Way;
-use crate::check::span;
+use super::ways::ConnectCommand;
+use crate::check::format_duration;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 /// One stack, as who holds it tells it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Told {
+pub struct StackStatus {
     pub name: String,
     /// The experiment file, by its whole path.
     pub file: PathBuf,
@@ -20,29 +20,31 @@ pub struct Told {
     pub seconds: u64,
     /// Until it ends by itself.
     pub seconds_left: Option<u64>,
-    pub state: State,
+    pub state: StackState,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum StackState {
     /// And what is being done.
     Starting(String),
     /// The entrance first.
-    Up(Vec<Node>),
+    Up(Vec<NodeStatus>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Node {
+pub struct NodeStatus {
     pub name: String,
     /// Such as `PgBouncer 1.18.0 (transaction, pool of 20)`.
-    pub what: String,
-    pub condition: Condition,
+    #[serde(rename = "what")]
+    pub description: String,
+    pub condition: NodeState,
     pub pid: Option<u32>,
     pub program: Option<PathBuf>,
     pub address: String,
     pub transport: String,
-    pub ways: Vec<Way>,
+    #[serde(rename = "ways")]
+    pub connect_commands: Vec<ConnectCommand>,
     /// Those that hold.
     pub limits: Vec<String>,
     pub not_applied: Vec<String>,
@@ -51,30 +53,31 @@ pub struct Node {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Condition {
-    Runs,
+pub enum NodeState {
+    #[serde(rename = "runs")]
+    Running,
     /// And how, such as `it was ended by signal 9`.
     Ended(String),
     /// It was there before, and is not watched.
     Attached,
 }
 
-impl Told {
+impl StackStatus {
     /// Whether nothing that was started has ended.
-    pub fn is_whole(&self) -> bool {
+    pub fn is_healthy(&self) -> bool {
         match &self.state {
-            State::Starting(_) => true,
-            State::Up(nodes) => nodes.iter().all(|it| !matches!(it.condition, Condition::Ended(_))),
+            StackState::Starting(_) => true,
+            StackState::Up(nodes) => nodes.iter().all(|it| !matches!(it.condition, NodeState::Ended(_))),
         }
     }
 
     /// Lines for a person.
-    pub fn text(&self) -> String {
+    pub fn render(&self) -> String {
         let mut out = String::new();
-        let since = span(self.seconds as f64);
+        let since = format_duration(self.seconds as f64);
         let _ = match &self.state {
-            State::Starting(doing) => writeln!(out, "{} is starting, for {since}: {doing}", self.name),
-            State::Up(_) => writeln!(out, "{} is up, for {since}", self.name),
+            StackState::Starting(doing) => writeln!(out, "{} is starting, for {since}: {doing}", self.name),
+            StackState::Up(_) => writeln!(out, "{} is up, for {since}", self.name),
         };
         let cell: Vec<String> = self.cell.iter().map(|(axis, it)| format!("{axis}: {it}")).collect();
         let mut line = |label: &str, it: &str| {
@@ -86,29 +89,29 @@ impl Told {
         }
         line("held by", &format!("process {}", self.pid));
         if let Some(left) = self.seconds_left {
-            line("ends in", &span(left as f64));
+            line("ends in", &format_duration(left as f64));
         }
-        if let State::Up(nodes) = &self.state {
+        if let StackState::Up(nodes) = &self.state {
             nodes.iter().for_each(|it| it.write(&mut out));
         }
         out
     }
 }
 
-impl Node {
+impl NodeStatus {
     fn write(&self, out: &mut String) {
         let condition = match (&self.condition, self.pid) {
-            (Condition::Runs, Some(pid)) => format!("runs, process {pid}"),
-            (Condition::Runs, None) => "runs".to_owned(),
-            (Condition::Ended(how), _) => format!("HAS ENDED: {how}"),
-            (Condition::Attached, _) => "was there before, and stays".to_owned(),
+            (NodeState::Running, Some(pid)) => format!("runs, process {pid}"),
+            (NodeState::Running, None) => "runs".to_owned(),
+            (NodeState::Ended(how), _) => format!("HAS ENDED: {how}"),
+            (NodeState::Attached, _) => "was there before, and stays".to_owned(),
         };
-        let _ = writeln!(out, "\n{}: {}\n  {condition}", self.name, self.what);
+        let _ = writeln!(out, "\n{}: {}\n  {condition}", self.name, self.description);
         let mut line = |label: &str, it: &str| {
             let _ = writeln!(out, "  {label:<14}{it}");
         };
         line("listens", &format!("{} ({})", self.address, self.transport));
-        self.ways.iter().for_each(|it| line(&it.whose, &it.command));
+        self.connect_commands.iter().for_each(|it| line(&it.role, &it.command));
         if !self.limits.is_empty() {
             line("limited to", &self.limits.join(", "));
         }
@@ -126,25 +129,25 @@ impl Node {
 mod tests {
     use super::*;
 
-    fn node(condition: Condition) -> Node {
-        let way = Way { whose: "application".to_owned(), command: "psql 'host=/run'".to_owned() };
-        Node {
+    fn node(condition: NodeState) -> NodeStatus {
+        let way = ConnectCommand { role: "application".to_owned(), command: "psql 'host=/run'".to_owned() };
+        NodeStatus {
             name: "postgres".to_owned(),
-            what: "PostgreSQL 15.1".to_owned(),
+            description: "PostgreSQL 15.1".to_owned(),
             condition,
             pid: Some(7),
             program: Some("/bin/postgres".into()),
             address: "127.0.0.1:5433".to_owned(),
             transport: "tcp".to_owned(),
-            ways: vec![way],
+            connect_commands: vec![way],
             limits: vec!["0.5 cpu".to_owned()],
             not_applied: vec!["memory is not limited: no".to_owned()],
             log: Some("/run/postgres.log".into()),
         }
     }
 
-    fn told(state: State) -> Told {
-        Told {
+    fn stack_status(state: StackState) -> StackStatus {
+        StackStatus {
             name: "book".to_owned(),
             file: "/home/book.yaml".into(),
             cell: vec![("way".to_owned(), "tcp".to_owned()), ("load.clients".to_owned(), "8".to_owned())],
@@ -156,15 +159,16 @@ mod tests {
     }
 
     #[test]
-    fn texts() {
-        let check = |it: &Told, whole: bool, expected: &str| {
-            assert_eq!(it.text(), expected);
-            assert_eq!(it.is_whole(), whole);
-            let again: Told = serde_json::from_str(&serde_json::to_string(it).expect("plain")).expect("ours");
+    fn renders_every_state() {
+        let check = |it: &StackStatus, whole: bool, expected: &str| {
+            assert_eq!(it.render(), expected);
+            assert_eq!(it.is_healthy(), whole);
+            let again: StackStatus =
+                serde_json::from_str(&serde_json::to_string(it).expect("plain")).expect("ours");
             assert_eq!(&again, it);
         };
         check(
-            &told(State::Starting("starting postgres".to_owned())),
+            &stack_status(StackState::Starting("starting postgres".to_owned())),
             true,
             "\
 book is starting, for 3m20s: starting postgres
@@ -189,10 +193,10 @@ book is up, for 3m20s
 
 postgres: PostgreSQL 15.1
 ";
-        let up = |it| told(State::Up(vec![node(it)]));
-        check(&up(Condition::Runs), true, &format!("{head}  runs, process 7{lines}"));
-        let ended = up(Condition::Ended("it was ended by signal 9".to_owned()));
+        let up = |it| stack_status(StackState::Up(vec![node(it)]));
+        check(&up(NodeState::Running), true, &format!("{head}  runs, process 7{lines}"));
+        let ended = up(NodeState::Ended("it was ended by signal 9".to_owned()));
         check(&ended, false, &format!("{head}  HAS ENDED: it was ended by signal 9{lines}"));
-        check(&up(Condition::Attached), true, &format!("{head}  was there before, and stays{lines}"));
+        check(&up(NodeState::Attached), true, &format!("{head}  was there before, and stays{lines}"));
     }
 }

@@ -1,56 +1,57 @@
 //! How does a person reach a node?
 
-use model::plan::{AttachedRole, Kind};
+use model::plan::{AttachedRole, NodeKind};
 use serde::{Deserialize, Serialize};
 use stack::ask::{Address, Target};
-use stack::chain::Running;
+use stack::chain::RunningNode;
 use std::path::Path;
 use wire::pg::SslMode;
 
 /// A line for a shell that works as it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Way {
+pub struct ConnectCommand {
     /// Such as `superuser`.
-    pub whose: String,
+    #[serde(rename = "whose")]
+    pub role: String,
     pub command: String,
 }
 
 /// All ways to a node. Passwords stand in the password file only; `root` is what TLS is checked with.
-pub fn to(node: &Running, passwords: &Path, root: &Path) -> Vec<Way> {
-    let way = |whose: &str, command: String| Way { whose: whose.to_owned(), command };
-    if let Kind::Attached(attached) = &node.plan.kind {
+pub fn for_node(node: &RunningNode, passwords: &Path, root: &Path) -> Vec<ConnectCommand> {
+    let way = |whose: &str, command: String| ConnectCommand { role: whose.to_owned(), command };
+    if let NodeKind::Attached(attached) = &node.plan.kind {
         // Whoever gave us its address has the password.
         let admin = if attached.role == AttachedRole::Postgres { "superuser" } else { "console" };
-        let application = way("application", format!("psql {}", quoted(&attached.dsn)));
-        let admin = attached.admin.as_ref().map(|it| way(admin, format!("psql {}", quoted(it))));
+        let application = way("application", format!("psql {}", shell_quote(&attached.dsn)));
+        let admin = attached.admin.as_ref().map(|it| way(admin, format!("psql {}", shell_quote(it))));
         return [application].into_iter().chain(admin).collect();
     }
     let psql = |target: &Target| {
         format!(
             "PGPASSFILE={} psql {}",
-            quoted(&passwords.display().to_string()),
-            quoted(&conninfo(target, root))
+            shell_quote(&passwords.display().to_string()),
+            shell_quote(&conninfo(target, root))
         )
     };
-    let admin = if matches!(node.plan.kind, Kind::Postgres(_)) { "superuser" } else { "console" };
-    let mut all = vec![way("application", psql(&node.entrance))];
+    let admin = if matches!(node.plan.kind, NodeKind::Postgres(_)) { "superuser" } else { "console" };
+    let mut all = vec![way("application", psql(&node.endpoint))];
     all.extend(node.admin.as_ref().map(|it| way(admin, psql(it))));
     all.extend(node.statistics.as_ref().map(|it| {
-        let socket = quoted(&format!("unix-connect:{}", it.display()));
+        let socket = shell_quote(&format!("unix-connect:{}", it.display()));
         way("statistics", format!("echo 'show stat' | socat stdio {socket}"))
     }));
     all
 }
 
 /// The lines of a password file for these nodes.
-pub fn passwords(nodes: &[Running]) -> String {
+pub fn pgpass_file(nodes: &[RunningNode]) -> String {
     let ours = nodes.iter().filter(|it| !it.is_attached());
-    let targets = ours.flat_map(|it| [Some(&it.entrance), it.admin.as_ref()]).flatten();
-    targets.filter_map(password).collect()
+    let targets = ours.flat_map(|it| [Some(&it.endpoint), it.admin.as_ref()]).flatten();
+    targets.filter_map(pgpass_line).collect()
 }
 
 /// `host:port:database:user:password`, if there is a password. Source: PostgreSQL's manual, "The Password File".
-fn password(target: &Target) -> Option<String> {
+fn pgpass_line(target: &Target) -> Option<String> {
     let (host, port) = host_and_port(&target.address);
     let login = &target.login;
     let fields = [&host, &port, &login.database, &login.user, login.password.as_ref()?.reveal()]
@@ -72,7 +73,8 @@ fn conninfo(target: &Target, root: &Path) -> String {
             words.push(("sslrootcert", root.display().to_string()));
         }
     }
-    let words: Vec<String> = words.iter().map(|(name, it)| format!("{name}={}", value(it))).collect();
+    let words: Vec<String> =
+        words.iter().map(|(name, it)| format!("{name}={}", conninfo_value(it))).collect();
     words.join(" ")
 }
 
@@ -89,7 +91,7 @@ fn host_and_port(address: &Address) -> (String, String) {
 }
 
 /// A value of a conninfo string.
-fn value(it: &str) -> String {
+fn conninfo_value(it: &str) -> String {
     let plain = |c: char| !c.is_whitespace() && c != '\'' && c != '\\';
     if !it.is_empty() && it.chars().all(plain) {
         return it.to_owned();
@@ -98,7 +100,7 @@ fn value(it: &str) -> String {
 }
 
 /// One word of a shell.
-pub fn quoted(it: &str) -> String {
+pub fn shell_quote(it: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
     if !it.is_empty() && it.chars().all(plain) {
         return it.to_owned();
@@ -120,12 +122,12 @@ mod tests {
     }
 
     #[test]
-    fn lines() {
+    fn builds_connect_commands() {
         let unix = || Address::Unix("/run/x/.s.PGSQL.6432".into());
         let tcp = || Address::Tcp(([127, 0, 0, 1], 5433).into());
         let check = |target: &Target, connect: &str, line: &str| {
             assert_eq!(conninfo(target, Path::new("/run/x/root.pem")), connect);
-            assert_eq!(password(target).as_deref(), Some(line));
+            assert_eq!(pgpass_line(target).as_deref(), Some(line));
         };
         check(
             &target(unix(), "app", "app", SslMode::Disable),
@@ -145,8 +147,8 @@ mod tests {
     }
 
     #[test]
-    fn words_of_a_shell() {
-        let check = |it: &str, expected: &str| assert_eq!(quoted(it), expected);
+    fn quotes_shell_words() {
+        let check = |it: &str, expected: &str| assert_eq!(shell_quote(it), expected);
         check("/var/tmp/pgdyno-1/pgpass", "/var/tmp/pgdyno-1/pgpass");
         check("host=/run user=app", "'host=/run user=app'");
         check("o'neil", "'o'\\''neil'");

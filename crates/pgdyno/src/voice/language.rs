@@ -3,7 +3,7 @@
 //! In English, unless `--lang` or PGDYNO_LANG asks for another. The locale is not asked: what a continuous integration reads
 //! must not change with the machine.
 
-use super::Trouble;
+use super::CommandError;
 use report::lang::{self, En, Lang};
 
 /// The variable of the environment.
@@ -11,36 +11,36 @@ pub const VARIABLE: &str = "PGDYNO_LANG";
 
 /// The option of every command that tells results.
 #[derive(Clone, Copy, Debug, clap::Args)]
-pub struct Spoken {
+pub struct LanguageArgs {
     /// Tell results in this language, en or ru (default: that of PGDYNO_LANG, else en)
-    #[arg(long, value_name = "LANG", value_parser = of)]
+    #[arg(long, value_name = "LANG", value_parser = find)]
     lang: Option<&'static dyn Lang>,
 }
 
-impl Spoken {
+impl LanguageArgs {
     /// Wrong only where the environment is.
-    pub fn lang(self) -> Result<&'static dyn Lang, Trouble> {
+    pub fn lang(self) -> Result<&'static dyn Lang, CommandError> {
         let wanted = std::env::var(VARIABLE).ok();
-        self.beside(wanted.as_deref()).map_err(|it| Trouble::new(format!("{VARIABLE}: {it}")))
+        self.resolve(wanted.as_deref()).map_err(|it| CommandError::new(format!("{VARIABLE}: {it}")))
     }
 
     /// `wanted`: by the environment, where an empty text wants nothing.
-    fn beside(self, wanted: Option<&str>) -> Result<&'static dyn Lang, String> {
+    fn resolve(self, wanted: Option<&str>) -> Result<&'static dyn Lang, String> {
         match (self.lang, wanted) {
             (Some(lang), _) => Ok(lang),
             (None, None | Some("")) => Ok(&En),
-            (None, Some(code)) => of(code),
+            (None, Some(code)) => find(code),
         }
     }
 }
 
 /// The language of this code, or which codes there are.
-pub fn of(code: &str) -> Result<&'static dyn Lang, String> {
-    lang::of(code).ok_or_else(|| format!("unknown language \"{code}\"; {}", instead()))
+pub fn find(code: &str) -> Result<&'static dyn Lang, String> {
+    lang::find(code).ok_or_else(|| format!("unknown language \"{code}\"; {}", known_codes_hint()))
 }
 
 /// What to write instead of a wrong code.
-pub fn instead() -> String {
+pub fn known_codes_hint() -> String {
     format!("write one of {}", lang::ALL.map(Lang::code).join(", "))
 }
 
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_line_goes_before_the_environment() {
+    fn command_line_overrides_environment() {
         for (asked, wanted, expected) in [
             (None, None, Ok("en")),
             (None, Some(""), Ok("en")),
@@ -58,8 +58,8 @@ mod tests {
             (Some("ru"), Some("de"), Ok("ru")),
             (None, Some("de"), Err("unknown language \"de\"; write one of en, ru".to_owned())),
         ] {
-            let spoken = Spoken { lang: asked.map(|it| of(it).expect("rows have known ones")) };
-            assert_eq!(spoken.beside(wanted).map(Lang::code), expected, "{asked:?} {wanted:?}");
+            let spoken = LanguageArgs { lang: asked.map(|it| find(it).expect("rows have known ones")) };
+            assert_eq!(spoken.resolve(wanted).map(Lang::code), expected, "{asked:?} {wanted:?}");
         }
     }
 }

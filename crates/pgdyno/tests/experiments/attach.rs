@@ -1,23 +1,24 @@
 //! What was there before is measured, never touched; its password is never told.
 
-use super::stand::{BARE, Bench, Ended, PGDYNO, trials, until};
+use super::stand::{BARE, PGDYNO, RunOutput, Workspace, retry_until, trials};
 use stack::component::postgres::{Postgres, Settings};
-use stack::find::Search;
+use stack::find::InstallationSearch;
 use stack::supervisor::{KeeperProgram, Supervisor};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-use store::Status;
+use store::RunStatus;
 
 #[test]
-fn a_server_that_is_there_is_measured_and_a_wrong_password_is_said_without_it() {
-    let installation = Search::here(None, None).first().unwrap_or_else(|none| panic!("{none}"));
+fn measures_an_attached_server_and_never_prints_its_password() {
+    let installation =
+        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
     let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
     let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
     let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
         .unwrap_or_else(|why| panic!("{why}"));
     let address = format!("host=127.0.0.1 port={} user=postgres dbname=postgres", postgres.port);
-    let bench = Bench::new(
+    let bench = Workspace::new(
         "attached",
         &BARE.replace("postgres: {}", &format!("postgres: {{ attach: \"{address}\" }}")),
     );
@@ -26,10 +27,10 @@ fn a_server_that_is_there_is_measured_and_a_wrong_password_is_said_without_it() 
     for (password, status, expected) in
         [(right.as_str(), 0, ""), (canary, 1, "password authentication failed")]
     {
-        let ended = bench.begin_as(bench.command(&[]).env("PGPASSWORD", password)).end();
+        let ended = bench.spawn_command(bench.command(&[]).env("PGPASSWORD", password)).wait();
         ended.expect(status);
         let (_, ended_as, reason) = trials(&bench.stored()).remove(0);
-        assert_eq!(ended_as, if status == 0 { Status::Complete } else { Status::Failed }, "{reason}");
+        assert_eq!(ended_as, if status == 0 { RunStatus::Complete } else { RunStatus::Failed }, "{reason}");
         assert!(reason.contains(expected) && ended.err.contains(expected), "{reason}\n{}", ended.err);
         let file = std::fs::read(bench.stored().path()).expect("it is there");
         for said in [ended.out.as_bytes(), ended.err.as_bytes(), &file[..]] {
@@ -43,16 +44,16 @@ fn a_server_that_is_there_is_measured_and_a_wrong_password_is_said_without_it() 
         postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
     // Another run on the same database.
     connection.query("set application_name = 'pgdyno monitor'").expect("it serves");
-    let ended = bench.begin_as(bench.command(&[]).env("PGPASSWORD", &right)).end();
+    let ended = bench.spawn_command(bench.command(&[]).env("PGPASSWORD", &right)).wait();
     ended.expect(1);
     assert!(ended.err.contains("another pgdyno is at work in 127.0.0.1:"), "{}", ended.err);
     assert_eq!(connection.value("select 1").expect("it still serves").as_deref(), Some("1"));
 }
 
 #[test]
-fn nobody_there_is_a_message_and_status_1() {
+fn exits_with_1_without_a_server() {
     let nobody = "postgres: { attach: \"host=127.0.0.1 port=1 user=me dbname=book\" }";
-    let ended = Bench::new("nobody", &BARE.replace("postgres: {}", nobody)).run(&[]);
+    let ended = Workspace::new("nobody", &BARE.replace("postgres: {}", nobody)).run(&[]);
     ended.expect(1);
     assert!(
         ended.err.contains("postgres could not be reached: 127.0.0.1:1: Connection refused"),
@@ -63,14 +64,14 @@ fn nobody_there_is_a_message_and_status_1() {
 
 /// A server that accepts connections and says nothing holds a run no longer than `connect_timeout`.
 #[test]
-fn a_silent_server_ends_the_log_in_with_its_timeout() {
+fn login_times_out_on_a_silent_server() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("it is bound");
     let silent = format!(
         "postgres: {{ attach: \"host=127.0.0.1 port={} user=me dbname=book connect_timeout=2\" }}",
         address.port()
     );
-    let ended = Bench::new("silent", &BARE.replace("postgres: {}", &silent)).run(&[]);
+    let ended = Workspace::new("silent", &BARE.replace("postgres: {}", &silent)).run(&[]);
     ended.expect(1);
     let expected = format!("postgres could not be reached: {address}: no answer to the log-in within 2 s");
     assert!(ended.err.contains(&expected), "{}", ended.err);
@@ -79,7 +80,8 @@ fn a_silent_server_ends_the_log_in_with_its_timeout() {
 /// An attached pooler that leads to another database or server than the attached PostgreSQL is refused before the load.
 #[test]
 fn an_attached_pooler_must_lead_to_the_attached_server() {
-    let installation = Search::here(None, None).first().unwrap_or_else(|none| panic!("{none}"));
+    let installation =
+        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
     let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
     let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
     let mut start = |name: &str| {
@@ -108,8 +110,8 @@ fn an_attached_pooler_must_lead_to_the_attached_server() {
             address(port, database),
             address(server.port, "shop"),
         );
-        let bench = Bench::new("path", &BARE.replace("postgres: {}", &stack));
-        let ended = bench.begin_as(bench.command(&[]).env("PGPASSWORD", &password)).end();
+        let bench = Workspace::new("path", &BARE.replace("postgres: {}", &stack));
+        let ended = bench.spawn_command(bench.command(&[]).env("PGPASSWORD", &password)).wait();
         ended.expect(if expected.is_empty() { 0 } else { 1 });
         assert!(ended.err.contains(expected), "{}", ended.err);
         if !expected.is_empty() {
@@ -147,7 +149,8 @@ fn service_without_a_database() -> u16 {
 /// A server that the load never reached is a finding and stands in the answer.
 #[test]
 fn a_server_that_the_service_never_asks_is_reported() {
-    let installation = Search::here(None, None).first().unwrap_or_else(|none| panic!("{none}"));
+    let installation =
+        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
     let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
     let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
     let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
@@ -160,9 +163,10 @@ fn a_server_that_the_service_never_asks_is_reported() {
         service_without_a_database(),
         postgres.port
     );
-    let bench = Bench::new("unused", &yaml);
-    let ended =
-        bench.begin_as(bench.command(&["--json"]).env("PGPASSWORD", postgres.password().reveal())).end();
+    let bench = Workspace::new("unused", &yaml);
+    let ended = bench
+        .spawn_command(bench.command(&["--json"]).env("PGPASSWORD", postgres.password().reveal()))
+        .wait();
     let document = ended.expect(0).document();
     // Its answers are `ok`.
     let sizes = &document["sizes"][0];
@@ -171,7 +175,7 @@ fn a_server_that_the_service_never_asks_is_reported() {
     let unused: Vec<_> = findings.iter().filter(|it| it["it"]["kind"] == "not_used").collect();
     assert_eq!(unused.len(), 1, "{findings:#?}");
     assert_eq!(unused[0]["it"]["node"], "postgres", "{findings:#?}");
-    let page = Ended::of(
+    let page = RunOutput::run(
         Command::new(PGDYNO)
             .args(["report", bench.stored().path().to_str().expect("a plain name"), "--format", "md"])
             .current_dir(&bench.folder),
@@ -183,7 +187,8 @@ fn a_server_that_the_service_never_asks_is_reported() {
 /// The console of a pooler that the load does not pass through counts nothing of it.
 #[test]
 fn a_pooler_that_the_load_does_not_pass_through_is_reported() {
-    let installation = Search::here(None, None).first().unwrap_or_else(|none| panic!("{none}"));
+    let installation =
+        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
     let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
     let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
     let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
@@ -194,7 +199,7 @@ fn a_pooler_that_the_load_does_not_pass_through_is_reported() {
         "pooler: {{ kind: pgbouncer, attach: \"{server}\", admin: \"host=127.0.0.1 port={port} user=postgres \
          dbname=pgbouncer\" }}, postgres: {{ attach: \"{server}\" }}"
     );
-    let bench = Bench::new("bypassed", &BARE.replace("postgres: {}", &stack).replace("1s", "4s"));
+    let bench = Workspace::new("bypassed", &BARE.replace("postgres: {}", &stack).replace("1s", "4s"));
     let configuration = bench.folder.join("pgbouncer.ini");
     let text = format!(
         "[databases]\npostgres = host=127.0.0.1 port={}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n\
@@ -209,11 +214,12 @@ fn a_pooler_that_the_load_does_not_pass_through_is_reported() {
     }
     let child = command.arg(&configuration).stderr(Stdio::null()).spawn().expect("PgBouncer is installed");
     let _pooler = Ending(child);
-    until("PgBouncer listens", || {
+    retry_until("PgBouncer listens", || {
         std::net::TcpStream::connect(("127.0.0.1", port)).map(drop).map_err(|it| it.to_string())
     });
-    let ended =
-        bench.begin_as(bench.command(&["--json"]).env("PGPASSWORD", postgres.password().reveal())).end();
+    let ended = bench
+        .spawn_command(bench.command(&["--json"]).env("PGPASSWORD", postgres.password().reveal()))
+        .wait();
     let document = ended.expect(0).document();
     let findings = document["findings"].as_array().expect("a list");
     let unused: Vec<_> = findings.iter().filter(|it| it["it"]["kind"] == "not_used").collect();
@@ -235,7 +241,8 @@ impl Drop for Ending {
 /// What cannot be restored is not loaded; and what was loaded before a later step is refused is taken back.
 #[test]
 fn a_dataset_that_is_refused_leaves_nothing_behind() {
-    let installation = Search::here(None, None).first().unwrap_or_else(|none| panic!("{none}"));
+    let installation =
+        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
     let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
     let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
     let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
@@ -260,8 +267,8 @@ fn a_dataset_that_is_refused_leaves_nothing_behind() {
     ] {
         let address = format!("host=127.0.0.1 port={} user=loader dbname={database}", postgres.port);
         let stack = BARE.replace("postgres: {}", &format!("postgres: {{ attach: \"{address}\" }}"));
-        let bench = Bench::new("refused", &format!("{stack}dataset: {{ name: tickets, rows: 1000 }}\n"));
-        let ended = bench.begin_as(bench.command(&[]).env("PGPASSWORD", "loader")).end();
+        let bench = Workspace::new("refused", &format!("{stack}dataset: {{ name: tickets, rows: 1000 }}\n"));
+        let ended = bench.spawn_command(bench.command(&[]).env("PGPASSWORD", "loader")).wait();
         ended.expect(1);
         assert!(ended.err.contains(expected), "{database}: {}", ended.err);
         let target = postgres.target().in_database(database);

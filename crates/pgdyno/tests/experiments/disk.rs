@@ -1,12 +1,12 @@
 //! A disk that fills up in mid-run.
 
-use super::stand::{Bench, PGDYNO, is_root};
+use super::stand::{PGDYNO, Workspace, is_root};
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
-use store::{Run, State, Status, TrialId};
+use store::{Run, RunStatus, State, TrialId};
 
 /// In a mount namespace of its own, so that nothing stays mounted, whatever happens.
 const ON_A_SMALL_DISK: &str = "mkdir disk && mount -t tmpfs -o size=7m pgdyno disk || exit 77
@@ -16,7 +16,7 @@ mkdir runs && cp disk/*.dyno runs/
 exit $status";
 
 #[test]
-fn the_load_is_stopped_and_what_there_is_is_kept() {
+fn a_full_disk_stops_the_load_and_keeps_results() {
     if !is_root() {
         println!("skipped: a mount wants root");
         return;
@@ -27,19 +27,19 @@ operations: { one: { sql: SELECT 1 } }
 load: { model: closed, clients: 2, duration: 3m }
 repeat: 2
 ";
-    let bench = Bench::new("disk", yaml);
+    let bench = Workspace::new("disk", yaml);
     let like = bench.command(&[]);
     let mut command = Command::new("unshare");
     command.args(["--mount", "sh", "-c", ON_A_SMALL_DISK, PGDYNO]).current_dir(&bench.folder);
     command.envs(like.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let mut running = bench.begin_as(&mut command);
+    let mut running = bench.spawn_command(&mut command);
     // Seen from outside, the mount is below the root of those who are in the namespace. SQLite does not find its way there,
     // so we look at a copy.
     let inside = format!("/proc/{}/root", running.pid().as_raw_nonzero());
     let disk = PathBuf::from(inside + bench.folder.join("disk").to_str().expect("a plain name"));
     let copies = bench.folder.join("copies");
     fs::create_dir(&copies).expect("the folder is ours");
-    running.measures_as(1, || {
+    running.await_trial_in(1, || {
         for entry in fs::read_dir(&disk).into_iter().flatten().flatten() {
             // What comes and goes meanwhile is copied the next time.
             let _ = fs::copy(entry.path(), copies.join(entry.file_name()));
@@ -49,15 +49,15 @@ repeat: 2
     let mut filling = File::create(disk.join("filling")).expect("there is room");
     while filling.write_all(&[0; 4096]).is_ok() {}
     let full = Instant::now();
-    let ended = running.end();
+    let ended = running.wait();
     assert!(full.elapsed() < Duration::from_secs(90), "the load went on for {:?}", full.elapsed());
     let told = "the run was broken off: the disk with the run's file is full";
     assert!(ended.err.contains(told), "{}", ended.err);
     ended.expect(2);
     let run: Run = bench.stored();
     let State::Ended(outcome) = run.state().expect("it opens") else { panic!("it did not end") };
-    assert_eq!(outcome.status, Status::Failed);
+    assert_eq!(outcome.status, RunStatus::Failed);
     assert_eq!(outcome.reason.as_deref(), Some("the disk with the run's file is full"));
     assert_eq!(run.trials().expect("it is whole").len(), 1, "no further trial began");
-    assert!(run.ticks(TrialId(1)).expect("they are there").left() > 0);
+    assert!(run.ticks(TrialId(1)).expect("they are there").remaining() > 0);
 }

@@ -3,7 +3,7 @@
 //! One failover of each kind; `./x failover` asks for many (`PGDYNO_FAILOVERS`), and for as many ends of pgdyno itself by
 //! kill -9 (`PGDYNO_FAILOVER_KILLS`).
 
-use super::stand::{Bench, Ended, is_root};
+use super::stand::{RunOutput, Workspace, is_root};
 use model::durability::LedgerEnd;
 use rustix::process::{Signal, kill_process};
 use serde_json::Value;
@@ -29,7 +29,7 @@ operations:
 load: { model: open, schedule: 'const(200, 9s)', arrivals: poisson, max_in_flight: 10, query_mode: prepared, timeout: 5s }
 ";
 
-fn survivals(ended: &Ended) -> Vec<Value> {
+fn survivals(ended: &RunOutput) -> Vec<Value> {
     ended.document()["survivals"].as_array().cloned().unwrap_or_default()
 }
 
@@ -45,9 +45,9 @@ fn lost(survival: &Value) -> (u64, u64) {
 }
 
 #[test]
-fn a_quorum_loses_nothing_and_its_control_does() {
+fn a_quorum_loses_no_writes_and_its_control_does() {
     let find = "faults: [ { at: 3s, kill: primary } ]\nfind: { failover: { times: 1, control: true } }\n";
-    let bench = Bench::new("quorum", &format!("{WRITES}{find}"));
+    let bench = Workspace::new("quorum", &format!("{WRITES}{find}"));
     let ended = bench.run(&["--json"]);
     let [survival] = &survivals(&ended)[..] else { panic!("one cell is no control: {}", ended.out) };
     let told = survival.to_string();
@@ -58,12 +58,12 @@ fn a_quorum_loses_nothing_and_its_control_does() {
     for it in ["outage", "promoted", "healthy", "rejoined"] {
         assert!(survival[it]["median"].as_u64() > Some(0), "{it}: {told}");
     }
-    bench.clears();
+    bench.await_cleanup();
 }
 
 /// The log is sent to one replica only; the other is in reach again when it is promoted.
 #[test]
-fn a_laggard_loses_writes_and_is_called_wrong() {
+fn promoting_a_lagging_replica_loses_writes() {
     if !is_root() {
         println!("skipped: cutting off wants root");
         return;
@@ -71,7 +71,7 @@ fn a_laggard_loses_writes_and_is_called_wrong() {
     let text = WRITES.replace("patience: 500ms", "patience: 2s, promote: laggard");
     let faults = "faults: [ { at: 2s, cut_off: postgres-3, for: 3s }, { at: 4s, kill: primary } ]\n\
                   find: { failover: { times: 1, control: false } }\n";
-    let bench = Bench::new("laggard", &format!("{text}{faults}"));
+    let bench = Workspace::new("laggard", &format!("{text}{faults}"));
     let ended = bench.run(&["--json"]);
     let [survival] = &survivals(&ended)[..] else { panic!("one cell: {}", ended.out) };
     let told = survival.to_string();
@@ -87,15 +87,15 @@ fn a_laggard_loses_writes_and_is_called_wrong() {
     let rejoined = ordeal["rejoined"].as_array().expect("a list").iter().map(|it| &it["node"]);
     assert_eq!(rejoined.collect::<Vec<_>>(), ["postgres-2", "postgres"], "{ordeal}");
     assert_eq!(ordeal["troubles"], serde_json::json!([]), "{ordeal}");
-    bench.clears();
+    bench.await_cleanup();
 }
 
 /// Clients know all servers: what they write after the third second, the new primary has.
 #[test]
-fn without_a_balancer_clients_find_the_new_primary() {
+fn clients_find_the_new_primary_without_a_balancer() {
     let text = WRITES.replace("  balancer: { kind: haproxy, maxconn: 100 }\n", "");
     let find = "faults: [ { at: 3s, kill: primary } ]\nfind: { failover: { times: 1, control: false } }\n";
-    let bench = Bench::new("direct", &format!("{text}{find}"));
+    let bench = Workspace::new("direct", &format!("{text}{find}"));
     let ended = bench.run(&["--json"]);
     let [survival] = &survivals(&ended)[..] else { panic!("one cell: {}", ended.out) };
     let told = survival.to_string();
@@ -103,12 +103,12 @@ fn without_a_balancer_clients_find_the_new_primary() {
     // Of 600 before it was killed, and 1200 since.
     assert!(survival["counts"]["acknowledged"].as_u64() > Some(800), "{told}");
     assert_eq!(survival["counts"]["misrouted"], 0, "{told}");
-    bench.clears();
+    bench.await_cleanup();
 }
 
 /// Its leader's key lives for twenty seconds.
 #[test]
-fn patroni_fails_over() {
+fn fails_over_with_patroni() {
     if !["patroni", "etcd"].iter().all(|it| Path::new("/usr/bin").join(it).exists()) {
         println!("skipped: there is no Patroni with etcd");
         return;
@@ -117,30 +117,30 @@ fn patroni_fails_over() {
         .replace("sync: any 1, patience: 500ms", "sync: first 1, manager: patroni")
         .replace("9s", "30s");
     let faults = "faults: [ { at: 2s, kill: primary } ]\nfind: { failover: { times: 1, control: false } }\n";
-    let bench = Bench::new("patroni", &format!("{text}{faults}"));
+    let bench = Workspace::new("patroni", &format!("{text}{faults}"));
     let ended = bench.run(&["--json"]);
     let [survival] = &survivals(&ended)[..] else { panic!("one cell: {}", ended.out) };
     let told = survival.to_string();
     assert_eq!((lost(survival), &survival["failovers"]), ((0, 0), &1.into()), "{told}");
     assert_eq!(survival["doubts"], serde_json::json!(["no_control"]), "{told}");
-    bench.clears();
+    bench.await_cleanup();
 }
 
 /// The experiment of the repository, as often as is asked for.
 #[test]
-fn many_failovers() {
+fn repeated_failovers_lose_no_writes() {
     let Ok(times) = std::env::var("PGDYNO_FAILOVERS") else {
         println!("skipped: half an hour; ./x failover asks for it");
         return;
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/pgdyno");
-    let bench = Bench::new("many", "");
+    let bench = Workspace::new("many", "");
     let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failovers");
     fs::create_dir_all(&kept).expect("cargo's folder is ours");
     let set = format!("find.failover.times={times}");
     let file = root.join("experiments/002-replication/failover.yaml");
     let out = kept.to_str().expect("a plain name");
-    let ended = Ended::of(&mut bench.command_on(&file, &["--json", "--set", &set, "--out", out]));
+    let ended = RunOutput::run(&mut bench.command_on(&file, &["--json", "--set", &set, "--out", out]));
     let times: u64 = times.parse().expect("a number");
     for it in &survivals(&ended) {
         let (broken, all) = lost(it);
@@ -154,19 +154,19 @@ fn many_failovers() {
             assert!(lossy * 20 >= times * 19, "a control that loses nothing: {control}");
         }
     }
-    bench.clears();
+    bench.await_cleanup();
 }
 
 /// At moments spread over set-up, load, failover and reading back.
 #[test]
-fn killed_in_the_middle_of_a_failover_nothing_is_left_but_a_ledger() {
+fn sigkill_during_a_failover_leaves_only_a_ledger() {
     let rounds = std::env::var("PGDYNO_FAILOVER_KILLS").map_or(2, |it| it.parse().expect("a number"));
     let find = "faults: [ { at: 1s, kill: primary } ]\nfind: { failover: { times: 1, control: false } }\n";
     let text = WRITES.replace("9s", "4s");
     let mut closed = 0;
     for round in 0..rounds {
-        let bench = Bench::new("killed", &format!("{text}{find}"));
-        let running = bench.begin(&[]);
+        let bench = Workspace::new("killed", &format!("{text}{find}"));
+        let running = bench.spawn(&[]);
         let begun = Instant::now();
         // Until there is a ledger nothing was written that it could know of.
         while ledgers(&bench.folder.join("runs")).is_empty() {
@@ -176,8 +176,8 @@ fn killed_in_the_middle_of_a_failover_nothing_is_left_but_a_ledger() {
         // Not by chance: every part of a failover of some six seconds is met.
         std::thread::sleep(Duration::from_millis(200 + 6000 * round / rounds.max(2)));
         kill_process(running.pid(), Signal::KILL).expect("it runs");
-        assert!(!running.end().status.success());
-        bench.clears();
+        assert!(!running.wait().status.success());
+        bench.await_cleanup();
         for path in ledgers(&bench.folder.join("runs")) {
             let mut entries = ledger::open(&path).unwrap_or_else(|why| panic!("round {round}: {why}"));
             let count = entries.by_ref().count();

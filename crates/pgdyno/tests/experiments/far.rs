@@ -3,9 +3,9 @@
 //!
 //! The other machine is a second address of this one, in a network of the test's own that ends with it.
 
-use super::stand::{Bench, Ended, PGDYNO, counts, trials};
+use super::stand::{PGDYNO, RunOutput, Workspace, counts, trials};
 use stack::component::postgres::{Postgres, Settings};
-use stack::find::Search;
+use stack::find::InstallationSearch;
 use stack::supervisor::{KeeperProgram, Supervisor};
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -14,24 +14,24 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
-use store::Status;
+use store::RunStatus;
 
 /// Of the addresses that documents use and nobody has (RFC 5737).
-const FAR: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
+const REMOTE_ADDRESS: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 /// Set where the address is there.
-const THERE: &str = "PGDYNO_TEST_FAR";
+const REMOTE_VARIABLE: &str = "PGDYNO_TEST_FAR";
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Whether the far address is there. If not, the test is run again where it is, and what came of it told.
-fn there(test: &str) -> bool {
-    if std::env::var_os(THERE).is_some() {
+fn in_remote_network(test: &str) -> bool {
+    if std::env::var_os(REMOTE_VARIABLE).is_some() {
         return true;
     }
     let network = |program: &[&str]| {
         let mut command = Command::new("unshare");
-        let script = format!("ip link set lo up && ip address add {FAR}/32 dev lo && exec \"$@\"");
+        let script = format!("ip link set lo up && ip address add {REMOTE_ADDRESS}/32 dev lo && exec \"$@\"");
         command.args(["--net", "--", "sh", "-c", &script, "sh"]).args(program);
-        command.env(THERE, "1").output()
+        command.env(REMOTE_VARIABLE, "1").output()
     };
     if !network(&["true"]).is_ok_and(|it| it.status.success()) {
         eprintln!(
@@ -72,33 +72,34 @@ fn relay(at: Ipv4Addr, to: u16) -> u16 {
 }
 
 /// What was printed must contain each text.
-fn said(ended: &Ended, status: i32, texts: &[&str]) {
+fn check_output(ended: &RunOutput, status: i32, texts: &[&str]) {
     ended.expect(status);
     texts.iter().for_each(|it| assert!(ended.err.contains(it), "{it} is not in\n{}", ended.err));
 }
 
 #[test]
-fn a_database_says_that_it_may_be_loaded() {
-    if !there("a_database_says_that_it_may_be_loaded") {
+fn loads_a_remote_database_only_with_consent() {
+    if !in_remote_network("a_database_says_that_it_may_be_loaded") {
         return;
     }
-    let installation = Search::here(None, None).first().unwrap_or_else(|none| panic!("{none}"));
+    let installation =
+        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
     let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
     let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
     let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
         .unwrap_or_else(|why| panic!("{why}"));
-    let port = relay(FAR, postgres.port);
-    let here = format!("{FAR}:{port}/postgres");
-    let dsn = format!("host={FAR} port={port} user=postgres dbname=postgres");
+    let port = relay(REMOTE_ADDRESS, postgres.port);
+    let here = format!("{REMOTE_ADDRESS}:{port}/postgres");
+    let dsn = format!("host={REMOTE_ADDRESS} port={port} user=postgres dbname=postgres");
     let password = postgres.password().reveal().to_owned();
     let run = |attach: &str, sql: &str, load: &str| {
-        let bench = Bench::new(
+        let bench = Workspace::new(
             "far",
             &format!(
                 "stack: {{ postgres: {{ {attach} }} }}\noperations: {{ one: {{ sql: \"{sql}\" }} }}\nload: {{ {load} }}\n"
             ),
         );
-        let ended = bench.begin_as(bench.command(&[]).env("PGPASSWORD", &password)).end();
+        let ended = bench.spawn_command(bench.command(&[]).env("PGPASSWORD", &password)).wait();
         (bench, ended)
     };
     let load = "model: closed, clients: 2, duration: 1s";
@@ -110,9 +111,9 @@ fn a_database_says_that_it_may_be_loaded() {
     };
     let refused = |attach: &str, status, texts: &[&str]| {
         let (bench, ended) = run(attach, "CREATE TABLE loaded ()", load);
-        said(&ended, status, texts);
+        check_output(&ended, status, texts);
         if status == 1 {
-            assert_eq!(trials(&bench.stored()).remove(0).1, Status::Failed);
+            assert_eq!(trials(&bench.stored()).remove(0).1, RunStatus::Failed);
         }
     };
     refused(&format!("attach: \"{dsn}\""), 2, &[&format!("add `allow: \"{here}\"` if it is yours")]);
@@ -122,7 +123,7 @@ fn a_database_says_that_it_may_be_loaded() {
     refused(&allowed, 1, &[&format!("at work in {here}: 1; let them end"), "write `caps: { others: 1 }`"]);
     let raised = format!("{allowed}, caps: {{ others: 1 }}");
     let (bench, ended) = run(&raised, "SELECT 1", load);
-    said(&ended, 0, &["errors(5%, 10s) ends a trial"]);
+    check_output(&ended, 0, &["errors(5%, 10s) ends a trial"]);
     assert!(counts(&bench.stored(), 1).ok > 0);
     assert_eq!(
         busy.value("select count(*) from pg_class where relname = 'loaded'").expect("it lives").as_deref(),
@@ -132,19 +133,20 @@ fn a_database_says_that_it_may_be_loaded() {
     // What fails is let alone.
     let (bench, ended) =
         run(&allowed, "SELECT 1/0", "model: open, schedule: \"const(20, 60s)\", max_in_flight: 4");
-    said(&ended, 2, &["errors(5%, 10s)"]);
+    check_output(&ended, 2, &["errors(5%, 10s)"]);
     let (_, status, reason) = trials(&bench.stored()).remove(0);
-    assert_eq!((status, reason.as_str()), (Status::Stopped, "errors(5%, 10s) at second 9"));
+    assert_eq!((status, reason.as_str()), (RunStatus::Stopped, "errors(5%, 10s) at second 9"));
 }
 
 #[test]
-fn a_tunnel_on_the_loopback_leads_elsewhere() {
+fn detects_a_tunnel_to_a_remote_server() {
     let apart = ["--pid", "--fork", "--mount-proc", "--"];
     let possible = Command::new("unshare").args(apart).arg("true").output();
     if !possible.is_ok_and(|it| it.status.success()) {
         return eprintln!("skipped: no process namespace can be made; it takes root and util-linux");
     }
-    let installation = Search::here(None, None).first().unwrap_or_else(|none| panic!("{none}"));
+    let installation =
+        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
     let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
     let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
     let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
@@ -153,7 +155,7 @@ fn a_tunnel_on_the_loopback_leads_elsewhere() {
     let here = format!("127.0.0.1:{port}/postgres");
     let dsn = format!("host=127.0.0.1 port={port} user=postgres dbname=postgres");
     let run = |tunnel: bool, more: &str| {
-        let bench = Bench::new(
+        let bench = Workspace::new(
             "tunnel",
             &format!(
                 "stack: {{ postgres: {{ attach: \"{dsn}\"{more} }} }}\noperations: {{ one: {{ sql: SELECT 1 }} }}\n\
@@ -169,7 +171,7 @@ fn a_tunnel_on_the_loopback_leads_elsewhere() {
             command.envs(inner.get_envs().filter_map(|it| Some((it.0, it.1?))));
         }
         command.env("PGPASSWORD", postgres.password().reveal());
-        let ended = bench.begin_as(&mut command).end();
+        let ended = bench.spawn_command(&mut command).wait();
         (bench, ended)
     };
     // A relay to a server of this machine is on this machine.
@@ -178,14 +180,14 @@ fn a_tunnel_on_the_loopback_leads_elsewhere() {
     assert!(counts(&bench.stored(), 1).ok > 0);
     let (_, ended) = run(true, "");
     let refused = format!("{here} is not shown to be on this machine");
-    said(&ended, 1, &[&refused, &format!("write `allow: \"{here}\"`")]);
+    check_output(&ended, 1, &[&refused, &format!("write `allow: \"{here}\"`")]);
     let (_, ended) = run(true, &format!(", allow: \"{here}\""));
-    said(&ended, 1, &["CREATE SCHEMA pgdyno_allowed"]);
+    check_output(&ended, 1, &["CREATE SCHEMA pgdyno_allowed"]);
 }
 
 /// Answers every request alike, but for two paths; remembers which were asked.
 fn service(page: &'static str, header: &'static str) -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
-    let listener = TcpListener::bind((FAR, 0)).expect("the address is there");
+    let listener = TcpListener::bind((REMOTE_ADDRESS, 0)).expect("the address is there");
     let address = listener.local_addr().expect("it is bound");
     let asked: Arc<Mutex<Vec<String>>> = Arc::default();
     let seen = Arc::clone(&asked);
@@ -217,8 +219,8 @@ fn service(page: &'static str, header: &'static str) -> (SocketAddr, Arc<Mutex<V
 }
 
 #[test]
-fn a_service_says_that_it_may_be_loaded() {
-    if !there("a_service_says_that_it_may_be_loaded") {
+fn loads_a_remote_service_only_with_consent() {
+    if !in_remote_network("a_service_says_that_it_may_be_loaded") {
         return;
     }
     for (page, header, status, text) in [
@@ -235,7 +237,7 @@ fn a_service_says_that_it_may_be_loaded() {
         ("", "pgdyno: allowed\r\n", 0, "errors(5%, 10s) ends a trial"),
     ] {
         let (address, asked) = service(page, header);
-        let bench = Bench::new(
+        let bench = Workspace::new(
             "shop",
             &format!(
                 "stack: {{ service: {{ url: \"http://{address}\", allow: \"{address}\" }} }}\n\
@@ -243,7 +245,7 @@ fn a_service_says_that_it_may_be_loaded() {
                  load: {{ model: closed, clients: 2, duration: 1s, warmup: 1s }}\n"
             ),
         );
-        said(&bench.run(&[]), status, &[text]);
+        check_output(&bench.run(&[]), status, &[text]);
         let asked = asked.lock().expect("nobody panics");
         let load = asked.iter().filter(|it| *it == "/load").count();
         assert_eq!(load > 0, status == 0, "{page:?} {header:?}: {asked:?}");

@@ -1,8 +1,8 @@
 //! A pooler that is killed in mid-run.
 
-use super::stand::{Bench, Ended, counts, trials};
+use super::stand::{RunOutput, Workspace, counts, trials};
 use rustix::process::{Signal, kill_process};
-use store::{Run, Status};
+use store::{Run, RunStatus};
 
 const POOLED: &str = "
 stack: { pooler: { kind: pgbouncer, mode: transaction, size: 5 }, postgres: {} }
@@ -12,22 +12,22 @@ repeat: 2
 ";
 
 /// Runs it, and kills the pooler of the first trial when a second of it has passed.
-fn killed(arguments: &[&str]) -> (Ended, Run) {
-    let bench = Bench::new("killed", POOLED);
-    let mut running = bench.begin(arguments);
-    running.measures(1);
+fn killed(arguments: &[&str]) -> (RunOutput, Run) {
+    let bench = Workspace::new("killed", POOLED);
+    let mut running = bench.spawn(arguments);
+    running.await_trial(1);
     kill_process(bench.process("pgbouncer"), Signal::KILL).expect("it runs");
-    let ended = running.end();
+    let ended = running.wait();
     let run = bench.stored();
     (ended, run)
 }
 
 #[test]
-fn the_trial_goes_on_and_the_next_one_has_a_new_pooler() {
+fn a_killed_pooler_is_replaced_for_the_next_trial() {
     let (ended, run) = killed(&[]);
     let stored = trials(&run);
     let [(_, first, why), (_, second, _)] = &stored[..] else { panic!("two trials") };
-    assert_eq!((*first, *second), (Status::Failed, Status::Complete), "{}", ended.err);
+    assert_eq!((*first, *second), (RunStatus::Failed, RunStatus::Complete), "{}", ended.err);
     assert_eq!(why, "pooler was ended by signal 9 in mid-trial");
     ended.expect(2);
     let (first, second) = (counts(&run, 1), counts(&run, 2));
@@ -39,11 +39,11 @@ fn the_trial_goes_on_and_the_next_one_has_a_new_pooler() {
 }
 
 #[test]
-fn a_rule_sees_it() {
+fn a_stop_rule_sees_a_killed_pooler() {
     let (ended, run) =
         killed(&["--set", "stop=[\"net(xx,1,1)\"]", "--set", "load.duration=10m", "--set", "repeat=1"]);
     let (_, status, reason) = trials(&run).remove(0);
-    assert_eq!(status, Status::Stopped, "{}", ended.err);
+    assert_eq!(status, RunStatus::Stopped, "{}", ended.err);
     assert!(reason.starts_with("net(xx,1,1) at second "), "{reason}");
     ended.expect(0);
 }

@@ -1,7 +1,7 @@
 //! Cookies, redirects, packed answers and secrets against a service that is there; the secret is told to it and to nobody
 //! else.
 
-use super::stand::{Bench, Ended, PGDYNO, trials};
+use super::stand::{PGDYNO, RunOutput, Workspace, trials};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use store::Status;
+use store::RunStatus;
 
 const CANARY: &str = "CANARY-9f2c/\"пароль";
 /// `{"token": "t7"}`
@@ -18,14 +18,14 @@ const PACKED: &[u8] = include_bytes!("../../../load/tests/packed.gz");
 
 /// How often it was asked for each.
 #[derive(Debug, Default)]
-struct Seen {
+struct RequestCounts {
     pages: AtomicUsize,
     echoes: AtomicUsize,
     aways: AtomicUsize,
 }
 
 /// One connection of a shop; wrong requests are answered with 400.
-fn serve(stream: TcpStream, port: u16, seen: &Seen) {
+fn serve(stream: TcpStream, port: u16, seen: &RequestCounts) {
     let mut stream = BufReader::new(stream);
     loop {
         let (mut head, mut line) = (String::new(), String::new());
@@ -79,7 +79,7 @@ fn serve(stream: TcpStream, port: u16, seen: &Seen) {
     }
 }
 
-fn tells(bytes: &[u8]) -> bool {
+fn contains_secret(bytes: &[u8]) -> bool {
     bytes.windows(11).any(|it| it == &CANARY.as_bytes()[..11])
 }
 
@@ -90,10 +90,10 @@ fn files(folder: &Path) -> Vec<std::path::PathBuf> {
 }
 
 #[test]
-fn operations_hop_and_secrets_are_told_to_the_service_only() {
+fn sends_secrets_only_to_the_service() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let port = listener.local_addr().expect("it is bound").port();
-    let seen = Arc::new(Seen::default());
+    let seen = Arc::new(RequestCounts::default());
     let shared = Arc::clone(&seen);
     thread::spawn(move || {
         for stream in listener.incoming().map_while(Result::ok) {
@@ -114,11 +114,11 @@ operations:
 load: {{ model: closed, clients: 3, duration: 1s, cookies: true, connect_timeout: 20s, first_byte_timeout: 20s }}
 "#
     );
-    let bench = Bench::new("hops", &yaml);
-    let ended = Ended::of(bench.command(&[]).env("SHOP_SECRET", CANARY));
+    let bench = Workspace::new("hops", &yaml);
+    let ended = RunOutput::run(bench.command(&[]).env("SHOP_SECRET", CANARY));
     assert!(ended.status.code().is_some_and(|it| it != 2), "{}\n{}", ended.err, ended.out);
     let (_, status, reason) = trials(&bench.stored()).remove(0);
-    assert_eq!(status, Status::Complete, "{reason}");
+    assert_eq!(status, RunStatus::Complete, "{reason}");
     for count in [&seen.pages, &seen.echoes, &seen.aways] {
         assert!(count.load(Ordering::Relaxed) > 0, "{seen:?}\n{}\n{}", ended.err, ended.out);
     }
@@ -141,20 +141,20 @@ load: {{ model: closed, clients: 3, duration: 1s, cookies: true, connect_timeout
     for it in files(&bench.folder) {
         said.push((it.display().to_string(), fs::read(&it).expect("it can be read")));
     }
-    assert!(tells(format!("x{CANARY}").as_bytes()), "it would be seen");
+    assert!(contains_secret(format!("x{CANARY}").as_bytes()), "it would be seen");
     for (what, bytes) in said {
-        assert!(!tells(&bytes), "the secret was told in {what}");
+        assert!(!contains_secret(&bytes), "the secret was told in {what}");
     }
 }
 
 #[test]
-fn a_secret_that_is_missing_is_told_with_its_place() {
+fn reports_a_missing_secret_with_its_position() {
     let yaml = "stack: { service: { url: \"http://127.0.0.1:1\" } }\n\
                 operations: { a: { get: /, headers: { A: \"Bearer ${env:SHOP_SECRET}\" } } }\n\
                 load: { model: closed, clients: 1, duration: 1s }\n";
-    let bench = Bench::new("missing", yaml);
+    let bench = Workspace::new("missing", yaml);
     let mut command = bench.command(&[]);
-    let ended = Ended::of(command.env_remove("SHOP_SECRET"));
+    let ended = RunOutput::run(command.env_remove("SHOP_SECRET"));
     ended.expect(2);
     for expected in [
         "error: the environment has no variable `SHOP_SECRET`",

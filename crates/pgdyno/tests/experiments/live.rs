@@ -1,8 +1,8 @@
 //! A run is watched in a browser, which does not keep it from ending, and can end it.
 
-use super::stand::Bench;
+use super::stand::Workspace;
 use std::net::{SocketAddr, TcpListener};
-use store::Status;
+use store::RunStatus;
 
 #[allow(dead_code, reason = "other tests use the rest")]
 #[path = "../serve/client.rs"]
@@ -18,16 +18,16 @@ repeat: 2
 ";
 
 #[test]
-fn who_watches_sees_the_end_and_keeps_nobody_from_it() {
-    let bench = Bench::new("watched", LONG);
+fn a_browser_sees_the_end_and_does_not_delay_it() {
+    let bench = Workspace::new("watched", LONG);
     let free = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a port is free");
-    let mut running = bench.begin(&["--live", "--port", &free.port().to_string()]);
-    running.measures(1);
+    let mut running = bench.spawn(&["--live", "--port", &free.port().to_string()]);
+    running.await_trial(1);
     let path = bench.stored().path().to_owned();
     let name = path.file_stem().and_then(|it| it.to_str()).expect("a plain name").to_owned();
-    let mut events = Events::of(free, &name, "");
+    let mut events = Events::open(free, &name, "");
     // These never read.
-    let idle: Vec<Events> = (0..3).map(|_| Events::of(free, &name, "")).collect();
+    let idle: Vec<Events> = (0..3).map(|_| Events::open(free, &name, "")).collect();
     // A document or points: what is measured arrives.
     let grown = events.by_ref().find(|it| it.kind != "state").expect("the run goes on");
     assert!(["document", "points"].contains(&grown.kind.as_str()), "{grown:?}");
@@ -38,16 +38,16 @@ fn who_watches_sees_the_end_and_keeps_nobody_from_it() {
     );
     assert_eq!(exchange(free, stop.as_bytes()).status, 204);
     let rest: Vec<_> = events.collect();
-    let ended = running.end();
+    let ended = running.wait();
     ended.expect(2);
     drop(idle);
     let kinds: Vec<&str> = rest.iter().map(|it| it.kind.as_str()).collect();
     assert_eq!(kinds.last(), Some(&"end"), "{kinds:?}");
     let last = rest.iter().rfind(|it| it.kind == "document").expect("the whole of it");
     assert_eq!(last.data["live"], serde_json::Value::Null);
-    assert_eq!(bench.stored().state().expect("it is whole").status(), Some(Status::Interrupted));
+    assert_eq!(bench.stored().state().expect("it is whole").status(), Some(RunStatus::Interrupted));
     assert!(ended.err.contains(&format!("http://{free}/runs/{name}")), "{}", ended.err);
-    bench.clears();
+    bench.await_cleanup();
 }
 
 /// What its page sends along.

@@ -1,9 +1,9 @@
 //! One seed decides the order; every trial begins from the same state; values can be changed from outside.
 
-use super::stand::{BARE, Bench, counts, trials};
+use super::stand::{BARE, Workspace, counts, trials};
 use model::plan::{Experiment, LoadModel};
 use serde::Deserialize;
-use store::{Run, Status};
+use store::{Run, RunStatus};
 
 const CELLS: &str = "
 stack: { postgres: {} }
@@ -20,8 +20,8 @@ fn order(run: &Run) -> Vec<String> {
 }
 
 #[test]
-fn one_seed_decides_the_order() {
-    let bench = Bench::new("order", CELLS);
+fn the_seed_determines_the_order() {
+    let bench = Workspace::new("order", CELLS);
     let of = |arguments: &[&str]| {
         let ended = bench.run(arguments);
         ended.expect(0);
@@ -40,8 +40,8 @@ fn one_seed_decides_the_order() {
 }
 
 #[test]
-fn values_are_set_from_outside() {
-    let bench = Bench::new("set", BARE);
+fn sets_values_from_the_command_line() {
+    let bench = Workspace::new("set", BARE);
     let arguments = ["load.clients=3", "load.duration=100ms", "postgres.settings.work_mem=5MB"];
     let arguments: Vec<&str> = arguments.iter().flat_map(|it| ["--set", it]).collect();
     bench.run(&arguments).expect(0);
@@ -51,7 +51,7 @@ fn values_are_set_from_outside() {
     let LoadModel::Closed { clients, .. } = experiment.cells[0].setup.load.model else { panic!("closed") };
     assert_eq!(clients, 3);
     let (trial, status, _) = trials(&run).remove(0);
-    assert_eq!(status, Status::Complete);
+    assert_eq!(status, RunStatus::Complete);
     let said = trial.nodes[0].configuration.iter().map(|it| it.text.as_str()).collect::<String>();
     assert!(said.contains("work_mem = '5MB'"), "{said}");
 }
@@ -72,20 +72,20 @@ load: { model: closed, clients: 1, duration: 200ms }
 matrix: { load.warmup: [0s, 200ms], dataset.cache: [warm, cold] }
 repeat: 2
 ";
-    let bench = Bench::new("restore", yaml);
+    let bench = Workspace::new("restore", yaml);
     bench.run(&[]).expect(0);
     let run = bench.stored();
     for (at, (trial, status, _)) in trials(&run).into_iter().enumerate() {
         let counts = counts(&run, at as u32 + 1);
         let failures = if trial.label[0].1 == "0s" { 3 } else { 0 };
-        assert_eq!((status, counts.failed), (Status::Complete, failures), "{:?}: {counts:?}", trial.label);
+        assert_eq!((status, counts.failed), (RunStatus::Complete, failures), "{:?}: {counts:?}", trial.label);
         assert!(counts.ok > 0, "{counts:?}");
     }
 }
 
 /// PostgreSQL's counts of scans begin anew in a copy. That of the second trial is one: once a run HypoPG is made for plans.
 #[test]
-fn data_that_were_only_read_are_not_copied() {
+fn does_not_copy_data_that_were_only_read() {
     let yaml = "
 stack: { postgres: {} }
 dataset: { name: tickets, rows: 1000 }
@@ -98,7 +98,7 @@ operations:
 load: { model: closed, clients: 1, duration: 200ms }
 repeat: 3
 ";
-    let bench = Bench::new("kept", yaml);
+    let bench = Workspace::new("kept", yaml);
     bench.run(&[]).expect(0);
     let run = bench.stored();
     let failed = [1, 3].map(|trial| counts(&run, trial).failed);

@@ -1,12 +1,12 @@
 //! Servers that do not answer, and statements that they cannot: a run says so.
 
-use super::stand::{Bench, PGDYNO, counts, trials, until};
+use super::stand::{PGDYNO, Workspace, counts, retry_until, trials};
 use rustix::process::{Pid, Signal, kill_process};
 use std::process::Command;
-use store::Status;
+use store::RunStatus;
 
 #[test]
-fn a_statement_that_never_succeeds_fails_its_trial_with_the_server_s_words() {
+fn fails_a_trial_in_which_no_statement_succeeds() {
     for (statement, code, words) in [
         ("SELEC 1", "42601", "syntax error at or near \"SELEC\""),
         ("SELECT * FROM no_such_table", "42P01", "relation \"no_such_table\" does not exist"),
@@ -19,12 +19,12 @@ operations: {{ wrong: {{ sql: '{statement}' }} }}
 load: {{ model: closed, clients: 2, duration: 1s }}
 "
         );
-        let bench = Bench::new("wrong", &yaml);
+        let bench = Workspace::new("wrong", &yaml);
         let ended = bench.run(&[]);
         ended.expect(2);
         let (_, status, reason) = trials(&bench.stored()).remove(0);
         let expected = format!("no transaction succeeded: {code} {words}");
-        assert_eq!((status, reason.as_str()), (Status::Failed, expected.as_str()), "{}", ended.err);
+        assert_eq!((status, reason.as_str()), (RunStatus::Failed, expected.as_str()), "{}", ended.err);
         let page = page(&bench);
         assert!(page.contains("No answer: its one trial does not count") && page.contains(code), "{page}");
         assert!(!page.contains("valid"), "{page}");
@@ -32,13 +32,13 @@ load: {{ model: closed, clients: 2, duration: 1s }}
 }
 
 #[test]
-fn an_operation_that_never_succeeds_is_named_with_the_server_s_words() {
+fn names_an_operation_that_never_succeeds() {
     let yaml = "
 stack: { postgres: {} }
 operations: { right: { sql: SELECT 1 }, wrong: { sql: SELECT 1 / 0 } }
 load: { model: closed, clients: 2, duration: 1s }
 ";
-    let bench = Bench::new("mixed", yaml);
+    let bench = Workspace::new("mixed", yaml);
     bench.run(&[]).expect(0);
     let page = page(&bench);
     assert!(page.contains("wrong: none of ") && page.contains("22012 division by zero"), "{page}");
@@ -67,11 +67,11 @@ load: {load}
 objectives: [ \"errors < 1%\" ]
 "
         );
-        let bench = Bench::new("given-up", &yaml);
+        let bench = Workspace::new("given-up", &yaml);
         let ended = bench.run(&[]);
         ended.expect(2);
         let (_, status, reason) = trials(&bench.stored()).remove(0);
-        assert_eq!(status, Status::Failed, "{reason}");
+        assert_eq!(status, RunStatus::Failed, "{reason}");
         assert!(reason.contains(" of 4 clients gave up") && reason.contains(why), "{reason}");
         let page = page(&bench);
         assert!(
@@ -97,12 +97,12 @@ stack: { postgres: {} }
 operations: { open: { sql: \"BEGIN; SELECT 1;\" } }
 load: { model: closed, clients: 2, duration: 1s }
 ";
-    let bench = Bench::new("open", yaml);
+    let bench = Workspace::new("open", yaml);
     bench.run(&[]).expect(2);
     let (_, status, reason) = trials(&bench.stored()).remove(0);
     let expected =
         "no transaction succeeded: 38000 end of script reached without completing the last transaction";
-    assert_eq!((status, reason.as_str()), (Status::Failed, expected));
+    assert_eq!((status, reason.as_str()), (RunStatus::Failed, expected));
 }
 
 /// Many short freezes are as bad as a long one, and the terminal says so without any objective.
@@ -114,21 +114,21 @@ operations: { one: { sql: SELECT 1 } }
 load: { model: closed, clients: 4, duration: 8s }
 ";
     for (objectives, status) in [("[]", 0), ("[p99 < 100ms]", 99)] {
-        let bench = Bench::new("freezes", yaml);
-        let mut running = bench.begin(&["--set", &format!("objectives={objectives}")]);
-        running.measures(1);
+        let bench = Workspace::new("freezes", yaml);
+        let mut running = bench.spawn(&["--set", &format!("objectives={objectives}")]);
+        running.await_trial(1);
         let server = bench.process("postgres");
         let stopped = children(server);
         for second in 2..6 {
             stopped.iter().for_each(|it| _ = kill_process(*it, Signal::STOP));
             std::thread::sleep(std::time::Duration::from_millis(850));
             stopped.iter().for_each(|it| _ = kill_process(*it, Signal::CONT));
-            until("the next second", || match counts(&bench.stored(), 1).seconds {
+            retry_until("the next second", || match counts(&bench.stored(), 1).seconds {
                 seconds if seconds >= second => Ok(()),
                 seconds => Err(format!("{seconds} seconds")),
             });
         }
-        let ended = running.end();
+        let ended = running.wait();
         ended.expect(status);
         assert!(ended.err.contains("nothing succeeded for "), "{}", ended.err);
         assert!(ended.out.contains("! nothing succeeded for "), "{}", ended.out);
@@ -139,7 +139,7 @@ load: { model: closed, clients: 4, duration: 8s }
 /// The server's processes stand still from the trial's first second to its last: in either model that breaks the objectives, and
 /// the answer says so.
 #[test]
-fn a_server_that_stands_still_breaks_objectives_in_either_model() {
+fn a_stopped_server_breaks_objectives_in_both_models() {
     let closed = "{ model: closed, clients: 4, duration: 6s }";
     let open = "{ model: open, schedule: \"const(500, 6s)\", max_in_flight: 4 }";
     for load in [closed, open] {
@@ -151,19 +151,19 @@ load: {load}
 objectives: [ \"p99 < 500ms\", \"errors < 100%\" ]
 "
         );
-        let bench = Bench::new("frozen", &yaml);
-        let mut running = bench.begin(&[]);
-        running.measures(1);
+        let bench = Workspace::new("frozen", &yaml);
+        let mut running = bench.spawn(&[]);
+        running.await_trial(1);
         let server = bench.process("postgres");
         let stopped = children(server);
         let all = |signal| stopped.iter().for_each(|it| _ = kill_process(*it, signal));
         all(Signal::STOP);
-        until("the window is over", || match counts(&bench.stored(), 1).seconds {
+        retry_until("the window is over", || match counts(&bench.stored(), 1).seconds {
             5.. => Ok(()),
             seconds => Err(format!("{seconds} seconds")),
         });
         all(Signal::CONT);
-        let ended = running.end();
+        let ended = running.wait();
         ended.expect(99);
         let page = page(&bench);
         assert!(page.contains("p99 &lt; 500ms: BROKEN in 1 trial"), "{page}");
@@ -180,7 +180,7 @@ fn children(of: Pid) -> Vec<Pid> {
     list.split_whitespace().filter_map(|it| Pid::from_raw(it.parse().ok()?)).collect()
 }
 
-fn page(bench: &Bench) -> String {
+fn page(bench: &Workspace) -> String {
     let mut shown = Command::new(PGDYNO);
     shown.args(["report", "last", "--format", "md"]).current_dir(&bench.folder);
     String::from_utf8(shown.output().expect("it can be run").stdout).expect("text")

@@ -3,7 +3,7 @@
 //! Each file of `proof/planted` is one such system. `./x proof` searches them all and turns what is suspected
 //! (`PGDYNO_PLANTED=all`, or names); a shorter half is searched here in short windows, and nothing is turned.
 
-use super::stand::{Bench, Ended, PGDYNO, is_root, trials};
+use super::stand::{PGDYNO, RunOutput, Workspace, is_root, trials};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,10 +12,10 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::thread;
 use std::time::Instant;
-use store::Status;
+use store::RunStatus;
 
 /// A file of `proof/planted`, and what must be named.
-struct Planted {
+struct PlantedLimit {
     name: &'static str,
     /// The limiter, as a kind and a node; one of them, where two names are of one thing.
     limits: &'static [&'static str],
@@ -30,13 +30,13 @@ const fn planted(
     limits: &'static [&'static str],
     also: &'static [&'static str],
     is_short: bool,
-) -> Planted {
-    Planted { name, limits, also, is_short }
+) -> PlantedLimit {
+    PlantedLimit { name, limits, also, is_short }
 }
 
 /// A reason instead of an answer begins with "no answer". Without an index or with a count it is a processor that rows are
 /// read by; half as many reads from disk, or as many as there are, are two names of one thing where the memory is too small.
-const ALL: [Planted; 24] = [
+const ALL: [PlantedLimit; 24] = [
     planted("postgres-cpu-fifth", &["cpu postgres"], &[], true),
     planted("postgres-cpu-third", &["cpu postgres"], &[], true),
     planted("pgbouncer-cpu", &["cpu pooler"], &[], true),
@@ -69,7 +69,7 @@ const MISNAMED: usize = 2;
 const AT_ONCE: usize = 3;
 
 /// What a run came to.
-struct Named {
+struct ReportedLimit {
     /// What stops it, proved or suspected; `None` when nothing is known.
     first: Option<String>,
     /// Its elasticity, or else by what the maximum grew, where it is proved.
@@ -87,18 +87,18 @@ fn folder() -> PathBuf {
 }
 
 /// A limit as a kind and what has it.
-fn told(limit: &Value) -> String {
+fn limit_name(limit: &Value) -> String {
     let of = ["node", "table", "feed"].iter().find_map(|it| limit[it].as_str());
     let kind = limit["kind"].as_str().unwrap_or_default();
     of.map_or_else(|| kind.to_owned(), |it| format!("{kind} {it}"))
 }
 
-fn measure(it: &Planted, arguments: &[&str]) -> Named {
-    let bench = Bench::new(it.name, "");
+fn measure(it: &PlantedLimit, arguments: &[&str]) -> ReportedLimit {
+    let bench = Workspace::new(it.name, "");
     let begun = Instant::now();
     let file = folder().join(format!("{}.yaml", it.name));
     let arguments: Vec<&str> = ["--json"].iter().chain(arguments).copied().collect();
-    let ended = Ended::of(&mut bench.command_on(&file, &arguments));
+    let ended = RunOutput::run(&mut bench.command_on(&file, &arguments));
     let seconds = begun.elapsed().as_secs();
     // Shown only when the test fails.
     println!("{}: {}\n{}", it.name, ended.status, ended.err);
@@ -109,8 +109,9 @@ fn measure(it: &Planted, arguments: &[&str]) -> Named {
         None => bench.stored(),
     };
     let trials = trials(&run);
-    let skipped = trials.iter().find(|it| it.1 == Status::Skipped).map(|it| it.2.clone());
-    let named = Named { first: None, proven: None, level: None, trials: trials.len(), seconds, skipped };
+    let skipped = trials.iter().find(|it| it.1 == RunStatus::Skipped).map(|it| it.2.clone());
+    let named =
+        ReportedLimit { first: None, proven: None, level: None, trials: trials.len(), seconds, skipped };
     if named.skipped.is_some() {
         return named;
     }
@@ -130,8 +131,8 @@ fn stored(folder: &Path, name: &str) -> store::Run {
     store::Run::open(&path).unwrap_or_else(|why| panic!("{why}"))
 }
 
-impl Named {
-    fn read(self, document: &Value) -> Named {
+impl ReportedLimit {
+    fn read(self, document: &Value) -> ReportedLimit {
         let maximum = &document["maxima"][0];
         let (answer, cause) = (&maximum["answer"], &maximum["cause"]);
         let level = answer["level"].as_f64();
@@ -139,10 +140,11 @@ impl Named {
         let reason = || Some(format!("no answer: {}", answer["hindered"]["kind"].as_str()?));
         let first = match cause["kind"].as_str() {
             // Of a processor and what takes it, that.
-            Some("proven") => {
-                cause["by"].is_object().then(|| told(&cause["by"])).or(proof.map(|it| told(&it["limit"])))
-            }
-            Some("suspected") => Some(told(&cause["suspect"]["limit"])),
+            Some("proven") => cause["by"]
+                .is_object()
+                .then(|| limit_name(&cause["by"]))
+                .or(proof.map(|it| limit_name(&it["limit"]))),
+            Some("suspected") => Some(limit_name(&cause["suspect"]["limit"])),
             _ => reason().filter(|_| level.is_none()),
         };
         let measured = |it: &Value| {
@@ -154,19 +156,19 @@ impl Named {
         let proven = proof.and_then(|it| {
             measured(&it["elasticity"]).or_else(|| Some(format!("× {}", measured(&it["ratio"])?)))
         });
-        Named { first, proven, level, ..self }
+        ReportedLimit { first, proven, level, ..self }
     }
 
-    fn is(&self, of: &[&str]) -> bool {
+    fn matches(&self, of: &[&str]) -> bool {
         self.first.as_deref().is_some_and(|it| of.contains(&it))
     }
 
     /// Proved to be the cause, and it is not.
-    fn is_false(&self, it: &Planted) -> bool {
-        self.proven.is_some() && !self.is(it.limits) && !self.is(it.also)
+    fn is_false(&self, it: &PlantedLimit) -> bool {
+        self.proven.is_some() && !self.matches(it.limits) && !self.matches(it.also)
     }
 
-    fn row(&self, it: &Planted) -> String {
+    fn row(&self, it: &PlantedLimit) -> String {
         let first = self.skipped.as_ref().map_or_else(
             || self.first.clone().unwrap_or_else(|| "not known".to_owned()),
             |why| format!("skipped: {why}"),
@@ -174,12 +176,12 @@ impl Named {
         let verdict = match () {
             () if self.skipped.is_some() => "–",
             () if self.is_false(it) => "FALSE",
-            () if self.is(it.limits) => "yes",
+            () if self.matches(it.limits) => "yes",
             () => "no",
         };
         let proven = self.proven.as_deref().unwrap_or("–");
         let level = self.level.map_or_else(|| "–".to_owned(), |it| format!("{it:.0}"));
-        let Named { trials, seconds, .. } = self;
+        let ReportedLimit { trials, seconds, .. } = self;
         format!(
             "| {} | {} | {first} | {verdict} | {proven} | {level} | {trials} | {seconds} |",
             it.name, it.limits[0]
@@ -192,12 +194,12 @@ const HEAD: &str =
 |---|---|---|---|---|---|---|---|";
 
 #[test]
-fn every_file_is_right_and_has_its_row() {
+fn every_file_is_valid_and_listed() {
     let mut files = BTreeSet::new();
     for entry in fs::read_dir(folder()).expect("it is there").flatten() {
         let path = entry.path();
         if path.extension().is_some_and(|it| it == "yaml") {
-            let ended = Ended::of(Command::new(PGDYNO).arg("check").arg(&path));
+            let ended = RunOutput::run(Command::new(PGDYNO).arg("check").arg(&path));
             assert!(ended.expect(0).out.contains("its cause is proved"), "{}: {}", path.display(), ended.out);
             files.insert(path.file_stem().and_then(|it| it.to_str()).expect("a plain name").to_owned());
         }
@@ -207,14 +209,14 @@ fn every_file_is_right_and_has_its_row() {
 }
 
 #[test]
-fn nothing_else_is_named_in_the_shorter_half() {
+fn names_the_planted_limit_in_the_short_half() {
     if !is_root() {
         println!("skipped: quotas want root");
         return;
     }
     let sets = ["prove=false", "find.max.window=2s", "find.max.hold=2s", "find.max.precision=40%"];
     let arguments: Vec<&str> = sets.iter().flat_map(|it| ["--set", it]).collect();
-    let half: Mutex<Vec<&Planted>> = Mutex::new(ALL.iter().rev().filter(|it| it.is_short).collect());
+    let half: Mutex<Vec<&PlantedLimit>> = Mutex::new(ALL.iter().rev().filter(|it| it.is_short).collect());
     let count = half.lock().expect("nobody panics with it").len();
     let (wrong, unnamed): (Mutex<Vec<String>>, Mutex<Vec<&str>>) = Default::default();
     thread::scope(|scope| {
@@ -225,7 +227,7 @@ fn nothing_else_is_named_in_the_shorter_half() {
                     let Some(it) = next else { return };
                     let named = measure(it, &arguments);
                     println!("{}", named.row(it));
-                    wrong.lock().expect("nobody panics with it").extend(complaint(it, &named));
+                    wrong.lock().expect("nobody panics with it").extend(violation(it, &named));
                     let is_unnamed = named.first.is_none() && named.skipped.is_none();
                     unnamed.lock().expect("nobody panics with it").extend(is_unnamed.then_some(it.name));
                 }
@@ -240,11 +242,11 @@ fn nothing_else_is_named_in_the_shorter_half() {
 }
 
 /// What may not be, however fast the machine is and whoever uses it too: a search without an end, or a name that is wrong.
-fn complaint(it: &Planted, named: &Named) -> Option<String> {
+fn violation(it: &PlantedLimit, named: &ReportedLimit) -> Option<String> {
     let first = named.first.as_deref();
     // Where others use the machine, and all clients wait meanwhile.
     let bystanders = ["host", "generator", "client_cap"];
-    let is_right = named.is(it.limits) || named.is(it.also) || named.is(&bystanders);
+    let is_right = named.matches(it.limits) || named.matches(it.also) || named.matches(&bystanders);
     let no_answer = first.is_some_and(|it| it.starts_with("no answer"));
     let why = match first {
         _ if named.skipped.is_some() || is_right => return None,
@@ -259,12 +261,12 @@ fn complaint(it: &Planted, named: &Named) -> Option<String> {
 
 /// The whole proof; `PGDYNO_PLANTED` tells which, and that it is wanted.
 #[test]
-fn all_that_is_planted_is_named_first_and_nothing_else_is_proved() {
+fn all_that_is_planted_is_named_first_and_no_other_limit_is_proved() {
     let Ok(wanted) = std::env::var("PGDYNO_PLANTED") else {
         println!("skipped: about two hours; ./x proof asks for it");
         return;
     };
-    let is_wanted = |it: &&Planted| wanted == "all" || wanted.split(',').any(|name| name == it.name);
+    let is_wanted = |it: &&PlantedLimit| wanted == "all" || wanted.split(',').any(|name| name == it.name);
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("planted");
     fs::create_dir_all(&out).expect("cargo's folder is ours");
     let kept = out.to_str().expect("a plain name");
@@ -275,7 +277,7 @@ fn all_that_is_planted_is_named_first_and_nothing_else_is_proved() {
         println!("{}", named.row(it));
         match () {
             () if named.is_false(it) => falsehoods.push(it.name),
-            () if named.is(it.limits) => right += 1,
+            () if named.matches(it.limits) => right += 1,
             () if named.skipped.is_none() => wrong.push(it.name),
             () => {}
         }
@@ -286,7 +288,7 @@ fn all_that_is_planted_is_named_first_and_nothing_else_is_proved() {
 }
 
 #[test]
-fn names_are_judged() {
+fn judges_reported_limits() {
     let it = planted("a", &["scan t"], &["cpu postgres"], true);
     let cause = |kind: &str, limit: &str| {
         let limit = match limit.split_once(' ') {
@@ -300,7 +302,8 @@ fn names_are_judged() {
                "cause":{{"kind":"{kind}","proof":0,"suspect":{{"limit":{limit}}}}}}}]}}"#
         )
     };
-    let blank = || Named { first: None, proven: None, level: None, trials: 0, seconds: 0, skipped: None };
+    let blank =
+        || ReportedLimit { first: None, proven: None, level: None, trials: 0, seconds: 0, skipped: None };
     let read = |text: &str| blank().read(&serde_json::from_str(text).expect("JSON"));
     for (kind, limit, right, falsehood, complains) in [
         ("proven", "scan t", true, false, false),
@@ -316,17 +319,17 @@ fn names_are_judged() {
             text = text.replace(r#""proof":0,"#, "");
         }
         let named = read(&text);
-        assert_eq!(named.is(it.limits), right, "{kind} {limit}");
+        assert_eq!(named.matches(it.limits), right, "{kind} {limit}");
         assert_eq!(named.is_false(&it), falsehood, "{kind} {limit}");
-        assert_eq!(complaint(&it, &named).is_some(), complains, "{kind} {limit}");
+        assert_eq!(violation(&it, &named).is_some(), complains, "{kind} {limit}");
     }
     // What takes a processor is named with it.
     let taken = cause("proven", "cpu postgres")
         .replace(r#""proof":0"#, r#""proof":0,"by":{"kind":"scan","table":"t"}"#);
-    assert!(read(&taken).is(it.limits));
+    assert!(read(&taken).matches(it.limits));
     let none = r#"{"maxima":[{"answer":{"level":null,"hindered":{"kind":"generator"}},
         "proofs":[],"cause":{"kind":"not_known"}}]}"#;
     let named = read(none);
-    assert!(named.is(&["no answer: generator"]) && complaint(&it, &named).is_none());
-    assert!(complaint(&it, &read(&none.replace("generator", "").replace(r#""kind":"""#, ""))).is_some());
+    assert!(named.matches(&["no answer: generator"]) && violation(&it, &named).is_none());
+    assert!(violation(&it, &read(&none.replace("generator", "").replace(r#""kind":"""#, ""))).is_some());
 }

@@ -1,6 +1,6 @@
 //! Is what an experiment's replicas show seen to be as old as it is?
 
-use super::stand::{Bench, Ended, PGDYNO};
+use super::stand::{PGDYNO, RunOutput, Workspace};
 use serde_json::Value;
 use std::process::Command;
 
@@ -14,8 +14,8 @@ load: { model: closed, clients: 2, think: 10ms, duration: 6s }
 ";
 
 #[test]
-fn replicas_that_apply_late_are_stale_for_as_long() {
-    let bench = Bench::new("reads", DELAYED);
+fn delayed_replicas_are_stale_for_the_delay() {
+    let bench = Workspace::new("reads", DELAYED);
     let ended = bench.run(&["--json"]);
     let document = ended.expect(0).document();
     let [cell] = document["freshness"].as_array().map_or(&[][..], Vec::as_slice) else {
@@ -41,8 +41,9 @@ fn replicas_that_apply_late_are_stale_for_as_long() {
 
     // The same a year later.
     let mut show = Command::new(PGDYNO);
-    let shown =
-        Ended::of(show.args(["runs", "show", "reads"]).current_dir(&bench.folder).env("LC_ALL", "C.UTF-8"));
+    let shown = RunOutput::run(
+        show.args(["runs", "show", "reads"]).current_dir(&bench.folder).env("LC_ALL", "C.UTF-8"),
+    );
     assert!(shown.out.contains("A session that read the replicas in turn"), "{shown:?}");
-    bench.clears();
+    bench.await_cleanup();
 }

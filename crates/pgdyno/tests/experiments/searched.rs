@@ -1,11 +1,11 @@
 //! A search for the maximum, on a system whose capacity is known: two server connections that each sleep for 10 ms.
 
-use super::stand::{Bench, trials};
-use model::plan::Scale;
-use model::search::{Stage, Step};
+use super::stand::{Workspace, trials};
+use model::plan::LoadScale;
+use model::search::{SearchStep, StepPurpose};
 use rustix::process::Signal;
 use serde_json::Value;
-use store::{Run, Status};
+use store::{Run, RunStatus};
 
 /// 200 per second at most, whatever the machine is doing; less on a busy one.
 const CAPACITY: f64 = 200.0;
@@ -18,15 +18,15 @@ objectives: [ \"p99 < 400ms\" ]
 find: { max: { from: 15, most: 1000, window: 3s, hold: 3s, precision: 15% } }
 ";
 
-fn steps(run: &Run) -> Vec<Step> {
+fn steps(run: &Run) -> Vec<SearchStep> {
     let notes = run.notes().expect("they can be read");
     let steps = notes.iter().filter(|it| it.subject == "step");
     steps.map(|it| serde_json::from_str(&it.text).expect("a step")).collect()
 }
 
 #[test]
-fn it_holds_what_its_pool_lets_through() {
-    let bench = Bench::new("searched", POOL);
+fn finds_the_capacity_of_the_pool() {
+    let bench = Workspace::new("searched", POOL);
     let ended = bench.run(&["--json"]);
     ended.expect(0);
     let document = ended.document();
@@ -41,7 +41,10 @@ fn it_holds_what_its_pool_lets_through() {
     let run = bench.stored();
     let steps = steps(&run);
     assert_eq!(steps.len(), trials(&run).len(), "each trial is a step");
-    assert_eq!((steps[0].level, steps[0].stage, steps[0].scale), (15.0, Stage::Ramp, Scale::Rate));
+    assert_eq!(
+        (steps[0].level, steps[0].purpose, steps[0].scale),
+        (15.0, StepPurpose::Ramp, LoadScale::Rate)
+    );
     let told = maximum["steps"].as_array().expect("a list");
     assert_eq!(told.len(), steps.len());
     let too_much = told.iter().filter(|it| it["outcome"]["kind"] == "no").filter_map(level);
@@ -49,7 +52,7 @@ fn it_holds_what_its_pool_lets_through() {
     if let (Some(most), Some(least)) = (held.reduce(f64::max), too_much.reduce(f64::min)) {
         assert!(most > 15.0 && least < 4.0 * CAPACITY, "{most} held, {least} did not");
     }
-    bench.clears();
+    bench.await_cleanup();
 }
 
 fn level(it: &Value) -> Option<f64> {
@@ -57,35 +60,38 @@ fn level(it: &Value) -> Option<f64> {
 }
 
 #[test]
-fn a_search_that_broke_off_goes_on_where_it_stopped() {
-    let bench = Bench::new("resumed", POOL);
-    let mut running = bench.begin(&[]);
-    running.measures(3);
+fn resumes_an_interrupted_search() {
+    let bench = Workspace::new("resumed", POOL);
+    let mut running = bench.spawn(&[]);
+    running.await_trial(3);
     running.signal(Signal::INT);
-    running.end().expect(2);
+    running.wait().expect(2);
     let before = steps(&bench.stored());
     assert_eq!(before.len(), 3);
     let file = bench.stored().path().display().to_string();
     let mut resume = std::process::Command::new(env!("CARGO_BIN_EXE_pgdyno"));
     resume.args(["run", "--resume", &file, "--json"]).env("TMPDIR", bench.folder.join("tmp"));
-    let ended = super::stand::Ended::of(&mut resume);
+    let ended = super::stand::RunOutput::run(&mut resume);
     ended.expect(0);
     let run = bench.stored();
     assert_eq!(run.path().display().to_string(), file, "the same file goes on");
-    assert_eq!(run.state().expect("it can be read").status(), Some(Status::Complete));
+    assert_eq!(run.state().expect("it can be read").status(), Some(RunStatus::Complete));
     let after = steps(&run);
     assert_eq!(after[..3], before[..], "what was measured stands");
     assert_eq!(after[3], before[2], "the step that was cut short is taken again");
-    let ended: Vec<Status> = trials(&run).into_iter().map(|it| it.1).collect();
-    assert_eq!(ended[..4], [Status::Complete, Status::Complete, Status::Interrupted, Status::Complete]);
-    let document: Value = serde_json::from_str(&ended_out(&bench, &file)).expect("JSON");
+    let ended: Vec<RunStatus> = trials(&run).into_iter().map(|it| it.1).collect();
+    assert_eq!(
+        ended[..4],
+        [RunStatus::Complete, RunStatus::Complete, RunStatus::Interrupted, RunStatus::Complete]
+    );
+    let document: Value = serde_json::from_str(&runs_show_output(&bench, &file)).expect("JSON");
     let told = document["maxima"][0]["steps"].as_array().expect("a list").len();
     assert_eq!(told, after.len() - 1, "the one that was cut short says nothing");
-    bench.clears();
+    bench.await_cleanup();
 }
 
 /// What `runs show` says of a run.
-fn ended_out(bench: &Bench, file: &str) -> String {
+fn runs_show_output(bench: &Workspace, file: &str) -> String {
     let mut show = std::process::Command::new(env!("CARGO_BIN_EXE_pgdyno"));
     let out = show.args(["runs", "show", file, "--json"]).current_dir(&bench.folder).output();
     String::from_utf8(out.expect("it can be run").stdout).expect("UTF-8")

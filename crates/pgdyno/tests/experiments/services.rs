@@ -3,13 +3,13 @@
 //! All three of `services/`, each on a PostgreSQL of the test's own that is there before. Those that are not built are
 //! skipped: `./x services` builds them, and `./x test` before it begins.
 
-use super::stand::{Bench, PGDYNO, until};
-use model::plan::{Cache, Content, Dataset};
+use super::stand::{PGDYNO, Workspace, retry_until};
+use model::plan::{CacheState, Content, Dataset};
 use model::{Code, Interval};
 use rustix::process::Signal;
 use stack::component::postgres::{Postgres, Settings};
 use stack::dataset::{Loader, load};
-use stack::find::Search;
+use stack::find::InstallationSearch;
 use stack::supervisor::{KeeperProgram, Supervisor};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ const WELL: usize = 3;
 const BACK: usize = 20;
 
 /// The seconds that are stored so far.
-fn seconds(bench: &Bench) -> Result<Vec<Interval>, String> {
+fn seconds(bench: &Workspace) -> Result<Vec<Interval>, String> {
     let runs = std::fs::read_dir(bench.folder.join("runs")).map_err(|it| it.to_string())?;
     let paths = runs.flatten().map(|it| it.path());
     let path = paths.filter(|it| it.extension().is_some_and(|it| it == "dyno")).max().ok_or("no file yet")?;
@@ -34,8 +34,8 @@ fn seconds(bench: &Bench) -> Result<Vec<Interval>, String> {
 }
 
 fn is_well(it: &Interval) -> bool {
-    let failed = |it: &model::Cell| it.failed.total() + it.unknown.total() + it.dropped > 0;
-    it.cells.iter().any(|it| it.ok > 0) && !it.cells.iter().any(failed) && it.refused.total() == 0
+    let failed = |it: &model::ScriptCounts| it.failed.total() + it.unknown.total() + it.dropped > 0;
+    it.scripts.iter().any(|it| it.ok > 0) && !it.scripts.iter().any(failed) && it.refused.total() == 0
 }
 
 /// `built`: what it must have been built to, in `services/`.
@@ -46,14 +46,15 @@ fn check(name: &str, (built, command, env): (&str, &str, &str), content: Content
         eprintln!("skipped: {name} is not built. Type:  ./x services build {name}");
         return;
     }
-    let installation = Search::here(None, None).first().unwrap_or_else(|none| panic!("{none}"));
+    let installation =
+        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
     let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
     let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
     let mut postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
         .unwrap_or_else(|why| panic!("{why}"));
     let stop = AtomicBool::new(false);
-    let loader = Loader { target: postgres.target(), workers: 1, again: false, stop: &stop };
-    let dataset = Dataset { seed: 42, content, after: Vec::new(), cache: Cache::AsIs };
+    let loader = Loader { target: postgres.target(), workers: 1, force: false, stop: &stop };
+    let dataset = Dataset { seed: 42, content, post_load: Vec::new(), cache: CacheState::AsIs };
     load(&dataset, &loader, &mut |_| {}).unwrap_or_else(|why| panic!("{why}"));
 
     let command = command.replace("HERE", services.to_str().expect("a plain name"));
@@ -64,11 +65,11 @@ fn check(name: &str, (built, command, env): (&str, &str, &str), content: Content
          load: {{ model: open, schedule: \"const({RATE}, 10m)\", max_in_flight: 50, timeout: 10s }}\n",
         postgres.port
     );
-    let bench = Bench::new(name, &yaml);
-    let mut running = bench.begin_as(bench.command(&[]).env("PGPASSWORD", postgres.password().reveal()));
-    running.measures(1);
+    let bench = Workspace::new(name, &yaml);
+    let mut running = bench.spawn_command(bench.command(&[]).env("PGPASSWORD", postgres.password().reveal()));
+    running.await_trial(1);
     let well_since = |from: usize| {
-        until("it answers", || {
+        retry_until("it answers", || {
             let seconds = seconds(&bench)?;
             let well = seconds.iter().skip(from).rev().take_while(|it| is_well(it)).count();
             if well >= WELL { Ok(()) } else { Err(format!("{well} seconds of {}", seconds.len())) }
@@ -77,8 +78,8 @@ fn check(name: &str, (built, command, env): (&str, &str, &str), content: Content
     };
     well_since(0);
     postgres.stop(&mut supervisor).unwrap_or_else(|why| panic!("{why}"));
-    until("it fails without its database", || {
-        let failing = seconds(&bench)?.iter().any(|it| it.cells[0].failed.total() > 0);
+    retry_until("it fails without its database", || {
+        let failing = seconds(&bench)?.iter().any(|it| it.scripts[0].failed.total() > 0);
         if failing { Ok(()) } else { Err("no failure yet".to_owned()) }
     });
     postgres.restart(&mut supervisor).unwrap_or_else(|why| panic!("{why}"));
@@ -90,14 +91,14 @@ fn check(name: &str, (built, command, env): (&str, &str, &str), content: Content
         well - WELL - restarted
     );
     running.signal(Signal::INT);
-    let ended = running.end();
+    let ended = running.wait();
     ended.expect(2);
 
     let seconds = seconds(&bench).expect("the run has ended");
     let (mut codes, mut begun, mut told) = (BTreeMap::<String, u64>::new(), 0, 0);
     for second in &seconds {
-        begun += second.begun;
-        for cell in &second.cells {
+        begun += second.started;
+        for cell in &second.scripts {
             told += cell.ok + cell.failed.total() + cell.unknown.total() + cell.dropped;
             for (code, count) in cell.failed.iter() {
                 assert!(
@@ -117,7 +118,7 @@ fn check(name: &str, (built, command, env): (&str, &str, &str), content: Content
 }
 
 #[test]
-fn delivery() {
+fn delivery_recovers_from_a_database_restart() {
     let target = "/offices?seller_lat=55.75&seller_lon=37.62&seller_south=55.5&seller_west=37.2&seller_north=56\
                   &seller_east=38&buyer_south=59.7&buyer_west=29.8&buyer_north=60.2&buyer_east=30.8&weight=900\
                   &height=100&length=200&width=300&cost=5000";
@@ -127,14 +128,14 @@ fn delivery() {
 }
 
 #[test]
-fn book() {
+fn book_recovers_from_a_database_restart() {
     let built = "book/target/book";
     let how = (built, "HERE/book/target/book", "POOL_SIZE: 3, QUERY_TIMEOUT: 2s");
     check("book", how, Content::Books { rows: 2_000 }, "/books/page?page=0&size=5");
 }
 
 #[test]
-fn social() {
+fn social_recovers_from_a_database_restart() {
     let built = "social/target/venv/bin/python";
     let how = (built, "HERE/social/target/venv/bin/python, -m, social", "POOL_SIZE: 3, QUERY_TIMEOUT: 2s");
     check("social", how, Content::Users { users: 1_000 }, "/user/get/7");

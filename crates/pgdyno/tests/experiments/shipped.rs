@@ -1,9 +1,9 @@
 //! The experiments that are shipped can be run; here with few rows, and a few of their cells.
 
-use super::stand::{Bench, Ended, PGDYNO, figure, row, trials};
+use super::stand::{PGDYNO, RunOutput, Workspace, figure, row, trials};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use store::Status;
+use store::RunStatus;
 
 fn shipped(name: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/pgdyno");
@@ -11,19 +11,19 @@ fn shipped(name: &str) -> PathBuf {
 }
 
 #[test]
-fn all_of_them_are_right_the_short_way_too() {
+fn shipped_experiments_are_valid_with_quick() {
     for name in ["000-poolers", "001-pool-modes"] {
         for quick in [&[][..], &["--quick"]] {
             let mut command = Command::new(PGDYNO);
-            let ended = Ended::of(command.arg("check").arg(shipped(name)).args(quick));
+            let ended = RunOutput::run(command.arg("check").arg(shipped(name)).args(quick));
             assert!(ended.expect(0).out.contains(" trials"), "{name}: {}", ended.out);
         }
     }
 }
 
 #[test]
-fn pool_modes() {
-    let bench = Bench::new("unused", "");
+fn runs_the_pool_modes_experiment() {
+    let bench = Workspace::new("unused", "");
     let sets = [
         "dataset.rows=1000",
         "load.duration=3s",
@@ -33,7 +33,7 @@ fn pool_modes() {
         "load.clients=[8, 125]",
     ];
     let sets: Vec<&str> = ["--json"].into_iter().chain(sets.iter().flat_map(|it| ["--set", it])).collect();
-    let ended = Ended::of(&mut bench.command_on(&shipped("001-pool-modes"), &sets));
+    let ended = RunOutput::run(&mut bench.command_on(&shipped("001-pool-modes"), &sets));
     let document = ended.expect(0).document();
     assert_eq!(row(&document, "tcp")["clients"], 8);
     let rows = document["matrix"]["rows"].as_array().expect("rows");
@@ -53,19 +53,19 @@ fn pool_modes() {
         "transaction 125: 125",
     ];
     assert_eq!(served, expected);
-    assert!(trials(&bench.stored()).iter().all(|it| it.1 == Status::Complete), "{}", ended.err);
+    assert!(trials(&bench.stored()).iter().all(|it| it.1 == RunStatus::Complete), "{}", ended.err);
 }
 
 #[test]
-fn poolers() {
-    let bench = Bench::new("unused", "");
+fn runs_the_poolers_experiment() {
+    let bench = Workspace::new("unused", "");
     let sets = [
         "load.schedule=line(1, 100, 1s)",
         "repeat=1",
         "way=[direct, haproxy maxconn 25, pgbouncer transaction]",
     ];
     let sets: Vec<&str> = ["--json"].into_iter().chain(sets.iter().flat_map(|it| ["--set", it])).collect();
-    let ended = Ended::of(&mut bench.command_on(&shipped("000-poolers"), &sets));
+    let ended = RunOutput::run(&mut bench.command_on(&shipped("000-poolers"), &sets));
     let document = ended.expect(0).document();
     for way in ["direct", "haproxy maxconn 25", "pgbouncer transaction"] {
         assert!(figure(row(&document, way), "tps").is_some_and(|it| it > 0.0), "{way}: {document:#}");

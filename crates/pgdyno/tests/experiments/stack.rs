@@ -1,9 +1,9 @@
 //! A stack that is kept up can be reached as is printed, found again and ended, and leaves nothing however it ends.
 
-use super::stand::{BARE, Bench, Ended, PGDYNO, groups, until};
+use super::stand::{BARE, PGDYNO, RunOutput, Workspace, groups, retry_until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use stack::find::Search;
+use stack::find::InstallationSearch;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::ops::Deref;
@@ -30,23 +30,23 @@ load: { model: closed, clients: 2, duration: 1s }
 ";
 
 /// A folder in which stacks are brought up. A test that fails ends them too.
-struct Stand(Bench);
+struct StackWorkspace(Workspace);
 
-impl Stand {
-    fn new(name: &str, yaml: &str) -> Stand {
-        Stand(Bench::new(name, yaml))
+impl StackWorkspace {
+    fn new(name: &str, yaml: &str) -> StackWorkspace {
+        StackWorkspace(Workspace::new(name, yaml))
     }
 }
 
-impl Deref for Stand {
-    type Target = Bench;
+impl Deref for StackWorkspace {
+    type Target = Workspace;
 
-    fn deref(&self) -> &Bench {
+    fn deref(&self) -> &Workspace {
         &self.0
     }
 }
 
-impl Drop for Stand {
+impl Drop for StackWorkspace {
     fn drop(&mut self) {
         let logs = fs::read_dir(place(self)).into_iter().flatten().flatten().map(|it| it.path());
         for it in logs.filter(|it| it.extension().is_some_and(|it| it == "log")) {
@@ -58,7 +58,7 @@ impl Drop for Stand {
 }
 
 /// `pgdyno stack`, whose stacks are found below the bench's folder.
-fn command(bench: &Bench, arguments: &[&str]) -> Command {
+fn command(bench: &Workspace, arguments: &[&str]) -> Command {
     let mut command = bench.command(&[]);
     let mut ours = Command::new(PGDYNO);
     ours.arg("stack").args(arguments).current_dir(&bench.folder).stdin(Stdio::null());
@@ -67,11 +67,11 @@ fn command(bench: &Bench, arguments: &[&str]) -> Command {
     ours
 }
 
-fn stack(bench: &Bench, arguments: &[&str]) -> Ended {
-    Ended::of(&mut command(bench, arguments))
+fn stack(bench: &Workspace, arguments: &[&str]) -> RunOutput {
+    RunOutput::run(&mut command(bench, arguments))
 }
 
-fn status(bench: &Bench, which: &str) -> Value {
+fn status(bench: &Workspace, which: &str) -> Value {
     let document = stack(bench, &["status", which, "--json"]).document();
     document[0].clone()
 }
@@ -82,7 +82,7 @@ fn pid(of: &Value) -> Pid {
 }
 
 /// Where its socket and log are while it is up.
-fn place(bench: &Bench) -> PathBuf {
+fn place(bench: &Workspace) -> PathBuf {
     bench.folder.join("pgdyno")
 }
 
@@ -94,10 +94,13 @@ fn lines(text: &str, whose: &str) -> Vec<String> {
 /// What psql answers when it is called by a printed line, without any environment of ours.
 #[track_caller]
 fn ask(line: &str, sql: &str) -> String {
-    let bin = Search::here(None, None).first().unwrap_or_else(|none| panic!("{none}")).bin;
+    let bin = InstallationSearch::from_environment(None, None)
+        .find_first()
+        .unwrap_or_else(|none| panic!("{none}"))
+        .bin;
     let mut shell = Command::new("/bin/sh");
     shell.env_clear().env("PATH", format!("{}:/usr/bin:/bin", bin.display())).stdin(Stdio::null());
-    let asked = Ended::of(shell.args(["-c", &format!("{line} -w -X -A -t -c \"{sql}\"")]));
+    let asked = RunOutput::run(shell.args(["-c", &format!("{line} -w -X -A -t -c \"{sql}\"")]));
     asked.expect(0);
     asked.out.trim().to_owned()
 }
@@ -109,8 +112,8 @@ fn passwords(line: &str) -> PathBuf {
 }
 
 #[test]
-fn up_connect_status_down() {
-    let bench = Stand::new("modes", MODES);
+fn brings_a_stack_up_and_down() {
+    let bench = StackWorkspace::new("modes", MODES);
     let up = stack(&bench, &["up", "modes.yaml", "--cell", "pooler.mode=transaction"]);
     up.expect(0);
     let (application, superuser) = (lines(&up.out, "application"), lines(&up.out, "superuser"));
@@ -153,7 +156,7 @@ fn up_connect_status_down() {
     let keeper = run.strip_prefix("pgdyno-").and_then(|it| it.parse().ok()).expect("pgdyno-<number>");
     stack(&bench, &["down", "modes.yaml"]).expect(0);
     // Nothing is waited for: it is all gone.
-    assert_eq!(bench.remains(), [""; 0]);
+    assert_eq!(bench.leftovers(), [""; 0]);
     assert!(!place(&bench).exists() && groups(keeper).is_empty());
     for verb in ["down", "status"] {
         let none = stack(&bench, &[verb, "modes.yaml"]);
@@ -163,28 +166,28 @@ fn up_connect_status_down() {
 }
 
 #[test]
-fn a_node_that_died_is_told() {
-    let bench = Stand::new("died", BARE);
+fn status_reports_a_node_that_died() {
+    let bench = StackWorkspace::new("died", BARE);
     stack(&bench, &["up", "died.yaml"]).expect(0);
     let node = &status(&bench, "died")["state"]["up"][0];
     assert_eq!(node["condition"], "runs");
     kill_process(pid(node), Signal::KILL).expect("it runs");
-    until("its end is told", || {
+    retry_until("its end is told", || {
         let told = stack(&bench, &["status", "died"]);
         let is = told.status.code() == Some(2) && told.out.contains("HAS ENDED: it was ended by signal 9");
         if is { Ok(()) } else { Err(told.out) }
     });
     stack(&bench, &["down", "died"]).expect(0);
-    assert_eq!(bench.remains(), [""; 0]);
+    assert_eq!(bench.leftovers(), [""; 0]);
 }
 
 #[test]
-fn nothing_outlives_the_holder() {
+fn killing_the_holder_ends_the_stack() {
     for signal in [Signal::KILL, Signal::TERM, Signal::INT] {
-        let bench = Stand::new("shot", BARE);
+        let bench = StackWorkspace::new("shot", BARE);
         stack(&bench, &["up", "shot.yaml"]).expect(0);
         kill_process(pid(&status(&bench, "shot")), signal).expect("it runs");
-        bench.clears();
+        bench.await_cleanup();
         // Killed, nobody was there to remove it.
         assert_eq!(place(&bench).exists(), signal == Signal::KILL);
         let none = stack(&bench, &["status", "shot"]);
@@ -196,9 +199,9 @@ fn nothing_outlives_the_holder() {
 }
 
 #[test]
-fn it_can_be_stopped_before_it_is_up() {
+fn can_be_stopped_before_it_is_up() {
     for how in ["interrupted", "killed", "down"] {
-        let bench = Stand::new("large", LARGE);
+        let bench = StackWorkspace::new("large", LARGE);
         let mut up = command(&bench, &["up", "large.yaml"]);
         let mut up = up.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it can be run");
         let mut said = BufReader::new(up.stderr.take().expect("piped")).lines();
@@ -215,27 +218,29 @@ fn it_can_be_stopped_before_it_is_up() {
         let status = up.wait().expect("it ends");
         if how != "killed" {
             assert_eq!((status.code(), last.as_deref()), (Some(1), Some("pgdyno stack: error: stopped")));
-            assert_eq!(bench.remains(), [""; 0], "{how}");
+            assert_eq!(bench.leftovers(), [""; 0], "{how}");
         }
-        bench.clears();
-        until("the place is removed", || if place(&bench).exists() { Err("no".to_owned()) } else { Ok(()) });
+        bench.await_cleanup();
+        retry_until("the place is removed", || {
+            if place(&bench).exists() { Err("no".to_owned()) } else { Ok(()) }
+        });
     }
 }
 
 #[test]
-fn what_cannot_be_brought_up_leaves_nothing() {
-    let bench = Stand::new("missing", MODES);
+fn a_failed_start_leaves_nothing() {
+    let bench = StackWorkspace::new("missing", MODES);
     let check = |arguments: &[&str], status: i32, expected: &str| {
         let mut up = command(&bench, &[&["up", "missing.yaml"], arguments].concat());
-        let ended = Ended::of(up.env("PGDYNO_PGBOUNCER", "/nowhere"));
+        let ended = RunOutput::run(up.env("PGDYNO_PGBOUNCER", "/nowhere"));
         assert!(ended.expect(status).err.contains(expected), "{}", ended.err);
-        assert_eq!(bench.remains(), [""; 0]);
+        assert_eq!(bench.leftovers(), [""; 0]);
         assert!(!place(&bench).exists());
         ended
     };
     let missing = check(&[], 1, "no PgBouncer was found on this machine");
     // As `run` says it, on one line.
-    let run = Ended::of(bench.command(&["--set", "repeat=1"]).env("PGDYNO_PGBOUNCER", "/nowhere"));
+    let run = RunOutput::run(bench.command(&["--set", "repeat=1"]).env("PGDYNO_PGBOUNCER", "/nowhere"));
     let said = missing.err.split_once("error: ").expect("an error").1;
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(run.err.contains(&said), "{said}\nis not in\n{}", run.err);
@@ -246,8 +251,8 @@ fn what_cannot_be_brought_up_leaves_nothing() {
 }
 
 #[test]
-fn what_is_attached_stays() {
-    let there = Stand::new("there", BARE);
+fn does_not_stop_attached_servers() {
+    let there = StackWorkspace::new("there", BARE);
     let line = lines(&stack(&there, &["up", "there.yaml"]).expect(0).out, "application").remove(0);
     let address = line.split_once("psql ").expect("a line for psql").1.trim_matches('\'');
     let yaml = format!(
@@ -257,16 +262,16 @@ operations: {{ one: {{ sql: SELECT 1 }} }}
 load: {{ model: closed, clients: 2, duration: 1s }}
 "
     );
-    let bench = Stand::new("here", &yaml);
+    let bench = StackWorkspace::new("here", &yaml);
     let mut up = command(&bench, &["up", "here.yaml"]);
-    let up = Ended::of(up.env("PGPASSFILE", passwords(&line)));
+    let up = RunOutput::run(up.env("PGPASSFILE", passwords(&line)));
     up.expect(0);
     let printed = lines(&up.out, "application");
     assert_eq!(ask(&printed[0], "select current_user"), "app", "through our pooler");
     assert_eq!(printed[1], format!("psql '{address}'"), "the password is theirs to give");
     assert!(up.out.contains("was there before, and stays"), "{}", up.out);
     stack(&bench, &["down", "here"]).expect(0);
-    assert_eq!(bench.remains(), [""; 0]);
+    assert_eq!(bench.leftovers(), [""; 0]);
     assert_eq!(ask(&line, "select 1"), "1");
     stack(&there, &["down", "there"]).expect(0);
 }

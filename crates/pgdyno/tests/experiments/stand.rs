@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
-use store::{Recorded, Run, State, Status, Trial, TrialId};
+use store::{Run, RunStatus, State, TrialHeader, TrialId, TrialRecord};
 
 pub const PGDYNO: &str = env!("CARGO_BIN_EXE_pgdyno");
 
@@ -26,28 +26,28 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A folder with an experiment. What pgdyno starts has its files below it, which is how we know it from what others run
 /// meanwhile. When it is dropped nothing may be left of that.
-pub struct Bench {
+pub struct Workspace {
     pub folder: PathBuf,
     file: PathBuf,
 }
 
 /// How a run ended.
 #[derive(Debug)]
-pub struct Ended {
+pub struct RunOutput {
     pub status: ExitStatus,
     pub out: String,
     pub err: String,
 }
 
 /// A run under way.
-pub struct Running<'a> {
-    bench: &'a Bench,
+pub struct RunningProcess<'a> {
+    bench: &'a Workspace,
     /// Until it has been waited for.
     child: Option<Child>,
 }
 
-impl Bench {
-    pub fn new(name: &str, yaml: &str) -> Bench {
+impl Workspace {
+    pub fn new(name: &str, yaml: &str) -> Workspace {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         // Short, since sockets below it have names of 107 bytes at most; on a disk, since limits want one.
@@ -58,7 +58,7 @@ impl Bench {
         }
         let file = folder.join(format!("{name}.yaml"));
         fs::write(&file, yaml).expect("it is ours");
-        Bench { folder, file }
+        Workspace { folder, file }
     }
 
     /// `pgdyno run` with these arguments behind the file's name.
@@ -73,17 +73,17 @@ impl Bench {
         command
     }
 
-    pub fn run(&self, arguments: &[&str]) -> Ended {
-        Ended::of(&mut self.command(arguments))
+    pub fn run(&self, arguments: &[&str]) -> RunOutput {
+        RunOutput::run(&mut self.command(arguments))
     }
 
-    pub fn begin(&self, arguments: &[&str]) -> Running<'_> {
-        self.begin_as(&mut self.command(arguments))
+    pub fn spawn(&self, arguments: &[&str]) -> RunningProcess<'_> {
+        self.spawn_command(&mut self.command(arguments))
     }
 
-    pub fn begin_as(&self, command: &mut Command) -> Running<'_> {
+    pub fn spawn_command(&self, command: &mut Command) -> RunningProcess<'_> {
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it can be run");
-        Running { bench: self, child: Some(child) }
+        RunningProcess { bench: self, child: Some(child) }
     }
 
     /// The file of the last run.
@@ -94,16 +94,17 @@ impl Bench {
 
     /// The one process of ours whose program is called so.
     pub fn process(&self, program: &str) -> Pid {
-        let is = |pid: &u32| words_of(*pid).first().is_some_and(|it| it.ends_with(program));
+        let is = |pid: &u32| command_line(*pid).first().is_some_and(|it| it.ends_with(program));
         let found: Vec<u32> = self.processes().into_iter().filter(is).collect();
         assert_eq!(found.len(), 1, "{program}: {found:?}");
         pid(found[0])
     }
 
     /// Waits until a process of ours is called so, whatever else it is called.
-    pub fn shows(&self, words: &str) {
-        until(words, || {
-            let all: Vec<String> = self.processes().into_iter().map(|it| words_of(it).join(" ")).collect();
+    pub fn await_process(&self, words: &str) {
+        retry_until(words, || {
+            let all: Vec<String> =
+                self.processes().into_iter().map(|it| command_line(it).join(" ")).collect();
             if all.iter().any(|it| it.contains(words)) { Ok(()) } else { Err(all.join("\n")) }
         });
     }
@@ -123,44 +124,45 @@ impl Bench {
     }
 
     /// Processes, files and control groups.
-    pub fn remains(&self) -> Vec<String> {
-        let processes = self.processes().into_iter().map(|it| format!("process {it}: {:?}", words_of(it)));
+    pub fn leftovers(&self) -> Vec<String> {
+        let processes =
+            self.processes().into_iter().map(|it| format!("process {it}: {:?}", command_line(it)));
         let files = files(&self.folder.join("tmp")).into_iter().map(|it| it.display().to_string());
         processes.chain(files).collect()
     }
 
     /// Waits until nothing is left of what was started.
-    pub fn clears(&self) {
-        until("nothing remains", || {
-            let left = self.remains();
+    pub fn await_cleanup(&self) {
+        retry_until("nothing remains", || {
+            let left = self.leftovers();
             if left.is_empty() { Ok(()) } else { Err(left.join("\n")) }
         });
     }
 }
 
-impl Drop for Bench {
+impl Drop for Workspace {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            self.clears();
+            self.await_cleanup();
         }
         // It lies among temporary files: nothing is lost if it stays.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
-impl Ended {
-    pub fn of(command: &mut Command) -> Ended {
-        Ended::from(&command.output().expect("it can be run"))
+impl RunOutput {
+    pub fn run(command: &mut Command) -> RunOutput {
+        RunOutput::from(&command.output().expect("it can be run"))
     }
 
-    fn from(output: &Output) -> Ended {
+    fn from(output: &Output) -> RunOutput {
         let text = |it: &[u8]| String::from_utf8_lossy(it).into_owned();
-        Ended { status: output.status, out: text(&output.stdout), err: text(&output.stderr) }
+        RunOutput { status: output.status, out: text(&output.stdout), err: text(&output.stderr) }
     }
 
     /// Everything it said, if its exit status is another one.
     #[track_caller]
-    pub fn expect(&self, status: i32) -> &Ended {
+    pub fn expect(&self, status: i32) -> &RunOutput {
         assert_eq!(self.status.code(), Some(status), "{}\n{}", self.err, self.out);
         self
     }
@@ -171,29 +173,29 @@ impl Ended {
     }
 }
 
-impl Running<'_> {
+impl RunningProcess<'_> {
     /// Waits until a second of this trial is stored; 1 is the first.
-    pub fn measures(&mut self, trial: u32) {
+    pub fn await_trial(&mut self, trial: u32) {
         let bench = self.bench;
-        self.measures_as(trial, || bench.folder.join("runs"));
+        self.await_trial_in(trial, || bench.folder.join("runs"));
     }
 
     /// The same for a run whose file lies in the folder that `look` returns; it is asked each time.
-    pub fn measures_as(&mut self, trial: u32, look: impl Fn() -> PathBuf) {
+    pub fn await_trial_in(&mut self, trial: u32, look: impl Fn() -> PathBuf) {
         let child = self.child.as_mut().expect("it has not been waited for");
-        until("a second is stored", || {
+        retry_until("a second is stored", || {
             if let Ok(Some(status)) = child.try_wait() {
                 return Err(format!("it has ended: {status}"));
             }
             let path = runs(&look()).pop().ok_or("no file yet")?;
             let run = Run::open(&path).map_err(|it| it.to_string())?;
-            let left = run.ticks(TrialId(trial)).map_err(|it| it.to_string())?.left();
+            let left = run.ticks(TrialId(trial)).map_err(|it| it.to_string())?.remaining();
             if left > 0 { Ok(()) } else { Err("no second yet".to_owned()) }
         });
     }
 
     /// Waits for a line on standard error that begins so; what stands before it is taken.
-    pub fn says(&mut self, beginning: &str) -> String {
+    pub fn await_line(&mut self, beginning: &str) -> String {
         let child = self.child.as_mut().expect("it has not been waited for");
         let err = child.stderr.as_mut().expect("it is piped");
         let mut said = String::new();
@@ -221,7 +223,7 @@ impl Running<'_> {
     /// Sends it, and waits until it was taken note of, since two of a kind may become one.
     pub fn signal(&self, signal: Signal) {
         kill_process(self.pid(), signal).expect("it runs");
-        until("the signal is taken", || {
+        retry_until("the signal is taken", || {
             let status = fs::read_to_string(format!("/proc/{}/status", self.pid().as_raw_nonzero()))
                 .unwrap_or_default();
             let pending = status.lines().find_map(|it| it.strip_prefix("ShdPnd:"));
@@ -231,24 +233,24 @@ impl Running<'_> {
     }
 
     /// Stops it for at least so long.
-    pub fn stands_still(&self, lasting: Duration) {
+    pub fn stop_for(&self, lasting: Duration) {
         kill_process(self.pid(), Signal::STOP).expect("it runs");
-        until("it is stopped", || {
+        retry_until("it is stopped", || {
             let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid().as_raw_nonzero()));
             let stat = stat.unwrap_or_default();
             if stat.contains(") T ") { Ok(()) } else { Err(stat) }
         });
         let begun = Instant::now();
-        until("time passes", || if begun.elapsed() > lasting { Ok(()) } else { Err(String::new()) });
+        retry_until("time passes", || if begun.elapsed() > lasting { Ok(()) } else { Err(String::new()) });
         kill_process(self.pid(), Signal::CONT).expect("it is there");
     }
 
-    pub fn end(mut self) -> Ended {
-        Ended::from(&self.child.take().expect("only here").wait_with_output().expect("it ends"))
+    pub fn wait(mut self) -> RunOutput {
+        RunOutput::from(&self.child.take().expect("only here").wait_with_output().expect("it ends"))
     }
 
     /// It has ended.
-    pub fn is_over(&mut self) -> bool {
+    pub fn has_exited(&mut self) -> bool {
         let child = self.child.as_mut().expect("it has not been waited for");
         child.try_wait().expect("it is ours").is_some()
     }
@@ -261,7 +263,7 @@ impl Running<'_> {
     }
 }
 
-impl Drop for Running<'_> {
+impl Drop for RunningProcess<'_> {
     /// A test that fails leaves nothing running either.
     fn drop(&mut self) {
         if let Some(child) = &mut self.child {
@@ -292,7 +294,7 @@ pub fn groups(keeper: u32) -> Vec<PathBuf> {
 
 /// Asks again and again; panics with the last answer.
 #[track_caller]
-pub fn until(what: &str, mut ask: impl FnMut() -> Result<(), String>) {
+pub fn retry_until(what: &str, mut ask: impl FnMut() -> Result<(), String>) {
     let begun = Instant::now();
     while let Err(answer) = ask() {
         assert!(begun.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}: {answer}");
@@ -315,8 +317,8 @@ pub fn figure(row: &Value, name: &str) -> Option<f64> {
 }
 
 /// All trials as they were stored, with how each ended.
-pub fn trials(run: &Run) -> Vec<(Trial, Status, String)> {
-    let ended = |it: Recorded| match it.state {
+pub fn trials(run: &Run) -> Vec<(TrialHeader, RunStatus, String)> {
+    let ended = |it: TrialRecord| match it.state {
         State::Ended(outcome) => (it.trial, outcome.status, outcome.reason.unwrap_or_default()),
         other => panic!("it has not ended: {other:?}"),
     };
@@ -325,7 +327,7 @@ pub fn trials(run: &Run) -> Vec<(Trial, Status, String)> {
 
 /// Of a trial's ticks: how many ended well, failed, are unknown or were dropped, and by code how many were refused.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct OutcomeCounts {
     pub seconds: usize,
     pub ok: u64,
     pub failed: u64,
@@ -334,12 +336,12 @@ pub struct Counts {
     pub refused: Vec<(String, u64)>,
 }
 
-pub fn counts(run: &Run, trial: u32) -> Counts {
-    let mut counts = Counts::default();
+pub fn counts(run: &Run, trial: u32) -> OutcomeCounts {
+    let mut counts = OutcomeCounts::default();
     for tick in run.ticks(TrialId(trial)).unwrap_or_else(|why| panic!("{why}")) {
         let interval = tick.unwrap_or_else(|why| panic!("{why}")).interval;
         counts.seconds += 1;
-        for cell in &interval.cells {
+        for cell in &interval.scripts {
             counts.ok += cell.ok;
             counts.failed += cell.failed.iter().map(|it| it.1).sum::<u64>();
             counts.unknown += cell.unknown.iter().map(|it| it.1).sum::<u64>();
@@ -351,7 +353,7 @@ pub fn counts(run: &Run, trial: u32) -> Counts {
 }
 
 /// Whether a signal ended it.
-pub fn by_signal(ended: &Ended, signal: Signal) -> bool {
+pub fn ended_by_signal(ended: &RunOutput, signal: Signal) -> bool {
     ended.status.signal() == Some(signal.as_raw())
 }
 
@@ -364,7 +366,7 @@ fn pid(number: u32) -> Pid {
     Pid::from_raw(i32::try_from(number).expect("process numbers fit")).expect("not 0")
 }
 
-fn words_of(pid: u32) -> Vec<String> {
+fn command_line(pid: u32) -> Vec<String> {
     let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     line.split(|it| *it == 0).map(|it| String::from_utf8_lossy(it).into_owned()).collect()
 }

@@ -1,12 +1,12 @@
 //! What ends a trial before its time, and which exit status says what.
 
-use super::stand::{BARE, Bench, PGDYNO, row, trials};
+use super::stand::{BARE, PGDYNO, Workspace, row, trials};
 use std::process::Command;
 use std::time::Duration;
-use store::Status;
+use store::RunStatus;
 
 #[test]
-fn a_rule_stops_a_trial_and_says_why() {
+fn a_stop_rule_ends_a_trial_with_its_reason() {
     let yaml = "
 stack: { postgres: {} }
 operations: { zero: { sql: SELECT 1 / 0 } }
@@ -14,7 +14,7 @@ load: { model: closed, clients: 2, duration: 10m }
 matrix:
   way: { sql: { stop: [\"sql(22xxx,1,1)\"] }, limit: { stop: [\"limit(1s)\"] } }
 ";
-    let bench = Bench::new("rules", yaml);
+    let bench = Workspace::new("rules", yaml);
     let ended = bench.run(&["--json"]);
     // A rule ended them; but nothing succeeded, which no rule makes well.
     let document = ended.expect(2).document();
@@ -23,7 +23,7 @@ matrix:
             "sql" => ("sql", "sql(22xxx,1,1)"),
             _ => ("limit", "limit(1s)"),
         };
-        assert_eq!(status, Status::Stopped, "{reason}");
+        assert_eq!(status, RunStatus::Stopped, "{reason}");
         assert!(reason.starts_with(&format!("{rule} at second ")), "{reason}");
         let told = &row(&document, way)["trials"][0]["status"];
         assert_eq!((&told["kind"], &told["fired"]["rule"]), (&"stopped".into(), &rule.into()));
@@ -41,8 +41,8 @@ matrix:
 }
 
 #[test]
-fn objectives_decide_the_exit_status() {
-    let bench = Bench::new("objectives", BARE);
+fn broken_objectives_set_the_exit_status() {
+    let bench = Workspace::new("objectives", BARE);
     for (objectives, status) in [("[tps > 1, errors < 50%]", 0), ("[tps > 1, p99 < 1us]", 99)] {
         let set = format!("objectives={objectives}");
         bench.run(&["--set", &set, "--strict"]).expect(status);
@@ -51,13 +51,13 @@ fn objectives_decide_the_exit_status() {
 
 /// A generator that stands still measures itself.
 #[test]
-fn an_invalid_trial_is_an_error_when_asked_for() {
-    let bench = Bench::new("invalid", &BARE.replace("duration: 1s", "duration: 3s"));
+fn an_invalid_trial_is_an_error_with_strict() {
+    let bench = Workspace::new("invalid", &BARE.replace("duration: 1s", "duration: 3s"));
     for (arguments, status) in [(&["--json", "--strict"][..], 3), (&["--json"], 0)] {
-        let mut running = bench.begin(arguments);
-        running.measures(1);
-        running.stands_still(Duration::from_millis(300));
-        let ended = running.end();
+        let mut running = bench.spawn(arguments);
+        running.await_trial(1);
+        running.stop_for(Duration::from_millis(300));
+        let ended = running.wait();
         let document = ended.expect(status).document();
         let trial = &document["matrix"]["rows"][0]["trials"][0];
         assert_eq!((&trial["status"]["kind"], &trial["valid"]), (&"done".into(), &false.into()), "{trial:#}");
@@ -67,8 +67,8 @@ fn an_invalid_trial_is_an_error_when_asked_for() {
 }
 
 #[test]
-fn a_mistake_in_the_file_starts_nothing() {
-    let bench = Bench::new("mistake", BARE);
+fn starts_nothing_if_the_file_is_invalid() {
+    let bench = Workspace::new("mistake", BARE);
     let ended = bench.run(&["--set", "load.clinets=3"]);
     assert!(ended.err.contains("clients"), "{}", ended.err);
     ended.expect(2);
@@ -79,7 +79,7 @@ fn a_mistake_in_the_file_starts_nothing() {
 #[test]
 fn a_rule_that_never_had_a_value_is_told() {
     let rules = "stop: [\"metric_higher(pooler, pg_backends, 1, 2)\", \"metric_higher(*, pg_backends, 100000, 2)\"]\n";
-    let bench = Bench::new("blind", &(BARE.replace("1s", "2s") + rules));
+    let bench = Workspace::new("blind", &(BARE.replace("1s", "2s") + rules));
     let ended = bench.run(&[]);
     let told: Vec<&str> = ended.expect(0).err.lines().filter(|it| it.contains("never had a value")).collect();
     assert_eq!(told.len(), 1, "{}", ended.err);

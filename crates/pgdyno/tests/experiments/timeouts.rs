@@ -1,8 +1,8 @@
 //! Statements that are given up end on the server: sessions do not pile up there.
 
-use super::stand::{Bench, PGDYNO};
+use super::stand::{PGDYNO, Workspace};
 use stack::component::postgres::{Postgres, Settings};
-use stack::find::Search;
+use stack::find::InstallationSearch;
 use stack::supervisor::{KeeperProgram, Supervisor};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,8 +17,9 @@ load: { model: closed, clients: 4, threads: 1, duration: 3s, timeout: 100ms }
 ";
 
 #[test]
-fn there_are_never_more_sessions_than_clients() {
-    let installation = Search::here(None, None).first().unwrap_or_else(|none| panic!("{none}"));
+fn timed_out_statements_leave_no_sessions() {
+    let installation =
+        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
     let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
     let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
     let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
@@ -34,14 +35,14 @@ fn there_are_never_more_sessions_than_clients() {
     for (name, pooler) in [("straight", ""), ("pooled", pooler)] {
         {
             let yaml = SLOW.replace("POOLER", pooler).replace("ADDRESS", &address);
-            let bench = Bench::new(name, &yaml);
+            let bench = Workspace::new(name, &yaml);
             let mut command = bench.command(&[]);
-            let mut running = bench.begin_as(command.env("PGPASSWORD", postgres.password().reveal()));
+            let mut running = bench.spawn_command(command.env("PGPASSWORD", postgres.password().reveal()));
             let mut most = 0;
-            while !running.is_over() {
+            while !running.has_exited() {
                 most = most.max(sleeping());
             }
-            running.end();
+            running.wait();
             assert!((1..=CLIENTS).contains(&most), "{name}: {most} sessions of {CLIENTS} clients");
         }
     }

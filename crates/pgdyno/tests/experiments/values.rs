@@ -1,8 +1,8 @@
 //! Values of feeds reach the server as values, in every query mode.
 
-use super::stand::{Bench, PGDYNO};
+use super::stand::{PGDYNO, Workspace};
 use stack::component::postgres::{Postgres, Settings};
-use stack::find::Search;
+use stack::find::InstallationSearch;
 use stack::supervisor::{KeeperProgram, Supervisor};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -26,7 +26,8 @@ const VALUES: [&str; 14] = [
 
 #[test]
 fn values_of_feeds_are_the_same_in_every_query_mode() {
-    let installation = Search::here(None, None).first().unwrap_or_else(|none| panic!("{none}"));
+    let installation =
+        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
     let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
     let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
     let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
@@ -44,12 +45,12 @@ load: {{ model: closed, clients: 1, duration: 1m }}
         postgres.port,
         rows.collect::<Vec<_>>().join(", ")
     );
-    let bench = Bench::new("values", &yaml);
+    let bench = Workspace::new("values", &yaml);
     for mode in ["simple", "extended", "prepared"] {
         connection.query("truncate got").expect("it is ours");
         let set = format!("load.query_mode={mode}");
         let mut command = bench.command(&["--set", &set]);
-        bench.begin_as(command.env("PGPASSWORD", postgres.password().reveal())).end().expect(0);
+        bench.spawn_command(command.env("PGPASSWORD", postgres.password().reveal())).wait().expect(0);
         let answer = connection.query("select n, value from got order by n").expect("it is ours");
         let got: Vec<_> = answer.rows.iter().map(|it| (it[0].clone(), it[1].clone())).collect();
         let expected: Vec<_> =

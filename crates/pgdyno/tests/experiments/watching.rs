@@ -1,6 +1,6 @@
 //! Whoever looks at a run while it goes on sees what it stores, and does not hold it up.
 
-use super::stand::{BARE, Bench, counts, trials, until};
+use super::stand::{BARE, Workspace, counts, retry_until, trials};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-use store::Status;
+use store::RunStatus;
 
 /// Two hundred transactions, and then nothing: what was counted stands still.
 const SHORT: &str = "
@@ -21,24 +21,24 @@ load: { model: open, schedule: \"const(100, 2s) const(0, 10m)\", max_in_flight: 
 
 /// What Prometheus computes from its samples is what the run stores.
 #[test]
-fn a_prometheus_sees_what_is_stored() {
+fn prometheus_scrapes_the_stored_values() {
     let Some(program) = program("prometheus") else {
         eprintln!("skipped: there is no prometheus here; ./x setup installs it");
         return;
     };
-    let bench = Bench::new("scraped", SHORT);
-    let mut running = bench.begin(&["--prometheus", "127.0.0.1:0"]);
-    let line = running.says("a Prometheus can scrape ");
+    let bench = Workspace::new("scraped", SHORT);
+    let mut running = bench.spawn(&["--prometheus", "127.0.0.1:0"]);
+    let line = running.await_line("a Prometheus can scrape ");
     let url = line.split_whitespace().last().expect("it ends with the address");
     let address = url.strip_prefix("http://").and_then(|it| it.strip_suffix("/metrics")).expect("an address");
     let address: SocketAddr = address.parse().expect("an address");
     let prometheus = Prometheus::start(&program, &bench, address);
-    until("it is scraped", || match prometheus.value("up").as_deref() {
+    retry_until("it is scraped", || match prometheus.value("up").as_deref() {
         Some("1") => Ok(()),
         other => Err(format!("{other:?}")),
     });
     let mut last = 0.0;
-    until("all are counted", || {
+    retry_until("all are counted", || {
         let seen = prometheus.number("sum(pgdyno_transactions_total{operation=\"one\",outcome=\"ok\"})");
         let seen = seen.unwrap_or_default();
         assert!((last..=200.0).contains(&seen), "{last}, then {seen}");
@@ -59,7 +59,7 @@ fn a_prometheus_sees_what_is_stored() {
         ("sum(pgdyno_pg_sessions{node=\"postgres\"}) > bool 0", 1.0),
         ("rate(pgdyno_host_cpu_seconds_total{label=\"user\"}[1m]) >= bool 0", 1.0),
     ] {
-        until(query, || match prometheus.number(query) {
+        retry_until(query, || match prometheus.number(query) {
             Some(it) if it == expected => Ok(()),
             other => Err(format!("{other:?}")),
         });
@@ -71,15 +71,15 @@ fn a_prometheus_sees_what_is_stored() {
     assert_eq!(status, 200);
     checks(&metrics);
     running.signal(Signal::INT);
-    running.end().expect(2);
+    running.wait().expect(2);
     assert_eq!(counts(&bench.stored(), 1).ok, 200);
 }
 
 #[test]
-fn only_who_asks_for_us_is_answered() {
-    let bench = Bench::new("asked", SHORT);
-    let mut running = bench.begin(&["--prometheus", "127.0.0.1:0"]);
-    let line = running.says("a Prometheus can scrape ");
+fn metrics_endpoint_rejects_foreign_hosts() {
+    let bench = Workspace::new("asked", SHORT);
+    let mut running = bench.spawn(&["--prometheus", "127.0.0.1:0"]);
+    let line = running.await_line("a Prometheus can scrape ");
     let port = line.trim_end_matches("/metrics").rsplit(':').next().and_then(|it| it.parse::<u16>().ok());
     let address = SocketAddr::from(([127, 0, 0, 1], port.expect("a port")));
     let ours = address.to_string();
@@ -97,15 +97,15 @@ fn only_who_asks_for_us_is_answered() {
         assert_eq!(text.contains("pgdyno_up 1"), (expected, method) == (200, "GET"), "{text}");
     }
     running.signal(Signal::INT);
-    running.end();
+    running.wait();
     let refused = bench.run(&["--prometheus", "0.0.0.0:0"]);
     assert!(refused.expect(1).err.contains("--prometheus-anyone"), "{}", refused.err);
 }
 
 /// Nobody reads what it says, and the pipe is full from the start.
 #[test]
-fn who_does_not_look_does_not_hold_it_up() {
-    let bench = Bench::new("unread", &format!("{BARE}repeat: 2\n"));
+fn an_unread_pipe_does_not_block_the_run() {
+    let bench = Workspace::new("unread", &format!("{BARE}repeat: 2\n"));
     let (mut reader, writer) = std::io::pipe().expect("a pipe");
     let flags = fcntl_getfl(&writer).expect("it has flags");
     fcntl_setfl(&writer, flags | OFlags::NONBLOCK).expect("it is ours");
@@ -117,18 +117,18 @@ fn who_does_not_look_does_not_hold_it_up() {
     let mut command = bench.command(&[]);
     let mut child = command.stdout(Stdio::null()).stderr(writer).spawn().expect("it can be run");
     drop(command);
-    until("it has ended well", || {
+    retry_until("it has ended well", || {
         let path = fs::read_dir(bench.folder.join("runs")).ok().and_then(|mut it| it.next());
         let path = path.and_then(Result::ok).ok_or("no file yet")?.path();
         let state = store::Run::open(&path).and_then(|it| it.state()).map_err(|it| it.to_string())?;
-        if state.status() == Some(Status::Complete) { Ok(()) } else { Err(format!("{state:?}")) }
+        if state.status() == Some(RunStatus::Complete) { Ok(()) } else { Err(format!("{state:?}")) }
     });
     let mut said = String::new();
     reader.read_to_string(&mut said).expect("it ends");
     assert!(child.wait().expect("it ends").success());
     let said = &said[filled..];
     assert!(said.starts_with("2 trials of 1 cell") && said.contains("\n2/2  the one cell: "), "{said}");
-    assert!(trials(&bench.stored()).iter().all(|it| it.1 == Status::Complete));
+    assert!(trials(&bench.stored()).iter().all(|it| it.1 == RunStatus::Complete));
 }
 
 /// One that scrapes an address and keeps what it sees in the bench's folder.
@@ -138,7 +138,7 @@ struct Prometheus {
 }
 
 impl Prometheus {
-    fn start(program: &PathBuf, bench: &Bench, target: SocketAddr) -> Prometheus {
+    fn start(program: &PathBuf, bench: &Workspace, target: SocketAddr) -> Prometheus {
         let folder = bench.folder.join("prometheus");
         fs::create_dir(&folder).expect("the folder is ours");
         let config = folder.join("prometheus.yml");

@@ -1,9 +1,9 @@
 //! Every way to PostgreSQL that an experiment can ask for is brought up, measured and written down.
 
-use super::stand::{Bench, figure, row, trials};
-use store::Status;
+use super::stand::{Workspace, figure, row, trials};
+use store::RunStatus;
 
-const WAYS: &str = "
+const TRANSPORTS: &str = "
 stack: { postgres: { max_connections: 40 } }
 dataset: { name: tickets, rows: 1000 }
 operations:
@@ -40,24 +40,24 @@ const HOPS: [(&str, &str); 9] = [
 ];
 
 #[test]
-fn every_way_is_measured_and_its_hops_are_kept() {
-    let bench = Bench::new("ways", WAYS);
+fn measures_every_transport_and_stores_its_hops() {
+    let bench = Workspace::new("ways", TRANSPORTS);
     let ended = bench.run(&["--json"]);
     let document = ended.expect(0).document();
     for (trial, status, reason) in trials(&bench.stored()) {
         let way = trial.label[0].1.as_str();
         let found = row(&document, way);
-        if status == Status::Skipped && way == "odyssey" {
+        if status == RunStatus::Skipped && way == "odyssey" {
             println!("skipped: {reason}");
             assert!(ended.err.contains("odyssey: skipped: no Odyssey"), "{}", ended.err);
             assert_eq!(figure(found, "tps"), None);
             continue;
         }
-        assert_eq!((status, reason.as_str()), (Status::Complete, ""), "{way}");
+        assert_eq!((status, reason.as_str()), (RunStatus::Complete, ""), "{way}");
         assert!(figure(found, "tps").is_some_and(|it| it > 0.0), "{way}: {found:#}");
         assert_eq!(figure(found, "errors"), Some(0.0), "{way}: {found:#}");
         let hops: Vec<String> =
-            trial.nodes.iter().map(|it| format!("{} by {}", it.kind, it.entrance)).collect();
+            trial.nodes.iter().map(|it| format!("{} by {}", it.kind, it.transport)).collect();
         let expected = HOPS.iter().find(|it| it.0 == way).expect("every way has its row").1;
         assert_eq!(hops.join(", "), expected, "{way}");
         for node in &trial.nodes {
@@ -68,15 +68,16 @@ fn every_way_is_measured_and_its_hops_are_kept() {
 }
 
 #[test]
-fn what_cannot_be_had_is_skipped_and_the_rest_is_measured() {
+fn skips_unavailable_cells_and_measures_the_rest() {
     let yaml = "
 stack: { postgres: {} }
 operations: { one: { sql: SELECT 1 } }
 load: { model: closed, clients: 1, duration: 100ms }
 matrix: { way: { direct: {}, odyssey: { pooler: { kind: odyssey } } } }
 ";
-    let bench = Bench::new("skipped", yaml);
-    let ended = bench.begin_as(bench.command(&["--json"]).env("PGDYNO_ODYSSEY", "/nowhere/odyssey")).end();
+    let bench = Workspace::new("skipped", yaml);
+    let ended =
+        bench.spawn_command(bench.command(&["--json"]).env("PGDYNO_ODYSSEY", "/nowhere/odyssey")).wait();
     let document = ended.expect(0).document();
     assert!(ended.err.contains("odyssey: skipped: no Odyssey was found on this machine"), "{}", ended.err);
     assert_eq!(row(&document, "odyssey")["trials"][0]["status"]["kind"], "skipped");
@@ -85,14 +86,14 @@ matrix: { way: { direct: {}, odyssey: { pooler: { kind: odyssey } } } }
 }
 
 #[test]
-fn a_server_out_of_slots_is_data() {
+fn exhausted_connection_slots_are_data() {
     let yaml = "
 stack: { postgres: { max_connections: 8 } }
 operations: { one: { sql: SELECT 1 } }
 load: { model: closed, clients: 20, duration: 1s }
 matrix: { way: { direct: {}, pooler: { pooler: { kind: pgbouncer, mode: transaction, size: 4 } } } }
 ";
-    let bench = Bench::new("slots", yaml);
+    let bench = Workspace::new("slots", yaml);
     let document = bench.run(&["--json"]).expect(0).document();
     let (direct, pooler) = (row(&document, "direct"), row(&document, "pooler"));
     assert!(figure(direct, "refused").is_some_and(|it| it >= 16.0), "{direct:#}");

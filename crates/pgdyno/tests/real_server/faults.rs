@@ -1,6 +1,6 @@
 //! What servers do to clients is counted, and the run goes on.
 
-use super::stand::{PGDYNO, SHARED, Script, Stand, count, document, words};
+use super::stand::{PGDYNO, SHARED, Script, TestServer, combined_output, count, document};
 use serde_json::Value;
 use stack::component::postgres::Settings;
 use std::io::{BufRead, BufReader};
@@ -14,7 +14,7 @@ fn failures(document: &Value) -> Vec<(String, u64)> {
 }
 
 #[test]
-fn failures_are_counted_by_their_code() {
+fn counts_failures_by_code() {
     let script = Script::new("by-zero", "\\set n random(0, 1)\nSELECT 1 / :n;\n");
     let (document, status) = SHARED.measure(&["-f", script.path(), "-c", "2", "-t", "100"]);
     let (ok, failed) = (count(&document, "ok"), count(&document, "failed"));
@@ -25,18 +25,22 @@ fn failures_are_counted_by_their_code() {
 }
 
 #[test]
-fn a_failure_within_a_block_is_rolled_back() {
+fn rolls_back_a_failed_transaction_block() {
     let script = Script::new("block", "BEGIN;\nSELECT 1 / (:client_id - 1);\nEND;\nSELECT 1;\n");
     let (document, status) = SHARED.measure(&["-f", script.path(), "-c", "2", "-t", "20"]);
     assert_eq!((count(&document, "ok"), count(&document, "failed"), status), (20, 20, 2), "{document}");
 }
 
 #[test]
-fn a_script_that_cannot_succeed_ends_its_clients() {
+fn a_failing_script_ends_its_clients() {
     let script = Script::new("missing", "SELECT * FROM no_such_table;\n");
     let output = SHARED.bench(&["-n", "-f", script.path(), "-c", "2", "-T", "60"]);
-    assert_eq!(output.status.code(), Some(2), "{}", words(&output));
-    assert!(words(&output).contains("relation \"no_such_table\" does not exist"), "{}", words(&output));
+    assert_eq!(output.status.code(), Some(2), "{}", combined_output(&output));
+    assert!(
+        combined_output(&output).contains("relation \"no_such_table\" does not exist"),
+        "{}",
+        combined_output(&output)
+    );
     let shown = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
     let verdict = "verdict FAILED: no transaction succeeded: 42P01 relation \"no_such_table\" does not exist";
     assert!(shown.contains(verdict), "{shown}");
@@ -45,7 +49,7 @@ fn a_script_that_cannot_succeed_ends_its_clients() {
 }
 
 #[test]
-fn serialization_failures_are_tried_again() {
+fn retries_serialization_failures() {
     let mut connection = SHARED.connect();
     connection.query("create table contended as select 1 as id, 0 as n").expect("a table");
     let script = Script::new(
@@ -62,8 +66,8 @@ fn serialization_failures_are_tried_again() {
 }
 
 #[test]
-fn too_many_clients_are_a_class_of_their_own() {
-    let stand = Stand::start(&Settings { max_connections: 12, ..Settings::default() });
+fn counts_refused_connections_separately() {
+    let stand = TestServer::start(&Settings { max_connections: 12, ..Settings::default() });
     for driver in ["epoll", "io_uring"] {
         let script = Script::new(&format!("one-{driver}"), "SELECT 1;\n");
         let (document, _) =
@@ -76,9 +80,9 @@ fn too_many_clients_are_a_class_of_their_own() {
 }
 
 #[test]
-fn a_restart_in_mid_run_is_survived() {
+fn survives_a_server_restart() {
     for driver in ["epoll", "io_uring"] {
-        let mut stand = Stand::start(&Settings::default());
+        let mut stand = TestServer::start(&Settings::default());
         let script = Script::new(&format!("slow-{driver}"), "SELECT pg_sleep(0.005);\n");
         let arguments = [
             "-n",
@@ -96,7 +100,7 @@ fn a_restart_in_mid_run_is_survived() {
             "-T",
             "8",
         ];
-        let mut run = stand.begin(&arguments);
+        let mut run = stand.spawn(&arguments);
         // The restart begins once the run has told of its first second, not after a time of our own.
         let mut told = BufReader::new(run.stderr.take().expect("piped"));
         let mut line = String::new();
@@ -120,11 +124,11 @@ fn a_restart_in_mid_run_is_survived() {
 /// Fault 30: a table is dropped while it is read. Its failures have the server's code, and are as many as the arrivals
 /// that were not answered with rows.
 #[test]
-fn a_table_dropped_in_mid_run_is_a_failure_with_its_code() {
+fn counts_failures_after_a_dropped_table() {
     let mut connection = SHARED.connect();
     connection.query("create table doomed as select 1 as id").expect("a table");
     let script = Script::new("doomed", "SELECT id FROM doomed;\n");
-    let mut run = SHARED.begin(&["--json", "-n", "-P", "1", "-f", script.path(), "-c", "2", "-T", "3"]);
+    let mut run = SHARED.spawn(&["--json", "-n", "-P", "1", "-f", script.path(), "-c", "2", "-T", "3"]);
     let mut progress = BufReader::new(run.stderr.take().expect("piped"));
     let mut line = String::new();
     while !line.contains("progress:") {
@@ -143,39 +147,43 @@ fn a_table_dropped_in_mid_run_is_a_failure_with_its_code() {
 
 /// Fault 25: fewer files may be open than there are clients. The run is refused before it asks for anything.
 #[test]
-fn too_few_open_files_are_refused_with_the_number_needed() {
+fn rejects_a_low_file_limit_with_the_number_needed() {
     let mut command = Command::new("prlimit");
     command.arg("--nofile=64:64").arg(PGDYNO).args(["bench", "-n", "-S", "-c", "100", "-t", "1"]);
     let output = command.envs(SHARED.postgres.client_environment()).stdin(Stdio::null()).output();
     let output = output.expect("util-linux is there");
-    assert_eq!(output.status.code(), Some(1), "{}", words(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", combined_output(&output));
     let expected = "need at least 116 open files, but system limit is 64";
-    assert!(words(&output).contains(expected), "{}", words(&output));
+    assert!(combined_output(&output).contains(expected), "{}", combined_output(&output));
 }
 
 #[test]
-fn a_wrong_password_is_said_without_the_password() {
+fn does_not_print_a_wrong_password() {
     let canary = "CANARY-9f2c-пароль";
     for arguments in [&["-n", "-S", "-t", "1"][..], &["-n", "-S", "-t", "1", "--json", "-d"][..], &["-i"][..]]
     {
         let output = SHARED.command(arguments).env("PGPASSWORD", canary).output().expect("pgdyno can be run");
-        assert_eq!(output.status.code(), Some(1), "{}", words(&output));
-        assert!(words(&output).contains("password authentication failed"), "{}", words(&output));
-        assert!(!words(&output).contains("9f2c"), "{}", words(&output));
+        assert_eq!(output.status.code(), Some(1), "{}", combined_output(&output));
+        assert!(
+            combined_output(&output).contains("password authentication failed"),
+            "{}",
+            combined_output(&output)
+        );
+        assert!(!combined_output(&output).contains("9f2c"), "{}", combined_output(&output));
     }
     let uri = format!("postgresql://postgres:{canary}@127.0.0.1:{}/postgres", SHARED.postgres.port);
     let output =
         SHARED.command(&["-n", "-S", "-t", "1", &uri]).env_remove("PGPASSWORD").output().expect("it runs");
-    assert!(!words(&output).contains("9f2c"), "{}", words(&output));
+    assert!(!combined_output(&output).contains("9f2c"), "{}", combined_output(&output));
 }
 
 #[test]
-fn no_server_is_a_message_and_status_1() {
+fn exits_with_1_without_a_server() {
     let output = Command::new(PGDYNO)
         .args(["bench", "-n", "-S", "-h", "127.0.0.1", "-p", "1", "-t", "1"])
         .stdin(Stdio::null())
         .output()
         .expect("pgdyno can be run");
     assert_eq!(output.status.code(), Some(1));
-    assert!(words(&output).contains("127.0.0.1"), "{}", words(&output));
+    assert!(combined_output(&output).contains("127.0.0.1"), "{}", combined_output(&output));
 }

@@ -1,10 +1,10 @@
 //! Every query mode, model and driver does the transactions it says it does.
 
-use super::stand::{SHARED, Script, count, words};
+use super::stand::{SHARED, Script, combined_output, count};
 
 /// Rows of `pgbench_history` are the server's own count of transactions.
 #[test]
-fn the_server_has_seen_what_is_counted() {
+fn counts_equal_the_servers_rows() {
     let mut connection = SHARED.connect();
     for driver in ["epoll", "io_uring"] {
         for mode in ["simple", "extended", "prepared"] {
@@ -40,7 +40,7 @@ fn the_server_has_seen_what_is_counted() {
 }
 
 #[test]
-fn built_in_scripts_run_in_every_mode() {
+fn runs_builtin_scripts_in_every_mode() {
     for script in ["tpcb-like", "simple-update", "select-only"] {
         for mode in ["simple", "extended", "prepared"] {
             let (document, status) = SHARED.measure(&["-b", script, "-M", mode, "-c", "3", "-t", "20"]);
@@ -50,7 +50,7 @@ fn built_in_scripts_run_in_every_mode() {
 }
 
 #[test]
-fn pipelines_and_variables_from_rows() {
+fn runs_pipelines_and_reads_variables() {
     let script = Script::new(
         "pipeline",
         "\\set n random(1, 9)\n\\startpipeline\nSELECT 1;\nSELECT :n;\n\\syncpipeline\nSELECT 2;\n\\endpipeline\n\
@@ -71,12 +71,12 @@ fn pipelines_and_variables_from_rows() {
     for (mode, script) in [("simple", &simple), ("extended", &piped), ("prepared", &piped)] {
         let output = SHARED.bench(&["-n", "--json", "-M", mode, "-f", script.path(), "-c", "2", "-t", "10"]);
         let (document, status) = super::stand::document(&output);
-        assert_eq!((status, count(&document, "ok")), (0, 20), "{mode}: {}", words(&output));
+        assert_eq!((status, count(&document, "ok")), (0, 20), "{mode}: {}", combined_output(&output));
     }
 }
 
 #[test]
-fn a_schedule_sends_as_many_as_it_says() {
+fn sends_as_many_arrivals_as_scheduled() {
     for driver in ["epoll", "io_uring"] {
         for arrivals in ["even", "poisson"] {
             let (document, _) = SHARED.measure(&[
@@ -103,7 +103,7 @@ fn a_schedule_sends_as_many_as_it_says() {
 }
 
 #[test]
-fn a_connection_for_each_transaction() {
+fn connects_for_each_transaction() {
     for driver in ["epoll", "io_uring"] {
         let (document, status) = SHARED.measure(&["-S", "-C", "--driver", driver, "-c", "2", "-t", "15"]);
         assert_eq!((status, count(&document, "ok")), (0, 30), "{document}");
@@ -112,9 +112,9 @@ fn a_connection_for_each_transaction() {
 }
 
 #[test]
-fn pgbenchs_lines_are_there_and_ours_after_them() {
+fn prints_pgbench_lines_first() {
     let output = SHARED.bench(&["-n", "-S", "-c", "2", "-j", "2", "-T", "1", "-P", "1", "-r"]);
-    let text = words(&output);
+    let text = combined_output(&output);
     for line in [
         "transaction type: <builtin: select only>\n",
         "scaling factor: 1\n",
@@ -138,7 +138,7 @@ fn pgbenchs_lines_are_there_and_ours_after_them() {
 }
 
 #[test]
-fn both_drivers_sleep_and_run_shell_commands() {
+fn both_drivers_run_sleep_and_shell_commands() {
     let script = Script::new(
         "shell",
         "\\setshell n echo 41\n\\set n :n + 1\n\\sleep 1 ms\nSELECT 1/(42/:n);\n\\shell true\n",
@@ -148,9 +148,9 @@ fn both_drivers_sleep_and_run_shell_commands() {
             SHARED.bench(&[&["-n", "--driver", driver, "-f", script.path(), "-t", "3"], more].concat())
         };
         let allowed = run(&["--allow-shell"]);
-        assert!(allowed.status.success(), "{}", words(&allowed));
+        assert!(allowed.status.success(), "{}", combined_output(&allowed));
         let forbidden = run(&[]);
-        assert_eq!(forbidden.status.code(), Some(1), "{}", words(&forbidden));
-        assert!(words(&forbidden).contains("--allow-shell"), "{}", words(&forbidden));
+        assert_eq!(forbidden.status.code(), Some(1), "{}", combined_output(&forbidden));
+        assert!(combined_output(&forbidden).contains("--allow-shell"), "{}", combined_output(&forbidden));
     }
 }

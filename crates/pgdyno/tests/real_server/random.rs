@@ -4,7 +4,7 @@ use super::stand::{SHARED, Script};
 use std::process::{Command, Stdio};
 
 #[test]
-fn the_same_seed_gives_pgbenchs_values() {
+fn equal_seeds_draw_pgbench_values() {
     let script = Script::new(
         "random",
         "\\set a random(1, 1000000000)\n\\set b random_gaussian(1, 1000000, 2.5)\n\\set c random_exponential(1, 1000000, 3.5)\n\
@@ -29,7 +29,7 @@ fn the_same_seed_gives_pgbenchs_values() {
         .status();
     assert!(theirs.expect("pgbench is installed").success());
     let ours = SHARED.bench(&[&arguments[..], &["-D", "who=2"]].concat());
-    assert!(ours.status.success(), "{}", super::stand::words(&ours));
+    assert!(ours.status.success(), "{}", super::stand::combined_output(&ours));
     let only = |a: u8, b: u8| {
         format!(
             "select count(*) from (select client, a, b, c, d, e, f, g, h, i from drawn where who = {a} except all select client, a, b, c, d, e, f, g, h, i from drawn where who = {b}) it"

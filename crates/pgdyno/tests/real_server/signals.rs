@@ -1,6 +1,6 @@
 //! However often a run is interrupted, it prints what was measured and leaves no statement on the server.
 
-use super::stand::{SHARED, Script, Stand, words};
+use super::stand::{SHARED, Script, TestServer, combined_output};
 use rustix::process::{Pid, Signal, kill_process};
 use stack::ask::Connection;
 use stack::component::postgres::Settings;
@@ -40,14 +40,14 @@ fn signal(run: &Child, signal: Signal) {
 
 #[track_caller]
 fn reported(name: &str, output: &Output) {
-    let said = words(output);
+    let said = combined_output(output);
     assert_eq!(output.status.code(), Some(2), "{name}: {said}");
     assert!(said.contains("number of transactions actually processed: "), "{name}: {said}");
     assert!(said.contains("Run was aborted"), "{name}: {said}");
 }
 
 /// The server and all its sessions.
-fn processes(stand: &Stand) -> Vec<Pid> {
+fn processes(stand: &TestServer) -> Vec<Pid> {
     let master = stand.supervisor.pid(stand.postgres.node).expect("it runs");
     let children =
         fs::read_to_string(format!("/proc/{master}/task/{master}/children")).expect("Linux has it");
@@ -56,12 +56,12 @@ fn processes(stand: &Stand) -> Vec<Pid> {
 }
 
 #[test]
-fn the_second_signal_cancels_what_runs() {
+fn second_signal_cancels_running_statements() {
     let mut connection = SHARED.connect();
     let script = Script::new("sleep", SLEEP);
     for driver in ["epoll", "io_uring"] {
         let arguments = ["-n", "-f", script.path(), "-c", "4", "-j", "2", "-T", "600", "--driver", driver];
-        let run = SHARED.begin(&arguments);
+        let run = SHARED.spawn(&arguments);
         until("its statements run", || sleeping(&mut connection) == 4);
         signal(&run, Signal::INT);
         signal(&run, Signal::INT);
@@ -71,7 +71,7 @@ fn the_second_signal_cancels_what_runs() {
 }
 
 #[test]
-fn every_signal_ends_a_run_with_its_report() {
+fn every_signal_ends_a_run_with_a_report() {
     let script = Script::new("short", "SELECT 1;\n");
     let mut connection = SHARED.connect();
     for it in [Signal::TERM, Signal::HUP, Signal::QUIT] {
@@ -94,11 +94,11 @@ fn every_signal_ends_a_run_with_its_report() {
 
 /// A server that has stopped in its tracks is given up, and cancels what it was asked to once it goes on.
 #[test]
-fn a_frozen_server_is_given_up() {
-    let stand = Stand::start(&Settings::default());
+fn gives_up_a_frozen_server() {
+    let stand = TestServer::start(&Settings::default());
     let mut connection = stand.connect();
     let script = Script::new("frozen", SLEEP);
-    let begin = |seconds| stand.begin(&["-n", "-f", script.path(), "-c", "2", "-T", seconds]);
+    let begin = |seconds| stand.spawn(&["-n", "-f", script.path(), "-c", "2", "-T", seconds]);
     let (once, twice, mut thrice, runs_out) = (begin("600"), begin("600"), begin("600"), begin("5"));
     until("their statements run", || sleeping(&mut connection) == 8);
     let frozen = processes(&stand);
@@ -118,7 +118,7 @@ fn a_frozen_server_is_given_up() {
     frozen.iter().for_each(|it| kill_process(*it, Signal::CONT).expect("it is there"));
     reported(ended[0].0, &ended[0].1);
     reported(ended[1].0, &ended[1].1);
-    let said = words(&ended[2].1);
+    let said = combined_output(&ended[2].1);
     assert_eq!(ended[2].1.status.code(), Some(2), "{said}");
     assert!(said.contains("number of transactions actually processed: 0"), "{said}");
     // Whoever ends at once cancels nothing.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use stack::ask::Connection;
 use stack::component::postgres::{Postgres, Settings};
-use stack::find::Search;
+use stack::find::InstallationSearch;
 use stack::supervisor::{KeeperProgram, Supervisor};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
@@ -13,27 +13,29 @@ use std::time::Duration;
 pub const PGDYNO: &str = env!("CARGO_BIN_EXE_pgdyno");
 
 /// One server and the keeper that ends it.
-pub struct Stand {
+pub struct TestServer {
     pub supervisor: Supervisor,
     pub postgres: Postgres,
 }
 
 /// For tests that leave the server as it was; it has pgbench's tables at scale 1. Its keeper ends it with this process.
-pub static SHARED: LazyLock<Stand> = LazyLock::new(|| {
-    let stand = Stand::start(&Settings::default());
+pub static SHARED: LazyLock<TestServer> = LazyLock::new(|| {
+    let stand = TestServer::start(&Settings::default());
     let made = stand.bench(&["-i", "-q", "-s", "1"]);
-    assert!(made.status.success(), "{}", words(&made));
+    assert!(made.status.success(), "{}", combined_output(&made));
     stand
 });
 
-impl Stand {
-    pub fn start(settings: &Settings) -> Stand {
-        let installation = Search::here(None, None).first().unwrap_or_else(|none| panic!("{none}"));
+impl TestServer {
+    pub fn start(settings: &Settings) -> TestServer {
+        let installation = InstallationSearch::from_environment(None, None)
+            .find_first()
+            .unwrap_or_else(|none| panic!("{none}"));
         let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
         let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
         let postgres =
             Postgres::start(&mut supervisor, &installation, settings).unwrap_or_else(|why| panic!("{why}"));
-        Stand { supervisor, postgres }
+        TestServer { supervisor, postgres }
     }
 
     pub fn connect(&self) -> Connection {
@@ -52,7 +54,7 @@ impl Stand {
     }
 
     /// Begins a run that is read later.
-    pub fn begin(&self, arguments: &[&str]) -> Child {
+    pub fn spawn(&self, arguments: &[&str]) -> Child {
         let mut command = self.command(arguments);
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("pgdyno can be run")
     }
@@ -67,12 +69,12 @@ impl Stand {
 /// The document a run printed, and its exit status.
 pub fn document(output: &Output) -> (Value, i32) {
     let document = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|error| panic!("no document ({error}):\n{}", words(output)));
+        .unwrap_or_else(|error| panic!("no document ({error}):\n{}", combined_output(output)));
     (document, output.status.code().expect("it ended by itself"))
 }
 
 /// All a program said.
-pub fn words(output: &Output) -> String {
+pub fn combined_output(output: &Output) -> String {
     [&output.stdout[..], &output.stderr[..]].map(String::from_utf8_lossy).concat()
 }
 

@@ -1,7 +1,7 @@
 //! Faults around a run: a balancer that reloads, a name that leads elsewhere, a certificate that expires.
 
-use super::stand::{PGDYNO, SHARED, Script, Stand, count, document, words};
-use super::tls::{certificate, show_certificate, tls_server};
+use super::stand::{PGDYNO, SHARED, Script, TestServer, combined_output, count, document};
+use super::tls::{certificate, install_certificate, tls_server};
 use serde_json::Value;
 use stack::component::postgres::Settings;
 use stack::supervisor::{Launch, free_port};
@@ -36,8 +36,8 @@ fn spawn(command: &mut Command) -> Child {
 const RUN: [&str; 5] = ["-n", "--json", "-P", "1", "-T"];
 
 #[test]
-fn a_balancer_that_reloads_loses_no_transaction() {
-    let mut stand = Stand::start(&Settings::default());
+fn a_balancer_reload_loses_no_transaction() {
+    let mut stand = TestServer::start(&Settings::default());
     let Some(haproxy) =
         ["/usr/sbin/haproxy", "/usr/local/sbin/haproxy"].iter().find(|it| fs::exists(it).is_ok_and(|is| is))
     else {
@@ -64,7 +64,7 @@ fn a_balancer_that_reloads_loses_no_transaction() {
         let node =
             stand.supervisor.launch(launch.as_user(user.as_ref())).unwrap_or_else(|why| panic!("{why}"));
         while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(stand.supervisor.ended(node).is_none(), "{:?}", stand.supervisor.log(name, 20));
+            assert!(stand.supervisor.end_of(node).is_none(), "{:?}", stand.supervisor.log(name, 20));
             std::thread::yield_now();
         }
         let script = Script::new(&format!("reload-{name}"), "INSERT INTO written VALUES (1);\n");
@@ -95,12 +95,12 @@ fn a_balancer_that_reloads_loses_no_transaction() {
 }
 
 #[test]
-fn an_expired_certificate_stops_new_sessions_only() {
+fn an_expired_certificate_rejects_only_new_sessions() {
     let stand = tls_server();
     let script = Script::new("expires", "SELECT 1;\n");
     // Of one session for all transactions, and one for each.
     for each in [false, true] {
-        show_certificate(&stand, "server.crt");
+        install_certificate(&stand, "server.crt");
         let connecting: &[&str] = if each { &["-C"] } else { &[] };
         let arguments = [&RUN[..], &["3", "-c", "2", "-f", script.path()], connecting].concat();
         let mut command = stand.command(&arguments);
@@ -109,7 +109,7 @@ fn an_expired_certificate_stops_new_sessions_only() {
             .env("PGSSLMODE", "verify-ca")
             .env("PGSSLROOTCERT", certificate("root.crt"));
         let (document, status, said) =
-            measure_with(spawn(&mut command), || show_certificate(&stand, "expired.crt"));
+            measure_with(spawn(&mut command), || install_certificate(&stand, "expired.crt"));
         assert!(count(&document, "ok") > 0, "{said}");
         let refused = document["connecting"]["refused"].as_array().expect("a list");
         let codes: Vec<&str> = refused.iter().filter_map(|it| it["code"].as_str()).collect();
@@ -123,7 +123,7 @@ fn an_expired_certificate_stops_new_sessions_only() {
 }
 
 #[test]
-fn a_name_that_leads_elsewhere_is_told_and_not_followed() {
+fn reports_a_changed_address_and_does_not_follow_it() {
     let hosts = std::env::temp_dir().join(format!("pgdyno-test-{}-hosts", std::process::id()));
     fs::write(&hosts, "127.0.0.1 db.test\n").expect("the temporary directory can be written to");
     let script = Script::new("name", "SELECT 1;\n");
@@ -148,5 +148,5 @@ fn a_name_that_leads_elsewhere_is_told_and_not_followed() {
     assert!(said.contains("\"db.test\" leads to 127.0.0.77 now; the whole run went to 127.0.0.1"), "{said}");
     let still =
         SHARED.command(&["-n", "-f", script.path(), "-t", "1", "-h", "localhost"]).output().expect("it runs");
-    assert!(!words(&still).contains("leads to"), "{}", words(&still));
+    assert!(!combined_output(&still).contains("leads to"), "{}", combined_output(&still));
 }

@@ -1,6 +1,6 @@
 //! TLS with libpq's meanings of `sslmode`, against a server that has it and one that has not.
 
-use super::stand::{SHARED, Stand, count, document, words};
+use super::stand::{SHARED, TestServer, combined_output, count, document};
 use stack::component::postgres::Settings;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown};
@@ -10,8 +10,8 @@ pub fn certificate(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../wire/tests/certs").join(name)
 }
 
-pub fn tls_server() -> Stand {
-    let mut stand = Stand::start(&Settings::default());
+pub fn tls_server() -> TestServer {
+    let mut stand = TestServer::start(&Settings::default());
     copy(&stand, "server.key", "server.key");
     copy(&stand, "server.crt", "server.crt");
     let mut connection = stand.connect();
@@ -22,12 +22,12 @@ pub fn tls_server() -> Stand {
 }
 
 /// From now on new sessions are shown this certificate of the tests.
-pub fn show_certificate(stand: &Stand, name: &str) {
+pub fn install_certificate(stand: &TestServer, name: &str) {
     copy(stand, name, "server.crt");
     stand.connect().query("select pg_reload_conf()").expect("superuser");
 }
 
-fn copy(stand: &Stand, name: &str, to: &str) {
+fn copy(stand: &TestServer, name: &str, to: &str) {
     let copy = stand.postgres.data.join(to);
     fs::copy(certificate(name), &copy).expect("the data directory can be written to");
     fs::set_permissions(&copy, fs::Permissions::from_mode(0o600)).expect("ours to change");
@@ -37,7 +37,7 @@ fn copy(stand: &Stand, name: &str, to: &str) {
 }
 
 #[test]
-fn tls_and_scram_bound_to_it() {
+fn connects_with_tls_and_channel_binding() {
     let stand = tls_server();
     let script = super::stand::Script::new("tls", "SELECT 1;\n");
     let root = certificate("root.crt");
@@ -58,20 +58,29 @@ fn tls_and_scram_bound_to_it() {
                 .output()
                 .expect("pgdyno can be run");
             let (document, status) = document(&output);
-            assert_eq!((status, count(&document, "ok")), (0, 60), "{driver}, {mode}: {}", words(&output));
+            assert_eq!(
+                (status, count(&document, "ok")),
+                (0, 60),
+                "{driver}, {mode}: {}",
+                combined_output(&output)
+            );
             assert_eq!(document["server"]["transport"]["kind"], kind, "{driver}, {mode}");
         }
     }
 }
 
 #[test]
-fn a_server_without_tls_is_refused_where_tls_is_required() {
+fn rejects_a_server_without_required_tls() {
     let output = SHARED
         .command(&["-n", "-S", "-t", "1"])
         .env("PGHOST", "127.0.0.1")
         .env("PGSSLMODE", "require")
         .output()
         .expect("pgdyno can be run");
-    assert_eq!(output.status.code(), Some(1), "{}", words(&output));
-    assert!(words(&output).contains("TLS") || words(&output).contains("SSL"), "{}", words(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", combined_output(&output));
+    assert!(
+        combined_output(&output).contains("TLS") || combined_output(&output).contains("SSL"),
+        "{}",
+        combined_output(&output)
+    );
 }

@@ -23,7 +23,7 @@ pub struct Server {
 
 /// What came back.
 #[derive(Debug)]
-pub struct Answer {
+pub struct Response {
     pub status: u16,
     pub head: String,
     pub body: String,
@@ -38,10 +38,10 @@ pub fn measured() -> PathBuf {
 impl Server {
     /// Shows one run, `shop`.
     pub fn new() -> Server {
-        Server::with(&[])
+        Server::with_environment(&[])
     }
 
-    pub fn with(environment: &[(&str, &str)]) -> Server {
+    pub fn with_environment(environment: &[(&str, &str)]) -> Server {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("pgdyno-serve-{}-{number}", std::process::id()));
@@ -65,18 +65,18 @@ impl Server {
     }
 
     /// [`exchange`] with it.
-    pub fn send(&self, bytes: &[u8]) -> Answer {
+    pub fn send(&self, bytes: &[u8]) -> Response {
         exchange(self.address, bytes)
     }
 
     /// A request with these lines, sent to our own name.
-    pub fn ask(&self, request: &str, headers: &[&str]) -> Answer {
+    pub fn ask(&self, request: &str, headers: &[&str]) -> Response {
         let host = format!("Host: {}", self.address);
         self.ask_as(request, &[&[host.as_str()], headers].concat(), "")
     }
 
     /// A request of exactly these lines.
-    pub fn ask_as(&self, request: &str, headers: &[&str], body: &str) -> Answer {
+    pub fn ask_as(&self, request: &str, headers: &[&str], body: &str) -> Response {
         let headers: String = headers.iter().map(|it| format!("{it}\r\n")).collect();
         let length =
             if body.is_empty() { String::new() } else { format!("Content-Length: {}\r\n", body.len()) };
@@ -105,7 +105,7 @@ impl Server {
 
     /// It is there and well.
     #[track_caller]
-    pub fn is_well(&self) {
+    pub fn assert_healthy(&self) {
         let begun = Instant::now();
         let answer = self.ask("GET /runs.json", &[]);
         assert_eq!(answer.status, 200, "{answer:?}");
@@ -121,13 +121,13 @@ fn connect(address: SocketAddr) -> TcpStream {
 }
 
 /// Sends these bytes and reads until the other side closes.
-pub fn exchange(address: SocketAddr, bytes: &[u8]) -> Answer {
+pub fn exchange(address: SocketAddr, bytes: &[u8]) -> Response {
     let mut stream = connect(address);
     // It may be refused before all of it was taken.
     let _ = stream.write_all(bytes);
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
-    Answer::of(&String::from_utf8_lossy(&answer))
+    Response::parse(&String::from_utf8_lossy(&answer))
 }
 
 impl Drop for Server {
@@ -139,12 +139,12 @@ impl Drop for Server {
     }
 }
 
-impl Answer {
+impl Response {
     /// Status 0: nothing came.
-    fn of(text: &str) -> Answer {
+    fn parse(text: &str) -> Response {
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
         let status = head.split(' ').nth(1).and_then(|it| it.parse().ok()).unwrap_or(0);
-        Answer { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
+        Response { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
     }
 
     /// Of the first header of this name, in lower case.
@@ -166,7 +166,7 @@ pub struct Event {
 
 impl Events {
     /// `headers`: lines besides the usual ones, each with its end.
-    pub fn of(address: SocketAddr, run: &str, headers: &str) -> Events {
+    pub fn open(address: SocketAddr, run: &str, headers: &str) -> Events {
         let mut stream = connect(address);
         let request = format!("GET /runs/{run}/events HTTP/1.1\r\nHost: {address}\r\n{headers}\r\n");
         stream.write_all(request.as_bytes()).expect("it takes requests");

@@ -3,7 +3,7 @@
 use super::client::Server;
 
 #[test]
-fn names_that_are_not_ours_are_refused() {
+fn rejects_foreign_host_names() {
     let server = Server::new();
     let port = server.address.port();
     for (host, status) in [
@@ -36,7 +36,7 @@ fn names_that_are_not_ours_are_refused() {
 }
 
 #[test]
-fn only_our_own_pages_stop_a_run() {
+fn only_own_pages_can_stop_a_run() {
     let server = Server::new();
     let address = server.address;
     let (token, ours) = (server.form(), format!("Origin: http://{address}"));
@@ -73,7 +73,7 @@ fn only_our_own_pages_stop_a_run() {
 }
 
 #[test]
-fn no_path_leads_out_of_the_folder() {
+fn rejects_paths_outside_the_directory() {
     let server = Server::new();
     let folder = server.folder.to_str().expect("a plain name").replace('/', "%2f");
     let absolute = format!("/runs/{folder}%2fsecret.dyno");
@@ -123,11 +123,11 @@ fn no_path_leads_out_of_the_folder() {
             assert!(!answer.body.contains(it), "{path}: {answer:?}");
         }
     }
-    server.is_well();
+    server.assert_healthy();
 }
 
 #[test]
-fn every_answer_tells_the_browser_to_be_careful() {
+fn every_response_has_security_headers() {
     let server = Server::new();
     for (request, status, policy) in [
         ("GET /", 200, "script-src 'sha256-"),
@@ -163,7 +163,7 @@ fn every_answer_tells_the_browser_to_be_careful() {
 }
 
 #[test]
-fn whatever_is_sent_it_stays() {
+fn survives_malformed_requests() {
     let server = Server::new();
     let host = format!("Host: {}\r\n", server.address);
     let long = "a".repeat(1 << 20);
@@ -204,5 +204,5 @@ fn whatever_is_sent_it_stays() {
     let origin = format!("Origin: http://{}", server.address);
     let answer = server.ask_as("POST /login", &[host.trim_end(), &origin], &long);
     assert!([0, 413].contains(&answer.status), "{answer:?}");
-    server.is_well();
+    server.assert_healthy();
 }

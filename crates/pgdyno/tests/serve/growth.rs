@@ -3,26 +3,26 @@
 use super::client::{Events, Server, measured};
 use serde_json::Value;
 use std::path::Path;
-use store::{End, Header, Outcome, Recorded, Run, Status, TrialId, Writer};
+use store::{Run, RunHeader, RunOutcome, RunStatus, TrialEnd, TrialId, TrialRecord, Writer};
 
 /// A run that is written by this process as another one was.
-pub struct Written {
+pub struct GrowingRun {
     writer: Option<Writer>,
     source: Run,
-    trials: Vec<Recorded>,
+    trials: Vec<TrialRecord>,
     current: Option<TrialId>,
     pub name: String,
 }
 
-impl Written {
+impl GrowingRun {
     /// Only its header.
-    pub fn begin(dir: &Path, source: &Path) -> Written {
+    pub fn begin(dir: &Path, source: &Path) -> GrowingRun {
         let source = Run::open(source).expect("it was measured");
-        let header = Header { name: "growing".to_owned(), ..source.header().expect("it is whole") };
+        let header = RunHeader { name: "growing".to_owned(), ..source.header().expect("it is whole") };
         let writer = store::create(dir, &header).expect("the folder is ours");
         let name = writer.path().file_stem().and_then(|it| it.to_str()).expect("a plain name").to_owned();
         let trials = source.trials().expect("it is whole");
-        Written { writer: Some(writer), source, trials, current: None, name }
+        GrowingRun { writer: Some(writer), source, trials, current: None, name }
     }
 
     fn writer(&mut self) -> &mut Writer {
@@ -49,17 +49,18 @@ impl Written {
         let id = self.current.expect("it has begun");
         let recorded = &self.trials[id.0 as usize - 1];
         let store::State::Ended(outcome) = recorded.state.clone() else { panic!("it has ended") };
-        let end = End {
+        let end = TrialEnd {
             outcome,
             summary: recorded.summary.clone(),
             valid: recorded.valid,
-            measured: self.source.measured(id).expect("it is whole"),
+            measurement: self.source.measurement(id).expect("it is whole"),
         };
         self.writer().end_trial(id, end);
     }
 
     fn finish(&mut self) {
-        let outcome = Outcome { status: Status::Interrupted, reason: None, ended_ms: 1_795_272_800_000 };
+        let outcome =
+            RunOutcome { status: RunStatus::Interrupted, reason: None, ended_ms: 1_795_272_800_000 };
         self.writer.take().expect("it has not ended").finish(outcome).expect("there is room");
     }
 }
@@ -84,9 +85,9 @@ fn document(shown: &mut Vec<Vec<f64>>, document: &Value) {
 }
 
 #[test]
-fn a_page_grows_to_the_end() {
+fn a_page_receives_points_until_the_end() {
     let server = Server::new();
-    let mut written = Written::begin(&server.folder.join("runs"), &measured());
+    let mut written = GrowingRun::begin(&server.folder.join("runs"), &measured());
     let name = written.name.clone();
     written.trial(1);
     let place = format!("GET /runs/{name}/document");
@@ -95,11 +96,11 @@ fn a_page_grows_to_the_end() {
     let fetched: Value = serde_json::from_str(&fetched.body).unwrap_or_else(|it| panic!("{it}: {fetched:?}"));
     assert_eq!(fetched["live"]["events"], format!("/runs/{name}/events"));
     document(&mut shown, &fetched);
-    let all = written.source.ticks(TrialId(1)).expect("it is whole").left();
+    let all = written.source.ticks(TrialId(1)).expect("it is whole").remaining();
     let mut told = 1;
     let mut last = None;
     let mut kinds = Vec::new();
-    for event in Events::of(server.address, &name, "Accept-Language: ru\r\n") {
+    for event in Events::open(server.address, &name, "Accept-Language: ru\r\n") {
         kinds.push(event.kind.clone());
         last = event.id.or(last);
         match event.kind.as_str() {
@@ -148,16 +149,16 @@ fn a_page_grows_to_the_end() {
 }
 
 #[test]
-fn who_comes_back_is_told_what_he_missed() {
+fn sends_missed_points_after_a_reconnect() {
     let server = Server::new();
-    let mut written = Written::begin(&server.folder.join("runs"), &measured());
+    let mut written = GrowingRun::begin(&server.folder.join("runs"), &measured());
     let name = written.name.clone();
     written.trial(1);
     server.ask(&format!("GET /runs/{name}/document"), &[]);
     let mut id = None;
     let mut known = 0;
     let mut grew = false;
-    for event in Events::of(server.address, &name, "") {
+    for event in Events::open(server.address, &name, "") {
         if event.kind != "state" {
             id = event.id;
             known = match event.kind.as_str() {
@@ -175,29 +176,29 @@ fn who_comes_back_is_told_what_he_missed() {
     // Nobody listens meanwhile.
     written.ticks(2, 3);
     let header = format!("Last-Event-ID: {}\r\n", id.expect("it was told"));
-    let mut again = Events::of(server.address, &name, &header).filter(|it| it.kind != "state");
+    let mut again = Events::open(server.address, &name, &header).filter(|it| it.kind != "state");
     let first = again.next().expect("something was missed");
     assert_eq!((first.kind.as_str(), &first.data["at"]), ("points", &serde_json::json!([2.0])), "{first:?}");
     // Of another process, of another day.
-    let mut stranger = Events::of(server.address, &name, "Last-Event-ID: 12-1-0\r\n");
+    let mut stranger = Events::open(server.address, &name, "Last-Event-ID: 12-1-0\r\n");
     assert_eq!(stranger.next().map(|it| it.kind).as_deref(), Some("document"));
 }
 
 #[test]
-fn a_run_is_asked_to_end() {
+fn stops_a_run_on_request() {
     let server = Server::new();
-    let mut written = Written::begin(&server.folder.join("runs"), &measured());
+    let mut written = GrowingRun::begin(&server.folder.join("runs"), &measured());
     let name = written.name.clone();
     let path = server.folder.join(format!("runs/{name}.dyno"));
     let form = format!("x-pgdyno-form: {}", server.form());
     let origin = format!("Origin: http://{}", server.address);
-    assert!(!store::is_asked_to_end(&path));
+    assert!(!store::is_stop_requested(&path));
     for _ in 0..2 {
         assert_eq!(server.ask(&format!("POST /runs/{name}/stop"), &[&origin, &form]).status, 204);
-        assert!(store::is_asked_to_end(&path));
+        assert!(store::is_stop_requested(&path));
     }
     written.finish();
-    assert!(!store::is_asked_to_end(&path), "it is done");
+    assert!(!store::is_stop_requested(&path), "it is done");
     assert_eq!(server.ask(&format!("POST /runs/{name}/stop"), &[&origin, &form]).status, 409);
-    assert!(!store::is_asked_to_end(&path));
+    assert!(!store::is_stop_requested(&path));
 }

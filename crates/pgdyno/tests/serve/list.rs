@@ -1,6 +1,6 @@
 //! What does the list tell of each run?
 
-use super::client::{Answer, PATIENCE, Server};
+use super::client::{PATIENCE, Response, Server};
 use serde_json::Value;
 use std::fs;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use std::time::Instant;
 fn list(server: &Server, language: &str) -> Vec<Value> {
     let begun = Instant::now();
     loop {
-        let Answer { status, body, .. } =
+        let Response { status, body, .. } =
             server.ask("GET /runs.json", &[&format!("Accept-Language: {language}")]);
         assert_eq!(status, 200, "{body}");
         let mut told: Value = serde_json::from_str(&body).expect("JSON");
@@ -30,7 +30,7 @@ fn answer(server: &Server, language: &str) -> (String, String) {
 }
 
 #[test]
-fn each_run_says_its_answer() {
+fn list_shows_the_answer_of_each_run() {
     let server = Server::new();
     for language in ["en", "ru"] {
         let (text, tone) = answer(&server, language);
@@ -47,7 +47,7 @@ fn each_run_says_its_answer() {
 }
 
 #[test]
-fn a_file_that_changes_is_read_again() {
+fn rereads_a_changed_file() {
     let server = Server::new();
     let (text, _) = answer(&server, "en");
     assert_eq!(list(&server, "en")[0]["headline"], text);
@@ -59,7 +59,7 @@ fn a_file_that_changes_is_read_again() {
 
 /// A file made to be read for ever is named, with the reason, beside the others.
 #[test]
-fn a_hostile_file_holds_no_other_up() {
+fn a_hostile_file_does_not_block_others() {
     let server = Server::new();
     let path = server.folder.join("runs/hostile.dyno");
     fs::copy(server.folder.join("runs/shop.dyno"), &path).expect("the folder is ours");
@@ -74,7 +74,7 @@ fn a_hostile_file_holds_no_other_up() {
         let why = one("hostile")["headline"].as_str().unwrap_or_default();
         assert!(why.contains("the view \"run\" in it is not as pgdyno makes it"), "{why}");
     }
-    server.is_well();
+    server.assert_healthy();
     for path in ["document", "events", "report.html"] {
         let answer = server.ask(&format!("GET /runs/hostile/{path}"), &[]);
         assert!(answer.body.contains("is not as pgdyno makes it"), "{path}: {answer:?}");

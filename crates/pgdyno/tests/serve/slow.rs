@@ -1,18 +1,18 @@
 //! Who takes his time takes nobody else's.
 
 use super::client::{Server, measured};
-use super::growth::Written;
+use super::growth::GrowingRun;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use std::io::Write;
 
 const MANY: usize = 200;
 
 #[test]
-fn slow_readers_hold_nobody_up() {
+fn slow_readers_do_not_block_others() {
     let server = Server::new();
-    let written = Written::begin(&server.folder.join("runs"), &measured());
+    let written = GrowingRun::begin(&server.folder.join("runs"), &measured());
     let name = written.name.clone();
-    server.is_well();
+    server.assert_healthy();
     let before = server.memory();
     let requests = [
         // Half of one, …
@@ -30,14 +30,14 @@ fn slow_readers_hold_nobody_up() {
             let _ = stream.write_all(request.as_bytes());
             held.push(stream);
         }
-        server.is_well();
+        server.assert_healthy();
     }
     // They are all still there, as far as they know.
     assert_eq!(held.len(), MANY * requests.len());
     let grown = server.memory().saturating_sub(before);
     assert!(grown < 64 << 20, "{} MiB more", grown >> 20);
     drop(held);
-    server.is_well();
+    server.assert_healthy();
     drop(written);
 }
 
@@ -47,14 +47,14 @@ const FLOOD: usize = 10_000;
 const DESCRIPTORS: usize = 400;
 
 #[test]
-fn ten_thousand_slow_connections_hold_nobody_up() {
+fn ten_thousand_slow_connections_do_not_block_others() {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     setrlimit(Resource::Nofile, limit).expect("the hard limit may be taken");
     let room = limit.maximum.is_none_or(|it| it > 2 * FLOOD as u64);
     let count = if room { FLOOD } else { MANY };
     let server = Server::new();
-    server.is_well();
+    server.assert_healthy();
     let before = server.memory();
     let half = format!("GET /runs.json HTTP/1.1\r\nHost: {}\r\nCookie: a=", server.address);
     let mut held = Vec::new();
@@ -64,14 +64,14 @@ fn ten_thousand_slow_connections_hold_nobody_up() {
         let _ = stream.write_all(half.as_bytes());
         held.push(stream);
         if number % 1000 == 999 {
-            server.is_well();
+            server.assert_healthy();
         }
     }
-    server.is_well();
+    server.assert_healthy();
     let open = server.descriptors();
     assert!(open < DESCRIPTORS, "{open} descriptors");
     let grown = server.memory().saturating_sub(before);
     assert!(grown < 64 << 20, "{} MiB more", grown >> 20);
     drop(held);
-    server.is_well();
+    server.assert_healthy();
 }

@@ -3,8 +3,8 @@
 use super::client::Server;
 
 #[test]
-fn a_token_opens_and_nothing_else() {
-    let server = Server::with(&[("PGDYNO_TOKEN", "tell nobody of this")]);
+fn requires_the_token() {
+    let server = Server::with_environment(&[("PGDYNO_TOKEN", "tell nobody of this")]);
     let places =
         ["/", "/runs.json", "/runs/shop", "/runs/shop/document", "/runs/shop/events", "/runs/nothing"];
     for place in places {
@@ -43,7 +43,7 @@ fn a_token_opens_and_nothing_else() {
 }
 
 #[test]
-fn other_machines_need_one() {
+fn requires_a_token_for_other_machines() {
     for (arguments, environment, expected) in [
         (&["--host", "0.0.0.0"][..], None, "can be reached from other machines"),
         (&["--host", "0.0.0.0"], Some("short"), "shorter than 16 characters"),

@@ -2,9 +2,9 @@
 
 use super::pgbench::line;
 use crate::lang::{Label, Lang};
-use crate::page::text::shown;
-use crate::plot::Characters;
-use model::summary::{Distribution, Doubt, Failure, FailureClass, ScriptGroup};
+use crate::page::text::to_characters;
+use crate::plot::CharacterSet;
+use model::summary::{Distribution, Doubt, Failure, FailureClass, ScriptSummary};
 use model::{Nanos, Summary};
 
 /// Columns of a label.
@@ -12,7 +12,7 @@ const LABEL: usize = 24;
 /// Columns of a line of prose.
 const WIDTH: usize = 98;
 
-pub fn lines(out: &mut String, it: &Summary, lang: &dyn Lang) {
+pub fn write_lines(out: &mut String, it: &Summary, lang: &dyn Lang) {
     distributions(out, it, lang);
     for (number, script) in it.scripts.iter().enumerate() {
         statements(out, number, script, lang);
@@ -20,21 +20,21 @@ pub fn lines(out: &mut String, it: &Summary, lang: &dyn Lang) {
     failures(out, it, lang);
     let dropped = it.total.counts.dropped;
     if dropped > 0 {
-        prose(out, lang.label(Label::Dropped), &lang.dropped(dropped, it.total.counts.arrivals()));
+        write_wrapped(out, lang.label(Label::Dropped), &lang.dropped(dropped, it.total.counts.arrivals()));
     }
     if let Some(fairness) = it.fairness.filter(|_| it.plan.clients > 1) {
-        prose(out, lang.label(Label::Clients), &lang.fairness(&fairness));
+        write_wrapped(out, lang.label(Label::Clients), &lang.fairness(&fairness));
     }
     if let Some(cost) = it.generator.per_transaction {
         let busiest = it.generator.threads.iter().map(|it| it.busy).fold(0.0, f64::max);
-        prose(out, lang.label(Label::Generator), &lang.generator(&cost, busiest));
+        write_wrapped(out, lang.label(Label::Generator), &lang.generator(&cost, busiest));
     }
-    prose(out, lang.label(Label::Measured), &lang.measured(&it.server, &it.plan));
+    write_wrapped(out, lang.label(Label::Measured), &lang.measured(&it.server, &it.plan));
     let (validity, clients) = (&it.validity, it.plan.clients);
     match &validity.reasons[..] {
         _ if it.total.counts.ok == 0 => {
-            let verdict = lang.nothing_succeeded(it.foremost_failure().map(named).as_deref());
-            prose(out, lang.label(Label::Verdict), &verdict);
+            let verdict = lang.nothing_succeeded(it.top_failure().map(failure_name).as_deref());
+            write_wrapped(out, lang.label(Label::Verdict), &verdict);
         }
         [] => {
             let outage = validity.doubts.iter().find(|it| matches!(it, Doubt::Outage { .. }));
@@ -42,28 +42,28 @@ pub fn lines(out: &mut String, it: &Summary, lang: &dyn Lang) {
                 Some(it) => lang.valid_but(&lang.doubt(it, clients)),
                 None => lang.label(Label::Valid).to_owned(),
             };
-            prose(out, lang.label(Label::Verdict), &verdict);
+            write_wrapped(out, lang.label(Label::Verdict), &verdict);
         }
         reasons => {
             for reason in reasons {
                 let why = format!("{}: {}", lang.label(Label::Invalid), lang.reason(reason));
-                prose(out, lang.label(Label::Verdict), &why);
+                write_wrapped(out, lang.label(Label::Verdict), &why);
             }
         }
     }
-    let in_verdict = |it: &Doubt| matches!(it, Doubt::Outage { .. } | Doubt::NothingOk);
+    let in_verdict = |it: &Doubt| matches!(it, Doubt::Outage { .. } | Doubt::NoSuccess);
     let told = |it: &&Doubt| validity.reasons.is_empty() && in_verdict(it);
     for doubt in validity.doubts.iter().filter(|it| !told(it)) {
-        prose(out, lang.label(Label::Note), &lang.doubt(doubt, clients));
+        write_wrapped(out, lang.label(Label::Note), &lang.doubt(doubt, clients));
     }
 }
 
-fn named(it: &Failure) -> String {
-    shown(&it.described(), Characters::Utf8)
+fn failure_name(it: &Failure) -> String {
+    to_characters(&it.describe(), CharacterSet::Utf8)
 }
 
 /// A label, and a text wrapped beside it.
-fn prose(out: &mut String, label: &str, text: &str) {
+fn write_wrapped(out: &mut String, label: &str, text: &str) {
     let mut begin = format!("{label:<LABEL$}");
     let mut line = String::new();
     for word in text.split(' ') {
@@ -98,8 +98,8 @@ fn distributions(out: &mut String, it: &Summary, lang: &dyn Lang) {
             row(of(Label::ServiceOfScript), Unit::Millis, &script.group.service);
         }
     }
-    if it.connecting.each.count > 0 && it.plan.connect_each {
-        row(lang.label(Label::Connecting).into(), Unit::Millis, &it.connecting.each);
+    if it.connects.each.count > 0 && it.plan.reconnect {
+        row(lang.label(Label::Connecting).into(), Unit::Millis, &it.connects.each);
     }
     if it.generator.backlog_wait.count > 0 {
         row(lang.label(Label::BacklogWait).into(), Unit::Millis, &it.generator.backlog_wait);
@@ -123,12 +123,13 @@ enum Unit {
 /// Count, mean, five quantiles and the greatest: 74 columns.
 fn cells(unit: Unit, it: &Distribution, lang: &dyn Lang) -> String {
     let number = |it: Nanos| match unit {
-        Unit::Millis => short(it.as_millis_f64(), 3, lang),
-        Unit::Micros => short(it.as_micros_f64(), 1, lang),
+        Unit::Millis => format_short(it.as_millis_f64(), 3, lang),
+        Unit::Micros => format_short(it.as_micros_f64(), 1, lang),
     };
     let value = |(nanos, place): (Option<Nanos>, f64)| {
         // Of an arrival without an answer.
-        let longer = it.longer_than(place).map(|it| format!(">{}", short(it.as_millis_f64(), 0, lang)));
+        let longer =
+            it.longer_than(place).map(|it| format!(">{}", format_short(it.as_millis_f64(), 0, lang)));
         let shown = longer.or(nanos.map(number));
         format!("{:>9}", shown.as_deref().unwrap_or("-"))
     };
@@ -145,12 +146,12 @@ fn cells(unit: Unit, it: &Distribution, lang: &dyn Lang) -> String {
 }
 
 /// At most eight columns for what is below a million; as many decimals as these have room for.
-fn short(it: f64, decimals: usize, lang: &dyn Lang) -> String {
+fn format_short(it: f64, decimals: usize, lang: &dyn Lang) -> String {
     let written = |decimals| lang.numbers().fixed(it, decimals);
     (1..=decimals).rev().map(written).find(|it| it.chars().count() <= 8).unwrap_or_else(|| written(0))
 }
 
-fn statements(out: &mut String, number: usize, it: &ScriptGroup, lang: &dyn Lang) {
+fn statements(out: &mut String, number: usize, it: &ScriptSummary, lang: &dyn Lang) {
     let measured: Vec<_> = it.statements.iter().filter(|it| it.service.count > 0).collect();
     if measured.is_empty() {
         return;
@@ -164,7 +165,7 @@ fn statements(out: &mut String, number: usize, it: &ScriptGroup, lang: &dyn Lang
 }
 
 fn failures(out: &mut String, it: &Summary, lang: &dyn Lang) {
-    let all: Vec<&Failure> = it.failures.iter().chain(&it.connecting.refused).collect();
+    let all: Vec<&Failure> = it.failures.iter().chain(&it.connects.refused).collect();
     if all.is_empty() {
         return;
     }

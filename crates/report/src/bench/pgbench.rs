@@ -4,8 +4,11 @@
 //! measured, not computed from the run's length; `tps` leaves out what ended after the window; and failures are of every
 //! code, because here no error ends the run.
 
-use super::Style;
-use model::summary::{Counts, Distribution, LoadModel, PartitionMethod, Plan, QueryMode, ScriptGroup, Until};
+use super::BenchStyle;
+use model::summary::{
+    BenchPlan, Distribution, EndCondition, LoadModelSummary, OutcomeCounts, PartitionMethod, QueryMode,
+    ScriptSummary,
+};
 use model::{Nanos, Summary};
 
 macro_rules! line {
@@ -16,18 +19,18 @@ macro_rules! line {
 }
 pub(super) use line;
 
-pub fn lines(out: &mut String, it: &Summary, style: Style) {
+pub fn write_lines(out: &mut String, it: &Summary, style: BenchStyle) {
     let plan = &it.plan;
     let counts = &it.total.counts;
-    setting(out, plan, it.server.is_postgres());
-    match plan.until {
-        Until::Transactions(each) => {
+    write_settings(out, plan, it.server.is_postgres());
+    match plan.end {
+        EndCondition::Transactions(each) => {
             let wanted = u64::from(each) * u64::from(plan.clients);
             line!(out, "number of transactions per client: {each}");
             line!(out, "number of transactions actually processed: {}/{wanted}", counts.ok);
         }
-        Until::Time(_) | Until::ScheduleEnds => {
-            let lasting = if let Until::Time(it) = plan.until { it } else { it.window };
+        EndCondition::Time(_) | EndCondition::ScheduleEnds => {
+            let lasting = if let EndCondition::Time(it) = plan.end { it } else { it.window };
             line!(out, "duration: {:.0} s", lasting.as_secs_f64());
             line!(out, "number of transactions actually processed: {}", counts.ok);
         }
@@ -36,7 +39,7 @@ pub fn lines(out: &mut String, it: &Summary, style: Style) {
     if counts.ok + counts.dropped == 0 {
         return;
     }
-    let open = matches!(plan.model, LoadModel::Open { .. });
+    let open = matches!(plan.model, LoadModelSummary::Open { .. });
     if let Some(limit) = plan.latency_limit {
         if open {
             let share = percent(counts.dropped, counts.arrivals());
@@ -56,12 +59,12 @@ pub fn lines(out: &mut String, it: &Summary, style: Style) {
         let (mean, max) = (it.total.lag_mean.as_millis_f64(), it.generator.lag_max.as_millis_f64());
         line!(out, "rate limit schedule lag: avg {mean:.3} (max {max:.3}) ms");
     }
-    if plan.connect_each {
-        let each = it.connecting.each.mean.unwrap_or_default().as_millis_f64();
+    if plan.reconnect {
+        let each = it.connects.each.mean.unwrap_or_default().as_millis_f64();
         line!(out, "average connection time = {each:.3} ms");
         line!(out, "tps = {:.6} (including reconnection times)", it.total.tps.0);
     } else {
-        line!(out, "initial connection time = {:.3} ms", it.connecting.initial.as_millis_f64());
+        line!(out, "initial connection time = {:.3} ms", it.connects.initial.as_millis_f64());
         line!(out, "tps = {:.6} (without initial connection time)", it.total.tps.0);
     }
     for (number, script) in it.scripts.iter().enumerate() {
@@ -69,7 +72,7 @@ pub fn lines(out: &mut String, it: &Summary, style: Style) {
     }
 }
 
-fn setting(out: &mut String, plan: &Plan, postgres: bool) {
+fn write_settings(out: &mut String, plan: &BenchPlan, postgres: bool) {
     match &plan.scripts[..] {
         [one] => line!(out, "transaction type: {}", one.name),
         _ => line!(out, "transaction type: multiple scripts"),
@@ -99,7 +102,7 @@ fn setting(out: &mut String, plan: &Plan, postgres: bool) {
     }
 }
 
-fn failures(out: &mut String, prefix: &str, counts: &Counts, plan: &Plan, style: Style) {
+fn failures(out: &mut String, prefix: &str, counts: &OutcomeCounts, plan: &BenchPlan, style: BenchStyle) {
     let all = counts.arrivals();
     let mut count = |what: &str, n: u64| {
         line!(out, "{prefix}number of {what}: {n} ({:.3}%)", percent(n, all));
@@ -115,7 +118,7 @@ fn failures(out: &mut String, prefix: &str, counts: &Counts, plan: &Plan, style:
     }
 }
 
-fn script(out: &mut String, it: &Summary, number: usize, script: &ScriptGroup, style: Style) {
+fn script(out: &mut String, it: &Summary, number: usize, script: &ScriptSummary, style: BenchStyle) {
     let plan = &it.plan;
     let asked = &plan.scripts[number];
     let several = it.scripts.len() > 1;
@@ -133,7 +136,7 @@ fn script(out: &mut String, it: &Summary, number: usize, script: &ScriptGroup, s
             script.group.tps.0
         );
         failures(out, " - ", counts, plan, style);
-        let open = matches!(plan.model, LoadModel::Open { .. });
+        let open = matches!(plan.model, LoadModelSummary::Open { .. });
         if open && plan.latency_limit.is_some() && counts.arrivals() > 0 {
             let share = percent(counts.dropped, counts.arrivals());
             line!(out, " - number of transactions skipped: {} ({share:.3}%)", counts.dropped);

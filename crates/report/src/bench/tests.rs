@@ -25,9 +25,9 @@ fn script(name: &str, weight: u32) -> Script {
 }
 
 /// One script, closed model, ten transactions per client, nothing wrong.
-fn plain() -> Summary {
-    let counts = Counts { ok: 40, ..Counts::default() };
-    let group = Group {
+fn plain_summary() -> Summary {
+    let counts = OutcomeCounts { ok: 40, ..OutcomeCounts::default() };
+    let group = GroupSummary {
         counts,
         tps: PerSecond(1234.5),
         response: distribution(40, 123),
@@ -38,11 +38,11 @@ fn plain() -> Summary {
         server: Server {
             version: "15.18".to_owned(),
             origin: None,
-            transport: Hop::UnixSocket,
+            transport: ServerTransport::UnixSocket,
             address: "/tmp:5432".to_owned(),
             database: "bench".to_owned(),
         },
-        plan: Plan {
+        plan: BenchPlan {
             scripts: vec![script("<builtin: select only>", 1)],
             scale: 10,
             partitions: None,
@@ -50,48 +50,48 @@ fn plain() -> Summary {
             clients: 4,
             threads: 2,
             max_tries: 1,
-            until: Until::Transactions(10),
-            model: LoadModel::Closed { think: Nanos::ZERO },
-            connect_each: false,
+            end: EndCondition::Transactions(10),
+            model: LoadModelSummary::Closed { think: Nanos::ZERO },
+            reconnect: false,
             latency_limit: None,
             seed: 42,
             driver: "epoll".to_owned(),
         },
         window: Nanos::from_millis(9_600),
         outages: Vec::new(),
-        scripts: vec![ScriptGroup { group: group.clone(), share: 1.0, ..ScriptGroup::default() }],
+        scripts: vec![ScriptSummary { group: group.clone(), share: 1.0, ..ScriptSummary::default() }],
         total: group,
         failures: Vec::new(),
-        connecting: Connecting { initial: Nanos::from_micros(4567), ..Connecting::default() },
+        connects: ConnectSummary { initial: Nanos::from_micros(4567), ..ConnectSummary::default() },
         fairness: Some(Fairness { fewest: 9, median: 10, most: 11, jain: 0.998 }),
-        generator: Generator {
+        generator: GeneratorSummary {
             send_lag: distribution(40, 2),
             jitter: distribution(9000, 4),
             lag_max: Nanos::from_micros(140),
-            per_transaction: Some(Cost { user: Nanos(450), system: Nanos(6200), spun: Nanos(30) }),
-            threads: vec![Thread { busy: 0.34, ..Thread::default() }; 2],
-            ..Generator::default()
+            per_transaction: Some(CpuCost { user: Nanos(450), system: Nanos(6200), spun: Nanos(30) }),
+            threads: vec![ThreadSummary { busy: 0.34, ..ThreadSummary::default() }; 2],
+            ..GeneratorSummary::default()
         },
         validity: Validity { valid: true, ..Validity::default() },
     }
 }
 
 /// Two scripts, open model, and everything that may go wrong.
-fn rich() -> Summary {
-    let mut it = plain();
-    it.plan = Plan {
+fn full_summary() -> Summary {
+    let mut it = plain_summary();
+    it.plan = BenchPlan {
         scripts: vec![script("<builtin: TPC-B (sort of)>", 3), script("/tmp/b.sql", 1)],
         partitions: Some(Partitions { method: PartitionMethod::Hash, count: 7 }),
         max_tries: 5,
-        until: Until::Time(Nanos::from_secs(10)),
-        model: LoadModel::Open { schedule: "line(1,200,200s)".to_owned(), arrivals: Spacing::Even },
-        connect_each: true,
+        end: EndCondition::Time(Nanos::from_secs(10)),
+        model: LoadModelSummary::Open { schedule: "line(1,200,200s)".to_owned(), arrivals: Spacing::Even },
+        reconnect: true,
         latency_limit: Some(Nanos::from_millis(50)),
         ..it.plan
     };
-    it.server.transport = Hop::TcpTls { version: "1.3".to_owned() };
+    it.server.transport = ServerTransport::TcpTls { version: "1.3".to_owned() };
     it.server.origin = Some("/usr/lib/postgresql/15".to_owned());
-    it.total.counts = Counts {
+    it.total.counts = OutcomeCounts {
         ok: 40,
         failed: 7,
         unknown: 1,
@@ -101,13 +101,13 @@ fn rich() -> Summary {
         serialization: 4,
         deadlock: 2,
         above_limit: 10,
-        ..Counts::default()
+        ..OutcomeCounts::default()
     };
-    it.scripts.push(ScriptGroup { share: 0.25, ..ScriptGroup::default() });
+    it.scripts.push(ScriptSummary { share: 0.25, ..ScriptSummary::default() });
     it.scripts[0].group.counts = it.total.counts;
     it.scripts[0].share = 0.75;
     it.plan.scripts[0].commands = vec!["BEGIN;".to_owned()];
-    it.scripts[0].statements = vec![Statement {
+    it.scripts[0].statements = vec![CommandSummary {
         text: "UPDATE pgbench_accounts SET abalance = abalance + :delta".to_owned(),
         service: distribution(40, 1_234_567),
         failures: 3,
@@ -119,16 +119,20 @@ fn rich() -> Summary {
         failure("40001", Some("serialization_failure"), FailureClass::Failed, 7),
         failure("net 104", Some("ECONNRESET"), FailureClass::Unknown, 1),
     ];
-    it.connecting.refused = vec![failure("53300", Some("too_many_connections"), FailureClass::Refused, 17)];
-    it.connecting.each = distribution(50, 900);
+    it.connects.refused = vec![failure("53300", Some("too_many_connections"), FailureClass::Refused, 17)];
+    it.connects.each = distribution(50, 900);
     it.generator.backlog_wait = distribution(10, 2_000);
     it.validity = Validity {
         valid: false,
         reasons: vec![
-            Reason::Late { quantile: 0.99, lag: Nanos::from_millis(5), jitter: Some(Nanos::from_micros(50)) },
-            Reason::Saturated { thread: 1, busy: 0.97 },
+            InvalidReason::Late {
+                quantile: 0.99,
+                lag: Nanos::from_millis(5),
+                jitter: Some(Nanos::from_micros(50)),
+            },
+            InvalidReason::Saturated { thread: 1, busy: 0.97 },
         ],
-        doubts: vec![Doubt::CapReached { arrivals: 50, waited: 10, dropped: 2 }],
+        doubts: vec![Doubt::InFlightCapReached { arrivals: 50, waited: 10, dropped: 2 }],
     };
     it
 }
@@ -148,31 +152,31 @@ fn check(name: &str, got: &str) {
 }
 
 #[test]
-fn plain_run() {
-    check("plain.txt", &text(&plain(), Style::default(), &En));
-    check("plain.ru.txt", &text(&plain(), Style::default(), &Ru));
+fn renders_a_plain_run() {
+    check("plain.txt", &render(&plain_summary(), BenchStyle::default(), &En));
+    check("plain.ru.txt", &render(&plain_summary(), BenchStyle::default(), &Ru));
 }
 
 #[test]
-fn rich_run() {
-    let style = Style { failures_detailed: true, progress: true };
-    check("rich.txt", &text(&rich(), style, &En));
-    check("rich.ru.txt", &text(&rich(), style, &Ru));
+fn renders_a_run_with_every_failure() {
+    let style = BenchStyle { failures_detailed: true, progress: true };
+    check("rich.txt", &render(&full_summary(), style, &En));
+    check("rich.ru.txt", &render(&full_summary(), style, &Ru));
 }
 
 #[test]
-fn nothing_ended_well() {
-    let mut it = plain();
-    it.total.counts = Counts { failed: 10, ..Counts::default() };
+fn renders_a_run_without_successes() {
+    let mut it = plain_summary();
+    it.total.counts = OutcomeCounts { failed: 10, ..OutcomeCounts::default() };
     it.total.response = Distribution::default();
-    let text = text(&it, Style::default(), &En);
+    let text = render(&it, BenchStyle::default(), &En);
     let ours = text.find("\n\n").expect("an empty line");
     assert!(text[..ours].ends_with("number of failed transactions: 10 (100.000%)"), "{text}");
 }
 
 #[test]
-fn json_names_its_units() {
-    let json = crate::json(&rich());
+fn json_fields_have_units() {
+    let json = crate::json(&full_summary());
     for expected in [
         "\"window_ns\": 9600000000",
         "\"p99_ns\": 615000",
@@ -192,7 +196,7 @@ fn json_names_its_units() {
 #[track_caller]
 fn line(it: &Summary, label: &str) -> String {
     let mut out = String::new();
-    ours::lines(&mut out, it, &En);
+    ours::write_lines(&mut out, it, &En);
     let after = out
         .lines()
         .skip_while(|line| !line.starts_with(label))
@@ -201,18 +205,18 @@ fn line(it: &Summary, label: &str) -> String {
 }
 
 #[test]
-fn verdicts_name_what_was_not_answered() {
-    let mut it = plain();
+fn verdict_names_unanswered_arrivals() {
+    let mut it = plain_summary();
     assert_eq!(line(&it, "verdict"), "verdict valid");
     let (from, to) = (Nanos::from_millis(2_200), Nanos::from_secs(6));
     it.validity.doubts =
-        vec![Doubt::FewSamples { count: 40 }, Doubt::Outage { count: 1, lasting: to - from, from, to }];
+        vec![Doubt::FewSamples { count: 40 }, Doubt::Outage { count: 1, duration: to - from, from, to }];
     let expected = "verdict valid with doubts: nothing succeeded for 3.80 s (from 2.20 s to 6.00 s)";
     assert_eq!(line(&it, "verdict"), expected);
     assert!(!line(&it, "note").contains("nothing succeeded"), "it is said once");
     // Without a success it is no measurement, whatever else is right.
-    it.total.counts = Counts { failed: 40, ..Counts::default() };
-    it.validity.doubts = vec![Doubt::NothingOk];
+    it.total.counts = OutcomeCounts { failed: 40, ..OutcomeCounts::default() };
+    it.validity.doubts = vec![Doubt::NoSuccess];
     it.failures = vec![Failure {
         code: "42601".to_owned(),
         name: Some("syntax_error"),
@@ -227,8 +231,8 @@ fn verdicts_name_what_was_not_answered() {
 }
 
 #[test]
-fn times_of_arrivals_without_an_answer_are_no_figures() {
-    let mut it = plain();
+fn shows_no_times_of_unanswered_arrivals() {
+    let mut it = plain_summary();
     it.total.response = Distribution {
         count: 1_977,
         unanswered: Some(Unanswered {
@@ -246,6 +250,7 @@ fn times_of_arrivals_without_an_answer_are_no_figures() {
     let response = "response time, ms 1977 >6000 2.000 >6000 >6000 >6000 >6000 >6000";
     assert_eq!(line(&it, "response time"), response);
     assert!(
-        text(&it, Style::default(), &En).contains("latency average = 2.000 ms (of answered transactions)")
+        render(&it, BenchStyle::default(), &En)
+            .contains("latency average = 2.000 ms (of answered transactions)")
     );
 }

@@ -4,25 +4,42 @@ use super::*;
 use crate::lang::{En, Ru};
 use model::PerSecond;
 use model::comparison::{
-    Blocks, Change, ChangePoint, ConditionUnit, Dated, LeftOut, Level, Point, Source, Subject,
+    Blocks, Change, ChangePoint, ConditionUnit, DatedRun, DifferenceSubject, ExcludedTrial, HistoryPoint,
+    MetricEstimate, RunRef,
 };
-use model::matrix::Status;
-use model::summary::Reason;
+use model::matrix::TrialStatus;
+use model::summary::InvalidReason;
 
-fn source(name: &str) -> Source {
-    Source { name: name.into(), begun_ms: 1_795_262_011_000, program: "0.1.0".into() }
+fn source(name: &str) -> RunRef {
+    RunRef { name: name.into(), started_ms: 1_795_262_011_000, pgdyno_version: "0.1.0".into() }
 }
 
-fn figure(metric: Metric, base: f64, run: f64, change: Change, verdict: Verdict, method: Method) -> Figure {
-    let level = |value| Level { value, interval: None, trials: 5 };
-    Figure { metric, operation: None, base: level(base), run: level(run), change, method, p: None, verdict }
+fn figure(
+    metric: Metric,
+    base: f64,
+    run: f64,
+    change: Change,
+    verdict: ChangeVerdict,
+    method: TestMethod,
+) -> MetricComparison {
+    let level = |value| MetricEstimate { value, interval: None, trials: 5 };
+    MetricComparison {
+        metric,
+        operation: None,
+        base: level(base),
+        run: level(run),
+        change,
+        method,
+        p: None,
+        verdict,
+    }
 }
 
 fn ratio(value: f64, interval: Option<(f64, f64)>) -> Change {
     Change::Ratio { value: Some(value), interval }
 }
 
-fn difference(subject: Subject, path: &str, base: Option<&str>, run: Option<&str>) -> Difference {
+fn difference(subject: DifferenceSubject, path: &str, base: Option<&str>, run: Option<&str>) -> Difference {
     let told = |it: Option<&str>| it.map(str::to_owned);
     Difference {
         subject,
@@ -35,26 +52,33 @@ fn difference(subject: Subject, path: &str, base: Option<&str>, run: Option<&str
 }
 
 fn comparison() -> Comparison {
-    let trials = Method::Trials { base: 5, run: 5 };
+    let trials = TestMethod::Trials { base: 5, run: 5 };
     let blocks = |count| Blocks { seconds: 5.0, count, correlation: 0.31 };
-    let by_time = Method::Blocks { base: blocks(12), run: blocks(24) };
+    let by_time = TestMethod::Blocks { base: blocks(12), run: blocks(24) };
     let points = Change::Difference { value: 0.012, interval: Some((0.01, 0.0145)) };
     let label = vec![("pooler.mode".to_owned(), "session".to_owned())];
     let figures = vec![
-        figure(Metric::Tps, 1250.0, 12_345.0, ratio(9.876, Some((9.5, 10.2))), Verdict::Higher, trials),
-        figure(Metric::P99, 0.0125, 0.0141, ratio(1.128, Some((1.05, 1.2))), Verdict::Higher, trials),
+        figure(Metric::Tps, 1250.0, 12_345.0, ratio(9.876, Some((9.5, 10.2))), ChangeVerdict::Higher, trials),
+        figure(Metric::P99, 0.0125, 0.0141, ratio(1.128, Some((1.05, 1.2))), ChangeVerdict::Higher, trials),
         figure(
             Metric::P999,
             0.03,
             0.031,
             ratio(1.03, None),
-            Verdict::TooFewRuns,
-            Method::None { base: 1, run: 2 },
+            ChangeVerdict::TooFewRuns,
+            TestMethod::None { base: 1, run: 2 },
         ),
-        figure(Metric::Errors, 0.001, 0.013, points, Verdict::Higher, trials),
-        figure(Metric::ServerCpu, 0.75, 0.74, ratio(0.99, Some((0.97, 1.01))), Verdict::NoEvidence, by_time),
+        figure(Metric::Errors, 0.001, 0.013, points, ChangeVerdict::Higher, trials),
+        figure(
+            Metric::ServerCpu,
+            0.75,
+            0.74,
+            ratio(0.99, Some((0.97, 1.01))),
+            ChangeVerdict::NoEvidence,
+            by_time,
+        ),
     ];
-    let condition = |text: &str, outcome, value, bound, unit| Condition {
+    let condition = |text: &str, outcome, value, bound, unit| ConditionResult {
         text: text.into(),
         cell: 0,
         outcome,
@@ -65,25 +89,25 @@ fn comparison() -> Comparison {
     };
     Comparison {
         base: source("before"),
-        runs: vec![Beside {
+        runs: vec![RunComparison {
             run: source("after"),
             differences: vec![
-                difference(Subject::Transport, "pooler.entrance", Some("unix"), Some("tcp")),
-                difference(Subject::Setting, "pooler.size", Some("20"), None),
+                difference(DifferenceSubject::Transport, "pooler.entrance", Some("unix"), Some("tcp")),
+                difference(DifferenceSubject::Setting, "pooler.size", Some("20"), None),
             ],
-            cells: vec![Cell { base: label.clone(), run: label.clone(), figures }],
+            cells: vec![CellComparison { base: label.clone(), run: label.clone(), figures }],
             only_base: vec![vec![("pooler.mode".into(), "statement".into())]],
             only_run: Vec::new(),
-            left_out: vec![LeftOut {
-                of_base: true,
+            excluded: vec![ExcludedTrial {
+                from_base: true,
                 cell: label,
                 repetition: 1,
-                reasons: vec![Reason::Saturated { thread: 0, busy: 0.99 }],
-                status: Status::Done,
+                reasons: vec![InvalidReason::Saturated { thread: 0, busy: 0.99 }],
+                status: TrialStatus::Done,
             }],
             conditions: vec![
-                condition("p99 > +10%", Met::Unknown, 0.128, 0.1, ConditionUnit::Relative),
-                condition("errors > 1%", Met::Yes, 0.013, 0.01, ConditionUnit::Share),
+                condition("p99 > +10%", ConditionOutcome::Unknown, 0.128, 0.1, ConditionUnit::Relative),
+                condition("errors > 1%", ConditionOutcome::Yes, 0.013, 0.01, ConditionUnit::Share),
             ],
         }],
         seed: 42,
@@ -97,14 +121,14 @@ fn check(text: &str, expected: &str) {
 }
 
 #[test]
-fn a_comparison_in_both_languages() {
-    let style = Style { width: 120, ..Style::default() };
+fn renders_a_comparison_in_both_languages() {
+    let style = TerminalStyle { width: 120, ..TerminalStyle::default() };
     check(&terminal(&page(&comparison(), &En), style), include_str!("en.txt"));
     check(&terminal(&page(&comparison(), &Ru), style), include_str!("ru.txt"));
 }
 
 #[test]
-fn unfair_differences_stand_before_any_figure() {
+fn unfair_differences_come_first() {
     let of = |it: &Comparison| page(it, &En).sections.iter().map(|it| it.id).collect::<Vec<_>>();
     assert_eq!(of(&comparison()), ["unlike", "conditions", "figures", "differences", "left-out"]);
     let mut fair = comparison();
@@ -112,8 +136,8 @@ fn unfair_differences_stand_before_any_figure() {
     assert_eq!(of(&fair), ["conditions", "figures", "differences", "left-out"]);
 }
 
-fn past() -> History {
-    let point = |run: usize| Point {
+fn test_history() -> RunHistory {
+    let point = |run: usize| HistoryPoint {
         run,
         trials: 5,
         tps: PerSecond(if run < 5 { 1000.0 } else { 800.0 }),
@@ -127,10 +151,15 @@ fn past() -> History {
         before: 1000.0,
         after: 800.0,
         p: 0.0005,
-        differences: vec![difference(Subject::Server, "postgres.build", Some("15.18"), Some("15.19"))],
+        differences: vec![difference(
+            DifferenceSubject::Server,
+            "postgres.build",
+            Some("15.18"),
+            Some("15.19"),
+        )],
     };
-    let dated = |n: usize| Dated { source: source(&format!("book-{n}")), server: Some("15.18".into()) };
-    History {
+    let dated = |n: usize| DatedRun { source: source(&format!("book-{n}")), server: Some("15.18".into()) };
+    RunHistory {
         experiment: "book".into(),
         runs: (0..10).map(dated).collect(),
         series: vec![CellHistory {
@@ -144,15 +173,15 @@ fn past() -> History {
 }
 
 #[test]
-fn a_history_in_both_languages() {
-    let style = Style { width: 120, ..Style::default() };
+fn renders_a_history_in_both_languages() {
+    let style = TerminalStyle { width: 120, ..TerminalStyle::default() };
     let first = |text: String| text.lines().take(6).map(|it| format!("{it}\n")).collect::<String>();
     let english = "When did the figures of book change?\nOne change in 10 runs.\n\nChanges\n\
                    delivered, tps from book-5 on: 1000 → 800 (-20.0 %, p 0.0005)\n* postgres.build: 15.18 → 15.19";
-    check(&first(terminal(&history(&past(), &En), style)), english);
+    check(&first(terminal(&history(&test_history(), &En), style)), english);
     let russian = "Когда изменились показатели эксперимента book?\n1 изменение на 10 прогонов.\n\nИзменения\n\
                    выполнено, транз/с, начиная с book-5: 1000 → 800 (-20,0\u{a0}%, p 0,0005)\n\
                    * postgres.build: 15.18 → 15.19";
-    check(&first(terminal(&history(&past(), &Ru), style)), russian);
+    check(&first(terminal(&history(&test_history(), &Ru), style)), russian);
     assert_eq!(spark([Some(1.0), None, Some(0.5), Some(0.0)].into_iter()), "█ ▅▁");
 }

@@ -1,15 +1,15 @@
 //! What a comparison of runs says, sentence by sentence?
 
-use model::comparison::{Beside, Change, Condition, Difference, Method, Metric};
-use model::matrix::Verdict;
+use model::comparison::{Change, ConditionResult, Difference, Metric, RunComparison, TestMethod};
+use model::matrix::ChangeVerdict;
 
 /// Called when it is written, from one thread, once per sentence.
 pub trait CompareWords {
-    fn comparing(&self, it: Comparing) -> &'static str;
+    fn comparing(&self, it: CompareTerm) -> &'static str;
     /// What is measured, without a unit.
     fn metric(&self, it: Metric) -> &'static str;
     /// What a verdict means for this figure: slower, higher, no evidence.
-    fn differs(&self, metric: Metric, verdict: Verdict) -> &'static str;
+    fn differs(&self, metric: Metric, verdict: ChangeVerdict) -> &'static str;
     /// A value of this figure, with its unit.
     fn measure(&self, metric: Metric, value: f64) -> String;
     /// In percent, or in percentage points; nothing where it is not known.
@@ -20,16 +20,16 @@ pub trait CompareWords {
     /// `runs` is empty where the base's cells are compared with each other.
     fn comparison_question(&self, base: &str, runs: &[&str]) -> String;
     /// One sentence on one run.
-    fn comparison_answer(&self, it: &Beside) -> String;
+    fn comparison_answer(&self, it: &RunComparison) -> String;
     /// So many differences change the figures, whatever else was changed.
     fn unlike(&self, count: usize) -> String;
     /// `cells`: that differ so; empty for all.
     fn differing(&self, it: &Difference, cells: &[&str]) -> String;
-    fn method(&self, it: &Method) -> String;
+    fn method(&self, it: &TestMethod) -> String;
     fn excluded(&self, of_base: bool, cell: &str, repetition: u32, why: &str) -> String;
     fn unmatched(&self, of_base: bool, cells: &[&str]) -> String;
     /// `cell`: empty where there is only one.
-    fn condition(&self, it: &Condition, cell: &str) -> String;
+    fn condition(&self, it: &ConditionResult, cell: &str) -> String;
     /// What the figures are. `figures`: how many were decided together.
     fn comparison_legend(&self, seed: u64, figures: usize) -> String;
 
@@ -42,7 +42,7 @@ pub trait CompareWords {
 
 /// Words that stand alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparing {
+pub enum CompareTerm {
     Title,
     /// Headings.
     Unlike,
@@ -75,7 +75,7 @@ pub enum Comparing {
 
 /// How one run stands beside the base, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counted {
+pub(super) struct FigureCount {
     pub figures: usize,
     pub better: usize,
     pub worse: usize,
@@ -85,18 +85,20 @@ pub(super) struct Counted {
     pub unlike: usize,
 }
 
-impl Counted {
-    pub fn of(it: &Beside) -> Counted {
-        let mut counted =
-            Counted { unlike: it.differences.iter().filter(|it| it.unfair()).count(), ..Counted::default() };
+impl FigureCount {
+    pub fn of(it: &RunComparison) -> FigureCount {
+        let mut counted = FigureCount {
+            unlike: it.differences.iter().filter(|it| it.is_confounder()).count(),
+            ..FigureCount::default()
+        };
         for figure in it.cells.iter().flat_map(|it| &it.figures) {
             counted.figures += 1;
-            let better = figure.metric.more_is_better();
+            let better = figure.metric.higher_is_better();
             let of = match (figure.verdict, better) {
-                (Verdict::NoEvidence, _) => continue,
-                (Verdict::TooFewRuns, _) => &mut counted.too_few,
+                (ChangeVerdict::NoEvidence, _) => continue,
+                (ChangeVerdict::TooFewRuns, _) => &mut counted.too_few,
                 (_, None) => &mut counted.other,
-                (verdict, Some(more)) if (verdict == Verdict::Higher) == more => &mut counted.better,
+                (verdict, Some(more)) if (verdict == ChangeVerdict::Higher) == more => &mut counted.better,
                 _ => &mut counted.worse,
             };
             *of += 1;

@@ -16,14 +16,17 @@ mod stop;
 
 use super::number::{Numbers, quantile};
 use super::{Label, Lang};
-use crate::preview::Preview;
+use crate::preview::SchedulePreview;
 use model::finding::Finding;
-use model::matrix::{Figure, Hop as MatrixHop, NotApplied, Placement, Status, Verdict};
-use model::objective::{Judged, Tally};
-use model::plan::Entrance;
-use model::reach::Reach;
-use model::stop::{Difference, Fired};
-use model::summary::{Cost, Doubt, FailureClass, Fairness, Hop, LoadModel, Plan, Reason, Server};
+use model::matrix::{ChangeVerdict, Figure, Hop as MatrixHop, Placement, TrialStatus, UnappliedLimit};
+use model::objective::{ObjectiveResult, ObjectiveSummary};
+use model::plan::Transport;
+use model::reach::FeedCoverage;
+use model::stop::{StopEvent, TankDifference};
+use model::summary::{
+    BenchPlan, CpuCost, Doubt, FailureClass, Fairness, InvalidReason, LoadModelSummary, Server,
+    ServerTransport,
+};
 use model::{Nanos, Spacing};
 
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +88,7 @@ impl Lang for En {
             Label::Valid => "valid",
             Label::Invalid => "INVALID",
             Label::Interval => "95 %",
-            Label::BesideBaseline => "ratio",
+            Label::VsBaseline => "ratio",
             Label::Path => "path",
             Label::Cell => "cell",
             Label::Beside => "beside",
@@ -114,7 +117,7 @@ impl Lang for En {
         )
     }
 
-    fn generator(&self, it: &Cost, busiest: f64) -> String {
+    fn generator(&self, it: &CpuCost, busiest: f64) -> String {
         let [user, system, spun] = [it.user, it.system, it.spun].map(Nanos::as_micros_f64);
         format!(
             "{user:.2} us user + {system:.2} us system per transaction, {spun:.2} us of it spinning; busiest \
@@ -123,20 +126,22 @@ impl Lang for En {
         )
     }
 
-    fn measured(&self, server: &Server, plan: &Plan) -> String {
+    fn measured(&self, server: &Server, plan: &BenchPlan) -> String {
         let transport = match &server.transport {
-            Hop::UnixSocket => "Unix socket".to_owned(),
-            Hop::Tcp => "TCP".to_owned(),
-            Hop::TcpTls { version } => format!("TCP with TLS {version}"),
+            ServerTransport::UnixSocket => "Unix socket".to_owned(),
+            ServerTransport::Tcp => "TCP".to_owned(),
+            ServerTransport::TcpTls { version } => format!("TCP with TLS {version}"),
         };
         let origin = server.origin.as_ref().map(|it| format!(" from {it}")).unwrap_or_default();
         let model = match &plan.model {
-            LoadModel::Closed { think } if *think == Nanos::ZERO => "closed model".to_owned(),
-            LoadModel::Closed { think } => format!("closed model, thinking {}", NUMBERS.chosen(*think)),
-            LoadModel::Open { schedule, arrivals: Spacing::Even } => {
+            LoadModelSummary::Closed { think } if *think == Nanos::ZERO => "closed model".to_owned(),
+            LoadModelSummary::Closed { think } => {
+                format!("closed model, thinking {}", NUMBERS.chosen(*think))
+            }
+            LoadModelSummary::Open { schedule, arrivals: Spacing::Even } => {
                 format!("open model, {schedule}, even arrivals")
             }
-            LoadModel::Open { schedule, arrivals: Spacing::Poisson } => {
+            LoadModelSummary::Open { schedule, arrivals: Spacing::Poisson } => {
                 format!("open model, {schedule}, Poisson arrivals")
             }
         };
@@ -150,7 +155,7 @@ impl Lang for En {
         format!("{asked}; {model}; driver {}; seed {}", plan.driver, plan.seed)
     }
 
-    fn preview(&self, it: &Preview) -> String {
+    fn preview(&self, it: &SchedulePreview) -> String {
         let arrivals = it.arrivals.map_or(format!("about {:.0}", it.expected), |n| n.to_string());
         let plural = if it.arrivals == Some(1) { "" } else { "s" };
         let spacing = match it.spacing {
@@ -161,12 +166,12 @@ impl Lang for En {
             true => it.lowest.to_string(),
             false => format!("{} to {}", it.lowest, it.highest),
         };
-        format!("{arrivals} arrival{plural} in {}, {spacing}, at {rates}", NUMBERS.duration(it.lasting))
+        format!("{arrivals} arrival{plural} in {}, {spacing}, at {rates}", NUMBERS.duration(it.duration))
     }
 
-    fn reason(&self, it: &Reason) -> String {
+    fn reason(&self, it: &InvalidReason) -> String {
         match *it {
-            Reason::Late { quantile: at, lag, jitter } => {
+            InvalidReason::Late { quantile: at, lag, jitter } => {
                 let host = match jitter {
                     Some(jitter) => format!("this host's timer jitter was {}", NUMBERS.time(jitter)),
                     None => "this host's timer jitter is not known".to_owned(),
@@ -177,27 +182,27 @@ impl Lang for En {
                     quantile(at)
                 )
             }
-            Reason::Saturated { thread, busy } => format!(
+            InvalidReason::Saturated { thread, busy } => format!(
                 "the generator was saturated: thread {} worked {:.0} % of the time; use more threads (-j) or less \
                  load",
                 thread + 1,
                 100.0 * busy
             ),
-            Reason::Exhausted { connections } => format!(
+            InvalidReason::ResourcesExhausted { connections } => format!(
                 "{connections} connections could not be opened: file descriptors or local ports ran out; raise \
                  ulimit -n or net.ipv4.ip_local_port_range"
             ),
-            Reason::Suspended { lasting } => {
+            InvalidReason::Suspended { duration: lasting } => {
                 format!("the machine was suspended for {}", NUMBERS.time(lasting))
             }
-            Reason::Throttled { share } => format!(
+            InvalidReason::Throttled { share } => format!(
                 "the generator was held back by its own limit in {:.0} % of the quota's periods",
                 100.0 * share
             ),
-            Reason::Stalled { thread, lasting } => {
+            InvalidReason::Stalled { thread, duration: lasting } => {
                 format!("thread {} of the generator froze for {}", thread + 1, NUMBERS.time(lasting))
             }
-            Reason::Aborted { clients, of } => format!(
+            InvalidReason::Aborted { clients, of } => format!(
                 "{clients} of {of} clients gave up, because their script could not go on; the load was smaller than \
                  planned"
             ),
@@ -229,27 +234,27 @@ impl Lang for En {
                 thread + 1,
                 100.0 * share
             ),
-            Doubt::CapReached { arrivals, waited, dropped } => format!(
+            Doubt::InFlightCapReached { arrivals, waited, dropped } => format!(
                 "all {clients} clients were busy: of {arrivals} arrivals {waited} waited for one, {dropped} were dropped; \
                  then this is no open test any more"
             ),
-            Doubt::Unfair { jain, fewest, most } => format!(
+            Doubt::UnevenClients { jain, fewest, most } => format!(
                 "clients were served unevenly: from {fewest} to {most} transactions (Jain's index {jain:.2}); an \
                  average hides who waited"
             ),
-            Doubt::Outage { count: 1, lasting, from, to } => format!(
+            Doubt::Outage { count: 1, duration: lasting, from, to } => format!(
                 "nothing succeeded for {} (from {} to {})",
                 NUMBERS.time(lasting),
                 NUMBERS.time(from),
                 NUMBERS.time(to)
             ),
-            Doubt::Outage { count, lasting, from, to } => format!(
+            Doubt::Outage { count, duration: lasting, from, to } => format!(
                 "nothing succeeded for {} altogether, {count} times, the longest from {} to {}",
                 NUMBERS.time(lasting),
                 NUMBERS.time(from),
                 NUMBERS.time(to)
             ),
-            Doubt::NothingOk => "no transaction ended well".to_owned(),
+            Doubt::NoSuccess => "no transaction ended well".to_owned(),
             Doubt::FewSamples { count } => {
                 format!("{count} transactions are too few for p99, which takes 1000; run longer")
             }
@@ -260,7 +265,7 @@ impl Lang for En {
                 NUMBERS.bytes(small as f64),
                 NUMBERS.bytes(large as f64)
             ),
-            Doubt::ClockSet { step } => format!(
+            Doubt::ClockStepped { step } => format!(
                 "this machine's clock was set {} by {}; no duration and no moment in this report depends on it, those in \
                  other programs' logs do",
                 if step < 0 { "back" } else { "forward" },
@@ -273,7 +278,7 @@ impl Lang for En {
         matrix::figure(it)
     }
 
-    fn verdict(&self, it: Verdict) -> &'static str {
+    fn verdict(&self, it: ChangeVerdict) -> &'static str {
         matrix::verdict(it)
     }
 
@@ -281,7 +286,7 @@ impl Lang for En {
         matrix::path(hops, generator, arrow)
     }
 
-    fn status(&self, it: &Status) -> String {
+    fn status(&self, it: &TrialStatus) -> String {
         matrix::status(it)
     }
 
@@ -290,7 +295,7 @@ impl Lang for En {
         format!("{left_out} of {of} trials {verb} left out: {why}")
     }
 
-    fn not_applied(&self, limits: &[&NotApplied]) -> String {
+    fn not_applied(&self, limits: &[&UnappliedLimit]) -> String {
         matrix::not_applied(limits)
     }
 
@@ -302,15 +307,15 @@ impl Lang for En {
         format!("watching cost {:.1} % of a processor", 100.0 * processors)
     }
 
-    fn reach(&self, it: &Reach) -> String {
+    fn reach(&self, it: &FeedCoverage) -> String {
         feeds::reach(it)
     }
 
-    fn tally(&self, it: &Tally, names: &[String]) -> String {
+    fn tally(&self, it: &ObjectiveSummary, names: &[String]) -> String {
         stop::tally(it, names)
     }
 
-    fn entrance(&self, it: Entrance) -> &'static str {
+    fn entrance(&self, it: Transport) -> &'static str {
         matrix::entrance(it)
     }
 
@@ -326,15 +331,15 @@ impl Lang for En {
         format!("the stop rule {rule} never had a value: no node of its name writes this series")
     }
 
-    fn fired(&self, it: &Fired) -> String {
+    fn fired(&self, it: &StopEvent) -> String {
         stop::fired(it)
     }
 
-    fn difference(&self, it: &Difference) -> String {
+    fn difference(&self, it: &TankDifference) -> String {
         stop::difference(it)
     }
 
-    fn judged(&self, it: &Judged) -> String {
+    fn judged(&self, it: &ObjectiveResult) -> String {
         stop::judged(it)
     }
 }

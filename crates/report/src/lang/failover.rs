@@ -1,51 +1,51 @@
 //! What is said of faults, and of what outlived them?
 
-use model::durability::{Conclusion, Doubt, Kind, RecoveryPoint};
-use model::ordeal::{Controlled, Promoted, ReadBack, Rejoined, Survival};
-use model::plan::{Deed, Part};
+use model::durability::{AnomalyKind, Conclusion, InconclusiveReason, RecoveryPoint};
+use model::ordeal::{ControlSummary, FailoverResult, PromotionRecord, ReadBackRecord, RejoinRecord};
+use model::plan::{FaultAction, FaultScope};
 use model::{EventKind, Nanos};
 
 /// Called when it is written, from one thread, once per sentence.
 pub trait FailoverWords {
     /// A heading, or a word of a table.
-    fn outlived(&self, it: Outlived) -> &'static str;
+    fn outlived(&self, it: FailoverTerm) -> &'static str;
     /// What is asked of failovers. `way`: products from the entrance to PostgreSQL; empty with several cells.
     fn asked_of_failovers(&self, way: &str) -> String;
     /// One or two sentences with their stops. `name`: of the cell, empty where there is only one.
-    fn survival(&self, it: &Survival, name: &str) -> String;
+    fn survival(&self, it: &FailoverResult, name: &str) -> String;
     fn conclusion(&self, it: Conclusion) -> &'static str;
     /// What was found, as a plural.
-    fn kind(&self, it: Kind) -> &'static str;
+    fn kind(&self, it: AnomalyKind) -> &'static str;
     /// What that means, as part of a sentence.
-    fn meaning(&self, it: Kind) -> &'static str;
+    fn meaning(&self, it: AnomalyKind) -> &'static str;
     /// Why it is not proven, as part of a sentence.
-    fn unproven(&self, it: &Doubt) -> String;
+    fn unproven(&self, it: &InconclusiveReason) -> String;
     /// So many writes may have been sent, and a ledger that was not closed does not know: a sentence with its stop.
     fn untold(&self, writes: u64) -> String;
     /// A sentence with its stop. `name`: of the control.
-    fn controlled(&self, it: &Controlled, name: &str) -> String;
+    fn controlled(&self, it: &ControlSummary, name: &str) -> String;
     /// What of the trial that lost most was lost: a sentence with its stop.
     fn recovery_point(&self, it: &RecoveryPoint) -> String;
 
     /// What was done to a node.
-    fn deed(&self, it: &Done) -> &'static str;
+    fn deed(&self, it: &FaultStatus) -> &'static str;
     /// What was done, whom it struck, and until when; moments are since the window began.
-    fn inflicted(&self, it: &Done, nodes: &[String], healed: Option<Nanos>) -> String;
-    fn promotion(&self, it: &Promoted) -> String;
-    fn rejoining(&self, it: &Rejoined) -> String;
-    fn reading(&self, it: &ReadBack) -> String;
+    fn inflicted(&self, it: &FaultStatus, nodes: &[String], healed: Option<Nanos>) -> String;
+    fn promotion(&self, it: &PromotionRecord) -> String;
+    fn rejoining(&self, it: &RejoinRecord) -> String;
+    fn reading(&self, it: &ReadBackRecord) -> String;
     /// What a mark on a chart says of what happened to its node.
-    fn happening(&self, it: &Happening<'_>) -> String;
+    fn happening(&self, it: &TimelineEvent<'_>) -> String;
 
     /// The same of an event as it is kept.
     fn happened(&self, kind: EventKind, text: &str) -> String {
-        Happening::of(kind, text).map_or(text.to_owned(), |it| self.happening(&it))
+        TimelineEvent::of(kind, text).map_or(text.to_owned(), |it| self.happening(&it))
     }
 }
 
 /// Headings, and words of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outlived {
+pub enum FailoverTerm {
     // The section.
     Failover,
     // Captions.
@@ -76,7 +76,7 @@ pub enum Outlived {
 
 /// What was done, whomever it struck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Done {
+pub enum FaultStatus {
     Kill,
     KillPostmaster,
     KillPatroni,
@@ -88,31 +88,31 @@ pub enum Done {
     Withhold,
 }
 
-impl Done {
-    pub fn of(it: &Deed) -> Done {
+impl FaultStatus {
+    pub fn of(it: &FaultAction) -> FaultStatus {
         match it {
-            Deed::Kill { part: Part::Node, .. } => Done::Kill,
-            Deed::Kill { part: Part::Postmaster, .. } => Done::KillPostmaster,
-            Deed::Kill { part: Part::Patroni, .. } => Done::KillPatroni,
-            Deed::Pause { .. } => Done::Pause,
-            Deed::Restart { .. } => Done::Restart,
-            Deed::Switchover { .. } => Done::Switchover,
-            Deed::CutOff { .. } => Done::CutOff,
-            Deed::FillDisk { .. } => Done::FillDisk,
-            Deed::Withhold { .. } => Done::Withhold,
+            FaultAction::Kill { scope: FaultScope::Node, .. } => FaultStatus::Kill,
+            FaultAction::Kill { scope: FaultScope::Postmaster, .. } => FaultStatus::KillPostmaster,
+            FaultAction::Kill { scope: FaultScope::Patroni, .. } => FaultStatus::KillPatroni,
+            FaultAction::Pause { .. } => FaultStatus::Pause,
+            FaultAction::Restart { .. } => FaultStatus::Restart,
+            FaultAction::Switchover { .. } => FaultStatus::Switchover,
+            FaultAction::Isolate { .. } => FaultStatus::CutOff,
+            FaultAction::FillDisk { .. } => FaultStatus::FillDisk,
+            FaultAction::BlockReplication { .. } => FaultStatus::Withhold,
         }
     }
 
     /// By the word that the experiment's file has.
-    fn named(word: &str) -> Option<Done> {
+    fn named(word: &str) -> Option<FaultStatus> {
         Some(match word {
-            "kill" => Done::Kill,
-            "pause" => Done::Pause,
-            "restart" => Done::Restart,
-            "switchover" => Done::Switchover,
-            "cut_off" => Done::CutOff,
-            "fill_disk" => Done::FillDisk,
-            "withhold" => Done::Withhold,
+            "kill" => FaultStatus::Kill,
+            "pause" => FaultStatus::Pause,
+            "restart" => FaultStatus::Restart,
+            "switchover" => FaultStatus::Switchover,
+            "cut_off" => FaultStatus::CutOff,
+            "fill_disk" => FaultStatus::FillDisk,
+            "withhold" => FaultStatus::Withhold,
             _ => return None,
         })
     }
@@ -120,8 +120,8 @@ impl Done {
 
 /// What an event of a trial with faults says behind its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Happening<'a> {
-    Done(Done),
+pub enum TimelineEvent<'a> {
+    Done(FaultStatus),
     /// On this timeline.
     Promoted(&'a str),
     /// What it had beyond the new primary was taken back.
@@ -130,14 +130,14 @@ pub enum Happening<'a> {
     Copied,
 }
 
-impl<'a> Happening<'a> {
+impl<'a> TimelineEvent<'a> {
     /// `None` for a text that nobody of ours wrote.
-    fn of(kind: EventKind, text: &'a str) -> Option<Happening<'a>> {
+    fn of(kind: EventKind, text: &'a str) -> Option<TimelineEvent<'a>> {
         match kind {
-            EventKind::Fault | EventKind::Healed => Done::named(text).map(Happening::Done),
-            EventKind::Promoted => text.strip_prefix("timeline ").map(Happening::Promoted),
-            EventKind::Rejoined if text == "rewound" => Some(Happening::Rewound),
-            EventKind::Rejoined if text == "copied" => Some(Happening::Copied),
+            EventKind::Fault | EventKind::Reverted => FaultStatus::named(text).map(TimelineEvent::Done),
+            EventKind::Promoted => text.strip_prefix("timeline ").map(TimelineEvent::Promoted),
+            EventKind::Rejoined if text == "rewound" => Some(TimelineEvent::Rewound),
+            EventKind::Rejoined if text == "copied" => Some(TimelineEvent::Copied),
             _ => None,
         }
     }
@@ -145,7 +145,7 @@ impl<'a> Happening<'a> {
 
 /// How much of what was acknowledged is gone: what a sentence says first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Loss {
+pub(super) enum LossKind {
     /// No ledger was kept.
     NotKnown,
     None,
@@ -158,18 +158,18 @@ pub(super) enum Loss {
     Unproven,
 }
 
-impl Loss {
-    pub fn of(it: &Survival) -> Loss {
+impl LossKind {
+    pub fn of(it: &FailoverResult) -> LossKind {
         match it.conclusion {
-            None => Loss::NotKnown,
-            Some(Conclusion::Broken) => Loss::Broken,
-            Some(Conclusion::Unknown) => Loss::Unproven,
-            Some(Conclusion::Kept) if it.lost == 0 => Loss::None,
+            None => LossKind::NotKnown,
+            Some(Conclusion::Broken) => LossKind::Broken,
+            Some(Conclusion::Unknown) => LossKind::Unproven,
+            Some(Conclusion::Kept) if it.lost == 0 => LossKind::None,
             Some(Conclusion::Kept) => {
                 let window = it.recovery_point.and_then(|it| it.window_ns);
                 let before = window.filter(|it| it.0 < 0).map(|it| Nanos(it.0.unsigned_abs()));
                 let after = window.filter(|it| it.0 >= 0).map(|it| Nanos(it.1.unsigned_abs()));
-                Loss::Unpromised { before, after }
+                LossKind::Unpromised { before, after }
             }
         }
     }

@@ -1,6 +1,6 @@
 //! How does a number look in a language?
 
-use crate::page::number::{binary, chosen, span, three, time};
+use crate::page::number::{binary, chosen_duration, duration, duration_parts, three_digits};
 use model::{Nanos, PerSecond};
 
 /// A language's figures: the arithmetic stands here once, what it looks like differs.
@@ -58,18 +58,18 @@ impl Numbers {
 
     /// Three digits, or all of a whole number.
     pub fn three(&self, it: f64) -> String {
-        self.write(&three(it))
+        self.write(&three_digits(it))
     }
 
     /// A time that was measured: three digits and a unit.
     pub fn time(&self, it: Nanos) -> String {
-        let (number, unit) = time(it);
+        let (number, unit) = duration(it);
         self.with_unit(&number, [self.micros, self.millis, self.seconds][unit])
     }
 
     /// A time that somebody has chosen, exactly: `2 s`, `250 ms`.
     pub fn chosen(&self, it: Nanos) -> String {
-        let (number, unit) = chosen(it);
+        let (number, unit) = chosen_duration(it);
         self.with_unit(&number, [self.micros, self.millis, self.seconds][unit])
     }
 
@@ -77,7 +77,7 @@ impl Numbers {
     pub fn span(&self, it: Nanos) -> String {
         let units = [self.hours, self.minutes, self.seconds];
         let parts: Vec<String> =
-            span(it).iter().map(|(n, unit)| self.with_unit(&n.to_string(), units[*unit])).collect();
+            duration_parts(it).iter().map(|(n, unit)| self.with_unit(&n.to_string(), units[*unit])).collect();
         if parts.is_empty() { self.time(it) } else { parts.join(self.gap) }
     }
 

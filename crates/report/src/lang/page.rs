@@ -1,17 +1,17 @@
 //! What a page says beside the matrix and its findings, sentence by sentence?
 
 use model::account::RunState;
-use model::chart::{ChartKind, ChartUnit, TrackKind};
-use model::matrix::Against;
-use model::plan::{Dataset, Entrance, Limits, Load, Manager, Sync};
+use model::chart::{ChartKind, ChartSeriesKind, ChartUnit};
+use model::matrix::BaselineComparison;
+use model::plan::{Dataset, FailoverManager, Limits, Load, SyncMode, Transport};
 use model::{EventKind, Nanos};
 
 /// Called when it is written, from one thread, once per sentence.
 pub trait PageWords {
     /// For the program that draws the page.
-    fn word(&self, it: Word) -> &'static str;
+    fn word(&self, it: PageWord) -> &'static str;
     /// A heading, or the name of a value.
-    fn term(&self, it: Term) -> &'static str;
+    fn term(&self, it: PageTerm) -> &'static str;
     /// Unix time in milliseconds, as UTC to the minute.
     fn moment(&self, unix_ms: u64) -> String;
     /// Nothing for a run that is complete.
@@ -19,9 +19,9 @@ pub trait PageWords {
     fn extent(&self, trials: usize, cells: usize) -> String;
     fn seed(&self, it: u64) -> String;
 
-    fn question(&self, it: &Question<'_>) -> String;
+    fn question(&self, it: &PageQuestion<'_>) -> String;
     /// One sentence.
-    fn answer(&self, it: &Answer<'_>) -> String;
+    fn answer(&self, it: &PageAnswer<'_>) -> String;
     /// One sentence behind the answer: the load did not pass through these nodes.
     fn not_passed(&self, nodes: &[&str]) -> String;
 
@@ -41,25 +41,25 @@ pub trait PageWords {
     /// The heading of a figure of the sizes of answers; of the operations beside them if `which` is empty.
     fn size(&self, which: &str) -> String;
     /// The way into a node; `None` where it was there before and its address tells.
-    fn way(&self, it: Option<Entrance>) -> &'static str;
+    fn way(&self, it: Option<Transport>) -> &'static str;
     /// The mode and size of a pool, a queue's bound, slots.
-    fn room(&self, it: &Room) -> String;
+    fn room(&self, it: &ConcurrencyLimit) -> String;
     /// Processors used, of how many it may use.
     fn processors(&self, used: f64, of: Option<f64>) -> String;
     /// Share of the quota's periods, 0..=1.
     fn held_back(&self, share: f64) -> String;
     /// What findings say of a node, in a few words.
-    fn standing(&self, it: Standing) -> &'static str;
+    fn standing(&self, it: BottleneckRole) -> &'static str;
     /// Transactions at work in a node, and such as wait in it.
     fn occupied(&self, busy: Option<f64>, queue: Option<f64>) -> Option<String>;
     /// Mean time of a transaction in one node.
     fn spent(&self, it: Nanos) -> String;
     /// What a server among several is. `at_first`: it may change.
-    fn seat(&self, name: &str, it: Seat, at_first: bool) -> String;
+    fn seat(&self, name: &str, it: ServerSeat, at_first: bool) -> String;
     /// What comes to replicas, and whether commits wait for it, in a few words.
-    fn followed(&self, it: Sync) -> String;
+    fn followed(&self, it: SyncMode) -> String;
     /// What whoever promotes does, and with what: lines.
-    fn manages(&self, it: &Manager) -> Vec<String>;
+    fn manages(&self, it: &FailoverManager) -> Vec<String>;
     /// What follows a way whose last node has replicas. `followed`: the above; `manager`: who promotes.
     fn with_replicas(&self, count: usize, followed: &str, manager: &str) -> String;
     /// What a drawing says: the way, and the node in which a transaction spends most of its time.
@@ -70,7 +70,7 @@ pub trait PageWords {
     fn chart(&self, it: ChartKind) -> &'static str;
     /// Beside an axis.
     fn axis(&self, it: ChartUnit) -> &'static str;
-    fn track(&self, it: TrackKind) -> String;
+    fn track(&self, it: ChartSeriesKind) -> String;
     fn event(&self, it: EventKind) -> &'static str;
     /// `name`: of the cell; empty where there is only one.
     fn trial(&self, name: &str, repetition: u32) -> String;
@@ -91,7 +91,7 @@ pub trait PageWords {
 
 /// What was asked.
 #[derive(Clone, Copy, Debug)]
-pub enum Question<'a> {
+pub enum PageQuestion<'a> {
     /// How much one system holds. `way`: products from the entrance to PostgreSQL.
     One { way: &'a str, load: &'a Load },
     /// What the axes change.
@@ -100,7 +100,7 @@ pub enum Question<'a> {
 
 /// What can be answered.
 #[derive(Clone, Copy, Debug)]
-pub enum Answer<'a> {
+pub enum PageAnswer<'a> {
     /// No trial has ended.
     NotYet,
     /// Nothing counts, for a reason that is a sentence already; `of` trials.
@@ -109,24 +109,24 @@ pub enum Answer<'a> {
         of: usize,
     },
     One {
-        held: &'a Held<'a>,
-        trials: Trials,
-        goals: Goals,
+        held: &'a ObjectiveLevel<'a>,
+        trials: TrialCounts,
+        goals: ObjectiveCounts,
     },
     /// `best` and `worst` are cells of the closed model and never the baseline; at least one of the four is there.
     Many {
-        baseline: Option<&'a Held<'a>>,
-        best: Option<&'a Held<'a>>,
-        worst: Option<&'a Held<'a>>,
-        open: Option<&'a Opened<'a>>,
-        trials: Trials,
-        goals: Goals,
+        baseline: Option<&'a ObjectiveLevel<'a>>,
+        best: Option<&'a ObjectiveLevel<'a>>,
+        worst: Option<&'a ObjectiveLevel<'a>>,
+        open: Option<&'a OpenModelAnswer<'a>>,
+        trials: TrialCounts,
+        goals: ObjectiveCounts,
     },
 }
 
 /// What one cell holds.
 #[derive(Clone, Copy, Debug)]
-pub struct Held<'a> {
+pub struct ObjectiveLevel<'a> {
     pub name: &'a str,
     /// Transactions that ended well, per second, and its interval of 95 %.
     pub tps: f64,
@@ -139,26 +139,26 @@ pub struct Held<'a> {
     /// It is longer than that: of arrivals without an answer.
     pub p99_at_least: bool,
     /// Beside the baseline.
-    pub against: Option<Against>,
+    pub against: Option<BaselineComparison>,
     /// Not all of its clients did their work.
     pub idle: bool,
 }
 
 /// Cells of the open model beside the baseline: their throughput is what was offered, unless they hold less.
 #[derive(Clone, Copy, Debug)]
-pub struct Opened<'a> {
+pub struct OpenModelAnswer<'a> {
     /// Cells that keep up with what is offered, of all.
     pub kept_up: usize,
     pub of: usize,
     /// Of those that do, the one to which most is offered.
-    pub highest: Option<Held<'a>>,
+    pub highest: Option<ObjectiveLevel<'a>>,
     /// Of the others, the one furthest behind.
-    pub strained: Option<Held<'a>>,
+    pub strained: Option<ObjectiveLevel<'a>>,
 }
 
 /// How many trials count.
 #[derive(Clone, Copy, Debug)]
-pub struct Trials {
+pub struct TrialCounts {
     pub valid: usize,
     pub of: usize,
     /// Of valid ones: the longest time altogether in which nothing succeeded in one, and in how many there is such a time.
@@ -167,7 +167,7 @@ pub struct Trials {
 
 /// Objectives that all trials kept, that some broke, and the rest.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Goals {
+pub struct ObjectiveCounts {
     pub kept: usize,
     pub broken: usize,
     pub unknown: usize,
@@ -175,7 +175,7 @@ pub struct Goals {
 
 /// What bounds how many a node serves at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Room {
+pub enum ConcurrencyLimit {
     Pool(model::plan::PoolMode, u32),
     MaxConn(u32),
     Slots(u32),
@@ -183,14 +183,14 @@ pub enum Room {
 
 /// What a server is among those that hold the same rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seat {
+pub enum ServerSeat {
     Primary,
     Replica,
 }
 
 /// Where a transaction's way is narrow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum BottleneckRole {
     /// The node's processor holds up everything.
     Processor,
     /// The size of its pool does.
@@ -201,7 +201,7 @@ pub enum Standing {
 
 /// Headings, and names of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Term {
+pub enum PageTerm {
     // Sections.
     Goals,
     Stack,
@@ -263,7 +263,7 @@ pub enum Term {
 
 /// Words of the program that draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Word {
+pub enum PageWord {
     Skip,
     Contents,
     Language,
@@ -321,60 +321,60 @@ pub enum Word {
     LeftOut,
 }
 
-impl Word {
+impl PageWord {
     /// By the key under which the program finds it.
-    pub const KEYS: [(&'static str, Word); 52] = [
-        ("skip", Word::Skip),
-        ("contents", Word::Contents),
-        ("language", Word::Language),
-        ("theme", Word::Theme),
-        ("theme_auto", Word::ThemeAuto),
-        ("theme_light", Word::ThemeLight),
-        ("theme_dark", Word::ThemeDark),
-        ("print", Word::Print),
-        ("good", Word::Good),
-        ("doubt", Word::Doubt),
-        ("bad", Word::Bad),
-        ("baseline", Word::Baseline),
-        ("trial", Word::Trial),
-        ("zoom_out", Word::ZoomOut),
-        ("chart_help", Word::ChartHelp),
-        ("time", Word::Time),
-        ("show_table", Word::ShowTable),
-        ("hide_table", Word::HideTable),
-        ("more_rows", Word::MoreRows),
-        ("marks", Word::Marks),
-        ("evidence", Word::Evidence),
-        ("figure", Word::Figure),
-        ("worse", Word::Worse),
-        ("same", Word::Same),
-        ("better", Word::Better),
-        ("all_columns", Word::AllColumns),
-        ("few_columns", Word::FewColumns),
-        ("copy", Word::Copy),
-        ("copied", Word::Copied),
-        ("s", Word::Seconds),
-        ("ms", Word::Milliseconds),
-        ("us", Word::Microseconds),
-        ("b", Word::Bytes),
-        ("kib", Word::Kibibytes),
-        ("mib", Word::Mebibytes),
-        ("gib", Word::Gibibytes),
-        ("tib", Word::Tebibytes),
-        ("per_second", Word::PerSecond),
-        ("thousand", Word::Thousand),
-        ("million", Word::Million),
-        ("live", Word::Live),
-        ("connecting", Word::Connecting),
-        ("lost", Word::Lost),
-        ("ended", Word::Ended),
-        ("stop", Word::Stop),
-        ("stop_sure", Word::StopSure),
-        ("stop_no", Word::StopNo),
-        ("stopping", Word::Stopping),
-        ("stop_failed", Word::StopFailed),
-        ("no_script", Word::NoScript),
-        ("cannot_unpack", Word::CannotUnpack),
-        ("left_out", Word::LeftOut),
+    pub const KEYS: [(&'static str, PageWord); 52] = [
+        ("skip", PageWord::Skip),
+        ("contents", PageWord::Contents),
+        ("language", PageWord::Language),
+        ("theme", PageWord::Theme),
+        ("theme_auto", PageWord::ThemeAuto),
+        ("theme_light", PageWord::ThemeLight),
+        ("theme_dark", PageWord::ThemeDark),
+        ("print", PageWord::Print),
+        ("good", PageWord::Good),
+        ("doubt", PageWord::Doubt),
+        ("bad", PageWord::Bad),
+        ("baseline", PageWord::Baseline),
+        ("trial", PageWord::Trial),
+        ("zoom_out", PageWord::ZoomOut),
+        ("chart_help", PageWord::ChartHelp),
+        ("time", PageWord::Time),
+        ("show_table", PageWord::ShowTable),
+        ("hide_table", PageWord::HideTable),
+        ("more_rows", PageWord::MoreRows),
+        ("marks", PageWord::Marks),
+        ("evidence", PageWord::Evidence),
+        ("figure", PageWord::Figure),
+        ("worse", PageWord::Worse),
+        ("same", PageWord::Same),
+        ("better", PageWord::Better),
+        ("all_columns", PageWord::AllColumns),
+        ("few_columns", PageWord::FewColumns),
+        ("copy", PageWord::Copy),
+        ("copied", PageWord::Copied),
+        ("s", PageWord::Seconds),
+        ("ms", PageWord::Milliseconds),
+        ("us", PageWord::Microseconds),
+        ("b", PageWord::Bytes),
+        ("kib", PageWord::Kibibytes),
+        ("mib", PageWord::Mebibytes),
+        ("gib", PageWord::Gibibytes),
+        ("tib", PageWord::Tebibytes),
+        ("per_second", PageWord::PerSecond),
+        ("thousand", PageWord::Thousand),
+        ("million", PageWord::Million),
+        ("live", PageWord::Live),
+        ("connecting", PageWord::Connecting),
+        ("lost", PageWord::Lost),
+        ("ended", PageWord::Ended),
+        ("stop", PageWord::Stop),
+        ("stop_sure", PageWord::StopSure),
+        ("stop_no", PageWord::StopNo),
+        ("stopping", PageWord::Stopping),
+        ("stop_failed", PageWord::StopFailed),
+        ("no_script", PageWord::NoScript),
+        ("cannot_unpack", PageWord::CannotUnpack),
+        ("left_out", PageWord::LeftOut),
     ];
 }

@@ -17,14 +17,14 @@ mod stop;
 
 use super::number::Numbers;
 use super::{Label, Lang};
-use crate::preview::Preview;
+use crate::preview::SchedulePreview;
 use model::finding::Finding;
-use model::matrix::{Figure, Hop, NotApplied, Placement, Status, Verdict};
-use model::objective::{Judged, Tally};
-use model::plan::Entrance;
-use model::reach::Reach;
-use model::stop::{Difference, Fired};
-use model::summary::{Cost, Doubt, FailureClass, Fairness, Plan, Reason, Server};
+use model::matrix::{ChangeVerdict, Figure, Hop, Placement, TrialStatus, UnappliedLimit};
+use model::objective::{ObjectiveResult, ObjectiveSummary};
+use model::plan::Transport;
+use model::reach::FeedCoverage;
+use model::stop::{StopEvent, TankDifference};
+use model::summary::{BenchPlan, CpuCost, Doubt, FailureClass, Fairness, InvalidReason, Server};
 
 /// Decimal comma, thin spaces between thousands, plurals by number.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +86,7 @@ impl Lang for Ru {
             Label::Valid => "достоверно",
             Label::Invalid => "НЕДОСТОВЕРНО",
             Label::Interval => "95\u{a0}%",
-            Label::BesideBaseline => "отношение",
+            Label::VsBaseline => "отношение",
             Label::Path => "путь",
             Label::Cell => "ячейка",
             Label::Beside => "против",
@@ -111,19 +111,19 @@ impl Lang for Ru {
         bench::fairness(it)
     }
 
-    fn generator(&self, cost: &Cost, busiest: f64) -> String {
+    fn generator(&self, cost: &CpuCost, busiest: f64) -> String {
         bench::generator(cost, busiest)
     }
 
-    fn measured(&self, server: &Server, plan: &Plan) -> String {
+    fn measured(&self, server: &Server, plan: &BenchPlan) -> String {
         bench::measured(server, plan)
     }
 
-    fn preview(&self, it: &Preview) -> String {
+    fn preview(&self, it: &SchedulePreview) -> String {
         bench::preview(it)
     }
 
-    fn reason(&self, it: &Reason) -> String {
+    fn reason(&self, it: &InvalidReason) -> String {
         bench::reason(it)
     }
 
@@ -144,7 +144,7 @@ impl Lang for Ru {
         matrix::figure(it)
     }
 
-    fn verdict(&self, it: Verdict) -> &'static str {
+    fn verdict(&self, it: ChangeVerdict) -> &'static str {
         matrix::verdict(it)
     }
 
@@ -152,7 +152,7 @@ impl Lang for Ru {
         matrix::path(hops, generator, arrow)
     }
 
-    fn status(&self, it: &Status) -> String {
+    fn status(&self, it: &TrialStatus) -> String {
         matrix::status(it)
     }
 
@@ -160,7 +160,7 @@ impl Lang for Ru {
         matrix::left_out(left_out as u64, of as u64, why)
     }
 
-    fn not_applied(&self, limits: &[&NotApplied]) -> String {
+    fn not_applied(&self, limits: &[&UnappliedLimit]) -> String {
         matrix::not_applied(limits)
     }
 
@@ -172,15 +172,15 @@ impl Lang for Ru {
         format!("на наблюдение ушло {} одного процессора", NUMBERS.percent(processors, 1))
     }
 
-    fn reach(&self, it: &Reach) -> String {
+    fn reach(&self, it: &FeedCoverage) -> String {
         feeds::reach(it)
     }
 
-    fn tally(&self, it: &Tally, names: &[String]) -> String {
+    fn tally(&self, it: &ObjectiveSummary, names: &[String]) -> String {
         stop::tally(it, names)
     }
 
-    fn entrance(&self, it: Entrance) -> &'static str {
+    fn entrance(&self, it: Transport) -> &'static str {
         matrix::entrance(it)
     }
 
@@ -198,15 +198,15 @@ impl Lang for Ru {
         )
     }
 
-    fn fired(&self, it: &Fired) -> String {
+    fn fired(&self, it: &StopEvent) -> String {
         stop::fired(it)
     }
 
-    fn difference(&self, it: &Difference) -> String {
+    fn difference(&self, it: &TankDifference) -> String {
         stop::difference(it)
     }
 
-    fn judged(&self, it: &Judged) -> String {
+    fn judged(&self, it: &ObjectiveResult) -> String {
         stop::judged(it)
     }
 }

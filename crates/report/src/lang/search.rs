@@ -2,42 +2,42 @@
 
 use super::number::Numbers;
 use model::Nanos;
-use model::plan::{Max, Scale};
+use model::plan::{LoadScale, MaxSearch};
 use model::search::{
-    Answer, Broke, Course, Endurance, Fitted, Held, Hindered, Limit, Need, Nudge, Proven, Scalability, Stage,
-    Trended,
+    FittedValue, LevelOutcome, Limit, OverloadReason, Perturbation, ProofVerdict, RequiredConnections,
+    Scalability, SearchResult, SearchStopReason, SoakResult, StepPurpose, TrendMetric, TrendVerdict,
 };
 
 /// Called when it is written, from one thread, once per sentence.
 pub trait SearchWords {
     /// A heading, or a word of a table.
-    fn sought(&self, it: Sought) -> &'static str;
+    fn sought(&self, it: SearchTerm) -> &'static str;
     /// The heading of a column of levels: their unit.
-    fn scale(&self, it: Scale) -> &'static str;
-    fn stage(&self, it: Stage) -> &'static str;
+    fn scale(&self, it: LoadScale) -> &'static str;
+    fn stage(&self, it: StepPurpose) -> &'static str;
     /// A level with its unit.
-    fn level(&self, scale: Scale, level: f64) -> String;
+    fn level(&self, scale: LoadScale, level: f64) -> String;
     /// What became of a level, in a few words; `scale`: of the level.
-    fn outcome(&self, it: &Held, scale: Scale) -> String;
+    fn outcome(&self, it: &LevelOutcome, scale: LoadScale) -> String;
     /// Why a level is too much.
-    fn broke(&self, it: &Broke) -> String;
+    fn broke(&self, it: &OverloadReason) -> String;
     /// What stopped a search before the system did; `scale`: of its levels.
-    fn hindered(&self, it: &Hindered, scale: Scale) -> String;
+    fn hindered(&self, it: &SearchStopReason, scale: LoadScale) -> String;
     /// What limits, as the subject of a sentence.
     fn limit(&self, it: &Limit) -> String;
     /// What was changed, and how.
-    fn nudge(&self, it: &Nudge) -> String;
-    fn proven(&self, it: Proven) -> &'static str;
+    fn nudge(&self, it: &Perturbation) -> String;
+    fn proven(&self, it: ProofVerdict) -> &'static str;
     /// The question of a search. `way`: products from the entrance to PostgreSQL; empty with several cells.
-    fn asked(&self, it: Asked, way: &str) -> String;
+    fn asked(&self, it: SearchQuestion, way: &str) -> String;
     /// One sentence with its stop.
-    fn reached(&self, it: &Reached<'_>) -> String;
+    fn reached(&self, it: &MaximumAnswer<'_>) -> String;
     /// How many cells have an answer, of how many.
     fn answered(&self, answered: usize, of: usize) -> String;
     /// Every search of a cell, beside their common answer.
-    fn rounds(&self, all: &[Answer]) -> String;
+    fn rounds(&self, all: &[SearchResult]) -> String;
     /// How a maximum is searched for: how long each time, and how often all of it.
-    fn search_window(&self, it: &Max, warmup: Nanos, repeat: u32) -> String;
+    fn search_window(&self, it: &MaxSearch, warmup: Nanos, repeat: u32) -> String;
     /// How long was measured until the answer was there.
     fn measured_for(&self, trials: u32, measured: Nanos) -> String;
 
@@ -45,20 +45,20 @@ pub trait SearchWords {
     fn law(&self, it: &Scalability) -> String;
 
     /// A sentence with its stop. `name`: of the cell, empty where there is only one; `scale`: of its level.
-    fn endured(&self, it: &Endurance, scale: Scale, name: &str) -> String;
+    fn endured(&self, it: &SoakResult, scale: LoadScale, name: &str) -> String;
     /// At so small a share of the maximum (0..=1) it proves little: a sentence with its stop.
     fn little_proof(&self, share: f64) -> String;
-    fn trended(&self, it: &Trended) -> String;
-    fn course(&self, it: Course) -> &'static str;
+    fn trended(&self, it: &TrendMetric) -> String;
+    fn course(&self, it: TrendVerdict) -> &'static str;
     /// A value of what may leak or drift, in its unit.
-    fn amount(&self, of: &Trended, value: f64) -> String;
+    fn amount(&self, of: &TrendMetric, value: f64) -> String;
 
     /// What a grid says: a sentence with its stop. `maxima`: whether it is of rates or of response times.
-    fn enough(&self, it: &Enough<'_>) -> String;
+    fn enough(&self, it: &PlateauAnswer<'_>) -> String;
     /// How many connections are needed, and why: a sentence with its stop.
-    fn need(&self, it: &Need) -> String;
+    fn need(&self, it: &RequiredConnections) -> String;
     /// How much more a maximum moves than what was turned, with its interval of 95 %.
-    fn elasticity(&self, it: &Fitted) -> String {
+    fn elasticity(&self, it: &FittedValue) -> String {
         let numbers = self.numerals();
         let fixed = |it| numbers.fixed(it, 2);
         let among = numbers.among();
@@ -70,12 +70,12 @@ pub trait SearchWords {
     /// How the language writes numbers.
     fn numerals(&self) -> &'static Numbers;
     /// A figure with its interval of 95 %; nothing behind it where there is none.
-    fn within(&self, it: &Fitted) -> String;
+    fn within(&self, it: &FittedValue) -> String;
 }
 
 /// What a search asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum SearchQuestion {
     Maximum,
     Endurance,
     Plateau,
@@ -83,7 +83,7 @@ pub enum Asked {
 
 /// Headings, and words of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sought {
+pub enum SearchTerm {
     // Sections.
     Maximum,
     Scalability,
@@ -126,25 +126,25 @@ pub enum Sought {
 
 /// A cell's maximum, and why it stops there.
 #[derive(Clone, Copy, Debug)]
-pub struct Reached<'a> {
+pub struct MaximumAnswer<'a> {
     /// Empty where there is only one cell.
     pub name: &'a str,
-    pub answer: &'a Answer,
+    pub answer: &'a SearchResult,
     /// Searches that it is of.
     pub rounds: usize,
-    pub cause: Caused<'a>,
+    pub cause: CauseAnswer<'a>,
 }
 
 /// Why a system stops at its maximum.
 #[derive(Clone, Copy, Debug)]
-pub enum Caused<'a> {
+pub enum CauseAnswer<'a> {
     /// Turning it moved the maximum: by its elasticity, or for a switch by the ratio of maxima, with the interval. `by`: what
     /// takes all of it.
     Proven {
         limit: &'a Limit,
         by: Option<&'a Limit>,
-        elasticity: Option<Fitted>,
-        ratio: Option<Fitted>,
+        elasticity: Option<FittedValue>,
+        ratio: Option<FittedValue>,
     },
     Suspected {
         limit: &'a Limit,
@@ -154,7 +154,7 @@ pub enum Caused<'a> {
 
 /// What a grid says.
 #[derive(Clone, Copy, Debug)]
-pub struct Enough<'a> {
+pub struct PlateauAnswer<'a> {
     pub maxima: bool,
     /// Names of the cells.
     pub recommended: Option<&'a str>,

@@ -4,7 +4,7 @@ use model::account::RunState;
 
 /// Called when a list or a notice is written, from one thread, once per word.
 pub trait ServeWords {
-    fn shown(&self, it: Shown) -> &'static str;
+    fn shown(&self, it: ServeTerm) -> &'static str;
     fn run_state(&self, it: RunState) -> &'static str;
     /// Why the server could not read a run, in its own words.
     fn unreadable(&self, why: &str) -> String;
@@ -18,7 +18,7 @@ pub trait ServeWords {
 
 /// Words that stand alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum ServeTerm {
     /// Title and heading of the list.
     Runs,
     /// Above the columns.
@@ -55,28 +55,29 @@ pub enum Shown {
     Foreign,
 }
 
-impl Shown {
+impl ServeTerm {
     /// Those of the list, by the key under which the program that draws it finds them.
-    pub const KEYS: [(&'static str, Shown); 17] = [
-        ("title", Shown::Runs),
-        ("run", Shown::Run),
-        ("experiment", Shown::Experiment),
-        ("state", Shown::State),
-        ("begun", Shown::Begun),
-        ("cells", Shown::Cells),
-        ("trials", Shown::Trials),
-        ("size", Shown::Size),
-        ("headline", Shown::Headline),
-        ("filter", Shown::Filter),
-        ("all", Shown::All),
-        ("select", Shown::Select),
-        ("base", Shown::Base),
-        ("compare", Shown::Compare),
-        ("compare_help", Shown::CompareHelp),
-        ("reload", Shown::Reload),
-        ("none", Shown::None),
+    pub const KEYS: [(&'static str, ServeTerm); 17] = [
+        ("title", ServeTerm::Runs),
+        ("run", ServeTerm::Run),
+        ("experiment", ServeTerm::Experiment),
+        ("state", ServeTerm::State),
+        ("begun", ServeTerm::Begun),
+        ("cells", ServeTerm::Cells),
+        ("trials", ServeTerm::Trials),
+        ("size", ServeTerm::Size),
+        ("headline", ServeTerm::Headline),
+        ("filter", ServeTerm::Filter),
+        ("all", ServeTerm::All),
+        ("select", ServeTerm::Select),
+        ("base", ServeTerm::Base),
+        ("compare", ServeTerm::Compare),
+        ("compare_help", ServeTerm::CompareHelp),
+        ("reload", ServeTerm::Reload),
+        ("none", ServeTerm::None),
     ];
 
     /// Those that stand in the bar of a page, likewise.
-    pub const BAR: [(&'static str, Shown); 2] = [("all_runs", Shown::AllRuns), ("one_file", Shown::OneFile)];
+    pub const BAR: [(&'static str, ServeTerm); 2] =
+        [("all_runs", ServeTerm::AllRuns), ("one_file", ServeTerm::OneFile)];
 }

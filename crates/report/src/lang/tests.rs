@@ -1,7 +1,7 @@
 use super::*;
-use model::objective::{Unit, Verdict as Kept, Worst};
+use model::objective::{ObjectiveUnit, ObjectiveVerdict as Kept, WorstResult};
 use model::plan::PoolMode;
-use model::summary::{Hop as Transport, LoadModel, QueryMode, Until};
+use model::summary::{EndCondition, LoadModelSummary, QueryMode, ServerTransport};
 use model::{Nanos, PerSecond, Spacing};
 
 /// All of an enum's variants without fields. One that is missing here does not compile.
@@ -33,19 +33,19 @@ use found::{findings, many};
 const CELLS: [&str; 6] = ["№1", "№2", "№3", "№4", "№5", "№6"];
 const NODE: &str = "№7";
 
-fn reasons() -> Vec<Reason> {
+fn reasons() -> Vec<InvalidReason> {
     let lag = Nanos::from_micros(5_250);
     let all = vec![
-        Reason::Late { quantile: 0.99, lag, jitter: Some(Nanos::from_micros(50)) },
-        Reason::Late { quantile: 0.999, lag, jitter: None },
-        Reason::Saturated { thread: 1, busy: 0.97 },
-        Reason::Exhausted { connections: 12_345 },
-        Reason::Suspended { lasting: Nanos::from_secs(12_345) },
-        Reason::Throttled { share: 0.12 },
-        Reason::Stalled { thread: 0, lasting: lag },
-        Reason::Aborted { clients: 2, of: 50 },
+        InvalidReason::Late { quantile: 0.99, lag, jitter: Some(Nanos::from_micros(50)) },
+        InvalidReason::Late { quantile: 0.999, lag, jitter: None },
+        InvalidReason::Saturated { thread: 1, busy: 0.97 },
+        InvalidReason::ResourcesExhausted { connections: 12_345 },
+        InvalidReason::Suspended { duration: Nanos::from_secs(12_345) },
+        InvalidReason::Throttled { share: 0.12 },
+        InvalidReason::Stalled { thread: 0, duration: lag },
+        InvalidReason::Aborted { clients: 2, of: 50 },
     ];
-    covers!(all, Reason: Late, Saturated, Exhausted, Suspended, Throttled, Stalled, Aborted);
+    covers!(all, InvalidReason: Late, Saturated, ResourcesExhausted, Suspended, Throttled, Stalled, Aborted);
     all
 }
 
@@ -55,61 +55,61 @@ fn doubts() -> Vec<Doubt> {
         Doubt::HostLate { quantile: 0.99, lag, jitter: lag },
         Doubt::Stolen { processors: 0.1 },
         Doubt::Starved { thread: 1, share: 0.12 },
-        Doubt::CapReached { arrivals: 50_000, waited: 10_000, dropped: 20_000 },
-        Doubt::Unfair { jain: 0.35, fewest: 1, most: 30_001 },
-        Doubt::NothingOk,
-        Doubt::Outage { count: 1, lasting: lag, from: lag, to: Nanos::from_secs(7) },
-        Doubt::Outage { count: 3, lasting: lag, from: lag, to: Nanos::from_secs(7) },
+        Doubt::InFlightCapReached { arrivals: 50_000, waited: 10_000, dropped: 20_000 },
+        Doubt::UnevenClients { jain: 0.35, fewest: 1, most: 30_001 },
+        Doubt::NoSuccess,
+        Doubt::Outage { count: 1, duration: lag, from: lag, to: Nanos::from_secs(7) },
+        Doubt::Outage { count: 3, duration: lag, from: lag, to: Nanos::from_secs(7) },
         Doubt::FewSamples { count: 121 },
         Doubt::SmallAnswers { small: 2_000, large: 40_000, share: 0.6 },
-        Doubt::ClockSet { step: -3_600_000_000_000 },
+        Doubt::ClockStepped { step: -3_600_000_000_000 },
     ];
-    covers!(all, Doubt: HostLate, Stolen, Starved, CapReached, Unfair, NothingOk, Outage, FewSamples, SmallAnswers,
-        ClockSet);
+    covers!(all, Doubt: HostLate, Stolen, Starved, InFlightCapReached, UnevenClients, NoSuccess, Outage, FewSamples, SmallAnswers,
+        ClockStepped);
     all
 }
 
-fn differences() -> Vec<Difference> {
+fn differences() -> Vec<TankDifference> {
     let all = vec![
-        Difference::MaskOfX { mask: "××".into() },
-        Difference::OtherQuantile { percent: 99.9 },
-        Difference::TimesOfFailures,
-        Difference::RoundedLimit { limit_ms: 12_345.5 },
-        Difference::MeanOfPercents,
-        Difference::MissingMetric,
-        Difference::Instances,
-        Difference::NotTanks,
+        TankDifference::MaskOfX { mask: "××".into() },
+        TankDifference::OtherQuantile { percent: 99.9 },
+        TankDifference::TimesOfFailures,
+        TankDifference::RoundedLimit { limit_ms: 12_345.5 },
+        TankDifference::MeanOfPercents,
+        TankDifference::MissingMetric,
+        TankDifference::InstancesShare,
+        TankDifference::NotInTank,
     ];
-    covers!(all, Difference: MaskOfX, OtherQuantile, TimesOfFailures, RoundedLimit, MeanOfPercents, MissingMetric,
-        Instances, NotTanks);
+    covers!(all, TankDifference: MaskOfX, OtherQuantile, TimesOfFailures, RoundedLimit, MeanOfPercents, MissingMetric,
+        InstancesShare, NotInTank);
     all
 }
 
-fn statuses() -> Vec<Status> {
+fn statuses() -> Vec<TrialStatus> {
     let fired = fired();
     let all = vec![
-        Status::Done,
-        Status::Stopped { fired },
-        Status::Interrupted,
-        Status::Skipped { why: "№".into() },
-        Status::Failed { why: "№".into() },
+        TrialStatus::Done,
+        TrialStatus::Stopped { fired },
+        TrialStatus::Interrupted,
+        TrialStatus::Skipped { reason: "№".into() },
+        TrialStatus::Failed { reason: "№".into() },
     ];
-    covers!(all, Status: Done, Stopped, Interrupted, Skipped, Failed);
+    covers!(all, TrialStatus: Done, Stopped, Interrupted, Skipped, Failed);
     all
 }
 
-fn fired() -> Fired {
+fn fired() -> StopEvent {
     let rate_at_cause = PerSecond(12_345.6);
-    Fired { rule: "№9".into(), cause_second: 91, at_second: 10_000, rate_at_cause, tank_rc: None }
+    StopEvent { rule: "№9".into(), cause_second: 91, at_second: 10_000, rate_at_cause, tank_rc: None }
 }
 
-fn server(transport: Transport, origin: Option<&str>) -> Server {
+fn server(transport: ServerTransport, origin: Option<&str>) -> Server {
     let [version, address, database] = ["15.18", "№:5432", "№"].map(str::to_owned);
     Server { version, origin: origin.map(str::to_owned), transport, address, database }
 }
 
-fn plan(model: LoadModel) -> Plan {
-    Plan {
+fn plan(model: LoadModelSummary) -> BenchPlan {
+    BenchPlan {
         scripts: Vec::new(),
         scale: 10,
         partitions: None,
@@ -117,43 +117,51 @@ fn plan(model: LoadModel) -> Plan {
         clients: 21,
         threads: 2,
         max_tries: 1,
-        until: Until::Transactions(10),
+        end: EndCondition::Transactions(10),
         model,
-        connect_each: false,
+        reconnect: false,
         latency_limit: None,
         seed: 42,
         driver: "№".to_owned(),
     }
 }
 
-fn models() -> Vec<LoadModel> {
-    let open = |arrivals| LoadModel::Open { schedule: "№(1)".to_owned(), arrivals };
+fn models() -> Vec<LoadModelSummary> {
+    let open = |arrivals| LoadModelSummary::Open { schedule: "№(1)".to_owned(), arrivals };
     let all = vec![
-        LoadModel::Closed { think: Nanos::ZERO },
-        LoadModel::Closed { think: Nanos::from_millis(50) },
+        LoadModelSummary::Closed { think: Nanos::ZERO },
+        LoadModelSummary::Closed { think: Nanos::from_millis(50) },
         open(Spacing::Even),
         open(Spacing::Poisson),
     ];
-    covers!(all, LoadModel: Closed, Open);
+    covers!(all, LoadModelSummary: Closed, Open);
     all
 }
 
-fn preview(spacing: Spacing, arrivals: Option<u64>, lowest: f64) -> Preview {
-    Preview {
+fn preview(spacing: Spacing, arrivals: Option<u64>, lowest: f64) -> SchedulePreview {
+    SchedulePreview {
         schedule: "№".to_owned(),
         spacing,
         seed: 7,
         arrivals,
         expected: 20_100.0,
-        lasting: Nanos::from_millis(200_500),
+        duration: Nanos::from_millis(200_500),
         lowest: PerSecond(lowest),
         highest: PerSecond(20_000.5),
         rates: Vec::new(),
     }
 }
 
-fn judged(verdict: Kept, measured: Option<f64>, unit: Unit) -> Judged {
-    Judged { objective: "№".to_owned(), verdict, unit, measured, at_least: false, bound: 0.2, of: 10_021 }
+fn judged(verdict: Kept, measured: Option<f64>, unit: ObjectiveUnit) -> ObjectiveResult {
+    ObjectiveResult {
+        objective: "№".to_owned(),
+        verdict,
+        unit,
+        measured,
+        at_least: false,
+        bound: 0.2,
+        samples: 10_021,
+    }
 }
 
 fn hops() -> Vec<Hop> {
@@ -162,14 +170,14 @@ fn hops() -> Vec<Hop> {
         product,
         mode,
         size: Some(size),
-        entrance,
+        transport: entrance,
         placement,
     };
     let placed = |cpu, cpus: &[u32]| Placement { cpu, cpus: cpus.to_vec() };
     vec![
         hop("HAProxy", None, 20, None, placed(Some(0.5), &[1, 2])),
-        hop("PgBouncer", Some(PoolMode::Session), 20, Some(Entrance::Tls), placed(Some(0.5), &[])),
-        hop("PostgreSQL", None, 51, Some(Entrance::Unix), placed(None, &[])),
+        hop("PgBouncer", Some(PoolMode::Session), 20, Some(Transport::Tls), placed(Some(0.5), &[])),
+        hop("PostgreSQL", None, 51, Some(Transport::Unix), placed(None, &[])),
     ]
 }
 
@@ -186,7 +194,7 @@ fn all(lang: &dyn Lang) -> Vec<(String, String)> {
     for it in figures() {
         tell(format!("{it:?}"), lang.figure(it).to_owned());
     }
-    for it in every!(Verdict: NoEvidence, Lower, Higher, TooFewRuns) {
+    for it in every!(ChangeVerdict: NoEvidence, Lower, Higher, TooFewRuns) {
         tell(format!("{it:?}"), lang.verdict(it).to_owned());
     }
     tell("dropped".into(), lang.dropped(20_000, 50_000));
@@ -194,11 +202,11 @@ fn all(lang: &dyn Lang) -> Vec<(String, String)> {
         "fairness".into(),
         lang.fairness(&Fairness { fewest: 9, median: 10_000, most: 11_000, jain: 0.998 }),
     );
-    let cost = Cost { user: Nanos(450), system: Nanos(6200), spun: Nanos(30) };
+    let cost = CpuCost { user: Nanos(450), system: Nanos(6200), spun: Nanos(30) };
     tell("generator".into(), lang.generator(&cost, 0.34));
-    let tls = Transport::TcpTls { version: "1.3".to_owned() };
-    let transports = [Transport::UnixSocket, Transport::Tcp, tls];
-    covers!(transports, Transport: UnixSocket, Tcp, TcpTls);
+    let tls = ServerTransport::TcpTls { version: "1.3".to_owned() };
+    let transports = [ServerTransport::UnixSocket, ServerTransport::Tcp, tls];
+    covers!(transports, ServerTransport: UnixSocket, Tcp, TcpTls);
     for transport in transports {
         for model in models() {
             let server = server(transport.clone(), Some("/№/15"));
@@ -226,7 +234,7 @@ fn all(lang: &dyn Lang) -> Vec<(String, String)> {
         tell(format!("{it:?}"), lang.status(&it));
     }
     tell("left out".into(), lang.left_out(2, 25, "№"));
-    let limit = NotApplied { node: NODE.into(), limit: "№".into(), why: "№".into() };
+    let limit = UnappliedLimit { node: NODE.into(), limit: "№".into(), reason: "№".into() };
     tell("not applied".into(), lang.not_applied(&[&limit]));
     for (baseline, too_few) in [(None, false), (Some("№"), true)] {
         tell("legend".into(), lang.legend(baseline, 42, too_few));
@@ -236,18 +244,21 @@ fn all(lang: &dyn Lang) -> Vec<(String, String)> {
         tell(format!("{it:?}"), lang.difference(&it));
     }
     tell("fired".into(), lang.fired(&fired()));
-    for verdict in every!(Kept: Kept, Broken, Unknown) {
-        for unit in every!(Unit: Seconds, Share, PerSecond) {
+    for verdict in every!(Kept: Met, Violated, Unknown) {
+        for unit in every!(ObjectiveUnit: Seconds, Share, PerSecond) {
             tell(format!("{verdict:?} {unit:?}"), lang.judged(&judged(verdict, Some(0.0123), unit)));
         }
-        tell(format!("{verdict:?}"), lang.judged(&judged(verdict, None, Unit::Seconds)));
+        tell(format!("{verdict:?}"), lang.judged(&judged(verdict, None, ObjectiveUnit::Seconds)));
     }
     let names = CELLS.map(str::to_owned);
     for (kept, broken, unknown, measured) in [(12, 2, 1, Some(1.032)), (0, 1, 0, None), (0, 0, 0, None)] {
-        let judged = judged(Kept::Broken, measured, Unit::Seconds);
-        let worst = (broken > 0).then_some(Worst { cell: 2, judged });
+        let judged = judged(Kept::Violated, measured, ObjectiveUnit::Seconds);
+        let worst = (broken > 0).then_some(WorstResult { cell: 2, result: judged });
         let objective = "№".to_owned();
-        tell("tally".into(), lang.tally(&Tally { objective, kept, broken, unknown, worst }, &names));
+        tell(
+            "tally".into(),
+            lang.tally(&ObjectiveSummary { objective, met: kept, violated: broken, unknown, worst }, &names),
+        );
     }
     for it in findings() {
         tell(format!("{it:?}"), lang.findings(&[&it], &names));
@@ -262,12 +273,12 @@ fn all(lang: &dyn Lang) -> Vec<(String, String)> {
 fn labels(lang: &dyn Lang) -> Vec<(Label, String)> {
     let labels = every!(Label: Count, Mean, Max, Response, Service, ResponseOfScript, ServiceOfScript, Connecting,
         BacklogWait, SendLag, Jitter, ArrivalsPerSecond, Statements, Failures, Effect, Dropped, Clients, Generator,
-        Measured, Verdict, Note, Valid, Invalid, Interval, BesideBaseline, Path, Cell, Beside, Transport, Runs);
+        Measured, Verdict, Note, Valid, Invalid, Interval, VsBaseline, Path, Cell, Beside, Transport, Runs);
     labels.into_iter().map(|it| (it, lang.label(it).to_owned())).collect()
 }
 
 fn figures() -> [Figure; 12] {
-    every!(Figure: Tps, P50, P99, Errors, Dropped, Refused, Deadlocks, Served, Hardly, PoolerCpu, ServerCpu, Steady)
+    every!(Figure: Tps, P50, P99, Errors, Dropped, Refused, Deadlocks, Served, Starved, PoolerCpu, ServerCpu, TimeToSteady)
 }
 
 /// Words of Latin letters in a text, digits among them: `p99`, `net.ipv4.ip_local_port_range`.
@@ -380,7 +391,7 @@ fn every_sentence_is_told_in_each_language() {
         );
         assert!(!russian.contains("  ") && !russian.ends_with(' '), "{what}: {russian}");
     }
-    let ways = every!(Entrance: Unix, Tcp, Tls);
+    let ways = every!(Transport: Unix, Tcp, Tls);
     assert_eq!(ways.map(|it| En.entrance(it)), ["Unix socket", "TCP", "TLS"]);
     assert_eq!(ways.map(|it| Ru.entrance(it)), ["Unix-сокет", "TCP", "TLS"]);
 }
@@ -401,7 +412,7 @@ fn words_have_room_in_their_columns() {
         for it in figures() {
             assert!(wide(lang.figure(it)) <= 12, "{it:?}: {}", lang.figure(it));
         }
-        for it in every!(Verdict: NoEvidence, Lower, Higher, TooFewRuns) {
+        for it in every!(ChangeVerdict: NoEvidence, Lower, Higher, TooFewRuns) {
             assert!(wide(lang.verdict(it)) <= 14, "{it:?}: {}", lang.verdict(it));
         }
     }
@@ -414,22 +425,22 @@ fn russian_forms() {
         let at = u64::from(n);
         let name = [String::new()];
         let objective = || "цель".to_owned();
-        let tally = Tally { objective: objective(), kept: n, broken: 0, unknown: 0, worst: None };
+        let tally = ObjectiveSummary { objective: objective(), met: n, violated: 0, unknown: 0, worst: None };
         [
             Ru.dropped(at, 100),
             Ru.left_out(n as usize, 25, "x"),
             Ru.tally(&tally, &name),
-            Ru.reason(&Reason::Exhausted { connections: at })
+            Ru.reason(&InvalidReason::ResourcesExhausted { connections: at })
                 .split(':')
                 .next()
                 .unwrap_or_default()
                 .to_owned(),
-            Ru.doubt(&Doubt::Unfair { jain: 0.5, fewest: 0, most: at }, 5)
+            Ru.doubt(&Doubt::UnevenClients { jain: 0.5, fewest: 0, most: at }, 5)
                 .split(" (")
                 .next()
                 .unwrap_or_default()
                 .to_owned(),
-            Ru.reason(&Reason::Aborted { clients: n, of: 50 })
+            Ru.reason(&InvalidReason::Aborted { clients: n, of: 50 })
                 .split(':')
                 .next()
                 .unwrap_or_default()

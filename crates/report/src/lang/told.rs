@@ -3,16 +3,16 @@
 //! Ranges, groups and orders of figures. A language puts words around them.
 
 use super::number::Numbers;
-use model::finding::{Finding, Missing, OtherWork, Rule};
-use model::matrix::{Hop, NotApplied, Placement};
-use model::objective::{Judged, Tally, Unit, Verdict};
-use model::plan::{Entrance, PoolMode};
+use model::finding::{Finding, FindingRule, IncomparableReason, MissingInput};
+use model::matrix::{Hop, Placement, UnappliedLimit};
+use model::objective::{ObjectiveResult, ObjectiveSummary, ObjectiveUnit, ObjectiveVerdict};
+use model::plan::{PoolMode, Transport};
 
 /// More cells than this are told by their ranges, where each cell's figures stand in the matrix.
 const MANY: usize = 4;
 
 /// What a paragraph tells of one group of findings, behind what they have in common.
-pub(super) enum Rest {
+pub(super) enum RemainingGroup {
     /// Nothing: a table follows.
     Table,
     /// Finding by finding.
@@ -20,9 +20,9 @@ pub(super) enum Rest {
     /// The same, beside this cell.
     EachBeside(usize),
     /// Cells by what they are left out for.
-    LeftOut(Vec<(OtherWork, Vec<LeftOut>)>),
-    Seeming(Seeming),
-    Shares(Shares),
+    LeftOut(Vec<(IncomparableReason, Vec<ExcludedCount>)>),
+    Seeming(ApparentGain),
+    Shares(ShareRange),
 }
 
 /// An operation, and its step if it has several.
@@ -30,29 +30,29 @@ pub(super) fn request(operation: &str, step: Option<&str>) -> String {
     step.map_or(operation.to_owned(), |step| format!("{operation}, {step}"))
 }
 
-pub(super) struct LeftOut {
+pub(super) struct ExcludedCount {
     pub cell: usize,
     /// Share of transactions that failed, where that is the reason.
     pub failed: Option<f64>,
 }
 
 /// What unlike comparisons range over.
-pub(super) struct Seeming {
+pub(super) struct ApparentGain {
     pub unlike: (f64, f64),
     pub like: (f64, f64),
     pub cells: Vec<usize>,
 }
 
 /// Cells of a full machine, and who used how many processors of it: least and most.
-pub(super) struct Shares {
-    pub cells: Cells,
+pub(super) struct ShareRange {
+    pub cells: CellSelection,
     pub generator: Option<(f64, f64)>,
     pub before: Option<(f64, f64)>,
     pub server: Option<(f64, f64)>,
     pub others: Option<(f64, f64)>,
 }
 
-pub(super) enum Cells {
+pub(super) enum CellSelection {
     All,
     /// Fewer than half of all.
     AllBut(Vec<usize>),
@@ -60,26 +60,26 @@ pub(super) enum Cells {
 }
 
 /// `all`: of one group, at least one; `cells`: how many the experiment has.
-pub(super) fn rest(all: &[&Finding], cells: usize) -> Rest {
+pub(super) fn rest(all: &[&Finding], cells: usize) -> RemainingGroup {
     match all[0] {
-        Finding::LikeForLikeCost { .. } => Rest::Table,
-        Finding::NotCompared { .. } => Rest::LeftOut(left_out(all)),
-        Finding::NotConcurrent { with, .. } => Rest::EachBeside(*with),
-        Finding::UnlikeComparison { .. } if all.len() > MANY => Rest::Seeming(seeming(all)),
-        Finding::HostBound { .. } if all.len() > MANY => Rest::Shares(shares(all, cells)),
-        _ => Rest::Each,
+        Finding::LikeForLikeCost { .. } => RemainingGroup::Table,
+        Finding::NotCompared { .. } => RemainingGroup::LeftOut(left_out(all)),
+        Finding::NotConcurrent { with, .. } => RemainingGroup::EachBeside(*with),
+        Finding::UnlikeComparison { .. } if all.len() > MANY => RemainingGroup::Seeming(seeming(all)),
+        Finding::HostBound { .. } if all.len() > MANY => RemainingGroup::Shares(shares(all, cells)),
+        _ => RemainingGroup::Each,
     }
 }
 
-fn left_out(all: &[&Finding]) -> Vec<(OtherWork, Vec<LeftOut>)> {
-    let mut reasons: Vec<(OtherWork, Vec<LeftOut>)> = Vec::new();
+fn left_out(all: &[&Finding]) -> Vec<(IncomparableReason, Vec<ExcludedCount>)> {
+    let mut reasons: Vec<(IncomparableReason, Vec<ExcludedCount>)> = Vec::new();
     for finding in all {
-        let Finding::NotCompared { cell, why } = finding else { continue };
+        let Finding::NotCompared { cell, reason: why } = finding else { continue };
         let failed = match why {
-            OtherWork::Errors { of_thousand } => Some(of_thousand / 1e3),
-            OtherWork::SlotsExhausted | OtherWork::ClientsStarved => None,
+            IncomparableReason::Errors { of_thousand } => Some(of_thousand / 1e3),
+            IncomparableReason::SlotsExhausted | IncomparableReason::ClientsStarved => None,
         };
-        let cell = LeftOut { cell: *cell, failed };
+        let cell = ExcludedCount { cell: *cell, failed };
         match reasons.iter_mut().find(|it| std::mem::discriminant(&it.0) == std::mem::discriminant(why)) {
             Some(known) => known.1.push(cell),
             None => reasons.push((*why, vec![cell])),
@@ -88,7 +88,7 @@ fn left_out(all: &[&Finding]) -> Vec<(OtherWork, Vec<LeftOut>)> {
     reasons
 }
 
-fn seeming(all: &[&Finding]) -> Seeming {
+fn seeming(all: &[&Finding]) -> ApparentGain {
     let (mut unlike, mut fair, mut cells) = (Vec::new(), Vec::new(), Vec::new());
     for finding in all {
         let Finding::UnlikeComparison { cell, compared, like, .. } = finding else { continue };
@@ -97,10 +97,10 @@ fn seeming(all: &[&Finding]) -> Seeming {
         cells.push(*cell);
     }
     let [unlike, like] = [unlike, fair].map(|it| range(&it).unwrap_or((1.0, 1.0)));
-    Seeming { unlike, like, cells }
+    ApparentGain { unlike, like, cells }
 }
 
-fn shares(all: &[&Finding], cells: usize) -> Shares {
+fn shares(all: &[&Finding], cells: usize) -> ShareRange {
     let mut full = vec![false; cells];
     let mut used: [Vec<f64>; 4] = Default::default();
     for finding in all {
@@ -114,12 +114,12 @@ fn shares(all: &[&Finding], cells: usize) -> Shares {
     let those = |which: bool| (0..cells).filter(|it| full[*it] == which).collect::<Vec<usize>>();
     let (with, without) = (those(true), those(false));
     let cells = match without.len() {
-        0 => Cells::All,
-        n if n < with.len() => Cells::AllBut(without),
-        _ => Cells::These(with),
+        0 => CellSelection::All,
+        n if n < with.len() => CellSelection::AllBut(without),
+        _ => CellSelection::These(with),
     };
     let [generator, before, server, others] = used.map(|it| range(&it));
-    Shares { cells, generator, before, server, others }
+    ShareRange { cells, generator, before, server, others }
 }
 
 /// The least and the most; `None` without any.
@@ -140,12 +140,12 @@ pub(super) fn list(names: &[String], cells: &[usize]) -> String {
 
 /// The beginning of a statement, in one line.
 pub(super) fn short(text: &str) -> String {
-    crate::page::text::short(text, 80)
+    crate::page::text::truncate(text, 80)
 }
 
 /// Rules by what they lacked, in the order of the first ones.
-pub(super) fn lacking(rules: &[(Rule, Missing)]) -> Vec<(Missing, Vec<Rule>)> {
-    let mut all: Vec<(Missing, Vec<Rule>)> = Vec::new();
+pub(super) fn lacking(rules: &[(FindingRule, MissingInput)]) -> Vec<(MissingInput, Vec<FindingRule>)> {
+    let mut all: Vec<(MissingInput, Vec<FindingRule>)> = Vec::new();
     for (rule, why) in rules {
         match all.iter_mut().find(|it| it.0 == *why) {
             Some(known) => known.1.push(*rule),
@@ -156,8 +156,8 @@ pub(super) fn lacking(rules: &[(Rule, Missing)]) -> Vec<(Missing, Vec<Rule>)> {
 }
 
 /// Each kind once, in the order of the first ones.
-pub(super) fn kinds(all: &[Entrance]) -> Vec<Entrance> {
-    let mut kinds: Vec<Entrance> = Vec::new();
+pub(super) fn kinds(all: &[Transport]) -> Vec<Transport> {
+    let mut kinds: Vec<Transport> = Vec::new();
     for it in all {
         if !kinds.contains(it) {
             kinds.push(*it);
@@ -181,17 +181,17 @@ pub(super) fn named_by_mode(names: &[String], cells: [(usize, PoolMode); 2]) -> 
 }
 
 /// Words of a way through a stack.
-pub(super) struct Ways {
+pub(super) struct PathCount {
     pub generator: &'static str,
     /// `None`: an address that was given tells.
-    pub way: fn(Option<Entrance>) -> &'static str,
+    pub way: fn(Option<Transport>) -> &'static str,
     pub mode: fn(PoolMode) -> &'static str,
-    pub size: fn(Size) -> String,
+    pub size: fn(CountSize) -> String,
     pub placement: fn(&Placement) -> String,
 }
 
 /// What a node's size means.
-pub(super) enum Size {
+pub(super) enum CountSize {
     Pool(u32),
     /// `max_connections`.
     Slots(u32),
@@ -199,47 +199,51 @@ pub(super) enum Size {
 }
 
 /// `generator (on CPU 1) → TCP → PgBouncer (session, pool 20, 0.1 CPU) → TCP → PostgreSQL (50 slots, 1 CPU)`.
-pub(super) fn path(words: &Ways, hops: &[Hop], generator: &Placement, arrow: &str) -> String {
+pub(super) fn path(words: &PathCount, hops: &[Hop], generator: &Placement, arrow: &str) -> String {
     let mut text = format!("{} ({})", words.generator, (words.placement)(generator));
     for (number, hop) in hops.iter().enumerate() {
         let mut about: Vec<String> = Vec::new();
         about.extend(hop.mode.map(|it| (words.mode)(it).to_owned()));
         about.extend(hop.size.map(|size| {
             (words.size)(match (hop.mode, number + 1 == hops.len()) {
-                (Some(_), _) => Size::Pool(size),
-                (None, true) => Size::Slots(size),
-                (None, false) => Size::MaxConn(size),
+                (Some(_), _) => CountSize::Pool(size),
+                (None, true) => CountSize::Slots(size),
+                (None, false) => CountSize::MaxConn(size),
             })
         }));
         about.push((words.placement)(&hop.placement));
-        let way = (words.way)(hop.entrance);
+        let way = (words.way)(hop.transport);
         text += &format!(" {arrow} {way} {arrow} {} ({})", hop.product, about.join(", "));
     }
     text
 }
 
 /// Which limits of which nodes, and why not: of one reason.
-pub(super) fn limits<'a>(all: &[&'a NotApplied]) -> (String, &'a str) {
+pub(super) fn limits<'a>(all: &[&'a UnappliedLimit]) -> (String, &'a str) {
     let each: Vec<String> = all.iter().map(|it| format!("{}.{}", it.node, it.limit)).collect();
-    (each.join(", "), all.first().map_or("", |it| it.why.as_str()))
+    (each.join(", "), all.first().map_or("", |it| it.reason.as_str()))
 }
 
 /// Verdicts that were given at all, and how often.
-pub(super) fn verdicts(it: &Tally) -> Vec<(Verdict, u32)> {
-    let all = [(Verdict::Kept, it.kept), (Verdict::Broken, it.broken), (Verdict::Unknown, it.unknown)];
+pub(super) fn verdicts(it: &ObjectiveSummary) -> Vec<(ObjectiveVerdict, u32)> {
+    let all = [
+        (ObjectiveVerdict::Met, it.met),
+        (ObjectiveVerdict::Violated, it.violated),
+        (ObjectiveVerdict::Unknown, it.unknown),
+    ];
     all.into_iter().filter(|it| it.1 > 0).collect()
 }
 
 /// An objective's figure: `5.47 ms`, or `> 6 s` where it is known to be longer only.
-pub(super) fn measured(numbers: &Numbers, it: &Judged, value: f64) -> String {
+pub(super) fn measured(numbers: &Numbers, it: &ObjectiveResult, value: f64) -> String {
     let value = match it.unit {
-        Unit::Seconds => numbers.seconds(value),
-        Unit::Share => numbers.percent(value, 3),
-        Unit::PerSecond => numbers.fixed(value, 1) + numbers.per_second,
+        ObjectiveUnit::Seconds => numbers.seconds(value),
+        ObjectiveUnit::Share => numbers.percent(value, 3),
+        ObjectiveUnit::PerSecond => numbers.fixed(value, 1) + numbers.per_second,
     };
     match (it.at_least, it.unit) {
         (false, _) => value,
-        (true, Unit::Seconds) => format!(">{}{value}", numbers.gap),
+        (true, ObjectiveUnit::Seconds) => format!(">{}{value}", numbers.gap),
         (true, _) => format!("≥{}{value}", numbers.gap),
     }
 }

@@ -3,34 +3,34 @@
 use super::*;
 use crate::lang::live::LiveWords as _;
 use crate::lang::{En, Ru};
-use model::live::{Pool, Used};
+use model::live::{NodeCpu, PoolState};
 
 /// In the thirteenth second of a trial.
-fn live() -> Live {
+fn live() -> LiveView {
     let past = |of: fn(usize) -> f64| (0..100).map(|n| Some(of(n))).collect::<Vec<_>>();
     let mut p99s = past(|n| 0.002 + (n % 9) as f64 * 0.001);
     p99s[98] = None;
-    let event = |at, node: &str, text: &str| Event {
+    let event = |at, node: &str, text: &str| LogLine {
         at: Nanos::from_secs(at),
         node: node.to_owned(),
         text: text.to_owned(),
     };
-    Live {
+    LiveView {
         trial: 3,
         cell: "transaction, 125".to_owned(),
-        way: Some(Way { trials: 12, over: 0.24, left: Nanos::from_secs(200) }),
-        doing: Doing::Measuring { second: 13, of: Nanos::from_secs(30) },
-        second: Some(Second {
+        progress: Some(RunProgress { trials: 12, elapsed_share: 0.24, remaining: Nanos::from_secs(200) }),
+        activity: Activity::Measuring { second: 13, of: Nanos::from_secs(30) },
+        second: Some(LiveSecond {
             rate: PerSecond(21_508.4),
             p50: Some(Nanos::from_micros(1_234)),
             p99: Some(Nanos::from_micros(12_345)),
             in_flight: 125,
-            pools: vec![Pool { node: "pooler".to_owned(), waiting: Some(105.0), busy: Some(20.0) }],
+            pools: vec![PoolState { node: "pooler".to_owned(), waiting: Some(105.0), busy: Some(20.0) }],
             processors: vec![
-                Used { node: "pooler".to_owned(), processors: 0.494 },
-                Used { node: "postgres".to_owned(), processors: 1.2 },
+                NodeCpu { node: "pooler".to_owned(), processors: 0.494 },
+                NodeCpu { node: "postgres".to_owned(), processors: 1.2 },
             ],
-            ..Second::default()
+            ..LiveSecond::default()
         }),
         rates: past(|n| n as f64),
         medians: past(|n| (n % 3) as f64),
@@ -44,12 +44,12 @@ fn live() -> Live {
     }
 }
 
-const UTF8: Style = Style { characters: Characters::Utf8, colour: false };
-const ASCII: Style = Style { characters: Characters::Ascii, colour: false };
+const UTF8: LiveStyle = LiveStyle { characters: CharacterSet::Utf8, colour: false };
+const ASCII: LiveStyle = LiveStyle { characters: CharacterSet::Ascii, colour: false };
 
 #[track_caller]
-fn check(it: &Live, (columns, rows): (usize, usize), style: Style, lang: &dyn Lang, expected: &str) {
-    let lines = frame(it, Size { columns, rows }, style, lang);
+fn check(it: &LiveView, (columns, rows): (usize, usize), style: LiveStyle, lang: &dyn Lang, expected: &str) {
+    let lines = render_frame(it, TerminalSize { columns, rows }, style, lang);
     let drawn: String = lines.iter().map(|it| format!("{}\n", it.replace('\u{a0}', " "))).collect();
     let expected = expected.strip_prefix('\n').unwrap_or(expected);
     assert!(drawn == expected, "{columns} x {rows}\n{drawn}");
@@ -59,7 +59,7 @@ fn check(it: &Live, (columns, rows): (usize, usize), style: Style, lang: &dyn La
 }
 
 #[test]
-fn at_several_sizes() {
+fn renders_at_several_sizes() {
     check(
         &live(),
         (80, 24),
@@ -115,7 +115,7 @@ transaction, 125: 13 of 30 s
 }
 
 #[test]
-fn without_utf8() {
+fn renders_without_utf8() {
     check(
         &live(),
         (60, 24),
@@ -137,9 +137,13 @@ CPU: pooler 0.49 of 0.5, postgres 1.20
 }
 
 #[test]
-fn while_a_trial_is_set_up() {
-    let it =
-        Live { doing: Doing::Loading { sent: 1000, of: 100_000 }, second: None, events: vec![], ..live() };
+fn renders_setting_up() {
+    let it = LiveView {
+        activity: Activity::Loading { sent: 1000, of: 100_000 },
+        second: None,
+        events: vec![],
+        ..live()
+    };
     check(
         &it,
         (80, 24),
@@ -151,14 +155,14 @@ transaction, 125: loading: 1000 of 100000 rows
 ",
     );
     assert_eq!(
-        line(&it, Characters::Utf8, &En),
+        render_line(&it, CharacterSet::Utf8, &En),
         " 3/12  transaction, 125: loading: 1000 of 100000 rows; about 3 min 20 s left"
     );
 }
 
 #[test]
-fn what_is_bad_stands_out() {
-    let mut it = Live { events: vec![], ..live() };
+fn highlights_failures() {
+    let mut it = LiveView { events: vec![], ..live() };
     let second = it.second.as_mut().expect("it has one");
     (second.failed, second.dropped, second.refused) = (3, 2, 1);
     (second.p50, second.p99) = (None, None);
@@ -168,7 +172,7 @@ fn what_is_bad_stands_out() {
     check(
         &it,
         (80, 24),
-        Style { colour: true, ..UTF8 },
+        LiveStyle { colour: true, ..UTF8 },
         &En,
         "
 █████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░  3/12  about 3 min 20 s left
@@ -182,15 +186,15 @@ p99           –
 }
 
 #[test]
-fn in_one_line() {
+fn renders_one_line() {
     assert_eq!(
-        line(&live(), Characters::Utf8, &En),
+        render_line(&live(), CharacterSet::Utf8, &En),
         " 3/12  transaction, 125: 13 of 30 s, 21508 tps, p50 1.23 ms, p99 12.3 ms, 0 failed, 125 in flight, pooler: 105 waiting, 20 servers busy; about 3 min 20 s left"
     );
 }
 
 #[test]
-fn foreign_words_do_no_harm() {
+fn sanitises_foreign_text() {
     for (text, utf8, ascii) in [
         ("plain", "plain", "plain"),
         ("a\x1b[31mb\u{9b}2Jc\r\nd\te", "a?[31mb?2Jc  d e", "a?[31mb?2Jc  d e"),
@@ -198,66 +202,76 @@ fn foreign_words_do_no_harm() {
         ("взаимная блокировка", "взаимная блокировка", "???????? ??????????"),
         ("表 e\u{301} 🐘", "表 e\u{301} 🐘", "? e? ?"),
     ] {
-        assert_eq!(clean(text, Characters::Utf8), utf8);
-        assert_eq!(clean(text, Characters::Ascii), ascii);
+        assert_eq!(sanitise(text, CharacterSet::Utf8), utf8);
+        assert_eq!(sanitise(text, CharacterSet::Ascii), ascii);
     }
     // Wherever they come from.
     let evil = "\x1b]0;x\x07\u{202e}表".to_owned();
     let mut it = live();
-    (it.cell, it.doing) = (evil.clone(), Doing::Starting { node: evil.clone() });
+    (it.cell, it.activity) = (evil.clone(), Activity::Starting { node: evil.clone() });
     let second = it.second.as_mut().expect("it has one");
     (second.pools[0].node, second.processors[0].node) = (evil.clone(), evil.clone());
     it.quotas[0].0 = evil.clone();
-    it.events[2] = Event { at: Nanos::ZERO, node: evil.clone(), text: evil.clone() };
+    it.events[2] = LogLine { at: Nanos::ZERO, node: evil.clone(), text: evil.clone() };
     let harmless = |it: &str, characters| {
-        it.chars()
-            .all(|it| !it.is_control() && !is_format(it) && (characters == Characters::Utf8 || it.is_ascii()))
+        it.chars().all(|it| {
+            !it.is_control() && !is_format(it) && (characters == CharacterSet::Utf8 || it.is_ascii())
+        })
     };
-    let done =
-        Finished { trial: 1, trials: Some(1), cell: evil.clone(), figures: None, end: End::Failed(evil) };
+    let done = FinishedTrial {
+        trial: 1,
+        trials: Some(1),
+        cell: evil.clone(),
+        figures: None,
+        end: TrialEnd::Failed(evil),
+    };
     for style in [UTF8, ASCII] {
         for columns in 1..100 {
-            let lines = frame(&it, Size { columns, rows: 24 }, style, &En);
+            let lines = render_frame(&it, TerminalSize { columns, rows: 24 }, style, &En);
             assert!(lines.iter().all(|it| harmless(it, style.characters)), "{lines:?}");
             assert!(columns == 1 || lines.iter().all(|it| it.width() < columns), "{columns}: {lines:?}");
         }
-        for it in [line(&it, style.characters, &En), finished(&done, style.characters, &En)] {
+        for it in [render_line(&it, style.characters, &En), finished_line(&done, style.characters, &En)] {
             assert!(harmless(&it, style.characters), "{it:?}");
         }
     }
 }
 
 #[test]
-fn trials_that_are_over() {
-    let figures = Figures {
+fn renders_finished_trials() {
+    let figures = TrialFigures {
         rate: PerSecond(7508.4),
         p99: Some(Nanos::from_micros(9_304)),
         failed: 0,
         invalid: None,
         outage: None,
     };
-    let held_back = Some(Reason::Throttled { share: 0.4 });
-    let bad = Figures { p99: None, failed: 7, invalid: held_back, ..figures.clone() };
+    let held_back = Some(InvalidReason::Throttled { share: 0.4 });
+    let bad = TrialFigures { p99: None, failed: 7, invalid: held_back, ..figures.clone() };
     let (from, to) = (Nanos::from_secs(2), Nanos::from_secs(5));
-    let outage = Some(Doubt::Outage { count: 1, lasting: to - from, from, to });
-    let down = Figures { outage, ..figures.clone() };
-    let stopped = End::Stopped { rule: "limit(5s)".to_owned(), second: 4 };
+    let outage = Some(Doubt::Outage { count: 1, duration: to - from, from, to });
+    let down = TrialFigures { outage, ..figures.clone() };
+    let stopped = TrialEnd::Stopped { rule: "limit(5s)".to_owned(), second: 4 };
     let why = "the generator was late or had no reserve";
     for (figures, end, english) in [
-        (Some(&figures), End::Complete, " 3/12  a: 7508 tps, p99 9.30 ms"),
+        (Some(&figures), TrialEnd::Complete, " 3/12  a: 7508 tps, p99 9.30 ms"),
         (
             Some(&bad),
-            End::Complete,
+            TrialEnd::Complete,
             " 3/12  a: 7508 tps, 7 failed, INVALID: the generator was held back by its own limit in 40 % of the quota's \
              periods",
         ),
         (
             Some(&bad),
-            End::NotCounted(why.to_owned()),
+            TrialEnd::NotCounted(why.to_owned()),
             " 3/12  a: 7508 tps, 7 failed: does not count: the generator was late or had no reserve",
         ),
-        (Some(&figures), End::NotCounted(String::new()), " 3/12  a: 7508 tps, p99 9.30 ms: does not count"),
-        (Some(&figures), End::Held, " 3/12  a: 7508 tps, p99 9.30 ms: held"),
+        (
+            Some(&figures),
+            TrialEnd::NotCounted(String::new()),
+            " 3/12  a: 7508 tps, p99 9.30 ms: does not count",
+        ),
+        (Some(&figures), TrialEnd::Held, " 3/12  a: 7508 tps, p99 9.30 ms: held"),
         (
             Some(&figures),
             stopped.clone(),
@@ -265,22 +279,27 @@ fn trials_that_are_over() {
         ),
         (
             Some(&down),
-            End::Complete,
+            TrialEnd::Complete,
             " 3/12  a: 7508 tps, p99 9.30 ms, nothing succeeded for 3.00 s (from 2.00 s to 5.00 s)",
         ),
-        (Some(&figures), End::Interrupted, " 3/12  a: 7508 tps, p99 9.30 ms, interrupted"),
-        (None, End::Interrupted, " 3/12  a: interrupted before it began"),
-        (None, End::Skipped("no odyssey".to_owned()), " 3/12  a: skipped: no odyssey"),
-        (Some(&figures), End::Failed("pooler ended".to_owned()), " 3/12  a: failed: pooler ended"),
+        (Some(&figures), TrialEnd::Interrupted, " 3/12  a: 7508 tps, p99 9.30 ms, interrupted"),
+        (None, TrialEnd::Interrupted, " 3/12  a: interrupted before it began"),
+        (None, TrialEnd::Skipped("no odyssey".to_owned()), " 3/12  a: skipped: no odyssey"),
+        (Some(&figures), TrialEnd::Failed("pooler ended".to_owned()), " 3/12  a: failed: pooler ended"),
     ] {
-        let it =
-            Finished { trial: 3, trials: Some(12), cell: "a".to_owned(), figures: figures.cloned(), end };
-        assert_eq!(finished(&it, Characters::Utf8, &En), english);
+        let it = FinishedTrial {
+            trial: 3,
+            trials: Some(12),
+            cell: "a".to_owned(),
+            figures: figures.cloned(),
+            end,
+        };
+        assert_eq!(finished_line(&it, CharacterSet::Utf8, &En), english);
     }
 }
 
 #[test]
-fn in_russian() {
+fn renders_in_russian() {
     check(
         &live(),
         (80, 24),
@@ -300,27 +319,27 @@ pooler: ждут 105, занято серверов 20
 ",
     );
     assert_eq!(
-        line(&live(), Characters::Utf8, &Ru).replace('\u{a0}', " "),
+        render_line(&live(), CharacterSet::Utf8, &Ru).replace('\u{a0}', " "),
         " 3/12  transaction, 125: 13 из 30 с, 21 508 транз/с, p50 1,23 мс, p99 12,3 мс, ошибок: 0, в работе: 125, pooler: ждут 105, занято серверов 20; осталось около 3 мин 20 с"
     );
 }
 
 /// Each word has its form beside a number.
 #[test]
-fn russian_sentences() {
+fn inflects_russian_words_by_number() {
     let seconds = Nanos::from_secs;
     let loaded = |rows| Milestone::Loaded { rows, took: seconds(2), rate: PerSecond(rows as f64 / 2.0) };
-    let pool = |waiting, busy| Pool { node: "pooler".to_owned(), waiting, busy };
-    let counts = Second { failed: 1, dropped: 2, refused: 12_345, in_flight: 4, ..Second::default() };
-    let figures = Figures {
+    let pool = |waiting, busy| PoolState { node: "pooler".to_owned(), waiting, busy };
+    let counts = LiveSecond { failed: 1, dropped: 2, refused: 12_345, in_flight: 4, ..LiveSecond::default() };
+    let figures = TrialFigures {
         rate: PerSecond(7508.4),
         p99: Some(Nanos::from_micros(9_304)),
         failed: 12_345,
-        invalid: Some(Reason::Suspended { lasting: seconds(3) }),
+        invalid: Some(InvalidReason::Suspended { duration: seconds(3) }),
         outage: None,
     };
-    let end = |figures: Option<&Figures>, end| {
-        Ru.trial_finished(&Finished {
+    let end = |figures: Option<&TrialFigures>, end| {
+        Ru.trial_finished(&FinishedTrial {
             trial: 1,
             trials: Some(1),
             cell: String::new(),
@@ -341,22 +360,22 @@ fn russian_sentences() {
             Ru.run_begins(5, 11, 7, seconds(5)),
             "5 измерений, 11 ячеек, порядок по начальному числу 7; под нагрузкой около 5 с",
         ),
-        (Ru.doing(&Doing::Loading { sent: 1, of: 21 }), "загружено 1 из 21 строки"),
-        (Ru.doing(&Doing::Loading { sent: 50_000, of: 100_000 }), "загружено 50 000 из 100 000 строк"),
-        (Ru.doing(&Doing::Restored { took: Nanos::from_millis(300) }), "данные восстановлены за 0,3 с"),
+        (Ru.doing(&Activity::Loading { sent: 1, of: 21 }), "загружено 1 из 21 строки"),
+        (Ru.doing(&Activity::Loading { sent: 50_000, of: 100_000 }), "загружено 50 000 из 100 000 строк"),
+        (Ru.doing(&Activity::Restored { took: Nanos::from_millis(300) }), "данные восстановлены за 0,3 с"),
         (Ru.milestone(&loaded(1)), "загрузка: 1 строка за 2,0 с, 0 в секунду"),
         (Ru.milestone(&loaded(22)), "загрузка: 22 строки за 2,0 с, 11 в секунду"),
-        (Ru.milestone(&Milestone::There { rows: 100_000 }), "уже на месте: 100 000 строк"),
+        (Ru.milestone(&Milestone::AlreadyLoaded { rows: 100_000 }), "уже на месте: 100 000 строк"),
         (Ru.live_counts(&counts), "ошибок: 1, отброшено: 2, отказов в соединении: 12 345, в работе: 4"),
         (Ru.live_pool(&pool(Some(105.0), Some(20.0))), "pooler: ждут 105, занято серверов 20"),
         (Ru.live_pool(&pool(None, Some(1.0))), "pooler: занято серверов 1"),
         (
-            end(Some(&figures), End::Stopped { rule: "limit(5s)".to_owned(), second: 4 }),
+            end(Some(&figures), TrialEnd::Stopped { rule: "limit(5s)".to_owned(), second: 4 }),
             "7508 транз/с, p99 9,30 мс, ошибок: 12 345, НЕДОСТОВЕРНО: машина была приостановлена на 3,00 с, остановлено по \
              правилу limit(5s) после секунды 4",
         ),
-        (end(None, End::Interrupted), "прервано до начала"),
-        (end(None, End::Skipped("нет odyssey".to_owned())), "пропущено: нет odyssey"),
+        (end(None, TrialEnd::Interrupted), "прервано до начала"),
+        (end(None, TrialEnd::Skipped("нет odyssey".to_owned())), "пропущено: нет odyssey"),
         (Ru.live_lost(3), "(не удалось вовремя показать: 3 строки)"),
     ] {
         assert_eq!(said.replace('\u{a0}', " "), expected);

@@ -1,58 +1,72 @@
 use super::*;
 use crate::lang::{En, Lang, Ru};
-use model::finding::{Compared, ConnectionLimit, OtherWork};
-use model::matrix::{Against, Hop, Placement, Status, Trial};
-use model::objective::{Judged, Tally, Unit, Verdict as Kept, Worst};
-use model::plan::{Entrance, PoolMode, Replication, Sync};
+use model::finding::{ConnectionLimit, IncomparableReason, ThroughputComparison};
+use model::matrix::{BaselineComparison, Hop, Placement, Trial, TrialStatus};
+use model::objective::{
+    ObjectiveResult, ObjectiveSummary, ObjectiveUnit, ObjectiveVerdict as Kept, WorstResult,
+};
+use model::plan::{PoolMode, Replication, SyncMode, Transport};
 use model::summary::Doubt;
-use model::{Nanos, PerSecond, stop::Fired};
+use model::{Nanos, PerSecond, stop::StopEvent};
 
-fn hop(product: &'static str, mode: Option<PoolMode>, size: u32, cpu: f64, entrance: Entrance) -> Hop {
+fn hop(product: &'static str, mode: Option<PoolMode>, size: u32, cpu: f64, entrance: Transport) -> Hop {
     let placement = Placement { cpu: Some(cpu), cpus: vec![] };
-    Hop { node: product.to_lowercase(), product, mode, size: Some(size), entrance: Some(entrance), placement }
+    Hop {
+        node: product.to_lowercase(),
+        product,
+        mode,
+        size: Some(size),
+        transport: Some(entrance),
+        placement,
+    }
 }
 
 fn estimate(figure: Figure, median: f64, spread: f64) -> Estimate {
     let interval = (spread > 0.0).then_some((median * (1.0 - spread), median * (1.0 + spread)));
-    Estimate { figure, median, at_least: false, interval, runs: 5, against: None }
+    Estimate { figure, median, at_least: false, interval, runs: 5, vs_baseline: None }
 }
 
 /// A row through `mode` with this throughput, and its ratio to the baseline.
-fn row(mode: &str, clients: u32, tps: f64, against: Option<(f64, Verdict)>) -> Row {
-    let tcp = Entrance::Tcp;
+fn row(mode: &str, clients: u32, tps: f64, against: Option<(f64, ChangeVerdict)>) -> Row {
+    let tcp = Transport::Tcp;
     let pool = |it| Some(hop("PgBouncer", Some(it), 20, 0.1, tcp));
     let before = match mode {
         "session" => pool(PoolMode::Session),
         "transaction" => pool(PoolMode::Transaction),
         _ => None,
     };
-    let against = against.map(|(ratio, verdict)| Against {
+    let against = against.map(|(ratio, verdict)| BaselineComparison {
         ratio: Some(ratio),
         interval: Some((ratio - 0.01, ratio + 0.01)),
         p: 0.008,
         verdict,
     });
     let figures = vec![
-        Estimate { against, ..estimate(Figure::Tps, tps, 0.01) },
+        Estimate { vs_baseline: against, ..estimate(Figure::Tps, tps, 0.01) },
         estimate(Figure::P50, 0.000_371, 0.0),
         estimate(Figure::P99, 0.0123, 0.0),
         estimate(Figure::Errors, 0.0, 0.0),
         estimate(Figure::Refused, 0.0, 0.0),
         estimate(Figure::Deadlocks, if mode == "transaction" { 1.5 } else { 0.0 }, 0.0),
         estimate(Figure::Served, f64::from(clients), 0.0),
-        estimate(Figure::Hardly, if mode == "session" && clients > 20 { 180.0 } else { 0.0 }, 0.0),
+        estimate(Figure::Starved, if mode == "session" && clients > 20 { 180.0 } else { 0.0 }, 0.0),
         estimate(Figure::PoolerCpu, 0.1, 0.0),
         estimate(Figure::ServerCpu, 0.97, 0.0),
     ];
-    let trial =
-        |repetition| Trial { repetition, status: Status::Done, valid: true, reasons: vec![], outage: None };
+    let trial = |repetition| Trial {
+        repetition,
+        status: TrialStatus::Done,
+        valid: true,
+        reasons: vec![],
+        outage: None,
+    };
     Row {
         label: vec![("pooler.mode".into(), mode.into()), ("clients".into(), clients.to_string())],
         hops: before.into_iter().chain([hop("PostgreSQL", None, 50, 1.0, tcp)]).collect(),
         replication: None,
         clients,
         generator: Placement { cpu: None, cpus: vec![1] },
-        not_applied: vec![],
+        unapplied_limits: vec![],
         trials: (0..5).map(trial).collect(),
         figures,
     }
@@ -61,48 +75,48 @@ fn row(mode: &str, clients: u32, tps: f64, against: Option<(f64, Verdict)>) -> R
 fn matrix() -> Matrix {
     let mut rows = vec![
         row("none", 8, 21_570.0, None),
-        row("session", 8, 18_120.0, Some((0.84, Verdict::Lower))),
-        row("session", 200, 18_010.0, Some((0.835, Verdict::Lower))),
-        row("transaction", 8, 21_400.0, Some((0.992, Verdict::NoEvidence))),
+        row("session", 8, 18_120.0, Some((0.84, ChangeVerdict::Lower))),
+        row("session", 200, 18_010.0, Some((0.835, ChangeVerdict::Lower))),
+        row("transaction", 8, 21_400.0, Some((0.992, ChangeVerdict::NoEvidence))),
         row("statement", 8, 21_400.0, None),
     ];
     for (trial, busy) in [(1, 0.97), (3, 0.93)] {
         rows[2].trials[trial].valid = false;
-        rows[2].trials[trial].reasons = vec![Reason::Saturated { thread: 0, busy }];
+        rows[2].trials[trial].reasons = vec![InvalidReason::Saturated { thread: 0, busy }];
     }
-    rows[2].trials[4].status = Status::Interrupted;
+    rows[2].trials[4].status = TrialStatus::Interrupted;
     rows[2].trials[4].valid = false;
-    let missing = |limit: &str| NotApplied {
+    let missing = |limit: &str| UnappliedLimit {
         node: "pooler".into(),
         limit: limit.into(),
-        why: "/sys/fs/cgroup/cpu: Read-only file system".into(),
+        reason: "/sys/fs/cgroup/cpu: Read-only file system".into(),
     };
-    rows[3].not_applied = vec![missing("cpu"), missing("cpus")];
-    rows[2].not_applied = vec![missing("cpu")];
+    rows[3].unapplied_limits = vec![missing("cpu"), missing("cpus")];
+    rows[2].unapplied_limits = vec![missing("cpu")];
     rows[4].figures.clear();
     for it in &mut rows[4].trials {
-        (it.status, it.valid) = (Status::Skipped { why: "Odyssey is not installed".into() }, false);
+        (it.status, it.valid) = (TrialStatus::Skipped { reason: "Odyssey is not installed".into() }, false);
     }
-    let judged = |measured, verdict| Judged {
+    let judged = |measured, verdict| ObjectiveResult {
         objective: "p99 < 200ms".into(),
         verdict,
-        unit: Unit::Seconds,
+        unit: ObjectiveUnit::Seconds,
         measured,
         at_least: false,
         bound: 0.2,
-        of: 10_000,
+        samples: 10_000,
     };
     let objectives = vec![
-        Tally {
+        ObjectiveSummary {
             objective: "p99 < 200ms".into(),
-            kept: 12,
-            broken: 2,
+            met: 12,
+            violated: 2,
             unknown: 1,
-            worst: Some(Worst { cell: 2, judged: judged(Some(1.032), Kept::Broken) }),
+            worst: Some(WorstResult { cell: 2, result: judged(Some(1.032), Kept::Violated) }),
         },
-        Tally { objective: "max < 1s".into(), kept: 0, broken: 0, unknown: 0, worst: None },
+        ObjectiveSummary { objective: "max < 1s".into(), met: 0, violated: 0, unknown: 0, worst: None },
     ];
-    Matrix { rows, baseline: Some(0), seed: 42, objectives, watching: Some(0.0061) }
+    Matrix { rows, baseline: Some(0), seed: 42, objectives, observer_cpu: Some(0.0061) }
 }
 
 /// Compares with, or with `UPDATE_EXPECT=1` writes, what stands in `expected/`.
@@ -120,11 +134,13 @@ fn golden(name: &str, got: &str) {
 fn names_outages_and_stop_rules_below_the_table() {
     let mut matrix = matrix();
     let (from, to) = (Nanos::from_secs(2), Nanos::from_secs(5));
-    matrix.rows[0].trials[1].outage = Some(Doubt::Outage { count: 1, lasting: to - from, from, to });
+    matrix.rows[0].trials[1].outage = Some(Doubt::Outage { count: 1, duration: to - from, from, to });
     let rule = "errors(10%,2s)".to_owned();
-    let fired = Fired { rule, cause_second: 3, at_second: 4, rate_at_cause: PerSecond(200.0), tank_rc: None };
-    matrix.rows[4].trials[0].status = Status::Stopped { fired };
-    let text = text(&matrix, &[], Style::default(), &En).split_whitespace().collect::<Vec<_>>().join(" ");
+    let fired =
+        StopEvent { rule, cause_second: 3, at_second: 4, rate_at_cause: PerSecond(200.0), tank_rc: None };
+    matrix.rows[4].trials[0].status = TrialStatus::Stopped { fired };
+    let text =
+        render(&matrix, &[], TerminalStyle::default(), &En).split_whitespace().collect::<Vec<_>>().join(" ");
     for expected in [
         "! none/8, trial 2: nothing succeeded for 3.00 s (from 2.00 s to 5.00 s)",
         "! statement/8, trial 1: errors(10%,2s) stopped the load after second 4; it began in second 3, at 200",
@@ -134,7 +150,7 @@ fn names_outages_and_stop_rules_below_the_table() {
 }
 
 #[test]
-fn whole() {
+fn renders_the_whole_matrix() {
     let finding = Finding::ClientsStarved {
         cell: 2,
         served: 20,
@@ -144,20 +160,20 @@ fn whole() {
         jain: 0.1,
         mean: 450.25,
     };
-    let style = Style { width: 140, ..Style::default() };
-    golden("whole", &text(&matrix(), std::slice::from_ref(&finding), style, &En));
-    golden("whole.ru", &text(&matrix(), &[finding], style, &Ru));
+    let style = TerminalStyle { width: 140, ..TerminalStyle::default() };
+    golden("whole", &render(&matrix(), std::slice::from_ref(&finding), style, &En));
+    golden("whole.ru", &render(&matrix(), &[finding], style, &Ru));
 }
 
 #[test]
-fn narrower() {
-    golden("100", &text(&matrix(), &[], Style::default(), &En));
-    let narrow = Style { width: 60, characters: Characters::Ascii, colour: true };
-    golden("60-ascii-colour", &text(&matrix(), &[], narrow, &En));
+fn renders_fewer_columns_in_a_narrow_terminal() {
+    golden("100", &render(&matrix(), &[], TerminalStyle::default(), &En));
+    let narrow = TerminalStyle { width: 60, characters: CharacterSet::Ascii, colour: true };
+    golden("60-ascii-colour", &render(&matrix(), &[], narrow, &En));
     // Every line keeps to the width, but for what cannot be left out.
     for width in 44..160 {
         for lang in crate::lang::ALL {
-            let seen = text(&matrix(), &[], Style { width, ..Style::default() }, lang);
+            let seen = render(&matrix(), &[], TerminalStyle { width, ..TerminalStyle::default() }, lang);
             let widest = seen.lines().map(|it| it.chars().count()).max().unwrap_or(0);
             assert!(widest <= width, "{width}: {widest}\n{seen}");
         }
@@ -165,14 +181,14 @@ fn narrower() {
 }
 
 #[test]
-fn a_percent_sign_stays_with_its_number() {
+fn does_not_wrap_before_a_percent_sign() {
     assert_eq!(paragraph("- ", "a 12 % b 3 %", 6), "- a\n  12 %\n  b\n  3 %\n");
     assert_eq!(paragraph("", "%", 6), "%\n");
 }
 
 #[test]
-fn many_ways_have_marks_of_their_own() {
-    let mut notes = Notes::default();
+fn every_path_has_its_own_mark() {
+    let mut notes = NoteList::default();
     let marks: Vec<String> = (0..28).map(|n| notes.mark(format!("way {n}"), true)).collect();
     assert_eq!(
         (marks[0].as_str(), marks[25].as_str(), marks[26].as_str(), marks[27].as_str()),
@@ -183,9 +199,9 @@ fn many_ways_have_marks_of_their_own() {
 }
 
 #[test]
-fn replicas_belong_to_the_way() {
+fn replicas_are_part_of_the_path() {
     let mut matrix = matrix();
-    let plan = Replication::of(2, Sync::Any(1));
+    let plan = Replication::with_defaults(2, SyncMode::Any(1));
     matrix.rows[0].replication = Some(plan.clone());
     let ways =
         |lang: &dyn Lang| table(&matrix, &[], lang).notes.into_iter().map(|it| it.1.text).collect::<Vec<_>>();
@@ -204,7 +220,7 @@ fn replicas_belong_to_the_way() {
 }
 
 #[test]
-fn data() {
+fn exports_json() {
     let it = json(&matrix(), &[]);
     assert_eq!(it["matrix"]["rows"][1]["figures"][0]["against"]["verdict"], "lower");
     assert_eq!(it["matrix"]["rows"][4]["trials"][0]["status"]["kind"], "skipped");
@@ -214,22 +230,24 @@ fn data() {
 
 /// Findings as a terminal of so many columns shows them.
 fn findings_in(all: &[Finding], width: usize, lang: &dyn Lang) -> String {
-    let told = told(all, &matrix(), lang, &|_| Vec::new());
-    crate::findings::text(&told, Style { width, ..Style::default() })
+    let told = views(all, &matrix(), lang, &|_| Vec::new());
+    crate::findings::render(&told, TerminalStyle { width, ..TerminalStyle::default() })
 }
 
 /// Each kind of finding once.
 #[test]
-fn findings_as_sentences() {
-    let compared = Compared {
+fn renders_findings_as_sentences() {
+    let compared = ThroughputComparison {
         ratio: 0.844,
         interval: Some((0.839, 0.847)),
         p: 0.0079,
-        verdict: Verdict::Lower,
+        verdict: ChangeVerdict::Lower,
         runs: (5, 5),
     };
-    let unsure = Compared { ratio: 0.998, p: 0.84, verdict: Verdict::NoEvidence, ..compared };
-    let few = Compared { interval: None, verdict: Verdict::TooFewRuns, runs: (2, 5), ..compared };
+    let unsure =
+        ThroughputComparison { ratio: 0.998, p: 0.84, verdict: ChangeVerdict::NoEvidence, ..compared };
+    let few =
+        ThroughputComparison { interval: None, verdict: ChangeVerdict::TooFewRuns, runs: (2, 5), ..compared };
     let node = || "pooler".to_owned();
     let (cell, with) = (1, 0);
     let all = [
@@ -241,7 +259,7 @@ fn findings_as_sentences() {
             max_connections: Some(50),
             first_second: Some(3),
             trials: 2,
-            of: 3,
+            total_trials: 3,
         },
         Finding::SlotsExhausted {
             cell: 2,
@@ -251,7 +269,7 @@ fn findings_as_sentences() {
             max_connections: Some(50),
             first_second: None,
             trials: 3,
-            of: 3,
+            total_trials: 3,
         },
         Finding::HostBound {
             cell,
@@ -263,18 +281,18 @@ fn findings_as_sentences() {
             others: Some(0.05),
         },
         Finding::GeneratorShare { cell: 2, used: 0.7, processors: 2.0 },
-        Finding::NotCompared { cell: 2, why: OtherWork::SlotsExhausted },
-        Finding::NotCompared { cell: 3, why: OtherWork::Errors { of_thousand: 12.3 } },
-        Finding::NotCompared { cell: 4, why: OtherWork::SlotsExhausted },
-        Finding::LikeForLikeCost { cell, with, transport: Entrance::Tcp, compared },
-        Finding::LikeForLikeCost { cell, with, transport: Entrance::Unix, compared: unsure },
-        Finding::LikeForLikeCost { cell, with, transport: Entrance::Tls, compared: few },
+        Finding::NotCompared { cell: 2, reason: IncomparableReason::SlotsExhausted },
+        Finding::NotCompared { cell: 3, reason: IncomparableReason::Errors { of_thousand: 12.3 } },
+        Finding::NotCompared { cell: 4, reason: IncomparableReason::SlotsExhausted },
+        Finding::LikeForLikeCost { cell, with, transport: Transport::Tcp, compared },
+        Finding::LikeForLikeCost { cell, with, transport: Transport::Unix, compared: unsure },
+        Finding::LikeForLikeCost { cell, with, transport: Transport::Tls, compared: few },
         Finding::UnlikeComparison {
             cell,
             with,
-            transports: vec![Entrance::Tcp, Entrance::Tcp],
-            with_transport: Entrance::Unix,
-            compared: Compared { ratio: 0.538, ..compared },
+            transports: vec![Transport::Tcp, Transport::Tcp],
+            with_transport: Transport::Unix,
+            compared: ThroughputComparison { ratio: 0.538, ..compared },
             like: 0.844,
         },
         Finding::NoDifference {
@@ -311,9 +329,9 @@ fn findings_as_sentences() {
             cell,
             node: node(),
             cpu: 0.099,
-            of_cpu: 0.1,
+            cpu_limit: 0.1,
             throttled: Some(0.9),
-            stood_still: None,
+            throttled_cpu: None,
             pool: 20,
             lent: Some(19.9),
             active: 1.5,
@@ -323,9 +341,9 @@ fn findings_as_sentences() {
             cell,
             node: "postgres".into(),
             cpu: 0.97,
-            of_cpu: 1.0,
+            cpu_limit: 1.0,
             throttled: None,
-            stood_still: None,
+            throttled_cpu: None,
         },
         Finding::SessionsWait { cell, event: "Lock/transactionid".into(), share: 0.75, active: 20.0 },
         Finding::Failures {
@@ -338,14 +356,14 @@ fn findings_as_sentences() {
         Finding::Deadlocks { cell, of_thousand: 2.99, interval: Some((1.0, 4.5)), runs: 5 },
         Finding::Deadlocks { cell, of_thousand: 2.99, interval: None, runs: 1 },
         Finding::NotConcurrent { cell, with, busy: 20.0, with_busy: 5.0 },
-        Finding::RunIsClosed {
+        Finding::NotOpenLoop {
             cell,
             arrivals: 10_500,
             waited: 300,
             dropped: 500,
             in_flight_max: 200,
             trials: 1,
-            of: 2,
+            total_trials: 2,
         },
         Finding::ClientsLeftAfterTest { cell, node: node(), clients: 17, trials: 2, of: 3 },
     ];
@@ -354,7 +372,7 @@ fn findings_as_sentences() {
 }
 
 #[test]
-fn many_cells_are_few_lines() {
+fn groups_findings_of_many_cells() {
     let many = |cells: &[usize]| -> String {
         let host = |cell: &usize| Finding::HostBound {
             cell: *cell,
@@ -381,13 +399,18 @@ fn many_cells_are_few_lines() {
         let seen = many(cells).replace("\n  ", " ");
         assert!(seen.contains(expected), "{seen}");
     }
-    let compared =
-        |ratio| Compared { ratio, interval: None, p: 0.1, verdict: Verdict::NoEvidence, runs: (5, 5) };
+    let compared = |ratio| ThroughputComparison {
+        ratio,
+        interval: None,
+        p: 0.1,
+        verdict: ChangeVerdict::NoEvidence,
+        runs: (5, 5),
+    };
     let unlike = |cell: usize| Finding::UnlikeComparison {
         cell,
         with: 0,
-        transports: vec![Entrance::Tcp],
-        with_transport: Entrance::Tls,
+        transports: vec![Transport::Tcp],
+        with_transport: Transport::Tls,
         compared: compared(0.9 + 0.1 * cell as f64),
         like: 0.8,
     };
@@ -400,9 +423,9 @@ fn many_cells_are_few_lines() {
 }
 
 #[test]
-fn stop_rules_and_objectives_as_sentences() {
-    use model::stop::Difference;
-    let fired = Fired {
+fn renders_stop_rules_and_objectives_as_sentences() {
+    use model::stop::TankDifference;
+    let fired = StopEvent {
         rule: "net(xx,25,10)".into(),
         cause_second: 91,
         at_second: 100,
@@ -410,14 +433,14 @@ fn stop_rules_and_objectives_as_sentences() {
         tank_rc: Some(23),
     };
     let judged = |verdict, measured, unit| {
-        En.judged(&Judged {
+        En.judged(&ObjectiveResult {
             objective: "p99 < 200ms".into(),
             verdict,
             unit,
             measured,
             at_least: false,
             bound: 0.2,
-            of: 10_000,
+            samples: 10_000,
         })
     };
     for (seen, expected) in [
@@ -426,19 +449,25 @@ fn stop_rules_and_objectives_as_sentences() {
             "net(xx,25,10) stopped the load after second 100; it began in second 91, at 92 transactions per second",
         ),
         (
-            En.difference(&Difference::MaskOfX { mask: "xx".into() }),
+            En.difference(&TankDifference::MaskOfX { mask: "xx".into() }),
             "`xx` is any code but 0 here, as Yandex.Tank's manual says; since June 2024 Tank itself compares whole \
              codes, and finds only those of 2 characters",
         ),
-        (judged(Kept::Kept, Some(0.15), Unit::Seconds), "kept: p99 < 200ms: 150 ms of 10000 samples"),
-        (judged(Kept::Broken, Some(0.0123), Unit::Share), "BROKEN: p99 < 200ms: 1.230 % of 10000 arrivals"),
+        (judged(Kept::Met, Some(0.15), ObjectiveUnit::Seconds), "kept: p99 < 200ms: 150 ms of 10000 samples"),
         (
-            judged(Kept::Broken, Some(499.0), Unit::PerSecond),
+            judged(Kept::Violated, Some(0.0123), ObjectiveUnit::Share),
+            "BROKEN: p99 < 200ms: 1.230 % of 10000 arrivals",
+        ),
+        (
+            judged(Kept::Violated, Some(499.0), ObjectiveUnit::PerSecond),
             "BROKEN: p99 < 200ms: 499.0/s of 10000 transactions",
         ),
-        (judged(Kept::Broken, None, Unit::Seconds), "BROKEN: p99 < 200ms: a lower quantile is above already"),
         (
-            judged(Kept::Unknown, None, Unit::Seconds),
+            judged(Kept::Violated, None, ObjectiveUnit::Seconds),
+            "BROKEN: p99 < 200ms: a lower quantile is above already",
+        ),
+        (
+            judged(Kept::Unknown, None, ObjectiveUnit::Seconds),
             "unknown: p99 < 200ms: 10000 samples are too few to tell; run longer",
         ),
     ] {

@@ -1,42 +1,44 @@
 //! What was asked, and what is the answer?
 
-use super::case::{Case, is_open};
+use super::case::{PageContext, is_open};
 use super::{Line, Tone, endured, maximum, plateau, survival};
-use crate::findings::unused;
-use crate::lang::page::{Answer, Goals, Held, Opened, Question, Trials};
-use crate::lang::search::Asked;
+use crate::findings::unused_nodes;
+use crate::lang::page::{
+    ObjectiveCounts, ObjectiveLevel, OpenModelAnswer, PageAnswer, PageQuestion, TrialCounts,
+};
+use crate::lang::search::SearchQuestion;
 use model::Nanos;
 use model::account::RunState;
-use model::matrix::{Figure, Row, Status};
-use model::plan::Find;
+use model::matrix::{Figure, Row, TrialStatus};
+use model::plan::Goal;
 use model::summary::Doubt;
 
-pub fn question(case: &Case<'_>) -> String {
+pub fn question(case: &PageContext<'_>) -> String {
     let experiment = &case.account.experiment;
     let axes = axes(case);
     let only = experiment.cells.iter().filter(|it| it.control_of.is_none()).count() == 1;
-    let way = if only { way(case.account.matrix.rows.first()) } else { String::new() };
-    let asked = match &experiment.find {
-        Find::Failover => return case.lang.asked_of_failovers(&way),
-        Find::Once => None,
-        Find::Max(_) => Some(Asked::Maximum),
-        Find::Confirm(_) | Find::Soak(_) => Some(Asked::Endurance),
-        Find::Sweep(_) => Some(Asked::Plateau),
+    let way = if only { path(case.account.matrix.rows.first()) } else { String::new() };
+    let asked = match &experiment.goal {
+        Goal::Failover => return case.lang.asked_of_failovers(&way),
+        Goal::Once => None,
+        Goal::Max(_) => Some(SearchQuestion::Maximum),
+        Goal::Confirm(_) | Goal::Soak(_) => Some(SearchQuestion::Endurance),
+        Goal::Sweep(_) => Some(SearchQuestion::Plateau),
     };
     if let Some(asked) = asked {
         return case.lang.asked(asked, &way);
     }
     let it = match experiment.cells.as_slice() {
         [one] => {
-            return case.lang.question(&Question::One { way: &way, load: &one.setup.load });
+            return case.lang.question(&PageQuestion::One { way: &way, load: &one.setup.load });
         }
-        _ => Question::Matrix { axes: &axes, baseline: experiment.baseline.map(|it| case.name(it)) },
+        _ => PageQuestion::Matrix { axes: &axes, baseline: experiment.baseline.map(|it| case.name(it)) },
     };
     case.lang.question(&it)
 }
 
 /// In the order of the file.
-pub fn axes<'a>(case: &Case<'a>) -> Vec<&'a str> {
+pub fn axes<'a>(case: &PageContext<'a>) -> Vec<&'a str> {
     let mut axes: Vec<&str> = Vec::new();
     for (axis, _) in case.account.matrix.rows.iter().flat_map(|it| &it.label) {
         if !axes.contains(&axis.as_str()) {
@@ -47,7 +49,7 @@ pub fn axes<'a>(case: &Case<'a>) -> Vec<&'a str> {
 }
 
 /// `PgBouncer → PostgreSQL`.
-fn way(row: Option<&Row>) -> String {
+fn path(row: Option<&Row>) -> String {
     let products = row.map(|it| it.hops.iter().map(|it| it.product).collect::<Vec<_>>());
     products.unwrap_or_default().join(" → ")
 }
@@ -55,9 +57,9 @@ fn way(row: Option<&Row>) -> String {
 /// What was sought is told first: a maximum, a grid, what was held for long, what outlived the faults; else what was measured,
 /// and what outlived the faults that it had.
 /// It ends with the nodes that the load did not pass through.
-pub fn answer(case: &Case<'_>) -> Line {
-    let it = found(case);
-    let unused = unused(&case.account.findings, |_| true);
+pub fn answer(case: &PageContext<'_>) -> Line {
+    let it = main_answer(case);
+    let unused = unused_nodes(&case.account.findings, |_| true);
     if unused.is_empty() {
         return it;
     }
@@ -65,11 +67,11 @@ pub fn answer(case: &Case<'_>) -> Line {
     Line { text: format!("{} {}", it.text, case.lang.not_passed(&unused)), tone }
 }
 
-fn found(case: &Case<'_>) -> Line {
-    match (survival::answer(case), case.account.experiment.find == Find::Failover) {
+fn main_answer(case: &PageContext<'_>) -> Line {
+    match (survival::answer(case), case.account.experiment.goal == Goal::Failover) {
         (Some(it), true) => it,
         (Some(it), false) => {
-            let first = searched(case);
+            let first = search_answer(case);
             let tone = match (first.tone, it.tone) {
                 (Tone::Bad, _) | (_, Tone::Bad) => Tone::Bad,
                 (Tone::Doubt, _) | (_, Tone::Doubt) => Tone::Doubt,
@@ -77,11 +79,11 @@ fn found(case: &Case<'_>) -> Line {
             };
             Line { text: format!("{} {}", first.text, it.text), tone }
         }
-        (None, _) => searched(case),
+        (None, _) => search_answer(case),
     }
 }
 
-fn searched(case: &Case<'_>) -> Line {
+fn search_answer(case: &PageContext<'_>) -> Line {
     let sought = || maximum::answer(case).or_else(|| plateau::answer(case));
     match (endured::answer(case), sought()) {
         (Some(endured), Some(sought)) => {
@@ -89,53 +91,53 @@ fn searched(case: &Case<'_>) -> Line {
             Line { text: format!("{} {}", sought.text, endured.text), tone }
         }
         (Some(it), None) | (None, Some(it)) => it,
-        (None, None) => measured(case),
+        (None, None) => measured_answer(case),
     }
 }
 
-fn measured(case: &Case<'_>) -> Line {
+fn measured_answer(case: &PageContext<'_>) -> Line {
     let account = case.account;
     let ended: Vec<_> = account.trials.iter().filter(|it| it.status.is_some()).collect();
     let outage = |it: &Doubt| match it {
-        Doubt::Outage { lasting, .. } => Some(*lasting),
+        Doubt::Outage { duration: lasting, .. } => Some(*lasting),
         _ => None,
     };
     let valid = || ended.iter().filter(|it| it.valid);
     let outages: Vec<Nanos> = valid().filter_map(|it| it.doubts.iter().find_map(outage)).collect();
     let outage = outages.iter().max().map(|longest| (*longest, outages.len()));
-    let trials = Trials { valid: valid().count(), of: ended.len(), outage };
-    let goals = goals(case);
-    let baseline = account.matrix.baseline.and_then(|it| held(case, it));
-    let [best, worst] = [case.best, case.worst].map(|it| it.and_then(|it| held(case, it)));
+    let trials = TrialCounts { valid: valid().count(), of: ended.len(), outage };
+    let goals = objective_summary(case);
+    let baseline = account.matrix.baseline.and_then(|it| objective_levels(case, it));
+    let [best, worst] = [case.best, case.worst].map(|it| it.and_then(|it| objective_levels(case, it)));
     let [highest, strained] =
-        [case.open.highest, case.open.strained].map(|it| it.and_then(|it| held(case, it)));
-    let opened = Opened { kept_up: case.open.kept_up, of: case.open.of, highest, strained };
+        [case.open.highest, case.open.strained].map(|it| it.and_then(|it| objective_levels(case, it)));
+    let opened = OpenModelAnswer { kept_up: case.open.kept_up, of: case.open.of, highest, strained };
     let open = Some(&opened).filter(|it| it.highest.is_some() || it.strained.is_some());
     let nothing = baseline.is_none() && best.is_none() && open.is_none();
     if nothing || trials.valid == 0 {
         let Some(first) = ended.first() else {
-            return Line { text: case.lang.answer(&Answer::NotYet), tone: Tone::Doubt };
+            return Line { text: case.lang.answer(&PageAnswer::NotYet), tone: Tone::Doubt };
         };
         let why = match (first.reasons.first(), &first.status) {
-            (_, Some(status @ Status::Failed { .. })) => case.lang.status(status),
+            (_, Some(status @ TrialStatus::Failed { .. })) => case.lang.status(status),
             (Some(reason), _) => case.lang.reason(reason),
             (None, Some(status)) => case.lang.status(status),
-            (None, None) => case.lang.status(&Status::Interrupted),
+            (None, None) => case.lang.status(&TrialStatus::Interrupted),
         };
-        let answer = Answer::Nothing { why: &why, of: trials.of };
+        let answer = PageAnswer::Nothing { why: &why, of: trials.of };
         return Line { text: case.lang.answer(&answer), tone: Tone::Bad };
     }
     let [baseline, best, worst] = [&baseline, &best, &worst].map(Option::as_ref);
     let only = baseline.or(best).or(highest.as_ref()).or(strained.as_ref());
     let it = match (account.experiment.cells.len(), only) {
-        (1, Some(held)) => Answer::One { held, trials, goals },
-        _ => Answer::Many { baseline, best, worst, open, trials, goals },
+        (1, Some(held)) => PageAnswer::One { held, trials, goals },
+        _ => PageAnswer::Many { baseline, best, worst, open, trials, goals },
     };
     let doubtful = trials.valid < trials.of
         || goals.unknown > 0
-        || account.about.state != RunState::Complete
+        || account.info.state != RunState::Complete
         || account.trials.iter().any(|it| !it.doubts.is_empty())
-        || account.matrix.rows.iter().any(|it| !it.not_applied.is_empty());
+        || account.matrix.rows.iter().any(|it| !it.unapplied_limits.is_empty());
     let tone = match (goals.broken, doubtful) {
         (1.., _) => Tone::Bad,
         (0, true) => Tone::Doubt,
@@ -144,14 +146,14 @@ fn measured(case: &Case<'_>) -> Line {
     Line { text: case.lang.answer(&it), tone }
 }
 
-fn held<'a>(case: &'a Case<'_>, cell: usize) -> Option<Held<'a>> {
+fn objective_levels<'a>(case: &'a PageContext<'_>, cell: usize) -> Option<ObjectiveLevel<'a>> {
     let account = case.account;
     let row = account.matrix.rows.get(cell)?;
     let tps = row.estimate(Figure::Tps)?;
     let open = is_open(account, cell);
     let total = account.cells.get(cell).and_then(|it| it.total.as_ref());
     let comparable = account.matrix.baseline.is_some_and(|it| !open && case.alike(cell, it));
-    Some(Held {
+    Some(ObjectiveLevel {
         name: case.name(cell),
         tps: tps.median,
         interval: tps.interval,
@@ -159,16 +161,16 @@ fn held<'a>(case: &'a Case<'_>, cell: usize) -> Option<Held<'a>> {
         offered: total.filter(|_| open).map(|it| it.offered.0),
         p99: row.estimate(Figure::P99).map(|it| Nanos::from_secs_f64(it.median)),
         p99_at_least: row.estimate(Figure::P99).is_some_and(|it| it.at_least),
-        against: tps.against.filter(|_| comparable),
+        against: tps.vs_baseline.filter(|_| comparable),
         idle: case.left_out(cell),
     })
 }
 
 /// Every objective once: broken if any trial broke it.
-fn goals(case: &Case<'_>) -> Goals {
-    let mut goals = Goals::default();
+fn objective_summary(case: &PageContext<'_>) -> ObjectiveCounts {
+    let mut goals = ObjectiveCounts::default();
     for it in &case.account.matrix.objectives {
-        match (it.broken, it.unknown, it.kept) {
+        match (it.violated, it.unknown, it.met) {
             (1.., ..) => goals.broken += 1,
             (0, 0, 1..) => goals.kept += 1,
             _ => goals.unknown += 1,
@@ -178,13 +180,13 @@ fn goals(case: &Case<'_>) -> Goals {
 }
 
 /// When, how long, how much: one short phrase each.
-pub fn facts(case: &Case<'_>) -> Vec<String> {
-    let (about, lang) = (&case.account.about, case.lang);
-    let mut facts = vec![about.name.clone(), lang.moment(about.begun_ms)];
-    facts.extend(about.ended_ms.map(|it| lang.span(Nanos::from_millis(it.saturating_sub(about.begun_ms)))));
+pub fn facts(case: &PageContext<'_>) -> Vec<String> {
+    let (about, lang) = (&case.account.info, case.lang);
+    let mut facts = vec![about.name.clone(), lang.moment(about.started_ms)];
+    facts.extend(about.ended_ms.map(|it| lang.span(Nanos::from_millis(it.saturating_sub(about.started_ms)))));
     facts.push(lang.extent(case.account.trials.len(), case.account.experiment.cells.len()));
     facts.push(lang.seed(about.seed));
-    facts.push(format!("pgdyno {}", about.program.trim_start_matches("pgdyno ")));
+    facts.push(format!("pgdyno {}", about.pgdyno_version.trim_start_matches("pgdyno ")));
     facts.extend(lang.state(about.state, about.reason.as_deref()));
     facts
 }

@@ -1,15 +1,15 @@
 //! Of which cells and trials does a page speak?
 
 use crate::lang::Lang;
-use model::account::{Account, TrialAccount};
+use model::account::{RunResult, TrialResult};
 use model::finding::Finding;
 use model::matrix::Figure;
 use model::plan::LoadModel;
 
 /// A run that is told in a language.
 #[derive(Debug)]
-pub(crate) struct Case<'a> {
-    pub account: &'a Account,
+pub(crate) struct PageContext<'a> {
+    pub account: &'a RunResult,
     pub lang: &'a dyn Lang,
     /// Of the cells.
     pub names: Vec<String>,
@@ -17,7 +17,7 @@ pub(crate) struct Case<'a> {
     /// that is another one. They are of the closed model: in the open one throughput is what was offered.
     pub best: Option<usize>,
     pub worst: Option<usize>,
-    pub open: Open,
+    pub open: OpenCells,
     /// Cells that are told in full: all where there are few, else the baseline, the best, the worst, and of the open ones
     /// the highest and the strained one.
     pub chosen: Vec<usize>,
@@ -25,7 +25,7 @@ pub(crate) struct Case<'a> {
 
 /// Cells of the open model beside the baseline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Open {
+pub(crate) struct OpenCells {
     /// How many of them keep up with what is offered, and how many there are.
     pub kept_up: usize,
     pub of: usize,
@@ -41,17 +41,17 @@ const KEEPS_UP: f64 = 0.99;
 /// So many cells are told in full.
 const FEW: usize = 3;
 
-impl<'a> Case<'a> {
-    pub fn new(account: &'a Account, lang: &'a dyn Lang) -> Case<'a> {
+impl<'a> PageContext<'a> {
+    pub fn new(account: &'a RunResult, lang: &'a dyn Lang) -> PageContext<'a> {
         let matrix = &account.matrix;
         let measured: Vec<usize> = (0..account.cells.len())
             .filter(|it| account.cells[*it].total.is_some() || throughput(account, *it).is_some())
             .collect();
         let baseline = matrix.baseline.filter(|it| measured.contains(it));
         let others = || measured.iter().copied().filter(|it| Some(*it) != baseline);
-        let open = open(account, others().filter(|it| is_open(account, *it)));
+        let open = open_cells(account, others().filter(|it| is_open(account, *it)));
         let closed = || others().filter(|it| !is_open(account, *it));
-        let mut ranked: Vec<usize> = closed().filter(|it| !left_out(account, *it)).collect();
+        let mut ranked: Vec<usize> = closed().filter(|it| !is_excluded(account, *it)).collect();
         if ranked.is_empty() && baseline.is_none() {
             ranked = closed().collect();
         }
@@ -64,7 +64,7 @@ impl<'a> Case<'a> {
             true => measured,
             false => [baseline, best, worst, open.highest, open.strained].into_iter().flatten().collect(),
         };
-        Case { account, lang, names: crate::matrix::names(matrix), best, worst, open, chosen }
+        PageContext { account, lang, names: crate::matrix::cell_names(matrix), best, worst, open, chosen }
     }
 
     pub fn name(&self, cell: usize) -> &str {
@@ -73,7 +73,7 @@ impl<'a> Case<'a> {
 
     /// Whether not all of its clients did their work.
     pub fn left_out(&self, cell: usize) -> bool {
-        left_out(self.account, cell)
+        is_excluded(self.account, cell)
     }
 
     /// Whether both cells have the same kind of load, so that their throughputs say which one holds more.
@@ -82,7 +82,7 @@ impl<'a> Case<'a> {
     }
 
     /// Trials that have charts: what a page shows over time, in this order.
-    pub fn charted(&self) -> Vec<&'a TrialAccount> {
+    pub fn charted(&self) -> Vec<&'a TrialResult> {
         charted(self.account).collect()
     }
 
@@ -100,21 +100,21 @@ impl<'a> Case<'a> {
 }
 
 /// Trials that have charts, in the order in which they began.
-pub(crate) fn charted(account: &Account) -> impl Iterator<Item = &TrialAccount> {
-    account.trials.iter().filter(|it| !it.charts.at.is_empty() && !it.charts.charts.is_empty())
+pub(crate) fn charted(account: &RunResult) -> impl Iterator<Item = &TrialResult> {
+    account.trials.iter().filter(|it| !it.charts.times.is_empty() && !it.charts.charts.is_empty())
 }
 
-fn left_out(account: &Account, cell: usize) -> bool {
+fn is_excluded(account: &RunResult, cell: usize) -> bool {
     account.findings.iter().any(|it| matches!(it, Finding::NotCompared { cell: of, .. } if *of == cell))
 }
 
-pub(crate) fn is_open(account: &Account, cell: usize) -> bool {
+pub(crate) fn is_open(account: &RunResult, cell: usize) -> bool {
     let load = account.experiment.cells.get(cell).map(|it| &it.setup.load.model);
     matches!(load, Some(LoadModel::Open { .. }))
 }
 
-fn open(account: &Account, cells: impl Iterator<Item = usize>) -> Open {
-    let mut open = Open::default();
+fn open_cells(account: &RunResult, cells: impl Iterator<Item = usize>) -> OpenCells {
+    let mut open = OpenCells::default();
     let (mut most, mut least) = (0.0, KEEPS_UP);
     for cell in cells {
         open.of += 1;
@@ -134,6 +134,6 @@ fn open(account: &Account, cells: impl Iterator<Item = usize>) -> Open {
 }
 
 /// Median over the cell's valid trials.
-fn throughput(account: &Account, cell: usize) -> Option<f64> {
+fn throughput(account: &RunResult, cell: usize) -> Option<f64> {
     Some(account.matrix.rows.get(cell)?.estimate(Figure::Tps)?.median)
 }

@@ -1,27 +1,27 @@
 //! What is beside the curves: their names, units and events?
 
-use super::case::Case;
-use super::text::short;
-use super::{Block, ChartView, ChartedTrial, Charts, Line, MarkView, Tone, TrackView};
+use super::case::PageContext;
+use super::text::truncate;
+use super::{Block, ChartView, ChartedTrial, ChartsBlock, Line, MarkView, Tone, TrackView};
 use crate::lang::Lang;
-use crate::lang::page::Term;
+use crate::lang::page::PageTerm;
 use model::EventKind;
-use model::account::TrialAccount;
-use model::chart::{Chart, Mark, Track, TrackKind};
+use model::account::TrialResult;
+use model::chart::{Annotation, Chart, ChartSeries, ChartSeriesKind};
 
 /// So much of a log line is shown.
-const MOST: usize = 300;
+const TEXT_CHARS_MAX: usize = 300;
 
-pub fn blocks(case: &Case<'_>) -> Vec<Block> {
+pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let trials: Vec<ChartedTrial> = case.charted().iter().map(|it| trial(case, it)).collect();
     if trials.is_empty() {
         return Vec::new();
     }
     let chosen = case.best.or(case.chosen.first().copied()).and_then(|it| case.trial_of(it)).unwrap_or(0);
-    vec![Block::Charts(Charts { chosen, trials })]
+    vec![Block::Charts(ChartsBlock { selected: chosen, trials })]
 }
 
-fn trial(case: &Case<'_>, it: &TrialAccount) -> ChartedTrial {
+fn trial(case: &PageContext<'_>, it: &TrialResult) -> ChartedTrial {
     let lang = case.lang;
     let tone = match (it.status.is_some(), it.valid) {
         (false, _) => Tone::Plain,
@@ -32,17 +32,17 @@ fn trial(case: &Case<'_>, it: &TrialAccount) -> ChartedTrial {
     ChartedTrial {
         name: Line { text: name(case, it), tone },
         charts: it.charts.charts.iter().map(|it| chart(it, lang)).collect(),
-        marks: it.charts.marks.iter().map(|it| mark(it, lang)).collect(),
+        marks: it.charts.annotations.iter().map(|it| mark(it, lang)).collect(),
     }
 }
 
 /// A trial among others: by its repetition, or in a search by its level.
-fn name(case: &Case<'_>, it: &TrialAccount) -> String {
+fn name(case: &PageContext<'_>, it: &TrialResult) -> String {
     let (lang, cell) = (case.lang, case.name(it.cell));
     let Some(step) = &it.step else { return lang.trial(cell, it.repetition + 1) };
     let of_many = if case.account.experiment.cells.len() > 1 { cell } else { "" };
     let level = lang.at_level(of_many, step.scale, step.level);
-    let nudge = step.nudge.as_ref().map_or(String::new(), |it| format!(", {}", lang.nudge(it)));
+    let nudge = step.perturbation.as_ref().map_or(String::new(), |it| format!(", {}", lang.nudge(it)));
     format!("{}: {level}{nudge}", it.id)
 }
 
@@ -54,42 +54,51 @@ pub fn chart(it: &Chart, lang: &dyn Lang) -> ChartView {
         title: lang.chart(it.kind).to_owned(),
         unit,
         axis: lang.axis(unit).to_owned(),
-        logarithmic: it.kind.logarithmic(),
-        stacked: it.kind.stacked(),
-        tracks: it.tracks.iter().map(|it| track(it, lang)).collect(),
+        logarithmic: it.kind.is_logarithmic(),
+        stacked: it.kind.is_stacked(),
+        tracks: it.series.iter().map(|it| track(it, lang)).collect(),
     }
 }
 
-fn track(it: &Track, lang: &dyn Lang) -> TrackView {
-    let word = lang.track(it.what);
-    let label = match (it.what, it.label.as_deref().map(|it| short(it, MOST))) {
+fn track(it: &ChartSeries, lang: &dyn Lang) -> TrackView {
+    let word = lang.track(it.kind);
+    let label = match (it.kind, it.label.as_deref().map(|it| truncate(it, TEXT_CHARS_MAX))) {
         (_, None) => word,
-        (TrackKind::Waiting, Some(label)) if label == RUNNING => lang.term(Term::Running).to_owned(),
-        (TrackKind::Sessions | TrackKind::Waiting, Some(label)) => label,
-        (TrackKind::Quantile(_) | TrackKind::Max | TrackKind::ReplicationLag, Some(label)) => {
+        (ChartSeriesKind::Waiting, Some(label)) if label == RUNNING_LABEL => {
+            lang.term(PageTerm::Running).to_owned()
+        }
+        (ChartSeriesKind::Sessions | ChartSeriesKind::Waiting, Some(label)) => label,
+        (
+            ChartSeriesKind::Quantile(_) | ChartSeriesKind::Max | ChartSeriesKind::ReplicationLag,
+            Some(label),
+        ) => {
             format!("{label} {word}")
         }
         (_, Some(label)) => format!("{word} {label}"),
     };
     let label = it.node.as_ref().map_or(label.clone(), |node| format!("{node}: {label}"));
-    TrackView { label, dashed: it.what == TrackKind::Limit }
+    TrackView { label, dashed: it.kind == ChartSeriesKind::Limit }
 }
 
 /// The label of sessions that wait for nothing.
-const RUNNING: &str = "running";
+const RUNNING_LABEL: &str = "running";
 
 /// An event as it is read.
-pub fn mark(it: &Mark, lang: &dyn Lang) -> MarkView {
+pub fn mark(it: &Annotation, lang: &dyn Lang) -> MarkView {
     let tone = match it.kind {
         EventKind::Deadlock | EventKind::TooManyConnections | EventKind::Fatal => Tone::Bad,
         EventKind::Error | EventKind::SlowStatement => Tone::Doubt,
         EventKind::Fault => Tone::Bad,
         EventKind::Promoted => Tone::Good,
-        EventKind::Lifecycle | EventKind::Healed | EventKind::Rejoined => Tone::Plain,
+        EventKind::Lifecycle | EventKind::Reverted | EventKind::Rejoined => Tone::Plain,
         EventKind::Other => Tone::Faint,
     };
     let times = if it.count > 1 { format!(" ×{}", it.count) } else { String::new() };
     let what = lang.event(it.kind);
     let text = lang.happened(it.kind, &it.text);
-    MarkView { at: it.at, text: format!("{}: {what}{times}: {}", it.node, short(&text, MOST)), tone }
+    MarkView {
+        at: it.at,
+        text: format!("{}: {what}{times}: {}", it.node, truncate(&text, TEXT_CHARS_MAX)),
+        tone,
+    }
 }

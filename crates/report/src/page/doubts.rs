@@ -1,15 +1,15 @@
 //! What speaks against the figures?
 
-use super::case::Case;
+use super::case::PageContext;
 use super::goals::distinct;
 use super::{Block, Line, Tone};
-use model::account::TrialAccount;
-use model::matrix::{NotApplied, Status};
-use model::summary::{Doubt, Reason};
+use model::account::TrialResult;
+use model::matrix::{TrialStatus, UnappliedLimit};
+use model::summary::{Doubt, InvalidReason};
 use std::mem::discriminant;
 
 /// Limits that do not hold, trials that do not count, doubts of those that do, rules that fired, and notes.
-pub fn blocks(case: &Case<'_>) -> Vec<Block> {
+pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let (account, lang) = (case.account, case.lang);
     let trials = || account.trials.iter().filter(|it| it.status.is_some());
     let of = trials().count();
@@ -19,8 +19,8 @@ pub fn blocks(case: &Case<'_>) -> Vec<Block> {
     for same in not_applied(case) {
         items.push(doubtful(lang.not_applied(&same)));
     }
-    let mut reasons: Vec<(&Reason, usize)> = Vec::new();
-    let failed = |it: &&TrialAccount| matches!(it.status, Some(Status::Failed { .. }));
+    let mut reasons: Vec<(&InvalidReason, usize)> = Vec::new();
+    let failed = |it: &&TrialResult| matches!(it.status, Some(TrialStatus::Failed { .. }));
     for reason in trials().filter(|it| !failed(it)).flat_map(|it| &it.reasons) {
         match reasons.iter_mut().find(|it| discriminant(it.0) == discriminant(reason)) {
             Some(known) => known.1 += 1,
@@ -49,10 +49,10 @@ pub fn blocks(case: &Case<'_>) -> Vec<Block> {
         doubtful(lang.in_trials(*count, of, &lang.doubt(it, *clients)))
     };
     items.extend(doubts.iter().map(told));
-    let fired = trials().filter(|it| matches!(it.status, Some(Status::Stopped { .. })));
+    let fired = trials().filter(|it| matches!(it.status, Some(TrialStatus::Stopped { .. })));
     for it in fired {
         let name = lang.trial(case.name(it.cell), it.repetition + 1);
-        items.extend(it.fired.as_ref().map(|fired| doubtful(format!("{name}: {}", lang.fired(fired)))));
+        items.extend(it.stop.as_ref().map(|fired| doubtful(format!("{name}: {}", lang.fired(fired)))));
     }
     let notes: Vec<String> = trials()
         .flat_map(|it| distinct(it.notes.iter().map(|(subject, words)| format!("{subject}: {words}"))))
@@ -75,13 +75,14 @@ pub fn blocks(case: &Case<'_>) -> Vec<Block> {
 }
 
 /// Limits that were not applied, those of one reason together.
-fn not_applied<'a>(case: &Case<'a>) -> Vec<Vec<&'a NotApplied>> {
-    let mut all: Vec<&NotApplied> = case.account.matrix.rows.iter().flat_map(|it| &it.not_applied).collect();
+fn not_applied<'a>(case: &PageContext<'a>) -> Vec<Vec<&'a UnappliedLimit>> {
+    let mut all: Vec<&UnappliedLimit> =
+        case.account.matrix.rows.iter().flat_map(|it| &it.unapplied_limits).collect();
     all.sort();
     all.dedup();
-    let mut groups: Vec<Vec<&NotApplied>> = Vec::new();
+    let mut groups: Vec<Vec<&UnappliedLimit>> = Vec::new();
     for it in all {
-        match groups.iter_mut().find(|group| group[0].why == it.why) {
+        match groups.iter_mut().find(|group| group[0].reason == it.reason) {
             Some(group) => group.push(it),
             None => groups.push(vec![it]),
         }

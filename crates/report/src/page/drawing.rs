@@ -1,16 +1,16 @@
 //! What does the stack consist of, and where in it are the time and the queue?
 
-use super::case::Case;
+use super::case::PageContext;
 use super::{Block, Drawing, DrawnNode, DrawnReplicas, Line, Tone};
-use crate::lang::page::{Room, Seat, Standing, Term};
+use crate::lang::page::{BottleneckRole, ConcurrencyLimit, PageTerm, ServerSeat};
 use model::Nanos;
-use model::account::HopAccount;
+use model::account::HopMetrics;
 use model::finding::Finding;
-use model::matrix::{Hop, NotApplied};
-use model::plan::{Entrance, Limits, Setup, Stack};
+use model::matrix::{Hop, UnappliedLimit};
+use model::plan::{Limits, Setup, Stack, Transport};
 
 /// One drawing for each way that the chosen cells have.
-pub fn blocks(case: &Case<'_>) -> Vec<Block> {
+pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     let several = case.account.experiment.cells.len() > 1;
     for &cell in &case.chosen {
@@ -23,66 +23,67 @@ pub fn blocks(case: &Case<'_>) -> Vec<Block> {
     blocks
 }
 
-fn drawing(case: &Case<'_>, cell: usize) -> Option<Drawing> {
+fn drawing(case: &PageContext<'_>, cell: usize) -> Option<Drawing> {
     let row = case.account.matrix.rows.get(cell)?;
     let setup = &case.account.experiment.cells.get(cell)?.setup;
     let stack = &setup.stack;
-    let seen = |node: &str| -> HopAccount {
+    let seen = |node: &str| -> HopMetrics {
         let its = case.account.cells.get(cell);
         let mut all = its.into_iter().flat_map(|it| it.hops.iter().chain(&it.replicas));
         all.find(|it| it.node == node).cloned().unwrap_or_default()
     };
     let generator = seen(GENERATOR);
-    let heading = case.lang.term(Term::Generator).to_owned();
-    let missing = |node: &str| row.not_applied.iter().filter(|it| it.node == node).collect::<Vec<_>>();
+    let heading = case.lang.term(PageTerm::Generator).to_owned();
+    let missing = |node: &str| row.unapplied_limits.iter().filter(|it| it.node == node).collect::<Vec<_>>();
     let limits = &stack.generator;
     let none = missing(GENERATOR);
     let mut nodes = vec![node(case, cell, heading, Vec::new(), limits, &none, &generator, GENERATOR)];
     for (at, hop) in row.hops.iter().enumerate() {
         let last = at + 1 == row.hops.len();
-        let is_primary = last && !stack.replicas().is_empty();
-        let seat = is_primary.then(|| seat(case, setup, &hop.node, Seat::Primary));
-        let room = room(hop, last).map(|it| case.lang.room(&it));
+        let is_primary = last && !stack.replica_names().is_empty();
+        let seat = is_primary.then(|| seat_text(case, setup, &hop.node, ServerSeat::Primary));
+        let room = concurrency_limit(hop, last).map(|it| case.lang.room(&it));
         let lines = seat.into_iter().chain(room).collect();
         let limits = limits_of(stack, &hop.node);
         let missing = missing(&hop.node);
         let heading = hop.product.to_owned();
         nodes.push(node(case, cell, heading, lines, &limits, &missing, &seen(&hop.node), &hop.node));
     }
-    let hops: Vec<String> = row.hops.iter().map(|it| way(case, it.entrance, seen(&it.node).tls)).collect();
+    let hops: Vec<String> =
+        row.hops.iter().map(|it| transport_text(case, it.transport, seen(&it.node).tls)).collect();
     let mut way = nodes[0].heading.clone();
     for (hop, node) in hops.iter().zip(&nodes[1..]) {
         way += &format!(" → {hop} → {}", node.heading);
     }
     let names = std::iter::once(GENERATOR).chain(row.hops.iter().map(|it| it.node.as_str()));
     let timed =
-        names.zip(&nodes).filter_map(|(name, node)| Some((node.heading.as_str(), spent(&seen(name))?)));
+        names.zip(&nodes).filter_map(|(name, node)| Some((node.heading.as_str(), node_time(&seen(name))?)));
     let longest = timed.max_by_key(|it| it.1);
     let replicas = row.hops.last().and_then(|it| replicas(case, cell, setup, it.product, &missing, &seen));
     if let Some(it) = &replicas {
-        way += &case.lang.with_replicas(it.nodes.len(), &it.way, &it.manager.heading);
+        way += &case.lang.with_replicas(it.nodes.len(), &it.replication, &it.manager.heading);
     }
     let alternative = case.lang.drawn(&way, longest);
     Some(Drawing { alternative, nodes, hops, replicas })
 }
 
 /// What a server among several is: what is done to them on purpose may change it.
-fn seat(case: &Case<'_>, setup: &Setup, name: &str, it: Seat) -> String {
+fn seat_text(case: &PageContext<'_>, setup: &Setup, name: &str, it: ServerSeat) -> String {
     case.lang.seat(name, it, !setup.faults.is_empty())
 }
 
 /// Those of the last node, of the same `product`, and who chooses among them.
 fn replicas<'a>(
-    case: &Case<'_>,
+    case: &PageContext<'_>,
     cell: usize,
     setup: &Setup,
     product: &str,
-    missing: &dyn Fn(&str) -> Vec<&'a NotApplied>,
-    seen: &dyn Fn(&str) -> HopAccount,
+    missing: &dyn Fn(&str) -> Vec<&'a UnappliedLimit>,
+    seen: &dyn Fn(&str) -> HopMetrics,
 ) -> Option<DrawnReplicas> {
     let plan = setup.stack.replication.as_ref().filter(|it| it.replicas > 0)?;
     let one = |name: &String| {
-        let first = vec![seat(case, setup, name, Seat::Replica)];
+        let first = vec![seat_text(case, setup, name, ServerSeat::Replica)];
         node(case, cell, product.to_owned(), first, &plan.limits, &missing(name), &seen(name), name)
     };
     let line = |text| Line { text, tone: Tone::Plain };
@@ -92,19 +93,19 @@ fn replicas<'a>(
         load: None,
         tone: Tone::Faint,
     };
-    let nodes = setup.stack.replicas().iter().map(one).collect();
-    Some(DrawnReplicas { way: case.lang.followed(plan.sync), nodes, manager })
+    let nodes = setup.stack.replica_names().iter().map(one).collect();
+    Some(DrawnReplicas { replication: case.lang.followed(plan.sync), nodes, manager })
 }
 
 /// What the first hop of an account is called.
 const GENERATOR: &str = "generator";
 
-fn room(hop: &Hop, last: bool) -> Option<Room> {
+fn concurrency_limit(hop: &Hop, last: bool) -> Option<ConcurrencyLimit> {
     let size = hop.size?;
     Some(match (hop.mode, last) {
-        (Some(mode), _) => Room::Pool(mode, size),
-        (None, true) => Room::Slots(size),
-        (None, false) => Room::MaxConn(size),
+        (Some(mode), _) => ConcurrencyLimit::Pool(mode, size),
+        (None, true) => ConcurrencyLimit::Slots(size),
+        (None, false) => ConcurrencyLimit::MaxConn(size),
     })
 }
 
@@ -113,23 +114,23 @@ fn limits_of(stack: &Stack, node: &str) -> Limits {
 }
 
 fn node(
-    case: &Case<'_>,
+    case: &PageContext<'_>,
     cell: usize,
     heading: String,
     first: Vec<String>,
     limits: &Limits,
-    missing: &[&NotApplied],
-    seen: &HopAccount,
+    missing: &[&UnappliedLimit],
+    seen: &HopMetrics,
     name: &str,
 ) -> DrawnNode {
     let lang = case.lang;
     let plain = |text| Line { text, tone: Tone::Plain };
-    let standing = standing(case, cell, name);
+    let standing = bottleneck_text(case, cell, name);
     let mut lines: Vec<Line> =
         standing.map(|(it, tone)| Line { text: lang.standing(it).to_owned(), tone }).into_iter().collect();
     lines.extend(first.into_iter().map(plain));
     // How much is used of a quota tells the quota.
-    let told = seen.cpu.is_some() && limits.cpu == seen.of_cpu;
+    let told = seen.cpu.is_some() && limits.cpu == seen.cpu_limit;
     let limits = lang.limits(&Limits { cpu: limits.cpu.filter(|_| !told), ..limits.clone() });
     if !limits.is_empty() {
         lines.push(plain(limits));
@@ -137,13 +138,13 @@ fn node(
     for it in missing {
         lines.push(Line { text: lang.no_limit(&it.limit, ""), tone: Tone::Doubt });
     }
-    lines.extend(seen.cpu.map(|it| plain(lang.processors(it, seen.of_cpu))));
+    lines.extend(seen.cpu.map(|it| plain(lang.processors(it, seen.cpu_limit))));
     let held = seen.throttled.filter(|it| *it > 0.0);
     lines.extend(held.map(|it| Line { text: lang.held_back(it), tone: Tone::Doubt }));
-    let some = |it: Option<f64>| it.filter(|it| *it >= LITTLE);
+    let some = |it: Option<f64>| it.filter(|it| *it >= IN_FLIGHT_MIN);
     lines.extend(lang.occupied(some(seen.busy), some(seen.queue)).map(plain));
-    lines.extend(spent(seen).map(|it| plain(lang.spent(it))));
-    let load = match (seen.cpu, seen.of_cpu) {
+    lines.extend(node_time(seen).map(|it| plain(lang.spent(it))));
+    let load = match (seen.cpu, seen.cpu_limit) {
         (Some(used), Some(of)) if of > 0.0 => Some((used / of).clamp(0.0, 1.0)),
         _ => None,
     };
@@ -151,34 +152,34 @@ fn node(
 }
 
 /// Fewer transactions than this are as good as none.
-const LITTLE: f64 = 0.01;
+const IN_FLIGHT_MIN: f64 = 0.01;
 
 /// A transaction's time in the node, where there is any.
-fn spent(seen: &HopAccount) -> Option<Nanos> {
+fn node_time(seen: &HopMetrics) -> Option<Nanos> {
     seen.time.filter(|it| *it >= Nanos::from_micros(1))
 }
 
 /// With the version of TLS, where it is known.
-fn way(case: &Case<'_>, entrance: Option<Entrance>, tls: Option<String>) -> String {
+fn transport_text(case: &PageContext<'_>, entrance: Option<Transport>, tls: Option<String>) -> String {
     match (entrance, tls) {
-        (None | Some(Entrance::Tls), Some(version)) => {
-            format!("{} {version}", case.lang.way(Some(Entrance::Tls)))
+        (None | Some(Transport::Tls), Some(version)) => {
+            format!("{} {version}", case.lang.way(Some(Transport::Tls)))
         }
         (entrance, _) => case.lang.way(entrance).to_owned(),
     }
 }
 
 /// What findings say of the node in this cell: what of it is the limit, or that the queue stands there.
-fn standing(case: &Case<'_>, cell: usize, name: &str) -> Option<(Standing, Tone)> {
+fn bottleneck_text(case: &PageContext<'_>, cell: usize, name: &str) -> Option<(BottleneckRole, Tone)> {
     let mut found = None;
     for it in &case.account.findings {
         let (of, node, standing, tone) = match it {
             Finding::PoolerBound { cell, node, .. } | Finding::ServerBound { cell, node, .. } => {
-                (cell, node, Standing::Processor, Tone::Bad)
+                (cell, node, BottleneckRole::Processor, Tone::Bad)
             }
-            Finding::PoolBound { cell, node, .. } => (cell, node, Standing::Pool, Tone::Bad),
+            Finding::PoolBound { cell, node, .. } => (cell, node, BottleneckRole::Pool, Tone::Bad),
             Finding::QueueInPooler { cell, node, .. } | Finding::QueueInBalancer { cell, node, .. } => {
-                (cell, node, Standing::Queue, Tone::Doubt)
+                (cell, node, BottleneckRole::Queue, Tone::Doubt)
             }
             _ => continue,
         };

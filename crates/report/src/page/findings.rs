@@ -1,49 +1,49 @@
 //! What follows, and where can it be seen?
 
-use super::case::Case;
-use super::{Block, Link};
-use crate::findings::told;
-use crate::lang::page::Term;
+use super::case::PageContext;
+use super::{Block, EvidenceLink};
+use crate::findings::views;
+use crate::lang::page::PageTerm;
 use model::chart::ChartKind;
 use model::finding::{Bound, Circumstance, Finding};
 
 /// Links of one finding to its evidence.
-const MOST: usize = 4;
+const LINKS_MAX: usize = 4;
 
-pub fn blocks(case: &Case<'_>) -> Vec<Block> {
+pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let account = case.account;
     if account.findings.is_empty() {
         return Vec::new();
     }
     let evidence = |all: &[&Finding]| evidence(case, all);
-    let findings = told(&account.findings, &account.matrix, case.lang, &evidence);
+    let findings = views(&account.findings, &account.matrix, case.lang, &evidence);
     vec![Block::Findings { findings }]
 }
 
 /// Charts of the first cells that show it; the matrix where none does.
-fn evidence(case: &Case<'_>, all: &[&Finding]) -> Vec<Link> {
-    let mut links: Vec<Link> = Vec::new();
+fn evidence(case: &PageContext<'_>, all: &[&Finding]) -> Vec<EvidenceLink> {
+    let mut links: Vec<EvidenceLink> = Vec::new();
     for finding in all {
-        let (cell, kinds) = seen(finding);
+        let (cell, kinds) = chart_links(finding);
         let Some(trial) = case.trial_of(cell) else { continue };
         let charted = case.charted()[trial];
         for kind in kinds {
-            if links.len() < MOST && charted.charts.charts.iter().any(|it| it.kind == *kind) {
+            if links.len() < LINKS_MAX && charted.charts.charts.iter().any(|it| it.kind == *kind) {
                 let name = case.lang.trial(case.name(cell), charted.repetition + 1);
                 let text = format!("{}: {name}", case.lang.chart(*kind));
-                links.push(Link { text, section: "charts", trial: Some(trial), chart: Some(*kind) });
+                links.push(EvidenceLink { text, section: "charts", trial: Some(trial), chart: Some(*kind) });
             }
         }
     }
     if links.is_empty() {
-        let text = case.lang.term(Term::Matrix).to_owned();
-        links.push(Link { text, section: "matrix", trial: None, chart: None });
+        let text = case.lang.term(PageTerm::Matrix).to_owned();
+        links.push(EvidenceLink { text, section: "matrix", trial: None, chart: None });
     }
     links
 }
 
 /// The cell it is of, and the charts in which it is seen.
-fn seen(it: &Finding) -> (usize, &'static [ChartKind]) {
+fn chart_links(it: &Finding) -> (usize, &'static [ChartKind]) {
     use ChartKind::{
         Connections, Disk, Failures, InFlight, Pooler, Processors, Rate, Response, SendLag, Waits,
     };
@@ -66,10 +66,10 @@ fn seen(it: &Finding) -> (usize, &'static [ChartKind]) {
         Finding::Failures { cell, .. } => (*cell, &[Failures]),
         Finding::AnswerSizes { cell, .. } => (*cell, &[Rate, Response]),
         Finding::Deadlocks { cell, .. } | Finding::NotConcurrent { cell, .. } => (*cell, &[Failures]),
-        Finding::RunIsClosed { cell, .. } => (*cell, &[InFlight, Rate]),
+        Finding::NotOpenLoop { cell, .. } => (*cell, &[InFlight, Rate]),
         Finding::OpenAndClosed { cell, .. } => (*cell, &[Response, Rate]),
         Finding::FeedsDiffer { cell, .. } => (*cell, &[Response, Disk]),
-        Finding::Bound { cell, by } => (
+        Finding::Bound { cell, bound: by } => (
             *cell,
             match by {
                 Bound::Service { .. } => &[Processors],
@@ -81,18 +81,18 @@ fn seen(it: &Finding) -> (usize, &'static [ChartKind]) {
                 Bound::Clients { .. } => &[InFlight, Processors],
             },
         ),
-        Finding::Circumstance { cell, it } => (
+        Finding::Circumstance { cell, circumstance: it } => (
             *cell,
             match it {
-                Circumstance::FeedFits { .. } => &[Disk],
-                Circumstance::PoolsInRow { .. }
-                | Circumstance::Little { .. }
+                Circumstance::FeedFitsCache { .. } => &[Disk],
+                Circumstance::ChainedPools { .. }
+                | Circumstance::LittlesLawViolation { .. }
                 | Circumstance::NotUsed { .. } => &[Pooler],
-                Circumstance::Storm { .. } => &[Connections, Failures],
+                Circumstance::ConnectionStorm { .. } => &[Connections, Failures],
                 Circumstance::IdleTransactions { .. } => &[Connections, Waits],
                 Circumstance::GeneratorLate { .. } => &[SendLag],
                 Circumstance::NoisyHost { .. } => &[Processors, SendLag],
-                Circumstance::Bloat { .. } | Circumstance::NotJudged { .. } => &[],
+                Circumstance::Bloat { .. } | Circumstance::RulesSkipped { .. } => &[],
             },
         ),
     }

@@ -1,27 +1,27 @@
 //! How old is what is read on replicas?
 
-use super::case::Case;
-use super::maximum::upper;
-use super::results::{Figure, filled};
-use super::survival::several;
+use super::case::PageContext;
+use super::maximum::capitalise;
+use super::results::{FigureColumn, non_empty_columns};
+use super::survival::has_several_cells;
 use super::{Block, Column, Line, Table, Tone};
 use crate::lang::Lang;
-use crate::lang::freshness::{Fresh, share};
+use crate::lang::freshness::{FreshnessTerm, share};
 use model::Nanos;
-use model::freshness::{OfReplica, OldShare, Staleness, Visible};
+use model::freshness::{FreshnessResult, ReplicaFreshness, StaleReads, VisibilityDelay};
 
 /// A row for each replica of each cell, then what that means, cell by cell.
-pub fn blocks(case: &Case<'_>) -> Vec<Block> {
+pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks: Vec<Block> = figures(case).map(Block::Table).into_iter().collect();
-    let several = several(case);
+    let several = has_several_cells(case);
     for it in &case.account.freshness {
         let lang = case.lang;
         let name = if several { case.name(it.cell) } else { "" };
         let own = lang.own_writes(it, name);
         let line = |text, tone| Block::Text(Line { text, tone });
-        blocks.push(line(if several { own } else { upper(&own) }, Tone::Plain));
-        blocks.extend(it.in_turn.map(|it| line(lang.in_turn(&it), Tone::Plain)));
-        if let Some(kept) = it.kept() {
+        blocks.push(line(if several { own } else { capitalise(&own) }, Tone::Plain));
+        blocks.extend(it.round_robin.map(|it| line(lang.in_turn(&it), Tone::Plain)));
+        if let Some(kept) = it.is_promise_kept() {
             blocks.push(line(lang.applied(kept), if kept { Tone::Good } else { Tone::Bad }));
         }
     }
@@ -29,36 +29,37 @@ pub fn blocks(case: &Case<'_>) -> Vec<Block> {
 }
 
 /// One replica of one cell.
-type Shown<'a> = (&'a Staleness, &'a OfReplica);
+type ReplicaRow<'a> = (&'a FreshnessResult, &'a ReplicaFreshness);
 
-fn figures(case: &Case<'_>) -> Option<Table> {
-    let rows: Vec<Shown<'_>> =
+fn figures(case: &PageContext<'_>) -> Option<Table> {
+    let rows: Vec<ReplicaRow<'_>> =
         case.account.freshness.iter().flat_map(|of| of.replicas.iter().map(move |it| (of, it))).collect();
-    let rows: Vec<&Shown<'_>> = rows.iter().collect();
+    let rows: Vec<&ReplicaRow<'_>> = rows.iter().collect();
     let (first, lang) = (rows.first()?.0, case.lang);
     let word = |it| lang.freshness(it).to_owned();
     let count = |it: u64| lang.number(&it.to_string());
-    let stale = |of: fn(&OldShare, &dyn Lang) -> String| {
-        move |it: &Shown<'_>| it.1.stale.map_or(String::new(), |it| of(&it, lang))
+    let stale = |of: fn(&StaleReads, &dyn Lang) -> String| {
+        move |it: &ReplicaRow<'_>| it.1.stale.map_or(String::new(), |it| of(&it, lang))
     };
-    let visible = |it: Option<Visible>, bound| it.map_or(String::new(), |it| after(it, bound, lang));
-    let all: Vec<Figure<'_, Shown<'_>>> = vec![
-        (word(Fresh::Asked), 2, Box::new(stale(|it, lang| lang.number(&it.all.to_string())))),
-        (word(Fresh::Stale), 0, Box::new(stale(|it, lang| share(it, lang.numbers())))),
+    let visible =
+        |it: Option<VisibilityDelay>, bound| it.map_or(String::new(), |it| delay_text(it, bound, lang));
+    let all: Vec<FigureColumn<'_, ReplicaRow<'_>>> = vec![
+        (word(FreshnessTerm::Asked), 2, Box::new(stale(|it, lang| lang.number(&it.total.to_string())))),
+        (word(FreshnessTerm::Stale), 0, Box::new(stale(|it, lang| share(it, lang.numbers())))),
         (lang.visible("p50"), 1, Box::new(move |it| visible(it.1.p50, it.0.bound))),
         (lang.visible("p90"), 3, Box::new(move |it| visible(it.1.p90, it.0.bound))),
         (lang.visible("p99"), 2, Box::new(move |it| visible(it.1.p99, it.0.bound))),
         (
             lang.unseen(first.bound),
             1,
-            Box::new(move |it| it.1.stale.map_or(String::new(), |_| count(it.1.unseen))),
+            Box::new(move |it| it.1.stale.map_or(String::new(), |_| count(it.1.not_visible))),
         ),
-        (word(Fresh::Unanswered), 4, Box::new(move |it| count(it.1.unanswered))),
+        (word(FreshnessTerm::Unanswered), 4, Box::new(move |it| count(it.1.unanswered))),
     ];
-    let replica = Column { heading: word(Fresh::Replica), ..Column::default() };
-    let mut table = filled((replica, |it: &Shown<'_>| it.1.node.clone()), all, &rows);
-    if several(case) {
-        table.columns.insert(0, Column { heading: word(Fresh::Cell), ..Column::default() });
+    let replica = Column { heading: word(FreshnessTerm::Replica), ..Column::default() };
+    let mut table = non_empty_columns((replica, |it: &ReplicaRow<'_>| it.1.node.clone()), all, &rows);
+    if has_several_cells(case) {
+        table.columns.insert(0, Column { heading: word(FreshnessTerm::Cell), ..Column::default() });
         for (row, it) in table.rows.iter_mut().zip(&rows) {
             row.cells.insert(0, case.name(it.0.cell).to_owned());
         }
@@ -66,16 +67,16 @@ fn figures(case: &Case<'_>) -> Option<Table> {
     for (row, it) in table.rows.iter_mut().zip(&rows) {
         row.tone = match it.1.stale {
             None => Tone::Faint,
-            Some(stale) if it.0.promised && stale.old > 0 => Tone::Bad,
+            Some(stale) if it.0.promised && stale.stale > 0 => Tone::Bad,
             Some(_) => Tone::Plain,
         };
     }
     Some(table)
 }
 
-fn after(it: Visible, bound: Nanos, lang: &dyn Lang) -> String {
+fn delay_text(it: VisibilityDelay, bound: Nanos, lang: &dyn Lang) -> String {
     match it {
-        Visible::Within(it) => lang.time(it),
-        Visible::Later => format!("> {}", lang.numbers().chosen(bound)),
+        VisibilityDelay::Within(it) => lang.time(it),
+        VisibilityDelay::AfterBound => format!("> {}", lang.numbers().chosen(bound)),
     }
 }

@@ -1,37 +1,37 @@
 //! What was the load, and were the objectives kept?
 
-use super::case::Case;
+use super::case::PageContext;
 use super::{Block, Line, Tone};
-use crate::lang::page::Term;
-use model::plan::{Load, LoadModel, Operation, Setup, Work};
+use crate::lang::page::PageTerm;
+use model::plan::{Load, LoadModel, Operation, OperationKind, Setup};
 
-pub fn blocks(case: &Case<'_>) -> Vec<Block> {
+pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let (lang, experiment) = (case.lang, &case.account.experiment);
     let setups: Vec<&Setup> = experiment.cells.iter().map(|it| &it.setup).collect();
     let name = |term| lang.term(term).to_owned();
     let mut facts = Vec::new();
-    let max = experiment.find.max();
+    let max = experiment.goal.max_search();
     let loads = loads(&setups, max.is_some());
-    facts.extend(loads.iter().map(|it| (name(Term::Load), lang.load(&it.load, it.sql, &it.at_once))));
+    facts.extend(loads.iter().map(|it| (name(PageTerm::Load), lang.load(&it.load, it.sql, &it.concurrency))));
     let window = |it: &&Setup| match max {
         Some(max) => lang.search_window(max, it.load.warmup, experiment.repeat),
         None => lang.window(&it.load, experiment.repeat),
     };
     let windows = distinct(setups.iter().map(window));
-    facts.push((name(Term::Window), windows.join("; ")));
+    facts.push((name(PageTerm::Window), windows.join("; ")));
     let mixes = distinct(setups.iter().map(|it| mix(&it.operations)));
-    facts.extend(mixes.into_iter().map(|it| (name(Term::Operations), it)));
+    facts.extend(mixes.into_iter().map(|it| (name(PageTerm::Operations), it)));
     let datasets = distinct(setups.iter().filter_map(|it| it.dataset.as_ref()).map(|it| lang.dataset(it)));
-    facts.extend(datasets.into_iter().map(|it| (name(Term::Dataset), it)));
-    let rules = distinct(setups.iter().flat_map(|it| it.stop.iter().cloned()));
+    facts.extend(datasets.into_iter().map(|it| (name(PageTerm::Dataset), it)));
+    let rules = distinct(setups.iter().flat_map(|it| it.stop_rules.iter().cloned()));
     if !rules.is_empty() {
-        facts.push((name(Term::StopRules), rules.join(", ")));
+        facts.push((name(PageTerm::StopRules), rules.join(", ")));
     }
     let mut blocks = vec![Block::Facts { facts }];
     let tallies = &case.account.matrix.objectives;
     if !tallies.is_empty() {
         let item =
-            |it| Line { text: lang.tally(it, &case.names), tone: tone(it.kept, it.broken, it.unknown) };
+            |it| Line { text: lang.tally(it, &case.names), tone: tone(it.met, it.violated, it.unknown) };
         blocks.push(Block::List { items: tallies.iter().map(item).collect() });
     }
     blocks.extend(scripts(&setups));
@@ -47,20 +47,20 @@ fn tone(kept: u32, broken: u32, unknown: u32) -> Tone {
 }
 
 /// A load by more or fewer clients.
-struct Loaded {
+struct LoadGroup {
     load: Load,
     /// Whether any operation speaks SQL.
     sql: bool,
     /// Clients, or what may be in flight.
-    at_once: Vec<u32>,
+    concurrency: Vec<u32>,
 }
 
 /// Loads that differ by more than how many clients there are. `searched`: how much is not theirs to say.
-fn loads(setups: &[&Setup], searched: bool) -> Vec<Loaded> {
-    let mut all: Vec<Loaded> = Vec::new();
+fn loads(setups: &[&Setup], searched: bool) -> Vec<LoadGroup> {
+    let mut all: Vec<LoadGroup> = Vec::new();
     for setup in setups {
         let mut load = setup.load.clone();
-        let sql = setup.operations.iter().any(|it| matches!(it.work, Work::Script { .. }));
+        let sql = setup.operations.iter().any(|it| matches!(it.kind, OperationKind::Script { .. }));
         let at_once = match &mut load.model {
             LoadModel::Closed { clients, .. } => std::mem::take(clients),
             LoadModel::Users { stages, .. } => match stages.as_mut_slice() {
@@ -77,13 +77,13 @@ fn loads(setups: &[&Setup], searched: bool) -> Vec<Loaded> {
         let counted = setup.load.model.is_open() || !searched;
         let at_once = if counted { vec![at_once] } else { Vec::new() };
         match all.iter_mut().find(|it| it.load == load && it.sql == sql) {
-            Some(it) => it.at_once.extend(at_once),
-            None => all.push(Loaded { load, sql, at_once }),
+            Some(it) => it.concurrency.extend(at_once),
+            None => all.push(LoadGroup { load, sql, concurrency: at_once }),
         }
     }
     for it in &mut all {
-        it.at_once.sort_unstable();
-        it.at_once.dedup();
+        it.concurrency.sort_unstable();
+        it.concurrency.dedup();
     }
     all
 }

@@ -1,17 +1,17 @@
 //! How do cells differ, at one look?
 
 use super::answer::axes;
-use super::case::Case;
-use super::number::said;
-use super::{Block, Heat, HeatCell, HeatLayer};
+use super::case::PageContext;
+use super::number::format;
+use super::{Block, HeatCell, HeatLayer, HeatMap};
 use crate::lang::Lang;
-use model::matrix::{Estimate, Figure, Row, Verdict};
+use model::matrix::{ChangeVerdict, Estimate, Figure, Row};
 
 /// Figures to choose from, and whether more of them is better.
 const FIGURES: [(Figure, bool); 3] = [(Figure::Tps, true), (Figure::P99, false), (Figure::Errors, false)];
 
 /// The last axis across, the others down; nothing for a single cell.
-pub fn blocks(case: &Case<'_>) -> Vec<Block> {
+pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let matrix = &case.account.matrix;
     let axes = axes(case);
     let Some((across, down)) = axes.split_last().filter(|_| matrix.rows.len() > 1) else { return Vec::new() };
@@ -47,11 +47,15 @@ pub fn blocks(case: &Case<'_>) -> Vec<Block> {
         return Vec::new();
     }
     let (across, down) = (((*across).to_owned(), columns), (down.join(" / "), lines));
-    vec![Block::Heat(Heat { across, down, layers })]
+    vec![Block::HeatMap(HeatMap { across, down, layers })]
 }
 
 /// Nothing where no cell has the figure, or all have none of it.
-fn layer(case: &Case<'_>, (figure, more): (Figure, bool), grid: &[Option<usize>]) -> Option<HeatLayer> {
+fn layer(
+    case: &PageContext<'_>,
+    (figure, more): (Figure, bool),
+    grid: &[Option<usize>],
+) -> Option<HeatLayer> {
     let matrix = &case.account.matrix;
     let estimate = |at: usize| matrix.rows[at].estimate(figure);
     grid.iter().copied().flatten().filter_map(estimate).find(|it| it.median > 0.0)?;
@@ -62,7 +66,7 @@ fn layer(case: &Case<'_>, (figure, more): (Figure, bool), grid: &[Option<usize>]
         // What was offered says nothing of what is held.
         let alike = figure != Figure::Tps || matrix.baseline.is_none_or(|it| case.alike(it, at));
         let shade = if baseline { Some(0.0) } else { shade(it, more).filter(|_| alike) };
-        HeatCell { text: told(figure, it, case.lang), shade, baseline }
+        HeatCell { text: format_figure(figure, it, case.lang), shade, baseline }
     };
     let name = case.lang.figure(figure).to_owned();
     let caption = case.lang.shaded(&name, matrix.baseline.map(|it| case.name(it)));
@@ -70,22 +74,22 @@ fn layer(case: &Case<'_>, (figure, more): (Figure, bool), grid: &[Option<usize>]
 }
 
 /// Times are in milliseconds, as their headings say.
-fn told(figure: Figure, it: &Estimate, lang: &dyn Lang) -> String {
+fn format_figure(figure: Figure, it: &Estimate, lang: &dyn Lang) -> String {
     match figure {
         Figure::P50 | Figure::P99 => {
             let sign = if it.at_least { ">" } else { "" };
-            sign.to_owned() + &said(1e3 * it.median, lang)
+            sign.to_owned() + &format(1e3 * it.median, lang)
         }
-        _ => said(it.median, lang),
+        _ => format(it.median, lang),
     }
 }
 
 /// Half or double is all there is; what is no evidence is no shade. `more`: of it is better.
 fn shade(it: &Estimate, more: bool) -> Option<f64> {
-    let against = it.against?;
+    let against = it.vs_baseline?;
     match against.verdict {
-        Verdict::NoEvidence => Some(0.0),
-        Verdict::Lower | Verdict::Higher | Verdict::TooFewRuns => {
+        ChangeVerdict::NoEvidence => Some(0.0),
+        ChangeVerdict::Lower | ChangeVerdict::Higher | ChangeVerdict::TooFewRuns => {
             // Two digits are more than an eye tells apart.
             let change = against.ratio.filter(|it| *it > 0.0)?.log2().clamp(-1.0, 1.0);
             let shade = if more { change } else { -change };

@@ -5,7 +5,7 @@ use model::Nanos;
 
 /// Three digits or all of a whole number, and never more than three decimals, as machines write it: `0.371`, `5.73`,
 /// `21500`. What is there but cannot be written so is `<0.001`.
-pub(crate) fn three(value: f64) -> String {
+pub(crate) fn three_digits(value: f64) -> String {
     // The bounds are where rounding makes one digit more.
     match value.abs() {
         99.95.. => format!("{value:.0}"),
@@ -18,23 +18,23 @@ pub(crate) fn three(value: f64) -> String {
 }
 
 /// The same in a language.
-pub(crate) fn said(value: f64, lang: &dyn Lang) -> String {
-    lang.number(&three(value))
+pub(crate) fn format(value: f64, lang: &dyn Lang) -> String {
+    lang.number(&three_digits(value))
 }
 
 /// The same, but whole numbers as they are: what somebody has chosen, or counted.
 pub(crate) fn exact(value: f64, lang: &dyn Lang) -> String {
-    lang.number(&exactly(value))
+    lang.number(&exact_digits(value))
 }
 
-pub(crate) fn exactly(value: f64) -> String {
-    if value.fract() == 0.0 { format!("{value:.0}") } else { three(value) }
+pub(crate) fn exact_digits(value: f64) -> String {
+    if value.fract() == 0.0 { format!("{value:.0}") } else { three_digits(value) }
 }
 
 /// The same as [`said`], however small: `1.04·10⁻⁴`.
 pub(crate) fn small(value: f64, lang: &dyn Lang) -> String {
     if value == 0.0 || value.abs() >= 0.001 {
-        return said(value, lang);
+        return format(value, lang);
     }
     // Rounding to three digits may make one more of them.
     let written = format!("{value:.2e}");
@@ -51,20 +51,20 @@ pub(crate) fn small(value: f64, lang: &dyn Lang) -> String {
 
 /// Nothing for what is not known.
 pub(crate) fn millis(it: Option<Nanos>, lang: &dyn Lang) -> String {
-    it.map_or(String::new(), |it| said(it.as_millis_f64(), lang))
+    it.map_or(String::new(), |it| format(it.as_millis_f64(), lang))
 }
 
 /// A duration as a number of three digits and one of the units, from the smallest: microseconds, milliseconds, seconds.
-pub(crate) fn time(it: Nanos) -> (String, usize) {
+pub(crate) fn duration(it: Nanos) -> (String, usize) {
     match it.0 {
-        ..999_500 => (three(it.as_micros_f64()), 0),
-        999_500..999_500_000 => (three(it.as_millis_f64()), 1),
-        _ => (three(it.as_secs_f64()), 2),
+        ..999_500 => (three_digits(it.as_micros_f64()), 0),
+        999_500..999_500_000 => (three_digits(it.as_millis_f64()), 1),
+        _ => (three_digits(it.as_secs_f64()), 2),
     }
 }
 
 /// A duration that somebody has chosen: all of its digits, in the largest unit of which it is one or more.
-pub(crate) fn chosen(it: Nanos) -> (String, usize) {
+pub(crate) fn chosen_duration(it: Nanos) -> (String, usize) {
     match it.0 {
         ..1_000_000 => (it.as_micros_f64().to_string(), 0),
         1_000_000..1_000_000_000 => (it.as_millis_f64().to_string(), 1),
@@ -74,7 +74,7 @@ pub(crate) fn chosen(it: Nanos) -> (String, usize) {
 
 /// Hours, minutes and seconds (0, 1 and 2), the largest that is not zero and the next one: `(2, 0)`, `(5, 1)`. Nothing
 /// where it is less than half a second.
-pub(crate) fn span(it: Nanos) -> Vec<(u64, usize)> {
+pub(crate) fn duration_parts(it: Nanos) -> Vec<(u64, usize)> {
     let seconds = (it.as_secs_f64().round()) as u64;
     let parts = match seconds {
         0 if it > Nanos::ZERO => return Vec::new(),
@@ -94,7 +94,7 @@ pub(crate) fn binary(bytes: f64) -> (String, usize) {
         power += 1;
     }
     let whole = rest.fract() == 0.0;
-    (if whole { format!("{rest:.0}") } else { three(rest) }, power)
+    (if whole { format!("{rest:.0}") } else { three_digits(rest) }, power)
 }
 
 /// Year, month, day, hour and minute in UTC.
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments() {
+    fn converts_unix_time_to_utc() {
         for (unix_ms, expected) in [
             (0, (1970, 1, 1, 0, 0)),
             (951_782_400_000, (2000, 2, 29, 0, 0)),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn digits() {
+    fn rounds_to_three_digits() {
         for (value, shown) in [
             (0.0, "0"),
             (0.000_4, "<0.001"),
@@ -149,20 +149,20 @@ mod tests {
             (572.6, "573"),
             (21_570.4, "21570"),
         ] {
-            assert_eq!(three(value), shown);
+            assert_eq!(three_digits(value), shown);
         }
     }
 
     #[test]
-    fn exact_ones() {
+    fn keeps_whole_numbers_exact() {
         for (value, shown) in [(34.0, "34"), (1.5, "1.50"), (12_345.0, "12345"), (-2.0, "-2"), (646.4, "646")]
         {
-            assert_eq!(exactly(value), shown);
+            assert_eq!(exact_digits(value), shown);
         }
     }
 
     #[test]
-    fn small_ones() {
+    fn writes_small_numbers_with_exponents() {
         for (value, english, russian) in [
             (0.000_104_366, "1.04·10⁻⁴", "1,04·10⁻⁴"),
             (9.999e-6, "1.00·10⁻⁵", "1,00·10⁻⁵"),
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn units() {
+    fn chooses_units() {
         for (it, expected) in [
             (Nanos(371_400), ("371", 0)),
             (Nanos::from_micros(12_345), ("12.3", 1)),
@@ -186,7 +186,7 @@ mod tests {
             (Nanos(999_500), ("1.00", 1)),
             (Nanos(999_500_000), ("1.00", 2)),
         ] {
-            assert_eq!(time(it), (expected.0.to_owned(), expected.1));
+            assert_eq!(duration(it), (expected.0.to_owned(), expected.1));
         }
         for (it, expected) in [
             (Nanos::from_micros(50), ("50", 0)),
@@ -194,7 +194,7 @@ mod tests {
             (Nanos::from_millis(1_500), ("1.5", 2)),
             (Nanos::from_secs(90), ("90", 2)),
         ] {
-            assert_eq!(chosen(it), (expected.0.to_owned(), expected.1));
+            assert_eq!(chosen_duration(it), (expected.0.to_owned(), expected.1));
         }
         for (bytes, expected) in
             [(512.0, ("512", 0)), (1024.0, ("1", 1)), (1536.0, ("1.50", 1)), (400.0 * 1048576.0, ("400", 2))]
@@ -203,7 +203,7 @@ mod tests {
         }
         let spans = [(12, "12s"), (60, "1m"), (200, "3m20s"), (3600, "1h"), (7500, "2h5m")];
         for (seconds, expected) in spans {
-            let seen: String = span(Nanos::from_secs(seconds))
+            let seen: String = duration_parts(Nanos::from_secs(seconds))
                 .iter()
                 .map(|(n, unit)| format!("{n}{}", ["h", "m", "s"][*unit]))
                 .collect();

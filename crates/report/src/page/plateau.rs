@@ -1,12 +1,12 @@
 //! Which of a grid's settings are enough?
 
-use super::case::Case;
+use super::case::PageContext;
 use super::{Block, Column, Line, Row, Table, Tone};
-use crate::lang::search::{Enough, Sought};
+use crate::lang::search::{PlateauAnswer, SearchTerm};
 use model::account::RunState;
-use model::search::{Fitted, Plateau};
+use model::search::{FittedValue, Plateau};
 
-pub fn blocks(case: &Case<'_>) -> Vec<Block> {
+pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let several = case.account.experiment.cells.len() > 1;
     let Some(it) = case.account.plateau.as_ref().filter(|_| several) else { return Vec::new() };
     let mut blocks: Vec<Block> = line(case, it).map(Block::Text).into_iter().collect();
@@ -17,49 +17,49 @@ pub fn blocks(case: &Case<'_>) -> Vec<Block> {
 }
 
 /// The run's answer, where a grid was looked through.
-pub fn answer(case: &Case<'_>) -> Option<Line> {
+pub fn answer(case: &PageContext<'_>) -> Option<Line> {
     let it = case.account.plateau.as_ref()?;
     let line = line(case, it)?;
     let needs = it.needs.map_or(String::new(), |it| format!(" {}", case.lang.need(&it)));
-    let complete = case.account.about.state == RunState::Complete && it.points.iter().all(Option::is_some);
+    let complete = case.account.info.state == RunState::Complete && it.points.iter().all(Option::is_some);
     let tone = if complete { line.tone } else { Tone::Doubt };
     Some(Line { text: line.text + &needs, tone })
 }
 
-fn line(case: &Case<'_>, it: &Plateau) -> Option<Line> {
+fn line(case: &PageContext<'_>, it: &Plateau) -> Option<Line> {
     let best = case.name(*it.plateau.first()?);
     let of = it.points.iter().flatten().count();
     let recommended = it.recommended.map(|it| case.name(it));
-    let enough = Enough { maxima: it.maxima, recommended, best, plateau: it.plateau.len(), of };
+    let enough = PlateauAnswer { maxima: it.maxima, recommended, best, plateau: it.plateau.len(), of };
     Some(Line { text: case.lang.enough(&enough), tone: Tone::Good })
 }
 
 /// Every cell, in the order of the file.
-fn table(case: &Case<'_>, it: &Plateau) -> Table {
+fn table(case: &PageContext<'_>, it: &Plateau) -> Table {
     let lang = case.lang;
     let sought = |it| lang.sought(it).to_owned();
-    let figure = if it.maxima { Sought::MaximumOfCell } else { Sought::P99OfCell };
+    let figure = if it.maxima { SearchTerm::MaximumOfCell } else { SearchTerm::P99OfCell };
     // Response times are told in milliseconds.
     let unit = if it.maxima { 1.0 } else { 1e3 };
-    let in_unit = |it: &Fitted| Fitted {
+    let in_unit = |it: &FittedValue| FittedValue {
         value: unit * it.value,
         interval: it.interval.map(|(low, high)| (unit * low, unit * high)),
     };
-    let row = |(cell, point): (usize, &Option<Fitted>)| {
-        let value = point.as_ref().map_or(sought(Sought::NoAnswer), |it| lang.within(&in_unit(it)));
+    let row = |(cell, point): (usize, &Option<FittedValue>)| {
+        let value = point.as_ref().map_or(sought(SearchTerm::NoAnswer), |it| lang.within(&in_unit(it)));
         let (on, tone) = match (it.recommended == Some(cell), it.plateau.iter().position(|it| *it == cell)) {
-            (true, _) => (sought(Sought::Recommended), Tone::Good),
-            (false, Some(0)) => (sought(Sought::Best), Tone::Plain),
-            (false, Some(_)) => (sought(Sought::Yes), Tone::Plain),
+            (true, _) => (sought(SearchTerm::Recommended), Tone::Good),
+            (false, Some(0)) => (sought(SearchTerm::Best), Tone::Plain),
+            (false, Some(_)) => (sought(SearchTerm::Yes), Tone::Plain),
             (false, None) => (String::new(), Tone::Faint),
         };
         Row { cells: vec![case.name(cell).to_owned(), value, on], tone, baseline: false }
     };
     Table {
         columns: vec![
-            Column { heading: sought(Sought::Cell), ..Column::default() },
-            Column { heading: sought(figure), numeric: true, dispensable: 0 },
-            Column { heading: sought(Sought::OnPlateau), ..Column::default() },
+            Column { heading: sought(SearchTerm::Cell), ..Column::default() },
+            Column { heading: sought(figure), numeric: true, drop_order: 0 },
+            Column { heading: sought(SearchTerm::OnPlateau), ..Column::default() },
         ],
         rows: it.points.iter().enumerate().map(row).collect(),
         ..Table::default()

@@ -1,15 +1,15 @@
 //! What came of each operation?
 
-use super::case::Case;
-use super::number::{millis, said};
+use super::case::PageContext;
+use super::number::{format, millis};
 use super::{Block, Column, Row, Table, Tone};
-use crate::lang::page::Term;
+use crate::lang::page::PageTerm;
 use crate::lang::{Label, Lang};
 use model::Nanos;
-use model::account::{Account, Brought, CellAccount, SizeFigures};
+use model::account::{CellResult, OperationResult, RunResult, SizeFigures};
 
 /// A table of operations for every chosen cell, and one of its failures.
-pub fn blocks(case: &Case<'_>) -> Vec<Block> {
+pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for &cell in &case.chosen {
         let Some(it) = case.account.cells.get(cell) else { continue };
@@ -20,27 +20,31 @@ pub fn blocks(case: &Case<'_>) -> Vec<Block> {
 }
 
 /// A figure of a table: its heading, how dispensable it is, and its text for one row.
-pub(super) type Figure<'a, T> = (String, u8, Box<dyn Fn(&T) -> String + 'a>);
+pub(super) type FigureColumn<'a, T> = (String, u8, Box<dyn Fn(&T) -> String + 'a>);
 
-fn operations(it: &CellAccount, caption: String, lang: &dyn Lang) -> Option<Table> {
+fn operations(it: &CellResult, caption: String, lang: &dyn Lang) -> Option<Table> {
     let total = it.total.as_ref()?;
-    let mut rows: Vec<&Brought> = it.operations.iter().collect();
+    let mut rows: Vec<&OperationResult> = it.operations.iter().collect();
     // With one operation all are that one.
     if rows.len() != 1 {
         rows.push(total);
     }
-    let name = |it: &Brought| match it.name.as_str() {
-        "" => lang.term(Term::Total).to_owned(),
+    let name = |it: &OperationResult| match it.name.as_str() {
+        "" => lang.term(PageTerm::Total).to_owned(),
         name => name.to_owned(),
     };
-    let failed = |it: &Brought| it.failures.iter().map(|it| it.count).sum::<u64>();
+    let failed = |it: &OperationResult| it.failures.iter().map(|it| it.count).sum::<u64>();
     let count = |it: u64| lang.number(&it.to_string());
     let term = |it| lang.term(it).to_owned();
     let [mean, max] = [Label::Mean, Label::Max].map(|it| lang.label(it));
-    let figures: Vec<Figure<'_, Brought>> = vec![
-        (term(Term::Offered), 5, Box::new(|it| said(it.offered.0, lang))),
-        (term(Term::Delivered), 0, Box::new(|it| said(it.delivered.0, lang))),
-        (term(Term::Goodput), 2, Box::new(|it| it.goodput.map_or(String::new(), |it| said(it.0, lang)))),
+    let figures: Vec<FigureColumn<'_, OperationResult>> = vec![
+        (term(PageTerm::Offered), 5, Box::new(|it| format(it.offered.0, lang))),
+        (term(PageTerm::Delivered), 0, Box::new(|it| format(it.delivered.0, lang))),
+        (
+            term(PageTerm::Goodput),
+            2,
+            Box::new(|it| it.goodput.map_or(String::new(), |it| format(it.0, lang))),
+        ),
         (lang.times(false, mean), 8, Box::new(|it| response(it, it.response.mean, 1.0, lang))),
         (lang.times(false, "p50"), 1, Box::new(|it| response(it, it.response.p50, 0.5, lang))),
         (lang.times(false, "p90"), 7, Box::new(|it| response(it, it.response.p90, 0.9, lang))),
@@ -51,36 +55,36 @@ fn operations(it: &CellAccount, caption: String, lang: &dyn Lang) -> Option<Tabl
         (lang.times(true, mean), 9, Box::new(|it| millis(it.service.mean, lang))),
         (lang.times(true, "p50"), 6, Box::new(|it| millis(it.service.p50, lang))),
         (lang.times(true, "p99"), 6, Box::new(|it| millis(it.service.p99, lang))),
-        (term(Term::Failed), 3, Box::new(|it| count(failed(it)))),
-        (term(Term::Dropped), 3, Box::new(|it| count(it.dropped))),
+        (term(PageTerm::Failed), 3, Box::new(|it| count(failed(it)))),
+        (term(PageTerm::Dropped), 3, Box::new(|it| count(it.dropped))),
         (lang.size("p50"), 5, Box::new(|it| size(it, |it| it.p50, lang))),
         (lang.size("p99"), 7, Box::new(|it| size(it, |it| it.p99, lang))),
         (lang.size(max), 8, Box::new(|it| size(it, |it| Some(it.max), lang))),
     ];
-    let first = (Column { heading: term(Term::Operation), ..Column::default() }, name);
-    let mut table = filled(first, figures, &rows);
+    let first = (Column { heading: term(PageTerm::Operation), ..Column::default() }, name);
+    let mut table = non_empty_columns(first, figures, &rows);
     table.caption = caption;
     Some(table)
 }
 
 /// A size of answers; empty where it is not known.
-fn size(it: &Brought, figure: fn(&SizeFigures) -> Option<u64>, lang: &dyn Lang) -> String {
+fn size(it: &OperationResult, figure: fn(&SizeFigures) -> Option<u64>, lang: &dyn Lang) -> String {
     it.sizes.as_ref().and_then(figure).map_or(String::new(), |it| lang.bytes(it as f64))
 }
 
 /// Sizes of answers by cell and operation; `None` where there are none.
-pub(crate) fn sizes(account: &Account, names: &[String], lang: &dyn Lang) -> Option<Table> {
+pub(crate) fn sizes(account: &RunResult, names: &[String], lang: &dyn Lang) -> Option<Table> {
     let cells = account.cells.iter().zip(names);
-    let rows: Vec<(String, &Brought)> = cells
+    let rows: Vec<(String, &OperationResult)> = cells
         .flat_map(|(cell, name)| cell.operations.iter().map(move |it| (name, it)))
         .filter(|(_, it)| it.sizes.is_some())
         .map(|(name, it)| {
             (if name.is_empty() { it.name.clone() } else { format!("{name}: {}", it.name) }, it)
         })
         .collect();
-    let figures: Vec<Figure<'_, (String, &Brought)>> = vec![
+    let figures: Vec<FigureColumn<'_, (String, &OperationResult)>> = vec![
         (
-            lang.term(Term::Count).to_owned(),
+            lang.term(PageTerm::Count).to_owned(),
             0,
             Box::new(|it| lang.number(&it.1.sizes.map_or(0, |it| it.count).to_string())),
         ),
@@ -89,13 +93,15 @@ pub(crate) fn sizes(account: &Account, names: &[String], lang: &dyn Lang) -> Opt
         (lang.size(lang.label(Label::Max)), 0, Box::new(|it| size(it.1, |it| Some(it.max), lang))),
     ];
     let first =
-        (Column { heading: lang.size(""), ..Column::default() }, |it: &(String, &Brought)| it.0.clone());
-    let table = filled(first, figures, &rows.iter().collect::<Vec<_>>());
+        (Column { heading: lang.size(""), ..Column::default() }, |it: &(String, &OperationResult)| {
+            it.0.clone()
+        });
+    let table = non_empty_columns(first, figures, &rows.iter().collect::<Vec<_>>());
     (!rows.is_empty()).then_some(table)
 }
 
 /// A response time, `>6000` where it is that of an arrival without an answer; `place`: 0..=1, of mean and greatest 1.
-fn response(it: &Brought, value: Option<Nanos>, place: f64, lang: &dyn Lang) -> String {
+fn response(it: &OperationResult, value: Option<Nanos>, place: f64, lang: &dyn Lang) -> String {
     let longer = it.response.unanswered.and_then(|unanswered| unanswered.longer_than(place, it.count));
     match longer {
         Some(it) => format!(">{}", millis(Some(it), lang)),
@@ -104,9 +110,9 @@ fn response(it: &Brought, value: Option<Nanos>, place: f64, lang: &dyn Lang) -> 
 }
 
 /// A table of these rows; a column that says nothing of any of them is left out.
-pub(super) fn filled<T>(
+pub(super) fn non_empty_columns<T>(
     first: (Column, impl Fn(&T) -> String),
-    figures: Vec<Figure<'_, T>>,
+    figures: Vec<FigureColumn<'_, T>>,
     rows: &[&T],
 ) -> Table {
     let mut table = Table {
@@ -119,20 +125,19 @@ pub(super) fn filled<T>(
         if cells.iter().all(|it| it.is_empty() || (it == "0" && dispensable > 0)) {
             continue;
         }
-        table.columns.push(Column { heading, numeric: true, dispensable });
+        table.columns.push(Column { heading, numeric: true, drop_order: dispensable });
         table.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.cells.push(cell));
     }
     table
 }
 
-fn failures(it: &CellAccount, name: &str, lang: &dyn Lang) -> Option<Table> {
+fn failures(it: &CellResult, name: &str, lang: &dyn Lang) -> Option<Table> {
     let failures = &it.total.as_ref()?.failures;
     let text = |heading: &str| Column { heading: heading.to_owned(), ..Column::default() };
-    let count = Column { heading: lang.term(Term::Count).to_owned(), numeric: true, dispensable: 0 };
-    let columns = vec![text(lang.term(Term::Code)), count, text(lang.label(Label::Effect))];
+    let count = Column { heading: lang.term(PageTerm::Count).to_owned(), numeric: true, drop_order: 0 };
+    let columns = vec![text(lang.term(PageTerm::Code)), count, text(lang.label(Label::Effect))];
     let row = |it: &model::summary::Failure| {
-        let cells =
-            vec![it.described(), lang.number(&it.count.to_string()), lang.effect(it.class).to_owned()];
+        let cells = vec![it.describe(), lang.number(&it.count.to_string()), lang.effect(it.class).to_owned()];
         Row { cells, tone: Tone::Bad, baseline: false }
     };
     let rows: Vec<Row> = failures.iter().map(row).collect();

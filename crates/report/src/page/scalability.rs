@@ -1,13 +1,13 @@
 //! How does throughput grow with clients?
 
-use super::case::Case;
-use super::number::{exact, said};
+use super::case::PageContext;
+use super::number::{exact, format};
 use super::{Block, Column, Line, Row, Table, Tone};
-use crate::lang::search::Sought;
+use crate::lang::search::SearchTerm;
 use model::search::Scalability;
 
 /// For each cell that a law was fitted to: what it says, and what was measured beside it.
-pub fn blocks(case: &Case<'_>) -> Vec<Block> {
+pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for maximum in &case.account.maxima {
         let Some(it) = &maximum.scalability else { continue };
@@ -21,16 +21,16 @@ pub fn blocks(case: &Case<'_>) -> Vec<Block> {
 }
 
 /// A row for each number of clients, with all of its trials.
-fn table(case: &Case<'_>, it: &Scalability) -> Table {
+fn table(case: &PageContext<'_>, it: &Scalability) -> Table {
     let lang = case.lang;
-    let column = |it| Column { heading: lang.sought(it).to_owned(), numeric: true, dispensable: 0 };
+    let column = |it| Column { heading: lang.sought(it).to_owned(), numeric: true, drop_order: 0 };
     let row = |(clients, law): &(f64, f64)| {
-        let here = it.points.iter().filter(|it| it.0 == *clients).map(|it| said(it.1, lang));
+        let here = it.points.iter().filter(|it| it.0 == *clients).map(|it| format(it.1, lang));
         let measured = here.collect::<Vec<_>>().join(lang.numbers().among());
-        Row { cells: vec![exact(*clients, lang), measured, said(*law, lang)], ..Row::default() }
+        Row { cells: vec![exact(*clients, lang), measured, format(*law, lang)], ..Row::default() }
     };
     Table {
-        columns: [Sought::Clients, Sought::Measured, Sought::ByLaw].map(column).into(),
+        columns: [SearchTerm::Clients, SearchTerm::Measured, SearchTerm::ByLaw].map(column).into(),
         rows: it.law.iter().map(row).collect(),
         ..Table::default()
     }

@@ -1,35 +1,36 @@
 //! Did what was acknowledged outlive the faults, and what did they cost?
 
-use super::case::Case;
-use super::maximum::upper;
-use super::results::{Figure, filled};
-use super::{Block, Column, Line, MANY, Row, Table, Tone};
+use super::case::PageContext;
+use super::maximum::capitalise;
+use super::results::{FigureColumn, non_empty_columns};
+use super::{Block, Column, Line, Row, TRIALS_SHOWN_MAX, Table, Tone};
 use crate::lang::Lang;
-use crate::lang::failover::{Done, Outlived};
-use model::account::{RunState, TrialAccount};
-use model::durability::{Conclusion, Doubt, Found, Kind, Verdict};
-use model::ordeal::{Ordeal, Spread, Survival};
-use model::{Nanos, account::Account};
+use crate::lang::failover::{FailoverTerm, FaultStatus};
+use model::account::{RunState, TrialResult};
+use model::durability::{Anomaly, AnomalyKind, Conclusion, DurabilityVerdict, InconclusiveReason};
+use model::ordeal::{DurationRange, FailoverResult, FaultInjection};
+use model::{Nanos, account::RunResult};
 
 /// Of many trials, those that are shown without being asked for.
-const FIRST: usize = 5;
+const TRIALS_SHOWN: usize = 5;
 /// Cells whose sentence stands in the run's answer; of more, the worst.
-const FEW: usize = 3;
+const CELLS_IN_ANSWER_MAX: usize = 3;
 
 /// The figures of all cells, then each by itself, and last what was done in each trial.
-pub fn blocks(case: &Case<'_>) -> Vec<Block> {
-    let mut blocks = told(case);
-    for it in &case.account.survivals {
+pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
+    let mut blocks = summary_blocks(case);
+    for it in &case.account.failovers {
         let lists = trials(case.account, it).map(|its| its.filter_map(|it| trial(case, it)).collect());
         let mut lists: Vec<Vec<Line>> = lists.filter(|it: &Vec<Line>| !it.is_empty()).collect();
-        if lists.iter().map(Vec::len).sum::<usize>() <= MANY && lists.len() > 1 {
+        if lists.iter().map(Vec::len).sum::<usize>() <= TRIALS_SHOWN_MAX && lists.len() > 1 {
             lists = vec![lists.concat()];
         }
         if !lists.is_empty() {
             let text = case.name(it.cell).to_owned();
-            let name = (!text.is_empty() && several(case)).then_some(Line { text, tone: Tone::Plain });
+            let name =
+                (!text.is_empty() && has_several_cells(case)).then_some(Line { text, tone: Tone::Plain });
             blocks.extend(name.map(Block::Text));
-            blocks.extend(lists.into_iter().flat_map(|it| folded(it, case.lang)));
+            blocks.extend(lists.into_iter().flat_map(|it| fold_trials(it, case.lang)));
         }
         blocks.extend(trials(case.account, it).flatten().flat_map(logs));
     }
@@ -37,24 +38,24 @@ pub fn blocks(case: &Case<'_>) -> Vec<Block> {
 }
 
 /// Of many trials the first, and those in which a promise was broken; the others when they are asked for.
-fn folded(items: Vec<Line>, lang: &dyn Lang) -> Vec<Block> {
-    if items.len() <= MANY {
+fn fold_trials(items: Vec<Line>, lang: &dyn Lang) -> Vec<Block> {
+    if items.len() <= TRIALS_SHOWN_MAX {
         return vec![Block::List { items }];
     }
-    let shown = |(number, it): &(usize, Line)| *number < FIRST || it.tone == Tone::Bad;
+    let shown = |(number, it): &(usize, Line)| *number < TRIALS_SHOWN || it.tone == Tone::Bad;
     let (first, rest): (Vec<_>, Vec<_>) = items.into_iter().enumerate().partition(shown);
     let lines = |it: Vec<(usize, Line)>| Block::List { items: it.into_iter().map(|it| it.1).collect() };
     let name = lang.more_trials(rest.len());
-    let rest = (!rest.is_empty()).then(|| Block::Folded { name, blocks: vec![lines(rest)] });
+    let rest = (!rest.is_empty()).then(|| Block::Details { name, blocks: vec![lines(rest)] });
     [Some(lines(first)), rest].into_iter().flatten().collect()
 }
 
 /// The same without what was done in each trial.
-pub(crate) fn told(case: &Case<'_>) -> Vec<Block> {
+pub(crate) fn summary_blocks(case: &PageContext<'_>) -> Vec<Block> {
     let lang = case.lang;
     let mut blocks: Vec<Block> = figures(case).map(Block::Table).into_iter().collect();
     let mut controls = Vec::new();
-    for it in &case.account.survivals {
+    for it in &case.account.failovers {
         let text = |text, tone| Block::Text(Line { text, tone });
         blocks.push(Block::Text(line(case, it)));
         blocks.extend(it.recovery_point.map(|it| text(lang.recovery_point(&it), Tone::Plain)));
@@ -62,7 +63,7 @@ pub(crate) fn told(case: &Case<'_>) -> Vec<Block> {
         let control = it.control.filter(|it| !controls.contains(&it.cell));
         controls.extend(control.map(|it| it.cell));
         blocks.extend(control.map(|it| {
-            let tone = if it.lossy == 0 { Tone::Doubt } else { Tone::Plain };
+            let tone = if it.lossy_trials == 0 { Tone::Doubt } else { Tone::Plain };
             text(lang.controlled(&it, case.name(it.cell)), tone)
         }));
         let said = usize::from(it.conclusion == Some(Conclusion::Unknown));
@@ -70,8 +71,11 @@ pub(crate) fn told(case: &Case<'_>) -> Vec<Block> {
             let doubt = |it| Line { text: lang.unproven(it), tone: Tone::Doubt };
             blocks.push(Block::List { items: it.doubts.iter().map(doubt).collect() });
         }
-        let unclosed = it.doubts.iter().any(|it| matches!(it, Doubt::LedgerOpen | Doubt::LedgerTorn { .. }));
-        let untold = Some(it.counts.untold).filter(|it| *it > 0 && unclosed);
+        let unclosed = it
+            .doubts
+            .iter()
+            .any(|it| matches!(it, InconclusiveReason::LedgerOpen | InconclusiveReason::LedgerTorn { .. }));
+        let untold = Some(it.counts.unresolved).filter(|it| *it > 0 && unclosed);
         blocks.extend(untold.map(|it| text(lang.untold(it), Tone::Doubt)));
         blocks.extend(findings(case, it).map(Block::Table));
     }
@@ -79,14 +83,14 @@ pub(crate) fn told(case: &Case<'_>) -> Vec<Block> {
 }
 
 /// The run's answer, where faults were survived or not: of every cell where there are few, else of the worst.
-pub fn answer(case: &Case<'_>) -> Option<Line> {
-    let survivals = &case.account.survivals;
+pub fn answer(case: &PageContext<'_>) -> Option<Line> {
+    let survivals = &case.account.failovers;
     let worst = survivals.iter().map(rank).min()?;
-    let many = survivals.len() > FEW;
+    let many = survivals.len() > CELLS_IN_ANSWER_MAX;
     let lines: Vec<Line> =
         survivals.iter().filter(|it| !many || rank(it) == worst).map(|it| line(case, it)).collect();
-    let told = lines.iter().take(FEW).map(|it| it.text.clone()).collect::<Vec<_>>().join(" ");
-    let complete = case.account.about.state == RunState::Complete;
+    let told = lines.iter().take(CELLS_IN_ANSWER_MAX).map(|it| it.text.clone()).collect::<Vec<_>>().join(" ");
+    let complete = case.account.info.state == RunState::Complete;
     let tone = match worst {
         0 => Tone::Bad,
         2 if !complete => Tone::Doubt,
@@ -98,7 +102,7 @@ pub fn answer(case: &Case<'_>) -> Option<Line> {
 }
 
 /// From the worst to the best: broken, not proven, kept.
-fn rank(it: &Survival) -> u8 {
+fn rank(it: &FailoverResult) -> u8 {
     match it.conclusion {
         Some(Conclusion::Broken) => 0,
         Some(Conclusion::Unknown) | None => 1,
@@ -107,7 +111,7 @@ fn rank(it: &Survival) -> u8 {
 }
 
 /// What was lost without a promise is neither good nor bad.
-fn tone(it: &Survival) -> Tone {
+fn tone(it: &FailoverResult) -> Tone {
     match rank(it) {
         0 => Tone::Bad,
         2 if it.lost > 0 => Tone::Plain,
@@ -117,60 +121,66 @@ fn tone(it: &Survival) -> Tone {
 }
 
 /// Whether there are several cells beside controls.
-pub(super) fn several(case: &Case<'_>) -> bool {
+pub(super) fn has_several_cells(case: &PageContext<'_>) -> bool {
     case.account.experiment.cells.iter().filter(|it| it.control_of.is_none()).count() > 1
 }
 
-fn line(case: &Case<'_>, it: &Survival) -> Line {
-    let name = if several(case) { case.name(it.cell) } else { "" };
+fn line(case: &PageContext<'_>, it: &FailoverResult) -> Line {
+    let name = if has_several_cells(case) { case.name(it.cell) } else { "" };
     let text = case.lang.survival(it, name);
-    Line { text: if name.is_empty() { upper(&text) } else { text }, tone: tone(it) }
+    Line { text: if name.is_empty() { capitalise(&text) } else { text }, tone: tone(it) }
 }
 
 /// A row for each cell.
-fn figures(case: &Case<'_>) -> Option<Table> {
-    let survivals: Vec<&Survival> = case.account.survivals.iter().collect();
+fn figures(case: &PageContext<'_>) -> Option<Table> {
+    let survivals: Vec<&FailoverResult> = case.account.failovers.iter().collect();
     let lang = case.lang;
     let count = |it: u64| lang.number(&it.to_string());
     let word = |it| lang.outlived(it).to_owned();
-    let spread = |it: Option<Spread>| it.map_or(String::new(), |it| within(&it, lang));
-    let has_ledger = |it: &Survival| it.conclusion.is_some();
-    let ledger = |it: &Survival, value: u64| if has_ledger(it) { count(value) } else { String::new() };
-    let local =
-        |it: &Survival| it.found.iter().find(|it| it.kind == Kind::LostLocal).map_or(0, |it| it.count);
-    let all: Vec<Figure<'_, Survival>> = vec![
-        (word(Outlived::Failovers), 0, Box::new(|it| count(it.failovers.into()))),
-        (word(Outlived::Acknowledged), 2, Box::new(|it| ledger(it, it.counts.acknowledged))),
-        (word(Outlived::Lost), 0, Box::new(|it| ledger(it, it.lost))),
-        (word(Outlived::LostLocally), 3, Box::new(|it| ledger(it, local(it)))),
+    let spread = |it: Option<DurationRange>| it.map_or(String::new(), |it| range_text(&it, lang));
+    let has_ledger = |it: &FailoverResult| it.conclusion.is_some();
+    let ledger = |it: &FailoverResult, value: u64| if has_ledger(it) { count(value) } else { String::new() };
+    let local = |it: &FailoverResult| {
+        it.anomalies.iter().find(|it| it.kind == AnomalyKind::LostLocal).map_or(0, |it| it.count)
+    };
+    let all: Vec<FigureColumn<'_, FailoverResult>> = vec![
+        (word(FailoverTerm::Failovers), 0, Box::new(|it| count(it.failovers.into()))),
+        (word(FailoverTerm::Acknowledged), 2, Box::new(|it| ledger(it, it.counts.acknowledged))),
+        (word(FailoverTerm::Lost), 0, Box::new(|it| ledger(it, it.lost))),
+        (word(FailoverTerm::LostLocally), 3, Box::new(|it| ledger(it, local(it)))),
         (
-            word(Outlived::Unknown),
+            word(FailoverTerm::Unknown),
             5,
             Box::new(|it| match it.counts.unknown {
                 0 => ledger(it, 0),
                 unknown => format!("{} ({})", count(unknown), count(it.counts.unknown_present)),
             }),
         ),
-        (word(Outlived::Refused), 6, Box::new(|it| ledger(it, it.counts.failed))),
-        (word(Outlived::Misrouted), 7, Box::new(|it| ledger(it, it.counts.misrouted))),
-        (word(Outlived::Outage), 1, Box::new(|it| spread(it.outage))),
-        (word(Outlived::Promoted), 3, Box::new(|it| spread(it.promoted))),
-        (word(Outlived::Healthy), 4, Box::new(|it| spread(it.healthy))),
-        (word(Outlived::Rejoined), 4, Box::new(|it| spread(it.rejoined))),
-        (word(Outlived::Control), 2, Box::new(|it| it.control.map_or(String::new(), |it| count(it.lost)))),
+        (word(FailoverTerm::Refused), 6, Box::new(|it| ledger(it, it.counts.failed))),
+        (word(FailoverTerm::Misrouted), 7, Box::new(|it| ledger(it, it.counts.misrouted))),
+        (word(FailoverTerm::Outage), 1, Box::new(|it| spread(it.outage))),
+        (word(FailoverTerm::Promoted), 3, Box::new(|it| spread(it.promoted))),
+        (word(FailoverTerm::Healthy), 4, Box::new(|it| spread(it.healthy))),
+        (word(FailoverTerm::Rejoined), 4, Box::new(|it| spread(it.rejoined))),
+        (
+            word(FailoverTerm::Control),
+            2,
+            Box::new(|it| it.control.map_or(String::new(), |it| count(it.lost))),
+        ),
     ];
     survivals.first()?;
-    let first = Column { heading: word(Outlived::Cell), ..Column::default() };
-    let mut table = filled((first, |it: &Survival| case.name(it.cell).to_owned()), all, &survivals);
+    let first = Column { heading: word(FailoverTerm::Cell), ..Column::default() };
+    let mut table =
+        non_empty_columns((first, |it: &FailoverResult| case.name(it.cell).to_owned()), all, &survivals);
     if survivals.iter().any(|it| has_ledger(it)) {
-        let heading = word(Outlived::Conclusion);
+        let heading = word(FailoverTerm::Conclusion);
         table.columns.insert(1, Column { heading, ..Column::default() });
         for (row, it) in table.rows.iter_mut().zip(&survivals) {
             row.cells.insert(1, it.conclusion.map_or(String::new(), |it| lang.conclusion(it).to_owned()));
             row.tone = tone(it);
         }
     }
-    if !several(case) {
+    if !has_several_cells(case) {
         table.columns.remove(0);
         table.rows.iter_mut().for_each(|it| drop(it.cells.remove(0)));
     }
@@ -178,20 +188,16 @@ fn figures(case: &Case<'_>) -> Option<Table> {
 }
 
 /// The median, and the range where there is one.
-fn within(it: &Spread, lang: &dyn Lang) -> String {
-    let [least, median, greatest] = [it.least, it.median, it.greatest].map(|it| lang.time(it));
-    if it.least == it.greatest {
-        median
-    } else {
-        format!("{median} [{least}{}{greatest}]", lang.numbers().among())
-    }
+fn range_text(it: &DurationRange, lang: &dyn Lang) -> String {
+    let [least, median, greatest] = [it.min, it.median, it.max].map(|it| lang.time(it));
+    if it.min == it.max { median } else { format!("{median} [{least}{}{greatest}]", lang.numbers().among()) }
 }
 
-fn findings(case: &Case<'_>, it: &Survival) -> Option<Table> {
-    it.found.first()?;
+fn findings(case: &PageContext<'_>, it: &FailoverResult) -> Option<Table> {
+    it.anomalies.first()?;
     let lang = case.lang;
     let text = |it| Column { heading: lang.outlived(it).to_owned(), ..Column::default() };
-    let row = |it: &Found| {
+    let row = |it: &Anomaly| {
         let examples: Vec<String> =
             it.examples.iter().map(|it| format!("{}/{}", it.session, it.sequence)).collect();
         Row {
@@ -203,54 +209,56 @@ fn findings(case: &Case<'_>, it: &Survival) -> Option<Table> {
             ],
             tone: match it.kind {
                 kind if kind.is_violation() => Tone::Bad,
-                Kind::LostAmbiguous => Tone::Doubt,
+                AnomalyKind::LostAmbiguous => Tone::Doubt,
                 _ => Tone::Plain,
             },
             baseline: false,
         }
     };
     Some(Table {
-        caption: lang.outlived(Outlived::Findings).to_owned(),
+        caption: lang.outlived(FailoverTerm::Findings).to_owned(),
         columns: vec![
-            text(Outlived::Finding),
-            Column { numeric: true, ..text(Outlived::Count) },
-            Column { dispensable: 1, ..text(Outlived::Meaning) },
-            Column { dispensable: 2, ..text(Outlived::Examples) },
+            text(FailoverTerm::Finding),
+            Column { numeric: true, ..text(FailoverTerm::Count) },
+            Column { drop_order: 1, ..text(FailoverTerm::Meaning) },
+            Column { drop_order: 2, ..text(FailoverTerm::Examples) },
         ],
-        rows: it.found.iter().map(row).collect(),
+        rows: it.anomalies.iter().map(row).collect(),
         notes: Vec::new(),
     })
 }
 
 /// A cell's trials, and those of its control behind them.
 fn trials<'a>(
-    account: &'a Account,
-    it: &Survival,
-) -> impl Iterator<Item = impl Iterator<Item = &'a TrialAccount>> {
+    account: &'a RunResult,
+    it: &FailoverResult,
+) -> impl Iterator<Item = impl Iterator<Item = &'a TrialResult>> {
     let cells = [Some(it.cell), it.control.map(|it| it.cell)];
     cells.into_iter().flatten().map(|cell| account.trials.iter().filter(move |it| it.cell == cell))
 }
 
 /// What happened when, in one line.
-fn trial(case: &Case<'_>, it: &TrialAccount) -> Option<Line> {
-    let (lang, ordeal) = (case.lang, it.ordeal.as_ref()?);
+fn trial(case: &PageContext<'_>, it: &TrialResult) -> Option<Line> {
+    let (lang, ordeal) = (case.lang, it.fault_injection.as_ref()?);
     let at = |at: Nanos, text: String| (at, format!("{} – {text}", lang.time(at)));
     let mut moments: Vec<(Nanos, String)> = Vec::new();
-    let done = ordeal.inflicted.iter();
-    moments.extend(done.map(|it| at(it.at, lang.inflicted(&Done::of(&it.deed), &it.nodes, it.healed))));
-    moments.extend(ordeal.promoted.iter().map(|it| at(it.at, lang.promotion(it))));
-    moments.extend(ordeal.rejoined.iter().map(|it| at(it.at, lang.rejoining(it))));
+    let done = ordeal.injected.iter();
+    moments.extend(
+        done.map(|it| at(it.at, lang.inflicted(&FaultStatus::of(&it.action), &it.nodes, it.reverted))),
+    );
+    moments.extend(ordeal.promotions.iter().map(|it| at(it.at, lang.promotion(it))));
+    moments.extend(ordeal.rejoins.iter().map(|it| at(it.at, lang.rejoining(it))));
     moments.sort_by_key(|it| it.0);
     let mut parts: Vec<String> = moments.into_iter().map(|it| it.1).collect();
-    parts.extend(ordeal.readings.iter().map(|it| lang.reading(it)));
+    parts.extend(ordeal.read_backs.iter().map(|it| lang.reading(it)));
     if let Some(verdict) = &ordeal.verdict {
-        let found = verdict.findings.iter();
+        let found = verdict.anomalies.iter();
         parts.extend(
             found.map(|it| format!("{}: {}", lang.kind(it.kind), lang.number(&it.count.to_string()))),
         );
         parts.extend(doubts(verdict).map(|it| lang.unproven(it)));
     }
-    parts.extend(ordeal.troubles.iter().map(|it| first_line(it).0.to_owned()));
+    parts.extend(ordeal.errors.iter().map(|it| first_line(it).0.to_owned()));
     let is_control = case.account.experiment.cells.get(it.cell).is_some_and(|it| it.control_of.is_some());
     let name = if is_control { case.name(it.cell) } else { "" };
     let text = format!("{}: {}", lang.trial(name, it.repetition + 1), parts.join("; "));
@@ -263,8 +271,8 @@ fn first_line(trouble: &str) -> (&str, &str) {
 }
 
 /// The logs of what went wrong in a trial, to be unfolded.
-fn logs(it: &TrialAccount) -> impl Iterator<Item = Block> {
-    let troubles = it.ordeal.iter().flat_map(|it| &it.troubles).map(|it| first_line(it));
+fn logs(it: &TrialResult) -> impl Iterator<Item = Block> {
+    let troubles = it.fault_injection.iter().flat_map(|it| &it.errors).map(|it| first_line(it));
     let code = |(name, text): (&str, &str)| Block::Code {
         name: name.to_owned(),
         text: text.to_owned(),
@@ -274,15 +282,15 @@ fn logs(it: &TrialAccount) -> impl Iterator<Item = Block> {
 }
 
 /// Without those about a control, which a single trial has none of.
-fn doubts(it: &Verdict) -> impl Iterator<Item = &Doubt> {
-    use Doubt::{ControlLostNothing, NoControl};
+fn doubts(it: &DurabilityVerdict) -> impl Iterator<Item = &InconclusiveReason> {
+    use InconclusiveReason::{ControlLostNothing, NoControl};
     it.doubts.iter().filter(|it| !matches!(it, NoControl | ControlLostNothing))
 }
 
-fn tone_of(it: &Ordeal) -> Tone {
+fn tone_of(it: &FaultInjection) -> Tone {
     match &it.verdict {
         Some(verdict) if verdict.conclusion == Conclusion::Broken => Tone::Bad,
-        _ if !it.troubles.is_empty() => Tone::Doubt,
+        _ if !it.errors.is_empty() => Tone::Doubt,
         Some(verdict) if doubts(verdict).next().is_some() => Tone::Doubt,
         _ => Tone::Plain,
     }

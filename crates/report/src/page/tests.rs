@@ -2,12 +2,12 @@ use super::*;
 use crate::document::document;
 use crate::junit::junit;
 use crate::lang::{self, En, Ru};
-use crate::markdown::markdown;
-use crate::matrix::Style;
-use invent::{HOSTILE, account, hostile};
+use crate::markdown::to_markdown;
+use crate::matrix::TerminalStyle;
+use invent::{HOSTILE, account, hostile_account};
 use model::account::SizeFigures;
-use model::matrix::Status;
-use model::summary::Reason;
+use model::matrix::TrialStatus;
+use model::summary::InvalidReason;
 
 mod invent;
 mod read;
@@ -26,10 +26,10 @@ fn golden(name: &str, got: &str) {
 }
 
 #[test]
-fn a_whole_page_in_both_languages() {
+fn renders_a_page_in_both_languages() {
     for lang in lang::ALL {
         let page = page(&account(), lang);
-        golden(&format!("{}.md", lang.code()), &markdown(&page));
+        golden(&format!("{}.md", lang.code()), &to_markdown(&page));
         let data = serde_json::to_string_pretty(&page).expect("plain data") + "\n";
         golden(&format!("{}.json", lang.code()), &data);
     }
@@ -40,13 +40,13 @@ fn a_whole_page_in_both_languages() {
 #[test]
 fn sizes_of_answers_are_in_the_page_and_in_the_terminal() {
     let mut it = account();
-    let style = Style { width: 100, colour: false, ..Style::default() };
+    let style = TerminalStyle { width: 100, colour: false, ..TerminalStyle::default() };
     assert_eq!(crate::sizes::text(&it, style, &En), "");
     let figures = SizeFigures { count: 12_345, mean: 2000.5, p50: Some(2048), p99: None, max: 40_960 };
     it.cells[0].operations[0].sizes = Some(figures);
     let named = |name: &str| name.replace(['\u{202f}', '\u{a0}'], " ");
     for (lang, median) in [(&En as &dyn Lang, "size p50"), (&Ru, "размер, p50")] {
-        let shown = named(&markdown(&page(&it, lang)));
+        let shown = named(&to_markdown(&page(&it, lang)));
         assert!(shown.contains(median) && shown.contains(&named(&lang.bytes(2048.0))), "{shown}");
     }
     let shown = named(&crate::sizes::text(&it, style, &En));
@@ -58,7 +58,7 @@ fn sizes_of_answers_are_in_the_page_and_in_the_terminal() {
 }
 
 #[test]
-fn sections_come_in_order_and_without_empty_ones() {
+fn sections_are_ordered_and_not_empty() {
     let ids = |it: &Page| it.sections.iter().map(|it| it.id).collect::<Vec<_>>();
     let whole = [
         "goals",
@@ -82,11 +82,11 @@ fn sections_come_in_order_and_without_empty_ones() {
     let mut bare = account();
     bare.trials.clear();
     bare.findings.clear();
-    bare.stand = model::account::Stand::default();
-    bare.about.text.clear();
-    bare.about.command.clear();
-    bare.cells.iter_mut().for_each(|it| *it = model::account::CellAccount::default());
-    bare.matrix.rows.iter_mut().for_each(|it| (it.figures, it.not_applied) = (Vec::new(), Vec::new()));
+    bare.environment = model::account::Environment::default();
+    bare.info.text.clear();
+    bare.info.command.clear();
+    bare.cells.iter_mut().for_each(|it| *it = model::account::CellResult::default());
+    bare.matrix.rows.iter_mut().for_each(|it| (it.figures, it.unapplied_limits) = (Vec::new(), Vec::new()));
     let it = page(&bare, &En);
     assert_eq!(ids(&it), ["goals", "matrix"]);
     assert_eq!(it.answer.text, "No answer yet: no trial has ended.");
@@ -94,11 +94,11 @@ fn sections_come_in_order_and_without_empty_ones() {
 
 /// Without a trial that counts there is no number, whatever was measured.
 #[test]
-fn an_invalid_trial_is_no_headline() {
+fn does_not_headline_an_invalid_trial() {
     let mut it = account();
     for trial in &mut it.trials {
         trial.valid = false;
-        trial.reasons = vec![Reason::Saturated { thread: 0, busy: 0.97 }];
+        trial.reasons = vec![InvalidReason::Saturated { thread: 0, busy: 0.97 }];
     }
     let answers: Vec<Line> = lang::ALL.iter().map(|lang| page(&it, *lang).answer).collect();
     assert_eq!(
@@ -110,7 +110,7 @@ fn an_invalid_trial_is_no_headline() {
     assert!(answers.iter().all(|it| it.tone == Tone::Bad));
     it.trials.iter_mut().for_each(|it| {
         it.reasons.clear();
-        it.status = Some(Status::Skipped { why: "Odyssey is not installed".into() });
+        it.status = Some(TrialStatus::Skipped { reason: "Odyssey is not installed".into() });
     });
     assert_eq!(
         page(&it, &En).answer.text,
@@ -119,9 +119,9 @@ fn an_invalid_trial_is_no_headline() {
 }
 
 #[test]
-fn one_cell_has_one_sentence() {
-    let one = |change: &dyn Fn(&mut Account), lang: &dyn Lang| {
-        let mut it = invent::one();
+fn a_single_cell_has_one_sentence() {
+    let one = |change: &dyn Fn(&mut RunResult), lang: &dyn Lang| {
+        let mut it = invent::single_cell_account();
         change(&mut it);
         let page = page(&it, lang);
         (page.question, page.answer.text.replace(['\u{202f}', '\u{a0}'], " "), page.answer.tone)
@@ -144,7 +144,7 @@ fn one_cell_has_one_sentence() {
     let (_, answer, tone) = one(&|it| it.trials[1].valid = false, &En);
     assert!(answer.ends_with("; 1 of 2 trials are valid."), "{answer}");
     assert_eq!(tone, Tone::Doubt);
-    let broken = |it: &mut Account| it.matrix.objectives[0].broken = 1;
+    let broken = |it: &mut RunResult| it.matrix.objectives[0].violated = 1;
     let (_, answer, tone) = one(&broken, &En);
     assert!(answer.contains("; its objective is BROKEN;"), "{answer}");
     assert_eq!(tone, Tone::Bad);
@@ -152,7 +152,7 @@ fn one_cell_has_one_sentence() {
 
 /// Throughput of the open model is what was offered: such cells are neither best nor worst, and have no ratio to others.
 #[test]
-fn open_cells_are_told_by_what_they_keep_up_with() {
+fn describes_open_cells_by_offered_load() {
     use model::plan::LoadModel;
     let open = |offered: f64, lang: &dyn Lang| {
         let mut it = account();
@@ -164,7 +164,7 @@ fn open_cells_are_told_by_what_they_keep_up_with() {
         it.cells[1].total.as_mut().expect("it was measured").offered = model::PerSecond(offered);
         let page = page(&it, lang);
         let heat = page.sections.iter().flat_map(|it| &it.blocks).find_map(|it| match it {
-            Block::Heat(it) => Some(it.layers[0].cells[1].shade),
+            Block::HeatMap(it) => Some(it.layers[0].cells[1].shade),
             _ => None,
         });
         (page.answer.text.replace(['\u{202f}', '\u{a0}'], " "), heat.expect("a heat map"))
@@ -192,7 +192,7 @@ fn open_cells_are_told_by_what_they_keep_up_with() {
 
 /// The numbers beside the page are those of the page's charts, in the same order.
 #[test]
-fn numbers_go_with_their_charts() {
+fn chart_numbers_match_the_charts() {
     let it = account();
     let pages: Vec<Page> = lang::ALL.iter().map(|lang| page(&it, *lang)).collect();
     let text = document(&it, &pages, "ru", None);
@@ -225,7 +225,7 @@ fn numbers_go_with_their_charts() {
 }
 
 #[test]
-fn evidence_is_where_links_lead() {
+fn evidence_links_resolve() {
     let it = account();
     let page = page(&it, &En);
     let ids: Vec<&str> = page.sections.iter().map(|it| it.id).collect();
@@ -249,7 +249,7 @@ fn evidence_is_where_links_lead() {
 }
 
 /// What must never be obeyed, by any reader of any form.
-fn obeyed(text: &str) -> Option<String> {
+fn unsafe_markup(text: &str) -> Option<String> {
     let tags = ["<script", "</script", "<img", "onerror=\""];
     let lower = text.to_ascii_lowercase();
     if let Some(tag) = tags.iter().find(|it| lower.contains(*it)) {
@@ -262,25 +262,26 @@ fn obeyed(text: &str) -> Option<String> {
 }
 
 #[test]
-fn hostile_text_is_text_in_every_form() {
-    assert!(obeyed(HOSTILE).is_some(), "the test sees nothing");
-    let it = hostile();
+fn escapes_hostile_text_in_every_format() {
+    assert!(unsafe_markup(HOSTILE).is_some(), "the test sees nothing");
+    let it = hostile_account();
     for lang in lang::ALL {
         let page = page(&it, lang);
-        let terminal = crate::matrix::text(&it.matrix, &it.findings, Style::default(), lang);
+        let terminal = crate::matrix::render(&it.matrix, &it.findings, TerminalStyle::default(), lang);
         let xml = junit(&it, &page.answer.text, lang);
         // What stands in a fence is text already, and its fence is longer than any in it.
-        let markdown: String = markdown(&page).split("\n```").step_by(2).collect();
+        let markdown: String = to_markdown(&page).split("\n```").step_by(2).collect();
         for (form, text) in [("markdown", markdown), ("junit", xml)] {
-            assert_eq!(obeyed(&text), None, "{form}\n{text}");
+            assert_eq!(unsafe_markup(&text), None, "{form}\n{text}");
             assert!(text.contains("alert(1)"), "{form} lost it");
         }
         // A terminal knows no tags.
         let steers = |it: char| it.is_control() && it != '\n' || ('\u{202a}'..='\u{202e}').contains(&it);
         assert!(!terminal.contains(steers), "{terminal}");
         let document = document(&it, std::slice::from_ref(&page), lang.code(), None);
-        let shell = crate::html::Shell { lang: lang.code(), title: &page.title, no_script: "", live: false };
-        let html = crate::html::html(shell, &document);
+        let shell =
+            crate::html::HtmlShell { lang: lang.code(), title: &page.title, no_script: "", live: false };
+        let html = crate::html::to_html(shell, &document);
         let body = &html[html.find("<body>").expect("a body")..];
         assert!(!html.contains("alert(1)</") && !body.contains("onerror=alert"), "HTML");
         // As data it is what it was.
@@ -291,7 +292,7 @@ fn hostile_text_is_text_in_every_form() {
 }
 
 #[test]
-fn three_axes_are_folded_into_two() {
+fn folds_three_axes_into_two() {
     let mut it = account();
     for (row, values) in it.matrix.rows.iter_mut().zip([["a", "1", "x"], ["a", "2", "y"], ["b", "1", "x"]]) {
         let axes = ["one", "two", "three"].into_iter().zip(values);
@@ -299,7 +300,7 @@ fn three_axes_are_folded_into_two() {
     }
     let page = page(&it, &En);
     let heat = page.sections.iter().flat_map(|it| &it.blocks).find_map(|it| match it {
-        Block::Heat(it) => Some(it),
+        Block::HeatMap(it) => Some(it),
         _ => None,
     });
     let heat = heat.expect("a heat map");
@@ -314,20 +315,20 @@ fn three_axes_are_folded_into_two() {
 }
 
 #[test]
-fn every_word_has_a_key_of_its_own() {
-    let mut keys: Vec<&str> = Word::KEYS.iter().map(|it| it.0).collect();
+fn script_words_have_unique_keys() {
+    let mut keys: Vec<&str> = PageWord::KEYS.iter().map(|it| it.0).collect();
     keys.sort_unstable();
     keys.dedup();
-    assert_eq!(keys.len(), Word::KEYS.len());
+    assert_eq!(keys.len(), PageWord::KEYS.len());
     for lang in lang::ALL {
-        assert!(words(lang).iter().all(|it| !it.1.is_empty()));
+        assert!(script_words(lang).iter().all(|it| !it.1.is_empty()));
     }
 }
 
 /// A trial of so many points and operations. Every number is noisy, which packs worse than what real systems do.
-fn long(points: usize, operations: usize) -> Account {
-    use model::chart::{Chart, ChartKind, Charts, Mark, Track, TrackKind};
-    let mut it = invent::one();
+fn long(points: usize, operations: usize) -> RunResult {
+    use model::chart::{Annotation, Chart, ChartKind, ChartSeries, ChartSeriesKind, Charts};
+    let mut it = invent::single_cell_account();
     // Of SplitMix64 (S. Vigna), from a seed of 42.
     let mut state: u64 = 42;
     let mut noise = |around: f64| {
@@ -337,13 +338,13 @@ fn long(points: usize, operations: usize) -> Account {
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         Some(around * (1.0 + 0.1 * ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64))
     };
-    let track = |what, label: Option<String>, values| Track { what, node: None, label, values };
+    let track = |what, label: Option<String>, values| ChartSeries { kind: what, node: None, label, values };
     let of = |kind, count: usize, around: f64, noise: &mut dyn FnMut(f64) -> Option<f64>| Chart {
         kind,
-        tracks: (0..count)
+        series: (0..count)
             .map(|n| {
                 let values = (0..points).map(|_| noise(around)).collect();
-                track(TrackKind::Delivered, Some(format!("operation-{n}")), values)
+                track(ChartSeriesKind::Delivered, Some(format!("operation-{n}")), values)
             })
             .collect(),
     };
@@ -362,7 +363,7 @@ fn long(points: usize, operations: usize) -> Account {
         (ChartKind::SendLag, 2, 2e-6),
     ];
     let charts = charts.map(|(kind, count, around)| of(kind, count, around, &mut noise)).to_vec();
-    let mark = |n: usize| Mark {
+    let mark = |n: usize| Annotation {
         at: n as f64,
         node: "postgres".into(),
         kind: model::EventKind::SlowStatement,
@@ -372,24 +373,24 @@ fn long(points: usize, operations: usize) -> Account {
     it.trials.truncate(1);
     it.trials[0].charts = Charts {
         bin: 1,
-        at: (0..points).map(|it| it as f64).collect(),
+        times: (0..points).map(|it| it as f64).collect(),
         charts,
-        marks: (0..2000).map(mark).collect(),
+        annotations: (0..2000).map(mark).collect(),
     };
     it
 }
 
 /// With everything around the numbers, in all languages.
 #[test]
-fn files_are_small_enough_to_mail() {
+fn html_files_stay_below_the_mail_limit() {
     for (what, points, operations, most) in
         [("an hour", 3600, 1, 1_000_000), ("six hours", 7200, 7, 5_000_000)]
     {
         let it = long(points, operations);
         let pages: Vec<Page> = lang::ALL.iter().map(|lang| page(&it, *lang)).collect();
         let document = document(&it, &pages, "en", None);
-        let shell = crate::html::Shell { lang: "en", title: "x", no_script: "x", live: false };
-        let file = crate::html::html(shell, &document);
+        let shell = crate::html::HtmlShell { lang: "en", title: "x", no_script: "x", live: false };
+        let file = crate::html::to_html(shell, &document);
         println!("{what}: document of {} bytes, file of {}", document.len(), file.len());
         assert!(file.len() <= most, "{what}: {} bytes", file.len());
     }

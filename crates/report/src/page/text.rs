@@ -1,6 +1,6 @@
 //! How is text of foreign origin made harmless to whoever reads it?
 
-use crate::plot::Characters;
+use crate::plot::CharacterSet;
 
 /// The same text, in which what would steer a terminal, or turn the direction of reading, is seen instead of obeyed. Line
 /// breaks and tabs become blanks.
@@ -33,18 +33,18 @@ pub(crate) fn visible_lines(text: &str) -> String {
 
 /// Whether a terminal would obey it, or a reader be misled by it.
 pub(crate) fn is_unsafe(it: char) -> bool {
-    it.is_control() || turns(it)
+    it.is_control() || is_invisible(it)
 }
 
 /// Marks of direction, invisible characters, what separates lines in Unicode, and what is no character in XML.
-fn turns(it: char) -> bool {
+fn is_invisible(it: char) -> bool {
     matches!(it, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
 /// In the characters that a terminal has.
-pub(crate) fn shown(text: &str, characters: Characters) -> String {
+pub(crate) fn to_characters(text: &str, characters: CharacterSet) -> String {
     let text = visible(text);
-    if characters == Characters::Utf8 {
+    if characters == CharacterSet::Utf8 {
         return text;
     }
     let mut out = String::with_capacity(text.len());
@@ -64,7 +64,7 @@ pub(crate) fn shown(text: &str, characters: Characters) -> String {
 }
 
 /// At most so many characters, in one line.
-pub(crate) fn short(text: &str, most: usize) -> String {
+pub(crate) fn truncate(text: &str, most: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", &line[..at]),
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_steers_is_seen() {
+    fn escapes_control_characters() {
         for (text, expected) in [
             ("SELECT 1", "SELECT 1"),
             ("a\nb\tc\r", "a b c"),
@@ -90,15 +90,15 @@ mod tests {
             assert_eq!(visible(text), expected, "{text:?}");
         }
         assert_eq!(visible_lines("a\n\tb\u{7}\r\n"), "a\n\tb\\u{7}\n");
-        assert_eq!(shown("a → b ±1 µs\u{202f}…", Characters::Ascii), "a -> b +-1 us ...");
+        assert_eq!(to_characters("a → b ±1 µs\u{202f}…", CharacterSet::Ascii), "a -> b +-1 us ...");
     }
 
     #[test]
-    fn shortened() {
+    fn truncates_long_text() {
         for (text, expected) in
             [("a  b\n c", "a b c"), ("абвгдеж", "абвгде…"), ("абвгде", "абвгде"), ("", "")]
         {
-            assert_eq!(short(text, 6), expected);
+            assert_eq!(truncate(text, 6), expected);
         }
     }
 }

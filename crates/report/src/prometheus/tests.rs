@@ -1,7 +1,7 @@
 //! The exposition of an invented run.
 
 use super::*;
-use model::totals::{Operation, Told, Trial};
+use model::totals::{CurrentTrial, OperationTotals, ProbeValues};
 
 const fn series(name: &'static str, unit: Unit, kind: SeriesKind) -> Series {
     Series { name, unit, kind, help: "A \\ and\nmore" }
@@ -11,7 +11,7 @@ static DEADLOCKS: Series = series("pg_deadlocks", Unit::Count, SeriesKind::Count
 static SESSIONS: Series = series("pg_sessions", Unit::Count, SeriesKind::Gauge);
 
 #[test]
-fn names() {
+fn metric_names_follow_prometheus_conventions() {
     use SeriesKind::{Counter, Gauge};
     for (name, unit, kind, expected) in [
         ("pg_deadlocks", Unit::Count, Counter, "pgdyno_pg_deadlocks_total"),
@@ -22,45 +22,45 @@ fn names() {
         ("haproxy_Idle_pct", Unit::Share, Gauge, "pgdyno_haproxy_idle_pct_ratio"),
         ("used_total", Unit::Count, Counter, "pgdyno_used_total"),
     ] {
-        assert_eq!(super::name(&series(name, unit, kind)), expected);
+        assert_eq!(super::metric_name(&series(name, unit, kind)), expected);
     }
 }
 
 #[test]
-fn bounds_are_exact() {
+fn bucket_bounds_are_exact() {
     for (nanos, text) in [(131_071, "0.000131071"), (1_500_000_000, "1.5"), (2_000_000_000, "2"), (0, "0")] {
-        assert_eq!(seconds(Nanos(nanos)), text);
+        assert_eq!(format_seconds(Nanos(nanos)), text);
     }
 }
 
 #[test]
-fn a_run() {
+fn renders_a_run() {
     static BOUNDS: [Nanos; 2] = [Nanos(98_303), Nanos(1_048_575)];
     let buckets =
         |at_most: &[u64], count, sum| Buckets { bounds: &BOUNDS, at_most: at_most.to_vec(), count, sum };
     let mut totals = Totals {
         send_lag: buckets(&[5, 6], 6, 120_000),
         backlog_wait: buckets(&[0, 0], 0, 0),
-        trial: Some(Trial { cell: "say \"hi\"\\\n, 8".to_owned(), repetition: 2 }),
+        trial: Some(CurrentTrial { cell: "say \"hi\"\\\n, 8".to_owned(), repetition: 2 }),
         in_flight: 4,
         ..Totals::default()
     };
     let (response, service) = (buckets(&[1, 2], 3, 2_500_000_000), buckets(&[2, 2], 3, 1_000));
-    let operation = Operation { ok: 3, failed: 1, unknown: 2, dropped: 4, response, service };
+    let operation = OperationTotals { ok: 3, failed: 1, unknown: 2, dropped: 4, response, service };
     totals.operations.insert("read".to_owned(), operation);
     totals.failures.insert("net 104".to_owned(), 3);
     totals.trials.insert("complete", 7);
     let mut told = |node: &str, values: &[(&str, &str, f64)]| {
         let values =
             values.iter().map(|(series, label, it)| (((*series).to_owned(), (*label).to_owned()), *it));
-        let told = Told { at: Nanos::ZERO, values: values.collect() };
-        totals.told.insert((node.to_owned(), "probe"), told);
+        let told = ProbeValues { at: Nanos::ZERO, values: values.collect() };
+        totals.probes.insert((node.to_owned(), "probe"), told);
     };
     told("b", &[("pg_deadlocks", "", 5.0), ("pg_sessions", "idle", 0.5), ("strange", "", 1.0)]);
     told("a", &[("pg_deadlocks", "", 6.0)]);
     let known = |name: &str| [&DEADLOCKS, &SESSIONS].into_iter().find(|it| it.name == name);
-    let about = About { run: "book".to_owned(), program: "0.1.0".to_owned(), seed: 42, trials: 12 };
-    let shown = text(&about, &totals, &known);
+    let about = RunLabels { run: "book".to_owned(), program: "0.1.0".to_owned(), seed: 42, trials: 12 };
+    let shown = render(&about, &totals, &known);
     let expected = r#"
 # HELP pgdyno_up 1 while a run goes on
 # TYPE pgdyno_up gauge

@@ -1,6 +1,6 @@
 //! Servers that say too much, or never come to an end, to a session of ours.
 
-use super::{ANSWER_MAX, Address, Connection, Error, REMARKS_MAX, Target};
+use super::{ANSWER_MAX, Address, Connection, Error, NOTICES_MAX, Target};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use wire::pg::Login;
 const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
 
 /// A server of one client, to whom it says this.
-fn server(says: impl FnOnce(&mut TcpStream) + Send + 'static) -> (Target, JoinHandle<()>) {
+fn start_server(says: impl FnOnce(&mut TcpStream) + Send + 'static) -> (Target, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = Address::Tcp(listener.local_addr().expect("it has one"));
     let serves = thread::spawn(move || {
@@ -34,29 +34,29 @@ fn notice() -> Vec<u8> {
 }
 
 #[test]
-fn endless_notices_at_log_in_end_in_time() {
-    let (target, serves) = server(|stream| repeat(stream, &notice()));
+fn login_times_out_despite_endless_notices() {
+    let (target, serves) = start_server(|stream| repeat(stream, &notice()));
     let error = target.open(Duration::from_millis(300)).expect_err("it never opens");
     assert_eq!(error.code(), Code::TIMED_OUT, "{error}");
     serves.join().expect("it was hung up on");
 }
 
 #[test]
-fn notices_beyond_a_bound_are_not_kept() {
-    let (target, serves) = server(|stream| {
-        let _ = stream.write_all(&notice().repeat(2 * REMARKS_MAX / 1024));
+fn drops_notices_beyond_limit() {
+    let (target, serves) = start_server(|stream| {
+        let _ = stream.write_all(&notice().repeat(2 * NOTICES_MAX / 1024));
         let _ = stream.write_all(WELCOME);
     });
     let connection = target.open(Duration::from_secs(60)).expect("it opens");
     let kept: usize = connection.notices.iter().map(String::len).sum();
-    assert!((REMARKS_MAX / 2..=REMARKS_MAX).contains(&kept), "{kept}");
+    assert!((NOTICES_MAX / 2..=NOTICES_MAX).contains(&kept), "{kept}");
     drop(connection);
     serves.join().expect("it is done");
 }
 
 #[test]
-fn rows_without_end_are_refused() {
-    let (target, serves) = server(|stream| {
+fn rejects_endless_rows() {
+    let (target, serves) = start_server(|stream| {
         let _ = stream.write_all(WELCOME);
         let _ = stream.read(&mut [0; 1024]);
         let value = [b'x'; 1 << 16];

@@ -1,12 +1,12 @@
 //! How is something reached that was there before?
 
-use super::{Kept, PATIENCE, Problem, Running, console, failed, guard};
+use super::{ChainError, NodeHandle, READY_TIMEOUT, RunningNode, console, guard, node_error};
 use crate::ask::{Address, Target};
 use crate::component::postgres::random_password;
-use crate::component::{DoorTls, User};
-use crate::supervisor::Answer;
-use model::plan::{Attached, AttachedRole, Node};
-use model::summary::Hop;
+use crate::component::{EndpointTls, User};
+use crate::supervisor::Readiness;
+use model::plan::{AttachedNode, AttachedRole, Node};
+use model::summary::ServerTransport;
 use rustix::process::getuid;
 use std::cell::RefCell;
 use std::env::VarError;
@@ -17,16 +17,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use wire::Code;
-use wire::pg::conninfo::{self, File, HostSpec, Settings, Surroundings};
+use wire::pg::conninfo::{self, ConfigFile, Environment, HostSpec, Settings};
 use wire::pg::{Login, SslMode};
 
 /// How long a server that was there before may take to log us in, unless the address has a `connect_timeout`.
-const LOG_IN: Duration = Duration::from_secs(10);
+const LOGIN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The node, and, for those in front of it, who logs in there and to which database.
-pub(super) fn attach(node: &Node, wanted: &Attached) -> Result<(Running, Option<(User, String)>), Problem> {
-    let (entrance, version) = reach(node, &wanted.dsn, Some(wanted))?;
-    let mut running = Running {
+pub(super) fn attach(
+    node: &Node,
+    wanted: &AttachedNode,
+) -> Result<(RunningNode, Option<(User, String)>), ChainError> {
+    let (entrance, version) = connect_first_host(node, &wanted.dsn, Some(wanted))?;
+    let mut running = RunningNode {
         node: None,
         program: None,
         version,
@@ -38,29 +41,29 @@ pub(super) fn attach(node: &Node, wanted: &Attached) -> Result<(Running, Option<
         log: None,
         arguments: Vec::new(),
         configuration: Vec::new(),
-        hop: Hop::default(),
-        door: match entrance.login.ssl {
-            SslMode::Disable => DoorTls::Off,
-            _ => DoorTls::Unchecked,
+        hop: ServerTransport::default(),
+        endpoint_tls: match entrance.login.ssl {
+            SslMode::Disable => EndpointTls::Off,
+            _ => EndpointTls::Unchecked,
         },
-        kept: Kept::Attached,
+        handle: NodeHandle::Attached,
         plan: node.clone(),
-        entrance,
+        endpoint: entrance,
     };
     match (&wanted.admin, wanted.role) {
         (Some(dsn), _) => {
-            let (console, version) = reach(node, dsn, None)?;
+            let (console, version) = connect_first_host(node, dsn, None)?;
             running.version = version;
             running.admin = Some(console);
         }
-        (None, AttachedRole::Postgres) => running.admin = Some(running.entrance.clone()),
+        (None, AttachedRole::Postgres) => running.admin = Some(running.endpoint.clone()),
         (None, _) => {}
     }
-    let login = &running.entrance.login;
+    let login = &running.endpoint.login;
     // Where theirs asks for none, our poolers still ask for one.
     let password = match &login.password {
         Some(it) => it.clone(),
-        None => random_password().map_err(|it| failed(&node.name, "get a password", &it))?,
+        None => random_password().map_err(|it| node_error(&node.name, "get a password", &it))?,
     };
     let app = User { name: login.user.clone(), password, verifier: None };
     let database = if login.database.is_empty() { login.user.clone() } else { login.database.clone() };
@@ -69,13 +72,17 @@ pub(super) fn attach(node: &Node, wanted: &Attached) -> Result<(Running, Option<
 
 /// The first host of a connection string that lets us in, and its version. Whether it speaks TLS is then settled: a hop
 /// that is protected at times is not one that can be compared. `guarded`: as what it is to be loaded; a console is not.
-fn reach(node: &Node, dsn: &str, guarded: Option<&Attached>) -> Result<(Target, String), Problem> {
-    let impossible = |why: String| Problem::Impossible { node: node.name.clone(), why };
-    let settings = settings(dsn).map_err(impossible)?;
-    let log_in = settings.connect_timeout.map_or(LOG_IN, |it| Duration::from_secs(it.into()));
+fn connect_first_host(
+    node: &Node,
+    dsn: &str,
+    guarded: Option<&AttachedNode>,
+) -> Result<(Target, String), ChainError> {
+    let impossible = |why: String| ChainError::InvalidPlan { node: node.name.clone(), reason: why };
+    let settings = resolve_dsn(dsn).map_err(impossible)?;
+    let log_in = settings.connect_timeout.map_or(LOGIN_TIMEOUT, |it| Duration::from_secs(it.into()));
     let mut tried = Vec::new();
     for host in &settings.hosts {
-        for address in addresses(host).map_err(|it| failed(&node.name, "be found", &it))? {
+        for address in resolve_addresses(host).map_err(|it| node_error(&node.name, "be found", &it))? {
             let mut login = settings.login(host);
             login.keep_parameters = true;
             let target = Target { address, login: Arc::new(login) };
@@ -93,7 +100,9 @@ fn reach(node: &Node, dsn: &str, guarded: Option<&Attached>) -> Result<(Target, 
                     continue;
                 }
             };
-            connection.patience(Some(PATIENCE)).map_err(|it| failed(&node.name, "be asked", &it))?;
+            connection
+                .set_timeout(Some(READY_TIMEOUT))
+                .map_err(|it| node_error(&node.name, "be asked", &it))?;
             let settled = match (connection.protection().is_some(), settings.ssl) {
                 (true, SslMode::Prefer | SslMode::Allow) => SslMode::Require,
                 (true, it) => it,
@@ -101,65 +110,65 @@ fn reach(node: &Node, dsn: &str, guarded: Option<&Attached>) -> Result<(Target, 
             };
             let mut version = connection.parameter("server_version").unwrap_or("unknown").to_owned();
             if guarded.is_none()
-                && let Answer::Ready(it) = console::version(&target)
+                && let Readiness::Ready(it) = console::console_version(&target)
             {
                 version = it;
             }
             if let Some(wanted) = guarded {
-                let place = (&target.address, &*written(host), &*settings.database);
-                guard::database(node, wanted, place, &mut connection)?;
+                let place = (&target.address, &*host_and_port(host), &*settings.database);
+                guard::check_database(node, wanted, place, &mut connection)?;
             }
-            return Ok((settle(&target, settled, connection.is_direct()), version));
+            return Ok((with_settled_login(&target, settled, connection.is_direct()), version));
         }
     }
-    Err(failed(&node.name, "be reached", &tried.join("; ")).into())
+    Err(node_error(&node.name, "be reached", &tried.join("; ")).into())
 }
 
 /// Whom an address names, before anybody looks for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct DsnTarget {
     /// `host:port/database`; several hosts are separated by commas.
     pub address: String,
     /// Each host is a Unix socket, an address of the loopback, or `localhost`. What answers there may be elsewhere: it is
     /// looked at when it is attached.
-    pub near: bool,
+    pub is_local: bool,
 }
 
 /// Whom an address names, in this process's environment.
-pub fn place(dsn: &str) -> Result<Place, String> {
-    let settings = settings(dsn)?;
+pub fn describe_dsn(dsn: &str) -> Result<DsnTarget, String> {
+    let settings = resolve_dsn(dsn)?;
     let near = |it: &HostSpec| match it.address.or_else(|| it.host.parse().ok()) {
         Some(ip) => ip.to_canonical().is_loopback(),
         None => it.socket().is_some() || it.host.eq_ignore_ascii_case("localhost"),
     };
-    let hosts: Vec<String> = settings.hosts.iter().map(written).collect();
+    let hosts: Vec<String> = settings.hosts.iter().map(host_and_port).collect();
     let address = format!("{}/{}", hosts.join(","), settings.database);
-    Ok(Place { address, near: settings.hosts.iter().all(near) })
+    Ok(DsnTarget { address, is_local: settings.hosts.iter().all(near) })
 }
 
 /// `host:port`.
-fn written(host: &HostSpec) -> String {
+fn host_and_port(host: &HostSpec) -> String {
     match (&*host.host, host.address) {
-        ("", Some(address)) => guard::place(&address.to_string(), host.port),
-        (name, _) => guard::place(name, host.port),
+        ("", Some(address)) => guard::join_host_port(&address.to_string(), host.port),
+        (name, _) => guard::join_host_port(name, host.port),
     }
 }
 
-fn settle(target: &Target, ssl: SslMode, cancels: bool) -> Target {
+fn with_settled_login(target: &Target, ssl: SslMode, cancels: bool) -> Target {
     let mut login = Login::clone(&target.login);
     login.ssl = ssl;
-    login.cancels = cancels;
+    login.send_cancel = cancels;
     login.keep_parameters = false;
     Target { address: target.address.clone(), login: Arc::new(login) }
 }
 
 /// Reads it with this process's environment and files. A password in it is refused: the file that it stands in is kept
 /// with the run.
-fn settings(dsn: &str) -> Result<Settings, String> {
+fn resolve_dsn(dsn: &str) -> Result<Settings, String> {
     let words =
         |all: Vec<conninfo::Diagnostic>| all.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
     let os_user = os_user();
-    let alone = Surroundings { env: &|_| None, read: &|_, _| None, os_user: &os_user };
+    let alone = Environment { env: &|_| None, read: &|_, _| None, os_user: &os_user };
     if let Ok(it) = conninfo::resolve(Some(dsn), &[], alone)
         && it.hosts.iter().any(|it| it.password.is_some())
     {
@@ -173,7 +182,8 @@ fn settings(dsn: &str) -> Result<Settings, String> {
         }
         value.ok()
     };
-    let around = Surroundings { env: &env, read: &|file, path| read(file, path), os_user: &os_user };
+    let around =
+        Environment { env: &env, read: &|file, path| read_unless_exposed(file, path), os_user: &os_user };
     let resolved = conninfo::resolve(Some(dsn), &[], around).map_err(words);
     match unreadable.into_inner() {
         Some(name) => Err(format!("the environment variable {name} is not UTF-8")),
@@ -182,12 +192,12 @@ fn settings(dsn: &str) -> Result<Settings, String> {
 }
 
 /// A file's content, unless it is secret and others may read it; as libpq decides.
-fn read(file: File, path: &Path) -> Option<String> {
+fn read_unless_exposed(file: ConfigFile, path: &Path) -> Option<String> {
     let about = fs::metadata(path).ok()?;
     let forbidden = match (file, about.uid()) {
-        (File::Service | File::Certificate, _) => 0,
-        (File::Key, 0) => 0o027,
-        (File::Key | File::Passwords, _) => 0o077,
+        (ConfigFile::Service | ConfigFile::Certificate, _) => 0,
+        (ConfigFile::Key, 0) => 0o027,
+        (ConfigFile::Key | ConfigFile::Passwords, _) => 0o077,
     };
     (about.is_file() && about.permissions().mode() & forbidden == 0).then(|| fs::read_to_string(path).ok())?
 }
@@ -200,7 +210,7 @@ fn os_user() -> String {
     named.map(|it| it[0].to_owned()).or_else(|| std::env::var("USER").ok()).unwrap_or_default()
 }
 
-fn addresses(host: &HostSpec) -> Result<Vec<Address>, std::io::Error> {
+fn resolve_addresses(host: &HostSpec) -> Result<Vec<Address>, std::io::Error> {
     if let Some(path) = host.socket() {
         return Ok(vec![Address::Unix(path)]);
     }

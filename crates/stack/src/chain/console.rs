@@ -1,9 +1,9 @@
 //! Does a node serve?
 
-use super::{PATIENCE, Running, service};
+use super::{READY_TIMEOUT, RunningNode, service};
 use crate::ask::{Connection, Error, Target};
 use crate::probe::read_csv;
-use crate::supervisor::{Answer, Failure, Supervisor};
+use crate::supervisor::{NodeError, Readiness, Supervisor};
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -11,67 +11,67 @@ use std::time::Duration;
 use wire::Code;
 
 /// One try. A stranger that holds our port may take a connection and never answer.
-const TRY: Duration = Duration::from_secs(2);
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Asks a node of ours until it serves: its console or statistics first, which are surely its own, then through it. Who
 /// takes HTTP requests is asked by one.
-pub(super) fn await_service(supervisor: &mut Supervisor, node: &mut Running) -> Result<(), Failure> {
+pub(super) fn await_service(supervisor: &mut Supervisor, node: &mut RunningNode) -> Result<(), NodeError> {
     let Some(id) = node.node else { return Ok(()) };
     if let Some(socket) = &node.statistics {
-        node.version = supervisor.await_ready(id, PATIENCE, || haproxy_version(socket))?;
+        node.version = supervisor.await_ready(id, READY_TIMEOUT, || query_haproxy_version(socket))?;
     }
     if let (Some(socket), Some(_)) = (&node.statistics, &node.read_only) {
-        supervisor.await_ready(id, PATIENCE, || tells_apart(socket))?;
+        supervisor.await_ready(id, READY_TIMEOUT, || check_server_roles(socket))?;
     }
     if let Some(console) = &node.admin {
-        node.version = supervisor.await_ready(id, PATIENCE, || version(console))?;
+        node.version = supervisor.await_ready(id, READY_TIMEOUT, || console_version(console))?;
     }
     match node.url {
         Some(_) => service::await_ready(supervisor, node),
-        None => supervisor.await_ready(id, PATIENCE, || serves(&node.entrance)),
+        None => supervisor.await_ready(id, READY_TIMEOUT, || check_query(&node.endpoint)),
     }
 }
 
 /// What a pooler's console tells of its version.
-pub(super) fn version(console: &Target) -> Answer<String> {
-    let asked = console.open(TRY).and_then(|mut it| {
+pub(super) fn console_version(console: &Target) -> Readiness<String> {
+    let asked = console.open(ATTEMPT_TIMEOUT).and_then(|mut it| {
         let answer = it.query("show version")?;
         let notice = it.notices.pop().map(|it| it.rsplit("  ").next().unwrap_or_default().to_owned());
         Ok(answer.rows.into_iter().flatten().next().flatten().or(notice).unwrap_or_default())
     });
-    asked.map_or_else(|it| not_yet(&it), Answer::Ready)
+    asked.map_or_else(|it| readiness_after_error(&it), Readiness::Ready)
 }
 
-fn serves(target: &Target) -> Answer<()> {
-    let asked = Connection::open(target, TRY).and_then(|mut it| it.query("select 1"));
-    asked.map_or_else(|it| not_yet(&it), |_| Answer::Ready(()))
+fn check_query(target: &Target) -> Readiness<()> {
+    let asked = Connection::open(target, ATTEMPT_TIMEOUT).and_then(|mut it| it.query("select 1"));
+    asked.map_or_else(|it| readiness_after_error(&it), |_| Readiness::Ready(()))
 }
 
 /// A refusal is not mended by waiting, unless the server is starting up (57P03); a closed door may be.
-pub(super) fn not_yet<T>(error: &Error) -> Answer<T> {
+pub(super) fn readiness_after_error<T>(error: &Error) -> Readiness<T> {
     match error.code() {
-        Code::SqlState(state) if &state != b"57P03" => Answer::Never(error.to_string()),
-        _ if matches!(error, Error::Protocol(_)) => Answer::Never(error.to_string()),
-        _ => Answer::NotYet(error.to_string()),
+        Code::SqlState(state) if &state != b"57P03" => Readiness::Never(error.to_string()),
+        _ if matches!(error, Error::Protocol(_)) => Readiness::Never(error.to_string()),
+        _ => Readiness::NotYet(error.to_string()),
     }
 }
 
-fn haproxy_version(socket: &Path) -> Answer<String> {
-    let text = match haproxy(socket, "show info") {
+fn query_haproxy_version(socket: &Path) -> Readiness<String> {
+    let text = match haproxy_command(socket, "show info") {
         Ok(it) => it,
-        Err(it) => return Answer::NotYet(it.to_string()),
+        Err(it) => return Readiness::NotYet(it.to_string()),
     };
     match text.lines().find_map(|it| it.strip_prefix("Version: ")) {
-        Some(it) => Answer::Ready(it.to_owned()),
-        None => Answer::NotYet("it does not tell its version".to_owned()),
+        Some(it) => Readiness::Ready(it.to_owned()),
+        None => Readiness::NotYet("it does not tell its version".to_owned()),
     }
 }
 
 /// At first it takes every server for well, a replica for a primary too.
-fn tells_apart(socket: &Path) -> Answer<()> {
-    let table = match haproxy(socket, "show stat") {
+fn check_server_roles(socket: &Path) -> Readiness<()> {
+    let table = match haproxy_command(socket, "show stat") {
         Ok(it) => read_csv(&it).unwrap_or_default(),
-        Err(it) => return Answer::NotYet(it.to_string()),
+        Err(it) => return Readiness::NotYet(it.to_string()),
     };
     let column = |name: &str| table.columns.iter().position(|it| it == name).unwrap_or(usize::MAX);
     let [proxy, server, status] = ["pxname", "svname", "status"].map(column);
@@ -82,17 +82,17 @@ fn tells_apart(socket: &Path) -> Answer<()> {
     let up = |name: &str| servers.clone().filter(|it| is(it, proxy, name) && is(it, status, "UP")).count();
     let all = servers.clone().filter(|it| is(it, proxy, "replicas")).count();
     match (up("behind"), up("replicas")) {
-        (1, others) if others + 1 == all => Answer::Ready(()),
-        (primaries, replicas) => Answer::NotYet(format!(
+        (1, others) if others + 1 == all => Readiness::Ready(()),
+        (primaries, replicas) => Readiness::NotYet(format!(
             "it knows {primaries} primaries and {replicas} replicas among {all} servers"
         )),
     }
 }
 
 /// One command to HAProxy's socket, and its whole answer.
-fn haproxy(socket: &Path, command: &str) -> io::Result<String> {
+fn haproxy_command(socket: &Path, command: &str) -> io::Result<String> {
     let mut stream = UnixStream::connect(socket)?;
-    stream.set_read_timeout(Some(TRY))?;
+    stream.set_read_timeout(Some(ATTEMPT_TIMEOUT))?;
     stream.write_all(format!("{command}\n").as_bytes())?;
     let mut text = String::new();
     stream.read_to_string(&mut text)?;

@@ -2,169 +2,173 @@
 //!
 //! Everything goes through the supervisor's own handles, so that nothing but what it started can be hit.
 
-use super::{Chain, Promotion, failed};
-use crate::supervisor::{Failure, NodeId, Sig, Supervisor};
-use model::plan::{Deed, Part, Whom};
+use super::{Chain, Promotion, node_error};
+use crate::supervisor::{NodeError, NodeId, Sig, Supervisor};
+use model::plan::{FaultAction, FaultScope, FaultTarget};
 use std::path::Path;
 
 /// What was done.
 #[derive(Debug, Default)]
-pub struct Inflicted {
+pub struct InjectedFault {
     /// To which nodes.
     pub nodes: Vec<String>,
     /// What is to be healed when its time has come; `None` for what takes no time.
-    pub wound: Option<Wound>,
+    pub active_fault: Option<ActiveFault>,
     /// Of a switchover, which is over.
     pub promotion: Option<Promotion>,
 }
 
 /// What lasts, until it is healed. What ends with a node is healed by its end.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Wound {
+pub enum ActiveFault {
     /// All processes of these nodes stand still.
     Paused(Vec<NodeId>),
     /// These processes of one node do.
-    Held(NodeId, Vec<u32>),
+    ProcessesPaused(NodeId, Vec<u32>),
     /// Nothing goes over the networks of these.
     CutOff(Vec<NodeId>),
     /// Nothing is free on the disks of these.
-    Full(Vec<String>),
+    DiskFull(Vec<String>),
 }
 
 impl Chain {
     /// Carries out a deed and returns when it is done, or has begun to last.
-    pub fn inflict(&mut self, supervisor: &mut Supervisor, deed: &Deed) -> Result<Inflicted, Failure> {
+    pub fn inject(
+        &mut self,
+        supervisor: &mut Supervisor,
+        deed: &FaultAction,
+    ) -> Result<InjectedFault, NodeError> {
         let whom = match deed {
-            Deed::Kill { whom, .. }
-            | Deed::Pause { whom, .. }
-            | Deed::Restart { whom }
-            | Deed::CutOff { whom, .. }
-            | Deed::FillDisk { whom, .. } => Some(whom),
-            Deed::Withhold { .. } => Some(&Whom::Primary),
-            Deed::Switchover { .. } => None,
+            FaultAction::Kill { target: whom, .. }
+            | FaultAction::Pause { target: whom, .. }
+            | FaultAction::Restart { target: whom }
+            | FaultAction::Isolate { target: whom, .. }
+            | FaultAction::FillDisk { target: whom, .. } => Some(whom),
+            FaultAction::BlockReplication { .. } => Some(&FaultTarget::Primary),
+            FaultAction::Switchover { .. } => None,
         };
-        let met = whom.map_or(Ok(Vec::new()), |it| self.who(it))?;
+        let met = whom.map_or(Ok(Vec::new()), |it| self.resolve_fault_target(it))?;
         for (name, _) in &met {
-            self.disturb(name);
+            self.mark_changed(name);
         }
         let nodes: Vec<String> = met.iter().map(|it| it.0.clone()).collect();
         let ids: Vec<NodeId> = met.iter().map(|it| it.1).collect();
-        let mut done = Inflicted { nodes, ..Inflicted::default() };
+        let mut done = InjectedFault { nodes, ..InjectedFault::default() };
         match deed {
-            Deed::Kill { part: Part::Node, .. } => {
+            FaultAction::Kill { scope: FaultScope::Node, .. } => {
                 for (name, id) in met {
                     kill_all(supervisor, &name, id)?;
                 }
             }
-            Deed::Kill { part, .. } => {
+            FaultAction::Kill { scope: part, .. } => {
                 for (name, id) in met {
-                    let process = part_of(supervisor, id, *part);
+                    let process = find_part(supervisor, id, *part);
                     let process =
-                        process.ok_or_else(|| failed(&name, "be killed", &"it has no such process"))?;
+                        process.ok_or_else(|| node_error(&name, "be killed", &"it has no such process"))?;
                     supervisor.signal_one(id, process, Sig::Kill)?;
                 }
             }
-            Deed::Pause { .. } => {
+            FaultAction::Pause { .. } => {
                 for id in &ids {
-                    tell_all(supervisor, *id, Sig::Stop)?;
+                    signal_all(supervisor, *id, Sig::Stop)?;
                 }
-                done.wound = Some(Wound::Paused(ids));
+                done.active_fault = Some(ActiveFault::Paused(ids));
             }
-            Deed::Restart { .. } => {
+            FaultAction::Restart { .. } => {
                 for (name, _) in &met {
                     self.restart(supervisor, name)?;
                 }
             }
-            Deed::Switchover { to } => {
+            FaultAction::Switchover { target: to } => {
                 let to = match to {
-                    Some(it) => self.who(it)?.into_iter().next().map(|it| it.0),
+                    Some(it) => self.resolve_fault_target(it)?.into_iter().next().map(|it| it.0),
                     None => None,
                 };
                 let promotion = self.switch_over(supervisor, to.as_deref())?;
                 done.nodes = vec![promotion.from.clone(), promotion.to.clone()];
                 done.promotion = Some(promotion);
             }
-            Deed::CutOff { .. } => {
+            FaultAction::Isolate { .. } => {
                 for id in &ids {
                     supervisor.link(*id, false)?;
                 }
-                done.wound = Some(Wound::CutOff(ids));
+                done.active_fault = Some(ActiveFault::CutOff(ids));
             }
-            Deed::FillDisk { .. } => {
+            FaultAction::FillDisk { .. } => {
                 for (name, _) in &met {
                     supervisor.fill(name, true)?;
                 }
-                done.wound = Some(Wound::Full(done.nodes.clone()));
+                done.active_fault = Some(ActiveFault::DiskFull(done.nodes.clone()));
             }
-            Deed::Withhold { .. } => {
+            FaultAction::BlockReplication { .. } => {
                 let id = ids[0];
-                let senders = titled(supervisor, id, |title| title.contains("walsender"));
+                let senders = processes_by_title(supervisor, id, |title| title.contains("walsender"));
                 for it in &senders {
                     supervisor.signal_one(id, *it, Sig::Stop)?;
                 }
-                done.wound = Some(Wound::Held(id, senders));
+                done.active_fault = Some(ActiveFault::ProcessesPaused(id, senders));
             }
         }
         Ok(done)
     }
 
     /// Undoes what lasts. A node that has ended meanwhile has nothing to be healed of.
-    pub fn heal(&mut self, supervisor: &mut Supervisor, wound: Wound) -> Result<(), Failure> {
+    pub fn revert(&mut self, supervisor: &mut Supervisor, wound: ActiveFault) -> Result<(), NodeError> {
         match wound {
-            Wound::Paused(nodes) => {
+            ActiveFault::Paused(nodes) => {
                 for id in nodes {
-                    if supervisor.ended(id).is_none() {
-                        tell_all(supervisor, id, Sig::Cont)?;
+                    if supervisor.end_of(id).is_none() {
+                        signal_all(supervisor, id, Sig::Cont)?;
                     }
                 }
             }
-            Wound::Held(id, processes) => {
+            ActiveFault::ProcessesPaused(id, processes) => {
                 for it in processes {
                     // It may have ended, as all of its node may.
                     let _ = supervisor.signal_one(id, it, Sig::Cont);
                 }
             }
-            Wound::CutOff(nodes) => {
+            ActiveFault::CutOff(nodes) => {
                 for id in nodes {
-                    if supervisor.ended(id).is_none() {
+                    if supervisor.end_of(id).is_none() {
                         supervisor.link(id, true)?;
                     }
                 }
             }
             // A disk stays, whether its node runs or not.
-            Wound::Full(nodes) => nodes.iter().try_for_each(|it| supervisor.fill(it, false))?,
+            ActiveFault::DiskFull(nodes) => nodes.iter().try_for_each(|it| supervisor.fill(it, false))?,
         }
         Ok(())
     }
 
     /// The nodes that are meant now, and run under us.
-    fn who(&mut self, whom: &Whom) -> Result<Vec<(String, NodeId)>, Failure> {
-        if matches!(whom, Whom::Primary | Whom::Replica) && self.replication().is_some() {
-            self.notice();
+    fn resolve_fault_target(&mut self, whom: &FaultTarget) -> Result<Vec<(String, NodeId)>, NodeError> {
+        if matches!(whom, FaultTarget::Primary | FaultTarget::Replica) && self.replication().is_some() {
+            self.update_primary();
         }
         let primary = self.primary_index();
         let server = |at: usize| self.servers().get(at).map(|it| it.plan.name.clone());
         let name = match whom {
-            Whom::Primary => server(primary),
-            Whom::Replica => server(usize::from(primary == 0)),
-            Whom::Node(it) => Some(it.clone()),
-            Whom::Etcd => {
-                let keys = self.replicas.as_ref().map(|it| it.keys.nodes.clone());
+            FaultTarget::Primary => server(primary),
+            FaultTarget::Replica => server(usize::from(primary == 0)),
+            FaultTarget::Node(it) => Some(it.clone()),
+            FaultTarget::Etcd => {
+                let keys = self.replicas.as_ref().map(|it| it.etcd.nodes.clone());
                 return keys
                     .filter(|it| !it.is_empty())
-                    .ok_or_else(|| failed("etcd", "be found", &"there is none"));
+                    .ok_or_else(|| node_error("etcd", "be found", &"there is none"));
             }
         };
-        let name = name.ok_or_else(|| failed("postgres", "be found", &"there is no such server"))?;
-        let id = self.ours(&name)?;
+        let name = name.ok_or_else(|| node_error("postgres", "be found", &"there is no such server"))?;
+        let id = self.own_node_id(&name)?;
         Ok(vec![(name, id)])
     }
 
     /// Learns who takes writes now, where somebody else decides it.
-    pub(super) fn notice(&mut self) {
-        let seen = self.look();
+    pub(super) fn update_primary(&mut self) {
+        let seen = self.server_statuses();
         let states = seen.iter().enumerate().filter_map(|(at, it)| Some((at, it.state?)));
-        let writes = states.filter(|it| !it.1.recovers).max_by_key(|it| it.1.timeline);
+        let writes = states.filter(|it| !it.1.in_recovery).max_by_key(|it| it.1.timeline);
         if let (Some((at, _)), Some(replicas)) = (writes, &mut self.replicas) {
             replicas.primary = at;
         }
@@ -172,17 +176,17 @@ impl Chain {
 }
 
 /// Ends all processes of a node, and returns when they have.
-fn kill_all(supervisor: &mut Supervisor, name: &str, id: NodeId) -> Result<(), Failure> {
-    if supervisor.ended(id).is_some() {
-        return Err(failed(name, "be killed", &"it does not run"));
+fn kill_all(supervisor: &mut Supervisor, name: &str, id: NodeId) -> Result<(), NodeError> {
+    if supervisor.end_of(id).is_some() {
+        return Err(node_error(name, "be killed", &"it does not run"));
     }
-    tell_all(supervisor, id, Sig::Kill)?;
+    signal_all(supervisor, id, Sig::Kill)?;
     supervisor.stop(id).map(drop)
 }
 
 /// One that is a world of its own is told at once, another process by process: its own first.
-fn tell_all(supervisor: &mut Supervisor, id: NodeId, signal: Sig) -> Result<(), Failure> {
-    let others = if supervisor.is_apart(id) { Vec::new() } else { supervisor.processes(id) };
+fn signal_all(supervisor: &mut Supervisor, id: NodeId, signal: Sig) -> Result<(), NodeError> {
+    let others = if supervisor.is_isolated(id) { Vec::new() } else { supervisor.processes(id) };
     let own = supervisor.pid(id);
     supervisor.signal(id, signal)?;
     for it in others.into_iter().filter(|it| Some(*it) != own) {
@@ -193,29 +197,29 @@ fn tell_all(supervisor: &mut Supervisor, id: NodeId, signal: Sig) -> Result<(), 
 }
 
 /// The process of a node that is its postmaster, or its Patroni.
-fn part_of(supervisor: &Supervisor, id: NodeId, part: Part) -> Option<u32> {
+fn find_part(supervisor: &Supervisor, id: NodeId, part: FaultScope) -> Option<u32> {
     let word = match part {
-        Part::Node => return supervisor.pid(id),
-        Part::Postmaster => "postgres",
-        Part::Patroni => "patroni",
+        FaultScope::Node => return supervisor.pid(id),
+        FaultScope::Postmaster => "postgres",
+        FaultScope::Patroni => "patroni",
     };
-    let named = |it: u32| read(it, "comm").trim() == word;
+    let named = |it: u32| read_proc_file(it, "comm").trim() == word;
     // Those that it began are named alike.
-    let first = |it: &u32| named(*it) && !parent(*it).is_some_and(named);
+    let first = |it: &u32| named(*it) && !parent_pid(*it).is_some_and(named);
     supervisor.processes(id).into_iter().find(first)
 }
 
 /// Processes of a node whose title says so.
-fn titled(supervisor: &Supervisor, id: NodeId, says: impl Fn(&str) -> bool) -> Vec<u32> {
-    supervisor.processes(id).into_iter().filter(|it| says(&read(*it, "cmdline"))).collect()
+fn processes_by_title(supervisor: &Supervisor, id: NodeId, says: impl Fn(&str) -> bool) -> Vec<u32> {
+    supervisor.processes(id).into_iter().filter(|it| says(&read_proc_file(*it, "cmdline"))).collect()
 }
 
-fn parent(of: u32) -> Option<u32> {
-    let stat = read(of, "stat");
+fn parent_pid(of: u32) -> Option<u32> {
+    let stat = read_proc_file(of, "stat");
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
-fn read(process: u32, file: &str) -> String {
+fn read_proc_file(process: u32, file: &str) -> String {
     let path = Path::new("/proc").join(process.to_string()).join(file);
     String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned()
 }

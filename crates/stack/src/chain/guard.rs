@@ -4,69 +4,72 @@
 //! do. What is on this machine is its own; whether it is, the server that answers shows, not its address: a name, an
 //! environment variable or a tunnel that leads elsewhere is seen here. See [`location`].
 
-use super::Problem;
+use super::ChainError;
 use crate::ask::{Address, Connection};
-use crate::http::{self, Page};
+use crate::http::{self, HttpResponse};
 use crate::location::{self, Location};
 use crate::neighbours;
-use model::plan::{Attached, Node, Service};
+use model::plan::{AttachedNode, Node, Service};
 use std::thread;
 use std::time::{Duration, Instant};
 use wire::http::Url;
 
 /// The schema whose presence says that a database may be loaded.
-const SCHEMA: &str = "pgdyno_allowed";
+const ALLOW_SCHEMA: &str = "pgdyno_allowed";
 /// The page that says so of a service, and its whole content.
-const PAGE: &str = "/.well-known/pgdyno";
-const ALLOWED: &[u8] = b"allowed";
+const ALLOW_PAGE: &str = "/.well-known/pgdyno";
+const ALLOW_BODY: &[u8] = b"allowed";
 /// One try.
-const TRY: Duration = Duration::from_secs(10);
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Sessions that are about to leave have so long for it.
-const LEAVING: Duration = Duration::from_secs(1);
-const PAUSE: Duration = Duration::from_millis(100);
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Looks at a database that has just been reached. `host`: as it was written, with its port.
-pub(super) fn database(
+pub(super) fn check_database(
     node: &Node,
-    wanted: &Attached,
+    wanted: &AttachedNode,
     (address, host, database): (&Address, &str, &str),
     connection: &mut Connection,
-) -> Result<(), Problem> {
+) -> Result<(), ChainError> {
     let here = format!("{host}/{database}");
-    let refused = |why: String| Err(Problem::Impossible { node: node.name.clone(), why });
-    let until = Instant::now() + LEAVING;
+    let refused = |why: String| Err(ChainError::InvalidPlan { node: node.name.clone(), reason: why });
+    let until = Instant::now() + LEAVE_TIMEOUT;
     // Sessions of our own last trial are about to leave. A server that does not tell is loaded as any other.
-    while let Ok(Some(it)) = neighbours::other_run(connection) {
+    while let Ok(Some(it)) = neighbours::find_other_run(connection) {
         if Instant::now() >= until {
             return refused(format!(
                 "another pgdyno is at work in {here} ({it}): each would measure the other's load; wait until it has ended"
             ));
         }
-        thread::sleep(PAUSE);
+        thread::sleep(POLL_INTERVAL);
     }
-    let location = location::of_server(address, connection);
+    let location = location::locate_server(address, connection);
     if location == Location::ThisMachine {
         return Ok(());
     }
-    if !names(wanted.allow.as_deref(), host, Some(database)) {
-        return refused(unnamed(&here, &location));
+    if !is_allowed(wanted.allow.as_deref(), host, Some(database)) {
+        return refused(not_allowed_message(&here, &location));
     }
     let mut ask = |sql: &str| {
-        let answer = connection.query(sql).map_err(|it| super::failed(&node.name, "be looked at", &it))?;
-        Ok::<_, Problem>(answer.rows.into_iter().next().unwrap_or_default().into_iter().flatten().collect())
+        let answer =
+            connection.query(sql).map_err(|it| super::node_error(&node.name, "be looked at", &it))?;
+        Ok::<_, ChainError>(
+            answer.rows.into_iter().next().unwrap_or_default().into_iter().flatten().collect(),
+        )
     };
-    let marked: Vec<String> = ask(&format!("select 1 from pg_namespace where nspname = '{SCHEMA}'"))?;
+    let marked: Vec<String> = ask(&format!("select 1 from pg_namespace where nspname = '{ALLOW_SCHEMA}'"))?;
     if marked.is_empty() {
         return refused(format!(
-            "{here} does not say that it may be loaded; if it may, type there:  CREATE SCHEMA {SCHEMA}"
+            "{here} does not say that it may be loaded; if it may, type there:  CREATE SCHEMA {ALLOW_SCHEMA}"
         ));
     }
-    let until = Instant::now() + LEAVING;
+    let until = Instant::now() + LEAVE_TIMEOUT;
     loop {
-        let busy: Vec<String> = ask(OTHERS)?;
+        let busy: Vec<String> = ask(OTHER_SESSIONS_SQL)?;
         let number = |i: usize| busy.get(i).and_then(|it| it.parse().ok()).unwrap_or(0);
         let (others, hidden): (u32, u32) = (number(0), number(1));
-        if others <= wanted.others {
+        if others <= wanted.other_sessions {
             return Ok(());
         }
         if Instant::now() >= until {
@@ -81,64 +84,64 @@ pub(super) fn database(
                  or write `caps: {{ others: {others} }}`"
             ));
         }
-        thread::sleep(PAUSE);
+        thread::sleep(POLL_INTERVAL);
     }
 }
 
 /// How many sessions of others have something to do, and how many of these may not be looked at. Of those the state is
 /// unknown, and so is the type: but only clients' sessions have both a user and a database, replicas' have no database.
-const OTHERS: &str = "select count(*), count(*) filter (where state is null) from pg_stat_activity \
+const OTHER_SESSIONS_SQL: &str = "select count(*), count(*) filter (where state is null) from pg_stat_activity \
      where pid <> pg_backend_pid() and datid is not null and usesysid is not null \
      and (state is null or state <> 'idle' or state_change > now() - interval '10 seconds')";
 
 /// Looks at a service that has just been reached. `page`: what it answered when it was asked whether it is ready.
-pub(super) fn service(
+pub(super) fn check_service(
     node: &Node,
     wanted: &Service,
     (address, url): (&Address, &Url),
-    page: &Page,
-) -> Result<(), Problem> {
-    let location = location::of_listener(address);
+    page: &HttpResponse,
+) -> Result<(), ChainError> {
+    let location = location::locate_listener(address);
     if location == Location::ThisMachine {
         return Ok(());
     }
     let here = url.host_header();
-    let refused = |why: String| Err(Problem::Impossible { node: node.name.clone(), why });
+    let refused = |why: String| Err(ChainError::InvalidPlan { node: node.name.clone(), reason: why });
     let whole = match &url.host {
-        wire::http::Host::Tcp(name, port) => place(name, *port),
+        wire::http::Host::Tcp(name, port) => join_host_port(name, *port),
         wire::http::Host::Unix(path) => path.clone(),
     };
-    if !names(wanted.allow.as_deref(), &whole, None) {
-        return refused(unnamed(&whole, &location));
+    if !is_allowed(wanted.allow.as_deref(), &whole, None) {
+        return refused(not_allowed_message(&whole, &location));
     }
-    let says = |it: &[u8]| it.trim_ascii() == ALLOWED;
+    let says = |it: &[u8]| it.trim_ascii() == ALLOW_BODY;
     if page.allowed.as_deref().is_some_and(says) {
         return Ok(());
     }
-    let asked = http::get(&super::at(url, PAGE), TRY);
-    match asked.map_err(|it| super::failed(&node.name, &format!("be asked for {PAGE}"), &it))? {
+    let asked = http::get(&super::with_path(url, ALLOW_PAGE), ATTEMPT_TIMEOUT);
+    match asked.map_err(|it| super::node_error(&node.name, &format!("be asked for {ALLOW_PAGE}"), &it))? {
         it if it.status == 200 && says(&it.body) => Ok(()),
         it => refused(format!(
-            "{here} does not say that it may be loaded: GET {PAGE} is answered by status {}; if it may, let it answer \
+            "{here} does not say that it may be loaded: GET {ALLOW_PAGE} is answered by status {}; if it may, let it answer \
              that with `allowed`, or {} with the header `Pgdyno: allowed`",
-            it.status, wanted.ready
+            it.status, wanted.ready_path
         )),
     }
 }
 
-fn unnamed(here: &str, location: &Location) -> String {
+fn not_allowed_message(here: &str, location: &Location) -> String {
     format!(
         "{here} {location}; write `allow: \"{here}\"` beside its address if it is yours and may be loaded"
     )
 }
 
 /// `host:port`, as it stands in an address.
-pub(super) fn place(host: &str, port: u16) -> String {
+pub(super) fn join_host_port(host: &str, port: u16) -> String {
     if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
 }
 
 /// Whether `allow`, `host:port,host:port/database`, names this host and this database.
-fn names(allow: Option<&str>, host: &str, database: Option<&str>) -> bool {
+fn is_allowed(allow: Option<&str>, host: &str, database: Option<&str>) -> bool {
     let Some(allow) = allow else { return false };
     let (hosts, its) = match database {
         Some(_) => allow.split_once('/').map_or((allow, None), |it| (it.0, Some(it.1))),
@@ -152,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn named_twice() {
+    fn allow_must_match_host_and_database() {
         for (allow, host, database, expected) in [
             ("db:5432/book", "db:5432", Some("book"), true),
             ("DB:5432/book", "db:5432", Some("book"), true),
@@ -168,8 +171,8 @@ mod tests {
             ("", "db:5432", Some("book"), false),
             ("shop:80/", "shop:80", None, false),
         ] {
-            assert_eq!(names(Some(allow), host, database), expected, "{allow} for {host} {database:?}");
+            assert_eq!(is_allowed(Some(allow), host, database), expected, "{allow} for {host} {database:?}");
         }
-        assert!(!names(None, "db:5432", Some("book")));
+        assert!(!is_allowed(None, "db:5432", Some("book")));
     }
 }

@@ -1,19 +1,19 @@
 //! What do the bytes really travel over, from node to node?
 
-use super::console::not_yet;
-use super::{Chain, PATIENCE, Problem, failed};
+use super::console::readiness_after_error;
+use super::{Chain, ChainError, READY_TIMEOUT, node_error};
 use crate::ask::{Address, Connection, Error};
-use crate::supervisor::{Answer, Supervisor};
-use model::plan::{AttachedRole, Entrance, Kind};
-use model::summary::Hop;
+use crate::supervisor::{Readiness, Supervisor};
+use model::plan::{AttachedRole, NodeKind, Transport};
+use model::summary::ServerTransport;
 
 /// What PostgreSQL knows of the session that asks. Whoever stands directly in front of it opened that session.
-const SESSION: &str = "select case when s.ssl then s.version end, inet_client_addr() is null \
+const SESSION_SQL: &str = "select case when s.ssl then s.version end, inet_client_addr() is null \
     from pg_stat_ssl s where s.pid = pg_backend_pid()";
 
 impl Chain {
     /// Finds out for every node. A hop that is not what the plan says is a failure.
-    pub(super) fn find_hops(&mut self, supervisor: &mut Supervisor) -> Result<(), Problem> {
+    pub(super) fn find_hops(&mut self, supervisor: &mut Supervisor) -> Result<(), ChainError> {
         let postgres = self.postgres().is_some();
         for at in 0..self.nodes.len() {
             // The session that enters here, or just before here.
@@ -26,76 +26,77 @@ impl Chain {
             let before = at.checked_sub(1).map(|it| &self.nodes[it]).filter(|it| it.url.is_none());
             let from = before.unwrap_or(this);
             let last = postgres && before.is_some() && at + 1 == self.nodes.len();
-            let look = || -> Result<Hop, Error> {
-                let mut session = from.entrance.open(PATIENCE)?;
+            let look = || -> Result<ServerTransport, Error> {
+                let mut session = from.endpoint.open(READY_TIMEOUT)?;
                 Ok(if before.is_none() {
                     // A service is told to reach it as we do.
-                    of(&session, &this.entrance.address)
+                    hop_of_connection(&session, &this.endpoint.address)
                 } else if last {
-                    told(&session.query(SESSION)?.rows)
+                    hop_from_row(&session.query(SESSION_SQL)?.rows)
                 } else if is_balancer(&from.plan.kind) {
                     // It passes bytes on: this session's protection is that of the hop behind it.
-                    of(&session, &this.entrance.address)
+                    hop_of_connection(&session, &this.endpoint.address)
                 } else {
                     // Between two poolers: each was told to take nothing else.
-                    match this.plan.entrance {
-                        Entrance::Tls => protected("unknown"),
-                        Entrance::Tcp => Hop::Tcp,
-                        Entrance::Unix => Hop::UnixSocket,
+                    match this.plan.transport {
+                        Transport::Tls => tls_hop("unknown"),
+                        Transport::Tcp => ServerTransport::Tcp,
+                        Transport::Unix => ServerTransport::UnixSocket,
                     }
                 })
             };
             let hop = match from.node {
                 // A balancer with one slot may still see the session before.
-                Some(id) => supervisor
-                    .await_ready(id, PATIENCE, || look().map_or_else(|it| not_yet(&it), Answer::Ready))?,
-                None => look().map_err(|it| failed(&name, "be reached", &it))?,
+                Some(id) => supervisor.await_ready(id, READY_TIMEOUT, || {
+                    look().map_or_else(|it| readiness_after_error(&it), Readiness::Ready)
+                })?,
+                None => look().map_err(|it| node_error(&name, "be reached", &it))?,
             };
             let node = &mut self.nodes[at];
-            let planned = match (&hop, node.plan.entrance) {
-                (Hop::UnixSocket, wanted) => wanted == Entrance::Unix,
-                (Hop::Tcp, wanted) => wanted == Entrance::Tcp,
-                (Hop::TcpTls { .. }, wanted) => wanted == Entrance::Tls,
+            let planned = match (&hop, node.plan.transport) {
+                (ServerTransport::UnixSocket, wanted) => wanted == Transport::Unix,
+                (ServerTransport::Tcp, wanted) => wanted == Transport::Tcp,
+                (ServerTransport::TcpTls { .. }, wanted) => wanted == Transport::Tls,
             };
             node.hop = hop;
             // The address of what is attached decides, whatever the plan says of it.
             if !planned && !node.is_attached() {
-                let why = format!("{:?} was asked for, and it is {:?}", node.plan.entrance, node.hop);
-                return Err(failed(&name, "be reached as planned", &why).into());
+                let why = format!("{:?} was asked for, and it is {:?}", node.plan.transport, node.hop);
+                return Err(node_error(&name, "be reached as planned", &why).into());
             }
         }
         Ok(())
     }
 }
 
-fn is_balancer(kind: &Kind) -> bool {
+fn is_balancer(kind: &NodeKind) -> bool {
     match kind {
-        Kind::HaProxy(_) => true,
-        Kind::Attached(it) => it.role == AttachedRole::Balancer,
+        NodeKind::HaProxy(_) => true,
+        NodeKind::Attached(it) => it.role == AttachedRole::Balancer,
         _ => false,
     }
 }
 
 /// What PostgreSQL told of its session.
-fn told(rows: &[Vec<Option<String>>]) -> Hop {
+fn hop_from_row(rows: &[Vec<Option<String>>]) -> ServerTransport {
     match rows.first().map(Vec::as_slice) {
-        Some([Some(version), ..]) => protected(version),
-        Some([None, Some(unix)]) if unix == "t" => Hop::UnixSocket,
-        _ => Hop::Tcp,
+        Some([Some(version), ..]) => tls_hop(version),
+        Some([None, Some(unix)]) if unix == "t" => ServerTransport::UnixSocket,
+        _ => ServerTransport::Tcp,
     }
 }
 
 /// The hop that this connection of ours made.
-fn of(session: &Connection, address: &Address) -> Hop {
+fn hop_of_connection(session: &Connection, address: &Address) -> ServerTransport {
     match (session.protection(), address) {
-        (Some(it), _) => protected(it.version),
-        (None, Address::Unix(_)) => Hop::UnixSocket,
-        (None, Address::Tcp(_)) => Hop::Tcp,
+        (Some(it), _) => tls_hop(it.version),
+        (None, Address::Unix(_)) => ServerTransport::UnixSocket,
+        (None, Address::Tcp(_)) => ServerTransport::Tcp,
     }
 }
 
 /// `TLSv1.3` and `TLS 1.3` are 1.3.
-fn protected(version: &str) -> Hop {
+fn tls_hop(version: &str) -> ServerTransport {
     let version = version.trim_start_matches("TLS").trim_start_matches(['v', ' ']);
-    Hop::TcpTls { version: version.to_owned() }
+    ServerTransport::TcpTls { version: version.to_owned() }
 }

@@ -6,7 +6,7 @@
 //! equal ones prove nothing and different ones prove two systems; where the user may not read it, the start time decides. The
 //! server's address is only shown: one server may have several.
 
-use super::{Chain, PATIENCE, Problem, Running, failed};
+use super::{Chain, ChainError, READY_TIMEOUT, RunningNode, node_error};
 use crate::ask::{Connection, Error};
 use std::fmt;
 
@@ -31,10 +31,10 @@ impl Chain {
     /// Refuses a chain in which an attached node leads to another server or database than that of the chain.
     ///
     /// Costs one session for each attached node. A server that does not describe itself is not compared.
-    pub(super) fn check_path(&self) -> Result<(), Problem> {
+    pub(super) fn check_path(&self) -> Result<(), ChainError> {
         let Some(postgres) = self.postgres() else { return Ok(()) };
         let in_front = self.nodes.iter().filter(|it| it.is_attached() && it.url.is_none());
-        let in_front: Vec<&Running> = in_front.filter(|it| it.plan.name != postgres.plan.name).collect();
+        let in_front: Vec<&RunningNode> = in_front.filter(|it| it.plan.name != postgres.plan.name).collect();
         if in_front.is_empty() {
             return Ok(());
         }
@@ -50,7 +50,7 @@ impl Chain {
                     place(node),
                     place(postgres),
                 );
-                return Err(Problem::Impossible { node: name.clone(), why });
+                return Err(ChainError::InvalidPlan { node: name.clone(), reason: why });
             }
         }
         Ok(())
@@ -58,9 +58,9 @@ impl Chain {
 }
 
 /// Who answers a session through this node; `None` if the server does not know the functions that are asked for.
-fn identify(node: &Running) -> Result<Option<Identity>, Problem> {
-    let failure = |it: Error| failed(&node.plan.name, "be asked which server it leads to", &it);
-    let mut connection = node.entrance.open(PATIENCE).map_err(failure)?;
+fn identify(node: &RunningNode) -> Result<Option<Identity>, ChainError> {
+    let failure = |it: Error| node_error(&node.plan.name, "be asked which server it leads to", &it);
+    let mut connection = node.endpoint.open(READY_TIMEOUT).map_err(failure)?;
     let row = match ask(&mut connection, SERVER).map_err(failure)? {
         Some(it) => it,
         None => return Ok(None),
@@ -78,8 +78,8 @@ fn ask(connection: &mut Connection, sql: &str) -> Result<Option<Vec<Option<Strin
     }
 }
 
-fn place(node: &Running) -> String {
-    format!("{}/{}", node.entrance.address, node.entrance.login.database)
+fn place(node: &RunningNode) -> String {
+    format!("{}/{}", node.endpoint.address, node.endpoint.login.database)
 }
 
 impl Identity {

@@ -1,16 +1,18 @@
 //! How does a real Patroni take a server over, and run replicas of it?
 
-use super::replicas::Doctor;
-use super::start::write;
-use super::{Chain, Kept, Node, PATIENCE, Problem, Promotion, Running, Step, failed};
+use super::replicas::HealthEndpoint;
+use super::start::write_private_file;
+use super::{
+    Chain, ChainError, ChainProgress, Node, NodeHandle, Promotion, READY_TIMEOUT, RunningNode, node_error,
+};
 use crate::component::etcd::{self, Member};
-use crate::component::patroni::{self, Given, QUORUM, configuration};
+use crate::component::patroni::{self, PatroniContext, QUORUM_VERSION, configuration};
 use crate::component::postgres::Postgres;
 use crate::component::program::{Program, Programs, Unavailable};
 use crate::component::{User, postgres};
 use crate::http;
-use crate::supervisor::{Answer, Failure, Launch, NodeId, Sig, Supervisor};
-use model::plan::{Manager, Patroni, Replication, Sync};
+use crate::supervisor::{Launch, NodeError, NodeId, Readiness, Sig, Supervisor};
+use model::plan::{FailoverManager, Patroni, Replication, SyncMode};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
@@ -26,17 +28,17 @@ pub(super) struct Managers {
 
 /// etcd as it runs.
 #[derive(Debug, Default)]
-pub(super) struct Keys {
+pub(super) struct EtcdCluster {
     pub nodes: Vec<(String, NodeId)>,
     members: Vec<Member>,
 }
 
 /// One question to Patroni or etcd.
-const TRY: Duration = Duration::from_secs(2);
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Patroni stops its server before it ends, and may have to wait for its next round first.
-const STOP: Duration = Duration::from_secs(30);
+const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 
-impl Keys {
+impl EtcdCluster {
     /// Those of servers with networks of their own.
     pub fn addresses(&self) -> impl Iterator<Item = Ipv4Addr> + '_ {
         self.members.iter().filter_map(|it| own_address(it.clients))
@@ -45,12 +47,14 @@ impl Keys {
 
 impl Managers {
     /// `None` where none is needed.
-    pub fn of(plan: Option<&Replication>, programs: &Programs) -> Result<Option<Managers>, Unavailable> {
-        let Some(Replication { manager: Manager::Patroni(_), sync, .. }) = plan else { return Ok(None) };
+    pub fn find(plan: Option<&Replication>, programs: &Programs) -> Result<Option<Managers>, Unavailable> {
+        let Some(Replication { manager: FailoverManager::Patroni(_), sync, .. }) = plan else {
+            return Ok(None);
+        };
         let etcd = programs.find(&etcd::NAMES, None)?;
         let mut patroni = programs.find(&patroni::NAMES, None)?;
-        if matches!(sync, Sync::Any(_)) && patroni.version < QUORUM {
-            patroni = programs.find(&patroni::NAMES, Some(QUORUM))?;
+        if matches!(sync, SyncMode::Any(_)) && patroni.version < QUORUM_VERSION {
+            patroni = programs.find(&patroni::NAMES, Some(QUORUM_VERSION))?;
         }
         Ok(Some(Managers { etcd, patroni }))
     }
@@ -58,19 +62,19 @@ impl Managers {
 
 impl Chain {
     /// Starts etcd, hands the chain's own server over to Patroni, and starts as many replicas with one each.
-    pub(super) fn grow_by_patroni(
+    pub(super) fn add_patroni_replicas(
         &mut self,
         supervisor: &mut Supervisor,
         plan: &Patroni,
         first: &Node,
-        tell: &mut dyn FnMut(Step<'_>),
-    ) -> Result<(), Problem> {
+        tell: &mut dyn FnMut(ChainProgress<'_>),
+    ) -> Result<(), ChainError> {
         self.start_etcd(supervisor, plan)?;
         let count = self.replicas.as_ref().map_or(0, |it| it.plan.replicas);
         self.postgres_at(0).stop(supervisor)?;
-        self.manage(supervisor, plan, 0)?;
+        self.hand_over_to_patroni(supervisor, plan, 0)?;
         let own = self.postgres_at(0);
-        own.begin(supervisor)?;
+        own.spawn(supervisor)?;
         self.server_mut(0).node = Some(self.postgres_at(0).node);
         self.postgres_at(0).await_ready(supervisor)?;
         self.await_leader(supervisor)?;
@@ -78,195 +82,214 @@ impl Chain {
         for number in 2..=count + 1 {
             let limits = self.replicas.as_ref().expect("they are being made").plan.limits.clone();
             let node = Node { name: format!("{}-{number}", first.name), limits, ..first.clone() };
-            tell(Step::Starting(&node));
+            tell(ChainProgress::Starting(&node));
             let mut settings = self.postgres_at(0).settings().clone();
             settings.name.clone_from(&node.name);
             settings.limits = node.limits.clone();
-            settings.address = self.address(supervisor, &node.name)?;
-            settings.disk = self.disk(supervisor, &node.name)?;
+            settings.address = self.choose_address(supervisor, &node.name)?;
+            settings.disk = self.choose_disk(supervisor, &node.name)?;
             let (installation, password) = {
                 let own = self.postgres_at(0);
                 (own.installation.clone(), own.password().clone())
             };
             let mut replica = Postgres::new(supervisor, &installation, &settings, password);
             replica.cluster = self.postgres_at(0).cluster;
-            replica.port = self.port(&node.name)?;
-            let running = super::start::running(&self.users, supervisor, node, Box::new(replica), None)?;
+            replica.port = self.free_port(&node.name)?;
+            let running =
+                super::start::running_postgres(&self.users, supervisor, node, Box::new(replica), None)?;
             self.replicas.as_mut().expect("they are being made").nodes.push(running);
-            self.manage(supervisor, plan, number as usize - 1)?;
+            self.hand_over_to_patroni(supervisor, plan, number as usize - 1)?;
         }
         // All at once: each copies the rows and takes its time.
         for at in 1..=count as usize {
-            self.postgres_at(at).begin(supervisor)?;
+            self.postgres_at(at).spawn(supervisor)?;
             self.server_mut(at).node = Some(self.postgres_at(at).node);
         }
         for at in 1..=count as usize {
             self.postgres_at(at).await_ready(supervisor)?;
-            tell(Step::Ready(self.server_mut(at), began.elapsed()));
+            tell(ChainProgress::Ready(self.server_mut(at), began.elapsed()));
         }
         self.await_followers(supervisor, 0)?;
-        self.await_confirmers(supervisor)?;
+        self.await_sync_standbys(supervisor)?;
         Ok(())
     }
 
     /// Patroni notes who confirms commits one step after the server was told.
-    fn await_confirmers(&mut self, supervisor: &mut Supervisor) -> Result<(), Failure> {
+    fn await_sync_standbys(&mut self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
         let wanted = self.replication().map_or(0, |it| it.sync.count()) as usize;
         let id = self.postgres_at(self.primary_index()).node;
-        supervisor.await_ready(id, PATIENCE, || {
-            let told = self.patroni("/cluster").unwrap_or_default();
+        supervisor.await_ready(id, READY_TIMEOUT, || {
+            let told = self.patroni_get("/cluster").unwrap_or_default();
             // `sync_standby` and `quorum_standby` are roles.
             let confirm = told.matches("_standby\"").count();
-            let not_yet = || Answer::NotYet(format!("Patroni knows {confirm} of {wanted} that confirm"));
-            if confirm >= wanted { Answer::Ready(()) } else { not_yet() }
+            let not_yet = || Readiness::NotYet(format!("Patroni knows {confirm} of {wanted} that confirm"));
+            if confirm >= wanted { Readiness::Ready(()) } else { not_yet() }
         })
     }
 
-    fn port(&self, name: &str) -> Result<u16, Failure> {
-        (self.ports)().map_err(|it| failed(name, "get a port", &it))
+    fn free_port(&self, name: &str) -> Result<u16, NodeError> {
+        (self.ports)().map_err(|it| node_error(name, "get a port", &it))
     }
 
-    fn start_etcd(&mut self, supervisor: &mut Supervisor, plan: &Patroni) -> Result<(), Failure> {
+    fn start_etcd(&mut self, supervisor: &mut Supervisor, plan: &Patroni) -> Result<(), NodeError> {
         let program = self.managers.as_ref().expect("they were found").etcd.path.clone();
         for number in 1..=plan.etcd {
             let name = format!("etcd-{number}");
-            let address = self.address(supervisor, &name)?;
-            let clients = SocketAddr::from((address, self.port(&name)?));
-            let peers = SocketAddr::from((address, self.port(&name)?));
+            let address = self.choose_address(supervisor, &name)?;
+            let clients = SocketAddr::from((address, self.free_port(&name)?));
+            let peers = SocketAddr::from((address, self.free_port(&name)?));
             let replicas = self.replicas.as_mut().expect("they are being made");
-            replicas.keys.members.push(Member { name, clients, peers });
+            replicas.etcd.members.push(Member { name, clients, peers });
         }
-        let members = self.keys().members.clone();
+        let members = self.etcd_cluster().members.clone();
         let home = supervisor.home();
         for (own, member) in members.iter().enumerate() {
             let _ = std::fs::remove_dir_all(home.join(&member.name));
             let mut launch = Launch::new(&member.name, &program, &home)
                 .as_user(supervisor.user())
                 .args(etcd::arguments(&members, own, &home));
-            launch.apart = true;
+            launch.isolated = true;
             launch.address = own_address(member.clients);
             let id = supervisor.launch(launch)?;
             let replicas = self.replicas.as_mut().expect("they are being made");
-            replicas.keys.nodes.push((member.name.clone(), id));
+            replicas.etcd.nodes.push((member.name.clone(), id));
         }
-        let ids: Vec<NodeId> = self.keys().nodes.iter().map(|it| it.1).collect();
+        let ids: Vec<NodeId> = self.etcd_cluster().nodes.iter().map(|it| it.1).collect();
         for (member, id) in members.iter().zip(ids) {
             let url = url(member.clients, "/health");
-            supervisor.await_ready(id, PATIENCE, || match http::get(&url, TRY) {
-                Ok(it) if it.status == 200 => Answer::Ready(()),
-                Ok(it) => Answer::NotYet(format!("GET /health is answered by status {}", it.status)),
-                Err(it) => Answer::NotYet(it.to_string()),
+            supervisor.await_ready(id, READY_TIMEOUT, || match http::get(&url, ATTEMPT_TIMEOUT) {
+                Ok(it) if it.status == 200 => Readiness::Ready(()),
+                Ok(it) => Readiness::NotYet(format!("GET /health is answered by status {}", it.status)),
+                Err(it) => Readiness::NotYet(it.to_string()),
             })?;
         }
         Ok(())
     }
 
-    fn keys(&self) -> &Keys {
-        &self.replicas.as_ref().expect("they have a manager").keys
+    fn etcd_cluster(&self) -> &EtcdCluster {
+        &self.replicas.as_ref().expect("they have a manager").etcd
     }
 
     /// From its next start on Patroni runs this server.
-    fn manage(&mut self, supervisor: &mut Supervisor, plan: &Patroni, at: usize) -> Result<(), Failure> {
+    fn hand_over_to_patroni(
+        &mut self,
+        supervisor: &mut Supervisor,
+        plan: &Patroni,
+        at: usize,
+    ) -> Result<(), NodeError> {
         let name = self.server_mut(at).plan.name.clone();
-        let rest = SocketAddr::from((self.postgres_at(at).settings().address, self.port(&name)?));
+        let rest = SocketAddr::from((self.postgres_at(at).settings().address, self.free_port(&name)?));
         let replicas = self.replicas.as_ref().expect("they are being made");
         let (sync, user) = (replicas.plan.sync, replicas.user.clone());
-        let etcd: Vec<SocketAddr> = self.keys().members.iter().map(|it| it.clients).collect();
+        let etcd: Vec<SocketAddr> = self.etcd_cluster().members.iter().map(|it| it.clients).collect();
         let program = self.managers.as_ref().expect("they were found").patroni.path.clone();
         let home = supervisor.home();
         let own = self.postgres_at(at);
-        let lines = own.lines();
+        let lines = own.configuration_lines();
         // Where it listens and whom it follows is Patroni's concern.
-        let theirs = |it: &str| it == "listen_addresses" || super::replicas::OURS.contains(&it);
+        let theirs = |it: &str| it == "listen_addresses" || super::replicas::ROLE_SETTINGS.contains(&it);
         let settings: Vec<_> = lines.into_iter().filter(|it| !theirs(&it.0)).collect();
         let text = |superuser: &str, user: &User| {
             let replicator = (user.name.as_str(), user.password.reveal());
-            configuration(&Given {
+            configuration(&PatroniContext {
                 name: &name,
                 plan,
                 sync,
                 etcd: &etcd,
-                rest,
+                rest_api: rest,
                 postgres: SocketAddr::from((own.settings().address, own.port)),
                 data: &own.data,
                 bin: &own.installation.bin,
                 home: &home,
                 settings: &settings,
-                superuser: (postgres::NAME, superuser),
+                superuser: (postgres::SUPERUSER, superuser),
                 replicator,
             })
         };
         let file = format!("{name}.patroni.yml");
         let contents = text(own.password().reveal(), &user);
-        write(supervisor, &file, &contents).map_err(|it| failed(&name, "be configured", &it))?;
+        write_private_file(supervisor, &file, &contents)
+            .map_err(|it| node_error(&name, "be configured", &it))?;
         let masked = User { password: wire::pg::Secret::new("***"), ..user.clone() };
         let shown = text("***", &masked);
         let mut launch = Launch::new(&name, &program, &home)
             .as_user(supervisor.user())
             .limited(&own.settings().limits)
             .arg(supervisor.directory().join(&file));
-        launch.stop = vec![crate::supervisor::Step { signal: Sig::Term, patience: STOP }];
-        launch.apart = true;
+        launch.stop = vec![crate::supervisor::StopStep { signal: Sig::Term, patience: STOP_TIMEOUT }];
+        launch.isolated = true;
         launch.address = own.own_address();
         own.manager = Some(Box::new(launch));
         self.server_mut(at).configuration.push((file, shown));
-        self.replicas.as_mut().expect("they are being made").doctors.push(Doctor::Patroni(rest));
+        self.replicas
+            .as_mut()
+            .expect("they are being made")
+            .health_endpoints
+            .push(HealthEndpoint::Patroni(rest));
         Ok(())
     }
 
     /// The first one must have the leader's key, or the replicas would wait a round for it.
-    fn await_leader(&mut self, supervisor: &mut Supervisor) -> Result<(), Failure> {
+    fn await_leader(&mut self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
         let id = self.postgres_at(0).node;
-        let rest = self.rest(0).expect("it is managed");
-        supervisor.await_ready(id, PATIENCE, || match http::get(&url(rest, "/primary"), TRY) {
-            Ok(it) if it.status == 200 => Answer::Ready(()),
-            Ok(it) => Answer::NotYet(format!("GET /primary is answered by status {}", it.status)),
-            Err(it) => Answer::NotYet(it.to_string()),
+        let rest = self.rest_api_address(0).expect("it is managed");
+        supervisor.await_ready(id, READY_TIMEOUT, || {
+            match http::get(&url(rest, "/primary"), ATTEMPT_TIMEOUT) {
+                Ok(it) if it.status == 200 => Readiness::Ready(()),
+                Ok(it) => Readiness::NotYet(format!("GET /primary is answered by status {}", it.status)),
+                Err(it) => Readiness::NotYet(it.to_string()),
+            }
         })
     }
 
     /// Where a server's Patroni answers.
-    fn rest(&self, at: usize) -> Option<SocketAddr> {
-        match self.replicas.as_ref()?.doctors.get(at)? {
-            Doctor::Patroni(it) => Some(*it),
-            Doctor::Ours(_) => None,
+    fn rest_api_address(&self, at: usize) -> Option<SocketAddr> {
+        match self.replicas.as_ref()?.health_endpoints.get(at)? {
+            HealthEndpoint::Patroni(it) => Some(*it),
+            HealthEndpoint::Ours(_) => None,
         }
     }
 
     /// What Patroni says at a path such as `/cluster` or `/history`, of the first server whose Patroni answers.
-    pub fn patroni(&self, path: &str) -> Option<String> {
-        let rests = (0..self.servers().len()).filter_map(|it| self.rest(it));
-        let pages = rests.map(|it| http::get(&url(it, path), TRY));
+    pub fn patroni_get(&self, path: &str) -> Option<String> {
+        let rests = (0..self.servers().len()).filter_map(|it| self.rest_api_address(it));
+        let pages = rests.map(|it| http::get(&url(it, path), ATTEMPT_TIMEOUT));
         let mut well = pages.flatten().filter(|it| it.status == 200);
         well.next().map(|it| String::from_utf8_lossy(&it.body).into_owned())
     }
 
     /// Asks Patroni to make another server the primary: the one named, or whichever it thinks best.
-    pub(super) fn switch_patroni(
+    pub(super) fn switch_over_by_patroni(
         &mut self,
         supervisor: &mut Supervisor,
         to: Option<&str>,
-    ) -> Result<Promotion, Failure> {
+    ) -> Result<Promotion, NodeError> {
         let from = self.primary_index();
         let name = self.server_mut(from).plan.name.clone();
         let mut body = serde_json::json!({ "leader": name });
         if let Some(to) = to {
             body["candidate"] = to.into();
         }
-        let rest = self.rest(from).ok_or_else(|| failed(&name, "hand over", &"it has no Patroni"))?;
-        self.replicas.as_mut().expect("it is managed").disturbed = true;
+        let rest = self
+            .rest_api_address(from)
+            .ok_or_else(|| node_error(&name, "hand over", &"it has no Patroni"))?;
+        self.replicas.as_mut().expect("it is managed").changed = true;
         let began = Instant::now();
         let id = self.postgres_at(from).node;
-        supervisor.await_ready(id, PATIENCE, || match post(rest, "/switchover", &body.to_string()) {
-            Ok((200, _)) => Answer::Ready(()),
-            // Nobody is good enough yet, or it is not sure.
-            Ok((status @ (412 | 503), text)) => Answer::NotYet(format!("Patroni answers {status}: {text}")),
-            Ok((status, text)) => Answer::Never(format!("Patroni answers {status}: {text}")),
-            Err(it) => Answer::NotYet(it.to_string()),
+        supervisor.await_ready(id, READY_TIMEOUT, || {
+            match http_post(rest, "/switchover", &body.to_string()) {
+                Ok((200, _)) => Readiness::Ready(()),
+                // Nobody is good enough yet, or it is not sure.
+                Ok((status @ (412 | 503), text)) => {
+                    Readiness::NotYet(format!("Patroni answers {status}: {text}"))
+                }
+                Ok((status, text)) => Readiness::Never(format!("Patroni answers {status}: {text}")),
+                Err(it) => Readiness::NotYet(it.to_string()),
+            }
         })?;
-        let promotion = self.await_promotion(supervisor, began, PATIENCE)?;
+        let promotion = self.await_promotion(supervisor, began, READY_TIMEOUT)?;
         // Until it is noted who confirms, Patroni would promote nobody.
-        self.await_confirmers(supervisor)?;
+        self.await_sync_standbys(supervisor)?;
         Ok(promotion)
     }
 
@@ -276,36 +299,45 @@ impl Chain {
         supervisor: &mut Supervisor,
         began: Instant,
         patience: Duration,
-    ) -> Result<Promotion, Failure> {
+    ) -> Result<Promotion, NodeError> {
         let from = self.primary_index();
         let from_name = self.server_mut(from).plan.name.clone();
-        let before = self.look();
-        self.replicas.as_mut().expect("it is managed").disturbed = true;
+        let before = self.server_statuses();
+        self.replicas.as_mut().expect("it is managed").changed = true;
         // Any node that runs: its end would wake us.
         let watched =
-            self.servers().iter().filter_map(|it| it.node).find(|it| supervisor.ended(*it).is_none());
-        let watched = watched.ok_or_else(|| failed(&from_name, "be followed", &"no server runs"))?;
+            self.servers().iter().filter_map(|it| it.node).find(|it| supervisor.end_of(*it).is_none());
+        let watched = watched.ok_or_else(|| node_error(&from_name, "be followed", &"no server runs"))?;
         let (to, timeline) = supervisor.await_ready(watched, patience, || {
-            let seen = self.look();
-            let writes = |it: &(usize, crate::replication::State)| it.0 != from && !it.1.recovers;
+            let seen = self.server_statuses();
+            let writes =
+                |it: &(usize, crate::replication::ReplicationState)| it.0 != from && !it.1.in_recovery;
             let states = seen.iter().enumerate().filter_map(|(at, it)| Some((at, it.state?)));
             match states.filter(writes).max_by_key(|it| it.1.timeline) {
-                Some((at, state)) => Answer::Ready((at, state.timeline)),
-                None => Answer::NotYet("no other server takes writes".to_owned()),
+                Some((at, state)) => Readiness::Ready((at, state.timeline)),
+                None => Readiness::NotYet("no other server takes writes".to_owned()),
             }
         })?;
         self.replicas.as_mut().expect("it is managed").primary = to;
         let to = self.server_mut(to).plan.name.clone();
         // Those it rewinds itself.
         let (safe, strayed) = (false, Vec::new());
-        Ok(Promotion { from: from_name, to, seen: before, safe, strayed, took: began.elapsed(), timeline })
+        Ok(Promotion {
+            from: from_name,
+            to,
+            statuses: before,
+            safe,
+            diverged: strayed,
+            took: began.elapsed(),
+            timeline,
+        })
     }
 }
 
 /// Ends etcd and removes its keys.
-pub(super) fn end_keys(supervisor: &mut Supervisor, keys: Keys) -> Result<(), Failure> {
+pub(super) fn stop_etcd(supervisor: &mut Supervisor, keys: EtcdCluster) -> Result<(), NodeError> {
     for (name, id) in keys.nodes {
-        if supervisor.ended(id).is_none() {
+        if supervisor.end_of(id).is_none() {
             supervisor.signal(id, Sig::Kill)?;
             supervisor.stop(id)?;
         }
@@ -315,13 +347,16 @@ pub(super) fn end_keys(supervisor: &mut Supervisor, keys: Keys) -> Result<(), Fa
 }
 
 /// Takes a server back from its Patroni, with the rows it has; it does not run afterwards.
-pub(super) fn take_back(supervisor: &mut Supervisor, running: &mut Running) -> Result<(), Failure> {
-    let Kept::Postgres(own) = &mut running.kept else { return Ok(()) };
+pub(super) fn remove_manager(
+    supervisor: &mut Supervisor,
+    running: &mut RunningNode,
+) -> Result<(), NodeError> {
+    let NodeHandle::Postgres(own) = &mut running.handle else { return Ok(()) };
     own.stop(supervisor)?;
     own.manager = None;
-    match std::fs::remove_file(own.data.join(patroni::MEMORY)) {
+    match std::fs::remove_file(own.data.join(patroni::DYNAMIC_CONFIG_FILE)) {
         Err(it) if it.kind() != io::ErrorKind::NotFound => {
-            return Err(failed(own.name(), "forget what its Patroni was told", &it));
+            return Err(node_error(own.name(), "forget what its Patroni was told", &it));
         }
         _ => {}
     }
@@ -342,10 +377,10 @@ fn url(address: SocketAddr, target: &str) -> Url {
 }
 
 /// Its status and what it says.
-fn post(to: SocketAddr, path: &str, body: &str) -> io::Result<(u16, String)> {
-    let mut stream = TcpStream::connect_timeout(&to, TRY)?;
+fn http_post(to: SocketAddr, path: &str, body: &str) -> io::Result<(u16, String)> {
+    let mut stream = TcpStream::connect_timeout(&to, ATTEMPT_TIMEOUT)?;
     // A switchover is answered when it is done.
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(READY_TIMEOUT))?;
     write!(
         stream,
         "POST {path} HTTP/1.0\r\nHost: {to}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",

@@ -1,40 +1,40 @@
 //! Why is there no chain?
 
 use crate::component::program::Unavailable;
-use crate::supervisor::Failure;
+use crate::supervisor::NodeError;
 use std::fmt;
 
 /// No chain, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Problem {
+pub enum ChainError {
     /// A component cannot be had on this machine: what needs it is to be skipped.
     Unavailable(Unavailable),
     /// The plan cannot be built: a mistake of its author.
-    Impossible { node: String, why: String },
+    InvalidPlan { node: String, reason: String },
     /// Something that should have worked did not.
-    Failed(Failure),
+    Failed(NodeError),
 }
 
-impl From<Unavailable> for Problem {
-    fn from(it: Unavailable) -> Problem {
-        Problem::Unavailable(it)
+impl From<Unavailable> for ChainError {
+    fn from(it: Unavailable) -> ChainError {
+        ChainError::Unavailable(it)
     }
 }
 
-impl From<Failure> for Problem {
-    fn from(it: Failure) -> Problem {
-        Problem::Failed(it)
+impl From<NodeError> for ChainError {
+    fn from(it: NodeError) -> ChainError {
+        ChainError::Failed(it)
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for ChainError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Problem::Unavailable(it) => it.fmt(f),
-            Problem::Impossible { node, why } => write!(f, "{node}: {why}"),
-            Problem::Failed(it) => it.fmt(f),
+            ChainError::Unavailable(it) => it.fmt(f),
+            ChainError::InvalidPlan { node, reason: why } => write!(f, "{node}: {why}"),
+            ChainError::Failed(it) => it.fmt(f),
         }
     }
 }
 
-impl std::error::Error for Problem {}
+impl std::error::Error for ChainError {}

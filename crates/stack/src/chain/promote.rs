@@ -1,12 +1,12 @@
 //! How does another server become the primary, and how does the old one come back?
 
-use super::replicas::Seen;
-use super::{Chain, PATIENCE, Running, failed};
+use super::replicas::ServerStatus;
+use super::{Chain, READY_TIMEOUT, RunningNode, node_error};
 use crate::ask::Target;
 use crate::component::postgres::Postgres;
-use crate::replication::{Chosen, State, choose};
-use crate::supervisor::{Answer, Failure, Sig, Supervisor};
-use model::plan::{Choice, Manager, Promoter, Sync};
+use crate::replication::{PromotionChoice, ReplicationState, choose_replica};
+use crate::supervisor::{NodeError, Readiness, Sig, Supervisor};
+use model::plan::{FailoverManager, Promoter, PromotionPolicy, SyncMode};
 use std::time::{Duration, Instant};
 
 /// A replica has become the primary.
@@ -16,12 +16,12 @@ pub struct Promotion {
     pub from: String,
     pub to: String,
     /// What every server said before it was decided.
-    pub seen: Vec<Seen>,
+    pub statuses: Vec<ServerStatus>,
     /// Whether nothing that was confirmed can be missing: see [`Chosen::safe`]. False where Patroni decided, for it tells
     /// nothing of the kind.
     pub safe: bool,
     /// Replicas that received what the new primary did not: they cannot follow it before they have rejoined.
-    pub strayed: Vec<String>,
+    pub diverged: Vec<String>,
     /// Until the new primary took writes, from when it was begun.
     pub took: Duration,
     /// The new primary's.
@@ -30,7 +30,7 @@ pub struct Promotion {
 
 /// A former primary follows the new one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rejoined {
+pub struct RejoinResult {
     pub node: String,
     /// What it had that the new primary has not is gone, the rest of its data stayed: `pg_rewind`. Else all was copied.
     pub rewound: bool,
@@ -38,14 +38,14 @@ pub struct Rejoined {
 }
 
 /// What was sent before a primary died is taken in by then.
-const DRAINED: Duration = Duration::from_secs(2);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 /// The same from a primary that may still live.
-const UNFENCED: Duration = Duration::from_millis(300);
+const UNFENCED_DRAIN_TIMEOUT: Duration = Duration::from_millis(300);
 
 impl Chain {
     /// Promotes a replica in place of a primary that is gone, as the plan's promoter would; the others follow it. An old
     /// primary that still runs is killed first, unless the plan says otherwise.
-    pub fn fail_over(&mut self, supervisor: &mut Supervisor) -> Result<Promotion, Failure> {
+    pub fn fail_over(&mut self, supervisor: &mut Supervisor) -> Result<Promotion, NodeError> {
         let (promoter, sync) = self.promoter()?;
         let began = Instant::now();
         let from = self.primary_index();
@@ -53,17 +53,18 @@ impl Chain {
             let it = self.server_mut(from);
             (it.plan.name.clone(), it.node.expect("servers of ours have one"))
         };
-        self.replicas.as_mut().expect("it has a promoter").disturbed = true;
-        if promoter.fence && supervisor.ended(id).is_none() {
+        self.replicas.as_mut().expect("it has a promoter").changed = true;
+        if promoter.fence && supervisor.end_of(id).is_none() {
             supervisor.signal(id, Sig::Kill)?;
             supervisor.stop(id)?;
         }
-        let seen = self.drained(from, if promoter.fence { DRAINED } else { UNFENCED });
+        let seen =
+            self.await_drained(from, if promoter.fence { DRAIN_TIMEOUT } else { UNFENCED_DRAIN_TIMEOUT });
         let replicas: Vec<usize> = (0..seen.len()).filter(|it| *it != from).collect();
-        let states: Vec<Option<State>> = replicas.iter().map(|it| seen[*it].state).collect();
-        let chosen = choose(&states, sync, promoter.choice).map_err(|it| {
+        let states: Vec<Option<ReplicationState>> = replicas.iter().map(|it| seen[*it].state).collect();
+        let chosen = choose_replica(&states, sync, promoter.policy).map_err(|it| {
             let why = format!("{} of the {} replicas that must answer did", it.answers, it.needed);
-            failed(&name, "be followed by another primary", &why)
+            node_error(&name, "be followed by another primary", &why)
         })?;
         self.promote(supervisor, replicas[chosen.replica], chosen, seen, began)
     }
@@ -74,9 +75,9 @@ impl Chain {
         &mut self,
         supervisor: &mut Supervisor,
         to: Option<&str>,
-    ) -> Result<Promotion, Failure> {
+    ) -> Result<Promotion, NodeError> {
         if self.is_managed() {
-            return self.switch_patroni(supervisor, to);
+            return self.switch_over_by_patroni(supervisor, to);
         }
         let (_, sync) = self.promoter()?;
         let began = Instant::now();
@@ -84,17 +85,17 @@ impl Chain {
         let name = self.server_mut(from).plan.name.clone();
         let wanted = to.map(|to| {
             let at = self.servers().iter().position(|it| it.plan.name == to).filter(|it| *it != from);
-            at.ok_or_else(|| failed(to, "become the primary", &"no replica has this name"))
+            at.ok_or_else(|| node_error(to, "become the primary", &"no replica has this name"))
         });
         let wanted = wanted.transpose()?;
-        self.replicas.as_mut().expect("it has a promoter").disturbed = true;
+        self.replicas.as_mut().expect("it has a promoter").changed = true;
         // A fast shutdown sends everything to the replicas that are there before it ends.
         self.postgres_at(from).stop(supervisor)?;
-        let seen = self.drained(from, DRAINED);
+        let seen = self.await_drained(from, DRAIN_TIMEOUT);
         let replicas: Vec<usize> = (0..seen.len()).filter(|it| *it != from).collect();
-        let states: Vec<Option<State>> = replicas.iter().map(|it| seen[*it].state).collect();
-        let mut chosen = choose(&states, sync, Choice::Advanced).map_err(|it| {
-            failed(&name, "hand over", &format!("{} of {} replicas answer", it.answers, it.needed))
+        let states: Vec<Option<ReplicationState>> = replicas.iter().map(|it| seen[*it].state).collect();
+        let mut chosen = choose_replica(&states, sync, PromotionPolicy::Advanced).map_err(|it| {
+            node_error(&name, "hand over", &format!("{} of {} replicas answer", it.answers, it.needed))
         })?;
         if let Some(at) = wanted {
             chosen.replica = replicas.iter().position(|it| *it == at).expect("it is one of them");
@@ -107,41 +108,41 @@ impl Chain {
 
     /// Starts a server that was the primary, or strayed from it, as a replica of the new one. What it has that the new one
     /// lacks is lost by it.
-    pub fn rejoin(&mut self, supervisor: &mut Supervisor, name: &str) -> Result<Rejoined, Failure> {
+    pub fn rejoin(&mut self, supervisor: &mut Supervisor, name: &str) -> Result<RejoinResult, NodeError> {
         let began = Instant::now();
         let primary = self.primary_index();
         let at = self.servers().iter().position(|it| it.plan.name == name).filter(|it| *it != primary);
         let at =
-            at.ok_or_else(|| failed(name, "rejoin", &"no other server than the primary has this name"))?;
+            at.ok_or_else(|| node_error(name, "rejoin", &"no other server than the primary has this name"))?;
         self.postgres_at(at).stop(supervisor)?;
         if self.is_managed() {
             return self.rejoin_by_patroni(supervisor, at, began);
         }
-        self.point(supervisor, at)?;
+        self.set_upstream(supervisor, at)?;
         // The source of a rewind is known by its last checkpoint, which is of the old history until the next.
         let target = self.target_at(primary);
-        let checkpoint = target.open(PATIENCE).and_then(|mut it| it.query("checkpoint"));
-        checkpoint.map_err(|it| failed(name, "rejoin", &it))?;
+        let checkpoint = target.open(READY_TIMEOUT).and_then(|mut it| it.query("checkpoint"));
+        checkpoint.map_err(|it| node_error(name, "rejoin", &it))?;
         let source = self.postgres_at(primary).port;
         let own = self.postgres_at(at);
         // Before 15 it cannot be told where the configuration is.
         let rewound = own.installation.version.major >= 15 && own.rewind(supervisor, source).is_ok();
         if !rewound {
-            own.fetch(supervisor, source)?;
+            own.base_backup_from(supervisor, source)?;
         }
         self.follow(supervisor, at)?;
-        Ok(Rejoined { node: name.to_owned(), rewound, took: began.elapsed() })
+        Ok(RejoinResult { node: name.to_owned(), rewound, took: began.elapsed() })
     }
 
     /// What every server says once no replica receives anything more, or `patience` has passed.
-    fn drained(&self, primary: usize, patience: Duration) -> Vec<Seen> {
+    fn await_drained(&self, primary: usize, patience: Duration) -> Vec<ServerStatus> {
         let until = Instant::now() + patience;
         loop {
-            let seen = self.look();
+            let seen = self.server_statuses();
             let flows = seen
                 .iter()
                 .enumerate()
-                .any(|(at, it)| at != primary && it.state.is_some_and(|it| it.receives));
+                .any(|(at, it)| at != primary && it.state.is_some_and(|it| it.is_receiving));
             if !flows || Instant::now() > until {
                 return seen;
             }
@@ -153,39 +154,49 @@ impl Chain {
         &mut self,
         supervisor: &mut Supervisor,
         to: usize,
-        chosen: Chosen,
-        seen: Vec<Seen>,
+        chosen: PromotionChoice,
+        seen: Vec<ServerStatus>,
         began: Instant,
-    ) -> Result<Promotion, Failure> {
+    ) -> Result<Promotion, NodeError> {
         let from = self.primary_index();
         let from_name = self.server_mut(from).plan.name.clone();
-        let Running { plan, node, .. } = self.server_mut(to);
+        let RunningNode { plan, node, .. } = self.server_mut(to);
         let (name, id) = (plan.name.clone(), node.expect("servers of ours have one"));
         let target = self.target_at(to);
-        let failure = |it: &dyn std::fmt::Display| failed(&name, "be promoted", it);
-        let mut session = target.open(PATIENCE).map_err(|it| failure(&it))?;
+        let failure = |it: &dyn std::fmt::Display| node_error(&name, "be promoted", it);
+        let mut session = target.open(READY_TIMEOUT).map_err(|it| failure(&it))?;
         session.query("select pg_promote(false)").map_err(|it| failure(&it))?;
         let timeline =
-            supervisor.await_ready(id, PATIENCE, || match crate::replication::state(&mut session) {
-                Ok(it) if !it.recovers => Answer::Ready(it.timeline),
-                Ok(_) => Answer::NotYet("it is in recovery".to_owned()),
-                Err(it) => Answer::Never(it.to_string()),
+            supervisor.await_ready(id, READY_TIMEOUT, || {
+                match crate::replication::query_state(&mut session) {
+                    Ok(it) if !it.in_recovery => Readiness::Ready(it.timeline),
+                    Ok(_) => Readiness::NotYet("it is in recovery".to_owned()),
+                    Err(it) => Readiness::Never(it.to_string()),
+                }
             })?;
         let took = began.elapsed();
         let replicas = self.replicas.as_mut().expect("one of them is promoted");
         replicas.primary = to;
         for at in (0..seen.len()).filter(|it| *it != from) {
-            self.point(supervisor, at)?;
+            self.set_upstream(supervisor, at)?;
         }
-        let strayed = strayed(&seen, to, from);
-        Ok(Promotion { from: from_name, to: name, seen, safe: chosen.safe, strayed, took, timeline })
+        let strayed = diverged_replicas(&seen, to, from);
+        Ok(Promotion {
+            from: from_name,
+            to: name,
+            statuses: seen,
+            safe: chosen.safe,
+            diverged: strayed,
+            took,
+            timeline,
+        })
     }
 
     /// Starts a server that has stopped as a replica of the primary, and waits until it follows.
-    fn follow(&mut self, supervisor: &mut Supervisor, at: usize) -> Result<(), Failure> {
-        self.point(supervisor, at)?;
+    fn follow(&mut self, supervisor: &mut Supervisor, at: usize) -> Result<(), NodeError> {
+        self.set_upstream(supervisor, at)?;
         let own = self.postgres_at(at);
-        own.stand_by(supervisor)?;
+        own.create_standby_signal(supervisor)?;
         own.restart(supervisor)?;
         let node = own.node;
         self.server_mut(at).node = Some(node);
@@ -198,22 +209,23 @@ impl Chain {
         supervisor: &mut Supervisor,
         at: usize,
         began: Instant,
-    ) -> Result<Rejoined, Failure> {
+    ) -> Result<RejoinResult, NodeError> {
         let own = self.postgres_at(at);
-        let made =
-            |it: &Postgres| std::fs::metadata(it.reach.join("PG_VERSION")).and_then(|it| it.created()).ok();
+        let made = |it: &Postgres| {
+            std::fs::metadata(it.local_data.join("PG_VERSION")).and_then(|it| it.created()).ok()
+        };
         let before = made(own);
-        own.begin(supervisor)?;
+        own.spawn(supervisor)?;
         let node = own.node;
         self.server_mut(at).node = Some(node);
         self.await_followers(supervisor, self.primary_index())?;
         let rewound = before.is_some() && made(self.postgres_at(at)) == before;
         let node = self.server_mut(at).plan.name.clone();
-        Ok(Rejoined { node, rewound, took: began.elapsed() })
+        Ok(RejoinResult { node, rewound, took: began.elapsed() })
     }
 
     fn is_managed(&self) -> bool {
-        self.replication().is_some_and(|it| matches!(it.manager, Manager::Patroni(_)))
+        self.replication().is_some_and(|it| matches!(it.manager, FailoverManager::Patroni(_)))
     }
 
     fn target_at(&mut self, at: usize) -> Target {
@@ -221,21 +233,21 @@ impl Chain {
     }
 
     /// Who promotes here, and what commits wait for.
-    fn promoter(&self) -> Result<(Promoter, Sync), Failure> {
+    fn promoter(&self) -> Result<(Promoter, SyncMode), NodeError> {
         let plan = self.replication().map(|it| (&it.manager, it.sync));
         match plan {
-            Some((Manager::Ours(it), sync)) => Ok((*it, sync)),
-            Some((Manager::Patroni(_), _)) => {
-                Err(failed("patroni", "be told whom to promote by us", &"it decides itself"))
+            Some((FailoverManager::Builtin(it), sync)) => Ok((*it, sync)),
+            Some((FailoverManager::Patroni(_), _)) => {
+                Err(node_error("patroni", "be told whom to promote by us", &"it decides itself"))
             }
-            None => Err(failed("postgres", "be followed by another primary", &"it has no replicas")),
+            None => Err(node_error("postgres", "be followed by another primary", &"it has no replicas")),
         }
     }
 }
 
 /// Replicas that have more of the old history than the new primary took into its own.
-fn strayed(seen: &[Seen], to: usize, from: usize) -> Vec<String> {
-    let end = |it: &Seen| it.state.map(|it| it.flushed.max(it.replayed));
+fn diverged_replicas(seen: &[ServerStatus], to: usize, from: usize) -> Vec<String> {
+    let end = |it: &ServerStatus| it.state.map(|it| it.flushed.max(it.replayed));
     let fork = end(&seen[to]);
     let others = seen.iter().enumerate().filter(|(at, _)| ![to, from].contains(at));
     others.filter(|(_, it)| fork.is_some() && end(it) > fork).map(|(_, it)| it.name.clone()).collect()

@@ -3,16 +3,16 @@
 //! The chain's own PostgreSQL is the first; the others are copies of it, made while it serves, and follow it. Who is the
 //! primary may change: see [`super::promote`].
 
-use super::patroni::{Keys, end_keys, take_back};
-use super::start::running;
-use super::{Chain, Kept, PATIENCE, Problem, Running, Step, failed};
+use super::patroni::{EtcdCluster, remove_manager, stop_etcd};
+use super::start::running_postgres;
+use super::{Chain, ChainError, ChainProgress, NodeHandle, READY_TIMEOUT, RunningNode, node_error};
 use crate::ask::{Address, Target};
 use crate::component::postgres::{Postgres, Settings};
 use crate::component::{Servers, User};
-use crate::replication::health::Health;
-use crate::replication::{State, Upstream, conninfo, standby_names, state};
-use crate::supervisor::{Answer, Failure, Supervisor};
-use model::plan::{Kind, Manager, Node, Replication};
+use crate::replication::health::HealthServer;
+use crate::replication::{ReplicationState, Upstream, conninfo, query_state, standby_names};
+use crate::supervisor::{NodeError, Readiness, Supervisor};
+use model::plan::{FailoverManager, Node, NodeKind, Replication};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -22,68 +22,68 @@ use std::time::{Duration, Instant};
 pub(super) struct Replicas {
     pub plan: Replication,
     /// In the order of their names.
-    pub nodes: Vec<Running>,
+    pub nodes: Vec<RunningNode>,
     /// Of all servers, the chain's own first.
-    pub doctors: Vec<Doctor>,
+    pub health_endpoints: Vec<HealthEndpoint>,
     /// What Patroni keeps its keys in; nothing where we promote.
-    pub keys: Keys,
+    pub etcd: EtcdCluster,
     /// Who takes writes, as far as we know: 0 is the chain's own, 1 the first of `nodes`.
     pub primary: usize,
     /// Something was done to them: roles have changed, or one was killed.
-    pub disturbed: bool,
+    pub changed: bool,
     /// Who replicates, and the file with the password.
     pub user: User,
-    passwords: PathBuf,
+    password_file: PathBuf,
 }
 
 /// Who tells whether a server is the primary.
 #[derive(Debug)]
-pub(super) enum Doctor {
-    Ours(Health),
+pub(super) enum HealthEndpoint {
+    Ours(HealthServer),
     /// Where it answers.
     Patroni(SocketAddr),
 }
 
 /// One server, and what it said of itself; `None` where it did not answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct ServerStatus {
     pub name: String,
-    pub state: Option<State>,
+    pub state: Option<ReplicationState>,
 }
 
 /// Who replicates.
 const REPLICATOR: &str = "replicator";
 /// A server that does not answer by then is one that does not.
-const TRY: Duration = Duration::from_secs(1);
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Chain {
     /// The chain's PostgreSQL and its replicas, whatever each is at present, in the order of their names. Empty where the
     /// PostgreSQL is not ours.
-    pub fn servers(&self) -> Vec<&Running> {
-        let own = self.nodes.last().filter(|it| matches!(it.plan.kind, Kind::Postgres(_)));
+    pub fn servers(&self) -> Vec<&RunningNode> {
+        let own = self.nodes.last().filter(|it| matches!(it.plan.kind, NodeKind::Postgres(_)));
         own.into_iter().chain(self.replicas.iter().flat_map(|it| &it.nodes)).collect()
     }
 
     /// The server that takes writes, as far as we know.
-    pub fn primary(&self) -> Option<&Running> {
+    pub fn primary(&self) -> Option<&RunningNode> {
         self.servers().get(self.primary_index()).copied()
     }
 
     /// Whom clients that want the primary log in with: [`Chain::entry`]; where that is one of several servers, the primary of
     /// these, the first of which it is so far.
-    pub fn entries(&self) -> Vec<&Target> {
+    pub fn primary_endpoints(&self) -> Vec<&Target> {
         let servers = self.servers();
         match servers.first() {
-            Some(it) if it.entrance.address == self.entry().address => {
-                servers.into_iter().map(|it| &it.entrance).collect()
+            Some(it) if it.endpoint.address == self.endpoint().address => {
+                servers.into_iter().map(|it| &it.endpoint).collect()
             }
-            _ => vec![self.entry()],
+            _ => vec![self.endpoint()],
         }
     }
 
     /// Whom clients of the replicas log in with: the balancer before them; without one, a replica of these, the last of which
     /// is none so far. Empty where there are no replicas.
-    pub fn entries_to_replicas(&self) -> Vec<&Target> {
+    pub fn replica_endpoints(&self) -> Vec<&Target> {
         if let Some(balancer) = self.nodes.iter().find_map(|it| it.read_only.as_ref()) {
             return vec![balancer];
         }
@@ -92,7 +92,7 @@ impl Chain {
             return Vec::new();
         }
         servers.rotate_left(1);
-        servers.into_iter().map(|it| &it.entrance).collect()
+        servers.into_iter().map(|it| &it.endpoint).collect()
     }
 
     /// What is asked for of the replicas there are.
@@ -101,24 +101,26 @@ impl Chain {
     }
 
     /// Asks every server what it is, all at once.
-    pub fn look(&self) -> Vec<Seen> {
+    pub fn server_statuses(&self) -> Vec<ServerStatus> {
         let servers = self.servers();
-        let ask = |it: &Running| it.admin.as_ref()?.open(TRY).and_then(|mut it| state(&mut it)).ok();
+        let ask = |it: &RunningNode| {
+            it.admin.as_ref()?.open(ATTEMPT_TIMEOUT).and_then(|mut it| query_state(&mut it)).ok()
+        };
         std::thread::scope(|scope| {
             let asked: Vec<_> = servers.iter().map(|it| scope.spawn(|| ask(it))).collect();
             let names = servers.iter().map(|it| it.plan.name.clone());
             let answers = asked.into_iter().map(|it| it.join().ok().flatten());
-            names.zip(answers).map(|(name, state)| Seen { name, state }).collect()
+            names.zip(answers).map(|(name, state)| ServerStatus { name, state }).collect()
         })
     }
 
     /// Those of nodes with networks of their own.
-    pub(super) fn addresses(&self) -> Vec<Ipv4Addr> {
-        let of = |it: &Running| match &it.kept {
-            Kept::Postgres(it) => it.own_address(),
+    pub(super) fn own_addresses(&self) -> Vec<Ipv4Addr> {
+        let of = |it: &RunningNode| match &it.handle {
+            NodeHandle::Postgres(it) => it.own_address(),
             _ => None,
         };
-        let keys = self.replicas.iter().flat_map(|it| it.keys.addresses());
+        let keys = self.replicas.iter().flat_map(|it| it.etcd.addresses());
         self.servers().into_iter().filter_map(of).chain(keys).collect()
     }
 
@@ -126,7 +128,7 @@ impl Chain {
         self.replicas.as_ref().map_or(0, |it| it.primary)
     }
 
-    pub(super) fn server_mut(&mut self, at: usize) -> &mut Running {
+    pub(super) fn server_mut(&mut self, at: usize) -> &mut RunningNode {
         match (at, &mut self.replicas) {
             (0, _) => self.nodes.last_mut().expect("replicas are of a server"),
             (at, Some(it)) => &mut it.nodes[at - 1],
@@ -135,74 +137,91 @@ impl Chain {
     }
 
     pub(super) fn postgres_at(&mut self, at: usize) -> &mut Postgres {
-        match &mut self.server_mut(at).kept {
-            Kept::Postgres(it) => it,
+        match &mut self.server_mut(at).handle {
+            NodeHandle::Postgres(it) => it,
             _ => unreachable!("servers are ours"),
         }
     }
 
     /// Takes note that something was done to a node: if it is a server, the replicas are not what they were.
-    pub(super) fn disturb(&mut self, name: &str) {
+    pub(super) fn mark_changed(&mut self, name: &str) {
         let is_server = self.servers().iter().any(|it| it.plan.name == name);
         if let Some(it) = self.replicas.as_mut().filter(|_| is_server) {
-            it.disturbed = true;
+            it.changed = true;
         }
     }
 
     /// Whether the replicas are as they were when they were made.
-    pub(super) fn undisturbed(&self, supervisor: &mut Supervisor) -> bool {
-        let runs = |it: &Running| it.node.is_some_and(|it| supervisor.ended(it).is_none());
-        self.replicas.as_ref().is_none_or(|it| !it.disturbed && it.nodes.iter().all(runs))
+    pub(super) fn is_unchanged(&self, supervisor: &mut Supervisor) -> bool {
+        let runs = |it: &RunningNode| it.node.is_some_and(|it| supervisor.end_of(it).is_none());
+        self.replicas.as_ref().is_none_or(|it| !it.changed && it.nodes.iter().all(runs))
     }
 
     /// Makes the replicas that are wanted, if the server that they are of is there and has none yet.
-    pub(super) fn grow(
+    pub(super) fn add_replicas(
         &mut self,
         supervisor: &mut Supervisor,
-        tell: &mut dyn FnMut(Step<'_>),
-    ) -> Result<(), Problem> {
-        let Some(plan) = self.wanted.clone().filter(|it| it.replicas > 0 && self.replicas.is_none()) else {
+        tell: &mut dyn FnMut(ChainProgress<'_>),
+    ) -> Result<(), ChainError> {
+        let Some(plan) =
+            self.requested_replication.clone().filter(|it| it.replicas > 0 && self.replicas.is_none())
+        else {
             return Ok(());
         };
-        let Some(Running { kept: Kept::Postgres(_), plan: first, admin: Some(admin), .. }) =
+        let Some(RunningNode { handle: NodeHandle::Postgres(_), plan: first, admin: Some(admin), .. }) =
             self.nodes.last()
         else {
             return Ok(());
         };
         let (first, admin) = (first.clone(), admin.clone());
-        let user = User::new(REPLICATOR).map_err(|it| failed(&first.name, "get a password", &it))?;
-        let role = |sql: &str| admin.open(PATIENCE).and_then(|mut it| it.query(sql));
+        let user = User::new(REPLICATOR).map_err(|it| node_error(&first.name, "get a password", &it))?;
+        let role = |sql: &str| admin.open(READY_TIMEOUT).and_then(|mut it| it.query(sql));
         let verifier = user.verifier.as_ref().unwrap_or(&user.password).reveal();
         // There from an earlier time, perhaps.
         role(&format!("drop role if exists {REPLICATOR}"))
             .and_then(|_| role(&format!("create role {REPLICATOR} login replication password '{verifier}'")))
-            .map_err(|it| failed(&first.name, "make a user for its replicas", &it))?;
+            .map_err(|it| node_error(&first.name, "make a user for its replicas", &it))?;
         let line = format!("*:*:*:{REPLICATOR}:{}\n", user.password.reveal());
         let name = "replicas.pgpass";
-        super::start::write(supervisor, name, &line).map_err(|it| failed(name, "be written", &it))?;
+        super::start::write_private_file(supervisor, name, &line)
+            .map_err(|it| node_error(name, "be written", &it))?;
         let passwords = supervisor.directory().join(name);
         let count = plan.replicas;
-        let (nodes, doctors, keys) = (Vec::with_capacity(count as usize), Vec::new(), Keys::default());
+        let (nodes, doctors, keys) = (Vec::with_capacity(count as usize), Vec::new(), EtcdCluster::default());
         let manager = plan.manager.clone();
         // Kept before anything can fail, so that what was started is stopped by whoever takes us down.
-        let made = Replicas { plan, nodes, doctors, keys, primary: 0, disturbed: false, user, passwords };
+        let made = Replicas {
+            plan,
+            nodes,
+            health_endpoints: doctors,
+            etcd: keys,
+            primary: 0,
+            changed: false,
+            user,
+            password_file: passwords,
+        };
         self.replicas = Some(made);
-        if let Manager::Patroni(plan) = manager {
-            return self.grow_by_patroni(supervisor, &plan, &first, tell);
+        if let FailoverManager::Patroni(plan) = manager {
+            return self.add_patroni_replicas(supervisor, &plan, &first, tell);
         }
         for number in 2..=count + 1 {
             self.start_replica(supervisor, &first, &format!("{}-{number}", first.name), tell)?;
         }
         self.await_followers(supervisor, 0)?;
-        self.point_all(supervisor)?;
+        self.set_all_upstreams(supervisor)?;
         self.await_followers(supervisor, 0)?;
         for at in 0..=count as usize {
             let it = self.server_mut(at);
             let name = it.plan.name.clone();
             // As clients reach it: one that is cut off is not well, though its socket answers.
             let target = self.postgres_at(at).target_tcp();
-            let health = Health::of(&name, &target).map_err(|it| failed(&name, "tell its health", &it))?;
-            self.replicas.as_mut().expect("they have just been made").doctors.push(Doctor::Ours(health));
+            let health = HealthServer::start(&name, &target)
+                .map_err(|it| node_error(&name, "tell its health", &it))?;
+            self.replicas
+                .as_mut()
+                .expect("they have just been made")
+                .health_endpoints
+                .push(HealthEndpoint::Ours(health));
         }
         Ok(())
     }
@@ -212,62 +231,63 @@ impl Chain {
         supervisor: &mut Supervisor,
         first: &Node,
         name: &str,
-        tell: &mut dyn FnMut(Step<'_>),
-    ) -> Result<(), Problem> {
+        tell: &mut dyn FnMut(ChainProgress<'_>),
+    ) -> Result<(), ChainError> {
         let replicas = self.replicas.as_ref().expect("they are being made");
         let node = Node { name: name.to_owned(), limits: replicas.plan.limits.clone(), ..first.clone() };
-        tell(Step::Starting(&node));
+        tell(ChainProgress::Starting(&node));
         let began = Instant::now();
         let mut settings = Settings { name: name.to_owned(), ..self.postgres_at(0).settings().clone() };
         settings.limits = node.limits.clone();
-        settings.address = self.address(supervisor, name)?;
-        settings.disk = self.disk(supervisor, name)?;
-        settings.more = self.lines_of(name, 0);
-        let mut postgres = self.postgres_at(0).copy(supervisor, &settings)?;
-        postgres.launch_somewhere(supervisor)?;
-        let running = running(&self.users, supervisor, node, Box::new(postgres), None)?;
+        settings.address = self.choose_address(supervisor, name)?;
+        settings.disk = self.choose_disk(supervisor, name)?;
+        settings.extra_lines = self.replication_settings(name, 0);
+        let mut postgres = self.postgres_at(0).base_backup(supervisor, &settings)?;
+        postgres.launch_on_free_port(supervisor)?;
+        let running = running_postgres(&self.users, supervisor, node, Box::new(postgres), None)?;
         let replicas = self.replicas.as_mut().expect("they are being made");
         replicas.nodes.push(running);
-        tell(Step::Ready(&replicas.nodes[replicas.nodes.len() - 1], began.elapsed()));
+        tell(ChainProgress::Ready(&replicas.nodes[replicas.nodes.len() - 1], began.elapsed()));
         Ok(())
     }
 
     /// The lines of a server's configuration when the one at `primary` is followed: what the plan says, whom it follows,
     /// and whom a commit waits for if it is the primary.
-    fn lines_of(&mut self, name: &str, primary: usize) -> Vec<(String, String)> {
-        let own = self.postgres_at(0).settings().more.clone();
+    fn replication_settings(&mut self, name: &str, primary: usize) -> Vec<(String, String)> {
+        let own = self.postgres_at(0).settings().extra_lines.clone();
         let followed = self.postgres_at(primary);
         let (host, port) = (followed.settings().address.to_string(), followed.port);
         let replicas = self.replicas.as_ref().expect("there are some");
-        let passwords = replicas.passwords.display().to_string();
-        let upstream = Upstream { host: &host, port, user: &replicas.user.name, passwords: &passwords };
-        let mut lines: Vec<_> = own.into_iter().filter(|it| !OURS.contains(&it.0.as_str())).collect();
-        lines.push((OURS[0].to_owned(), conninfo(name, &upstream)));
+        let passwords = replicas.password_file.display().to_string();
+        let upstream = Upstream { host: &host, port, user: &replicas.user.name, password_file: &passwords };
+        let mut lines: Vec<_> =
+            own.into_iter().filter(|it| !ROLE_SETTINGS.contains(&it.0.as_str())).collect();
+        lines.push((ROLE_SETTINGS[0].to_owned(), conninfo(name, &upstream)));
         let first = self.nodes.last().expect("replicas are of a server").plan.name.as_str();
         let all = std::iter::once(first).chain(replicas.nodes.iter().map(|it| it.plan.name.as_str()));
         let others: Vec<&str> = all.filter(|it| *it != name).collect();
         // While they are being made nothing may wait for them.
         let all_there = replicas.nodes.len() == replicas.plan.replicas as usize;
         if all_there {
-            lines.push((OURS[1].to_owned(), standby_names(replicas.plan.sync, &others)));
+            lines.push((ROLE_SETTINGS[1].to_owned(), standby_names(replicas.plan.sync, &others)));
         }
         lines
     }
 
     /// Tells every server that runs whom it follows, or would follow, and whom its commits wait for.
-    pub(super) fn point_all(&mut self, supervisor: &mut Supervisor) -> Result<(), Failure> {
+    pub(super) fn set_all_upstreams(&mut self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
         for at in 0..self.servers().len() {
-            self.point(supervisor, at)?;
+            self.set_upstream(supervisor, at)?;
         }
         Ok(())
     }
 
     /// The same for one; one that does not run is told when it starts.
-    pub(super) fn point(&mut self, supervisor: &mut Supervisor, at: usize) -> Result<(), Failure> {
+    pub(super) fn set_upstream(&mut self, supervisor: &mut Supervisor, at: usize) -> Result<(), NodeError> {
         let primary = self.primary_index();
         let name = self.server_mut(at).plan.name.clone();
-        let lines = self.lines_of(&name, primary);
-        self.postgres_at(at).adjust(supervisor, lines)
+        let lines = self.replication_settings(&name, primary);
+        self.postgres_at(at).reload_with(supervisor, lines)
     }
 
     /// Returns when every other server that runs follows the one at `primary`, and commits are confirmed as the plan says.
@@ -275,100 +295,106 @@ impl Chain {
         &mut self,
         supervisor: &mut Supervisor,
         primary: usize,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), NodeError> {
         let all: Vec<_> = self.servers().iter().filter_map(|it| it.node).collect();
-        let followers = all.iter().filter(|it| supervisor.ended(**it).is_none()).count().saturating_sub(1);
+        let followers = all.iter().filter(|it| supervisor.end_of(**it).is_none()).count().saturating_sub(1);
         let count = self.replicas.as_ref().map_or(0, |it| it.plan.sync.count() as usize);
         let it = self.server_mut(primary);
         let (name, id) = (it.plan.name.clone(), it.node.expect("servers of ours have one"));
         let target = it.admin.clone().expect("servers of ours have one");
         let mut session =
-            target.open(PATIENCE).map_err(|it| failed(&name, "be asked for its replicas", &it))?;
-        supervisor.await_ready(id, PATIENCE, || {
+            target.open(READY_TIMEOUT).map_err(|it| node_error(&name, "be asked for its replicas", &it))?;
+        supervisor.await_ready(id, READY_TIMEOUT, || {
             let sql = "select count(*) filter (where state = 'streaming'), \
                 count(*) filter (where sync_state in ('sync', 'quorum')), \
                 current_setting('synchronous_standby_names') <> '' from pg_stat_replication";
             let row = match session.query(sql) {
                 Ok(it) => it.rows.into_iter().next().unwrap_or_default(),
-                Err(it) => return Answer::Never(it.to_string()),
+                Err(it) => return Readiness::Never(it.to_string()),
             };
             let number = |at: usize| row.get(at)?.as_ref()?.parse::<usize>().ok();
             let (streaming, confirming) = (number(0).unwrap_or(0), number(1).unwrap_or(0));
             let waits = row.get(2).is_some_and(|it| it.as_deref() == Some("t"));
             if streaming >= followers && (!waits || confirming >= count.min(followers)) {
-                Answer::Ready(())
+                Readiness::Ready(())
             } else {
-                Answer::NotYet(format!("{streaming} of {followers} replicas follow, {confirming} confirm"))
+                Readiness::NotYet(format!("{streaming} of {followers} replicas follow, {confirming} confirm"))
             }
         })
     }
 
     /// Stops the replicas, and has the chain's own server be alone, a primary with the rows it has.
-    pub(super) fn shed(
+    pub(super) fn remove_replicas(
         &mut self,
         supervisor: &mut Supervisor,
-        tell: &mut dyn FnMut(Step<'_>),
-    ) -> Result<(), Failure> {
+        tell: &mut dyn FnMut(ChainProgress<'_>),
+    ) -> Result<(), NodeError> {
         let Some(replicas) = self.replicas.take() else { return Ok(()) };
-        drop(replicas.doctors);
+        drop(replicas.health_endpoints);
         for node in replicas.nodes {
-            tell(Step::Stopping(&node.plan));
-            if let Some(id) = node.node.filter(|it| supervisor.ended(*it).is_none()) {
+            tell(ChainProgress::Stopping(&node.plan));
+            if let Some(id) = node.node.filter(|it| supervisor.end_of(*it).is_none()) {
                 // Its rows are not needed any more.
                 supervisor.signal(id, crate::supervisor::Sig::Kill)?;
                 supervisor.stop(id)?;
             }
-            if let Kept::Postgres(it) = node.kept {
-                let _ = std::fs::remove_dir_all(&it.reach);
+            if let NodeHandle::Postgres(it) = node.handle {
+                let _ = std::fs::remove_dir_all(&it.local_data);
             }
         }
-        let managed = matches!(replicas.plan.manager, Manager::Patroni(_));
+        let managed = matches!(replicas.plan.manager, FailoverManager::Patroni(_));
         if managed && let Some(own) = self.nodes.last_mut() {
-            take_back(supervisor, own)?;
+            remove_manager(supervisor, own)?;
         }
-        end_keys(supervisor, replicas.keys)?;
-        let Some(Running { kept: Kept::Postgres(own), node, .. }) = self.nodes.last_mut() else {
+        stop_etcd(supervisor, replicas.etcd)?;
+        let Some(RunningNode { handle: NodeHandle::Postgres(own), node, .. }) = self.nodes.last_mut() else {
             return Ok(());
         };
-        let lines = own.settings().more.iter().filter(|it| !OURS.contains(&it.0.as_str())).cloned().collect();
-        let follows = own.reach.join("standby.signal").exists();
-        if managed || replicas.disturbed && (follows || supervisor.ended(own.node).is_some()) {
+        let lines = own
+            .settings()
+            .extra_lines
+            .iter()
+            .filter(|it| !ROLE_SETTINGS.contains(&it.0.as_str()))
+            .cloned()
+            .collect();
+        let follows = own.local_data.join("standby.signal").exists();
+        if managed || replicas.changed && (follows || supervisor.end_of(own.node).is_some()) {
             own.stop(supervisor)?;
-            own.stand_alone();
-            own.adjust(supervisor, lines)?;
+            own.remove_standby_signal();
+            own.reload_with(supervisor, lines)?;
             own.restart(supervisor)?;
             *node = Some(own.node);
             return Ok(());
         }
-        own.adjust(supervisor, lines)
+        own.reload_with(supervisor, lines)
     }
 
     /// What a balancer in front of the servers is told of them.
-    pub(super) fn before_servers(&self, read_only: u16) -> Option<Servers<'_>> {
+    pub(super) fn balanced_servers(&self, read_only: u16) -> Option<Servers<'_>> {
         let replicas = self.replicas.as_ref()?;
-        let doors = self.servers().into_iter().map(super::service::door);
+        let doors = self.servers().into_iter().map(super::service::http_endpoint);
         Some(Servers {
-            doors: doors.zip(&replicas.doctors).map(|(door, it)| (door, it.address())).collect(),
+            endpoints: doors.zip(&replicas.health_endpoints).map(|(door, it)| (door, it.address())).collect(),
             read_only: SocketAddr::from((Ipv4Addr::LOCALHOST, read_only)),
             shutdown_sessions: replicas.plan.shutdown_sessions,
         })
     }
 
     /// How clients of the replicas reach the balancer.
-    pub(super) fn read_only(&self, port: u16) -> Target {
+    pub(super) fn read_only_target(&self, port: u16) -> Target {
         let address = Address::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
-        self.entrance(address, None)
+        self.app_target(address, None)
     }
 }
 
 /// The settings that follow from the roles.
-pub(super) const OURS: [&str; 2] = ["primary_conninfo", "synchronous_standby_names"];
+pub(super) const ROLE_SETTINGS: [&str; 2] = ["primary_conninfo", "synchronous_standby_names"];
 
-impl Doctor {
+impl HealthEndpoint {
     pub(super) fn address(&self) -> SocketAddr {
         match self {
-            Doctor::Ours(it) => it.address(),
-            Doctor::Patroni(it) => *it,
+            HealthEndpoint::Ours(it) => it.address(),
+            HealthEndpoint::Patroni(it) => *it,
         }
     }
 }

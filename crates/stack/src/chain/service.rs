@@ -1,50 +1,55 @@
 //! Which nodes stand for an HTTP service, and does it answer?
 
-use super::{Kept, Problem, Running, failed, guard};
+use super::{ChainError, NodeHandle, RunningNode, guard, node_error};
 use crate::ask::Target;
-use crate::component::{Copies, Door, DoorTls};
-use crate::http::{self, Page};
-use crate::supervisor::{Answer, Failure, Supervisor};
+use crate::component::{Copies, EndpointTls, NodeEndpoint};
+use crate::http::{self, HttpResponse};
+use crate::supervisor::{NodeError, Readiness, Supervisor};
 use model::Nanos;
-use model::plan::{HaProxy, Kind, Limits, Node, Service};
-use model::summary::Hop;
+use model::plan::{HaProxy, Limits, Node, NodeKind, Service};
+use model::summary::ServerTransport;
 use std::time::Duration;
 use wire::http::{Host, Url};
 use wire::pg::Login;
 
 /// One try.
-const TRY: Duration = Duration::from_secs(2);
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
 /// A service that is there already may be slow, but answers.
-const PATIENCE: Duration = Duration::from_secs(10);
+const ATTACH_TIMEOUT: Duration = Duration::from_secs(10);
 /// What a virtual machine of another language may take to begin, of a whole processor.
-const READY: Nanos = Nanos::from_secs(60);
+const READY_TIMEOUT: Nanos = Nanos::from_secs(60);
 /// How often a balancer asks each copy whether it is ready.
-const CHECK: Nanos = Nanos::from_millis(500);
+const CHECK_INTERVAL: Nanos = Nanos::from_millis(500);
 /// A request that waits longer for a copy is refused.
-const QUEUE: Nanos = Nanos::from_secs(30);
+const QUEUE_TIMEOUT: Nanos = Nanos::from_secs(30);
 
 /// The nodes as they are started: a service of several copies is a balancer, `NAME-balancer`, and behind it the copies,
 /// `NAME-1`, `NAME-2`, ….
-pub fn spread(nodes: &[Node]) -> Vec<Node> {
+pub fn expand_copies(nodes: &[Node]) -> Vec<Node> {
     let mut all = Vec::new();
     for node in nodes {
         let copies = match &node.kind {
-            Kind::Service(it) if it.url.is_none() && it.copies > 1 => it.copies,
+            NodeKind::Service(it) if it.url.is_none() && it.copies > 1 => it.copies,
             _ => {
                 all.push(node.clone());
                 continue;
             }
         };
-        let before = HaProxy { maxconn: None, queue_timeout: QUEUE, check: Some(CHECK), retries: None };
+        let before = HaProxy {
+            maxconn: None,
+            queue_timeout: QUEUE_TIMEOUT,
+            check: Some(CHECK_INTERVAL),
+            retries: None,
+        };
         all.push(Node {
             name: format!("{}-balancer", node.name),
-            kind: Kind::HaProxy(before),
-            entrance: node.entrance,
+            kind: NodeKind::HaProxy(before),
+            transport: node.transport,
             limits: Limits::default(),
         });
         for copy in 1..=copies {
             let mut one = Node { name: format!("{}-{copy}", node.name), ..node.clone() };
-            let Kind::Service(it) = &mut one.kind else { unreachable!("it was one") };
+            let NodeKind::Service(it) = &mut one.kind else { unreachable!("it was one") };
             it.copies = 1;
             all.push(one);
         }
@@ -53,80 +58,86 @@ pub fn spread(nodes: &[Node]) -> Vec<Node> {
 }
 
 /// How long a node is waited for, if it is a service.
-pub(super) fn patience(node: &Node, service: &Service) -> Duration {
+pub(super) fn ready_timeout(node: &Node, service: &Service) -> Duration {
     let share = node.limits.cpu.unwrap_or(1.0).clamp(0.01, 1.0);
-    service.ready_within.unwrap_or(Nanos((READY.0 as f64 / share) as u64)).into()
+    service.ready_timeout.unwrap_or(Nanos((READY_TIMEOUT.0 as f64 / share) as u64)).into()
 }
 
 /// The services that a balancer in front of these nodes shares requests among: the first one, and its copies.
-pub(super) fn copies(nodes: &[Running]) -> Option<Copies<'_>> {
+pub(super) fn balanced_copies(nodes: &[RunningNode]) -> Option<Copies<'_>> {
     let first = nodes.first().filter(|it| it.url.is_some())?;
-    let alike = |it: &&Running| it.plan.kind == first.plan.kind && !it.is_attached();
-    let mut doors: Vec<Door<'_>> = nodes.iter().take_while(alike).map(door).collect();
+    let alike = |it: &&RunningNode| it.plan.kind == first.plan.kind && !it.is_attached();
+    let mut doors: Vec<NodeEndpoint<'_>> = nodes.iter().take_while(alike).map(http_endpoint).collect();
     if doors.is_empty() {
-        doors.push(door(first));
+        doors.push(http_endpoint(first));
     }
-    Some(Copies { doors, ready: first.ready.as_ref().map_or("/", |it| it.0.as_str()) })
+    Some(Copies { endpoints: doors, ready: first.ready.as_ref().map_or("/", |it| it.0.as_str()) })
 }
 
-pub(super) fn door(it: &Running) -> Door<'_> {
-    Door { name: &it.plan.name, address: it.entrance.address.clone(), read_only: None, tls: DoorTls::Off }
+pub(super) fn http_endpoint(it: &RunningNode) -> NodeEndpoint<'_> {
+    NodeEndpoint {
+        name: &it.plan.name,
+        address: it.endpoint.address.clone(),
+        read_only: None,
+        tls: EndpointTls::Off,
+    }
 }
 
 /// A service that is there already: where it is, asked once.
-pub(super) fn attach(node: &Node, service: &Service, url: &str) -> Result<Running, Problem> {
-    let impossible = |why: String| Problem::Impossible { node: node.name.clone(), why };
-    let url = Url { target: "/".to_owned(), ..Url::read(url).map_err(impossible)? };
-    let unreached = |why: &dyn std::fmt::Display| failed(&node.name, "be reached", why);
-    let address = http::address(&url).map_err(|it| unreached(&it))?;
-    let page = http::get(&at(&url, &service.ready), PATIENCE).map_err(|it| unreached(&it))?;
+pub(super) fn attach(node: &Node, service: &Service, url: &str) -> Result<RunningNode, ChainError> {
+    let impossible = |why: String| ChainError::InvalidPlan { node: node.name.clone(), reason: why };
+    let url = Url { target: "/".to_owned(), ..Url::parse(url).map_err(impossible)? };
+    let unreached = |why: &dyn std::fmt::Display| node_error(&node.name, "be reached", why);
+    let address = http::resolve_address(&url).map_err(|it| unreached(&it))?;
+    let page =
+        http::get(&with_path(&url, &service.ready_path), ATTACH_TIMEOUT).map_err(|it| unreached(&it))?;
     if page.status != 200 {
-        return Err(unreached(&refused(&service.ready, &page)).into());
+        return Err(unreached(&status_message(&service.ready_path, &page)).into());
     }
-    guard::service(node, service, (&address, &url), &page)?;
+    guard::check_service(node, service, (&address, &url), &page)?;
     let hop = match (&url.host, page.tls) {
-        (Host::Unix(_), _) => Hop::UnixSocket,
-        (_, None) => Hop::Tcp,
-        (_, Some(it)) => Hop::TcpTls { version: it.trim_start_matches("TLSv").to_owned() },
+        (Host::Unix(_), _) => ServerTransport::UnixSocket,
+        (_, None) => ServerTransport::Tcp,
+        (_, Some(it)) => ServerTransport::TcpTls { version: it.trim_start_matches("TLSv").to_owned() },
     };
-    Ok(Running {
+    Ok(RunningNode {
         plan: node.clone(),
         node: None,
         program: None,
         version: page.server.unwrap_or_else(|| "HTTP service".to_owned()),
-        entrance: Target { address, login: Login::new("", "").into() },
+        endpoint: Target { address, login: Login::new("", "").into() },
         admin: None,
         statistics: None,
         read_only: None,
-        ready: Some((service.ready.clone(), PATIENCE)),
+        ready: Some((service.ready_path.clone(), ATTACH_TIMEOUT)),
         url: Some(url),
         log: None,
         arguments: Vec::new(),
         configuration: Vec::new(),
         hop,
-        door: DoorTls::Off,
-        kept: Kept::Attached,
+        endpoint_tls: EndpointTls::Off,
+        handle: NodeHandle::Attached,
     })
 }
 
 /// The same server's other page.
-pub fn at(url: &Url, target: &str) -> Url {
+pub fn with_path(url: &Url, target: &str) -> Url {
     Url { target: target.to_owned(), ..url.clone() }
 }
 
 /// Asks a node of ours until it says that it is ready.
-pub(super) fn await_ready(supervisor: &mut Supervisor, node: &Running) -> Result<(), Failure> {
+pub(super) fn await_ready(supervisor: &mut Supervisor, node: &RunningNode) -> Result<(), NodeError> {
     let (Some(id), Some(url), Some((path, patience))) = (node.node, &node.url, &node.ready) else {
         return Ok(());
     };
-    let url = at(url, path);
-    supervisor.await_ready(id, *patience, || match http::get(&url, TRY) {
-        Ok(it) if it.status == 200 => Answer::Ready(()),
-        Ok(it) => Answer::NotYet(refused(path, &it)),
-        Err(it) => Answer::NotYet(it.to_string()),
+    let url = with_path(url, path);
+    supervisor.await_ready(id, *patience, || match http::get(&url, ATTEMPT_TIMEOUT) {
+        Ok(it) if it.status == 200 => Readiness::Ready(()),
+        Ok(it) => Readiness::NotYet(status_message(path, &it)),
+        Err(it) => Readiness::NotYet(it.to_string()),
     })
 }
 
-fn refused(path: &str, page: &Page) -> String {
+fn status_message(path: &str, page: &HttpResponse) -> String {
     format!("GET {path} is answered by status {}", page.status)
 }

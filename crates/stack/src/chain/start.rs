@@ -1,15 +1,18 @@
 //! How does one node come up?
 
-use super::{Chain, Kept, PATIENCE, Problem, Running, Step, attach, console, failed, login, remove_socket};
+use super::{
+    Chain, ChainError, ChainProgress, NodeHandle, READY_TIMEOUT, RunningNode, attach, console, make_login,
+    node_error, remove_socket,
+};
 use crate::ask::{Address, Target};
-use crate::component::postgres::{Postgres, Settings, memory};
+use crate::component::postgres::{Postgres, Settings, physical_memory};
 use crate::component::program::{Program, Programs};
-use crate::component::{self, Door, DoorTls, Given, Users, service};
+use crate::component::{self, EndpointTls, NodeContext, NodeEndpoint, Users, service};
 use crate::find::Installation;
-use crate::supervisor::{Failure, Launch, Supervisor};
+use crate::supervisor::{Launch, NodeError, Supervisor};
 use crate::tls_files::TlsFiles;
-use model::plan::{self, Entrance, Kind, Node};
-use model::summary::Hop;
+use model::plan::{self, Node, NodeKind, Transport};
+use model::summary::ServerTransport;
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -19,7 +22,7 @@ use wire::pg::SslMode;
 
 /// The program that makes a node; nothing for what is attached.
 #[derive(Clone, Debug)]
-pub(super) enum Found {
+pub(super) enum NodeProgram {
     Postgres(Installation),
     /// And where it runs, if that is not at home.
     Program(Program, Option<PathBuf>),
@@ -27,29 +30,32 @@ pub(super) enum Found {
 }
 
 /// How often a port may turn out to be taken.
-const PORTS: u32 = 5;
+const PORT_ATTEMPTS: u32 = 5;
 
-impl Found {
-    pub(super) fn of(
+impl NodeProgram {
+    pub(super) fn find(
         node: &Node,
         programs: &Programs,
-        tell: &mut dyn FnMut(Step<'_>),
-    ) -> Result<Found, Problem> {
+        tell: &mut dyn FnMut(ChainProgress<'_>),
+    ) -> Result<NodeProgram, ChainError> {
         let least = match &node.kind {
-            Kind::Postgres(it) => {
-                let fetching = |major| tell(Step::Fetching(major));
-                return Ok(Found::Postgres(programs.postgres(it.version, fetching)?));
+            NodeKind::Postgres(it) => {
+                let fetching = |major| tell(ChainProgress::Fetching(major));
+                return Ok(NodeProgram::Postgres(programs.postgres(it.version, fetching)?));
             }
-            Kind::Attached(_) => return Ok(Found::Attached),
-            Kind::PgBouncer(it) => it.version,
-            Kind::Service(it) if it.url.is_some() => return Ok(Found::Attached),
-            Kind::Service(it) => {
-                return Ok(Found::Program(service::find(it, programs)?, Some(programs.directory.clone())));
+            NodeKind::Attached(_) => return Ok(NodeProgram::Attached),
+            NodeKind::PgBouncer(it) => it.version,
+            NodeKind::Service(it) if it.url.is_some() => return Ok(NodeProgram::Attached),
+            NodeKind::Service(it) => {
+                return Ok(NodeProgram::Program(
+                    service::find(it, programs)?,
+                    Some(programs.directory.clone()),
+                ));
             }
-            Kind::Odyssey(_) | Kind::HaProxy(_) => None,
+            NodeKind::Odyssey(_) | NodeKind::HaProxy(_) => None,
         };
-        let component = component::of(&node.kind).expect("the table has every kind that we start");
-        Ok(Found::Program(programs.find(component.names(), least)?, None))
+        let component = component::for_kind(&node.kind).expect("the table has every kind that we start");
+        Ok(NodeProgram::Program(programs.find(component.names(), least)?, None))
     }
 }
 
@@ -59,14 +65,14 @@ impl Chain {
         &mut self,
         supervisor: &mut Supervisor,
         node: Node,
-        found: Found,
-    ) -> Result<Running, Problem> {
+        found: NodeProgram,
+    ) -> Result<RunningNode, ChainError> {
         match (found, &node.kind) {
-            (Found::Postgres(installation), Kind::Postgres(wanted)) => {
-                let wanted = counting_statements(wanted, &installation);
+            (NodeProgram::Postgres(installation), NodeKind::Postgres(wanted)) => {
+                let wanted = with_statement_statistics(wanted, &installation);
                 Ok(self.start_postgres(supervisor, node, &wanted, &installation)?)
             }
-            (Found::Attached, Kind::Attached(wanted)) => {
+            (NodeProgram::Attached, NodeKind::Attached(wanted)) => {
                 let (running, app) = attach::attach(&node, wanted)?;
                 // The rest of the chain logs in as whom we were told to.
                 if let Some((user, database)) = app {
@@ -75,14 +81,14 @@ impl Chain {
                 }
                 Ok(running)
             }
-            (Found::Attached, Kind::Service(wanted)) => {
+            (NodeProgram::Attached, NodeKind::Service(wanted)) => {
                 let url = wanted.url.as_deref().expect("it has one, or it were to be started");
                 super::service::attach(&node, wanted, url)
             }
-            (Found::Program(program, directory), _) => {
+            (NodeProgram::Program(program, directory), _) => {
                 self.start_program(supervisor, node, &program, directory.as_deref())
             }
-            (found, _) => unreachable!("{} was found for {}", debug(&found), node.name),
+            (found, _) => unreachable!("{} was found for {}", program_kind(&found), node.name),
         }
     }
 
@@ -92,70 +98,78 @@ impl Chain {
         node: Node,
         wanted: &plan::Postgres,
         installation: &Installation,
-    ) -> Result<Running, Failure> {
-        let tls = self.tls.as_ref().filter(|_| node.entrance == Entrance::Tls);
-        let more = match &self.wanted {
-            Some(_) => ready_for_replicas(&wanted.settings),
+    ) -> Result<RunningNode, NodeError> {
+        let tls = self.tls.as_ref().filter(|_| node.transport == Transport::Tls);
+        let more = match &self.requested_replication {
+            Some(_) => with_replica_settings(&wanted.settings),
             None => wanted.settings.clone(),
         };
         let settings = Settings {
             name: node.name.clone(),
             max_connections: wanted.max_connections,
-            more,
+            extra_lines: more,
             tls: tls.cloned(),
             limits: node.limits.clone(),
-            apart: self.wanted.is_some(),
-            address: self.address(supervisor, &node.name)?,
-            disk: self.disk(supervisor, &node.name)?,
+            isolated: self.requested_replication.is_some(),
+            address: self.choose_address(supervisor, &node.name)?,
+            disk: self.choose_disk(supervisor, &node.name)?,
             ports: self.ports,
         };
-        let postgres = match self.resting.take() {
+        let postgres = match self.stopped_postgres.take() {
             Some(mut postgres) => {
                 let again = postgres.reconfigure(supervisor, &settings);
                 if again.is_err() {
                     // It would be in the way of a new one.
-                    let _ = std::fs::remove_dir_all(&postgres.reach);
+                    let _ = std::fs::remove_dir_all(&postgres.local_data);
                 }
                 again?;
                 postgres
             }
             None => {
                 let postgres = Postgres::start(supervisor, installation, &settings)?;
-                self.make_application(&node.name, &postgres.target())?;
+                self.create_application(&node.name, &postgres.target())?;
                 Box::new(postgres)
             }
         };
-        running(&self.users, supervisor, node, postgres, self.tls.as_ref())
+        running_postgres(&self.users, supervisor, node, postgres, self.tls.as_ref())
     }
 
     /// Where a server is to listen: in a network of its own, if it is to be cut off.
-    pub(super) fn address(&self, supervisor: &mut Supervisor, name: &str) -> Result<Ipv4Addr, Failure> {
-        if !self.wanted.as_ref().is_some_and(|it| it.apart) {
+    pub(super) fn choose_address(
+        &self,
+        supervisor: &mut Supervisor,
+        name: &str,
+    ) -> Result<Ipv4Addr, NodeError> {
+        if !self.requested_replication.as_ref().is_some_and(|it| it.separate_networks) {
             return Ok(Ipv4Addr::LOCALHOST);
         }
-        let taken: Vec<Ipv4Addr> = self.addresses();
+        let taken: Vec<Ipv4Addr> = self.own_addresses();
         let free = supervisor.addresses().and_then(|mut it| it.find(|it| !taken.contains(it)));
-        free.ok_or_else(|| failed(name, "have a network of its own", &"all of 198.18.0.0/16 is taken"))
+        free.ok_or_else(|| node_error(name, "have a network of its own", &"all of 198.18.0.0/16 is taken"))
     }
 
     /// Where its data are to be: on a disk of its own, if that is to be full.
-    pub(super) fn disk(&self, supervisor: &mut Supervisor, name: &str) -> Result<Option<PathBuf>, Failure> {
-        let wanted = self.wanted.as_ref().is_some_and(|it| it.disks);
+    pub(super) fn choose_disk(
+        &self,
+        supervisor: &mut Supervisor,
+        name: &str,
+    ) -> Result<Option<PathBuf>, NodeError> {
+        let wanted = self.requested_replication.as_ref().is_some_and(|it| it.separate_disks);
         if wanted { supervisor.disk(name).map(Some) } else { Ok(None) }
     }
 
     /// The application's user and database.
-    fn make_application(&self, node: &str, admin: &Target) -> Result<(), Failure> {
+    fn create_application(&self, node: &str, admin: &Target) -> Result<(), NodeError> {
         let app = &self.users.app;
-        let failure = |it: crate::ask::Error| failed(node, "make the application's database", &it);
+        let failure = |it: crate::ask::Error| node_error(node, "make the application's database", &it);
         let verifier = app.verifier.as_ref().unwrap_or(&app.password).reveal();
-        let mut connection = admin.open(PATIENCE).map_err(failure)?;
+        let mut connection = admin.open(READY_TIMEOUT).map_err(failure)?;
         // Names are ours: they need no quotes.
         let role = format!("create role {} login password '{verifier}'", app.name);
         connection.query(&role).map_err(failure)?;
         let database = format!("create database {} owner {}", self.users.database, app.name);
         connection.query(&database).map_err(failure)?;
-        let mut inside = admin.in_database(&self.users.database).open(PATIENCE).map_err(failure)?;
+        let mut inside = admin.in_database(&self.users.database).open(READY_TIMEOUT).map_err(failure)?;
         // Refused where its library is not loaded; then statements are not counted, and the probe says so.
         let _ = inside.query("create extension pg_stat_statements");
         Ok(())
@@ -167,19 +181,21 @@ impl Chain {
         node: Node,
         program: &Program,
         directory: Option<&Path>,
-    ) -> Result<Running, Problem> {
-        let impossible = |why: String| Problem::Impossible { node: node.name.clone(), why };
-        let component = component::of(&node.kind).expect("the table has every kind that we start");
+    ) -> Result<RunningNode, ChainError> {
+        let impossible = |why: String| ChainError::InvalidPlan { node: node.name.clone(), reason: why };
+        let component = component::for_kind(&node.kind).expect("the table has every kind that we start");
         let next = match node.kind {
             // Past its copies, and other services.
-            Kind::Service(_) => self.nodes.iter().find(|it| it.url.is_none()),
+            NodeKind::Service(_) => self.nodes.iter().find(|it| it.url.is_none()),
             _ => self.nodes.first(),
         };
-        let is_balancer = matches!(node.kind, Kind::HaProxy(_));
-        let copies = super::service::copies(&self.nodes).filter(|_| is_balancer);
+        let is_balancer = matches!(node.kind, NodeKind::HaProxy(_));
+        let copies = super::service::balanced_copies(&self.nodes).filter(|_| is_balancer);
         let ready = match (&node.kind, &copies) {
-            (Kind::Service(it), _) => Some((it.ready.clone(), super::service::patience(&node, it))),
-            (_, Some(it)) => Some((it.ready.to_owned(), PATIENCE)),
+            (NodeKind::Service(it), _) => {
+                Some((it.ready_path.clone(), super::service::ready_timeout(&node, it)))
+            }
+            (_, Some(it)) => Some((it.ready.to_owned(), READY_TIMEOUT)),
             _ => None,
         };
         match next {
@@ -191,51 +207,57 @@ impl Chain {
             _ => {}
         }
         // It would take any certificate where we were told to check it.
-        let strict = |it: &Running| matches!(it.entrance.login.ssl, SslMode::VerifyCa | SslMode::VerifyFull);
-        if next.is_some_and(|it| strict(it) && it.is_attached()) && !matches!(node.kind, Kind::HaProxy(_)) {
+        let strict =
+            |it: &RunningNode| matches!(it.endpoint.login.ssl, SslMode::VerifyCa | SslMode::VerifyFull);
+        if next.is_some_and(|it| strict(it) && it.is_attached()) && !matches!(node.kind, NodeKind::HaProxy(_))
+        {
             let why =
                 "cannot check the certificate of what is attached: write sslmode=require in its address";
             return Err(impossible(why.to_owned()));
         }
-        let behind = next.map(|it| Door {
+        let behind = next.map(|it| NodeEndpoint {
             name: &it.plan.name,
-            address: it.entrance.address.clone(),
+            address: it.endpoint.address.clone(),
             read_only: it.read_only.as_ref().map(|it| it.address.clone()),
-            tls: it.door.clone(),
+            tls: it.endpoint_tls.clone(),
         });
-        let tls = self.tls.as_ref().filter(|_| node.entrance == Entrance::Tls);
+        let tls = self.tls.as_ref().filter(|_| node.transport == Transport::Tls);
         let (files, home) = (supervisor.directory().to_owned(), supervisor.home());
         let place = directory.unwrap_or(&home);
         for attempt in 1.. {
-            let port = (self.ports)().map_err(|it| failed(&node.name, "get a port", &it))?;
-            let address = match node.entrance {
-                Entrance::Unix => Address::Unix(home.join(format!(".s.PGSQL.{port}"))),
-                Entrance::Tcp | Entrance::Tls => Address::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
+            let port = (self.ports)().map_err(|it| node_error(&node.name, "get a port", &it))?;
+            let address = match node.transport {
+                Transport::Unix => Address::Unix(home.join(format!(".s.PGSQL.{port}"))),
+                Transport::Tcp | Transport::Tls => {
+                    Address::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))
+                }
             };
             let before = self.replicas.is_some() && self.nodes.len() == 1 && is_balancer;
             let read_only = match before {
-                true => Some((self.ports)().map_err(|it| failed(&node.name, "get a port", &it))?),
+                true => Some((self.ports)().map_err(|it| node_error(&node.name, "get a port", &it))?),
                 false => None,
             };
-            let servers = read_only.and_then(|it| self.before_servers(it));
-            let given = Given {
+            let servers = read_only.and_then(|it| self.balanced_servers(it));
+            let given = NodeContext {
                 node: &node,
                 version: program.version,
                 address: &address,
                 tls,
-                behind: behind.as_ref(),
+                upstream: behind.as_ref(),
                 copies: copies.as_ref(),
                 servers: servers.as_ref(),
                 users: &self.users,
                 files: &files,
                 home: &home,
-                memory: memory(),
+                memory: physical_memory(),
             };
-            let recipe = component.recipe(&given).map_err(impossible)?;
+            let recipe = component.launch_spec(&given).map_err(impossible)?;
             let masked = self.users.masked();
-            let shown = component.recipe(&Given { users: &masked, ..given }).map_err(impossible)?;
+            let shown =
+                component.launch_spec(&NodeContext { users: &masked, ..given }).map_err(impossible)?;
             for (name, contents) in &recipe.files {
-                write(supervisor, name, contents).map_err(|it| failed(&node.name, "be configured", &it))?;
+                write_private_file(supervisor, name, contents)
+                    .map_err(|it| node_error(&node.name, "be configured", &it))?;
             }
             let name = free_name(supervisor, &node.name);
             let mut launch = Launch::new(&name, &program.path, &home)
@@ -251,40 +273,47 @@ impl Chain {
             remove_socket(&address);
             let console = recipe.console.map(|database| {
                 let user = &self.users.console;
-                Target { address: address.clone(), login: login(&user.name, &user.password, database, tls) }
+                Target {
+                    address: address.clone(),
+                    login: make_login(&user.name, &user.password, database, tls),
+                }
             });
-            let mut running = Running {
+            let mut running = RunningNode {
                 node: Some(supervisor.launch(launch.clone())?),
                 program: Some(program.path.clone()),
                 version: program.text.clone(),
-                entrance: self.entrance(address.clone(), tls),
+                endpoint: self.app_target(address.clone(), tls),
                 admin: console,
                 statistics: recipe.statistics,
-                read_only: read_only.map(|it| self.read_only(it)),
-                url: ready.as_ref().map(|_| Url { host: host(&address), tls: false, target: "/".to_owned() }),
+                read_only: read_only.map(|it| self.read_only_target(it)),
+                url: ready.as_ref().map(|_| Url {
+                    host: url_host(&address),
+                    tls: false,
+                    target: "/".to_owned(),
+                }),
                 ready: ready.clone(),
-                log: Some(log(supervisor, &name)),
+                log: Some(log_path(supervisor, &name)),
                 arguments: recipe.arguments,
-                configuration: shown.files.into_iter().chain(environment(&recipe.environment)).collect(),
+                configuration: shown.files.into_iter().chain(environment_file(&recipe.environment)).collect(),
                 // Of HTTP it is this one; others are found out.
-                hop: Hop::Tcp,
-                door: door_tls(tls),
-                kept: Kept::Program {
+                hop: ServerTransport::Tcp,
+                endpoint_tls: endpoint_tls(tls),
+                handle: NodeHandle::Program {
                     launch: Box::new(launch),
-                    found: Found::Program(program.clone(), directory.map(Path::to_owned)),
+                    program: NodeProgram::Program(program.clone(), directory.map(Path::to_owned)),
                 },
                 plan: node.clone(),
             };
             match console::await_service(supervisor, &mut running) {
                 Ok(()) => return Ok(running),
                 Err(failure) => {
-                    let dead = running.node.is_none_or(|it| supervisor.ended(it).is_some());
+                    let dead = running.node.is_none_or(|it| supervisor.end_of(it).is_some());
                     if let Some(id) = running.node.filter(|_| !dead) {
                         supervisor.stop(id)?;
                     }
                     // Odyssey ends without a word when its port is taken; who ended leaves no port behind.
-                    if !(dead && is_taken(&address)) || attempt == PORTS {
-                        return Err(Failure { node: node.name, ..failure }.into());
+                    if !(dead && is_taken(&address)) || attempt == PORT_ATTEMPTS {
+                        return Err(NodeError { node: node.name, ..failure }.into());
                     }
                 }
             }
@@ -293,73 +322,74 @@ impl Chain {
     }
 
     /// How the application reaches a node of ours.
-    pub(super) fn entrance(&self, address: Address, tls: Option<&TlsFiles>) -> Target {
-        entrance(&self.users, address, tls)
+    pub(super) fn app_target(&self, address: Address, tls: Option<&TlsFiles>) -> Target {
+        make_app_target(&self.users, address, tls)
     }
 }
 
 /// A server of ours that serves, as a node of the chain.
-pub(super) fn running(
+pub(super) fn running_postgres(
     users: &Users,
     supervisor: &Supervisor,
     node: Node,
     postgres: Box<Postgres>,
     tls: Option<&TlsFiles>,
-) -> Result<Running, Failure> {
-    let tls = tls.filter(|_| node.entrance == Entrance::Tls);
+) -> Result<RunningNode, NodeError> {
+    let tls = tls.filter(|_| node.transport == Transport::Tls);
     let admin = postgres.target();
-    let address = match node.entrance {
-        Entrance::Unix => admin.address.clone(),
-        Entrance::Tcp | Entrance::Tls => postgres.target_tcp().address,
+    let address = match node.transport {
+        Transport::Unix => admin.address.clone(),
+        Transport::Tcp | Transport::Tls => postgres.target_tcp().address,
     };
-    let component = component::of(&node.kind).expect("the table has PostgreSQL");
-    let Kind::Postgres(wanted) = &node.kind else { unreachable!("it is a PostgreSQL") };
-    let wanted = plan::Postgres { settings: postgres.settings().more.clone(), ..wanted.clone() };
-    let configured = Node { kind: Kind::Postgres(wanted), ..node.clone() };
+    let component = component::for_kind(&node.kind).expect("the table has PostgreSQL");
+    let NodeKind::Postgres(wanted) = &node.kind else { unreachable!("it is a PostgreSQL") };
+    let wanted = plan::Postgres { settings: postgres.settings().extra_lines.clone(), ..wanted.clone() };
+    let configured = Node { kind: NodeKind::Postgres(wanted), ..node.clone() };
     let home = supervisor.home();
-    let given = Given {
+    let given = NodeContext {
         node: &configured,
         version: (postgres.installation.version.major, 0),
         address: &address,
         tls,
-        behind: None,
+        upstream: None,
         copies: None,
         servers: None,
         users,
         files: supervisor.directory(),
         home: &home,
-        memory: memory(),
+        memory: physical_memory(),
     };
-    let recipe = component.recipe(&given).map_err(|it| failed(&node.name, "be written down", &it))?;
-    let mut entrance = entrance(users, address, tls);
-    Arc::make_mut(&mut entrance.login).cancels = true;
-    Ok(Running {
+    let recipe =
+        component.launch_spec(&given).map_err(|it| node_error(&node.name, "be written down", &it))?;
+    let mut entrance = make_app_target(users, address, tls);
+    Arc::make_mut(&mut entrance.login).send_cancel = true;
+    Ok(RunningNode {
         node: Some(postgres.node),
         program: Some(postgres.installation.bin.join("postgres")),
         version: postgres.installation.version.text.clone(),
-        entrance,
+        endpoint: entrance,
         admin: Some(admin),
         statistics: None,
         read_only: None,
         url: None,
         ready: None,
-        log: Some(log(supervisor, &node.name)),
+        log: Some(log_path(supervisor, &node.name)),
         arguments: postgres.arguments(supervisor),
         configuration: recipe.files,
-        hop: Hop::default(),
-        door: door_tls(tls),
-        kept: Kept::Postgres(postgres),
+        hop: ServerTransport::default(),
+        endpoint_tls: endpoint_tls(tls),
+        handle: NodeHandle::Postgres(postgres),
         plan: node,
     })
 }
 
 /// How the application reaches a node of ours.
-fn entrance(users: &Users, address: Address, tls: Option<&TlsFiles>) -> Target {
-    Target { address, login: login(&users.app.name, &users.app.password, &users.database, tls) }
+fn make_app_target(users: &Users, address: Address, tls: Option<&TlsFiles>) -> Target {
+    Target { address, login: make_login(&users.app.name, &users.app.password, &users.database, tls) }
 }
 
 /// A server's lines with those that let it have replicas, become one, and go back to where a newer primary began.
-pub(super) fn ready_for_replicas(wanted: &[(String, String)]) -> Vec<(String, String)> {
+pub(super) fn with_replica_settings(wanted: &[(String, String)]) -> Vec<(String, String)> {
     let ours = [
         // Without it pg_rewind cannot tell which pages differ.
         ("wal_log_hints", "on"),
@@ -376,7 +406,7 @@ pub(super) fn ready_for_replicas(wanted: &[(String, String)]) -> Vec<(String, St
 
 /// With the library that counts statements, where it is installed and no other ones are asked for: what a pooler or an
 /// application really sends is known from it alone.
-fn counting_statements(wanted: &plan::Postgres, installation: &Installation) -> plan::Postgres {
+fn with_statement_statistics(wanted: &plan::Postgres, installation: &Installation) -> plan::Postgres {
     let (key, library) = ("shared_preload_libraries", "pg_stat_statements");
     let mut wanted = wanted.clone();
     let told = wanted.settings.iter().any(|it| it.0 == key);
@@ -389,7 +419,7 @@ fn counting_statements(wanted: &plan::Postgres, installation: &Installation) -> 
 /// The node's name, or, if an earlier one has left a log under it, the name and a number.
 fn free_name(supervisor: &Supervisor, name: &str) -> String {
     let numbered = |n: u32| if n == 1 { name.to_owned() } else { format!("{name}-{n}") };
-    (1..).map(numbered).find(|it| !log(supervisor, it).exists()).expect("numbers do not end")
+    (1..).map(numbered).find(|it| !log_path(supervisor, it).exists()).expect("numbers do not end")
 }
 
 fn is_taken(address: &Address) -> bool {
@@ -397,7 +427,7 @@ fn is_taken(address: &Address) -> bool {
     TcpListener::bind(it).is_err_and(|it| it.kind() == ErrorKind::AddrInUse)
 }
 
-fn host(address: &Address) -> Host {
+fn url_host(address: &Address) -> Host {
     match address {
         Address::Tcp(it) => Host::Tcp(it.ip().to_string(), it.port()),
         Address::Unix(path) => Host::Unix(path.display().to_string()),
@@ -405,29 +435,29 @@ fn host(address: &Address) -> Host {
 }
 
 /// What a program was told by variables, as a file of its configuration.
-fn environment(of: &[(String, String)]) -> Option<(String, String)> {
+fn environment_file(of: &[(String, String)]) -> Option<(String, String)> {
     let lines: String = of.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
     (!lines.is_empty()).then(|| ("environment".to_owned(), lines))
 }
 
 /// Writes a private file, in place of one of an earlier node of the name.
-pub(super) fn write(supervisor: &Supervisor, name: &str, contents: &str) -> std::io::Result<()> {
+pub(super) fn write_private_file(supervisor: &Supervisor, name: &str, contents: &str) -> std::io::Result<()> {
     let _ = std::fs::remove_file(supervisor.directory().join(name));
     supervisor.private_file(name, contents.as_bytes()).map(drop)
 }
 
-fn door_tls(tls: Option<&TlsFiles>) -> DoorTls {
-    tls.map_or(DoorTls::Off, |it| DoorTls::Checked { root: it.root.clone() })
+fn endpoint_tls(tls: Option<&TlsFiles>) -> EndpointTls {
+    tls.map_or(EndpointTls::Off, |it| EndpointTls::Checked { root: it.root.clone() })
 }
 
-fn log(supervisor: &Supervisor, name: &str) -> PathBuf {
+fn log_path(supervisor: &Supervisor, name: &str) -> PathBuf {
     supervisor.directory().join("log").join(format!("{name}.log"))
 }
 
-fn debug(found: &Found) -> &'static str {
+fn program_kind(found: &NodeProgram) -> &'static str {
     match found {
-        Found::Postgres(_) => "PostgreSQL",
-        Found::Program(..) => "a program",
-        Found::Attached => "nothing",
+        NodeProgram::Postgres(_) => "PostgreSQL",
+        NodeProgram::Program(..) => "a program",
+        NodeProgram::Attached => "nothing",
     }
 }

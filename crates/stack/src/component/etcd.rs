@@ -1,15 +1,15 @@
 //! What does etcd need to keep Patroni's keys?
 
-use super::program::Names;
+use super::program::ProgramInfo;
 use std::net::SocketAddr;
 use std::path::Path;
 
-pub static NAMES: Names = Names {
+pub static NAMES: ProgramInfo = ProgramInfo {
     name: "etcd",
     program: "etcd",
-    ask: "--version",
-    variable: "PGDYNO_ETCD",
-    how_to_get: "./x setup, or apt-get install etcd-server",
+    version_argument: "--version",
+    env_var: "PGDYNO_ETCD",
+    install_hint: "./x setup, or apt-get install etcd-server",
 };
 
 /// One server of etcd.
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_know_each_other() {
+    fn initial_cluster_lists_all_members() {
         let member = |number: u16| Member {
             name: format!("etcd-{number}"),
             clients: ([127, 0, 0, 1], 5000 + number).into(),

@@ -3,12 +3,12 @@
 //! Before PostgreSQL it passes bytes on: what is behind it authenticates, and speaks TLS with the clients themselves.
 //! Before an HTTP service it shares requests among the copies.
 
-use super::program::Names;
-use super::{Component, Copies, Door, DoorTls, Given, Recipe, Servers};
+use super::program::ProgramInfo;
+use super::{Component, Copies, EndpointTls, LaunchSpec, NodeContext, NodeEndpoint, Servers};
 use crate::ask::Address;
-use crate::supervisor::{Sig, Step};
+use crate::supervisor::{Sig, StopStep};
 use model::Nanos;
-use model::plan::{Entrance, HaProxy, Kind};
+use model::plan::{HaProxy, NodeKind, Transport};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
@@ -16,35 +16,35 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct HaProxyComponent;
 
-static NAMES: Names = Names {
+static NAMES: ProgramInfo = ProgramInfo {
     name: "HAProxy",
     program: "haproxy",
-    ask: "-v",
-    variable: "PGDYNO_HAPROXY",
-    how_to_get: "./x setup, or apt-get install haproxy",
+    version_argument: "-v",
+    env_var: "PGDYNO_HAPROXY",
+    install_hint: "./x setup, or apt-get install haproxy",
 };
 
 impl Component for HaProxyComponent {
-    fn names(&self) -> &'static Names {
+    fn names(&self) -> &'static ProgramInfo {
         &NAMES
     }
 
-    fn is(&self, kind: &Kind) -> bool {
-        matches!(kind, Kind::HaProxy(_))
+    fn handles(&self, kind: &NodeKind) -> bool {
+        matches!(kind, NodeKind::HaProxy(_))
     }
 
-    fn recipe(&self, given: &Given<'_>) -> Result<Recipe, String> {
-        let Kind::HaProxy(wanted) = &given.node.kind else { unreachable!("the table gives us ours") };
+    fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, String> {
+        let NodeKind::HaProxy(wanted) = &given.node.kind else { unreachable!("the table gives us ours") };
         let name = &given.node.name;
         let file = format!("{name}.cfg");
         let statistics = given.home.join(format!("{name}.stats"));
-        Ok(Recipe {
+        Ok(LaunchSpec {
             // In the foreground.
             arguments: vec!["-db".to_owned(), "-f".to_owned(), given.files.join(&file).display().to_string()],
-            files: vec![(file, configuration(wanted, given, &statistics)?)],
+            files: vec![(file, render_configuration(wanted, given, &statistics)?)],
             environment: Vec::new(),
             secrets: Vec::new(),
-            stop: vec![Step { signal: Sig::Term, patience: Duration::from_secs(5) }],
+            stop: vec![StopStep { signal: Sig::Term, patience: Duration::from_secs(5) }],
             orphaned: Sig::Kill,
             console: None,
             statistics: Some(statistics),
@@ -52,22 +52,26 @@ impl Component for HaProxyComponent {
     }
 }
 
-fn configuration(wanted: &HaProxy, given: &Given<'_>, statistics: &Path) -> Result<String, String> {
+fn render_configuration(
+    wanted: &HaProxy,
+    given: &NodeContext<'_>,
+    statistics: &Path,
+) -> Result<String, String> {
     if let Some(copies) = given.copies {
-        return before_services(wanted, given, copies, statistics);
+        return render_services(wanted, given, copies, statistics);
     }
     if let Some(servers) = given.servers {
-        return before_servers(wanted, given, servers, statistics);
+        return render_servers(wanted, given, servers, statistics);
     }
-    let behind = given.behind.ok_or("there is nothing behind it")?;
-    match (given.node.entrance, &behind.tls) {
-        (Entrance::Tls, DoorTls::Off) => {
+    let behind = given.upstream.ok_or("there is nothing behind it")?;
+    match (given.node.transport, &behind.tls) {
+        (Transport::Tls, EndpointTls::Off) => {
             let name = behind.name;
             return Err(format!(
                 "HAProxy passes TLS on, and {name} does not speak it: its entrance must be tls"
             ));
         }
-        (Entrance::Tcp | Entrance::Unix, DoorTls::Unchecked | DoorTls::Checked { .. }) => {
+        (Transport::Tcp | Transport::Unix, EndpointTls::Unchecked | EndpointTls::Checked { .. }) => {
             return Err(format!(
                 "HAProxy passes TLS on, and {} speaks it: this entrance must be tls",
                 behind.name
@@ -75,18 +79,18 @@ fn configuration(wanted: &HaProxy, given: &Given<'_>, statistics: &Path) -> Resu
         }
         _ => {}
     }
-    let servers = servers(wanted, std::slice::from_ref(behind));
-    Ok(written("tcp", wanted, given, statistics, &servers))
+    let servers = server_lines(wanted, std::slice::from_ref(behind));
+    Ok(render_with_backend("tcp", wanted, given, statistics, &servers))
 }
 
 /// Clients go to the primary here, and to the replicas in turn at another port, as each server says what it is.
-fn before_servers(
+fn render_servers(
     wanted: &HaProxy,
-    given: &Given<'_>,
+    given: &NodeContext<'_>,
     servers: &Servers<'_>,
     statistics: &Path,
 ) -> Result<String, String> {
-    if given.node.entrance != Entrance::Tcp {
+    if given.node.transport != Transport::Tcp {
         return Err("before several servers its entrance must be tcp".to_owned());
     }
     let check = wanted.check.ok_or("it must ask its servers which of them is the primary")?;
@@ -95,7 +99,7 @@ fn before_servers(
         write!(options, " maxconn {it}").expect("strings grow");
     }
     // Once is enough to be taken at their word; who does not answer is asked again, at once.
-    write!(options, " check inter {0} fastinter {0} downinter {0} fall 2 rise 1", millis(check))
+    write!(options, " check inter {0} fastinter {0} downinter {0} fall 2 rise 1", format_millis(check))
         .expect("strings grow");
     if servers.shutdown_sessions {
         options += " on-marked-down shutdown-sessions";
@@ -105,7 +109,7 @@ fn before_servers(
             "    option httpchk\n    http-check send meth OPTIONS uri {path} ver HTTP/1.1 hdr Host localhost\n    \
              http-check expect status 200\n"
         );
-        for (door, health) in &servers.doors {
+        for (door, health) in &servers.endpoints {
             let Address::Tcp(address) = &door.address else { return Err("servers are reached by tcp here") };
             writeln!(
                 lines,
@@ -125,17 +129,17 @@ fn before_servers(
         servers.read_only,
         behind("/replica")?
     );
-    Ok(written("tcp", wanted, given, statistics, &rest))
+    Ok(render_with_backend("tcp", wanted, given, statistics, &rest))
 }
 
 /// Requests go to its copies in turn, to those that say that they are ready.
-fn before_services(
+fn render_services(
     wanted: &HaProxy,
-    given: &Given<'_>,
+    given: &NodeContext<'_>,
     copies: &Copies<'_>,
     statistics: &Path,
 ) -> Result<String, String> {
-    if given.node.entrance != Entrance::Tcp {
+    if given.node.transport != Transport::Tcp {
         return Err("HTTP is asked for without TLS here: its entrance must be tcp".to_owned());
     }
     let mut lines = "    balance roundrobin\n".to_owned();
@@ -151,32 +155,38 @@ fn before_services(
         )
         .expect("strings grow");
     }
-    lines += &servers(wanted, &copies.doors);
-    Ok(written("http", wanted, given, statistics, &lines))
+    lines += &server_lines(wanted, &copies.endpoints);
+    Ok(render_with_backend("http", wanted, given, statistics, &lines))
 }
 
 /// The lines of those behind it.
-fn servers(wanted: &HaProxy, doors: &[Door<'_>]) -> String {
+fn server_lines(wanted: &HaProxy, doors: &[NodeEndpoint<'_>]) -> String {
     let mut options = String::new();
     if let Some(it) = wanted.maxconn {
         write!(options, " maxconn {it}").expect("strings grow");
     }
     if let Some(it) = wanted.check {
         // Without the last a server that is down would keep its clients.
-        write!(options, " check inter {} on-marked-down shutdown-sessions", millis(it))
+        write!(options, " check inter {} on-marked-down shutdown-sessions", format_millis(it))
             .expect("strings grow");
     }
-    let line = |it: &Door<'_>| match &it.address {
+    let line = |it: &NodeEndpoint<'_>| match &it.address {
         Address::Tcp(address) => format!("    server {} {address}{options}\n", it.name),
-        Address::Unix(path) => format!("    server {} unix@{}{options}\n", it.name, word(path)),
+        Address::Unix(path) => format!("    server {} unix@{}{options}\n", it.name, escape_path(path)),
     };
     doors.iter().map(line).collect()
 }
 
-fn written(mode: &str, wanted: &HaProxy, given: &Given<'_>, statistics: &Path, backend: &str) -> String {
+fn render_with_backend(
+    mode: &str,
+    wanted: &HaProxy,
+    given: &NodeContext<'_>,
+    statistics: &Path,
+    backend: &str,
+) -> String {
     let bind = match given.address {
         Address::Tcp(it) => it.to_string(),
-        Address::Unix(path) => format!("unix@{} mode 700", word(path)),
+        Address::Unix(path) => format!("unix@{} mode 700", escape_path(path)),
     };
     format!(
         "\
@@ -205,19 +215,19 @@ frontend {name}
 
 backend behind
 {backend}",
-        statistics = word(statistics),
-        queue = millis(wanted.queue_timeout),
+        statistics = escape_path(statistics),
+        queue = format_millis(wanted.queue_timeout),
         retries = wanted.retries.map_or(String::new(), |it| format!("\n    retries {it}")),
         name = given.node.name,
     )
 }
 
 /// A path as one word of its configuration.
-fn word(path: &Path) -> String {
+fn escape_path(path: &Path) -> String {
     path.display().to_string().replace('\\', "\\\\").replace(' ', "\\ ")
 }
 
 /// HAProxy's time, at least its least one.
-fn millis(it: Nanos) -> String {
+fn format_millis(it: Nanos) -> String {
     format!("{}ms", (it.0 / 1_000_000).max(1))
 }

@@ -13,10 +13,10 @@ pub mod program;
 pub mod service;
 
 use crate::ask::Address;
-use crate::supervisor::{Sig, Step};
+use crate::supervisor::{Sig, StopStep};
 use crate::tls_files::TlsFiles;
-use model::plan::{Kind, Node};
-use program::Names;
+use model::plan::{Node, NodeKind};
+use program::ProgramInfo;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -31,26 +31,26 @@ pub const ALL: &[&dyn Component] = &[
 ];
 
 /// The component that starts such a node; `None` for what is attached.
-pub fn of(kind: &Kind) -> Option<&'static dyn Component> {
+pub fn for_kind(kind: &NodeKind) -> Option<&'static dyn Component> {
     let service: &dyn Component = &service::ServiceComponent;
-    ALL.iter().copied().chain([service]).find(|it| it.is(kind))
+    ALL.iter().copied().chain([service]).find(|it| it.handles(kind))
 }
 
 /// One kind of node. Called by the chain, from its thread, whenever a node is to be started.
 pub trait Component: fmt::Debug + Sync {
     /// How its program is called, asked and installed.
-    fn names(&self) -> &'static Names;
+    fn names(&self) -> &'static ProgramInfo;
 
     /// True for the kind it starts.
-    fn is(&self, kind: &Kind) -> bool;
+    fn handles(&self, kind: &NodeKind) -> bool;
 
     /// What its program needs to be this node; or, in a sentence, why it cannot be.
-    fn recipe(&self, given: &Given<'_>) -> Result<Recipe, String>;
+    fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, String>;
 }
 
 /// What a component is told.
 #[derive(Clone, Copy, Debug)]
-pub struct Given<'a> {
+pub struct NodeContext<'a> {
     pub node: &'a Node,
     /// Of the program: major and minor, such as (1, 18).
     pub version: (u32, u32),
@@ -59,7 +59,7 @@ pub struct Given<'a> {
     /// There if any hop of the chain is protected.
     pub tls: Option<&'a TlsFiles>,
     /// Where it finds what serves it; `None` for PostgreSQL, and a service without a database.
-    pub behind: Option<&'a Door<'a>>,
+    pub upstream: Option<&'a NodeEndpoint<'a>>,
     /// What it shares requests among, in place of `behind`, if it is a balancer before an HTTP service.
     pub copies: Option<&'a Copies<'a>>,
     /// What it tells apart, in place of `behind`, if it is a balancer before several PostgreSQL servers.
@@ -75,20 +75,20 @@ pub struct Given<'a> {
 
 /// How a node reaches the one behind it.
 #[derive(Clone, Debug)]
-pub struct Door<'a> {
+pub struct NodeEndpoint<'a> {
     /// The name of the node.
     pub name: &'a str,
     pub address: Address,
     /// Where it lets those in who only read, if replicas are behind it.
     pub read_only: Option<Address>,
-    pub tls: DoorTls,
+    pub tls: EndpointTls,
 }
 
 /// One HTTP service, or several that are equal.
 #[derive(Clone, Debug)]
 pub struct Copies<'a> {
     /// At least one.
-    pub doors: Vec<Door<'a>>,
+    pub endpoints: Vec<NodeEndpoint<'a>>,
     /// The path that each answers with 200 when it is ready.
     pub ready: &'a str,
 }
@@ -97,7 +97,7 @@ pub struct Copies<'a> {
 #[derive(Clone, Debug)]
 pub struct Servers<'a> {
     /// Each with the place that tells by its status whether it is the primary, at `/primary`, or a replica, at `/replica`.
-    pub doors: Vec<(Door<'a>, SocketAddr)>,
+    pub endpoints: Vec<(NodeEndpoint<'a>, SocketAddr)>,
     /// Where clients of the replicas are to be waited for.
     pub read_only: SocketAddr,
     /// Whether sessions end with the role of their server.
@@ -106,7 +106,7 @@ pub struct Servers<'a> {
 
 /// What the node behind must show.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DoorTls {
+pub enum EndpointTls {
     Off,
     /// TLS, with any certificate.
     Unchecked,
@@ -147,14 +147,14 @@ impl User {
     }
 
     /// What a pooler checks log-ins with.
-    fn known_by(&self) -> &str {
+    fn pooler_secret(&self) -> &str {
         self.verifier.as_ref().unwrap_or(&self.password).reveal()
     }
 }
 
 /// What makes a program the node wanted.
 #[derive(Clone, Debug)]
-pub struct Recipe {
+pub struct LaunchSpec {
     /// Names in [`Given::files`], and contents, which may hold secrets. The first one is the configuration proper.
     pub files: Vec<(String, String)>,
     /// Arguments: no secrets.
@@ -163,7 +163,7 @@ pub struct Recipe {
     pub environment: Vec<(String, String)>,
     /// As `environment`.
     pub secrets: Vec<(String, Secret)>,
-    pub stop: Vec<Step>,
+    pub stop: Vec<StopStep>,
     /// What the kernel sends it if nobody is left to stop it.
     pub orphaned: Sig,
     /// The database by which its console is reached.

@@ -2,57 +2,57 @@
 //!
 //! Its console must never be asked `SHOW SERVER_PREP_STMTS`: version 1.5.2 crashes on it.
 
-use super::program::Names;
-use super::{Component, DoorTls, Given, Recipe, User, host_and_port, with_settings};
+use super::program::ProgramInfo;
+use super::{Component, EndpointTls, LaunchSpec, NodeContext, User, host_and_port, with_settings};
 use crate::ask::Address;
-use crate::supervisor::{Sig, Step};
-use model::plan::{Entrance, Kind, Odyssey, PoolMode};
+use crate::supervisor::{Sig, StopStep};
+use model::plan::{NodeKind, Odyssey, PoolMode, Transport};
 use std::fmt::Write as _;
 use std::time::Duration;
 
 #[derive(Debug)]
 pub struct OdysseyComponent;
 
-static NAMES: Names = Names {
+static NAMES: ProgramInfo = ProgramInfo {
     name: "Odyssey",
     program: "odyssey",
-    ask: "--version",
-    variable: "PGDYNO_ODYSSEY",
-    how_to_get: "./x setup unpacks it on Debian; elsewhere build it and name it: PGDYNO_ODYSSEY=/path/to/odyssey",
+    version_argument: "--version",
+    env_var: "PGDYNO_ODYSSEY",
+    install_hint: "./x setup unpacks it on Debian; elsewhere build it and name it: PGDYNO_ODYSSEY=/path/to/odyssey",
 };
 
 /// The database that is its console.
-const CONSOLE: &str = "console";
+const CONSOLE_DATABASE: &str = "console";
 
 impl Component for OdysseyComponent {
-    fn names(&self) -> &'static Names {
+    fn names(&self) -> &'static ProgramInfo {
         &NAMES
     }
 
-    fn is(&self, kind: &Kind) -> bool {
-        matches!(kind, Kind::Odyssey(_))
+    fn handles(&self, kind: &NodeKind) -> bool {
+        matches!(kind, NodeKind::Odyssey(_))
     }
 
-    fn recipe(&self, given: &Given<'_>) -> Result<Recipe, String> {
-        let Kind::Odyssey(wanted) = &given.node.kind else { unreachable!("the table gives us ours") };
+    fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, String> {
+        let NodeKind::Odyssey(wanted) = &given.node.kind else { unreachable!("the table gives us ours") };
         let name = &given.node.name;
         let file = format!("{name}.conf");
-        Ok(Recipe {
+        Ok(LaunchSpec {
             arguments: vec![given.files.join(&file).display().to_string()],
             files: vec![(file, configuration(wanted, given)?)],
             // SIGINT and SIGTERM wait until the last client has left, and it has nothing to make safe.
             environment: Vec::new(),
             secrets: Vec::new(),
-            stop: vec![Step { signal: Sig::Kill, patience: Duration::from_secs(5) }],
+            stop: vec![StopStep { signal: Sig::Kill, patience: Duration::from_secs(5) }],
             orphaned: Sig::Kill,
-            console: Some(CONSOLE),
+            console: Some(CONSOLE_DATABASE),
             statistics: None,
         })
     }
 }
 
-fn configuration(wanted: &Odyssey, given: &Given<'_>) -> Result<String, String> {
-    let behind = given.behind.ok_or("there is nothing behind it")?;
+fn configuration(wanted: &Odyssey, given: &NodeContext<'_>) -> Result<String, String> {
+    let behind = given.upstream.ok_or("there is nothing behind it")?;
     let (host, port) = host_and_port(&behind.address);
     let mut text = String::from("# Written by pgdyno.\n");
     // One directory of sockets serves both sides.
@@ -96,14 +96,14 @@ fn configuration(wanted: &Odyssey, given: &Given<'_>) -> Result<String, String> 
         // Without a host it is the socket.
         Address::Unix(_) => listen.push(("port", host_and_port(given.address).1)),
     }
-    match given.node.entrance {
-        Entrance::Tls => {
+    match given.node.transport {
+        Transport::Tls => {
             let tls = given.tls.ok_or("there is no certificate for it")?;
             listen.push(("tls", "\"require\"".to_owned()));
             listen.push(("tls_cert_file", format!("\"{}\"", tls.certificate.display())));
             listen.push(("tls_key_file", format!("\"{}\"", tls.key.display())));
         }
-        Entrance::Tcp | Entrance::Unix => listen.push(("tls", "\"disable\"".to_owned())),
+        Transport::Tcp | Transport::Unix => listen.push(("tls", "\"disable\"".to_owned())),
     }
     section(&mut text, "", "listen", &listen);
 
@@ -113,9 +113,9 @@ fn configuration(wanted: &Odyssey, given: &Given<'_>) -> Result<String, String> 
     }
     storage.push(("port", port));
     match &behind.tls {
-        DoorTls::Off => storage.push(("tls", "\"disable\"".to_owned())),
-        DoorTls::Unchecked => storage.push(("tls", "\"require\"".to_owned())),
-        DoorTls::Checked { root } => {
+        EndpointTls::Off => storage.push(("tls", "\"disable\"".to_owned())),
+        EndpointTls::Unchecked => storage.push(("tls", "\"require\"".to_owned())),
+        EndpointTls::Checked { root } => {
             storage.push(("tls", "\"verify_full\"".to_owned()));
             storage.push(("tls_ca_file", format!("\"{}\"", root.display())));
         }
@@ -132,7 +132,7 @@ fn configuration(wanted: &Odyssey, given: &Given<'_>) -> Result<String, String> 
     };
     let ours = vec![
         ("authentication", "\"scram-sha-256\"".to_owned()),
-        ("password", format!("\"{}\"", given.users.app.known_by())),
+        ("password", format!("\"{}\"", given.users.app.pooler_secret())),
         ("storage", "\"behind\"".to_owned()),
         ("storage_user", format!("\"{name}\"")),
         ("storage_password", format!("\"{}\"", password.reveal())),
@@ -149,7 +149,7 @@ fn configuration(wanted: &Odyssey, given: &Given<'_>) -> Result<String, String> 
         ("application_name_add_host", "no".to_owned()),
         ("log_debug", "no".to_owned()),
     ];
-    let settings: Vec<_> = wanted.settings.iter().map(|(k, v)| (k.clone(), written(v))).collect();
+    let settings: Vec<_> = wanted.settings.iter().map(|(k, v)| (k.clone(), format_value(v))).collect();
     let lines = with_settings(ours, &settings);
     // Datasets may come in databases of other names.
     for database in [format!("database \"{}\"", given.users.database), "database default".to_owned()] {
@@ -159,10 +159,10 @@ fn configuration(wanted: &Odyssey, given: &Given<'_>) -> Result<String, String> 
         text.push_str("}\n");
     }
     let console_user = &given.users.console;
-    text.push_str(&format!("\ndatabase \"{CONSOLE}\" {{\n"));
+    text.push_str(&format!("\ndatabase \"{CONSOLE_DATABASE}\" {{\n"));
     let console = [
         ("authentication", "\"scram-sha-256\"".to_owned()),
-        ("password", format!("\"{}\"", console_user.known_by())),
+        ("password", format!("\"{}\"", console_user.pooler_secret())),
         ("role", "\"admin\"".to_owned()),
         ("pool", "\"session\"".to_owned()),
         ("storage", "\"local\"".to_owned()),
@@ -184,7 +184,7 @@ fn section(text: &mut String, indent: &str, name: &str, lines: &[(&str, String)]
 }
 
 /// A value as its files have it: numbers, `yes` and `no` as they are, texts in quotes.
-fn written(value: &str) -> String {
+fn format_value(value: &str) -> String {
     let bare = matches!(value, "yes" | "no")
         || value.starts_with('"')
         || (!value.is_empty() && value.bytes().all(|it| it.is_ascii_digit()));

@@ -1,36 +1,36 @@
 //! What does Patroni need to run this PostgreSQL as one of several?
 
-use super::program::Names;
+use super::program::ProgramInfo;
 use model::Nanos;
-use model::plan::{Patroni, Sync};
+use model::plan::{Patroni, SyncMode};
 use serde_json::{Map, Value, json};
 use std::net::SocketAddr;
 use std::path::Path;
 
-pub static NAMES: Names = Names {
+pub static NAMES: ProgramInfo = ProgramInfo {
     name: "Patroni",
     program: "patroni",
-    ask: "--version",
-    variable: "PGDYNO_PATRONI",
-    how_to_get: "./x setup, or apt-get install patroni",
+    version_argument: "--version",
+    env_var: "PGDYNO_PATRONI",
+    install_hint: "./x setup, or apt-get install patroni",
 };
 
 /// The first version with `synchronous_mode: quorum`.
-pub const QUORUM: (u32, u32) = (4, 0);
+pub const QUORUM_VERSION: (u32, u32) = (4, 0);
 
 /// Beside the rows Patroni keeps what it was told of all servers, and believes that rather than a new configuration.
-pub const MEMORY: &str = "patroni.dynamic.json";
+pub const DYNAMIC_CONFIG_FILE: &str = "patroni.dynamic.json";
 
 /// What differs between servers, and what their Patroni is told of all.
 #[derive(Clone, Debug)]
-pub struct Given<'a> {
+pub struct PatroniContext<'a> {
     pub name: &'a str,
     pub plan: &'a Patroni,
-    pub sync: Sync,
+    pub sync: SyncMode,
     /// Where etcd's clients are waited for.
     pub etcd: &'a [SocketAddr],
     /// Where Patroni tells the server's role.
-    pub rest: SocketAddr,
+    pub rest_api: SocketAddr,
     pub postgres: SocketAddr,
     pub data: &'a Path,
     pub bin: &'a Path,
@@ -44,24 +44,24 @@ pub struct Given<'a> {
 }
 
 /// Its configuration: YAML, of which JSON is a part.
-pub fn configuration(given: &Given<'_>) -> String {
-    let Given { name, plan, home, .. } = given;
+pub fn configuration(given: &PatroniContext<'_>) -> String {
+    let PatroniContext { name, plan, home, .. } = given;
     let seconds = |it: Nanos| it.as_secs_f64().round() as u64;
     let hosts: Vec<String> = given.etcd.iter().map(ToString::to_string).collect();
     let mut parameters: Map<String, Value> =
         given.settings.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
     parameters.insert("unix_socket_directories".to_owned(), json!(home));
     let mode = match given.sync {
-        Sync::Async => json!(false),
-        Sync::First(_) => json!(true),
-        Sync::Any(_) => json!("quorum"),
+        SyncMode::Async => json!(false),
+        SyncMode::First(_) => json!(true),
+        SyncMode::Any(_) => json!("quorum"),
     };
     let login = |it: (&str, &str)| json!({ "username": it.0, "password": it.1 });
     let text = json!({
         "scope": "pgdyno",
         "namespace": "/pgdyno/",
         "name": name,
-        "restapi": { "listen": given.rest, "connect_address": given.rest },
+        "restapi": { "listen": given.rest_api, "connect_address": given.rest_api },
         // Etcd 3.4 speaks the older protocol no more.
         "etcd3": { "hosts": hosts },
         "bootstrap": { "dcs": {
@@ -73,7 +73,7 @@ pub fn configuration(given: &Given<'_>) -> String {
             "master_start_timeout": seconds(plan.primary_start_timeout),
             "maximum_lag_on_failover": plan.maximum_lag,
             "synchronous_mode": mode,
-            "synchronous_mode_strict": plan.strict && given.sync != Sync::Async,
+            "synchronous_mode_strict": plan.strict && given.sync != SyncMode::Async,
             "synchronous_node_count": given.sync.count().max(1),
             "postgresql": { "use_pg_rewind": true, "use_slots": true, "parameters": parameters },
         } },
@@ -98,15 +98,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn modes() {
+    fn maps_sync_to_synchronous_mode() {
         let check = |sync, strict, expected: &str| {
             let plan = Patroni { strict, ..Patroni::default() };
-            let given = Given {
+            let given = PatroniContext {
                 name: "it",
                 plan: &plan,
                 sync,
                 etcd: &[([127, 0, 0, 1], 5000).into()],
-                rest: ([127, 0, 0, 1], 5001).into(),
+                rest_api: ([127, 0, 0, 1], 5001).into(),
                 postgres: ([127, 0, 0, 1], 5002).into(),
                 data: Path::new("/home/it"),
                 bin: Path::new("/bin"),
@@ -123,9 +123,9 @@ mod tests {
             assert_eq!((&dcs["ttl"], &dcs["loop_wait"]), (&json!(20), &json!(5)));
             assert_eq!(text["postgresql"]["authentication"]["replication"]["password"], "banana");
         };
-        check(Sync::Async, true, "false false 1");
-        check(Sync::First(2), true, "true true 2");
-        check(Sync::First(1), false, "true false 1");
-        check(Sync::Any(1), true, "\"quorum\" true 1");
+        check(SyncMode::Async, true, "false false 1");
+        check(SyncMode::First(2), true, "true true 2");
+        check(SyncMode::First(1), false, "true false 1");
+        check(SyncMode::Any(1), true, "\"quorum\" true 1");
     }
 }

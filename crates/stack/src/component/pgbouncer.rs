@@ -1,47 +1,47 @@
 //! What does PgBouncer need to be this node?
 
-use super::program::Names;
-use super::{Component, DoorTls, Given, Recipe, host_and_port, with_settings};
+use super::program::ProgramInfo;
+use super::{Component, EndpointTls, LaunchSpec, NodeContext, host_and_port, with_settings};
 use crate::ask::Address;
-use crate::supervisor::{Sig, Step};
-use model::plan::{Entrance, Kind, PgBouncer, PoolMode};
+use crate::supervisor::{Sig, StopStep};
+use model::plan::{NodeKind, PgBouncer, PoolMode, Transport};
 use std::fmt::Write as _;
 use std::time::Duration;
 
 #[derive(Debug)]
 pub struct PgBouncerComponent;
 
-static NAMES: Names = Names {
+static NAMES: ProgramInfo = ProgramInfo {
     name: "PgBouncer",
     program: "pgbouncer",
-    ask: "--version",
-    variable: "PGDYNO_PGBOUNCER",
-    how_to_get: "./x setup, or apt-get install pgbouncer",
+    version_argument: "--version",
+    env_var: "PGDYNO_PGBOUNCER",
+    install_hint: "./x setup, or apt-get install pgbouncer",
 };
 
 /// The oldest that is known to work.
-const OLDEST: (u32, u32) = (1, 18);
+const OLDEST_VERSION: (u32, u32) = (1, 18);
 /// Prepared statements survive a change of the server connection since then; 1.18 does not start with the setting.
-const KEEPS_PREPARED: (u32, u32) = (1, 21);
+const PREPARED_STATEMENTS_VERSION: (u32, u32) = (1, 21);
 /// SIGTERM waits for all clients to leave since then, and SIGQUIT ends at once; before, SIGTERM ended at once.
-const TERM_WAITS: (u32, u32) = (1, 23);
+const TERM_WAITS_VERSION: (u32, u32) = (1, 23);
 
 impl Component for PgBouncerComponent {
-    fn names(&self) -> &'static Names {
+    fn names(&self) -> &'static ProgramInfo {
         &NAMES
     }
 
-    fn is(&self, kind: &Kind) -> bool {
-        matches!(kind, Kind::PgBouncer(_))
+    fn handles(&self, kind: &NodeKind) -> bool {
+        matches!(kind, NodeKind::PgBouncer(_))
     }
 
-    fn recipe(&self, given: &Given<'_>) -> Result<Recipe, String> {
-        let Kind::PgBouncer(wanted) = &given.node.kind else { unreachable!("the table gives us ours") };
-        if given.version < OLDEST {
+    fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, String> {
+        let NodeKind::PgBouncer(wanted) = &given.node.kind else { unreachable!("the table gives us ours") };
+        if given.version < OLDEST_VERSION {
             return Err(format!("PgBouncer {}.{} is older than 1.18", given.version.0, given.version.1));
         }
         let prepared = wanted.settings.iter().any(|it| it.0 == "max_prepared_statements");
-        if prepared && given.version < KEEPS_PREPARED {
+        if prepared && given.version < PREPARED_STATEMENTS_VERSION {
             return Err("max_prepared_statements needs PgBouncer 1.21".to_owned());
         }
         let name = &given.node.name;
@@ -49,16 +49,16 @@ impl Component for PgBouncerComponent {
         let users = [&given.users.app, &given.users.console];
         let quoted = |text: &str| text.replace('"', "\"\"");
         let list =
-            users.map(|it| format!("\"{}\" \"{}\"\n", quoted(&it.name), quoted(it.known_by()))).concat();
+            users.map(|it| format!("\"{}\" \"{}\"\n", quoted(&it.name), quoted(it.pooler_secret()))).concat();
         let configuration = configuration(wanted, given, &given.files.join(&userlist).display().to_string())?;
         let file = format!("{name}.ini");
-        Ok(Recipe {
+        Ok(LaunchSpec {
             arguments: vec![given.files.join(&file).display().to_string()],
             files: vec![(file, configuration), (userlist, list)],
             environment: Vec::new(),
             secrets: Vec::new(),
-            stop: vec![Step {
-                signal: if given.version < TERM_WAITS { Sig::Term } else { Sig::Quit },
+            stop: vec![StopStep {
+                signal: if given.version < TERM_WAITS_VERSION { Sig::Term } else { Sig::Quit },
                 patience: Duration::from_secs(5),
             }],
             orphaned: Sig::Kill,
@@ -68,8 +68,8 @@ impl Component for PgBouncerComponent {
     }
 }
 
-fn configuration(wanted: &PgBouncer, given: &Given<'_>, userlist: &str) -> Result<String, String> {
-    let behind = given.behind.ok_or("there is nothing behind it")?;
+fn configuration(wanted: &PgBouncer, given: &NodeContext<'_>, userlist: &str) -> Result<String, String> {
+    let behind = given.upstream.ok_or("there is nothing behind it")?;
     let (host, port) = host_and_port(&behind.address);
     let mut ours = Vec::new();
     match given.address {
@@ -90,10 +90,10 @@ fn configuration(wanted: &PgBouncer, given: &Given<'_>, userlist: &str) -> Resul
     ours.push(("auth_type", "scram-sha-256".to_owned()));
     ours.push(("auth_file", userlist.to_owned()));
     ours.push(("admin_users", given.users.console.name.clone()));
-    ours.push(("pool_mode", mode(wanted.mode).to_owned()));
+    ours.push(("pool_mode", pool_mode_name(wanted.mode).to_owned()));
     ours.push(("default_pool_size", wanted.size.to_string()));
     ours.push(("max_client_conn", wanted.max_client_conn.to_string()));
-    if given.version >= KEEPS_PREPARED {
+    if given.version >= PREPARED_STATEMENTS_VERSION {
         // The default of 1.24; 1.21 to 1.23 have it off.
         ours.push(("max_prepared_statements", "200".to_owned()));
     }
@@ -102,19 +102,19 @@ fn configuration(wanted: &PgBouncer, given: &Given<'_>, userlist: &str) -> Resul
     ours.push(("log_stats", "0".to_owned()));
     ours.push(("log_connections", "0".to_owned()));
     ours.push(("log_disconnections", "0".to_owned()));
-    match given.node.entrance {
-        Entrance::Tls => {
+    match given.node.transport {
+        Transport::Tls => {
             let tls = given.tls.ok_or("there is no certificate for it")?;
             ours.push(("client_tls_sslmode", "require".to_owned()));
             ours.push(("client_tls_cert_file", tls.certificate.display().to_string()));
             ours.push(("client_tls_key_file", tls.key.display().to_string()));
         }
-        Entrance::Tcp | Entrance::Unix => ours.push(("client_tls_sslmode", "disable".to_owned())),
+        Transport::Tcp | Transport::Unix => ours.push(("client_tls_sslmode", "disable".to_owned())),
     }
     match &behind.tls {
-        DoorTls::Off => ours.push(("server_tls_sslmode", "disable".to_owned())),
-        DoorTls::Unchecked => ours.push(("server_tls_sslmode", "require".to_owned())),
-        DoorTls::Checked { root } => {
+        EndpointTls::Off => ours.push(("server_tls_sslmode", "disable".to_owned())),
+        EndpointTls::Unchecked => ours.push(("server_tls_sslmode", "require".to_owned())),
+        EndpointTls::Checked { root } => {
             ours.push(("server_tls_sslmode", "verify-full".to_owned()));
             ours.push(("server_tls_ca_file", root.display().to_string()));
         }
@@ -126,7 +126,7 @@ fn configuration(wanted: &PgBouncer, given: &Given<'_>, userlist: &str) -> Resul
     Ok(text)
 }
 
-fn mode(it: PoolMode) -> &'static str {
+fn pool_mode_name(it: PoolMode) -> &'static str {
     match it {
         PoolMode::Session => "session",
         PoolMode::Transaction => "transaction",

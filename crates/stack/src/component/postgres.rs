@@ -1,12 +1,12 @@
 //! How does a throw-away PostgreSQL server come to be?
 
-use super::program::Names;
-use super::{Component, Given, Recipe, host_and_port, with_settings};
+use super::program::ProgramInfo;
+use super::{Component, LaunchSpec, NodeContext, host_and_port, with_settings};
 use crate::ask::{Address, Connection, Error, Target};
 use crate::find::Installation;
-use crate::supervisor::{Answer, End, Failure, Launch, NodeId, Sig, Step, Supervisor, free_port};
+use crate::supervisor::{End, Launch, NodeError, NodeId, Readiness, Sig, StopStep, Supervisor, free_port};
 use crate::tls_files::TlsFiles;
-use model::plan::{Entrance, Kind, Limits};
+use model::plan::{Limits, NodeKind, Transport};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -25,7 +25,7 @@ pub struct Postgres {
     pub port: u16,
     pub data: PathBuf,
     /// Where we find its data ourselves.
-    pub reach: PathBuf,
+    pub local_data: PathBuf,
     /// The directory of its Unix socket.
     pub sockets: PathBuf,
     password: Secret,
@@ -43,13 +43,13 @@ pub struct Settings {
     pub name: String,
     pub max_connections: u32,
     /// Further lines for `postgresql.conf`; they win over ours.
-    pub more: Vec<(String, String)>,
+    pub extra_lines: Vec<(String, String)>,
     /// Clients may use TLS if given.
     pub tls: Option<TlsFiles>,
     /// What it may use of the machine.
     pub limits: Limits,
     /// Whether its processes are a world of their own, so that all of them can be killed or paused at once.
-    pub apart: bool,
+    pub isolated: bool,
     /// Where it listens, beside its Unix socket.
     pub address: Ipv4Addr,
     /// The directory of its own disk, if it has one: see `Supervisor::disk`.
@@ -63,10 +63,10 @@ impl Default for Settings {
         Settings {
             name: "postgres".to_owned(),
             max_connections: 200,
-            more: Vec::new(),
+            extra_lines: Vec::new(),
             tls: None,
             limits: Limits::default(),
-            apart: false,
+            isolated: false,
             address: Ipv4Addr::LOCALHOST,
             disk: None,
             ports: free_port,
@@ -75,18 +75,18 @@ impl Default for Settings {
 }
 
 /// The superuser, and the database that is there from the start.
-pub(crate) const NAME: &str = "postgres";
+pub(crate) const SUPERUSER: &str = "postgres";
 /// In its data: whether it follows another server.
-const STANDBY: &str = "standby.signal";
+const STANDBY_SIGNAL: &str = "standby.signal";
 /// Slow disks take their time to write an empty cluster of 40 MB.
-const PATIENCE: Duration = Duration::from_secs(60);
+const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What PostgreSQL logs while processes of an earlier postmaster, which was killed, still use its memory: they have not
 /// noticed yet. Its code, `lock_file_exists`, and its severity.
-const HELD: &str = "F0001 FATAL";
+const LOCK_FILE_EXISTS: &str = "F0001 FATAL";
 /// They notice within milliseconds, or when their statement ends.
-const ORPHANS: Duration = Duration::from_secs(10);
-const AGAIN: Duration = Duration::from_millis(50);
+const ORPHAN_TIMEOUT: Duration = Duration::from_secs(10);
+const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 impl Postgres {
     /// Makes an empty cluster, starts it, and returns when it answers queries.
@@ -97,13 +97,13 @@ impl Postgres {
         supervisor: &mut Supervisor,
         installation: &Installation,
         settings: &Settings,
-    ) -> Result<Postgres, Failure> {
+    ) -> Result<Postgres, NodeError> {
         let name = &settings.name;
         let password =
-            random_password().map_err(|it| Failure::new(name, "get a password", it.to_string()))?;
+            random_password().map_err(|it| NodeError::new(name, "get a password", it.to_string()))?;
         let mut postgres = Postgres::new(supervisor, installation, settings, password);
         postgres.initdb(supervisor)?;
-        postgres.launch_somewhere(supervisor)?;
+        postgres.launch_on_free_port(supervisor)?;
         postgres.cluster = postgres.node;
         Ok(postgres)
     }
@@ -117,7 +117,7 @@ impl Postgres {
     ) -> Postgres {
         let (data, reach) = match &settings.disk {
             // Not the disk itself: who copies its rows anew removes the directory.
-            Some(it) => (it.join("data"), supervisor.seen(&it.join("data"))),
+            Some(it) => (it.join("data"), supervisor.host_path(&it.join("data"))),
             None => (supervisor.home().join(&settings.name), supervisor.home().join(&settings.name)),
         };
         Postgres {
@@ -125,7 +125,7 @@ impl Postgres {
             installation: installation.clone(),
             port: 0,
             data,
-            reach,
+            local_data: reach,
             sockets: supervisor.home(),
             password,
             settings: settings.clone(),
@@ -136,40 +136,44 @@ impl Postgres {
 
     /// A server with the same rows, made by `pg_basebackup` while this one serves; it follows whom `settings` say as soon as
     /// it is launched.
-    pub fn copy(&self, supervisor: &mut Supervisor, settings: &Settings) -> Result<Postgres, Failure> {
+    pub fn base_backup(
+        &self,
+        supervisor: &mut Supervisor,
+        settings: &Settings,
+    ) -> Result<Postgres, NodeError> {
         let mut copy = Postgres::new(supervisor, &self.installation, settings, self.password.clone());
         copy.cluster = self.cluster;
-        copy.fetch(supervisor, self.port)?;
+        copy.base_backup_from(supervisor, self.port)?;
         Ok(copy)
     }
 
     /// The rows of the server at the other port in place of its own, whatever these were. Sockets and password of all servers
     /// with the same rows are the same.
-    pub fn fetch(&self, supervisor: &mut Supervisor, from: u16) -> Result<(), Failure> {
-        let failure = |it: std::io::Error| Failure::new(self.name(), "copy its data", it.to_string());
-        if self.reach.exists() {
-            std::fs::remove_dir_all(&self.reach).map_err(failure)?;
+    pub fn base_backup_from(&self, supervisor: &mut Supervisor, from: u16) -> Result<(), NodeError> {
+        let failure = |it: std::io::Error| NodeError::new(self.name(), "copy its data", it.to_string());
+        if self.local_data.exists() {
+            std::fs::remove_dir_all(&self.local_data).map_err(failure)?;
         }
         let name = format!("{}-copy", self.name());
         let mut launch = Launch::new(&name, self.program("pg_basebackup"), &supervisor.home())
             .as_user(supervisor.user())
             .args(["--checkpoint=fast", "--wal-method=stream", "--no-sync", "--no-password"])
-            .args(["--username", NAME, "--port", &from.to_string(), "--host"])
+            .args(["--username", SUPERUSER, "--port", &from.to_string(), "--host"])
             .arg(&self.sockets)
             .arg("--pgdata")
             .arg(&self.data);
         launch.secrets.push(("PGPASSWORD".to_owned(), self.password.clone()));
-        supervisor.run(launch, PATIENCE)?;
-        self.stand_by(supervisor)
+        supervisor.run(launch, READY_TIMEOUT)?;
+        self.create_standby_signal(supervisor)
     }
 
     /// Goes back to where its history and the other's part, and takes the other's from there. It must have ended; a crash is
     /// recovered from first. Afterwards it stands by.
-    pub fn rewind(&self, supervisor: &mut Supervisor, to: u16) -> Result<(), Failure> {
-        let config = supervisor.directory().join(file(self.name()));
+    pub fn rewind(&self, supervisor: &mut Supervisor, to: u16) -> Result<(), NodeError> {
+        let config = supervisor.directory().join(config_file_name(self.name()));
         let name = format!("{}-rewind", self.name());
         let source = format!(
-            "host='{}' port={to} user={NAME} dbname={NAME} application_name=pgdyno",
+            "host='{}' port={to} user={SUPERUSER} dbname={SUPERUSER} application_name=pgdyno",
             self.sockets.display()
         );
         let mut launch = Launch::new(&name, self.program("pg_rewind"), &supervisor.home())
@@ -179,14 +183,14 @@ impl Postgres {
             .arg("--config-file")
             .arg(config);
         launch.secrets.push(("PGPASSWORD".to_owned(), self.password.clone()));
-        supervisor.run(launch, PATIENCE)?;
-        self.stand_by(supervisor)
+        supervisor.run(launch, READY_TIMEOUT)?;
+        self.create_standby_signal(supervisor)
     }
 
     /// From its next start on it follows another server.
-    pub fn stand_by(&self, supervisor: &Supervisor) -> Result<(), Failure> {
-        let failure = |it: std::io::Error| Failure::new(self.name(), "stand by", it.to_string());
-        let path = self.reach.join(STANDBY);
+    pub fn create_standby_signal(&self, supervisor: &Supervisor) -> Result<(), NodeError> {
+        let failure = |it: std::io::Error| NodeError::new(self.name(), "stand by", it.to_string());
+        let path = self.local_data.join(STANDBY_SIGNAL);
         std::fs::write(&path, "").map_err(failure)?;
         match supervisor.user() {
             Some(it) => std::os::unix::fs::chown(&path, Some(it.uid), Some(it.gid)).map_err(failure),
@@ -195,29 +199,29 @@ impl Postgres {
     }
 
     /// From its next start on it follows nobody.
-    pub fn stand_alone(&self) {
+    pub fn remove_standby_signal(&self) {
         // It may not be there.
-        let _ = std::fs::remove_file(self.reach.join(STANDBY));
+        let _ = std::fs::remove_file(self.local_data.join(STANDBY_SIGNAL));
     }
 
     /// Other settings, of which those hold at once that a running server takes.
-    pub fn adjust(
+    pub fn reload_with(
         &mut self,
         supervisor: &mut Supervisor,
         more: Vec<(String, String)>,
-    ) -> Result<(), Failure> {
-        self.settings.more = more;
+    ) -> Result<(), NodeError> {
+        self.settings.extra_lines = more;
         self.configure(supervisor)?;
-        if supervisor.ended(self.node).is_none() { supervisor.signal(self.node, Sig::Hup) } else { Ok(()) }
+        if supervisor.end_of(self.node).is_none() { supervisor.signal(self.node, Sig::Hup) } else { Ok(()) }
     }
 
     /// Starts it on a port that is free. A port that was free may be taken by now: the server says so at once, and we try
     /// another.
-    pub fn launch_somewhere(&mut self, supervisor: &mut Supervisor) -> Result<(), Failure> {
+    pub fn launch_on_free_port(&mut self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
         self.configure(supervisor)?;
         for attempt in 1.. {
             self.port = (self.settings.ports)()
-                .map_err(|it| Failure::new(self.name(), "get a port", it.to_string()))?;
+                .map_err(|it| NodeError::new(self.name(), "get a port", it.to_string()))?;
             match self.launch(supervisor) {
                 Err(failure)
                     if attempt < 5 && failure.log.iter().any(|it| it.contains("Address already in use")) => {}
@@ -237,7 +241,7 @@ impl Postgres {
     }
 
     /// The same data under other settings: stops it, if it still runs, and starts it again on the same port.
-    pub fn reconfigure(&mut self, supervisor: &mut Supervisor, settings: &Settings) -> Result<(), Failure> {
+    pub fn reconfigure(&mut self, supervisor: &mut Supervisor, settings: &Settings) -> Result<(), NodeError> {
         self.stop(supervisor)?;
         self.settings = settings.clone();
         self.configure(supervisor)?;
@@ -245,22 +249,22 @@ impl Postgres {
     }
 
     /// Stops it, if it still runs, and starts it again on the same port.
-    pub fn restart(&mut self, supervisor: &mut Supervisor) -> Result<(), Failure> {
+    pub fn restart(&mut self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
         self.stop(supervisor)?;
         let begun = Instant::now();
         loop {
             let launched = self.launch(supervisor);
-            let held = |it: &Failure| it.log.iter().any(|it| it.contains(HELD));
+            let held = |it: &NodeError| it.log.iter().any(|it| it.contains(LOCK_FILE_EXISTS));
             match launched {
-                Err(why) if held(&why) && begun.elapsed() < ORPHANS => thread::sleep(AGAIN),
+                Err(why) if held(&why) && begun.elapsed() < ORPHAN_TIMEOUT => thread::sleep(RETRY_INTERVAL),
                 done => return done,
             }
         }
     }
 
     /// Fast shutdown: sessions are ended, data is made safe.
-    pub fn stop(&self, supervisor: &mut Supervisor) -> Result<End, Failure> {
-        match supervisor.ended(self.node) {
+    pub fn stop(&self, supervisor: &mut Supervisor) -> Result<End, NodeError> {
+        match supervisor.end_of(self.node) {
             Some(end) => Ok(end),
             None => supervisor.stop(self.node),
         }
@@ -268,12 +272,12 @@ impl Postgres {
 
     /// How to reach it by its Unix socket, as superuser.
     pub fn target(&self) -> Target {
-        self.target_by(Address::Unix(self.sockets.join(format!(".s.PGSQL.{}", self.port))))
+        self.superuser_target(Address::Unix(self.sockets.join(format!(".s.PGSQL.{}", self.port))))
     }
 
     /// How to reach it by TCP, as superuser.
     pub fn target_tcp(&self) -> Target {
-        self.target_by(Address::Tcp(SocketAddr::from((self.settings.address, self.port))))
+        self.superuser_target(Address::Tcp(SocketAddr::from((self.settings.address, self.port))))
     }
 
     /// The superuser's password. Lives in memory only.
@@ -286,23 +290,23 @@ impl Postgres {
         [
             ("PGHOST", self.sockets.display().to_string()),
             ("PGPORT", self.port.to_string()),
-            ("PGUSER", NAME.to_owned()),
-            ("PGDATABASE", NAME.to_owned()),
+            ("PGUSER", SUPERUSER.to_owned()),
+            ("PGDATABASE", SUPERUSER.to_owned()),
             ("PGPASSWORD", self.password.reveal().to_owned()),
         ]
     }
 
-    fn target_by(&self, address: Address) -> Target {
-        let mut login = Login::new(NAME, NAME);
+    fn superuser_target(&self, address: Address) -> Target {
+        let mut login = Login::new(SUPERUSER, SUPERUSER);
         login.password = Some(self.password.clone());
-        login.cancels = true;
+        login.send_cancel = true;
         login.parameters.push(("application_name".to_owned(), "pgdyno".to_owned()));
         Target { address, login: Arc::new(login) }
     }
 
-    fn initdb(&self, supervisor: &mut Supervisor) -> Result<(), Failure> {
+    fn initdb(&self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
         let attempt =
-            |it: std::io::Error| Failure::new(self.name(), "write its password file", it.to_string());
+            |it: std::io::Error| NodeError::new(self.name(), "write its password file", it.to_string());
         let password =
             supervisor.private_file("password", self.password.reveal().as_bytes()).map_err(attempt)?;
         // C.UTF-8 sorts by bytes and knows every letter; it is in every glibc of distributions, but not on macOS.
@@ -312,7 +316,7 @@ impl Postgres {
                 .as_user(supervisor.user())
                 .args([
                     "--username",
-                    NAME,
+                    SUPERUSER,
                     "--auth",
                     "scram-sha-256",
                     "--encoding",
@@ -326,38 +330,38 @@ impl Postgres {
                 .arg(&password)
                 .arg("--pgdata")
                 .arg(&self.data);
-        let result = supervisor.run(launch, PATIENCE);
+        let result = supervisor.run(launch, READY_TIMEOUT);
         std::fs::remove_file(&password).map_err(attempt)?;
         result?;
         // Beyond loopback, those that it shares a network with: none but the nodes of this stack.
-        let path = self.reach.join("pg_hba.conf");
+        let path = self.local_data.join("pg_hba.conf");
         let more = "host all all samenet scram-sha-256\nhost replication all samenet scram-sha-256\n";
         let opened = std::fs::OpenOptions::new().append(true).open(path);
         opened.and_then(|mut it| it.write_all(more.as_bytes())).map_err(attempt)
     }
 
-    fn configure(&self, supervisor: &Supervisor) -> Result<(), Failure> {
-        let text = configuration(&self.settings, memory());
-        let failure = |it: std::io::Error| Failure::new(self.name(), "be configured", it.to_string());
+    fn configure(&self, supervisor: &Supervisor) -> Result<(), NodeError> {
+        let text = configuration(&self.settings, physical_memory());
+        let failure = |it: std::io::Error| NodeError::new(self.name(), "be configured", it.to_string());
         // One of an earlier cluster of this name may lie there.
-        let name = file(self.name());
+        let name = config_file_name(self.name());
         let _ = std::fs::remove_file(supervisor.directory().join(&name));
         supervisor.private_file(&name, text.as_bytes()).map(drop).map_err(failure)
     }
 
-    fn launch(&mut self, supervisor: &mut Supervisor) -> Result<(), Failure> {
-        self.begin(supervisor)?;
+    fn launch(&mut self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
+        self.spawn(supervisor)?;
         self.await_ready(supervisor)
     }
 
     /// Returns when it answers queries.
-    pub fn await_ready(&self, supervisor: &mut Supervisor) -> Result<(), Failure> {
+    pub fn await_ready(&self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
         let target = self.target();
-        supervisor.await_ready(self.node, PATIENCE, || ready(&target))
+        supervisor.await_ready(self.node, READY_TIMEOUT, || check_ready(&target))
     }
 
     /// Starts it, or whoever manages it, and does not wait.
-    pub fn begin(&mut self, supervisor: &mut Supervisor) -> Result<(), Failure> {
+    pub fn spawn(&mut self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
         if let Some(it) = &self.manager {
             self.node = supervisor.launch(Launch::clone(it))?;
             return Ok(());
@@ -366,9 +370,9 @@ impl Postgres {
             .as_user(supervisor.user())
             .limited(&self.settings.limits)
             .args(self.arguments(supervisor));
-        launch.stop = stop();
+        launch.stop = stop_steps();
         launch.orphaned = Sig::Quit;
-        launch.apart = self.settings.apart;
+        launch.isolated = self.settings.isolated;
         launch.address = self.own_address();
         self.node = supervisor.launch(launch)?;
         Ok(())
@@ -376,9 +380,9 @@ impl Postgres {
 
     /// Those of its program.
     pub fn arguments(&self, supervisor: &Supervisor) -> Vec<String> {
-        let config = supervisor.directory().join(file(self.name()));
+        let config = supervisor.directory().join(config_file_name(self.name()));
         let sockets = self.sockets.display().to_string();
-        arguments(&config, &self.data, &sockets, &self.port.to_string())
+        server_arguments(&config, &self.data, &sockets, &self.port.to_string())
     }
 
     /// Where its own network has it, if it has one.
@@ -387,8 +391,8 @@ impl Postgres {
     }
 
     /// What its configuration says, its own lines among it.
-    pub fn lines(&self) -> Vec<(String, String)> {
-        lines(&self.settings, memory())
+    pub fn configuration_lines(&self) -> Vec<(String, String)> {
+        configuration_lines(&self.settings, physical_memory())
     }
 
     fn program(&self, name: &str) -> PathBuf {
@@ -400,45 +404,50 @@ impl Postgres {
 #[derive(Debug)]
 pub struct PostgresComponent;
 
-static NAMES: Names = Names {
+static NAMES: ProgramInfo = ProgramInfo {
     name: "PostgreSQL",
     program: "postgres",
-    ask: "--version",
+    version_argument: "--version",
     // Of a directory: PostgreSQL is many programs, and `find` looks for them.
-    variable: "PGDYNO_PG_BIN",
-    how_to_get: "./x setup, or apt-get install postgresql postgresql-contrib",
+    env_var: "PGDYNO_PG_BIN",
+    install_hint: "./x setup, or apt-get install postgresql postgresql-contrib",
 };
 
 impl Component for PostgresComponent {
-    fn names(&self) -> &'static Names {
+    fn names(&self) -> &'static ProgramInfo {
         &NAMES
     }
 
-    fn is(&self, kind: &Kind) -> bool {
-        matches!(kind, Kind::Postgres(_))
+    fn handles(&self, kind: &NodeKind) -> bool {
+        matches!(kind, NodeKind::Postgres(_))
     }
 
-    fn recipe(&self, given: &Given<'_>) -> Result<Recipe, String> {
-        let Kind::Postgres(wanted) = &given.node.kind else { unreachable!("the table gives us ours") };
+    fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, String> {
+        let NodeKind::Postgres(wanted) = &given.node.kind else { unreachable!("the table gives us ours") };
         let name = &given.node.name;
         let mut settings = Settings {
             name: name.clone(),
             max_connections: wanted.max_connections,
-            more: wanted.settings.clone(),
+            extra_lines: wanted.settings.clone(),
             ..Settings::default()
         };
-        if given.node.entrance == Entrance::Tls {
+        if given.node.transport == Transport::Tls {
             settings.tls = Some(given.tls.ok_or("there is no certificate for it")?.clone());
         }
         // It listens on a socket too, for those who look after it.
         let (_, port) = host_and_port(given.address);
-        let config = given.files.join(file(name));
-        Ok(Recipe {
-            files: vec![(file(name), configuration(&settings, given.memory))],
-            arguments: arguments(&config, &given.home.join(name), &given.home.display().to_string(), &port),
+        let config = given.files.join(config_file_name(name));
+        Ok(LaunchSpec {
+            files: vec![(config_file_name(name), configuration(&settings, given.memory))],
+            arguments: server_arguments(
+                &config,
+                &given.home.join(name),
+                &given.home.display().to_string(),
+                &port,
+            ),
             environment: Vec::new(),
             secrets: Vec::new(),
-            stop: stop(),
+            stop: stop_steps(),
             orphaned: Sig::Quit,
             console: None,
             statistics: None,
@@ -446,11 +455,11 @@ impl Component for PostgresComponent {
     }
 }
 
-fn file(name: &str) -> String {
+fn config_file_name(name: &str) -> String {
     format!("{name}.conf")
 }
 
-fn arguments(config: &Path, data: &Path, sockets: &str, port: &str) -> Vec<String> {
+fn server_arguments(config: &Path, data: &Path, sockets: &str, port: &str) -> Vec<String> {
     vec![
         format!("--config-file={}", config.display()),
         "-D".to_owned(),
@@ -460,31 +469,31 @@ fn arguments(config: &Path, data: &Path, sockets: &str, port: &str) -> Vec<Strin
     ]
 }
 
-fn stop() -> Vec<Step> {
+fn stop_steps() -> Vec<StopStep> {
     vec![
         // Fast: sessions are rolled back and ended, a checkpoint is written.
-        Step { signal: Sig::Int, patience: Duration::from_secs(15) },
+        StopStep { signal: Sig::Int, patience: Duration::from_secs(15) },
         // Immediate: no checkpoint.
-        Step { signal: Sig::Quit, patience: Duration::from_secs(6) },
+        StopStep { signal: Sig::Quit, patience: Duration::from_secs(6) },
     ]
 }
 
 /// Ready means: it logs us in and answers.
-pub(crate) fn ready(target: &Target) -> Answer<()> {
+pub(crate) fn check_ready(target: &Target) -> Readiness<()> {
     let asked = Connection::open(target, Duration::from_secs(5)).and_then(|mut it| it.query("select 1"));
     match asked {
-        Ok(_) => Answer::Ready(()),
+        Ok(_) => Readiness::Ready(()),
         Err(error) => match error.code() {
             // 57P03: starting up. The socket may not be there yet, or nobody behind it.
-            Code::SqlState(state) if &state != b"57P03" => Answer::Never(error.to_string()),
-            _ if matches!(error, Error::Protocol(_)) => Answer::Never(error.to_string()),
-            _ => Answer::NotYet(error.to_string()),
+            Code::SqlState(state) if &state != b"57P03" => Readiness::Never(error.to_string()),
+            _ if matches!(error, Error::Protocol(_)) => Readiness::Never(error.to_string()),
+            _ => Readiness::NotYet(error.to_string()),
         },
     }
 }
 
 /// Names and values; `memory` is the machine's, in bytes.
-fn lines(settings: &Settings, memory: u64) -> Vec<(String, String)> {
+fn configuration_lines(settings: &Settings, memory: u64) -> Vec<(String, String)> {
     // A quarter of the memory, as the manual advises, but no more than a throw-away server should take.
     let shared_buffers = (memory / 4 / MIB).clamp(16, 512);
     let mut ours = vec![
@@ -509,14 +518,14 @@ fn lines(settings: &Settings, memory: u64) -> Vec<(String, String)> {
         ours.push(("ssl_cert_file", tls.certificate.display().to_string()));
         ours.push(("ssl_key_file", tls.key.display().to_string()));
     }
-    let all = with_settings(ours, &settings.more).into_iter();
+    let all = with_settings(ours, &settings.extra_lines).into_iter();
     all.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// `postgresql.conf`. `memory` is the machine's, in bytes.
 fn configuration(settings: &Settings, memory: u64) -> String {
     let mut text = String::from("# Written by pgdyno; ends with the server.\n");
-    for (name, value) in lines(settings, memory) {
+    for (name, value) in configuration_lines(settings, memory) {
         writeln!(text, "{name} = '{}'", value.replace('\'', "''")).expect("strings grow");
     }
     text
@@ -525,7 +534,7 @@ fn configuration(settings: &Settings, memory: u64) -> String {
 const MIB: u64 = 1024 * 1024;
 
 /// Physical memory of this machine, bytes; 1 GiB where the kernel does not tell.
-pub(crate) fn memory() -> u64 {
+pub(crate) fn physical_memory() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|it| it.strip_prefix("MemTotal:"));
     let kib = line.and_then(|it| it.trim().strip_suffix(" kB")).and_then(|it| it.parse::<u64>().ok());
@@ -543,10 +552,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings() {
+    fn user_settings_override_defaults() {
         let check = |memory: u64, more: &[(&str, &str)], expected: &[&str]| {
             let more = more.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
-            let text = configuration(&Settings { more, ..Settings::default() }, memory * MIB);
+            let text = configuration(&Settings { extra_lines: more, ..Settings::default() }, memory * MIB);
             for line in expected {
                 assert!(text.lines().any(|it| it == *line), "{line} in\n{text}");
             }

@@ -1,7 +1,7 @@
 //! Where are the programs of the components on this machine?
 
-use crate::embedded::{self, cache_of};
-use crate::find::Search;
+use crate::embedded::{self, cache_directory_for};
+use crate::find::InstallationSearch;
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -9,16 +9,16 @@ use std::process::{Command, Stdio};
 
 /// How a component's program is called, asked and installed.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Names {
+pub struct ProgramInfo {
     /// As people write it.
     pub name: &'static str,
     pub program: &'static str,
     /// Asks for its version; the first line of the answer has it.
-    pub ask: &'static str,
+    pub version_argument: &'static str,
     /// The variable that names the program's file; if set, it is the only place.
-    pub variable: &'static str,
+    pub env_var: &'static str,
     /// What a user can do to have it.
-    pub how_to_get: &'static str,
+    pub install_hint: &'static str,
 }
 
 /// A program that is ready to run.
@@ -35,34 +35,36 @@ pub struct Program {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unavailable {
     pub component: &'static str,
-    pub why: String,
-    pub how_to_get: String,
+    #[serde(rename = "why")]
+    pub reason: String,
+    #[serde(rename = "how_to_get")]
+    pub install_hint: String,
 }
 
 /// Where programs are looked for.
 #[derive(Clone, Debug)]
 pub struct Programs {
     /// Where a PostgreSQL may be; its version is the node's.
-    pub postgres: Search,
+    pub postgres: InstallationSearch,
     /// Whether a PostgreSQL that is not there may be fetched.
     pub fetch: bool,
     /// Directories of programs, most wanted first: `PATH`, where system programs are, then what `./x` unpacked.
-    pub places: Vec<PathBuf>,
+    pub search_path: Vec<PathBuf>,
     /// The environment.
-    pub variable: fn(&str) -> Option<PathBuf>,
+    pub env_var: fn(&str) -> Option<PathBuf>,
     /// Where the paths of a service's command begin, and where it runs: the directory of the experiment's file.
     pub directory: PathBuf,
 }
 
 impl Programs {
     /// This machine, this process's environment and its directory.
-    pub fn here() -> Programs {
+    pub fn from_environment() -> Programs {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let system = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin"].map(PathBuf::from);
         let mut places: Vec<PathBuf> = std::env::split_paths(&path).filter(|it| it.is_absolute()).collect();
         places.extend(system);
         // `./x` writes to the second one when it is root's; we, perhaps, to the first.
-        let caches = [cache_of("programs").ok(), Some("/var/cache/pgdyno/programs".into())];
+        let caches = [cache_directory_for("programs").ok(), Some("/var/cache/pgdyno/programs".into())];
         for cache in caches.into_iter().flatten() {
             let unpacked = std::fs::read_dir(cache).into_iter().flatten().flatten();
             let mut unpacked: Vec<PathBuf> = unpacked.map(|it| it.path().join("bin")).collect();
@@ -70,24 +72,30 @@ impl Programs {
             places.extend(unpacked);
         }
         Programs {
-            postgres: Search::here(None, None),
+            postgres: InstallationSearch::from_environment(None, None),
             fetch: true,
-            places,
-            variable: |name| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from),
+            search_path: places,
+            env_var: |name| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from),
             directory: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
         }
     }
 
     /// The first program that is new enough; any version will do when `least` is `None`.
-    pub fn find(&self, names: &'static Names, least: Option<(u32, u32)>) -> Result<Program, Unavailable> {
+    pub fn find(
+        &self,
+        names: &'static ProgramInfo,
+        least: Option<(u32, u32)>,
+    ) -> Result<Program, Unavailable> {
         let mut tried = Vec::new();
-        let named = (self.variable)(names.variable);
+        let named = (self.env_var)(names.env_var);
         let candidates: Vec<PathBuf> = match named {
             Some(it) => vec![it],
-            None => self.places.iter().map(|it| it.join(names.program)).filter(|it| it.is_file()).collect(),
+            None => {
+                self.search_path.iter().map(|it| it.join(names.program)).filter(|it| it.is_file()).collect()
+            }
         };
         for path in candidates {
-            match look(&path, names.ask) {
+            match query_version(&path, names.version_argument) {
                 Ok(it) if least.is_none_or(|least| it.version >= least) => return Ok(it),
                 Ok(it) => tried.push(format!("{} is {}.{}", path.display(), it.version.0, it.version.1)),
                 Err(why) => tried.push(format!("{} {why}", path.display())),
@@ -98,7 +106,7 @@ impl Programs {
         if !tried.is_empty() {
             why = format!("{why}: {}", tried.join("; "));
         }
-        Err(Unavailable { component: names.name, why, how_to_get: names.how_to_get.to_owned() })
+        Err(Unavailable { component: names.name, reason: why, install_hint: names.install_hint.to_owned() })
     }
 
     /// A PostgreSQL of this major version, or any; `tell` is called before one is fetched.
@@ -107,22 +115,22 @@ impl Programs {
         major: Option<u32>,
         tell: impl FnOnce(u32),
     ) -> Result<crate::find::Installation, Unavailable> {
-        let search = Search { major, ..self.postgres.clone() };
+        let search = InstallationSearch { major, ..self.postgres.clone() };
         let unavailable = |why: String, how_to_get: &str| Unavailable {
             component: "PostgreSQL",
-            why,
-            how_to_get: how_to_get.to_owned(),
+            reason: why,
+            install_hint: how_to_get.to_owned(),
         };
         let found = if self.fetch {
-            embedded::find_or_obtain(&search, tell).map_err(|it| (it.not_found, it.unavailable))
+            embedded::find_or_fetch(&search, tell).map_err(|it| (it.not_found, it.fetch_error))
         } else {
-            search.first().map_err(|it| (it, None))
+            search.find_first().map_err(|it| (it, None))
         };
         found.map_err(|(not_found, fetched)| {
             let what = major.map_or("PostgreSQL".to_owned(), |it| format!("PostgreSQL {it}"));
             let mut why = format!("no {what} was found on this machine");
             if let Some(it) = fetched {
-                why = format!("{why}, and none could be fetched: {}", it.why);
+                why = format!("{why}, and none could be fetched: {}", it.reason);
             }
             unavailable(why, not_found.install)
         })
@@ -130,17 +138,17 @@ impl Programs {
 }
 
 /// Asks a program for its version.
-fn look(path: &Path, ask: &str) -> Result<Program, String> {
+fn query_version(path: &Path, ask: &str) -> Result<Program, String> {
     let output = Command::new(path).arg(ask).stdin(Stdio::null()).output();
     let output = output.map_err(|it| format!("cannot be run: {it}"))?;
     let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     let line = text.lines().next().unwrap_or_default().trim().to_owned();
-    let version = version(&line).ok_or_else(|| format!("answers {line:?} to {ask}"))?;
+    let version = parse_version(&line).ok_or_else(|| format!("answers {line:?} to {ask}"))?;
     Ok(Program { path: path.to_owned(), version, text: line })
 }
 
 /// The first `number.number` of a line.
-fn version(line: &str) -> Option<(u32, u32)> {
+fn parse_version(line: &str) -> Option<(u32, u32)> {
     line.split(|c: char| !c.is_ascii_digit() && c != '.').find_map(|word| {
         let mut numbers = word.split('.').map(|it| it.parse().ok());
         Some((numbers.next()??, numbers.next()??))
@@ -149,7 +157,7 @@ fn version(line: &str) -> Option<(u32, u32)> {
 
 impl fmt::Display for Unavailable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}\nto have it: {}", self.why, self.how_to_get)
+        write!(f, "{}\nto have it: {}", self.reason, self.install_hint)
     }
 }
 
@@ -161,8 +169,9 @@ mod tests {
     use crate::component::ALL;
 
     #[test]
-    fn versions() {
-        let check = |line: &str, expected: Option<(u32, u32)>| assert_eq!(version(line), expected, "{line}");
+    fn parses_program_versions() {
+        let check =
+            |line: &str, expected: Option<(u32, u32)>| assert_eq!(parse_version(line), expected, "{line}");
         check("PgBouncer 1.18.0", Some((1, 18)));
         check("HAProxy version 2.6.12-1+deb12u4 2026/10/17 - https://haproxy.org/", Some((2, 6)));
         check("odyssey 1.5.2 release +pam -ldap +systemd -prom", Some((1, 5)));
@@ -171,16 +180,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_told() {
-        let programs = Programs { places: Vec::new(), variable: |_| None, ..Programs::here() };
+    fn reports_missing_programs() {
+        let programs =
+            Programs { search_path: Vec::new(), env_var: |_| None, ..Programs::from_environment() };
         for component in ALL.iter().map(|it| it.names()) {
             let error = programs.find(component, None).unwrap_err();
-            assert_eq!(error.why, format!("no {} was found on this machine", component.name));
-            assert!(!error.how_to_get.is_empty());
+            assert_eq!(error.reason, format!("no {} was found on this machine", component.name));
+            assert!(!error.install_hint.is_empty());
         }
-        let programs = Programs { variable: |_| Some("/nowhere".into()), ..programs };
+        let programs = Programs { env_var: |_| Some("/nowhere".into()), ..programs };
         let error = programs.find(ALL[1].names(), Some((1, 21))).unwrap_err();
         let expected = "no PgBouncer 1.21 or newer was found on this machine: /nowhere cannot be run";
-        assert!(error.why.starts_with(expected), "{error}");
+        assert!(error.reason.starts_with(expected), "{error}");
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! Its program is the experiment's, not ours: it is told by its environment where to listen and where its database is.
 
-use super::program::{Names, Program, Programs, Unavailable};
-use super::{Component, Door, DoorTls, Given, Recipe};
+use super::program::{Program, ProgramInfo, Programs, Unavailable};
+use super::{Component, EndpointTls, LaunchSpec, NodeContext, NodeEndpoint};
 use crate::ask::Address;
-use crate::supervisor::{Sig, Step, User, open_to_all};
-use model::plan::{Kind, Service};
+use crate::supervisor::{Sig, StopStep, User, open_to_all};
+use model::plan::{NodeKind, Service};
 use std::path::Path;
 use std::time::Duration;
 
@@ -14,23 +14,23 @@ use std::time::Duration;
 pub struct ServiceComponent;
 
 /// Never looked for by this name.
-static NAMES: Names = Names {
+static NAMES: ProgramInfo = ProgramInfo {
     name: "the service",
     program: "",
-    ask: "",
-    variable: "",
-    how_to_get: "build it: ./x services builds those that belong to pgdyno, or tells what that takes",
+    version_argument: "",
+    env_var: "",
+    install_hint: "build it: ./x services builds those that belong to pgdyno, or tells what that takes",
 };
 
 /// What pgdyno alone decides.
-const OURS: [&str; 3] = ["ADDRESS", "DATABASE_URL", "PGPASSWORD"];
+const RESERVED_VARIABLES: [&str; 3] = ["ADDRESS", "DATABASE_URL", "PGPASSWORD"];
 
 /// The program that its command names, if it is there: a name is one of a program of this machine, a path is one from the
 /// experiment's directory. So must be what an interpreter is given to run.
 pub fn find(service: &Service, programs: &Programs) -> Result<Program, Unavailable> {
     let missing = |why: String| {
-        let how_to_get = NAMES.how_to_get.to_owned();
-        Unavailable { component: NAMES.name, why, how_to_get }
+        let how_to_get = NAMES.install_hint.to_owned();
+        Unavailable { component: NAMES.name, reason: why, install_hint: how_to_get }
     };
     let Some((program, arguments)) = service.command.split_first() else {
         return Err(missing("the service has neither a command nor a url".to_owned()));
@@ -38,7 +38,7 @@ pub fn find(service: &Service, programs: &Programs) -> Result<Program, Unavailab
     let path = if program.contains('/') {
         Some(programs.directory.join(program)).filter(|it| it.is_file())
     } else {
-        programs.places.iter().map(|it| it.join(program)).find(|it| it.is_file())
+        programs.search_path.iter().map(|it| it.join(program)).find(|it| it.is_file())
     };
     let Some(path) = path else { return Err(missing(format!("there is no {program}"))) };
     let to_be_run = |it: &&String| {
@@ -59,7 +59,7 @@ pub fn find(service: &Service, programs: &Programs) -> Result<Program, Unavailab
                 closed.display()
             );
             let how_to_get = "build it, and start pgdyno, where everybody may go".to_owned();
-            return Err(Unavailable { component: NAMES.name, why, how_to_get });
+            return Err(Unavailable { component: NAMES.name, reason: why, install_hint: how_to_get });
         }
     }
     let short = |it: &String| it.rsplit('/').next().unwrap_or_default().to_owned();
@@ -68,18 +68,18 @@ pub fn find(service: &Service, programs: &Programs) -> Result<Program, Unavailab
 }
 
 impl Component for ServiceComponent {
-    fn names(&self) -> &'static Names {
+    fn names(&self) -> &'static ProgramInfo {
         &NAMES
     }
 
-    fn is(&self, kind: &Kind) -> bool {
-        matches!(kind, Kind::Service(_))
+    fn handles(&self, kind: &NodeKind) -> bool {
+        matches!(kind, NodeKind::Service(_))
     }
 
-    fn recipe(&self, given: &Given<'_>) -> Result<Recipe, String> {
-        let Kind::Service(wanted) = &given.node.kind else { unreachable!("the table gives us ours") };
+    fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, String> {
+        let NodeKind::Service(wanted) = &given.node.kind else { unreachable!("the table gives us ours") };
         let Address::Tcp(address) = given.address else { return Err("its entrance must be tcp".to_owned()) };
-        if let Some((name, _)) = wanted.env.iter().find(|it| OURS.contains(&it.0.as_str())) {
+        if let Some((name, _)) = wanted.env.iter().find(|it| RESERVED_VARIABLES.contains(&it.0.as_str())) {
             return Err(format!("{name} is given to it: leave it out of its env"));
         }
         let mut environment = vec![
@@ -93,22 +93,22 @@ impl Component for ServiceComponent {
             ("LC_ALL".to_owned(), "C.UTF-8".to_owned()),
         ];
         let mut secrets = Vec::new();
-        if let Some(behind) = given.behind {
-            environment.insert(1, ("DATABASE_URL".to_owned(), database(given, behind, &behind.address)?));
+        if let Some(behind) = given.upstream {
+            environment.insert(1, ("DATABASE_URL".to_owned(), database_url(given, behind, &behind.address)?));
             if let Some(it) = &behind.read_only {
-                environment.insert(2, ("READ_DATABASE_URL".to_owned(), database(given, behind, it)?));
+                environment.insert(2, ("READ_DATABASE_URL".to_owned(), database_url(given, behind, it)?));
             }
             secrets.push(("PGPASSWORD".to_owned(), given.users.app.password.clone()));
         }
         environment.retain(|it| wanted.env.iter().all(|theirs| theirs.0 != it.0));
         environment.extend(wanted.env.iter().cloned());
-        Ok(Recipe {
+        Ok(LaunchSpec {
             files: Vec::new(),
             arguments: wanted.command[1..].to_vec(),
             environment,
             secrets,
             // As long as a request may take that has begun.
-            stop: vec![Step { signal: Sig::Term, patience: Duration::from_secs(5) }],
+            stop: vec![StopStep { signal: Sig::Term, patience: Duration::from_secs(5) }],
             orphaned: Sig::Kill,
             console: None,
             statistics: None,
@@ -117,22 +117,26 @@ impl Component for ServiceComponent {
 }
 
 /// The address of the application's database, as libpq takes it, without a password.
-fn database(given: &Given<'_>, behind: &Door<'_>, address: &Address) -> Result<String, String> {
+fn database_url(
+    given: &NodeContext<'_>,
+    behind: &NodeEndpoint<'_>,
+    address: &Address,
+) -> Result<String, String> {
     let Address::Tcp(address) = address else {
         let name = behind.name;
         return Err(format!("services reach {name} by TCP: its entrance must be tcp or tls"));
     };
-    let (user, database) = (escaped(&given.users.app.name), escaped(&given.users.database));
+    let (user, database) = (percent_encode(&given.users.app.name), percent_encode(&given.users.database));
     let tls = match &behind.tls {
-        DoorTls::Off => "disable".to_owned(),
-        DoorTls::Unchecked => "require".to_owned(),
-        DoorTls::Checked { root } => format!("verify-full&sslrootcert={}", root.display()),
+        EndpointTls::Off => "disable".to_owned(),
+        EndpointTls::Unchecked => "require".to_owned(),
+        EndpointTls::Checked { root } => format!("verify-full&sslrootcert={}", root.display()),
     };
     Ok(format!("postgres://{user}@{address}/{database}?sslmode={tls}"))
 }
 
 /// A part of a URL; RFC 3986, section 2.3.
-fn escaped(text: &str) -> String {
+fn percent_encode(text: &str) -> String {
     let plain = |it: u8| it.is_ascii_alphanumeric() || b"-._~".contains(&it);
     let each = |it: u8| if plain(it) { char::from(it).to_string() } else { format!("%{it:02X}") };
     text.bytes().map(each).collect()

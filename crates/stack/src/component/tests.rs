@@ -2,56 +2,56 @@
 
 use super::*;
 use model::Nanos;
-use model::plan::{Entrance, HaProxy, Limits, Odyssey, PgBouncer, PoolMode, Postgres, Service};
+use model::plan::{HaProxy, Limits, Odyssey, PgBouncer, PoolMode, Postgres, Service, Transport};
 use std::path::PathBuf;
 
 /// What differs between the cases; the rest is the same for all.
 struct Case {
     version: (u32, u32),
-    kind: Kind,
-    entrance: Entrance,
+    kind: NodeKind,
+    entrance: Transport,
     /// Over what the node behind is reached.
-    behind: Entrance,
+    upstream: Transport,
     /// A service of two copies is behind it.
     copies: bool,
     /// Two PostgreSQL servers are behind it.
     servers: bool,
 }
 
-fn recipe(case: &Case, node: &Node, users: &Users) -> Result<Recipe, String> {
+fn recipe(case: &Case, node: &Node, users: &Users) -> Result<LaunchSpec, String> {
     let home = Path::new("/run/home");
     let address = |entrance, port: u16| match entrance {
-        Entrance::Unix => Address::Unix(home.join(format!(".s.PGSQL.{port}"))),
-        Entrance::Tcp | Entrance::Tls => Address::Tcp(([127, 0, 0, 1], port).into()),
+        Transport::Unix => Address::Unix(home.join(format!(".s.PGSQL.{port}"))),
+        Transport::Tcp | Transport::Tls => Address::Tcp(([127, 0, 0, 1], port).into()),
     };
     let tls = TlsFiles::example("/run");
-    let behind = Door {
+    let behind = NodeEndpoint {
         name: "next",
-        address: address(case.behind, 5001),
+        address: address(case.upstream, 5001),
         // Told to services whose way in is protected, so that both are seen.
-        read_only: Some(address(case.behind, 5009)).filter(|_| case.behind == Entrance::Tls),
-        tls: match case.behind {
-            Entrance::Tls => DoorTls::Checked { root: tls.root.clone() },
-            Entrance::Tcp | Entrance::Unix => DoorTls::Off,
+        read_only: Some(address(case.upstream, 5009)).filter(|_| case.upstream == Transport::Tls),
+        tls: match case.upstream {
+            Transport::Tls => EndpointTls::Checked { root: tls.root.clone() },
+            Transport::Tcp | Transport::Unix => EndpointTls::Off,
         },
     };
     let door = |name, port| {
-        let address = address(Entrance::Tcp, port);
-        Door { name, address, read_only: None, tls: DoorTls::Off }
+        let address = address(Transport::Tcp, port);
+        NodeEndpoint { name, address, read_only: None, tls: EndpointTls::Off }
     };
-    let copies = Copies { doors: vec![door("it-1", 5001), door("it-2", 5002)], ready: "/health" };
+    let copies = Copies { endpoints: vec![door("it-1", 5001), door("it-2", 5002)], ready: "/health" };
     let health = |port| ([127, 0, 0, 1], port).into();
     let servers = Servers {
-        doors: vec![(door("it", 5001), health(5011)), (door("it-2", 5002), health(5012))],
+        endpoints: vec![(door("it", 5001), health(5011)), (door("it-2", 5002), health(5012))],
         read_only: ([127, 0, 0, 1], 5003).into(),
         shutdown_sessions: true,
     };
-    let given = Given {
+    let given = NodeContext {
         node,
         version: case.version,
         address: &address(case.entrance, 5000),
         tls: Some(&tls),
-        behind: Some(&behind),
+        upstream: Some(&behind),
         copies: case.copies.then_some(&copies),
         servers: case.servers.then_some(&servers),
         users,
@@ -59,14 +59,14 @@ fn recipe(case: &Case, node: &Node, users: &Users) -> Result<Recipe, String> {
         home,
         memory: 1 << 30,
     };
-    of(&node.kind).expect("it is one of ours").recipe(&given)
+    for_kind(&node.kind).expect("it is one of ours").launch_spec(&given)
 }
 
 fn node(case: &Case) -> Node {
     Node {
         name: "it".to_owned(),
         kind: case.kind.clone(),
-        entrance: case.entrance,
+        transport: case.entrance,
         limits: Limits::default(),
     }
 }
@@ -115,37 +115,37 @@ fn check(name: &str, case: &Case) {
     );
 }
 
-fn postgres(settings: &[(&str, &str)]) -> Kind {
-    Kind::Postgres(Postgres { version: None, max_connections: 30, settings: owned(settings) })
+fn postgres(settings: &[(&str, &str)]) -> NodeKind {
+    NodeKind::Postgres(Postgres { version: None, max_connections: 30, settings: owned(settings) })
 }
 
-fn pgbouncer(mode: PoolMode, settings: &[(&str, &str)]) -> Kind {
+fn pgbouncer(mode: PoolMode, settings: &[(&str, &str)]) -> NodeKind {
     let settings = owned(settings);
-    Kind::PgBouncer(PgBouncer { version: None, mode, size: 20, max_client_conn: 200, settings })
+    NodeKind::PgBouncer(PgBouncer { version: None, mode, size: 20, max_client_conn: 200, settings })
 }
 
-fn odyssey(mode: PoolMode, settings: &[(&str, &str)]) -> Kind {
+fn odyssey(mode: PoolMode, settings: &[(&str, &str)]) -> NodeKind {
     let pool_timeout = Nanos::from_millis(4000);
     let settings = owned(settings);
-    Kind::Odyssey(Odyssey { mode, size: 20, workers: 2, client_max: 200, pool_timeout, settings })
+    NodeKind::Odyssey(Odyssey { mode, size: 20, workers: 2, client_max: 200, pool_timeout, settings })
 }
 
-fn haproxy(maxconn: Option<u32>, check: Option<Nanos>) -> Kind {
+fn haproxy(maxconn: Option<u32>, check: Option<Nanos>) -> NodeKind {
     let retries = check.map(|_| 0);
-    Kind::HaProxy(HaProxy { maxconn, queue_timeout: Nanos::from_secs(5), check, retries })
+    NodeKind::HaProxy(HaProxy { maxconn, queue_timeout: Nanos::from_secs(5), check, retries })
 }
 
-fn service(env: &[(&str, &str)]) -> Kind {
+fn service(env: &[(&str, &str)]) -> NodeKind {
     let command = ["java", "-jar", "target/book.jar"].map(str::to_owned).to_vec();
     let (ready, stats) = ("/health".to_owned(), Some("/stats".to_owned()));
-    Kind::Service(Service {
+    NodeKind::Service(Service {
         command,
         url: None,
         env: owned(env),
         copies: 1,
-        ready,
-        ready_within: None,
-        stats,
+        ready_path: ready,
+        ready_timeout: None,
+        stats_path: stats,
         allow: None,
     })
 }
@@ -154,14 +154,14 @@ fn owned(settings: &[(&str, &str)]) -> Vec<(String, String)> {
     settings.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-fn case(version: (u32, u32), entrance: Entrance, behind: Entrance, kind: Kind) -> Case {
-    Case { version, kind, entrance, behind, copies: false, servers: false }
+fn case(version: (u32, u32), entrance: Transport, behind: Transport, kind: NodeKind) -> Case {
+    Case { version, kind, entrance, upstream: behind, copies: false, servers: false }
 }
 
 #[test]
-fn files() {
-    use Entrance::{Tcp, Tls, Unix};
+fn writes_expected_files() {
     use PoolMode::{Session, Statement, Transaction};
+    use Transport::{Tcp, Tls, Unix};
     check("postgres-15", &case((15, 0), Tcp, Tcp, postgres(&[("work_mem", "8MB"), ("fsync", "off")])));
     check("postgres-15-tls", &case((15, 0), Tls, Tcp, postgres(&[])));
     check("pgbouncer-1.18", &case((1, 18), Tcp, Unix, pgbouncer(Transaction, &[])));
@@ -185,8 +185,8 @@ fn files() {
 }
 
 #[test]
-fn what_cannot_be() {
-    use Entrance::Tcp;
+fn rejects_impossible_nodes() {
+    use Transport::Tcp;
     let check = |version, kind, expected: &str| {
         let case = case(version, Tcp, Tcp, kind);
         assert_eq!(recipe(&case, &node(&case), &users()).unwrap_err(), expected);
@@ -197,7 +197,7 @@ fn what_cannot_be() {
     check((1, 5), odyssey(PoolMode::Statement, &[]), "Odyssey has no statement mode");
     let env = [("PGPASSWORD", "apple")];
     check((0, 0), service(&env), "PGPASSWORD is given to it: leave it out of its env");
-    let before = case((0, 0), Tcp, Entrance::Unix, service(&[]));
+    let before = case((0, 0), Tcp, Transport::Unix, service(&[]));
     let why = recipe(&before, &node(&before), &users()).unwrap_err();
     assert_eq!(why, "services reach next by TCP: its entrance must be tcp or tls");
 }

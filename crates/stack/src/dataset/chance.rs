@@ -4,17 +4,17 @@
 
 /// SplitMix64: G. Steele et al., "Fast splittable pseudorandom number generators" (2014).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Chance(u64);
+pub(super) struct RowRng(u64);
 
 /// The odd number nearest to 2⁶⁴ ÷ the golden ratio.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-impl Chance {
+impl RowRng {
     /// The sequence of row `row` for one seed, or for one [`salt`].
-    pub fn of(seed: u64, row: u64) -> Chance {
+    pub fn for_row(seed: u64, row: u64) -> RowRng {
         // Mixed, because sequences step by the same number as rows do: unmixed, one row's second number would be the
         // next row's first.
-        Chance(mix(mix(seed) ^ row.wrapping_mul(STEP)))
+        RowRng(mix(mix(seed) ^ row.wrapping_mul(STEP)))
     }
 
     /// Any 64 bits.
@@ -38,7 +38,7 @@ impl Chance {
 }
 
 /// A seed of its own for everything that has a name.
-pub(super) fn salt(seed: u64, names: &[&str]) -> u64 {
+pub(super) fn derive_seed(seed: u64, names: &[&str]) -> u64 {
     let mut it = mix(seed);
     for name in names {
         name.bytes().for_each(|byte| it = mix(it ^ u64::from(byte)));
@@ -60,11 +60,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_row_continues_another() {
+    fn row_sequences_do_not_overlap() {
         for seed in [0, 1, 42, u64::MAX] {
             let mut seen = std::collections::HashSet::new();
             for row in 0..10_000 {
-                let mut chance = Chance::of(seed, row);
+                let mut chance = RowRng::for_row(seed, row);
                 for draw in 0..8 {
                     assert!(seen.insert(chance.bits()), "seed {seed}, row {row}, draw {draw}");
                 }
@@ -73,8 +73,13 @@ mod tests {
     }
 
     #[test]
-    fn names_make_seeds() {
-        let seeds = [salt(1, &["ab", "c"]), salt(1, &["a", "bc"]), salt(2, &["ab", "c"]), salt(1, &["ab"])];
+    fn different_names_give_different_seeds() {
+        let seeds = [
+            derive_seed(1, &["ab", "c"]),
+            derive_seed(1, &["a", "bc"]),
+            derive_seed(2, &["ab", "c"]),
+            derive_seed(1, &["ab"]),
+        ];
         for (at, it) in seeds.iter().enumerate() {
             assert!(!seeds[..at].contains(it), "{seeds:?}");
         }

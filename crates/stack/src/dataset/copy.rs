@@ -2,7 +2,7 @@
 //!
 //! Whoever is free takes the next block: rows come in order by one connection, in any order by several.
 
-use super::{Error, Sheet};
+use super::{Error, TableSpec};
 use crate::ask::{self, Connection};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
@@ -10,26 +10,26 @@ use std::thread;
 
 /// What is sent into one table.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Source<'a> {
+pub(super) enum RowSource<'a> {
     /// Written while it is sent, in blocks of so many rows.
-    Written(&'a Sheet, u64),
+    Generated(&'a TableSpec, u64),
     /// Written before: rows and bytes of each block.
-    Kept(&'a [(u64, Vec<u8>)]),
+    Buffered(&'a [(u64, Vec<u8>)]),
 }
 
 /// What has been sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sent {
+pub(super) struct CopyProgress {
     pub rows: u64,
     pub bytes: u64,
 }
 
-impl Source<'_> {
+impl RowSource<'_> {
     /// Sends block `at`; `None` behind the last one.
-    fn send(&self, at: u64, copy: &mut ask::CopyIn<'_>) -> Result<Option<Sent>, ask::Error> {
-        let mut sent = Sent::default();
+    fn send(&self, at: u64, copy: &mut ask::CopyIn<'_>) -> Result<Option<CopyProgress>, ask::Error> {
+        let mut sent = CopyProgress::default();
         match *self {
-            Source::Written(sheet, block) => {
+            RowSource::Generated(sheet, block) => {
                 let first = at.saturating_mul(block);
                 if first >= sheet.rows {
                     return Ok(None);
@@ -42,9 +42,9 @@ impl Source<'_> {
                     sent.bytes = (out.len() - from) as u64;
                 })?;
             }
-            Source::Kept(blocks) => {
+            RowSource::Buffered(blocks) => {
                 let Some((rows, bytes)) = blocks.get(at as usize) else { return Ok(None) };
-                sent = Sent { rows: *rows, bytes: bytes.len() as u64 };
+                sent = CopyProgress { rows: *rows, bytes: bytes.len() as u64 };
                 copy.send(|out| out.extend_from_slice(bytes))?;
             }
         }
@@ -54,22 +54,22 @@ impl Source<'_> {
 
 /// Sends all of `source` by the statement `sql` over every connection given, one thread each. Tells what has been sent
 /// so far, from the calling thread.
-pub(super) fn fill(
+pub(super) fn copy_rows(
     connections: &mut [Connection],
     sql: &str,
     frame: (&[u8], &[u8]),
-    source: Source<'_>,
+    source: RowSource<'_>,
     stop: &AtomicBool,
-    tell: &mut dyn FnMut(Sent),
-) -> Result<Sent, Error> {
+    tell: &mut dyn FnMut(CopyProgress),
+) -> Result<CopyProgress, Error> {
     let next = AtomicU64::new(0);
-    let mut total = Sent::default();
-    let mut add = |it: Sent| {
-        total = Sent { rows: total.rows + it.rows, bytes: total.bytes + it.bytes };
+    let mut total = CopyProgress::default();
+    let mut add = |it: CopyProgress| {
+        total = CopyProgress { rows: total.rows + it.rows, bytes: total.bytes + it.bytes };
         tell(total);
     };
     if let [only] = connections {
-        stream(only, sql, frame, source, &next, &[stop], &mut add)?;
+        copy_share(only, sql, frame, source, &next, &[stop], &mut add)?;
         return Ok(total);
     }
     // One that fails makes the others end.
@@ -83,7 +83,7 @@ pub(super) fn fill(
                 let say = say.clone();
                 scope.spawn(move || {
                     let mut say = |it| say.send(it).expect("the other end outlives the workers");
-                    let end = stream(it, sql, frame, source, next, &[stop, failed], &mut say);
+                    let end = copy_share(it, sql, frame, source, next, &[stop, failed], &mut say);
                     if end.is_err() {
                         failed.store(true, Ordering::Relaxed);
                     }
@@ -105,14 +105,14 @@ pub(super) fn fill(
 }
 
 /// One connection's share.
-fn stream(
+fn copy_share(
     connection: &mut Connection,
     sql: &str,
     (head, tail): (&[u8], &[u8]),
-    source: Source<'_>,
+    source: RowSource<'_>,
     next: &AtomicU64,
     stops: &[&AtomicBool],
-    sent: &mut dyn FnMut(Sent),
+    sent: &mut dyn FnMut(CopyProgress),
 ) -> Result<(), Error> {
     let mut copy = connection.copy_in(sql)?;
     if !head.is_empty() {

@@ -1,42 +1,46 @@
 //! How do the tables declared in a file become tables?
 
-use super::chance::Chance;
-use super::generator::{Draw, Place, seed as seed_of, sql_type};
-use super::sheet::{Form, Sheet};
-use super::{Unfit, quoted};
+use super::chance::RowRng;
+use super::generator::{ValueContext, ValueGenerator, column_seed as seed_of, sql_type};
+use super::sheet::{CopyFormat, TableSpec};
+use super::{TableDiagnostic, quote_identifier};
 use model::plan::{Column, Table};
 
 /// All of them, or all that is wrong with them.
-pub(super) fn sheets(tables: &[Table], seed: u64) -> Result<Vec<Sheet>, Vec<Unfit>> {
+pub(super) fn table_specs(tables: &[Table], seed: u64) -> Result<Vec<TableSpec>, Vec<TableDiagnostic>> {
     let mut mistakes = Vec::new();
     let mut sheets = Vec::new();
     if tables.is_empty() {
         let why = "no table is declared; write at least one".to_owned();
-        mistakes.push(Unfit { table: String::new(), column: None, why });
+        mistakes.push(TableDiagnostic { table: String::new(), column: None, message: why });
     }
     for (at, table) in tables.iter().enumerate() {
         if tables[..at].iter().any(|it| it.name == table.name) {
             let why = "it is declared twice; write another name".to_owned();
-            mistakes.push(Unfit { table: table.name.clone(), column: None, why });
+            mistakes.push(TableDiagnostic { table: table.name.clone(), column: None, message: why });
         }
-        sheets.extend(sheet(table, seed, &mut mistakes));
+        sheets.extend(table_spec(table, seed, &mut mistakes));
     }
     if mistakes.is_empty() { Ok(sheets) } else { Err(mistakes) }
 }
 
 /// A column made ready.
-struct Ready {
-    draw: Draw,
+struct PreparedColumn {
+    draw: ValueGenerator,
     /// Its sequences' seed.
     seed: u64,
     /// Below this of 2³² it is NULL.
     nulls: u64,
 }
 
-fn sheet(table: &Table, seed: u64, mistakes: &mut Vec<Unfit>) -> Option<Sheet> {
+fn table_spec(table: &Table, seed: u64, mistakes: &mut Vec<TableDiagnostic>) -> Option<TableSpec> {
     let before = mistakes.len();
     let mut wrong = |column: Option<&str>, why: String| {
-        mistakes.push(Unfit { table: table.name.clone(), column: column.map(str::to_owned), why });
+        mistakes.push(TableDiagnostic {
+            table: table.name.clone(),
+            column: column.map(str::to_owned),
+            message: why,
+        });
     };
     let (schema, name) = match table.name.split_once('.') {
         Some((schema, name)) => (Some(schema.to_owned()), name.to_owned()),
@@ -59,14 +63,17 @@ fn sheet(table: &Table, seed: u64, mistakes: &mut Vec<Unfit>) -> Option<Sheet> {
         if table.columns[..at].iter().any(|it| it.name == column.name) {
             wrong(Some(&column.name), "it is there twice; write another name".to_owned());
         }
-        if !(0.0..=1.0).contains(&column.nulls) {
-            wrong(Some(&column.name), format!("its share of NULLs is {}; write 0 to 1", column.nulls));
+        if !(0.0..=1.0).contains(&column.null_fraction) {
+            wrong(
+                Some(&column.name),
+                format!("its share of NULLs is {}; write 0 to 1", column.null_fraction),
+            );
         }
-        match Draw::new(&column.generator, Place::Field) {
-            Ok(draw) => ready.push(Ready {
+        match ValueGenerator::new(&column.generator, ValueContext::CopyField) {
+            Ok(draw) => ready.push(PreparedColumn {
                 draw,
                 seed: seed_of(seed, &table.name, &column.name),
-                nulls: (column.nulls * 4_294_967_296.0) as u64,
+                nulls: (column.null_fraction * 4_294_967_296.0) as u64,
             }),
             Err(why) => wrong(Some(&column.name), why),
         }
@@ -77,7 +84,7 @@ fn sheet(table: &Table, seed: u64, mistakes: &mut Vec<Unfit>) -> Option<Sheet> {
                 Some(key),
                 "it is part of the primary key, and not a column; write one of the columns".to_owned(),
             ),
-            Some(it) if it.nulls > 0.0 => {
+            Some(it) if it.null_fraction > 0.0 => {
                 wrong(
                     Some(key),
                     "it is part of the primary key, and some are NULL; write nulls: 0".to_owned(),
@@ -89,42 +96,44 @@ fn sheet(table: &Table, seed: u64, mistakes: &mut Vec<Unfit>) -> Option<Sheet> {
     if mistakes.len() > before {
         return None;
     }
-    let mut sheet = Sheet {
+    let mut sheet = TableSpec {
         schema,
         name,
         rows: table.rows,
         create: String::new(),
-        form: Form::Text,
-        write: Box::new(move |row, out| write(&ready, row, out)),
-        after: Vec::new(),
+        form: CopyFormat::Text,
+        write: Box::new(move |row, out| write_row(&ready, row, out)),
+        post_load_statements: Vec::new(),
     };
     let here = sheet.identifier();
-    let columns: Vec<String> = table.columns.iter().map(definition).collect();
+    let columns: Vec<String> = table.columns.iter().map(column_definition).collect();
     sheet.create = format!("create table {here}({})", columns.join(", "));
     if !table.primary_key.is_empty() {
-        let key: Vec<String> = table.primary_key.iter().map(|it| quoted(it)).collect();
-        sheet.after.push(format!("alter table {here} add primary key ({})", key.join(", ")));
+        let key: Vec<String> = table.primary_key.iter().map(|it| quote_identifier(it)).collect();
+        sheet.post_load_statements.push(format!("alter table {here} add primary key ({})", key.join(", ")));
     }
-    sheet.after.extend(table.indexes.iter().map(|it| format!("create index on {here} ({it})")));
+    sheet
+        .post_load_statements
+        .extend(table.indexes.iter().map(|it| format!("create index on {here} ({it})")));
     Some(sheet)
 }
 
-fn definition(column: &Column) -> String {
+fn column_definition(column: &Column) -> String {
     let kind = column.sql_type.as_deref().unwrap_or_else(|| sql_type(&column.generator));
-    let not_null = if column.nulls > 0.0 { "" } else { " not null" };
-    format!("{} {kind}{not_null}", quoted(&column.name))
+    let not_null = if column.null_fraction > 0.0 { "" } else { " not null" };
+    format!("{} {kind}{not_null}", quote_identifier(&column.name))
 }
 
-fn write(columns: &[Ready], row: u64, out: &mut Vec<u8>) {
+fn write_row(columns: &[PreparedColumn], row: u64, out: &mut Vec<u8>) {
     for (at, column) in columns.iter().enumerate() {
         if at > 0 {
             out.push(b'\t');
         }
-        let mut chance = Chance::of(column.seed, row);
+        let mut chance = RowRng::for_row(column.seed, row);
         if column.nulls > 0 && chance.below(1 << 32) < column.nulls {
             out.extend_from_slice(b"\\N");
         } else {
-            column.draw.write(row, &mut chance, Place::Field, out);
+            column.draw.write(row, &mut chance, ValueContext::CopyField, out);
         }
     }
     out.push(b'\n');
@@ -133,10 +142,10 @@ fn write(columns: &[Ready], row: u64, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::plan::Generator;
+    use model::plan::ColumnGenerator;
 
-    fn column(name: &str, generator: Generator) -> Column {
-        Column { name: name.to_owned(), sql_type: None, generator, nulls: 0.0 }
+    fn column(name: &str, generator: ColumnGenerator) -> Column {
+        Column { name: name.to_owned(), sql_type: None, generator, null_fraction: 0.0 }
     }
 
     fn table(columns: Vec<Column>) -> Table {
@@ -146,7 +155,7 @@ mod tests {
 
     /// Rows as they are sent.
     fn rows(columns: Vec<Column>, seed: u64, rows: std::ops::Range<u64>) -> Vec<String> {
-        let sheets = sheets(&[table(columns)], seed).unwrap();
+        let sheets = table_specs(&[table(columns)], seed).unwrap();
         let row = |row| {
             let mut out = Vec::new();
             (sheets[0].write)(row, &mut out);
@@ -157,41 +166,44 @@ mod tests {
 
     #[test]
     fn golden_rows() {
-        let check = |generator: Generator, expected: [&str; 3]| {
+        let check = |generator: ColumnGenerator, expected: [&str; 3]| {
             let shown = rows(vec![column("c", generator.clone())], 42, 0..3);
             assert_eq!(shown, expected, "{generator:?}");
         };
         let text = |it: &str| it.to_owned();
-        check(Generator::Serial, ["1", "2", "3"]);
-        check(Generator::Uniform { min: -5, max: 1000 }, ["42", "919", "690"]);
+        check(ColumnGenerator::Serial, ["1", "2", "3"]);
+        check(ColumnGenerator::Uniform { min: -5, max: 1000 }, ["42", "919", "690"]);
         check(
-            Generator::Uniform { min: i64::MIN, max: i64::MAX },
+            ColumnGenerator::Uniform { min: i64::MIN, max: i64::MAX },
             ["-8346198995883008076", "7731082063137807499", "3537647793624361429"],
         );
-        check(Generator::Zipfian { min: 10, max: 1000, s: 1.2 }, ["472", "10", "11"]);
+        check(ColumnGenerator::Zipfian { min: 10, max: 1000, s: 1.2 }, ["472", "10", "11"]);
         check(
-            Generator::RussianName,
+            ColumnGenerator::RussianName,
             ["Попов Георгий Михайлович", "Осипов Василий Артёмович", "Виноградова Надежда Петровна"],
         );
-        check(Generator::EnglishName, ["Patricia Cooper", "Jacob Thomas", "George Richardson"]);
-        check(Generator::Words { min: 0, max: 3 }, ["", "church fire double", "town tower"]);
-        check(Generator::Text { length: 10 }, ["bgdtyzoxtz", "xxidxyfeee", "rzqrdzqhxn"]);
+        check(ColumnGenerator::EnglishName, ["Patricia Cooper", "Jacob Thomas", "George Richardson"]);
+        check(ColumnGenerator::Words { min: 0, max: 3 }, ["", "church fire double", "town tower"]);
+        check(ColumnGenerator::Text { length: 10 }, ["bgdtyzoxtz", "xxidxyfeee", "rzqrdzqhxn"]);
         check(
-            Generator::Timestamp { from: text("2024-01-01"), to: text("2024-12-31") },
+            ColumnGenerator::Timestamp { from: text("2024-01-01"), to: text("2024-12-31") },
             ["2024-01-18 08:33:08+00", "2024-12-01 11:20:26+00", "2024-09-09 11:57:37+00"],
         );
         check(
-            Generator::Point { from: (-1.0, 50.0), to: (1.0, 60.0) },
+            ColumnGenerator::Point { from: (-1.0, 50.0), to: (1.0, 60.0) },
             ["(-0.904897,57.691691)", "(0.838206,51.609766)", "(0.383553,59.044043)"],
         );
-        check(Generator::Constant(text("a\tb\\c\n")), [r"a\tb\\c\n"; 3]);
-        check(Generator::OneOf(vec![text("red"), text("green")]), ["red", "green", "green"]);
-        let json = Generator::Json(vec![
-            (text("n\"1"), Generator::Serial),
-            (text("name"), Generator::EnglishName),
-            (text("at"), Generator::Point { from: (0.0, 0.0), to: (1.0, 1.0) }),
-            (text("is"), Generator::Constant(text("say \"x\"\n"))),
-            (text("in"), Generator::Json(vec![(text("z"), Generator::Uniform { min: 1, max: 9 })])),
+        check(ColumnGenerator::Constant(text("a\tb\\c\n")), [r"a\tb\\c\n"; 3]);
+        check(ColumnGenerator::OneOf(vec![text("red"), text("green")]), ["red", "green", "green"]);
+        let json = ColumnGenerator::Json(vec![
+            (text("n\"1"), ColumnGenerator::Serial),
+            (text("name"), ColumnGenerator::EnglishName),
+            (text("at"), ColumnGenerator::Point { from: (0.0, 0.0), to: (1.0, 1.0) }),
+            (text("is"), ColumnGenerator::Constant(text("say \"x\"\n"))),
+            (
+                text("in"),
+                ColumnGenerator::Json(vec![(text("z"), ColumnGenerator::Uniform { min: 1, max: 9 })]),
+            ),
         ]);
         check(
             json,
@@ -204,18 +216,18 @@ mod tests {
     }
 
     #[test]
-    fn columns_do_not_depend_on_each_other() {
-        let b = column("b", Generator::Text { length: 20 });
+    fn columns_are_independent() {
+        let b = column("b", ColumnGenerator::Text { length: 20 });
         let alone = rows(vec![b.clone()], 1, 0..100);
-        let beside = rows(vec![column("a", Generator::EnglishName), b.clone()], 1, 0..100);
+        let beside = rows(vec![column("a", ColumnGenerator::EnglishName), b.clone()], 1, 0..100);
         let beside: Vec<&str> = beside.iter().filter_map(|it| Some(it.split_once('\t')?.1)).collect();
         assert_eq!(alone, beside);
         assert_ne!(alone, rows(vec![b], 2, 0..100));
-        assert_ne!(alone, rows(vec![column("c", Generator::Text { length: 20 })], 1, 0..100));
+        assert_ne!(alone, rows(vec![column("c", ColumnGenerator::Text { length: 20 })], 1, 0..100));
     }
 
     /// χ² of equal classes; the 0.999 quantile for `classes` − 1 by Wilson and Hilferty.
-    fn even(seen: &[u64], what: &str) {
+    fn assert_uniform(seen: &[u64], what: &str) {
         let (classes, total) = (seen.len() as f64, seen.iter().sum::<u64>() as f64);
         let expected = total / classes;
         let chi2: f64 = seen.iter().map(|&it| (it as f64 - expected).powi(2) / expected).sum();
@@ -225,24 +237,25 @@ mod tests {
     }
 
     #[test]
-    fn uniform_is_even() {
+    fn uniform_values_are_evenly_distributed() {
         for seed in 1..=3 {
             let mut seen = vec![0; 50];
-            for it in rows(vec![column("c", Generator::Uniform { min: -10, max: 39 })], seed, 0..50_000) {
+            for it in rows(vec![column("c", ColumnGenerator::Uniform { min: -10, max: 39 })], seed, 0..50_000)
+            {
                 seen[(it.parse::<i64>().unwrap() + 10) as usize] += 1;
             }
-            even(&seen, &format!("numbers, seed {seed}"));
+            assert_uniform(&seen, &format!("numbers, seed {seed}"));
             let mut seen = vec![0; 26];
-            for it in rows(vec![column("c", Generator::Text { length: 9 })], seed, 0..10_000) {
+            for it in rows(vec![column("c", ColumnGenerator::Text { length: 9 })], seed, 0..10_000) {
                 it.bytes().for_each(|it| seen[usize::from(it - b'a')] += 1);
             }
-            even(&seen, &format!("letters, seed {seed}"));
+            assert_uniform(&seen, &format!("letters, seed {seed}"));
         }
     }
 
     #[test]
-    fn zipf_has_a_head() {
-        let zipf = Generator::Zipfian { min: 1, max: 100_000, s: 1.2 };
+    fn zipfian_share_of_first_value() {
+        let zipf = ColumnGenerator::Zipfian { min: 1, max: 100_000, s: 1.2 };
         let values = rows(vec![column("c", zipf)], 5, 0..50_000);
         let share = values.iter().filter(|it| *it == "1").count() as f64 / 50_000.0;
         // 1 ÷ Σ k^−1.2 over 1..=100,000 is 0.1952; four standard deviations are 0.0071.
@@ -250,55 +263,58 @@ mod tests {
     }
 
     #[test]
-    fn nulls() {
-        let some = Column { nulls: 0.25, ..column("c", Generator::Serial) };
+    fn respects_share_of_nulls() {
+        let some = Column { null_fraction: 0.25, ..column("c", ColumnGenerator::Serial) };
         let count = rows(vec![some], 3, 0..40_000).iter().filter(|it| *it == "\\N").count();
         assert!((9_654..=10_346).contains(&count), "{count}: beyond four standard deviations");
-        let all = Column { nulls: 1.0, ..column("c", Generator::Serial) };
+        let all = Column { null_fraction: 1.0, ..column("c", ColumnGenerator::Serial) };
         assert!(rows(vec![all], 3, 0..1000).iter().all(|it| it == "\\N"));
     }
 
     #[test]
-    fn statements() {
+    fn builds_table_statements() {
         let mut it = table(vec![
-            column("id", Generator::Serial),
-            Column { nulls: 0.5, ..column("so \"called\"", Generator::RussianName) },
-            Column { sql_type: Some("numeric(10)".to_owned()), ..column("price", Generator::Serial) },
-            column("big", Generator::Uniform { min: 0, max: 1 << 40 }),
-            column("small", Generator::Zipfian { min: 0, max: 1 << 20, s: 1.1 }),
-            column("at", Generator::Point { from: (0.0, 0.0), to: (1.0, 1.0) }),
+            column("id", ColumnGenerator::Serial),
+            Column { null_fraction: 0.5, ..column("so \"called\"", ColumnGenerator::RussianName) },
+            Column { sql_type: Some("numeric(10)".to_owned()), ..column("price", ColumnGenerator::Serial) },
+            column("big", ColumnGenerator::Uniform { min: 0, max: 1 << 40 }),
+            column("small", ColumnGenerator::Zipfian { min: 0, max: 1 << 20, s: 1.1 }),
+            column("at", ColumnGenerator::Point { from: (0.0, 0.0), to: (1.0, 1.0) }),
         ]);
         it.name = "Shop.goods".to_owned();
         it.primary_key = vec!["id".to_owned(), "price".to_owned()];
         it.indexes = vec!["big, (small % 10)".to_owned()];
-        let sheet = &sheets(&[it], 1).unwrap()[0];
+        let sheet = &table_specs(&[it], 1).unwrap()[0];
         assert_eq!(
             sheet.create,
             "create table \"Shop\".\"goods\"(\"id\" bigint not null, \"so \"\"called\"\"\" text, \
              \"price\" numeric(10) not null, \"big\" bigint not null, \"small\" integer not null, \"at\" point not null)"
         );
         assert_eq!(
-            sheet.after,
+            sheet.post_load_statements,
             [
                 "alter table \"Shop\".\"goods\" add primary key (\"id\", \"price\")",
                 "create index on \"Shop\".\"goods\" (big, (small % 10))"
             ]
         );
-        assert_eq!(sheet.copy(true), "copy \"Shop\".\"goods\" from stdin with (freeze on)");
+        assert_eq!(sheet.copy_statement(true), "copy \"Shop\".\"goods\" from stdin with (freeze on)");
     }
 
     #[test]
-    fn mistakes_are_told_all_at_once() {
+    fn reports_all_diagnostics_at_once() {
         let mut it = table(vec![
-            column("a", Generator::Uniform { min: 2, max: 1 }),
-            column("a", Generator::Zipfian { min: 1, max: 2, s: 1.0 }),
-            column("b", Generator::Timestamp { from: "yesterday".to_owned(), to: "2024-01-01".to_owned() }),
-            Column { nulls: 1.5, ..column("c", Generator::Serial) },
-            column("d", Generator::Json(vec![("x".to_owned(), Generator::OneOf(Vec::new()))])),
+            column("a", ColumnGenerator::Uniform { min: 2, max: 1 }),
+            column("a", ColumnGenerator::Zipfian { min: 1, max: 2, s: 1.0 }),
+            column(
+                "b",
+                ColumnGenerator::Timestamp { from: "yesterday".to_owned(), to: "2024-01-01".to_owned() },
+            ),
+            Column { null_fraction: 1.5, ..column("c", ColumnGenerator::Serial) },
+            column("d", ColumnGenerator::Json(vec![("x".to_owned(), ColumnGenerator::OneOf(Vec::new()))])),
         ]);
         it.primary_key = vec!["e".to_owned(), "c".to_owned()];
         it.name = "pgdyno.t".to_owned();
-        let shown: Vec<String> = sheets(&[it], 1).unwrap_err().iter().map(ToString::to_string).collect();
+        let shown: Vec<String> = table_specs(&[it], 1).unwrap_err().iter().map(ToString::to_string).collect();
         assert_eq!(
             shown,
             [
@@ -314,6 +330,6 @@ mod tests {
                 "table pgdyno.t, column c: it is part of the primary key, and some are NULL; write nulls: 0",
             ]
         );
-        assert_eq!(sheets(&[], 1).unwrap_err().len(), 1);
+        assert_eq!(table_specs(&[], 1).unwrap_err().len(), 1);
     }
 }

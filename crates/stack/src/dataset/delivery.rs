@@ -6,10 +6,10 @@
 //!
 //! Source of the shape: 400,000 senders and 160 million receivers, from which both dimensions shrink alike.
 
-use super::chance::{Chance, salt};
-use super::geography::{CITIES, Point, city, distance, near, write_degrees};
-use super::sheet::{Form, Sheet};
-use super::{decimal, moment};
+use super::chance::{RowRng, derive_seed};
+use super::geography::{CITIES, Point, distance_km, draw_city, draw_point_near, write_degrees};
+use super::sheet::{CopyFormat, TableSpec};
+use super::{moment, write_decimal};
 use std::sync::Arc;
 
 /// The tables to be made.
@@ -24,7 +24,7 @@ pub struct Delivery {
 struct Provider {
     limits: Limits,
     /// Of a hundred offices that hand parcels out.
-    lockers: u64,
+    locker_percent: u64,
     km_a_day: f64,
 }
 
@@ -39,21 +39,21 @@ struct Limits {
 }
 
 /// Tags of a provider at scale 1; at another one with its square root, as the number of offices.
-const ORIGINS: f64 = 1000.0;
+const ORIGINS_PER_PROVIDER: f64 = 1000.0;
 /// Kilometres from the place of departure, up to which a tariff zone reaches.
 const ZONES: [f64; 6] = [50.0, 300.0, 700.0, 1500.0, 3000.0, 5000.0];
 const DAY: i64 = 86_400;
 /// 2019-01-01, when the oldest of the senders began.
-const BEGINNING: i64 = 17_897 * DAY;
+const FIRST_START: i64 = 17_897 * DAY;
 /// 2100-01-01: those that have not ended.
-const END: i64 = 47_482 * DAY;
+const NEVER_ENDS: i64 = 47_482 * DAY;
 
 /// What does not depend on the row.
-struct Country {
+struct Geography {
     /// The city of each place of departure; the same for all providers.
     origins: Vec<usize>,
     /// The places of departure of each city that has any.
-    of_city: Vec<Vec<u64>>,
+    origins_by_city: Vec<Vec<u64>>,
     /// Kilometres, by two cities.
     distances: Vec<[f64; CITIES.len()]>,
 }
@@ -68,18 +68,19 @@ impl Delivery {
         ((160e6 * self.scale).round() as u64).max(1)
     }
 
-    pub(super) fn sheets(self) -> Vec<Sheet> {
-        let country = Arc::new(Country::new(((ORIGINS * self.scale.sqrt()).round() as usize).max(1)));
+    pub(super) fn table_specs(self) -> Vec<TableSpec> {
+        let country =
+            Arc::new(Geography::new(((ORIGINS_PER_PROVIDER * self.scale.sqrt()).round() as usize).max(1)));
         let columns =
             "max_weight int, max_height int, max_length int, max_width int, max_declared_cost bigint";
-        let sheet = |name: &str, rows, columns: String, write, index: &str| Sheet {
+        let sheet = |name: &str, rows, columns: String, write, index: &str| TableSpec {
             schema: Some("delivery".to_owned()),
             name: name.to_owned(),
             rows,
             create: format!("create table delivery.{name}({columns})"),
-            form: Form::Text,
+            form: CopyFormat::Text,
             write,
-            after: vec![format!("create index {name}_idx on delivery.{name}({index})")],
+            post_load_statements: vec![format!("create index {name}_idx on delivery.{name}({index})")],
         };
         let (here, there) = (Arc::clone(&country), country);
         vec![
@@ -90,7 +91,7 @@ impl Delivery {
                     "provider smallint, tariff_id int, tag_from_id int, lat float8, lon float8, \
                      active_from timestamptz, active_until timestamptz, {columns}"
                 ),
-                Box::new(move |row, out: &mut Vec<u8>| self.sender(&here, row, out)),
+                Box::new(move |row, out: &mut Vec<u8>| self.write_sender(&here, row, out)),
                 "lon, lat, active_from, active_until",
             ),
             sheet(
@@ -100,67 +101,68 @@ impl Delivery {
                     "terminal_id int, tag_from_id int, lat float8, lon float8, tariff_zone_id int, \
                      min_term smallint, max_term smallint, {columns}"
                 ),
-                Box::new(move |row, out: &mut Vec<u8>| self.receiver(&there, row, out)),
+                Box::new(move |row, out: &mut Vec<u8>| self.write_receiver(&there, row, out)),
                 "tag_from_id, lon, lat",
             ),
         ]
     }
 
-    fn sender(self, country: &Country, row: u64, out: &mut Vec<u8>) {
-        let mut chance = Chance::of(salt(self.seed, &["send"]), row);
+    fn write_sender(self, country: &Geography, row: u64, out: &mut Vec<u8>) {
+        let mut chance = RowRng::for_row(derive_seed(self.seed, &["send"]), row);
         let provider = row % PROVIDERS.len() as u64;
-        let place = city(&mut chance, country.of_city.len());
-        let origins = &country.of_city[place];
+        let place = draw_city(&mut chance, country.origins_by_city.len());
+        let origins = &country.origins_by_city[place];
         let origin = origins[chance.below(origins.len() as u64) as usize];
-        let point = near(&CITIES[place], &mut chance);
-        decimal(out, provider + 1);
-        tab(out, (provider + 1) * 10 + chance.below(3));
-        tab(out, tag(origin, provider));
+        let point = draw_point_near(&CITIES[place], &mut chance);
+        write_decimal(out, provider + 1);
+        write_tab_number(out, (provider + 1) * 10 + chance.below(3));
+        write_tab_number(out, tag_id(origin, provider));
         write_point(point, out);
-        let from = BEGINNING + chance.below(2000) as i64 * DAY;
+        let from = FIRST_START + chance.below(2000) as i64 * DAY;
         // One in twenty has ended, a year or two ago.
         let ended = chance.below(20) == 0;
-        let until = if ended { from + (30 + chance.below(370) as i64) * DAY } else { END };
+        let until = if ended { from + (30 + chance.below(370) as i64) * DAY } else { NEVER_ENDS };
         for moment in [from, until] {
             out.push(b'\t');
-            moment::write(moment, out);
+            moment::write_timestamp(moment, out);
         }
         PROVIDERS[provider as usize].limits.write(out);
         out.push(b'\n');
     }
 
     /// Office after office, each with all tags, as the table grows when a provider opens one.
-    fn receiver(self, country: &Country, row: u64, out: &mut Vec<u8>) {
+    fn write_receiver(self, country: &Geography, row: u64, out: &mut Vec<u8>) {
         let providers = PROVIDERS.len() as u64;
         let tags = country.origins.len() as u64 * providers;
         let (number, office) = (row % tags, row / tags);
         let (provider, origin) = (number % providers, number / providers);
         let its = &PROVIDERS[provider as usize];
         // The office is the same in all its rows.
-        let mut chance = Chance::of(salt(self.seed, &["receive"]), office * providers + provider);
-        let place = city(&mut chance, CITIES.len());
-        let point = near(&CITIES[place], &mut chance);
-        let limits = if chance.below(100) < its.lockers { its.limits.of_locker() } else { its.limits };
+        let mut chance = RowRng::for_row(derive_seed(self.seed, &["receive"]), office * providers + provider);
+        let place = draw_city(&mut chance, CITIES.len());
+        let point = draw_point_near(&CITIES[place], &mut chance);
+        let limits =
+            if chance.below(100) < its.locker_percent { its.limits.for_locker() } else { its.limits };
         let km = country.distances[country.origins[origin as usize]][place];
-        decimal(out, office * providers + provider + 1);
-        tab(out, tag(origin, provider));
+        write_decimal(out, office * providers + provider + 1);
+        write_tab_number(out, tag_id(origin, provider));
         write_point(point, out);
-        tab(out, ZONES.iter().filter(|it| km > **it).count() as u64);
+        write_tab_number(out, ZONES.iter().filter(|it| km > **it).count() as u64);
         let least = 1 + (km / its.km_a_day) as u64;
-        tab(out, least);
-        tab(out, least + 1 + chance.below(3));
+        write_tab_number(out, least);
+        write_tab_number(out, least + 1 + chance.below(3));
         limits.write(out);
         out.push(b'\n');
     }
 }
 
-impl Country {
+impl Geography {
     /// So many places of departure: one in each of the larger cities, and where there are more of them, further ones by
     /// how many people live there.
-    fn new(origins: usize) -> Country {
+    fn new(origins: usize) -> Geography {
         let mut people = 0;
         let until = CITIES.each_ref().map(|it| {
-            people += u64::from(it.people);
+            people += u64::from(it.population);
             people
         });
         let more = origins.saturating_sub(CITIES.len()) as u64;
@@ -169,8 +171,8 @@ impl Country {
         let origins: Vec<usize> = (0..origins.min(CITIES.len())).chain(shared).collect();
         let mut of_city = vec![Vec::new(); origins.len().min(CITIES.len())];
         origins.iter().enumerate().for_each(|(origin, city)| of_city[*city].push(origin as u64));
-        let from = |a| std::array::from_fn(|b| distance(&CITIES[a], &CITIES[b]));
-        Country { origins, of_city, distances: (0..CITIES.len()).map(from).collect() }
+        let from = |a| std::array::from_fn(|b| distance_km(&CITIES[a], &CITIES[b]));
+        Geography { origins, origins_by_city: of_city, distances: (0..CITIES.len()).map(from).collect() }
     }
 }
 
@@ -180,7 +182,7 @@ impl Limits {
     }
 
     /// What fits into a box.
-    fn of_locker(self) -> Limits {
+    fn for_locker(self) -> Limits {
         Limits {
             weight: self.weight.min(15_000),
             height: self.height.min(360),
@@ -193,17 +195,17 @@ impl Limits {
     fn write(&self, out: &mut Vec<u8>) {
         [self.weight, self.height, self.length, self.width, self.cost]
             .into_iter()
-            .for_each(|it| tab(out, it));
+            .for_each(|it| write_tab_number(out, it));
     }
 }
 
-fn tag(origin: u64, provider: u64) -> u64 {
+fn tag_id(origin: u64, provider: u64) -> u64 {
     origin * PROVIDERS.len() as u64 + provider + 1
 }
 
-fn tab(out: &mut Vec<u8>, number: u64) {
+fn write_tab_number(out: &mut Vec<u8>, number: u64) {
     out.push(b'\t');
-    decimal(out, number);
+    write_decimal(out, number);
 }
 
 fn write_point(it: Point, out: &mut Vec<u8>) {
@@ -214,7 +216,7 @@ fn write_point(it: Point, out: &mut Vec<u8>) {
 }
 
 const fn provider(limits: Limits, lockers: u64, km_a_day: f64) -> Provider {
-    Provider { limits, lockers, km_a_day }
+    Provider { limits, locker_percent: lockers, km_a_day }
 }
 
 /// Invented ones, as different as real ones are: post, couriers, shops, lockers, freight.
@@ -235,7 +237,7 @@ mod tests {
     use std::collections::HashSet;
 
     fn rows(scale: f64, table: usize) -> Vec<Vec<String>> {
-        let sheet = &Delivery { scale, seed: 42 }.sheets()[table];
+        let sheet = &Delivery { scale, seed: 42 }.table_specs()[table];
         let row = |row| {
             let mut out = Vec::new();
             (sheet.write)(row, &mut out);
@@ -246,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes() {
+    fn table_sizes_follow_scale() {
         let check = |scale: f64, senders: u64, receivers: u64| {
             let it = Delivery { scale, seed: 1 };
             assert_eq!((it.senders(), it.receivers()), (senders, receivers), "{scale}");
@@ -258,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn first_rows() {
+    fn writes_golden_rows() {
         assert_eq!(
             rows(0.0001, 0)[0].join(" | "),
             "1 | 12 | 41 | 56.477403 | 44.035927 | 2020-06-05 00:00:00+00 | 2100-01-01 00:00:00+00 | 20000 | 600 | 1000 | 600 | 500000"
@@ -267,12 +269,12 @@ mod tests {
             rows(0.0001, 1)[9].join(" | "),
             "2 | 10 | 56.131313 | 40.369494 | 3 | 2 | 4 | 30000 | 800 | 1500 | 800 | 1000000"
         );
-        assert_eq!(moment::parse("2019-01-01"), Some(BEGINNING));
-        assert_eq!(moment::parse("2100-01-01"), Some(END));
+        assert_eq!(moment::parse_timestamp("2019-01-01"), Some(FIRST_START));
+        assert_eq!(moment::parse_timestamp("2100-01-01"), Some(NEVER_ENDS));
     }
 
     #[test]
-    fn every_tag_leads_somewhere_and_zones_grow_with_distance() {
+    fn every_tag_has_receivers_and_zones_grow_with_distance() {
         let (send, receive) = (rows(0.0005, 0), rows(0.0005, 1));
         let tags =
             |rows: &[Vec<String>], at: usize| rows.iter().map(|it| it[at].clone()).collect::<HashSet<_>>();
@@ -303,14 +305,14 @@ mod tests {
     }
 
     #[test]
-    fn places_of_departure_follow_people() {
+    fn origins_are_proportional_to_population() {
         for origins in [1, 10, 84, 158, 1000] {
-            let it = Country::new(origins);
+            let it = Geography::new(origins);
             assert_eq!(it.origins.len(), origins);
-            assert!(it.of_city.iter().all(|it| !it.is_empty()), "{origins}");
-            assert!(it.of_city.windows(2).all(|it| it[0].len() + 1 >= it[1].len()), "{origins}");
+            assert!(it.origins_by_city.iter().all(|it| !it.is_empty()), "{origins}");
+            assert!(it.origins_by_city.windows(2).all(|it| it[0].len() + 1 >= it[1].len()), "{origins}");
         }
-        let moscow = Country::new(1000).of_city[0].len();
+        let moscow = Geography::new(1000).origins_by_city[0].len();
         assert!((180..200).contains(&moscow), "nearly a fifth: {moscow}");
     }
 }

@@ -1,14 +1,14 @@
 //! Which value does a declared column have in this row?
 
-use super::chance::{Chance, salt};
+use super::chance::{RowRng, derive_seed};
 use super::zipf::Zipf;
-use super::{decimal, english, moment, names};
-use model::plan::Generator;
+use super::{english, moment, names, write_decimal};
+use model::plan::ColumnGenerator;
 use std::io::Write as _;
 
 /// A generator made ready: what can be computed before the first row is.
 #[derive(Clone, Debug)]
-pub(super) enum Draw {
+pub(super) enum ValueGenerator {
     Serial,
     /// The smallest, and how many there are; 0: all of 64 bits.
     Uniform(i64, u64),
@@ -22,7 +22,7 @@ pub(super) enum Draw {
     Timestamp(i64, u64),
     Point((f64, f64), (f64, f64)),
     /// What stands before each value, and the value.
-    Json(Vec<(Vec<u8>, Draw)>),
+    Json(Vec<(Vec<u8>, ValueGenerator)>),
     /// In the form in which it is written, as are the next.
     Constant(Vec<u8>),
     OneOf(Vec<Vec<u8>>),
@@ -30,87 +30,95 @@ pub(super) enum Draw {
 
 /// Where a value stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ValueContext {
     /// A field of COPY's text format.
-    Field,
+    CopyField,
     /// JSON in such a field.
     Json,
 }
 
-impl Draw {
+impl ValueGenerator {
     /// What is wrong with `generator`, and what to write instead.
-    pub fn new(generator: &Generator, place: Place) -> Result<Draw, String> {
+    pub fn new(generator: &ColumnGenerator, place: ValueContext) -> Result<ValueGenerator, String> {
         Ok(match generator {
-            Generator::Serial => Draw::Serial,
-            &Generator::Uniform { min, max } => Draw::Uniform(min, count(min, max)?),
-            &Generator::Zipfian { min, max, s } => {
+            ColumnGenerator::Serial => ValueGenerator::Serial,
+            &ColumnGenerator::Uniform { min, max } => ValueGenerator::Uniform(min, range_size(min, max)?),
+            &ColumnGenerator::Zipfian { min, max, s } => {
                 if !(s > 1.0 && s <= 1000.0) {
                     return Err(format!("exponent s is {s}; write one above 1, up to 1000, such as 1.2"));
                 }
-                let n = count(min, max)?;
+                let n = range_size(min, max)?;
                 if n == 0 || n > 1 << 53 {
                     return Err("the range holds more than 2^53 numbers; write a smaller one".to_owned());
                 }
-                Draw::Zipfian(min, Zipf::new(n, s))
+                ValueGenerator::Zipfian(min, Zipf::new(n, s))
             }
-            Generator::RussianName => Draw::RussianName,
-            Generator::EnglishName => Draw::EnglishName,
-            &Generator::Words { min, max } => {
-                Draw::Words(u64::from(min), count(i64::from(min), i64::from(max))?)
+            ColumnGenerator::RussianName => ValueGenerator::RussianName,
+            ColumnGenerator::EnglishName => ValueGenerator::EnglishName,
+            &ColumnGenerator::Words { min, max } => {
+                ValueGenerator::Words(u64::from(min), range_size(i64::from(min), i64::from(max))?)
             }
-            &Generator::Text { length } => Draw::Text(length),
-            Generator::Timestamp { from, to } => {
+            &ColumnGenerator::Text { length } => ValueGenerator::Text(length),
+            ColumnGenerator::Timestamp { from, to } => {
                 let parse = |it: &String| {
                     let wanted = "write a date as 2024-01-01, or a moment as 2024-01-01 12:00:00";
-                    moment::parse(it).ok_or_else(|| format!("\"{it}\" is no moment; {wanted}"))
+                    moment::parse_timestamp(it).ok_or_else(|| format!("\"{it}\" is no moment; {wanted}"))
                 };
                 let (from, to) = (parse(from)?, parse(to)?);
-                Draw::Timestamp(from, count(from, to)?)
+                ValueGenerator::Timestamp(from, range_size(from, to)?)
             }
-            &Generator::Point { from, to } => {
+            &ColumnGenerator::Point { from, to } => {
                 if ![from.0, from.1, to.0, to.1].into_iter().all(f64::is_finite) {
                     return Err("a corner is not finite; write numbers".to_owned());
                 }
-                Draw::Point(from, to)
+                ValueGenerator::Point(from, to)
             }
-            Generator::Json(fields) => Draw::Json(object(fields)?),
-            Generator::Constant(text) => Draw::Constant(written(text, place)),
-            Generator::OneOf(texts) if texts.is_empty() => {
+            ColumnGenerator::Json(fields) => ValueGenerator::Json(compile_object(fields)?),
+            ColumnGenerator::Constant(text) => ValueGenerator::Constant(escape_text(text, place)),
+            ColumnGenerator::OneOf(texts) if texts.is_empty() => {
                 return Err("it names no value; write at least one".to_owned());
             }
-            Generator::OneOf(texts) => Draw::OneOf(texts.iter().map(|it| written(it, place)).collect()),
+            ColumnGenerator::OneOf(texts) => {
+                ValueGenerator::OneOf(texts.iter().map(|it| escape_text(it, place)).collect())
+            }
         })
     }
 
     /// Appends the value of row 0...
-    pub fn write(&self, row: u64, chance: &mut Chance, place: Place, out: &mut Vec<u8>) {
+    pub fn write(&self, row: u64, chance: &mut RowRng, place: ValueContext, out: &mut Vec<u8>) {
         let quote = |out: &mut Vec<u8>| {
-            if place == Place::Json {
+            if place == ValueContext::Json {
                 out.push(b'"');
             }
         };
         match self {
-            Draw::Serial => decimal(out, row + 1),
-            Draw::Uniform(min, 0) => integer(out, min.wrapping_add(chance.bits() as i64)),
-            Draw::Uniform(min, count) => integer(out, min.wrapping_add(chance.below(*count) as i64)),
-            Draw::Zipfian(min, zipf) => integer(out, min.wrapping_add(zipf.draw(chance) as i64 - 1)),
-            Draw::Point(from, to) => point(out, *from, *to, chance, place),
-            Draw::Json(fields) => object_of(fields, row, chance, out),
-            Draw::Constant(text) => out.extend_from_slice(text),
-            Draw::OneOf(texts) => out.extend_from_slice(&texts[chance.below(texts.len() as u64) as usize]),
-            Draw::RussianName => {
+            ValueGenerator::Serial => write_decimal(out, row + 1),
+            ValueGenerator::Uniform(min, 0) => write_integer(out, min.wrapping_add(chance.bits() as i64)),
+            ValueGenerator::Uniform(min, count) => {
+                write_integer(out, min.wrapping_add(chance.below(*count) as i64))
+            }
+            ValueGenerator::Zipfian(min, zipf) => {
+                write_integer(out, min.wrapping_add(zipf.sample(chance) as i64 - 1))
+            }
+            ValueGenerator::Point(from, to) => write_point(out, *from, *to, chance, place),
+            ValueGenerator::Json(fields) => write_object(fields, row, chance, out),
+            ValueGenerator::Constant(text) => out.extend_from_slice(text),
+            ValueGenerator::OneOf(texts) => {
+                out.extend_from_slice(&texts[chance.below(texts.len() as u64) as usize])
+            }
+            ValueGenerator::RussianName => {
                 quote(out);
-                names::person(|n| chance.below(n)).write(out);
+                names::draw_person(|n| chance.below(n)).write(out);
                 quote(out);
             }
-            Draw::EnglishName => {
+            ValueGenerator::EnglishName => {
                 quote(out);
                 out.extend_from_slice(pick(&english::FIRST_NAMES, chance));
                 out.push(b' ');
                 out.extend_from_slice(pick(&english::LAST_NAMES, chance));
                 quote(out);
             }
-            Draw::Words(least, counts) => {
+            ValueGenerator::Words(least, counts) => {
                 quote(out);
                 for at in 0..least + chance.below(*counts) {
                     if at > 0 {
@@ -120,14 +128,14 @@ impl Draw {
                 }
                 quote(out);
             }
-            Draw::Text(length) => {
+            ValueGenerator::Text(length) => {
                 quote(out);
-                letters(out, *length, chance);
+                write_letters(out, *length, chance);
                 quote(out);
             }
-            Draw::Timestamp(from, count) => {
+            ValueGenerator::Timestamp(from, count) => {
                 quote(out);
-                moment::write(from + chance.below(*count) as i64, out);
+                moment::write_timestamp(from + chance.below(*count) as i64, out);
                 quote(out);
             }
         }
@@ -135,27 +143,27 @@ impl Draw {
 }
 
 /// The SQL type that holds all values of a generator.
-pub(super) fn sql_type(generator: &Generator) -> &'static str {
+pub(super) fn sql_type(generator: &ColumnGenerator) -> &'static str {
     match generator {
-        Generator::Serial => "bigint",
-        Generator::Uniform { min, max } | Generator::Zipfian { min, max, .. } => {
+        ColumnGenerator::Serial => "bigint",
+        ColumnGenerator::Uniform { min, max } | ColumnGenerator::Zipfian { min, max, .. } => {
             let small = i32::try_from(*min).is_ok() && i32::try_from(*max).is_ok();
             if small { "integer" } else { "bigint" }
         }
-        Generator::RussianName
-        | Generator::EnglishName
-        | Generator::Words { .. }
-        | Generator::Text { .. }
-        | Generator::Constant(_)
-        | Generator::OneOf(_) => "text",
-        Generator::Timestamp { .. } => "timestamp with time zone",
-        Generator::Point { .. } => "point",
-        Generator::Json(_) => "jsonb",
+        ColumnGenerator::RussianName
+        | ColumnGenerator::EnglishName
+        | ColumnGenerator::Words { .. }
+        | ColumnGenerator::Text { .. }
+        | ColumnGenerator::Constant(_)
+        | ColumnGenerator::OneOf(_) => "text",
+        ColumnGenerator::Timestamp { .. } => "timestamp with time zone",
+        ColumnGenerator::Point { .. } => "point",
+        ColumnGenerator::Json(_) => "jsonb",
     }
 }
 
 /// How many whole numbers `min..=max` holds; 0 for all of 64 bits.
-fn count(min: impl Into<i64>, max: impl Into<i64>) -> Result<u64, String> {
+fn range_size(min: impl Into<i64>, max: impl Into<i64>) -> Result<u64, String> {
     let (min, max) = (min.into(), max.into());
     if min > max {
         return Err(format!("the range ends before it begins: {min} > {max}; write the smaller bound first"));
@@ -163,34 +171,35 @@ fn count(min: impl Into<i64>, max: impl Into<i64>) -> Result<u64, String> {
     Ok((max.wrapping_sub(min) as u64).wrapping_add(1))
 }
 
-fn object(fields: &[(String, Generator)]) -> Result<Vec<(Vec<u8>, Draw)>, String> {
+fn compile_object(fields: &[(String, ColumnGenerator)]) -> Result<Vec<(Vec<u8>, ValueGenerator)>, String> {
     let mut ready = Vec::new();
     for (at, (name, generator)) in fields.iter().enumerate() {
         let mut before = if at == 0 { Vec::new() } else { b", ".to_vec() };
-        before.extend(written(name, Place::Json));
+        before.extend(escape_text(name, ValueContext::Json));
         before.extend_from_slice(b": ");
-        let draw = Draw::new(generator, Place::Json).map_err(|it| format!("field {name}: {it}"))?;
+        let draw =
+            ValueGenerator::new(generator, ValueContext::Json).map_err(|it| format!("field {name}: {it}"))?;
         ready.push((before, draw));
     }
     Ok(ready)
 }
 
 /// Each field has a sequence of its own: a new one leaves the others as they are.
-fn object_of(fields: &[(Vec<u8>, Draw)], row: u64, chance: &mut Chance, out: &mut Vec<u8>) {
+fn write_object(fields: &[(Vec<u8>, ValueGenerator)], row: u64, chance: &mut RowRng, out: &mut Vec<u8>) {
     let seed = chance.bits();
     out.push(b'{');
     for (at, (before, draw)) in fields.iter().enumerate() {
         out.extend_from_slice(before);
-        draw.write(row, &mut Chance::of(seed, at as u64), Place::Json, out);
+        draw.write(row, &mut RowRng::for_row(seed, at as u64), ValueContext::Json, out);
     }
     out.push(b'}');
 }
 
 /// A text as it stands in COPY's text format.
-fn written(text: &str, place: Place) -> Vec<u8> {
+fn escape_text(text: &str, place: ValueContext) -> Vec<u8> {
     let text = match place {
-        Place::Field => text.to_owned(),
-        Place::Json => serde_json::to_string(text).expect("a text has a form in JSON"),
+        ValueContext::CopyField => text.to_owned(),
+        ValueContext::Json => serde_json::to_string(text).expect("a text has a form in JSON"),
     };
     let mut out = Vec::with_capacity(text.len());
     for byte in text.bytes() {
@@ -205,19 +214,19 @@ fn written(text: &str, place: Place) -> Vec<u8> {
     out
 }
 
-fn integer(out: &mut Vec<u8>, number: i64) {
+fn write_integer(out: &mut Vec<u8>, number: i64) {
     if number < 0 {
         out.push(b'-');
     }
-    decimal(out, number.unsigned_abs());
+    write_decimal(out, number.unsigned_abs());
 }
 
-fn pick(texts: &[&'static str], chance: &mut Chance) -> &'static [u8] {
+fn pick(texts: &[&'static str], chance: &mut RowRng) -> &'static [u8] {
     texts[chance.below(texts.len() as u64) as usize].as_bytes()
 }
 
 /// Small letters, eight of each draw: the eighth is even to within 1 in 2²⁶.
-fn letters(out: &mut Vec<u8>, length: u32, chance: &mut Chance) {
+fn write_letters(out: &mut Vec<u8>, length: u32, chance: &mut RowRng) {
     let mut bits = 0;
     for at in 0..length {
         if at % 8 == 0 {
@@ -230,17 +239,23 @@ fn letters(out: &mut Vec<u8>, length: u32, chance: &mut Chance) {
 }
 
 /// To six decimals: a tenth of a metre, if these are degrees.
-fn point(out: &mut Vec<u8>, from: (f64, f64), to: (f64, f64), chance: &mut Chance, place: Place) {
+fn write_point(
+    out: &mut Vec<u8>,
+    from: (f64, f64),
+    to: (f64, f64),
+    chance: &mut RowRng,
+    place: ValueContext,
+) {
     let x = from.0 + (to.0 - from.0) * chance.fraction();
     let y = from.1 + (to.1 - from.1) * chance.fraction();
     match place {
-        Place::Field => write!(out, "({x:.6},{y:.6})"),
-        Place::Json => write!(out, "[{x:.6}, {y:.6}]"),
+        ValueContext::CopyField => write!(out, "({x:.6},{y:.6})"),
+        ValueContext::Json => write!(out, "[{x:.6}, {y:.6}]"),
     }
     .expect("vectors grow");
 }
 
 /// The seed of one column of one table.
-pub(super) fn seed(seed: u64, table: &str, column: &str) -> u64 {
-    salt(seed, &[table, column])
+pub(super) fn column_seed(seed: u64, table: &str, column: &str) -> u64 {
+    derive_seed(seed, &[table, column])
 }

@@ -4,16 +4,16 @@
 //! their place is never taken for ours. A copy of the database keeps both. A dump that is restored elsewhere keeps the row
 //! and not the object ids, which there are other tables': only where both agree a table is dropped.
 
-use super::Sheet;
+use super::TableSpec;
 use crate::ask::{Connection, Error};
 use model::plan::Dataset;
 
 /// Changes when the same seed gives other rows.
-pub const GENERATOR: u32 = 2;
+pub const GENERATOR_VERSION: u32 = 2;
 
 /// The row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Mark {
+pub(super) struct DatasetRecord {
     /// What [`wanted`] gave.
     pub content: String,
     /// False from the first table to the last statistics.
@@ -23,22 +23,22 @@ pub(super) struct Mark {
     /// Our tables that are still there, by object id and name: those may be dropped.
     pub tables: Vec<String>,
     /// How many of the object ids are still there, whatever their names: marks of earlier versions have no names.
-    pub there: usize,
+    pub tables_found: usize,
     /// How many there were.
-    pub made: usize,
+    pub tables_created: usize,
     /// Schemas that we made and that are still there.
     pub schemas: Vec<String>,
 }
 
 /// Equal for datasets with equal rows.
-pub(super) fn wanted(dataset: &Dataset) -> String {
+pub(super) fn dataset_key(dataset: &Dataset) -> String {
     let content = serde_json::to_string(&dataset.content).expect("plain values have a form in JSON");
-    format!("generator {GENERATOR}, seed {}, {content}", dataset.seed)
+    format!("generator {GENERATOR_VERSION}, seed {}, {content}", dataset.seed)
 }
 
-impl Mark {
+impl DatasetRecord {
     /// What stands in this database; `None`: we have loaded nothing here.
-    pub fn read(connection: &mut Connection) -> Result<Option<Mark>, Error> {
+    pub fn read(connection: &mut Connection) -> Result<Option<DatasetRecord>, Error> {
         if connection.value("select to_regclass('pgdyno.dataset')")?.is_none() {
             return Ok(None);
         }
@@ -47,14 +47,14 @@ impl Mark {
         )?;
         let Some(row) = answer.rows.into_iter().next() else { return Ok(None) };
         let number = |at: usize| row[at].as_deref().and_then(|it| it.parse().ok()).unwrap_or(0);
-        let mut mark = Mark {
+        let mut mark = DatasetRecord {
             content: row[0].clone().unwrap_or_default(),
             complete: row[1].as_deref() == Some("t"),
             rows: number(2),
             bytes: number(3),
             tables: Vec::new(),
-            there: 0,
-            made: number(4) as usize,
+            tables_found: 0,
+            tables_created: number(4) as usize,
             schemas: Vec::new(),
         };
         let there = connection.query(
@@ -62,7 +62,7 @@ impl Mark {
              from pgdyno.dataset d join pg_class c on c.oid = any(d.tables) \
              join pg_namespace n on n.oid = c.relnamespace order by c.oid",
         )?;
-        mark.there = there.rows.len();
+        mark.tables_found = there.rows.len();
         let named = there.rows.into_iter().filter(|row| row[1].as_deref() == Some("t"));
         mark.tables = named.filter_map(|row| row[0].clone()).collect();
         let there = connection.query(
@@ -73,14 +73,14 @@ impl Mark {
     }
 
     /// All of it is there.
-    pub fn holds(&self, wanted: &str) -> bool {
-        self.complete && self.content == wanted && self.there == self.made
+    pub fn matches(&self, wanted: &str) -> bool {
+        self.complete && self.content == wanted && self.tables_found == self.tables_created
     }
 
     /// Drops our tables and the schemas that we made for them, unless something else lives there by now.
     pub fn drop_tables(&self, connection: &mut Connection) -> Result<(), Error> {
         connection.query("begin")?;
-        let dropped = self.drop_each(connection);
+        let dropped = self.drop_tables_and_schemas(connection);
         connection.query(if dropped.is_ok() { "commit" } else { "rollback" })?;
         dropped
     }
@@ -98,7 +98,7 @@ impl Mark {
         Ok(())
     }
 
-    fn drop_each(&self, connection: &mut Connection) -> Result<(), Error> {
+    fn drop_tables_and_schemas(&self, connection: &mut Connection) -> Result<(), Error> {
         if !self.tables.is_empty() {
             connection.query(&format!("drop table {}", self.tables.join(", ")))?;
         }
@@ -119,10 +119,10 @@ impl Mark {
 }
 
 /// Begins a mark, in the transaction that made the tables.
-pub(super) fn begin(
+pub(super) fn insert_record(
     connection: &mut Connection,
     wanted: &str,
-    sheets: &[Sheet],
+    sheets: &[TableSpec],
     schemas: &[String],
 ) -> Result<(), Error> {
     connection.query("create schema if not exists pgdyno")?;
@@ -134,14 +134,14 @@ pub(super) fn begin(
     // One that an earlier version made has no names.
     connection.query("alter table pgdyno.dataset add column if not exists names text[]")?;
     let tables: Vec<String> =
-        sheets.iter().map(|it| format!("{}::regclass::oid", literal(&it.identifier()))).collect();
-    let schemas: Vec<String> = schemas.iter().map(|it| literal(it)).collect();
+        sheets.iter().map(|it| format!("{}::regclass::oid", quote_literal(&it.identifier()))).collect();
+    let schemas: Vec<String> = schemas.iter().map(|it| quote_literal(it)).collect();
     connection
         .query(&format!(
             "insert into pgdyno.dataset(content, tables, schemas, names) \
              select {}, made, array[{}]::text[], (select array_agg(format('%I.%I', nspname, relname)) from pg_class c \
              join pg_namespace n on n.oid = relnamespace where c.oid = any(made)) from (select array[{}]::oid[]) as it(made)",
-            literal(wanted),
+            quote_literal(wanted),
             schemas.join(", "),
             tables.join(", ")
         ))
@@ -149,13 +149,13 @@ pub(super) fn begin(
 }
 
 /// Says that all of it is there.
-pub(super) fn complete(connection: &mut Connection, rows: u64, bytes: u64) -> Result<(), Error> {
+pub(super) fn mark_complete(connection: &mut Connection, rows: u64, bytes: u64) -> Result<(), Error> {
     let sql = format!("update pgdyno.dataset set complete = true, rows = {rows}, bytes = {bytes}");
     connection.query(&sql).map(drop)
 }
 
 /// An SQL string, whatever `standard_conforming_strings` says.
-pub(crate) fn literal(text: &str) -> String {
+pub(crate) fn quote_literal(text: &str) -> String {
     let text = text.replace('\'', "''");
     match text.contains('\\') {
         true => format!("E'{}'", text.replace('\\', "\\\\")),

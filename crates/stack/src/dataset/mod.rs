@@ -21,13 +21,13 @@ pub mod users;
 mod zipf;
 
 pub use load::{bare_copy, load, unload};
-pub use mark::GENERATOR;
+pub use mark::GENERATOR_VERSION;
 
 use crate::ask::{self, Target};
-use copy::Sent;
-pub(crate) use mark::literal;
+use copy::CopyProgress;
+pub(crate) use mark::quote_literal;
 use model::plan::{Content, Dataset};
-use sheet::Sheet;
+use sheet::TableSpec;
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -40,7 +40,7 @@ pub struct Loader<'a> {
     /// Connections that send rows at the same time, at least 1. By one, rows come in order and frozen.
     pub workers: u16,
     /// Load even what is there already: it may have been changed since.
-    pub again: bool,
+    pub force: bool,
     /// Looked at between blocks of some 64 KiB.
     pub stop: &'a AtomicBool,
 }
@@ -59,14 +59,14 @@ pub enum Stage {
 
 /// A dataset that is there.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Loaded {
+pub struct LoadResult {
     pub rows: u64,
     /// Of COPY data.
     pub bytes: u64,
     /// All of it, from the first connection to statistics.
     pub took: Duration,
     /// Of that, making the tables and COPY.
-    pub copying: Duration,
+    pub copy_duration: Duration,
     /// rows ÷ took; 0 if it was there already.
     pub rows_per_second: f64,
     /// It was there already.
@@ -75,7 +75,7 @@ pub struct Loaded {
 
 /// What the same bytes cost without us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bare {
+pub struct BareCopyResult {
     pub rows: u64,
     pub bytes: u64,
     pub took: Duration,
@@ -84,11 +84,11 @@ pub struct Bare {
 /// Why nothing was loaded.
 #[derive(Debug)]
 pub enum Error {
-    Ask(ask::Error),
+    Client(ask::Error),
     /// Declared tables that cannot be: all mistakes at once.
-    Unfit(Vec<Unfit>),
+    InvalidTables(Vec<TableDiagnostic>),
     /// A table that we did not make stands where one of ours should be.
-    Foreign {
+    ForeignTable {
         table: String,
     },
     /// By [`Loader::stop`].
@@ -97,18 +97,18 @@ pub enum Error {
 
 /// A mistake in a declared table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unfit {
+pub struct TableDiagnostic {
     pub table: String,
     pub column: Option<String>,
     /// What stands there, and what to write instead.
-    pub why: String,
+    pub message: String,
 }
 
 /// Bytes of one message of COPY data: large enough that messages cost nothing, small enough to stay in the cache.
 const CHUNK: usize = 64 * 1024;
 
 /// How many rows its tables have together.
-pub fn rows(content: &Content) -> u64 {
+pub fn total_rows(content: &Content) -> u64 {
     match content {
         Content::Tickets { rows } => *rows,
         Content::Profiles { users, per_user } => users.saturating_mul(*per_user),
@@ -124,59 +124,59 @@ pub fn rows(content: &Content) -> u64 {
 }
 
 /// Mistakes of the declared tables; none for a dataset that can be loaded. Asks nobody.
-pub fn check(dataset: &Dataset) -> Vec<Unfit> {
-    match sheets(dataset) {
-        Err(Error::Unfit(it)) => it,
+pub fn diagnostics(dataset: &Dataset) -> Vec<TableDiagnostic> {
+    match table_specs(dataset) {
+        Err(Error::InvalidTables(it)) => it,
         _ => Vec::new(),
     }
 }
 
-fn sheets(dataset: &Dataset) -> Result<Vec<Sheet>, Error> {
+fn table_specs(dataset: &Dataset) -> Result<Vec<TableSpec>, Error> {
     let seed = dataset.seed;
     Ok(match &dataset.content {
-        Content::Tickets { rows } => vec![tickets::Tickets { rows: *rows, seed }.sheet()],
+        Content::Tickets { rows } => vec![tickets::Tickets { rows: *rows, seed }.table_spec()],
         &Content::Profiles { users, per_user } => {
-            vec![profiles::Profiles { users, per_user, seed }.sheet()]
+            vec![profiles::Profiles { users, per_user, seed }.table_spec()]
         }
-        Content::Pgbench { scale } => pgbench::Pgbench { scale: *scale, ..Default::default() }.sheets(),
-        &Content::Delivery { scale } => delivery::Delivery { scale, seed }.sheets(),
-        Content::Users { users } => vec![users::Users { users: *users, seed }.sheet()],
-        Content::Books { rows } => vec![books::Books { rows: *rows, seed }.sheet()],
-        Content::Declared(tables) => declared::sheets(tables, seed).map_err(Error::Unfit)?,
+        Content::Pgbench { scale } => pgbench::Pgbench { scale: *scale, ..Default::default() }.table_specs(),
+        &Content::Delivery { scale } => delivery::Delivery { scale, seed }.table_specs(),
+        Content::Users { users } => vec![users::Users { users: *users, seed }.table_spec()],
+        Content::Books { rows } => vec![books::Books { rows: *rows, seed }.table_spec()],
+        Content::Declared(tables) => declared::table_specs(tables, seed).map_err(Error::InvalidTables)?,
     })
 }
 
 impl Loader<'_> {
     /// Connections that pay on this machine: the server needs a processor for each, and we need one for all.
-    pub fn workers_here() -> u16 {
+    pub fn default_workers() -> u16 {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         (processors / 2).clamp(1, 8) as u16
     }
 }
 
-impl Loaded {
-    fn new(sent: Sent, copying: Duration, took: Duration, reused: bool) -> Loaded {
-        let Sent { rows, bytes } = sent;
+impl LoadResult {
+    fn new(sent: CopyProgress, copying: Duration, took: Duration, reused: bool) -> LoadResult {
+        let CopyProgress { rows, bytes } = sent;
         let rows_per_second = if reused { 0.0 } else { rows as f64 / took.as_secs_f64() };
-        Loaded { rows, bytes, took, copying, rows_per_second, reused }
+        LoadResult { rows, bytes, took, copy_duration: copying, rows_per_second, reused }
     }
 }
 
 impl From<ask::Error> for Error {
     fn from(error: ask::Error) -> Error {
-        Error::Ask(error)
+        Error::Client(error)
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Ask(it) => it.fmt(f),
-            Error::Unfit(mistakes) => {
+            Error::Client(it) => it.fmt(f),
+            Error::InvalidTables(mistakes) => {
                 let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
                 f.write_str(&lines.join("\n"))
             }
-            Error::Foreign { table } => write!(
+            Error::ForeignTable { table } => write!(
                 f,
                 "{table} is there, and pgdyno did not make it: name another database, or drop the table yourself"
             ),
@@ -187,22 +187,22 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-impl fmt::Display for Unfit {
+impl fmt::Display for TableDiagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.column {
-            Some(column) => write!(f, "table {}, column {column}: {}", self.table, self.why),
-            None => write!(f, "table {}: {}", self.table, self.why),
+            Some(column) => write!(f, "table {}, column {column}: {}", self.table, self.message),
+            None => write!(f, "table {}: {}", self.table, self.message),
         }
     }
 }
 
 /// An SQL identifier.
-pub(crate) fn quoted(name: &str) -> String {
+pub(crate) fn quote_identifier(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 /// Appends a number in decimal digits.
-fn decimal(out: &mut Vec<u8>, mut number: u64) {
+fn write_decimal(out: &mut Vec<u8>, mut number: u64) {
     let mut digits = [0; 20];
     let mut at = digits.len();
     loop {

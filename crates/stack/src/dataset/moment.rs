@@ -2,10 +2,10 @@
 //!
 //! The proleptic Gregorian calendar, as PostgreSQL's.
 
-use super::decimal;
+use super::write_decimal;
 
 /// Seconds since 1970 of `2024-01-01` or `2024-01-01 12:00:00`; years 1 to 9999.
-pub(super) fn parse(text: &str) -> Option<i64> {
+pub(super) fn parse_timestamp(text: &str) -> Option<i64> {
     let (date, time) = text.split_once([' ', 'T']).unwrap_or((text, "00:00:00"));
     let numbers = |text: &str, mark: char, widths: [usize; 3]| -> Option<[i64; 3]> {
         let parts: Vec<&str> = text.split(mark).collect();
@@ -20,14 +20,14 @@ pub(super) fn parse(text: &str) -> Option<i64> {
     if year < 1 || hour > 23 || minute > 59 || second > 59 || !(1..=12).contains(&month) {
         return None;
     }
-    let days = days(year, month, day);
+    let days = days_from_date(year, month, day);
     // No such day: the calendar names it otherwise.
-    (calendar(days) == (year, month, day)).then_some(days * 86_400 + hour * 3600 + minute * 60 + second)
+    (date_from_days(days) == (year, month, day)).then_some(days * 86_400 + hour * 3600 + minute * 60 + second)
 }
 
 /// Appends `2024-01-01 12:00:00+00`.
-pub(super) fn write(seconds: i64, out: &mut Vec<u8>) {
-    let (year, month, day) = calendar(seconds.div_euclid(86_400));
+pub(super) fn write_timestamp(seconds: i64, out: &mut Vec<u8>) {
+    let (year, month, day) = date_from_days(seconds.div_euclid(86_400));
     let time = seconds.rem_euclid(86_400);
     if year < 1000 {
         out.extend_from_slice(
@@ -40,7 +40,7 @@ pub(super) fn write(seconds: i64, out: &mut Vec<u8>) {
             }],
         );
     }
-    decimal(out, year as u64);
+    write_decimal(out, year as u64);
     for (mark, number) in
         [(b'-', month), (b'-', day), (b' ', time / 3600), (b':', time / 60 % 60), (b':', time % 60)]
     {
@@ -50,7 +50,7 @@ pub(super) fn write(seconds: i64, out: &mut Vec<u8>) {
 }
 
 /// Days since 1970-01-01. Source: H. Hinnant, "chrono-Compatible Low-Level Date Algorithms".
-fn days(year: i64, month: i64, day: i64) -> i64 {
+fn days_from_date(year: i64, month: i64, day: i64) -> i64 {
     // Years begin in March, so that the leap day is the last.
     let year = if month <= 2 { year - 1 } else { year };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
@@ -59,7 +59,7 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
 }
 
 /// Year, month and day; the inverse of [`days`].
-fn calendar(days: i64) -> (i64, i64, i64) {
+fn date_from_days(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -75,11 +75,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments() {
+    fn parses_and_formats_timestamps() {
         let check = |text: &str, expected: Option<&str>| {
-            let shown = parse(text).map(|it| {
+            let shown = parse_timestamp(text).map(|it| {
                 let mut out = Vec::new();
-                write(it, &mut out);
+                write_timestamp(it, &mut out);
                 format!("{it} {}", String::from_utf8(out).unwrap())
             });
             assert_eq!(shown.as_deref(), expected, "{text}");
@@ -101,10 +101,10 @@ mod tests {
     }
 
     #[test]
-    fn every_day_has_its_number() {
-        for day in days(1, 1, 1)..days(2401, 1, 1) {
-            let (year, month, of_month) = calendar(day);
-            assert_eq!(days(year, month, of_month), day);
+    fn date_conversion_round_trips() {
+        for day in days_from_date(1, 1, 1)..days_from_date(2401, 1, 1) {
+            let (year, month, of_month) = date_from_days(day);
+            assert_eq!(days_from_date(year, month, of_month), day);
         }
     }
 }

@@ -25,34 +25,34 @@ impl Person {
 }
 
 /// Draws a person; `below(n)` is a random number in 0..n.
-pub(super) fn person(mut below: impl FnMut(u64) -> u64) -> Person {
+pub(super) fn draw_person(mut below: impl FnMut(u64) -> u64) -> Person {
     let mut pick = |n: usize| below(n as u64) as usize;
     let (his, hers, latin) = SURNAMES[pick(SURNAMES.len())];
-    let (_, son_of, daughter_of) = FATHERS[pick(FATHERS.len())];
+    let (_, son_of, daughter_of) = MALE_NAMES[pick(MALE_NAMES.len())];
     if pick(2) == 0 {
-        Person { surname: his, name: FATHERS[pick(FATHERS.len())].0, patronymic: son_of, latin }
+        Person { surname: his, name: MALE_NAMES[pick(MALE_NAMES.len())].0, patronymic: son_of, latin }
     } else {
-        Person { surname: hers, name: WOMEN[pick(WOMEN.len())], patronymic: daughter_of, latin }
+        Person { surname: hers, name: FEMALE_NAMES[pick(FEMALE_NAMES.len())], patronymic: daughter_of, latin }
     }
 }
 
 /// How many people [`numbered`] knows.
-pub(super) const PEOPLE: u64 = 1 << 17;
+pub(super) const PERSON_COUNT: u64 = 1 << 17;
 
 /// Somebody else for each number below [`PEOPLE`]: name, patronymic, surname.
-pub(super) fn numbered(number: u64) -> [&'static str; 3] {
-    const { assert!(2 * SURNAMES.len() * FATHERS.len() * FATHERS.len() == PEOPLE as usize) };
-    const { assert!(FATHERS.len() == WOMEN.len()) };
+pub(super) fn person_by_number(number: u64) -> [&'static str; 3] {
+    const { assert!(2 * SURNAMES.len() * MALE_NAMES.len() * MALE_NAMES.len() == PERSON_COUNT as usize) };
+    const { assert!(MALE_NAMES.len() == FEMALE_NAMES.len()) };
     let mut rest = number as usize;
     let mut digit = |base: usize| {
         let digit = rest % base;
         rest /= base;
         digit
     };
-    let (woman, name) = (digit(2) == 1, digit(FATHERS.len()));
+    let (woman, name) = (digit(2) == 1, digit(MALE_NAMES.len()));
     let (his, hers, _) = SURNAMES[digit(SURNAMES.len())];
-    let (_, son_of, daughter_of) = FATHERS[digit(FATHERS.len())];
-    if woman { [WOMEN[name], daughter_of, hers] } else { [FATHERS[name].0, son_of, his] }
+    let (_, son_of, daughter_of) = MALE_NAMES[digit(MALE_NAMES.len())];
+    if woman { [FEMALE_NAMES[name], daughter_of, hers] } else { [MALE_NAMES[name].0, son_of, his] }
 }
 
 /// His, hers, and in Latin letters.
@@ -124,7 +124,7 @@ const SURNAMES: [(&str, &str, &str); 64] = [
 ];
 
 /// A man's name, his son's patronymic, his daughter's.
-const FATHERS: [(&str, &str, &str); 32] = [
+const MALE_NAMES: [(&str, &str, &str); 32] = [
     ("Александр", "Александрович", "Александровна"),
     ("Алексей", "Алексеевич", "Алексеевна"),
     ("Анатолий", "Анатольевич", "Анатольевна"),
@@ -159,7 +159,7 @@ const FATHERS: [(&str, &str, &str); 32] = [
     ("Юрий", "Юрьевич", "Юрьевна"),
 ];
 
-const WOMEN: [&str; 32] = [
+const FEMALE_NAMES: [&str; 32] = [
     "Александра",
     "Алина",
     "Алла",

@@ -3,8 +3,8 @@
 //! The same schema and the same rows as pgbench 15's, in the same physical order; only the way is shorter: see
 //! [`Pgbench::generate`] and [`Pgbench::primary_keys`].
 
-use super::sheet::{Form, Sheet, Writer};
-use super::{CHUNK, decimal, quoted};
+use super::sheet::{CopyFormat, RowWriter, TableSpec};
+use super::{CHUNK, quote_identifier, write_decimal};
 use crate::ask::{Connection, CopyIn, Error};
 use std::fmt::Write as _;
 
@@ -30,7 +30,7 @@ pub enum PartitionMethod {
 
 /// One letter of `-I`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum InitStep {
     DropTables,
     CreateTables,
     GenerateClientSide,
@@ -42,23 +42,23 @@ pub enum Step {
 
 /// What is going on; to be shown, or not. Whoever is told takes the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress<'a> {
-    Begun(Step),
+pub enum InitProgress<'a> {
+    StepStarted(InitStep),
     /// Within [`Step::CreateTables`]: so many partitions are created next.
     Partitions(u32),
     /// Within [`Step::GenerateClientSide`]: the first row is about to be sent.
     Sending,
     /// Within [`Step::GenerateClientSide`], after each 100,000 accounts: so many of so many.
     Sent(u64, u64),
-    Ended(Step),
+    StepFinished(InitStep),
     /// A remark of the server, as `NOTICE:  …`.
     Notice(&'a str),
 }
 
-const ACCOUNTS: u64 = 100_000;
-const TELLERS: u64 = 10;
+const ACCOUNTS_PER_BRANCH: u64 = 100_000;
+const TELLERS_PER_BRANCH: u64 = 10;
 /// From this scale on, accounts are numbered by `bigint`.
-const BIG: u32 = 20_000;
+const BIGINT_SCALE: u32 = 20_000;
 
 impl Default for Pgbench {
     fn default() -> Pgbench {
@@ -73,16 +73,16 @@ impl Default for Pgbench {
     }
 }
 
-impl Step {
-    pub fn from_letter(letter: char) -> Option<Step> {
+impl InitStep {
+    pub fn from_letter(letter: char) -> Option<InitStep> {
         Some(match letter {
-            'd' => Step::DropTables,
-            't' => Step::CreateTables,
-            'g' => Step::GenerateClientSide,
-            'G' => Step::GenerateServerSide,
-            'v' => Step::Vacuum,
-            'p' => Step::PrimaryKeys,
-            'f' => Step::ForeignKeys,
+            'd' => InitStep::DropTables,
+            't' => InitStep::CreateTables,
+            'g' => InitStep::GenerateClientSide,
+            'G' => InitStep::GenerateServerSide,
+            'v' => InitStep::Vacuum,
+            'p' => InitStep::PrimaryKeys,
+            'f' => InitStep::ForeignKeys,
             _ => return None,
         })
     }
@@ -93,84 +93,96 @@ impl Pgbench {
     pub fn initialise(
         &self,
         connection: &mut Connection,
-        steps: &[Step],
-        tell: &mut dyn FnMut(Progress<'_>),
+        steps: &[InitStep],
+        tell: &mut dyn FnMut(InitProgress<'_>),
     ) -> Result<(), Error> {
         // Building an index may well take longer than any patience.
-        connection.patience(None).map_err(|it| connection.net(it))?;
+        connection.set_timeout(None).map_err(|it| connection.net_error(it))?;
         for &step in steps {
-            tell(Progress::Begun(step));
+            tell(InitProgress::StepStarted(step));
             match step {
-                Step::DropTables => connection.run(DROP, tell)?,
-                Step::CreateTables => self.create(connection, tell)?,
-                Step::GenerateClientSide => self.generate(connection, tell)?,
-                Step::GenerateServerSide => self.generate_there(connection, tell)?,
-                Step::Vacuum => VACUUM.iter().try_for_each(|it| connection.run(it, tell))?,
-                Step::PrimaryKeys => self.primary_keys(connection, tell)?,
-                Step::ForeignKeys => FOREIGN_KEYS.iter().try_for_each(|it| connection.run(it, tell))?,
+                InitStep::DropTables => connection.run_with_notices(DROP, tell)?,
+                InitStep::CreateTables => self.create(connection, tell)?,
+                InitStep::GenerateClientSide => self.generate_client_side(connection, tell)?,
+                InitStep::GenerateServerSide => self.generate_server_side(connection, tell)?,
+                InitStep::Vacuum => VACUUM.iter().try_for_each(|it| connection.run_with_notices(it, tell))?,
+                InitStep::PrimaryKeys => self.primary_keys(connection, tell)?,
+                InitStep::ForeignKeys => {
+                    FOREIGN_KEYS.iter().try_for_each(|it| connection.run_with_notices(it, tell))?
+                }
             }
-            tell(Progress::Ended(step));
+            tell(InitProgress::StepFinished(step));
         }
         Ok(())
     }
 
-    fn create(&self, connection: &mut Connection, tell: &mut dyn FnMut(Progress<'_>)) -> Result<(), Error> {
-        self.tables().iter().try_for_each(|it| connection.run(it, tell))?;
+    fn create(
+        &self,
+        connection: &mut Connection,
+        tell: &mut dyn FnMut(InitProgress<'_>),
+    ) -> Result<(), Error> {
+        self.tables().iter().try_for_each(|it| connection.run_with_notices(it, tell))?;
         let partitions = self.partition_tables();
         if !partitions.is_empty() {
-            tell(Progress::Partitions(partitions.len() as u32));
+            tell(InitProgress::Partitions(partitions.len() as u32));
         }
-        partitions.iter().try_for_each(|it| connection.run(it, tell))
+        partitions.iter().try_for_each(|it| connection.run_with_notices(it, tell))
     }
 
     /// Fills the tables from here, in one transaction with the truncation, so that rows can be written frozen.
     ///
     /// The server has less to do than with pgbench: rows come in binary, and 64 KiB of them in one message, where
     /// `PQputline` makes a message of each; branches and tellers come by COPY too, not by one INSERT each.
-    fn generate(&self, connection: &mut Connection, tell: &mut dyn FnMut(Progress<'_>)) -> Result<(), Error> {
+    fn generate_client_side(
+        &self,
+        connection: &mut Connection,
+        tell: &mut dyn FnMut(InitProgress<'_>),
+    ) -> Result<(), Error> {
         // FREEZE is refused for partitioned tables, and pgbench uses it from version 14 on.
         let freeze = self.partitions.is_none() && connection.server_version() >= 140_000;
-        connection.run("begin", tell)?;
-        connection.run(TRUNCATE, tell)?;
-        let (branches, total) = (u64::from(self.scale), u64::from(self.scale) * ACCOUNTS);
+        connection.run_with_notices("begin", tell)?;
+        connection.run_with_notices(TRUNCATE, tell)?;
+        let (branches, total) = (u64::from(self.scale), u64::from(self.scale) * ACCOUNTS_PER_BRANCH);
         // In this order, in case there are foreign keys already.
         let mut copy = connection.copy_in("copy pgbench_branches(bid, bbalance) from stdin")?;
-        send_rows(&mut copy, branches, |row, out| text(out, &[row + 1, 0], b""), &mut |_| {})?;
+        send_rows(&mut copy, branches, |row, out| write_text_row(out, &[row + 1, 0], b""), &mut |_| {})?;
         copy.finish()?;
         let mut copy = connection.copy_in("copy pgbench_tellers(tid, bid, tbalance) from stdin")?;
-        let teller = |row, out: &mut Vec<u8>| text(out, &[row + 1, row / TELLERS + 1, 0], b"");
-        send_rows(&mut copy, branches * TELLERS, teller, &mut |_| {})?;
+        let teller =
+            |row, out: &mut Vec<u8>| write_text_row(out, &[row + 1, row / TELLERS_PER_BRANCH + 1, 0], b"");
+        send_rows(&mut copy, branches * TELLERS_PER_BRANCH, teller, &mut |_| {})?;
         copy.finish()?;
-        let form = AccountForm::of(connection)?;
+        let form = AccountFormat::detect(connection)?;
         let mut options = Vec::new();
-        options.extend((form != AccountForm::Text).then_some("format binary"));
+        options.extend((form != AccountFormat::Text).then_some("format binary"));
         options.extend(freeze.then_some("freeze on"));
         let mut statement = "copy pgbench_accounts from stdin".to_owned();
         if !options.is_empty() {
             write!(statement, " with ({})", options.join(", ")).expect("strings grow");
         }
-        tell(Progress::Sending);
+        tell(InitProgress::Sending);
         let mut copy = connection.copy_in(&statement)?;
-        if form != AccountForm::Text {
+        if form != AccountFormat::Text {
             copy.send(|out| out.extend_from_slice(BINARY_HEADER))?;
         }
         send_rows(&mut copy, total, |row, out| form.write(row, out), &mut |rows| {
-            tell(Progress::Sent(rows, total));
+            tell(InitProgress::Sent(rows, total));
         })?;
-        if form != AccountForm::Text {
+        if form != AccountFormat::Text {
             copy.send(|out| out.extend_from_slice(&BINARY_TRAILER))?;
         }
         copy.finish()?;
-        connection.run("commit", tell)
+        connection.run_with_notices("commit", tell)
     }
 
-    fn generate_there(
+    fn generate_server_side(
         &self,
         connection: &mut Connection,
-        tell: &mut dyn FnMut(Progress<'_>),
+        tell: &mut dyn FnMut(InitProgress<'_>),
     ) -> Result<(), Error> {
         let branches = self.scale;
-        let (tellers, accounts) = (u64::from(branches) * TELLERS, u64::from(branches) * ACCOUNTS);
+        let (tellers, accounts) =
+            (u64::from(branches) * TELLERS_PER_BRANCH, u64::from(branches) * ACCOUNTS_PER_BRANCH);
         let statements = [
             "begin".to_owned(),
             TRUNCATE.to_owned(),
@@ -179,15 +191,15 @@ impl Pgbench {
             ),
             format!(
                 "insert into pgbench_tellers(tid, bid, tbalance) \
-                 select tid, (tid - 1) / {TELLERS} + 1, 0 from generate_series(1, {tellers}) as tid"
+                 select tid, (tid - 1) / {TELLERS_PER_BRANCH} + 1, 0 from generate_series(1, {tellers}) as tid"
             ),
             format!(
                 "insert into pgbench_accounts(aid, bid, abalance, filler) \
-                 select aid, (aid - 1) / {ACCOUNTS} + 1, 0, '' from generate_series(1, {accounts}) as aid"
+                 select aid, (aid - 1) / {ACCOUNTS_PER_BRANCH} + 1, 0, '' from generate_series(1, {accounts}) as aid"
             ),
             "commit".to_owned(),
         ];
-        statements.iter().try_for_each(|it| connection.run(it, tell))
+        statements.iter().try_for_each(|it| connection.run_with_notices(it, tell))
     }
 
     /// Adds the primary keys. More `maintenance_work_mem` or other numbers of workers than the server's defaults gained
@@ -195,32 +207,43 @@ impl Pgbench {
     fn primary_keys(
         &self,
         connection: &mut Connection,
-        tell: &mut dyn FnMut(Progress<'_>),
+        tell: &mut dyn FnMut(InitProgress<'_>),
     ) -> Result<(), Error> {
         let space = self.index_tablespace.as_ref();
-        let space = space.map_or(String::new(), |it| format!(" using index tablespace {}", quoted(it)));
+        let space =
+            space.map_or(String::new(), |it| format!(" using index tablespace {}", quote_identifier(it)));
         for (table, key) in [("branches", "bid"), ("tellers", "tid"), ("accounts", "aid")] {
-            connection.run(&format!("alter table pgbench_{table} add primary key ({key}){space}"), tell)?;
+            connection.run_with_notices(
+                &format!("alter table pgbench_{table} add primary key ({key}){space}"),
+                tell,
+            )?;
         }
         Ok(())
     }
 
     /// The tables with keys, filled as [`Pgbench::generate`] fills them. Not for partitions and tablespaces.
-    pub(super) fn sheets(&self) -> Vec<Sheet> {
+    pub(super) fn table_specs(&self) -> Vec<TableSpec> {
         let branches = u64::from(self.scale);
-        let form = if self.scale >= BIG { AccountForm::Binary8 } else { AccountForm::Binary4 };
-        let writer = |name: &str| -> (u64, Form, Writer) {
+        let form = if self.scale >= BIGINT_SCALE { AccountFormat::Binary8 } else { AccountFormat::Binary4 };
+        let writer = |name: &str| -> (u64, CopyFormat, RowWriter) {
             match name {
-                "branches" => (branches, Form::Text, Box::new(|row, out| text(out, &[row + 1, 0], b"\t\\N"))),
+                "branches" => (
+                    branches,
+                    CopyFormat::Text,
+                    Box::new(|row, out| write_text_row(out, &[row + 1, 0], b"\t\\N")),
+                ),
                 "tellers" => {
-                    let teller =
-                        |row, out: &mut Vec<u8>| text(out, &[row + 1, row / TELLERS + 1, 0], b"\t\\N");
-                    (branches * TELLERS, Form::Text, Box::new(teller))
+                    let teller = |row, out: &mut Vec<u8>| {
+                        write_text_row(out, &[row + 1, row / TELLERS_PER_BRANCH + 1, 0], b"\t\\N")
+                    };
+                    (branches * TELLERS_PER_BRANCH, CopyFormat::Text, Box::new(teller))
                 }
-                "accounts" => {
-                    (branches * ACCOUNTS, Form::Binary, Box::new(move |row, out| form.write(row, out)))
-                }
-                _ => (0, Form::Text, Box::new(|_, _| {})),
+                "accounts" => (
+                    branches * ACCOUNTS_PER_BRANCH,
+                    CopyFormat::Binary,
+                    Box::new(move |row, out| form.write(row, out)),
+                ),
+                _ => (0, CopyFormat::Text, Box::new(|_, _| {})),
             }
         };
         let sheet = |(name, create): (&str, String)| {
@@ -233,13 +256,21 @@ impl Pgbench {
             };
             let after = key.map(|key| format!("alter table pgbench_{name} add primary key ({key})"));
             let name = format!("pgbench_{name}");
-            Sheet { schema: None, name, rows, create, form, write, after: after.into_iter().collect() }
+            TableSpec {
+                schema: None,
+                name,
+                rows,
+                create,
+                form,
+                write,
+                post_load_statements: after.into_iter().collect(),
+            }
         };
         ["history", "tellers", "accounts", "branches"].into_iter().zip(self.tables()).map(sheet).collect()
     }
 
     fn tables(&self) -> Vec<String> {
-        let aid = if self.scale >= BIG { "bigint" } else { "int" };
+        let aid = if self.scale >= BIGINT_SCALE { "bigint" } else { "int" };
         let filled = format!(" with (fillfactor={})", self.fill_factor);
         let accounts = match self.partitions {
             Some((PartitionMethod::Range, _)) => " partition by range (aid)",
@@ -253,8 +284,10 @@ impl Pgbench {
             ("branches", "bid int not null,bbalance int,filler char(88)".to_owned(), filled.as_str()),
         ];
         let create = self.create_table();
-        let space =
-            self.tablespace.as_ref().map_or(String::new(), |it| format!(" tablespace {}", quoted(it)));
+        let space = self
+            .tablespace
+            .as_ref()
+            .map_or(String::new(), |it| format!(" tablespace {}", quote_identifier(it)));
         let statement =
             |(name, columns, options)| format!("{create} pgbench_{name}({columns}){options}{space}");
         tables.into_iter().map(statement).collect()
@@ -262,7 +295,7 @@ impl Pgbench {
 
     fn partition_tables(&self) -> Vec<String> {
         let Some((method, count)) = self.partitions else { return Vec::new() };
-        let size = (u64::from(self.scale) * ACCOUNTS).div_ceil(u64::from(count));
+        let size = (u64::from(self.scale) * ACCOUNTS_PER_BRANCH).div_ceil(u64::from(count));
         let bounds = |it: u32| match method {
             PartitionMethod::Hash => format!("with (modulus {count}, remainder {})", it - 1),
             // Open at both ends, so that any key finds its place.
@@ -312,16 +345,16 @@ const FOREIGN_KEYS: [&str; 5] = [
 
 impl Connection {
     /// Runs one statement and passes on what the server remarks.
-    fn run(&mut self, sql: &str, tell: &mut dyn FnMut(Progress<'_>)) -> Result<(), Error> {
+    fn run_with_notices(&mut self, sql: &str, tell: &mut dyn FnMut(InitProgress<'_>)) -> Result<(), Error> {
         let answer = self.query(sql);
-        self.notices.drain(..).for_each(|it| tell(Progress::Notice(&it)));
+        self.notices.drain(..).for_each(|it| tell(InitProgress::Notice(&it)));
         answer.map(drop)
     }
 }
 
 /// How rows of accounts are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum AccountForm {
+enum AccountFormat {
     /// Spares the server the reading of numbers, with `aid` of 4 bytes.
     Binary4,
     /// The same with `aid` of 8 bytes.
@@ -334,23 +367,23 @@ enum AccountForm {
 pub(super) const BINARY_HEADER: &[u8; 19] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 pub(super) const BINARY_TRAILER: [u8; 2] = (-1i16).to_be_bytes();
 
-impl AccountForm {
-    fn of(connection: &mut Connection) -> Result<AccountForm, Error> {
+impl AccountFormat {
+    fn detect(connection: &mut Connection) -> Result<AccountFormat, Error> {
         let types = connection.query(
             "select atttypid::pg_catalog.regtype from pg_catalog.pg_attribute \
              where attrelid = 'pgbench_accounts'::pg_catalog.regclass and attnum > 0 and not attisdropped order by attnum",
         )?;
         let types: Vec<&str> = types.rows.iter().filter_map(|row| row.first()?.as_deref()).collect();
         Ok(match types[..] {
-            ["integer", "integer", "integer", "character"] => AccountForm::Binary4,
-            ["bigint", "integer", "integer", "character"] => AccountForm::Binary8,
-            _ => AccountForm::Text,
+            ["integer", "integer", "integer", "character"] => AccountFormat::Binary4,
+            ["bigint", "integer", "integer", "character"] => AccountFormat::Binary8,
+            _ => AccountFormat::Text,
         })
     }
 
     /// Appends account `row` + 1 with a balance of 0; the server pads the empty filler with blanks.
     fn write(self, row: u64, out: &mut Vec<u8>) {
-        let (aid, bid) = (row + 1, row / ACCOUNTS + 1);
+        let (aid, bid) = (row + 1, row / ACCOUNTS_PER_BRANCH + 1);
         let mut fields = |aid: &[u8]| {
             out.extend_from_slice(&4i16.to_be_bytes());
             for field in [aid, &(bid as i32).to_be_bytes(), &0i32.to_be_bytes(), b""] {
@@ -359,9 +392,9 @@ impl AccountForm {
             }
         };
         match self {
-            AccountForm::Binary4 => fields(&(aid as i32).to_be_bytes()),
-            AccountForm::Binary8 => fields(&(aid as i64).to_be_bytes()),
-            AccountForm::Text => text(out, &[aid, bid, 0], b"\t"),
+            AccountFormat::Binary4 => fields(&(aid as i32).to_be_bytes()),
+            AccountFormat::Binary8 => fields(&(aid as i64).to_be_bytes()),
+            AccountFormat::Text => write_text_row(out, &[aid, bid, 0], b"\t"),
         }
     }
 }
@@ -380,12 +413,12 @@ fn send_rows(
             while row < rows && out.len() < full {
                 write(row, out);
                 row += 1;
-                if row.is_multiple_of(ACCOUNTS) {
+                if row.is_multiple_of(ACCOUNTS_PER_BRANCH) {
                     break;
                 }
             }
         })?;
-        if row.is_multiple_of(ACCOUNTS) {
+        if row.is_multiple_of(ACCOUNTS_PER_BRANCH) {
             sent(row);
         }
     }
@@ -393,12 +426,12 @@ fn send_rows(
 }
 
 /// Appends a row of numbers in COPY's text format, then `end` and a newline.
-fn text(out: &mut Vec<u8>, numbers: &[u64], end: &[u8]) {
+fn write_text_row(out: &mut Vec<u8>, numbers: &[u64], end: &[u8]) {
     for (at, &number) in numbers.iter().enumerate() {
         if at > 0 {
             out.push(b'\t');
         }
-        decimal(out, number);
+        write_decimal(out, number);
     }
     out.extend_from_slice(end);
     out.push(b'\n');
@@ -409,7 +442,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn schema() {
+    fn builds_table_statements() {
         let check = |it: Pgbench, expected: &str| {
             let statements = [it.tables(), it.partition_tables()].concat();
             let shown: Vec<&str> =
@@ -445,21 +478,21 @@ mod tests {
     }
 
     #[test]
-    fn accounts() {
-        let check = |form: AccountForm, row: u64, expected: &[u8]| {
+    fn writes_account_rows() {
+        let check = |form: AccountFormat, row: u64, expected: &[u8]| {
             let mut out = Vec::new();
             form.write(row, &mut out);
             assert_eq!(out.escape_ascii().to_string(), expected.escape_ascii().to_string());
         };
-        check(AccountForm::Text, 99_999, b"100000\t1\t0\t\n");
-        check(AccountForm::Text, 100_000, b"100001\t2\t0\t\n");
+        check(AccountFormat::Text, 99_999, b"100000\t1\t0\t\n");
+        check(AccountFormat::Text, 100_000, b"100001\t2\t0\t\n");
         check(
-            AccountForm::Binary4,
+            AccountFormat::Binary4,
             258,
             b"\0\x04\0\0\0\x04\0\0\x01\x03\0\0\0\x04\0\0\0\x01\0\0\0\x04\0\0\0\0\0\0\0\0",
         );
         check(
-            AccountForm::Binary8,
+            AccountFormat::Binary8,
             0,
             b"\0\x04\0\0\0\x08\0\0\0\0\0\0\0\x01\0\0\0\x04\0\0\0\x01\0\0\0\x04\0\0\0\0\0\0\0\0",
         );

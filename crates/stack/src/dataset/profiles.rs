@@ -3,9 +3,9 @@
 //! Settings that an application keeps of each user, one row each, and writes back at each visit, two rows per
 //! transaction. Few users make many transactions meet in the same rows; taken in different orders, they deadlock.
 
-use super::chance::Chance;
-use super::decimal;
-use super::sheet::{Form, Sheet};
+use super::chance::RowRng;
+use super::sheet::{CopyFormat, TableSpec};
+use super::write_decimal;
 
 /// The table to be made: `users` × `per_user` rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +42,8 @@ const NUMBER: u64 = 1;
 const STRING: u64 = 3;
 
 impl Profiles {
-    pub(super) fn sheet(self) -> Sheet {
-        Sheet {
+    pub(super) fn table_spec(self) -> TableSpec {
+        TableSpec {
             schema: None,
             name: "profiles".to_owned(),
             rows: self.users.saturating_mul(self.per_user),
@@ -52,38 +52,38 @@ impl Profiles {
                      value_int int not null, value_str text not null, source varchar(96) not null, \
                      type int not null)"
                 .to_owned(),
-            form: Form::Text,
-            write: Box::new(move |row, out| self.row(row, out)),
-            after: vec![
+            form: CopyFormat::Text,
+            write: Box::new(move |row, out| self.write_row(row, out)),
+            post_load_statements: vec![
                 "alter table profiles add primary key (profileid)".to_owned(),
                 "create index profiles_by_user on profiles(userid, idx, idx2)".to_owned(),
             ],
         }
     }
 
-    fn row(self, row: u64, out: &mut Vec<u8>) {
-        let mut chance = Chance::of(self.seed, row);
+    fn write_row(self, row: u64, out: &mut Vec<u8>) {
+        let mut chance = RowRng::for_row(self.seed, row);
         let setting = row % self.per_user;
         let names = SETTINGS.len() as u64;
         let kind = if chance.below(4) == 0 { STRING } else { NUMBER };
-        decimal(out, row + 1);
+        write_decimal(out, row + 1);
         out.push(b'\t');
-        decimal(out, row / self.per_user + 1);
+        write_decimal(out, row / self.per_user + 1);
         out.push(b'\t');
         out.extend_from_slice(SETTINGS[(setting % names) as usize].as_bytes());
         out.push(b'\t');
-        decimal(out, setting / names);
+        write_decimal(out, setting / names);
         out.push(b'\t');
-        decimal(out, if kind == NUMBER { chance.below(10_000) } else { 0 });
+        write_decimal(out, if kind == NUMBER { chance.below(10_000) } else { 0 });
         out.extend_from_slice(b"\t0\t");
         if kind == STRING {
             out.extend_from_slice(b"page=");
-            decimal(out, chance.below(100));
+            write_decimal(out, chance.below(100));
             out.extend_from_slice(b"&filter=");
-            decimal(out, chance.below(1000));
+            write_decimal(out, chance.below(1000));
         }
         out.extend_from_slice(b"\t\t");
-        decimal(out, kind);
+        write_decimal(out, kind);
         out.push(b'\n');
     }
 }
@@ -93,10 +93,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows() {
+    fn writes_golden_rows() {
         let check = |row: u64, expected: &str| {
             let mut out = Vec::new();
-            Profiles { users: 5, per_user: 20, seed: 42 }.row(row, &mut out);
+            Profiles { users: 5, per_user: 20, seed: 42 }.write_row(row, &mut out);
             let shown = String::from_utf8(out).unwrap().replace('\t', "|").replace('\n', ";");
             assert_eq!(shown, expected);
         };

@@ -1,47 +1,47 @@
 //! How is one table made and filled?
 
 use super::pgbench::{BINARY_HEADER, BINARY_TRAILER};
-use super::{CHUNK, quoted};
+use super::{CHUNK, quote_identifier};
 use std::fmt;
 
 /// A table to be made, and its rows.
-pub(super) struct Sheet {
+pub(super) struct TableSpec {
     /// Made if it is not there; `None`: wherever the search path leads.
     pub schema: Option<String>,
     pub name: String,
     pub rows: u64,
     /// `CREATE TABLE …`.
     pub create: String,
-    pub form: Form,
-    pub write: Writer,
+    pub form: CopyFormat,
+    pub write: RowWriter,
     /// Keys and indexes: quicker after the rows.
-    pub after: Vec<String>,
+    pub post_load_statements: Vec<String>,
 }
 
 /// Appends row 0.. in the sheet's form, a function of its number alone.
-pub(super) type Writer = Box<dyn Fn(u64, &mut Vec<u8>) + Send + Sync>;
+pub(super) type RowWriter = Box<dyn Fn(u64, &mut Vec<u8>) + Send + Sync>;
 
 /// How COPY's rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum CopyFormat {
     Text,
     /// Spares the server the reading of numbers.
     Binary,
 }
 
-impl Sheet {
+impl TableSpec {
     /// As SQL writes it.
     pub fn identifier(&self) -> String {
         match &self.schema {
-            Some(schema) => format!("{}.{}", quoted(schema), quoted(&self.name)),
-            None => quoted(&self.name),
+            Some(schema) => format!("{}.{}", quote_identifier(schema), quote_identifier(&self.name)),
+            None => quote_identifier(&self.name),
         }
     }
 
     /// `COPY … FROM STDIN`; frozen only in the transaction that made the table.
-    pub fn copy(&self, freeze: bool) -> String {
+    pub fn copy_statement(&self, freeze: bool) -> String {
         let mut options = Vec::new();
-        options.extend((self.form == Form::Binary).then_some("format binary"));
+        options.extend((self.form == CopyFormat::Binary).then_some("format binary"));
         options.extend(freeze.then_some("freeze on"));
         let options =
             if options.is_empty() { String::new() } else { format!(" with ({})", options.join(", ")) };
@@ -49,7 +49,7 @@ impl Sheet {
     }
 
     /// Rows of which one message is made: about [`CHUNK`] bytes of them.
-    pub fn block(&self) -> u64 {
+    pub fn rows_per_block(&self) -> u64 {
         let mut sample = Vec::new();
         let rows = self.rows.min(16);
         (0..rows).for_each(|row| (self.write)(row, &mut sample));
@@ -57,15 +57,15 @@ impl Sheet {
     }
 
     /// What each stream begins and ends with.
-    pub fn frame(&self) -> (&'static [u8], &'static [u8]) {
+    pub fn header_and_trailer(&self) -> (&'static [u8], &'static [u8]) {
         match self.form {
-            Form::Text => (b"", b""),
-            Form::Binary => (BINARY_HEADER, &BINARY_TRAILER),
+            CopyFormat::Text => (b"", b""),
+            CopyFormat::Binary => (BINARY_HEADER, &BINARY_TRAILER),
         }
     }
 }
 
-impl fmt::Debug for Sheet {
+impl fmt::Debug for TableSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sheet").field("name", &self.identifier()).field("rows", &self.rows).finish()
     }

@@ -4,9 +4,9 @@
 //! the seed and its number alone, so a table can be made again, or a row checked, without the others.
 
 pub use super::Stage;
-use super::chance::Chance;
-use super::sheet::{Form, Sheet};
-use super::{decimal, load, names};
+use super::chance::RowRng;
+use super::sheet::{CopyFormat, TableSpec};
+use super::{load, names, write_decimal};
 use crate::ask::{Connection, Error};
 
 /// The table to be made.
@@ -18,7 +18,7 @@ pub struct Tickets {
 }
 
 /// Seats of one ride: a third-class sleeping car.
-const SEATS: u64 = 54;
+const SEATS_PER_RIDE: u64 = 54;
 
 impl Default for Tickets {
     fn default() -> Tickets {
@@ -30,39 +30,39 @@ impl Tickets {
     /// Makes schema and table, fills it by one COPY, adds the primary key and statistics. Refused if the schema exists.
     /// Leaves no mark: [`super::load()`] does not know it again.
     pub fn load(&self, connection: &mut Connection, tell: &mut dyn FnMut(Stage)) -> Result<(), Error> {
-        load::alone(connection, &self.sheet(), tell)
+        load::load_single_table(connection, &self.table_spec(), tell)
     }
 
-    pub(super) fn sheet(self) -> Sheet {
-        Sheet {
+    pub(super) fn table_spec(self) -> TableSpec {
+        TableSpec {
             schema: Some("book".to_owned()),
             name: "tickets".to_owned(),
             rows: self.rows,
             create: "create table book.tickets(id bigint not null, fkRide int not null, fio text not null, \
                      contact jsonb not null, fkSeat int not null)"
                 .to_owned(),
-            form: Form::Text,
-            write: Box::new(move |row, out| self.row(row + 1, out)),
-            after: vec!["alter table book.tickets add primary key (id)".to_owned()],
+            form: CopyFormat::Text,
+            write: Box::new(move |row, out| self.write_row(row + 1, out)),
+            post_load_statements: vec!["alter table book.tickets add primary key (id)".to_owned()],
         }
     }
 
     /// Appends row `id` in COPY's text format.
-    fn row(&self, id: u64, out: &mut Vec<u8>) {
-        let mut chance = Chance::of(self.seed, id);
-        let person = names::person(|n| chance.below(n));
-        decimal(out, id);
+    fn write_row(&self, id: u64, out: &mut Vec<u8>) {
+        let mut chance = RowRng::for_row(self.seed, id);
+        let person = names::draw_person(|n| chance.below(n));
+        write_decimal(out, id);
         out.push(b'\t');
-        decimal(out, (id - 1) / SEATS + 1);
+        write_decimal(out, (id - 1) / SEATS_PER_RIDE + 1);
         out.push(b'\t');
         person.write(out);
         out.extend_from_slice(b"\t{\"phone\": \"+79");
-        decimal(out, 100_000_000 + chance.below(900_000_000));
+        write_decimal(out, 100_000_000 + chance.below(900_000_000));
         out.extend_from_slice(b"\", \"email\": \"");
         out.extend_from_slice(person.latin.as_bytes());
-        decimal(out, chance.below(10_000));
+        write_decimal(out, chance.below(10_000));
         out.extend_from_slice(b"@example.org\"}\t");
-        decimal(out, (id - 1) % SEATS + 1);
+        write_decimal(out, (id - 1) % SEATS_PER_RIDE + 1);
         out.push(b'\n');
     }
 }
@@ -72,10 +72,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows() {
+    fn writes_golden_rows() {
         let check = |seed: u64, id: u64, expected: &str| {
             let mut out = Vec::new();
-            Tickets { rows: id, seed }.row(id, &mut out);
+            Tickets { rows: id, seed }.write_row(id, &mut out);
             let shown = String::from_utf8(out).unwrap().replace('\t', " | ").replace('\n', ";");
             assert_eq!(shown, expected);
         };

@@ -5,21 +5,22 @@
 use Gender::{Feminine, Masculine, Neuter};
 
 /// How many titles there are; half a million.
-pub(super) const TITLES: u64 = DESCRIBED + OF_SOMETHING + BOTH + DESCRIBED * (N - 1) * 2;
+pub(super) const TITLE_COUNT: u64 =
+    ADJECTIVE_NOUN_TITLES + GENITIVE_TITLES + PAIR_TITLES + ADJECTIVE_NOUN_TITLES * (NOUN_COUNT - 1) * 2;
 /// From one title of an author to his next: has no divisor in common with [`TITLES`], so that none comes twice.
 pub(super) const STEP: u64 = 100_003;
 
-const N: u64 = NOUNS.len() as u64;
-const A: u64 = ADJECTIVES.len() as u64;
+const NOUN_COUNT: u64 = NOUNS.len() as u64;
+const ADJECTIVE_COUNT: u64 = ADJECTIVES.len() as u64;
 /// «Белая ночь».
-const DESCRIBED: u64 = A * N;
+const ADJECTIVE_NOUN_TITLES: u64 = ADJECTIVE_COUNT * NOUN_COUNT;
 /// «Берег реки».
-const OF_SOMETHING: u64 = N * (N - 1);
+const GENITIVE_TITLES: u64 = NOUN_COUNT * (NOUN_COUNT - 1);
 /// «Ветер и дорога».
-const BOTH: u64 = N * (N - 1);
+const PAIR_TITLES: u64 = NOUN_COUNT * (NOUN_COUNT - 1);
 
 /// Appends title `number`, which is below [`TITLES`].
-pub(super) fn write(number: u64, out: &mut Vec<u8>) {
+pub(super) fn write_title(number: u64, out: &mut Vec<u8>) {
     let mut text = |it: &str| out.extend_from_slice(it.as_bytes());
     let mut rest = number;
     let mut digit = |base: u64| {
@@ -27,43 +28,45 @@ pub(super) fn write(number: u64, out: &mut Vec<u8>) {
         rest /= base;
         digit as usize
     };
-    if number < DESCRIBED {
-        let (noun, adjective) = (&NOUNS[digit(N)], &ADJECTIVES[digit(A)]);
-        text(&capital(adjective.of(noun.gender)));
+    if number < ADJECTIVE_NOUN_TITLES {
+        let (noun, adjective) = (&NOUNS[digit(NOUN_COUNT)], &ADJECTIVES[digit(ADJECTIVE_COUNT)]);
+        text(&capitalize(adjective.for_gender(noun.gender)));
         text(" ");
         return text(noun.name);
     }
     // Two different nouns.
     let mut two = |number: u64| {
         rest = number;
-        let (first, other) = (rest % N, rest / N % (N - 1));
-        rest /= N * (N - 1);
+        let (first, other) = (rest % NOUN_COUNT, rest / NOUN_COUNT % (NOUN_COUNT - 1));
+        rest /= NOUN_COUNT * (NOUN_COUNT - 1);
         (&NOUNS[first as usize], &NOUNS[(other + u64::from(other >= first)) as usize], rest as usize)
     };
-    let number = number - DESCRIBED;
-    if number < OF_SOMETHING {
+    let number = number - ADJECTIVE_NOUN_TITLES;
+    if number < GENITIVE_TITLES {
         let (noun, of, _) = two(number);
-        return [&capital(noun.name), " ", of.of].into_iter().for_each(text);
+        return [&capitalize(noun.name), " ", of.genitive].into_iter().for_each(text);
     }
-    let number = number - OF_SOMETHING;
-    if number < BOTH {
+    let number = number - GENITIVE_TITLES;
+    if number < PAIR_TITLES {
         let (noun, other, _) = two(number);
-        return [&capital(noun.name), " и ", other.name].into_iter().for_each(text);
+        return [&capitalize(noun.name), " и ", other.name].into_iter().for_each(text);
     }
-    let number = number - BOTH;
+    let number = number - PAIR_TITLES;
     let (noun, other, adjective) = two(number / 2);
     let adjective = &ADJECTIVES[adjective];
     if number.is_multiple_of(2) {
         // «Последний вечер лета».
-        let words = [&capital(adjective.of(noun.gender)), " ", noun.name, " ", other.of];
+        let words = [&capitalize(adjective.for_gender(noun.gender)), " ", noun.name, " ", other.genitive];
         return words.into_iter().for_each(text);
     }
     // «Ветер и белая ночь».
-    [&capital(noun.name), " и ", adjective.of(other.gender), " ", other.name].into_iter().for_each(text);
+    [&capitalize(noun.name), " и ", adjective.for_gender(other.gender), " ", other.name]
+        .into_iter()
+        .for_each(text);
 }
 
 /// With a capital at its beginning.
-fn capital(word: &str) -> String {
+fn capitalize(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }
@@ -79,7 +82,7 @@ struct Noun {
     name: &'static str,
     gender: Gender,
     /// Its genitive.
-    of: &'static str,
+    genitive: &'static str,
 }
 
 struct Adjective {
@@ -89,7 +92,7 @@ struct Adjective {
 }
 
 impl Adjective {
-    fn of(&self, gender: Gender) -> &'static str {
+    fn for_gender(&self, gender: Gender) -> &'static str {
         match gender {
             Masculine => self.masculine,
             Feminine => self.feminine,
@@ -99,7 +102,7 @@ impl Adjective {
 }
 
 const fn noun(name: &'static str, gender: Gender, of: &'static str) -> Noun {
-    Noun { name, gender, of }
+    Noun { name, gender, genitive: of }
 }
 
 const fn adjective(masculine: &'static str, feminine: &'static str, neuter: &'static str) -> Adjective {
@@ -239,16 +242,16 @@ mod tests {
 
     fn title(number: u64) -> String {
         let mut out = Vec::new();
-        write(number, &mut out);
+        write_title(number, &mut out);
         String::from_utf8(out).unwrap()
     }
 
     #[test]
-    fn every_number_has_a_title_of_its_own() {
-        let all: HashSet<String> = (0..TITLES).map(title).collect();
-        assert_eq!(all.len() as u64, TITLES);
-        assert_eq!(TITLES, 504_432);
-        let (mut a, mut b) = (TITLES, STEP);
+    fn titles_are_unique() {
+        let all: HashSet<String> = (0..TITLE_COUNT).map(title).collect();
+        assert_eq!(all.len() as u64, TITLE_COUNT);
+        assert_eq!(TITLE_COUNT, 504_432);
+        let (mut a, mut b) = (TITLE_COUNT, STEP);
         while b > 0 {
             (a, b) = (b, a % b);
         }
@@ -256,14 +259,14 @@ mod tests {
     }
 
     #[test]
-    fn titles() {
+    fn builds_golden_titles() {
         let check = |number: u64, expected: &str| assert_eq!(title(number), expected, "{number}");
         check(0, "Белый берег");
-        check(DESCRIBED - 1, "Чужое утро");
-        check(DESCRIBED, "Берег вечера");
-        check(DESCRIBED + OF_SOMETHING + 1, "Вечер и берег");
-        check(DESCRIBED + OF_SOMETHING + BOTH, "Белый берег вечера");
-        check(DESCRIBED + OF_SOMETHING + BOTH + 1, "Берег и белый вечер");
-        check(TITLES - 1, "Утро и чужое сердце");
+        check(ADJECTIVE_NOUN_TITLES - 1, "Чужое утро");
+        check(ADJECTIVE_NOUN_TITLES, "Берег вечера");
+        check(ADJECTIVE_NOUN_TITLES + GENITIVE_TITLES + 1, "Вечер и берег");
+        check(ADJECTIVE_NOUN_TITLES + GENITIVE_TITLES + PAIR_TITLES, "Белый берег вечера");
+        check(ADJECTIVE_NOUN_TITLES + GENITIVE_TITLES + PAIR_TITLES + 1, "Берег и белый вечер");
+        check(TITLE_COUNT - 1, "Утро и чужое сердце");
     }
 }

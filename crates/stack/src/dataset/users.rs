@@ -3,10 +3,10 @@
 //! People with Russian names, their cities by how many live there, and one password for all, so that anybody can log in.
 //! There is no index on the names.
 
-use super::chance::{Chance, salt};
-use super::geography::{CITIES, city};
-use super::sheet::{Form, Sheet};
-use super::{decimal, moment, names};
+use super::chance::{RowRng, derive_seed};
+use super::geography::{CITIES, draw_city};
+use super::sheet::{CopyFormat, TableSpec};
+use super::{moment, names, write_decimal};
 
 /// The table to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,14 +20,14 @@ pub struct Users {
 pub const PASSWORD: &str = "secret";
 /// As the service keeps it: one round of PBKDF2-HMAC-SHA-256, 16 bytes. Logging in costs it what its own settings cost
 /// only for those that it registers itself.
-const STORED: &[u8] = b"pbkdf2$1$7067647970676479706764ff$bb26904a5031f7ed86a16068285a8bd4";
+const PASSWORD_HASH: &[u8] = b"pbkdf2$1$7067647970676479706764ff$bb26904a5031f7ed86a16068285a8bd4";
 const DAY: i64 = 86_400;
 /// 1940-01-01, and the days until the end of 2007.
-const BORN: (i64, u64) = (-10_958 * DAY, 24_837);
+const BIRTHDATE_RANGE: (i64, u64) = (-10_958 * DAY, 24_837);
 
 impl Users {
-    pub(super) fn sheet(self) -> Sheet {
-        Sheet {
+    pub(super) fn table_spec(self) -> TableSpec {
+        TableSpec {
             schema: Some("social".to_owned()),
             name: "users".to_owned(),
             rows: self.users,
@@ -37,16 +37,16 @@ impl Users {
                  biography text not null, city varchar(256) not null, password text not null)",
                 self.users + 1
             ),
-            form: Form::Text,
-            write: Box::new(move |row, out| self.row(row + 1, out)),
-            after: vec!["alter table social.users add primary key (id)".to_owned()],
+            form: CopyFormat::Text,
+            write: Box::new(move |row, out| self.write_row(row + 1, out)),
+            post_load_statements: vec!["alter table social.users add primary key (id)".to_owned()],
         }
     }
 
-    fn row(self, id: u64, out: &mut Vec<u8>) {
-        let mut chance = Chance::of(salt(self.seed, &["user"]), id);
-        let person = names::person(|n| chance.below(n));
-        decimal(out, id);
+    fn write_row(self, id: u64, out: &mut Vec<u8>) {
+        let mut chance = RowRng::for_row(derive_seed(self.seed, &["user"]), id);
+        let person = names::draw_person(|n| chance.below(n));
+        write_decimal(out, id);
         let mut cell = |text: &[u8]| {
             out.push(b'\t');
             out.extend_from_slice(text);
@@ -54,20 +54,20 @@ impl Users {
         cell(person.name.as_bytes());
         cell(person.surname.as_bytes());
         let mut born = Vec::new();
-        moment::write(BORN.0 + chance.below(BORN.1) as i64 * DAY, &mut born);
+        moment::write_timestamp(BIRTHDATE_RANGE.0 + chance.below(BIRTHDATE_RANGE.1) as i64 * DAY, &mut born);
         cell(&born[..10]);
-        let first = chance.below(LIKES.len() as u64);
-        let other = (first + 1 + chance.below(LIKES.len() as u64 - 1)) % LIKES.len() as u64;
-        let work = WORK[chance.below(WORK.len() as u64) as usize];
-        let (first, other) = (LIKES[first as usize], LIKES[other as usize]);
+        let first = chance.below(INTERESTS.len() as u64);
+        let other = (first + 1 + chance.below(INTERESTS.len() as u64 - 1)) % INTERESTS.len() as u64;
+        let work = OCCUPATIONS[chance.below(OCCUPATIONS.len() as u64) as usize];
+        let (first, other) = (INTERESTS[first as usize], INTERESTS[other as usize]);
         cell(format!("{work} Люблю {first} и {other}.").as_bytes());
-        cell(CITIES[city(&mut chance, CITIES.len())].name.as_bytes());
-        cell(STORED);
+        cell(CITIES[draw_city(&mut chance, CITIES.len())].name.as_bytes());
+        cell(PASSWORD_HASH);
         out.push(b'\n');
     }
 }
 
-const WORK: [&str; 10] = [
+const OCCUPATIONS: [&str; 10] = [
     "Работаю в школе.",
     "Работаю в больнице.",
     "Работаю на заводе.",
@@ -80,7 +80,7 @@ const WORK: [&str; 10] = [
     "Ищу работу.",
 ];
 
-const LIKES: [&str; 16] = [
+const INTERESTS: [&str; 16] = [
     "горы",
     "море",
     "книги",
@@ -104,12 +104,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows() {
+    fn writes_golden_rows() {
         let check = |seed: u64, id: u64, expected: &str| {
             let mut out = Vec::new();
-            Users { users: id, seed }.row(id, &mut out);
+            Users { users: id, seed }.write_row(id, &mut out);
             let shown = String::from_utf8(out).unwrap().replace('\t', " | ").replace('\n', ";");
-            let stored = std::str::from_utf8(STORED).unwrap();
+            let stored = std::str::from_utf8(PASSWORD_HASH).unwrap();
             assert_eq!(shown, format!("{expected} | {stored};"));
         };
         check(
@@ -123,7 +123,10 @@ mod tests {
             1_000_000,
             "1000000 | Валентина | Макарова | 1960-08-12 | Пишу программы. Люблю старое кино и футбол. | Краснодар",
         );
-        assert_eq!(moment::parse("1940-01-01"), Some(BORN.0));
-        assert_eq!(moment::parse("2008-01-01"), Some(BORN.0 + BORN.1 as i64 * DAY));
+        assert_eq!(moment::parse_timestamp("1940-01-01"), Some(BIRTHDATE_RANGE.0));
+        assert_eq!(
+            moment::parse_timestamp("2008-01-01"),
+            Some(BIRTHDATE_RANGE.0 + BIRTHDATE_RANGE.1 as i64 * DAY)
+        );
     }
 }

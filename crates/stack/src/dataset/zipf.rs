@@ -1,6 +1,6 @@
 //! Which whole number does Zipf's law give?
 
-use super::chance::Chance;
+use super::chance::RowRng;
 
 /// Ranks 1..=n, rank k with a weight of k⁻ˢ.
 ///
@@ -15,26 +15,26 @@ pub(super) struct Zipf {
     /// The same up to n + 0.5.
     high: f64,
     /// Nearer than this above its rank, a draw needs no test.
-    sure: f64,
+    accept_below: f64,
 }
 
 impl Zipf {
     /// `n` at least 1; `s` > 1, and exact up to n = 2⁵³.
     pub fn new(n: u64, s: f64) -> Zipf {
         let n = n as f64;
-        let mut zipf = Zipf { n, s, low: 0.0, high: 0.0, sure: 0.0 };
+        let mut zipf = Zipf { n, s, low: 0.0, high: 0.0, accept_below: 0.0 };
         zipf.low = zipf.integral(1.5) - 1.0;
         zipf.high = zipf.integral(n + 0.5);
-        zipf.sure = 2.0 - zipf.inverse(zipf.integral(2.5) - 2f64.powf(-s));
+        zipf.accept_below = 2.0 - zipf.inverse(zipf.integral(2.5) - 2f64.powf(-s));
         zipf
     }
 
-    pub fn draw(&self, chance: &mut Chance) -> u64 {
+    pub fn sample(&self, chance: &mut RowRng) -> u64 {
         loop {
             let area = self.high + chance.fraction() * (self.low - self.high);
             let x = self.inverse(area);
             let k = (x + 0.5).floor().clamp(1.0, self.n);
-            if k - x <= self.sure || area >= self.integral(k + 0.5) - k.powf(-self.s) {
+            if k - x <= self.accept_below || area >= self.integral(k + 0.5) - k.powf(-self.s) {
                 return k as u64;
             }
         }
@@ -56,12 +56,12 @@ mod tests {
 
     /// Ranks as often as the law says, by χ² over the first ten and the rest.
     #[test]
-    fn frequencies() {
+    fn frequencies_follow_zipf_law() {
         for (n, s) in [(100, 1.01), (1000, 1.2), (1_000_000, 1.5), (20, 3.0), (11, 1.001)] {
             let zipf = Zipf::new(n, s);
             let (draws, mut seen) = (200_000u64, [0u64; 11]);
             for row in 0..draws {
-                let k = zipf.draw(&mut Chance::of(7, row));
+                let k = zipf.sample(&mut RowRng::for_row(7, row));
                 assert!((1..=n).contains(&k), "{k} of {n}");
                 seen[(k as usize - 1).min(10)] += 1;
             }
@@ -82,8 +82,8 @@ mod tests {
     }
 
     #[test]
-    fn one_rank() {
+    fn single_rank_always_gives_one() {
         let zipf = Zipf::new(1, 1.5);
-        assert!((0..100).all(|row| zipf.draw(&mut Chance::of(1, row)) == 1));
+        assert!((0..100).all(|row| zipf.sample(&mut RowRng::for_row(1, row)) == 1));
     }
 }

@@ -15,28 +15,28 @@ mod tests;
 mod turns;
 mod writer;
 
-use crate::roles::Direct;
+use crate::roles::DirectServer;
 use crate::sampler::Observation;
 use model::Nanos;
-use model::freshness::{Freshness, Reads, ReplicaReads};
-use reader::Reader;
+use model::freshness::{Freshness, ReadCounts, ReplicaReads};
+use reader::ReplicaReader;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
-use turns::Turns;
-use writer::Writer;
+use turns::RoundRobinReader;
+use writer::NumberWriter;
 
 /// From one number to the next, on the average: five per second.
-pub const EVERY: Duration = Duration::from_millis(200);
+pub const WRITE_INTERVAL: Duration = Duration::from_millis(200);
 /// So long a number is waited for.
-pub const BOUND: Duration = Duration::from_secs(5);
+pub const VISIBILITY_TIMEOUT: Duration = Duration::from_secs(5);
 /// A question that leaves later does not come at once after the acknowledgement.
-const AT_ONCE: Duration = Duration::from_millis(20);
+const MAX_QUERY_DELAY: Duration = Duration::from_millis(20);
 /// A server that needs longer does not answer.
-const PATIENCE: Duration = Duration::from_secs(1);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What the time until a replica showed a number is called among samples: of those that one look saw for the first time,
 /// the longest.
@@ -44,43 +44,50 @@ pub const SERIES: &str = "replica_visible_after";
 
 /// Writes and reads until it is stopped. Dropped, it ends and forgets.
 #[derive(Debug)]
-pub struct Prober {
-    servers: Vec<Direct>,
-    rest: SyncSender<()>,
+pub struct FreshnessProber {
+    servers: Vec<DirectServer>,
+    stop_writes: SyncSender<()>,
     /// Nothing is waited for any more.
-    hurry: Arc<AtomicBool>,
+    abort: Arc<AtomicBool>,
     writer: Option<JoinHandle<u64>>,
     readers: Vec<JoinHandle<ReplicaReads>>,
-    turns: Option<JoinHandle<Reads>>,
+    round_robin: Option<JoinHandle<ReadCounts>>,
 }
 
 /// One that was acknowledged.
 #[derive(Clone, Copy, Debug)]
-struct Number {
+struct AcknowledgedNumber {
     value: u64,
     at: Instant,
     /// Index of the server that has it.
-    on: usize,
+    server: usize,
 }
 
-impl Prober {
+impl FreshnessProber {
     /// `servers`: all of them, over the network that clients use. `first`: the first number that is written, above all
     /// of earlier trials with the same servers. `now`: since the measured window began, `None` before it,
     /// when there is a table and nothing in it. What is seen goes to `tell` as samples, without waiting.
     pub fn start(
-        servers: Vec<Direct>,
+        servers: Vec<DirectServer>,
         first: u64,
         now: impl Fn() -> Option<Nanos> + Clone + Send + 'static,
         tell: &Sender<Observation>,
-    ) -> io::Result<Prober> {
+    ) -> io::Result<FreshnessProber> {
         let (rest, rests) = sync_channel(1);
         let hurry = Arc::new(AtomicBool::new(false));
-        let mut prober = Prober { servers, rest, hurry, writer: None, readers: Vec::new(), turns: None };
+        let mut prober = FreshnessProber {
+            servers,
+            stop_writes: rest,
+            abort: hurry,
+            writer: None,
+            readers: Vec::new(),
+            round_robin: None,
+        };
         let (mut to, mut to_turns) = (Vec::new(), None);
         for server in &prober.servers {
             let (sender, numbers) = channel();
-            let (hurry, now, tell) = (Arc::clone(&prober.hurry), now.clone(), tell.clone());
-            let reader = Reader::new(server.clone(), now, tell);
+            let (hurry, now, tell) = (Arc::clone(&prober.abort), now.clone(), tell.clone());
+            let reader = ReplicaReader::new(server.clone(), now, tell);
             let name = format!("fresh {}", server.name);
             prober.readers.push(Builder::new().name(name).spawn(move || reader.run(&numbers, &hurry))?);
             to.push(sender);
@@ -88,69 +95,69 @@ impl Prober {
         // With one replica there is nobody to take turns with.
         if prober.servers.len() > 2 {
             let (sender, numbers) = channel();
-            let turns = Turns::new(&prober.servers);
+            let turns = RoundRobinReader::new(&prober.servers);
             let spawned = Builder::new().name("fresh in turn".to_owned()).spawn(move || turns.run(&numbers));
-            prober.turns = Some(spawned?);
+            prober.round_robin = Some(spawned?);
             to_turns = Some(sender);
         }
-        let writer = Writer::new(prober.servers.clone(), first, to, to_turns);
+        let writer = NumberWriter::new(prober.servers.clone(), first, to, to_turns);
         let run = move || writer.run(&|| now().is_some(), &rests);
         prober.writer = Some(Builder::new().name("fresh".to_owned()).spawn(run)?);
         Ok(prober)
     }
 
     /// No more numbers, for the load is over. Those that there are may still come to be seen.
-    pub fn rest(&self) {
+    pub fn stop_writing(&self) {
         // It may have been told before.
-        let _ = self.rest.try_send(());
+        let _ = self.stop_writes.try_send(());
     }
 
     /// What was seen, once everything was, which may take until [`BOUND`]; at once where it is `hurried`, and what was not
     /// there yet is as if it had never been. The table is gone then, where there is a primary to drop it.
     pub fn stop(mut self, hurried: bool) -> Freshness {
-        self.hurry.store(hurried, Ordering::Relaxed);
-        let seen = self.end();
-        Writer::new(std::mem::take(&mut self.servers), 0, Vec::new(), None).clear();
+        self.abort.store(hurried, Ordering::Relaxed);
+        let seen = self.finish();
+        NumberWriter::new(std::mem::take(&mut self.servers), 0, Vec::new(), None).drop_table();
         seen
     }
 
-    fn end(&mut self) -> Freshness {
-        self.rest();
+    fn finish(&mut self) -> Freshness {
+        self.stop_writing();
         let own = "these threads do not panic";
         let acknowledged = self.writer.take().map_or(0, |it| it.join().expect(own));
         let readers = self.readers.drain(..).map(|it| it.join().expect(own));
         // Who was the primary all the time was asked nothing.
-        let replicas = readers.filter(|it| it.own.all + it.unanswered > 0).collect();
-        let in_turn = self.turns.take().map(|it| it.join().expect(own));
-        Freshness { bound: BOUND.into(), acknowledged, replicas, in_turn }
+        let replicas = readers.filter(|it| it.own_writes.total + it.unanswered > 0).collect();
+        let in_turn = self.round_robin.take().map(|it| it.join().expect(own));
+        Freshness { bound: VISIBILITY_TIMEOUT.into(), acknowledged, replicas, round_robin: in_turn }
     }
 }
 
-impl Drop for Prober {
+impl Drop for FreshnessProber {
     fn drop(&mut self) {
-        self.hurry.store(true, Ordering::Relaxed);
-        self.end();
+        self.abort.store(true, Ordering::Relaxed);
+        self.finish();
     }
 }
 
-impl Number {
+impl AcknowledgedNumber {
     /// Whether a question that leaves now comes at once after the acknowledgement.
-    fn on_time(&self) -> bool {
-        self.at.elapsed() <= AT_ONCE
+    fn is_on_time(&self) -> bool {
+        self.at.elapsed() <= MAX_QUERY_DELAY
     }
 }
 
 /// Counts reads one after the other.
 #[derive(Debug, Default)]
-struct Counter {
-    reads: Reads,
+struct ReadCounter {
+    reads: ReadCounts,
     last: Option<bool>,
 }
 
-impl Counter {
+impl ReadCounter {
     fn count(&mut self, old: bool) {
-        self.reads.all += 1;
-        self.reads.old += u64::from(old);
+        self.reads.total += 1;
+        self.reads.stale += u64::from(old);
         self.reads.changes += u64::from(self.last.replace(old).is_some_and(|last| last != old));
     }
 }

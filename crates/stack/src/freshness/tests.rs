@@ -1,14 +1,14 @@
-use super::turns::Turns;
+use super::turns::RoundRobinReader;
 use super::*;
 
-fn reads((all, old, changes): (u64, u64, u64)) -> Reads {
-    Reads { all, old, changes }
+fn reads((all, old, changes): (u64, u64, u64)) -> ReadCounts {
+    ReadCounts { total: all, stale: old, changes }
 }
 
 #[test]
-fn counted_one_after_the_other() {
+fn counts_stale_reads_and_changes() {
     let check = |seen: &str, expected| {
-        let mut counter = Counter::default();
+        let mut counter = ReadCounter::default();
         seen.chars().for_each(|it| counter.count(it == 'o'));
         assert_eq!(counter.reads, reads(expected), "{seen}");
     };
@@ -19,10 +19,10 @@ fn counted_one_after_the_other() {
 }
 
 #[test]
-fn what_was_seen_is_not_seen_any_more() {
+fn detects_reads_older_than_highest_seen() {
     let check = |seen: &[u64], expected| {
-        let mut turns = Turns::new(&[]);
-        seen.iter().for_each(|it| turns.saw(*it));
+        let mut turns = RoundRobinReader::new(&[]);
+        seen.iter().for_each(|it| turns.record(*it));
         assert_eq!(turns.reads(), reads(expected), "{seen:?}");
     };
     check(&[], (0, 0, 0));
@@ -35,9 +35,9 @@ fn what_was_seen_is_not_seen_any_more() {
 }
 
 #[test]
-fn looks_become_rarer_but_before_the_bound() {
+fn look_interval_grows_and_ends_before_timeout() {
     let check = |youngest: u64, oldest: u64, expected: u64| {
-        let step = reader::step(Duration::from_micros(youngest), Duration::from_micros(oldest));
+        let step = reader::look_interval(Duration::from_micros(youngest), Duration::from_micros(oldest));
         assert_eq!(step, Duration::from_micros(expected), "{youngest} {oldest}");
     };
     check(0, 0, 1000);
@@ -52,11 +52,11 @@ fn looks_become_rarer_but_before_the_bound() {
 }
 
 #[test]
-fn numbers_are_five_per_second_and_uneven() {
-    let intervals: Vec<Duration> = (1..=1000).map(writer::interval).collect();
-    assert!(intervals.iter().all(|it| (EVERY / 2..EVERY * 3 / 2).contains(it)));
+fn write_intervals_average_200_ms_and_vary() {
+    let intervals: Vec<Duration> = (1..=1000).map(writer::write_interval).collect();
+    assert!(intervals.iter().all(|it| (WRITE_INTERVAL / 2..WRITE_INTERVAL * 3 / 2).contains(it)));
     let mean = intervals.iter().sum::<Duration>() / 1000;
-    assert!((EVERY.as_secs_f64() - mean.as_secs_f64()).abs() < 1e-3, "{mean:?}");
+    assert!((WRITE_INTERVAL.as_secs_f64() - mean.as_secs_f64()).abs() < 1e-3, "{mean:?}");
     // No moment of a period of 200 ms is preferred.
     let mut at = Duration::ZERO;
     let mut quarters = [0; 4];

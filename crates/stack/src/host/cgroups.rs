@@ -22,13 +22,13 @@ pub struct Controller {
 }
 
 /// Controllers that limit or count something we care about.
-const WANTED: [&str; 7] = ["cpu", "cpuacct", "cpuset", "memory", "blkio", "io", "pids"];
+const RELEVANT_CONTROLLERS: [&str; 7] = ["cpu", "cpuacct", "cpuset", "memory", "blkio", "io", "pids"];
 
 impl Cgroups {
     /// Of this process.
-    pub fn look() -> Cgroups {
+    pub fn detect() -> Cgroups {
         let read = |path: &Path| std::fs::read_to_string(path).ok();
-        Cgroups::read(
+        Cgroups::parse(
             &read(Path::new("/proc/self/mounts")).unwrap_or_default(),
             &read(Path::new("/proc/self/cgroup")).unwrap_or_default(),
             &read,
@@ -37,7 +37,7 @@ impl Cgroups {
     }
 
     /// From `/proc/self/mounts` and `/proc/self/cgroup`; see `cgroups(7)`.
-    fn read(
+    fn parse(
         mounts: &str,
         groups: &str,
         read: &dyn Fn(&Path) -> Option<String>,
@@ -68,13 +68,13 @@ impl Cgroups {
             };
             match kind {
                 "cgroup" => {
-                    let names = options.split(',').filter(|it| WANTED.contains(it));
+                    let names = options.split(',').filter(|it| RELEVANT_CONTROLLERS.contains(it));
                     found.v1.extend(names.map(|it| controller(it, directory(it))));
                 }
                 "cgroup2" => {
                     let directory = directory("");
                     let names = read(&directory.join("cgroup.controllers")).unwrap_or_default();
-                    let names = names.split_whitespace().filter(|it| WANTED.contains(it));
+                    let names = names.split_whitespace().filter(|it| RELEVANT_CONTROLLERS.contains(it));
                     found.v2.extend(names.map(|it| controller(it, directory.clone())));
                 }
                 _ => {}
@@ -89,11 +89,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_versions() {
+    fn parses_both_cgroup_versions() {
         let check = |mounts: &str, groups: &str, files: &[(&str, &str)], expected: &str| {
             let read =
                 |path: &Path| files.iter().find(|it| Path::new(it.0) == path).map(|it| it.1.to_owned());
-            let found = Cgroups::read(mounts, groups, &read, &|path| path.ends_with("cpu,cpuacct"));
+            let found = Cgroups::parse(mounts, groups, &read, &|path| path.ends_with("cpu,cpuacct"));
             let shown = |it: &Controller| {
                 format!("{} {}{}", it.name, it.directory.display(), if it.writable { " rw" } else { "" })
             };

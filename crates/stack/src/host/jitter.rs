@@ -1,7 +1,7 @@
 //! How late does this host wake a thread?
 
 use super::nanos;
-use model::{Latency, Nanos};
+use model::{LatencyHistogram, Nanos};
 use rustix::thread::{clock_nanosleep_absolute, set_current_timer_slack};
 use rustix::time::{ClockId, Timespec};
 use std::num::NonZeroU64;
@@ -12,39 +12,40 @@ use std::thread::JoinHandle;
 /// A thread that wants to wake at regular moments, and notes how late it does. It does nothing else: what it suffers, every
 /// thread of this host suffers.
 #[derive(Debug)]
-pub struct Jitter {
+pub struct TimerJitter {
     stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<Latency>>,
+    thread: Option<JoinHandle<LatencyHistogram>>,
 }
 
-impl Jitter {
+impl TimerJitter {
     /// Each wake costs some µs of a processor.
-    pub fn start(every: Nanos) -> Jitter {
+    pub fn start(every: Nanos) -> TimerJitter {
         let stop = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&stop);
-        let thread = std::thread::Builder::new().name("jitter".to_owned()).spawn(move || probe(&seen, every));
+        let thread =
+            std::thread::Builder::new().name("jitter".to_owned()).spawn(move || measure_jitter(&seen, every));
         // Without a thread to spare there are no samples, which is not a host without jitter: `Latency` says so.
-        Jitter { stop, thread: thread.ok() }
+        TimerJitter { stop, thread: thread.ok() }
     }
 
     /// Lateness of all moments so far.
-    pub fn stop(mut self) -> Latency {
+    pub fn stop(mut self) -> LatencyHistogram {
         self.stop.store(true, Ordering::Relaxed);
         let thread = self.thread.take();
-        thread.map_or_else(Latency::new, |it| it.join().expect("the probe does not panic"))
+        thread.map_or_else(LatencyHistogram::new, |it| it.join().expect("the probe does not panic"))
     }
 }
 
-impl Drop for Jitter {
+impl Drop for TimerJitter {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 }
 
-fn probe(stop: &AtomicBool, every: Nanos) -> Latency {
+fn measure_jitter(stop: &AtomicBool, every: Nanos) -> LatencyHistogram {
     // As the load's threads do, or the kernel would add up to 50 µs to save power; prctl(2), PR_SET_TIMERSLACK.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
-    let mut latency = Latency::new();
+    let mut latency = LatencyHistogram::new();
     let mut due = nanos(ClockId::Monotonic) + every;
     while !stop.load(Ordering::Relaxed) {
         let until =

@@ -4,9 +4,9 @@ mod cgroups;
 mod jitter;
 
 pub use cgroups::{Cgroups, Controller};
-pub use jitter::Jitter;
+pub use jitter::TimerJitter;
 
-use model::{Latency, Nanos};
+use model::{LatencyHistogram, Nanos};
 use rustix::process::{Resource, getrlimit};
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
@@ -45,37 +45,41 @@ pub struct Program {
 
 /// Watches the host while something is measured.
 #[derive(Debug)]
-pub struct Watch {
-    jitter: Jitter,
+pub struct HostMonitor {
+    jitter: TimerJitter,
     suspended: Nanos,
     stolen: Option<Nanos>,
 }
 
 /// What a [`Watch`] saw.
 #[derive(Debug)]
-pub struct Seen {
+pub struct HostInterference {
     /// Lateness of a thread that slept until a moment, each millisecond.
-    pub jitter: Latency,
+    pub jitter: LatencyHistogram,
     /// How long the machine was suspended.
     pub suspended: Nanos,
     /// Processor time that the hypervisor gave to others, over all processors.
     pub stolen: Option<Nanos>,
 }
 
-impl Watch {
-    pub fn start() -> Watch {
+impl HostMonitor {
+    pub fn start() -> HostMonitor {
         // Two milliseconds: a run of two seconds gives a p99, for half a per cent of one processor.
-        Watch { jitter: Jitter::start(Nanos::from_millis(2)), suspended: suspended(), stolen: stolen() }
+        HostMonitor {
+            jitter: TimerJitter::start(Nanos::from_millis(2)),
+            suspended: suspended(),
+            stolen: stolen(),
+        }
     }
 
-    pub fn stop(self) -> Seen {
+    pub fn stop(self) -> HostInterference {
         let stolen = stolen().zip(self.stolen).map(|(now, before)| now - before);
-        Seen { jitter: self.jitter.stop(), suspended: suspended() - self.suspended, stolen }
+        HostInterference { jitter: self.jitter.stop(), suspended: suspended() - self.suspended, stolen }
     }
 }
 
 impl Host {
-    pub fn look() -> Host {
+    pub fn detect() -> Host {
         let read = |path: &str| read_to_string(path).ok();
         let line = |path: &str| read(path).map(|it| it.trim().to_owned()).filter(|it| !it.is_empty());
         let field = |text: Option<String>, name: &str, separator: char| {
@@ -96,7 +100,7 @@ impl Host {
             ports: line("/proc/sys/net/ipv4/ip_local_port_range").and_then(|it| port_range(&it)),
             clock_source: line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
             governor: line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-            cgroups: Cgroups::look(),
+            cgroups: Cgroups::detect(),
         }
     }
 }
@@ -107,11 +111,11 @@ pub fn program(name: &'static str, version: &str, directories: &[PathBuf]) -> Op
     let system = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin"].map(PathBuf::from);
     let places = directories.iter().cloned().chain(std::env::split_paths(&path)).chain(system);
     let path = places.map(|it| it.join(name)).find(|it| it.is_file())?;
-    Some(Program { name, version: asked(&path, version), path })
+    Some(Program { name, version: version_line(&path, version), path })
 }
 
 /// The first line that a program prints when called with `argument`, on either stream.
-fn asked(path: &Path, argument: &str) -> Option<String> {
+fn version_line(path: &Path, argument: &str) -> Option<String> {
     let output = Command::new(path).arg(argument).stdin(Stdio::null()).output().ok()?;
     let text = [output.stdout, output.stderr].concat();
     let line = String::from_utf8_lossy(&text).lines().find(|it| !it.trim().is_empty())?.trim().to_owned();
@@ -128,11 +132,11 @@ pub fn suspended() -> Nanos {
 
 /// Processor time that the hypervisor has given to others since the machine was booted, over all processors.
 pub fn stolen() -> Option<Nanos> {
-    steal(&read_to_string("/proc/stat").ok()?)
+    parse_steal(&read_to_string("/proc/stat").ok()?)
 }
 
 /// Reads the eighth number of the line `cpu`, in ticks of 10 ms; `proc_stat(5)`.
-fn steal(text: &str) -> Option<Nanos> {
+fn parse_steal(text: &str) -> Option<Nanos> {
     let numbers = text.lines().find_map(|it| it.strip_prefix("cpu "))?;
     let ticks = numbers.split_whitespace().nth(7)?.parse::<u64>().ok()?;
     Some(Nanos::from_millis(ticks * 10))
@@ -153,16 +157,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steals() {
-        let check =
-            |text: &str, expected: Option<u64>| assert_eq!(steal(text).map(|it| it.0), expected, "{text}");
+    fn parses_steal_time() {
+        let check = |text: &str, expected: Option<u64>| {
+            assert_eq!(parse_steal(text).map(|it| it.0), expected, "{text}")
+        };
         check("cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1 2 3 4 5 6 7 99 9 10\n", Some(80_000_000));
         check("cpu  1 2 3 4 5 6 7\n", None);
         check("cpu0 1 2 3 4 5 6 7 8\n", None);
     }
 
     #[test]
-    fn ports() {
+    fn parses_port_range() {
         let check = |text: &str, expected| assert_eq!(port_range(text), expected, "{text}");
         check("32768\t60999", Some((32768, 60999)));
         check("1024 65535", Some((1024, 65535)));
@@ -171,10 +176,10 @@ mod tests {
     }
 
     #[test]
-    fn looks_and_watches() {
-        let host = Host::look();
+    fn detects_host_and_measures_jitter() {
+        let host = Host::detect();
         assert!(host.processors >= 1 && host.files.0.is_some_and(|it| it > 0), "{host:?}");
-        let watch = Watch::start();
+        let watch = HostMonitor::start();
         let until = nanos(ClockId::Monotonic) + Nanos::from_millis(100);
         while nanos(ClockId::Monotonic) < until {
             std::thread::yield_now();

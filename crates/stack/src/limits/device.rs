@@ -1,6 +1,6 @@
 //! Which disk lies behind a directory?
 
-use super::Why;
+use super::UnappliedReason;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -12,9 +12,11 @@ pub struct Disk {
 }
 
 /// The whole disk that a directory's file system lies on. Throttling knows whole disks only, not their partitions.
-pub fn disk_behind(directory: &Path) -> Result<Disk, Why> {
-    let refused =
-        |path: &Path, error: std::io::Error| Why::Refused { path: path.to_owned(), error: error.to_string() };
+pub fn find_disk(directory: &Path) -> Result<Disk, UnappliedReason> {
+    let refused = |path: &Path, error: std::io::Error| UnappliedReason::Refused {
+        path: path.to_owned(),
+        error: error.to_string(),
+    };
     let directory = directory.canonicalize().map_err(|it| refused(directory, it))?;
     let device = directory.metadata().map_err(|it| refused(&directory, it))?.dev();
     let mounts = PathBuf::from("/proc/self/mountinfo");
@@ -26,30 +28,30 @@ pub fn disk_behind(directory: &Path) -> Result<Disk, Why> {
         let place = Path::new(&place).canonicalize().ok()?;
         place.join("partition").exists().then(|| std::fs::read_to_string(place.parent()?.join("dev")).ok())?
     };
-    behind(&directory, Disk::from_number(device), &mounts, &number, &parent)
+    find_whole_disk(&directory, Disk::from_number(device), &mounts, &number, &parent)
 }
 
-fn behind(
+fn find_whole_disk(
     directory: &Path,
     device: Disk,
     mounts: &str,
     number: &dyn Fn(&Path) -> Option<Disk>,
     parent: &dyn Fn(Disk) -> Option<String>,
-) -> Result<Disk, Why> {
+) -> Result<Disk, UnappliedReason> {
     // Major 0 is no device: the file system names its own source, as btrfs does, or has none, as overlay and tmpfs.
     let device = if device.major != 0 {
         device
     } else {
-        let (kind, source) = mounted(directory, mounts).unwrap_or(("an unknown file system", ""));
+        let (kind, source) = find_mount(directory, mounts).unwrap_or(("an unknown file system", ""));
         let on_disk = source.starts_with("/dev/").then(|| number(Path::new(source))).flatten();
-        on_disk.ok_or_else(|| Why::NoDisk(kind.to_owned()))?
+        on_disk.ok_or_else(|| UnappliedReason::NoDisk(kind.to_owned()))?
     };
     let whole = parent(device).and_then(|it| Disk::parse(it.trim()));
     Ok(whole.unwrap_or(device))
 }
 
 /// Kind and source of the file system that a path lies in, from `/proc/self/mountinfo`; `proc_pid_mountinfo(5)`.
-fn mounted<'a>(path: &Path, mounts: &'a str) -> Option<(&'a str, &'a str)> {
+fn find_mount<'a>(path: &Path, mounts: &'a str) -> Option<(&'a str, &'a str)> {
     let lines = mounts.lines().filter_map(|line| {
         let (left, right) = line.split_once(" - ")?;
         let place = Path::new(left.split(' ').nth(4)?);
@@ -83,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn disks() {
+    fn finds_whole_disk() {
         let mounts = "22 1 0:21 / / rw - overlay overlay rw,lowerdir=/l\n\
                       23 22 0:40 / /data rw,relatime shared:1 - btrfs /dev/sda2 rw\n\
                       24 22 0:41 / /data/tmp rw - tmpfs tmpfs rw\n";
@@ -91,7 +93,7 @@ mod tests {
             let number = |it: &Path| (it == Path::new("/dev/sda2")).then_some(Disk { major: 8, minor: 2 });
             let parent = |it: Disk| (it.major == 8 && it.minor != 0).then(|| "8:0\n".to_owned());
             let device = Disk::parse(device).unwrap();
-            let found = behind(Path::new(directory), device, mounts, &number, &parent);
+            let found = find_whole_disk(Path::new(directory), device, mounts, &number, &parent);
             assert_eq!(found.map_or_else(|it| it.to_string(), |it| it.to_string()), expected, "{directory}");
         };
         let none = |kind: &str| format!("the data lies on {kind}, which is no disk that could be throttled");

@@ -1,6 +1,6 @@
 //! How does a process come to be limited from its first instruction on?
 
-use super::{Group, Limit, NotApplied, Version, Why};
+use super::{CgroupVersion, Group, Limit, UnappliedLimit, UnappliedReason};
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::fs::{File, OpenOptions, read_to_string};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// A directory of a node, in one hierarchy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct GroupDirectory {
     pub controller: String,
     pub directory: PathBuf,
     /// Which hold only inside it.
@@ -19,48 +19,48 @@ pub(crate) struct Place {
 
 /// What a process must do between fork and exec to be limited from its first instruction on.
 #[derive(Debug)]
-pub(crate) struct Entrance {
+pub(crate) struct GroupEntry {
     /// `cgroup.procs` of each group.
-    doors: Vec<(File, Place)>,
+    procs_files: Vec<(File, GroupDirectory)>,
     /// Where there is no group for it.
     affinity: Option<CpuSet>,
     /// Failures: which door, and `errno`.
     report: (PipeReader, PipeWriter),
-    pub not_applied: Vec<NotApplied>,
-    version: Version,
+    pub not_applied: Vec<UnappliedLimit>,
+    version: CgroupVersion,
 }
 
 /// Stands for a door in a report: the affinity could not be set.
 const AFFINITY: u8 = u8::MAX;
 
-impl Entrance {
+impl GroupEntry {
     /// Into these places, and onto these processors; `not_applied` is what is known not to hold.
     pub fn new(
-        version: Version,
-        places: Vec<Place>,
+        version: CgroupVersion,
+        places: Vec<GroupDirectory>,
         cpus: &[u32],
-        mut not_applied: Vec<NotApplied>,
-    ) -> io::Result<Entrance> {
+        mut not_applied: Vec<UnappliedLimit>,
+    ) -> io::Result<GroupEntry> {
         let mut doors = Vec::new();
         for place in places {
             let path = place.directory.join("cgroup.procs");
             match OpenOptions::new().write(true).open(&path) {
                 Ok(door) => doors.push((door, place)),
-                Err(error) => not_applied.extend(place.not_applied(&refused(&path, &error))),
+                Err(error) => not_applied.extend(place.limits_not_applied(&refused_error(&path, &error))),
             }
         }
         let mut affinity = None;
         if !cpus.is_empty() {
             // A group for processors cannot be left; without one the process is at least told where to run.
             not_applied.retain(|it| it.limit != Limit::Cpus);
-            match processors(cpus) {
+            match cpu_set(cpus) {
                 Ok(_) if doors.iter().any(|it| it.1.limits.contains(&Limit::Cpus)) => {}
                 Ok(set) => affinity = Some(set),
-                Err(why) => not_applied.push(NotApplied { limit: Limit::Cpus, why }),
+                Err(why) => not_applied.push(UnappliedLimit { limit: Limit::Cpus, reason: why }),
             }
         }
         not_applied.sort_by_key(|it| it.limit);
-        Ok(Entrance { doors, affinity, report: io::pipe()?, not_applied, version })
+        Ok(GroupEntry { procs_files: doors, affinity, report: io::pipe()?, not_applied, version })
     }
 
     /// Called between fork and exec: makes system calls only.
@@ -68,7 +68,7 @@ impl Entrance {
         let fail = |which: u8, error: Errno| {
             let _ = rustix::io::write(self.report.1.as_fd(), &[which, error.raw_os_error() as u8]);
         };
-        for (which, (door, _)) in self.doors.iter().enumerate() {
+        for (which, (door, _)) in self.procs_files.iter().enumerate() {
             // Zero is whoever writes it.
             if let Err(error) = rustix::io::write(door.as_fd(), b"0") {
                 fail(which as u8, error);
@@ -82,61 +82,67 @@ impl Entrance {
     }
 
     /// Puts another process in, with all its threads.
-    pub fn put(self, pid: u32) -> (Option<Group>, Vec<NotApplied>) {
+    pub fn move_process(self, pid: u32) -> (Option<Group>, Vec<UnappliedLimit>) {
         let (mut inside, mut not_applied) = (Vec::new(), self.not_applied);
-        for (mut door, place) in self.doors {
+        for (mut door, place) in self.procs_files {
             match door.write_all(pid.to_string().as_bytes()) {
                 Ok(()) => inside.push(place),
-                Err(error) => not_applied.extend(place.not_applied(&refused(&place.directory, &error))),
+                Err(error) => {
+                    not_applied.extend(place.limits_not_applied(&refused_error(&place.directory, &error)))
+                }
             }
         }
-        (group(self.version, &inside), not_applied)
+        (make_group(self.version, &inside), not_applied)
     }
 
     /// After the process has begun: where it is, and what does not hold.
-    pub fn result(self) -> (Option<Group>, Vec<NotApplied>) {
-        let Entrance { doors, report: (mut report, ours), mut not_applied, version, .. } = self;
+    pub fn finish(self) -> (Option<Group>, Vec<UnappliedLimit>) {
+        let GroupEntry { procs_files: doors, report: (mut report, ours), mut not_applied, version, .. } =
+            self;
         drop(ours);
         let mut failures = Vec::new();
         let _ = report.read_to_end(&mut failures);
-        let mut inside: Vec<Place> = doors.into_iter().map(|it| it.1).collect();
+        let mut inside: Vec<GroupDirectory> = doors.into_iter().map(|it| it.1).collect();
         let mut outside = Vec::new();
         for failure in failures.chunks_exact(2) {
             let error = io::Error::from_raw_os_error(i32::from(failure[1]));
             match inside.get(usize::from(failure[0])) {
                 Some(place) => {
-                    not_applied.extend(place.not_applied(&refused(&place.directory, &error)));
+                    not_applied.extend(place.limits_not_applied(&refused_error(&place.directory, &error)));
                     outside.push(usize::from(failure[0]));
                 }
-                None => not_applied.push(NotApplied {
+                None => not_applied.push(UnappliedLimit {
                     limit: Limit::Cpus,
-                    why: Why::NoSuchProcessors(format!("sched_setaffinity: {error}")),
+                    reason: UnappliedReason::NoSuchProcessors(format!("sched_setaffinity: {error}")),
                 }),
             }
         }
         outside.iter().rev().for_each(|&it| drop(inside.remove(it)));
-        (group(version, &inside), not_applied)
+        (make_group(version, &inside), not_applied)
     }
 }
 
-impl Place {
-    fn not_applied<'a>(&'a self, why: &'a Why) -> impl Iterator<Item = NotApplied> + 'a {
-        self.limits.iter().map(|&limit| NotApplied { limit, why: why.clone() })
+impl GroupDirectory {
+    fn limits_not_applied<'a>(
+        &'a self,
+        why: &'a UnappliedReason,
+    ) -> impl Iterator<Item = UnappliedLimit> + 'a {
+        self.limits.iter().map(|&limit| UnappliedLimit { limit, reason: why.clone() })
     }
 }
 
-fn group(version: Version, places: &[Place]) -> Option<Group> {
+fn make_group(version: CgroupVersion, places: &[GroupDirectory]) -> Option<Group> {
     let directories = places.iter().map(|it| (it.controller.clone(), it.directory.clone())).collect();
     (!places.is_empty()).then_some(Group { version, directories })
 }
 
 /// The set of these processors, all of which must be there.
-pub(crate) fn processors(numbers: &[u32]) -> Result<CpuSet, Why> {
+pub(crate) fn cpu_set(numbers: &[u32]) -> Result<CpuSet, UnappliedReason> {
     let online = read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
     let mut set = CpuSet::new();
     for &number in numbers {
         if !in_list(&online, number) || number as usize >= CpuSet::MAX_CPU {
-            return Err(Why::NoSuchProcessors(format!(
+            return Err(UnappliedReason::NoSuchProcessors(format!(
                 "there is no processor {number}; there are {}",
                 online.trim()
             )));
@@ -155,8 +161,8 @@ fn in_list(list: &str, number: u32) -> bool {
     })
 }
 
-pub(super) fn refused(path: &Path, error: &io::Error) -> Why {
-    Why::Refused { path: path.to_owned(), error: error.to_string() }
+pub(super) fn refused_error(path: &Path, error: &io::Error) -> UnappliedReason {
+    UnappliedReason::Refused { path: path.to_owned(), error: error.to_string() }
 }
 
 #[cfg(test)]
@@ -164,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists() {
+    fn parses_cpu_lists() {
         let check =
             |list: &str, number: u32, expected: bool| assert_eq!(in_list(list, number), expected, "{list}");
         check("0-3,8\n", 0, true);

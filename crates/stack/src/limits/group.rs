@@ -1,13 +1,13 @@
 //! In which control groups does a node run?
 
-use super::usage::{Source, Usage};
+use super::usage::{CounterFile, Usage};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// The control groups of one node: a directory in every hierarchy that its limits need.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
-    pub version: Version,
+    pub version: CgroupVersion,
     /// Controller, such as `cpu`, and the node's directory in its hierarchy. Never empty.
     pub directories: Vec<(String, PathBuf)>,
 }
@@ -15,17 +15,17 @@ pub struct Group {
 /// Of control groups; see `cgroups(7)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Version {
+pub enum CgroupVersion {
     V1,
     V2,
 }
 
 impl Group {
     /// The files that count what it uses; those that this kernel does not have are left out.
-    pub fn files(&self) -> Vec<(Source, PathBuf)> {
-        let all: &[(&str, Source, &str)] = match self.version {
-            Version::V1 => &V1,
-            Version::V2 => &V2,
+    pub fn files(&self) -> Vec<(CounterFile, PathBuf)> {
+        let all: &[(&str, CounterFile, &str)] = match self.version {
+            CgroupVersion::V1 => &V1,
+            CgroupVersion::V2 => &V2,
         };
         let mut files = Vec::new();
         for (controller, directory) in &self.directories {
@@ -44,7 +44,7 @@ impl Group {
         let mut usage = Usage::default();
         for (source, path) in self.files() {
             if let Ok(text) = std::fs::read_to_string(path) {
-                usage.take(source, &text);
+                usage.read_file(source, &text);
             }
         }
         usage
@@ -59,24 +59,24 @@ impl Group {
 }
 
 /// Controller, what it tells, file.
-const V1: [(&str, Source, &str); 9] = [
-    ("cpu", Source::CpuStat, "cpu.stat"),
-    ("cpuacct", Source::CpuUsage, "cpuacct.usage"),
-    ("memory", Source::Memory, "memory.usage_in_bytes"),
-    ("memory", Source::MemoryPeak, "memory.max_usage_in_bytes"),
-    ("memory", Source::MemoryLimit, "memory.limit_in_bytes"),
-    ("memory", Source::MemoryFailures, "memory.failcnt"),
-    ("memory", Source::MemoryEvents, "memory.oom_control"),
-    ("blkio", Source::IoServiced, "blkio.throttle.io_serviced"),
-    ("blkio", Source::IoBytes, "blkio.throttle.io_service_bytes"),
+const V1: [(&str, CounterFile, &str); 9] = [
+    ("cpu", CounterFile::CpuStat, "cpu.stat"),
+    ("cpuacct", CounterFile::CpuUsage, "cpuacct.usage"),
+    ("memory", CounterFile::Memory, "memory.usage_in_bytes"),
+    ("memory", CounterFile::MemoryPeak, "memory.max_usage_in_bytes"),
+    ("memory", CounterFile::MemoryLimit, "memory.limit_in_bytes"),
+    ("memory", CounterFile::MemoryFailures, "memory.failcnt"),
+    ("memory", CounterFile::MemoryEvents, "memory.oom_control"),
+    ("blkio", CounterFile::IoServiced, "blkio.throttle.io_serviced"),
+    ("blkio", CounterFile::IoBytes, "blkio.throttle.io_service_bytes"),
 ];
 
 /// As [`V1`]; every group of version 2 counts its processor time.
-const V2: [(&str, Source, &str); 6] = [
-    ("", Source::CpuStat, "cpu.stat"),
-    ("memory", Source::Memory, "memory.current"),
-    ("memory", Source::MemoryPeak, "memory.peak"),
-    ("memory", Source::MemoryLimit, "memory.max"),
-    ("memory", Source::MemoryEvents, "memory.events"),
-    ("io", Source::IoStat, "io.stat"),
+const V2: [(&str, CounterFile, &str); 6] = [
+    ("", CounterFile::CpuStat, "cpu.stat"),
+    ("memory", CounterFile::Memory, "memory.current"),
+    ("memory", CounterFile::MemoryPeak, "memory.peak"),
+    ("memory", CounterFile::MemoryLimit, "memory.max"),
+    ("memory", CounterFile::MemoryEvents, "memory.events"),
+    ("io", CounterFile::IoStat, "io.stat"),
 ];

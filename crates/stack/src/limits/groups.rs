@@ -3,10 +3,10 @@
 //! All are below `pgdyno-<pid of the keeper>`, itself below the group that we are in. In version 2 a group with processes of
 //! its own cannot hand controllers down, so there it is below the nearest group above us that can.
 
-use super::device::disk_behind;
-use super::entrance::{Entrance, Place, refused};
-use super::writes::writes;
-use super::{Group, Limit, NotApplied, Version, Why};
+use super::device::find_disk;
+use super::entrance::{GroupDirectory, GroupEntry, refused_error};
+use super::writes::cgroup_writes;
+use super::{CgroupVersion, Group, Limit, UnappliedLimit, UnappliedReason};
 use crate::host::{Cgroups, Controller};
 use model::plan::Limits;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -25,63 +25,68 @@ pub(crate) const GENERATOR: &str = "generator";
 #[derive(Debug)]
 pub(crate) struct Groups {
     cgroups: Cgroups,
-    version: Version,
+    version: CgroupVersion,
     /// `pgdyno-<pid>`.
     name: String,
     /// What is throttled is the disk behind it.
-    directory: PathBuf,
+    data_directory: PathBuf,
     /// Every directory is noted here before it is made, so that it is found even after our sudden death.
-    note: Option<PathBuf>,
+    note_file: Option<PathBuf>,
     /// Parents before children.
-    made: Vec<PathBuf>,
+    created: Vec<PathBuf>,
     /// By name of their node.
-    nodes: HashMap<String, Node>,
+    nodes: HashMap<String, NodeGroups>,
     /// Version 2: where our groups are, and what was handed down for them: file, controller.
     base: Option<PathBuf>,
-    handed: Vec<(PathBuf, String)>,
+    enabled_controllers: Vec<(PathBuf, String)>,
 }
 
 /// What was made for a node.
 #[derive(Clone, Debug, Default)]
-struct Node {
+struct NodeGroups {
     limits: Limits,
-    places: Vec<Place>,
-    not_applied: Vec<NotApplied>,
+    places: Vec<GroupDirectory>,
+    not_applied: Vec<UnappliedLimit>,
 }
 
 impl Groups {
     /// For nodes whose files are below `directory`.
     pub fn new(cgroups: Cgroups, directory: &Path, note: Option<PathBuf>) -> Groups {
         Groups {
-            version: version(&cgroups),
+            version: effective_version(&cgroups),
             cgroups,
             name: format!("{PREFIX}{}", std::process::id()),
-            directory: directory.to_owned(),
-            note,
-            made: Vec::new(),
+            data_directory: directory.to_owned(),
+            note_file: note,
+            created: Vec::new(),
             nodes: HashMap::new(),
             base: None,
-            handed: Vec::new(),
+            enabled_controllers: Vec::new(),
         }
     }
 
     /// Makes what a node needs. Its groups, if they are there with the same limits, are used again.
-    pub fn prepare(&mut self, node: &str, limits: &Limits) -> io::Result<Entrance> {
+    pub fn prepare_node(&mut self, node: &str, limits: &Limits) -> io::Result<GroupEntry> {
         if self.nodes.get(node).is_none_or(|it| it.limits != *limits) {
             // What is left of other limits goes with its directory, unless someone is in it still.
             for place in self.nodes.remove(node).unwrap_or_default().places {
                 let _ = std::fs::remove_dir(&place.directory);
             }
-            let (places, not_applied) = self.make_all(node, limits);
-            self.nodes.insert(node.to_owned(), Node { limits: limits.clone(), places, not_applied });
+            let (places, not_applied) = self.create_node_groups(node, limits);
+            self.nodes.insert(node.to_owned(), NodeGroups { limits: limits.clone(), places, not_applied });
         }
-        let Node { places, not_applied, .. } = self.nodes[node].clone();
-        Entrance::new(self.version, places, &limits.cpus, not_applied)
+        let NodeGroups { places, not_applied, .. } = self.nodes[node].clone();
+        GroupEntry::new(self.version, places, &limits.cpus, not_applied)
     }
 
-    fn make_all(&mut self, node: &str, limits: &Limits) -> (Vec<Place>, Vec<NotApplied>) {
-        let (lines, mut not_applied) = writes(limits, self.version, || disk_behind(&self.directory));
-        let mut places: Vec<Place> = Vec::new();
+    fn create_node_groups(
+        &mut self,
+        node: &str,
+        limits: &Limits,
+    ) -> (Vec<GroupDirectory>, Vec<UnappliedLimit>) {
+        let (lines, mut not_applied) =
+            cgroup_writes(limits, self.version, || find_disk(&self.data_directory));
+        let mut places: Vec<GroupDirectory> = Vec::new();
         let mut wanted: Vec<(&str, Vec<Limit>)> = Vec::new();
         for line in lines.iter().filter(|it| !it.optional) {
             match wanted.iter_mut().find(|it| it.0 == line.controller) {
@@ -90,7 +95,7 @@ impl Groups {
             }
         }
         // It counts and does not limit; mounted with `cpu`, it is in the same place.
-        let counts = self.version == Version::V1 && !wanted.is_empty();
+        let counts = self.version == CgroupVersion::V1 && !wanted.is_empty();
         let apart = |of: &str| {
             let find = |name: &str| self.cgroups.v1.iter().find(|it| it.name == name).map(|it| &it.directory);
             find(of).is_some_and(|it| wanted.iter().any(|it| it.0 == "cpu") || find("cpu") != Some(it))
@@ -98,16 +103,19 @@ impl Groups {
         if counts && apart("cpuacct") {
             wanted.push(("cpuacct", Vec::new()));
         }
-        if self.version == Version::V2 && self.base.is_none() && !wanted.is_empty() {
+        if self.version == CgroupVersion::V2 && self.base.is_none() && !wanted.is_empty() {
             self.choose_base(&wanted.iter().map(|it| it.0).collect::<Vec<_>>());
         }
         for (controller, mut limits) in wanted {
             limits.dedup();
-            match self.make(node, controller) {
-                Ok(directory) => places.push(Place { controller: controller.to_owned(), directory, limits }),
+            match self.create_node_group(node, controller) {
+                Ok(directory) => {
+                    places.push(GroupDirectory { controller: controller.to_owned(), directory, limits })
+                }
                 Err(why) => {
-                    not_applied
-                        .extend(limits.into_iter().map(|limit| NotApplied { limit, why: why.clone() }));
+                    not_applied.extend(
+                        limits.into_iter().map(|limit| UnappliedLimit { limit, reason: why.clone() }),
+                    );
                 }
             }
         }
@@ -120,7 +128,8 @@ impl Groups {
             match write(&path, &line.value) {
                 Err(error) if !line.optional => {
                     place.limits.retain(|it| *it != line.limit);
-                    not_applied.push(NotApplied { limit: line.limit, why: refused(&path, &error) });
+                    not_applied
+                        .push(UnappliedLimit { limit: line.limit, reason: refused_error(&path, &error) });
                 }
                 _ => {}
             }
@@ -134,56 +143,62 @@ impl Groups {
     }
 
     /// The node's directory in the hierarchy of a controller.
-    fn make(&mut self, node: &str, controller: &str) -> Result<PathBuf, Why> {
+    fn create_node_group(&mut self, node: &str, controller: &str) -> Result<PathBuf, UnappliedReason> {
         let node = node.replace('/', "-");
         match self.version {
-            Version::V1 => {
+            CgroupVersion::V1 => {
                 let found = self.cgroups.v1.iter().find(|it| it.name == controller);
-                let above = found.ok_or_else(|| Why::NoController(controller.to_owned()))?.directory.clone();
+                let above = found
+                    .ok_or_else(|| UnappliedReason::NoController(controller.to_owned()))?
+                    .directory
+                    .clone();
                 let ours = above.join(&self.name);
                 let its = ours.join(node);
                 for (directory, above) in [(&ours, &above), (&its, &ours)] {
-                    self.make_directory(directory)?;
+                    self.create_directory(directory)?;
                     if controller == "cpuset" {
                         // A new group has none, and cannot be entered without; cpuset(7).
                         for file in ["cpuset.mems", "cpuset.cpus"] {
                             let from = above.join(file);
-                            let inherited = read_to_string(&from).map_err(|it| refused(&from, &it))?;
+                            let inherited = read_to_string(&from).map_err(|it| refused_error(&from, &it))?;
                             let path = directory.join(file);
-                            write(&path, inherited.trim()).map_err(|it| refused(&path, &it))?;
+                            write(&path, inherited.trim()).map_err(|it| refused_error(&path, &it))?;
                         }
                     }
                 }
                 Ok(its)
             }
-            Version::V2 => {
+            CgroupVersion::V2 => {
                 if !self.cgroups.v2.iter().any(|it| it.name == controller) {
-                    return Err(Why::NoController(controller.to_owned()));
+                    return Err(UnappliedReason::NoController(controller.to_owned()));
                 }
-                let above = self.base.clone().ok_or_else(|| Why::NoController(controller.to_owned()))?;
+                let above =
+                    self.base.clone().ok_or_else(|| UnappliedReason::NoController(controller.to_owned()))?;
                 let ours = above.join(&self.name);
-                self.hand_down(&above, controller)?;
-                self.make_directory(&ours)?;
-                self.hand_down(&ours, controller)?;
+                self.enable_controller(&above, controller)?;
+                self.create_directory(&ours)?;
+                self.enable_controller(&ours, controller)?;
                 let its = ours.join(node);
-                self.make_directory(&its)?;
+                self.create_directory(&its)?;
                 Ok(its)
             }
         }
     }
 
-    fn make_directory(&mut self, path: &Path) -> Result<(), Why> {
-        if self.made.iter().any(|it| it == path) && path.is_dir() {
+    fn create_directory(&mut self, path: &Path) -> Result<(), UnappliedReason> {
+        if self.created.iter().any(|it| it == path) && path.is_dir() {
             return Ok(());
         }
-        if let Some(note) = &self.note {
+        if let Some(note) = &self.note_file {
             let file = OpenOptions::new().create(true).append(true).open(note);
             let noted = file.and_then(|mut it| writeln!(it, "{}", path.display()));
-            noted.map_err(|it| refused(note, &it))?;
+            noted.map_err(|it| refused_error(note, &it))?;
         }
         match DirBuilder::new().create(path) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(refused(path, &error)),
-            _ => self.made.push(path.to_owned()),
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                return Err(refused_error(path, &error));
+            }
+            _ => self.created.push(path.to_owned()),
         }
         Ok(())
     }
@@ -194,34 +209,38 @@ impl Groups {
         let wanted: Vec<&str> = wanted.iter().copied().filter(|it| *it != "cpuset").collect();
         let all = ours.ancestors().take_while(|it| it.join("cgroup.subtree_control").exists());
         let able = all.map(Path::to_owned).collect::<Vec<_>>().into_iter().find(|it| {
-            wanted.iter().all(|controller| self.hand_down(it, controller).is_ok())
+            wanted.iter().all(|controller| self.enable_controller(it, controller).is_ok())
                 && rustix::fs::access(it, rustix::fs::Access::WRITE_OK).is_ok()
         });
         self.base = Some(able.unwrap_or(ours));
     }
 
     /// Version 2: lets the children of a group have a controller.
-    fn hand_down(&mut self, group: &Path, controller: &str) -> Result<(), Why> {
+    fn enable_controller(&mut self, group: &Path, controller: &str) -> Result<(), UnappliedReason> {
         let path = group.join("cgroup.subtree_control");
-        let now = read_to_string(&path).map_err(|it| refused(&path, &it))?;
+        let now = read_to_string(&path).map_err(|it| refused_error(&path, &it))?;
         if now.split_whitespace().any(|it| it == controller) {
             return Ok(());
         }
-        write(&path, &format!("+{controller}")).map_err(|it| refused(&path, &it))?;
-        self.handed.push((path, controller.to_owned()));
+        write(&path, &format!("+{controller}")).map_err(|it| refused_error(&path, &it))?;
+        self.enabled_controllers.push((path, controller.to_owned()));
         Ok(())
     }
 
     /// Puts a running process, with all its threads, where its limits hold; what it has already is not counted.
-    pub fn put(&mut self, pid: u32, limits: &Limits) -> io::Result<(Option<Group>, Vec<NotApplied>)> {
+    pub fn move_process(
+        &mut self,
+        pid: u32,
+        limits: &Limits,
+    ) -> io::Result<(Option<Group>, Vec<UnappliedLimit>)> {
         // Its processors are told to its threads: a group would be harder to leave again.
-        let entrance = self.prepare(GENERATOR, &Limits { cpus: Vec::new(), ..limits.clone() })?;
-        Ok(entrance.put(pid))
+        let entrance = self.prepare_node(GENERATOR, &Limits { cpus: Vec::new(), ..limits.clone() })?;
+        Ok(entrance.move_process(pid))
     }
 
     /// Puts a process back into the groups that we ourselves are in.
-    pub fn put_back(&self, pid: u32) {
-        let Some(Node { places, .. }) = self.nodes.get(GENERATOR) else { return };
+    pub fn move_back(&self, pid: u32) {
+        let Some(NodeGroups { places, .. }) = self.nodes.get(GENERATOR) else { return };
         let home = self.cgroups.v1.iter().chain(&self.cgroups.v2);
         for Controller { directory, .. } in
             home.filter(|it| places.iter().any(|its| its.controller == it.name))
@@ -234,7 +253,7 @@ impl Groups {
     pub fn remove(&mut self, patience: Duration) -> bool {
         let until = Instant::now() + patience;
         let mut all_gone = true;
-        for path in self.made.drain(..).rev() {
+        for path in self.created.drain(..).rev() {
             // A process that is gone for its parent may still count for its group, for a moment.
             while let Err(error) = std::fs::remove_dir(&path) {
                 if error.kind() == ErrorKind::NotFound {
@@ -247,7 +266,7 @@ impl Groups {
                 std::thread::sleep(Duration::from_millis(1));
             }
         }
-        for (path, controller) in self.handed.drain(..).rev() {
+        for (path, controller) in self.enabled_controllers.drain(..).rev() {
             let _ = write(&path, &format!("-{controller}"));
         }
         all_gone
@@ -255,15 +274,15 @@ impl Groups {
 }
 
 /// The one that has the controllers: in a hybrid system one has them all, and the other is there for other purposes.
-fn version(of: &Cgroups) -> Version {
+fn effective_version(of: &Cgroups) -> CgroupVersion {
     let limiting = |it: &Controller| matches!(it.name.as_str(), "cpu" | "memory" | "blkio");
-    if of.v1.iter().any(limiting) || of.v2.is_empty() { Version::V1 } else { Version::V2 }
+    if of.v1.iter().any(limiting) || of.v2.is_empty() { CgroupVersion::V1 } else { CgroupVersion::V2 }
 }
 
 /// Removes the groups that a killed keeper noted, and ends what still runs in them; false if some are still there.
 ///
 /// Only groups below `pgdyno-<keeper>` are touched: that keeper made them and put the processes there.
-pub(crate) fn clear_noted(note: &Path, keeper: u32) -> bool {
+pub(crate) fn remove_stale_groups(note: &Path, keeper: u32) -> bool {
     let text = read_to_string(note).unwrap_or_default();
     let until = Instant::now() + Duration::from_secs(2);
     let mut all_gone = true;
@@ -272,7 +291,7 @@ pub(crate) fn clear_noted(note: &Path, keeper: u32) -> bool {
             continue;
         }
         // The number may be another keeper's by now, and so the name.
-        if !is_group_of(keeper, path) || !is_dead(keeper) {
+        if !is_group_of_keeper(keeper, path) || !is_dead(keeper) {
             all_gone = false;
             continue;
         }
@@ -286,7 +305,7 @@ pub(crate) fn clear_noted(note: &Path, keeper: u32) -> bool {
                 all_gone = false;
                 break;
             }
-            end_processes(path);
+            kill_processes(path);
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -294,7 +313,7 @@ pub(crate) fn clear_noted(note: &Path, keeper: u32) -> bool {
 }
 
 /// Whether a path is the group of a keeper, or of one of its nodes, in a control group file system.
-fn is_group_of(keeper: u32, path: &Path) -> bool {
+fn is_group_of_keeper(keeper: u32, path: &Path) -> bool {
     let names: Vec<Component<'_>> = path.components().collect();
     let plain = names.iter().skip(1).all(|it| matches!(it, Component::Normal(_)));
     let ours = format!("{PREFIX}{keeper}");
@@ -306,7 +325,7 @@ fn is_group_of(keeper: u32, path: &Path) -> bool {
 }
 
 /// Kills the processes of a group, and none that has the number of one that ended.
-fn end_processes(group: &Path) {
+fn kill_processes(group: &Path) {
     let processes = || read_to_string(group.join("cgroup.procs")).unwrap_or_default();
     for line in processes().lines() {
         let Some(pid) = line.parse().ok().and_then(Pid::from_raw) else { continue };
@@ -365,9 +384,9 @@ mod tests {
             |name: &str| Controller { name: name.to_owned(), directory: directory.clone(), writable: true };
         let cgroups = Cgroups { v1: Vec::new(), v2: ["cpu", "memory", "io"].map(controller).to_vec() };
         let mut groups = Groups::new(cgroups, Path::new("/nowhere"), None);
-        let entrance = groups.prepare("node", limits).unwrap();
+        let entrance = groups.prepare_node("node", limits).unwrap();
         entrance.enter();
-        let (group, not_applied) = entrance.result();
+        let (group, not_applied) = entrance.finish();
         for (file, text) in expected {
             let ours = file.replace("OURS", &groups.name);
             assert_eq!(tree.text(&ours), *text, "{name}: {file}");
@@ -379,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn version_2() {
+    fn writes_cgroup_v2_files() {
         let limits =
             Limits { cpu: Some(0.1), memory: Some(1 << 20), read_iops: Some(5), ..Limits::default() };
         let no_disk = "read_iops is not limited: /nowhere: No such file or directory (os error 2)";
@@ -424,8 +443,8 @@ mod tests {
     }
 
     #[test]
-    fn versions() {
-        let check = |v1: &[&str], v2: &[&str], expected: Version| {
+    fn detects_cgroup_version() {
+        let check = |v1: &[&str], v2: &[&str], expected: CgroupVersion| {
             let all = |them: &[&str]| {
                 let one = |it: &&str| Controller {
                     name: (*it).to_owned(),
@@ -434,16 +453,16 @@ mod tests {
                 };
                 them.iter().map(one).collect()
             };
-            assert_eq!(version(&Cgroups { v1: all(v1), v2: all(v2) }), expected, "{v1:?} {v2:?}");
+            assert_eq!(effective_version(&Cgroups { v1: all(v1), v2: all(v2) }), expected, "{v1:?} {v2:?}");
         };
-        check(&[], &[], Version::V1);
-        check(&["cpu", "memory"], &[], Version::V1);
-        check(&[], &["cpu", "memory"], Version::V2);
-        check(&["pids"], &["cpu", "memory"], Version::V2);
+        check(&[], &[], CgroupVersion::V1);
+        check(&["cpu", "memory"], &[], CgroupVersion::V1);
+        check(&[], &["cpu", "memory"], CgroupVersion::V2);
+        check(&["pids"], &["cpu", "memory"], CgroupVersion::V2);
     }
 
     #[test]
-    fn groups_of_a_keeper() {
+    fn rejects_paths_outside_keeper_groups() {
         let mount = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup/memory", "/sys/fs/cgroup"].into_iter();
         let is_group = |it: &&str| {
             rustix::fs::statfs(*it).is_ok_and(|it| matches!(it.f_type as u32, 0x0027_e0eb | 0x6367_7270))
@@ -451,24 +470,24 @@ mod tests {
         // None of these is there, but for the mount itself: what is no group is not one of a keeper.
         let real = mount.into_iter().find(is_group);
         for path in ["pgdyno-17", "/tmp/pgdyno-17", "/pgdyno-17/../etc", "/sys/fs/cgroup/user.slice", "/"] {
-            assert!(!is_group_of(17, Path::new(path)), "{path}");
+            assert!(!is_group_of_keeper(17, Path::new(path)), "{path}");
         }
         if let Some(real) = real {
-            assert!(!is_group_of(17, Path::new(real)), "{real}");
+            assert!(!is_group_of_keeper(17, Path::new(real)), "{real}");
         }
         assert!(!is_dead(1) && is_dead(std::process::id()));
     }
 
     #[test]
-    fn a_note_that_names_other_directories_removes_none() {
+    fn keeps_directories_that_are_no_cgroups() {
         let tree = Tree::new("note", &["pgdyno-4194305/node/keep", "other/keep"]);
         let empty = tree.0.join("pgdyno-4194305/empty");
         std::fs::create_dir(&empty).unwrap();
         let note = tree.0.join("note");
         std::fs::write(&note, format!("{}\n/nowhere/pgdyno-4194305\n", empty.display())).unwrap();
-        assert!(!clear_noted(&note, 4_194_305), "it is there, and is no control group");
+        assert!(!remove_stale_groups(&note, 4_194_305), "it is there, and is no control group");
         assert!(empty.exists());
         std::fs::write(&note, "/nowhere/pgdyno-4194305\n").unwrap();
-        assert!(clear_noted(&note, 4_194_305));
+        assert!(remove_stale_groups(&note, 4_194_305));
     }
 }

@@ -7,10 +7,10 @@ pub(crate) mod groups;
 mod usage;
 mod writes;
 
-pub use device::{Disk, disk_behind};
-pub(crate) use entrance::processors;
-pub use group::{Group, Version};
-pub use usage::{Io, Source, Usage, read_cpu_stat};
+pub use device::{Disk, find_disk};
+pub(crate) use entrance::cpu_set;
+pub use group::{CgroupVersion, Group};
+pub use usage::{CounterFile, Io, Usage, read_cpu_stat};
 
 use crate::host::Cgroups;
 use groups::Groups;
@@ -36,15 +36,16 @@ pub enum Limit {
 
 /// A limit that was asked for and does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NotApplied {
+pub struct UnappliedLimit {
     pub limit: Limit,
-    pub why: Why,
+    #[serde(rename = "why")]
+    pub reason: UnappliedReason,
 }
 
 /// Why a limit could not be applied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Why {
+pub enum UnappliedReason {
     /// No mounted hierarchy has this controller.
     NoController(String),
     /// The kernel refused to make, fill or enter a group: the file or directory, and what it said.
@@ -57,7 +58,7 @@ pub enum Why {
 
 /// Tries every limit on a group that nobody enters and that is removed at once: what could not be applied to a node whose
 /// files are in `directory`.
-pub fn trial(cgroups: Cgroups, directory: &Path) -> Vec<NotApplied> {
+pub fn probe_limits(cgroups: Cgroups, directory: &Path) -> Vec<UnappliedLimit> {
     let mine = rustix::thread::sched_getaffinity(None).ok();
     let first = mine.and_then(|it| (0..CpuSet::MAX_CPU).find(|&number| it.is_set(number)));
     let limits = Limits {
@@ -70,11 +71,11 @@ pub fn trial(cgroups: Cgroups, directory: &Path) -> Vec<NotApplied> {
         cpus: first.map(|it| it as u32).into_iter().collect(),
     };
     let mut groups = Groups::new(cgroups, directory, None);
-    let entrance = groups.prepare("trial", &limits);
+    let entrance = groups.prepare_node("trial", &limits);
     let not_applied = entrance.map_or_else(
         |error| {
-            let why = Why::Refused { path: directory.to_owned(), error: error.to_string() };
-            Limit::ALL.iter().map(|&limit| NotApplied { limit, why: why.clone() }).collect()
+            let why = UnappliedReason::Refused { path: directory.to_owned(), error: error.to_string() };
+            Limit::ALL.iter().map(|&limit| UnappliedLimit { limit, reason: why.clone() }).collect()
         },
         |it| it.not_applied,
     );
@@ -107,21 +108,21 @@ impl Limit {
     }
 }
 
-impl fmt::Display for NotApplied {
+impl fmt::Display for UnappliedLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is not limited: {}", self.limit.name(), self.why)
+        write!(f, "{} is not limited: {}", self.limit.name(), self.reason)
     }
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for UnappliedReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Why::NoController(name) => write!(f, "there is no control group controller `{name}`"),
-            Why::Refused { path, error } => write!(f, "{}: {error}", path.display()),
-            Why::NoDisk(kind) => {
+            UnappliedReason::NoController(name) => write!(f, "there is no control group controller `{name}`"),
+            UnappliedReason::Refused { path, error } => write!(f, "{}: {error}", path.display()),
+            UnappliedReason::NoDisk(kind) => {
                 write!(f, "the data lies on {kind}, which is no disk that could be throttled")
             }
-            Why::NoSuchProcessors(error) => write!(f, "{error}"),
+            UnappliedReason::NoSuchProcessors(error) => write!(f, "{error}"),
         }
     }
 }

@@ -43,7 +43,7 @@ pub struct Io {
 /// A file that counts something, and thereby its form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum CounterFile {
     /// `cpu.stat`, of either version.
     CpuStat,
     /// `cpuacct.usage`.
@@ -68,34 +68,34 @@ pub enum Source {
 
 impl Usage {
     /// Adds what one file says. What it does not say stays as it was.
-    pub fn take(&mut self, source: Source, text: &str) {
+    pub fn read_file(&mut self, source: CounterFile, text: &str) {
         match source {
-            Source::CpuStat => {
+            CounterFile::CpuStat => {
                 let it = read_cpu_stat(text);
                 self.cpu_seconds = it.cpu_seconds.or(self.cpu_seconds);
                 self.periods = it.periods.or(self.periods);
                 self.throttled = it.throttled.or(self.throttled);
                 self.throttled_seconds = it.throttled_seconds.or(self.throttled_seconds);
             }
-            Source::CpuUsage => self.cpu_seconds = number(text).map(|it| it as f64 / 1e9),
-            Source::Memory => self.memory = number(text),
-            Source::MemoryPeak => self.memory_peak = number(text),
+            CounterFile::CpuUsage => self.cpu_seconds = number(text).map(|it| it as f64 / 1e9),
+            CounterFile::Memory => self.memory = number(text),
+            CounterFile::MemoryPeak => self.memory_peak = number(text),
             // Version 1 says "no bound" by the largest multiple of a page below 2^63.
-            Source::MemoryLimit => self.memory_limit = number(text).filter(|it| *it < 1 << 62),
-            Source::MemoryFailures => self.memory_failures = number(text),
-            Source::MemoryEvents => {
+            CounterFile::MemoryLimit => self.memory_limit = number(text).filter(|it| *it < 1 << 62),
+            CounterFile::MemoryFailures => self.memory_failures = number(text),
+            CounterFile::MemoryEvents => {
                 self.memory_failures = value(text, "max").or(self.memory_failures);
                 self.oom_kills = value(text, "oom_kill").or(self.oom_kills);
             }
-            Source::IoServiced => {
-                let (reads, writes) = both(text);
+            CounterFile::IoServiced => {
+                let (reads, writes) = sum_reads_and_writes(text);
                 self.io = Some(Io { reads, writes, ..self.io.unwrap_or_default() });
             }
-            Source::IoBytes => {
-                let (read, written) = both(text);
+            CounterFile::IoBytes => {
+                let (read, written) = sum_reads_and_writes(text);
                 self.io = Some(Io { read, written, ..self.io.unwrap_or_default() });
             }
-            Source::IoStat => self.io = Some(io_stat(text)),
+            CounterFile::IoStat => self.io = Some(io_stat(text)),
         }
     }
 }
@@ -123,7 +123,7 @@ fn value(text: &str, key: &str) -> Option<u64> {
 }
 
 /// Reads and writes over all devices, from lines such as `254:0 Read 12`.
-fn both(text: &str) -> (u64, u64) {
+fn sum_reads_and_writes(text: &str) -> (u64, u64) {
     let sum = |of: &str| {
         let fields = text.lines().map(|it| it.split_whitespace().collect::<Vec<_>>());
         let numbers = fields.filter_map(|it| match it[..] {
@@ -149,10 +149,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_of_both_versions() {
-        let check = |texts: &[(Source, &str)], expected: Usage| {
+    fn parses_both_cgroup_versions() {
+        let check = |texts: &[(CounterFile, &str)], expected: Usage| {
             let mut usage = Usage::default();
-            texts.iter().for_each(|(source, text)| usage.take(*source, text));
+            texts.iter().for_each(|(source, text)| usage.read_file(*source, text));
             assert_eq!(usage, expected, "{texts:?}");
         };
         check(&[], Usage::default());
@@ -161,22 +161,22 @@ mod tests {
         check(
             &[
                 (
-                    Source::CpuStat,
+                    CounterFile::CpuStat,
                     "nr_periods 140\nnr_throttled 129\nthrottled_time 1002647018\nnr_bursts 0\nburst_time 0\n",
                 ),
-                (Source::CpuUsage, "137395125\n"),
-                (Source::Memory, "135168\n"),
-                (Source::MemoryPeak, "33554432\n"),
-                (Source::MemoryLimit, "33554432\n"),
-                (Source::MemoryFailures, "125\n"),
-                (Source::MemoryEvents, "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n"),
+                (CounterFile::CpuUsage, "137395125\n"),
+                (CounterFile::Memory, "135168\n"),
+                (CounterFile::MemoryPeak, "33554432\n"),
+                (CounterFile::MemoryLimit, "33554432\n"),
+                (CounterFile::MemoryFailures, "125\n"),
+                (CounterFile::MemoryEvents, "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n"),
                 (
-                    Source::IoServiced,
+                    CounterFile::IoServiced,
                     "254:0 Read 200\n254:0 Write 3\n254:0 Sync 207\n254:0 Async 0\n254:0 Discard 4\n\
                      254:0 Total 207\nTotal 207\n",
                 ),
                 (
-                    Source::IoBytes,
+                    CounterFile::IoBytes,
                     "254:0 Read 819200\n254:0 Write 12288\n254:0 Sync 1650688\n254:0 Async 0\n\
                      254:0 Discard 819200\n254:0 Total 1650688\nTotal 1650688\n",
                 ),
@@ -197,30 +197,33 @@ mod tests {
         // Two disks; the bound that the root group shows.
         check(
             &[
-                (Source::IoServiced, "254:0 Read 2\n254:0 Total 2\n7:0 Read 8\n7:0 Write 1\nTotal 11\n"),
-                (Source::MemoryLimit, "9223372036854771712\n"),
+                (CounterFile::IoServiced, "254:0 Read 2\n254:0 Total 2\n7:0 Read 8\n7:0 Write 1\nTotal 11\n"),
+                (CounterFile::MemoryLimit, "9223372036854771712\n"),
             ],
             Usage { io: Some(Io { reads: 10, writes: 1, ..Io::default() }), ..Usage::default() },
         );
         // Version 2, captured likewise, in a group without controllers.
         check(
-            &[(Source::CpuStat, "usage_usec 137395\nuser_usec 111392\nsystem_usec 26002\nnice_usec 0\n")],
+            &[(
+                CounterFile::CpuStat,
+                "usage_usec 137395\nuser_usec 111392\nsystem_usec 26002\nnice_usec 0\n",
+            )],
             Usage { cpu_seconds: Some(0.137_395), ..Usage::default() },
         );
         // Version 2 with all controllers, in the form of cgroup-v2.rst.
         check(
             &[
                 (
-                    Source::CpuStat,
+                    CounterFile::CpuStat,
                     "usage_usec 102345\nuser_usec 100000\nsystem_usec 2345\nnice_usec 0\nnr_periods 101\n\
                      nr_throttled 99\nthrottled_usec 1801234\nnr_bursts 0\nburst_usec 0\n",
                 ),
-                (Source::Memory, "1228800\n"),
-                (Source::MemoryPeak, "33554432\n"),
-                (Source::MemoryLimit, "max\n"),
-                (Source::MemoryEvents, "low 0\nhigh 0\nmax 28\noom 1\noom_kill 1\noom_group_kill 0\n"),
+                (CounterFile::Memory, "1228800\n"),
+                (CounterFile::MemoryPeak, "33554432\n"),
+                (CounterFile::MemoryLimit, "max\n"),
+                (CounterFile::MemoryEvents, "low 0\nhigh 0\nmax 28\noom 1\noom_kill 1\noom_group_kill 0\n"),
                 (
-                    Source::IoStat,
+                    CounterFile::IoStat,
                     "254:0 rbytes=3375104 wbytes=12288 rios=412 wios=3 dbytes=0 dios=0\n\
                      7:0 rbytes=4096 wbytes=0 rios=1 wios=0 dbytes=0 dios=0\n",
                 ),
@@ -240,7 +243,7 @@ mod tests {
         );
         // The root group, and a kernel without a quota.
         check(
-            &[(Source::CpuStat, "usage_usec 7\n"), (Source::IoStat, "")],
+            &[(CounterFile::CpuStat, "usage_usec 7\n"), (CounterFile::IoStat, "")],
             Usage { cpu_seconds: Some(7e-6), io: Some(Io::default()), ..Usage::default() },
         );
     }

@@ -1,12 +1,12 @@
 //! What is written into which file of a control group, so that a limit holds?
 
 use super::device::Disk;
-use super::{Limit, NotApplied, Version, Why};
+use super::{CgroupVersion, Limit, UnappliedLimit, UnappliedReason};
 use model::plan::Limits;
 
 /// One line for the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Write {
+pub(super) struct CgroupWrite {
     pub limit: Limit,
     pub controller: &'static str,
     pub file: &'static str,
@@ -17,46 +17,46 @@ pub(super) struct Write {
 
 /// A quota lasts so long, µs. Shorter than the kernel's default of 100 ms, in which a node at a tenth of a processor would
 /// answer at once for 10 ms and then not at all for 90.
-const PERIOD: f64 = 10_000.0;
+const QUOTA_PERIOD: f64 = 10_000.0;
 /// The kernel's least quota, µs; `kernel/sched/core.c`, `min_cfs_quota_period`.
-const LEAST_QUOTA: f64 = 1_000.0;
+const MIN_QUOTA: f64 = 1_000.0;
 
 /// So much swap is left to a group of version 1, bytes: the bound of memory and swap would otherwise be met first, and
 /// the kernel counts no failures at that one (seen with Linux 6.18).
-const SWAP: u64 = 1 << 20;
+const SWAP_ALLOWANCE: u64 = 1 << 20;
 
 /// The lines, in order, and what cannot be limited at all. `disk` is asked only when something of it is to be limited.
-pub(super) fn writes(
+pub(super) fn cgroup_writes(
     limits: &Limits,
-    version: Version,
-    disk: impl FnOnce() -> Result<Disk, Why>,
-) -> (Vec<Write>, Vec<NotApplied>) {
+    version: CgroupVersion,
+    disk: impl FnOnce() -> Result<Disk, UnappliedReason>,
+) -> (Vec<CgroupWrite>, Vec<UnappliedLimit>) {
     let mut lines = Vec::new();
     let mut line = |limit, controller, file, value: String, optional| {
-        lines.push(Write { limit, controller, file, value, optional });
+        lines.push(CgroupWrite { limit, controller, file, value, optional });
     };
     if let Some(cpu) = limits.cpu {
-        let period = PERIOD.max((LEAST_QUOTA / cpu).ceil());
-        let quota = (cpu * period).round().max(LEAST_QUOTA);
+        let period = QUOTA_PERIOD.max((MIN_QUOTA / cpu).ceil());
+        let quota = (cpu * period).round().max(MIN_QUOTA);
         match version {
-            Version::V1 => {
+            CgroupVersion::V1 => {
                 line(Limit::Cpu, "cpu", "cpu.cfs_period_us", format!("{period}"), false);
                 line(Limit::Cpu, "cpu", "cpu.cfs_quota_us", format!("{quota}"), false);
             }
-            Version::V2 => line(Limit::Cpu, "cpu", "cpu.max", format!("{quota} {period}"), false),
+            CgroupVersion::V2 => line(Limit::Cpu, "cpu", "cpu.max", format!("{quota} {period}"), false),
         }
     }
     if let Some(bytes) = limits.memory {
         // Swap would only hide that the memory is not enough. The sum of both is never less than the memory, which may be
         // more than before.
         match version {
-            Version::V1 => {
+            CgroupVersion::V1 => {
                 line(Limit::Memory, "memory", "memory.memsw.limit_in_bytes", "-1".to_owned(), true);
                 line(Limit::Memory, "memory", "memory.limit_in_bytes", bytes.to_string(), false);
-                let both = (bytes + SWAP).to_string();
+                let both = (bytes + SWAP_ALLOWANCE).to_string();
                 line(Limit::Memory, "memory", "memory.memsw.limit_in_bytes", both, true);
             }
-            Version::V2 => {
+            CgroupVersion::V2 => {
                 line(Limit::Memory, "memory", "memory.max", bytes.to_string(), false);
                 line(Limit::Memory, "memory", "memory.swap.max", "0".to_owned(), true);
             }
@@ -77,8 +77,10 @@ pub(super) fn writes(
                     let none = value.is_none();
                     let number = |it: &str| value.map_or(it.to_owned(), |it| it.to_string());
                     match version {
-                        Version::V1 => line(limit, "blkio", file, format!("{disk} {}", number("0")), none),
-                        Version::V2 => {
+                        CgroupVersion::V1 => {
+                            line(limit, "blkio", file, format!("{disk} {}", number("0")), none)
+                        }
+                        CgroupVersion::V2 => {
                             line(limit, "io", "io.max", format!("{disk} {key}={}", number("max")), none);
                         }
                     }
@@ -86,7 +88,7 @@ pub(super) fn writes(
             }
             Err(why) => {
                 let asked = io.iter().filter(|it| it.1.is_some());
-                impossible.extend(asked.map(|it| NotApplied { limit: it.0, why: why.clone() }));
+                impossible.extend(asked.map(|it| UnappliedLimit { limit: it.0, reason: why.clone() }));
             }
         }
     }
@@ -102,10 +104,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_versions() {
+    fn writes_limits_for_both_versions() {
         let check = |limits: Limits, expected: [&[&str]; 2]| {
-            for (version, expected) in [Version::V1, Version::V2].into_iter().zip(expected) {
-                let (lines, impossible) = writes(&limits, version, || Ok(Disk { major: 254, minor: 0 }));
+            for (version, expected) in [CgroupVersion::V1, CgroupVersion::V2].into_iter().zip(expected) {
+                let (lines, impossible) =
+                    cgroup_writes(&limits, version, || Ok(Disk { major: 254, minor: 0 }));
                 let shown = lines.iter().map(|it| {
                     format!(
                         "{} {}={}{}",
@@ -170,9 +173,10 @@ mod tests {
     }
 
     #[test]
-    fn no_disk() {
+    fn io_limits_fail_without_disk() {
         let limits = Limits { read_iops: Some(1), write_bps: Some(2), cpu: Some(1.0), ..Limits::default() };
-        let (lines, impossible) = writes(&limits, Version::V2, || Err(Why::NoDisk("tmpfs".to_owned())));
+        let (lines, impossible) =
+            cgroup_writes(&limits, CgroupVersion::V2, || Err(UnappliedReason::NoDisk("tmpfs".to_owned())));
         assert_eq!(lines.len(), 1);
         assert_eq!(
             impossible.iter().map(|it| it.limit).collect::<Vec<_>>(),

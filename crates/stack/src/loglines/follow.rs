@@ -1,6 +1,6 @@
 //! What has been written to a log since we last looked?
 
-use super::{Dialect, Reader, Throttle};
+use super::{EventLimiter, LogFormat, LogReader};
 use model::{LogEvent, Nanos};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
@@ -8,30 +8,30 @@ use std::path::PathBuf;
 
 /// Follows a log from its present end.
 #[derive(Debug)]
-pub struct Follower {
+pub struct LogFollower {
     path: PathBuf,
     file: Option<File>,
     offset: u64,
     /// The beginning of a line whose end is not written yet.
     partial: Vec<u8>,
-    pub reader: Reader,
-    throttle: Throttle,
+    pub reader: LogReader,
+    throttle: EventLimiter,
 }
 
 /// So much is read at a time: a server that writes more does not hold up whoever looks at others.
-const CHUNK: usize = 256 * 1024;
+const READ_CHUNK: usize = 256 * 1024;
 /// Further behind than this, what lies between is passed over.
-const BEHIND: u64 = 8 * 1024 * 1024;
+const MAX_BACKLOG: u64 = 8 * 1024 * 1024;
 /// The rest of a longer line is read as lines of its own, which nobody understands.
-const LONGEST_LINE: usize = 64 * 1024;
+const MAX_LINE: usize = 64 * 1024;
 
-impl Follower {
+impl LogFollower {
     /// A file that is not there yet is read from its beginning.
-    pub fn from_end(path: PathBuf, dialect: Dialect, node: &str) -> Follower {
+    pub fn from_end(path: PathBuf, dialect: LogFormat, node: &str) -> LogFollower {
         let file = File::open(&path).ok();
         let offset = file.as_ref().and_then(|it| it.metadata().ok()).map_or(0, |it| it.len());
-        let (reader, throttle) = (Reader::new(dialect), Throttle::new(node));
-        Follower { path, file, offset, partial: Vec::new(), reader, throttle }
+        let (reader, throttle) = (LogReader::new(dialect), EventLimiter::new(node));
+        LogFollower { path, file, offset, partial: Vec::new(), reader, throttle }
     }
 
     /// Appends the remarkable among the new lines. A file that became shorter is read from its beginning.
@@ -46,17 +46,17 @@ impl Follower {
         }
         let Some(file) = &mut self.file else { return Ok(()) };
         let length = file.metadata()?.len();
-        if length < self.offset || length - self.offset > BEHIND {
-            self.offset = if length < self.offset { 0 } else { length - CHUNK as u64 };
+        if length < self.offset || length - self.offset > MAX_BACKLOG {
+            self.offset = if length < self.offset { 0 } else { length - READ_CHUNK as u64 };
             self.partial.clear();
         }
         if length == self.offset {
             return Ok(());
         }
         file.seek(SeekFrom::Start(self.offset))?;
-        let read = file.take(CHUNK as u64).read_to_end(&mut self.partial)?;
+        let read = file.take(READ_CHUNK as u64).read_to_end(&mut self.partial)?;
         self.offset += read as u64;
-        self.lines(at, out);
+        self.read_lines(at, out);
         Ok(())
     }
 
@@ -65,7 +65,7 @@ impl Follower {
         self.throttle.finish(at, out);
     }
 
-    fn lines(&mut self, at: Nanos, out: &mut Vec<LogEvent>) {
+    fn read_lines(&mut self, at: Nanos, out: &mut Vec<LogEvent>) {
         let mut from = 0;
         while let Some(length) = self.partial[from..].iter().position(|it| *it == b'\n') {
             let line = String::from_utf8_lossy(&self.partial[from..from + length]);
@@ -75,7 +75,7 @@ impl Follower {
             from += length + 1;
         }
         self.partial.drain(..from);
-        if self.partial.len() > LONGEST_LINE {
+        if self.partial.len() > MAX_LINE {
             self.partial.clear();
         }
     }
@@ -87,10 +87,10 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn lines_come_in_pieces() {
+    fn reads_lines_written_in_pieces() {
         let path = std::env::temp_dir().join(format!("follow-{}", std::process::id()));
         std::fs::write(&path, "2026-11-21 11:00:00 UTC [1] 22012 ERROR:  before\n").unwrap();
-        let mut follower = Follower::from_end(path.clone(), Dialect::Postgres, "db");
+        let mut follower = LogFollower::from_end(path.clone(), LogFormat::Postgres, "db");
         let mut check = |piece: &str, expected: &[&str]| {
             let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
             file.write_all(piece.as_bytes()).unwrap();
@@ -107,17 +107,17 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_is_counted() {
+    fn counts_events_beyond_limit() {
         let path = std::env::temp_dir().join(format!("flood-{}", std::process::id()));
-        let mut follower = Follower::from_end(path.clone(), Dialect::Postgres, "db");
+        let mut follower = LogFollower::from_end(path.clone(), LogFormat::Postgres, "db");
         let mut events = Vec::new();
         follower.poll(Nanos(0), &mut events).unwrap();
         std::fs::write(&path, "2026-11-21 11:00:00 UTC [1] 40P01 ERROR:  deadlock detected\n".repeat(188))
             .unwrap();
         follower.poll(Nanos::from_millis(1200), &mut events).unwrap();
-        assert_eq!(events.len(), super::super::KEPT);
+        assert_eq!(events.len(), super::super::MAX_EVENTS_PER_SECOND);
         follower.poll(Nanos::from_millis(1300), &mut events).unwrap();
-        assert_eq!(events.len(), super::super::KEPT);
+        assert_eq!(events.len(), super::super::MAX_EVENTS_PER_SECOND);
         follower.poll(Nanos::from_millis(2000), &mut events).unwrap();
         let last = events.last().unwrap();
         assert_eq!((last.kind, last.text.as_str()), (model::EventKind::Deadlock, "138 more within a second"));

@@ -1,6 +1,6 @@
 //! Tells from a server's log whether it ended because its disk is full.
 
-use super::{Dialect, Reader};
+use super::{LogFormat, LogReader};
 use model::EventKind;
 
 /// SQLSTATE of `disk_full`.
@@ -8,7 +8,7 @@ const DISK_FULL: &str = "53100";
 
 /// The last FATAL or PANIC about a full disk in the lines of a PostgreSQL log, without its prefix; `None` if there is none.
 pub fn disk_full(lines: &[String]) -> Option<String> {
-    let mut reader = Reader::new(Dialect::Postgres);
+    let mut reader = LogReader::new(LogFormat::Postgres);
     let remarks = lines.iter().filter_map(|it| reader.line(it));
     let full =
         |code: Option<&str>, text: &str| code == Some(DISK_FULL) || text.contains("No space left on device");
@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_fatal_lines_about_a_full_disk() {
+    fn finds_fatal_disk_full_lines() {
         let full = "could not write to file \"pg_wal/xlogtemp.9\": No space left on device";
         for (line, expected) in [
             (format!("2026-11-22 20:00:00.000 UTC [9] 53100 PANIC:  {full}"), Some(full)),

@@ -2,11 +2,11 @@
 //!
 //! Here alone nothing is masked: what is read is to be planned, and neither shown nor kept.
 
-use super::postgres::head;
+use super::postgres::split_prefix;
 
 /// A statement as a client had it executed.
 #[derive(Clone, PartialEq)]
-pub struct Heard {
+pub struct LoggedStatement {
     /// Its text; with `$1` where values came apart from it.
     pub text: String,
     /// Those values in text form; `None` is NULL.
@@ -17,15 +17,15 @@ pub struct Heard {
 }
 
 /// Values are for the server alone.
-impl std::fmt::Debug for Heard {
+impl std::fmt::Debug for LoggedStatement {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} ({} values, {} ms)", super::masked(&self.text), self.values.len(), self.millis)
+        write!(f, "{} ({} values, {} ms)", super::mask_values(&self.text), self.values.len(), self.millis)
     }
 }
 
 /// Reads what a server writes under `log_min_duration_statement = 0`, in English.
-pub fn heard(log: &str) -> Vec<Heard> {
-    let mut all: Vec<Heard> = Vec::new();
+pub fn parse_logged_statements(log: &str) -> Vec<LoggedStatement> {
+    let mut all: Vec<LoggedStatement> = Vec::new();
     // Whether lines that continue, and what explains, belong to the last one.
     let mut open = false;
     for line in log.lines() {
@@ -36,19 +36,19 @@ pub fn heard(log: &str) -> Vec<Heard> {
             }
             continue;
         }
-        let Some((head, text)) = head(line) else {
+        let Some((head, text)) = split_prefix(line) else {
             open = false;
             continue;
         };
         let detail = text.strip_prefix("parameters: ").or(text.strip_prefix("Parameters: "));
         if let (Some(values), "DETAIL", true) = (detail, head.severity.as_str(), open) {
             if let Some(it) = all.last_mut().filter(|it| it.pid == head.pid) {
-                it.values = parameters(values);
+                it.values = parse_parameters(values);
             }
             open = false;
             continue;
         }
-        let executed = executed(text, head.pid).filter(|_| head.severity == "LOG");
+        let executed = parse_duration_line(text, head.pid).filter(|_| head.severity == "LOG");
         open = executed.is_some();
         all.extend(executed);
     }
@@ -56,18 +56,18 @@ pub fn heard(log: &str) -> Vec<Heard> {
 }
 
 /// `duration: 5.520 ms  execute P_0: select 1`.
-fn executed(text: &str, pid: u32) -> Option<Heard> {
+fn parse_duration_line(text: &str, pid: u32) -> Option<LoggedStatement> {
     let (millis, rest) = text.strip_prefix("duration: ")?.split_once(" ms  ")?;
     let text = match rest.strip_prefix("statement: ") {
         Some(it) => it,
         // What comes after a name is what it was prepared as; a name with a colon is nobody's.
         None => rest.strip_prefix("execute ")?.split_once(": ")?.1,
     };
-    Some(Heard { text: text.to_owned(), values: Vec::new(), millis: millis.parse().ok()?, pid })
+    Some(LoggedStatement { text: text.to_owned(), values: Vec::new(), millis: millis.parse().ok()?, pid })
 }
 
 /// `$1 = 'it''s', $2 = NULL`.
-fn parameters(text: &str) -> Vec<Option<String>> {
+fn parse_parameters(text: &str) -> Vec<Option<String>> {
     let mut all = Vec::new();
     let mut rest = text;
     while let Some((_, value)) = rest.split_once(" = ") {
@@ -100,7 +100,7 @@ mod tests {
 
     fn check(log: &str, expected: &str) {
         let value = |it: &Option<String>| it.clone().unwrap_or_else(|| "NULL".to_owned());
-        let shown: Vec<String> = heard(log)
+        let shown: Vec<String> = parse_logged_statements(log)
             .iter()
             .map(|it| {
                 let values: Vec<String> = it.values.iter().map(value).collect();
@@ -112,7 +112,7 @@ mod tests {
 
     /// As PostgreSQL 15 writes it, and with the capital letter of 16.
     #[test]
-    fn statements() {
+    fn parses_statements_with_parameters() {
         check(
             "2026-11-21 18:01:29.157 UTC [31] 00000 LOG:  duration: 0.333 ms  bind P_0: select * from t where a = $1\n\
              2026-11-21 18:01:29.157 UTC [31] 00000 DETAIL:  parameters: $1 = '5'\n\
@@ -132,8 +132,8 @@ mod tests {
     }
 
     #[test]
-    fn values_are_not_shown() {
-        let it = Heard {
+    fn debug_output_masks_values() {
+        let it = LoggedStatement {
             text: "select 'secret'".into(),
             values: vec![Some("secret".into())],
             millis: 1.0,

@@ -1,16 +1,16 @@
 //! What remains of a statement without the values in it?
 
-use super::tidy;
+use super::normalize_message;
 
 /// A statement with `?` in the place of strings and numbers, without comments, on one line and not too long.
 ///
 /// Strings are found by PostgreSQL's rules: doubled quotes, `E'\''`, `$tag$…$tag$`. One that does not end masks the rest.
-pub fn masked(sql: &str) -> String {
-    tidy(&without_values(sql, "?"))
+pub fn mask_values(sql: &str) -> String {
+    normalize_message(&replace_values(sql, "?"))
 }
 
 /// The same with another mark, at its length.
-pub(crate) fn without_values(sql: &str, mark: &str) -> String {
+pub(crate) fn replace_values(sql: &str, mark: &str) -> String {
     let mut out = String::with_capacity(sql.len());
     let mut rest = sql;
     while let Some(letter) = rest.chars().next() {
@@ -24,16 +24,16 @@ pub(crate) fn without_values(sql: &str, mark: &str) -> String {
                     out.pop();
                 }
                 out.push_str(mark);
-                string(rest, escapes)
+                quoted_string_length(rest, escapes)
             }
             '"' => {
-                let length = quoted(rest, '"', false);
+                let length = quoted_length(rest, '"', false);
                 out.push_str(&rest[..length]);
                 length
             }
             '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
-            '/' if rest.starts_with("/*") => comment(rest),
-            '$' if !inside => match dollar(rest) {
+            '/' if rest.starts_with("/*") => comment_length(rest),
+            '$' if !inside => match dollar_quoted_length(rest) {
                 Some(length) => {
                     out.push_str(mark);
                     length
@@ -46,13 +46,13 @@ pub(crate) fn without_values(sql: &str, mark: &str) -> String {
                 }
             },
             '0'..='9' if !inside => {
-                let length = number(rest);
+                let length = number_length(rest);
                 out.push_str(mark);
                 length
             }
             '.' if !inside && rest[1..].starts_with(|it: char| it.is_ascii_digit()) => {
                 out.push_str(mark);
-                1 + number(&rest[1..])
+                1 + number_length(&rest[1..])
             }
             letter => {
                 out.push(letter);
@@ -64,12 +64,12 @@ pub(crate) fn without_values(sql: &str, mark: &str) -> String {
     out
 }
 
-fn string(text: &str, escapes: bool) -> usize {
-    quoted(text, '\'', escapes)
+fn quoted_string_length(text: &str, escapes: bool) -> usize {
+    quoted_length(text, '\'', escapes)
 }
 
 /// Length of what stands in quotes, which may be doubled inside; all of it if it does not end.
-fn quoted(text: &str, quote: char, escapes: bool) -> usize {
+fn quoted_length(text: &str, quote: char, escapes: bool) -> usize {
     let mut letters = text.char_indices().skip(1).peekable();
     while let Some((at, letter)) = letters.next() {
         if escapes && letter == '\\' {
@@ -86,7 +86,7 @@ fn quoted(text: &str, quote: char, escapes: bool) -> usize {
 }
 
 /// Length of a comment; they can be nested.
-fn comment(text: &str) -> usize {
+fn comment_length(text: &str) -> usize {
     let (mut depth, mut at) = (0_u32, 0);
     while let Some(rest) = text.get(at..).filter(|it| !it.is_empty()) {
         if rest.starts_with("/*") {
@@ -106,7 +106,7 @@ fn comment(text: &str) -> usize {
 }
 
 /// Length of `$tag$…$tag$`; `None` if it is none.
-fn dollar(text: &str) -> Option<usize> {
+fn dollar_quoted_length(text: &str) -> Option<usize> {
     let tag = 2 + text[1..].find('$')?;
     let name = &text[1..tag - 1];
     if name.starts_with(|it: char| it.is_ascii_digit())
@@ -118,7 +118,7 @@ fn dollar(text: &str) -> Option<usize> {
 }
 
 /// Length of a number and of what hangs on it: `1.5e-3`, `0xff`, `1_000`.
-fn number(text: &str) -> usize {
+fn number_length(text: &str) -> usize {
     let part = |it: char| it.is_ascii_alphanumeric() || it == '.' || it == '_';
     let length = text.find(|it: char| !part(it)).unwrap_or(text.len());
     let exponent = text[..length].ends_with(['e', 'E']) && text[length..].starts_with(['-', '+']);
@@ -133,8 +133,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values() {
-        let check = |sql: &str, expected: &str| assert_eq!(masked(sql), expected, "{sql}");
+    fn masks_values_in_statements() {
+        let check = |sql: &str, expected: &str| assert_eq!(mask_values(sql), expected, "{sql}");
         check("select 1", "select ?");
         check("UPDATE t1 SET a='30', b = -1.5e-3 WHERE c2=.5", "UPDATE t1 SET a=?, b = -? WHERE c2=?");
         check("select 'it''s', E'it\\'s', type 'x'", "select ?, ?, type ?");

@@ -11,17 +11,17 @@ mod poolers;
 mod postgres;
 mod services;
 
-pub use follow::Follower;
+pub use follow::LogFollower;
 pub use full::disk_full;
-pub use heard::{Heard, heard};
-pub use mask::masked;
-pub(crate) use mask::without_values;
+pub use heard::{LoggedStatement, parse_logged_statements};
+pub use mask::mask_values;
+pub(crate) use mask::replace_values;
 
 use model::{EventKind, LogEvent, Nanos};
 
 /// Whose log it is, and thereby its form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
+pub enum LogFormat {
     /// Lines of `log_line_prefix` `%m [%p] %e `, in any language of `lc_messages`. Without `%e` known languages only.
     Postgres,
     PgBouncer,
@@ -33,7 +33,7 @@ pub enum Dialect {
 
 /// What a line says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Remark {
+pub struct LogRecord {
     pub kind: EventKind,
     /// SQLSTATE where the line tells it.
     pub code: Option<String>,
@@ -43,60 +43,60 @@ pub struct Remark {
 
 /// Reads a log line by line.
 #[derive(Clone, Debug)]
-pub struct Reader {
-    dialect: Dialect,
+pub struct LogReader {
+    dialect: LogFormat,
     /// The server's first process, whose plain messages are about the server itself.
     pub main_pid: Option<u32>,
     /// What the last line of an own message began with: those that explain it begin alike.
-    before: Option<postgres::Head>,
+    previous_head: Option<postgres::LinePrefix>,
 }
 
-impl Reader {
-    pub fn new(dialect: Dialect) -> Reader {
-        Reader { dialect, main_pid: None, before: None }
+impl LogReader {
+    pub fn new(dialect: LogFormat) -> LogReader {
+        LogReader { dialect, main_pid: None, previous_head: None }
     }
 
     /// The next line, without its end; `None` if it is not remarkable.
-    pub fn line(&mut self, line: &str) -> Option<Remark> {
+    pub fn line(&mut self, line: &str) -> Option<LogRecord> {
         match self.dialect {
-            Dialect::Postgres => postgres::read(line, self.main_pid, &mut self.before),
-            Dialect::PgBouncer => poolers::pgbouncer(line),
-            Dialect::Odyssey => poolers::odyssey(line),
-            Dialect::HaProxy => poolers::haproxy(line),
-            Dialect::Service => services::read(line),
+            LogFormat::Postgres => postgres::parse(line, self.main_pid, &mut self.previous_head),
+            LogFormat::PgBouncer => poolers::parse_pgbouncer(line),
+            LogFormat::Odyssey => poolers::parse_odyssey(line),
+            LogFormat::HaProxy => poolers::parse_haproxy(line),
+            LogFormat::Service => services::parse(line),
         }
     }
 }
 
 /// So many events of a node are kept in each second; of the others the number.
-pub const KEPT: usize = 50;
+pub const MAX_EVENTS_PER_SECOND: usize = 50;
 
 /// Lets [`KEPT`] events pass in each second of a node.
 #[derive(Clone, Debug)]
-pub struct Throttle {
+pub struct EventLimiter {
     node: String,
     second: u64,
-    kept: usize,
+    passed: usize,
     /// How many of each kind were not kept.
-    over: Vec<(EventKind, u64)>,
+    suppressed: Vec<(EventKind, u64)>,
 }
 
-impl Throttle {
-    pub fn new(node: &str) -> Throttle {
-        Throttle { node: node.to_owned(), second: 0, kept: 0, over: Vec::new() }
+impl EventLimiter {
+    pub fn new(node: &str) -> EventLimiter {
+        EventLimiter { node: node.to_owned(), second: 0, passed: 0, suppressed: Vec::new() }
     }
 
     /// Passes an event on, or counts it.
-    pub fn take(&mut self, at: Nanos, remark: Remark, out: &mut Vec<LogEvent>) {
+    pub fn take(&mut self, at: Nanos, remark: LogRecord, out: &mut Vec<LogEvent>) {
         self.tick(at, out);
-        if self.kept < KEPT {
-            self.kept += 1;
-            let Remark { kind, code, text } = remark;
+        if self.passed < MAX_EVENTS_PER_SECOND {
+            self.passed += 1;
+            let LogRecord { kind, code, text } = remark;
             out.push(LogEvent { at, node: self.node.clone(), kind, code, text });
-        } else if let Some((_, count)) = self.over.iter_mut().find(|it| it.0 == remark.kind) {
+        } else if let Some((_, count)) = self.suppressed.iter_mut().find(|it| it.0 == remark.kind) {
             *count += 1;
         } else {
-            self.over.push((remark.kind, 1));
+            self.suppressed.push((remark.kind, 1));
         }
     }
 
@@ -105,7 +105,7 @@ impl Throttle {
         if at.0 / 1_000_000_000 != self.second {
             self.finish(at, out);
             self.second = at.0 / 1_000_000_000;
-            self.kept = 0;
+            self.passed = 0;
         }
     }
 
@@ -116,27 +116,27 @@ impl Throttle {
             node: self.node.clone(),
             kind,
             code: None,
-            text: format!("{count}{}", LogEvent::MORE),
+            text: format!("{count}{}", LogEvent::AGGREGATE_SUFFIX),
         };
-        out.extend(self.over.drain(..).map(event));
+        out.extend(self.suppressed.drain(..).map(event));
     }
 }
 
 /// No more of a message is kept, characters.
-const LONGEST: usize = 300;
+const MAX_MESSAGE_CHARS: usize = 300;
 
 /// Words on one line, without what a terminal would obey, and not too many of them.
-fn tidy(text: &str) -> String {
+fn normalize_message(text: &str) -> String {
     let plain: String = text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
     let words = plain.split_whitespace().collect::<Vec<_>>().join(" ");
-    match words.char_indices().nth(LONGEST) {
+    match words.char_indices().nth(MAX_MESSAGE_CHARS) {
         Some((end, _)) => format!("{}…", &words[..end]),
         None => words,
     }
 }
 
 /// The two texts of SQLSTATE 53300 in PostgreSQL's catalogues of messages, for logs that do not tell the code.
-const TOO_MANY: [&str; 24] = [
+const TOO_MANY_CONNECTIONS_TEXTS: [&str; 24] = [
     "too many clients already",
     "remaining connection slots are reserved",
     "too many active clients",
@@ -164,7 +164,7 @@ const TOO_MANY: [&str; 24] = [
 ];
 
 /// That of 40P01.
-const DEADLOCK: [&str; 12] = [
+const DEADLOCK_TEXTS: [&str; 12] = [
     "deadlock detected",
     "обнаружена взаимоблокировка",
     "Verklemmung (Deadlock) entdeckt",
@@ -180,11 +180,11 @@ const DEADLOCK: [&str; 12] = [
 ];
 
 /// What a message without a code is about, by its text.
-fn by_text(text: &str) -> Option<EventKind> {
+fn kind_from_text(text: &str) -> Option<EventKind> {
     let any = |of: &[&str]| of.iter().any(|it| text.contains(it));
-    if any(&TOO_MANY) {
+    if any(&TOO_MANY_CONNECTIONS_TEXTS) {
         Some(EventKind::TooManyConnections)
-    } else if any(&DEADLOCK) {
+    } else if any(&DEADLOCK_TEXTS) {
         Some(EventKind::Deadlock)
     } else {
         None

@@ -1,10 +1,10 @@
 //! What does a line of a pooler's or balancer's log say?
 
-use super::{Remark, by_text, tidy};
+use super::{LogRecord, kind_from_text, normalize_message};
 use model::EventKind;
 
 /// Reads `2026-11-21 11:49:02.123 UTC [4711] LEVEL text`.
-pub(super) fn pgbouncer(line: &str) -> Option<Remark> {
+pub(super) fn parse_pgbouncer(line: &str) -> Option<LogRecord> {
     let (_, rest) = line.split_once('[')?;
     let (pid, rest) = rest.split_once("] ")?;
     pid.parse::<u32>().ok()?;
@@ -21,22 +21,24 @@ pub(super) fn pgbouncer(line: &str) -> Option<Remark> {
     ];
     let refused = text.contains("no more connections allowed").then_some(EventKind::TooManyConnections);
     let kind = match level {
-        "FATAL" => refused.or(by_text(text)).unwrap_or(EventKind::Fatal),
-        "ERROR" => refused.or(by_text(text)).unwrap_or(EventKind::Error),
-        "WARNING" if text.contains("pooler error") => refused.or(by_text(text)).unwrap_or(EventKind::Error),
-        "WARNING" => refused.or(by_text(text)).unwrap_or(EventKind::Other),
+        "FATAL" => refused.or(kind_from_text(text)).unwrap_or(EventKind::Fatal),
+        "ERROR" => refused.or(kind_from_text(text)).unwrap_or(EventKind::Error),
+        "WARNING" if text.contains("pooler error") => {
+            refused.or(kind_from_text(text)).unwrap_or(EventKind::Error)
+        }
+        "WARNING" => refused.or(kind_from_text(text)).unwrap_or(EventKind::Other),
         "LOG" if about_itself.iter().any(|it| text.starts_with(it)) => EventKind::Lifecycle,
         // Clients' sessions end in many ways, which their errors tell better; servers' should not.
         "LOG" if text.starts_with("S-") && (text.contains("crashed") || text.contains("failed")) => {
-            by_text(text).unwrap_or(EventKind::Error)
+            kind_from_text(text).unwrap_or(EventKind::Error)
         }
         _ => return None,
     };
-    Some(remark(kind, text))
+    Some(log_record(kind, text))
 }
 
 /// Reads lines of `log_format "%p %t %l [%i %s] (%c) %m\n"`: the level is among the first words.
-pub(super) fn odyssey(line: &str) -> Option<Remark> {
+pub(super) fn parse_odyssey(line: &str) -> Option<LogRecord> {
     let mut rest = line;
     for _ in 0..8 {
         let (word, more) = rest.trim_start().split_once(' ')?;
@@ -49,20 +51,20 @@ pub(super) fn odyssey(line: &str) -> Option<Remark> {
         };
         let about_itself = ["starting", "listening", "SIG", "stop", "shut", "restart", "reload"];
         let kind = match word {
-            "fatal" => by_text(rest).unwrap_or(EventKind::Fatal),
-            "error" => by_text(rest).unwrap_or(EventKind::Error),
-            "warn" | "warning" => by_text(rest).unwrap_or(EventKind::Other),
+            "fatal" => kind_from_text(rest).unwrap_or(EventKind::Fatal),
+            "error" => kind_from_text(rest).unwrap_or(EventKind::Error),
+            "warn" | "warning" => kind_from_text(rest).unwrap_or(EventKind::Other),
             "info" if about_itself.iter().any(|it| text().starts_with(it)) => EventKind::Lifecycle,
             "info" | "debug" => return None,
             _ => continue,
         };
-        return Some(remark(kind, text()));
+        return Some(log_record(kind, text()));
     }
     None
 }
 
 /// Reads messages of the process, such as `[WARNING]  (4711) : text`, and lines of `log stdout format raw`.
-pub(super) fn haproxy(line: &str) -> Option<Remark> {
+pub(super) fn parse_haproxy(line: &str) -> Option<LogRecord> {
     let changed = |text: &str| {
         ["is DOWN", "is UP", "is stopping", "is going DOWN", " stopped", " started", "enters maintenance"]
             .iter()
@@ -79,15 +81,15 @@ pub(super) fn haproxy(line: &str) -> Option<Remark> {
             }
             _ => return None,
         };
-        return Some(remark(kind, text));
+        return Some(log_record(kind, text));
     }
     if line.contains("has no server available") {
-        return Some(remark(EventKind::Error, line));
+        return Some(log_record(EventKind::Error, line));
     }
     let about_itself = ["Server ", "Backup Server ", "Proxy ", "Health check for server "];
     if about_itself.iter().any(|it| line.starts_with(it)) {
         let kind = if changed(line) { EventKind::Lifecycle } else { EventKind::Other };
-        return Some(remark(kind, line));
+        return Some(log_record(kind, line));
     }
     // `client [accepted] frontend backend/server Tw/Tc/Tt bytes state …`: how the session ended, `--` if well.
     let (_, session) = line.split_once("] ")?;
@@ -96,26 +98,26 @@ pub(super) fn haproxy(line: &str) -> Option<Remark> {
     let is_log = times.matches('/').count() == 2
         && bytes.trim_start_matches('+').bytes().all(|it| it.is_ascii_digit())
         && state.len() == 2;
-    (is_log && state != "--").then(|| remark(EventKind::Error, &format!("{server} {times} {state}")))
+    (is_log && state != "--").then(|| log_record(EventKind::Error, &format!("{server} {times} {state}")))
 }
 
-fn remark(kind: EventKind, text: &str) -> Remark {
-    Remark { kind, code: None, text: tidy(text) }
+fn log_record(kind: EventKind, text: &str) -> LogRecord {
+    LogRecord { kind, code: None, text: normalize_message(text) }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Dialect, Reader};
+    use super::super::{LogFormat, LogReader};
 
-    fn check(dialect: Dialect, line: &str, expected: &str) {
-        let shown = Reader::new(dialect).line(line).map(|it| format!("{:?} {}", it.kind, it.text));
+    fn check(dialect: LogFormat, line: &str, expected: &str) {
+        let shown = LogReader::new(dialect).line(line).map(|it| format!("{:?} {}", it.kind, it.text));
         assert_eq!(shown.as_deref().unwrap_or("-"), expected, "{line}");
     }
 
     #[test]
-    fn pgbouncer() {
+    fn parses_pgbouncer_lines() {
         let check = |line: &str, expected: &str| {
-            check(Dialect::PgBouncer, &format!("2026-11-21 11:49:02.123 UTC [4711] {line}"), expected);
+            check(LogFormat::PgBouncer, &format!("2026-11-21 11:49:02.123 UTC [4711] {line}"), expected);
         };
         check(
             "LOG process up: PgBouncer 1.18.0, libevent 2.1.12-stable",
@@ -145,8 +147,8 @@ mod tests {
     }
 
     #[test]
-    fn odyssey() {
-        let check = |line: &str, expected: &str| check(Dialect::Odyssey, line, expected);
+    fn parses_odyssey_lines() {
+        let check = |line: &str, expected: &str| check(LogFormat::Odyssey, line, expected);
         check(
             "4711 21 Nov 11:49:02.123 info [none none] (init) starting Odyssey",
             "Lifecycle starting Odyssey",
@@ -164,8 +166,8 @@ mod tests {
     }
 
     #[test]
-    fn haproxy() {
-        let check = |line: &str, expected: &str| check(Dialect::HaProxy, line, expected);
+    fn parses_haproxy_lines() {
+        let check = |line: &str, expected: &str| check(LogFormat::HaProxy, line, expected);
         check("[NOTICE]   (4711) : New worker (4713) forked", "Lifecycle New worker (4713) forked");
         check("[NOTICE]   (4711) : haproxy version is 2.6.12", "-");
         check(

@@ -4,14 +4,14 @@
 //! `lc_messages`; the words below are those of PostgreSQL's catalogues of messages, versions 14 to 18. They tell FATAL from
 //! ERROR; a word that is not among them is an ERROR.
 
-use super::{Remark, by_text, masked, tidy};
+use super::{LogRecord, kind_from_text, mask_values, normalize_message};
 use model::EventKind;
 
 /// What a line begins with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct LinePrefix {
     /// What precedes the process number: the moment, if the prefix has it.
-    stamp: String,
+    timestamp: String,
     pub(super) pid: u32,
     code: Option<String>,
     pub(super) severity: String,
@@ -94,10 +94,13 @@ const LIFECYCLE: [&str; 16] = [
 ];
 
 /// `before` is the head of the last message of its own.
-pub(super) fn read(line: &str, main_pid: Option<u32>, before: &mut Option<Head>) -> Option<Remark> {
-    let (head, text) = head(line)?;
-    let explains = |it: &Head| {
-        it.stamp == head.stamp && it.pid == head.pid && it.code == head.code && it.severity != head.severity
+pub(super) fn parse(line: &str, main_pid: Option<u32>, before: &mut Option<LinePrefix>) -> Option<LogRecord> {
+    let (head, text) = split_prefix(line)?;
+    let explains = |it: &LinePrefix| {
+        it.timestamp == head.timestamp
+            && it.pid == head.pid
+            && it.code == head.code
+            && it.severity != head.severity
     };
     let known = |of: &[&str]| of.contains(&head.severity.as_str());
     let own = known(&FATAL) || known(&ERROR) || known(&WARNING) || known(&LOG);
@@ -105,28 +108,28 @@ pub(super) fn read(line: &str, main_pid: Option<u32>, before: &mut Option<Head>)
     if !own && (before.as_ref().is_some_and(explains) || head.code.is_none()) {
         return None;
     }
-    let kind = kind(&head, text, main_pid);
+    let kind = event_kind(&head, text, main_pid);
     let code = head.code.clone().filter(|it| it != "00000");
     *before = Some(head);
     let kind = kind?;
     let text = match kind {
-        EventKind::SlowStatement => slow(text)?,
+        EventKind::SlowStatement => slow_statement_text(text)?,
         // What is wrong with a value is said by showing it: class 22, data exception.
-        _ if code.as_deref().is_some_and(|it| it.starts_with("22")) => without_quoted(text),
-        _ => tidy(text),
+        _ if code.as_deref().is_some_and(|it| it.starts_with("22")) => mask_quoted(text),
+        _ => normalize_message(text),
     };
-    Some(Remark { kind, code, text })
+    Some(LogRecord { kind, code, text })
 }
 
-fn kind(head: &Head, text: &str, main_pid: Option<u32>) -> Option<EventKind> {
+fn event_kind(head: &LinePrefix, text: &str, main_pid: Option<u32>) -> Option<EventKind> {
     let severe = |of: &[&str]| of.contains(&head.severity.as_str());
     match head.code.as_deref() {
         Some("40P01") => Some(EventKind::Deadlock),
         Some("53300") => Some(EventKind::TooManyConnections),
-        _ if severe(&FATAL) => Some(by_text(text).unwrap_or(EventKind::Fatal)),
-        _ if severe(&ERROR) => Some(by_text(text).unwrap_or(EventKind::Error)),
+        _ if severe(&FATAL) => Some(kind_from_text(text).unwrap_or(EventKind::Fatal)),
+        _ if severe(&ERROR) => Some(kind_from_text(text).unwrap_or(EventKind::Error)),
         _ if severe(&WARNING) => Some(EventKind::Other),
-        Some("00000") | None if duration(text).is_some() => Some(EventKind::SlowStatement),
+        Some("00000") | None if duration_end(text).is_some() => Some(EventKind::SlowStatement),
         Some("00000") | None => {
             let itself = main_pid == Some(head.pid) || LIFECYCLE.iter().any(|it| text.starts_with(it));
             itself.then_some(EventKind::Lifecycle)
@@ -142,7 +145,7 @@ fn kind(head: &Head, text: &str, main_pid: Option<u32>) -> Option<EventKind> {
 }
 
 /// Splits `2026-11-21 11:49:02.123 UTC [4711] 40P01 ERROR:  text`; continued lines begin with a tab and have no head.
-pub(super) fn head(line: &str) -> Option<(Head, &str)> {
+pub(super) fn split_prefix(line: &str) -> Option<(LinePrefix, &str)> {
     if !line.starts_with(|it: char| it.is_ascii_digit()) && !line.starts_with('[') {
         return None;
     }
@@ -165,11 +168,11 @@ pub(super) fn head(line: &str) -> Option<(Head, &str)> {
     let words = words.trim();
     // Without a code nothing tells where the prefix ends, but the severity is one word.
     let severity = if code.is_some() { words } else { words.rsplit(' ').next()? };
-    Some((Head { stamp: stamp.to_owned(), pid, code, severity: severity.to_owned() }, text))
+    Some((LinePrefix { timestamp: stamp.to_owned(), pid, code, severity: severity.to_owned() }, text))
 }
 
 /// The end of `duration: 12.345` in whatever language: a word, a colon, and a number of three decimals.
-fn duration(text: &str) -> Option<usize> {
+fn duration_end(text: &str) -> Option<usize> {
     let at = text.find(": ")? + 2;
     let rest = &text[at..];
     let whole = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -178,27 +181,27 @@ fn duration(text: &str) -> Option<usize> {
 }
 
 /// The text of a slow statement: `duration: 12.345 ms  statement: update t set a = ?`.
-fn slow(text: &str) -> Option<String> {
-    let (told, rest) = text.split_at(duration(text)?);
+fn slow_statement_text(text: &str) -> Option<String> {
+    let (told, rest) = text.split_at(duration_end(text)?);
     Some(match rest.split_once(": ") {
-        Some((words, statement)) => tidy(&format!("{told}{words}: {}", masked(statement))),
-        None => tidy(text),
+        Some((words, statement)) => normalize_message(&format!("{told}{words}: {}", mask_values(statement))),
+        None => normalize_message(text),
     })
 }
 
 /// The text with `"…"` for everything in double quotes.
-fn without_quoted(text: &str) -> String {
+fn mask_quoted(text: &str) -> String {
     let parts: Vec<&str> = text.split('"').step_by(2).collect();
-    tidy(&parts.join("\"…\""))
+    normalize_message(&parts.join("\"…\""))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Dialect, Reader};
+    use super::super::{LogFormat, LogReader};
     use std::fmt::Write as _;
 
     fn check(log: &str, expected: &str) {
-        let mut reader = Reader::new(Dialect::Postgres);
+        let mut reader = LogReader::new(LogFormat::Postgres);
         reader.main_pid = Some(7);
         let mut shown = String::new();
         for remark in log.lines().filter_map(|it| reader.line(it)) {
@@ -210,7 +213,7 @@ mod tests {
 
     /// As in a report of 2019, whose server spoke Russian; the prefix was `%m [%p] `.
     #[test]
-    fn russian_without_codes() {
+    fn parses_russian_lines_without_sqlstate() {
         check(
             "2019-11-21 13:06:13.550 MSK [3441] ВАЖНО:  оставшиеся слоты подключений зарезервированы для \
              подключений суперпользователя (не для репликации)\n\
@@ -233,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_in_any_language() {
+    fn parses_sqlstates_in_unknown_language() {
         check(
             "2026-11-21 11:00:00.001 UTC [20] 53300 ÖLÜMCÜL (FATAL):  üzgünüm, istemci sayısı çok fazla\n\
              2026-11-21 11:00:00.002 UTC [21] 40P01 VIRHE:  lukkiutuma havaittu\n\
@@ -255,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn english() {
+    fn parses_english_lines() {
         check(
             "2026-11-21 11:00:00.001 UTC [7] 00000 LOG:  database system is ready to accept connections\n\
              2026-11-21 11:00:00.002 UTC [30] 00000 LOG:  checkpoint complete: wrote 44 buffers (0.3%)\n\

@@ -3,15 +3,15 @@
 //! Every language has a form of its own, but all name the level of a line in one of its first words. What stands behind it
 //! may hold what clients sent: values are masked.
 
-use super::{Remark, by_text, masked, tidy};
+use super::{LogRecord, kind_from_text, mask_values, normalize_message};
 use model::EventKind;
 
 /// Reads `2026/11/21 11:00:00 WARN text`, `[2026-11-21 …] [4711] [ERROR] text`, `time=… level=ERROR msg="text"`,
 /// `2026-11-21T…  ERROR 4711 --- [main] a.b.C : text`, and the ends of programs.
-pub(super) fn read(line: &str) -> Option<Remark> {
+pub(super) fn parse(line: &str) -> Option<LogRecord> {
     let dying = ["panic: ", "fatal error: ", "Exception in thread ", "java.lang.OutOfMemoryError"];
     if dying.iter().any(|it| line.starts_with(it)) {
-        return Some(remark(EventKind::Fatal, line));
+        return Some(log_record(EventKind::Fatal, line));
     }
     let mut rest = line;
     for _ in 0..8 {
@@ -32,13 +32,13 @@ pub(super) fn read(line: &str) -> Option<Remark> {
         // Spring tells process, thread and class first.
         let spring = more.split_once(" --- [").and_then(|it| it.1.split_once(" : "));
         let text = spring.map_or(more, |it| it.1);
-        return Some(remark(by_text(text).unwrap_or(kind), text));
+        return Some(log_record(kind_from_text(text).unwrap_or(kind), text));
     }
     None
 }
 
-fn remark(kind: EventKind, text: &str) -> Remark {
-    Remark { kind, code: None, text: tidy(&masked(text)) }
+fn log_record(kind: EventKind, text: &str) -> LogRecord {
+    LogRecord { kind, code: None, text: normalize_message(&mask_values(text)) }
 }
 
 #[cfg(test)]
@@ -46,9 +46,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines() {
+    fn parses_service_lines() {
         let check = |line: &str, expected: &str| {
-            let told = read(line).map_or("-".to_owned(), |it| format!("{:?} {}", it.kind, it.text));
+            let told = parse(line).map_or("-".to_owned(), |it| format!("{:?} {}", it.kind, it.text));
             assert_eq!(told, expected, "{line}");
         };
         check("2026/11/21 11:00:00 WARN the database refused id=42", "Other the database refused id=?");

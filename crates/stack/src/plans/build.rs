@@ -1,22 +1,26 @@
 //! What does it take to build an index?
 
 use crate::ask::{Connection, Error};
-use model::advice::Built;
+use model::advice::IndexBuild;
 use std::time::Instant;
 
 /// Runs a statement such as `CREATE INDEX`, for as long as it takes. Whoever calls has made sure that the database is ours
 /// to change.
-pub fn build(connection: &mut Connection, ddl: &str) -> Result<Built, Error> {
-    connection.patience(None).map_err(|it| connection.net(it))?;
-    let before = indexes(connection)?;
+pub fn build_index(connection: &mut Connection, ddl: &str) -> Result<IndexBuild, Error> {
+    connection.set_timeout(None).map_err(|it| connection.net_error(it))?;
+    let before = total_index_size(connection)?;
     let begun = Instant::now();
     connection.query(ddl)?;
     let took = begun.elapsed().into();
-    Ok(Built { ddl: ddl.to_owned(), took, bytes: indexes(connection)?.saturating_sub(before) })
+    Ok(IndexBuild {
+        ddl: ddl.to_owned(),
+        elapsed: took,
+        bytes: total_index_size(connection)?.saturating_sub(before),
+    })
 }
 
 /// Bytes of all indexes on tables of users.
-fn indexes(connection: &mut Connection) -> Result<u64, Error> {
+fn total_index_size(connection: &mut Connection) -> Result<u64, Error> {
     let sql = "select coalesce(sum(pg_relation_size(i.indexrelid)), 0) from pg_index i \
                join pg_class c on c.oid = i.indrelid join pg_namespace n on n.oid = c.relnamespace \
                where n.nspname not in ('pg_catalog', 'pg_toast', 'information_schema')";

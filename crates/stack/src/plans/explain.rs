@@ -1,27 +1,27 @@
 //! What does `EXPLAIN` say of a statement, with an index that is not there and without?
 
-use crate::ask::{Answer, Connection, Error};
-use crate::dataset::literal;
-use crate::loglines::without_values;
-use model::explain::Node;
+use crate::ask::{Connection, Error, QueryResult};
+use crate::dataset::quote_literal;
+use crate::loglines::replace_values;
+use model::explain::PlanNode;
 use serde::Deserialize;
 
 /// What PostgreSQL puts around a plan.
 #[derive(Deserialize)]
-struct Explained {
+struct ExplainOutput {
     #[serde(rename = "Plan")]
-    plan: Node,
+    plan: PlanNode,
 }
 
 /// Reads an answer of `EXPLAIN (FORMAT JSON)`; `None` if it is none. Values in it are masked.
-pub fn read(json: &str) -> Option<Node> {
-    let mut all: Vec<Explained> = serde_json::from_str(json).ok()?;
+pub fn parse_plan(json: &str) -> Option<PlanNode> {
+    let mut all: Vec<ExplainOutput> = serde_json::from_str(json).ok()?;
     let mut plan = all.pop()?.plan;
-    mask(&mut plan);
+    mask_conditions(&mut plan);
     Some(plan)
 }
 
-fn mask(node: &mut Node) {
+fn mask_conditions(node: &mut PlanNode) {
     let conditions = [
         &mut node.filter,
         &mut node.index_condition,
@@ -31,8 +31,8 @@ fn mask(node: &mut Node) {
         &mut node.join_filter,
     ];
     let texts = conditions.into_iter().flatten().chain(&mut node.sort_key);
-    texts.for_each(|it| *it = without_values(it, "$0"));
-    node.children.iter_mut().for_each(mask);
+    texts.for_each(|it| *it = replace_values(it, "$0"));
+    node.children.iter_mut().for_each(mask_conditions);
 }
 
 /// The plan of what is asked, a query or the execution of a prepared one. The inner error is the server's.
@@ -40,39 +40,40 @@ pub(super) fn explain(
     connection: &mut Connection,
     options: &str,
     asked: &str,
-) -> Result<Result<Node, String>, Error> {
-    let answer = refusable(connection.query(&format!("explain (verbose, {options}format json) {asked}")))?;
+) -> Result<Result<PlanNode, String>, Error> {
+    let answer =
+        separate_server_error(connection.query(&format!("explain (verbose, {options}format json) {asked}")))?;
     Ok(answer.and_then(|it| {
         let json: Vec<&str> = it.rows.iter().filter_map(|row| row.first()?.as_deref()).collect();
-        read(&json.join("\n")).ok_or_else(|| "its plan could not be read".to_owned())
+        parse_plan(&json.join("\n")).ok_or_else(|| "its plan could not be read".to_owned())
     }))
 }
 
 /// Makes HypoPG known to this database, if it is installed; the inner error tells why it is not.
-pub(super) fn hypothetical(connection: &mut Connection) -> Result<Result<(), String>, Error> {
+pub(super) fn enable_hypopg(connection: &mut Connection) -> Result<Result<(), String>, Error> {
     let there = "select 1 from pg_available_extensions where name = 'hypopg'";
     if connection.value(there)?.is_none() {
         return Ok(Err("HypoPG is not installed beside this server".to_owned()));
     }
     connection.query("set default_transaction_read_only = off")?;
-    let made = refusable(connection.query("create extension if not exists hypopg"))?;
+    let made = separate_server_error(connection.query("create extension if not exists hypopg"))?;
     connection.query("set default_transaction_read_only = on")?;
     Ok(made.map(drop))
 }
 
 /// The expected size of an index, and by statement the cost of the plan that takes it.
-type Tried = (u64, Vec<Option<f64>>);
+type IndexCosts = (u64, Vec<Option<f64>>);
 
-pub(super) fn with_index(
+pub(super) fn costs_with_index(
     connection: &mut Connection,
     ddl: &str,
     asked: &[Option<&str>],
-) -> Result<Result<Tried, String>, Error> {
+) -> Result<Result<IndexCosts, String>, Error> {
     let make = format!(
         "select indexname, hypopg_relation_size(indexrelid) from hypopg_create_index({})",
-        literal(ddl)
+        quote_literal(ddl)
     );
-    let made = match refusable(connection.query(&make))? {
+    let made = match separate_server_error(connection.query(&make))? {
         Ok(it) => it,
         Err(why) => return Ok(Err(why)),
     };
@@ -81,7 +82,7 @@ pub(super) fn with_index(
     let mut costs = Vec::new();
     for it in asked {
         let plan = it.map(|it| explain(connection, "", it)).transpose()?.and_then(Result::ok);
-        let takes = plan.as_ref().is_some_and(|it| it.all().iter().any(|node| node.index == name));
+        let takes = plan.as_ref().is_some_and(|it| it.flatten().iter().any(|node| node.index == name));
         costs.push(plan.filter(|_| takes).map(|it| it.cost));
     }
     connection.query("select hypopg_reset()")?;
@@ -89,7 +90,9 @@ pub(super) fn with_index(
 }
 
 /// What the server refuses is an answer, after which it can be asked further.
-pub(super) fn refusable(it: Result<Answer, Error>) -> Result<Result<Answer, String>, Error> {
+pub(super) fn separate_server_error(
+    it: Result<QueryResult, Error>,
+) -> Result<Result<QueryResult, String>, Error> {
     match it {
         Ok(it) => Ok(Ok(it)),
         Err(Error::Server(it)) if it.severity == "ERROR" => Ok(Err(it.message)),
@@ -103,20 +106,20 @@ mod tests {
 
     /// Of PostgreSQL 15; others differ in what is not read.
     #[test]
-    fn plans_without_values() {
+    fn parses_plans_and_masks_values() {
         let check = |json: &str, expected: &str| {
-            let plan = read(json).unwrap_or_else(|| panic!("{json}"));
-            let show = |it: &&Node| {
+            let plan = parse_plan(json).unwrap_or_else(|| panic!("{json}"));
+            let show = |it: &&PlanNode| {
                 let texts = [&it.index, &it.filter, &it.index_condition].into_iter().flatten();
                 let more: Vec<&str> = texts.map(String::as_str).collect();
                 format!("{} {} {} {:?}\n", it.kind, it.cost, more.join(" "), it.sort_key)
             };
-            assert_eq!(plan.all().iter().map(show).collect::<String>(), expected);
+            assert_eq!(plan.flatten().iter().map(show).collect::<String>(), expected);
         };
         check(include_str!("fixtures/by-both.json"), include_str!("fixtures/by-both.txt"));
         check(include_str!("fixtures/sorted.json"), include_str!("fixtures/sorted.txt"));
         check(include_str!("fixtures/update.json"), include_str!("fixtures/update.txt"));
-        assert_eq!(read("no JSON"), None);
-        assert_eq!(read("[]"), None);
+        assert_eq!(parse_plan("no JSON"), None);
+        assert_eq!(parse_plan("[]"), None);
     }
 }

@@ -1,12 +1,16 @@
 //! What does the planner know of a table?
 
 use crate::ask::{Connection, Error};
-use crate::dataset::literal;
-use model::explain::{Column, Existing, Table};
+use crate::dataset::quote_literal;
+use model::explain::{ColumnStats, ExistingIndex, TableStats};
 
 /// Whole rows of one table, its columns, and its indexes' columns in their order.
-pub(super) fn table(connection: &mut Connection, schema: &str, name: &str) -> Result<Table, Error> {
-    let (of_schema, of_name) = (literal(schema), literal(name));
+pub(super) fn table_statistics(
+    connection: &mut Connection,
+    schema: &str,
+    name: &str,
+) -> Result<TableStats, Error> {
+    let (of_schema, of_name) = (quote_literal(schema), quote_literal(name));
     let here = format!(
         "(select c.oid from pg_class c join pg_namespace n on n.oid = c.relnamespace \
          where n.nspname = {of_schema} and c.relname = {of_name})"
@@ -29,36 +33,40 @@ pub(super) fn table(connection: &mut Connection, schema: &str, name: &str) -> Re
          where i.indrelid = {here} order by 1, k"
     ))?;
     let size = size.rows.first().cloned().unwrap_or_default();
-    let mut known: Vec<Existing> = Vec::new();
+    let mut known: Vec<ExistingIndex> = Vec::new();
     for row in &indexes.rows {
         let [Some(name), Some(column), plain] = row.as_slice() else { continue };
         if known.last().is_none_or(|it| it.name != *name) {
             let plain = plain.as_deref() == Some("true");
-            known.push(Existing { name: name.clone(), columns: Vec::new(), plain });
+            known.push(ExistingIndex { name: name.clone(), columns: Vec::new(), plain });
         }
-        known.last_mut().expect("it was pushed").columns.push(bare(column));
+        known.last_mut().expect("it was pushed").columns.push(unquote_identifier(column));
     }
     let column = |row: &Vec<Option<String>>| {
         let name = row.first()?.clone()?;
-        Some(Column { name, distinct: number(row.get(1)?), correlation: number(row.get(2)?) })
+        Some(ColumnStats {
+            name,
+            distinct: parse_number(row.get(1)?),
+            correlation: parse_number(row.get(2)?),
+        })
     };
-    Ok(Table {
+    Ok(TableStats {
         schema: schema.to_owned(),
         name: name.to_owned(),
         // Below 0 nobody has counted yet.
-        rows: size.first().and_then(number).unwrap_or(0.0).max(0.0),
-        bytes: size.get(1).and_then(number).unwrap_or(0.0) as u64,
+        rows: size.first().and_then(parse_number).unwrap_or(0.0).max(0.0),
+        bytes: size.get(1).and_then(parse_number).unwrap_or(0.0) as u64,
         columns: columns.rows.iter().filter_map(column).collect(),
         indexes: known,
     })
 }
 
-fn number(it: &Option<String>) -> Option<f64> {
+fn parse_number(it: &Option<String>) -> Option<f64> {
     it.as_ref()?.parse().ok()
 }
 
 /// A column's name without the quotes that SQL wants.
-fn bare(name: &str) -> String {
+fn unquote_identifier(name: &str) -> String {
     match name.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
         Some(inside) => inside.replace("\"\"", "\""),
         None => name.to_owned(),

@@ -5,7 +5,7 @@ use crate::ask;
 use model::{Series, SeriesKind, Unit};
 
 /// How the columns of a table become readings.
-pub(super) struct Table<'a> {
+pub(super) struct ColumnMapping<'a> {
     pub series: &'static [Series],
     /// What a series' name begins with and its column's does not.
     pub prefix: &'a str,
@@ -17,10 +17,10 @@ pub(super) struct Table<'a> {
     pub keep: fn(labels: &[&str]) -> bool,
 }
 
-impl Table<'_> {
+impl ColumnMapping<'_> {
     /// A column whose name is that of a series, less the prefix, is a figure. Others, NULLs and what is no number give
     /// nothing: versions differ in their columns.
-    pub(super) fn read(&self, answer: &ask::Answer, out: &mut Vec<Reading>) -> Result<(), ReadError> {
+    pub(super) fn read(&self, answer: &ask::QueryResult, out: &mut Vec<Reading>) -> Result<(), ReadError> {
         let column = |name: &str| answer.columns.iter().position(|it| it == name);
         let mut labels = Vec::new();
         for &name in self.labels {
@@ -39,7 +39,7 @@ impl Table<'_> {
                 continue;
             }
             for &(series, at, scale) in &values {
-                if let Some(value) = cell(at).and_then(|it| figure(series, it, scale)) {
+                if let Some(value) = cell(at).and_then(|it| parse_value(series, it, scale)) {
                     out.push(Reading { series, label: its.join("/"), value });
                 }
             }
@@ -49,9 +49,9 @@ impl Table<'_> {
 }
 
 /// Reads rows of `series`, `label` and `value`, as the probes of several questions in one ask for them.
-pub(super) fn long(
+pub(super) fn read_long_format(
     series: &'static [Series],
-    answer: &ask::Answer,
+    answer: &ask::QueryResult,
     out: &mut Vec<Reading>,
 ) -> Result<(), ReadError> {
     let column = |name: &'static str| {
@@ -62,7 +62,7 @@ pub(super) fn long(
         let [name, label, value] = at.map(|it| row.get(it).and_then(Option::as_deref));
         let expected = ReadError { line: line as u32 + 1, expected: "known series" };
         let series = series.iter().find(|it| Some(it.name) == name).ok_or(expected)?;
-        if let Some(value) = value.and_then(|it| figure(series, it, 1.0)) {
+        if let Some(value) = value.and_then(|it| parse_value(series, it, 1.0)) {
             out.push(Reading { series, label: label.unwrap_or("").to_owned(), value });
         }
     }
@@ -70,14 +70,14 @@ pub(super) fn long(
 }
 
 /// A figure of this series. An age below zero is none: the server's clock was set back meanwhile.
-fn figure(series: &Series, text: &str, scale: f64) -> Option<f64> {
-    let value = number(text)? * scale;
+fn parse_value(series: &Series, text: &str, scale: f64) -> Option<f64> {
+    let value = parse_finite(text)? * scale;
     let possible = value >= 0.0 || series.unit != Unit::Seconds || series.kind != SeriesKind::Gauge;
     (value.is_finite() && possible).then_some(value)
 }
 
 /// A finite number.
-pub(super) fn number(text: &str) -> Option<f64> {
+pub(super) fn parse_finite(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|it: &f64| it.is_finite())
 }
 
@@ -87,7 +87,7 @@ mod tests {
     use crate::probe::{counter, gauge};
 
     #[test]
-    fn ages_are_not_negative_and_figures_are_finite() {
+    fn rejects_negative_ages_and_non_finite_values() {
         let age = gauge("age", Unit::Seconds, "");
         let count = gauge("count", Unit::Count, "");
         let time = counter("time", Unit::Seconds, "");
@@ -101,7 +101,7 @@ mod tests {
             (&count, "NaN", 1.0, None),
             (&count, "1e308", 100.0, None),
         ] {
-            assert_eq!(figure(series, text, scale), expected, "{} {text}", series.name);
+            assert_eq!(parse_value(series, text, scale), expected, "{} {text}", series.name);
         }
     }
 }

@@ -1,26 +1,26 @@
 //! What does HAProxy's stats socket tell?
 
-use super::cells::{Table, number};
-use super::{Ask, On, Probe, ReadError, Reading, SECOND, counter, gauge};
+use super::cells::{ColumnMapping, parse_finite};
+use super::{Probe, ProbeRequest, ProbeTarget, ReadError, Reading, SECOND, counter, gauge};
 use crate::ask;
 use model::{Series, Unit};
 
 pub(super) static STAT: Probe = Probe {
     name: "haproxy_stat",
-    on: On::HaProxy,
+    target: ProbeTarget::HaProxy,
     period: SECOND,
     series: &OF_STAT,
-    ask: |_| Some(Ask::Stats("show stat")),
-    read: |answer, out| read_stat(answer.text(0)?, out),
+    request: |_| Some(ProbeRequest::Stats("show stat")),
+    read: |answer, out| parse_stat(answer.text(0)?, out),
 };
 
 pub(super) static INFO: Probe = Probe {
     name: "haproxy_info",
-    on: On::HaProxy,
+    target: ProbeTarget::HaProxy,
     period: SECOND,
     series: &OF_INFO,
-    ask: |_| Some(Ask::Stats("show info")),
-    read: |answer, out| read_info(answer.text(0)?, out),
+    request: |_| Some(ProbeRequest::Stats("show info")),
+    read: |answer, out| parse_info(answer.text(0)?, out),
 };
 
 /// Labels are proxy and server, which is `FRONTEND` or `BACKEND` for the sums; management.txt, "9.1. CSV format".
@@ -64,7 +64,7 @@ static OF_INFO: [Series; 5] = [
     gauge("haproxy_Run_queue", Unit::Count, "Tasks that are due; show info"),
 ];
 
-fn read_stat(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
+fn parse_stat(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
     let mut answer = read_csv(text)?;
     // Words become a figure of their own: `UP`, `UP 1/3`, `OPEN`, `DOWN`, `MAINT`, `DRAIN`, `NOLB`, `no check`.
     if let Some(at) = answer.columns.iter().position(|it| it == "status") {
@@ -77,15 +77,15 @@ fn read_stat(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
     }
     let scale = |column: &str| if ["qtime", "ctime"].contains(&column) { 1e-3 } else { 1.0 };
     let labels = &["pxname", "svname"];
-    let table = Table { series: &OF_STAT, prefix: "haproxy_", labels, scale, keep: |_| true };
+    let table = ColumnMapping { series: &OF_STAT, prefix: "haproxy_", labels, scale, keep: |_| true };
     table.read(&answer, out)
 }
 
-fn read_info(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
+fn parse_info(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
     let before = out.len();
     for (key, value) in text.lines().filter_map(|it| it.split_once(": ")) {
         let series = OF_INFO.iter().find(|it| it.name.strip_prefix("haproxy_") == Some(key));
-        if let Some((series, value)) = series.zip(number(value)) {
+        if let Some((series, value)) = series.zip(parse_finite(value)) {
             let value = if series.unit == Unit::Share { value / 100.0 } else { value };
             out.push(Reading { series, label: String::new(), value });
         }
@@ -94,21 +94,21 @@ fn read_info(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
 }
 
 /// A table from HAProxy's CSV: names behind `# ` on the first line, cells by RFC 4180; an empty cell is NULL.
-pub fn read_csv(text: &str) -> Result<ask::Answer, ReadError> {
+pub fn read_csv(text: &str) -> Result<ask::QueryResult, ReadError> {
     let header =
         text.trim_start().strip_prefix("# ").ok_or(ReadError { line: 1, expected: "header `# `" })?;
-    let mut rows = records(header).into_iter();
+    let mut rows = parse_csv_records(header).into_iter();
     let columns = rows.next().unwrap_or_default();
     let rows = rows
         // The answer ends with an empty line.
         .filter(|row| row.iter().any(|it| !it.is_empty()))
         .map(|row| row.into_iter().map(|it| Some(it).filter(|it| !it.is_empty())).collect())
         .collect();
-    Ok(ask::Answer { columns, rows, tag: String::new() })
+    Ok(ask::QueryResult { columns, rows, tag: String::new() })
 }
 
 /// Cells of all lines. Quotes may enclose commas, line ends and doubled quotes.
-fn records(text: &str) -> Vec<Vec<String>> {
+fn parse_csv_records(text: &str) -> Vec<Vec<String>> {
     let mut records = vec![vec![String::new()]];
     let mut quoted = false;
     let mut letters = text.chars().peekable();

@@ -1,14 +1,14 @@
 //! What do the machine's processors spend their time on?
 
-use super::{Ask, On, Probe, ReadError, Reading, SECOND, counter};
+use super::{Probe, ProbeRequest, ProbeTarget, ReadError, Reading, SECOND, counter};
 use model::{Series, Unit};
 
 pub(super) static PROBE: Probe = Probe {
     name: "host_cpu",
-    on: On::Host,
+    target: ProbeTarget::Host,
     period: SECOND,
     series: &SERIES,
-    ask: |_| Some(Ask::Files(&["/proc/stat"])),
+    request: |_| Some(ProbeRequest::Files(&["/proc/stat"])),
     read: |answer, out| read(answer.text(0)?, out),
 };
 
@@ -32,7 +32,7 @@ fn read(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
         // Ticks of 10 ms on every Linux that programs see, whatever the kernel's own are.
         out.push(Reading { series: &SERIES[0], label: (*kind).to_owned(), value: ticks as f64 / 100.0 });
     }
-    if let Some(value) = line("ctxt ").and_then(super::cells::number) {
+    if let Some(value) = line("ctxt ").and_then(super::cells::parse_finite) {
         out.push(Reading { series: &SERIES[1], label: String::new(), value });
     }
     Ok(())

@@ -1,14 +1,14 @@
 //! What do the machine's disks do?
 
-use super::{Ask, On, Probe, ReadError, Reading, SECOND, counter};
+use super::{Probe, ProbeRequest, ProbeTarget, ReadError, Reading, SECOND, counter};
 use model::{Series, Unit};
 
 pub(super) static PROBE: Probe = Probe {
     name: "host_disk",
-    on: On::Host,
+    target: ProbeTarget::Host,
     period: SECOND,
     series: &SERIES,
-    ask: |_| Some(Ask::Files(&["/proc/diskstats"])),
+    request: |_| Some(ProbeRequest::Files(&["/proc/diskstats"])),
     read: |answer, out| read(answer.text(0)?, out),
 };
 
@@ -30,7 +30,7 @@ fn read(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
         let expected = ReadError { line: at as u32 + 1, expected: "14 fields" };
         let (name, _) = fields.get(2).zip(fields.get(13)).ok_or(expected)?;
         let values: Option<Vec<f64>> =
-            FIELDS.iter().map(|(at, scale)| Some(super::cells::number(fields[*at])? * scale)).collect();
+            FIELDS.iter().map(|(at, scale)| Some(super::cells::parse_finite(fields[*at])? * scale)).collect();
         let values = values.ok_or(expected)?;
         // Files mounted as disks and disks in memory are nobody's bottleneck; what has done nothing says nothing.
         if name.starts_with("loop") || name.starts_with("ram") || values.iter().all(|it| *it == 0.0) {

@@ -1,15 +1,15 @@
 //! How many tasks want a processor at this moment?
 
-use super::cells::number;
-use super::{Ask, On, Probe, ReadError, Reading, SECOND, gauge};
+use super::cells::parse_finite;
+use super::{Probe, ProbeRequest, ProbeTarget, ReadError, Reading, SECOND, gauge};
 use model::{Series, Unit};
 
 pub(super) static PROBE: Probe = Probe {
     name: "host_load",
-    on: On::Host,
+    target: ProbeTarget::Host,
     period: SECOND,
     series: &SERIES,
-    ask: |_| Some(Ask::Files(&["/proc/loadavg", "/proc/stat"])),
+    request: |_| Some(ProbeRequest::Files(&["/proc/loadavg", "/proc/stat"])),
     read: |answer, out| read(answer.text(0)?, answer.text(1)?, out),
 };
 
@@ -24,9 +24,12 @@ static SERIES: [Series; 3] = [
 ];
 
 fn read(loadavg: &str, stat: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
-    let load =
-        loadavg.split(' ').next().and_then(number).ok_or(ReadError { line: 1, expected: "load average" })?;
-    let line = |key: &str| stat.lines().find_map(|it| it.strip_prefix(key)).and_then(number);
+    let load = loadavg
+        .split(' ')
+        .next()
+        .and_then(parse_finite)
+        .ok_or(ReadError { line: 1, expected: "load average" })?;
+    let line = |key: &str| stat.lines().find_map(|it| it.strip_prefix(key)).and_then(parse_finite);
     let values = [Some(load), line("procs_running "), line("procs_blocked ")];
     for (series, value) in SERIES.iter().zip(values) {
         out.extend(value.map(|value| Reading { series, label: String::new(), value }));

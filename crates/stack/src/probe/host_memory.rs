@@ -1,14 +1,14 @@
 //! How is the machine's memory used?
 
-use super::{Ask, On, Probe, ReadError, Reading, SECOND, gauge};
+use super::{Probe, ProbeRequest, ProbeTarget, ReadError, Reading, SECOND, gauge};
 use model::{Series, Unit};
 
 pub(super) static PROBE: Probe = Probe {
     name: "host_memory",
-    on: On::Host,
+    target: ProbeTarget::Host,
     period: SECOND,
     series: &SERIES,
-    ask: |_| Some(Ask::Files(&["/proc/meminfo"])),
+    request: |_| Some(ProbeRequest::Files(&["/proc/meminfo"])),
     read: |answer, out| read(answer.text(0)?, out),
 };
 

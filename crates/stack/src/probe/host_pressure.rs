@@ -1,14 +1,16 @@
 //! How long did tasks stand still because processors, memory or disks were short?
 
-use super::{Ask, On, Probe, ReadError, Reading, SECOND, counter};
+use super::{Probe, ProbeRequest, ProbeTarget, ReadError, Reading, SECOND, counter};
 use model::{Series, Unit};
 
 pub(super) static PROBE: Probe = Probe {
     name: "host_pressure",
-    on: On::Host,
+    target: ProbeTarget::Host,
     period: SECOND,
     series: &SERIES,
-    ask: |_| Some(Ask::Files(&["/proc/pressure/cpu", "/proc/pressure/memory", "/proc/pressure/io"])),
+    request: |_| {
+        Some(ProbeRequest::Files(&["/proc/pressure/cpu", "/proc/pressure/memory", "/proc/pressure/io"]))
+    },
     read: |answer, out| {
         let texts = [("cpu", answer.text(0)?), ("memory", answer.text(1)?), ("io", answer.text(2)?)];
         read(&texts, out)
@@ -28,7 +30,7 @@ fn read(texts: &[(&str, &str)], out: &mut Vec<Reading>) -> Result<(), ReadError>
             let expected = ReadError { line: at as u32 + 1, expected: "field `total`" };
             let mut words = line.split_whitespace();
             let who = words.next().ok_or(expected)?;
-            let total = words.find_map(|it| it.strip_prefix("total=")).and_then(super::cells::number);
+            let total = words.find_map(|it| it.strip_prefix("total=")).and_then(super::cells::parse_finite);
             let value = total.ok_or(expected)? / 1e6;
             out.push(Reading { series: &SERIES[0], label: format!("{of}/{who}"), value });
         }

@@ -32,7 +32,7 @@ mod service;
 pub use haproxy::read_csv;
 
 use crate::ask;
-use crate::limits::Source;
+use crate::limits::CounterFile;
 use model::{Series, SeriesKind, Unit};
 use std::fmt;
 use std::time::Duration;
@@ -42,20 +42,20 @@ use std::time::Duration;
 pub struct Probe {
     /// Unique; names its fixtures: `pg_activity`.
     pub name: &'static str,
-    pub on: On,
+    pub target: ProbeTarget,
     /// How often it is asked.
     pub period: Duration,
     /// Every series that a reading can be of.
     pub series: &'static [Series],
     /// The question to a server of this version (`server_version_num`, 0 where there is none); `None`: it has no such thing.
-    pub ask: fn(version: u32) -> Option<Ask>,
+    pub request: fn(version: u32) -> Option<ProbeRequest>,
     /// Appends what the answer says. NULL and what the version does not tell give nothing: they are not zero.
-    pub read: fn(&Answer, &mut Vec<Reading>) -> Result<(), ReadError>,
+    pub read: fn(&ProbeResponse, &mut Vec<Reading>) -> Result<(), ReadError>,
 }
 
 /// What a probe asks about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum On {
+pub enum ProbeTarget {
     /// The machine.
     Host,
     /// Each process of a node, or of the generator; readings are added up over them.
@@ -74,7 +74,7 @@ pub enum On {
 
 /// A question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ask {
+pub enum ProbeRequest {
     /// To PostgreSQL: one statement without parameters. It is prepared once per session.
     Sql(&'static str),
     /// To the console of a pooler, by the simple protocol.
@@ -94,11 +94,11 @@ pub enum Ask {
 
 /// An answer.
 #[derive(Clone, Debug)]
-pub enum Answer {
-    Rows(ask::Answer),
+pub enum ProbeResponse {
+    Rows(ask::QueryResult),
     /// The question's files in its order, or the one text that a stats socket or a service answered. A missing file is empty.
     Texts(Vec<String>),
-    Group(Vec<(Source, String)>),
+    Group(Vec<(CounterFile, String)>),
 }
 
 /// One figure of an answer.
@@ -160,12 +160,12 @@ pub static ALL: &[&Probe] = &[
 ];
 
 /// The probe of this name.
-pub fn by_name(name: &str) -> Option<&'static Probe> {
+pub fn find_probe(name: &str) -> Option<&'static Probe> {
     ALL.iter().copied().find(|it| it.name == name)
 }
 
 /// The series of this name.
-pub fn series(name: &str) -> Option<&'static Series> {
+pub fn find_series(name: &str) -> Option<&'static Series> {
     ALL.iter().flat_map(|it| it.series).find(|it| it.name == name)
 }
 
@@ -179,10 +179,10 @@ const fn counter(name: &'static str, unit: Unit, help: &'static str) -> Series {
     Series { name, unit, kind: SeriesKind::Counter, help }
 }
 
-impl Answer {
-    fn rows(&self) -> Result<&ask::Answer, ReadError> {
+impl ProbeResponse {
+    fn rows(&self) -> Result<&ask::QueryResult, ReadError> {
         match self {
-            Answer::Rows(it) => Ok(it),
+            ProbeResponse::Rows(it) => Ok(it),
             _ => Err(ReadError { line: 0, expected: "rows" }),
         }
     }
@@ -190,7 +190,7 @@ impl Answer {
     /// The text number `index` of the question's files.
     fn text(&self, index: usize) -> Result<&str, ReadError> {
         match self {
-            Answer::Texts(them) => Ok(them.get(index).map_or("", String::as_str)),
+            ProbeResponse::Texts(them) => Ok(them.get(index).map_or("", String::as_str)),
             _ => Err(ReadError { line: 0, expected: "texts" }),
         }
     }

@@ -4,8 +4,8 @@
 //! several ways to ask this one was the cheapest: 0.32 ms of processor time for 200 sessions, where one row per figure cost
 //! 0.48 ms (PostgreSQL 15, November 2026). The monitoring sessions are left out, but for the slots that they take.
 
-use super::cells::number;
-use super::{Ask, On, Probe, ReadError, Reading, gauge};
+use super::cells::parse_finite;
+use super::{Probe, ProbeRequest, ProbeTarget, ReadError, Reading, gauge};
 use crate::ask;
 use model::{Series, Unit};
 use std::collections::BTreeMap;
@@ -13,10 +13,10 @@ use std::time::Duration;
 
 pub(super) static PROBE: Probe = Probe {
     name: "pg_activity",
-    on: On::Postgres,
+    target: ProbeTarget::Postgres,
     period: Duration::from_millis(100),
     series: &SERIES,
-    ask: |version| Some(Ask::Sql(if version >= 160_000 { SQL_16 } else { SQL })),
+    request: |version| Some(ProbeRequest::Sql(if version >= 160_000 { SQL_16 } else { SQL })),
     read: |answer, out| read(answer.rows()?, out),
 };
 
@@ -40,7 +40,7 @@ static SERIES: [Series; 5] = [
     ),
 ];
 
-fn read(answer: &ask::Answer, out: &mut Vec<Reading>) -> Result<(), ReadError> {
+fn read(answer: &ask::QueryResult, out: &mut Vec<Reading>) -> Result<(), ReadError> {
     let column = |name: &'static str| {
         answer.columns.iter().position(|it| it == name).ok_or(ReadError { line: 0, expected: name })
     };
@@ -53,14 +53,14 @@ fn read(answer: &ask::Answer, out: &mut Vec<Reading>) -> Result<(), ReadError> {
     for (line, row) in answer.rows.iter().enumerate() {
         let cell = |at: usize| row.get(at).and_then(Option::as_deref);
         let expected = |expected| ReadError { line: line as u32 + 1, expected };
-        let count = cell(count).and_then(number).ok_or(expected("count"))?;
+        let count = cell(count).and_then(parse_finite).ok_or(expected("count"))?;
         all += count;
-        free = Some(cell(slots).and_then(number).ok_or(expected("number of slots"))?);
+        free = Some(cell(slots).and_then(parse_finite).ok_or(expected("number of slots"))?);
         if cell(monitor) == Some("t") {
             continue;
         }
         used += count;
-        longest = longest.max(cell(oldest).and_then(number).unwrap_or(0.0));
+        longest = longest.max(cell(oldest).and_then(parse_finite).unwrap_or(0.0));
         // What another user's session does is hidden from all but members of pg_monitor.
         let state = cell(state).unwrap_or("unknown");
         *sessions.entry(state).or_default() += count;

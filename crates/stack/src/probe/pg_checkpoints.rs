@@ -1,15 +1,15 @@
 //! What do checkpoints and the background writer do?
 
-use super::{Ask, On, Probe, SECOND, cells, counter};
+use super::{Probe, ProbeRequest, ProbeTarget, SECOND, cells, counter};
 use model::{Series, Unit};
 
 pub(super) static PROBE: Probe = Probe {
     name: "pg_checkpoints",
-    on: On::Postgres,
+    target: ProbeTarget::Postgres,
     period: SECOND,
     series: &SERIES,
-    ask: |version| Some(Ask::Sql(if version >= 170_000 { SQL_17 } else { SQL })),
-    read: |answer, out| cells::long(&SERIES, answer.rows()?, out),
+    request: |version| Some(ProbeRequest::Sql(if version >= 170_000 { SQL_17 } else { SQL })),
+    read: |answer, out| cells::read_long_format(&SERIES, answer.rows()?, out),
 };
 
 static SERIES: [Series; 4] = [

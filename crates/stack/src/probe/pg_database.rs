@@ -1,17 +1,18 @@
 //! How much has been committed, rolled back, read and spilled in each database?
 
-use super::cells::Table;
-use super::{Ask, On, Probe, Reading, SECOND, counter, gauge};
+use super::cells::ColumnMapping;
+use super::{Probe, ProbeRequest, ProbeTarget, Reading, SECOND, counter, gauge};
 use model::{Series, Unit};
 
 pub(crate) static PROBE: Probe = Probe {
     name: "pg_database",
-    on: On::Postgres,
+    target: ProbeTarget::Postgres,
     period: SECOND,
     series: &SERIES,
-    ask: |_| Some(Ask::Sql(SQL)),
+    request: |_| Some(ProbeRequest::Sql(SQL)),
     read: |answer, out| {
-        let table = Table { series: &SERIES, prefix: "", labels: &["label"], scale: |_| 1.0, keep: |_| true };
+        let table =
+            ColumnMapping { series: &SERIES, prefix: "", labels: &["label"], scale: |_| 1.0, keep: |_| true };
         table.read(answer.rows()?, out)
     },
 };

@@ -3,19 +3,20 @@
 //! A client that forgets to end its transaction, or does something else within it, keeps its locks, its server of a pool,
 //! and, once it has written or has a snapshot, every row version that vacuum could clean up.
 
-use super::cells::Table;
-use super::{Ask, On, Probe, SECOND, gauge};
+use super::cells::ColumnMapping;
+use super::{Probe, ProbeRequest, ProbeTarget, SECOND, gauge};
 use model::{Series, Unit};
 
 pub(super) static PROBE: Probe = Probe {
     name: "pg_idle_transactions",
-    on: On::Postgres,
+    target: ProbeTarget::Postgres,
     period: SECOND,
     series: &SERIES,
-    ask: |_| Some(Ask::Sql(SQL)),
+    request: |_| Some(ProbeRequest::Sql(SQL)),
     read: |answer, out| {
         // Without a row something is hidden: that is not none.
-        let table = Table { series: &SERIES, prefix: "", labels: &["label"], scale: |_| 1.0, keep: |_| true };
+        let table =
+            ColumnMapping { series: &SERIES, prefix: "", labels: &["label"], scale: |_| 1.0, keep: |_| true };
         table.read(answer.rows()?, out)
     },
 };

@@ -1,21 +1,22 @@
 //! Which kind of process reads and writes blocks, and why?
 
-use super::cells::Table;
-use super::{Ask, On, Probe, SECOND, counter};
+use super::cells::ColumnMapping;
+use super::{Probe, ProbeRequest, ProbeTarget, SECOND, counter};
 use model::{Series, Unit};
 
 pub(super) static PROBE: Probe = Probe {
     name: "pg_io",
-    on: On::Postgres,
+    target: ProbeTarget::Postgres,
     period: SECOND,
     series: &SERIES,
-    ask: |version| match version {
-        180_000.. => Some(Ask::Sql(SQL_18)),
-        160_000.. => Some(Ask::Sql(SQL_16)),
+    request: |version| match version {
+        180_000.. => Some(ProbeRequest::Sql(SQL_18)),
+        160_000.. => Some(ProbeRequest::Sql(SQL_16)),
         _ => None,
     },
     read: |answer, out| {
-        let table = Table { series: &SERIES, prefix: "", labels: &["label"], scale: |_| 1.0, keep: |_| true };
+        let table =
+            ColumnMapping { series: &SERIES, prefix: "", labels: &["label"], scale: |_| 1.0, keep: |_| true };
         table.read(answer.rows()?, out)
     },
 };

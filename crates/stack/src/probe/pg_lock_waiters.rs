@@ -1,17 +1,18 @@
 //! Which statements wait for locks?
 
-use super::cells::Table;
-use super::{Ask, On, Probe, SECOND, gauge};
+use super::cells::ColumnMapping;
+use super::{Probe, ProbeRequest, ProbeTarget, SECOND, gauge};
 use model::{Series, Unit};
 
 pub(super) static PROBE: Probe = Probe {
     name: "pg_lock_waiters",
-    on: On::Postgres,
+    target: ProbeTarget::Postgres,
     period: SECOND,
     series: &SERIES,
-    ask: |_| Some(Ask::Sql(SQL)),
+    request: |_| Some(ProbeRequest::Sql(SQL)),
     read: |answer, out| {
-        let table = Table { series: &SERIES, prefix: "", labels: &["label"], scale: |_| 1.0, keep: |_| true };
+        let table =
+            ColumnMapping { series: &SERIES, prefix: "", labels: &["label"], scale: |_| 1.0, keep: |_| true };
         table.read(answer.rows()?, out)
     },
 };

@@ -1,15 +1,15 @@
 //! Who waits for a lock?
 
-use super::{Ask, On, Probe, SECOND, cells, gauge};
+use super::{Probe, ProbeRequest, ProbeTarget, SECOND, cells, gauge};
 use model::{Series, Unit};
 
 pub(super) static PROBE: Probe = Probe {
     name: "pg_locks",
-    on: On::Postgres,
+    target: ProbeTarget::Postgres,
     period: SECOND,
     series: &SERIES,
-    ask: |_| Some(Ask::Sql(SQL)),
-    read: |answer, out| cells::long(&SERIES, answer.rows()?, out),
+    request: |_| Some(ProbeRequest::Sql(SQL)),
+    read: |answer, out| cells::read_long_format(&SERIES, answer.rows()?, out),
 };
 
 static SERIES: [Series; 2] = [

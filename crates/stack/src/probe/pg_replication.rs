@@ -2,18 +2,19 @@
 //!
 //! Lags are NULL while there is nothing to replay: then there is no sample. That is not zero.
 
-use super::cells::Table;
-use super::{Ask, On, Probe, SECOND, gauge};
+use super::cells::ColumnMapping;
+use super::{Probe, ProbeRequest, ProbeTarget, SECOND, gauge};
 use model::{Series, Unit};
 
 pub(super) static PROBE: Probe = Probe {
     name: "pg_replication",
-    on: On::Postgres,
+    target: ProbeTarget::Postgres,
     period: SECOND,
     series: &SERIES,
-    ask: |_| Some(Ask::Sql(SQL)),
+    request: |_| Some(ProbeRequest::Sql(SQL)),
     read: |answer, out| {
-        let table = Table { series: &SERIES, prefix: "", labels: &["label"], scale: |_| 1.0, keep: |_| true };
+        let table =
+            ColumnMapping { series: &SERIES, prefix: "", labels: &["label"], scale: |_| 1.0, keep: |_| true };
         table.read(answer.rows()?, out)
     },
 };

@@ -2,19 +2,24 @@
 //!
 //! A change of role is a change of the first figure. What only a replica has is NULL on a primary, and gives no sample.
 
-use super::cells::Table;
-use super::{Ask, On, Probe, SECOND, counter, gauge};
+use super::cells::ColumnMapping;
+use super::{Probe, ProbeRequest, ProbeTarget, SECOND, counter, gauge};
 use model::{Series, Unit};
 
 pub(super) static PROBE: Probe = Probe {
     name: "pg_role",
-    on: On::Postgres,
+    target: ProbeTarget::Postgres,
     period: SECOND,
     series: &SERIES,
-    ask: |_| Some(Ask::Sql(SQL)),
+    request: |_| Some(ProbeRequest::Sql(SQL)),
     read: |answer, out| {
-        let table =
-            Table { series: &SERIES, prefix: "pg_role_", labels: &["label"], scale: |_| 1.0, keep: |_| true };
+        let table = ColumnMapping {
+            series: &SERIES,
+            prefix: "pg_role_",
+            labels: &["label"],
+            scale: |_| 1.0,
+            keep: |_| true,
+        };
         table.read(answer.rows()?, out)
     },
 };

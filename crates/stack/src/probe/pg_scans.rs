@@ -1,19 +1,20 @@
 //! Which tables are read as a whole?
 
-use super::cells::Table;
-use super::{Ask, On, Probe, counter};
+use super::cells::ColumnMapping;
+use super::{Probe, ProbeRequest, ProbeTarget, counter};
 use model::{Series, Unit};
 use std::time::Duration;
 
 pub(super) static PROBE: Probe = Probe {
     name: "pg_scans",
-    on: On::Postgres,
+    target: ProbeTarget::Postgres,
     // Looks at every table of the database.
     period: Duration::from_secs(5),
     series: &SERIES,
-    ask: |_| Some(Ask::Sql(SQL)),
+    request: |_| Some(ProbeRequest::Sql(SQL)),
     read: |answer, out| {
-        let table = Table { series: &SERIES, prefix: "", labels: &["label"], scale: |_| 1.0, keep: |_| true };
+        let table =
+            ColumnMapping { series: &SERIES, prefix: "", labels: &["label"], scale: |_| 1.0, keep: |_| true };
         table.read(answer.rows()?, out)
     },
 };

@@ -1,19 +1,20 @@
 //! How large is the database?
 
-use super::cells::Table;
-use super::{Ask, On, Probe, gauge};
+use super::cells::ColumnMapping;
+use super::{Probe, ProbeRequest, ProbeTarget, gauge};
 use model::{Series, Unit};
 use std::time::Duration;
 
 pub(super) static PROBE: Probe = Probe {
     name: "pg_size",
-    on: On::Postgres,
+    target: ProbeTarget::Postgres,
     // The server looks at every file of the database: some microseconds for each of hundreds.
     period: Duration::from_secs(10),
     series: &SERIES,
-    ask: |_| Some(Ask::Sql(SQL)),
+    request: |_| Some(ProbeRequest::Sql(SQL)),
     read: |answer, out| {
-        let table = Table { series: &SERIES, prefix: "", labels: &["label"], scale: |_| 1.0, keep: |_| true };
+        let table =
+            ColumnMapping { series: &SERIES, prefix: "", labels: &["label"], scale: |_| 1.0, keep: |_| true };
         table.read(answer.rows()?, out)
     },
 };

@@ -3,37 +3,38 @@
 //! The figures are asked for without the texts, which lie in a file of the server that is read as a whole. The texts come
 //! now and then, apart: the server has put `$1` in the place of constants, and we mask what it may have left.
 
-use super::cells::{self, Table};
-use super::{Ask, On, Probe, SECOND, counter};
-use crate::loglines::masked;
+use super::cells::{self, ColumnMapping};
+use super::{Probe, ProbeRequest, ProbeTarget, SECOND, counter};
+use crate::loglines::mask_values;
 use model::{Series, Unit};
 use std::time::Duration;
 
 pub(super) static STATEMENTS: Probe = Probe {
     name: "pg_statements",
-    on: On::Postgres,
+    target: ProbeTarget::Postgres,
     period: SECOND,
     series: &OF_STATEMENTS,
-    ask: |_| Some(Ask::Sql(STATEMENTS_SQL)),
+    request: |_| Some(ProbeRequest::Sql(STATEMENTS_SQL)),
     read: |answer, out| {
         let labels = &["label"];
-        let table = Table { series: &OF_STATEMENTS, prefix: "", labels, scale: |_| 1.0, keep: |_| true };
+        let table =
+            ColumnMapping { series: &OF_STATEMENTS, prefix: "", labels, scale: |_| 1.0, keep: |_| true };
         table.read(answer.rows()?, out)
     },
 };
 
 pub(super) static TEXTS: Probe = Probe {
     name: "pg_statement_texts",
-    on: On::Postgres,
+    target: ProbeTarget::Postgres,
     period: Duration::from_secs(10),
     series: &OF_TEXTS,
-    ask: |_| Some(Ask::Sql(TEXTS_SQL)),
+    request: |_| Some(ProbeRequest::Sql(TEXTS_SQL)),
     read: |answer, out| {
         let before = out.len();
-        cells::long(&OF_TEXTS, answer.rows()?, out)?;
+        cells::read_long_format(&OF_TEXTS, answer.rows()?, out)?;
         for reading in out[before..].iter_mut().filter(|it| it.series.name == "pg_statement_text") {
             if let Some((id, text)) = reading.label.split_once(' ') {
-                reading.label = format!("{id} {}", masked(text));
+                reading.label = format!("{id} {}", mask_values(text));
             }
         }
         Ok(())

@@ -1,19 +1,20 @@
 //! How do the tables of the database change, and what is left to clean up?
 
-use super::cells::Table;
-use super::{Ask, On, Probe, counter, gauge};
+use super::cells::ColumnMapping;
+use super::{Probe, ProbeRequest, ProbeTarget, counter, gauge};
 use model::{Series, Unit};
 use std::time::Duration;
 
 pub(super) static PROBE: Probe = Probe {
     name: "pg_tables",
-    on: On::Postgres,
+    target: ProbeTarget::Postgres,
     // Looks at every table of the database.
     period: Duration::from_secs(5),
     series: &SERIES,
-    ask: |_| Some(Ask::Sql(SQL)),
+    request: |_| Some(ProbeRequest::Sql(SQL)),
     read: |answer, out| {
-        let table = Table { series: &SERIES, prefix: "", labels: &[], scale: |_| 1.0, keep: |_| true };
+        let table =
+            ColumnMapping { series: &SERIES, prefix: "", labels: &[], scale: |_| 1.0, keep: |_| true };
         table.read(answer.rows()?, out)
     },
 };

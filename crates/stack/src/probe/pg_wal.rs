@@ -1,18 +1,18 @@
 //! How much write-ahead log is written?
 
-use super::cells::Table;
-use super::{Ask, On, Probe, SECOND, counter};
+use super::cells::ColumnMapping;
+use super::{Probe, ProbeRequest, ProbeTarget, SECOND, counter};
 use model::{Series, Unit};
 
 pub(super) static PROBE: Probe = Probe {
     name: "pg_wal",
-    on: On::Postgres,
+    target: ProbeTarget::Postgres,
     period: SECOND,
     series: &SERIES,
-    ask: |_| Some(Ask::Sql("select * from pg_stat_wal")),
+    request: |_| Some(ProbeRequest::Sql("select * from pg_stat_wal")),
     read: |answer, out| {
         let scale = |column: &str| if column.ends_with("_time") { 1e-3 } else { 1.0 };
-        let table = Table { series: &SERIES, prefix: "pg_", labels: &[], scale, keep: |_| true };
+        let table = ColumnMapping { series: &SERIES, prefix: "pg_", labels: &[], scale, keep: |_| true };
         table.read(answer.rows()?, out)
     },
 };

@@ -1,7 +1,7 @@
 //! What does a node, or the generator, use of the machine?
 
-use super::cells::number;
-use super::{Answer, Ask, On, Probe, ReadError, Reading, SECOND, counter, gauge};
+use super::cells::parse_finite;
+use super::{Probe, ProbeRequest, ProbeResponse, ProbeTarget, ReadError, Reading, SECOND, counter, gauge};
 use crate::limits::{Io, Usage};
 use model::{Series, Unit};
 use std::time::Duration;
@@ -10,38 +10,38 @@ use std::time::Duration;
 /// fall when one of them ends.
 pub(super) static PROCESS: Probe = Probe {
     name: "process",
-    on: On::Process,
+    target: ProbeTarget::Process,
     period: SECOND,
     series: &OF_PROCESS,
-    ask: |_| Some(Ask::Files(&["stat"])),
+    request: |_| Some(ProbeRequest::Files(&["stat"])),
     read: |answer, out| read_process(answer.text(0)?, out),
 };
 
 pub(super) static FILES: Probe = Probe {
     name: "process_files",
-    on: On::Process,
+    target: ProbeTarget::Process,
     // As dear as its `stat`, 20 µs for a process with twenty of them (November 2026), and wanted for what grows in hours.
     period: Duration::from_secs(10),
     series: &OPEN,
-    ask: |_| Some(Ask::Entries("fd")),
+    request: |_| Some(ProbeRequest::Entries("fd")),
     read: |answer, out| read_files(answer.text(0)?, out),
 };
 
 pub(super) static THREAD: Probe = Probe {
     name: "thread",
-    on: On::Thread,
+    target: ProbeTarget::Thread,
     period: SECOND,
     series: &OF_THREAD,
-    ask: |_| Some(Ask::Files(&["schedstat", "io"])),
+    request: |_| Some(ProbeRequest::Files(&["schedstat", "io"])),
     read: |answer, out| read_thread(answer.text(0)?, answer.text(1)?, out),
 };
 
 pub(super) static GROUP: Probe = Probe {
     name: "group",
-    on: On::Group,
+    target: ProbeTarget::Group,
     period: SECOND,
     series: &OF_GROUP,
-    ask: |_| Some(Ask::Group),
+    request: |_| Some(ProbeRequest::Group),
     read: |answer, out| read_group(answer, out),
 };
 
@@ -126,27 +126,27 @@ fn read_files(count: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
     if count.is_empty() {
         return Ok(());
     }
-    let count = number(count).ok_or(ReadError { line: 1, expected: "number" })?;
+    let count = parse_finite(count).ok_or(ReadError { line: 1, expected: "number" })?;
     push(&OPEN, [Some(count)], out);
     Ok(())
 }
 
 fn read_thread(schedstat: &str, io: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
-    let numbers: Vec<f64> = schedstat.split_whitespace().filter_map(number).collect();
+    let numbers: Vec<f64> = schedstat.split_whitespace().filter_map(parse_finite).collect();
     let [_, waited, runs] = numbers[..] else { return Err(ReadError { line: 1, expected: "three numbers" }) };
     // Only the owner and root may read these.
-    let line = |key: &str| io.lines().find_map(|it| it.strip_prefix(key)).and_then(number);
+    let line = |key: &str| io.lines().find_map(|it| it.strip_prefix(key)).and_then(parse_finite);
     let values = [Some(waited / 1e9), Some(runs), line("read_bytes: "), line("write_bytes: ")];
     push(&OF_THREAD, values, out);
     Ok(())
 }
 
-fn read_group(answer: &Answer, out: &mut Vec<Reading>) -> Result<(), ReadError> {
-    let Answer::Group(texts) = answer else {
+fn read_group(answer: &ProbeResponse, out: &mut Vec<Reading>) -> Result<(), ReadError> {
+    let ProbeResponse::Group(texts) = answer else {
         return Err(ReadError { line: 0, expected: "files of a group" });
     };
     let mut usage = Usage::default();
-    texts.iter().for_each(|(source, text)| usage.take(*source, text));
+    texts.iter().for_each(|(source, text)| usage.read_file(*source, text));
     let count = |it: Option<u64>| it.map(|it| it as f64);
     let io = |of: fn(Io) -> u64| usage.io.map(|it| of(it) as f64);
     let values = [

@@ -3,16 +3,16 @@
 //! The page is what this project's services answer to `GET /stats`, as `services/README.md` has it. Others may offer it too:
 //! an object of pools, each of them an object of whole numbers; `threads` are those that answer requests.
 
-use super::{Answer, Ask, On, Probe, ReadError, Reading, SECOND, counter, gauge};
+use super::{Probe, ProbeRequest, ProbeResponse, ProbeTarget, ReadError, Reading, SECOND, counter, gauge};
 use model::{Series, Unit};
 use serde_json::Value;
 
 pub(super) static PROBE: Probe = Probe {
     name: "service_stats",
-    on: On::Service,
+    target: ProbeTarget::Service,
     period: SECOND,
     series: &SERIES,
-    ask: |_| Some(Ask::Page),
+    request: |_| Some(ProbeRequest::Page),
     read,
 };
 
@@ -38,7 +38,7 @@ static SERIES: [Series; 10] = [
     counter("service_pool_gave_up_total", Unit::Count, "Requests that waited in vain; gave_up_total"),
 ];
 
-fn read(answer: &Answer, out: &mut Vec<Reading>) -> Result<(), ReadError> {
+fn read(answer: &ProbeResponse, out: &mut Vec<Reading>) -> Result<(), ReadError> {
     let nothing = ReadError { line: 0, expected: "object of pools" };
     let page: Value = serde_json::from_str(answer.text(0)?).map_err(|_| nothing)?;
     let before = out.len();

@@ -1,11 +1,11 @@
 //! Which replica becomes the primary?
 
-use super::State;
-use model::plan::{Choice, Sync};
+use super::ReplicationState;
+use model::plan::{PromotionPolicy, SyncMode};
 
 /// Who is to be promoted, and whether nothing that was acknowledged can be missing there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Chosen {
+pub struct PromotionChoice {
     /// Index among the replicas.
     pub replica: usize,
     /// Every commit that a replica had to confirm is there: so many answered that one of them must have the last one, and
@@ -15,7 +15,7 @@ pub struct Chosen {
 
 /// Nobody is promoted, for want of answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Undecided {
+pub struct UndecidedError {
     pub answers: usize,
     pub needed: usize,
 }
@@ -25,25 +25,29 @@ pub struct Undecided {
 /// What k of n replicas confirmed is known to at least one of any n − k + 1, whether the k were the first or any. With
 /// fewer answers the last commits may be where nobody can ask, so nobody is promoted. Without synchronous replication one
 /// answer will do.
-pub fn choose(seen: &[Option<State>], sync: Sync, choice: Choice) -> Result<Chosen, Undecided> {
+pub fn choose_replica(
+    seen: &[Option<ReplicationState>],
+    sync: SyncMode,
+    choice: PromotionPolicy,
+) -> Result<PromotionChoice, UndecidedError> {
     let confirmed = sync.count() as usize;
     let needed = if confirmed == 0 { 1 } else { (seen.len() + 1).saturating_sub(confirmed).max(1) };
-    let standing = |it: &Option<State>| it.filter(|it| it.recovers);
-    let known: Vec<(usize, State)> =
+    let standing = |it: &Option<ReplicationState>| it.filter(|it| it.in_recovery);
+    let known: Vec<(usize, ReplicationState)> =
         seen.iter().enumerate().filter_map(|(at, it)| Some((at, standing(it)?))).collect();
-    let undecided = Undecided { answers: known.len(), needed };
+    let undecided = UndecidedError { answers: known.len(), needed };
     if known.len() < needed {
         return Err(undecided);
     }
-    let has = |it: &State| (it.timeline, it.flushed);
+    let has = |it: &ReplicationState| (it.timeline, it.flushed);
     // Among equals the first.
     let chosen = match choice {
-        Choice::Advanced => known.iter().rev().max_by_key(|it| has(&it.1)),
-        Choice::Laggard => known.iter().min_by_key(|it| has(&it.1)),
+        PromotionPolicy::Advanced => known.iter().rev().max_by_key(|it| has(&it.1)),
+        PromotionPolicy::Laggard => known.iter().min_by_key(|it| has(&it.1)),
     };
     let &(replica, state) = chosen.ok_or(undecided)?;
     let most = known.iter().all(|it| has(&it.1) <= has(&state));
-    Ok(Chosen { replica, safe: confirmed > 0 && most })
+    Ok(PromotionChoice { replica, safe: confirmed > 0 && most })
 }
 
 #[cfg(test)]
@@ -52,27 +56,33 @@ mod tests {
     use super::*;
 
     /// Replicas as `timeline:flushed`; `-` does not answer, `!` is a primary.
-    fn check(text: &str, sync: Sync, choice: Choice, expected: &str) {
+    fn check(text: &str, sync: SyncMode, choice: PromotionPolicy, expected: &str) {
         let state = |word: &str| {
             let (timeline, flushed) = word.trim_start_matches('!').split_once(':')?;
             let flushed = Lsn(flushed.parse().unwrap());
             let recovers = !word.starts_with('!');
             let timeline = timeline.parse().unwrap();
-            Some(State { recovers, timeline, flushed, replayed: Lsn(0), receives: false })
+            Some(ReplicationState {
+                in_recovery: recovers,
+                timeline,
+                flushed,
+                replayed: Lsn(0),
+                is_receiving: false,
+            })
         };
         let seen: Vec<_> = text.split(' ').map(state).collect();
-        let told = match choose(&seen, sync, choice) {
-            Ok(Chosen { replica, safe: true }) => format!("{replica} safe"),
-            Ok(Chosen { replica, safe: false }) => format!("{replica}"),
-            Err(Undecided { answers, needed }) => format!("{answers} of {needed}"),
+        let told = match choose_replica(&seen, sync, choice) {
+            Ok(PromotionChoice { replica, safe: true }) => format!("{replica} safe"),
+            Ok(PromotionChoice { replica, safe: false }) => format!("{replica}"),
+            Err(UndecidedError { answers, needed }) => format!("{answers} of {needed}"),
         };
         assert_eq!(told, expected, "{text} {sync:?} {choice:?}");
     }
 
     #[test]
-    fn who_is_promoted() {
-        use Choice::{Advanced, Laggard};
-        use model::plan::Sync::{Any, Async, First};
+    fn promotes_expected_replica() {
+        use PromotionPolicy::{Advanced, Laggard};
+        use model::plan::SyncMode::{Any, Async, First};
         check("1:10 1:20", Any(1), Advanced, "1 safe");
         check("1:20 1:10", Any(1), Advanced, "0 safe");
         check("1:20 1:20", Any(1), Advanced, "0 safe");

@@ -13,14 +13,14 @@ use std::time::{Duration, Instant};
 
 /// Answers until it is dropped.
 #[derive(Debug)]
-pub struct Health {
+pub struct HealthServer {
     address: SocketAddr,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// What is known of the server.
-struct Asked {
+struct RoleProbe {
     target: Target,
     session: Option<Connection>,
     /// When it was last asked, and what it is.
@@ -34,17 +34,17 @@ enum Role {
 }
 
 /// A server that needs longer is not well.
-const PATIENCE: Duration = Duration::from_secs(1);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
 /// Both listeners of a balancer ask at about the same time.
-const FRESH: Duration = Duration::from_millis(50);
+const CACHE_DURATION: Duration = Duration::from_millis(50);
 
-impl Health {
+impl HealthServer {
     /// Answers for the server at `target`, at a free port of the loopback interface.
-    pub fn of(name: &str, target: &Target) -> io::Result<Health> {
+    pub fn start(name: &str, target: &Target) -> io::Result<HealthServer> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
         let stop = Arc::new(AtomicBool::new(false));
-        let mut asked = Asked { target: target.clone(), session: None, last: None };
+        let mut asked = RoleProbe { target: target.clone(), session: None, last: None };
         let stopped = Arc::clone(&stop);
         let answer = move || {
             for stream in listener.incoming() {
@@ -56,7 +56,7 @@ impl Health {
             }
         };
         let thread = std::thread::Builder::new().name(format!("health {name}")).spawn(answer)?;
-        Ok(Health { address, stop, thread: Some(thread) })
+        Ok(HealthServer { address, stop, thread: Some(thread) })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -64,7 +64,7 @@ impl Health {
     }
 }
 
-impl Drop for Health {
+impl Drop for HealthServer {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         // Wakes it.
@@ -75,10 +75,10 @@ impl Drop for Health {
     }
 }
 
-impl Asked {
+impl RoleProbe {
     fn answer(&mut self, stream: &TcpStream) -> io::Result<()> {
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(REQUEST_TIMEOUT))?;
+        stream.set_write_timeout(Some(REQUEST_TIMEOUT))?;
         let mut lines = BufReader::new(stream).lines();
         let first = lines.next().unwrap_or(Ok(String::new()))?;
         // To be read to its end: an answer behind which unread bytes wait is reset.
@@ -110,11 +110,11 @@ impl Asked {
 
     fn role(&mut self) -> Option<Role> {
         if let Some((at, role)) = self.last
-            && at.elapsed() < FRESH
+            && at.elapsed() < CACHE_DURATION
         {
             return role;
         }
-        let role = self.ask();
+        let role = self.query_role();
         if role.is_none() {
             self.session = None;
         }
@@ -122,9 +122,9 @@ impl Asked {
         role
     }
 
-    fn ask(&mut self) -> Option<Role> {
+    fn query_role(&mut self) -> Option<Role> {
         if self.session.is_none() {
-            self.session = Some(self.target.open(PATIENCE).ok()?);
+            self.session = Some(self.target.open(REQUEST_TIMEOUT).ok()?);
         }
         match self.session.as_mut()?.value("select pg_is_in_recovery()").ok()?.as_deref() {
             Some("t") => Some(Role::Replica),

@@ -3,10 +3,10 @@
 mod choose;
 pub mod health;
 
-pub use choose::{Chosen, Undecided, choose};
+pub use choose::{PromotionChoice, UndecidedError, choose_replica};
 
 use crate::ask::{self, Connection};
-use model::plan::Sync;
+use model::plan::SyncMode;
 
 /// A place in the write-ahead log, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,9 +14,9 @@ pub struct Lsn(pub u64);
 
 /// What one server said of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct State {
+pub struct ReplicationState {
     /// It replays another's log: it is a replica.
-    pub recovers: bool,
+    pub in_recovery: bool,
     /// Of what it has flushed last: each promotion begins a new one.
     pub timeline: u32,
     /// What it has flushed of the log: received, or written itself.
@@ -24,7 +24,7 @@ pub struct State {
     /// What can be read there.
     pub replayed: Lsn,
     /// A primary sends to it.
-    pub receives: bool,
+    pub is_receiving: bool,
 }
 
 /// Where a replica finds its primary.
@@ -34,12 +34,12 @@ pub struct Upstream<'a> {
     pub port: u16,
     pub user: &'a str,
     /// The file that its password is in.
-    pub passwords: &'a str,
+    pub password_file: &'a str,
 }
 
 /// All of it in one row. Of a primary the last three columns are of what it writes itself. A replica's history is that of the
 /// newest log it has on its disk: its receiver tells no more once its primary is gone, and its checkpoints lag behind.
-const STATE: &str = "select pg_is_in_recovery(), \
+const STATE_SQL: &str = "select pg_is_in_recovery(), \
     case when pg_is_in_recovery() \
       then (select max(('x' || substr(name, 1, 8))::bit(32)::int) from pg_ls_waldir() where name ~ '^[0-9A-F]{24}$') \
       else ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int end, \
@@ -49,22 +49,22 @@ const STATE: &str = "select pg_is_in_recovery(), \
     exists (select from pg_stat_get_wal_receiver() where status = 'streaming')";
 
 /// Asks one server, as its superuser.
-pub fn state(connection: &mut Connection) -> Result<State, ask::Error> {
-    let answer = connection.query(STATE)?;
+pub fn query_state(connection: &mut Connection) -> Result<ReplicationState, ask::Error> {
+    let answer = connection.query(STATE_SQL)?;
     let row = answer.rows.first().map_or(&[][..], Vec::as_slice);
     let cell = |at: usize| row.get(at).and_then(Option::as_deref);
-    Ok(State {
-        recovers: cell(0) == Some("t"),
+    Ok(ReplicationState {
+        in_recovery: cell(0) == Some("t"),
         timeline: cell(1).and_then(|it| it.parse().ok()).unwrap_or(0),
-        flushed: cell(2).and_then(Lsn::read).unwrap_or_default(),
-        replayed: cell(3).and_then(Lsn::read).unwrap_or_default(),
-        receives: cell(4) == Some("t"),
+        flushed: cell(2).and_then(Lsn::parse).unwrap_or_default(),
+        replayed: cell(3).and_then(Lsn::parse).unwrap_or_default(),
+        is_receiving: cell(4) == Some("t"),
     })
 }
 
 impl Lsn {
     /// As PostgreSQL writes it: two hexadecimal numbers and a slash.
-    pub fn read(text: &str) -> Option<Lsn> {
+    pub fn parse(text: &str) -> Option<Lsn> {
         let (high, low) = text.split_once('/')?;
         let part = |it| u32::from_str_radix(it, 16).ok().map(u64::from);
         Some(Lsn(part(high)? << 32 | part(low)?))
@@ -72,19 +72,19 @@ impl Lsn {
 }
 
 /// `synchronous_standby_names` of a server whose replicas have these names, the most wanted first.
-pub fn standby_names(sync: Sync, names: &[&str]) -> String {
+pub fn standby_names(sync: SyncMode, names: &[&str]) -> String {
     let list: Vec<String> = names.iter().map(|it| format!("\"{it}\"")).collect();
     let list = list.join(", ");
     match sync {
-        Sync::Async => String::new(),
-        Sync::First(count) => format!("FIRST {count} ({list})"),
-        Sync::Any(count) => format!("ANY {count} ({list})"),
+        SyncMode::Async => String::new(),
+        SyncMode::First(count) => format!("FIRST {count} ({list})"),
+        SyncMode::Any(count) => format!("ANY {count} ({list})"),
     }
 }
 
 /// `primary_conninfo` of the replica `name`.
 pub fn conninfo(name: &str, to: &Upstream<'_>) -> String {
-    let Upstream { host, port, user, passwords } = to;
+    let Upstream { host, port, user, password_file: passwords } = to;
     // It must notice that its primary is gone before anybody asks it to become one.
     format!(
         "host={host} port={port} user={user} passfile='{passwords}' application_name={name} sslmode=disable \
@@ -97,9 +97,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_in_the_log() {
+    fn parses_lsn() {
         let check = |text: &str, expected: Option<u64>| {
-            assert_eq!(Lsn::read(text).map(|it| it.0), expected, "{text}");
+            assert_eq!(Lsn::parse(text).map(|it| it.0), expected, "{text}");
         };
         check("0/0", Some(0));
         check("0/3000148", Some(0x300_0148));
@@ -110,10 +110,10 @@ mod tests {
     }
 
     #[test]
-    fn names_of_standbys() {
+    fn formats_synchronous_standby_names() {
         let check = |sync, expected: &str| assert_eq!(standby_names(sync, &["b", "c"]), expected);
-        check(Sync::Async, "");
-        check(Sync::First(1), "FIRST 1 (\"b\", \"c\")");
-        check(Sync::Any(2), "ANY 2 (\"b\", \"c\")");
+        check(SyncMode::Async, "");
+        check(SyncMode::First(1), "FIRST 1 (\"b\", \"c\")");
+        check(SyncMode::Any(2), "ANY 2 (\"b\", \"c\")");
     }
 }

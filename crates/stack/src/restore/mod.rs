@@ -6,11 +6,13 @@
 mod state;
 mod warmth;
 
-pub use state::{Bloat, State, TableState, state};
-pub use warmth::{Evicted, Warmth, cache, directory, evict, warm};
+pub use state::{Bloat, DatabaseState, TableState, query_state};
+pub use warmth::{
+    CachePreparation, EvictionResult, database_directory, evict_page_cache, prepare_cache, warm_cache,
+};
 
 use crate::ask::{self, Connection, Target};
-use crate::dataset::{literal, quoted};
+use crate::dataset::{quote_identifier, quote_literal};
 use std::fmt;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -18,7 +20,7 @@ use wire::Code;
 
 /// Who else may be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whose {
+pub enum ServerOwnership {
     /// A server that we started: whoever is connected to our database came through us.
     Ours,
     /// One that was there before: only databases that [`create_database`] made are dropped, and only sessions whose
@@ -34,23 +36,23 @@ pub struct Template {
     database: String,
     template: String,
     owner: String,
-    whose: Whose,
+    ownership: ServerOwnership,
     /// What the database held when the copy was made.
-    pub state: State,
-    pub made: Copied,
+    pub state: DatabaseState,
+    pub creation: CopyResult,
 }
 
 /// What one copy cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Copied {
+pub struct CopyResult {
     /// All of it.
     pub took: Duration,
     /// Of that, copying files.
-    pub copying: Duration,
+    pub copy_duration: Duration,
     /// Of that, the checkpoint, so that the trial does not pay for it; `None`: we may not ask for one.
     pub checkpoint: Option<Duration>,
     /// Sessions that were ended.
-    pub ended: u32,
+    pub sessions_ended: u32,
     /// Of the new copy.
     pub bytes: u64,
 }
@@ -58,13 +60,13 @@ pub struct Copied {
 /// Why there is no copy.
 #[derive(Debug)]
 pub enum Error {
-    Ask(ask::Error),
+    Client(ask::Error),
     /// There is no such database.
-    Missing {
+    MissingDatabase {
         database: String,
     },
     /// A database that we did not make; it would have to be dropped.
-    Foreign {
+    ForeignDatabase {
         database: String,
     },
     /// Sessions that are not ours: process, user and application of each.
@@ -78,41 +80,45 @@ pub enum Error {
         error: std::io::Error,
     },
     /// The server did not come back.
-    Server(crate::supervisor::Failure),
+    Server(crate::supervisor::NodeError),
 }
 
 /// What databases of ours are commented with.
-const MARK: &str = "pgdyno: ";
-const PATIENCE: Duration = Duration::from_secs(30);
+const COMMENT_PREFIX: &str = "pgdyno: ";
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Of tries to get the last session out.
-const TRIES: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 /// Looks at whether a session that was ended is gone, and the time between them.
-const SETTLING: u32 = 50;
-const BETWEEN: Duration = Duration::from_millis(20);
+const MAX_SETTLE_POLLS: u32 = 50;
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 const IN_USE: Code = Code::SqlState(*b"55006");
 const NO_SUCH_DATABASE: Code = Code::SqlState(*b"3D000");
 const FORBIDDEN: Code = Code::SqlState(*b"42501");
 
 /// Makes an empty database, marked as ours, so that it can be restored later. `owner` must be there.
 pub fn create_database(superuser: &Target, database: &str, owner: &str) -> Result<(), Error> {
-    let mut connection = maintenance(superuser, database)?;
-    connection.query(&format!("create database {} owner {}", quoted(database), quoted(owner)))?;
-    mark(&mut connection, database, "made to be measured")
+    let mut connection = connect_maintenance(superuser, database)?;
+    connection.query(&format!(
+        "create database {} owner {}",
+        quote_identifier(database),
+        quote_identifier(owner)
+    ))?;
+    comment_database(&mut connection, database, "made to be measured")
 }
 
 impl Template {
     /// Whether [`make`](Template::make) may copy `database`: to be asked before anything is put into it.
-    pub fn check(superuser: &Target, database: &str, whose: Whose) -> Result<(), Error> {
-        let mut connection = maintenance(superuser, database)?;
-        if owner(&mut connection, database)?.is_none() {
-            return Err(Error::Missing { database: database.to_owned() });
+    pub fn check(superuser: &Target, database: &str, whose: ServerOwnership) -> Result<(), Error> {
+        let mut connection = connect_maintenance(superuser, database)?;
+        if database_owner(&mut connection, database)?.is_none() {
+            return Err(Error::MissingDatabase { database: database.to_owned() });
         }
-        may_drop(&mut connection, database, whose)?;
+        check_droppable(&mut connection, database, whose)?;
         let template = template_of(database);
-        if owner(&mut connection, &template)?.is_some() && !marked(&mut connection, &template)? {
-            return Err(Error::Foreign { database: template });
+        if database_owner(&mut connection, &template)?.is_some() && !is_ours(&mut connection, &template)? {
+            return Err(Error::ForeignDatabase { database: template });
         }
-        if whose == Whose::Attached {
+        if whose == ServerOwnership::Attached {
             check_unused(&mut connection, database)?;
         }
         Ok(())
@@ -122,74 +128,74 @@ impl Template {
     ///
     /// `superuser` may be logged in to any database. Privileges and settings of the database itself (`GRANT … ON DATABASE`,
     /// `ALTER DATABASE … SET`) are no part of a copy.
-    pub fn make(superuser: &Target, database: &str, whose: Whose) -> Result<Template, Error> {
+    pub fn create(superuser: &Target, database: &str, whose: ServerOwnership) -> Result<Template, Error> {
         let begun = Instant::now();
-        let mut connection = maintenance(superuser, database)?;
-        let Some(owner) = owner(&mut connection, database)? else {
-            return Err(Error::Missing { database: database.to_owned() });
+        let mut connection = connect_maintenance(superuser, database)?;
+        let Some(owner) = database_owner(&mut connection, database)? else {
+            return Err(Error::MissingDatabase { database: database.to_owned() });
         };
-        let state = state(&mut superuser.in_database(database).open(PATIENCE)?)?;
+        let state = query_state(&mut superuser.in_database(database).open(CONNECT_TIMEOUT)?)?;
         let template = template_of(database);
         let mut made = Template {
             superuser: superuser.clone(),
             database: database.to_owned(),
             template,
             owner,
-            whose,
+            ownership: whose,
             state,
-            made: Copied {
+            creation: CopyResult {
                 took: Duration::ZERO,
-                copying: Duration::ZERO,
+                copy_duration: Duration::ZERO,
                 checkpoint: None,
-                ended: 0,
+                sessions_ended: 0,
                 bytes: 0,
             },
         };
-        may_drop(&mut connection, database, whose)?;
-        made.discard_old(&mut connection)?;
+        check_droppable(&mut connection, database, whose)?;
+        made.drop_old_template(&mut connection)?;
         // Poolers connect again as soon as they are thrown out.
-        allow(&mut connection, database, false)?;
-        let copied = made.copy(&mut connection, database, &made.template);
-        let allowed = allow(&mut connection, database, true);
-        made.made = copied?;
+        set_allow_connections(&mut connection, database, false)?;
+        let copied = made.copy_database(&mut connection, database, &made.template);
+        let allowed = set_allow_connections(&mut connection, database, true);
+        made.creation = copied?;
         allowed?;
-        mark(&mut connection, &made.template, &format!("template of {database}"))?;
+        comment_database(&mut connection, &made.template, &format!("template of {database}"))?;
         let sealed = format!(
             "alter database {} with is_template true allow_connections false",
-            quoted(&made.template)
+            quote_identifier(&made.template)
         );
         connection.query(&sealed)?;
-        made.made.checkpoint = checkpoint(&mut connection)?;
-        made.made.took = begun.elapsed();
+        made.creation.checkpoint = checkpoint(&mut connection)?;
+        made.creation.took = begun.elapsed();
         Ok(made)
     }
 
     /// Drops the database and copies the template in its place. Sessions in it are ended: poolers must not be asked to
     /// connect meanwhile, or may hold off afterwards (PgBouncer for its `server_login_retry` of 15 s).
-    pub fn restore(&self) -> Result<Copied, Error> {
+    pub fn restore(&self) -> Result<CopyResult, Error> {
         let begun = Instant::now();
-        let mut connection = maintenance(&self.superuser, &self.database)?;
+        let mut connection = connect_maintenance(&self.superuser, &self.database)?;
         let mut ended = 0;
         // It may be missing: a restore before this one was cut short.
-        if owner(&mut connection, &self.database)?.is_some() {
-            may_drop(&mut connection, &self.database, self.whose)?;
-            allow(&mut connection, &self.database, false)?;
+        if database_owner(&mut connection, &self.database)?.is_some() {
+            check_droppable(&mut connection, &self.database, self.ownership)?;
+            set_allow_connections(&mut connection, &self.database, false)?;
             let force = if connection.server_version() >= 130_000 { " with (force)" } else { "" };
             // With force, sessions of others would be ended too.
-            let force = if self.whose == Whose::Ours { force } else { "" };
-            let sql = format!("drop database {}{force}", quoted(&self.database));
-            let dropped = self.alone(&mut connection, &self.database, &sql);
+            let force = if self.ownership == ServerOwnership::Ours { force } else { "" };
+            let sql = format!("drop database {}{force}", quote_identifier(&self.database));
+            let dropped = self.run_without_sessions(&mut connection, &self.database, &sql);
             if dropped.is_err() {
                 // It is still what it was; nobody shall be locked out of it.
-                let _ = allow(&mut connection, &self.database, true);
+                let _ = set_allow_connections(&mut connection, &self.database, true);
             }
             ended = dropped?;
         }
-        let mut copied = self.copy(&mut connection, &self.template, &self.database)?;
-        if self.whose == Whose::Attached {
-            mark(&mut connection, &self.database, "made to be measured")?;
+        let mut copied = self.copy_database(&mut connection, &self.template, &self.database)?;
+        if self.ownership == ServerOwnership::Attached {
+            comment_database(&mut connection, &self.database, "made to be measured")?;
         }
-        copied.ended += ended;
+        copied.sessions_ended += ended;
         copied.checkpoint = checkpoint(&mut connection)?;
         copied.took = begun.elapsed();
         Ok(copied)
@@ -197,60 +203,72 @@ impl Template {
 
     /// Ends the sessions in the database. Then, how far transactions that write have got on the whole server: while that is the
     /// same, so are the rows. `None` where others may be at work, or a session does not end.
-    pub fn settle(&self) -> Result<Option<u64>, Error> {
-        if self.whose == Whose::Attached {
+    pub fn end_sessions_and_read_xmax(&self) -> Result<Option<u64>, Error> {
+        if self.ownership == ServerOwnership::Attached {
             return Ok(None);
         }
-        let mut connection = maintenance(&self.superuser, &self.database)?;
-        for _ in 0..SETTLING {
+        let mut connection = connect_maintenance(&self.superuser, &self.database)?;
+        for _ in 0..MAX_SETTLE_POLLS {
             if self.end_sessions(&mut connection, &self.database)? == 0 {
                 let next = connection.value("select txid_snapshot_xmax(txid_current_snapshot())")?;
                 return Ok(next.and_then(|it| it.parse().ok()));
             }
-            sleep(BETWEEN);
+            sleep(POLL_INTERVAL);
         }
         Ok(None)
     }
 
     /// Drops the template; the database stays as it is.
-    pub fn discard(self) -> Result<(), Error> {
-        let mut connection = maintenance(&self.superuser, &self.database)?;
-        self.discard_old(&mut connection)
+    pub fn drop_template(self) -> Result<(), Error> {
+        let mut connection = connect_maintenance(&self.superuser, &self.database)?;
+        self.drop_old_template(&mut connection)
     }
 
-    fn discard_old(&self, connection: &mut Connection) -> Result<(), Error> {
-        if owner(connection, &self.template)?.is_none() {
+    fn drop_old_template(&self, connection: &mut Connection) -> Result<(), Error> {
+        if database_owner(connection, &self.template)?.is_none() {
             return Ok(());
         }
-        if !marked(connection, &self.template)? {
-            return Err(Error::Foreign { database: self.template.clone() });
+        if !is_ours(connection, &self.template)? {
+            return Err(Error::ForeignDatabase { database: self.template.clone() });
         }
-        connection.query(&format!("alter database {} with is_template false", quoted(&self.template)))?;
-        connection.query(&format!("drop database {}", quoted(&self.template)))?;
+        connection
+            .query(&format!("alter database {} with is_template false", quote_identifier(&self.template)))?;
+        connection.query(&format!("drop database {}", quote_identifier(&self.template)))?;
         Ok(())
     }
 
-    fn copy(&self, connection: &mut Connection, from: &str, to: &str) -> Result<Copied, Error> {
+    fn copy_database(&self, connection: &mut Connection, from: &str, to: &str) -> Result<CopyResult, Error> {
         // Copies files as they are and leaves the server's cache alone; the other way, by WAL, writes everything twice.
         let strategy = if connection.server_version() >= 150_000 { " strategy file_copy" } else { "" };
         let sql = format!(
             "create database {} template {} owner {}{strategy}",
-            quoted(to),
-            quoted(from),
-            quoted(&self.owner)
+            quote_identifier(to),
+            quote_identifier(from),
+            quote_identifier(&self.owner)
         );
         let begun = Instant::now();
-        let ended = self.alone(connection, from, &sql)?;
+        let ended = self.run_without_sessions(connection, from, &sql)?;
         let copying = begun.elapsed();
-        let bytes = connection.value(&format!("select pg_database_size({})", literal(to)))?;
+        let bytes = connection.value(&format!("select pg_database_size({})", quote_literal(to)))?;
         let bytes = bytes.and_then(|it| it.parse().ok()).unwrap_or(0);
-        Ok(Copied { took: copying, copying, checkpoint: None, ended, bytes })
+        Ok(CopyResult {
+            took: copying,
+            copy_duration: copying,
+            checkpoint: None,
+            sessions_ended: ended,
+            bytes,
+        })
     }
 
     /// Runs a statement that needs a database without sessions; how many were ended.
-    fn alone(&self, connection: &mut Connection, database: &str, sql: &str) -> Result<u32, Error> {
+    fn run_without_sessions(
+        &self,
+        connection: &mut Connection,
+        database: &str,
+        sql: &str,
+    ) -> Result<u32, Error> {
         let mut ended = 0;
-        for left in (0..TRIES).rev() {
+        for left in (0..MAX_ATTEMPTS).rev() {
             ended += self.end_sessions(connection, database)?;
             match connection.query(sql) {
                 // The server has waited 5 s for them.
@@ -262,7 +280,7 @@ impl Template {
     }
 
     fn end_sessions(&self, connection: &mut Connection, database: &str) -> Result<u32, Error> {
-        if self.whose == Whose::Attached {
+        if self.ownership == ServerOwnership::Attached {
             check_unused(connection, database)?;
         }
         let ended =
@@ -275,18 +293,18 @@ fn template_of(database: &str) -> String {
     format!("{database}_template")
 }
 
-fn may_drop(connection: &mut Connection, database: &str, whose: Whose) -> Result<(), Error> {
+fn check_droppable(connection: &mut Connection, database: &str, whose: ServerOwnership) -> Result<(), Error> {
     // `postgres`, `template1`: others rely on them, even on a server of ours.
     let system = ["postgres", "template0", "template1"].contains(&database);
-    if system || (whose == Whose::Attached && !marked(connection, database)?) {
-        return Err(Error::Foreign { database: database.to_owned() });
+    if system || (whose == ServerOwnership::Attached && !is_ours(connection, database)?) {
+        return Err(Error::ForeignDatabase { database: database.to_owned() });
     }
     Ok(())
 }
 
 /// `FROM` and `WHERE` of all sessions in a database but our own.
 fn sessions_in(database: &str) -> String {
-    let database = literal(database);
+    let database = quote_literal(database);
     format!(
         "from pg_stat_activity where datname = {database} and pid <> pg_backend_pid() and backend_type = 'client backend'"
     )
@@ -305,39 +323,43 @@ fn check_unused(connection: &mut Connection, database: &str) -> Result<(), Error
 }
 
 /// A session beside the database that is to be dropped.
-fn maintenance(superuser: &Target, database: &str) -> Result<Connection, Error> {
+fn connect_maintenance(superuser: &Target, database: &str) -> Result<Connection, Error> {
     let beside = if database == "postgres" { "template1" } else { "postgres" };
-    let mut connection = match superuser.in_database(beside).open(PATIENCE) {
+    let mut connection = match superuser.in_database(beside).open(CONNECT_TIMEOUT) {
         Err(error) if error.code() == NO_SUCH_DATABASE => {
-            superuser.in_database("template1").open(PATIENCE)?
+            superuser.in_database("template1").open(CONNECT_TIMEOUT)?
         }
         answer => answer?,
     };
     // Copying takes as long as it takes.
-    connection.patience(None).map_err(|it| connection.net(it))?;
+    connection.set_timeout(None).map_err(|it| connection.net_error(it))?;
     Ok(connection)
 }
 
-fn owner(connection: &mut Connection, database: &str) -> Result<Option<String>, ask::Error> {
-    let sql =
-        format!("select pg_get_userbyid(datdba) from pg_database where datname = {}", literal(database));
+fn database_owner(connection: &mut Connection, database: &str) -> Result<Option<String>, ask::Error> {
+    let sql = format!(
+        "select pg_get_userbyid(datdba) from pg_database where datname = {}",
+        quote_literal(database)
+    );
     connection.value(&sql)
 }
 
-fn allow(connection: &mut Connection, database: &str, yes: bool) -> Result<(), ask::Error> {
-    connection.query(&format!("alter database {} with allow_connections {yes}", quoted(database))).map(drop)
+fn set_allow_connections(connection: &mut Connection, database: &str, yes: bool) -> Result<(), ask::Error> {
+    connection
+        .query(&format!("alter database {} with allow_connections {yes}", quote_identifier(database)))
+        .map(drop)
 }
 
-fn mark(connection: &mut Connection, database: &str, what: &str) -> Result<(), Error> {
-    let comment = literal(&format!("{MARK}{what}"));
-    connection.query(&format!("comment on database {} is {comment}", quoted(database)))?;
+fn comment_database(connection: &mut Connection, database: &str, what: &str) -> Result<(), Error> {
+    let comment = quote_literal(&format!("{COMMENT_PREFIX}{what}"));
+    connection.query(&format!("comment on database {} is {comment}", quote_identifier(database)))?;
     Ok(())
 }
 
-fn marked(connection: &mut Connection, database: &str) -> Result<bool, ask::Error> {
+fn is_ours(connection: &mut Connection, database: &str) -> Result<bool, ask::Error> {
     let sql = format!(
-        "select shobj_description(oid, 'pg_database') like '{MARK}%' from pg_database where datname = {}",
-        literal(database)
+        "select shobj_description(oid, 'pg_database') like '{COMMENT_PREFIX}%' from pg_database where datname = {}",
+        quote_literal(database)
     );
     Ok(connection.value(&sql)?.as_deref() == Some("t"))
 }
@@ -354,16 +376,16 @@ fn checkpoint(connection: &mut Connection) -> Result<Option<Duration>, ask::Erro
 
 impl From<ask::Error> for Error {
     fn from(error: ask::Error) -> Error {
-        Error::Ask(error)
+        Error::Client(error)
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Ask(it) => it.fmt(f),
-            Error::Missing { database } => write!(f, "there is no database {database}"),
-            Error::Foreign { database } => write!(
+            Error::Client(it) => it.fmt(f),
+            Error::MissingDatabase { database } => write!(f, "there is no database {database}"),
+            Error::ForeignDatabase { database } => write!(
                 f,
                 "database {database} was not made by pgdyno, and is not dropped: name one that is not there yet"
             ),

@@ -4,7 +4,7 @@ use crate::ask::{Connection, Error};
 
 /// All tables of one database, but for the server's own and ours, by name.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct State {
+pub struct DatabaseState {
     pub tables: Vec<TableState>,
 }
 
@@ -40,7 +40,7 @@ pub struct Bloat {
 }
 
 /// Looks at all tables. Reads no row of them.
-pub fn state(connection: &mut Connection) -> Result<State, Error> {
+pub fn query_state(connection: &mut Connection) -> Result<DatabaseState, Error> {
     let answer = connection.query(
         "select format('%I.%I', n.nspname, c.relname), \
            pg_table_size(c.oid), pg_indexes_size(c.oid), c.reltuples::bigint, \
@@ -51,7 +51,7 @@ pub fn state(connection: &mut Connection) -> Result<State, Error> {
          where c.relkind in ('r', 'm') and n.nspname not in ('pg_catalog', 'information_schema', 'pgdyno') \
            and n.nspname !~ '^pg_(toast|temp)' order by 1",
     )?;
-    let mut state = State::default();
+    let mut state = DatabaseState::default();
     for row in answer.rows {
         let text = |at: usize| row[at].as_deref().unwrap_or_default();
         let number = |at: usize| text(at).parse().unwrap_or(0);
@@ -67,11 +67,11 @@ pub fn state(connection: &mut Connection) -> Result<State, Error> {
             buffered: None,
         });
     }
-    buffered(connection, &mut state)?;
+    add_buffered(connection, &mut state)?;
     Ok(state)
 }
 
-fn buffered(connection: &mut Connection, state: &mut State) -> Result<(), Error> {
+fn add_buffered(connection: &mut Connection, state: &mut DatabaseState) -> Result<(), Error> {
     let schema = connection.value(
         "select quote_ident(nspname) from pg_extension e join pg_namespace n on n.oid = e.extnamespace \
          where extname = 'pg_buffercache'",
@@ -96,9 +96,9 @@ fn buffered(connection: &mut Connection, state: &mut State) -> Result<(), Error>
     Ok(())
 }
 
-impl State {
+impl DatabaseState {
     /// Tables that take more room than `before`, or hold dead rows.
-    pub fn bloat(&self, before: &State) -> Vec<Bloat> {
+    pub fn bloat_since(&self, before: &DatabaseState) -> Vec<Bloat> {
         let grown = |now: &TableState| {
             let before = before.tables.iter().find(|it| it.name == now.name)?;
             let (was, is) = (before.heap + before.indexes, now.heap + now.indexes);

@@ -1,10 +1,10 @@
 //! Do the caches hold the tables?
 
-use super::{Error, FORBIDDEN, Whose};
+use super::{Error, FORBIDDEN, ServerOwnership};
 use crate::ask::{self, Connection, Target};
 use crate::component::postgres::Postgres;
 use crate::supervisor::Supervisor;
-use model::plan::Cache;
+use model::plan::CacheState;
 use rustix::fs::{Advice, fadvise, fdatasync};
 use std::fs;
 use std::io;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 /// What was done about the caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Warmth {
+pub enum CachePreparation {
     /// Nothing, as was asked.
     AsIs,
     /// Read into the server's own cache by `pg_prewarm`: as much as it holds, indexes last.
@@ -21,51 +21,54 @@ pub enum Warmth {
     /// Read once: the system's cache holds it. `indexes` is false without the right to read files of the server.
     ReadThrough { relations: u32, bytes: u64, indexes: bool, took: Duration },
     /// The server was restarted, and its files were given up by the system's cache.
-    Cold { evicted: Evicted, took: Duration },
+    Cold { evicted: EvictionResult, took: Duration },
     /// It was to be cold, but neither server nor files are ours.
-    NotCold,
+    ColdUnavailable,
 }
 
 /// Files given up by the system's cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Evicted {
+pub struct EvictionResult {
     pub files: u32,
     pub bytes: u64,
 }
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Brings the caches into the state asked for. `database` is logged in to as superuser; `node` is the server if we
 /// started it, and is restarted if it has to be cold.
-pub fn cache(
-    how: Cache,
+pub fn prepare_cache(
+    how: CacheState,
     database: &Target,
     node: Option<(&mut Postgres, &mut Supervisor)>,
-) -> Result<Warmth, Error> {
+) -> Result<CachePreparation, Error> {
     match (how, node) {
-        (Cache::AsIs, _) => Ok(Warmth::AsIs),
-        (Cache::Warm, node) => {
-            let whose = if node.is_some() { Whose::Ours } else { Whose::Attached };
-            Ok(warm(&mut database.open(PATIENCE)?, whose)?)
+        (CacheState::AsIs, _) => Ok(CachePreparation::AsIs),
+        (CacheState::Warm, node) => {
+            let whose = if node.is_some() { ServerOwnership::Ours } else { ServerOwnership::Attached };
+            Ok(warm_cache(&mut database.open(CONNECT_TIMEOUT)?, whose)?)
         }
-        (Cache::Cold, None) => Ok(Warmth::NotCold),
-        (Cache::Cold, Some((postgres, supervisor))) => {
+        (CacheState::Cold, None) => Ok(CachePreparation::ColdUnavailable),
+        (CacheState::Cold, Some((postgres, supervisor))) => {
             let begun = Instant::now();
-            let files = directory(&mut database.open(PATIENCE)?, &postgres.reach)?;
+            let files = database_directory(&mut database.open(CONNECT_TIMEOUT)?, &postgres.local_data)?;
             postgres.stop(supervisor).map_err(Error::Server)?;
-            let evicted = evict(&files).map_err(|error| Error::Files { path: files, error });
+            let evicted = evict_page_cache(&files).map_err(|error| Error::Files { path: files, error });
             postgres.restart(supervisor).map_err(Error::Server)?;
-            Ok(Warmth::Cold { evicted: evicted?, took: begun.elapsed() })
+            Ok(CachePreparation::Cold { evicted: evicted?, took: begun.elapsed() })
         }
     }
 }
 
 /// Reads all tables and indexes of the database into the server's cache, or at least into the system's. The extension
 /// `pg_prewarm` is made in a server of ours, and only used in one of others.
-pub fn warm(connection: &mut Connection, whose: Whose) -> Result<Warmth, ask::Error> {
-    connection.patience(None).map_err(|it| connection.net(it))?;
+pub fn warm_cache(
+    connection: &mut Connection,
+    whose: ServerOwnership,
+) -> Result<CachePreparation, ask::Error> {
+    connection.set_timeout(None).map_err(|it| connection.net_error(it))?;
     let begun = Instant::now();
-    if whose == Whose::Ours {
+    if whose == ServerOwnership::Ours {
         connection.query("create schema if not exists pgdyno")?;
         // Refused where its files are not installed: that is one of the answers we can live with.
         let _ = connection.query("create extension if not exists pg_prewarm schema pgdyno");
@@ -75,19 +78,19 @@ pub fn warm(connection: &mut Connection, whose: Whose) -> Result<Warmth, ask::Er
          where extname = 'pg_prewarm'",
     )?;
     let Some(schema) = schema else { return read_through(connection, begun) };
-    let (mut relations, mut bytes) = (0, 0);
-    for (oid, _, _) in parts(connection)? {
+    let (mut count, mut bytes) = (0, 0);
+    for (oid, _, _) in relations(connection)? {
         let blocks = connection.value(&format!(
             "select {schema}.pg_prewarm({oid}::regclass) * current_setting('block_size')::bigint"
         ))?;
-        relations += 1;
+        count += 1;
         bytes += blocks.and_then(|it| it.parse::<u64>().ok()).unwrap_or(0);
     }
-    Ok(Warmth::Prewarmed { relations, bytes, took: begun.elapsed() })
+    Ok(CachePreparation::Prewarmed { relations: count, bytes, took: begun.elapsed() })
 }
 
 /// Tables, then their TOAST, then indexes: object id, name, and whether it is a table.
-fn parts(connection: &mut Connection) -> Result<Vec<(u32, String, bool)>, ask::Error> {
+fn relations(connection: &mut Connection) -> Result<Vec<(u32, String, bool)>, ask::Error> {
     let answer = connection.query(
         "select c.oid, c.oid::regclass, c.relkind in ('r', 'm') from pg_class c \
          left join pg_index i on i.indexrelid = c.oid \
@@ -105,9 +108,9 @@ fn parts(connection: &mut Connection) -> Result<Vec<(u32, String, bool)>, ask::E
     Ok(answer.rows.into_iter().filter_map(part).collect())
 }
 
-fn read_through(connection: &mut Connection, begun: Instant) -> Result<Warmth, ask::Error> {
-    let (mut relations, mut bytes, mut indexes) = (0, 0, true);
-    for (oid, name, table) in parts(connection)? {
+fn read_through(connection: &mut Connection, begun: Instant) -> Result<CachePreparation, ask::Error> {
+    let (mut count, mut bytes, mut indexes) = (0, 0, true);
+    for (oid, name, table) in relations(connection)? {
         let size = if table {
             connection.query(&format!("select count(*) from only {name}"))?;
             connection.value(&format!("select pg_relation_size({oid})"))?
@@ -126,22 +129,22 @@ fn read_through(connection: &mut Connection, begun: Instant) -> Result<Warmth, a
                 answer => answer?,
             }
         };
-        relations += 1;
+        count += 1;
         bytes += size.and_then(|it| it.parse::<u64>().ok()).unwrap_or(0);
     }
-    Ok(Warmth::ReadThrough { relations, bytes, indexes, took: begun.elapsed() })
+    Ok(CachePreparation::ReadThrough { relations: count, bytes, indexes, took: begun.elapsed() })
 }
 
 /// Where the files of this session's database lie, in the server's directory `data`. Other tablespaces are not looked at.
-pub fn directory(connection: &mut Connection, data: &Path) -> Result<PathBuf, ask::Error> {
+pub fn database_directory(connection: &mut Connection, data: &Path) -> Result<PathBuf, ask::Error> {
     let oid = connection.value("select oid from pg_database where datname = current_database()")?;
     Ok(data.join("base").join(oid.unwrap_or_default()))
 }
 
 /// Asks the system to give up what it keeps of the files in a directory. What is not yet on disk is written there first;
 /// what a running process holds on to stays.
-pub fn evict(directory: &Path) -> io::Result<Evicted> {
-    let mut evicted = Evicted::default();
+pub fn evict_page_cache(directory: &Path) -> io::Result<EvictionResult> {
+    let mut evicted = EvictionResult::default();
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
         let size = entry.metadata()?;

@@ -1,11 +1,11 @@
 //! Who is a server, as it tells of itself?
 
-use crate::ask::Answer;
-use model::durability::Server;
+use crate::ask::QueryResult;
+use model::durability::ServerInstance;
 
 /// Its columns are read by [`read`]. When it began and on which timeline it is are written as a ledger's servers tell them.
 /// A standby's timeline is that of the newest log on its disk: its receiver tells no more once its primary is gone.
-pub(crate) const WHO: &str = "select recovers, \
+pub(crate) const IDENTITY_SQL: &str = "select recovers, \
     case when recovers then coalesce( \
       (select received_tli from pg_stat_get_wal_receiver() where status = 'streaming'), \
       (select max(('x' || substr(name, 1, 8))::bit(32)::int) from pg_ls_waldir() where name ~ '^[0-9A-F]{24}$')) \
@@ -17,10 +17,10 @@ pub(crate) const WHO: &str = "select recovers, \
 
 /// Who it is, and whether it is in recovery. `address`: how others reach it, if that is known, in place of how it was reached
 /// now.
-pub(crate) fn read(answer: &Answer, address: Option<&str>) -> (Server, bool) {
+pub(crate) fn parse_identity(answer: &QueryResult, address: Option<&str>) -> (ServerInstance, bool) {
     let row = answer.rows.first().map_or(&[][..], Vec::as_slice);
     let cell = |at: usize| row.get(at).and_then(Option::as_deref).unwrap_or_default();
-    let server = Server {
+    let server = ServerInstance {
         system: cell(4).parse().unwrap_or(0),
         address: address.unwrap_or(cell(3)).to_owned(),
         started_us: cell(2).parse().unwrap_or(0),

@@ -1,82 +1,83 @@
 //! What does one server say of itself now?
 
-use super::identity::{self, WHO};
-use super::{Direct, Follower, Glance, Healthy};
-use crate::ask::{Answer, Connection, Error};
-use crate::dataset::literal;
+use super::identity::{self, IDENTITY_SQL};
+use super::{DirectServer, HealthChange, ServerObservation, StreamingReplica};
+use crate::ask::{Connection, Error, QueryResult};
+use crate::dataset::quote_literal;
 use crate::http;
 use crate::replication::Lsn;
 use model::Nanos;
 use std::time::Duration;
 
 /// A server that needs longer is not well.
-const PATIENCE: Duration = Duration::from_secs(1);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 /// The same of who tells its health: looks shall not wait long for it.
-const ASIDE: Duration = Duration::from_millis(250);
+const HEALTH_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// Asks one server, over a session that is opened anew when it breaks.
-pub(super) struct Look {
-    of: Direct,
+pub(super) struct ServerPoller {
+    server: DirectServer,
     session: Option<Connection>,
     /// What a primary is asked.
-    question: String,
+    primary_sql: String,
     /// When the server began, and the timeline, that its health was last told of.
-    told: Option<(u64, u32)>,
+    last_healthy: Option<(u64, u32)>,
 }
 
-impl Look {
-    pub fn new(mut of: Direct) -> Look {
-        let question = question(&of.role, &of.target.login.database);
+impl ServerPoller {
+    pub fn new(mut of: DirectServer) -> ServerPoller {
+        let question = primary_sql(&of.role, &of.target.login.database);
         // A session there is in nobody's way, and has no settings of the application's.
         of.target = of.target.in_database("postgres");
-        Look { of, session: None, question, told: None }
+        ServerPoller { server: of, session: None, primary_sql: question, last_healthy: None }
     }
 
     pub fn name(&self) -> &str {
-        &self.of.name
+        &self.server.name
     }
 
     /// `None` where it does not answer.
-    pub fn look(&mut self, now: &dyn Fn() -> Nanos) -> Option<Glance> {
-        let glance = self.ask(now);
+    pub fn poll(&mut self, now: &dyn Fn() -> Nanos) -> Option<ServerObservation> {
+        let glance = self.query(now);
         if glance.is_err() {
             self.session = None;
         }
         glance.ok()
     }
 
-    fn ask(&mut self, now: &dyn Fn() -> Nanos) -> Result<Glance, Error> {
+    fn query(&mut self, now: &dyn Fn() -> Nanos) -> Result<ServerObservation, Error> {
         let session = match &mut self.session {
             Some(it) => it,
-            none => none.insert(self.of.target.open(PATIENCE)?),
+            none => none.insert(self.server.target.open(CONNECT_TIMEOUT)?),
         };
         let asked = now();
-        let (server, in_recovery) = identity::read(&session.query(WHO)?, self.of.address.as_deref());
+        let (server, in_recovery) =
+            identity::parse_identity(&session.query(IDENTITY_SQL)?, self.server.address.as_deref());
         if in_recovery {
-            return Ok(Glance { at: asked, server, in_recovery, writes: None });
+            return Ok(ServerObservation { at: asked, server, in_recovery, writes: None });
         }
-        let answer = session.query(&self.question)?;
-        Ok(Glance { at: now(), server, in_recovery, writes: Some(promises(&answer)) })
+        let answer = session.query(&self.primary_sql)?;
+        Ok(ServerObservation { at: now(), server, in_recovery, writes: Some(parse_commit_settings(&answer)) })
     }
 
     /// That its health is told of for the first time since it takes writes, if it is now.
-    pub fn health(&mut self, glance: &Glance, now: &dyn Fn() -> Nanos) -> Option<Healthy> {
-        let url = self.of.health.as_ref()?;
+    pub fn health(&mut self, glance: &ServerObservation, now: &dyn Fn() -> Nanos) -> Option<HealthChange> {
+        let url = self.server.health.as_ref()?;
         let who = (glance.server.started_us, glance.server.timeline);
-        if glance.in_recovery || self.told == Some(who) {
+        if glance.in_recovery || self.last_healthy == Some(who) {
             return None;
         }
-        if http::get(url, ASIDE).ok()?.status != 200 {
+        if http::get(url, HEALTH_TIMEOUT).ok()?.status != 200 {
             return None;
         }
-        self.told = Some(who);
-        Some(Healthy { node: self.of.name.clone(), at: now(), timeline: who.1 })
+        self.last_healthy = Some(who);
+        Some(HealthChange { node: self.server.name.clone(), at: now(), timeline: who.1 })
     }
 }
 
 /// Of each follower a row, and one in any case.
-fn question(role: &str, database: &str) -> String {
-    let commit = commit_of(role, database);
+fn primary_sql(role: &str, database: &str) -> String {
+    let commit = synchronous_commit_sql(role, database);
     format!(
         "select {commit}, current_setting('synchronous_standby_names'), application_name, sync_state, flush_lsn \
          from (select) as it left join pg_stat_replication on true order by application_name, pid"
@@ -85,8 +86,8 @@ fn question(role: &str, database: &str) -> String {
 
 /// SQL for the `synchronous_commit` that a new session of the user has: what was set for it there, for it, for the database,
 /// for all, or in the server's files, the first of these. A session that has set it for itself may not ask.
-pub(crate) fn commit_of(role: &str, database: &str) -> String {
-    let (role, database) = (literal(role), literal(database));
+pub(crate) fn synchronous_commit_sql(role: &str, database: &str) -> String {
+    let (role, database) = (quote_literal(role), quote_literal(database));
     format!(
         "coalesce( \
            (select substr(line, 20) from pg_db_role_setting, unnest(setconfig) as line \
@@ -98,15 +99,15 @@ pub(crate) fn commit_of(role: &str, database: &str) -> String {
     )
 }
 
-fn promises(answer: &Answer) -> (String, String, Vec<Follower>) {
+fn parse_commit_settings(answer: &QueryResult) -> (String, String, Vec<StreamingReplica>) {
     let cell = |row: &[Option<String>], at: usize| row.get(at).cloned().flatten();
     let first = answer.rows.first().map_or(&[][..], Vec::as_slice);
     let told = |at: usize| cell(first, at).unwrap_or_default();
     let follower = |row: &Vec<Option<String>>| {
-        Some(Follower {
+        Some(StreamingReplica {
             name: cell(row, 2)?,
             sync_state: cell(row, 3).unwrap_or_default(),
-            flushed: cell(row, 4).as_deref().and_then(Lsn::read),
+            flushed: cell(row, 4).as_deref().and_then(Lsn::parse),
         })
     };
     (told(0), told(1), answer.rows.iter().filter_map(follower).collect())

@@ -9,10 +9,10 @@ mod look;
 
 use crate::ask::Target;
 use crate::replication::Lsn;
-use look::Look;
-pub(crate) use look::commit_of;
+use look::ServerPoller;
+pub(crate) use look::synchronous_commit_sql;
 use model::Nanos;
-use model::durability::{Sample, Server};
+use model::durability::{RoleSample, ServerInstance};
 use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,7 +22,7 @@ use wire::http::Url;
 
 /// How one server is reached, past everything that stands before it.
 #[derive(Clone, Debug)]
-pub struct Direct {
+pub struct DirectServer {
     /// Of its node.
     pub name: String,
     /// Its superuser, in the application's database; by its socket if it is ours, so that a network that is cut off is not the
@@ -37,35 +37,35 @@ pub struct Direct {
 }
 
 /// A look ten times a second: what is known of a moment is at most so old.
-pub const EVERY: Duration = Duration::from_millis(100);
+pub const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Looks until it is stopped.
 #[derive(Debug)]
-pub struct Watcher {
-    threads: Vec<Thread>,
+pub struct RoleMonitor {
+    threads: Vec<MonitorThread>,
 }
 
 #[derive(Debug)]
-struct Thread {
-    seen: Arc<Mutex<Seen>>,
+struct MonitorThread {
+    seen: Arc<Mutex<ServerHistory>>,
     stop: SyncSender<()>,
     handle: JoinHandle<()>,
 }
 
 /// Everything that was seen; each list in the order of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Watched {
-    pub spells: Vec<Spell>,
-    pub settings: Vec<Settings>,
-    pub followed: Vec<Followed>,
-    pub healthy: Vec<Healthy>,
+pub struct RoleObservations {
+    pub role_periods: Vec<RolePeriod>,
+    pub settings: Vec<CommitSettings>,
+    pub replica_periods: Vec<ReplicaPeriod>,
+    pub health_changes: Vec<HealthChange>,
 }
 
 /// A time in which all looks at one server saw the same, and none failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spell {
+pub struct RolePeriod {
     pub node: String,
-    pub server: Server,
+    pub server: ServerInstance,
     /// `pg_is_in_recovery()`.
     pub in_recovery: bool,
     /// The first and the last look.
@@ -75,9 +75,9 @@ pub struct Spell {
 
 /// From a moment on a server that takes writes promised what follows from these.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct CommitSettings {
     pub node: String,
-    pub server: Server,
+    pub server: ServerInstance,
     pub at: Nanos,
     /// What a new session of the application's user has. What a session sets for itself is not known.
     pub synchronous_commit: String,
@@ -86,18 +86,18 @@ pub struct Settings {
 
 /// While they were the same in the same states, these followed a server that takes writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Followed {
+pub struct ReplicaPeriod {
     pub node: String,
     pub from: Nanos,
     /// The last look.
     pub to: Nanos,
     /// By `pg_stat_replication`, in the order of their names; as the last look saw them.
-    pub followers: Vec<Follower>,
+    pub followers: Vec<StreamingReplica>,
 }
 
 /// One that the log is sent to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Follower {
+pub struct StreamingReplica {
     /// Its `application_name`.
     pub name: String,
     /// `async`, `potential`, `sync` or `quorum`.
@@ -108,54 +108,54 @@ pub struct Follower {
 
 /// Whoever asks for a server's health was told for the first time that it takes writes, since it began to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Healthy {
+pub struct HealthChange {
     pub node: String,
     pub at: Nanos,
     /// Of the server that it was said of.
     pub timeline: u32,
 }
 
-impl Watcher {
+impl RoleMonitor {
     /// Begins to look at each of the servers, at once and then every so often. Of a server that hangs nothing is known until
     /// it goes on.
     pub fn start(
-        servers: Vec<Direct>,
+        servers: Vec<DirectServer>,
         every: Duration,
         now: impl Fn() -> Nanos + Clone + Send + 'static,
-    ) -> io::Result<Watcher> {
+    ) -> io::Result<RoleMonitor> {
         let mut threads = Vec::new();
         for server in servers {
             let node = server.name.clone();
-            let seen = Arc::new(Mutex::new(Seen::default()));
+            let seen = Arc::new(Mutex::new(ServerHistory::default()));
             let (stop, stopped) = sync_channel(1);
             let (to, now) = (Arc::clone(&seen), now.clone());
-            let run = move || watch(Look::new(server), every, &now, &to, &stopped);
+            let run = move || poll_server(ServerPoller::new(server), every, &now, &to, &stopped);
             let handle = thread::Builder::new().name(format!("roles {node}")).spawn(run)?;
-            threads.push(Thread { seen, stop, handle });
+            threads.push(MonitorThread { seen, stop, handle });
         }
-        Ok(Watcher { threads })
+        Ok(RoleMonitor { threads })
     }
 
     /// What was seen until now.
-    pub fn so_far(&self) -> Watched {
-        let mut all = Watched::default();
+    pub fn snapshot(&self) -> RoleObservations {
+        let mut all = RoleObservations::default();
         for it in &self.threads {
             it.seen.lock().unwrap_or_else(PoisonError::into_inner).add_to(&mut all);
         }
-        all.spells.sort_by_key(|it| it.from);
+        all.role_periods.sort_by_key(|it| it.from);
         all.settings.sort_by_key(|it| it.at);
-        all.followed.sort_by_key(|it| it.from);
-        all.healthy.sort_by_key(|it| it.at);
+        all.replica_periods.sort_by_key(|it| it.from);
+        all.health_changes.sort_by_key(|it| it.at);
         all
     }
 
     /// The same, and no more looks. One that is under way is waited for, a second at most.
-    pub fn stop(self) -> Watched {
+    pub fn stop(self) -> RoleObservations {
         for it in &self.threads {
             // It may have been told before.
             let _ = it.stop.try_send(());
         }
-        let all = self.so_far();
+        let all = self.snapshot();
         for it in self.threads {
             let _ = it.handle.join();
         }
@@ -163,14 +163,14 @@ impl Watcher {
     }
 }
 
-impl Watched {
+impl RoleObservations {
     /// Who each server was: of every spell its first look and its last, between which nothing else was seen.
-    pub fn samples(&self) -> Vec<Sample> {
-        let both = |it: &Spell| {
-            let at = |at| Sample { at, server: it.server.clone(), in_recovery: it.in_recovery };
+    pub fn samples(&self) -> Vec<RoleSample> {
+        let both = |it: &RolePeriod| {
+            let at = |at| RoleSample { at, server: it.server.clone(), in_recovery: it.in_recovery };
             [Some(at(it.from)), Some(at(it.to)).filter(|_| it.from < it.to)]
         };
-        let mut samples: Vec<Sample> = self.spells.iter().flat_map(both).flatten().collect();
+        let mut samples: Vec<RoleSample> = self.role_periods.iter().flat_map(both).flatten().collect();
         samples.sort_by_key(|it| it.at);
         samples
     }
@@ -178,80 +178,86 @@ impl Watched {
 
 /// What is known of one server.
 #[derive(Debug, Default)]
-struct Seen {
-    all: Watched,
+struct ServerHistory {
+    all: RoleObservations,
     /// The last look failed: what follows is not known to continue what was before.
-    silent: bool,
+    last_failed: bool,
 }
 
 /// What one look saw.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Glance {
+struct ServerObservation {
     /// When it surely was so: for one in recovery, which ends once, before it was asked; else when it had answered.
     at: Nanos,
-    server: Server,
+    server: ServerInstance,
     in_recovery: bool,
     /// Of one that takes writes: `synchronous_commit`, `synchronous_standby_names`, and who follows it.
-    writes: Option<(String, String, Vec<Follower>)>,
+    writes: Option<(String, String, Vec<StreamingReplica>)>,
 }
 
-impl Seen {
-    fn take(&mut self, node: &str, glance: Option<Glance>) {
+impl ServerHistory {
+    fn record(&mut self, node: &str, glance: Option<ServerObservation>) {
         let Some(glance) = glance else {
-            self.silent = true;
+            self.last_failed = true;
             return;
         };
-        let Glance { at, server, in_recovery, writes } = glance;
-        let goes_on = !std::mem::take(&mut self.silent);
+        let ServerObservation { at, server, in_recovery, writes } = glance;
+        let goes_on = !std::mem::take(&mut self.last_failed);
         let node = node.to_owned();
-        let last = self.all.spells.last_mut().filter(|_| goes_on);
+        let last = self.all.role_periods.last_mut().filter(|_| goes_on);
         let last = last.filter(|it| it.server == server && it.in_recovery == in_recovery);
         let goes_on = last.is_some();
         match last {
             Some(it) => it.to = at,
             None => {
                 let (node, server) = (node.clone(), server.clone());
-                self.all.spells.push(Spell { node, server, in_recovery, from: at, to: at });
+                self.all.role_periods.push(RolePeriod { node, server, in_recovery, from: at, to: at });
             }
         }
         let Some((synchronous_commit, synchronous_standby_names, followers)) = writes else { return };
         let settings =
-            Settings { node: node.clone(), server, at, synchronous_commit, synchronous_standby_names };
-        let told = |it: &Settings| Settings { at, ..it.clone() } == settings;
+            CommitSettings { node: node.clone(), server, at, synchronous_commit, synchronous_standby_names };
+        let told = |it: &CommitSettings| CommitSettings { at, ..it.clone() } == settings;
         if !self.all.settings.last().is_some_and(told) {
             self.all.settings.push(settings);
         }
-        let alike = |it: &Followed| {
-            let states = |of: &[Follower]| -> Vec<(String, String)> {
+        let alike = |it: &ReplicaPeriod| {
+            let states = |of: &[StreamingReplica]| -> Vec<(String, String)> {
                 of.iter().map(|it| (it.name.clone(), it.sync_state.clone())).collect()
             };
             states(&it.followers) == states(&followers)
         };
-        match self.all.followed.last_mut().filter(|it| goes_on && alike(it)) {
+        match self.all.replica_periods.last_mut().filter(|it| goes_on && alike(it)) {
             Some(it) => (it.to, it.followers) = (at, followers),
-            None => self.all.followed.push(Followed { node, from: at, to: at, followers }),
+            None => self.all.replica_periods.push(ReplicaPeriod { node, from: at, to: at, followers }),
         }
     }
 
-    fn add_to(&self, all: &mut Watched) {
-        all.spells.extend_from_slice(&self.all.spells);
+    fn add_to(&self, all: &mut RoleObservations) {
+        all.role_periods.extend_from_slice(&self.all.role_periods);
         all.settings.extend_from_slice(&self.all.settings);
-        all.followed.extend_from_slice(&self.all.followed);
-        all.healthy.extend_from_slice(&self.all.healthy);
+        all.replica_periods.extend_from_slice(&self.all.replica_periods);
+        all.health_changes.extend_from_slice(&self.all.health_changes);
     }
 }
 
 /// Looks, and waits for the next time or the end.
-fn watch(mut look: Look, every: Duration, now: &dyn Fn() -> Nanos, to: &Mutex<Seen>, stopped: &Receiver<()>) {
+fn poll_server(
+    mut look: ServerPoller,
+    every: Duration,
+    now: &dyn Fn() -> Nanos,
+    to: &Mutex<ServerHistory>,
+    stopped: &Receiver<()>,
+) {
     let node = look.name().to_owned();
     let mut next = Instant::now();
     loop {
-        let glance = look.look(now);
+        let glance = look.poll(now);
         let healthy = glance.as_ref().and_then(|it| look.health(it, now));
         {
             let mut seen = to.lock().unwrap_or_else(PoisonError::into_inner);
-            seen.take(&node, glance);
-            seen.all.healthy.extend(healthy);
+            seen.record(&node, glance);
+            seen.all.health_changes.extend(healthy);
         }
         // What was late is not made up for.
         next = (next + every).max(Instant::now());

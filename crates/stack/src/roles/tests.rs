@@ -2,29 +2,33 @@ use super::*;
 
 /// Glances as `role:timeline` and, of a primary, `:commit:names:followers`; `-` is silence. Each 10 after the one before.
 fn check(glances: &str, spells: &str, settings: &str, followed: &str) {
-    let mut seen = Seen::default();
+    let mut seen = ServerHistory::default();
     for (number, word) in glances.split(' ').enumerate() {
         let at = Nanos(number as u64 * 10);
         let parts: Vec<&str> = word.split(':').collect();
         let glance = (word != "-").then(|| {
-            let server = Server { system: 1, timeline: parts[1].parse().unwrap(), ..Server::default() };
+            let server = ServerInstance {
+                system: 1,
+                timeline: parts[1].parse().unwrap(),
+                ..ServerInstance::default()
+            };
             let follower = |it: &str| {
                 let (name, sync_state) = it.split_once('=').unwrap();
                 let flushed = Some(Lsn(at.0));
-                Follower { name: name.to_owned(), sync_state: sync_state.to_owned(), flushed }
+                StreamingReplica { name: name.to_owned(), sync_state: sync_state.to_owned(), flushed }
             };
             let writes = (parts[0] == "p").then(|| {
                 let followers = parts[4].split(',').filter(|it| !it.is_empty()).map(follower).collect();
                 (parts[2].to_owned(), parts[3].to_owned(), followers)
             });
-            Glance { at, server, in_recovery: parts[0] == "s", writes }
+            ServerObservation { at, server, in_recovery: parts[0] == "s", writes }
         });
-        seen.take("n", glance);
+        seen.record("n", glance);
     }
     let role = |it: bool| if it { "s" } else { "p" };
     let all = &seen.all;
     let words: Vec<String> = all
-        .spells
+        .role_periods
         .iter()
         .map(|it| format!("{}{} {}-{}", role(it.in_recovery), it.server.timeline, it.from.0, it.to.0))
         .collect();
@@ -36,7 +40,7 @@ fn check(glances: &str, spells: &str, settings: &str, followed: &str) {
         .collect();
     assert_eq!(words.join(", "), settings, "{glances}");
     let words: Vec<String> = all
-        .followed
+        .replica_periods
         .iter()
         .map(|it| {
             let each = it.followers.iter().map(|it| format!("{}@{}", it.name, it.flushed.unwrap().0));
@@ -47,7 +51,7 @@ fn check(glances: &str, spells: &str, settings: &str, followed: &str) {
 }
 
 #[test]
-fn what_stays_the_same_is_one_spell() {
+fn unchanged_observations_form_one_period() {
     check("s:1 s:1 s:1", "s1 0-20", "", "");
     check("s:1 s:2 p:2:on::", "s1 0-0, s2 10-10, p2 20-20", "20 on ", "20-20 ");
     // Of the time without an answer nothing is known, though the same came before and after it.
@@ -63,14 +67,17 @@ fn what_stays_the_same_is_one_spell() {
 }
 
 #[test]
-fn samples_are_the_ends_of_spells() {
-    let spell = |node: &str, from, to| Spell {
+fn samples_are_the_ends_of_role_periods() {
+    let spell = |node: &str, from, to| RolePeriod {
         node: node.to_owned(),
-        server: Server::default(),
+        server: ServerInstance::default(),
         in_recovery: true,
         from: Nanos(from),
         to: Nanos(to),
     };
-    let watched = Watched { spells: vec![spell("a", 0, 30), spell("b", 10, 10)], ..Watched::default() };
+    let watched = RoleObservations {
+        role_periods: vec![spell("a", 0, 30), spell("b", 10, 10)],
+        ..RoleObservations::default()
+    };
     assert_eq!(watched.samples().iter().map(|it| it.at.0).collect::<Vec<_>>(), [0, 10, 30]);
 }

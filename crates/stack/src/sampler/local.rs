@@ -1,9 +1,9 @@
 //! What do the files of this machine tell of the nodes on it?
 
-use super::{Desk, Due, Kind, Observation, Point, Stop};
+use super::{Collector, DueProbe, Observation, SamplingTarget, SamplingTargetKind, StopSignal};
 use crate::limits::Group;
-use crate::loglines::{Dialect, Follower};
-use crate::probe::{Answer, Ask, On, Probe, Reading};
+use crate::loglines::{LogFollower, LogFormat};
+use crate::probe::{Probe, ProbeRequest, ProbeResponse, ProbeTarget, Reading};
 use model::{Nanos, SeriesKind};
 use std::collections::HashMap;
 use std::fs::read_to_string;
@@ -13,32 +13,32 @@ use std::time::{Duration, Instant};
 
 /// What reading the files of a process, and of its threads, costs in rows of an answer: with 200 of them every third second
 /// and every tenth, for two thousandths of a processor each.
-const OF_PROCESS: usize = 3;
-const OF_THREAD: usize = 12;
+const ROWS_PER_PROCESS: usize = 3;
+const ROWS_PER_THREAD: usize = 12;
 /// How often logs are looked at.
-const LOOK: Duration = Duration::from_millis(100);
+const LOG_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Everything that is read from files.
-pub(super) struct Local {
-    nodes: Vec<Watched>,
+pub(super) struct LocalSampler {
+    nodes: Vec<SampledNode>,
 }
 
-struct Watched {
-    point: Point,
-    desk: Desk,
-    dues: Vec<Due>,
-    threads: Ever,
-    log: Option<Follower>,
+struct SampledNode {
+    point: SamplingTarget,
+    collector: Collector,
+    schedule: Vec<DueProbe>,
+    threads: LifetimeSum,
+    log: Option<LogFollower>,
 }
 
-impl Local {
-    pub(super) fn new(points: Vec<(Point, Desk)>) -> Local {
-        let nodes = points.into_iter().map(|(point, desk)| Watched::new(point, desk)).collect();
-        Local { nodes }
+impl LocalSampler {
+    pub(super) fn new(points: Vec<(SamplingTarget, Collector)>) -> LocalSampler {
+        let nodes = points.into_iter().map(|(point, desk)| SampledNode::new(point, desk)).collect();
+        LocalSampler { nodes }
     }
 
     /// Reads until the end, and then once more. It costs no server anything.
-    pub(super) fn run(mut self, stop: &Stop) -> Nanos {
+    pub(super) fn run(mut self, stop: &StopSignal) -> Nanos {
         loop {
             let last = stop.is_set();
             for node in &mut self.nodes {
@@ -48,101 +48,106 @@ impl Local {
             if last {
                 return Nanos::ZERO;
             }
-            let next = self.nodes.iter().filter_map(Watched::next).min();
+            let next = self.nodes.iter().filter_map(SampledNode::next).min();
             stop.wait(next.unwrap_or_else(|| Instant::now() + Duration::from_secs(60)));
         }
     }
 }
 
-impl Watched {
-    fn new(point: Point, desk: Desk) -> Watched {
+impl SampledNode {
+    fn new(point: SamplingTarget, desk: Collector) -> SampledNode {
         let mut applies = Vec::new();
-        if point.kind == Kind::Host {
-            applies.push(On::Host);
+        if point.kind == SamplingTargetKind::Host {
+            applies.push(ProbeTarget::Host);
         }
         if point.group.is_some() {
-            applies.push(On::Group);
+            applies.push(ProbeTarget::Group);
         }
         if point.group.is_some() || point.pid.is_some() {
-            applies.extend([On::Process, On::Thread]);
+            applies.extend([ProbeTarget::Process, ProbeTarget::Thread]);
         }
-        let dues = applies.into_iter().flat_map(|it| Due::all(it, 0)).collect();
+        let dues = applies.into_iter().flat_map(|it| DueProbe::all(it, 0)).collect();
         let dialect = match point.kind {
-            Kind::Postgres => Some(Dialect::Postgres),
-            Kind::PgBouncer => Some(Dialect::PgBouncer),
-            Kind::Odyssey => Some(Dialect::Odyssey),
-            Kind::HaProxy => Some(Dialect::HaProxy),
-            Kind::Service => Some(Dialect::Service),
-            Kind::Host | Kind::Generator => None,
+            SamplingTargetKind::Postgres => Some(LogFormat::Postgres),
+            SamplingTargetKind::PgBouncer => Some(LogFormat::PgBouncer),
+            SamplingTargetKind::Odyssey => Some(LogFormat::Odyssey),
+            SamplingTargetKind::HaProxy => Some(LogFormat::HaProxy),
+            SamplingTargetKind::Service => Some(LogFormat::Service),
+            SamplingTargetKind::Host | SamplingTargetKind::Generator => None,
         };
-        let follow =
-            |(path, dialect): (&PathBuf, Dialect)| Follower::from_end(path.clone(), dialect, &point.node);
+        let follow = |(path, dialect): (&PathBuf, LogFormat)| {
+            LogFollower::from_end(path.clone(), dialect, &point.node)
+        };
         let log = point.log.as_ref().zip(dialect).map(follow);
-        Watched { point, desk, dues, threads: Ever::default(), log }
+        SampledNode { point, collector: desk, schedule: dues, threads: LifetimeSum::default(), log }
     }
 
     fn next(&self) -> Option<Instant> {
-        let log = self.log.as_ref().map(|_| Instant::now() + LOOK);
-        self.dues.iter().filter(|it| !it.over).map(|it| it.next).chain(log).min()
+        let log = self.log.as_ref().map(|_| Instant::now() + LOG_POLL_INTERVAL);
+        self.schedule.iter().filter(|it| !it.disabled).map(|it| it.next).chain(log).min()
     }
 
     fn read_log(&mut self, last: bool) {
         let Some(log) = &mut self.log else { return };
         let pid = self.point.pid.as_ref().map(|it| it.load(Ordering::Relaxed));
         log.reader.main_pid = pid.filter(|it| *it != 0);
-        let at = self.desk.now();
+        let at = self.collector.now();
         let mut events = Vec::new();
         let read = log.poll(at, &mut events);
         if last {
             log.finish(at, &mut events);
         }
-        events.into_iter().for_each(|it| self.desk.send(Observation::Event(it)));
+        events.into_iter().for_each(|it| self.collector.send(Observation::Event(it)));
         if let Err(error) = read {
-            self.desk.missing("log", || error.to_string());
+            self.collector.missing("log", || error.to_string());
             self.log = None;
         }
     }
 
     fn round(&mut self, everything: bool) {
-        let Watched { point, desk, dues, threads, .. } = self;
+        let SampledNode { point, collector: desk, schedule: dues, threads, .. } = self;
         let now = Instant::now();
         let mut processes = None;
-        for due in dues.iter_mut().filter(|it| !it.over && (everything || it.next <= now)) {
+        for due in dues.iter_mut().filter(|it| !it.disabled && (everything || it.next <= now)) {
             let mut readings = Vec::new();
-            let read = |answer: &Answer, out: &mut Vec<Reading>| (due.probe.read)(answer, out);
+            let read = |answer: &ProbeResponse, out: &mut Vec<Reading>| (due.probe.read)(answer, out);
             let mut size = 0;
-            let done = match due.probe.on {
-                On::Host => {
-                    let Ask::Files(files) = due.ask else { continue };
+            let done = match due.probe.target {
+                ProbeTarget::Host => {
+                    let ProbeRequest::Files(files) = due.ask else { continue };
                     let texts = files.iter().map(|it| read_to_string(it).unwrap_or_default());
-                    read(&Answer::Texts(texts.collect()), &mut readings)
+                    read(&ProbeResponse::Texts(texts.collect()), &mut readings)
                 }
-                On::Group => {
+                ProbeTarget::Group => {
                     let files = point.group.iter().flat_map(Group::files);
                     let texts =
                         files.map(|(source, path)| (source, read_to_string(path).unwrap_or_default()));
-                    read(&Answer::Group(texts.collect()), &mut readings)
+                    read(&ProbeResponse::Group(texts.collect()), &mut readings)
                 }
-                On::Process => {
+                ProbeTarget::Process => {
                     let pids = processes.get_or_insert_with(|| all_processes(point));
-                    size = pids.len() * OF_PROCESS;
+                    size = pids.len() * ROWS_PER_PROCESS;
                     readings = of_living(due.probe, due.ask, pids);
                     Ok(())
                 }
-                On::Thread => {
+                ProbeTarget::Thread => {
                     let pids = processes.get_or_insert_with(|| all_processes(point));
-                    size = pids.len() * OF_THREAD;
+                    size = pids.len() * ROWS_PER_THREAD;
                     readings = threads.take(due.probe, of_threads(due.probe, due.ask, pids));
                     Ok(())
                 }
-                On::Postgres | On::PgBouncer | On::Odyssey | On::HaProxy | On::Service => continue,
+                ProbeTarget::Postgres
+                | ProbeTarget::PgBouncer
+                | ProbeTarget::Odyssey
+                | ProbeTarget::HaProxy
+                | ProbeTarget::Service => continue,
             };
             due.asked(size);
             match done {
                 Ok(()) => desk.samples(desk.now(), readings),
                 Err(error) => {
                     desk.missing(due.probe.name, || error.to_string());
-                    due.over = true;
+                    due.disabled = true;
                 }
             }
         }
@@ -150,7 +155,7 @@ impl Watched {
 }
 
 /// Numbers of all processes of a node.
-fn all_processes(point: &Point) -> Vec<u32> {
+fn all_processes(point: &SamplingTarget) -> Vec<u32> {
     if let Some(group) = &point.group {
         return group.processes();
     }
@@ -160,12 +165,12 @@ fn all_processes(point: &Point) -> Vec<u32> {
     }
     let mut found = vec![pid];
     // Its children are the keeper and with it the whole stack.
-    if point.kind == Kind::Generator {
+    if point.kind == SamplingTargetKind::Generator {
         return found;
     }
     // All of a server's processes are children of its first; looking further costs as much as reading them.
     let generations = match point.kind {
-        Kind::Postgres => 1 + usize::from(point.apart),
+        SamplingTargetKind::Postgres => 1 + usize::from(point.apart),
         _ => usize::MAX,
     };
     let mut last = 0..1;
@@ -186,7 +191,7 @@ fn all_processes(point: &Point) -> Vec<u32> {
 }
 
 /// Adds up the readings of processes that are there.
-fn of_living(probe: &'static Probe, ask: Ask, pids: &[u32]) -> Vec<Reading> {
+fn of_living(probe: &'static Probe, ask: ProbeRequest, pids: &[u32]) -> Vec<Reading> {
     let mut sums = vec![None; probe.series.len()];
     for pid in pids {
         let values = one(probe, ask, &format!("/proc/{pid}"));
@@ -198,7 +203,7 @@ fn of_living(probe: &'static Probe, ask: Ask, pids: &[u32]) -> Vec<Reading> {
 }
 
 /// Thread, and its figures in the order of the probe's series.
-fn of_threads(probe: &'static Probe, ask: Ask, pids: &[u32]) -> Vec<(u32, Vec<Option<f64>>)> {
+fn of_threads(probe: &'static Probe, ask: ProbeRequest, pids: &[u32]) -> Vec<(u32, Vec<Option<f64>>)> {
     let mut found = Vec::new();
     for pid in pids {
         let entries = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
@@ -210,16 +215,16 @@ fn of_threads(probe: &'static Probe, ask: Ask, pids: &[u32]) -> Vec<(u32, Vec<Op
 }
 
 /// What a probe reads in one directory, in the order of its series. Nothing where the process has just ended.
-fn one(probe: &'static Probe, ask: Ask, directory: &str) -> Vec<Option<f64>> {
+fn one(probe: &'static Probe, ask: ProbeRequest, directory: &str) -> Vec<Option<f64>> {
     let text = |it: &&str| read_to_string(format!("{directory}/{it}")).unwrap_or_default();
     let entries = |it: &str| std::fs::read_dir(format!("{directory}/{it}")).map(|it| it.count().to_string());
     let texts = match ask {
-        Ask::Files(files) => files.iter().map(text).collect(),
-        Ask::Entries(of) => vec![entries(of).unwrap_or_default()],
+        ProbeRequest::Files(files) => files.iter().map(text).collect(),
+        ProbeRequest::Entries(of) => vec![entries(of).unwrap_or_default()],
         _ => return Vec::new(),
     };
     let mut out = Vec::new();
-    let _ = (probe.read)(&Answer::Texts(texts), &mut out);
+    let _ = (probe.read)(&ProbeResponse::Texts(texts), &mut out);
     let value = |name: &str| out.iter().find(|it| it.series.name == name).map(|it| it.value);
     probe.series.iter().map(|it| value(it.name)).collect()
 }
@@ -239,12 +244,12 @@ fn readings(probe: &'static Probe, values: &[Option<f64>]) -> Vec<Reading> {
 
 /// Sums over everything that ever was: a counter does not fall when one of many ends.
 #[derive(Default)]
-struct Ever {
+struct LifetimeSum {
     living: HashMap<u32, Vec<Option<f64>>>,
     gone: Vec<Option<f64>>,
 }
 
-impl Ever {
+impl LifetimeSum {
     fn take(&mut self, probe: &'static Probe, now: Vec<(u32, Vec<Option<f64>>)>) -> Vec<Reading> {
         self.gone.resize(probe.series.len(), None);
         let mut before = std::mem::take(&mut self.living);
@@ -254,14 +259,14 @@ impl Ever {
             let known = before.remove(&id);
             let ended_unread = values.iter().all(Option::is_none);
             match known {
-                Some(then) if ended_unread || again(&then) => self.bury(probe, &then),
+                Some(then) if ended_unread || again(&then) => self.retire(probe, &then),
                 _ => {}
             }
             if !ended_unread {
                 self.living.insert(id, values);
             }
         }
-        before.into_values().for_each(|it| self.bury(probe, &it));
+        before.into_values().for_each(|it| self.retire(probe, &it));
         let mut sums = self.gone.clone();
         for values in self.living.values() {
             sums.iter_mut().zip(values).for_each(|(sum, value)| *sum = add(*sum, *value));
@@ -269,7 +274,7 @@ impl Ever {
         readings(probe, &sums)
     }
 
-    fn bury(&mut self, probe: &'static Probe, last: &[Option<f64>]) {
+    fn retire(&mut self, probe: &'static Probe, last: &[Option<f64>]) {
         for ((sum, value), series) in self.gone.iter_mut().zip(last).zip(probe.series) {
             if series.kind == SeriesKind::Counter {
                 *sum = add(*sum, *value);

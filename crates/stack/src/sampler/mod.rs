@@ -7,9 +7,9 @@ mod local;
 mod session;
 
 use crate::ask::Target;
-use crate::chain::{Running, at};
+use crate::chain::{RunningNode, with_path};
 use crate::limits::Group;
-use crate::probe::{Ask, On, Probe, Reading};
+use crate::probe::{Probe, ProbeRequest, ProbeTarget, Reading};
 use crate::supervisor::Supervisor;
 use model::plan::{self, AttachedRole};
 use model::{LogEvent, Nanos, Sample};
@@ -25,10 +25,10 @@ use wire::http::Url;
 
 /// Something to watch. What is `None` is not watched.
 #[derive(Clone, Debug)]
-pub struct Point {
+pub struct SamplingTarget {
     /// The node's name in samples and events.
     pub node: String,
-    pub kind: Kind,
+    pub kind: SamplingTargetKind,
     /// Where PostgreSQL, or the console of a pooler, answers, and as whom we ask. Never through a pooler.
     pub target: Option<Target>,
     /// HAProxy's, as a file.
@@ -47,7 +47,7 @@ pub struct Point {
 
 /// What a [`Point`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum SamplingTargetKind {
     Host,
     Generator,
     Postgres,
@@ -67,95 +67,96 @@ pub enum Observation {
     Missing {
         node: String,
         probe: &'static str,
-        why: String,
+        reason: String,
     },
 }
 
 /// Watches until it is stopped; dropped, it stops and forgets what it cost.
 #[derive(Debug)]
 pub struct Sampler {
-    threads: Vec<JoinHandle<Spent>>,
-    stop: Arc<Stop>,
+    threads: Vec<JoinHandle<ThreadCost>>,
+    stop: Arc<StopSignal>,
     started: Instant,
 }
 
 /// What watching has cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cost {
+pub struct SamplingCost {
     /// How long it lasted.
     pub wall: Nanos,
     /// Processor time of our own threads.
-    pub ours: Nanos,
+    pub own_cpu: Nanos,
     /// Processor time of the sessions that answered us in PostgreSQL servers of this machine. Zero for others'; what the
     /// consoles of poolers and balancers cost cannot be told from their work.
-    pub servers: Nanos,
+    pub server_cpu: Nanos,
 }
 
-impl Point {
+impl SamplingTarget {
     /// This machine.
-    pub fn host() -> Point {
-        Point::of("host", Kind::Host)
+    pub fn host() -> SamplingTarget {
+        SamplingTarget::new("host", SamplingTargetKind::Host)
     }
 
     /// This process.
-    pub fn generator() -> Point {
+    pub fn generator() -> SamplingTarget {
         let pid = Some(Arc::new(AtomicU32::new(std::process::id())));
-        Point { pid, ..Point::of("generator", Kind::Generator) }
+        SamplingTarget { pid, ..SamplingTarget::new("generator", SamplingTargetKind::Generator) }
     }
 
     /// A node of a chain. PostgreSQL is asked in `database`, the application's: some of its figures are of one database.
-    pub fn of_running(running: &Running, database: &str, supervisor: &Supervisor) -> Point {
+    pub fn for_running(running: &RunningNode, database: &str, supervisor: &Supervisor) -> SamplingTarget {
         let kind = match &running.plan.kind {
-            plan::Kind::Postgres(_) => Kind::Postgres,
-            plan::Kind::PgBouncer(_) => Kind::PgBouncer,
-            plan::Kind::Odyssey(_) => Kind::Odyssey,
-            plan::Kind::HaProxy(_) => Kind::HaProxy,
-            plan::Kind::Service(_) => Kind::Service,
-            plan::Kind::Attached(it) => match it.role {
-                AttachedRole::Postgres => Kind::Postgres,
-                AttachedRole::PgBouncer => Kind::PgBouncer,
-                AttachedRole::Odyssey => Kind::Odyssey,
-                AttachedRole::Balancer => Kind::HaProxy,
+            plan::NodeKind::Postgres(_) => SamplingTargetKind::Postgres,
+            plan::NodeKind::PgBouncer(_) => SamplingTargetKind::PgBouncer,
+            plan::NodeKind::Odyssey(_) => SamplingTargetKind::Odyssey,
+            plan::NodeKind::HaProxy(_) => SamplingTargetKind::HaProxy,
+            plan::NodeKind::Service(_) => SamplingTargetKind::Service,
+            plan::NodeKind::Attached(it) => match it.role {
+                AttachedRole::Postgres => SamplingTargetKind::Postgres,
+                AttachedRole::PgBouncer => SamplingTargetKind::PgBouncer,
+                AttachedRole::Odyssey => SamplingTargetKind::Odyssey,
+                AttachedRole::Balancer => SamplingTargetKind::HaProxy,
             },
         };
-        let of_postgres =
-            |it: &Target| if kind == Kind::Postgres { it.in_database(database) } else { it.clone() };
+        let of_postgres = |it: &Target| {
+            if kind == SamplingTargetKind::Postgres { it.in_database(database) } else { it.clone() }
+        };
         let stats_page = match &running.plan.kind {
-            plan::Kind::Service(it) => {
-                running.url.as_ref().zip(it.stats.as_deref()).map(|(url, path)| at(url, path))
+            plan::NodeKind::Service(it) => {
+                running.url.as_ref().zip(it.stats_path.as_deref()).map(|(url, path)| with_path(url, path))
             }
             _ => None,
         };
-        Point {
+        SamplingTarget {
             target: running.admin.as_ref().map(of_postgres),
             stats_socket: running.statistics.clone(),
             stats_page,
-            pid: running.node.and_then(|it| supervisor.present(it)),
-            apart: running.node.is_some_and(|it| supervisor.is_apart(it)),
+            pid: running.node.and_then(|it| supervisor.pid_handle(it)),
+            apart: running.node.is_some_and(|it| supervisor.is_isolated(it)),
             group: running.node.and_then(|it| supervisor.group(it)).cloned(),
             log: running.log.clone(),
-            ..Point::of(&running.plan.name, kind)
+            ..SamplingTarget::new(&running.plan.name, kind)
         }
     }
 
     /// A node of which nothing is known yet.
-    pub fn of(node: &str, kind: Kind) -> Point {
+    pub fn new(node: &str, kind: SamplingTargetKind) -> SamplingTarget {
         let (target, stats_socket, stats_page, pid, group, log) = (None, None, None, None, None, None);
         let (node, apart) = (node.to_owned(), false);
-        Point { node, kind, target, stats_socket, stats_page, pid, apart, group, log }
+        SamplingTarget { node, kind, target, stats_socket, stats_page, pid, apart, group, log }
     }
 }
 
-impl Kind {
+impl SamplingTargetKind {
     /// What the probes of its server or console are for.
-    fn on(self) -> Option<On> {
+    fn probe_target(self) -> Option<ProbeTarget> {
         match self {
-            Kind::Postgres => Some(On::Postgres),
-            Kind::PgBouncer => Some(On::PgBouncer),
-            Kind::Odyssey => Some(On::Odyssey),
-            Kind::HaProxy => Some(On::HaProxy),
-            Kind::Service => Some(On::Service),
-            Kind::Host | Kind::Generator => None,
+            SamplingTargetKind::Postgres => Some(ProbeTarget::Postgres),
+            SamplingTargetKind::PgBouncer => Some(ProbeTarget::PgBouncer),
+            SamplingTargetKind::Odyssey => Some(ProbeTarget::Odyssey),
+            SamplingTargetKind::HaProxy => Some(ProbeTarget::HaProxy),
+            SamplingTargetKind::Service => Some(ProbeTarget::Service),
+            SamplingTargetKind::Host | SamplingTargetKind::Generator => None,
         }
     }
 }
@@ -168,69 +169,69 @@ impl Sampler {
         reason = "the receiver ends with the last sender, which is ours"
     )]
     pub fn start(
-        points: Vec<Point>,
+        points: Vec<SamplingTarget>,
         now: impl Fn() -> Nanos + Send + Clone + 'static,
         out: Sender<Observation>,
     ) -> Sampler {
-        let stop = Arc::new(Stop::default());
+        let stop = Arc::new(StopSignal::default());
         let mut threads = Vec::new();
-        let mut spawn = |name: String, run: Box<dyn FnOnce(&Stop) -> Nanos + Send>| {
+        let mut spawn = |name: String, run: Box<dyn FnOnce(&StopSignal) -> Nanos + Send>| {
             let stop = Arc::clone(&stop);
             let body = move || {
                 // Whoever is measured comes first. Being refused that is no reason to see nothing.
                 let _ = rustix::process::nice(5);
                 let servers = run(&stop);
-                Spent { ours: nanos(clock_gettime(ClockId::ThreadCPUTime)), servers }
+                ThreadCost { ours: nanos(clock_gettime(ClockId::ThreadCPUTime)), servers }
             };
             let thread = std::thread::Builder::new().name(name).spawn(body);
             threads.push(thread.expect("the system has room for a thread"));
         };
         for point in &points {
-            let Some(on) = point.kind.on() else { continue };
-            let desk = Desk::new(&point.node, now.clone(), out.clone());
+            let Some(on) = point.kind.probe_target() else { continue };
+            let desk = Collector::new(&point.node, now.clone(), out.clone());
             if let Some(target) = point.target.clone() {
-                let run = move |stop: &Stop| session::run(&target, on, desk, stop);
+                let run = move |stop: &StopSignal| session::run(&target, on, desk, stop);
                 spawn(format!("ask {}", point.node), Box::new(run));
             } else if let Some(socket) = point.stats_socket.clone() {
                 let ask = move |question| match question {
-                    Ask::Stats(command) => Some(session::stats(&socket, command)),
+                    ProbeRequest::Stats(command) => Some(session::stats(&socket, command)),
                     _ => None,
                 };
-                let run = move |stop: &Stop| session::run_texts(&ask, on, desk, stop);
+                let run = move |stop: &StopSignal| session::run_texts(&ask, on, desk, stop);
                 spawn(format!("ask {}", point.node), Box::new(run));
             } else if let Some(url) = point.stats_page.clone() {
-                let ask = move |question| (question == Ask::Page).then(|| session::page(&url));
-                let run = move |stop: &Stop| session::run_texts(&ask, on, desk, stop);
+                let ask = move |question| (question == ProbeRequest::Page).then(|| session::page(&url));
+                let run = move |stop: &StopSignal| session::run_texts(&ask, on, desk, stop);
                 spawn(format!("ask {}", point.node), Box::new(run));
             }
         }
-        let watched: Vec<(Point, Desk)> = points
+        let watched: Vec<(SamplingTarget, Collector)> = points
             .into_iter()
             .map(|it| {
-                let desk = Desk::new(&it.node, now.clone(), out.clone());
+                let desk = Collector::new(&it.node, now.clone(), out.clone());
                 (it, desk)
             })
             .collect();
         // Opened here, so that nothing written from now on is missed.
-        let local = local::Local::new(watched);
-        spawn("watch files".to_owned(), Box::new(move |stop: &Stop| local.run(stop)));
+        let local = local::LocalSampler::new(watched);
+        spawn("watch files".to_owned(), Box::new(move |stop: &StopSignal| local.run(stop)));
         Sampler { threads, stop, started: Instant::now() }
     }
 
     /// Asks everything a last time and ends. A server that hangs delays it by at most two seconds.
-    pub fn stop(mut self) -> Cost {
+    pub fn stop(mut self) -> SamplingCost {
         let mut cost = self.end();
         cost.wall = self.started.elapsed().into();
         cost
     }
 
-    fn end(&mut self) -> Cost {
+    fn end(&mut self) -> SamplingCost {
         self.stop.set();
-        let mut cost = Cost::default();
+        let mut cost = SamplingCost::default();
         for thread in self.threads.drain(..) {
             let spent = thread.join().unwrap_or_else(|it| std::panic::resume_unwind(it));
-            cost.ours += spent.ours;
-            cost.servers += spent.servers;
+            cost.own_cpu += spent.ours;
+            cost.server_cpu += spent.servers;
         }
         cost
     }
@@ -244,31 +245,31 @@ impl Drop for Sampler {
     }
 }
 
-impl Cost {
+impl SamplingCost {
     /// Of one processor, 0 and more: 0.01 is one per cent.
-    pub fn share(&self) -> f64 {
+    pub fn cpu_share(&self) -> f64 {
         if self.wall == Nanos::ZERO {
             return 0.0;
         }
-        (self.ours + self.servers).as_secs_f64() / self.wall.as_secs_f64()
+        (self.own_cpu + self.server_cpu).as_secs_f64() / self.wall.as_secs_f64()
     }
 }
 
 /// What one thread has cost.
 #[derive(Clone, Copy, Debug)]
-struct Spent {
+struct ThreadCost {
     ours: Nanos,
     servers: Nanos,
 }
 
 /// Wakes every thread at once.
 #[derive(Debug, Default)]
-struct Stop {
+struct StopSignal {
     set: Mutex<bool>,
     wake: Condvar,
 }
 
-impl Stop {
+impl StopSignal {
     fn set(&self) {
         *self.set.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.wake.notify_all();
@@ -287,17 +288,17 @@ impl Stop {
 }
 
 /// Where a thread hands in what it saw of one node.
-struct Desk {
+struct Collector {
     node: String,
     now: Box<dyn Fn() -> Nanos + Send>,
     out: Sender<Observation>,
     /// Probes that are known to be missing.
-    told: Vec<&'static str>,
+    reported_missing: Vec<&'static str>,
 }
 
-impl Desk {
-    fn new(node: &str, now: impl Fn() -> Nanos + Send + 'static, out: Sender<Observation>) -> Desk {
-        Desk { node: node.to_owned(), now: Box::new(now), out, told: Vec::new() }
+impl Collector {
+    fn new(node: &str, now: impl Fn() -> Nanos + Send + 'static, out: Sender<Observation>) -> Collector {
+        Collector { node: node.to_owned(), now: Box::new(now), out, reported_missing: Vec::new() }
     }
 
     fn now(&self) -> Nanos {
@@ -318,9 +319,9 @@ impl Desk {
     }
 
     fn missing(&mut self, probe: &'static str, why: impl FnOnce() -> String) {
-        if !self.told.contains(&probe) {
-            self.told.push(probe);
-            self.send(Observation::Missing { node: self.node.clone(), probe, why: why() });
+        if !self.reported_missing.contains(&probe) {
+            self.reported_missing.push(probe);
+            self.send(Observation::Missing { node: self.node.clone(), probe, reason: why() });
         }
     }
 
@@ -331,34 +332,36 @@ impl Desk {
 }
 
 /// A probe and when it is to be asked next.
-struct Due {
+struct DueProbe {
     probe: &'static Probe,
-    ask: Ask,
+    ask: ProbeRequest,
     next: Instant,
     /// It was refused: not to be asked again.
-    over: bool,
+    disabled: bool,
 }
 
 /// Answers of more rows, or nodes of more processes, are asked for less often, so that the cost does not grow with them.
-const CHEAP: usize = 250;
+const CHEAP_ROWS: usize = 250;
 
-impl Due {
+impl DueProbe {
     /// The probes that a server of this version can answer, due at once.
-    fn all(on: On, version: u32) -> Vec<Due> {
+    fn all(on: ProbeTarget, version: u32) -> Vec<DueProbe> {
         let now = Instant::now();
-        let its = crate::probe::ALL.iter().filter(|it| it.on == on);
-        its.filter_map(|&probe| Some(Due { probe, ask: (probe.ask)(version)?, next: now, over: false }))
-            .collect()
+        let its = crate::probe::ALL.iter().filter(|it| it.target == on);
+        its.filter_map(|&probe| {
+            Some(DueProbe { probe, ask: (probe.request)(version)?, next: now, disabled: false })
+        })
+        .collect()
     }
 
     /// After an answer of `size` rows or processes: moments that have passed are left out.
     fn asked(&mut self, size: usize) {
-        let step = self.probe.period * (size / CHEAP + 1) as u32;
+        let step = self.probe.period * (size / CHEAP_ROWS + 1) as u32;
         let now = Instant::now();
         self.next = if self.next + step > now { self.next + step } else { now + step };
     }
 
-    fn later(&mut self, pause: Duration) {
+    fn postpone(&mut self, pause: Duration) {
         self.next = Instant::now() + pause;
     }
 }

@@ -1,10 +1,10 @@
 //! What does one server answer, time after time?
 
-use super::{Desk, Due, Stop};
+use super::{Collector, DueProbe, StopSignal};
 use crate::ask::{Connection, Error, Target};
 use crate::http;
 use crate::location::{self, Location};
-use crate::probe::{Answer, Ask, On, pg_database};
+use crate::probe::{ProbeRequest, ProbeResponse, ProbeTarget, pg_database};
 use model::Nanos;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -14,19 +14,19 @@ use wire::Code;
 use wire::http::Url;
 
 /// The server itself gives up after a second; this is for one that does not answer at all.
-const PATIENCE: Duration = Duration::from_millis(1500);
+const REQUEST_TIMEOUT: Duration = Duration::from_millis(1500);
 /// Between attempts to log in, from the first to the last.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 /// A question that took too long is asked again after this.
-const RESPITE: Duration = Duration::from_secs(5);
+const RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Nothing is written by mistake, nothing waits, nothing is compiled for a question of a millisecond.
-const SET_UP: &str = "set application_name = 'pgdyno monitor'; set default_transaction_read_only = on; \
+const SETUP_SQL: &str = "set application_name = 'pgdyno monitor'; set default_transaction_read_only = on; \
     set statement_timeout = '1s'; set lock_timeout = '100ms'; set jit = off; set max_parallel_workers_per_gather = 0; \
     set client_min_messages = 'error'; set search_path = pg_catalog, public";
 
 /// Asks a PostgreSQL server or the console of a pooler; returns the processor time of its sessions that answered.
-pub(super) fn run(target: &Target, on: On, mut desk: Desk, stop: &Stop) -> Nanos {
+pub(super) fn run(target: &Target, on: ProbeTarget, mut desk: Collector, stop: &StopSignal) -> Nanos {
     let mut servers = Nanos::ZERO;
     let mut pause = BACKOFF.0;
     let mut session: Option<Session> = None;
@@ -70,7 +70,7 @@ pub(super) fn run(target: &Target, on: On, mut desk: Desk, stop: &Stop) -> Nanos
 /// One log-in and what it can be asked.
 struct Session {
     connection: Connection,
-    dues: Vec<Due>,
+    dues: Vec<DueProbe>,
     prepared: Vec<&'static str>,
     /// Statements that PostgreSQL was asked, each a transaction.
     transactions: u64,
@@ -87,27 +87,27 @@ struct Backend {
 }
 
 impl Session {
-    fn open(target: &Target, on: On) -> Result<Session, Error> {
-        let mut connection = target.open(PATIENCE)?;
+    fn open(target: &Target, on: ProbeTarget) -> Result<Session, Error> {
+        let mut connection = target.open(REQUEST_TIMEOUT)?;
         let (mut version, mut backend) = (0, None);
-        if on == On::Postgres {
-            connection.query(SET_UP)?;
+        if on == ProbeTarget::Postgres {
+            connection.query(SETUP_SQL)?;
             // Ours are not among the statements that are counted, where we are allowed to say so.
             let _ = connection.query("set pg_stat_statements.track = 'none'");
             version = connection.server_version();
             let pid = connection.value("select pg_backend_pid()")?.and_then(|it| it.parse().ok());
-            let here = location::of_server(&target.address, &mut connection) == Location::ThisMachine;
+            let here = location::locate_server(&target.address, &mut connection) == Location::ThisMachine;
             backend =
                 pid.filter(|_| here).map(|pid| Backend { pid, spent: Nanos::ZERO, looked: Instant::now() });
         }
-        let (dues, prepared) = (Due::all(on, version), Vec::new());
+        let (dues, prepared) = (DueProbe::all(on, version), Vec::new());
         Ok(Session { connection, dues, prepared, transactions: 0, backend })
     }
 
     /// Asks what is due, or everything; an error means that the session cannot go on.
-    fn round(&mut self, desk: &mut Desk, everything: bool, stop: &Stop) -> Result<(), Error> {
+    fn round(&mut self, desk: &mut Collector, everything: bool, stop: &StopSignal) -> Result<(), Error> {
         for due in &mut self.dues {
-            if due.over || (!everything && due.next > Instant::now()) {
+            if due.disabled || (!everything && due.next > Instant::now()) {
                 continue;
             }
             // A question takes a second at most; the end does not wait for those that are left.
@@ -115,29 +115,33 @@ impl Session {
                 return Ok(());
             }
             let asked = match due.ask {
-                Ask::Sql(sql) => {
+                ProbeRequest::Sql(sql) => {
                     self.transactions += 1 + u64::from(!self.prepared.contains(&due.probe.name));
                     prepared(&mut self.connection, &mut self.prepared, due.probe.name, sql)
                 }
-                Ask::Console(command) => self.connection.query(command),
-                Ask::Stats(_) | Ask::Page | Ask::Files(_) | Ask::Entries(_) | Ask::Group => continue,
+                ProbeRequest::Console(command) => self.connection.query(command),
+                ProbeRequest::Stats(_)
+                | ProbeRequest::Page
+                | ProbeRequest::Files(_)
+                | ProbeRequest::Entries(_)
+                | ProbeRequest::Group => continue,
             };
             let at = desk.now();
             match asked {
                 Ok(rows) => {
                     due.asked(rows.rows.len());
-                    hand_in(desk, due, at, &Answer::Rows(rows));
+                    hand_in(desk, due, at, &ProbeResponse::Rows(rows));
                     if std::ptr::eq(due.probe, &raw const pg_database::PROBE) {
                         desk.samples(at, vec![pg_database::own_transactions(self.transactions)]);
                     }
                 }
                 Err(error) if error.code() == Code::SqlState(*b"57014") => {
                     desk.missing(due.probe.name, || error.to_string());
-                    due.later(RESPITE);
+                    due.postpone(RETRY_INTERVAL);
                 }
                 Err(Error::Server(refusal)) if refusal.severity == "ERROR" => {
                     desk.missing(due.probe.name, || refusal.message.clone());
-                    due.over = true;
+                    due.disabled = true;
                 }
                 Err(error) => return Err(error),
             }
@@ -152,8 +156,8 @@ impl Session {
     }
 
     fn next(&self) -> Instant {
-        let far = Instant::now() + RESPITE;
-        self.dues.iter().filter(|it| !it.over).map(|it| it.next).min().unwrap_or(far)
+        let far = Instant::now() + RETRY_INTERVAL;
+        self.dues.iter().filter(|it| !it.disabled).map(|it| it.next).min().unwrap_or(far)
     }
 }
 
@@ -163,7 +167,7 @@ fn prepared(
     known: &mut Vec<&'static str>,
     name: &'static str,
     sql: &str,
-) -> Result<crate::ask::Answer, Error> {
+) -> Result<crate::ask::QueryResult, Error> {
     if !known.contains(&name) {
         connection.query(&format!("prepare pgdyno_{name} as {sql}"))?;
         known.push(name);
@@ -172,13 +176,13 @@ fn prepared(
 }
 
 /// Reads the answer and hands it in; a probe that cannot read it is over.
-fn hand_in(desk: &mut Desk, due: &mut Due, at: Nanos, answer: &Answer) {
+fn hand_in(desk: &mut Collector, due: &mut DueProbe, at: Nanos, answer: &ProbeResponse) {
     let mut readings = Vec::new();
     match (due.probe.read)(answer, &mut readings) {
         Ok(()) => desk.samples(at, readings),
         Err(error) => {
             desk.missing(due.probe.name, || error.to_string());
-            due.over = true;
+            due.disabled = true;
         }
     }
 }
@@ -186,33 +190,33 @@ fn hand_in(desk: &mut Desk, due: &mut Due, at: Nanos, answer: &Answer) {
 /// Asks what answers by a text, with a connection for each question: HAProxy's stats socket, or a service's page. `ask`
 /// gives `None` for questions that are not for it.
 pub(super) fn run_texts(
-    ask: &dyn Fn(Ask) -> Option<io::Result<String>>,
-    on: On,
-    mut desk: Desk,
-    stop: &Stop,
+    ask: &dyn Fn(ProbeRequest) -> Option<io::Result<String>>,
+    on: ProbeTarget,
+    mut desk: Collector,
+    stop: &StopSignal,
 ) -> Nanos {
-    let mut dues = Due::all(on, 0);
+    let mut dues = DueProbe::all(on, 0);
     loop {
         let last = stop.is_set();
-        for due in dues.iter_mut().filter(|it| !it.over && (last || it.next <= Instant::now())) {
+        for due in dues.iter_mut().filter(|it| !it.disabled && (last || it.next <= Instant::now())) {
             let Some(answer) = ask(due.ask) else { continue };
             match answer {
                 Ok(text) => {
                     due.asked(text.lines().count());
                     let at = desk.now();
-                    hand_in(&mut desk, due, at, &Answer::Texts(vec![text]));
+                    hand_in(&mut desk, due, at, &ProbeResponse::Texts(vec![text]));
                 }
                 Err(error) => {
                     desk.missing("connection", || error.to_string());
-                    due.later(RESPITE);
+                    due.postpone(RETRY_INTERVAL);
                 }
             }
         }
         if last {
             return Nanos::ZERO;
         }
-        let far = Instant::now() + RESPITE;
-        stop.wait(dues.iter().filter(|it| !it.over).map(|it| it.next).min().unwrap_or(far));
+        let far = Instant::now() + RETRY_INTERVAL;
+        stop.wait(dues.iter().filter(|it| !it.disabled).map(|it| it.next).min().unwrap_or(far));
     }
 }
 
@@ -223,8 +227,8 @@ const LONGEST: u64 = 4 * 1024 * 1024;
 pub(super) fn stats(socket: &Path, command: &str) -> io::Result<String> {
     let named = |it: io::Error| io::Error::new(it.kind(), format!("{}: {it}", socket.display()));
     let mut stream = UnixStream::connect(socket).map_err(named)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(REQUEST_TIMEOUT))?;
+    stream.set_write_timeout(Some(REQUEST_TIMEOUT))?;
     stream.write_all(format!("{command}\n").as_bytes())?;
     let mut bytes = Vec::new();
     stream.take(LONGEST).read_to_end(&mut bytes)?;
@@ -233,7 +237,7 @@ pub(super) fn stats(socket: &Path, command: &str) -> io::Result<String> {
 
 /// A page that a service answers with 200.
 pub(super) fn page(url: &Url) -> io::Result<String> {
-    let page = http::get(url, PATIENCE)?;
+    let page = http::get(url, REQUEST_TIMEOUT)?;
     match page.status {
         200 => Ok(String::from_utf8_lossy(&page.body).into_owned()),
         status => Err(io::Error::other(format!("GET {} is answered by status {status}", url.target))),

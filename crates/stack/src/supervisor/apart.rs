@@ -18,20 +18,20 @@ use std::path::Path;
 
 /// What the keeper starts while this lives is in namespaces of its own; dropped, the keeper is back in its old ones.
 #[derive(Debug)]
-pub(super) struct Away {
+pub(super) struct NamespaceGuard {
     home: Vec<(File, LinkNameSpaceType)>,
 }
 
 /// A process namespace, by the number that the kernel gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Space(u64);
+pub(super) struct PidNamespace(u64);
 
 /// What all processes of a node are told, until there is none that was not.
 const ROUNDS: u32 = 100;
 
-impl Away {
+impl NamespaceGuard {
     /// Only root may.
-    pub fn go() -> io::Result<Away> {
+    pub fn enter() -> io::Result<NamespaceGuard> {
         let kinds = [
             ("pid", LinkNameSpaceType::ProcessID),
             ("ipc", LinkNameSpaceType::InterProcessCommunication),
@@ -44,7 +44,7 @@ impl Away {
         let flags = UnshareFlags::NEWPID | UnshareFlags::NEWIPC | UnshareFlags::NEWNS;
         // SAFETY: file descriptors stay shared with nobody: the keeper has one thread.
         unsafe { unshare_unsafe(flags) }?;
-        let away = Away { home };
+        let away = NamespaceGuard { home };
         // What is mounted here is seen here only.
         mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
         let plain = MountFlags::NOSUID | MountFlags::NODEV;
@@ -53,7 +53,7 @@ impl Away {
     }
 }
 
-impl Drop for Away {
+impl Drop for NamespaceGuard {
     fn drop(&mut self) {
         for (space, kind) in &self.home {
             let back = move_into_link_name_space(space.as_fd(), Some(*kind));
@@ -112,27 +112,27 @@ pub(super) unsafe fn stay_first() -> io::Result<()> {
     }
 }
 
-impl Space {
-    pub fn of(pid: Pid) -> io::Result<Space> {
+impl PidNamespace {
+    pub fn of(pid: Pid) -> io::Result<PidNamespace> {
         let link = Path::new("/proc").join(pid.as_raw_nonzero().to_string()).join("ns/pid");
-        Ok(Space(link.metadata()?.ino()))
+        Ok(PidNamespace(link.metadata()?.ino()))
     }
 
     /// All its processes, as they are now.
     pub fn processes(self) -> Vec<Pid> {
         let all = parents().into_iter().filter_map(|it| Pid::from_raw(it.0.cast_signed()));
-        all.filter(|it| Space::of(*it).is_ok_and(|its| its == self)).collect()
+        all.filter(|it| PidNamespace::of(*it).is_ok_and(|its| its == self)).collect()
     }
 
     /// The handle of one of its processes. Numbers are used again; a handle is of the one process for ever.
     pub fn handle(self, pid: Pid) -> io::Result<OwnedFd> {
         let handle = pidfd_open(pid, PidfdFlags::empty())?;
         // Asked after it was opened: who has the number now is who the handle is of, or has ended.
-        if Space::of(pid)? == self { Ok(handle) } else { Err(Errno::SRCH.into()) }
+        if PidNamespace::of(pid)? == self { Ok(handle) } else { Err(Errno::SRCH.into()) }
     }
 
     /// Sends a signal to every process but the first, also to those that are begun meanwhile.
-    pub fn tell_all(self, first: Pid, signal: Sig) {
+    pub fn signal_all(self, first: Pid, signal: Sig) {
         let mut told = Vec::new();
         for _ in 0..ROUNDS {
             let new = self.processes().into_iter().filter(|it| *it != first && !told.contains(it));

@@ -16,7 +16,7 @@ use std::process::{Command, Stdio};
 
 /// Those that were made; all are below one directory.
 #[derive(Debug, Default)]
-pub(super) struct Disks {
+pub(super) struct NodeDisks {
     /// Names of nodes, and where their disks are mounted.
     all: Vec<(String, PathBuf)>,
 }
@@ -26,7 +26,7 @@ const FULL: &str = "full";
 /// The greatest piece that is asked for at once, in bytes, and the smallest.
 const PIECES: (u64, u64) = (1 << 30, 4096);
 
-impl Disks {
+impl NodeDisks {
     /// Where the node's disk is, which is made if it has none; it is the `owner`'s. Only root may.
     pub fn of(&mut self, run: &Path, node: &str, owner: Option<&User>) -> Result<PathBuf, String> {
         if let Some(it) = self.all.iter().find(|it| it.0 == node) {

@@ -3,7 +3,7 @@
 //! Processes are compared by the identity of their files, not only by paths, so that one in a container that sees the
 //! directory under another name is found too. See `proc(5)`.
 
-use model::KeptBecause;
+use model::RetainReason;
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 use rustix::io::Errno;
 use std::collections::HashSet;
@@ -32,9 +32,9 @@ struct Tree<'a> {
 ///
 /// Processes of other users than ourselves and the owners of its files count if they can be inspected. An error is a
 /// part of the directory that cannot be read.
-pub(super) fn in_use(directory: &Path) -> io::Result<Option<KeptBecause>> {
+pub(super) fn in_use(directory: &Path) -> io::Result<Option<RetainReason>> {
     if let Some(mount) = mounts().into_iter().find(|it| it.starts_with(directory)) {
-        return Ok(Some(KeptBecause::Place(mount)));
+        return Ok(Some(RetainReason::MountOrSocket(mount)));
     }
     let tree = Tree::of(directory)?;
     let (mut networks, mut hidden) = (HashSet::new(), None);
@@ -49,19 +49,19 @@ pub(super) fn in_use(directory: &Path) -> io::Result<Option<KeptBecause>> {
             String::from_utf8_lossy(&name).chars().filter(|it| !it.is_control()).collect()
         };
         match tree.is_used_by(&process) {
-            Ok(true) => return Ok(Some(KeptBecause::Used { pid, program: program() })),
+            Ok(true) => return Ok(Some(RetainReason::InUse { pid, program: program() })),
             Ok(false) => {}
             Err(Errno::NOENT | Errno::SRCH) => continue,
             // A container's init may have more privileges than we. It begins others and opens no files of a run.
             Err(_) if pid != INIT && user_of(&process).is_none_or(|it| tree.users.contains(&it)) => {
-                hidden.get_or_insert_with(|| KeptBecause::Hidden { pid, program: program() });
+                hidden.get_or_insert_with(|| RetainReason::NotInspectable { pid, program: program() });
             }
             Err(_) => {}
         }
         if read_link(process.join("ns/net")).is_ok_and(|it| networks.insert(it))
             && let Some(socket) = sockets(&process).into_iter().find(|it| it.starts_with(directory))
         {
-            return Ok(Some(KeptBecause::Place(socket)));
+            return Ok(Some(RetainReason::MountOrSocket(socket)));
         }
     }
     Ok(hidden)
@@ -193,21 +193,21 @@ mod tests {
     use std::process::{Child, Command, Stdio};
 
     /// A directory that goes with the test, and a process that uses it in some way.
-    struct Case {
+    struct UseCase {
         directory: PathBuf,
         child: Option<Child>,
     }
 
-    impl Case {
-        fn new(name: &str) -> Case {
+    impl UseCase {
+        fn new(name: &str) -> UseCase {
             let directory = std::env::temp_dir().join(format!("stack-in-use-{name}-{}", std::process::id()));
             fs::create_dir_all(directory.join("home")).unwrap();
             fs::write(directory.join("home/file"), "text").unwrap();
-            Case { directory: directory.canonicalize().unwrap(), child: None }
+            UseCase { directory: directory.canonicalize().unwrap(), child: None }
         }
 
         /// Starts a shell that says when it is about to wait.
-        fn shell(mut self, script: &str) -> Case {
+        fn shell(mut self, script: &str) -> UseCase {
             let mut command = Command::new("/bin/sh");
             command
                 .args(["-c", &format!("{script}; echo; read end")])
@@ -220,7 +220,7 @@ mod tests {
         }
     }
 
-    impl Drop for Case {
+    impl Drop for UseCase {
         fn drop(&mut self) {
             if let Some(it) = &mut self.child {
                 let _ = it.kill();
@@ -231,42 +231,42 @@ mod tests {
     }
 
     #[test]
-    fn finds_every_way_of_use() {
-        let check = |case: Case, expected: bool| {
+    fn finds_every_use_of_a_directory() {
+        let check = |case: UseCase, expected: bool| {
             let found = in_use(&case.directory).unwrap();
             let pid = case.child.as_ref().map(Child::id);
-            let by_it = matches!(&found, Some(KeptBecause::Used { pid: it, .. }) if Some(*it) == pid);
+            let by_it = matches!(&found, Some(RetainReason::InUse { pid: it, .. }) if Some(*it) == pid);
             assert_eq!(by_it, expected, "{}: {found:?}", case.directory.display());
         };
-        check(Case::new("elsewhere").shell(":"), false);
-        check(Case::new("cwd").shell("cd $D/home"), true);
-        check(Case::new("read").shell("exec 5<$D/home/file"), true);
-        check(Case::new("directory").shell("exec 5<$D"), true);
-        check(Case::new("renamed").shell("exec 5<$D/home/file; mv $D/home/file $D/other"), true);
+        check(UseCase::new("elsewhere").shell(":"), false);
+        check(UseCase::new("cwd").shell("cd $D/home"), true);
+        check(UseCase::new("read").shell("exec 5<$D/home/file"), true);
+        check(UseCase::new("directory").shell("exec 5<$D"), true);
+        check(UseCase::new("renamed").shell("exec 5<$D/home/file; mv $D/home/file $D/other"), true);
         // A file that is in no directory any more is kept by the process itself.
-        check(Case::new("deleted").shell("exec 5<$D/home/file; rm $D/home/file"), true);
-        let linked = Case::new("linked");
+        check(UseCase::new("deleted").shell("exec 5<$D/home/file; rm $D/home/file"), true);
+        let linked = UseCase::new("linked");
         fs::hard_link(linked.directory.join("home/file"), linked.directory.with_extension("link")).unwrap();
         check(linked.shell("exec 5<$D.link; rm $D.link"), true);
-        let program = Case::new("program");
+        let program = UseCase::new("program");
         fs::copy("/bin/sleep", program.directory.join("home/sleep")).unwrap();
         let child = Command::new(program.directory.join("home/sleep")).arg("1000").spawn().unwrap();
-        check(Case { child: Some(child), directory: program.directory.clone() }, true);
+        check(UseCase { child: Some(child), directory: program.directory.clone() }, true);
         drop(program);
     }
 
     #[test]
     fn finds_sockets_whose_process_is_not_inspected() {
-        let case = Case::new("socket");
+        let case = UseCase::new("socket");
         let path = case.directory.join("home/socket");
         let listener = UnixListener::bind(&path).unwrap();
-        assert_eq!(in_use(&case.directory).unwrap(), Some(KeptBecause::Place(path)));
+        assert_eq!(in_use(&case.directory).unwrap(), Some(RetainReason::MountOrSocket(path)));
         drop(listener);
     }
 
     #[test]
-    fn own_files_do_not_count() {
-        let case = Case::new("own");
+    fn ignores_own_files() {
+        let case = UseCase::new("own");
         let file = File::open(case.directory.join("home/file")).unwrap();
         assert_eq!(in_use(&case.directory).unwrap(), None);
         drop(file);

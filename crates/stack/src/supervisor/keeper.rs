@@ -6,14 +6,14 @@
 //! everything in reverse order and removes the run directory. Should the keeper itself be killed, the kernel signals its
 //! children (`PR_SET_PDEATHSIG`), and the next keeper removes the directory.
 
-use super::apart::{self, Away, Space};
-use super::disk::Disks;
+use super::apart::{self, NamespaceGuard, PidNamespace};
+use super::disk::NodeDisks;
 use super::launch::{Launch, Sig};
-use super::network::{self, Hub, Port};
-use super::protocol::{End, NodeId, Order, Word};
+use super::network::{self, BridgePort, NetworkBridge};
+use super::protocol::{End, NodeId, Order, Reply};
 use super::run_directory::RunDirectory;
 use crate::limits::groups::Groups;
-use crate::limits::{Group, Limit, NotApplied, Why, processors};
+use crate::limits::{Group, Limit, UnappliedLimit, UnappliedReason, cpu_set};
 use model::plan::Limits;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -52,9 +52,9 @@ pub fn main() -> std::process::ExitCode {
         groups: None,
         generator: None,
         hub: None,
-        disks: Disks::default(),
+        disks: NodeDisks::default(),
     };
-    keeper.obey();
+    keeper.run_orders();
     keeper.clear_away();
     std::process::ExitCode::SUCCESS
 }
@@ -62,14 +62,14 @@ pub fn main() -> std::process::ExitCode {
 struct Keeper {
     socket: UnixStream,
     /// In the order of their launch; those that ended are gone.
-    nodes: Vec<Node>,
+    nodes: Vec<KeptNode>,
     run: Option<RunDirectory>,
     groups: Option<Groups>,
     generator: Option<Generator>,
     /// What connects nodes with networks of their own.
-    hub: Option<Hub>,
+    hub: Option<NetworkBridge>,
     /// Those of nodes that have one.
-    disks: Disks,
+    disks: NodeDisks,
 }
 
 /// The supervisor's process, limited by us.
@@ -79,33 +79,33 @@ struct Generator {
     affinity: Option<CpuSet>,
 }
 
-struct Node {
+struct KeptNode {
     id: NodeId,
     pid: Pid,
     /// Becomes readable when it ends.
     pidfd: OwnedFd,
     launch: Launch,
     /// Of a node that is apart.
-    world: Option<World>,
+    world: Option<IsolatedProcesses>,
     /// Of a node with a network of its own.
-    port: Option<Port>,
+    port: Option<BridgePort>,
     /// Its end is certain, and no process of it may go on for a moment more.
     killed: bool,
 }
 
 /// Processes of which `Node::pid` is the first.
-struct World {
-    space: Space,
+struct IsolatedProcesses {
+    space: PidNamespace,
     /// The program's handle, and its number.
     program: (OwnedFd, Pid),
 }
 
 impl Keeper {
     /// Carries out orders until the supervisor is gone.
-    fn obey(&mut self) {
+    fn run_orders(&mut self) {
         let (mut pending, mut chunk) = (Vec::new(), [0; 16 * 1024]);
         loop {
-            self.wait_for_news(None);
+            self.wait_for_event(None);
             if !self.reap() {
                 return;
             }
@@ -117,17 +117,17 @@ impl Keeper {
             while let Some(end) = pending.iter().position(|&it| it == b'\n') {
                 let line: Vec<u8> = pending.drain(..=end).collect();
                 let answer = match serde_json::from_slice(&line) {
-                    Ok(order) => self.carry_out(order).unwrap_or_else(Word::Refused),
-                    Err(error) => Word::Refused(format!("not an order: {error}")),
+                    Ok(order) => self.execute(order).unwrap_or_else(Reply::Refused),
+                    Err(error) => Reply::Refused(format!("not an order: {error}")),
                 };
-                if !self.say(&answer) {
+                if !self.send_reply(&answer) {
                     return;
                 }
             }
         }
     }
 
-    fn carry_out(&mut self, order: Order) -> Result<Word, String> {
+    fn execute(&mut self, order: Order) -> Result<Reply, String> {
         match order {
             Order::Open { base, owner, cgroups } => {
                 let made = RunDirectory::create(&base, owner.as_ref());
@@ -135,60 +135,61 @@ impl Keeper {
                 let directory = run.path.clone();
                 self.groups = Some(Groups::new(cgroups, &directory, Some(run.groups())));
                 self.run = Some(run);
-                Ok(Word::Opened { directory, leftovers })
+                Ok(Reply::Opened { directory, leftovers })
             }
             Order::Launch(id, launch) => {
                 let run = self.run.as_ref().ok_or("no run directory")?;
                 let groups = self.groups.as_mut().expect("made with the run directory");
-                let (node, group, not_applied) = Node::start(id, launch, &run.path, groups, &mut self.hub)?;
+                let (node, group, not_applied) =
+                    KeptNode::start(id, launch, &run.path, groups, &mut self.hub)?;
                 let pid = number(node.pid);
                 let program = node.world.as_ref().map(|it| number(it.program.1));
                 self.nodes.push(node);
-                Ok(Word::Launched { pid, program, group, not_applied })
+                Ok(Reply::Launched { pid, program, group, not_applied })
             }
             Order::Generator(limits) => {
                 self.release_generator();
                 let (group, not_applied) = self.limit_generator(&limits)?;
-                Ok(Word::Limited { group, not_applied })
+                Ok(Reply::Limited { group, not_applied })
             }
             Order::Signal(id, signal) => {
                 let node = self.nodes.iter_mut().find(|it| it.id == id).ok_or("it has ended")?;
-                node.tell(signal).map_err(|it| it.to_string())?;
-                Ok(Word::Done)
+                node.signal(signal).map_err(|it| it.to_string())?;
+                Ok(Reply::Done)
             }
             Order::SignalOne(id, process, signal) => {
                 let node = self.nodes.iter().find(|it| it.id == id).ok_or("it has ended")?;
-                node.tell_one(process, signal).map_err(|it| it.to_string())?;
-                Ok(Word::Done)
+                node.signal_one(process, signal).map_err(|it| it.to_string())?;
+                Ok(Reply::Done)
             }
             Order::Link(id, up) => {
                 let node = self.nodes.iter().find(|it| it.id == id).ok_or("it has ended")?;
                 let port = node.port.as_ref().zip(self.hub.as_ref());
                 let (port, hub) = port.ok_or("it has no network of its own")?;
                 hub.link(port, up)?;
-                Ok(Word::Done)
+                Ok(Reply::Done)
             }
             Order::Disk(node) => {
                 let run = self.run.as_ref().ok_or("no run directory")?;
-                self.disks.of(&run.path, &node, run.owner.as_ref()).map(Word::Disk)
+                self.disks.of(&run.path, &node, run.owner.as_ref()).map(Reply::Disk)
             }
-            Order::Fill(node, full) => self.disks.fill(&node, full).map(|()| Word::Done),
+            Order::Fill(node, full) => self.disks.fill(&node, full).map(|()| Reply::Done),
             Order::Stop(id) => {
                 self.stop(id);
-                Ok(Word::Done)
+                Ok(Reply::Done)
             }
         }
     }
 
     /// True if the supervisor is still there to hear it.
-    fn say(&mut self, word: &Word) -> bool {
+    fn send_reply(&mut self, word: &Reply) -> bool {
         let mut line = serde_json::to_vec(word).expect("words are plain data");
         line.push(b'\n');
         self.socket.write_all(&line).is_ok()
     }
 
     /// Sleeps until an order comes, a node ends, or `patience` has passed.
-    fn wait_for_news(&self, patience: Option<Duration>) {
+    fn wait_for_event(&self, patience: Option<Duration>) {
         let patience = patience.map(|it| Timespec::try_from(it).expect("patience is short"));
         let mut fds: Vec<PollFd<'_>> =
             self.nodes.iter().map(|it| PollFd::new(&it.pidfd, PollFlags::IN)).collect();
@@ -211,7 +212,7 @@ impl Keeper {
                 (Some(status), _) => End::Exit(status),
                 (None, signal) => End::Signal(signal.unwrap_or(0)),
             };
-            heard &= self.say(&Word::Ended(node.id, end));
+            heard &= self.send_reply(&Reply::Ended(node.id, end));
         }
         heard
     }
@@ -224,14 +225,14 @@ impl Keeper {
         if !node.killed {
             steps.clone_from(&node.launch.stop);
             // A stopped process would keep a polite signal waiting.
-            let _ = node.tell(Sig::Cont);
+            let _ = node.signal(Sig::Cont);
         }
         for step in steps {
             let Some(node) = self.nodes.iter_mut().find(|it| it.id == id) else { return };
-            let _ = node.tell(step.signal);
+            let _ = node.signal(step.signal);
             let until = Instant::now() + step.patience;
             while self.nodes.iter().any(|it| it.id == id) && Instant::now() < until {
-                self.wait_for_news(Some(until.saturating_duration_since(Instant::now())));
+                self.wait_for_event(Some(until.saturating_duration_since(Instant::now())));
                 self.reap();
             }
             if self.nodes.iter().all(|it| it.id != id) {
@@ -239,26 +240,26 @@ impl Keeper {
             }
         }
         if let Some(node) = self.nodes.iter_mut().find(|it| it.id == id) {
-            let _ = node.tell(Sig::Kill);
+            let _ = node.signal(Sig::Kill);
         }
         while self.nodes.iter().any(|it| it.id == id) {
-            self.wait_for_news(Some(Duration::from_millis(100)));
+            self.wait_for_event(Some(Duration::from_millis(100)));
             self.reap();
         }
     }
 
     /// Limits the process that gives us orders.
-    fn limit_generator(&mut self, limits: &Limits) -> Result<(Option<Group>, Vec<NotApplied>), String> {
+    fn limit_generator(&mut self, limits: &Limits) -> Result<(Option<Group>, Vec<UnappliedLimit>), String> {
         let pid = rustix::process::getppid().ok_or("it is gone")?;
         let mut generator = Generator { pid, affinity: None };
         let groups = self.groups.as_mut().ok_or("no run directory")?;
         let number = number(pid);
-        let (group, mut not_applied) = groups.put(number, limits).map_err(|it| it.to_string())?;
+        let (group, mut not_applied) = groups.move_process(number, limits).map_err(|it| it.to_string())?;
         if !limits.cpus.is_empty() {
             let before = sched_getaffinity(Some(pid)).ok();
-            match processors(&limits.cpus).and_then(|it| run_on(pid, &it)) {
+            match cpu_set(&limits.cpus).and_then(|it| run_on(pid, &it)) {
                 Ok(()) => generator.affinity = before,
-                Err(why) => not_applied.push(NotApplied { limit: Limit::Cpus, why }),
+                Err(why) => not_applied.push(UnappliedLimit { limit: Limit::Cpus, reason: why }),
             }
         }
         self.generator = Some(generator);
@@ -273,7 +274,7 @@ impl Keeper {
             return;
         }
         if let Some(groups) = &self.groups {
-            groups.put_back(number(pid));
+            groups.move_back(number(pid));
         }
         if let Some(affinity) = affinity {
             let _ = run_on(pid, &affinity);
@@ -325,9 +326,10 @@ fn end_group(leader: Pid) {
 }
 
 /// Tells all threads of a process where to run; those they begin inherit it.
-fn run_on(pid: Pid, processors: &CpuSet) -> Result<(), Why> {
+fn run_on(pid: Pid, processors: &CpuSet) -> Result<(), UnappliedReason> {
     let tasks = PathBuf::from(format!("/proc/{}/task", pid.as_raw_nonzero()));
-    let wrong = |it: &dyn std::fmt::Display| Why::Refused { path: tasks.clone(), error: it.to_string() };
+    let wrong =
+        |it: &dyn std::fmt::Display| UnappliedReason::Refused { path: tasks.clone(), error: it.to_string() };
     for task in std::fs::read_dir(&tasks).map_err(|it| wrong(&it))?.flatten() {
         let task = task.file_name().to_str().and_then(|it| it.parse().ok()).and_then(Pid::from_raw);
         match sched_setaffinity(task, processors) {
@@ -355,14 +357,14 @@ pub(super) fn parents() -> Vec<(u32, u32)> {
     numbers.filter_map(|it| Some((it, parent(&String::from_utf8_lossy(&read(it)))?))).collect()
 }
 
-impl Node {
+impl KeptNode {
     fn start(
         id: NodeId,
         launch: Launch,
         run: &Path,
         groups: &mut Groups,
-        hub: &mut Option<Hub>,
-    ) -> Result<(Node, Option<Group>, Vec<NotApplied>), String> {
+        hub: &mut Option<NetworkBridge>,
+    ) -> Result<(KeptNode, Option<Group>, Vec<UnappliedLimit>), String> {
         let log = run.join("log").join(format!("{}.log", launch.name));
         let open = || OpenOptions::new().create(true).append(true).mode(0o600).open(&log);
         let (stdout, stderr) = match (open(), open()) {
@@ -385,14 +387,14 @@ impl Node {
         let (mut net, mut port) = (None, None);
         if let Some(address) = launch.address {
             if hub.is_none() {
-                *hub = Some(Hub::new(address.octets()[2])?);
+                *hub = Some(NetworkBridge::new(address.octets()[2])?);
             }
             let hub = hub.as_mut().expect("it has just been made");
             net = Some(network::leave().map_err(|it| format!("a network of its own: {it}"))?);
             port = Some(hub.connect(address)?);
         }
         // Where we may not, it shares ours.
-        let away = if launch.apart { Away::go().ok() } else { None };
+        let away = if launch.isolated { NamespaceGuard::enter().ok() } else { None };
         let first = away.is_some();
         // Whoever is first in a world mounts its `/proc`, which takes root.
         let user = launch.user.clone().filter(|_| first);
@@ -400,7 +402,7 @@ impl Node {
             // The standard library drops the supplementary groups too.
             command.uid(user.uid).gid(user.gid);
         }
-        let entrance = groups.prepare(&launch.name, &launch.limits).map_err(|it| it.to_string())?;
+        let entrance = groups.prepare_node(&launch.name, &launch.limits).map_err(|it| it.to_string())?;
         let entrance = Arc::new(entrance);
         let inside = Arc::clone(&entrance);
         // A handle of ours becomes readable when we end, whatever world it is looked at from.
@@ -432,21 +434,21 @@ impl Node {
             let _ = kill_process(pid, Sig::Kill.into());
             format!("pidfd_open: {it}")
         })?;
-        let world = if first { Some(World::of(pid)?) } else { None };
+        let world = if first { Some(IsolatedProcesses::of(pid)?) } else { None };
         // The command holds the other reference.
         drop(command);
         let entrance = Arc::into_inner(entrance).expect("the command is gone");
-        let (group, mut not_applied) = entrance.result();
-        not_applied.extend(elsewhere(pid, &launch.limits.cpus, &not_applied));
-        Ok((Node { id, pid, pidfd, launch, world, port, killed: false }, group, not_applied))
+        let (group, mut not_applied) = entrance.finish();
+        not_applied.extend(check_affinity(pid, &launch.limits.cpus, &not_applied));
+        Ok((KeptNode { id, pid, pidfd, launch, world, port, killed: false }, group, not_applied))
     }
 
     /// To the node's own process; see [`Order::Signal`].
-    fn tell(&mut self, signal: Sig) -> io::Result<()> {
+    fn signal(&mut self, signal: Sig) -> io::Result<()> {
         self.killed |= signal == Sig::Kill;
         let handle = match &self.world {
             Some(world) if matches!(signal, Sig::Stop | Sig::Cont) => {
-                world.space.tell_all(self.pid, signal);
+                world.space.signal_all(self.pid, signal);
                 return Ok(());
             }
             Some(world) if signal != Sig::Kill => &world.program.0,
@@ -456,7 +458,7 @@ impl Node {
     }
 
     /// To one process that is this node's: one of its world, or else its own process or a descendant.
-    fn tell_one(&self, process: u32, signal: Sig) -> io::Result<()> {
+    fn signal_one(&self, process: u32, signal: Sig) -> io::Result<()> {
         let pid = Pid::from_raw(process.cast_signed()).ok_or(Errno::SRCH)?;
         let handle = match &self.world {
             Some(world) => world.space.handle(pid)?,
@@ -473,12 +475,12 @@ impl Node {
     }
 }
 
-impl World {
-    fn of(first: Pid) -> Result<World, String> {
+impl IsolatedProcesses {
+    fn of(first: Pid) -> Result<IsolatedProcesses, String> {
         let found = || {
-            let space = Space::of(first)?;
+            let space = PidNamespace::of(first)?;
             let program = apart::program_of(first).ok_or(Errno::SRCH)?;
-            Ok(World { space, program: (space.handle(program)?, program) })
+            Ok(IsolatedProcesses { space, program: (space.handle(program)?, program) })
         };
         found().map_err(|it: io::Error| {
             let _ = kill_process(first, Sig::Kill.into());
@@ -492,17 +494,17 @@ fn number(of: Pid) -> u32 {
 }
 
 /// The kernel silently leaves out processors that a process may not have: whether it runs where it should.
-fn elsewhere(pid: Pid, wanted: &[u32], known: &[NotApplied]) -> Option<NotApplied> {
+fn check_affinity(pid: Pid, wanted: &[u32], known: &[UnappliedLimit]) -> Option<UnappliedLimit> {
     if wanted.is_empty() || known.iter().any(|it| it.limit == Limit::Cpus) {
         return None;
     }
-    let wanted = processors(wanted).ok()?;
+    let wanted = cpu_set(wanted).ok()?;
     // A process that has ended runs nowhere else.
     let found = sched_getaffinity(Some(pid)).ok()?;
     let numbers: Vec<String> =
         (0..CpuSet::MAX_CPU).filter(|&it| found.is_set(it)).map(|it| it.to_string()).collect();
-    let why = || Why::NoSuchProcessors(format!("it may run on {} only", numbers.join(", ")));
-    (found != wanted).then(|| NotApplied { limit: Limit::Cpus, why: why() })
+    let why = || UnappliedReason::NoSuchProcessors(format!("it may run on {} only", numbers.join(", ")));
+    (found != wanted).then(|| UnappliedLimit { limit: Limit::Cpus, reason: why() })
 }
 
 /// What is there to read now: `None` if nothing is.

@@ -25,14 +25,15 @@ pub struct Launch {
     /// Whom it runs as; ourselves when `None`.
     pub user: Option<User>,
     /// How it is asked to stop, politely first; each step waits for the end before the next. SIGKILL follows in any case.
-    pub stop: Vec<Step>,
+    pub stop: Vec<StopStep>,
     /// What the kernel sends it if the keeper itself is killed.
     pub orphaned: Sig,
     /// What it may use of the machine. What could not be applied is told by `Supervisor::not_applied`.
     pub limits: Limits,
     /// Whether its processes are a world of their own, where we may make one: they end together, are paused together, and
     /// polite signals go to the program. Told by `Supervisor::is_apart`.
-    pub apart: bool,
+    #[serde(rename = "apart")]
+    pub isolated: bool,
     /// Of one that is apart: its address in a network that only such nodes and this machine share; see
     /// `Supervisor::addresses`. The machine's own network when `None`.
     pub address: Option<Ipv4Addr>,
@@ -40,7 +41,7 @@ pub struct Launch {
 
 /// One attempt to stop a process.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Step {
+pub struct StopStep {
     pub signal: Sig,
     pub patience: Duration,
 }
@@ -75,10 +76,10 @@ impl Launch {
             secrets: Vec::new(),
             directory: directory.to_owned(),
             user: None,
-            stop: vec![Step { signal: Sig::Term, patience: Duration::from_secs(5) }],
+            stop: vec![StopStep { signal: Sig::Term, patience: Duration::from_secs(5) }],
             orphaned: Sig::Kill,
             limits: Limits::default(),
-            apart: false,
+            isolated: false,
             address: None,
         }
     }
@@ -161,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_travel_and_are_not_shown() {
+    fn secrets_are_serialised_but_not_printed() {
         let mut launch = Launch::new("it", "/bin/true", Path::new("/"));
         launch.secrets.push(("PGPASSWORD".to_owned(), Secret::new("apple")));
         assert!(!format!("{launch:?}").contains("apple"));

@@ -9,15 +9,15 @@ mod network;
 mod protocol;
 mod run_directory;
 
-pub use launch::{Launch, Sig, Step, User};
+pub use launch::{Launch, Sig, StopStep, User};
 pub use protocol::{End, NodeId};
 
 use crate::host::Cgroups;
-use crate::limits::{Group, NotApplied};
+use crate::limits::{Group, UnappliedLimit};
 use crate::loglines::disk_full;
-use model::Leftover;
+use model::StaleRunDirectory;
 use model::plan::Limits;
-use protocol::{Order, Word};
+use protocol::{Order, Reply};
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
@@ -40,10 +40,10 @@ pub struct Supervisor {
     /// Bytes of words not yet complete.
     pending: Vec<u8>,
     directory: PathBuf,
-    leftovers: Vec<Leftover>,
+    stale_directories: Vec<StaleRunDirectory>,
     user: Option<User>,
     names: Vec<String>,
-    started: HashMap<NodeId, Started>,
+    started: HashMap<NodeId, StartedProcess>,
     ended: HashMap<NodeId, End>,
     /// By name, see [`Supervisor::present`].
     present: HashMap<String, Arc<AtomicU32>>,
@@ -53,11 +53,11 @@ pub struct Supervisor {
 
 /// What the keeper told of a process that it started.
 #[derive(Debug)]
-struct Started {
+struct StartedProcess {
     pid: u32,
     program: Option<u32>,
     group: Option<Group>,
-    not_applied: Vec<NotApplied>,
+    not_applied: Vec<UnappliedLimit>,
 }
 
 /// How the keeper is executed: the program and its first arguments.
@@ -79,16 +79,16 @@ impl KeeperProgram {
 
 /// Our surroundings failed us: which node, what was attempted, why, and the last lines of its log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub struct NodeError {
     pub node: String,
     pub attempt: String,
-    pub why: String,
+    pub reason: String,
     pub log: Vec<String>,
 }
 
 /// Whether a node is ready to serve.
 #[derive(Debug)]
-pub enum Answer<T> {
+pub enum Readiness<T> {
     Ready(T),
     /// And what it says instead.
     NotYet(String),
@@ -103,13 +103,13 @@ const END_LINES: usize = 300;
 
 impl Supervisor {
     /// Starts a keeper with a run directory of its own, on a disk that the user of the stack can reach.
-    pub fn start(keeper: &KeeperProgram) -> Result<Supervisor, Failure> {
-        Supervisor::start_in(keeper, Cgroups::look())
+    pub fn start(keeper: &KeeperProgram) -> Result<Supervisor, NodeError> {
+        Supervisor::start_in(keeper, Cgroups::detect())
     }
 
     /// The same, with limits applied through these control groups; none of them, and no limit but affinity holds.
-    pub fn start_in(keeper: &KeeperProgram, cgroups: Cgroups) -> Result<Supervisor, Failure> {
-        let failure = |why: String| Failure::new("keeper", "start", why);
+    pub fn start_in(keeper: &KeeperProgram, cgroups: Cgroups) -> Result<Supervisor, NodeError> {
+        let failure = |why: String| NodeError::new("keeper", "start", why);
         let user = User::unprivileged().map_err(failure)?;
         let base = scratch_base(user.as_ref()).map_err(failure)?;
         let (ours, theirs) = UnixStream::pair().map_err(|it| failure(it.to_string()))?;
@@ -126,7 +126,7 @@ impl Supervisor {
             socket: ours,
             pending: Vec::new(),
             directory: PathBuf::new(),
-            leftovers: Vec::new(),
+            stale_directories: Vec::new(),
             user: user.clone(),
             names: Vec::new(),
             started: HashMap::new(),
@@ -134,9 +134,9 @@ impl Supervisor {
             present: HashMap::new(),
             network: None,
         };
-        match supervisor.order(&Order::Open { base, owner: user, cgroups }) {
-            Ok(Word::Opened { directory, leftovers }) => {
-                (supervisor.directory, supervisor.leftovers) = (directory, leftovers);
+        match supervisor.send_order(&Order::Open { base, owner: user, cgroups }) {
+            Ok(Reply::Opened { directory, leftovers }) => {
+                (supervisor.directory, supervisor.stale_directories) = (directory, leftovers);
             }
             Ok(word) => return Err(failure(format!("it answered {word:?}"))),
             Err(why) => return Err(failure(why)),
@@ -160,8 +160,8 @@ impl Supervisor {
     }
 
     /// Run directories of killed keepers that were found at our start; they are told once.
-    pub fn take_leftovers(&mut self) -> Vec<Leftover> {
-        std::mem::take(&mut self.leftovers)
+    pub fn take_stale_directories(&mut self) -> Vec<StaleRunDirectory> {
+        std::mem::take(&mut self.stale_directories)
     }
 
     /// The process number of the keeper.
@@ -181,14 +181,14 @@ impl Supervisor {
     }
 
     /// Starts a process; whether it is ready is to be asked with [`Supervisor::await_ready`].
-    pub fn launch(&mut self, launch: Launch) -> Result<NodeId, Failure> {
+    pub fn launch(&mut self, launch: Launch) -> Result<NodeId, NodeError> {
         let id = NodeId(self.names.len() as u32);
         let name = launch.name.clone();
         self.names.push(name.clone());
-        match self.order(&Order::Launch(id, launch)) {
-            Ok(Word::Launched { pid, program, group, not_applied }) => {
+        match self.send_order(&Order::Launch(id, launch)) {
+            Ok(Reply::Launched { pid, program, group, not_applied }) => {
                 self.present.entry(name).or_default().store(pid, Ordering::Relaxed);
-                self.started.insert(id, Started { pid, program, group, not_applied });
+                self.started.insert(id, StartedProcess { pid, program, group, not_applied });
                 Ok(id)
             }
             Ok(word) => Err(self.failure(id, "start", format!("the keeper answered {word:?}"))),
@@ -197,14 +197,14 @@ impl Supervisor {
     }
 
     /// Runs a process to its end, which must be a success and come within `patience`.
-    pub fn run(&mut self, launch: Launch, patience: Duration) -> Result<(), Failure> {
+    pub fn run(&mut self, launch: Launch, patience: Duration) -> Result<(), NodeError> {
         let id = self.launch(launch)?;
         let until = Instant::now() + patience;
         while Instant::now() < until {
             match self.ended.get(&id) {
                 Some(End::Exit(0)) => return Ok(()),
                 Some(end) => return Err(self.failure(id, "run", format!("it {end}{}", self.end_reason(id)))),
-                None => self.listen(id, until.saturating_duration_since(Instant::now()))?,
+                None => self.poll_ends(id, until.saturating_duration_since(Instant::now()))?,
             }
         }
         let _ = self.stop(id);
@@ -216,18 +216,18 @@ impl Supervisor {
         &mut self,
         id: NodeId,
         patience: Duration,
-        mut ask: impl FnMut() -> Answer<T>,
-    ) -> Result<T, Failure> {
+        mut ask: impl FnMut() -> Readiness<T>,
+    ) -> Result<T, NodeError> {
         let until = Instant::now() + patience;
         let mut pause = Duration::from_millis(5);
         loop {
             let last = match ask() {
-                Answer::Ready(it) => return Ok(it),
-                Answer::NotYet(why) => why,
-                Answer::Never(why) => return Err(self.failure(id, "become ready", why)),
+                Readiness::Ready(it) => return Ok(it),
+                Readiness::NotYet(why) => why,
+                Readiness::Never(why) => return Err(self.failure(id, "become ready", why)),
             };
             // Not a blind sleep: the end of the node wakes us.
-            self.listen(id, pause)?;
+            self.poll_ends(id, pause)?;
             pause = (pause * 2).min(Duration::from_millis(50));
             if let Some(end) = self.ended.get(&id) {
                 return Err(self.failure(id, "become ready", format!("it {end}{}", self.end_reason(id))));
@@ -240,8 +240,8 @@ impl Supervisor {
     }
 
     /// How the node ended, if it has.
-    pub fn ended(&mut self, id: NodeId) -> Option<End> {
-        let _ = self.listen(id, Duration::ZERO);
+    pub fn end_of(&mut self, id: NodeId) -> Option<End> {
+        let _ = self.poll_ends(id, Duration::ZERO);
         self.ended.get(&id).copied()
     }
 
@@ -257,7 +257,7 @@ impl Supervisor {
     }
 
     /// The process number of whichever node has this one's name: again after each restart, and 0 while there is none.
-    pub fn present(&self, id: NodeId) -> Option<Arc<AtomicU32>> {
+    pub fn pid_handle(&self, id: NodeId) -> Option<Arc<AtomicU32>> {
         self.present.get(&self.names[id.0 as usize]).cloned()
     }
 
@@ -271,13 +271,13 @@ impl Supervisor {
     }
 
     /// Whether a node's processes are a world of their own: they were asked to be, and we may.
-    pub fn is_apart(&self, id: NodeId) -> bool {
+    pub fn is_isolated(&self, id: NodeId) -> bool {
         self.started.get(&id).is_some_and(|it| it.program.is_some())
     }
 
     /// Sends a signal to one of a node's processes, and to no other whatever its number has become.
-    pub fn signal_one(&mut self, id: NodeId, process: u32, signal: Sig) -> Result<(), Failure> {
-        let done = self.order(&Order::SignalOne(id, process, signal));
+    pub fn signal_one(&mut self, id: NodeId, process: u32, signal: Sig) -> Result<(), NodeError> {
+        let done = self.send_order(&Order::SignalOne(id, process, signal));
         done.map(drop).map_err(|why| self.failure(id, &format!("give {signal:?} to process {process}"), why))
     }
 
@@ -288,12 +288,12 @@ impl Supervisor {
 
     /// How many of a node's processes the kernel has ended because they had used up its memory limit, until now. Clients are
     /// told no more than that their connection is closed.
-    pub fn starved(&self, id: NodeId) -> u64 {
+    pub fn oom_kills(&self, id: NodeId) -> u64 {
         self.group(id).and_then(|it| it.usage().oom_kills).unwrap_or(0)
     }
 
     /// Which limits of a node could not be applied, and why. Figures that depend on them are not what was asked for.
-    pub fn not_applied(&self, id: NodeId) -> &[NotApplied] {
+    pub fn not_applied(&self, id: NodeId) -> &[UnappliedLimit] {
         self.started.get(&id).map_or(&[], |it| &it.not_applied)
     }
 
@@ -301,42 +301,45 @@ impl Supervisor {
     /// and the group that we are in. Memory counts from now on.
     ///
     /// Processes that we start ourselves inherit it; those of the keeper do not.
-    pub fn limit_generator(&mut self, limits: &Limits) -> Result<(Option<Group>, Vec<NotApplied>), Failure> {
-        let failure = |why: String| Failure::new("generator", "be limited", why);
-        match self.order(&Order::Generator(limits.clone())) {
-            Ok(Word::Limited { group, not_applied }) => Ok((group, not_applied)),
+    pub fn limit_generator(
+        &mut self,
+        limits: &Limits,
+    ) -> Result<(Option<Group>, Vec<UnappliedLimit>), NodeError> {
+        let failure = |why: String| NodeError::new("generator", "be limited", why);
+        match self.send_order(&Order::Generator(limits.clone())) {
+            Ok(Reply::Limited { group, not_applied }) => Ok((group, not_applied)),
             Ok(word) => Err(failure(format!("the keeper answered {word:?}"))),
             Err(why) => Err(failure(why)),
         }
     }
 
     /// Cuts a node with a network of its own off from everything, or mends that.
-    pub fn link(&mut self, id: NodeId, up: bool) -> Result<(), Failure> {
-        let done = self.order(&Order::Link(id, up));
+    pub fn link(&mut self, id: NodeId, up: bool) -> Result<(), NodeError> {
+        let done = self.send_order(&Order::Link(id, up));
         let attempt = if up { "be connected again" } else { "be cut off" };
         done.map(drop).map_err(|why| self.failure(id, attempt, why))
     }
 
     /// The directory of a disk that is this node's alone, and so can be full; made when it is asked for the first time. Only root
     /// may, and only the keeper and its nodes see what is there: see [`Supervisor::seen`].
-    pub fn disk(&mut self, node: &str) -> Result<PathBuf, Failure> {
-        let failure = |why: String| Failure::new(node, "have a disk of its own", why);
-        match self.order(&Order::Disk(node.to_owned())) {
-            Ok(Word::Disk(it)) => Ok(it),
+    pub fn disk(&mut self, node: &str) -> Result<PathBuf, NodeError> {
+        let failure = |why: String| NodeError::new(node, "have a disk of its own", why);
+        match self.send_order(&Order::Disk(node.to_owned())) {
+            Ok(Reply::Disk(it)) => Ok(it),
             Ok(word) => Err(failure(format!("the keeper answered {word:?}"))),
             Err(why) => Err(failure(why)),
         }
     }
 
     /// Takes all that is free on a node's own disk, or gives it back.
-    pub fn fill(&mut self, node: &str, full: bool) -> Result<(), Failure> {
-        let done = self.order(&Order::Fill(node.to_owned(), full));
+    pub fn fill(&mut self, node: &str, full: bool) -> Result<(), NodeError> {
+        let done = self.send_order(&Order::Fill(node.to_owned(), full));
         let attempt = if full { "have its disk filled" } else { "get its disk back" };
-        done.map(drop).map_err(|why| Failure::new(node, attempt, why))
+        done.map(drop).map_err(|why| NodeError::new(node, attempt, why))
     }
 
     /// How we reach what nodes see at a path, though it lies on a disk of their own.
-    pub fn seen(&self, path: &Path) -> PathBuf {
+    pub fn host_path(&self, path: &Path) -> PathBuf {
         let below = path.strip_prefix("/").unwrap_or(path);
         Path::new("/proc").join(self.keeper_pid().to_string()).join("root").join(below)
     }
@@ -349,14 +352,14 @@ impl Supervisor {
     }
 
     /// To the node's own process. SIGKILL, SIGSTOP and SIGCONT reach all processes of a node that is apart.
-    pub fn signal(&mut self, id: NodeId, signal: Sig) -> Result<(), Failure> {
-        let done = self.order(&Order::Signal(id, signal));
+    pub fn signal(&mut self, id: NodeId, signal: Sig) -> Result<(), NodeError> {
+        let done = self.send_order(&Order::Signal(id, signal));
         done.map(drop).map_err(|why| self.failure(id, &format!("get {signal:?}"), why))
     }
 
     /// Stops one node in its own way; returns how it ended.
-    pub fn stop(&mut self, id: NodeId) -> Result<End, Failure> {
-        self.order(&Order::Stop(id)).map_err(|why| self.failure(id, "stop", why))?;
+    pub fn stop(&mut self, id: NodeId) -> Result<End, NodeError> {
+        self.send_order(&Order::Stop(id)).map_err(|why| self.failure(id, "stop", why))?;
         self.ended
             .get(&id)
             .copied()
@@ -372,28 +375,28 @@ impl Supervisor {
         all[all.len().saturating_sub(lines)..].iter().map(|&it| it.to_owned()).collect()
     }
 
-    fn failure(&self, id: NodeId, attempt: &str, why: String) -> Failure {
+    fn failure(&self, id: NodeId, attempt: &str, why: String) -> NodeError {
         let node = self.names[id.0 as usize].clone();
         let log = self.log(&node, LOG_LINES);
-        let why = match self.starved(id) {
+        let why = match self.oom_kills(id) {
             0 => why,
             some => {
                 format!("{why}; its memory limit was used up, and the kernel ended {some} of its processes")
             }
         };
-        Failure { node, attempt: attempt.to_owned(), why, log }
+        NodeError { node, attempt: attempt.to_owned(), reason: why, log }
     }
 
     /// Gives an order and returns the keeper's answer to it.
-    fn order(&mut self, order: &Order) -> Result<Word, String> {
+    fn send_order(&mut self, order: &Order) -> Result<Reply, String> {
         let gone = |error: io::Error| format!("the keeper is gone: {error}");
         let mut line = serde_json::to_vec(order).expect("orders are plain data");
         line.push(b'\n');
         self.socket.write_all(&line).map_err(gone)?;
         loop {
-            if let Some(word) = self.hear(None).map_err(gone)? {
+            if let Some(word) = self.receive_reply(None).map_err(gone)? {
                 return match word {
-                    Word::Refused(why) => Err(why),
+                    Reply::Refused(why) => Err(why),
                     word => Ok(word),
                 };
             }
@@ -401,13 +404,13 @@ impl Supervisor {
     }
 
     /// Takes note of ends until `patience` has passed or one came; `id` is the node for whose sake.
-    fn listen(&mut self, id: NodeId, patience: Duration) -> Result<(), Failure> {
+    fn poll_ends(&mut self, id: NodeId, patience: Duration) -> Result<(), NodeError> {
         let before = self.ended.len();
         let until = Instant::now() + patience;
         loop {
             let left = until.saturating_duration_since(Instant::now());
             // A timeout of zero would mean for ever.
-            let heard = self.hear(Some(left.max(Duration::from_micros(1))));
+            let heard = self.receive_reply(Some(left.max(Duration::from_micros(1))));
             heard.map_err(|it| self.failure(id, "be watched", format!("the keeper is gone: {it}")))?;
             if self.ended.len() > before || left.is_zero() {
                 return Ok(());
@@ -426,12 +429,12 @@ impl Supervisor {
     }
 
     /// The next word that is not the end of a node; `None` after an end, or when `patience` has passed.
-    fn hear(&mut self, patience: Option<Duration>) -> io::Result<Option<Word>> {
+    fn receive_reply(&mut self, patience: Option<Duration>) -> io::Result<Option<Reply>> {
         loop {
             if let Some(end) = self.pending.iter().position(|&it| it == b'\n') {
                 let line: Vec<u8> = self.pending.drain(..=end).collect();
                 return match serde_json::from_slice(&line)? {
-                    Word::Ended(id, end) => {
+                    Reply::Ended(id, end) => {
                         self.end(id, end);
                         Ok(None)
                     }
@@ -459,15 +462,15 @@ impl Drop for Supervisor {
     }
 }
 
-impl Failure {
-    pub(crate) fn new(node: &str, attempt: &str, why: String) -> Failure {
-        Failure { node: node.to_owned(), attempt: attempt.to_owned(), why, log: Vec::new() }
+impl NodeError {
+    pub(crate) fn new(node: &str, attempt: &str, why: String) -> NodeError {
+        NodeError { node: node.to_owned(), attempt: attempt.to_owned(), reason: why, log: Vec::new() }
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for NodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} could not {}: {}", self.node, self.attempt, self.why)?;
+        write!(f, "{} could not {}: {}", self.node, self.attempt, self.reason)?;
         if !self.log.is_empty() {
             write!(f, "\nthe last lines of its log:")?;
             self.log.iter().try_for_each(|line| write!(f, "\n  {line}"))?;
@@ -476,7 +479,7 @@ impl fmt::Display for Failure {
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for NodeError {}
 
 /// A process and its descendants, by the parents that `proc(5)` tells.
 fn descendants(pid: u32) -> Vec<u32> {

@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 
 /// The bridge, and where it leads.
 #[derive(Debug)]
-pub(super) struct Hub {
+pub(super) struct NetworkBridge {
     space: File,
     machine: File,
     /// Counts cables, so that no two have the same name.
@@ -22,19 +22,19 @@ pub(super) struct Hub {
 
 /// A port of the bridge: the node's end of its cable is in the node.
 #[derive(Clone, Debug)]
-pub(super) struct Port(String);
+pub(super) struct BridgePort(String);
 
 /// Addresses of networks for benchmarks, which are routed nowhere: 198.18.0.0/15. Source: RFC 2544, appendix C.2.2.
 pub(crate) fn address(network: u8, host: u8) -> Ipv4Addr {
     Ipv4Addr::new(198, 18, network, host)
 }
 
-impl Hub {
+impl NetworkBridge {
     /// Makes the bridge and the cable to the machine, which has `address(network, 1)` there.
-    pub fn new(network: u8) -> Result<Hub, String> {
+    pub fn new(network: u8) -> Result<NetworkBridge, String> {
         let machine = here().map_err(|it| it.to_string())?;
         let leave = leave().map_err(|it| format!("a network of its own: {it}"))?;
-        let hub = Hub { space: here().map_err(|it| it.to_string())?, machine, cables: 0 };
+        let hub = NetworkBridge { space: here().map_err(|it| it.to_string())?, machine, cables: 0 };
         ip("link set dev lo up")?;
         ip("link add dev hub type bridge")?;
         ip("link set dev hub up")?;
@@ -48,9 +48,9 @@ impl Hub {
     }
 
     /// Called within a new network namespace: lays a cable from there to the bridge.
-    pub fn connect(&mut self, address: Ipv4Addr) -> Result<Port, String> {
+    pub fn connect(&mut self, address: Ipv4Addr) -> Result<BridgePort, String> {
         self.cables += 1;
-        let port = Port(format!("port{}", self.cables));
+        let port = BridgePort(format!("port{}", self.cables));
         let [_, _, network, host] = address.octets();
         // The same whenever the node comes back: its neighbours remember it.
         let hardware = format!("02:00:c6:12:{network:02x}:{host:02x}");
@@ -67,13 +67,13 @@ impl Hub {
     }
 
     /// Cuts the cable, or mends it.
-    pub fn link(&self, port: &Port, up: bool) -> Result<(), String> {
+    pub fn link(&self, port: &BridgePort, up: bool) -> Result<(), String> {
         let state = if up { "up" } else { "down" };
         self.within(|| ip(&format!("link set dev {} {state}", port.0)))
     }
 
     fn within<T>(&self, act: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-        let back = Back(here().map_err(|it| it.to_string())?);
+        let back = NetworkGuard(here().map_err(|it| it.to_string())?);
         enter(&self.space).map_err(|it| it.to_string())?;
         let done = act();
         drop(back);
@@ -83,9 +83,9 @@ impl Hub {
 
 /// Dropped, the keeper is in this network again.
 #[derive(Debug)]
-pub(super) struct Back(File);
+pub(super) struct NetworkGuard(File);
 
-impl Drop for Back {
+impl Drop for NetworkGuard {
     fn drop(&mut self) {
         let back = enter(&self.0);
         assert!(back.is_ok(), "who may leave a network may come back: {back:?}");
@@ -93,8 +93,8 @@ impl Drop for Back {
 }
 
 /// Goes into a new network, in which nothing is.
-pub(super) fn leave() -> io::Result<Back> {
-    let back = Back(here()?);
+pub(super) fn leave() -> io::Result<NetworkGuard> {
+    let back = NetworkGuard(here()?);
     // SAFETY: file descriptors stay shared with nobody: the keeper has one thread.
     unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
     Ok(back)

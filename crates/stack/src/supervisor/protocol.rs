@@ -5,8 +5,8 @@
 
 use super::launch::{Launch, Sig, User};
 use crate::host::Cgroups;
-use crate::limits::{Group, NotApplied};
-use model::Leftover;
+use crate::limits::{Group, UnappliedLimit};
+use model::StaleRunDirectory;
 use model::plan::Limits;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -42,11 +42,11 @@ pub(super) enum Order {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Word {
+pub(super) enum Reply {
     /// The run directory, and what became of those that killed keepers left.
     Opened {
         directory: PathBuf,
-        leftovers: Vec<Leftover>,
+        leftovers: Vec<StaleRunDirectory>,
     },
     Launched {
         pid: u32,
@@ -54,11 +54,11 @@ pub(super) enum Word {
         program: Option<u32>,
         /// The group it is in, if its limits need one.
         group: Option<Group>,
-        not_applied: Vec<NotApplied>,
+        not_applied: Vec<UnappliedLimit>,
     },
     Limited {
         group: Option<Group>,
-        not_applied: Vec<NotApplied>,
+        not_applied: Vec<UnappliedLimit>,
     },
     /// Where it is.
     Disk(PathBuf),

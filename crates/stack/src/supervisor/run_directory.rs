@@ -6,7 +6,7 @@
 use super::in_use::in_use;
 use super::launch::User;
 use crate::limits::groups;
-use model::{KeptBecause, Leftover};
+use model::{RetainReason, StaleRunDirectory};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use std::fmt::Write as _;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, read_dir, remove_dir_all, set_permissions};
@@ -33,7 +33,7 @@ pub(super) struct RunDirectory {
 
 /// Contents of the lock file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Mark {
+struct LockFile {
     /// Process id of the keeper that made the directory.
     keeper: u32,
     /// Inode of the directory: a copy of a run directory is not one.
@@ -46,7 +46,7 @@ impl RunDirectory {
     /// Makes `base/pgdyno-<number>` with `log`, which is ours, and `home`, which is the `owner`'s.
     ///
     /// Also removes what killed keepers left in `base`, and reports it.
-    pub fn create(base: &Path, owner: Option<&User>) -> io::Result<(RunDirectory, Vec<Leftover>)> {
+    pub fn create(base: &Path, owner: Option<&User>) -> io::Result<(RunDirectory, Vec<StaleRunDirectory>)> {
         let leftovers = sweep(base);
         let path = fresh(base, if owner.is_some() { 0o711 } else { 0o700 })?;
         let mut lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path.join(LOCK))?;
@@ -54,7 +54,7 @@ impl RunDirectory {
         let mut random = [0; 16];
         File::open("/dev/urandom")?.read_exact(&mut random)?;
         let nonce = u128::from_ne_bytes(random);
-        let mark = Mark { keeper: std::process::id(), inode: path.metadata()?.ino(), nonce };
+        let mark = LockFile { keeper: std::process::id(), inode: path.metadata()?.ino(), nonce };
         lock.write_all(mark.text().as_bytes())?;
         for name in ["log", "home"] {
             DirBuilder::new().mode(0o700).create(path.join(name))?;
@@ -81,20 +81,20 @@ impl RunDirectory {
     }
 }
 
-impl Mark {
+impl LockFile {
     fn text(&self) -> String {
-        let Mark { keeper, inode, nonce } = self;
+        let LockFile { keeper, inode, nonce } = self;
         let mut out = String::new();
         write!(out, "{FORMAT}\nkeeper {keeper}\ninode {inode}\nnonce {nonce:032x}\n").expect("strings grow");
         out
     }
 
     /// The mark with exactly this text.
-    fn parse(text: &str) -> Option<Mark> {
+    fn parse(text: &str) -> Option<LockFile> {
         let mut lines = text.strip_prefix(FORMAT)?.strip_prefix('\n')?.lines();
         let mut value = |name: &str| lines.next()?.strip_prefix(name)?.strip_prefix(' ');
         let (keeper, inode, nonce) = (value("keeper")?, value("inode")?, value("nonce")?);
-        let mark = Mark {
+        let mark = LockFile {
             keeper: keeper.parse().ok()?,
             inode: inode.parse().ok()?,
             nonce: u128::from_str_radix(nonce, 16).ok()?,
@@ -120,7 +120,7 @@ fn fresh(base: &Path, mode: u32) -> io::Result<PathBuf> {
 }
 
 /// Removes the run directories in `base` whose keepers were killed, unless something uses them.
-fn sweep(base: &Path) -> Vec<Leftover> {
+fn sweep(base: &Path) -> Vec<StaleRunDirectory> {
     let mut paths: Vec<PathBuf> =
         read_dir(base).into_iter().flatten().flatten().map(|it| it.path()).collect();
     paths.sort();
@@ -128,13 +128,13 @@ fn sweep(base: &Path) -> Vec<Leftover> {
     abandoned
         .map(|((mark, _lock), directory)| {
             let kept = clear(&directory, &mark);
-            Leftover { directory, kept }
+            StaleRunDirectory { directory, retained: kept }
         })
         .collect()
 }
 
 /// The mark of a run directory whose keeper was killed, and its lock, which we now hold.
-fn abandoned(directory: &Path) -> Option<(Mark, File)> {
+fn abandoned(directory: &Path) -> Option<(LockFile, File)> {
     let number = directory.file_name()?.to_str()?.strip_prefix(PREFIX)?;
     let is_number =
         !number.is_empty() && !number.starts_with('0') && number.bytes().all(|it| it.is_ascii_digit());
@@ -151,15 +151,15 @@ fn abandoned(directory: &Path) -> Option<(Mark, File)> {
     // A mark has some hundred bytes.
     let mut text = String::new();
     (&lock).take(1024).read_to_string(&mut text).ok()?;
-    let mark = Mark::parse(&text).filter(|it| it.inode == about.ino() && file.dev() == about.dev())?;
+    let mark = LockFile::parse(&text).filter(|it| it.inode == about.ino() && file.dev() == about.dev())?;
     flock(&lock, FlockOperation::NonBlockingLockExclusive).ok()?;
     Some((mark, lock))
 }
 
 /// Removes an abandoned directory and ends what still runs in its control groups; otherwise the reason why not.
-fn clear(directory: &Path, mark: &Mark) -> Option<KeptBecause> {
-    let system = |it: &dyn ToString| Some(KeptBecause::System(it.to_string()));
-    if !groups::clear_noted(&directory.join(GROUPS), mark.keeper) {
+fn clear(directory: &Path, mark: &LockFile) -> Option<RetainReason> {
+    let system = |it: &dyn ToString| Some(RetainReason::System(it.to_string()));
+    if !groups::remove_stale_groups(&directory.join(GROUPS), mark.keeper) {
         return system(&"its control groups cannot be removed");
     }
     match in_use(directory) {
@@ -217,7 +217,7 @@ mod tests {
             let path = base.directory(name, lock);
             let leftovers = sweep(&base.0);
             assert_eq!(!path.exists(), removed, "{name}: {lock}");
-            let told = Leftover { directory: path.clone(), kept: None };
+            let told = StaleRunDirectory { directory: path.clone(), retained: None };
             assert_eq!(leftovers, if removed { vec![told] } else { vec![] }, "{name}: {lock}");
             let _ = remove_dir_all(path);
         };
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_what_is_locked_or_in_use() {
+    fn keeps_directories_that_are_locked_or_in_use() {
         let base = Base::new("used");
         let path = base.directory("pgdyno-17", &mark());
         let lock = File::open(path.join(LOCK)).unwrap();
@@ -299,12 +299,12 @@ mod tests {
         let mut child =
             Command::new("sleep").arg("1000").current_dir(&path).stdin(Stdio::null()).spawn().unwrap();
         let found = sweep(&base.0);
-        let kept = KeptBecause::Used { pid: child.id(), program: "sleep".to_owned() };
+        let kept = RetainReason::InUse { pid: child.id(), program: "sleep".to_owned() };
         child.kill().unwrap();
         child.wait().unwrap();
-        assert_eq!(found, [Leftover { directory: path.clone(), kept: Some(kept) }]);
+        assert_eq!(found, [StaleRunDirectory { directory: path.clone(), retained: Some(kept) }]);
         assert!(path.join("data").exists());
-        assert_eq!(sweep(&base.0), [Leftover { directory: path.clone(), kept: None }]);
+        assert_eq!(sweep(&base.0), [StaleRunDirectory { directory: path.clone(), retained: None }]);
         assert!(!path.exists());
     }
 
@@ -317,14 +317,14 @@ mod tests {
         let path = run.path.clone();
         // As after `kill -9`.
         drop(run);
-        assert_eq!(sweep(&base.0), [Leftover { directory: path.clone(), kept: None }]);
+        assert_eq!(sweep(&base.0), [StaleRunDirectory { directory: path.clone(), retained: None }]);
         let (run, _) = RunDirectory::create(&base.0, None).unwrap();
         run.remove();
         assert!(!path.exists());
     }
 
     #[test]
-    fn what_took_its_place_is_not_removed() {
+    fn keeps_directory_that_replaced_ours() {
         let base = Base::new("place");
         let (run, _) = RunDirectory::create(&base.0, None).unwrap();
         let path = run.path.clone();

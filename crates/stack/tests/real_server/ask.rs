@@ -36,7 +36,7 @@ fn questions() {
 }
 
 #[test]
-fn a_copy_nobody_feeds_fails_and_the_session_goes_on() {
+fn unfed_copy_fails_and_session_continues() {
     let (mut connection, _) = fresh_database();
     connection.query("create table t(a int)").unwrap();
     let error = connection.query("copy t from stdin").unwrap_err();
@@ -45,9 +45,9 @@ fn a_copy_nobody_feeds_fails_and_the_session_goes_on() {
 }
 
 #[test]
-fn a_statement_that_is_given_up_ends_on_the_server() {
+fn abandoned_statement_is_cancelled_on_server() {
     let (mut connection, database) = fresh_database();
-    connection.patience(Some(Duration::from_millis(100))).unwrap();
+    connection.set_timeout(Some(Duration::from_millis(100))).unwrap();
     let error = connection.query("select pg_sleep(600)").unwrap_err();
     assert_eq!(error.code(), Code::TIMED_OUT, "{error}");
     drop(connection);
@@ -100,15 +100,15 @@ fn logins() {
 }
 
 #[test]
-fn patience_ends() {
+fn query_times_out() {
     let (mut connection, _) = fresh_database();
-    connection.patience(Some(Duration::from_millis(50))).unwrap();
+    connection.set_timeout(Some(Duration::from_millis(50))).unwrap();
     let error = connection.query("select pg_sleep(10)").unwrap_err();
     assert_eq!(error.code(), Code::TIMED_OUT, "{error}");
 }
 
 #[test]
-fn the_password_is_nowhere_to_be_read() {
+fn password_is_not_readable() {
     let server = server();
     let password = server.password().reveal();
     let shown = format!("{server:?} {:?}", server.target());

@@ -3,20 +3,20 @@
 //! With `PGDYNO_CAPTURE` set, what they answer is written to `fixtures/probe`, for `cargo xtask capture`; its value is the
 //! name of one probe, or `all`.
 
-use super::chain::{Stand, haproxy, pgbouncer, postgres, stack};
+use super::chain::{TestStack, haproxy, pgbouncer, postgres, stack};
 use super::server::{PATIENCE, installation, keeper};
-use model::plan::{Entrance, PoolMode};
+use model::plan::{PoolMode, Transport};
 use stack::ask::{self, Connection, Target};
 use stack::component::postgres::{Postgres, Settings};
 use stack::embedded;
-use stack::probe::{ALL, Answer, Ask, On, Probe};
+use stack::probe::{ALL, Probe, ProbeRequest, ProbeResponse, ProbeTarget};
 use stack::supervisor::Supervisor;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 /// Reads the answer as the probe does, and writes it down if that is wanted.
-pub fn keep(probe: &Probe, version: &str, answer: &Answer, text: &str) {
+pub fn keep(probe: &Probe, version: &str, answer: &ProbeResponse, text: &str) {
     let mut readings = Vec::new();
     (probe.read)(answer, &mut readings).unwrap_or_else(|it| panic!("{} of {version}: {it}", probe.name));
     let wanted = std::env::var("PGDYNO_CAPTURE").unwrap_or_default();
@@ -28,20 +28,23 @@ pub fn keep(probe: &Probe, version: &str, answer: &Answer, text: &str) {
 }
 
 /// Tab-separated, NULL as `\N`.
-fn table(answer: &ask::Answer) -> String {
+fn table(answer: &ask::QueryResult) -> String {
     let cell = |it: &Option<String>| it.as_ref().map_or("\\N".to_owned(), |it| it.replace('\n', "\\n"));
     let mut lines = vec![answer.columns.join("\t")];
     lines.extend(answer.rows.iter().map(|row| row.iter().map(cell).collect::<Vec<_>>().join("\t")));
     lines.join("\n") + "\n"
 }
 
-fn capture(on: On, number: u32, version: &str, connection: &mut Connection) {
-    for probe in ALL.iter().filter(|it| it.on == on) {
-        let Some(Ask::Sql(question) | Ask::Console(question)) = (probe.ask)(number) else { continue };
+fn capture(on: ProbeTarget, number: u32, version: &str, connection: &mut Connection) {
+    for probe in ALL.iter().filter(|it| it.target == on) {
+        let Some(ProbeRequest::Sql(question) | ProbeRequest::Console(question)) = (probe.request)(number)
+        else {
+            continue;
+        };
         let answer =
             connection.query(question).unwrap_or_else(|it| panic!("{} of {version}: {it}", probe.name));
         let text = table(&answer);
-        keep(probe, version, &Answer::Rows(answer), &text);
+        keep(probe, version, &ProbeResponse::Rows(answer), &text);
     }
 }
 
@@ -73,20 +76,20 @@ fn postgres_of_every_version() {
     if std::env::var_os("PGDYNO_TEST_ALL_VERSIONS").is_some() {
         let here = all[0].version.major;
         for major in embedded::MAJORS.filter(|it| *it != here) {
-            all.push(embedded::obtain(Some(major), |_| {}).unwrap_or_else(|it| panic!("{it}")));
+            all.push(embedded::cached_or_fetched(Some(major), |_| {}).unwrap_or_else(|it| panic!("{it}")));
         }
     }
     for installation in all {
         let mut supervisor = Supervisor::start(&keeper()).unwrap();
         let more = vec![("shared_preload_libraries".to_owned(), "pg_stat_statements".to_owned())];
-        let settings = Settings { max_connections: 20, more, ..Settings::default() };
+        let settings = Settings { max_connections: 20, extra_lines: more, ..Settings::default() };
         let server = Postgres::start(&mut supervisor, &installation, &settings).unwrap();
         let mut connection = server.target().open(PATIENCE).unwrap();
         connection.query("create extension pg_stat_statements").unwrap();
         connection.query("set work_mem = '1MB'").unwrap();
         let number = connection.server_version();
         with_a_lock_wait(&server.target(), |asker| {
-            capture(On::Postgres, number, &format!("postgres-{}", number / 10_000), asker);
+            capture(ProbeTarget::Postgres, number, &format!("postgres-{}", number / 10_000), asker);
         });
     }
 }
@@ -100,19 +103,19 @@ fn short(version: &str) -> String {
 #[test]
 fn pooler_and_balancer() {
     let nodes = [
-        haproxy(Entrance::Tcp, Some(5)),
-        pgbouncer(Entrance::Tcp, PoolMode::Transaction),
-        postgres(Entrance::Unix),
+        haproxy(Transport::Tcp, Some(5)),
+        pgbouncer(Transport::Tcp, PoolMode::Transaction),
+        postgres(Transport::Unix),
     ];
-    let stand = Stand::up(&stack(&nodes)).unwrap_or_else(|it| panic!("{it}"));
-    let mut client = stand.chain.entry().open(PATIENCE).unwrap();
+    let stand = TestStack::up(&stack(&nodes)).unwrap_or_else(|it| panic!("{it}"));
+    let mut client = stand.chain.endpoint().open(PATIENCE).unwrap();
     client.query("begin; select 1").unwrap();
-    let pooler = stand.chain.node("pooler").unwrap();
+    let pooler = stand.chain.find_node("pooler").unwrap();
     let mut console = pooler.admin.as_ref().unwrap().open(PATIENCE).unwrap();
-    capture(On::PgBouncer, 0, &format!("pgbouncer-{}", short(&pooler.version)), &mut console);
-    let balancer = stand.chain.node("balancer").unwrap();
-    for probe in ALL.iter().filter(|it| it.on == On::HaProxy) {
-        let Some(Ask::Stats(question)) = (probe.ask)(0) else { continue };
+    capture(ProbeTarget::PgBouncer, 0, &format!("pgbouncer-{}", short(&pooler.version)), &mut console);
+    let balancer = stand.chain.find_node("balancer").unwrap();
+    for probe in ALL.iter().filter(|it| it.target == ProbeTarget::HaProxy) {
+        let Some(ProbeRequest::Stats(question)) = (probe.request)(0) else { continue };
         let mut stream = UnixStream::connect(balancer.statistics.as_ref().unwrap()).unwrap();
         stream.write_all(format!("{question}\n").as_bytes()).unwrap();
         let mut text = String::new();
@@ -121,23 +124,23 @@ fn pooler_and_balancer() {
         let lines: Vec<&str> = text.lines().filter(|it| !it.starts_with("node:")).collect();
         let text = lines.join("\n") + "\n";
         let version = format!("haproxy-{}", short(&balancer.version));
-        keep(probe, &version, &Answer::Texts(vec![text.clone()]), &text);
+        keep(probe, &version, &ProbeResponse::Texts(vec![text.clone()]), &text);
     }
 }
 
 #[test]
 fn this_machine() {
-    let directory = |on: On| match on {
-        On::Host => Some(""),
-        On::Process | On::Thread => Some("/proc/self/"),
+    let directory = |on: ProbeTarget| match on {
+        ProbeTarget::Host => Some(""),
+        ProbeTarget::Process | ProbeTarget::Thread => Some("/proc/self/"),
         _ => None,
     };
     for probe in ALL {
-        let Some(directory) = directory(probe.on) else { continue };
+        let Some(directory) = directory(probe.target) else { continue };
         let read = |it: &&str| std::fs::read_to_string(format!("{directory}{it}")).unwrap_or_default();
-        let (names, texts): (&[&str], Vec<String>) = match (probe.ask)(0) {
-            Some(Ask::Files(files)) => (files, files.iter().map(read).collect()),
-            Some(Ask::Entries(of)) => {
+        let (names, texts): (&[&str], Vec<String>) = match (probe.request)(0) {
+            Some(ProbeRequest::Files(files)) => (files, files.iter().map(read).collect()),
+            Some(ProbeRequest::Entries(of)) => {
                 let count = std::fs::read_dir(format!("{directory}{of}")).unwrap().count();
                 (&["entries"], vec![count.to_string()])
             }
@@ -146,6 +149,6 @@ fn this_machine() {
         let both = names.iter().zip(&texts);
         let text: String = both.map(|(name, text)| format!("=== {name}\n{text}")).collect();
         let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-        keep(probe, &format!("linux-{}", short(&release)), &Answer::Texts(texts), &text);
+        keep(probe, &format!("linux-{}", short(&release)), &ProbeResponse::Texts(texts), &text);
     }
 }

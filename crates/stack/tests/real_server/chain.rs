@@ -2,70 +2,72 @@
 
 use super::server::{PATIENCE, keeper};
 use model::Nanos;
-use model::plan::{Entrance, HaProxy, Kind, Limits, Node, Odyssey, PgBouncer, PoolMode, Postgres, Stack};
-use model::summary::Hop;
+use model::plan::{
+    HaProxy, Limits, Node, NodeKind, Odyssey, PgBouncer, PoolMode, Postgres, Stack, Transport,
+};
+use model::summary::ServerTransport;
 use stack::ask::Target;
-use stack::chain::{Chain, Problem};
+use stack::chain::{Chain, ChainError};
 use stack::component::program::Programs;
 use stack::supervisor::Supervisor;
 
 /// A supervisor and what it runs.
-pub struct Stand {
+pub struct TestStack {
     pub chain: Chain,
     pub supervisor: Supervisor,
 }
 
-impl Stand {
-    pub fn up(stack: &Stack) -> Result<Stand, Problem> {
+impl TestStack {
+    pub fn up(stack: &Stack) -> Result<TestStack, ChainError> {
         let mut supervisor = Supervisor::start(&keeper()).unwrap_or_else(|it| panic!("{it}"));
-        let chain = Chain::up(&mut supervisor, stack, &Programs::here(), &mut |_| {})?;
-        Ok(Stand { chain, supervisor })
+        let chain = Chain::up(&mut supervisor, stack, &Programs::from_environment(), &mut |_| {})?;
+        Ok(TestStack { chain, supervisor })
     }
 
-    pub fn become_(&mut self, stack: &Stack) -> Result<(), Problem> {
-        self.chain.become_(&mut self.supervisor, stack, &Programs::here(), &mut |_| {})
+    pub fn reconcile(&mut self, stack: &Stack) -> Result<(), ChainError> {
+        self.chain.reconcile(&mut self.supervisor, stack, &Programs::from_environment(), &mut |_| {})
     }
 
     /// The hops, the entrance first: `tcp unix`.
     fn hops(&self) -> String {
         let hops = self.chain.nodes().iter().map(|it| match &it.hop {
-            Hop::UnixSocket => "unix",
-            Hop::Tcp => "tcp",
-            Hop::TcpTls { version } if version == "1.3" => "tls",
-            Hop::TcpTls { .. } => "old tls",
+            ServerTransport::UnixSocket => "unix",
+            ServerTransport::Tcp => "tcp",
+            ServerTransport::TcpTls { version } if version == "1.3" => "tls",
+            ServerTransport::TcpTls { .. } => "old tls",
         });
         hops.collect::<Vec<_>>().join(" ")
     }
 }
 
-pub fn node(name: &str, entrance: Entrance, kind: Kind) -> Node {
-    Node { name: name.to_owned(), kind, entrance, limits: Limits::default() }
+pub fn node(name: &str, entrance: Transport, kind: NodeKind) -> Node {
+    Node { name: name.to_owned(), kind, transport: entrance, limits: Limits::default() }
 }
 
-pub fn postgres(entrance: Entrance) -> Node {
+pub fn postgres(entrance: Transport) -> Node {
     let settings = vec![("shared_buffers".to_owned(), "16MB".to_owned())];
-    node("postgres", entrance, Kind::Postgres(Postgres { version: None, max_connections: 20, settings }))
+    node("postgres", entrance, NodeKind::Postgres(Postgres { version: None, max_connections: 20, settings }))
 }
 
-pub fn pgbouncer(entrance: Entrance, mode: PoolMode) -> Node {
+pub fn pgbouncer(entrance: Transport, mode: PoolMode) -> Node {
     let it = PgBouncer { version: None, mode, size: 3, max_client_conn: 100, settings: Vec::new() };
-    node("pooler", entrance, Kind::PgBouncer(it))
+    node("pooler", entrance, NodeKind::PgBouncer(it))
 }
 
-pub fn odyssey(entrance: Entrance, mode: PoolMode) -> Node {
+pub fn odyssey(entrance: Transport, mode: PoolMode) -> Node {
     let pool_timeout = Nanos::from_millis(4000);
     let it = Odyssey { mode, size: 3, workers: 1, client_max: 100, pool_timeout, settings: Vec::new() };
-    node("pooler", entrance, Kind::Odyssey(it))
+    node("pooler", entrance, NodeKind::Odyssey(it))
 }
 
-pub fn haproxy(entrance: Entrance, maxconn: Option<u32>) -> Node {
+pub fn haproxy(entrance: Transport, maxconn: Option<u32>) -> Node {
     let it = HaProxy {
         maxconn,
         queue_timeout: Nanos::from_millis(300),
         check: Some(Nanos::from_millis(100)),
         retries: None,
     };
-    node("balancer", entrance, Kind::HaProxy(it))
+    node("balancer", entrance, NodeKind::HaProxy(it))
 }
 
 pub fn stack(nodes: &[Node]) -> Stack {
@@ -79,8 +81,8 @@ pub fn ask(target: &Target, sql: &str) -> String {
 }
 
 /// True where the problem is that a component cannot be had, which is told.
-pub fn skipped(problem: &Problem) -> bool {
-    if let Problem::Unavailable(it) = problem {
+pub fn skipped(problem: &ChainError) -> bool {
+    if let ChainError::Unavailable(it) = problem {
         println!("skipped: {it}");
         return true;
     }
@@ -89,15 +91,15 @@ pub fn skipped(problem: &Problem) -> bool {
 
 #[test]
 fn newer_poolers_keep_prepared_statements() {
-    let mut pooler = pgbouncer(Entrance::Tcp, PoolMode::Transaction);
-    let Kind::PgBouncer(it) = &mut pooler.kind else { unreachable!() };
+    let mut pooler = pgbouncer(Transport::Tcp, PoolMode::Transaction);
+    let NodeKind::PgBouncer(it) = &mut pooler.kind else { unreachable!() };
     it.version = Some((1, 21));
-    let stand = match Stand::up(&stack(&[pooler, postgres(Entrance::Unix)])) {
+    let stand = match TestStack::up(&stack(&[pooler, postgres(Transport::Unix)])) {
         Ok(it) => it,
         Err(it) if skipped(&it) => return,
         Err(it) => panic!("{it}"),
     };
-    let pooler = stand.chain.node("pooler").unwrap();
+    let pooler = stand.chain.find_node("pooler").unwrap();
     assert!(!pooler.version.contains(" 1.18"), "{}", pooler.version);
     let mut console = pooler.admin.as_ref().unwrap().open(PATIENCE).unwrap();
     let config = console.query("show config").unwrap();
@@ -107,11 +109,11 @@ fn newer_poolers_keep_prepared_statements() {
 
 #[test]
 fn every_chain_serves_over_the_hops_that_were_asked_for() {
-    use Entrance::{Tcp, Tls, Unix};
     use PoolMode::{Session, Statement, Transaction};
-    let mut stand = Stand::up(&stack(&[postgres(Tcp)])).unwrap_or_else(|it| panic!("{it}"));
+    use Transport::{Tcp, Tls, Unix};
+    let mut stand = TestStack::up(&stack(&[postgres(Tcp)])).unwrap_or_else(|it| panic!("{it}"));
     let mut check = |nodes: &[Node], expected: &str| {
-        if let Err(problem) = stand.become_(&stack(nodes)) {
+        if let Err(problem) = stand.reconcile(&stack(nodes)) {
             assert!(skipped(&problem), "{expected}: {problem}");
             return;
         }
@@ -119,12 +121,15 @@ fn every_chain_serves_over_the_hops_that_were_asked_for() {
         for it in stand.chain.nodes() {
             assert!(it.version.contains('.'), "{}: {}", it.plan.name, it.version);
         }
-        assert_eq!(ask(stand.chain.entry(), "select current_user || ' ' || current_database()"), "app app");
+        assert_eq!(
+            ask(stand.chain.endpoint(), "select current_user || ' ' || current_database()"),
+            "app app"
+        );
         // A pooler gives a cancel key of its own, and a balancer the server's.
-        let pooled = nodes.iter().any(|it| matches!(it.kind, Kind::PgBouncer(_) | Kind::Odyssey(_)));
-        let direct = stand.chain.entry().open(PATIENCE).unwrap().is_direct();
+        let pooled = nodes.iter().any(|it| matches!(it.kind, NodeKind::PgBouncer(_) | NodeKind::Odyssey(_)));
+        let direct = stand.chain.endpoint().open(PATIENCE).unwrap().is_direct();
         assert_eq!(direct, !pooled, "{expected}");
-        assert_eq!(stand.chain.entry().login.cancels, nodes.len() == 1, "{expected}");
+        assert_eq!(stand.chain.endpoint().login.send_cancel, nodes.len() == 1, "{expected}");
     };
     for entrance in [(Unix, "unix"), (Tcp, "tcp"), (Tls, "tls")] {
         let base = postgres(entrance.0);
@@ -146,7 +151,7 @@ fn every_chain_serves_over_the_hops_that_were_asked_for() {
     for mode in [Session, Transaction, Statement] {
         // Another stop signal and a setting that older ones do not know.
         let mut newer = pgbouncer(Tls, mode);
-        let Kind::PgBouncer(it) = &mut newer.kind else { unreachable!() };
+        let NodeKind::PgBouncer(it) = &mut newer.kind else { unreachable!() };
         it.version = Some((1, 23));
         check(&[newer, base.clone()], "tls unix");
     }

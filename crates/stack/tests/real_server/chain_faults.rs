@@ -1,12 +1,12 @@
 //! What becomes of a chain when something goes wrong?
 
-use super::chain::{Stand, ask, haproxy, node, odyssey, pgbouncer, postgres, skipped, stack};
+use super::chain::{TestStack, ask, haproxy, node, odyssey, pgbouncer, postgres, skipped, stack};
 use super::server::{PATIENCE, keeper, server};
-use model::plan::{Attached, AttachedRole, Entrance, Kind, Node, PoolMode};
-use model::summary::Hop;
+use model::plan::{AttachedNode, AttachedRole, Node, NodeKind, PoolMode, Transport};
+use model::summary::ServerTransport;
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use stack::ask::{Address, Target};
-use stack::chain::{Chain, Problem};
+use stack::chain::{Chain, ChainError};
 use stack::component::program::Programs;
 use stack::supervisor::{End, Supervisor, free_port};
 use std::fs::OpenOptions;
@@ -23,14 +23,14 @@ use wire::pg::{Secret, SslMode};
 /// Both poolers and the balancer, before a PostgreSQL.
 fn fronts() -> [Node; 3] {
     [
-        pgbouncer(Entrance::Tcp, PoolMode::Transaction),
-        odyssey(Entrance::Tcp, PoolMode::Session),
-        haproxy(Entrance::Tcp, Some(9)),
+        pgbouncer(Transport::Tcp, PoolMode::Transaction),
+        odyssey(Transport::Tcp, PoolMode::Session),
+        haproxy(Transport::Tcp, Some(9)),
     ]
 }
 
-fn up(nodes: &[Node]) -> Stand {
-    Stand::up(&stack(nodes)).unwrap_or_else(|it| panic!("{it}"))
+fn up(nodes: &[Node]) -> TestStack {
+    TestStack::up(&stack(nodes)).unwrap_or_else(|it| panic!("{it}"))
 }
 
 fn with_password(target: &Target, password: &str) -> Target {
@@ -41,14 +41,14 @@ fn with_password(target: &Target, password: &str) -> Target {
 
 #[test]
 fn a_wrong_password_is_refused_with_the_right_message() {
-    let base = postgres(Entrance::Tcp);
+    let base = postgres(Transport::Tcp);
     let mut stand = up(std::slice::from_ref(&base));
     let mut check = |nodes: &[Node], expected: &[&str]| {
-        if let Err(problem) = stand.become_(&stack(nodes)) {
+        if let Err(problem) = stand.reconcile(&stack(nodes)) {
             assert!(skipped(&problem), "{problem}");
             return;
         }
-        let said = ask(&with_password(stand.chain.entry(), "wrong"), "select 1");
+        let said = ask(&with_password(stand.chain.endpoint(), "wrong"), "select 1");
         assert!(expected.iter().any(|it| said.ends_with(it)), "{said}");
     };
     let ours = "FATAL: password authentication failed for user \"app\" (SQLSTATE 28P01)";
@@ -62,10 +62,10 @@ fn a_wrong_password_is_refused_with_the_right_message() {
 
 #[test]
 fn too_many_clients_are_told_apart() {
-    let stand = up(&[postgres(Entrance::Unix)]);
+    let stand = up(&[postgres(Transport::Unix)]);
     let mut sessions = Vec::new();
     let error = loop {
-        match stand.chain.entry().open(PATIENCE) {
+        match stand.chain.endpoint().open(PATIENCE) {
             Ok(it) => sessions.push(it),
             Err(error) => break error,
         }
@@ -91,14 +91,15 @@ fn a_taken_port_is_survived() {
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
     for front in fronts() {
         let before = COUNT.load(Ordering::Relaxed);
-        let stack = stack(&[front, postgres(Entrance::Tcp)]);
-        let chain = Chain::up_with(ports, &mut supervisor, &stack, &Programs::here(), &mut |_| {});
+        let stack = stack(&[front, postgres(Transport::Tcp)]);
+        let chain =
+            Chain::up_with(ports, &mut supervisor, &stack, &Programs::from_environment(), &mut |_| {});
         let mut chain = match chain {
             Ok(it) => it,
             Err(it) if skipped(&it) => continue,
             Err(it) => panic!("{it}"),
         };
-        assert_eq!(ask(chain.entry(), "select 7"), "7");
+        assert_eq!(ask(chain.endpoint(), "select 7"), "7");
         assert_eq!(COUNT.load(Ordering::Relaxed) - before, 4);
         chain.down(&mut supervisor, &mut |_| {}).unwrap();
     }
@@ -106,52 +107,52 @@ fn a_taken_port_is_survived() {
 
 #[test]
 fn what_cannot_be_had_is_told_and_nothing_is_touched() {
-    let base = postgres(Entrance::Unix);
+    let base = postgres(Transport::Unix);
     let mut stand = up(std::slice::from_ref(&base));
-    let none = Programs { places: Vec::new(), variable: |_| None, ..Programs::here() };
+    let none = Programs { search_path: Vec::new(), env_var: |_| None, ..Programs::from_environment() };
     for (front, name) in fronts().into_iter().zip(["PgBouncer", "Odyssey", "HAProxy"]) {
         let wanted = stack(&[front, base.clone()]);
-        let problem = stand.chain.become_(&mut stand.supervisor, &wanted, &none, &mut |_| {}).unwrap_err();
-        assert!(matches!(&problem, Problem::Unavailable(it) if it.component == name), "{problem}");
-        assert_eq!(ask(stand.chain.entry(), "select 1"), "1");
+        let problem = stand.chain.reconcile(&mut stand.supervisor, &wanted, &none, &mut |_| {}).unwrap_err();
+        assert!(matches!(&problem, ChainError::Unavailable(it) if it.component == name), "{problem}");
+        assert_eq!(ask(stand.chain.endpoint(), "select 1"), "1");
     }
 }
 
 #[test]
 fn what_cannot_be_built_is_told() {
-    let base = postgres(Entrance::Tcp);
+    let base = postgres(Transport::Tcp);
     let mut stand = up(std::slice::from_ref(&base));
-    let mut check = |nodes: &[Node], expected: &str| match stand.become_(&stack(nodes)) {
+    let mut check = |nodes: &[Node], expected: &str| match stand.reconcile(&stack(nodes)) {
         Err(it) if skipped(&it) => {}
         other => assert_eq!(other.unwrap_err().to_string(), expected),
     };
     check(
-        &[haproxy(Entrance::Tls, None), base.clone()],
+        &[haproxy(Transport::Tls, None), base.clone()],
         "balancer: HAProxy passes TLS on, and postgres does not speak it: its entrance must be tls",
     );
     check(
-        &[haproxy(Entrance::Tcp, None), postgres(Entrance::Tls)],
+        &[haproxy(Transport::Tcp, None), postgres(Transport::Tls)],
         "balancer: HAProxy passes TLS on, and postgres speaks it: this entrance must be tls",
     );
-    check(&[odyssey(Entrance::Tcp, PoolMode::Statement), base], "pooler: Odyssey has no statement mode");
-    check(&[pgbouncer(Entrance::Tcp, PoolMode::Session)], "pooler: nothing stands behind it");
+    check(&[odyssey(Transport::Tcp, PoolMode::Statement), base], "pooler: Odyssey has no statement mode");
+    check(&[pgbouncer(Transport::Tcp, PoolMode::Session)], "pooler: nothing stands behind it");
 }
 
 #[test]
 fn a_balancer_queues_and_its_queue_ends() {
-    let mut stand = up(&[haproxy(Entrance::Tcp, Some(1)), postgres(Entrance::Unix)]);
-    let mut first = stand.chain.entry().open(PATIENCE).unwrap();
-    let error = stand.chain.entry().open(PATIENCE).unwrap_err();
+    let mut stand = up(&[haproxy(Transport::Tcp, Some(1)), postgres(Transport::Unix)]);
+    let mut first = stand.chain.endpoint().open(PATIENCE).unwrap();
+    let error = stand.chain.endpoint().open(PATIENCE).unwrap_err();
     assert_eq!(error.code(), Code::RESET, "{error}");
     assert_eq!(first.value("select 1").unwrap().as_deref(), Some("1"));
     drop(first);
 
-    let mut patient = haproxy(Entrance::Tcp, Some(1));
-    let Kind::HaProxy(it) = &mut patient.kind else { unreachable!() };
+    let mut patient = haproxy(Transport::Tcp, Some(1));
+    let NodeKind::HaProxy(it) = &mut patient.kind else { unreachable!() };
     it.queue_timeout = model::Nanos::from_secs(60);
-    stand.become_(&stack(&[patient, postgres(Entrance::Unix)])).unwrap_or_else(|it| panic!("{it}"));
-    let first = stand.chain.entry().open(PATIENCE).unwrap();
-    let target = stand.chain.entry().clone();
+    stand.reconcile(&stack(&[patient, postgres(Transport::Unix)])).unwrap_or_else(|it| panic!("{it}"));
+    let first = stand.chain.endpoint().open(PATIENCE).unwrap();
+    let target = stand.chain.endpoint().clone();
     let second = std::thread::spawn(move || ask(&target, "select 2"));
     let statistics = stand.chain.nodes()[0].statistics.clone().unwrap();
     let until = std::time::Instant::now() + PATIENCE;
@@ -175,15 +176,15 @@ fn queued(statistics: &Path) -> String {
 
 #[test]
 fn what_was_killed_serves_again_at_its_address() {
-    let base = postgres(Entrance::Unix);
+    let base = postgres(Transport::Unix);
     let mut stand = up(std::slice::from_ref(&base));
     for front in fronts() {
         let name = front.name.clone();
-        match stand.become_(&stack(&[front, base.clone()])) {
+        match stand.reconcile(&stack(&[front, base.clone()])) {
             Err(it) if skipped(&it) => continue,
             other => other.unwrap_or_else(|it| panic!("{it}")),
         }
-        let target = stand.chain.entry().clone();
+        let target = stand.chain.endpoint().clone();
         let mut session = target.open(PATIENCE).unwrap();
         let end = stand.chain.kill(&mut stand.supervisor, &name).unwrap();
         assert_eq!(end, End::Signal(9));
@@ -194,64 +195,64 @@ fn what_was_killed_serves_again_at_its_address() {
         stand.chain.restart(&mut stand.supervisor, &name).unwrap_or_else(|it| panic!("{it}"));
         stand.chain.kill(&mut stand.supervisor, "postgres").unwrap();
         stand.chain.restart(&mut stand.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
-        let admin = stand.chain.node("postgres").unwrap().admin.clone().unwrap();
+        let admin = stand.chain.find_node("postgres").unwrap().admin.clone().unwrap();
         assert_eq!(ask(&admin, "select 4"), "4");
     }
 }
 
 #[test]
 fn equal_nodes_stay_and_a_dead_one_is_replaced() {
-    let base = postgres(Entrance::Unix);
-    let pooler = |mode| pgbouncer(Entrance::Tcp, mode);
+    let base = postgres(Transport::Unix);
+    let pooler = |mode| pgbouncer(Transport::Tcp, mode);
     let mut stand = up(&[pooler(PoolMode::Session), base.clone()]);
-    let numbers = |stand: &Stand| stand.chain.nodes().iter().map(|it| it.node).collect::<Vec<_>>();
+    let numbers = |stand: &TestStack| stand.chain.nodes().iter().map(|it| it.node).collect::<Vec<_>>();
     let before = numbers(&stand);
-    stand.become_(&stack(&[pooler(PoolMode::Session), base.clone()])).unwrap();
+    stand.reconcile(&stack(&[pooler(PoolMode::Session), base.clone()])).unwrap();
     assert_eq!(numbers(&stand), before);
-    stand.become_(&stack(&[pooler(PoolMode::Transaction), base.clone()])).unwrap();
+    stand.reconcile(&stack(&[pooler(PoolMode::Transaction), base.clone()])).unwrap();
     assert_eq!(numbers(&stand)[1], before[1]);
     assert_ne!(numbers(&stand)[0], before[0]);
     stand.chain.kill(&mut stand.supervisor, "pooler").unwrap();
     let dead = numbers(&stand);
-    stand.become_(&stack(&[pooler(PoolMode::Transaction), base])).unwrap();
+    stand.reconcile(&stack(&[pooler(PoolMode::Transaction), base])).unwrap();
     assert_eq!(numbers(&stand)[1], dead[1]);
     assert_ne!(numbers(&stand)[0], dead[0]);
 }
 
 #[test]
 fn a_database_keeps_its_data_under_other_settings() {
-    let mut stand = up(&[postgres(Entrance::Unix)]);
-    let cluster = stand.chain.nodes()[0].cluster();
-    ask(stand.chain.entry(), "create table kept as select 42 as it");
-    let mut other = postgres(Entrance::Tls);
-    let Kind::Postgres(it) = &mut other.kind else { unreachable!("it is one") };
+    let mut stand = up(&[postgres(Transport::Unix)]);
+    let cluster = stand.chain.nodes()[0].cluster_id();
+    ask(stand.chain.endpoint(), "create table kept as select 42 as it");
+    let mut other = postgres(Transport::Tls);
+    let NodeKind::Postgres(it) = &mut other.kind else { unreachable!("it is one") };
     it.max_connections = 33;
-    stand.become_(&stack(&[other])).expect("it starts again");
-    assert_eq!(ask(stand.chain.entry(), "select it from kept"), "42");
-    assert_eq!(ask(stand.chain.entry(), "show max_connections"), "33");
-    assert_eq!(stand.chain.nodes()[0].cluster(), cluster);
+    stand.reconcile(&stack(&[other])).expect("it starts again");
+    assert_eq!(ask(stand.chain.endpoint(), "select it from kept"), "42");
+    assert_eq!(ask(stand.chain.endpoint(), "show max_connections"), "33");
+    assert_eq!(stand.chain.nodes()[0].cluster_id(), cluster);
     // Under another name it is another database.
-    let mut renamed = postgres(Entrance::Unix);
+    let mut renamed = postgres(Transport::Unix);
     renamed.name = "other".to_owned();
-    stand.become_(&stack(&[renamed])).expect("a new one starts");
-    assert_ne!(stand.chain.nodes()[0].cluster(), cluster);
-    assert!(ask(stand.chain.entry(), "select it from kept").contains("42P01"));
+    stand.reconcile(&stack(&[renamed])).expect("a new one starts");
+    assert_ne!(stand.chain.nodes()[0].cluster_id(), cluster);
+    assert!(ask(stand.chain.endpoint(), "select it from kept").contains("42P01"));
 }
 
 #[test]
 fn a_quiet_database_can_be_replaced() {
-    let base = postgres(Entrance::Tcp);
+    let base = postgres(Transport::Tcp);
     let mut stand = up(std::slice::from_ref(&base));
-    let both = [haproxy(Entrance::Tcp, None), pgbouncer(Entrance::Unix, PoolMode::Transaction)];
+    let both = [haproxy(Transport::Tcp, None), pgbouncer(Transport::Unix, PoolMode::Transaction)];
     let mut chains: Vec<Vec<Node>> = fronts().into_iter().map(|it| vec![it, base.clone()]).collect();
     chains.push(both.into_iter().chain([base.clone()]).collect());
     chains.push(vec![base]);
     for nodes in chains {
-        match stand.become_(&stack(&nodes)) {
+        match stand.reconcile(&stack(&nodes)) {
             Err(it) if skipped(&it) => continue,
             other => other.unwrap_or_else(|it| panic!("{it}")),
         }
-        let mut session = stand.chain.entry().open(PATIENCE).unwrap();
+        let mut session = stand.chain.endpoint().open(PATIENCE).unwrap();
         session.query("select 1").unwrap();
         let mut chain = std::time::Instant::now();
         stand.chain.quiesce(&mut stand.supervisor, &mut |_| {}).unwrap_or_else(|it| panic!("{it}"));
@@ -265,8 +266,8 @@ fn a_quiet_database_can_be_replaced() {
         stand.chain.resume(&mut stand.supervisor, &mut |_| {}).unwrap_or_else(|it| panic!("{it}"));
         println!("{} nodes: quiet after {quiesced:?}, back after {:?}", nodes.len(), chain.elapsed());
         assert_eq!(stand.chain.nodes().len(), nodes.len());
-        assert_eq!(ask(stand.chain.entry(), "select current_database()"), "app");
-        assert_eq!(ask(&stand.chain.entry_to("postgres"), "select current_database()"), "postgres");
+        assert_eq!(ask(stand.chain.endpoint(), "select current_database()"), "app");
+        assert_eq!(ask(&stand.chain.endpoint_for("postgres"), "select current_database()"), "postgres");
     }
 }
 
@@ -293,13 +294,13 @@ impl Drop for Passwords {
 
 #[test]
 fn poolers_that_were_there_before_are_asked_too() {
-    for front in [pgbouncer(Entrance::Tls, PoolMode::Session), odyssey(Entrance::Tcp, PoolMode::Session)] {
-        let protected = front.entrance == Entrance::Tls;
+    for front in [pgbouncer(Transport::Tls, PoolMode::Session), odyssey(Transport::Tcp, PoolMode::Session)] {
+        let protected = front.transport == Transport::Tls;
         let role = match front.kind {
-            Kind::Odyssey(_) => AttachedRole::Odyssey,
+            NodeKind::Odyssey(_) => AttachedRole::Odyssey,
             _ => AttachedRole::PgBouncer,
         };
-        let theirs = match Stand::up(&stack(&[front, postgres(Entrance::Unix)])) {
+        let theirs = match TestStack::up(&stack(&[front, postgres(Transport::Unix)])) {
             Ok(it) => it,
             Err(it) if skipped(&it) => continue,
             Err(it) => panic!("{it}"),
@@ -307,26 +308,26 @@ fn poolers_that_were_there_before_are_asked_too() {
         let users = theirs.chain.users();
         let lines = [("app", &users.app.password), ("pgdyno", &users.console.password)];
         let passwords = Passwords::new("poolers", &lines);
-        let Address::Tcp(at) = theirs.chain.entry().address else { unreachable!() };
+        let Address::Tcp(at) = theirs.chain.endpoint().address else { unreachable!() };
         let dsn = |user: &str, database: &str| {
             let file = passwords.0.display();
             // Not said whether to use TLS: what is found is kept to.
             format!("host=127.0.0.1 port={} user={user} dbname={database} passfile={file}", at.port())
         };
         let console = theirs.chain.nodes()[0].admin.as_ref().unwrap().login.database.clone();
-        let it = Attached {
+        let it = AttachedNode {
             dsn: dsn("app", "app"),
             admin: Some(dsn("pgdyno", &console)),
             role,
             allow: None,
-            others: 0,
+            other_sessions: 0,
         };
-        let ours = up(&[node("theirs", Entrance::Tcp, Kind::Attached(it))]);
-        assert_eq!(ask(ours.chain.entry(), "select current_user"), "app");
+        let ours = up(&[node("theirs", Transport::Tcp, NodeKind::Attached(it))]);
+        assert_eq!(ask(ours.chain.endpoint(), "select current_user"), "app");
         let running = &ours.chain.nodes()[0];
         assert!(running.is_attached() && ours.chain.postgres().is_none());
-        assert_eq!(matches!(running.hop, Hop::TcpTls { .. }), protected);
-        assert_ne!(running.entrance.login.ssl, SslMode::Prefer);
+        assert_eq!(matches!(running.hop, ServerTransport::TcpTls { .. }), protected);
+        assert_ne!(running.endpoint.login.ssl, SslMode::Prefer);
         let version = theirs.chain.nodes()[0].version.clone();
         assert_eq!(running.version, version);
         running.admin.as_ref().unwrap().open(PATIENCE).unwrap().query("show pools").unwrap();
@@ -340,8 +341,8 @@ fn nodes_may_open_as_many_files_as_the_system_allows() {
     let all = getrlimit(Resource::Nofile).maximum;
     let few = Rlimit { current: Some(200), maximum: all };
     prlimit(pid(supervisor.keeper_pid()), Resource::Nofile, few).unwrap();
-    let wanted = stack(&[pgbouncer(Entrance::Unix, PoolMode::Session), postgres(Entrance::Unix)]);
-    let chain = Chain::up(&mut supervisor, &wanted, &Programs::here(), &mut |_| {});
+    let wanted = stack(&[pgbouncer(Transport::Unix, PoolMode::Session), postgres(Transport::Unix)]);
+    let chain = Chain::up(&mut supervisor, &wanted, &Programs::from_environment(), &mut |_| {});
     let chain = match chain {
         Ok(it) => it,
         Err(it) if skipped(&it) => return,
@@ -364,48 +365,48 @@ fn what_was_there_before_is_used_and_left_alone() {
         passwords.0.display()
     );
     let attached = |dsn: &str| {
-        let it = Attached {
+        let it = AttachedNode {
             dsn: dsn.to_owned(),
             admin: None,
             role: AttachedRole::Postgres,
             allow: None,
-            others: 0,
+            other_sessions: 0,
         };
-        node("theirs", Entrance::Tcp, Kind::Attached(it))
+        node("theirs", Transport::Tcp, NodeKind::Attached(it))
     };
     for front in fronts() {
-        let mut stand = match Stand::up(&stack(&[front, attached(&dsn)])) {
+        let mut stand = match TestStack::up(&stack(&[front, attached(&dsn)])) {
             Ok(it) => it,
             Err(it) if skipped(&it) => continue,
             Err(it) => panic!("{it}"),
         };
-        assert_eq!(ask(stand.chain.entry(), "select current_user"), "postgres");
+        assert_eq!(ask(stand.chain.endpoint(), "select current_user"), "postgres");
         assert!(stand.chain.kill(&mut stand.supervisor, "theirs").is_err());
         stand.chain.quiesce(&mut stand.supervisor, &mut |_| {}).unwrap();
         stand.chain.resume(&mut stand.supervisor, &mut |_| {}).unwrap();
-        stand.become_(&stack(&[attached(&dsn)])).unwrap();
+        stand.reconcile(&stack(&[attached(&dsn)])).unwrap();
         stand.chain.down(&mut stand.supervisor, &mut |_| {}).unwrap();
         assert_eq!(ask(&server.target(), "select 1"), "1");
     }
-    let problem = Stand::up(&stack(&[attached("postgres://me:hunter2@127.0.0.1/db")])).err().unwrap();
+    let problem = TestStack::up(&stack(&[attached("postgres://me:hunter2@127.0.0.1/db")])).err().unwrap();
     let expected = "theirs: a password stands in its address; give it by PGPASSWORD or a password file";
     assert_eq!(problem.to_string(), expected);
 }
 
 #[test]
 fn secrets_stay_secret_and_nothing_remains() {
-    let (pgbouncer, base) = (pgbouncer(Entrance::Tls, PoolMode::Session), postgres(Entrance::Tls));
-    let mut nodes = vec![haproxy(Entrance::Tls, Some(5)), pgbouncer, base.clone()];
+    let (pgbouncer, base) = (pgbouncer(Transport::Tls, PoolMode::Session), postgres(Transport::Tls));
+    let mut nodes = vec![haproxy(Transport::Tls, Some(5)), pgbouncer, base.clone()];
     let mut stand = up(&nodes);
-    for front in [None, Some(odyssey(Entrance::Tls, PoolMode::Transaction))] {
+    for front in [None, Some(odyssey(Transport::Tls, PoolMode::Transaction))] {
         if let Some(it) = front {
             nodes = vec![it, base.clone()];
-            match stand.become_(&stack(&nodes)) {
+            match stand.reconcile(&stack(&nodes)) {
                 Err(it) if skipped(&it) => break,
                 other => other.unwrap_or_else(|it| panic!("{it}")),
             }
         }
-        ask(&with_password(stand.chain.entry(), "wrong"), "select 1");
+        ask(&with_password(stand.chain.endpoint(), "wrong"), "select 1");
         let users = stand.chain.users();
         let admin = stand.chain.postgres().unwrap().admin.as_ref().unwrap().login.password.clone().unwrap();
         let mut secrets = vec![users.app.password.clone(), users.console.password.clone(), admin];
@@ -424,7 +425,7 @@ fn secrets_stay_secret_and_nothing_remains() {
         for secret in secrets {
             assert!(!seen.contains(secret.reveal()), "a password is shown");
         }
-        if let Address::Tcp(it) = stand.chain.entry().address {
+        if let Address::Tcp(it) = stand.chain.endpoint().address {
             assert!(it.ip().is_loopback());
         }
     }

@@ -2,7 +2,7 @@
 
 use super::server::{PATIENCE, fresh_database, in_database, installation, server};
 use stack::ask::Connection;
-use stack::dataset::pgbench::{PartitionMethod, Pgbench, Progress, Step};
+use stack::dataset::pgbench::{InitProgress, InitStep, PartitionMethod, Pgbench};
 use stack::dataset::tickets::{Stage, Tickets};
 use std::process::{Command, Stdio};
 
@@ -69,12 +69,12 @@ fn check(arguments: &[&str], ours: &Pgbench, steps: &str) {
 
     let (_, name) = fresh_database();
     let mut connection = in_database(&name).open(PATIENCE).unwrap();
-    let steps: Vec<Step> = steps.chars().map(|it| Step::from_letter(it).unwrap()).collect();
+    let steps: Vec<InitStep> = steps.chars().map(|it| InitStep::from_letter(it).unwrap()).collect();
     let mut ended = Vec::new();
     let mut sent = (0, 0);
-    let mut tell = |it: Progress<'_>| match it {
-        Progress::Ended(step) => ended.push(step),
-        Progress::Sent(rows, of) => sent = (rows, of),
+    let mut tell = |it: InitProgress<'_>| match it {
+        InitProgress::StepFinished(step) => ended.push(step),
+        InitProgress::Sent(rows, of) => sent = (rows, of),
         _ => {}
     };
     ours.initialise(&mut connection, &steps, &mut tell).unwrap();
@@ -114,9 +114,9 @@ fn pgbench_partitioned_by_hash() {
 fn tables_of_other_types_are_filled_too() {
     let (mut connection, _) = fresh_database();
     let scale_one = Pgbench::default();
-    scale_one.initialise(&mut connection, &[Step::CreateTables], &mut |_| {}).unwrap();
+    scale_one.initialise(&mut connection, &[InitStep::CreateTables], &mut |_| {}).unwrap();
     connection.query("alter table pgbench_accounts alter aid type numeric").unwrap();
-    scale_one.initialise(&mut connection, &[Step::GenerateClientSide], &mut |_| {}).unwrap();
+    scale_one.initialise(&mut connection, &[InitStep::GenerateClientSide], &mut |_| {}).unwrap();
     let sum = connection.value("select sum(aid) from pgbench_accounts").unwrap();
     assert_eq!(sum.as_deref(), Some("5000050000"));
 }

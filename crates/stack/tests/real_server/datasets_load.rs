@@ -1,22 +1,22 @@
 //! Is a dataset there after it was loaded, once, and nothing of others lost?
 
 use super::server::{PATIENCE, fresh_database, in_database};
-use model::plan::{Cache, Column, Content, Dataset, Generator, Table};
+use model::plan::{CacheState, Column, ColumnGenerator, Content, Dataset, Table};
 use stack::ask::{Connection, Target};
-use stack::dataset::{self, Error, Loaded, Loader, Stage, load};
+use stack::dataset::{self, Error, LoadResult, Loader, Stage, load};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 fn loader(target: Target, workers: u16) -> Loader<'static> {
-    Loader { target, workers, again: false, stop: &NEVER }
+    Loader { target, workers, force: false, stop: &NEVER }
 }
 
 fn of(content: Content) -> Dataset {
-    Dataset { seed: 42, content, after: vec![], cache: Cache::AsIs }
+    Dataset { seed: 42, content, post_load: vec![], cache: CacheState::AsIs }
 }
 
-fn load_into(name: &str, dataset: &Dataset, workers: u16) -> Loaded {
+fn load_into(name: &str, dataset: &Dataset, workers: u16) -> LoadResult {
     load(dataset, &loader(in_database(name), workers), &mut |_| {}).unwrap_or_else(|it| panic!("{it}"))
 }
 
@@ -35,32 +35,32 @@ fn digest(connection: &mut Connection, table: &str) -> String {
 }
 
 fn declared() -> Content {
-    let column = |name: &str, generator: Generator, nulls: f64| Column {
+    let column = |name: &str, generator: ColumnGenerator, nulls: f64| Column {
         name: name.to_owned(),
         sql_type: None,
         generator,
-        nulls,
+        null_fraction: nulls,
     };
     let text = |it: &str| it.to_owned();
     let columns = vec![
-        column("id", Generator::Serial, 0.0),
-        column("Odd \"name\"", Generator::RussianName, 0.1),
-        column("who", Generator::EnglishName, 0.0),
-        column("n", Generator::Uniform { min: i64::MIN, max: i64::MAX }, 0.0),
-        column("z", Generator::Zipfian { min: 1, max: 1000, s: 1.1 }, 0.0),
-        column("w", Generator::Words { min: 0, max: 5 }, 0.0),
-        column("t", Generator::Text { length: 33 }, 0.0),
-        column("at", Generator::Timestamp { from: text("2024-01-01"), to: text("2024-01-02") }, 0.0),
-        column("p", Generator::Point { from: (0.0, 0.0), to: (1.0, 2.0) }, 0.0),
-        column("c", Generator::Constant(text("\\N a\tb\n\"'\\")), 0.0),
-        column("o", Generator::OneOf(vec![text("red"), text("green")]), 0.5),
+        column("id", ColumnGenerator::Serial, 0.0),
+        column("Odd \"name\"", ColumnGenerator::RussianName, 0.1),
+        column("who", ColumnGenerator::EnglishName, 0.0),
+        column("n", ColumnGenerator::Uniform { min: i64::MIN, max: i64::MAX }, 0.0),
+        column("z", ColumnGenerator::Zipfian { min: 1, max: 1000, s: 1.1 }, 0.0),
+        column("w", ColumnGenerator::Words { min: 0, max: 5 }, 0.0),
+        column("t", ColumnGenerator::Text { length: 33 }, 0.0),
+        column("at", ColumnGenerator::Timestamp { from: text("2024-01-01"), to: text("2024-01-02") }, 0.0),
+        column("p", ColumnGenerator::Point { from: (0.0, 0.0), to: (1.0, 2.0) }, 0.0),
+        column("c", ColumnGenerator::Constant(text("\\N a\tb\n\"'\\")), 0.0),
+        column("o", ColumnGenerator::OneOf(vec![text("red"), text("green")]), 0.5),
         column(
             "j",
-            Generator::Json(vec![
-                (text("a \"b\" \\"), Generator::Constant(text("x\n\"y\""))),
-                (text("k"), Generator::Serial),
-                (text("p"), Generator::Point { from: (0.0, 0.0), to: (1.0, 2.0) }),
-                (text("at"), Generator::Timestamp { from: text("2024-01-01"), to: text("2024-01-02") }),
+            ColumnGenerator::Json(vec![
+                (text("a \"b\" \\"), ColumnGenerator::Constant(text("x\n\"y\""))),
+                (text("k"), ColumnGenerator::Serial),
+                (text("p"), ColumnGenerator::Point { from: (0.0, 0.0), to: (1.0, 2.0) }),
+                (text("at"), ColumnGenerator::Timestamp { from: text("2024-01-01"), to: text("2024-01-02") }),
             ]),
             0.0,
         ),
@@ -75,7 +75,7 @@ fn declared() -> Content {
     let bare = Table {
         name: text("bare"),
         rows: 10,
-        columns: vec![column("id", Generator::Serial, 0.0)],
+        columns: vec![column("id", ColumnGenerator::Serial, 0.0)],
         primary_key: Vec::new(),
         indexes: Vec::new(),
     };
@@ -111,7 +111,7 @@ fn every_content_is_loaded_the_same_by_one_and_by_three() {
             let loaded = load(&of(content.clone()), &loader(in_database(&name), workers), tell);
             let loaded = loaded.unwrap_or_else(|it| panic!("{it}"));
             assert_eq!((loaded.rows, sent, loaded.reused), (rows, rows, false), "{content:?}");
-            assert_eq!(dataset::rows(&content), rows);
+            assert_eq!(dataset::total_rows(&content), rows);
             for table in &tables {
                 // Several connections may leave empty pages between theirs.
                 let unsettled = format!(
@@ -177,17 +177,17 @@ fn what_is_there_is_not_loaded_again() {
     let (mut connection, name) = fresh_database();
     let tickets = |rows| Content::Tickets { rows };
     let check = |dataset: &Dataset, again: bool, reused: bool| {
-        let loader = Loader { again, ..loader(in_database(&name), 1) };
+        let loader = Loader { force: again, ..loader(in_database(&name), 1) };
         let mut stages = Vec::new();
         let loaded = load(dataset, &loader, &mut |it| stages.push(it)).unwrap_or_else(|it| panic!("{it}"));
         assert_eq!(loaded.reused, reused, "{stages:?}");
-        assert_eq!(loaded.rows, dataset::rows(&dataset.content));
+        assert_eq!(loaded.rows, dataset::total_rows(&dataset.content));
         assert_eq!(stages.is_empty(), reused);
     };
     check(&of(tickets(1000)), false, false);
     check(&of(tickets(1000)), false, true);
     // What the cache shall hold is no property of the rows.
-    check(&Dataset { cache: Cache::Cold, ..of(tickets(1000)) }, false, true);
+    check(&Dataset { cache: CacheState::Cold, ..of(tickets(1000)) }, false, true);
     check(&of(tickets(1000)), true, false);
     check(&Dataset { seed: 43, ..of(tickets(1000)) }, false, false);
     check(&of(tickets(2000)), false, false);
@@ -206,7 +206,7 @@ fn what_others_made_stays() {
     let (mut connection, name) = fresh_database();
     let profiles = of(Content::Profiles { users: 5, per_user: 16 });
     let refused = |dataset: &Dataset| match load(dataset, &loader(in_database(&name), 1), &mut |_| {}) {
-        Err(Error::Foreign { table }) => table,
+        Err(Error::ForeignTable { table }) => table,
         other => panic!("{other:?}"),
     };
     connection.query("create table profiles(a int); insert into profiles values (7)").unwrap();
@@ -241,7 +241,7 @@ fn a_mark_from_a_dump_of_another_server_drops_nothing() {
     connection.query("alter table pgdyno.dataset drop column names").unwrap();
     assert!(load_into(&name, &of(Content::Tickets { rows: 10 }), 1).reused);
     let refused = load(&of(Content::Tickets { rows: 11 }), &loader(in_database(&name), 1), &mut |_| {});
-    assert!(matches!(refused, Err(Error::Foreign { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(Error::ForeignTable { .. })), "{refused:?}");
     assert_eq!(value(&mut connection, "select count(*) from book.tickets"), "10");
 }
 
@@ -250,7 +250,7 @@ fn stopped_loads_leave_nothing() {
     for workers in [1, 2] {
         let (mut connection, name) = fresh_database();
         let stop = AtomicBool::new(false);
-        let loader = Loader { target: in_database(&name), workers, again: false, stop: &stop };
+        let loader = Loader { target: in_database(&name), workers, force: false, stop: &stop };
         let tickets = of(Content::Tickets { rows: 1_000_000 });
         let mut told = 0;
         let result = load(&tickets, &loader, &mut |it| {
@@ -273,7 +273,7 @@ fn a_failed_load_is_told_and_cleared() {
         let Content::Declared(mut tables) = declared() else { unreachable!() };
         tables[0].columns[2].sql_type = Some("varchar(5)".to_owned());
         let result = load(&of(Content::Declared(tables)), &loader(in_database(&name), workers), &mut |_| {});
-        let Err(Error::Ask(error)) = result else { panic!("{result:?}") };
+        let Err(Error::Client(error)) = result else { panic!("{result:?}") };
         assert!(error.to_string().contains("too long for type character varying(5)"), "{error}");
         assert_eq!(value(&mut connection, "select to_regclass('\"Shop\".goods')"), "NULL", "{workers}");
         load_into(&name, &of(declared()), workers);

@@ -2,7 +2,7 @@
 
 use super::server::{PATIENCE, keeper};
 use stack::component::postgres::{Postgres, Settings};
-use stack::embedded::{MAJORS, cached, obtain};
+use stack::embedded::{MAJORS, cached, cached_or_fetched};
 use stack::find::Origin;
 use stack::supervisor::Supervisor;
 
@@ -12,7 +12,7 @@ fn offered_versions_run() {
     let all = std::env::var_os("PGDYNO_TEST_ALL_VERSIONS").is_some();
     let first = if all { *MAJORS.start() } else { *MAJORS.end() };
     for major in first..=*MAJORS.end() {
-        let installation = obtain(Some(major), |_| {}).unwrap_or_else(|it| panic!("{it}"));
+        let installation = cached_or_fetched(Some(major), |_| {}).unwrap_or_else(|it| panic!("{it}"));
         assert_eq!((installation.version.major, installation.origin), (major, Origin::Embedded));
         assert_eq!(cached(Some(major)), Some(installation.clone()));
         let mut supervisor = Supervisor::start(&keeper()).unwrap();

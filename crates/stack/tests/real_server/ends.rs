@@ -61,8 +61,8 @@ fn orphans_end_too() {
     let user = supervisor.user().cloned();
     let node = supervisor.launch(launch.as_user(user.as_ref())).unwrap();
     let ask = || match std::fs::read_to_string(&mark) {
-        Ok(text) => stack::supervisor::Answer::Ready(text.trim().parse::<i32>().unwrap()),
-        Err(error) => stack::supervisor::Answer::NotYet(error.to_string()),
+        Ok(text) => stack::supervisor::Readiness::Ready(text.trim().parse::<i32>().unwrap()),
+        Err(error) => stack::supervisor::Readiness::NotYet(error.to_string()),
     };
     let orphan = supervisor.await_ready(node, PATIENCE, ask).unwrap();
     assert_eq!(supervisor.stop(node).unwrap(), End::Signal(15));
@@ -95,5 +95,5 @@ fn failures_name_node_attempt_and_log() {
     let failure = supervisor.run(launch.as_user(user.as_ref()), PATIENCE).unwrap_err();
     let expected =
         "it exited with status 1: its disk is full (could not write to file \"x\": No space left on device)";
-    assert_eq!(failure.why, expected);
+    assert_eq!(failure.reason, expected);
 }

@@ -9,13 +9,13 @@ use super::replicas::replicated;
 use super::scratch::Scratch;
 use super::server::{PATIENCE, installation, keeper};
 use model::Nanos;
-use model::plan::{Entrance, Limits, Manager, Patroni, Promoter, Sync};
+use model::plan::{FailoverManager, Limits, Patroni, Promoter, SyncMode, Transport};
 use rustix::process::{Pid, Signal, geteuid, kill_process, kill_process_group};
 use stack::chain::{self, Chain};
 use stack::component::postgres::{Postgres, Settings};
 use stack::component::program::Programs;
 use stack::host::{Cgroups, program};
-use stack::supervisor::{Answer, Launch, Sig, Step, Supervisor, free_port};
+use stack::supervisor::{Launch, Readiness, Sig, StopStep, Supervisor, free_port};
 use std::io::{BufRead, BufReader, Write as _};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
@@ -152,7 +152,7 @@ fn stand_ins(supervisor: &mut Supervisor, say: &dyn Fn(&str)) -> stack::supervis
     let user = supervisor.user().cloned();
     let mut shell = |name: &str, script: &str, limits: &Limits| {
         let mut launch = Launch::new(name, "/bin/sh", &home).args(["-c", script]).as_user(user.as_ref());
-        launch.stop = vec![Step { signal: Sig::Term, patience: Duration::from_millis(20) }];
+        launch.stop = vec![StopStep { signal: Sig::Term, patience: Duration::from_millis(20) }];
         supervisor.launch(launch.limited(limits)).unwrap()
     };
     // Children, one in a session of its own, and grandchildren whose parent is gone.
@@ -169,11 +169,11 @@ fn stand_ins(supervisor: &mut Supervisor, say: &dyn Fn(&str)) -> stack::supervis
     shell("plain", "exec sleep 1000", &Limits::default());
     // A world of its own, where we may make one.
     let mut apart = Launch::new("apart", "/bin/sh", &home).args(["-c", forks]).as_user(user.as_ref());
-    apart.apart = true;
+    apart.isolated = true;
     supervisor.launch(apart).unwrap();
     say("launched");
     let mark = supervisor.home().join("deaf");
-    let ask = || if mark.exists() { Answer::Ready(()) } else { Answer::NotYet("not deaf".to_owned()) };
+    let ask = || if mark.exists() { Readiness::Ready(()) } else { Readiness::NotYet("not deaf".to_owned()) };
     supervisor.await_ready(deaf, PATIENCE, ask).unwrap();
     deaf
 }
@@ -204,21 +204,21 @@ fn servers(supervisor: &mut Supervisor, say: &dyn Fn(&str)) -> stack::supervisor
 
 /// A primary dies, another server takes its place, and the old one comes back.
 fn failover(supervisor: &mut Supervisor, cast: Cast, say: &dyn Fn(&str)) -> stack::supervisor::NodeId {
-    let mut plan = replicated(&[haproxy(Entrance::Tcp, None)], Sync::First(1), Promoter::default());
+    let mut plan = replicated(&[haproxy(Transport::Tcp, None)], SyncMode::First(1), Promoter::default());
     let replication = plan.replication.as_mut().unwrap();
-    replication.apart = geteuid().is_root();
-    replication.disks = geteuid().is_root();
+    replication.separate_networks = geteuid().is_root();
+    replication.separate_disks = geteuid().is_root();
     if cast == Cast::Patroni {
         let [loop_wait, retry_timeout, ttl] = [1, 3, 10].map(Nanos::from_secs);
         let quick = Patroni { loop_wait, retry_timeout, ttl, ..Patroni::default() };
-        replication.manager = Manager::Patroni(quick);
+        replication.manager = FailoverManager::Patroni(quick);
     }
-    let mut tell = |step: chain::Step<'_>| match step {
-        chain::Step::Ready(it, _) if it.plan.name == "postgres" => say("primary"),
-        chain::Step::Ready(it, _) if it.plan.name == "postgres-2" => say("replica"),
+    let mut tell = |step: chain::ChainProgress<'_>| match step {
+        chain::ChainProgress::Ready(it, _) if it.plan.name == "postgres" => say("primary"),
+        chain::ChainProgress::Ready(it, _) if it.plan.name == "postgres-2" => say("replica"),
         _ => {}
     };
-    let mut chain = Chain::up(supervisor, &plan, &Programs::here(), &mut tell).unwrap();
+    let mut chain = Chain::up(supervisor, &plan, &Programs::from_environment(), &mut tell).unwrap();
     say("up");
     let began = Instant::now();
     chain.kill(supervisor, "postgres").unwrap();
@@ -274,7 +274,7 @@ fn play(round: &Round, scratch: &Scratch) -> (bool, Vec<String>) {
         }
     }
     let keeper = keeper.unwrap_or(0);
-    let Cgroups { v1, v2 } = Cgroups::look();
+    let Cgroups { v1, v2 } = Cgroups::detect();
     let groups = v1.into_iter().chain(v2).map(|it| it.directory.join(format!("pgdyno-{keeper}")));
     // The number that its networks have, if no other had it.
     let interface = PathBuf::from(format!("/sys/class/net/pgdyno{}", keeper as u8));

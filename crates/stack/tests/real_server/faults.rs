@@ -1,29 +1,29 @@
 //! Does what goes wrong on purpose go wrong so, and is it healed and gone afterwards?
 
-use super::chain::{Stand, ask, haproxy};
+use super::chain::{TestStack, ask, haproxy};
 use super::replicas::{comes_to, replicated};
 use super::server::{PATIENCE, keeper};
 use model::Nanos;
-use model::plan::{Deed, Entrance, Part, Promoter, Stack, Sync, Whom};
+use model::plan::{FaultAction, FaultScope, FaultTarget, Promoter, Stack, SyncMode, Transport};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
-use stack::chain::{Inflicted, Wound};
-use stack::supervisor::{Answer, Launch, Sig, Supervisor};
+use stack::chain::{ActiveFault, InjectedFault};
+use stack::supervisor::{Launch, Readiness, Sig, Supervisor};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const LASTING: Nanos = Nanos::from_secs(1);
 
-fn up(plan: &Stack) -> Stand {
-    Stand::up(plan).unwrap_or_else(|it| panic!("{it}"))
+fn up(plan: &Stack) -> TestStack {
+    TestStack::up(plan).unwrap_or_else(|it| panic!("{it}"))
 }
 
-fn inflict(stand: &mut Stand, deed: &Deed) -> Inflicted {
-    stand.chain.inflict(&mut stand.supervisor, deed).unwrap_or_else(|it| panic!("{deed:?}: {it}"))
+fn inflict(stand: &mut TestStack, deed: &FaultAction) -> InjectedFault {
+    stand.chain.inject(&mut stand.supervisor, deed).unwrap_or_else(|it| panic!("{deed:?}: {it}"))
 }
 
-fn heal(stand: &mut Stand, wound: Option<Wound>) {
-    stand.chain.heal(&mut stand.supervisor, wound.unwrap()).unwrap_or_else(|it| panic!("{it}"));
+fn heal(stand: &mut TestStack, wound: Option<ActiveFault>) {
+    stand.chain.revert(&mut stand.supervisor, wound.unwrap()).unwrap_or_else(|it| panic!("{it}"));
 }
 
 /// Without root there are no worlds and no networks to be made, and that is told.
@@ -36,22 +36,25 @@ fn is_root() -> bool {
 
 #[test]
 fn what_is_withheld_from_all_replicas_is_lost_with_the_primary() {
-    let mut stand = up(&replicated(&[], Sync::Async, Promoter::default()));
-    let entry = stand.chain.entry().clone();
+    let mut stand = up(&replicated(&[], SyncMode::Async, Promoter::default()));
+    let entry = stand.chain.endpoint().clone();
     ask(&entry, "create table t (a int)");
-    let replica = stand.chain.servers()[1].entrance.clone();
+    let replica = stand.chain.servers()[1].endpoint.clone();
     comes_to(&mut stand, &replica, "select count(*) from t", "0");
-    let other = stand.chain.servers()[2].entrance.clone();
+    let other = stand.chain.servers()[2].endpoint.clone();
     comes_to(&mut stand, &other, "select count(*) from t", "0");
-    let held = inflict(&mut stand, &Deed::Withhold { lasting: LASTING });
-    assert!(matches!(&held.wound, Some(Wound::Held(_, senders)) if senders.len() == 2), "{held:?}");
+    let held = inflict(&mut stand, &FaultAction::BlockReplication { duration: LASTING });
+    assert!(
+        matches!(&held.active_fault, Some(ActiveFault::ProcessesPaused(_, senders)) if senders.len() == 2),
+        "{held:?}"
+    );
     assert_eq!(ask(&entry, "insert into t values (1) returning a"), "1");
-    inflict(&mut stand, &Deed::Kill { whom: Whom::Primary, part: Part::Node });
+    inflict(&mut stand, &FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node });
     // Its time comes, though there is nothing left to be healed.
-    heal(&mut stand, held.wound);
+    heal(&mut stand, held.active_fault);
     let promotion = stand.chain.fail_over(&mut stand.supervisor).unwrap_or_else(|it| panic!("{it}"));
     assert!(!promotion.safe);
-    let entry = stand.chain.primary().unwrap().entrance.clone();
+    let entry = stand.chain.primary().unwrap().endpoint.clone();
     assert_eq!(ask(&entry, "select count(*) from t"), "0", "it was acknowledged, and nobody else had it");
 }
 
@@ -70,9 +73,9 @@ fn who_is_held_when_its_world_is_killed_does_nothing_more() {
     let script = format!("sh {} & for it in 1 2 3 4; do while :; do :; done & done; wait", counter.display());
     let mut launch =
         Launch::new("apart", "/bin/sh", &supervisor.home()).args(["-c", &script]).as_user(user.as_ref());
-    launch.apart = true;
+    launch.isolated = true;
     let node = supervisor.launch(launch).unwrap();
-    let ask = || if count() == 0 { Answer::NotYet("nothing".to_owned()) } else { Answer::Ready(()) };
+    let ask = || if count() == 0 { Readiness::NotYet("nothing".to_owned()) } else { Readiness::Ready(()) };
     supervisor.await_ready(node, PATIENCE, ask).unwrap();
     let run = |program: &str, args: &[&str]| {
         assert!(Command::new(program).args(args).stdout(Stdio::null()).status().unwrap().success());
@@ -93,25 +96,27 @@ fn who_is_held_when_its_world_is_killed_does_nothing_more() {
 
 #[test]
 fn what_is_paused_goes_on_and_a_dead_postmaster_ends_its_node() {
-    let mut stand = up(&replicated(&[], Sync::Async, Promoter::default()));
-    let answers = |stand: &Stand| stand.chain.look().iter().map(|it| it.state.is_some()).collect::<Vec<_>>();
-    let paused = inflict(&mut stand, &Deed::Pause { whom: Whom::Replica, lasting: LASTING });
+    let mut stand = up(&replicated(&[], SyncMode::Async, Promoter::default()));
+    let answers = |stand: &TestStack| {
+        stand.chain.server_statuses().iter().map(|it| it.state.is_some()).collect::<Vec<_>>()
+    };
+    let paused = inflict(&mut stand, &FaultAction::Pause { target: FaultTarget::Replica, duration: LASTING });
     assert_eq!(
         (paused.nodes.as_slice(), answers(&stand)),
         (&["postgres-2".to_owned()][..], vec![true, false, true])
     );
-    heal(&mut stand, paused.wound);
+    heal(&mut stand, paused.active_fault);
     assert_eq!(answers(&stand), [true, true, true]);
 
-    let whom = Whom::Node("postgres-3".to_owned());
+    let whom = FaultTarget::Node("postgres-3".to_owned());
     let node = stand.chain.servers()[2].node.unwrap();
-    inflict(&mut stand, &Deed::Kill { whom: whom.clone(), part: Part::Postmaster });
+    inflict(&mut stand, &FaultAction::Kill { target: whom.clone(), scope: FaultScope::Postmaster });
     let until = Instant::now() + PATIENCE;
-    while stand.supervisor.ended(node).is_none() {
+    while stand.supervisor.end_of(node).is_none() {
         assert!(Instant::now() < until, "what the postmaster began still runs");
         std::thread::sleep(Duration::from_millis(5));
     }
-    inflict(&mut stand, &Deed::Restart { whom });
+    inflict(&mut stand, &FaultAction::Restart { target: whom });
     assert_eq!(answers(&stand), [true, true, true]);
     // Of a process that is not the node's, nothing is known to it.
     let stranger = stand.supervisor.keeper_pid();
@@ -124,23 +129,23 @@ fn who_is_cut_off_is_told_nothing_until_it_is_healed() {
     if !is_root() {
         return;
     }
-    let mut plan = replicated(&[haproxy(Entrance::Tcp, None)], Sync::Any(1), Promoter::default());
-    plan.replication.as_mut().unwrap().apart = true;
+    let mut plan = replicated(&[haproxy(Transport::Tcp, None)], SyncMode::Any(1), Promoter::default());
+    plan.replication.as_mut().unwrap().separate_networks = true;
     let mut stand = up(&plan);
-    let entry = stand.chain.entry().clone();
+    let entry = stand.chain.endpoint().clone();
     ask(&entry, "create table t (a int)");
-    let third = Whom::Node("postgres-3".to_owned());
+    let third = FaultTarget::Node("postgres-3".to_owned());
     // Its socket is a file, which no network leads to.
     let inside = stand.admin("postgres-3").in_database("app");
     comes_to(&mut stand, &inside, "select count(*) from t", "0");
-    let cut = inflict(&mut stand, &Deed::CutOff { whom: third, lasting: LASTING });
+    let cut = inflict(&mut stand, &FaultAction::Isolate { target: third, duration: LASTING });
     assert_eq!(ask(&entry, "insert into t values (1) returning a"), "1", "the other one confirms");
     assert_eq!(ask(&inside, "select count(*) from t"), "0");
-    heal(&mut stand, cut.wound);
+    heal(&mut stand, cut.active_fault);
     comes_to(&mut stand, &inside, "select count(*) from t", "1");
 
     // The primary takes itself for one, and nobody reaches it.
-    inflict(&mut stand, &Deed::CutOff { whom: Whom::Primary, lasting: LASTING });
+    inflict(&mut stand, &FaultAction::Isolate { target: FaultTarget::Primary, duration: LASTING });
     assert_eq!(ask(&stand.admin("postgres"), "select pg_is_in_recovery()"), "f");
     let promotion = stand.chain.fail_over(&mut stand.supervisor).unwrap_or_else(|it| panic!("{it}"));
     assert!(promotion.safe, "{promotion:?}");
@@ -152,22 +157,22 @@ fn who_is_cut_off_is_told_nothing_until_it_is_healed() {
 
 #[test]
 fn a_full_disk_refuses_rows_until_it_is_healed() {
-    let deed = Deed::FillDisk { whom: Whom::Primary, lasting: LASTING };
-    let mut plan = replicated(&[], Sync::Any(1), Promoter::default());
+    let deed = FaultAction::FillDisk { target: FaultTarget::Primary, duration: LASTING };
+    let mut plan = replicated(&[], SyncMode::Any(1), Promoter::default());
     {
         let mut stand = up(&plan);
-        let why = stand.chain.inflict(&mut stand.supervisor, &deed).unwrap_err().to_string();
+        let why = stand.chain.inject(&mut stand.supervisor, &deed).unwrap_err().to_string();
         assert_eq!(why, "postgres could not have its disk filled: it has no disk of its own");
     }
     if !is_root() {
         return;
     }
-    plan.replication.as_mut().unwrap().disks = true;
+    plan.replication.as_mut().unwrap().separate_disks = true;
     let mut stand = up(&plan);
     let run = stand.supervisor.directory().display().to_string();
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
     assert!(!mounts.contains(&run), "others see nothing of it");
-    let entry = stand.chain.entry().clone();
+    let entry = stand.chain.endpoint().clone();
     ask(&entry, "create table t (a text)");
     let more = "insert into t select repeat('x', 1000) from generate_series(1, 3000); select count(*) from t";
     assert_eq!(ask(&entry, more), "3000");
@@ -175,7 +180,7 @@ fn a_full_disk_refuses_rows_until_it_is_healed() {
     assert_eq!(full.nodes, ["postgres"]);
     let said = ask(&entry, more);
     assert!(said.contains("No space left on device (SQLSTATE 53100)"), "{said}");
-    heal(&mut stand, full.wound);
+    heal(&mut stand, full.active_fault);
     comes_to(&mut stand, &entry, more, "6000");
 
     // A node that is killed finds its rows on its disk again, and whoever is copied anew has a disk too.
@@ -184,10 +189,10 @@ fn a_full_disk_refuses_rows_until_it_is_healed() {
     assert!(promotion.safe, "{promotion:?}");
     let rejoined = stand.chain.rejoin(&mut stand.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
     assert!(rejoined.rewound, "{rejoined:?}");
-    let first = stand.chain.servers()[0].entrance.clone();
+    let first = stand.chain.servers()[0].endpoint.clone();
     comes_to(&mut stand, &first, "select count(*) from t", "6000");
-    stand.become_(&plan).unwrap_or_else(|it| panic!("{it}"));
-    assert_eq!(ask(&stand.chain.servers()[0].entrance.clone(), "select count(*) from t"), "6000");
+    stand.reconcile(&plan).unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(ask(&stand.chain.servers()[0].endpoint.clone(), "select count(*) from t"), "6000");
     let (directory, keeper) = (stand.supervisor.directory().to_owned(), stand.supervisor.keeper_pid());
     drop(stand);
     assert!(!directory.exists() && !Path::new(&format!("/proc/{keeper}")).exists());
@@ -206,10 +211,10 @@ fn worlds_and_networks_end_with_a_killed_keeper() {
     let script = format!("setsid sleep 1000 & sleep 1000 & : > {}; wait", mark.display());
     let mut launch =
         Launch::new("apart", "/bin/sh", &supervisor.home()).args(["-c", &script]).as_user(user.as_ref());
-    launch.apart = true;
+    launch.isolated = true;
     launch.address = Some(address);
     let node = supervisor.launch(launch).unwrap();
-    let ask = || if mark.exists() { Answer::Ready(()) } else { Answer::NotYet("not there".to_owned()) };
+    let ask = || if mark.exists() { Readiness::Ready(()) } else { Readiness::NotYet("not there".to_owned()) };
     supervisor.await_ready(node, PATIENCE, ask).unwrap();
     let processes = supervisor.processes(node);
     assert!(processes.len() >= 3 && Path::new(&interface).exists(), "{processes:?} {interface}");

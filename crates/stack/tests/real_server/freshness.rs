@@ -1,30 +1,30 @@
 //! Is a replica seen to lag as long as it does, and not at all where that is promised?
 
-use super::chain::{Stand, ask, postgres, stack};
+use super::chain::{TestStack, ask, postgres, stack};
 use super::replicas::{comes_to, replicated};
 use model::Nanos;
 use model::freshness::{Freshness, ReplicaReads};
-use model::plan::{Entrance, Kind, Promoter, Replication, Stack, Sync};
-use stack::freshness::{Prober, SERIES};
+use model::plan::{NodeKind, Promoter, Replication, Stack, SyncMode, Transport};
+use stack::freshness::{FreshnessProber, SERIES};
 use stack::sampler::Observation;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// Two replicas of a primary that begins with these settings.
-fn with(settings: &[(&str, &str)], sync: Sync) -> Stand {
-    let mut node = postgres(Entrance::Tcp);
-    let Kind::Postgres(plan) = &mut node.kind else { unreachable!("it is one") };
+fn with(settings: &[(&str, &str)], sync: SyncMode) -> TestStack {
+    let mut node = postgres(Transport::Tcp);
+    let NodeKind::Postgres(plan) = &mut node.kind else { unreachable!("it is one") };
     plan.settings.extend(settings.iter().map(|it| (it.0.to_owned(), it.1.to_owned())));
-    let plan = Stack { replication: Some(Replication::of(2, sync)), ..stack(&[node]) };
-    Stand::up(&plan).unwrap_or_else(|it| panic!("{it}"))
+    let plan = Stack { replication: Some(Replication::with_defaults(2, sync)), ..stack(&[node]) };
+    TestStack::up(&plan).unwrap_or_else(|it| panic!("{it}"))
 }
 
-fn probed(stand: &Stand) -> (Prober, Receiver<Observation>) {
+fn probed(stand: &TestStack) -> (FreshnessProber, Receiver<Observation>) {
     let (tell, told) = channel();
     let begun = Instant::now();
     let now = move || Some(Nanos::from(begun.elapsed()));
-    let prober = Prober::start(stand.chain.over_network(), 1, now, &tell);
+    let prober = FreshnessProber::start(stand.chain.direct_tcp_targets(), 1, now, &tell);
     (prober.unwrap_or_else(|it| panic!("{it}")), told)
 }
 
@@ -34,7 +34,7 @@ fn of<'a>(seen: &'a Freshness, node: &str) -> &'a ReplicaReads {
 
 #[test]
 fn a_replica_that_is_delayed_is_stale_for_as_long_as_that() {
-    let mut stand = with(&[], Sync::Async);
+    let mut stand = with(&[], SyncMode::Async);
     let delayed = stand.admin("postgres-3");
     ask(&delayed, "alter system set recovery_min_apply_delay = '400ms'");
     ask(&delayed, "select pg_reload_conf()");
@@ -44,17 +44,17 @@ fn a_replica_that_is_delayed_is_stale_for_as_long_as_that() {
     let seen = prober.stop(false);
     println!("{seen:?}");
     let late = of(&seen, "postgres-3");
-    assert!(seen.acknowledged >= 10 && late.own.all >= 5, "{seen:?}");
-    assert_eq!(late.own.old, late.own.all, "every read is stale: {late:?}");
-    assert_eq!(late.visible_us.len() as u64, late.own.all, "what was waited for came: {late:?}");
+    assert!(seen.acknowledged >= 10 && late.own_writes.total >= 5, "{seen:?}");
+    assert_eq!(late.own_writes.stale, late.own_writes.total, "every read is stale: {late:?}");
+    assert_eq!(late.visible_us.len() as u64, late.own_writes.total, "what was waited for came: {late:?}");
     // The delay counts from the primary's commit, which its client is told when it is on the disk.
     assert!(late.visible_us[0] > 300_000, "{late:?}");
     assert!(late.visible_us[late.visible_us.len() / 2] < 800_000, "{late:?}");
     // The other one shows what it has, and whoever reads both sees the older after the newer.
     let prompt = of(&seen, "postgres-2");
     assert!(prompt.visible_us[prompt.visible_us.len() / 2] < 200_000, "{prompt:?}");
-    let in_turn = seen.in_turn.unwrap();
-    assert!(in_turn.old > 0 && in_turn.old < in_turn.all, "{in_turn:?}");
+    let in_turn = seen.round_robin.unwrap();
+    assert!(in_turn.stale > 0 && in_turn.stale < in_turn.total, "{in_turn:?}");
     assert!(seen.replicas.iter().all(|it| it.node != "postgres"), "the primary is no replica: {seen:?}");
     let samples: Vec<_> = told
         .try_iter()
@@ -67,7 +67,7 @@ fn a_replica_that_is_delayed_is_stale_for_as_long_as_that() {
     assert!(samples.iter().any(|it| it.node == "postgres-3" && it.value > 0.3), "{samples:?}");
     // Nothing of it is left, on no server.
     let left = "select count(*) from pg_namespace where nspname like 'pgdyno%'";
-    for server in stand.chain.direct() {
+    for server in stand.chain.direct_targets() {
         comes_to(&mut stand, &server.target, left, "0");
     }
 }
@@ -75,7 +75,7 @@ fn a_replica_that_is_delayed_is_stale_for_as_long_as_that() {
 #[test]
 fn what_all_replicas_have_applied_is_never_stale_and_a_failover_is_survived() {
     // What the application's user is given counts, and not what the superuser has.
-    let mut stand = with(&[], Sync::First(2));
+    let mut stand = with(&[], SyncMode::First(2));
     ask(&stand.admin("postgres"), "alter role app set synchronous_commit = remote_apply");
     let (prober, _told) = probed(&stand);
     thread::sleep(Duration::from_secs(3));
@@ -83,26 +83,28 @@ fn what_all_replicas_have_applied_is_never_stale_and_a_failover_is_survived() {
     println!("{seen:?}");
     for node in ["postgres-2", "postgres-3"] {
         let reads = of(&seen, node);
-        assert!(reads.own.all >= 5 && reads.own.old == 0, "{reads:?}");
-        assert_eq!(reads.visible_us.len() as u64, reads.own.all, "{reads:?}");
+        assert!(reads.own_writes.total >= 5 && reads.own_writes.stale == 0, "{reads:?}");
+        assert_eq!(reads.visible_us.len() as u64, reads.own_writes.total, "{reads:?}");
     }
-    assert_eq!(seen.in_turn.unwrap().old, 0, "{seen:?}");
+    assert_eq!(seen.round_robin.unwrap().stale, 0, "{seen:?}");
 
     // The same under a quorum of one, whose primary goes.
-    stand.become_(&replicated(&[], Sync::Any(1), Promoter::default())).unwrap_or_else(|it| panic!("{it}"));
+    stand
+        .reconcile(&replicated(&[], SyncMode::Any(1), Promoter::default()))
+        .unwrap_or_else(|it| panic!("{it}"));
     let (prober, _told) = probed(&stand);
     thread::sleep(Duration::from_millis(1500));
     stand.chain.kill(&mut stand.supervisor, "postgres").unwrap();
     let promotion = stand.chain.fail_over(&mut stand.supervisor).unwrap_or_else(|it| panic!("{it}"));
     thread::sleep(Duration::from_millis(2500));
-    prober.rest();
+    prober.stop_writing();
     let seen = prober.stop(false);
     println!("{seen:?}");
     let follower = if promotion.to == "postgres-2" { "postgres-3" } else { "postgres-2" };
     // It was read before and after, the new primary before, and the dead one answers nothing, which is not zero.
     let [stays, rose, dead] = [follower, promotion.to.as_str(), "postgres"].map(|it| of(&seen, it));
-    assert!(stays.own.all > rose.own.all + 4 && rose.own.all > 2, "{seen:?}");
-    assert!(dead.own.all == 0 && dead.unanswered > 4, "{seen:?}");
+    assert!(stays.own_writes.total > rose.own_writes.total + 4 && rose.own_writes.total > 2, "{seen:?}");
+    assert!(dead.own_writes.total == 0 && dead.unanswered > 4, "{seen:?}");
     let left = "select count(*) from pg_namespace where nspname like 'pgdyno%'";
     let primary = stand.admin(&promotion.to);
     comes_to(&mut stand, &primary.in_database("app"), left, "0");

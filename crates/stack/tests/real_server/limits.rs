@@ -7,8 +7,8 @@ use super::scratch::{OURSELVES, Scratch};
 use super::server::{PATIENCE, keeper};
 use model::plan::Limits;
 use stack::host::{Cgroups, Controller};
-use stack::limits::{Limit, Usage, Why};
-use stack::supervisor::{Answer, End, Launch, NodeId, Sig, Supervisor};
+use stack::limits::{Limit, UnappliedReason, Usage};
+use stack::supervisor::{End, Launch, NodeId, Readiness, Sig, Supervisor};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -39,7 +39,7 @@ fn status(pid: u32, field: &str) -> String {
 
 /// The groups that a keeper made, in every hierarchy below our own groups.
 fn groups_of(keeper: u32) -> Vec<PathBuf> {
-    let Cgroups { v1, v2 } = Cgroups::look();
+    let Cgroups { v1, v2 } = Cgroups::detect();
     let all = v1.into_iter().chain(v2).map(|it| it.directory.join(format!("pgdyno-{keeper}")));
     all.filter(|it| it.exists()).collect()
 }
@@ -56,8 +56,8 @@ fn a_spinning_node_gets_its_share_and_no_more() {
         let group = supervisor.group(node).unwrap().clone();
         assert_eq!(supervisor.processes(node), [supervisor.pid(node).unwrap()]);
         let enough = |it: Usage| match it.periods {
-            Some(periods) if periods >= 100 => Answer::Ready(it),
-            other => Answer::NotYet(format!("{other:?} periods")),
+            Some(periods) if periods >= 100 => Readiness::Ready(it),
+            other => Readiness::NotYet(format!("{other:?} periods")),
         };
         let used = supervisor.await_ready(node, PATIENCE, || enough(group.usage())).unwrap();
         // Periods are read after the time that they must account for.
@@ -84,22 +84,22 @@ fn memory_is_bounded_and_only_its_own_node_is_killed() {
         return;
     }
     let group = supervisor.group(hungry).unwrap().clone();
-    let end = supervisor.await_ready::<()>(hungry, PATIENCE, || Answer::NotYet("hungry".to_owned()));
+    let end = supervisor.await_ready::<()>(hungry, PATIENCE, || Readiness::NotYet("hungry".to_owned()));
     let why =
         "it was ended by signal 9; its memory limit was used up, and the kernel ended 1 of its processes";
-    assert_eq!(end.unwrap_err().why, why);
+    assert_eq!(end.unwrap_err().reason, why);
     let used = group.usage();
     assert_eq!((used.memory_limit, used.oom_kills), (Some(32 << 20), Some(1)), "{used:?}");
     assert!(used.memory_failures.unwrap() > 0 && used.memory_peak.unwrap() <= 32 << 20, "{used:?}");
-    assert_eq!(supervisor.ended(neighbour), None);
-    assert_eq!((supervisor.starved(hungry), supervisor.starved(neighbour)), (1, 0));
+    assert_eq!(supervisor.end_of(neighbour), None);
+    assert_eq!((supervisor.oom_kills(hungry), supervisor.oom_kills(neighbour)), (1, 0));
     assert_eq!(supervisor.group(neighbour).unwrap().usage().oom_kills, Some(0));
 }
 
 #[test]
 fn processors_are_those_asked_for() {
     let last = u32::try_from(std::thread::available_parallelism().unwrap().get() - 1).unwrap();
-    for cgroups in [Cgroups::look(), Cgroups::default()] {
+    for cgroups in [Cgroups::detect(), Cgroups::default()] {
         let mut supervisor = Supervisor::start_in(&keeper(), cgroups).unwrap();
         for cpus in [vec![0], vec![last]] {
             let limits = Limits { cpus: cpus.clone(), ..Limits::default() };
@@ -138,13 +138,13 @@ fn reads_are_held_to_so_many_a_second() {
     let before = group.usage().io.unwrap_or_default();
     let begun = Instant::now();
     std::fs::write(supervisor.home().join("go"), "").unwrap();
-    let end = supervisor.await_ready::<()>(node, PATIENCE, || Answer::NotYet("reading".to_owned()));
+    let end = supervisor.await_ready::<()>(node, PATIENCE, || Readiness::NotYet("reading".to_owned()));
     let log = end.unwrap_err();
     if log.log.iter().any(|it| it.contains("Invalid argument")) {
         eprintln!("not tested here: this file system does not read past its cache");
         return;
     }
-    assert!(log.why.contains("status 0"), "{log}");
+    assert!(log.reason.contains("status 0"), "{log}");
     let after = group.usage().io.unwrap();
     assert!(after.reads >= before.reads + 100, "{before:?} {after:?}");
     // Two seconds, but for what the first moments grant; however slow this machine is, it is never quicker.
@@ -167,12 +167,12 @@ fn without_the_right_everything_else_works() {
         directory: PathBuf::from("/proc/sys"),
         writable: false,
     };
-    let check = |cgroups: Cgroups, expected: &[Limit], right: fn(&Why) -> bool| {
+    let check = |cgroups: Cgroups, expected: &[Limit], right: fn(&UnappliedReason) -> bool| {
         let mut supervisor = Supervisor::start_in(&keeper(), cgroups).unwrap();
         let node = shell(&mut supervisor, "free", "exec sleep 1000", &limits);
         let told = supervisor.not_applied(node);
         assert_eq!(told.iter().map(|it| it.limit).collect::<Vec<_>>(), expected);
-        assert!(told.iter().all(|it| right(&it.why)), "{told:?}");
+        assert!(told.iter().all(|it| right(&it.reason)), "{told:?}");
         assert_eq!(supervisor.group(node), None);
         let pid = supervisor.pid(node).unwrap();
         assert_eq!(supervisor.processes(node), [pid]);
@@ -181,9 +181,11 @@ fn without_the_right_everything_else_works() {
         assert_eq!(supervisor.pid(node), None);
     };
     let groups = [Limit::Cpu, Limit::Memory, Limit::ReadIops, Limit::WriteBps];
-    let none = |it: &Why| matches!(it, Why::NoController(_) | Why::NoDisk(_));
+    let none =
+        |it: &UnappliedReason| matches!(it, UnappliedReason::NoController(_) | UnappliedReason::NoDisk(_));
     check(Cgroups::default(), &groups, none);
-    let refused = |it: &Why| matches!(it, Why::Refused { .. } | Why::NoDisk(_));
+    let refused =
+        |it: &UnappliedReason| matches!(it, UnappliedReason::Refused { .. } | UnappliedReason::NoDisk(_));
     let v1 = ["cpu", "cpuacct", "memory", "blkio", "cpuset"].map(closed).to_vec();
     check(Cgroups { v1, v2: Vec::new() }, &groups, refused);
     let v2 = ["cpu", "memory", "io", "cpuset"].map(closed).to_vec();
@@ -200,8 +202,8 @@ fn a_restarted_node_is_in_the_same_group_and_no_group_remains() {
     }
     let group = supervisor.group(first).unwrap().clone();
     let both = || match group.processes().len() {
-        2 => Answer::Ready(()),
-        other => Answer::NotYet(format!("{other} processes")),
+        2 => Readiness::Ready(()),
+        other => Readiness::NotYet(format!("{other} processes")),
     };
     supervisor.await_ready(first, PATIENCE, both).unwrap();
     supervisor.stop(first).unwrap();
@@ -233,7 +235,7 @@ fn what_a_killed_keeper_left_in_its_groups_is_ended_at_the_next_start() {
     }
     let group = supervisor.group(node).unwrap().clone();
     let both =
-        || if group.processes().len() == 2 { Answer::Ready(()) } else { Answer::NotYet(String::new()) };
+        || if group.processes().len() == 2 { Readiness::Ready(()) } else { Readiness::NotYet(String::new()) };
     supervisor.await_ready(node, PATIENCE, both).unwrap();
     let keeper_pid = supervisor.keeper_pid();
     let orphans = group.processes();

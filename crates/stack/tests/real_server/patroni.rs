@@ -1,9 +1,11 @@
 //! Does a real Patroni run the servers, and is there another primary when one is gone?
 
-use super::chain::{Stand, ask, haproxy, postgres, skipped, stack};
+use super::chain::{TestStack, ask, haproxy, postgres, skipped, stack};
 use super::replicas::comes_to;
 use model::Nanos;
-use model::plan::{Deed, Entrance, Manager, Patroni, Replication, Stack, Sync, Whom};
+use model::plan::{
+    FailoverManager, FaultAction, FaultTarget, Patroni, Replication, Stack, SyncMode, Transport,
+};
 use rustix::process::geteuid;
 use std::time::{Duration, Instant};
 
@@ -12,19 +14,22 @@ fn a_switchover_and_a_dead_primary() {
     // Newer ones keep a dead leader's key for 20 s at least.
     let [loop_wait, retry_timeout, ttl] = [1, 3, 10].map(Nanos::from_secs);
     let quick = Patroni { loop_wait, retry_timeout, ttl, ..Patroni::default() };
-    let (manager, apart) = (Manager::Patroni(quick), geteuid().is_root());
-    let replication =
-        Some(Replication { manager: manager.clone(), apart, ..Replication::of(2, Sync::First(1)) });
-    let nodes = [haproxy(Entrance::Tcp, None), postgres(Entrance::Tcp)];
+    let (manager, apart) = (FailoverManager::Patroni(quick), geteuid().is_root());
+    let replication = Some(Replication {
+        manager: manager.clone(),
+        separate_networks: apart,
+        ..Replication::with_defaults(2, SyncMode::First(1))
+    });
+    let nodes = [haproxy(Transport::Tcp, None), postgres(Transport::Tcp)];
     let plan = Stack { replication, ..stack(&nodes) };
     let began = Instant::now();
-    let mut stand = match Stand::up(&plan) {
+    let mut stand = match TestStack::up(&plan) {
         Ok(it) => it,
         Err(it) if skipped(&it) => return,
         Err(it) => panic!("{it}"),
     };
     println!("Patroni's three servers and a balancer were ready after {:?}", began.elapsed());
-    let entry = stand.chain.entry().clone();
+    let entry = stand.chain.endpoint().clone();
     assert_eq!(ask(&entry, "create table t as select 7 as a"), "");
     let sql = "select string_agg(sync_state, ' ' order by sync_state) from pg_stat_replication";
     let admin = stand.admin("postgres");
@@ -33,15 +38,18 @@ fn a_switchover_and_a_dead_primary() {
     println!("{promotion:?}");
     assert_ne!(promotion.to, "postgres");
     comes_to(&mut stand, &entry, "insert into t values (8) returning a", "8");
-    assert!(stand.chain.patroni("/history").unwrap().starts_with('['));
+    assert!(stand.chain.patroni_get("/history").unwrap().starts_with('['));
 
     // Where the keys are cannot be reached for a while: servers go on, and whoever promotes next needs it healed.
     if apart {
-        let cut = Deed::CutOff { whom: Whom::Etcd, lasting: Nanos::from_secs(1) };
-        let cut = stand.chain.inflict(&mut stand.supervisor, &cut).unwrap_or_else(|it| panic!("{it}"));
+        let cut = FaultAction::Isolate { target: FaultTarget::Etcd, duration: Nanos::from_secs(1) };
+        let cut = stand.chain.inject(&mut stand.supervisor, &cut).unwrap_or_else(|it| panic!("{it}"));
         assert_eq!(cut.nodes, ["etcd-1"]);
         assert_eq!(ask(&entry, "insert into t values (0) returning a"), "0");
-        stand.chain.heal(&mut stand.supervisor, cut.wound.unwrap()).unwrap_or_else(|it| panic!("{it}"));
+        stand
+            .chain
+            .revert(&mut stand.supervisor, cut.active_fault.unwrap())
+            .unwrap_or_else(|it| panic!("{it}"));
     }
 
     let began = Instant::now();
@@ -59,12 +67,16 @@ fn a_switchover_and_a_dead_primary() {
     println!("{rejoined:?}");
 
     // Taken back from Patroni it is alone, with the rows it has.
-    stand.become_(&stack(&[postgres(Entrance::Tcp)])).unwrap_or_else(|it| panic!("{it}"));
-    assert_eq!(ask(stand.chain.entry(), "select sum(a) from t"), "24");
+    stand.reconcile(&stack(&[postgres(Transport::Tcp)])).unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(ask(stand.chain.endpoint(), "select sum(a) from t"), "24");
 
     // The next one is told anew: what the first was told lies beside the rows, and would be believed.
-    let replication = Some(Replication { manager, apart, ..Replication::of(1, Sync::Async) });
-    stand.become_(&Stack { replication, ..stack(&nodes) }).unwrap_or_else(|it| panic!("{it}"));
+    let replication = Some(Replication {
+        manager,
+        separate_networks: apart,
+        ..Replication::with_defaults(1, SyncMode::Async)
+    });
+    stand.reconcile(&Stack { replication, ..stack(&nodes) }).unwrap_or_else(|it| panic!("{it}"));
     let admin = stand.admin("postgres");
     assert_eq!(ask(&admin, sql), "async");
     assert_eq!(ask(&admin, "show synchronous_standby_names"), "");

@@ -1,12 +1,12 @@
 //! Does a real server tell how it answers what it really hears, and do its plans lead to the right indexes?
 
 use super::server::{PATIENCE, installation, keeper};
-use model::explain::{Candidate, Key, Node, Planned, Role};
-use model::plan::{Cache, Content, Dataset};
+use model::explain::{IndexCandidate, IndexKey, KeyRole, PlanNode, StatementPlan};
+use model::plan::{CacheState, Content, Dataset};
 use stack::component::postgres::{Postgres, Settings};
 use stack::dataset::{self, Loader};
-use stack::loglines::Heard;
-use stack::plans::{Listening, Planner, build};
+use stack::loglines::LoggedStatement;
+use stack::plans::{Planner, StatementCapture, build_index};
 use stack::supervisor::Supervisor;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -17,9 +17,13 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 fn books() -> (Supervisor, Postgres, PathBuf) {
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
     let server = Postgres::start(&mut supervisor, &installation(), &Settings::default()).unwrap();
-    let dataset =
-        Dataset { seed: 42, content: Content::Books { rows: 20_000 }, after: vec![], cache: Cache::AsIs };
-    let loader = Loader { target: server.target(), workers: 1, again: false, stop: &NEVER };
+    let dataset = Dataset {
+        seed: 42,
+        content: Content::Books { rows: 20_000 },
+        post_load: vec![],
+        cache: CacheState::AsIs,
+    };
+    let loader = Loader { target: server.target(), workers: 1, force: false, stop: &NEVER };
     dataset::load(&dataset, &loader, &mut |_| {}).unwrap_or_else(|it| panic!("{it}"));
     let log = supervisor.directory().join("log/postgres.log");
     assert!(log.exists(), "{}", log.display());
@@ -35,8 +39,8 @@ const SENT: [&str; 5] = [
     "select * from book.bookv2 where id = 7",
 ];
 
-fn heard(server: &Postgres, log: &std::path::Path) -> Vec<Heard> {
-    let listening = Listening::start(&server.target(), log).unwrap_or_else(|it| panic!("{it}"));
+fn heard(server: &Postgres, log: &std::path::Path) -> Vec<LoggedStatement> {
+    let listening = StatementCapture::start(&server.target(), log).unwrap_or_else(|it| panic!("{it}"));
     let mut client = server.target().open(PATIENCE).unwrap();
     for sql in SENT {
         client.query(sql).unwrap();
@@ -46,17 +50,17 @@ fn heard(server: &Postgres, log: &std::path::Path) -> Vec<Heard> {
     listening.finish().unwrap_or_else(|it| panic!("{it}"))
 }
 
-fn plan<'a>(plans: &'a [Planned], text: &str) -> &'a Planned {
+fn plan<'a>(plans: &'a [StatementPlan], text: &str) -> &'a StatementPlan {
     plans.iter().find(|it| it.text.contains(text)).unwrap_or_else(|| panic!("{text} in {plans:?}"))
 }
 
-fn candidate(columns: &[&str]) -> Candidate {
-    let key = |it: &&str| Key { column: (*it).to_owned(), role: Role::Equal, distinct: None };
-    Candidate {
+fn candidate(columns: &[&str]) -> IndexCandidate {
+    let key = |it: &&str| IndexKey { column: (*it).to_owned(), role: KeyRole::Equal, distinct: None };
+    IndexCandidate {
         schema: "book".to_owned(),
         table: "bookv2".to_owned(),
         keys: columns.iter().map(key).collect(),
-        wanted_by: Vec::new(),
+        requested_by: Vec::new(),
     }
 }
 
@@ -73,11 +77,11 @@ fn what_is_heard_is_planned_and_forgotten() {
     assert_eq!(beside.value("show log_min_duration_statement").unwrap().as_deref(), Some("-1"));
 
     let mut planner = Planner::open(&server.target(), heard).unwrap();
-    let plans = planner.plans().unwrap();
+    let plans = planner.explain_all().unwrap();
     let told = serde_json::to_string(&plans).unwrap();
     assert!(!told.contains("Hara") && !told.contains("Туман"), "{told}");
-    let scan = |text: &str| -> &Node {
-        let all = plan(&plans, text).plan.as_ref().unwrap().all();
+    let scan = |text: &str| -> &PlanNode {
+        let all = plan(&plans, text).plan.as_ref().unwrap().flatten();
         all.into_iter().find(|it| it.table.is_some() && it.operation.is_none()).unwrap()
     };
     let by_name = scan("where name = ?");
@@ -93,9 +97,9 @@ fn what_is_heard_is_planned_and_forgotten() {
     );
     assert_eq!(scan("id = ?").index.as_deref(), Some("bookv2_pkey"));
     let two = plan(&plans, "select ?; select ?");
-    assert_eq!(two.refused.as_deref(), Some("several statements in one"));
+    assert_eq!(two.error.as_deref(), Some("several statements in one"));
 
-    let tables = planner.tables(&plans).unwrap();
+    let tables = planner.table_statistics(&plans).unwrap();
     assert_eq!(tables.len(), 1, "{tables:?}");
     let books = &tables[0];
     assert_eq!((books.schema.as_str(), books.name.as_str(), books.rows), ("book", "bookv2", 20_000.0));
@@ -114,9 +118,9 @@ fn indexes_that_are_not_there() {
     let mut beside = server.target().open(PATIENCE).unwrap();
     let there = beside.value("select 1 from pg_available_extensions where name = 'hypopg'").unwrap();
     let mut planner = Planner::open(&server.target(), heard(&server, &log)).unwrap();
-    let plans = planner.plans().unwrap();
+    let plans = planner.explain_all().unwrap();
     let candidates = [candidate(&["name"]), candidate(&["price"]), candidate(&["nowhere"])];
-    let tried = planner.try_out(&candidates, &plans).unwrap();
+    let tried = planner.estimate_indexes(&candidates, &plans).unwrap();
     if there.is_none() {
         assert_eq!(tried.unwrap_err(), "HypoPG is not installed beside this server");
         return;
@@ -139,10 +143,10 @@ fn indexes_that_are_not_there() {
 fn an_index_is_built() {
     let (_supervisor, server, _) = books();
     let mut connection = server.target().open(PATIENCE).unwrap();
-    let built = build(&mut connection, &candidate(&["author", "name"]).ddl()).unwrap();
-    assert!(built.bytes > 500_000 && built.took.0 > 0, "{built:?}");
+    let built = build_index(&mut connection, &candidate(&["author", "name"]).ddl()).unwrap();
+    assert!(built.bytes > 500_000 && built.elapsed.0 > 0, "{built:?}");
     let plan =
         connection.query("explain select * from book.bookv2 where author = 'x' and name = 'y'").unwrap();
     assert!(plan.rows[0][0].as_ref().unwrap().contains("bookv2_author_name_idx"), "{plan:?}");
-    build(&mut connection, "create index on book.nowhere (a)").unwrap_err();
+    build_index(&mut connection, "create index on book.nowhere (a)").unwrap_err();
 }

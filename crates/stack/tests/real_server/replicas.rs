@@ -1,21 +1,26 @@
 //! Do servers hold the same rows, and is there another primary when one is gone?
 
-use super::chain::{Stand, ask, haproxy, postgres, stack};
+use super::chain::{TestStack, ask, haproxy, postgres, stack};
 use super::server::PATIENCE;
-use model::plan::{Choice, Entrance, Manager, Node, Promoter, Replication, Stack, Sync};
+use model::plan::{
+    FailoverManager, Node, Promoter, PromotionPolicy, Replication, Stack, SyncMode, Transport,
+};
 use stack::ask::Target;
 use stack::chain::Promotion;
-use stack::supervisor::Answer;
+use stack::supervisor::Readiness;
 use std::time::Instant;
 
 /// A stack whose PostgreSQL has two replicas.
-pub fn replicated(before: &[Node], sync: Sync, promoter: Promoter) -> Stack {
-    let nodes = [before, &[postgres(Entrance::Tcp)]].concat();
-    let manager = Manager::Ours(promoter);
-    Stack { replication: Some(Replication { manager, ..Replication::of(2, sync) }), ..stack(&nodes) }
+pub fn replicated(before: &[Node], sync: SyncMode, promoter: Promoter) -> Stack {
+    let nodes = [before, &[postgres(Transport::Tcp)]].concat();
+    let manager = FailoverManager::Builtin(promoter);
+    Stack {
+        replication: Some(Replication { manager, ..Replication::with_defaults(2, sync) }),
+        ..stack(&nodes)
+    }
 }
 
-impl Stand {
+impl TestStack {
     /// How to reach a server as its superuser.
     pub fn admin(&self, name: &str) -> Target {
         let servers = self.chain.servers();
@@ -28,12 +33,12 @@ impl Stand {
 }
 
 /// Asks until the answer is the expected one.
-pub fn comes_to(stand: &mut Stand, target: &Target, sql: &str, expected: &str) {
-    let Stand { chain, supervisor } = stand;
-    let runs = chain.servers().iter().filter_map(|it| it.node).find(|it| supervisor.ended(*it).is_none());
+pub fn comes_to(stand: &mut TestStack, target: &Target, sql: &str, expected: &str) {
+    let TestStack { chain, supervisor } = stand;
+    let runs = chain.servers().iter().filter_map(|it| it.node).find(|it| supervisor.end_of(*it).is_none());
     let answer = || match ask(target, sql) {
-        it if it == expected => Answer::Ready(()),
-        it => Answer::NotYet(it),
+        it if it == expected => Readiness::Ready(()),
+        it => Readiness::NotYet(it),
     };
     supervisor.await_ready(runs.unwrap(), PATIENCE, answer).unwrap_or_else(|it| panic!("{sql}: {it}"));
 }
@@ -41,8 +46,8 @@ pub fn comes_to(stand: &mut Stand, target: &Target, sql: &str, expected: &str) {
 #[test]
 fn a_primary_dies_and_writes_go_on() {
     let began = Instant::now();
-    let plan = replicated(&[haproxy(Entrance::Tcp, None)], Sync::Any(1), Promoter::default());
-    let mut stand = Stand::up(&plan).unwrap_or_else(|it| panic!("{it}"));
+    let plan = replicated(&[haproxy(Transport::Tcp, None)], SyncMode::Any(1), Promoter::default());
+    let mut stand = TestStack::up(&plan).unwrap_or_else(|it| panic!("{it}"));
     println!("three servers and a balancer were ready after {:?}", began.elapsed());
     let names: Vec<&str> = stand.chain.servers().iter().map(|it| it.plan.name.as_str()).collect();
     assert_eq!(names, ["postgres", "postgres-2", "postgres-3"]);
@@ -51,8 +56,8 @@ fn a_primary_dies_and_writes_go_on() {
     assert_eq!(ask(&stand.admin("postgres"), sql), "postgres-2 quorum, postgres-3 quorum");
 
     // What is written at the one listener is read at the other.
-    let entry = stand.chain.entry().clone();
-    let replicas = stand.chain.entries_to_replicas()[0].clone();
+    let entry = stand.chain.endpoint().clone();
+    let replicas = stand.chain.replica_endpoints()[0].clone();
     ask(&entry, "create table t as select 7 as a");
     comes_to(&mut stand, &entry, "select pg_is_in_recovery()", "f");
     comes_to(&mut stand, &replicas, "select pg_is_in_recovery()", "t");
@@ -60,7 +65,7 @@ fn a_primary_dies_and_writes_go_on() {
 
     // The whole node dies at once: in its own world nobody is left to acknowledge anything.
     let old = stand.chain.servers()[0].node.unwrap();
-    let apart = stand.supervisor.is_apart(old);
+    let apart = stand.supervisor.is_isolated(old);
     let pid = stand.supervisor.pid(old).unwrap();
     stand.chain.kill(&mut stand.supervisor, "postgres").unwrap();
     assert!(!apart || !std::path::Path::new(&format!("/proc/{pid}")).exists());
@@ -75,34 +80,35 @@ fn a_primary_dies_and_writes_go_on() {
     // The old primary comes back as a replica, with all rows.
     let rejoined = stand.chain.rejoin(&mut stand.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
     println!("{rejoined:?}");
-    let first = stand.chain.servers()[0].entrance.clone();
+    let first = stand.chain.servers()[0].endpoint.clone();
     comes_to(&mut stand, &first, "select sum(a) || ' ' || pg_is_in_recovery() from t", "15 true");
-    let states = stand.chain.look();
+    let states = stand.chain.server_statuses();
     assert!(states.iter().all(|it| it.state.is_some_and(|it| it.timeline == 2)), "{states:?}");
 
     // Its history is known also when nobody sends it anything any more.
     stand.chain.kill(&mut stand.supervisor, &promotion.to).unwrap();
     let second = stand.fail_over();
-    let known = second.seen.iter().filter_map(|it| it.state.map(|it| it.timeline)).collect::<Vec<_>>();
+    let known = second.statuses.iter().filter_map(|it| it.state.map(|it| it.timeline)).collect::<Vec<_>>();
     assert_eq!((second.safe, known), (true, vec![2, 2]), "{second:?}");
     comes_to(&mut stand, &entry, "insert into t values (9) returning a", "9");
     assert_eq!(ask(&entry, "select sum(a) from t"), "24");
 
     // Asked to be as at the beginning, it is: the first server is the primary again, with two new replicas.
-    stand.become_(&plan).unwrap_or_else(|it| panic!("{it}"));
+    stand.reconcile(&plan).unwrap_or_else(|it| panic!("{it}"));
     assert_eq!(stand.chain.primary().unwrap().plan.name, "postgres");
     assert_eq!(ask(&stand.admin("postgres"), sql), "postgres-2 quorum, postgres-3 quorum");
     // And alone when it is to be alone.
-    stand.become_(&stack(&[postgres(Entrance::Tcp)])).unwrap_or_else(|it| panic!("{it}"));
+    stand.reconcile(&stack(&[postgres(Transport::Tcp)])).unwrap_or_else(|it| panic!("{it}"));
     assert_eq!(stand.chain.servers().len(), 1);
-    assert_eq!(ask(stand.chain.entry(), "insert into t values (1) returning a"), "1");
+    assert_eq!(ask(stand.chain.endpoint(), "insert into t values (1) returning a"), "1");
 }
 
 #[test]
 fn a_laggard_that_is_promoted_lacks_rows_and_is_called_wrong() {
-    let promoter = Promoter { choice: Choice::Laggard, ..Promoter::default() };
-    let mut stand = Stand::up(&replicated(&[], Sync::Any(1), promoter)).unwrap_or_else(|it| panic!("{it}"));
-    let entry = stand.chain.entry().clone();
+    let promoter = Promoter { policy: PromotionPolicy::Laggard, ..Promoter::default() };
+    let mut stand =
+        TestStack::up(&replicated(&[], SyncMode::Any(1), promoter)).unwrap_or_else(|it| panic!("{it}"));
+    let entry = stand.chain.endpoint().clone();
     ask(&entry, "create table t (a int)");
     // It receives nothing any more, and the other confirms alone.
     let admin = stand.admin("postgres-3");
@@ -119,33 +125,33 @@ fn a_laggard_that_is_promoted_lacks_rows_and_is_called_wrong() {
     stand.chain.kill(&mut stand.supervisor, "postgres").unwrap();
     let promotion = stand.fail_over();
     assert_eq!((promotion.to.as_str(), promotion.safe), ("postgres-3", false), "{promotion:?}");
-    let entry = stand.chain.primary().unwrap().entrance.clone();
+    let entry = stand.chain.primary().unwrap().endpoint.clone();
     assert_eq!(ask(&entry, "select count(*) from t"), "0", "what was acknowledged is lost");
     // What we set would be copied with the rest.
     ask(&admin, "alter system reset primary_conninfo");
     // Nothing is confirmed before the one that has the row still has given it up.
-    assert_eq!(promotion.strayed, ["postgres-2"]);
+    assert_eq!(promotion.diverged, ["postgres-2"]);
     let rejoined =
         stand.chain.rejoin(&mut stand.supervisor, "postgres-2").unwrap_or_else(|it| panic!("{it}"));
     println!("{rejoined:?}");
     assert_eq!(ask(&entry, "insert into t values (2) returning a"), "2");
     let servers = stand.chain.servers();
-    let strayed = servers.iter().find(|it| it.plan.name == "postgres-2").unwrap().entrance.clone();
+    let strayed = servers.iter().find(|it| it.plan.name == "postgres-2").unwrap().endpoint.clone();
     comes_to(&mut stand, &strayed, "select string_agg(a::text, ' ') from t", "2");
 }
 
 #[test]
 fn a_planned_change_loses_nothing() {
-    let mut stand =
-        Stand::up(&replicated(&[], Sync::Async, Promoter::default())).unwrap_or_else(|it| panic!("{it}"));
-    let entry = stand.chain.entry().clone();
+    let mut stand = TestStack::up(&replicated(&[], SyncMode::Async, Promoter::default()))
+        .unwrap_or_else(|it| panic!("{it}"));
+    let entry = stand.chain.endpoint().clone();
     ask(&entry, "create table t as select a from generate_series(1, 1000) as a");
     let promotion = stand
         .chain
         .switch_over(&mut stand.supervisor, Some("postgres-3"))
         .unwrap_or_else(|it| panic!("{it}"));
     assert_eq!(promotion.to, "postgres-3");
-    let servers: Vec<Target> = stand.chain.servers().iter().map(|it| it.entrance.clone()).collect();
+    let servers: Vec<Target> = stand.chain.servers().iter().map(|it| it.endpoint.clone()).collect();
     for (it, recovers) in servers.iter().zip(["true", "true", "false"]) {
         comes_to(
             &mut stand,

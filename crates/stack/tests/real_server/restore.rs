@@ -1,11 +1,14 @@
 //! Does a database get back to what it was, and does nobody else lose theirs?
 
 use super::server::{PATIENCE, fresh_database, in_database, installation, keeper, server};
-use model::plan::{Cache, Content, Dataset};
+use model::plan::{CacheState, Content, Dataset};
 use stack::ask::Connection;
 use stack::component::postgres::{Postgres, Settings};
 use stack::dataset::{self, Loader};
-use stack::restore::{self, Error, Template, Warmth, Whose, cache, create_database, state, warm};
+use stack::restore::{
+    self, CachePreparation, Error, ServerOwnership, Template, create_database, prepare_cache, query_state,
+    warm_cache,
+};
 use stack::supervisor::Supervisor;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
@@ -19,8 +22,8 @@ fn value(connection: &mut Connection, sql: &str) -> String {
 }
 
 fn load(target: stack::ask::Target, content: Content) {
-    let dataset = Dataset { seed: 42, content, after: vec![], cache: Cache::AsIs };
-    let loader = Loader { target, workers: 1, again: false, stop: &NEVER };
+    let dataset = Dataset { seed: 42, content, post_load: vec![], cache: CacheState::AsIs };
+    let loader = Loader { target, workers: 1, force: false, stop: &NEVER };
     dataset::load(&dataset, &loader, &mut |_| {}).unwrap_or_else(|it| panic!("{it}"));
 }
 
@@ -37,34 +40,34 @@ const SPOILT: &str = "select count(*) from profiles where value_id = -1";
 #[test]
 fn a_trial_leaves_nothing_behind() {
     let (mut lingering, name) = profiles();
-    let template = Template::make(&server().target(), &name, Whose::Ours).unwrap();
-    assert_eq!(template.made.ended, 1, "{template:?}");
-    assert!(template.made.checkpoint.is_some() && template.made.bytes > 1_000_000, "{template:?}");
+    let template = Template::create(&server().target(), &name, ServerOwnership::Ours).unwrap();
+    assert_eq!(template.creation.sessions_ended, 1, "{template:?}");
+    assert!(template.creation.checkpoint.is_some() && template.creation.bytes > 1_000_000, "{template:?}");
     assert_eq!(template.state.tables.len(), 1, "{:?}", template.state);
     lingering.query("select 1").unwrap_err();
     for _ in 0..2 {
         let mut busy = in_database(&name).open(PATIENCE).unwrap();
         (0..20).for_each(|_| drop(busy.query(SPOIL).unwrap()));
-        let spoilt = state(&mut busy).unwrap();
-        let bloat = spoilt.bloat(&template.state);
+        let spoilt = query_state(&mut busy).unwrap();
+        let bloat = spoilt.bloat_since(&template.state);
         assert_eq!(bloat.len(), 1, "{spoilt:?}");
         assert!(bloat[0].now > bloat[0].before && bloat[0].table == "public.profiles", "{bloat:?}");
         // In the middle of a transaction.
         busy.query("begin; lock profiles").unwrap();
         let restored = template.restore().unwrap();
-        assert!(restored.copying <= restored.took, "{restored:?}");
+        assert!(restored.copy_duration <= restored.took, "{restored:?}");
         let mut after = in_database(&name).open(PATIENCE).unwrap();
         assert_eq!(value(&mut after, SPOILT), "0");
-        assert_eq!(state(&mut after).unwrap().bloat(&template.state), []);
+        assert_eq!(query_state(&mut after).unwrap().bloat_since(&template.state), []);
         assert_eq!(value(&mut after, "select to_regclass('profiles_by_user') is not null"), "t");
         // What was loaded is known in the copy too.
         let dataset = Dataset {
             seed: 42,
             content: Content::Profiles { users: 5, per_user: 16 },
-            after: vec![],
-            cache: Cache::Warm,
+            post_load: vec![],
+            cache: CacheState::Warm,
         };
-        let loader = Loader { target: in_database(&name), workers: 1, again: false, stop: &NEVER };
+        let loader = Loader { target: in_database(&name), workers: 1, force: false, stop: &NEVER };
         assert!(dataset::load(&dataset, &loader, &mut |_| {}).unwrap().reused);
     }
 }
@@ -78,13 +81,13 @@ fn whether_anything_was_written_is_known() {
     superuser.open(PATIENCE).unwrap().query("create database trial").unwrap();
     let target = superuser.in_database("trial");
     load(target.clone(), Content::Profiles { users: 5, per_user: 16 });
-    let template = Template::make(&superuser, "trial", Whose::Ours).unwrap();
+    let template = Template::create(&superuser, "trial", ServerOwnership::Ours).unwrap();
     template.restore().unwrap();
-    let begin = template.settle().unwrap();
+    let begin = template.end_sessions_and_read_xmax().unwrap();
     assert!(begin.is_some());
     let mut reader = target.open(PATIENCE).unwrap();
     reader.query("begin; select sum(value_id) from profiles").unwrap();
-    assert_eq!(template.settle().unwrap(), begin, "it was only read");
+    assert_eq!(template.end_sessions_and_read_xmax().unwrap(), begin, "it was only read");
     reader.query("select 1").unwrap_err();
     // Also what is undone again leaves rows behind.
     let writes =
@@ -92,14 +95,14 @@ fn whether_anything_was_written_is_known() {
     let mut known = begin;
     for sql in writes {
         target.open(PATIENCE).unwrap().query(sql).unwrap();
-        let now = template.settle().unwrap();
+        let now = template.end_sessions_and_read_xmax().unwrap();
         assert!(now > known, "{sql}: {now:?} after {known:?}");
         known = now;
     }
     // Ended in the middle, with its session.
     let mut writer = target.open(PATIENCE).unwrap();
     writer.query("begin; update profiles set value_id = -2").unwrap();
-    assert!(template.settle().unwrap() > known);
+    assert!(template.end_sessions_and_read_xmax().unwrap() > known);
 }
 
 #[test]
@@ -108,7 +111,7 @@ fn the_owner_stays_and_half_a_restore_is_made_whole() {
     connection
         .query(&format!("create role owner_{name}; alter database {name} owner to owner_{name}"))
         .unwrap();
-    let template = Template::make(&server().target(), &name, Whose::Ours).unwrap();
+    let template = Template::create(&server().target(), &name, ServerOwnership::Ours).unwrap();
     let mut beside = server().target().open(PATIENCE).unwrap();
     // Cut short between its two halves.
     beside.query(&format!("drop database {name}")).unwrap();
@@ -120,8 +123,8 @@ fn the_owner_stays_and_half_a_restore_is_made_whole() {
     let refused = in_database(&format!("{name}_template")).open(PATIENCE).unwrap_err();
     assert_eq!(refused.code(), Code::SqlState(*b"55000"), "{refused}");
     // A second one takes its place; then it goes.
-    let template = Template::make(&server().target(), &name, Whose::Ours).unwrap();
-    template.discard().unwrap();
+    let template = Template::create(&server().target(), &name, ServerOwnership::Ours).unwrap();
+    template.drop_template().unwrap();
     let left = format!("select count(*) from pg_database where datname like '{name}\\_%'");
     assert_eq!(value(&mut beside, &left), "0");
 }
@@ -130,21 +133,24 @@ fn the_owner_stays_and_half_a_restore_is_made_whole() {
 fn what_is_not_ours_is_not_dropped() {
     let superuser = server().target();
     let foreign = |result: Result<Template, Error>| match result {
-        Err(Error::Foreign { database }) => database,
+        Err(Error::ForeignDatabase { database }) => database,
         other => panic!("{other:?}"),
     };
     let (mut connection, name) = profiles();
-    assert_eq!(foreign(Template::make(&superuser, &name, Whose::Attached)), name);
+    assert_eq!(foreign(Template::create(&superuser, &name, ServerOwnership::Attached)), name);
     assert_eq!(value(&mut connection, SPOILT), "0");
-    assert_eq!(foreign(Template::make(&superuser, "postgres", Whose::Ours)), "postgres");
+    assert_eq!(foreign(Template::create(&superuser, "postgres", ServerOwnership::Ours)), "postgres");
     assert!(matches!(
-        Template::make(&superuser, "nowhere", Whose::Ours),
-        Err(Error::Missing { database }) if database == "nowhere"
+        Template::create(&superuser, "nowhere", ServerOwnership::Ours),
+        Err(Error::MissingDatabase { database }) if database == "nowhere"
     ));
     // Somebody's database that happens to have the template's name.
     let mut beside = superuser.open(PATIENCE).unwrap();
     beside.query(&format!("create database {name}_template")).unwrap();
-    assert_eq!(foreign(Template::make(&superuser, &name, Whose::Ours)), format!("{name}_template"));
+    assert_eq!(
+        foreign(Template::create(&superuser, &name, ServerOwnership::Ours)),
+        format!("{name}_template")
+    );
     assert_eq!(value(&mut connection, SPOILT), "0");
 }
 
@@ -155,7 +161,7 @@ fn sessions_of_others_are_not_ended() {
     load(in_database(name), Content::Profiles { users: 5, per_user: 16 });
     let mut theirs = in_database(name).open(PATIENCE).unwrap();
     theirs.query("set application_name = 'shop'").unwrap();
-    let refused = Template::make(&superuser, name, Whose::Attached).unwrap_err();
+    let refused = Template::create(&superuser, name, ServerOwnership::Attached).unwrap_err();
     let Error::InUse { database, sessions } = &refused else { panic!("{refused}") };
     assert!(
         database == name && sessions.len() == 1 && sessions[0].ends_with("user postgres, application shop")
@@ -163,8 +169,8 @@ fn sessions_of_others_are_not_ended() {
     // And they may come again.
     assert_eq!(value(&mut in_database(name).open(PATIENCE).unwrap(), SPOILT), "0");
     theirs.query("set application_name = 'pgdyno load'").unwrap();
-    let template = Template::make(&superuser, name, Whose::Attached).unwrap();
-    assert_eq!(template.made.ended, 1);
+    let template = Template::create(&superuser, name, ServerOwnership::Attached).unwrap();
+    assert_eq!(template.creation.sessions_ended, 1);
 
     let mut theirs = in_database(name).open(PATIENCE).unwrap();
     theirs.query(SPOIL).unwrap();
@@ -185,11 +191,14 @@ fn sessions_of_others_are_not_ended() {
 fn caches_become_warm() {
     let (mut connection, name) = fresh_database();
     load(in_database(&name), Content::Tickets { rows: 20_000 });
-    assert_eq!(cache(Cache::AsIs, &in_database(&name), None).unwrap(), Warmth::AsIs);
-    assert_eq!(cache(Cache::Cold, &in_database(&name), None).unwrap(), Warmth::NotCold);
+    assert_eq!(prepare_cache(CacheState::AsIs, &in_database(&name), None).unwrap(), CachePreparation::AsIs);
+    assert_eq!(
+        prepare_cache(CacheState::Cold, &in_database(&name), None).unwrap(),
+        CachePreparation::ColdUnavailable
+    );
     // In a server of others no extension is made.
-    let Warmth::ReadThrough { relations, bytes, indexes, .. } =
-        warm(&mut connection, Whose::Attached).unwrap()
+    let CachePreparation::ReadThrough { relations, bytes, indexes, .. } =
+        warm_cache(&mut connection, ServerOwnership::Attached).unwrap()
     else {
         panic!("it has no pg_prewarm")
     };
@@ -201,11 +210,13 @@ fn caches_become_warm() {
         "{bytes} {size}"
     );
     connection.query("create extension pg_buffercache").unwrap();
-    let Warmth::Prewarmed { bytes, .. } = warm(&mut connection, Whose::Ours).unwrap() else {
+    let CachePreparation::Prewarmed { bytes, .. } =
+        warm_cache(&mut connection, ServerOwnership::Ours).unwrap()
+    else {
         panic!("pg_prewarm is part of contrib")
     };
     assert!(bytes >= size, "{bytes} {size}");
-    let state = state(&mut connection).unwrap();
+    let state = query_state(&mut connection).unwrap();
     let buffered = state.tables[0].buffered.unwrap();
     assert!(buffered >= size * 9 / 10, "{buffered} of {size}");
     assert_eq!((state.tables[0].rows, state.tables[0].dead), (Some(20_000), 0));
@@ -227,13 +238,13 @@ fn caches_become_cold() {
     };
     assert!(resident() > 1_000_000, "{}", resident());
     let target = postgres.target();
-    let done = cache(Cache::Cold, &target, Some((&mut postgres, &mut supervisor))).unwrap();
-    let Warmth::Cold { evicted, .. } = done else { panic!("{done:?}") };
+    let done = prepare_cache(CacheState::Cold, &target, Some((&mut postgres, &mut supervisor))).unwrap();
+    let CachePreparation::Cold { evicted, .. } = done else { panic!("{done:?}") };
     assert!(evicted.files > 100 && evicted.bytes > 1_000_000, "{evicted:?}");
     assert_eq!(resident(), 0);
     let mut connection = target.open(PATIENCE).unwrap();
     assert_eq!(value(&mut connection, "select count(fio) from book.tickets"), "20000");
     assert!(resident() > 1_000_000);
-    let files = restore::directory(&mut connection, &postgres.data).unwrap();
+    let files = restore::database_directory(&mut connection, &postgres.data).unwrap();
     assert!(file.starts_with(&files), "{} {}", file.display(), files.display());
 }

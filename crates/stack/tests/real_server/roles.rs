@@ -1,13 +1,13 @@
 //! Who is who is seen while it changes, and what is there is read back.
 
-use super::chain::{Stand, ask, haproxy, pgbouncer, postgres, skipped, stack};
+use super::chain::{TestStack, ask, haproxy, pgbouncer, postgres, skipped, stack};
 use super::replicas::{comes_to, replicated};
 use super::server::PATIENCE;
 use model::Nanos;
-use model::durability::Server;
-use model::plan::{Deed, Entrance, Part, PoolMode, Promoter, Sync, Whom};
-use stack::readback::Snapshot;
-use stack::roles::{Direct, EVERY, Watched, Watcher};
+use model::durability::ServerInstance;
+use model::plan::{FaultAction, FaultScope, FaultTarget, PoolMode, Promoter, SyncMode, Transport};
+use stack::readback::ReadTransaction;
+use stack::roles::{DirectServer, POLL_INTERVAL, RoleMonitor, RoleObservations};
 use std::time::{Duration, Instant};
 
 /// As those tell it who write.
@@ -16,10 +16,10 @@ const IDENTITY: &str = "(extract(epoch from pg_postmaster_start_time()) * 100000
     || '|' || coalesce(host(inet_server_addr()), 'local') || ':' || current_setting('port')";
 
 /// Until what is watched satisfies the condition.
-fn see(watcher: &Watcher, what: &str, mut is: impl FnMut(&Watched) -> bool) -> Watched {
+fn see(watcher: &RoleMonitor, what: &str, mut is: impl FnMut(&RoleObservations) -> bool) -> RoleObservations {
     let until = Instant::now() + PATIENCE;
     loop {
-        let seen = watcher.so_far();
+        let seen = watcher.snapshot();
         if is(&seen) {
             return seen;
         }
@@ -28,33 +28,33 @@ fn see(watcher: &Watcher, what: &str, mut is: impl FnMut(&Watched) -> bool) -> W
     }
 }
 
-fn told(server: &Server) -> String {
+fn told(server: &ServerInstance) -> String {
     format!("{}|{}|{}", server.started_us, server.timeline, server.address)
 }
 
 /// All rows of a query, in their order.
-fn read(of: &Direct, query: &str) -> (Snapshot, Vec<String>) {
-    let mut snapshot = Snapshot::begin(of, PATIENCE).unwrap_or_else(|it| panic!("{it}"));
+fn read(of: &DirectServer, query: &str) -> (ReadTransaction, Vec<String>) {
+    let mut snapshot = ReadTransaction::begin(of, PATIENCE).unwrap_or_else(|it| panic!("{it}"));
     let mut rows = Vec::new();
-    let count = snapshot.rows(query, |it| rows.push(String::from_utf8_lossy(it).into_owned()));
+    let count = snapshot.read_rows(query, |it| rows.push(String::from_utf8_lossy(it).into_owned()));
     assert_eq!(count.unwrap_or_else(|it| panic!("{it}")), rows.len() as u64);
     (snapshot, rows)
 }
 
 #[test]
 fn a_failover_is_seen_and_its_rows_are_read_back() {
-    let plan = replicated(&[haproxy(Entrance::Tcp, None)], Sync::Any(1), Promoter::default());
+    let plan = replicated(&[haproxy(Transport::Tcp, None)], SyncMode::Any(1), Promoter::default());
     let began = Instant::now();
-    let mut stand = Stand::up(&plan).unwrap_or_else(|it| panic!("{it}"));
+    let mut stand = TestStack::up(&plan).unwrap_or_else(|it| panic!("{it}"));
     println!("ready after {:?}", began.elapsed());
-    stand.chain.identify(IDENTITY).unwrap();
+    stand.chain.create_identity_function(IDENTITY).unwrap();
     // Each trial asks for it.
-    stand.chain.identify(IDENTITY).unwrap();
-    let servers = stand.chain.direct();
+    stand.chain.create_identity_function(IDENTITY).unwrap();
+    let servers = stand.chain.direct_targets();
     let clock = move || Nanos(began.elapsed().as_nanos() as u64);
-    let watcher = Watcher::start(servers.clone(), EVERY, clock).unwrap();
+    let watcher = RoleMonitor::start(servers.clone(), POLL_INTERVAL, clock).unwrap();
 
-    let entry = stand.chain.entry().clone();
+    let entry = stand.chain.endpoint().clone();
     comes_to(
         &mut stand,
         &entry,
@@ -62,11 +62,14 @@ fn a_failover_is_seen_and_its_rows_are_read_back() {
         "1",
     );
     let first = ask(&entry, "insert into t values ('1.0.abc') returning server");
-    let is_first = |it: &Watched| it.spells.iter().any(|it| told(&it.server) == first && !it.in_recovery);
+    let is_first =
+        |it: &RoleObservations| it.role_periods.iter().any(|it| told(&it.server) == first && !it.in_recovery);
     let seen = see(&watcher, "who answered", is_first);
-    let spell = seen.spells.iter().find(|it| !it.in_recovery).unwrap();
+    let spell = seen.role_periods.iter().find(|it| !it.in_recovery).unwrap();
     assert_eq!((spell.node.as_str(), spell.server.timeline), ("postgres", 1));
-    let healthy = |node: &str, seen: &Watched| seen.healthy.iter().find(|it| it.node == node).map(|it| it.at);
+    let healthy = |node: &str, seen: &RoleObservations| {
+        seen.health_changes.iter().find(|it| it.node == node).map(|it| it.at)
+    };
     see(&watcher, "its health", |it| healthy("postgres", it).is_some());
     let names = "ANY 1 (\"postgres-2\", \"postgres-3\")";
     let settings = &seen.settings[0];
@@ -75,7 +78,7 @@ fn a_failover_is_seen_and_its_rows_are_read_back() {
         ("on", names)
     );
     let followers: Vec<String> = seen
-        .followed
+        .replica_periods
         .last()
         .unwrap()
         .followers
@@ -87,7 +90,7 @@ fn a_failover_is_seen_and_its_rows_are_read_back() {
     // What the user is given counts, and not what the superuser has.
     ask(&stand.admin("postgres"), "alter role app in database app set synchronous_commit = remote_apply");
     ask(&stand.admin("postgres"), "alter role app set synchronous_commit = off");
-    let commit = |it: &Watched| it.settings.last().unwrap().synchronous_commit.clone();
+    let commit = |it: &RoleObservations| it.settings.last().unwrap().synchronous_commit.clone();
     see(&watcher, "a weaker promise", |it| commit(it) == "remote_apply");
     ask(&stand.admin("postgres"), "alter role app in database app reset synchronous_commit");
     see(&watcher, "none", |it| commit(it) == "off");
@@ -100,15 +103,17 @@ fn a_failover_is_seen_and_its_rows_are_read_back() {
     let promotion = stand.chain.fail_over(&mut stand.supervisor).unwrap_or_else(|it| panic!("{it}"));
     println!("promoted after {:?}: {promotion:?}", promotion.took);
     let to = promotion.to.as_str();
-    let writes = |it: &Watched| it.spells.iter().any(|it| it.node == to && !it.in_recovery);
+    let writes = |it: &RoleObservations| it.role_periods.iter().any(|it| it.node == to && !it.in_recovery);
     see(&watcher, "the promotion", writes);
     let seen = see(&watcher, "the new one's health", |it| healthy(to, it).is_some());
-    let spells: Vec<_> = seen.spells.iter().filter(|it| it.node == to).collect();
+    let spells: Vec<_> = seen.role_periods.iter().filter(|it| it.node == to).collect();
     assert!(spells[0].in_recovery && spells[0].server.timeline == 1, "{spells:#?}");
     let last = spells.last().unwrap();
     assert!(!last.in_recovery && last.server.timeline == 2 && killed < last.from, "{spells:#?}");
     assert!(last.server.is_same_process(&spells[0].server), "a promotion restarts nothing: {spells:#?}");
-    assert!(seen.spells.iter().all(|it| it.node != "postgres" || it.to < killed + Nanos::from_millis(100)));
+    assert!(
+        seen.role_periods.iter().all(|it| it.node != "postgres" || it.to < killed + Nanos::from_millis(100))
+    );
     comes_to(
         &mut stand,
         &entry,
@@ -119,10 +124,12 @@ fn a_failover_is_seen_and_its_rows_are_read_back() {
     let rejoined = stand.chain.rejoin(&mut stand.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
     println!("{rejoined:?}");
     // At the socket at which it was known before.
-    let is_back = |it: &Watched| it.spells.last().is_some_and(|it| it.node == "postgres" && it.in_recovery);
+    let is_back = |it: &RoleObservations| {
+        it.role_periods.last().is_some_and(|it| it.node == "postgres" && it.in_recovery)
+    };
     see(&watcher, "the old primary as a replica", |it| {
-        let of: Vec<_> = it.spells.iter().filter(|it| it.node == "postgres").cloned().collect();
-        is_back(&Watched { spells: of, ..Watched::default() })
+        let of: Vec<_> = it.role_periods.iter().filter(|it| it.node == "postgres").cloned().collect();
+        is_back(&RoleObservations { role_periods: of, ..RoleObservations::default() })
     });
     let seen = watcher.stop();
     assert!(seen.samples().is_sorted_by_key(|it| it.at));
@@ -142,20 +149,20 @@ fn a_failover_is_seen_and_its_rows_are_read_back() {
 
 #[test]
 fn a_snapshot_does_not_change_and_what_cannot_be_read_is_told() {
-    let stand = Stand::up(&stack(&[postgres(Entrance::Unix)])).unwrap_or_else(|it| panic!("{it}"));
-    let [direct] = stand.chain.direct().try_into().unwrap();
+    let stand = TestStack::up(&stack(&[postgres(Transport::Unix)])).unwrap_or_else(|it| panic!("{it}"));
+    let [direct] = stand.chain.direct_targets().try_into().unwrap();
     assert!(direct.health.is_none() && direct.address.as_deref().is_some_and(|it| it.starts_with("local:")));
-    ask(stand.chain.entry(), "create table t as select 7 as a");
-    let mut snapshot = Snapshot::begin(&direct, PATIENCE).unwrap();
+    ask(stand.chain.endpoint(), "create table t as select 7 as a");
+    let mut snapshot = ReadTransaction::begin(&direct, PATIENCE).unwrap();
     let mut read = |query: &str| {
         let mut rows = Vec::new();
-        match snapshot.rows(query, |it| rows.push(String::from_utf8_lossy(it).into_owned())) {
+        match snapshot.read_rows(query, |it| rows.push(String::from_utf8_lossy(it).into_owned())) {
             Ok(_) => rows.join(" "),
             Err(it) => it.to_string(),
         }
     };
     assert_eq!(read("select a from t"), "7");
-    ask(stand.chain.entry(), "insert into t values (8)");
+    ask(stand.chain.endpoint(), "insert into t values (8)");
     assert_eq!(read("select a from t"), "7");
     assert_eq!(read("select a, a from t"), "select a, a from t: it must have one column, and has several");
     let expected = "select b from t: ERROR: column \"b\" does not exist (SQLSTATE 42703)";
@@ -163,31 +170,34 @@ fn a_snapshot_does_not_change_and_what_cannot_be_read_is_told() {
     let mut other = direct;
     other.address = None;
     other.target.address = stack::ask::Address::Tcp(([127, 0, 0, 1], 1).into());
-    let error = Snapshot::begin(&other, PATIENCE).unwrap_err().to_string();
+    let error = ReadTransaction::begin(&other, PATIENCE).unwrap_err().to_string();
     assert!(error.starts_with("begin isolation level repeatable read read only: 127.0.0.1:1: "), "{error}");
 }
 
 #[test]
 fn a_pooler_that_is_killed_behind_a_balancer_serves_again() {
     let nodes = [
-        haproxy(Entrance::Tcp, None),
-        pgbouncer(Entrance::Tcp, PoolMode::Transaction),
-        postgres(Entrance::Tcp),
+        haproxy(Transport::Tcp, None),
+        pgbouncer(Transport::Tcp, PoolMode::Transaction),
+        postgres(Transport::Tcp),
     ];
-    let mut stand = match Stand::up(&stack(&nodes)) {
+    let mut stand = match TestStack::up(&stack(&nodes)) {
         Ok(it) => it,
         Err(it) if skipped(&it) => return,
         Err(it) => panic!("{it}"),
     };
-    let entry = stand.chain.entry().clone();
+    let entry = stand.chain.endpoint().clone();
     let mut session = entry.open(PATIENCE).unwrap();
     assert_eq!(session.value("select 1").unwrap().as_deref(), Some("1"));
-    let whom = Whom::Node("pooler".to_owned());
-    let kill = Deed::Kill { whom: whom.clone(), part: Part::Node };
-    let done = stand.chain.inflict(&mut stand.supervisor, &kill).unwrap_or_else(|it| panic!("{it}"));
-    assert_eq!((done.nodes, done.wound), (vec!["pooler".to_owned()], None));
+    let whom = FaultTarget::Node("pooler".to_owned());
+    let kill = FaultAction::Kill { target: whom.clone(), scope: FaultScope::Node };
+    let done = stand.chain.inject(&mut stand.supervisor, &kill).unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!((done.nodes, done.active_fault), (vec!["pooler".to_owned()], None));
     session.query("select 1").unwrap_err();
-    stand.chain.inflict(&mut stand.supervisor, &Deed::Restart { whom }).unwrap_or_else(|it| panic!("{it}"));
+    stand
+        .chain
+        .inject(&mut stand.supervisor, &FaultAction::Restart { target: whom })
+        .unwrap_or_else(|it| panic!("{it}"));
     // The balancer asks whether it is back every 100 ms.
     comes_to(&mut stand, &entry, "select 2", "2");
 }

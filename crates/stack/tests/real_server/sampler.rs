@@ -4,8 +4,8 @@ use super::server::{PATIENCE, fresh_database, in_database, installation, keeper}
 use model::{EventKind, Nanos, Sample};
 use stack::ask::Connection;
 use stack::component::postgres::{Postgres, Settings};
-use stack::probe::{self, On};
-use stack::sampler::{Kind, Observation, Point, Sampler};
+use stack::probe::{self, ProbeTarget};
+use stack::sampler::{Observation, Sampler, SamplingTarget, SamplingTargetKind};
 use stack::supervisor::Supervisor;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -45,8 +45,12 @@ fn sessions_waits_and_missing_extensions_are_seen() {
     let target = in_database(&name);
     let mut two = target.open(PATIENCE).unwrap();
     let (out, seen) = channel();
-    let point = Point { target: Some(target), ..Point::of("postgres", Kind::Postgres) };
-    let sampler = Sampler::start(vec![Point::host(), Point::generator(), point], clock(), out);
+    let point = SamplingTarget {
+        target: Some(target),
+        ..SamplingTarget::new("postgres", SamplingTargetKind::Postgres)
+    };
+    let sampler =
+        Sampler::start(vec![SamplingTarget::host(), SamplingTarget::generator(), point], clock(), out);
     one.query("begin; update t set a = 2").unwrap();
     let waiting = std::thread::spawn(move || two.query("update t set a = 3").unwrap());
     sample(&seen, "pg_active_waits", "Lock/transactionid", |it| it == 1.0);
@@ -56,7 +60,7 @@ fn sessions_waits_and_missing_extensions_are_seen() {
     waiting.join().unwrap();
     sample(&seen, "pg_locks_waiting", "", |it| it == 0.0);
     let cost = sampler.stop();
-    assert!(cost.wall > cost.ours && cost.servers > Nanos::ZERO, "{cost:?}");
+    assert!(cost.wall > cost.own_cpu && cost.server_cpu > Nanos::ZERO, "{cost:?}");
 
     // Asked a last time at the end; what is not there was told once.
     let rest: Vec<Observation> = seen.iter().collect();
@@ -77,14 +81,22 @@ fn sessions_waits_and_missing_extensions_are_seen() {
 fn what_is_missing_is_told_once() {
     let (_connection, name) = fresh_database();
     let (out, seen) = channel();
-    let point = Point { target: Some(in_database(&name)), ..Point::of("postgres", Kind::Postgres) };
-    let nobody = Point { target: Some(in_database("nowhere")), ..Point::of("nobody", Kind::Postgres) };
+    let point = SamplingTarget {
+        target: Some(in_database(&name)),
+        ..SamplingTarget::new("postgres", SamplingTargetKind::Postgres)
+    };
+    let nobody = SamplingTarget {
+        target: Some(in_database("nowhere")),
+        ..SamplingTarget::new("nobody", SamplingTargetKind::Postgres)
+    };
     let sampler = Sampler::start(vec![point, nobody], clock(), out);
     let mut missing = Vec::new();
     let mut commits = 0;
     until(&seen, |it| {
         match it {
-            Observation::Missing { node, probe, why } => missing.push(format!("{node} {probe}: {why}")),
+            Observation::Missing { node, probe, reason: why } => {
+                missing.push(format!("{node} {probe}: {why}"))
+            }
             Observation::Samples(them) => {
                 commits += them.iter().filter(|it| it.series == "pg_commits").count();
             }
@@ -106,16 +118,16 @@ fn a_server_that_dies_is_seen_again_and_its_log_is_followed() {
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
     let more = [("shared_preload_libraries", "pg_stat_statements"), ("log_min_duration_statement", "0")];
     let more = more.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-    let settings = Settings { max_connections: 5, more, ..Settings::default() };
+    let settings = Settings { max_connections: 5, extra_lines: more, ..Settings::default() };
     let mut postgres = Postgres::start(&mut supervisor, &installation(), &settings).unwrap();
     let mut connection = postgres.target().open(PATIENCE).unwrap();
     connection.query("create extension pg_stat_statements").unwrap();
     let (out, seen) = channel();
-    let point = Point {
+    let point = SamplingTarget {
         target: Some(postgres.target()),
-        pid: supervisor.present(postgres.node),
+        pid: supervisor.pid_handle(postgres.node),
         log: Some(supervisor.directory().join("log/postgres.log")),
-        ..Point::of("postgres", Kind::Postgres)
+        ..SamplingTarget::new("postgres", SamplingTargetKind::Postgres)
     };
     let now = clock();
     let sampler = Sampler::start(vec![point], now.clone(), out);
@@ -160,19 +172,22 @@ fn a_server_that_dies_is_seen_again_and_its_log_is_followed() {
     let after: Vec<String> = seen.iter().map(|it| format!("{it:?}")).collect();
     assert!(after.iter().any(|it| it.contains("select $1, $2")), "the text without constants: {after:?}");
     assert!(!after.iter().any(|it| it.contains("secret")));
-    assert!(cost.servers > Nanos::ZERO);
+    assert!(cost.server_cpu > Nanos::ZERO);
 }
 
 /// As one with replicas is: what its first process began is the node, sessions among it.
 #[test]
 fn a_server_that_is_a_world_of_its_own_is_seen_whole() {
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
-    let settings = Settings { apart: true, ..Settings::default() };
+    let settings = Settings { isolated: true, ..Settings::default() };
     let postgres = Postgres::start(&mut supervisor, &installation(), &settings).unwrap();
-    let (pid, apart) = (supervisor.present(postgres.node), supervisor.is_apart(postgres.node));
+    let (pid, apart) = (supervisor.pid_handle(postgres.node), supervisor.is_isolated(postgres.node));
     let (out, seen) = channel();
-    let sampler =
-        Sampler::start(vec![Point { pid, apart, ..Point::of("postgres", Kind::Postgres) }], clock(), out);
+    let sampler = Sampler::start(
+        vec![SamplingTarget { pid, apart, ..SamplingTarget::new("postgres", SamplingTargetKind::Postgres) }],
+        clock(),
+        out,
+    );
     let sessions: Vec<Connection> = (0..7).map(|_| postgres.target().open(PATIENCE).unwrap()).collect();
     // Its first process, checkpointer, writers, launchers.
     sample(&seen, "process_threads", "", |it| it >= 5.0 + sessions.len() as f64);
@@ -191,8 +206,14 @@ fn a_server_that_hangs_holds_nobody_up() {
     };
     let (out, seen) = channel();
     let points = vec![
-        Point { target: Some(hanging), ..Point::of("hanging", Kind::Postgres) },
-        Point { target: Some(here), ..Point::of("postgres", Kind::Postgres) },
+        SamplingTarget {
+            target: Some(hanging),
+            ..SamplingTarget::new("hanging", SamplingTargetKind::Postgres)
+        },
+        SamplingTarget {
+            target: Some(here),
+            ..SamplingTarget::new("postgres", SamplingTargetKind::Postgres)
+        },
     ];
     let sampler = Sampler::start(points, clock(), out);
     until(&seen, |it| match it {
@@ -211,7 +232,7 @@ fn a_server_that_hangs_holds_nobody_up() {
 fn two_hundred_clients_cost_little() {
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
     let more = vec![("shared_preload_libraries".to_owned(), "pg_stat_statements".to_owned())];
-    let settings = Settings { max_connections: 250, more, ..Settings::default() };
+    let settings = Settings { max_connections: 250, extra_lines: more, ..Settings::default() };
     let postgres = Postgres::start(&mut supervisor, &installation(), &settings).unwrap();
     let mut clients: Vec<Connection> = Vec::new();
     while clients.len() < 200 {
@@ -222,8 +243,13 @@ fn two_hundred_clients_cost_little() {
         std::env::var("PGDYNO_TEST_COST_SECONDS").ok().and_then(|it| it.parse().ok()).unwrap_or(2.0);
     let (out, seen) = channel();
     let pid = Some(Arc::new(AtomicU32::new(supervisor.pid(postgres.node).unwrap())));
-    let point = Point { target: Some(postgres.target()), pid, ..Point::of("postgres", Kind::Postgres) };
-    let sampler = Sampler::start(vec![Point::host(), Point::generator(), point], clock(), out);
+    let point = SamplingTarget {
+        target: Some(postgres.target()),
+        pid,
+        ..SamplingTarget::new("postgres", SamplingTargetKind::Postgres)
+    };
+    let sampler =
+        Sampler::start(vec![SamplingTarget::host(), SamplingTarget::generator(), point], clock(), out);
     let begin = Instant::now();
     let mut next = 0;
     while begin.elapsed() < Duration::from_secs_f64(seconds) {
@@ -236,11 +262,11 @@ fn two_hundred_clients_cost_little() {
     println!(
         "{samples} samples in {:.1} s: {:.2} % of a processor, ours {:.2} %, the server's {:.2} %",
         cost.wall.as_secs_f64(),
-        cost.share() * 100.0,
-        cost.ours.as_secs_f64() / cost.wall.as_secs_f64() * 100.0,
-        cost.servers.as_secs_f64() / cost.wall.as_secs_f64() * 100.0,
+        cost.cpu_share() * 100.0,
+        cost.own_cpu.as_secs_f64() / cost.wall.as_secs_f64() * 100.0,
+        cost.server_cpu.as_secs_f64() / cost.wall.as_secs_f64() * 100.0,
     );
-    assert!(cost.share() < 0.1, "{cost:?}");
-    let asked = probe::ALL.iter().filter(|it| it.on == On::Postgres).count();
+    assert!(cost.cpu_share() < 0.1, "{cost:?}");
+    let asked = probe::ALL.iter().filter(|it| it.target == ProbeTarget::Postgres).count();
     assert!(samples > asked);
 }

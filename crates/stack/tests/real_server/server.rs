@@ -2,7 +2,7 @@
 
 use stack::ask::{Connection, Target};
 use stack::component::postgres::{Postgres, Settings};
-use stack::find::{Installation, Search};
+use stack::find::{Installation, InstallationSearch};
 use stack::supervisor::{KeeperProgram, Supervisor};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -15,7 +15,9 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 static SERVER: OnceLock<(Mutex<Supervisor>, Postgres)> = OnceLock::new();
 
 pub fn installation() -> Installation {
-    Search::here(None, None).first().unwrap_or_else(|it| panic!("these tests need a PostgreSQL server: {it}"))
+    InstallationSearch::from_environment(None, None)
+        .find_first()
+        .unwrap_or_else(|it| panic!("these tests need a PostgreSQL server: {it}"))
 }
 
 pub fn keeper() -> KeeperProgram {

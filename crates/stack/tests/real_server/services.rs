@@ -1,17 +1,17 @@
 //! Does an HTTP service stand in the stack as its other nodes do?
 
-use super::chain::{Stand, haproxy, pgbouncer, postgres, stack};
+use super::chain::{TestStack, haproxy, pgbouncer, postgres, stack};
 use super::scratch::Scratch;
 use super::server::keeper;
 use super::tiny;
 use model::Nanos;
-use model::plan::{Entrance, Kind, Node, PoolMode, Service};
-use model::summary::Hop;
-use stack::chain::{Chain, Problem, Running, at};
+use model::plan::{Node, NodeKind, PoolMode, Service, Transport};
+use model::summary::ServerTransport;
+use stack::chain::{Chain, ChainError, RunningNode, with_path};
 use stack::component::program::Programs;
 use stack::http;
-use stack::sampler::{Observation, Point, Sampler};
-use stack::supervisor::{Answer, End, Supervisor};
+use stack::sampler::{Observation, Sampler, SamplingTarget};
+use stack::supervisor::{End, Readiness, Supervisor};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -19,38 +19,38 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Status and body.
-pub fn get(node: &Running, target: &str) -> String {
-    match http::get(&at(node.url.as_ref().unwrap(), target), PATIENCE) {
+pub fn get(node: &RunningNode, target: &str) -> String {
+    match http::get(&with_path(node.url.as_ref().unwrap(), target), PATIENCE) {
         Ok(it) => format!("{} {}", it.status, String::from_utf8_lossy(&it.body)),
         Err(it) => it.to_string(),
     }
 }
 
 /// Asks until it answers so.
-fn await_answer(stand: &mut Stand, target: &str, expected: impl Fn(&str) -> bool) {
-    let node = stand.chain.web().unwrap();
+fn await_answer(stand: &mut TestStack, target: &str, expected: impl Fn(&str) -> bool) {
+    let node = stand.chain.http_node().unwrap();
     stand
         .supervisor
         .await_ready(node.node.unwrap(), PATIENCE, || match get(node, target) {
-            it if expected(&it) => Answer::Ready(()),
-            it => Answer::NotYet(it),
+            it if expected(&it) => Readiness::Ready(()),
+            it => Readiness::NotYet(it),
         })
         .unwrap_or_else(|it| panic!("{it}"));
 }
 
-fn up(nodes: &[Node]) -> Stand {
-    Stand::up(&stack(nodes)).unwrap_or_else(|it| panic!("{it}"))
+fn up(nodes: &[Node]) -> TestStack {
+    TestStack::up(&stack(nodes)).unwrap_or_else(|it| panic!("{it}"))
 }
 
 /// A service's own process and its worker's.
-fn processes(node: &Running) -> Vec<PathBuf> {
+fn processes(node: &RunningNode) -> Vec<PathBuf> {
     let told = get(node, "/who");
     told.split(' ').skip(1).map(|it| Path::new("/proc").join(it)).collect()
 }
 
 /// All processes of a node.
-pub fn processes_of(stand: &Stand, name: &str) -> Vec<PathBuf> {
-    let id = stand.chain.node(name).and_then(|it| it.node).unwrap();
+pub fn processes_of(stand: &TestStack, name: &str) -> Vec<PathBuf> {
+    let id = stand.chain.find_node(name).and_then(|it| it.node).unwrap();
     let proc = |it: u32| Path::new("/proc").join(it.to_string());
     stand.supervisor.processes(id).into_iter().map(proc).collect()
 }
@@ -58,8 +58,9 @@ pub fn processes_of(stand: &Stand, name: &str) -> Vec<PathBuf> {
 #[test]
 fn a_service_is_a_node() {
     let scratch = Scratch::new("service");
-    let pooler = || pgbouncer(Entrance::Tcp, PoolMode::Transaction);
-    for (tls, behind) in [(Entrance::Tcp, vec![pooler(), postgres(Entrance::Unix)]), (Entrance::Tls, vec![])]
+    let pooler = || pgbouncer(Transport::Tcp, PoolMode::Transaction);
+    for (tls, behind) in
+        [(Transport::Tcp, vec![pooler(), postgres(Transport::Unix)]), (Transport::Tls, vec![])]
     {
         let mut nodes = vec![tiny::service("shop", &scratch, &[("COLOUR", "blue")])];
         nodes.extend(behind);
@@ -67,10 +68,14 @@ fn a_service_is_a_node() {
             nodes.push(postgres(tls));
         }
         let mut stand = up(&nodes);
-        let shop = stand.chain.web().unwrap();
+        let shop = stand.chain.http_node().unwrap();
         assert_eq!(get(shop, "/sql"), "200 app app");
-        assert_eq!((shop.plan.name.as_str(), &shop.hop), ("shop", &Hop::Tcp));
-        let wanted = if tls == Entrance::Tcp { Hop::Tcp } else { Hop::TcpTls { version: "1.3".to_owned() } };
+        assert_eq!((shop.plan.name.as_str(), &shop.hop), ("shop", &ServerTransport::Tcp));
+        let wanted = if tls == Transport::Tcp {
+            ServerTransport::Tcp
+        } else {
+            ServerTransport::TcpTls { version: "1.3".to_owned() }
+        };
         assert_eq!(stand.chain.nodes()[1].hop, wanted);
         assert!(shop.configuration[0].1.contains("COLOUR=blue\n"), "{:?}", shop.configuration);
 
@@ -94,14 +99,14 @@ fn a_service_is_a_node() {
         assert_eq!(stand.chain.kill(&mut stand.supervisor, "shop").unwrap(), End::Signal(9));
         assert!(own.iter().all(|it| !it.exists()), "{own:?}");
         stand.chain.restart(&mut stand.supervisor, "shop").unwrap();
-        assert_eq!(get(stand.chain.web().unwrap(), "/sql"), "200 app app");
+        assert_eq!(get(stand.chain.http_node().unwrap(), "/sql"), "200 app app");
 
         // The database can be copied, since nobody is in it.
-        let own = processes(stand.chain.web().unwrap());
+        let own = processes(stand.chain.http_node().unwrap());
         stand.chain.quiesce(&mut stand.supervisor, &mut |_| {}).unwrap();
-        assert!(stand.chain.web().is_none() && own.iter().all(|it| !it.exists()), "{own:?}");
+        assert!(stand.chain.http_node().is_none() && own.iter().all(|it| !it.exists()), "{own:?}");
         stand.chain.resume(&mut stand.supervisor, &mut |_| {}).unwrap();
-        assert_eq!(get(stand.chain.web().unwrap(), "/sql"), "200 app app");
+        assert_eq!(get(stand.chain.http_node().unwrap(), "/sql"), "200 app app");
     }
 }
 
@@ -109,19 +114,19 @@ fn a_service_is_a_node() {
 fn copies_stand_behind_a_balancer() {
     let scratch = Scratch::new("copies");
     let mut shop = tiny::service("shop", &scratch, &[]);
-    let Kind::Service(it) = &mut shop.kind else { unreachable!() };
+    let NodeKind::Service(it) = &mut shop.kind else { unreachable!() };
     it.copies = 2;
-    let mut stand = up(&[shop, postgres(Entrance::Tcp)]);
+    let mut stand = up(&[shop, postgres(Transport::Tcp)]);
     let names: Vec<&str> = stand.chain.nodes().iter().map(|it| it.plan.name.as_str()).collect();
     assert_eq!(names, ["shop-balancer", "shop-1", "shop-2", "postgres"]);
-    let balancer = stand.chain.web().unwrap();
+    let balancer = stand.chain.http_node().unwrap();
     assert!(balancer.statistics.is_some() && balancer.version.contains('.'), "{}", balancer.version);
     assert_eq!(get(balancer, "/sql"), "200 app app");
     let answers: Vec<String> = (0..4).map(|_| get(balancer, "/who")).collect();
     assert!(answers[0] == answers[2] && answers[1] == answers[3] && answers[0] != answers[1], "{answers:?}");
 
     // One of them is gone: the other takes all.
-    let other = get(stand.chain.node("shop-2").unwrap(), "/who");
+    let other = get(stand.chain.find_node("shop-2").unwrap(), "/who");
     stand.chain.kill(&mut stand.supervisor, "shop-1").unwrap();
     let mut in_a_row = std::cell::Cell::new(0);
     await_answer(&mut stand, "/who", |it| {
@@ -137,19 +142,19 @@ fn copies_stand_behind_a_balancer() {
 fn a_balancer_of_the_file_speaks_http_before_a_service() {
     let scratch = Scratch::new("before");
     let nodes =
-        [haproxy(Entrance::Tcp, Some(1)), tiny::service("shop", &scratch, &[]), postgres(Entrance::Tcp)];
+        [haproxy(Transport::Tcp, Some(1)), tiny::service("shop", &scratch, &[]), postgres(Transport::Tcp)];
     let stand = up(&nodes);
-    let web = stand.chain.web().unwrap();
+    let web = stand.chain.http_node().unwrap();
     assert_eq!((web.plan.name.as_str(), get(web, "/sql").as_str()), ("balancer", "200 app app"));
-    let why = |nodes: &[Node]| Stand::up(&stack(nodes)).map(drop).unwrap_err().to_string();
-    let pooler = pgbouncer(Entrance::Tcp, PoolMode::Session);
+    let why = |nodes: &[Node]| TestStack::up(&stack(nodes)).map(drop).unwrap_err().to_string();
+    let pooler = pgbouncer(Transport::Tcp, PoolMode::Session);
     let shop = tiny::service("shop", &scratch, &[]);
     assert_eq!(
-        why(&[pooler, shop.clone(), postgres(Entrance::Tcp)]),
+        why(&[pooler, shop.clone(), postgres(Transport::Tcp)]),
         "pooler: it speaks SQL, and shop behind it HTTP"
     );
     let unix = "shop: services reach postgres by TCP: its entrance must be tcp or tls";
-    assert_eq!(why(&[shop, postgres(Entrance::Unix)]), unix);
+    assert_eq!(why(&[shop, postgres(Transport::Unix)]), unix);
 }
 
 #[test]
@@ -157,15 +162,15 @@ fn what_cannot_be_started_says_why() {
     let scratch = Scratch::new("missing");
     let check = |command: &[&str], env: &[(&str, &str)], expected: &str| {
         let mut shop = tiny::service("shop", &scratch, env);
-        let Kind::Service(it) = &mut shop.kind else { unreachable!() };
+        let NodeKind::Service(it) = &mut shop.kind else { unreachable!() };
         if !command.is_empty() {
             it.command = command.iter().map(|&it| it.to_owned()).collect();
         }
         let mut supervisor = Supervisor::start(&keeper()).unwrap();
-        let programs = Programs { directory: scratch.path.clone(), ..Programs::here() };
-        let stack = stack(&[shop, postgres(Entrance::Tcp)]);
+        let programs = Programs { directory: scratch.path.clone(), ..Programs::from_environment() };
+        let stack = stack(&[shop, postgres(Transport::Tcp)]);
         let problem = Chain::up(&mut supervisor, &stack, &programs, &mut |_| {}).map(drop).unwrap_err();
-        let missing = matches!(problem, Problem::Unavailable(_));
+        let missing = matches!(problem, ChainError::Unavailable(_));
         assert_eq!(missing, expected.starts_with("there is no"), "{problem:?}");
         assert!(problem.to_string().starts_with(expected), "{problem}");
         assert!(!missing || problem.to_string().contains("./x services"), "{problem}");
@@ -195,11 +200,18 @@ fn a_service_is_watched() {
     let mut shop = tiny::service("shop", &scratch, &[]);
     // A control group, where there are any.
     shop.limits.cpu = Some(0.9);
-    let stand = up(&[shop, postgres(Entrance::Tcp)]);
-    let points: Vec<Point> =
-        stand.chain.nodes().iter().map(|it| Point::of_running(it, "app", &stand.supervisor)).collect();
-    let worker = &processes(stand.chain.web().unwrap())[1];
-    assert!(stand.supervisor.processes(stand.chain.web().unwrap().node.unwrap()).len() >= 2, "{worker:?}");
+    let stand = up(&[shop, postgres(Transport::Tcp)]);
+    let points: Vec<SamplingTarget> = stand
+        .chain
+        .nodes()
+        .iter()
+        .map(|it| SamplingTarget::for_running(it, "app", &stand.supervisor))
+        .collect();
+    let worker = &processes(stand.chain.http_node().unwrap())[1];
+    assert!(
+        stand.supervisor.processes(stand.chain.http_node().unwrap().node.unwrap()).len() >= 2,
+        "{worker:?}"
+    );
     let (out, seen) = channel();
     // Everything is asked once more at the end.
     Sampler::start(points, || Nanos::ZERO, out).stop();
@@ -211,7 +223,7 @@ fn a_service_is_watched() {
                     .filter(|it| it.node == "shop")
                     .map(|it| format!("{} [{}] {}", it.series, it.label, it.value)),
             ),
-            Observation::Missing { node, probe, why } => {
+            Observation::Missing { node, probe, reason: why } => {
                 assert!(probe != "service_stats" && probe != "connection", "{node}: {why}");
             }
             Observation::Event(it) => panic!("{it:?}"),
@@ -227,38 +239,38 @@ fn a_service_is_watched() {
     }
     let has = |name: &str| shown.iter().any(|it| it.starts_with(name));
     assert!(has("process_"), "{shown:#?}");
-    let grouped = stand.chain.web().and_then(|it| stand.supervisor.group(it.node?)).is_some();
+    let grouped = stand.chain.http_node().and_then(|it| stand.supervisor.group(it.node?)).is_some();
     assert_eq!(has("cgroup_"), grouped, "{shown:#?}");
 }
 
 #[test]
 fn a_service_that_is_there_is_left_alone() {
     let scratch = Scratch::new("attached");
-    let theirs = up(&[tiny::service("shop", &scratch, &[]), postgres(Entrance::Tcp)]);
-    let url = theirs.chain.web().unwrap().url.clone().unwrap();
+    let theirs = up(&[tiny::service("shop", &scratch, &[]), postgres(Transport::Tcp)]);
+    let url = theirs.chain.http_node().unwrap().url.clone().unwrap();
     let attached = |ready: &str| {
         let mut node = tiny::service("ours", &scratch, &[]);
-        let Kind::Service(it) = &mut node.kind else { unreachable!() };
+        let NodeKind::Service(it) = &mut node.kind else { unreachable!() };
         *it = Service {
             command: Vec::new(),
             url: Some(format!("http://{}", url.host_header())),
-            ready: ready.to_owned(),
+            ready_path: ready.to_owned(),
             ..it.clone()
         };
         node
     };
-    for behind in [None, Some(postgres(Entrance::Tcp))] {
+    for behind in [None, Some(postgres(Transport::Tcp))] {
         let nodes: Vec<Node> = [attached("/health")].into_iter().chain(behind).collect();
         let mut ours = up(&nodes);
-        let node = ours.chain.web().unwrap();
+        let node = ours.chain.http_node().unwrap();
         assert!(node.is_attached() && node.node.is_none());
         assert_eq!(get(node, "/sql"), "200 app app");
         ours.chain.quiesce(&mut ours.supervisor, &mut |_| {}).unwrap();
         ours.chain.resume(&mut ours.supervisor, &mut |_| {}).unwrap();
         assert_eq!(ours.chain.nodes().len(), nodes.len());
         ours.chain.down(&mut ours.supervisor, &mut |_| {}).unwrap();
-        assert_eq!(get(theirs.chain.web().unwrap(), "/sql"), "200 app app");
+        assert_eq!(get(theirs.chain.http_node().unwrap(), "/sql"), "200 app app");
     }
-    let problem = Stand::up(&stack(&[attached("/nowhere")])).map(drop).unwrap_err();
+    let problem = TestStack::up(&stack(&[attached("/nowhere")])).map(drop).unwrap_err();
     assert_eq!(problem.to_string(), "ours could not be reached: GET /nowhere is answered by status 404");
 }

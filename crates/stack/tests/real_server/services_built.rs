@@ -3,17 +3,17 @@
 //! Those that are not built are skipped: `./x services` builds them.
 
 use super::capture::keep;
-use super::chain::{Stand, node, pgbouncer, postgres, stack};
+use super::chain::{TestStack, node, pgbouncer, postgres, stack};
 use super::server::{PATIENCE, keeper};
 use super::services::{get, processes_of};
-use model::plan::{Cache, Content, Dataset, Entrance, Kind, Node, PoolMode, Service};
+use model::plan::{CacheState, Content, Dataset, Node, NodeKind, PoolMode, Service, Transport};
 use stack::ask::Connection;
-use stack::chain::{Chain, Problem, Running, at};
+use stack::chain::{Chain, ChainError, RunningNode, with_path};
 use stack::component::program::Programs;
 use stack::dataset::{self, Loader, load, users};
 use stack::http;
-use stack::probe::{self, Answer as Told};
-use stack::supervisor::{Answer, Supervisor};
+use stack::probe::{self, ProbeResponse as Told};
+use stack::supervisor::{Readiness, Supervisor};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
@@ -21,55 +21,58 @@ use std::sync::atomic::AtomicBool;
 
 fn service(name: &str, command: &[&str], env: &[(&str, &str)]) -> Node {
     let owned = |it: &&str| (*it).to_owned();
-    let kind = Kind::Service(Service {
+    let kind = NodeKind::Service(Service {
         command: command.iter().map(owned).collect(),
         url: None,
         // The pooler lends by transaction.
         env: [("PREPARE", "false")].iter().chain(env).map(|it| (owned(&it.0), owned(&it.1))).collect(),
         copies: 1,
-        ready: "/health".to_owned(),
-        ready_within: None,
-        stats: Some("/stats".to_owned()),
+        ready_path: "/health".to_owned(),
+        ready_timeout: None,
+        stats_path: Some("/stats".to_owned()),
         allow: None,
     });
-    node(name, Entrance::Tcp, kind)
+    node(name, Transport::Tcp, kind)
 }
 
 /// The service behind PgBouncer, with its rows; `None` where it is not built.
-fn up(service: Node, content: Content) -> Option<Stand> {
+fn up(service: Node, content: Content) -> Option<TestStack> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../services").canonicalize().unwrap();
-    let programs = Programs { directory, ..Programs::here() };
-    let nodes = [service, pgbouncer(Entrance::Tcp, PoolMode::Transaction), postgres(Entrance::Tcp)];
+    let programs = Programs { directory, ..Programs::from_environment() };
+    let nodes = [service, pgbouncer(Transport::Tcp, PoolMode::Transaction), postgres(Transport::Tcp)];
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
     let chain = match Chain::up(&mut supervisor, &stack(&nodes), &programs, &mut |_| {}) {
         Ok(it) => it,
-        Err(Problem::Unavailable(it)) => {
+        Err(ChainError::Unavailable(it)) => {
             println!("skipped: {it}");
             return None;
         }
         Err(it) => panic!("{it}"),
     };
     let stop = AtomicBool::new(false);
-    let target = chain.postgres().unwrap().entrance.clone();
-    let loader = Loader { target, workers: 1, again: false, stop: &stop };
-    let rows = dataset::rows(&content);
-    let loaded =
-        load(&Dataset { seed: 42, content, after: vec![], cache: Cache::AsIs }, &loader, &mut |_| {})
-            .unwrap();
+    let target = chain.postgres().unwrap().endpoint.clone();
+    let loader = Loader { target, workers: 1, force: false, stop: &stop };
+    let rows = dataset::total_rows(&content);
+    let loaded = load(
+        &Dataset { seed: 42, content, post_load: vec![], cache: CacheState::AsIs },
+        &loader,
+        &mut |_| {},
+    )
+    .unwrap();
     assert_eq!(loaded.rows, rows);
-    Some(Stand { chain, supervisor })
+    Some(TestStack { chain, supervisor })
 }
 
-fn web(stand: &Stand) -> &Running {
-    stand.chain.web().unwrap()
+fn web(stand: &TestStack) -> &RunningNode {
+    stand.chain.http_node().unwrap()
 }
 
-fn sql(stand: &Stand) -> Connection {
-    stand.chain.entry().open(PATIENCE).unwrap()
+fn sql(stand: &TestStack) -> Connection {
+    stand.chain.endpoint().open(PATIENCE).unwrap()
 }
 
 /// Sends JSON; the whole answer.
-fn post(stand: &Stand, target: &str, body: &str) -> String {
+fn post(stand: &TestStack, target: &str, body: &str) -> String {
     let host = web(stand).url.as_ref().unwrap().host_header();
     let mut stream = TcpStream::connect(&host).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -82,20 +85,20 @@ fn post(stand: &Stand, target: &str, body: &str) -> String {
 }
 
 /// Its page of statistics is read; it outlives its database; nothing of it is left when it is killed.
-fn lives(mut stand: Stand, target: &str) {
+fn lives(mut stand: TestStack, target: &str) {
     let name = web(&stand).plan.name.clone();
     let asked = get(web(&stand), target);
     assert!(asked.starts_with("200 "), "{name}: {asked}");
-    let page = http::get(&at(web(&stand).url.as_ref().unwrap(), "/stats"), PATIENCE).unwrap();
+    let page = http::get(&with_path(web(&stand).url.as_ref().unwrap(), "/stats"), PATIENCE).unwrap();
     let text = String::from_utf8(page.body).unwrap() + "\n";
-    keep(probe::by_name("service_stats").unwrap(), &name, &Told::Texts(vec![text.clone()]), &text);
+    keep(probe::find_probe("service_stats").unwrap(), &name, &Told::Texts(vec![text.clone()]), &text);
 
     stand.chain.restart(&mut stand.supervisor, "postgres").unwrap();
     let id = web(&stand).node.unwrap();
     let again =
-        stand.supervisor.await_ready(id, PATIENCE, || match get(stand.chain.web().unwrap(), target) {
-            it if it == asked => Answer::Ready(()),
-            it => Answer::NotYet(it),
+        stand.supervisor.await_ready(id, PATIENCE, || match get(stand.chain.http_node().unwrap(), target) {
+            it if it == asked => Readiness::Ready(()),
+            it => Readiness::NotYet(it),
         });
     again.unwrap_or_else(|it| panic!("{name}: {it}"));
 

@@ -2,7 +2,7 @@
 
 use super::chain::node;
 use super::scratch::Scratch;
-use model::plan::{Entrance, Kind, Node, Service};
+use model::plan::{Node, NodeKind, Service, Transport};
 use stack::ask::{Address, Target};
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
-use wire::pg::conninfo::{self, Surroundings};
+use wire::pg::conninfo::{self, Environment};
 
 /// The node of one; its program is copied to where everybody may execute it.
 pub fn service(name: &str, scratch: &Scratch, env: &[(&str, &str)]) -> Node {
@@ -21,17 +21,17 @@ pub fn service(name: &str, scratch: &Scratch, env: &[(&str, &str)]) -> Node {
     let command = [program.to_str().unwrap(), "--exact", "real_server::tiny::serve", "--nocapture"];
     let mut env: Vec<_> = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     env.push(("TINY".to_owned(), "yes".to_owned()));
-    let kind = Kind::Service(Service {
+    let kind = NodeKind::Service(Service {
         command: command.map(str::to_owned).to_vec(),
         url: None,
         env,
         copies: 1,
-        ready: "/health".to_owned(),
-        ready_within: None,
-        stats: Some("/stats".to_owned()),
+        ready_path: "/health".to_owned(),
+        ready_timeout: None,
+        stats_path: Some("/stats".to_owned()),
         allow: None,
     });
-    node(name, Entrance::Tcp, kind)
+    node(name, Transport::Tcp, kind)
 }
 
 pub const STATS: &str = r#"{"working":3,"pool":{"size":10,"busy":2,"idle":1,"waited_total":7}}"#;
@@ -85,7 +85,7 @@ fn answer(mut stream: &TcpStream, child: u32, asked: &AtomicU32) {
 fn database() -> Target {
     let url = std::env::var("DATABASE_URL").unwrap();
     let env = |name: &str| std::env::var(name).ok();
-    let around = Surroundings { env: &env, read: &|_, path| std::fs::read_to_string(path).ok(), os_user: "" };
+    let around = Environment { env: &env, read: &|_, path| std::fs::read_to_string(path).ok(), os_user: "" };
     let settings = conninfo::resolve(Some(&url), &[], around).unwrap();
     let host = &settings.hosts[0];
     let address = format!("{}:{}", host.host, host.port).parse().unwrap();

@@ -55,7 +55,7 @@ mod tests {
 
     /// RFC 3720, appendix B.4, and the check value of every catalogue of CRCs.
     #[test]
-    fn known_values() {
+    fn matches_known_checksums() {
         let rising: Vec<u8> = (0..32).collect();
         let falling: Vec<u8> = (0..32).rev().collect();
         for (bytes, expected) in [

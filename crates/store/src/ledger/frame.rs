@@ -1,22 +1,22 @@
 //! How does an entry lie in the file?
 
-use super::Header;
+use super::LedgerHeader;
 use super::crc::crc32c;
-use model::durability::{Attempt, Entry, Key, Outcome, Server, ServerId};
+use model::durability::{LedgerEntry, ServerId, ServerInstance, WriteAttempt, WriteKey, WriteOutcome};
 use model::{Code, Nanos};
 
 /// Begins the file; the digit is the format's version.
 pub(super) const MAGIC: &[u8; 8] = b"pgdynoL1";
 /// Of a body: no entry is longer.
-pub(super) const LONGEST: usize = 512;
+pub(super) const MAX_BODY_BYTES: usize = 512;
 /// Of an address; what is longer is cut.
-const ADDRESS: usize = 256;
+const MAX_ADDRESS_BYTES: usize = 256;
 const NO_SERVER: u16 = u16::MAX;
 
 #[derive(Debug, PartialEq)]
 pub(super) enum Frame {
-    Header(Header),
-    Entry(Entry),
+    Header(LedgerHeader),
+    Entry(LedgerEntry),
 }
 
 mod kind {
@@ -32,56 +32,57 @@ mod kind {
 pub(super) fn append(frame: &Frame, chain: &mut u32, to: &mut Vec<u8>) {
     let begin = to.len();
     to.extend_from_slice(&[0; 2]);
-    body(frame, to);
+    encode_body(frame, to);
     let length = to.len() - begin - 2;
-    debug_assert!(length <= LONGEST, "no entry is longer");
+    debug_assert!(length <= MAX_BODY_BYTES, "no entry is longer");
     to[begin..begin + 2].copy_from_slice(&(length as u16).to_le_bytes());
     *chain = crc32c(*chain, &to[begin..]);
     to.extend_from_slice(&chain.to_le_bytes());
 }
 
 /// Takes the frame that `bytes` begin with, and how many it is of; `None` if they are none.
-pub(super) fn take(bytes: &[u8], chain: &mut u32) -> Option<(Frame, usize)> {
+pub(super) fn take_frame(bytes: &[u8], chain: &mut u32) -> Option<(Frame, usize)> {
     let (length, rest) = bytes.split_first_chunk()?;
     let length = usize::from(u16::from_le_bytes(*length));
-    let (body, rest) = rest.split_at_checked(length).filter(|_| length <= LONGEST)?;
+    let (body, rest) = rest.split_at_checked(length).filter(|_| length <= MAX_BODY_BYTES)?;
     let sum = crc32c(*chain, &bytes[..2 + length]);
     if *rest.first_chunk()? != sum.to_le_bytes() {
         return None;
     }
-    let frame = read(body)?;
+    let frame = decode_body(body)?;
     *chain = sum;
     Some((frame, 2 + length + 4))
 }
 
-fn body(frame: &Frame, to: &mut Vec<u8>) {
+fn encode_body(frame: &Frame, to: &mut Vec<u8>) {
     match frame {
         Frame::Header(it) => {
             to.push(kind::HEADER);
             to.extend_from_slice(&it.run.to_le_bytes());
             to.extend_from_slice(&it.boot.to_le_bytes());
-            to.extend_from_slice(&it.begun_ms.to_le_bytes());
+            to.extend_from_slice(&it.started_ms.to_le_bytes());
         }
-        Frame::Entry(Entry::Server(id, it)) => {
+        Frame::Entry(LedgerEntry::Server(id, it)) => {
             to.push(kind::SERVER);
             to.extend_from_slice(&id.0.to_le_bytes());
             to.extend_from_slice(&it.system.to_le_bytes());
             to.extend_from_slice(&it.started_us.to_le_bytes());
             to.extend_from_slice(&it.timeline.to_le_bytes());
-            let end = (0..=it.address.len().min(ADDRESS)).rfind(|end| it.address.is_char_boundary(*end));
+            let end =
+                (0..=it.address.len().min(MAX_ADDRESS_BYTES)).rfind(|end| it.address.is_char_boundary(*end));
             to.extend_from_slice(&it.address.as_bytes()[..end.unwrap_or(0)]);
         }
-        Frame::Entry(Entry::Reserved { session, until }) => {
+        Frame::Entry(LedgerEntry::Reserved { session, until }) => {
             to.push(kind::RESERVED);
             to.extend_from_slice(&session.to_le_bytes());
             to.extend_from_slice(&until.to_le_bytes());
         }
-        Frame::Entry(Entry::Ended(it)) => {
+        Frame::Entry(LedgerEntry::Completed(it)) => {
             let (outcome, code) = match it.outcome {
-                Outcome::Acknowledged => (0, [0; 6]),
-                Outcome::AcknowledgedLocally => (1, [0; 6]),
-                Outcome::Failed(code) => (2, code_bytes(code)),
-                Outcome::Unknown(code) => (3, code_bytes(code)),
+                WriteOutcome::Acknowledged => (0, [0; 6]),
+                WriteOutcome::AcknowledgedLocally => (1, [0; 6]),
+                WriteOutcome::Failed(code) => (2, encode_code(code)),
+                WriteOutcome::Unknown(code) => (3, encode_code(code)),
             };
             to.extend_from_slice(&[kind::ENDED, outcome]);
             to.extend_from_slice(&code);
@@ -92,57 +93,64 @@ fn body(frame: &Frame, to: &mut Vec<u8>) {
             to.extend_from_slice(&it.invoked.0.to_le_bytes());
             to.extend_from_slice(&it.ended.0.to_le_bytes());
         }
-        Frame::Entry(Entry::Clock { at, wall_us }) => {
+        Frame::Entry(LedgerEntry::Clock { at, wall_us }) => {
             to.push(kind::CLOCK);
             to.extend_from_slice(&at.0.to_le_bytes());
             to.extend_from_slice(&wall_us.to_le_bytes());
         }
-        Frame::Entry(Entry::Closed) => to.push(kind::CLOSED),
+        Frame::Entry(LedgerEntry::Closed) => to.push(kind::CLOSED),
     }
 }
 
-fn read(body: &[u8]) -> Option<Frame> {
-    let mut rest = Fields(body);
+fn decode_body(body: &[u8]) -> Option<Frame> {
+    let mut rest = FieldReader(body);
     let frame = match rest.take::<1>()?[0] {
-        kind::HEADER => Frame::Header(Header {
+        kind::HEADER => Frame::Header(LedgerHeader {
             run: u128::from_le_bytes(rest.take()?),
             boot: u128::from_le_bytes(rest.take()?),
-            begun_ms: rest.u64()?,
+            started_ms: rest.u64()?,
         }),
         kind::SERVER => {
             let id = ServerId(rest.u16()?);
             let (system, started_us, timeline) = (rest.u64()?, rest.u64()?, rest.u32()?);
             let address = String::from_utf8(std::mem::take(&mut rest.0).to_vec()).ok()?;
-            Frame::Entry(Entry::Server(id, Server { system, address, started_us, timeline }))
+            Frame::Entry(LedgerEntry::Server(id, ServerInstance { system, address, started_us, timeline }))
         }
-        kind::RESERVED => Frame::Entry(Entry::Reserved { session: rest.u32()?, until: rest.u64()? }),
+        kind::RESERVED => Frame::Entry(LedgerEntry::Reserved { session: rest.u32()?, until: rest.u64()? }),
         kind::ENDED => {
             let outcome = rest.take::<1>()?[0];
             let code: [u8; 6] = rest.take()?;
             let outcome = match outcome {
-                0 if code == [0; 6] => Outcome::Acknowledged,
-                1 if code == [0; 6] => Outcome::AcknowledgedLocally,
-                2 => Outcome::Failed(code_of(code)?),
-                3 => Outcome::Unknown(code_of(code)?),
+                0 if code == [0; 6] => WriteOutcome::Acknowledged,
+                1 if code == [0; 6] => WriteOutcome::AcknowledgedLocally,
+                2 => WriteOutcome::Failed(decode_code(code)?),
+                3 => WriteOutcome::Unknown(decode_code(code)?),
                 _ => return None,
             };
             let (number, server) = (rest.u16()?, rest.u16()?);
-            let key = Key { session: rest.u32()?, sequence: rest.u64()? };
+            let key = WriteKey { session: rest.u32()?, sequence: rest.u64()? };
             let (invoked, ended) = (Nanos(rest.u64()?), Nanos(rest.u64()?));
             let server = (server != NO_SERVER).then_some(ServerId(server));
-            Frame::Entry(Entry::Ended(Attempt { key, number, outcome, invoked, ended, server }))
+            Frame::Entry(LedgerEntry::Completed(WriteAttempt {
+                key,
+                number,
+                outcome,
+                invoked,
+                ended,
+                server,
+            }))
         }
-        kind::CLOCK => Frame::Entry(Entry::Clock { at: Nanos(rest.u64()?), wall_us: rest.u64()? }),
-        kind::CLOSED => Frame::Entry(Entry::Closed),
+        kind::CLOCK => Frame::Entry(LedgerEntry::Clock { at: Nanos(rest.u64()?), wall_us: rest.u64()? }),
+        kind::CLOSED => Frame::Entry(LedgerEntry::Closed),
         _ => return None,
     };
     rest.0.is_empty().then_some(frame)
 }
 
 /// What of a body is still to be read.
-struct Fields<'a>(&'a [u8]);
+struct FieldReader<'a>(&'a [u8]);
 
-impl Fields<'_> {
+impl FieldReader<'_> {
     fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (first, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
@@ -162,22 +170,22 @@ impl Fields<'_> {
     }
 }
 
-fn code_bytes(code: Code) -> [u8; 6] {
+fn encode_code(code: Code) -> [u8; 6] {
     match code {
         Code::SqlState([a, b, c, d, e]) => [1, a, b, c, d, e],
-        Code::Http(it) => number_bytes(2, it),
-        Code::Net(it) => number_bytes(3, it),
-        Code::TextNotFound => number_bytes(4, 0),
-        Code::CaptureNotFound => number_bytes(4, 1),
+        Code::Http(it) => encode_number(2, it),
+        Code::Net(it) => encode_number(3, it),
+        Code::TextNotFound => encode_number(4, 0),
+        Code::CaptureNotFound => encode_number(4, 1),
     }
 }
 
-fn number_bytes(kind: u8, number: u16) -> [u8; 6] {
+fn encode_number(kind: u8, number: u16) -> [u8; 6] {
     let [low, high] = number.to_le_bytes();
     [kind, low, high, 0, 0, 0]
 }
 
-fn code_of(bytes: [u8; 6]) -> Option<Code> {
+fn decode_code(bytes: [u8; 6]) -> Option<Code> {
     match bytes {
         [1, a, b, c, d, e] => Some(Code::SqlState([a, b, c, d, e])),
         [2, low, high, 0, 0, 0] => Some(Code::Http(u16::from_le_bytes([low, high]))),

@@ -2,10 +2,10 @@
 //!
 //! One thread takes what came and writes it every few milliseconds; another one syncs.
 
-use super::Ledger;
-use crate::writer::Trouble;
+use super::LedgerFile;
+use crate::writer::WriteError;
 use model::Nanos;
-use model::durability::Entry;
+use model::durability::LedgerEntry;
 use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,85 +15,94 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// Where entries come from. Asked by the thread that writes, every [`EVERY`].
-pub trait Source: Send {
+pub trait EntrySource: Send {
     /// Appends what came since the last call, in its order.
-    fn take(&mut self, to: &mut Vec<Entry>);
+    fn take(&mut self, to: &mut Vec<LedgerEntry>);
     /// All that was taken outlives this process from now on. Also told after it could not be written: nobody is to wait for
     /// a disk that is full.
-    fn written(&mut self);
+    fn mark_written(&mut self);
 }
 
 /// Between two writes: with the write itself it stays below the ten milliseconds that a kill may cost.
-pub const EVERY: Duration = Duration::from_millis(5);
+pub const WRITE_INTERVAL: Duration = Duration::from_millis(5);
 /// Between two syncs.
-const SYNC: Duration = Duration::from_millis(200);
+const SYNC_INTERVAL: Duration = Duration::from_millis(200);
 /// Between two entries that tell what both clocks show.
-const CLOCK: Nanos = Nanos::from_secs(1);
+const CLOCK_INTERVAL: Nanos = Nanos::from_secs(1);
 
 /// A ledger that is being kept. Dropping it without [`Keeper::finish`] leaves it open.
 #[derive(Debug)]
-pub struct Keeper {
+pub struct LedgerWriter {
     stop: Option<SyncSender<()>>,
-    writes: Option<JoinHandle<(Option<Ledger>, Kept)>>,
+    writes: Option<JoinHandle<(Option<LedgerFile>, LedgerStats)>>,
     syncs: Option<JoinHandle<()>>,
-    shared: Arc<Shared>,
+    shared: Arc<WriterState>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct WriterState {
     written: AtomicU64,
     synced: AtomicU64,
-    trouble: OnceLock<Trouble>,
+    error: OnceLock<WriteError>,
 }
 
 /// What was kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct LedgerStats {
     pub entries: u64,
     pub bytes: u64,
 }
 
 /// Begins to keep what comes from `source`. `clocks` reads both at one moment: the monotonic one of the entries, and Unix time in
 /// microseconds.
-pub fn keep(
-    ledger: Ledger,
-    source: impl Source + 'static,
+pub fn start_writer(
+    ledger: LedgerFile,
+    source: impl EntrySource + 'static,
     clocks: impl Fn() -> (Nanos, u64) + Send + 'static,
-) -> io::Result<Keeper> {
-    let shared = Arc::new(Shared::default());
+) -> io::Result<LedgerWriter> {
+    let shared = Arc::new(WriterState::default());
     let file = ledger.file()?;
     let (stop, stopped) = sync_channel(0);
     let (synced, ends) = sync_channel::<()>(0);
     let syncs = {
         let shared = shared.clone();
-        thread::Builder::new().name("ledger sync".to_owned()).spawn(move || sync(&file, &shared, &ends))?
+        thread::Builder::new()
+            .name("ledger sync".to_owned())
+            .spawn(move || run_sync(&file, &shared, &ends))?
     };
     let writes = {
         let shared = shared.clone();
-        let kept = Kept { entries: 0, bytes: ledger.length() };
-        let clerk =
-            Clerk { ledger: Some(ledger), source, clocks, shared, batch: Vec::new(), kept, said: None };
+        let kept = LedgerStats { entries: 0, bytes: ledger.length() };
+        let clerk = WriterThread {
+            ledger: Some(ledger),
+            source,
+            clocks,
+            shared,
+            batch: Vec::new(),
+            stats: kept,
+            last_clock: None,
+        };
         thread::Builder::new().name("ledger".to_owned()).spawn(move || {
             let _ends_with_it = synced;
-            clerk.serve(&stopped)
+            clerk.run(&stopped)
         })?
     };
-    Ok(Keeper { stop: Some(stop), writes: Some(writes), syncs: Some(syncs), shared })
+    Ok(LedgerWriter { stop: Some(stop), writes: Some(writes), syncs: Some(syncs), shared })
 }
 
-impl Keeper {
+impl LedgerWriter {
     /// Why the load is to be stopped, as soon as there is a reason: the evidence ends here.
-    pub fn trouble(&self) -> Option<&Trouble> {
-        self.shared.trouble.get()
+    pub fn error(&self) -> Option<&WriteError> {
+        self.shared.error.get()
     }
 
     /// Bytes that would outlive this process, and those of them that would outlive the host.
-    pub fn safe(&self) -> (u64, u64) {
+    pub fn durable_bytes(&self) -> (u64, u64) {
         (self.shared.written.load(Ordering::Acquire), self.shared.synced.load(Ordering::Acquire))
     }
 
     /// Writes what is left, and that nothing follows. Where something could not be written the ledger stays open.
-    pub fn finish(mut self) -> io::Result<Kept> {
+    pub fn finish(mut self) -> io::Result<LedgerStats> {
         let (ledger, kept) = self.join().expect("it is joined once");
         match ledger {
             Some(it) => it.close().map(|()| kept),
@@ -101,7 +110,7 @@ impl Keeper {
         }
     }
 
-    fn join(&mut self) -> Option<(Option<Ledger>, Kept)> {
+    fn join(&mut self) -> Option<(Option<LedgerFile>, LedgerStats)> {
         drop(self.stop.take());
         let writes = self.writes.take().map(|it| it.join().expect("writing does not panic"));
         if let Some(it) = self.syncs.take() {
@@ -111,7 +120,7 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for LedgerWriter {
     fn drop(&mut self) {
         // Nobody is left to be told.
         let _ = self.join();
@@ -119,61 +128,61 @@ impl Drop for Keeper {
 }
 
 /// The thread that writes.
-struct Clerk<S, C> {
+struct WriterThread<S, C> {
     /// Until something could not be written.
-    ledger: Option<Ledger>,
+    ledger: Option<LedgerFile>,
     source: S,
     clocks: C,
-    shared: Arc<Shared>,
-    batch: Vec<Entry>,
-    kept: Kept,
+    shared: Arc<WriterState>,
+    batch: Vec<LedgerEntry>,
+    stats: LedgerStats,
     /// When the clocks were told last.
-    said: Option<Nanos>,
+    last_clock: Option<Nanos>,
 }
 
-impl<S: Source, C: Fn() -> (Nanos, u64)> Clerk<S, C> {
-    fn serve(mut self, stopped: &Receiver<()>) -> (Option<Ledger>, Kept) {
+impl<S: EntrySource, C: Fn() -> (Nanos, u64)> WriterThread<S, C> {
+    fn run(mut self, stopped: &Receiver<()>) -> (Option<LedgerFile>, LedgerStats) {
         loop {
-            let ends = stopped.recv_timeout(EVERY) != Err(RecvTimeoutError::Timeout);
-            self.round();
+            let ends = stopped.recv_timeout(WRITE_INTERVAL) != Err(RecvTimeoutError::Timeout);
+            self.write_batch();
             if ends {
-                return (self.ledger, self.kept);
+                return (self.ledger, self.stats);
             }
         }
     }
 
-    fn round(&mut self) {
+    fn write_batch(&mut self) {
         self.source.take(&mut self.batch);
         let (at, wall_us) = (self.clocks)();
-        if self.said.is_none_or(|it| at >= it + CLOCK) {
-            self.said = Some(at);
-            self.batch.push(Entry::Clock { at, wall_us });
+        if self.last_clock.is_none_or(|it| at >= it + CLOCK_INTERVAL) {
+            self.last_clock = Some(at);
+            self.batch.push(LedgerEntry::Clock { at, wall_us });
         }
         if let Some(ledger) = self.ledger.as_mut().filter(|_| !self.batch.is_empty()) {
-            let entries = self.kept.entries + self.batch.len() as u64;
+            let entries = self.stats.entries + self.batch.len() as u64;
             self.batch.drain(..).for_each(|it| ledger.append(it));
             let written = ledger.write();
             // The first trouble is told.
-            let trouble = |it: Trouble| drop(self.shared.trouble.set(it));
-            if ledger.is_cramped() {
-                trouble(Trouble::DiskFull);
+            let trouble = |it: WriteError| drop(self.shared.error.set(it));
+            if ledger.is_low_space() {
+                trouble(WriteError::DiskFull);
             }
             if let Err(error) = written {
-                trouble(Trouble::Refused(error.to_string()));
+                trouble(WriteError::Refused(error.to_string()));
                 self.ledger = None;
             } else {
-                self.kept = Kept { entries, bytes: ledger.length() };
-                self.shared.written.store(self.kept.bytes, Ordering::Release);
+                self.stats = LedgerStats { entries, bytes: ledger.length() };
+                self.shared.written.store(self.stats.bytes, Ordering::Release);
             }
         }
         self.batch.clear();
-        self.source.written();
+        self.source.mark_written();
     }
 }
 
 /// The thread that syncs.
-fn sync(file: &File, shared: &Shared, ends: &Receiver<()>) {
-    while ends.recv_timeout(SYNC) == Err(RecvTimeoutError::Timeout) {
+fn run_sync(file: &File, shared: &WriterState, ends: &Receiver<()>) {
+    while ends.recv_timeout(SYNC_INTERVAL) == Err(RecvTimeoutError::Timeout) {
         let written = shared.written.load(Ordering::Acquire);
         if written == shared.synced.load(Ordering::Relaxed) {
             continue;
@@ -181,7 +190,7 @@ fn sync(file: &File, shared: &Shared, ends: &Receiver<()>) {
         match file.sync_data() {
             Ok(()) => shared.synced.store(written, Ordering::Release),
             // The first trouble is told.
-            Err(error) => drop(shared.trouble.set(Trouble::Refused(error.to_string()))),
+            Err(error) => drop(shared.error.set(WriteError::Refused(error.to_string()))),
         }
     }
 }

@@ -16,24 +16,24 @@ mod keep;
 mod read;
 mod write;
 
-pub use keep::{Keeper, Kept, Source, keep};
-pub use read::{Entries, open};
-pub use write::Ledger;
+pub use keep::{EntrySource, LedgerStats, LedgerWriter, start_writer};
+pub use read::{LedgerReader, open};
+pub use write::LedgerFile;
 
 use std::path::{Path, PathBuf};
 
 /// Whose ledger it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Header {
+pub struct LedgerHeader {
     /// Invented for the run; it stands in every row.
     pub run: u128,
     /// `/proc/sys/kernel/random/boot_id`: while it is the same, the host has not lost its memory.
     pub boot: u128,
     /// Unix time.
-    pub begun_ms: u64,
+    pub started_ms: u64,
 }
 
 /// The ledger that belongs to a trial, numbered from 1, of a run's file.
-pub fn beside(run: &Path, trial: u32) -> PathBuf {
+pub fn ledger_path(run: &Path, trial: u32) -> PathBuf {
     run.with_extension(format!("{trial}.ledger"))
 }

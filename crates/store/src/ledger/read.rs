@@ -1,23 +1,23 @@
 //! What stands in a ledger, up to its first byte that cannot be?
 
-use super::Header;
-use super::frame::{self, Frame, LONGEST, MAGIC};
-use crate::error::{Error, Result, Wrong};
-use model::durability::{Entry, LedgerEnd};
+use super::LedgerHeader;
+use super::frame::{self, Frame, MAGIC, MAX_BODY_BYTES};
+use crate::error::{Error, ErrorCause, Result};
+use model::durability::{LedgerEnd, LedgerEntry};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
 /// The entries of a ledger, from the first on.
 #[derive(Debug)]
-pub struct Entries<R> {
-    header: Header,
-    from: R,
+pub struct LedgerReader<R> {
+    header: LedgerHeader,
+    input: R,
     /// Bytes that were read and not yet understood.
-    ahead: Vec<u8>,
+    buffer: Vec<u8>,
     /// Of `ahead`, those that were understood.
-    used: usize,
-    drained: bool,
+    consumed: usize,
+    at_end: bool,
     chain: u32,
     end: Option<LedgerEnd>,
     closed: bool,
@@ -25,38 +25,49 @@ pub struct Entries<R> {
 }
 
 /// Reads a file of this kind, of this version, with a whole header; otherwise tells why not.
-pub fn open(path: &Path) -> Result<Entries<BufReader<File>>> {
+pub fn open(path: &Path) -> Result<LedgerReader<BufReader<File>>> {
     let meta = std::fs::metadata(path).map_err(Error::system(path, "open"))?;
     if !meta.is_file() {
-        return Err(Error::new(path, Wrong::Foreign));
+        return Err(Error::new(path, ErrorCause::NotRunFile));
     }
     let file = File::open(path).map_err(Error::system(path, "open"))?;
-    Entries::of(BufReader::new(file))
+    LedgerReader::from_reader(BufReader::new(file))
         .map_err(Error::system(path, "read"))?
-        .ok_or(Error::new(path, Wrong::Foreign))
+        .ok_or(Error::new(path, ErrorCause::NotRunFile))
 }
 
-impl<R: Read> Entries<R> {
+impl<R: Read> LedgerReader<R> {
     /// `None` where no ledger begins.
-    pub fn of(from: R) -> io::Result<Option<Entries<R>>> {
-        let header = Header::default();
+    pub fn from_reader(from: R) -> io::Result<Option<LedgerReader<R>>> {
+        let header = LedgerHeader::default();
         let (ahead, chain, end) = (Vec::with_capacity(2 * CHUNK), 0, None);
-        let mut it =
-            Entries { header, from, ahead, used: 0, drained: false, chain, end, closed: false, failed: None };
+        let mut it = LedgerReader {
+            header,
+            input: from,
+            buffer: ahead,
+            consumed: 0,
+            at_end: false,
+            chain,
+            end,
+            closed: false,
+            failed: None,
+        };
         it.fill()?;
-        if !it.ahead.starts_with(MAGIC) {
+        if !it.buffer.starts_with(MAGIC) {
             return Ok(None);
         }
-        it.used = MAGIC.len();
-        let Some((Frame::Header(header), length)) = frame::take(&it.ahead[it.used..], &mut it.chain) else {
+        it.consumed = MAGIC.len();
+        let Some((Frame::Header(header), length)) =
+            frame::take_frame(&it.buffer[it.consumed..], &mut it.chain)
+        else {
             return Ok(None);
         };
-        it.used += length;
+        it.consumed += length;
         it.header = header;
         Ok(Some(it))
     }
 
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &LedgerHeader {
         &self.header
     }
 
@@ -72,27 +83,27 @@ impl<R: Read> Entries<R> {
 
     /// At least one whole frame lies ahead, or all that there is.
     fn fill(&mut self) -> io::Result<()> {
-        if self.drained || self.ahead.len() - self.used >= 2 + LONGEST + 4 {
+        if self.at_end || self.buffer.len() - self.consumed >= 2 + MAX_BODY_BYTES + 4 {
             return Ok(());
         }
-        self.ahead.drain(..self.used);
-        self.used = 0;
-        let more = (&mut self.from).take(CHUNK as u64).read_to_end(&mut self.ahead)?;
-        self.drained = more < CHUNK;
+        self.buffer.drain(..self.consumed);
+        self.consumed = 0;
+        let more = (&mut self.input).take(CHUNK as u64).read_to_end(&mut self.buffer)?;
+        self.at_end = more < CHUNK;
         Ok(())
     }
 
     /// Bytes that are no entries.
-    fn left(&mut self) -> u64 {
-        let ahead = (self.ahead.len() - self.used) as u64;
-        ahead + io::copy(&mut self.from, &mut io::sink()).unwrap_or(0)
+    fn remaining_bytes(&mut self) -> u64 {
+        let ahead = (self.buffer.len() - self.consumed) as u64;
+        ahead + io::copy(&mut self.input, &mut io::sink()).unwrap_or(0)
     }
 }
 
-impl<R: Read> Iterator for Entries<R> {
-    type Item = Entry;
+impl<R: Read> Iterator for LedgerReader<R> {
+    type Item = LedgerEntry;
 
-    fn next(&mut self) -> Option<Entry> {
+    fn next(&mut self) -> Option<LedgerEntry> {
         if self.end.is_some() {
             return None;
         }
@@ -101,13 +112,13 @@ impl<R: Read> Iterator for Entries<R> {
         }
         if !self.closed
             && let Some((Frame::Entry(entry), length)) =
-                frame::take(&self.ahead[self.used..], &mut self.chain)
+                frame::take_frame(&self.buffer[self.consumed..], &mut self.chain)
         {
-            self.used += length;
-            self.closed = entry == Entry::Closed;
+            self.consumed += length;
+            self.closed = entry == LedgerEntry::Closed;
             return Some(entry);
         }
-        self.end = Some(match (self.left(), self.closed) {
+        self.end = Some(match (self.remaining_bytes(), self.closed) {
             (0, true) => LedgerEnd::Closed,
             (0, false) => LedgerEnd::Open,
             (bytes, _) => LedgerEnd::Torn { bytes },

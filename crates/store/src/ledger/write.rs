@@ -1,10 +1,10 @@
 //! How does an entry get into the file?
 
-use super::Header;
+use super::LedgerHeader;
 use super::frame::{self, Frame, MAGIC};
 use crate::error::{Error, Result};
 use crate::file;
-use model::durability::Entry;
+use model::durability::LedgerEntry;
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 use std::fs::File;
@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// One ledger, as long as it is written. Dropping it leaves a ledger that is open.
 #[derive(Debug)]
-pub struct Ledger {
+pub struct LedgerFile {
     file: File,
     /// Checksum of all so far.
     chain: u32,
@@ -22,21 +22,27 @@ pub struct Ledger {
     /// Bytes in the file.
     length: u64,
     /// Bytes of the disk that are ours, at least `length`; grows by [`Ledger::ROOM`].
-    room: u64,
+    allocated: u64,
     /// No further room could be taken.
-    cramped: bool,
+    low_space: bool,
 }
 
-impl Ledger {
+impl LedgerFile {
     /// Room on the disk is taken in pieces of this size, before it is needed: a full disk is met while there is still room.
-    pub const ROOM: u64 = 64 << 20;
+    pub const PREALLOCATION: u64 = 64 << 20;
 
     /// Makes the file, which must not be there, with nothing but its header.
-    pub fn create(path: &Path, header: &Header) -> Result<Ledger> {
-        let make = || -> io::Result<Ledger> {
+    pub fn create(path: &Path, header: &LedgerHeader) -> Result<LedgerFile> {
+        let make = || -> io::Result<LedgerFile> {
             let file = file::create_new(path)?;
-            let mut it =
-                Ledger { file, chain: 0, buffer: MAGIC.to_vec(), length: 0, room: 0, cramped: false };
+            let mut it = LedgerFile {
+                file,
+                chain: 0,
+                buffer: MAGIC.to_vec(),
+                length: 0,
+                allocated: 0,
+                low_space: false,
+            };
             frame::append(&Frame::Header(*header), &mut it.chain, &mut it.buffer);
             it.write()?;
             it.file.sync_data()?;
@@ -46,14 +52,14 @@ impl Ledger {
     }
 
     /// To be written with the next [`Ledger::write`].
-    pub fn append(&mut self, entry: Entry) {
+    pub fn append(&mut self, entry: LedgerEntry) {
         frame::append(&Frame::Entry(entry), &mut self.chain, &mut self.buffer);
     }
 
     /// Hands everything to the system: it outlives this process from now on. After an error the file holds what it did
     /// before, and is not to be written any more.
     pub fn write(&mut self) -> io::Result<()> {
-        self.take_room();
+        self.preallocate();
         if let Err(error) = self.file.write_all(&self.buffer) {
             // What was written of it would be a torn tail.
             let _ = self.file.set_len(self.length);
@@ -70,8 +76,8 @@ impl Ledger {
     }
 
     /// The disk has no further room to be taken: what is written now may be the last that fits.
-    pub fn is_cramped(&self) -> bool {
-        self.cramped
+    pub fn is_low_space(&self) -> bool {
+        self.low_space
     }
 
     /// For another thread to sync, which takes long.
@@ -81,20 +87,21 @@ impl Ledger {
 
     /// Nothing follows: on the disk, and no more of it than that.
     pub fn close(mut self) -> io::Result<()> {
-        self.append(Entry::Closed);
+        self.append(LedgerEntry::Closed);
         self.write()?;
         // Gives back what lies beyond the end.
         self.file.set_len(self.length)?;
         self.file.sync_all()
     }
 
-    fn take_room(&mut self) {
+    fn preallocate(&mut self) {
         let needed = self.length + self.buffer.len() as u64;
-        while self.room < needed && !self.cramped {
-            match fallocate(&self.file, FallocateFlags::KEEP_SIZE, self.room, Ledger::ROOM) {
+        while self.allocated < needed && !self.low_space {
+            match fallocate(&self.file, FallocateFlags::KEEP_SIZE, self.allocated, LedgerFile::PREALLOCATION)
+            {
                 // Some file systems know no rooms.
-                Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.room += Ledger::ROOM,
-                Err(_) => self.cramped = true,
+                Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.allocated += LedgerFile::PREALLOCATION,
+                Err(_) => self.low_space = true,
             }
         }
     }

@@ -5,34 +5,37 @@
 
 use model::summary::Script;
 use model::{
-    Code, Effort, EventKind, Failures, Interval, Latency, LogEvent, Measured, Nanos, Packer, Sample, Tick,
+    Code, EventKind, FailureCounts, HistogramEncoder, Interval, LatencyHistogram, LogEvent, Measurement,
+    Nanos, Sample, ThreadUsage, Tick,
 };
 use serde_json::json;
 use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
-use store::{Configuration, End, Header, Node, Outcome, Run, Status, Trial, TrialId, Writer};
+use store::{
+    Configuration, NodeRecord, Run, RunHeader, RunOutcome, RunStatus, TrialEnd, TrialHeader, TrialId, Writer,
+};
 
 /// A directory that is removed with its contents.
 #[derive(Debug)]
-pub struct Folder(pub PathBuf);
+pub struct TestDirectory(pub PathBuf);
 
-impl Folder {
-    pub fn new(name: &str) -> Folder {
+impl TestDirectory {
+    pub fn new(name: &str) -> TestDirectory {
         let path = std::env::temp_dir().join(format!("pgdyno-store-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).expect("there is room for temporary files");
-        Folder(path)
+        TestDirectory(path)
     }
 }
 
-impl Drop for Folder {
+impl Drop for TestDirectory {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-pub fn header(name: &str) -> Header {
-    Header {
+pub fn header(name: &str) -> RunHeader {
+    RunHeader {
         name: name.to_owned(),
         text: "name: x # ☃\n".to_owned(),
         experiment: json!({"name": name, "cells": [{"label": []}, {"label": []}]}),
@@ -42,29 +45,29 @@ pub fn header(name: &str) -> Header {
             ("pgbouncer".to_owned(), "1.18".to_owned()),
         ],
         seed: u64::MAX,
-        program: "0.1.0".to_owned(),
+        pgdyno_version: "0.1.0".to_owned(),
         begun_ms: 1_795_262_011_000,
     }
 }
 
-pub fn trial(number: u32) -> Trial {
+pub fn trial(number: u32) -> TrialHeader {
     let script = |name: &str, commands: &[&str]| Script {
         name: name.to_owned(),
         weight: 2,
         commands: commands.iter().map(|&it| it.to_owned()).collect(),
     };
     let file = |text: String| Configuration { name: "x.conf".to_owned(), text };
-    let node = |name: &str, program: Option<&str>, configuration| Node {
+    let node = |name: &str, program: Option<&str>, configuration| NodeRecord {
         name: name.to_owned(),
         kind: "postgres".to_owned(),
         version: "15.18".to_owned(),
         program: program.map(str::to_owned),
-        entrance: "unix".to_owned(),
+        transport: "unix".to_owned(),
         limits: json!({"cpu": 0.1}),
-        not_applied: vec!["cpu: no right to control groups".to_owned()],
+        unapplied_limits: vec!["cpu: no right to control groups".to_owned()],
         configuration,
     };
-    Trial {
+    TrialHeader {
         cell: number,
         label: vec![("pooler.mode".to_owned(), "session".to_owned())],
         repetition: number,
@@ -82,29 +85,34 @@ pub fn trial(number: u32) -> Trial {
     }
 }
 
-pub fn outcome(status: Status) -> Outcome {
-    Outcome { status, reason: Some("net(xx,25,10)".to_owned()), ended_ms: 1_795_262_013_000 }
+pub fn outcome(status: RunStatus) -> RunOutcome {
+    RunOutcome { status, reason: Some("net(xx,25,10)".to_owned()), ended_ms: 1_795_262_013_000 }
 }
 
-pub fn end(status: Status, measured: Option<Measured>) -> End {
-    End { outcome: outcome(status), summary: Some(json!({"tps": 1.5})), valid: Some(true), measured }
+pub fn end(status: RunStatus, measured: Option<Measurement>) -> TrialEnd {
+    TrialEnd {
+        outcome: outcome(status),
+        summary: Some(json!({"tps": 1.5})),
+        valid: Some(true),
+        measurement: measured,
+    }
 }
 
 /// A text with all that is in a tick.
-pub fn told(it: &Tick) -> String {
-    format!("{} {} {} {:?}", it.second, it.in_flight, told_interval(&it.interval), it.samples)
+pub fn format_tick(it: &Tick) -> String {
+    format!("{} {} {} {:?}", it.second, it.in_flight, format_interval(&it.interval), it.samples)
 }
 
-pub fn told_interval(it: &Interval) -> String {
-    let mut packer = Packer::new();
-    let mut pack = |it: &Latency| format!("{:?}", packer.pack(it));
-    let mut all = format!("{:?} {:?} {} {:?}", it.from, it.to, it.begun, it.refused);
+pub fn format_interval(it: &Interval) -> String {
+    let mut packer = HistogramEncoder::new();
+    let mut pack = |it: &LatencyHistogram| format!("{:?}", packer.encode(it));
+    let mut all = format!("{:?} {:?} {} {:?}", it.from, it.to, it.started, it.refused);
     for it in [&it.send_lag, &it.backlog_wait, &it.connects] {
         all += &pack(it);
     }
     let answered = it.answers.iter().filter(|it| it.sizes.count() > 0);
     all += &format!("{:?}", answered.collect::<Vec<_>>());
-    for it in &it.cells {
+    for it in &it.scripts {
         let counts = (it.ok, it.late, it.dropped, it.retried, it.retries, it.above_limit);
         all += &format!("{counts:?} {:?} {:?}", it.failed, it.unknown);
         all += &pack(&it.response);
@@ -126,16 +134,16 @@ pub fn read_all(path: &Path) -> store::Result<()> {
         run.ticks(it.id)?.try_for_each(|it| it.map(drop))?;
         run.samples(it.id, None)?;
         run.events(it.id)?;
-        run.measured(it.id)?;
+        run.measurement(it.id)?;
     }
     Ok(())
 }
 
 /// Waits until so many ticks of the trial are on the disk, or there is trouble.
 pub fn wait_for(writer: &Writer, trial: TrialId, ticks: usize) {
-    while writer.trouble().is_none() {
+    while writer.error().is_none() {
         let run = Run::open(writer.path()).expect("it is a run");
-        if run.ticks(trial).expect("they can be read").left() >= ticks {
+        if run.ticks(trial).expect("they can be read").remaining() >= ticks {
             return;
         }
         std::thread::yield_now();
@@ -144,9 +152,9 @@ pub fn wait_for(writer: &Writer, trial: TrialId, ticks: usize) {
 
 /// The same numbers for the same seed: SplitMix64.
 #[derive(Debug)]
-pub struct Chance(pub u64);
+pub struct RandomRun(pub u64);
 
-impl Chance {
+impl RandomRun {
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let it = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -159,8 +167,8 @@ impl Chance {
     }
 
     /// About as a server answers: log-normal-like around a millisecond.
-    pub fn latency(&mut self, count: u64) -> Latency {
-        let mut it = Latency::new();
+    pub fn latency(&mut self, count: u64) -> LatencyHistogram {
+        let mut it = LatencyHistogram::new();
         for _ in 0..count {
             let bits = (0..4).map(|_| self.below(1 << 16)).sum::<u64>() as f64 / f64::from(1 << 18);
             it.record(Nanos((1e5 * (8.0 * bits).exp()) as u64));
@@ -168,8 +176,8 @@ impl Chance {
         it
     }
 
-    fn failures(&mut self) -> Failures {
-        let mut it = Failures::default();
+    fn failures(&mut self) -> FailureCounts {
+        let mut it = FailureCounts::default();
         let states = [*b"40P01", *b"53300", *b"57014"].map(Code::SqlState);
         for _ in 0..self.below(5) {
             let code = match self.below(5) {
@@ -187,13 +195,13 @@ impl Chance {
 
     /// Of [`trial`]'s operations.
     pub fn tick(&mut self, second: u64) -> Tick {
-        let mut it = Interval::new(&[0, 2]).with_answers(&[(0, 0), (1, 1)]);
+        let mut it = Interval::new(&[0, 2]).with_answer_sizes(&[(0, 0), (1, 1)]);
         (0..1 + self.below(50))
-            .for_each(|n| it.answered(((n % 2) as u16, (n % 2) as u16), self.below(1 << (n % 40))));
+            .for_each(|n| it.record_answer(((n % 2) as u16, (n % 2) as u16), self.below(1 << (n % 40))));
         it.from = Nanos(1_000_000_007 * second);
         it.to = Nanos(1_000_000_007 * (second + 1));
-        it.begun = self.below(5000);
-        for cell in &mut it.cells {
+        it.started = self.below(5000);
+        for cell in &mut it.scripts {
             let n = self.below(2000);
             cell.response = self.latency(n);
             cell.service = self.latency(n);
@@ -218,8 +226,8 @@ impl Chance {
         let mut it = Interval::new(&[0, 0]);
         it.from = Nanos::from_secs(second);
         it.to = Nanos::from_secs(second + 1);
-        it.begun = transactions;
-        for cell in &mut it.cells {
+        it.started = transactions;
+        for cell in &mut it.scripts {
             cell.ok = transactions / 2;
             cell.response = self.latency(transactions / 2);
             cell.service = self.latency(transactions / 2);
@@ -257,29 +265,29 @@ impl Chance {
     }
 
     /// What these ticks were together.
-    pub fn measured(&mut self, ticks: &[Tick]) -> Measured {
+    pub fn measurement(&mut self, ticks: &[Tick]) -> Measurement {
         let mut interval = ticks[0].interval.clone();
         ticks[1..].iter().for_each(|it| interval.merge(&it.interval));
         (interval.from, interval.to) = (Nanos(5), Nanos(1 << 50));
-        let effort = |n: u64| Effort {
+        let effort = |n: u64| ThreadUsage {
             user: Nanos(n),
             starved: (n > 5).then_some(Nanos(9)),
             wakeups: 7,
             wall: Nanos(1 << 50),
-            ..Effort::default()
+            ..ThreadUsage::default()
         };
-        Measured {
+        Measurement {
             window: Nanos(1 << 33),
             interval,
             outages: Vec::new(),
             clients: (0..200).map(|_| self.below(100_000)).collect(),
-            efforts: vec![effort(3), effort(8)],
-            connecting: Nanos(77),
-            aborted: 2,
+            thread_usage: vec![effort(3), effort(8)],
+            connect_time: Nanos(77),
+            aborted_clients: 2,
             jitter: self.latency(30),
             suspended: Nanos(1),
-            stolen: None,
-            exhausted: 3,
+            steal_time: None,
+            exhausted_connects: 3,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One connection to a server, sans I/O.
 
-use super::{Error, Keep, Method, Needle, Reader, Response};
-use crate::tls::{self, Protection, Web};
+use super::{BodySearch, Error, Method, Response, ResponseReader, Retain};
+use crate::tls::{self, HttpsClient, TlsInfo};
 use rustls::ClientConnection;
 use std::io::{BufRead, ErrorKind, Write};
 use std::sync::Arc;
@@ -17,18 +17,18 @@ use std::sync::Arc;
 pub struct Channel {
     out: Vec<u8>,
     /// Bytes at the front of `out` that have left.
-    left: usize,
-    reader: Reader,
-    tls: Option<Box<Spoken>>,
+    sent_bytes: usize,
+    reader: ResponseReader,
+    tls: Option<Box<TlsSession>>,
 }
 
 #[derive(Debug)]
-struct Spoken {
+struct TlsSession {
     connection: ClientConnection,
     /// The handshake is over, and was told.
-    stands: bool,
+    established: bool,
     /// The server said goodbye within TLS.
-    goodbye: bool,
+    close_notified: bool,
 }
 
 /// What came of a prefix of the input.
@@ -47,24 +47,24 @@ const COMPACT: usize = 64 << 10;
 impl Channel {
     /// The transport is connected: a new connection begins, with the last one's buffers. True when requests may be sent
     /// at once; with TLS, `Opened` follows.
-    pub fn open(&mut self, tls: Option<&Web>) -> Result<bool, Error> {
+    pub fn open(&mut self, tls: Option<&HttpsClient>) -> Result<bool, Error> {
         self.out.clear();
-        self.left = 0;
-        self.reader = Reader::default();
+        self.sent_bytes = 0;
+        self.reader = ResponseReader::default();
         self.tls = None;
         let Some(tls) = tls else { return Ok(true) };
         let connection = ClientConnection::new(Arc::clone(&tls.config), tls.name.clone());
-        let mut connection = connection.map_err(|it| Error::Tls(tls::words(&it)))?;
+        let mut connection = connection.map_err(|it| Error::Tls(tls::describe(&it)))?;
         flush(&mut connection, &mut self.out);
-        self.tls = Some(Box::new(Spoken { connection, stands: false, goodbye: false }));
+        self.tls = Some(Box::new(TlsSession { connection, established: false, close_notified: false }));
         Ok(false)
     }
 
     /// Queues a request: `write` appends its bytes. One at a time: the last one's answer has come.
     #[inline]
-    pub fn request(&mut self, method: Method, keep: Keep, write: impl FnOnce(&mut Vec<u8>)) {
-        debug_assert!(!self.reader.is_asked(), "one request at a time");
-        self.reader.ask(method, keep);
+    pub fn request(&mut self, method: Method, keep: Retain, write: impl FnOnce(&mut Vec<u8>)) {
+        debug_assert!(!self.reader.is_awaiting(), "one request at a time");
+        self.reader.begin(method, keep);
         match &mut self.tls {
             None => write(&mut self.out),
             Some(spoken) => {
@@ -86,20 +86,24 @@ impl Channel {
 
     /// The same, looking for a text in the body: the same one until the answer has ended.
     #[inline]
-    pub fn receive_seeking(&mut self, input: &mut &[u8], needle: Option<&Needle>) -> Result<Event, Error> {
+    pub fn receive_seeking(
+        &mut self,
+        input: &mut &[u8],
+        needle: Option<&BodySearch>,
+    ) -> Result<Event, Error> {
         if self.tls.is_some() {
             return self.receive_tls(input, needle);
         }
         match self.reader.next_seeking(input, needle)? {
             None => Ok(Event::More),
-            Some(_) if !input.is_empty() => Err(Error::Surplus),
-            Some(response) => Ok(Event::Response(self.judged(response))),
+            Some(_) if !input.is_empty() => Err(Error::SurplusBytes),
+            Some(response) => Ok(Event::Response(self.check_surplus(response))),
         }
     }
 
     /// The server has closed its side: the answer, if that is how it ends. Within TLS only a goodbye is an end.
     pub fn closed(&mut self) -> Option<Response> {
-        if self.tls.as_ref().is_some_and(|it| !it.goodbye) {
+        if self.tls.as_ref().is_some_and(|it| !it.close_notified) {
             return None;
         }
         self.reader.closed()
@@ -108,35 +112,35 @@ impl Channel {
     /// Bytes that await sending.
     #[inline]
     pub fn outgoing(&self) -> &[u8] {
-        &self.out[self.left..]
+        &self.out[self.sent_bytes..]
     }
 
     /// The first `n` bytes of `outgoing` have left.
     #[inline]
     pub fn sent(&mut self, n: usize) {
-        self.left += n;
-        if self.left >= self.out.len() {
-            assert!(self.left == self.out.len(), "more was sent than there was");
+        self.sent_bytes += n;
+        if self.sent_bytes >= self.out.len() {
+            assert!(self.sent_bytes == self.out.len(), "more was sent than there was");
             self.out.clear();
-            self.left = 0;
-        } else if self.left > COMPACT && self.left * 2 > self.out.len() {
-            self.out.drain(..self.left);
-            self.left = 0;
+            self.sent_bytes = 0;
+        } else if self.sent_bytes > COMPACT && self.sent_bytes * 2 > self.out.len() {
+            self.out.drain(..self.sent_bytes);
+            self.sent_bytes = 0;
         }
     }
 
     /// What is known of the answer.
-    pub fn reader(&self) -> &Reader {
+    pub fn reader(&self) -> &ResponseReader {
         &self.reader
     }
 
     /// Bytes have left since the connection was opened or last had nothing to send.
     pub fn has_sent_some(&self) -> bool {
-        self.left > 0
+        self.sent_bytes > 0
     }
 
     /// TLS version and cipher; `None` when the connection is not encrypted.
-    pub fn protection(&self) -> Option<Protection> {
+    pub fn protection(&self) -> Option<TlsInfo> {
         tls::protection(&self.tls.as_ref()?.connection)
     }
 
@@ -153,14 +157,14 @@ impl Channel {
 
     /// An answer that comes before its request has left ends the connection: the rest of the request would be read as
     /// another one.
-    fn judged(&self, response: Response) -> Response {
+    fn check_surplus(&self, response: Response) -> Response {
         Response { close: response.close || !self.outgoing().is_empty(), ..response }
     }
 
-    fn receive_tls(&mut self, input: &mut &[u8], needle: Option<&Needle>) -> Result<Event, Error> {
+    fn receive_tls(&mut self, input: &mut &[u8], needle: Option<&BodySearch>) -> Result<Event, Error> {
         loop {
             let Some(spoken) = &mut self.tls else { return Ok(Event::More) };
-            let Spoken { connection, stands, goodbye } = &mut **spoken;
+            let TlsSession { connection, established: stands, close_notified: goodbye } = &mut **spoken;
             let mut reader = connection.reader();
             match reader.fill_buf() {
                 Ok(chunk) if !chunk.is_empty() => {
@@ -170,8 +174,8 @@ impl Channel {
                     reader.consume(used);
                     match answer? {
                         None => {}
-                        Some(_) if surplus => return Err(Error::Surplus),
-                        Some(response) => return Ok(Event::Response(self.judged(response))),
+                        Some(_) if surplus => return Err(Error::SurplusBytes),
+                        Some(response) => return Ok(Event::Response(self.check_surplus(response))),
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock && !input.is_empty() => {
@@ -180,7 +184,7 @@ impl Channel {
                     }
                     let processed = connection.process_new_packets();
                     flush(connection, &mut self.out);
-                    let state = processed.map_err(|it| Error::Tls(tls::words(&it)))?;
+                    let state = processed.map_err(|it| Error::Tls(tls::describe(&it)))?;
                     *goodbye |= state.peer_has_closed();
                     if !*stands && !connection.is_handshaking() {
                         *stands = true;

@@ -1,6 +1,6 @@
 //! From a request to the template of its bytes.
 
-use crate::{Hole, TemplateBuilder};
+use crate::{Placeholder, TemplateBuilder};
 
 /// What is to be done with the resource. Source: RFC 9110, section 9.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Method {
     }
 
     /// The method of this name; `None` for one that is not known.
-    pub fn of(name: &[u8]) -> Option<Method> {
+    pub fn from_name(name: &[u8]) -> Option<Method> {
         Method::ALL.into_iter().find(|it| it.name().as_bytes() == name)
     }
 
@@ -56,9 +56,9 @@ impl Method {
 
 /// A piece of a text with variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part<'a> {
+pub enum TemplatePart<'a> {
     Text(&'a str),
-    Arg(u16, Hole),
+    Arg(u16, Placeholder),
 }
 
 /// One request.
@@ -66,34 +66,34 @@ pub enum Part<'a> {
 pub struct Request<'a> {
     pub method: Method,
     /// Path and query as they travel; an empty text is `/`.
-    pub target: &'a [Part<'a>],
+    pub target: &'a [TemplatePart<'a>],
     /// Value of `Host`.
     pub host: &'a str,
     /// Beside `Host` and `Content-Length`, which are not to be among them.
-    pub headers: &'a [(&'a str, &'a [Part<'a>])],
-    pub body: Option<&'a [Part<'a>]>,
+    pub headers: &'a [(&'a str, &'a [TemplatePart<'a>])],
+    pub body: Option<&'a [TemplatePart<'a>]>,
 }
 
 /// Appends the request, its Content-Length counted when its holes are filled.
 pub fn request(to: &mut TemplateBuilder, it: &Request<'_>) {
-    request_with(to, it, None);
+    request_with_header_lines(to, it, None);
 }
 
 /// The same with an argument that is further headers, each with its line's end, or nothing.
-pub fn request_with(to: &mut TemplateBuilder, request: &Request<'_>, lines: Option<u16>) {
+pub fn request_with_header_lines(to: &mut TemplateBuilder, request: &Request<'_>, lines: Option<u16>) {
     to.bytes(request.method.name().as_bytes()).bytes(b" ");
     if request.target.is_empty() {
         to.bytes(b"/");
     }
-    parts(to, request.target);
+    append_parts(to, request.target);
     to.bytes(b" HTTP/1.1\r\nHost: ").bytes(request.host.as_bytes()).bytes(b"\r\n");
     for (name, value) in request.headers {
         to.bytes(name.as_bytes()).bytes(b": ");
-        parts(to, value);
+        append_parts(to, value);
         to.bytes(b"\r\n");
     }
     if let Some(lines) = lines {
-        to.hole(lines, Hole::Raw);
+        to.placeholder(lines, Placeholder::Raw);
     }
     let Some(body) = request.body else {
         to.bytes(if request.method.expects_body() { b"Content-Length: 0\r\n\r\n" } else { b"\r\n" });
@@ -101,39 +101,39 @@ pub fn request_with(to: &mut TemplateBuilder, request: &Request<'_>, lines: Opti
     };
     to.bytes(b"Content-Length: ");
     let fixed = body.iter().map(|it| match it {
-        Part::Text(text) => Some(text.len()),
-        Part::Arg(..) => None,
+        TemplatePart::Text(text) => Some(text.len()),
+        TemplatePart::Arg(..) => None,
     });
     match fixed.sum::<Option<usize>>() {
         Some(length) => {
             to.bytes(length.to_string().as_bytes()).bytes(b"\r\n\r\n");
-            parts(to, body);
+            append_parts(to, body);
         }
         None => {
-            to.decimal().bytes(b"\r\n\r\n").counted(|to| parts(to, body));
+            to.decimal_length().bytes(b"\r\n\r\n").counted(|to| append_parts(to, body));
         }
     }
 }
 
 /// Appends a request all of which is arguments: 0 is the method, 1 the target, 2 the headers, each with its line's end. With
 /// `body`, 3 is the body, and its length is told.
-pub fn whole(to: &mut TemplateBuilder, host: &str, body: bool) {
-    to.hole(0, Hole::Raw).bytes(b" ").hole(1, Hole::Raw);
-    to.bytes(b" HTTP/1.1\r\nHost: ").bytes(host.as_bytes()).bytes(b"\r\n").hole(2, Hole::Raw);
+pub fn raw_request(to: &mut TemplateBuilder, host: &str, body: bool) {
+    to.placeholder(0, Placeholder::Raw).bytes(b" ").placeholder(1, Placeholder::Raw);
+    to.bytes(b" HTTP/1.1\r\nHost: ").bytes(host.as_bytes()).bytes(b"\r\n").placeholder(2, Placeholder::Raw);
     if body {
-        to.bytes(b"Content-Length: ").decimal().bytes(b"\r\n\r\n").counted(|to| {
-            to.hole(3, Hole::Raw);
+        to.bytes(b"Content-Length: ").decimal_length().bytes(b"\r\n\r\n").counted(|to| {
+            to.placeholder(3, Placeholder::Raw);
         });
     } else {
         to.bytes(b"\r\n");
     }
 }
 
-fn parts(to: &mut TemplateBuilder, parts: &[Part<'_>]) {
+fn append_parts(to: &mut TemplateBuilder, parts: &[TemplatePart<'_>]) {
     for part in parts {
         match part {
-            Part::Text(text) => to.bytes(text.as_bytes()),
-            Part::Arg(arg, hole) => to.hole(*arg, *hole),
+            TemplatePart::Text(text) => to.bytes(text.as_bytes()),
+            TemplatePart::Arg(arg, hole) => to.placeholder(*arg, *hole),
         };
     }
 }

@@ -3,12 +3,12 @@
 //! Source: RFC 6265, as far as it matters to one client of one service: who never asks another host needs no list of
 //! public suffixes.
 
-use super::location::{Origin, cut};
+use super::location::{Origin, split_query};
 
 /// The cookies that one client keeps of one service: a bounded number of them, in bounded memory that is all allocated at
 /// once. What does not fit is not kept.
 #[derive(Clone, Debug)]
-pub struct Jar {
+pub struct CookieJar {
     /// Name, value and path of each, one after the other.
     bytes: Vec<u8>,
     /// Those with longer paths first, then the older ones: the order in which they are sent.
@@ -28,7 +28,7 @@ struct Cookie {
 
 /// The answer that sets a cookie.
 #[derive(Clone, Copy, Debug)]
-pub struct Setting<'a> {
+pub struct SetCookieContext<'a> {
     pub origin: Origin<'a>,
     /// Path and query that were asked for.
     pub target: &'a [u8],
@@ -38,20 +38,23 @@ pub struct Setting<'a> {
     pub now: u64,
 }
 
-impl Default for Jar {
-    fn default() -> Jar {
-        Jar { bytes: Vec::with_capacity(Jar::BYTES), cookies: Vec::with_capacity(Jar::COOKIES) }
+impl Default for CookieJar {
+    fn default() -> CookieJar {
+        CookieJar {
+            bytes: Vec::with_capacity(CookieJar::MAX_BYTES),
+            cookies: Vec::with_capacity(CookieJar::MAX_COOKIES),
+        }
     }
 }
 
-impl Jar {
+impl CookieJar {
     /// Names, values and paths of all cookies together: as much as servers take as one header.
-    pub const BYTES: usize = 8 << 10;
-    pub const COOKIES: usize = 32;
+    pub const MAX_BYTES: usize = 8 << 10;
+    pub const MAX_COOKIES: usize = 32;
 
     /// Keeps what a header Set-Cookie says, or throws away what it takes back.
-    pub fn keep(&mut self, header: &[u8], setting: &Setting<'_>) {
-        let Some(it) = Said::of(header, setting) else { return };
+    pub fn store(&mut self, header: &[u8], setting: &SetCookieContext<'_>) {
+        let Some(it) = SetCookie::parse(header, setting) else { return };
         let known =
             self.cookies.iter().position(|own| self.name(own) == it.name && self.path(own) == it.path);
         if let Some(known) = known {
@@ -87,9 +90,9 @@ impl Jar {
 
     /// Appends the line of a request for `target`, with its end; nothing where no cookie goes with it.
     pub fn write(&self, target: &[u8], now: u64, to: &mut Vec<u8>) {
-        let path = cut(target).0;
+        let path = split_query(target).0;
         let mut before: &[u8] = b"Cookie: ";
-        for it in self.cookies.iter().filter(|it| it.expires > now && is_within(path, self.path(it))) {
+        for it in self.cookies.iter().filter(|it| it.expires > now && path_matches(path, self.path(it))) {
             to.extend_from_slice(before);
             to.extend_from_slice(self.name(it));
             to.push(b'=');
@@ -129,7 +132,7 @@ impl Jar {
     }
 
     fn has_room(&self, length: usize) -> bool {
-        self.cookies.len() < Jar::COOKIES && self.bytes.len() + length <= Jar::BYTES
+        self.cookies.len() < CookieJar::MAX_COOKIES && self.bytes.len() + length <= CookieJar::MAX_BYTES
     }
 
     fn remove(&mut self, which: usize) {
@@ -149,7 +152,7 @@ impl Jar {
 }
 
 /// What a header Set-Cookie says, with what it leaves out.
-struct Said<'a> {
+struct SetCookie<'a> {
     name: &'a [u8],
     value: &'a [u8],
     path: &'a [u8],
@@ -159,35 +162,35 @@ struct Said<'a> {
 /// Seconds of a day; a cookie that expires before the second day of 1970 is taken back, whatever the time is.
 const DAY: i64 = 86_400;
 
-impl<'a> Said<'a> {
+impl<'a> SetCookie<'a> {
     /// `None` where it sets nothing that would ever be sent.
-    fn of(header: &'a [u8], setting: &Setting<'a>) -> Option<Said<'a>> {
+    fn parse(header: &'a [u8], setting: &SetCookieContext<'a>) -> Option<SetCookie<'a>> {
         let mut parts = header.split(|it| *it == b';');
-        let (name, value) = pair(parts.next()?)?;
+        let (name, value) = split_pair(parts.next()?)?;
         if name.is_empty() || header.iter().any(u8::is_ascii_control) {
             return None;
         }
-        let mut path = folder(setting.target);
+        let mut path = default_path(setting.target);
         let (mut age, mut date) = (None, None);
         for part in parts {
-            let (name, value) = pair(part).unwrap_or((part.trim_ascii(), b""));
+            let (name, value) = split_pair(part).unwrap_or((part.trim_ascii(), b""));
             let is = |it: &str| name.eq_ignore_ascii_case(it.as_bytes());
             if is("max-age") {
-                age = seconds(value).or(age);
+                age = parse_max_age(value).or(age);
             } else if is("expires") {
-                date = moment(value).or(date);
+                date = parse_date(value).or(date);
             } else if is("path") {
-                path = if value.starts_with(b"/") { value } else { folder(setting.target) };
+                path = if value.starts_with(b"/") { value } else { default_path(setting.target) };
             } else {
                 // What is for others, or for TLS where there is none, would never be sent.
-                let theirs = is("domain") && !is_for(value, setting.origin.name());
+                let theirs = is("domain") && !domain_matches(value, setting.origin.name());
                 if theirs || (is("secure") && !setting.origin.tls) {
                     return None;
                 }
             }
         }
         // Max-Age wins; of Expires it matters how far it is from the answer.
-        let from = setting.date.and_then(moment);
+        let from = setting.date.and_then(parse_date);
         let lives = age.or_else(|| {
             let date = date?;
             match from {
@@ -201,19 +204,19 @@ impl<'a> Said<'a> {
             Some(..=0) => 0,
             Some(it) => setting.now.saturating_add((it as u64).saturating_mul(1_000_000_000)),
         };
-        Some(Said { name, value, path, expires })
+        Some(SetCookie { name, value, path, expires })
     }
 }
 
 /// Name and value, without the blanks around them.
-fn pair(text: &[u8]) -> Option<(&[u8], &[u8])> {
+fn split_pair(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = text.iter().position(|it| *it == b'=')?;
     Some((text[..at].trim_ascii(), text[at + 1..].trim_ascii()))
 }
 
 /// The path of a cookie that names none: RFC 6265, section 5.1.4.
-fn folder(target: &[u8]) -> &[u8] {
-    let path = cut(target).0;
+fn default_path(target: &[u8]) -> &[u8] {
+    let path = split_query(target).0;
     match path.iter().rposition(|it| *it == b'/') {
         None | Some(0) => b"/",
         Some(at) => &path[..at],
@@ -221,13 +224,13 @@ fn folder(target: &[u8]) -> &[u8] {
 }
 
 /// The same section: does a cookie with this path go with a request for the other?
-fn is_within(path: &[u8], of: &[u8]) -> bool {
+fn path_matches(path: &[u8], of: &[u8]) -> bool {
     let Some(rest) = path.strip_prefix(of) else { return false };
     rest.is_empty() || of.ends_with(b"/") || rest.starts_with(b"/")
 }
 
 /// Section 5.1.3: may `host` set a cookie for this domain?
-fn is_for(domain: &[u8], host: &str) -> bool {
+fn domain_matches(domain: &[u8], host: &str) -> bool {
     let domain = domain.strip_prefix(b".").unwrap_or(domain);
     let host = host.as_bytes();
     let Some(at) = host.len().checked_sub(domain.len()) else { return false };
@@ -237,7 +240,7 @@ fn is_for(domain: &[u8], host: &str) -> bool {
 }
 
 /// Section 5.2.2.
-fn seconds(text: &[u8]) -> Option<i64> {
+fn parse_max_age(text: &[u8]) -> Option<i64> {
     let (digits, sign) = text.strip_prefix(b"-").map_or((text, 1), |it| (it, -1));
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return None;
@@ -247,14 +250,14 @@ fn seconds(text: &[u8]) -> Option<i64> {
 }
 
 /// Seconds since 1970 of a date in any of the forms that servers write: section 5.1.1.
-fn moment(text: &[u8]) -> Option<i64> {
+fn parse_date(text: &[u8]) -> Option<i64> {
     const MONTHS: &[u8; 36] = b"janfebmaraprmayjunjulaugsepoctnovdec";
     let delimits = |it: &u8| matches!(it, b'\t' | b' '..=b'/' | b';'..=b'@' | b'['..=b'`' | b'{'..=b'~');
     let (mut time, mut day, mut month, mut year) = (None, None, None, None);
     for token in text.split(delimits).filter(|it| !it.is_empty()) {
         let begins = |month: &[u8]| token.get(..3).is_some_and(|it| it.eq_ignore_ascii_case(month));
         let named = MONTHS.chunks(3).position(begins);
-        match (clock(token), number(token), named) {
+        match (parse_time(token), parse_number(token), named) {
             (Some(it), ..) if time.is_none() => time = Some(it),
             (_, Some((it, 1 | 2)), _) if day.is_none() => day = Some(it),
             (.., Some(it)) if month.is_none() => month = Some(it as i64 + 1),
@@ -267,29 +270,29 @@ fn moment(text: &[u8]) -> Option<i64> {
     if !(1..=31).contains(&day) || year < 1601 {
         return None;
     }
-    Some(days(year, month, day) * DAY + time?)
+    Some(days_since_epoch(year, month, day) * DAY + time?)
 }
 
 /// `23:59:59`, in seconds.
-fn clock(token: &[u8]) -> Option<i64> {
+fn parse_time(token: &[u8]) -> Option<i64> {
     let mut sum = 0;
     let mut fields = token.split(|it| *it == b':');
     for below in [24, 60, 61] {
-        let (it, _) = number(fields.next()?).filter(|it| it.0 < below && it.1 <= 2)?;
+        let (it, _) = parse_number(fields.next()?).filter(|it| it.0 < below && it.1 <= 2)?;
         sum = sum * 60 + it;
     }
     fields.next().is_none().then_some(sum)
 }
 
 /// A number of few digits, and how many they are.
-fn number(token: &[u8]) -> Option<(i64, usize)> {
+fn parse_number(token: &[u8]) -> Option<(i64, usize)> {
     let is_one = (1..=4).contains(&token.len()) && token.iter().all(u8::is_ascii_digit);
     is_one.then(|| (token.iter().fold(0, |sum, it| sum * 10 + i64::from(it - b'0')), token.len()))
 }
 
 /// Days from 1970 to a date of the Gregorian calendar, counted in years that begin in March.
 /// Source: H. Hinnant, "chrono-compatible low-level date algorithms" (2013).
-fn days(year: i64, month: i64, day: i64) -> i64 {
+fn days_since_epoch(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
     let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;

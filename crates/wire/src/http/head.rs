@@ -49,7 +49,7 @@ pub(super) fn read(input: &[u8], method: Method) -> Result<Option<(Head, usize)>
         return Err(Error::Head);
     }
     let old = response.version != Some(1);
-    let said = Said::of(response.headers)?;
+    let said = BodyHeaders::from_headers(response.headers)?;
     // Whether it may be used again: RFC 9112, section 9.3.
     let close = said.close || (old && !said.keep_alive);
     let coding = said.coding;
@@ -59,11 +59,11 @@ pub(super) fn read(input: &[u8], method: Method) -> Result<Option<(Head, usize)>
             head(Framing::Length(0), close)
         }
         // HTTP/1.0 knows no Transfer-Encoding: what came on the way is not to be trusted.
-        Said { encoded: true, .. } if old => head(Framing::UntilClose, true),
+        BodyHeaders { encoded: true, .. } if old => head(Framing::UntilClose, true),
         // Both: an attempt to have us and someone between see different answers.
-        Said { chunked: true, length, .. } => head(Framing::Chunked, close || length.is_some()),
-        Said { encoded: true, .. } => head(Framing::UntilClose, true),
-        Said { length: Some(length), .. } => head(Framing::Length(length), close),
+        BodyHeaders { chunked: true, length, .. } => head(Framing::Chunked, close || length.is_some()),
+        BodyHeaders { encoded: true, .. } => head(Framing::UntilClose, true),
+        BodyHeaders { length: Some(length), .. } => head(Framing::Length(length), close),
         _ => head(Framing::UntilClose, true),
     }
 }
@@ -97,7 +97,7 @@ fn config() -> ParserConfig {
 
 /// What the headers that matter say.
 #[derive(Default)]
-struct Said {
+struct BodyHeaders {
     length: Option<u64>,
     /// There is a Transfer-Encoding, and its last is `chunked`.
     encoded: bool,
@@ -107,40 +107,40 @@ struct Said {
     coding: Coding,
 }
 
-impl Said {
-    fn of(headers: &[Header<'_>]) -> Result<Said, Error> {
-        let mut said = Said::default();
+impl BodyHeaders {
+    fn from_headers(headers: &[Header<'_>]) -> Result<BodyHeaders, Error> {
+        let mut said = BodyHeaders::default();
         for Header { name, value } in headers {
             let is = |it: &str| name.eq_ignore_ascii_case(it);
             // By length first: most headers are none of ours.
             match name.len() {
                 14 if is("content-length") => {
-                    for one in items(value) {
-                        let length = number(one).ok_or(Error::Length)?;
+                    for one in list_items(value) {
+                        let length = number(one).ok_or(Error::ContentLength)?;
                         if said.length.is_some_and(|it| it != length) {
-                            return Err(Error::Length);
+                            return Err(Error::ContentLength);
                         }
                         said.length = Some(length);
                     }
-                    said.length.ok_or(Error::Length)?;
+                    said.length.ok_or(Error::ContentLength)?;
                 }
                 17 if is("transfer-encoding") => {
-                    for one in items(value) {
+                    for one in list_items(value) {
                         if said.chunked {
-                            return Err(Error::Encoding);
+                            return Err(Error::TransferEncoding);
                         }
                         said.encoded = true;
                         said.chunked = one.eq_ignore_ascii_case(b"chunked");
                     }
                     if !said.encoded {
-                        return Err(Error::Encoding);
+                        return Err(Error::TransferEncoding);
                     }
                 }
                 16 if is("content-encoding") => {
-                    said.coding = items(value).fold(said.coding, Coding::and);
+                    said.coding = list_items(value).fold(said.coding, Coding::with);
                 }
                 10 if is("connection") => {
-                    for one in items(value) {
+                    for one in list_items(value) {
                         said.close |= one.eq_ignore_ascii_case(b"close");
                         said.keep_alive |= one.eq_ignore_ascii_case(b"keep-alive");
                     }
@@ -153,7 +153,7 @@ impl Said {
 }
 
 /// The members of a list: RFC 9110, section 5.6.1.
-fn items(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn list_items(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value.split(|it| *it == b',').map(<[u8]>::trim_ascii).filter(|it| !it.is_empty())
 }
 
@@ -165,7 +165,7 @@ fn number(digits: &[u8]) -> Option<u64> {
 
 /// Finds the empty line that ends a head, byte by byte: for a head that comes in pieces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(super) enum HeadEndFinder {
     /// Within a line.
     #[default]
     Within,
@@ -175,15 +175,15 @@ pub(super) enum Ending {
     Return,
 }
 
-impl Ending {
+impl HeadEndFinder {
     /// How many of these bytes belong to the head, if it ends among them.
     pub fn find(&mut self, bytes: &[u8]) -> Option<usize> {
         for (i, byte) in bytes.iter().enumerate() {
             *self = match (*self, byte) {
-                (Ending::Within, b'\n') => Ending::Line,
-                (Ending::Line, b'\r') => Ending::Return,
-                (Ending::Line | Ending::Return, b'\n') => return Some(i + 1),
-                _ => Ending::Within,
+                (HeadEndFinder::Within, b'\n') => HeadEndFinder::Line,
+                (HeadEndFinder::Line, b'\r') => HeadEndFinder::Return,
+                (HeadEndFinder::Line | HeadEndFinder::Return, b'\n') => return Some(i + 1),
+                _ => HeadEndFinder::Within,
             };
         }
         None

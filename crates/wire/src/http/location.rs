@@ -13,25 +13,27 @@ pub struct Origin<'a> {
 
 /// A redirect that is not followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lost {
+pub enum RedirectError {
     /// To somebody else: his scheme and name, as far as they can be shown.
-    Elsewhere(String),
+    CrossOrigin(String),
     /// The header Location is no reference.
-    Unreadable,
+    Malformed,
 }
 
-impl fmt::Display for Lost {
+impl fmt::Display for RedirectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Lost::Elsewhere(whom) => {
+            RedirectError::CrossOrigin(whom) => {
                 write!(f, "the service redirects to {whom}: only redirects to itself are followed")
             }
-            Lost::Unreadable => f.write_str("the service redirects to nowhere: its Location cannot be read"),
+            RedirectError::Malformed => {
+                f.write_str("the service redirects to nowhere: its Location cannot be read")
+            }
         }
     }
 }
 
-impl std::error::Error for Lost {}
+impl std::error::Error for RedirectError {}
 
 /// The longest path and query that is followed to, in bytes; servers take no longer ones.
 const TARGET_MAX: usize = 8 << 10;
@@ -47,16 +49,16 @@ impl Origin<'_> {
     /// Writes the path and query that `location` names, seen from `target`, into `to`. Source: RFC 3986, section 5.2.
     ///
     /// What is no part of a request's line is percent-encoded, a fragment left out.
-    pub fn resolve(&self, target: &[u8], location: &[u8], to: &mut Vec<u8>) -> Result<(), Lost> {
+    pub fn resolve(&self, target: &[u8], location: &[u8], to: &mut Vec<u8>) -> Result<(), RedirectError> {
         let whole = location.split(|it| *it == b'#').next().unwrap_or_default().trim_ascii();
         let mut rest = whole;
         if let Some((scheme, after)) = scheme(whole) {
             let ours: &[u8] = if self.tls { b"https" } else { b"http" };
             if !scheme.eq_ignore_ascii_case(ours) {
-                return Err(elsewhere(whole));
+                return Err(cross_origin(whole));
             }
             if !after.starts_with(b"//") {
-                return Err(Lost::Unreadable);
+                return Err(RedirectError::Malformed);
             }
             rest = after;
         }
@@ -65,16 +67,16 @@ impl Origin<'_> {
         if let Some(after) = rest.strip_prefix(b"//") {
             let end = after.iter().position(|it| matches!(it, b'/' | b'?')).unwrap_or(after.len());
             let (authority, after) = after.split_at(end);
-            let authority = std::str::from_utf8(authority).map_err(|_| Lost::Unreadable)?;
-            let whom = self.split(authority).ok_or(Lost::Unreadable)?;
-            let us = self.split(self.host).ok_or(Lost::Unreadable)?;
+            let authority = std::str::from_utf8(authority).map_err(|_| RedirectError::Malformed)?;
+            let whom = self.split(authority).ok_or(RedirectError::Malformed)?;
+            let us = self.split(self.host).ok_or(RedirectError::Malformed)?;
             if !whom.0.eq_ignore_ascii_case(us.0) || whom.1 != us.1 {
-                return Err(elsewhere(whole));
+                return Err(cross_origin(whole));
             }
             (rest, from) = (after, b"/");
         }
         to.clear();
-        let path = cut(from).0;
+        let path = split_query(from).0;
         match rest.first() {
             None => append(to, from),
             Some(b'/') => append(to, rest),
@@ -91,8 +93,8 @@ impl Origin<'_> {
         if !to.starts_with(b"/") {
             to.insert(0, b'/');
         }
-        without_dots(to);
-        if to.len() > TARGET_MAX { Err(Lost::Unreadable) } else { Ok(()) }
+        remove_dot_segments(to);
+        if to.len() > TARGET_MAX { Err(RedirectError::Malformed) } else { Ok(()) }
     }
 
     /// Name and port of an authority; `None` if it is none, or has a user in it.
@@ -116,7 +118,7 @@ fn scheme(text: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// Scheme and name without what a query or a user might tell.
-fn elsewhere(location: &[u8]) -> Lost {
+fn cross_origin(location: &[u8]) -> RedirectError {
     let begin = location.windows(2).position(|it| it == b"//").map_or(0, |it| it + 2);
     let end = location[begin..].iter().position(|it| matches!(it, b'/' | b'?'));
     let end = end.map_or(location.len(), |it| begin + it);
@@ -124,11 +126,11 @@ fn elsewhere(location: &[u8]) -> Lost {
         location[begin..end].iter().rposition(|it| *it == b'@').map_or(begin, |it| begin + it + 1);
     let shown = [&location[..begin], &location[begin_of_name..end]].concat();
     let shown = String::from_utf8_lossy(&shown[..shown.len().min(SHOWN_MAX)]);
-    Lost::Elsewhere(shown.chars().map(|it| if it.is_control() { ' ' } else { it }).collect())
+    RedirectError::CrossOrigin(shown.chars().map(|it| if it.is_control() { ' ' } else { it }).collect())
 }
 
 /// Path, and query with its question mark.
-pub(super) fn cut(target: &[u8]) -> (&[u8], &[u8]) {
+pub(super) fn split_query(target: &[u8]) -> (&[u8], &[u8]) {
     target.split_at(target.iter().position(|it| *it == b'?').unwrap_or(target.len()))
 }
 
@@ -144,8 +146,8 @@ fn append(to: &mut Vec<u8>, text: &[u8]) {
 }
 
 /// Removes the segments `.` and `..` of the path in front of a query, in place. Source: RFC 3986, section 5.2.4.
-fn without_dots(target: &mut Vec<u8>) {
-    let end = cut(target).0.len();
+fn remove_dot_segments(target: &mut Vec<u8>) {
+    let end = split_query(target).0.len();
     let (mut read, mut written) = (0, 0);
     while read < end {
         // At a slash.
@@ -175,22 +177,22 @@ fn without_dots(target: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    const OURS: Origin<'_> = Origin { host: "shop.test:8080", tls: false };
+    const ORIGIN: Origin<'_> = Origin { host: "shop.test:8080", tls: false };
 
     fn check_from(from: Origin<'_>, target: &str, location: &str, expected: &str) {
         let mut to = b"left over".to_vec();
         let told = match from.resolve(target.as_bytes(), location.as_bytes(), &mut to) {
             Ok(()) => String::from_utf8(to).expect("ASCII"),
-            Err(Lost::Elsewhere(whom)) => format!("elsewhere: {whom}"),
-            Err(Lost::Unreadable) => "unreadable".to_owned(),
+            Err(RedirectError::CrossOrigin(whom)) => format!("elsewhere: {whom}"),
+            Err(RedirectError::Malformed) => "unreadable".to_owned(),
         };
         assert_eq!(told, expected, "{location} from {target}");
     }
 
     #[test]
-    fn references() {
+    fn resolves_references() {
         // RFC 3986, section 5.4, as far as its examples stay with us.
-        let check = |location, expected| check_from(OURS, "/b/c/d;p?q", location, expected);
+        let check = |location, expected| check_from(ORIGIN, "/b/c/d;p?q", location, expected);
         check("g", "/b/c/g");
         check("./g", "/b/c/g");
         check("g/", "/b/c/g/");
@@ -223,8 +225,8 @@ mod tests {
     }
 
     #[test]
-    fn others() {
-        let check = |location, expected| check_from(OURS, "/", location, expected);
+    fn rejects_cross_origin_references() {
+        let check = |location, expected| check_from(ORIGIN, "/", location, expected);
         check("http://shop.test/", "elsewhere: http://shop.test");
         check("https://shop.test:8080/", "elsewhere: https://shop.test:8080");
         check("//other.test:8080/a?token=secret", "elsewhere: //other.test:8080");
@@ -247,6 +249,6 @@ mod tests {
         from("[::1]", false, "//[::1]/x", "/x");
         from("localhost", false, "http://localhost/x", "/x");
         assert_eq!(Origin { host: "[::1]:81", tls: false }.name(), "[::1]");
-        assert_eq!(OURS.name(), "shop.test");
+        assert_eq!(ORIGIN.name(), "shop.test");
     }
 }

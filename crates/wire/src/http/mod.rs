@@ -16,12 +16,12 @@ mod unpack;
 mod url;
 
 pub use channel::{Channel, Event};
-pub use compile::{Method, Part, Request};
-pub use cookies::{Jar, Setting};
+pub use compile::{Method, Request, TemplatePart};
+pub use cookies::{CookieJar, SetCookieContext};
 pub use error::Error;
 pub use head::HEAD_MAX;
-pub use location::{Lost, Origin};
-pub use needle::Needle;
-pub use reader::{Keep, Reader, Response};
-pub use unpack::{CODINGS, UNPACKED_MAX};
+pub use location::{Origin, RedirectError};
+pub use needle::BodySearch;
+pub use reader::{Response, ResponseReader, Retain};
+pub use unpack::{ACCEPTED_CODINGS, DECOMPRESSED_MAX};
 pub use url::{Host, Url};

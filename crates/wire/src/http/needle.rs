@@ -2,14 +2,14 @@
 
 /// A text to look for, by the algorithm of Knuth, Morris and Pratt: what was seen so far is one number, whatever the pieces.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Needle {
+pub struct BodySearch {
     text: Box<[u8]>,
     /// By how many bytes were found: how many of them still are where the next one is not the text's.
-    back: Box<[u32]>,
+    fallback: Box<[u32]>,
 }
 
-impl Needle {
-    pub fn new(text: &[u8]) -> Needle {
+impl BodySearch {
+    pub fn new(text: &[u8]) -> BodySearch {
         let mut back = vec![0; text.len()];
         let mut found = 0;
         for (at, byte) in text.iter().enumerate().skip(1) {
@@ -19,7 +19,7 @@ impl Needle {
             }
             found += u32::from(text[found as usize] == *byte);
         }
-        Needle { text: text.into(), back: back.into() }
+        BodySearch { text: text.into(), fallback: back.into() }
     }
 
     /// So many bytes of it are found when all of it is.
@@ -33,7 +33,7 @@ impl Needle {
     }
 
     /// How many of its bytes are found after `piece`, `found` of them before it. All of them stay found.
-    pub fn seek(&self, mut found: u32, piece: &[u8]) -> u32 {
+    pub fn advance(&self, mut found: u32, piece: &[u8]) -> u32 {
         let mut rest = piece;
         while found < self.len() {
             if found == 0 {
@@ -48,7 +48,7 @@ impl Needle {
                 found += 1;
             } else {
                 // The byte is looked at again.
-                found = self.back[found as usize];
+                found = self.fallback[found as usize];
             }
         }
         found
@@ -61,17 +61,17 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn it_is_found_whatever_the_pieces() {
+    fn finds_text_across_pieces() {
         proptest!(|(text in "[ab]{0,6}", body in "[abc]{0,40}", cuts: Vec<u8>)| {
-            let needle = Needle::new(text.as_bytes());
+            let needle = BodySearch::new(text.as_bytes());
             let mut rest = body.as_bytes();
             let mut found = 0;
             for cut in cuts {
                 let (piece, after) = rest.split_at(usize::from(cut).min(rest.len()));
-                found = needle.seek(found, piece);
+                found = needle.advance(found, piece);
                 rest = after;
             }
-            found = needle.seek(found, rest);
+            found = needle.advance(found, rest);
             prop_assert_eq!(found == needle.len(), body.contains(&text), "{} in {}", text, body);
         });
     }

@@ -2,26 +2,26 @@
 //!
 //! On plain bytes; what they travel in is the channel's matter.
 
-use super::body::{Body, Drained};
-use super::head::{self, Ending, Framing, HEAD_MAX, Head};
-use super::unpack::{Coding, Unpacker};
-use super::{Error, Method, Needle};
+use super::body::{Body, DrainResult};
+use super::head::{self, Framing, HEAD_MAX, Head, HeadEndFinder};
+use super::unpack::{Coding, Decompressor};
+use super::{BodySearch, Error, Method};
 
 /// Interim answers (1xx) to one request; a server sends one, or a few hints.
 const INTERIM_MAX: u8 = 16;
 /// What a buffer may keep from one answer to the next, in bytes.
-const SPARE: usize = 4 << 10;
+const BUFFER_RETAIN_MAX: usize = 4 << 10;
 
 /// Reads answers, one for each request.
 #[derive(Debug, Default)]
-pub struct Reader {
+pub struct ResponseReader {
     stage: Stage,
     method: Method,
-    keep: Keep,
+    keep: Retain,
     interim: u8,
     /// A head that came in pieces, as far as it came; then what is kept of a head.
     head: Vec<u8>,
-    ending: Ending,
+    ending: HeadEndFinder,
     /// What is kept of a body.
     body: Vec<u8>,
     /// Bytes of the body so far, as they came.
@@ -29,7 +29,7 @@ pub struct Reader {
     /// How much of what is looked for was found in them.
     found: u32,
     /// Made for the first packed body that is to be unpacked.
-    unpacker: Option<Box<Unpacker>>,
+    decompressor: Option<Box<Decompressor>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,7 +38,7 @@ enum Stage {
     #[default]
     Idle,
     /// Asked, and not one byte came.
-    Asked,
+    AwaitingFirstByte,
     /// Within a head, or between an interim answer and the next.
     Head,
     Body(Head, Body),
@@ -46,12 +46,12 @@ enum Stage {
 
 /// What of an answer is kept for whoever wants to look at it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Keep {
+pub struct Retain {
     pub head: bool,
     /// So many bytes of the body.
     pub body: u32,
     /// A packed body is unpacked for those who look into it; one in a coding that is not known is an error.
-    pub unpack: bool,
+    pub decompress: bool,
 }
 
 /// An answer came to its end.
@@ -65,11 +65,11 @@ pub struct Response {
     pub close: bool,
 }
 
-impl Reader {
+impl ResponseReader {
     /// A request leaves, after the last one's answer.
-    pub fn ask(&mut self, method: Method, keep: Keep) {
-        (self.stage, self.method, self.keep, self.interim) = (Stage::Asked, method, keep, 0);
-        self.forget();
+    pub fn begin(&mut self, method: Method, keep: Retain) {
+        (self.stage, self.method, self.keep, self.interim) = (Stage::AwaitingFirstByte, method, keep, 0);
+        self.clear();
     }
 
     /// Takes what it can from `input`: the answer when it has ended, else `None`, and then all was taken.
@@ -83,50 +83,50 @@ impl Reader {
     pub fn next_seeking(
         &mut self,
         input: &mut &[u8],
-        needle: Option<&Needle>,
+        needle: Option<&BodySearch>,
     ) -> Result<Option<Response>, Error> {
         loop {
             match &mut self.stage {
                 Stage::Idle if input.is_empty() => return Ok(None),
-                Stage::Idle => return Err(Error::Surplus),
-                Stage::Asked | Stage::Head => {
+                Stage::Idle => return Err(Error::SurplusBytes),
+                Stage::AwaitingFirstByte | Stage::Head => {
                     let Some(head) = self.head(input)? else { return Ok(None) };
                     if head.status < 200 && head.status != 101 {
                         self.interim += 1;
                         if self.interim > INTERIM_MAX {
-                            return Err(Error::Interim);
+                            return Err(Error::TooManyInterim);
                         }
-                        self.forget();
+                        self.clear();
                     } else {
                         let head = Head { close: head.close || head.status == 101, ..head };
-                        let head = Head { coding: self.unpacked(&head)?, ..head };
+                        let head = Head { coding: self.body_coding(&head)?, ..head };
                         self.stage = Stage::Body(head, Body::new(head.framing));
                     }
                 }
                 Stage::Body(head, body) => {
                     let (data, ended) = match body.drain(input)? {
-                        Drained::More => return Ok(None),
-                        Drained::Data(data) => (data, None),
-                        Drained::Ended(data) => (data, Some(*head)),
+                        DrainResult::More => return Ok(None),
+                        DrainResult::Data(data) => (data, None),
+                        DrainResult::End(data) => (data, Some(*head)),
                     };
                     self.length += data.len() as u64;
                     let (found, kept, most) = (&mut self.found, &mut self.body, self.keep.body as usize);
                     let mut look = |data: &[u8]| {
                         if let Some(needle) = needle {
-                            *found = needle.seek(*found, data);
+                            *found = needle.advance(*found, data);
                         }
                         let room = most.saturating_sub(kept.len());
                         if room > 0 {
                             kept.extend_from_slice(&data[..data.len().min(room)]);
                         }
                     };
-                    match &mut self.unpacker {
-                        Some(it) if head.coding != Coding::Plain => it.unpack(data, look)?,
+                    match &mut self.decompressor {
+                        Some(it) if head.coding != Coding::Plain => it.decompress(data, look)?,
                         _ => look(data),
                     }
                     if let Some(head) = ended {
-                        if !self.is_unpacked(head) {
-                            return Err(Error::Packed);
+                        if !self.is_decompressed(head) {
+                            return Err(Error::Compressed);
                         }
                         return Ok(Some(self.end(head)));
                     }
@@ -138,19 +138,19 @@ impl Reader {
     /// The server has closed its side: the answer, if that is how it ends.
     pub fn closed(&mut self) -> Option<Response> {
         match self.stage {
-            Stage::Body(head, Body::UntilClose) if self.is_unpacked(head) => Some(self.end(head)),
+            Stage::Body(head, Body::UntilClose) if self.is_decompressed(head) => Some(self.end(head)),
             _ => None,
         }
     }
 
     /// An answer is awaited.
-    pub fn is_asked(&self) -> bool {
+    pub fn is_awaiting(&self) -> bool {
         self.stage != Stage::Idle
     }
 
     /// An answer is awaited, and has begun to come.
     pub fn has_begun(&self) -> bool {
-        !matches!(self.stage, Stage::Idle | Stage::Asked)
+        !matches!(self.stage, Stage::Idle | Stage::AwaitingFirstByte)
     }
 
     /// A header of the last answer; `None` if it was not kept.
@@ -164,7 +164,7 @@ impl Reader {
     }
 
     /// The last answer's body held what was looked for.
-    pub fn has_found(&self, needle: &Needle) -> bool {
+    pub fn has_found(&self, needle: &BodySearch) -> bool {
         self.found == needle.len()
     }
 
@@ -175,26 +175,26 @@ impl Reader {
 
     /// Bytes on the heap.
     pub fn memory(&self) -> usize {
-        let unpacker = self.unpacker.as_ref().map_or(0, |it| it.memory());
+        let unpacker = self.decompressor.as_ref().map_or(0, |it| it.memory());
         self.head.capacity() + self.body.capacity() + unpacker
     }
 
     /// How the body that follows is to be unpacked.
-    fn unpacked(&mut self, head: &Head) -> Result<Coding, Error> {
+    fn body_coding(&mut self, head: &Head) -> Result<Coding, Error> {
         match head.coding {
-            _ if !self.keep.unpack || head.framing == Framing::Length(0) => Ok(Coding::Plain),
+            _ if !self.keep.decompress || head.framing == Framing::Length(0) => Ok(Coding::Plain),
             Coding::Plain => Ok(Coding::Plain),
-            Coding::Other => Err(Error::Coding),
+            Coding::Other => Err(Error::ContentCoding),
             coding => {
-                self.unpacker.get_or_insert_with(|| Box::new(Unpacker::new())).begin(coding);
+                self.decompressor.get_or_insert_with(|| Box::new(Decompressor::new())).begin(coding);
                 Ok(coding)
             }
         }
     }
 
     /// What a packed body holds has ended with it.
-    fn is_unpacked(&self, head: Head) -> bool {
-        head.coding == Coding::Plain || self.unpacker.as_ref().is_none_or(|it| it.is_whole())
+    fn is_decompressed(&self, head: Head) -> bool {
+        head.coding == Coding::Plain || self.decompressor.as_ref().is_none_or(|it| it.is_complete())
     }
 
     fn end(&mut self, head: Head) -> Response {
@@ -203,14 +203,14 @@ impl Reader {
     }
 
     /// Empties what was kept of the last answer, and frees what was large.
-    fn forget(&mut self) {
+    fn clear(&mut self) {
         for buffer in [&mut self.head, &mut self.body] {
             buffer.clear();
-            if buffer.capacity() > SPARE.max(self.keep.body as usize) {
+            if buffer.capacity() > BUFFER_RETAIN_MAX.max(self.keep.body as usize) {
                 *buffer = Vec::new();
             }
         }
-        (self.length, self.found, self.ending) = (0, 0, Ending::default());
+        (self.length, self.found, self.ending) = (0, 0, HeadEndFinder::default());
     }
 
     #[inline]
@@ -234,7 +234,7 @@ impl Reader {
         let piece = &input[..input.len().min(room)];
         let ended = self.ending.find(piece);
         self.head.extend_from_slice(&piece[..ended.unwrap_or(piece.len())]);
-        if !starts(&self.head) {
+        if !may_start_head(&self.head) {
             return Err(Error::Head);
         }
         let Some(length) = ended else {
@@ -251,7 +251,7 @@ impl Reader {
 }
 
 /// Whether it may become a head.
-fn starts(head: &[u8]) -> bool {
+fn may_start_head(head: &[u8]) -> bool {
     let must = b"HTTP/1.";
     head.iter().zip(must).all(|(is, must)| is == must)
 }

@@ -6,9 +6,9 @@ use super::Error;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
 /// The codings that are unpacked, as `Accept-Encoding` offers them.
-pub const CODINGS: &str = "gzip, deflate";
+pub const ACCEPTED_CODINGS: &str = "gzip, deflate";
 /// A body that holds more is given up, in bytes: it is made to fill memory, or time.
-pub const UNPACKED_MAX: u64 = 16 << 20;
+pub const DECOMPRESSED_MAX: u64 = 16 << 20;
 
 /// How a body is packed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(super) enum Coding {
 
 impl Coding {
     /// With what one more member of Content-Encoding says.
-    pub fn and(self, name: &[u8]) -> Coding {
+    pub fn with(self, name: &[u8]) -> Coding {
         let is = |it: &str| name.eq_ignore_ascii_case(it.as_bytes());
         match self {
             _ if is("identity") => self,
@@ -36,10 +36,10 @@ impl Coding {
 
 /// Unpacks one body after the other; allocates when it is made, not later.
 #[derive(Debug)]
-pub(super) struct Unpacker {
+pub(super) struct Decompressor {
     inflate: Decompress,
     out: Box<[u8]>,
-    at: At,
+    at: DecodeState,
     /// Of a gzip member: what its head has, bytes of the extra field that are to come, its check sum.
     flags: u8,
     extra: u16,
@@ -51,7 +51,7 @@ pub(super) struct Unpacker {
 
 /// Where in a packed body we are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum At {
+enum DecodeState {
     /// Before the first byte of a `deflate` body.
     Deflate,
     /// Within one: what it holds, and behind it, where nothing follows.
@@ -75,12 +75,12 @@ const NAME: u8 = 8;
 const COMMENT: u8 = 16;
 const RESERVED: u8 = 0xe0;
 
-impl Unpacker {
-    pub fn new() -> Unpacker {
-        Unpacker {
+impl Decompressor {
+    pub fn new() -> Decompressor {
+        Decompressor {
             inflate: Decompress::new(false),
             out: vec![0; 8 << 10].into(),
-            at: At::End,
+            at: DecodeState::End,
             flags: 0,
             extra: 0,
             check: Crc::new(),
@@ -92,23 +92,23 @@ impl Unpacker {
     /// A body of this coding begins.
     pub fn begin(&mut self, coding: Coding) {
         self.length = 0;
-        self.at = if coding == Coding::Gzip { At::Head(0) } else { At::Deflate };
+        self.at = if coding == Coding::Gzip { DecodeState::Head(0) } else { DecodeState::Deflate };
     }
 
     /// Gives what these bytes of the body hold to `take`, in pieces.
-    pub fn unpack(&mut self, packed: &[u8], mut take: impl FnMut(&[u8])) -> Result<(), Error> {
+    pub fn decompress(&mut self, packed: &[u8], mut take: impl FnMut(&[u8])) -> Result<(), Error> {
         let mut rest = packed;
         while let Some(&byte) = rest.first() {
             match self.at {
-                At::Member | At::Stream => self.inflate(&mut rest, &mut take)?,
-                At::Deflate => {
+                DecodeState::Member | DecodeState::Stream => self.inflate(&mut rest, &mut take)?,
+                DecodeState::Deflate => {
                     // Most send what the name means, a zlib stream; some send what it sounds like.
                     self.inflate.reset(byte & 0x0f == 8 && byte >> 4 <= 7);
-                    self.at = At::Stream;
+                    self.at = DecodeState::Stream;
                 }
-                At::End => return Err(Error::Packed),
+                DecodeState::End => return Err(Error::Compressed),
                 _ => {
-                    self.frame(byte)?;
+                    self.step_frame(byte)?;
                     rest = &rest[1..];
                 }
             }
@@ -117,48 +117,49 @@ impl Unpacker {
     }
 
     /// Whether the body may end here.
-    pub fn is_whole(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         // One without any byte holds nothing.
-        matches!(self.at, At::End | At::Deflate | At::Head(0))
+        matches!(self.at, DecodeState::End | DecodeState::Deflate | DecodeState::Head(0))
     }
 
     /// Bytes on the heap, about: the state of zlib and its window of 32 KiB are not told by it.
     pub fn memory(&self) -> usize {
-        size_of::<Unpacker>() + self.out.len() + (40 << 10)
+        size_of::<Decompressor>() + self.out.len() + (40 << 10)
     }
 
     fn inflate(&mut self, rest: &mut &[u8], take: &mut impl FnMut(&[u8])) -> Result<(), Error> {
         loop {
             let (read, made) = (self.inflate.total_in(), self.inflate.total_out());
             let status = self.inflate.decompress(rest, &mut self.out, FlushDecompress::None);
-            let status = status.map_err(|_| Error::Packed)?;
+            let status = status.map_err(|_| Error::Compressed)?;
             let read = (self.inflate.total_in() - read) as usize;
             let made = (self.inflate.total_out() - made) as usize;
             *rest = &rest[read..];
             self.length += made as u64;
-            if self.length > UNPACKED_MAX {
-                return Err(Error::PackedTooMuch);
+            if self.length > DECOMPRESSED_MAX {
+                return Err(Error::DecompressedTooLong);
             }
             let piece = &self.out[..made];
-            if self.at == At::Member {
+            if self.at == DecodeState::Member {
                 self.check.update(piece);
             }
             take(piece);
             if status == Status::StreamEnd {
-                self.at = if self.at == At::Member { At::Trailer(0) } else { At::End };
+                self.at =
+                    if self.at == DecodeState::Member { DecodeState::Trailer(0) } else { DecodeState::End };
                 return Ok(());
             }
             // Room that is left says that the input was not enough.
             if made < self.out.len() {
-                return if rest.is_empty() { Ok(()) } else { Err(Error::Packed) };
+                return if rest.is_empty() { Ok(()) } else { Err(Error::Compressed) };
             }
         }
     }
 
     /// A byte around what a gzip member holds.
-    fn frame(&mut self, byte: u8) -> Result<(), Error> {
+    fn step_frame(&mut self, byte: u8) -> Result<(), Error> {
         self.at = match self.at {
-            At::Head(at) => {
+            DecodeState::Head(at) => {
                 let right = match at {
                     0 => byte == 0x1f,
                     1 => byte == 0x8b,
@@ -167,42 +168,42 @@ impl Unpacker {
                     _ => true,
                 };
                 if !right {
-                    return Err(Error::Packed);
+                    return Err(Error::Compressed);
                 }
                 if at == 3 {
                     self.flags = byte;
                 }
-                if at < 9 { At::Head(at + 1) } else { self.after(0) }
+                if at < 9 { DecodeState::Head(at + 1) } else { self.next_header_field(0) }
             }
-            At::ExtraLength(0) => {
+            DecodeState::ExtraLength(0) => {
                 self.extra = byte.into();
-                At::ExtraLength(1)
+                DecodeState::ExtraLength(1)
             }
-            At::ExtraLength(_) => {
+            DecodeState::ExtraLength(_) => {
                 self.extra |= u16::from(byte) << 8;
-                if self.extra > 0 { At::Extra } else { self.after(EXTRA) }
+                if self.extra > 0 { DecodeState::Extra } else { self.next_header_field(EXTRA) }
             }
-            At::Extra => {
+            DecodeState::Extra => {
                 self.extra -= 1;
-                if self.extra > 0 { At::Extra } else { self.after(EXTRA) }
+                if self.extra > 0 { DecodeState::Extra } else { self.next_header_field(EXTRA) }
             }
-            At::Name if byte == 0 => self.after(NAME),
-            At::Comment if byte == 0 => self.after(COMMENT),
-            At::HeadCheck(0) => At::HeadCheck(1),
-            At::HeadCheck(_) => self.after(RESERVED),
-            At::Trailer(at) => {
+            DecodeState::Name if byte == 0 => self.next_header_field(NAME),
+            DecodeState::Comment if byte == 0 => self.next_header_field(COMMENT),
+            DecodeState::HeadCheck(0) => DecodeState::HeadCheck(1),
+            DecodeState::HeadCheck(_) => self.next_header_field(RESERVED),
+            DecodeState::Trailer(at) => {
                 self.trailer[usize::from(at)] = byte;
                 if at < 7 {
-                    At::Trailer(at + 1)
+                    DecodeState::Trailer(at + 1)
                 } else {
                     let [a, b, c, d, length @ ..] = self.trailer;
                     if u32::from_le_bytes([a, b, c, d]) != self.check.sum()
                         || u32::from_le_bytes(length) != self.check.amount()
                     {
-                        return Err(Error::Packed);
+                        return Err(Error::Compressed);
                     }
                     // Another member may follow.
-                    At::Head(0)
+                    DecodeState::Head(0)
                 }
             }
             same => same,
@@ -211,18 +212,18 @@ impl Unpacker {
     }
 
     /// What follows the part of a gzip head that has this flag, in their order; 0 is before all of them.
-    fn after(&mut self, part: u8) -> At {
-        let next = |it: u8, at: At| (part < it && self.flags & it != 0).then_some(at);
+    fn next_header_field(&mut self, part: u8) -> DecodeState {
+        let next = |it: u8, at: DecodeState| (part < it && self.flags & it != 0).then_some(at);
         // The check sum comes last, though its flag does not.
-        let last = |at: At| (part < RESERVED && self.flags & HEAD_CHECK != 0).then_some(at);
-        let at = next(EXTRA, At::ExtraLength(0))
-            .or(next(NAME, At::Name))
-            .or(next(COMMENT, At::Comment))
-            .or(last(At::HeadCheck(0)));
+        let last = |at: DecodeState| (part < RESERVED && self.flags & HEAD_CHECK != 0).then_some(at);
+        let at = next(EXTRA, DecodeState::ExtraLength(0))
+            .or(next(NAME, DecodeState::Name))
+            .or(next(COMMENT, DecodeState::Comment))
+            .or(last(DecodeState::HeadCheck(0)));
         at.unwrap_or_else(|| {
             self.inflate.reset(false);
             self.check.reset();
-            At::Member
+            DecodeState::Member
         })
     }
 }

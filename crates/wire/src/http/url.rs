@@ -23,7 +23,7 @@ pub enum Host {
 
 impl Url {
     /// Reads it, or says what is wrong with it.
-    pub fn read(text: &str) -> Result<Url, String> {
+    pub fn parse(text: &str) -> Result<Url, String> {
         let fault = |what: &str| Err(format!("{what} in the URL \"{text}\""));
         if text.bytes().any(|it| it <= b' ' || it == 0x7f) {
             return fault("there is a blank or a control character");
@@ -101,9 +101,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls() {
+    fn parses_urls() {
         let check = |text: &str, expected: &str| {
-            let read = match Url::read(text) {
+            let read = match Url::parse(text) {
                 Ok(it) => format!("{:?} {} {} {}", it.host, it.tls, it.target, it.host_header()),
                 Err(why) => why,
             };

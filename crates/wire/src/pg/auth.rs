@@ -1,47 +1,53 @@
 //! How do we answer the server's question who we are?
 
 use super::frontend::append;
-use super::scram::{Binding, Exchange};
+use super::scram::{GsChannelBinding, ScramExchange};
 use super::{ChannelBinding, Login, ProtocolError};
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::message::frontend;
 
 /// The state of one log-in's authentication.
 #[derive(Debug)]
-pub(super) struct Proof {
+pub(super) struct Authenticator {
     nonce: [u8; 18],
     /// A password, or the proof of one, is under way or done.
-    begun: bool,
-    scram: Option<Exchange>,
+    started: bool,
+    scram: Option<ScramExchange>,
     /// The server has proved that it knows the password too.
     server_proved: bool,
     /// What the proof travels in.
-    pub cover: Cover,
+    pub protection: ChannelProtection,
 }
 
-pub(super) enum Answer {
+pub(super) enum AuthResponse {
     /// The server lets us in, and may.
-    Accepted,
+    Authenticated,
     /// Nothing to send.
-    Silence,
+    Nothing,
     Send(Vec<u8>),
 }
 
 /// What of TLS matters here.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Cover {
+pub(super) enum ChannelProtection {
     Plain,
     /// `tls-server-end-point` of the server's certificate, where it has one.
     Tls(Option<Vec<u8>>),
 }
 
-impl Proof {
-    pub fn new(nonce: [u8; 18]) -> Proof {
-        Proof { nonce, begun: false, scram: None, server_proved: false, cover: Cover::Plain }
+impl Authenticator {
+    pub fn new(nonce: [u8; 18]) -> Authenticator {
+        Authenticator {
+            nonce,
+            started: false,
+            scram: None,
+            server_proved: false,
+            protection: ChannelProtection::Plain,
+        }
     }
 
     /// Answers one authentication request.
-    pub fn answer(&mut self, login: &Login, request: &[u8]) -> Result<Answer, ProtocolError> {
+    pub fn answer(&mut self, login: &Login, request: &[u8]) -> Result<AuthResponse, ProtocolError> {
         let malformed = ProtocolError::Malformed { tag: b'R' };
         let (&asked, more) = request.split_first_chunk().ok_or(malformed)?;
         let asked = u32::from_be_bytes(asked);
@@ -49,14 +55,14 @@ impl Proof {
         let password = || login.password.as_ref().ok_or(ProtocolError::NoPassword);
         match asked {
             OK => {
-                self.may_enter(login)?;
-                Ok(Answer::Accepted)
+                self.check_accepted(login)?;
+                Ok(AuthResponse::Authenticated)
             }
             CLEAR_TEXT if !login.methods.clear_text => Err(refused),
             MD5 if !login.methods.md5 => Err(refused),
             SASL if !login.methods.scram => Err(refused),
             CLEAR_TEXT | MD5 if login.channel_binding == ChannelBinding::Require => Err(UNBOUND),
-            CLEAR_TEXT | MD5 | SASL if std::mem::replace(&mut self.begun, true) => {
+            CLEAR_TEXT | MD5 | SASL if std::mem::replace(&mut self.started, true) => {
                 Err(ProtocolError::Unexpected { tag: b'R' })
             }
             CLEAR_TEXT => Ok(send_password(password()?.reveal())),
@@ -66,15 +72,15 @@ impl Proof {
             }
             SASL => {
                 password()?;
-                let (mechanism, binding) = choose(login.channel_binding, more, &self.cover)?;
-                let exchange = self.scram.insert(Exchange::new("", &self.nonce, binding));
+                let (mechanism, binding) = choose(login.channel_binding, more, &self.protection)?;
+                let exchange = self.scram.insert(ScramExchange::new("", &self.nonce, binding));
                 let mut out = Vec::new();
                 append(&mut out, |out| {
                     let first = exchange.first();
                     frontend::sasl_initial_response(mechanism, first.as_bytes(), out)
                         .expect("a short message");
                 });
-                Ok(Answer::Send(out))
+                Ok(AuthResponse::Send(out))
             }
             SASL_CONTINUE => {
                 let exchange = self.scram.as_mut().ok_or(ProtocolError::Unexpected { tag: b'R' })?;
@@ -84,27 +90,31 @@ impl Proof {
                 append(&mut out, |out| {
                     frontend::sasl_response(proof.as_bytes(), out).expect("a short message");
                 });
-                Ok(Answer::Send(out))
+                Ok(AuthResponse::Send(out))
             }
             SASL_FINAL => {
                 self.scram.as_ref().ok_or(ProtocolError::Unexpected { tag: b'R' })?.verify(more)?;
                 self.server_proved = true;
-                Ok(Answer::Silence)
+                Ok(AuthResponse::Nothing)
             }
             _ => Err(refused),
         }
     }
 
     /// Whether `AuthenticationOk` may come now.
-    fn may_enter(&self, login: &Login) -> Result<(), ProtocolError> {
+    fn check_accepted(&self, login: &Login) -> Result<(), ProtocolError> {
         match &self.scram {
             Some(_) if !self.server_proved => {
                 Err(ProtocolError::Scram("the server did not prove that it knows the password"))
             }
             exchange if login.channel_binding == ChannelBinding::Require => {
-                if exchange.as_ref().is_some_and(Exchange::is_bound) { Ok(()) } else { Err(UNBOUND) }
+                if exchange.as_ref().is_some_and(ScramExchange::has_channel_binding) {
+                    Ok(())
+                } else {
+                    Err(UNBOUND)
+                }
             }
-            _ if !self.begun && !login.methods.none => Err(ProtocolError::Authentication { asked: OK }),
+            _ if !self.started && !login.methods.none => Err(ProtocolError::Authentication { asked: OK }),
             _ => Ok(()),
         }
     }
@@ -124,18 +134,22 @@ const UNBOUND: ProtocolError = ProtocolError::Scram("channel_binding=require, an
 fn choose(
     wish: ChannelBinding,
     offered: &[u8],
-    cover: &Cover,
-) -> Result<(&'static str, Binding), ProtocolError> {
+    cover: &ChannelProtection,
+) -> Result<(&'static str, GsChannelBinding), ProtocolError> {
     const PLAIN: &str = "SCRAM-SHA-256";
     const PLUS: &str = "SCRAM-SHA-256-PLUS";
     let offers = |name: &str| offered.split(|it| *it == 0).any(|it| it == name.as_bytes());
     let binding = match (wish, cover) {
-        (_, Cover::Plain) if offers(PLUS) => {
+        (_, ChannelProtection::Plain) if offers(PLUS) => {
             return Err(ProtocolError::Scram("the server offers channel binding without TLS"));
         }
-        (ChannelBinding::Disable, _) | (_, Cover::Plain | Cover::Tls(None)) => Binding::No,
-        (_, Cover::Tls(Some(hash))) if offers(PLUS) => return Ok((PLUS, Binding::EndPoint(hash.clone()))),
-        (_, Cover::Tls(Some(_))) => Binding::NotOffered,
+        (ChannelBinding::Disable, _) | (_, ChannelProtection::Plain | ChannelProtection::Tls(None)) => {
+            GsChannelBinding::Unsupported
+        }
+        (_, ChannelProtection::Tls(Some(hash))) if offers(PLUS) => {
+            return Ok((PLUS, GsChannelBinding::EndPoint(hash.clone())));
+        }
+        (_, ChannelProtection::Tls(Some(_))) => GsChannelBinding::NotOffered,
     };
     if wish == ChannelBinding::Require {
         Err(UNBOUND)
@@ -146,15 +160,15 @@ fn choose(
     }
 }
 
-fn send_password(text: &str) -> Answer {
+fn send_password(text: &str) -> AuthResponse {
     let mut out = Vec::new();
     append(&mut out, |out| frontend::password_message(text.as_bytes(), out).expect("no NUL in a password"));
-    Answer::Send(out)
+    AuthResponse::Send(out)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Methods, Secret};
+    use super::super::{AuthMethods, Secret};
     use super::*;
 
     fn login(change: impl FnOnce(&mut Login)) -> Login {
@@ -165,15 +179,15 @@ mod tests {
     }
 
     /// Each request in turn; the last answer, or the first error.
-    fn check(login: &Login, cover: &Cover, requests: &[&[u8]], expected: &str) {
-        let mut proof = Proof::new([0; 18]);
-        proof.cover = cover.clone();
+    fn check(login: &Login, cover: &ChannelProtection, requests: &[&[u8]], expected: &str) {
+        let mut proof = Authenticator::new([0; 18]);
+        proof.protection = cover.clone();
         let mut shown = String::new();
         for request in requests {
             shown = match proof.answer(login, request) {
-                Ok(Answer::Accepted) => "in".into(),
-                Ok(Answer::Silence) => "-".into(),
-                Ok(Answer::Send(bytes)) => bytes[5..].escape_ascii().to_string(),
+                Ok(AuthResponse::Authenticated) => "in".into(),
+                Ok(AuthResponse::Nothing) => "-".into(),
+                Ok(AuthResponse::Send(bytes)) => bytes[5..].escape_ascii().to_string(),
                 Err(error) => error.to_string(),
             };
         }
@@ -188,9 +202,9 @@ mod tests {
     const CONTINUE: &[u8] = b"\0\0\0\x0br=AAAAAAAAAAAAAAAAAAAAAAAAx,s=W22Z,i=1";
 
     #[test]
-    fn passwords() {
+    fn answers_password_requests() {
         let usual = login(|_| {});
-        let plain = &Cover::Plain;
+        let plain = &ChannelProtection::Plain;
         // "md5" md5(md5("secret" "postgres") salt), computed by Python's hashlib.
         check(&usual, plain, &[ASK_MD5], "md5736d15b5a70d36a1be8aeed2487d15a0\\x00");
         check(&usual, plain, &[ASK_MD5, LET_IN], "in");
@@ -211,10 +225,10 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_asks_for_less() {
+    fn rejects_weaker_authentication() {
         let strict =
-            login(|it| it.methods = Methods { none: false, clear_text: false, md5: false, scram: true });
-        let plain = &Cover::Plain;
+            login(|it| it.methods = AuthMethods { none: false, clear_text: false, md5: false, scram: true });
+        let plain = &ChannelProtection::Plain;
         check(&login(|_| {}), plain, &[LET_IN], "in");
         let refused = "the server asks for no authentication at all (code 0), which is not allowed here";
         check(&strict, plain, &[LET_IN], refused);
@@ -231,11 +245,11 @@ mod tests {
     }
 
     #[test]
-    fn channel_binding() {
+    fn chooses_channel_binding() {
         let with = |wish| login(|it| it.channel_binding = wish);
         let (disable, prefer, require) =
             (with(ChannelBinding::Disable), with(ChannelBinding::Prefer), with(ChannelBinding::Require));
-        let tls = &Cover::Tls(Some(b"hash".to_vec()));
+        let tls = &ChannelProtection::Tls(Some(b"hash".to_vec()));
         let first = |mechanism: &str, header: &str| {
             let first = format!("{header}n=,r=AAAAAAAAAAAAAAAAAAAAAAAA");
             let length = (first.len() as u32).to_be_bytes().escape_ascii().to_string();
@@ -245,12 +259,14 @@ mod tests {
         check(&require, tls, &[ASK_PLUS], &first("SCRAM-SHA-256-PLUS", "p=tls-server-end-point,,"));
         check(&disable, tls, &[ASK_PLUS], &first("SCRAM-SHA-256", "n,,"));
         check(&prefer, tls, &[ASK_SCRAM], &first("SCRAM-SHA-256", "y,,"));
-        check(&prefer, &Cover::Tls(None), &[ASK_PLUS], &first("SCRAM-SHA-256", "n,,"));
-        check(&prefer, &Cover::Plain, &[ASK_SCRAM], &first("SCRAM-SHA-256", "n,,"));
+        check(&prefer, &ChannelProtection::Tls(None), &[ASK_PLUS], &first("SCRAM-SHA-256", "n,,"));
+        check(&prefer, &ChannelProtection::Plain, &[ASK_SCRAM], &first("SCRAM-SHA-256", "n,,"));
         let lie = "SCRAM: the server offers channel binding without TLS";
-        check(&prefer, &Cover::Plain, &[ASK_PLUS], lie);
+        check(&prefer, &ChannelProtection::Plain, &[ASK_PLUS], lie);
         let unbound = "SCRAM: channel_binding=require, and the server does not bind";
-        for (cover, asked) in [(tls, ASK_SCRAM), (&Cover::Plain, ASK_SCRAM), (tls, ASK_MD5), (tls, LET_IN)] {
+        for (cover, asked) in
+            [(tls, ASK_SCRAM), (&ChannelProtection::Plain, ASK_SCRAM), (tls, ASK_MD5), (tls, LET_IN)]
+        {
             check(&require, cover, &[asked], unbound);
         }
     }

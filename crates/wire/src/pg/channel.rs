@@ -1,9 +1,9 @@
 //! One session over one connection, sans I/O.
 
-use super::auth::Cover;
-use super::session::{Session, Stage, Step};
+use super::auth::ChannelProtection;
+use super::session::{Session, SessionStage, Step};
 use super::{Encryption, Event, Login, ProtocolError, SslMode, Transport};
-use crate::tls::{self, Protection};
+use crate::tls::{self, TlsInfo};
 use crate::x509::Certificate;
 use rustls::ClientConnection;
 use std::fmt;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub struct Channel {
     out: Vec<u8>,
     /// Bytes at the front of `out` that have left.
-    left: usize,
+    sent_bytes: usize,
     session: Session,
     transport: Transport,
     /// What this connection was opened with.
@@ -32,17 +32,17 @@ pub struct Channel {
 enum Tls {
     No,
     /// The server has yet to say whether it has it.
-    Asked,
-    Spoken(Box<Spoken>),
+    Requested,
+    Active(Box<TlsSession>),
 }
 
 #[derive(Debug)]
-struct Spoken {
+struct TlsSession {
     connection: ClientConnection,
     /// Bytes of the first decrypted chunk that are done with.
     used: usize,
     /// The handshake is over.
-    stands: bool,
+    established: bool,
 }
 
 impl fmt::Debug for Channel {
@@ -61,7 +61,7 @@ impl Channel {
     pub fn new(login: Arc<Login>, transport: Transport, nonce: [u8; 18]) -> Channel {
         Channel {
             out: Vec::new(),
-            left: 0,
+            sent_bytes: 0,
             attempt: login.first_attempt(transport),
             session: Session::new(login, nonce),
             transport,
@@ -72,13 +72,13 @@ impl Channel {
     /// A machine for another connection to the same server that only cancels what this session runs, encrypted as this
     /// one is. The server closes it without an answer. `None` when the server gave no key to cancel by, or [`Login::cancels`]
     /// is false.
-    pub fn canceller(&self) -> Option<Channel> {
-        if !self.session.login.cancels {
+    pub fn cancel_channel(&self) -> Option<Channel> {
+        if !self.session.login.send_cancel {
             return None;
         }
-        let session = Session::cancelling(self.session.login.clone(), self.session.backend?);
+        let session = Session::for_cancel(self.session.login.clone(), self.session.backend?);
         let Channel { transport, attempt, .. } = *self;
-        Some(Channel { out: Vec::new(), left: 0, session, transport, attempt, tls: Tls::No })
+        Some(Channel { out: Vec::new(), sent_bytes: 0, session, transport, attempt, tls: Tls::No })
     }
 
     /// The transport is connected: queues the first bytes (SSLRequest, or StartupMessage or CancelRequest).
@@ -92,7 +92,7 @@ impl Channel {
         match attempt {
             Encryption::Plain => self.out.extend(self.session.startup()),
             Encryption::Tls => {
-                self.tls = Tls::Asked;
+                self.tls = Tls::Requested;
                 self.out.extend_from_slice(SSL_REQUEST);
             }
         }
@@ -103,7 +103,7 @@ impl Channel {
     pub fn second_attempt(&self) -> Option<Encryption> {
         let login = &self.session.login;
         let first = self.attempt == login.first_attempt(self.transport);
-        if first && self.session.turned_away {
+        if first && self.session.retry_without_encryption {
             login.second_attempt(self.transport, self.attempt)
         } else {
             None
@@ -130,7 +130,7 @@ impl Channel {
     }
 
     /// Rows, columns and command tags become events until the next `Ready` when `on`.
-    pub fn watch(&mut self, on: bool) {
+    pub fn set_watched(&mut self, on: bool) {
         self.session.watch(on);
     }
 
@@ -140,7 +140,7 @@ impl Channel {
     /// Only after `Opened`.
     #[inline]
     pub fn request(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
-        debug_assert_eq!(self.session.stage(), Stage::Open, "requests wait for `Opened`");
+        debug_assert_eq!(self.session.stage(), SessionStage::Open, "requests wait for `Opened`");
         if !matches!(self.tls, Tls::No) {
             let mut plain = Vec::new();
             write(&mut plain);
@@ -155,27 +155,27 @@ impl Channel {
 
     /// Log-in is complete: requests may be sent.
     pub fn is_open(&self) -> bool {
-        self.session.stage() == Stage::Open
+        self.session.stage() == SessionStage::Open
     }
 
     /// Bytes that await sending.
     #[inline]
     pub fn outgoing(&self) -> &[u8] {
-        &self.out[self.left..]
+        &self.out[self.sent_bytes..]
     }
 
     /// The first `n` bytes of `outgoing` have left.
     #[inline]
     pub fn sent(&mut self, n: usize) {
-        self.left += n;
-        if self.left >= self.out.len() {
-            assert!(self.left == self.out.len(), "more was sent than there was");
+        self.sent_bytes += n;
+        if self.sent_bytes >= self.out.len() {
+            assert!(self.sent_bytes == self.out.len(), "more was sent than there was");
             self.out.clear();
-            self.left = 0;
-        } else if self.left > COMPACT && self.left * 2 > self.out.len() {
+            self.sent_bytes = 0;
+        } else if self.sent_bytes > COMPACT && self.sent_bytes * 2 > self.out.len() {
             // A sender that never catches up must not grow the buffer for ever; moves less than has left.
-            self.out.drain(..self.left);
-            self.left = 0;
+            self.out.drain(..self.sent_bytes);
+            self.sent_bytes = 0;
         }
     }
 
@@ -190,8 +190,8 @@ impl Channel {
     }
 
     /// TLS version and cipher; `None` when the connection is not encrypted.
-    pub fn protection(&self) -> Option<Protection> {
-        if let Tls::Spoken(it) = &self.tls { tls::protection(&it.connection) } else { None }
+    pub fn protection(&self) -> Option<TlsInfo> {
+        if let Tls::Active(it) = &self.tls { tls::protection(&it.connection) } else { None }
     }
 
     /// Bytes on the heap, without what `Login` shares and what rustls keeps for TLS.
@@ -200,14 +200,14 @@ impl Channel {
     }
 
     fn receive_tls<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Event<'a>, ProtocolError> {
-        if let Tls::Asked = self.tls {
+        if let Tls::Requested = self.tls {
             let Some((&answer, rest)) = input.split_first() else { return Ok(Event::More) };
             *input = rest;
-            self.answered(answer, rest)?;
+            self.handle_ssl_response(answer, rest)?;
             return self.receive(input);
         }
         let (tag, body) = loop {
-            let Tls::Spoken(spoken) = &mut self.tls else { return Ok(Event::More) };
+            let Tls::Active(spoken) = &mut self.tls else { return Ok(Event::More) };
             spoken.connection.reader().consume(std::mem::take(&mut spoken.used));
             match spoken.connection.reader().into_first_chunk() {
                 Ok(chunk) if !chunk.is_empty() => {
@@ -231,13 +231,13 @@ impl Channel {
                 }
             }
         };
-        let Tls::Spoken(spoken) = &mut self.tls else { return Ok(Event::More) };
+        let Tls::Active(spoken) = &mut self.tls else { return Ok(Event::More) };
         let chunk = spoken.connection.reader().into_first_chunk().unwrap_or_default();
         self.session.event(tag, body, &chunk[..spoken.used])
     }
 
     /// The server's answer to SSLRequest, and what came with it.
-    fn answered(&mut self, answer: u8, rest: &[u8]) -> Result<(), ProtocolError> {
+    fn handle_ssl_response(&mut self, answer: u8, rest: &[u8]) -> Result<(), ProtocolError> {
         let login = self.session.login.clone();
         match answer {
             // Whoever can add bytes to the plain connection must not be heard on the encrypted one: CVE-2021-23214.
@@ -247,9 +247,9 @@ impl Channel {
             b'S' => {
                 let config = login.tls.clone().ok_or(ProtocolError::NoTls)?;
                 let mut connection = ClientConnection::new(config, tls::server_name(&login.host))
-                    .map_err(|error| ProtocolError::Tls(tls::words(&error)))?;
+                    .map_err(|error| ProtocolError::Tls(tls::describe(&error)))?;
                 connection.set_buffer_limit(None);
-                self.tls = Tls::Spoken(Box::new(Spoken { connection, used: 0, stands: false }));
+                self.tls = Tls::Active(Box::new(TlsSession { connection, used: 0, established: false }));
                 // Kept by rustls until the server's certificate has been accepted.
                 self.encrypt(&self.session.startup());
                 Ok(())
@@ -269,15 +269,15 @@ impl Channel {
     }
 
     fn encrypt(&mut self, plain: &[u8]) {
-        if let Tls::Spoken(spoken) = &mut self.tls {
+        if let Tls::Active(spoken) = &mut self.tls {
             spoken.connection.writer().write_all(plain).expect("the buffer has no limit");
             flush(&mut spoken.connection, &mut self.out);
         }
     }
 
     fn decrypt(&mut self, input: &mut &[u8]) -> Result<(), ProtocolError> {
-        let Tls::Spoken(spoken) = &mut self.tls else { return Ok(()) };
-        let Spoken { connection, stands, .. } = &mut **spoken;
+        let Tls::Active(spoken) = &mut self.tls else { return Ok(()) };
+        let TlsSession { connection, established: stands, .. } = &mut **spoken;
         if connection.read_tls(input).map_err(|_| ProtocolError::Tls("a record is too long"))? == 0 {
             // After the server's goodbye nothing counts.
             *input = &[];
@@ -285,14 +285,14 @@ impl Channel {
         let processed = connection.process_new_packets();
         flush(connection, &mut self.out);
         if let Err(error) = processed {
-            self.session.turned_away |= self.session.stage() == Stage::Authenticating;
-            return Err(ProtocolError::Tls(tls::words(&error)));
+            self.session.retry_without_encryption |= self.session.stage() == SessionStage::Authenticating;
+            return Err(ProtocolError::Tls(tls::describe(&error)));
         }
         if !*stands && !connection.is_handshaking() {
             *stands = true;
             let certificate = connection.peer_certificates().and_then(|it| it.first());
-            let hash = certificate.and_then(|der| Certificate::read(der)?.end_point());
-            self.session.set_cover(Cover::Tls(hash));
+            let hash = certificate.and_then(|der| Certificate::read(der)?.channel_binding_hash());
+            self.session.set_protection(ChannelProtection::Tls(hash));
         }
         Ok(())
     }

@@ -3,13 +3,13 @@
 //! Each function appends one message to a template that is rendered for every transaction. A text with a NUL cannot be
 //! sent and is a mistake of the caller: who reads scripts has refused it.
 
-use crate::{Hole, TemplateBuilder};
+use crate::{Placeholder, TemplateBuilder};
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
 /// A part of a simple query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Piece<'a> {
+pub enum SqlPiece<'a> {
     /// SQL as it is.
     Text(&'a str),
     /// Argument by number, in its text form, unquoted.
@@ -17,16 +17,16 @@ pub enum Piece<'a> {
 }
 
 /// Query: statements to be parsed, planned and executed at once.
-pub fn simple(b: &mut TemplateBuilder, pieces: &[Piece<'_>]) {
+pub fn simple(b: &mut TemplateBuilder, pieces: &[SqlPiece<'_>]) {
     b.message(b'Q', |b| {
         for piece in pieces {
             match *piece {
-                Piece::Text(text) => {
+                SqlPiece::Text(text) => {
                     assert!(!text.contains('\0'), "{NUL}");
                     b.bytes(text.as_bytes());
                 }
-                Piece::Arg(arg) => {
-                    b.hole(arg, Hole::Raw);
+                SqlPiece::Arg(arg) => {
+                    b.placeholder(arg, Placeholder::Raw);
                 }
             }
         }
@@ -49,7 +49,7 @@ pub fn bind(b: &mut TemplateBuilder, name: &str, args: &[u16]) {
         b.bytes(b"\0").bytes(name.as_bytes()).bytes(b"\0");
         b.bytes(&0u16.to_be_bytes()).bytes(&count.to_be_bytes());
         for &arg in args {
-            b.hole(arg, Hole::Counted);
+            b.placeholder(arg, Placeholder::LengthPrefixed);
         }
         b.bytes(&0u16.to_be_bytes());
     });
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages() {
+    fn compiles_messages() {
         let check = |build: fn(&mut TemplateBuilder), expected: &[u8]| {
             let mut builder = TemplateBuilder::default();
             build(&mut builder);
@@ -104,7 +104,7 @@ mod tests {
             });
             assert_eq!(out.escape_ascii().to_string(), expected.escape_ascii().to_string());
         };
-        check(|b| simple(b, &[Piece::Text("select "), Piece::Arg(0)]), b"Q\0\0\0\x0dselect 7\0");
+        check(|b| simple(b, &[SqlPiece::Text("select "), SqlPiece::Arg(0)]), b"Q\0\0\0\x0dselect 7\0");
         check(|b| simple(b, &[]), b"Q\0\0\0\x05\0");
         check(|b| parse(b, "s1", "select $1"), b"P\0\0\0\x13s1\0select $1\0\0\0");
         check(|b| bind(b, "s1", &[0, 1]), b"B\0\0\0\x17\0s1\0\0\0\0\x02\0\0\0\x017\xff\xff\xff\xff\0\0");
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "no NUL in SQL")]
-    fn nul_is_refused() {
+    fn rejects_nul() {
         parse(&mut TemplateBuilder::default(), "", "select '\0'");
     }
 }

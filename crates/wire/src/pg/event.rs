@@ -16,7 +16,7 @@ pub enum Event<'a> {
     /// One row. Only while watched.
     Row(Row<'a>),
     /// One statement ended, with its command tag such as `SELECT 1`. Only while watched.
-    Done(&'a [u8]),
+    CommandComplete(&'a [u8]),
     /// The server awaits COPY data.
     CopyIn,
     /// A piece of the data that COPY sends; PostgreSQL sends each row by itself. Only while watched.
@@ -44,7 +44,7 @@ pub struct Reply {
     pub rolled_back: bool,
     /// A warning from `SyncRepWaitForLSN` came: what is committed is committed on this server only.
     pub local_only: bool,
-    pub status: Status,
+    pub status: TransactionStatus,
 }
 
 impl Reply {
@@ -56,13 +56,13 @@ impl Reply {
         statements: 0,
         rolled_back: false,
         local_only: false,
-        status: Status::Idle,
+        status: TransactionStatus::Idle,
     };
 }
 
 /// Transaction status of ReadyForQuery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum TransactionStatus {
     Idle,
     InTransaction,
     Failed,
@@ -76,7 +76,7 @@ pub enum ProtocolError {
     /// A message that may not come now.
     Unexpected { tag: u8 },
     /// ReadyForQuery before every statement that it acknowledges was answered.
-    Unanswered,
+    MissingResponse,
     /// A message whose inside contradicts its length.
     Malformed { tag: u8 },
     /// An error of protocol 2: a postmaster that cannot start a process still speaks it.
@@ -101,7 +101,7 @@ impl fmt::Display for ProtocolError {
                 write!(f, "message '{}' claims a length of {length} bytes", tag(it))
             }
             ProtocolError::Unexpected { tag: it } => write!(f, "message '{}' may not come now", tag(it)),
-            ProtocolError::Unanswered => {
+            ProtocolError::MissingResponse => {
                 write!(f, "the server is ready for more without an answer to what was asked")
             }
             ProtocolError::Malformed { tag: it } => write!(f, "message '{}' contradicts itself", tag(it)),

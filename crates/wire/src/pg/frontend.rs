@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages() {
+    fn encodes_messages() {
         let check = |write: fn(&mut Vec<u8>), expected: &[u8]| {
             let mut out = b"before".to_vec();
             write(&mut out);

@@ -1,6 +1,6 @@
 //! Who logs in, and on which terms?
 
-use super::scram::Salted;
+use super::scram::SaltedPasswordCache;
 use crate::tls::SslMode;
 use rustls::ClientConfig;
 use std::fmt;
@@ -26,9 +26,9 @@ pub struct Login {
     pub keep_parameters: bool,
     /// The peer is PostgreSQL itself, so a statement that is given up may be cancelled. False for a pooler: requests to
     /// cancel can end PgBouncer before 1.25 ("bad client state") or reach another client's statement (before 1.18).
-    pub cancels: bool,
+    pub send_cancel: bool,
     /// How the server may let us prove who we are.
-    pub methods: Methods,
+    pub methods: AuthMethods,
     pub channel_binding: ChannelBinding,
     pub ssl: SslMode,
     /// The terms of TLS, from `tls::config`. Without them `allow` and `prefer` stay in the clear, and the stricter modes
@@ -36,7 +36,7 @@ pub struct Login {
     pub tls: Option<Arc<ClientConfig>>,
     /// The server's name as the user wrote it: announced (SNI) and compared with its certificate.
     pub host: String,
-    pub(super) salted: Salted,
+    pub(super) salted: SaltedPasswordCache,
 }
 
 impl Login {
@@ -48,13 +48,13 @@ impl Login {
             password: None,
             parameters: Vec::new(),
             keep_parameters: false,
-            cancels: false,
-            methods: Methods::default(),
+            send_cancel: false,
+            methods: AuthMethods::default(),
             channel_binding: ChannelBinding::Prefer,
             ssl: SslMode::Disable,
             tls: None,
             host: String::new(),
-            salted: Salted::default(),
+            salted: SaltedPasswordCache::default(),
         }
     }
 
@@ -99,7 +99,7 @@ pub enum ChannelBinding {
 /// Kinds of authentication that are allowed; libpq's `require_auth`, except that a clear-text password must be allowed
 /// by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Methods {
+pub struct AuthMethods {
     /// `trust`, `peer`, `cert`: the server asks nothing.
     pub none: bool,
     pub clear_text: bool,
@@ -107,9 +107,9 @@ pub struct Methods {
     pub scram: bool,
 }
 
-impl Default for Methods {
-    fn default() -> Methods {
-        Methods { none: true, clear_text: false, md5: true, scram: true }
+impl Default for AuthMethods {
+    fn default() -> AuthMethods {
+        AuthMethods { none: true, clear_text: false, md5: true, scram: true }
     }
 }
 
@@ -147,18 +147,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_is_never_shown() {
+    fn secret_is_never_shown() {
         let mut login = Login::new("bench", "");
         login.password = Some(Secret::new("hunter2"));
         assert!(!format!("{login:?}").contains("hunter2"));
     }
 
     #[test]
-    fn attempts() {
+    fn ssl_modes_choose_encryption_of_each_attempt() {
         let check = |ssl: SslMode, expected: &str| {
             let mut login = Login::new("bench", "");
             login.ssl = ssl;
-            let identity = crate::tls::Identity::default();
+            let identity = crate::tls::TlsIdentity::default();
             login.tls = crate::tls::config(SslMode::Require, &identity, Default::default()).ok();
             let shown = [Transport::Tcp, Transport::Unix].map(|transport| {
                 let first = login.first_attempt(transport);

@@ -26,7 +26,7 @@ impl<'a> Columns<'a> {
         let walk = || {
             let (&count, mut rest) = body.split_first_chunk()?;
             for _ in 0..u16::from_be_bytes(count) {
-                rest = rest.get(text(rest)?.len() + 1 + Self::FIXED..)?;
+                rest = rest.get(until_nul(rest)?.len() + 1 + Self::FIXED..)?;
             }
             rest.is_empty().then_some(Columns(body))
         };
@@ -42,7 +42,7 @@ impl<'a> Columns<'a> {
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Column<'a>> + use<'a> {
         let mut rest = &self.0[2..];
         (0..self.count()).map(move |_| {
-            let name = text(rest).expect("walked by `new`");
+            let name = until_nul(rest).expect("walked by `new`");
             let (fixed, after) = rest[name.len() + 1..].split_at(Self::FIXED);
             rest = after;
             Column { name, type_oid: u32::from_be_bytes([fixed[6], fixed[7], fixed[8], fixed[9]]) }
@@ -65,7 +65,7 @@ impl<'a> Row<'a> {
         let walk = || {
             let (&count, mut rest) = body.split_first_chunk()?;
             for _ in 0..u16::from_be_bytes(count) {
-                rest = value(rest)?.1;
+                rest = split_value(rest)?.1;
             }
             rest.is_empty().then_some(Row(body))
         };
@@ -81,7 +81,7 @@ impl<'a> Row<'a> {
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<&'a [u8]>> + use<'a> {
         let mut rest = &self.0[2..];
         (0..self.count()).map(move |_| {
-            let (it, after) = value(rest).expect("walked by `new`");
+            let (it, after) = split_value(rest).expect("walked by `new`");
             rest = after;
             it
         })
@@ -110,7 +110,7 @@ impl<'a> Notice<'a> {
         let mut rest = self.0;
         std::iter::from_fn(move || {
             let (&letter, after) = rest.split_first().filter(|(letter, _)| **letter != 0)?;
-            let it = text(after)?;
+            let it = until_nul(after)?;
             rest = &after[it.len() + 1..];
             Some((letter, it))
         })
@@ -186,12 +186,12 @@ impl fmt::Debug for Notice<'_> {
 }
 
 /// The text before the first NUL.
-pub(super) fn text(bytes: &[u8]) -> Option<&[u8]> {
+pub(super) fn until_nul(bytes: &[u8]) -> Option<&[u8]> {
     bytes.iter().position(|&it| it == 0).map(|end| &bytes[..end])
 }
 
 /// One length-prefixed value, −1 for NULL, and what follows it.
-fn value(bytes: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
+fn split_value(bytes: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
     let (&length, rest) = bytes.split_first_chunk()?;
     match i32::from_be_bytes(length) {
         -1 => Some((None, rest)),
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows() {
+    fn parses_rows() {
         let check = |body: &[u8], expected: &str| {
             let shown =
                 Row::new(body).map_or_else(|it| it.to_string(), |it| format!("{} {it:?}", it.count()));
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn columns() {
+    fn parses_columns() {
         let check = |body: &[u8], expected: &str| {
             let shown = Columns::new(body).map_or_else(
                 |it| it.to_string(),
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn notices() {
+    fn parses_notices() {
         let check = |body: &[u8], expected: &str| {
             let shown = Notice::new(body, b'E').map_or_else(
                 |it| it.to_string(),

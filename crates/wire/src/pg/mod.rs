@@ -14,8 +14,8 @@ mod session;
 
 pub use crate::tls::SslMode;
 pub use channel::Channel;
-pub use event::{Event, ProtocolError, Reply, Status};
+pub use event::{Event, ProtocolError, Reply, TransactionStatus};
 pub use frontend::{cancel_request, copy_data, copy_done, copy_fail, terminate};
-pub use login::{ChannelBinding, Encryption, Login, Methods, Secret, Transport};
+pub use login::{AuthMethods, ChannelBinding, Encryption, Login, Secret, Transport};
 pub use message::{Column, Columns, Notice, Row};
 pub use scram::verifier as scram_verifier;

@@ -1,13 +1,13 @@
 //! Where does the next message lie that somebody wants to see?
 
-use super::{ProtocolError, Reply, Status};
+use super::{ProtocolError, Reply, TransactionStatus};
 
 /// The longest message that is kept until it is whole. Longer ones can only be passed over.
-const WHOLE_MAX: u32 = 16 << 20;
+const MESSAGE_MAX: u32 = 16 << 20;
 /// The same before the session is open: who has not yet proved itself gets little memory.
-const LOGIN_MAX: u32 = 64 << 10;
+const LOGIN_MESSAGE_MAX: u32 = 64 << 10;
 /// What `held` keeps allocated between messages.
-const HELD_MAX: usize = 4 << 10;
+const BUFFER_RETAIN_MAX: usize = 4 << 10;
 
 /// Splits the stream into messages, counts those of no interest and passes over them without a copy.
 ///
@@ -15,7 +15,7 @@ const HELD_MAX: usize = 4 << 10;
 /// bytes that came, never with the length that was declared.
 #[derive(Debug)]
 pub(super) struct Scanner {
-    held: Vec<u8>,
+    buffer: Vec<u8>,
     /// `held` was handed out as a whole message and is done with.
     stale: bool,
     /// Bytes of the current message still to be passed over.
@@ -23,10 +23,10 @@ pub(super) struct Scanner {
     pub reply: Reply,
     pub watch: bool,
     /// ReadyForQuery messages that are still to come; while none is, only asynchronous messages may.
-    awaited: u32,
+    pending_ready: u32,
     /// What was asked since none was: statements, those that ended, and whether one failed.
     statements: u32,
-    ended: u32,
+    completed: u32,
     failed: bool,
     /// The last ReadyForQuery that was awaited. It counts once nothing follows it: what was not asked for shows that
     /// answers and requests do not belong together.
@@ -38,35 +38,35 @@ pub(super) struct Scanner {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum ScanResult {
     /// The input is used up.
     More,
     Ready(Reply),
     /// A message of interest. Its body is the end of what was consumed, unless it had to be gathered.
     Message {
         tag: u8,
-        body: Body,
+        body: MessageBody,
     },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Body {
+pub(super) enum MessageBody {
     /// The last so many bytes that were consumed.
     Input(usize),
     /// In `Scanner::held`, after the head.
-    Held,
+    Buffered,
 }
 
-impl Body {
-    pub fn of<'a>(self, consumed: &'a [u8], held: &'a [u8]) -> &'a [u8] {
+impl MessageBody {
+    pub fn slice<'a>(self, consumed: &'a [u8], held: &'a [u8]) -> &'a [u8] {
         match self {
-            Body::Input(length) => &consumed[consumed.len() - length..],
-            Body::Held => &held[5..],
+            MessageBody::Input(length) => &consumed[consumed.len() - length..],
+            MessageBody::Buffered => &held[5..],
         }
     }
 }
 
-enum Need {
+enum MessageAction {
     Skip,
     Whole,
 }
@@ -75,14 +75,14 @@ impl Scanner {
     pub fn new(parameters: bool) -> Scanner {
         Scanner {
             // Room for every message that must be whole while nobody watches and nothing fails.
-            held: Vec::with_capacity(64),
+            buffer: Vec::with_capacity(64),
             stale: false,
             skip: 0,
             reply: Reply::EMPTY,
             watch: false,
-            awaited: 0,
+            pending_ready: 0,
             statements: 0,
-            ended: 0,
+            completed: 0,
             failed: false,
             last: None,
             login: true,
@@ -92,8 +92,8 @@ impl Scanner {
 
     /// Consumes input up to the end of the next message of interest.
     #[inline]
-    pub fn next(&mut self, input: &mut &[u8]) -> Result<Found, ProtocolError> {
-        if (self.skip != 0 || !self.held.is_empty())
+    pub fn next(&mut self, input: &mut &[u8]) -> Result<ScanResult, ProtocolError> {
+        if (self.skip != 0 || !self.buffer.is_empty())
             && let Some(found) = self.resume(input)?
         {
             return Ok(found);
@@ -101,29 +101,29 @@ impl Scanner {
         loop {
             let bytes = *input;
             let Some((&[tag, a, b, c, d], _)) = bytes.split_first_chunk() else {
-                self.held.extend_from_slice(bytes);
+                self.buffer.extend_from_slice(bytes);
                 *input = &[];
-                return Ok(Found::More);
+                return Ok(ScanResult::More);
             };
             let length = u32::from_be_bytes([a, b, c, d]);
             let total = length as usize + 1;
-            match self.need(tag, length)? {
-                Need::Skip => {
+            match self.action(tag, length)? {
+                MessageAction::Skip => {
                     if total > bytes.len() {
                         self.skip = (total - bytes.len()) as u32;
                         *input = &[];
-                        return Ok(Found::More);
+                        return Ok(ScanResult::More);
                     }
                     *input = &bytes[total..];
                 }
-                Need::Whole => {
+                MessageAction::Whole => {
                     let Some((message, rest)) = bytes.split_at_checked(total) else {
-                        self.held.extend_from_slice(bytes);
+                        self.buffer.extend_from_slice(bytes);
                         *input = &[];
-                        return Ok(Found::More);
+                        return Ok(ScanResult::More);
                     };
                     *input = rest;
-                    let body = Body::Input(message.len() - 5);
+                    let body = MessageBody::Input(message.len() - 5);
                     if let Some(found) = self.complete(tag, &message[5..], body)? {
                         return Ok(found);
                     }
@@ -137,7 +137,7 @@ impl Scanner {
     pub fn request(&mut self, mut messages: &[u8]) {
         while let Some((&[tag, a, b, c, d], _)) = messages.split_first_chunk() {
             self.statements += u32::from(matches!(tag, b'Q' | b'E'));
-            self.awaited += u32::from(matches!(tag, b'Q' | b'S'));
+            self.pending_ready += u32::from(matches!(tag, b'Q' | b'S'));
             let length = u32::from_be_bytes([a, b, c, d]) as usize;
             messages = messages.get(1 + length..).unwrap_or_default();
         }
@@ -149,106 +149,107 @@ impl Scanner {
         if self.last.is_none() {
             return Ok(None);
         }
-        match self.held.first().filter(|_| !self.stale) {
+        match self.buffer.first().filter(|_| !self.stale) {
             Some(&tag) if !is_asynchronous(tag) => Err(ProtocolError::Unexpected { tag }),
             _ => Ok(self.last.take()),
         }
     }
 
     /// Log-in is over.
-    pub fn open(&mut self) {
+    pub fn end_login(&mut self) {
         self.login = false;
         self.reply = Reply::EMPTY;
     }
 
     /// The message found last, when its body is `Body::Held`.
-    pub fn held(&self) -> &[u8] {
-        &self.held
+    pub fn buffer(&self) -> &[u8] {
+        &self.buffer
     }
 
     /// Lends it, so that others may change while it is read. To be put back.
-    pub fn take_held(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.held)
+    pub fn take_buffer(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.buffer)
     }
 
     pub fn put_back(&mut self, held: Vec<u8>) {
-        self.held = held;
+        self.buffer = held;
     }
 
     /// Bytes allocated.
     pub fn memory(&self) -> usize {
-        self.held.capacity()
+        self.buffer.capacity()
     }
 
     /// Goes on in the middle of a message. `None` when it is passed and the next one is to be looked at.
     #[cold]
-    fn resume(&mut self, input: &mut &[u8]) -> Result<Option<Found>, ProtocolError> {
+    fn resume(&mut self, input: &mut &[u8]) -> Result<Option<ScanResult>, ProtocolError> {
         if self.stale {
-            self.release();
+            self.release_buffer();
         }
-        while !self.held.is_empty() && self.skip == 0 {
-            let held = self.held.len();
-            let Some((&[tag, a, b, c, d], _)) = self.held.split_first_chunk() else {
-                if self.gather(5 - held, input) {
+        while !self.buffer.is_empty() && self.skip == 0 {
+            let held = self.buffer.len();
+            let Some((&[tag, a, b, c, d], _)) = self.buffer.split_first_chunk() else {
+                if self.buffer_bytes(5 - held, input) {
                     continue;
                 }
-                return Ok(Some(Found::More));
+                return Ok(Some(ScanResult::More));
             };
             let length = u32::from_be_bytes([a, b, c, d]);
-            let need = self.need(tag, length)?;
+            let need = self.action(tag, length)?;
             let missing = length as usize + 1 - held;
             match need {
-                Need::Skip => {
+                MessageAction::Skip => {
                     self.skip = missing as u32;
-                    self.held.clear();
+                    self.buffer.clear();
                 }
-                Need::Whole if self.gather(missing, input) => {
-                    let held = std::mem::take(&mut self.held);
-                    let found = self.complete(tag, &held[5..], Body::Held);
-                    self.held = held;
+                MessageAction::Whole if self.buffer_bytes(missing, input) => {
+                    let held = std::mem::take(&mut self.buffer);
+                    let found = self.complete(tag, &held[5..], MessageBody::Buffered);
+                    self.buffer = held;
                     self.stale = true;
                     match found? {
                         Some(found) => return Ok(Some(found)),
-                        None => self.release(),
+                        None => self.release_buffer(),
                     }
                 }
-                Need::Whole => return Ok(Some(Found::More)),
+                MessageAction::Whole => return Ok(Some(ScanResult::More)),
             }
         }
         let passed = input.len().min(self.skip as usize);
         *input = &input[passed..];
         self.skip -= passed as u32;
-        Ok((self.skip != 0).then_some(Found::More))
+        Ok((self.skip != 0).then_some(ScanResult::More))
     }
 
     /// Moves up to `missing` bytes to `held`; says whether that was all.
-    fn gather(&mut self, missing: usize, input: &mut &[u8]) -> bool {
+    fn buffer_bytes(&mut self, missing: usize, input: &mut &[u8]) -> bool {
         let (now, rest) = input.split_at(input.len().min(missing));
-        self.held.extend_from_slice(now);
+        self.buffer.extend_from_slice(now);
         *input = rest;
         now.len() == missing
     }
 
-    fn release(&mut self) {
+    fn release_buffer(&mut self) {
         self.stale = false;
-        self.held.clear();
-        self.held.shrink_to(HELD_MAX);
+        self.buffer.clear();
+        self.buffer.shrink_to(BUFFER_RETAIN_MAX);
     }
 
     /// How much of the message must be seen, from its head and what is watched. What is passed over is counted now.
     #[inline]
-    fn need(&mut self, tag: u8, length: u32) -> Result<Need, ProtocolError> {
+    fn action(&mut self, tag: u8, length: u32) -> Result<MessageAction, ProtocolError> {
         if !(4..=i32::MAX as u32).contains(&length) {
             return Err(ProtocolError::BadLength { tag, length });
         }
         if self.login {
-            return self.need_in_login(tag, length);
+            return self.action_in_login(tag, length);
         }
-        if self.awaited == 0 && !is_asynchronous(tag) {
+        if self.pending_ready == 0 && !is_asynchronous(tag) {
             return Err(ProtocolError::Unexpected { tag });
         }
-        let whole_if =
-            |fine: bool| if fine { Ok(Need::Whole) } else { Err(ProtocolError::BadLength { tag, length }) };
+        let whole_if = |fine: bool| {
+            if fine { Ok(MessageAction::Whole) } else { Err(ProtocolError::BadLength { tag, length }) }
+        };
         match tag {
             b'D' if !self.watch => self.reply.rows = self.reply.rows.saturating_add(1),
             b'T' if !self.watch => {}
@@ -256,30 +257,30 @@ impl Scanner {
             b'C' if !self.watch && length != 4 + ROLLBACK.len() as u32 => self.count(b'C'),
             b'S' if !self.parameters => {}
             b'd' if !self.watch => {}
-            b'D' | b'T' | b'C' | b'S' | b'E' | b'N' | b'G' | b'd' => return whole_if(length <= WHOLE_MAX),
+            b'D' | b'T' | b'C' | b'S' | b'E' | b'N' | b'G' | b'd' => return whole_if(length <= MESSAGE_MAX),
             b'Z' => return whole_if(length == 5),
             // ParseComplete, BindComplete, CloseComplete, NoData, PortalSuspended, EmptyQueryResponse, CopyDone
             b'1' | b'2' | b'3' | b'n' | b's' | b'I' | b'c' if length == 4 => self.count(tag),
             b'1' | b'2' | b'3' | b'n' | b's' | b'I' | b'c' => return whole_if(false),
             // CopyOutResponse; an HTTP server's answer begins with the same letter.
-            b'H' if length > WHOLE_MAX => return whole_if(false),
+            b'H' if length > MESSAGE_MAX => return whole_if(false),
             // ParameterDescription, NotificationResponse
             b'H' | b't' | b'A' => {}
             _ => return Err(ProtocolError::Unexpected { tag }),
         }
-        Ok(Need::Skip)
+        Ok(MessageAction::Skip)
     }
 
-    fn need_in_login(&self, tag: u8, length: u32) -> Result<Need, ProtocolError> {
+    fn action_in_login(&self, tag: u8, length: u32) -> Result<MessageAction, ProtocolError> {
         let fine = match tag {
-            b'S' if !self.parameters => return Ok(Need::Skip),
-            b'E' if length > LOGIN_MAX => return Err(ProtocolError::OldProtocol),
-            b'R' | b'E' | b'N' | b'v' | b'S' => length <= LOGIN_MAX,
+            b'S' if !self.parameters => return Ok(MessageAction::Skip),
+            b'E' if length > LOGIN_MESSAGE_MAX => return Err(ProtocolError::OldProtocol),
+            b'R' | b'E' | b'N' | b'v' | b'S' => length <= LOGIN_MESSAGE_MAX,
             b'K' => length == 12,
             b'Z' => length == 5,
             _ => return Err(ProtocolError::Unexpected { tag }),
         };
-        if fine { Ok(Need::Whole) } else { Err(ProtocolError::BadLength { tag, length }) }
+        if fine { Ok(MessageAction::Whole) } else { Err(ProtocolError::BadLength { tag, length }) }
     }
 
     #[inline]
@@ -294,34 +295,39 @@ impl Scanner {
 
     /// A message lies there whole: what of it others are to see.
     #[inline]
-    fn complete(&mut self, tag: u8, inside: &[u8], body: Body) -> Result<Option<Found>, ProtocolError> {
+    fn complete(
+        &mut self,
+        tag: u8,
+        inside: &[u8],
+        body: MessageBody,
+    ) -> Result<Option<ScanResult>, ProtocolError> {
         if self.login {
-            return Ok(Some(Found::Message { tag, body }));
+            return Ok(Some(ScanResult::Message { tag, body }));
         }
         self.count(tag);
         match tag {
             b'Z' => {
                 let mut reply = std::mem::replace(&mut self.reply, Reply::EMPTY);
                 reply.status = status(inside)?;
-                self.awaited -= 1;
-                self.ended = self.ended.saturating_add(reply.statements.into());
+                self.pending_ready -= 1;
+                self.completed = self.completed.saturating_add(reply.statements.into());
                 self.failed |= reply.error.is_some();
                 self.watch = false;
-                if self.awaited > 0 {
-                    return Ok(Some(Found::Ready(reply)));
+                if self.pending_ready > 0 {
+                    return Ok(Some(ScanResult::Ready(reply)));
                 }
-                if self.ended < self.statements && !self.failed {
-                    return Err(ProtocolError::Unanswered);
+                if self.completed < self.statements && !self.failed {
+                    return Err(ProtocolError::MissingResponse);
                 }
-                (self.statements, self.ended, self.failed) = (0, 0, false);
+                (self.statements, self.completed, self.failed) = (0, 0, false);
                 self.last = Some(reply);
                 Ok(None)
             }
             b'C' => {
                 self.reply.rolled_back |= inside == ROLLBACK;
-                Ok(self.watch.then_some(Found::Message { tag, body }))
+                Ok(self.watch.then_some(ScanResult::Message { tag, body }))
             }
-            _ => Ok(Some(Found::Message { tag, body })),
+            _ => Ok(Some(ScanResult::Message { tag, body })),
         }
     }
 }
@@ -335,11 +341,11 @@ fn is_asynchronous(tag: u8) -> bool {
 const ROLLBACK: &[u8] = b"ROLLBACK\0";
 
 /// The body of ReadyForQuery.
-pub(super) fn status(body: &[u8]) -> Result<Status, ProtocolError> {
+pub(super) fn status(body: &[u8]) -> Result<TransactionStatus, ProtocolError> {
     match body {
-        b"I" => Ok(Status::Idle),
-        b"T" => Ok(Status::InTransaction),
-        b"E" => Ok(Status::Failed),
+        b"I" => Ok(TransactionStatus::Idle),
+        b"T" => Ok(TransactionStatus::InTransaction),
+        b"E" => Ok(TransactionStatus::Failed),
         _ => Err(ProtocolError::Malformed { tag: b'Z' }),
     }
 }

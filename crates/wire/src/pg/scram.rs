@@ -17,44 +17,44 @@ type Hash = [u8; 32];
 
 /// What ties the proof to the TLS connection it travels over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Binding {
+pub(super) enum GsChannelBinding {
     /// No TLS, or the client does not want it.
-    No,
+    Unsupported,
     /// The client could, and the server did not offer it.
     NotOffered,
     /// `tls-server-end-point`: the hash of the server's certificate.
     EndPoint(Vec<u8>),
 }
 
-impl Binding {
+impl GsChannelBinding {
     fn header(&self) -> &'static str {
         match self {
-            Binding::No => "n,,",
-            Binding::NotOffered => "y,,",
-            Binding::EndPoint(_) => "p=tls-server-end-point,,",
+            GsChannelBinding::Unsupported => "n,,",
+            GsChannelBinding::NotOffered => "y,,",
+            GsChannelBinding::EndPoint(_) => "p=tls-server-end-point,,",
         }
     }
 
     fn data(&self) -> &[u8] {
-        if let Binding::EndPoint(hash) = self { hash } else { &[] }
+        if let GsChannelBinding::EndPoint(hash) = self { hash } else { &[] }
     }
 }
 
 /// One exchange: first message, proof, check of the server.
 #[derive(Debug)]
-pub(super) struct Exchange {
-    binding: Binding,
+pub(super) struct ScramExchange {
+    binding: GsChannelBinding,
     /// Client's first message without the header.
     first: String,
     /// What the server must answer to show that it knows the password too.
     expected: Option<Hash>,
 }
 
-impl Exchange {
+impl ScramExchange {
     /// Begins, with a nonce of 24 printable characters made of `random`. PostgreSQL takes the user from the
     /// StartupMessage and ignores the one here.
-    pub fn new(user: &str, random: &[u8; 18], binding: Binding) -> Exchange {
-        Exchange { binding, first: format!("n={user},r={}", BASE64.encode(random)), expected: None }
+    pub fn new(user: &str, random: &[u8; 18], binding: GsChannelBinding) -> ScramExchange {
+        ScramExchange { binding, first: format!("n={user},r={}", BASE64.encode(random)), expected: None }
     }
 
     /// Client's first message.
@@ -106,8 +106,8 @@ impl Exchange {
     }
 
     /// The proof is tied to the TLS connection.
-    pub fn is_bound(&self) -> bool {
-        matches!(self.binding, Binding::EndPoint(_))
+    pub fn has_channel_binding(&self) -> bool {
+        matches!(self.binding, GsChannelBinding::EndPoint(_))
     }
 }
 
@@ -125,11 +125,11 @@ pub fn verifier(password: &str, salt: &[u8; 16]) -> String {
 /// Salted passwords by salt and iterations: each costs about 0.9 ms of CPU for 4096 iterations, and all connections to
 /// one server need the same.
 #[derive(Default)]
-pub(super) struct Salted(Mutex<Vec<(Vec<u8>, u32, Hash)>>);
+pub(super) struct SaltedPasswordCache(Mutex<Vec<(Vec<u8>, u32, Hash)>>);
 
-impl Salted {
+impl SaltedPasswordCache {
     /// A server has one salt for each user; a cluster behind a balancer has a few.
-    const KEPT: usize = 16;
+    const CAPACITY: usize = 16;
 
     pub fn get(&self, password: &str, salt: &[u8], iterations: u32) -> Hash {
         let lock = || self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -139,7 +139,7 @@ impl Salted {
         // Not under the lock: threads may do the same work once, none waits for another.
         let hash = salt_password(password, salt, iterations);
         let mut known = lock();
-        if known.len() == Salted::KEPT {
+        if known.len() == SaltedPasswordCache::CAPACITY {
             known.remove(0);
         }
         known.push((salt.to_vec(), iterations, hash));
@@ -148,13 +148,13 @@ impl Salted {
 }
 
 /// Another log-in may be given another password: it has none yet.
-impl Clone for Salted {
-    fn clone(&self) -> Salted {
-        Salted::default()
+impl Clone for SaltedPasswordCache {
+    fn clone(&self) -> SaltedPasswordCache {
+        SaltedPasswordCache::default()
     }
 }
 
-impl std::fmt::Debug for Salted {
+impl std::fmt::Debug for SaltedPasswordCache {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Salted(***)")
     }
@@ -164,7 +164,7 @@ impl std::fmt::Debug for Salted {
 fn salt_password(password: &str, salt: &[u8], iterations: u32) -> Hash {
     // PostgreSQL uses the password as it is when it cannot be prepared.
     let password = stringprep::saslprep(password).unwrap_or(Cow::Borrowed(password));
-    let keyed = keyed(password.as_bytes());
+    let keyed = new_hmac(password.as_bytes());
     let mut last =
         Hash::from(keyed.clone().chain_update(salt).chain_update([0, 0, 0, 1]).finalize().into_bytes());
     let mut all = last;
@@ -176,10 +176,10 @@ fn salt_password(password: &str, salt: &[u8], iterations: u32) -> Hash {
 }
 
 fn hmac(key: &[u8], text: &[u8]) -> Hash {
-    keyed(key).chain_update(text).finalize().into_bytes().into()
+    new_hmac(key).chain_update(text).finalize().into_bytes().into()
 }
 
-fn keyed(key: &[u8]) -> Hmac<Sha256> {
+fn new_hmac(key: &[u8]) -> Hmac<Sha256> {
     Hmac::new_from_slice(key).expect("any length of key will do")
 }
 
@@ -192,15 +192,19 @@ mod tests {
     const LAST: &[u8] = b"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=";
 
     /// RFC 7677, section 3, whose nonce is not of our making.
-    fn vector() -> Exchange {
-        Exchange { binding: Binding::No, first: "n=user,r=rOprNGfwEbeRWgbNEkqO".into(), expected: None }
+    fn rfc_7677_exchange() -> ScramExchange {
+        ScramExchange {
+            binding: GsChannelBinding::Unsupported,
+            first: "n=user,r=rOprNGfwEbeRWgbNEkqO".into(),
+            expected: None,
+        }
     }
 
     #[test]
-    fn rfc_7677() {
-        let mut exchange = vector();
+    fn matches_rfc_7677() {
+        let mut exchange = rfc_7677_exchange();
         assert_eq!(exchange.first(), "n,,n=user,r=rOprNGfwEbeRWgbNEkqO");
-        let cache = Salted::default();
+        let cache = SaltedPasswordCache::default();
         let proof = exchange.proof(FIRST, |salt, iterations| cache.get("pencil", salt, iterations));
         assert_eq!(
             proof.unwrap(),
@@ -211,8 +215,8 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_does_not_know_the_password() {
-        let mut exchange = vector();
+    fn rejects_server_without_password() {
+        let mut exchange = rfc_7677_exchange();
         let unproved = exchange.verify(LAST);
         exchange.proof(FIRST, |salt, iterations| salt_password("pencil", salt, iterations)).unwrap();
         let tampered = b"v=7rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=";
@@ -223,9 +227,9 @@ mod tests {
     }
 
     #[test]
-    fn first_messages_of_a_server() {
+    fn checks_server_first_message() {
         let check = |first: &str, expected: &str| {
-            let shown = match vector().proof(first.as_bytes(), |_, _| [0; 32]) {
+            let shown = match rfc_7677_exchange().proof(first.as_bytes(), |_, _| [0; 32]) {
                 Ok(_) => "ok".to_owned(),
                 Err(error) => error.to_string(),
             };
@@ -248,29 +252,29 @@ mod tests {
     }
 
     #[test]
-    fn the_header_says_how_the_exchange_is_bound() {
-        let check = |binding: Binding, first: &str, last: &str| {
-            let mut exchange = Exchange::new("", &[0; 18], binding);
+    fn gs2_header_states_channel_binding() {
+        let check = |binding: GsChannelBinding, first: &str, last: &str| {
+            let mut exchange = ScramExchange::new("", &[0; 18], binding);
             assert_eq!(exchange.first(), first);
             let proof = exchange.proof(b"r=AAAAAAAAAAAAAAAAAAAAAAAAx,s=W22Z,i=1", |_, _| [0; 32]).unwrap();
             assert_eq!(proof.split(',').next(), Some(last));
         };
-        check(Binding::No, "n,,n=,r=AAAAAAAAAAAAAAAAAAAAAAAA", "c=biws");
-        check(Binding::NotOffered, "y,,n=,r=AAAAAAAAAAAAAAAAAAAAAAAA", "c=eSws");
+        check(GsChannelBinding::Unsupported, "n,,n=,r=AAAAAAAAAAAAAAAAAAAAAAAA", "c=biws");
+        check(GsChannelBinding::NotOffered, "y,,n=,r=AAAAAAAAAAAAAAAAAAAAAAAA", "c=eSws");
         check(
-            Binding::EndPoint(b"hash".to_vec()),
+            GsChannelBinding::EndPoint(b"hash".to_vec()),
             "p=tls-server-end-point,,n=,r=AAAAAAAAAAAAAAAAAAAAAAAA",
             "c=cD10bHMtc2VydmVyLWVuZC1wb2ludCwsaGFzaA==",
         );
     }
 
     #[test]
-    fn the_cache_forgets_the_oldest() {
-        let cache = Salted::default();
+    fn cache_evicts_oldest() {
+        let cache = SaltedPasswordCache::default();
         for salt in 0..40 {
             cache.get("p", &[salt], 1);
         }
         let known = cache.0.lock().unwrap();
-        assert_eq!((known.len(), known[0].0[0]), (Salted::KEPT, 24));
+        assert_eq!((known.len(), known[0].0[0]), (SaltedPasswordCache::CAPACITY, 24));
     }
 }

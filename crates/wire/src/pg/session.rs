@@ -2,10 +2,10 @@
 //!
 //! The protocol on plain bytes; what they travel in is the channel's matter.
 
-use super::auth::{Answer, Cover, Proof};
+use super::auth::{AuthResponse, Authenticator, ChannelProtection};
 use super::frontend::{append, cancel_request};
-use super::message::text;
-use super::scan::{Body, Found, Scanner, status};
+use super::message::until_nul;
+use super::scan::{MessageBody, ScanResult, Scanner, status};
 use super::{Columns, Event, Login, Notice, ProtocolError, Reply, Row};
 use crate::Code;
 use postgres_protocol::message::frontend;
@@ -15,19 +15,19 @@ use std::sync::Arc;
 pub(super) struct Session {
     pub login: Arc<Login>,
     scanner: Scanner,
-    stage: Stage,
+    stage: SessionStage,
     /// There while authenticating.
-    proof: Option<Box<Proof>>,
+    authenticator: Option<Box<Authenticator>>,
     /// The server answered the StartupMessage with an error that another manner of connecting might avoid.
-    pub turned_away: bool,
+    pub retry_without_encryption: bool,
     pub backend: Option<(i32, i32)>,
     /// Whose statement this connection cancels; it does nothing else.
-    cancels: Option<(i32, i32)>,
+    cancel_target: Option<(i32, i32)>,
     parameters: Vec<(Box<str>, Box<str>)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum SessionStage {
     /// The server has yet to accept who we are.
     Authenticating,
     /// It has, and prepares the session.
@@ -42,7 +42,7 @@ pub(super) enum Step {
     /// An event, see `Session::event`.
     Event {
         tag: u8,
-        body: Body,
+        body: MessageBody,
     },
     Send(Vec<u8>),
 }
@@ -52,23 +52,23 @@ impl Session {
         Session {
             scanner: Scanner::new(login.keep_parameters),
             login,
-            stage: Stage::Authenticating,
-            proof: Some(Box::new(Proof::new(nonce))),
-            turned_away: false,
+            stage: SessionStage::Authenticating,
+            authenticator: Some(Box::new(Authenticator::new(nonce))),
+            retry_without_encryption: false,
             backend: None,
-            cancels: None,
+            cancel_target: None,
             parameters: Vec::new(),
         }
     }
 
     /// A connection that cancels what the session with this process id and key runs.
-    pub fn cancelling(login: Arc<Login>, backend: (i32, i32)) -> Session {
-        Session { cancels: Some(backend), proof: None, ..Session::new(login, [0; 18]) }
+    pub fn for_cancel(login: Arc<Login>, backend: (i32, i32)) -> Session {
+        Session { cancel_target: Some(backend), authenticator: None, ..Session::new(login, [0; 18]) }
     }
 
     /// The StartupMessage, or the CancelRequest.
     pub fn startup(&self) -> Vec<u8> {
-        if let Some((pid, key)) = self.cancels {
+        if let Some((pid, key)) = self.cancel_target {
             return cancel_request(pid, key).to_vec();
         }
         let login = &self.login;
@@ -99,12 +99,12 @@ impl Session {
         loop {
             let before = *input;
             match self.scanner.next(input)? {
-                Found::More => return Ok(Step::More),
-                Found::Ready(reply) => return Ok(Step::Ready(reply)),
-                Found::Message { tag, body } => {
+                ScanResult::More => return Ok(Step::More),
+                ScanResult::Ready(reply) => return Ok(Step::Ready(reply)),
+                ScanResult::Message { tag, body } => {
                     let consumed = &before[..before.len() - input.len()];
-                    let held = self.scanner.take_held();
-                    let next = self.interpret(tag, body, body.of(consumed, &held));
+                    let held = self.scanner.take_buffer();
+                    let next = self.handle_message(tag, body, body.slice(consumed, &held));
                     self.scanner.put_back(held);
                     if let Some(step) = next? {
                         return Ok(step);
@@ -115,28 +115,33 @@ impl Session {
     }
 
     /// The event of the last step; `consumed` is what that step consumed.
-    pub fn event<'a>(&'a self, tag: u8, body: Body, consumed: &'a [u8]) -> Result<Event<'a>, ProtocolError> {
-        let inside = body.of(consumed, self.scanner.held());
+    pub fn event<'a>(
+        &'a self,
+        tag: u8,
+        body: MessageBody,
+        consumed: &'a [u8],
+    ) -> Result<Event<'a>, ProtocolError> {
+        let inside = body.slice(consumed, self.scanner.buffer());
         Ok(match tag {
             b'E' => Event::Error(Notice::new(inside, tag)?),
             b'N' => Event::Notice(Notice::new(inside, tag)?),
             b'D' => Event::Row(Row::new(inside)?),
             b'T' => Event::Columns(Columns::new(inside)?),
-            b'C' => Event::Done(text(inside).ok_or(ProtocolError::Malformed { tag })?),
+            b'C' => Event::CommandComplete(until_nul(inside).ok_or(ProtocolError::Malformed { tag })?),
             b'G' => Event::CopyIn,
             b'd' => Event::CopyData(inside),
             _ => Event::Opened,
         })
     }
 
-    pub fn stage(&self) -> Stage {
+    pub fn stage(&self) -> SessionStage {
         self.stage
     }
 
     /// TLS stands; this ties SCRAM to it.
-    pub fn set_cover(&mut self, cover: Cover) {
-        if let Some(proof) = &mut self.proof {
-            proof.cover = cover;
+    pub fn set_protection(&mut self, cover: ChannelProtection) {
+        if let Some(proof) = &mut self.authenticator {
+            proof.protection = cover;
         }
     }
 
@@ -152,54 +157,65 @@ impl Session {
     pub fn memory(&self) -> usize {
         let parameters = &self.parameters;
         let texts: usize = parameters.iter().map(|it| it.0.len() + it.1.len()).sum();
-        let proof = self.proof.as_ref().map_or(0, |it| size_of_val(&**it));
+        let proof = self.authenticator.as_ref().map_or(0, |it| size_of_val(&**it));
         self.scanner.memory() + proof + parameters.capacity() * size_of::<(Box<str>, Box<str>)>() + texts
     }
 
     /// Acts on a message. `None` when that is all.
-    fn interpret(&mut self, tag: u8, body: Body, inside: &[u8]) -> Result<Option<Step>, ProtocolError> {
+    fn handle_message(
+        &mut self,
+        tag: u8,
+        body: MessageBody,
+        inside: &[u8],
+    ) -> Result<Option<Step>, ProtocolError> {
         match tag {
             b'E' => {
                 let code = Notice::new(inside, tag)?.code();
                 self.scanner.reply.error.get_or_insert(code);
-                self.turned_away |= self.stage == Stage::Authenticating && code != CANNOT_CONNECT_NOW;
+                self.retry_without_encryption |=
+                    self.stage == SessionStage::Authenticating && code != CANNOT_CONNECT_NOW;
             }
             b'N' => {
                 let local = Notice::new(inside, tag)?.field(b'R') == Some(b"SyncRepWaitForLSN");
                 self.scanner.reply.local_only |= local;
             }
             b'S' => {
-                self.keep(inside).ok_or(ProtocolError::Malformed { tag })?;
+                self.store_parameter(inside).ok_or(ProtocolError::Malformed { tag })?;
                 return Ok(None);
             }
             b'D' | b'T' | b'C' | b'G' | b'd' => {}
-            _ => return self.log_in(tag, body, inside),
+            _ => return self.handle_login_message(tag, body, inside),
         }
         Ok(Some(Step::Event { tag, body }))
     }
 
     /// A message that only comes before the session is open.
-    fn log_in(&mut self, tag: u8, body: Body, inside: &[u8]) -> Result<Option<Step>, ProtocolError> {
-        match (tag, self.stage, &mut self.proof) {
-            (b'R', Stage::Authenticating, Some(proof)) => match proof.answer(&self.login, inside)? {
-                Answer::Silence => Ok(None),
-                Answer::Send(bytes) => Ok(Some(Step::Send(bytes))),
-                Answer::Accepted => {
-                    self.stage = Stage::Accepted;
-                    self.proof = None;
+    fn handle_login_message(
+        &mut self,
+        tag: u8,
+        body: MessageBody,
+        inside: &[u8],
+    ) -> Result<Option<Step>, ProtocolError> {
+        match (tag, self.stage, &mut self.authenticator) {
+            (b'R', SessionStage::Authenticating, Some(proof)) => match proof.answer(&self.login, inside)? {
+                AuthResponse::Nothing => Ok(None),
+                AuthResponse::Send(bytes) => Ok(Some(Step::Send(bytes))),
+                AuthResponse::Authenticated => {
+                    self.stage = SessionStage::Accepted;
+                    self.authenticator = None;
                     Ok(None)
                 }
             },
-            (b'K', Stage::Accepted, _) => {
+            (b'K', SessionStage::Accepted, _) => {
                 let (pid, key) = inside.split_at(4);
                 let number = |it: &[u8]| it.try_into().map(i32::from_be_bytes).ok();
                 self.backend = number(pid).zip(number(key));
                 Ok(None)
             }
-            (b'Z', Stage::Accepted, _) => {
+            (b'Z', SessionStage::Accepted, _) => {
                 status(inside)?;
-                self.stage = Stage::Open;
-                self.scanner.open();
+                self.stage = SessionStage::Open;
+                self.scanner.end_login();
                 Ok(Some(Step::Event { tag, body }))
             }
             _ => Err(ProtocolError::Unexpected { tag }),
@@ -207,9 +223,9 @@ impl Session {
     }
 
     /// Keeps what ParameterStatus says.
-    fn keep(&mut self, inside: &[u8]) -> Option<()> {
-        let name = text(inside)?;
-        let value = text(&inside[name.len() + 1..])?;
+    fn store_parameter(&mut self, inside: &[u8]) -> Option<()> {
+        let name = until_nul(inside)?;
+        let value = until_nul(&inside[name.len() + 1..])?;
         let (name, value): (Box<str>, Box<str>) =
             (String::from_utf8_lossy(name).into(), String::from_utf8_lossy(value).into());
         match self.parameters.iter().position(|it| it.0 == name) {

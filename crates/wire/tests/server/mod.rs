@@ -83,7 +83,7 @@ pub fn feed(channel: &mut Channel, bytes: &[u8], step: usize) -> Vec<String> {
 pub fn show(event: &Event<'_>) -> String {
     match event {
         Event::CopyData(it) => format!("CopyData({})", it.escape_ascii()),
-        Event::Done(tag) => format!("Done({})", tag.escape_ascii()),
+        Event::CommandComplete(tag) => format!("Done({})", tag.escape_ascii()),
         Event::Error(it) => format!("Error({it})"),
         Event::Notice(it) => format!("Notice({it})"),
         Event::Ready(it) => {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// How it wants to be shown who logs in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asks {
+pub enum AuthRequest {
     Nothing,
     /// A clear-text password, which must be this.
     Password(&'static str),
@@ -29,7 +29,7 @@ pub enum Asks {
 
 #[derive(Debug)]
 pub struct Server {
-    asks: Asks,
+    asks: AuthRequest,
     /// What is answered to SSLRequest, and the configuration when that is `S`.
     tls_answer: &'static [u8],
     tls_config: Option<Arc<rustls::ServerConfig>>,
@@ -39,14 +39,14 @@ pub struct Server {
     inbox: Vec<u8>,
     started: bool,
     /// SCRAM's messages so far.
-    said: Vec<String>,
+    scram_messages: Vec<String>,
     /// What the StartupMessage said.
     pub parameters: BTreeMap<String, String>,
 }
 
 impl Server {
     pub fn new(
-        asks: Asks,
+        asks: AuthRequest,
         tls_answer: &'static [u8],
         tls: Option<(Arc<rustls::ServerConfig>, &[u8])>,
     ) -> Server {
@@ -58,14 +58,14 @@ impl Server {
             tls: None,
             inbox: Vec::new(),
             started: false,
-            said: Vec::new(),
+            scram_messages: Vec::new(),
             parameters: BTreeMap::new(),
         }
     }
 
     /// One that shows `certificate` of the key in `certs/server.key`.
     pub fn with_tls(
-        asks: Asks,
+        asks: AuthRequest,
         certificate: &[u8],
         versions: &[&'static rustls::SupportedProtocolVersion],
     ) -> Server {
@@ -83,7 +83,7 @@ impl Server {
     }
 
     /// Takes bytes, gives its answer.
-    pub fn hear(&mut self, mut bytes: &[u8]) -> Vec<u8> {
+    pub fn receive(&mut self, mut bytes: &[u8]) -> Vec<u8> {
         let Some(tls) = &mut self.tls else {
             self.inbox.extend_from_slice(bytes);
             let (answer, from) = self.answer();
@@ -139,26 +139,28 @@ impl Server {
             self.parameters.insert(name, texts.next().unwrap());
         }
         match self.asks {
-            Asks::Nothing => welcome(),
-            Asks::Password(_) => message(b'R', b"\0\0\0\x03"),
-            Asks::Md5(_) => message(b'R', b"\0\0\0\x05salt"),
-            Asks::Scram(_, true) if self.tls.is_some() => {
+            AuthRequest::Nothing => welcome(),
+            AuthRequest::Password(_) => message(b'R', b"\0\0\0\x03"),
+            AuthRequest::Md5(_) => message(b'R', b"\0\0\0\x05salt"),
+            AuthRequest::Scram(_, true) if self.tls.is_some() => {
                 message(b'R', b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0")
             }
-            Asks::Scram(..) | Asks::FalseScram(_) => message(b'R', b"\0\0\0\x0aSCRAM-SHA-256\0\0"),
-            Asks::Error(code) => notice(b'E', &["SFATAL", "VFATAL", &format!("C{code}"), "Mno"]),
+            AuthRequest::Scram(..) | AuthRequest::FalseScram(_) => {
+                message(b'R', b"\0\0\0\x0aSCRAM-SHA-256\0\0")
+            }
+            AuthRequest::Error(code) => notice(b'E', &["SFATAL", "VFATAL", &format!("C{code}"), "Mno"]),
         }
     }
 
     fn message(&mut self, tag: u8, body: &[u8]) -> Vec<u8> {
         match (tag, self.asks.clone()) {
-            (b'p', Asks::Password(right)) => entry(body == [right.as_bytes(), b"\0"].concat()),
-            (b'p', Asks::Md5(right)) => {
+            (b'p', AuthRequest::Password(right)) => entry(body == [right.as_bytes(), b"\0"].concat()),
+            (b'p', AuthRequest::Md5(right)) => {
                 let user = self.parameters["user"].as_bytes();
                 let hash = postgres_protocol::authentication::md5_hash(user, right.as_bytes(), *b"salt");
                 entry(body == [hash.as_bytes(), b"\0"].concat())
             }
-            (b'p', Asks::Scram(right, _) | Asks::FalseScram(right)) => self.scram(right, body),
+            (b'p', AuthRequest::Scram(right, _) | AuthRequest::FalseScram(right)) => self.scram(right, body),
             (b'Q', _) => [
                 columns(),
                 message(b'D', b"\0\x01\0\0\0\x0242"),
@@ -176,24 +178,24 @@ impl Server {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         let request =
             |kind: u8, text: &str| message(b'R', &[b"\0\0\0", &[kind][..], text.as_bytes()].concat());
-        if self.said.is_empty() {
+        if self.scram_messages.is_empty() {
             let end = body.iter().position(|it| *it == 0).unwrap();
             let first = text(&body[end + 5..]);
             let (header, bare) = first.split_at(first.find(",,").unwrap() + 2);
             let nonce = bare.split_once("r=").unwrap().1;
             let server_first = format!("r={nonce}srv,s={},i=64", BASE64.encode(SALT));
-            self.said = vec![header.to_owned(), bare.to_owned(), server_first.clone()];
+            self.scram_messages = vec![header.to_owned(), bare.to_owned(), server_first.clone()];
             return request(11, &server_first);
         }
         let last = text(body);
         let (unproved, proof) = last.split_once(",p=").unwrap();
-        let mut header = self.said[0].as_bytes().to_vec();
+        let mut header = self.scram_messages[0].as_bytes().to_vec();
         if header.starts_with(b"p=") {
             header.extend_from_slice(&self.binding);
         }
-        let nonce = self.said[2].split(',').next().unwrap();
+        let nonce = self.scram_messages[2].split(',').next().unwrap();
         assert_eq!(unproved, format!("c={},{nonce}", BASE64.encode(header)));
-        let exchange = format!("{},{},{unproved}", self.said[1], self.said[2]);
+        let exchange = format!("{},{},{unproved}", self.scram_messages[1], self.scram_messages[2]);
         let mut block = hmac(password.as_bytes(), &[SALT, b"\0\0\0\x01"].concat());
         let mut salted = block;
         for _ in 1..64 {
@@ -207,7 +209,7 @@ impl Server {
         if Sha256::digest(key) != stored {
             return entry(false);
         }
-        let false_one = matches!(self.asks, Asks::FalseScram(_));
+        let false_one = matches!(self.asks, AuthRequest::FalseScram(_));
         let server_key = hmac(&salted, if false_one { b"Sender Key" } else { b"Server Key" });
         let own = format!("v={}", BASE64.encode(hmac(&server_key, exchange.as_bytes())));
         [request(12, &own), welcome()].concat()

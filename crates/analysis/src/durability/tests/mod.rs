@@ -7,7 +7,7 @@ mod world;
 use super::*;
 use model::Nanos;
 use model::durability::*;
-use told::{Told, shown};
+use told::{HistoryText, describe_verdict};
 
 /// Each write one word: session, then `a`cknowledged, `l`ocally, `f`ailed or `u`nknown; `!` before the letter makes it another
 /// attempt of the session's last write. `@1` goes on with another server on the next timeline, `X` is a fault. Readings name
@@ -18,16 +18,16 @@ fn check(writes: &str, readings: &[&str], expected: &str) {
 }
 
 #[track_caller]
-fn check_with(writes: &str, readings: &[&str], change: impl FnOnce(&mut Told), expected: &str) {
-    let mut told = Told::of(writes, readings);
+fn check_with(writes: &str, readings: &[&str], change: impl FnOnce(&mut HistoryText), expected: &str) {
+    let mut told = HistoryText::parse(writes, readings);
     change(&mut told);
-    assert_eq!(shown(&told.judge()), expected, "{writes} | {readings:?}");
+    assert_eq!(describe_verdict(&told.judge()), expected, "{writes} | {readings:?}");
 }
 
 /// What Jepsen's `set` and `set-full` are tested with, in our words: attempts, acknowledgements and a last read. Where it
 /// takes a refused element that is there for a recovered one, we do not; where it never counts an element twice, we do.
 #[test]
-fn a_set() {
+fn judges_sets_as_jepsen() {
     check("", &[], "Unknown; not read");
     check("0a", &[], "Unknown; not read, younger 1");
     check("0u", &[], "Unknown; not read");
@@ -58,8 +58,8 @@ fn a_set() {
     check("0a", &["0/0", "0/0", "0/0"], "Kept");
     // The reading at 20 ms, the fault at the same moment, the reading at 30 ms, or the other way round.
     let fault = |at: u64| {
-        move |told: &mut Told| {
-            told.history.faults = vec![Fault { at: Nanos::from_millis(at), fails_over: false }];
+        move |told: &mut HistoryText| {
+            told.history.faults = vec![FaultEvent { at: Nanos::from_millis(at), fails_over: false }];
         }
     };
     check_with("0u", &["0/0", ""], fault(20), "Broken flicker 1 0/0; 0 failovers; silent after 0");
@@ -67,7 +67,7 @@ fn a_set() {
 }
 
 #[test]
-fn attempts_of_one_write() {
+fn judges_all_attempts_of_one_write() {
     check("0u 0!a", &["0/0"], "Kept");
     check("0f 0!a", &["0/0"], "Kept");
     check("0f 0!f", &["0/0"], "Broken false failure 1 0/0");
@@ -84,7 +84,7 @@ fn attempts_of_one_write() {
 }
 
 #[test]
-fn a_session_is_a_prefix() {
+fn finds_holes_in_a_session() {
     check("0a 0a 0a", &["0/0 0/2"], "Broken lost 1 0/1, hole 1 0/1");
     check("0a 0u", &["0/1"], "Broken lost 1 0/0, hole 1 0/0");
     check("0a 0a 0a 0a", &["0/3"], "Broken lost 3 0/0 0/1 0/2, hole 3 0/0 0/1 0/2");
@@ -97,9 +97,11 @@ fn a_session_is_a_prefix() {
 }
 
 #[test]
-fn promises() {
+fn classifies_losses_by_promise() {
     let set = |promise: Promise| {
-        move |told: &mut Told| told.history.promised.iter_mut().for_each(|it| it.promise = promise.clone())
+        move |told: &mut HistoryText| {
+            told.history.promises.iter_mut().for_each(|it| it.promise = promise.clone())
+        }
     };
     let some = || replication::parse("ANY 1 (a,b)").expect("well-formed").expect("some");
     let check_under = |promise: Promise, writes, readings: &[&str], expected| {
@@ -122,12 +124,12 @@ fn promises() {
 }
 
 #[test]
-fn promises_that_change() {
+fn classifies_losses_when_promises_change() {
     let change = |at: u64| {
-        move |told: &mut Told| {
-            let mut weaker = told.history.promised[0].clone();
+        move |told: &mut HistoryText| {
+            let mut weaker = told.history.promises[0].clone();
             (weaker.at, weaker.promise) = (Nanos::from_millis(at), Promise::Local);
-            told.history.promised.insert(1, weaker);
+            told.history.promises.insert(1, weaker);
         }
     };
     // The write is over at 11 ms. A second on either side of it counts.
@@ -135,24 +137,24 @@ fn promises_that_change() {
     check_with("0a", &[""], change(1), ambiguous);
     check_with("0a", &[""], change(1011), ambiguous);
     check_with("0a", &[""], change(1012), "Broken lost 1 0/0");
-    let late = |told: &mut Told| {
-        told.history.readings[0].began += Nanos::from_secs(10);
+    let late = |told: &mut HistoryText| {
+        told.history.read_backs[0].started += Nanos::from_secs(10);
         for it in &mut told.entries {
-            if let Entry::Ended(it) = it {
+            if let LedgerEntry::Completed(it) = it {
                 it.invoked += Nanos::from_secs(10);
                 it.ended += Nanos::from_secs(10);
             }
         }
     };
     let both = |at| {
-        move |told: &mut Told| {
+        move |told: &mut HistoryText| {
             change(at)(told);
             late(told);
         }
     };
     check_with("0a", &[""], both(9011), ambiguous);
     check_with("0a", &[""], both(9010), "Kept lost unpromised 1 0/0; point 1 of 1 sessions, run 1");
-    let unasked = |told: &mut Told| told.history.promised.clear();
+    let unasked = |told: &mut HistoryText| told.history.promises.clear();
     check_with(
         "0a",
         &[""],
@@ -161,9 +163,9 @@ fn promises_that_change() {
     );
     check_with("0a", &["0/0"], unasked, "Kept");
     // Another server's promise is not this one's; where nobody knows the server, each may have been it.
-    let other = |told: &mut Told| told.history.promised[1].promise = Promise::Local;
+    let other = |told: &mut HistoryText| told.history.promises[1].promise = Promise::Local;
     check_with("0a", &[""], other, "Broken lost 1 0/0");
-    let behind = |told: &mut Told| {
+    let behind = |told: &mut HistoryText| {
         other(told);
         told.forget_servers();
     };
@@ -171,7 +173,7 @@ fn promises_that_change() {
 }
 
 #[test]
-fn who_is_primary() {
+fn finds_split_brain_and_deposed_primaries() {
     check("0a X @1 0a", &["0/0 0/1"], "Kept; 1 failovers, outage 30 ms");
     check("0a X 0a", &["0/0 0/1"], "Unknown; 0 failovers, outage 20 ms; fault unseen 0");
     check("0a X @1", &["0/0"], "Unknown; 0 failovers; fault unseen 0, silent after 0");
@@ -181,25 +183,27 @@ fn who_is_primary() {
     check("0a @1 1a @0 0l", &["0/0 1/0"], "Kept lost locally 1 0/1");
     check("0a @1 1a 1a", &["0/0 1/0 1/1"], "Kept");
     // What was under way when the new one acknowledged first may have been acknowledged by right.
-    let just_then = |told: &mut Told| {
-        if let Some(Entry::Ended(it)) = told.entries.iter_mut().rfind(|it| matches!(it, Entry::Ended(_))) {
+    let just_then = |told: &mut HistoryText| {
+        if let Some(LedgerEntry::Completed(it)) =
+            told.entries.iter_mut().rfind(|it| matches!(it, LedgerEntry::Completed(_)))
+        {
             it.invoked = Nanos::from_millis(31);
         }
     };
     check_with("0a @1 1a @0 0a", &["0/0 0/1 1/0"], just_then, "Kept");
     // A reading that cannot be believed is none.
-    let standby = |told: &mut Told| told.history.readings[0].in_recovery = true;
+    let standby = |told: &mut HistoryText| told.history.read_backs[0].in_recovery = true;
     check_with("0a", &["", "0/0"], standby, "Unknown; from standby 0");
     check_with("0a", &[""], standby, "Unknown; from standby 0, not read, younger 1");
-    let old = |told: &mut Told| told.history.readings[0].server = told.server(0);
+    let old = |told: &mut HistoryText| told.history.read_backs[0].server = told.server(0);
     check_with("0a @1 0a", &["0/0", "0/0 0/1"], old, "Unknown; from old timeline 0");
-    let elsewhere = |told: &mut Told| told.history.readings[0].server.system = 7;
+    let elsewhere = |told: &mut HistoryText| told.history.read_backs[0].server.system = 7;
     check_with("0a", &["", "0/0"], elsewhere, "Unknown; from elsewhere 0");
     let sampled = |before: bool, after: bool| {
-        move |told: &mut Told| {
-            let reading = &told.history.readings[0];
-            let (server, began) = (reading.server.clone(), reading.began);
-            let sample = |at, in_recovery| Sample { at, server: server.clone(), in_recovery };
+        move |told: &mut HistoryText| {
+            let reading = &told.history.read_backs[0];
+            let (server, began) = (reading.server.clone(), reading.started);
+            let sample = |at, in_recovery| RoleSample { at, server: server.clone(), in_recovery };
             told.history.samples = vec![sample(began - Nanos(1), before), sample(began + Nanos(1), after)];
         }
     };
@@ -208,24 +212,24 @@ fn who_is_primary() {
     check_with("0a", &["0/0"], sampled(false, true), "Kept");
     // It was promoted before it answered.
     let promoted = |known: u64| {
-        move |told: &mut Told| {
+        move |told: &mut HistoryText| {
             sampled(true, true)(told);
-            told.history.readings[0].known += Nanos(known);
+            told.history.read_backs[0].identified += Nanos(known);
         }
     };
     check_with("0a", &["0/0"], promoted(1), "Kept");
     check_with("0a", &[""], promoted(0), "Unknown; from standby 0, not read, younger 1");
     // One sample is no more than one side.
-    let at_once = |told: &mut Told| {
+    let at_once = |told: &mut HistoryText| {
         sampled(true, true)(told);
         told.history.samples.truncate(1);
-        told.history.samples[0].at = told.history.readings[0].began;
+        told.history.samples[0].at = told.history.read_backs[0].started;
     };
     check_with("0a", &["0/0"], at_once, "Kept");
     let recovering = |from: u64, to: u64| {
-        move |told: &mut Told| {
+        move |told: &mut HistoryText| {
             let server = told.server(0);
-            let sample = |at| Sample { at: Nanos(at), server: server.clone(), in_recovery: true };
+            let sample = |at| RoleSample { at: Nanos(at), server: server.clone(), in_recovery: true };
             told.history.samples = vec![sample(from), sample(to)];
         }
     };
@@ -233,13 +237,13 @@ fn who_is_primary() {
     check_with("0a", &["0/0"], recovering(9_999_999, 11_000_001), "Unknown; standby acknowledged");
     check_with("0a", &["0/0"], recovering(10_000_000, 12_000_000), "Kept");
     check_with("0a", &["0/0"], recovering(9_000_000, 11_000_000), "Kept");
-    let several = |told: &mut Told| told.rename(1, |it| it.system = 9);
+    let several = |told: &mut HistoryText| told.rename(1, |it| it.system = 9);
     check_with("0a @1 0a", &["0/0 0/1"], several, "Unknown; several systems");
 }
 
 #[test]
-fn ledgers_that_are_not_whole() {
-    let end = |end: LedgerEnd| move |told: &mut Told| told.history.end = Some(end);
+fn incomplete_ledgers_raise_doubts() {
+    let end = |end: LedgerEnd| move |told: &mut HistoryText| told.history.end = Some(end);
     check_with("0a", &["0/0"], end(LedgerEnd::Open), "Unknown; open");
     check_with("0a", &[""], end(LedgerEnd::Open), "Broken lost 1 0/0; open");
     check_with("0a", &["0/0"], end(LedgerEnd::Torn { bytes: 7 }), "Unknown; torn 7");
@@ -252,23 +256,24 @@ fn ledgers_that_are_not_whole() {
     check_with("0f 0a", &["0/0 0/1"], end(LedgerEnd::Open), "Broken false failure 1 0/0; open");
     check_with("0u", &["0/0 0/0"], end(LedgerEnd::Open), "Unknown duplicate by retry 1 0/0; open");
     check_with("0u 0a", &["0/0 0/0"], end(LedgerEnd::Open), "Broken lost 1 0/1, duplicate 1 0/0; open");
-    let weak = |told: &mut Told| {
+    let weak = |told: &mut HistoryText| {
         end(LedgerEnd::Open)(told);
-        told.history.promised.iter_mut().for_each(|it| it.promise = Promise::Local);
+        told.history.promises.iter_mut().for_each(|it| it.promise = Promise::Local);
     };
     let lost = "Unknown lost unpromised 1 0/0; point 1 of 1 sessions, run 1; open";
     check_with("0a 0u", &["0/1"], weak, lost);
     let without = |sequence: u64| {
-        move |told: &mut Told| {
-            told.entries.retain(|it| !matches!(it, Entry::Ended(it) if it.key.sequence == sequence));
+        move |told: &mut HistoryText| {
+            told.entries
+                .retain(|it| !matches!(it, LedgerEntry::Completed(it) if it.key.sequence == sequence));
         }
     };
     check_with("0a 0a 0a", &["0/0 0/1 0/2"], without(1), "Unknown; gaps 1");
     check_with("0a 0a 0a", &["0/0 0/1 0/2"], without(0), "Unknown; gaps 1");
-    let twisted = |change: fn(&mut Attempt)| {
-        move |told: &mut Told| {
+    let twisted = |change: fn(&mut WriteAttempt)| {
+        move |told: &mut HistoryText| {
             let last = told.entries.iter_mut().rev().find_map(|it| match it {
-                Entry::Ended(it) => Some(it),
+                LedgerEntry::Completed(it) => Some(it),
                 _ => None,
             });
             change(last.expect("there is one"));
@@ -282,18 +287,19 @@ fn ledgers_that_are_not_whole() {
     check_with("0a 0!a", &["0/0"], twisted(|it| it.number = 1), contradicts);
     check_with("0a 0a", &["0/0 0/1"], twisted(|it| it.server = Some(ServerId(5))), contradicts);
     check_with("0a 0a 0a", &["0/0 0/1"], twisted(|it| it.key.sequence = 0), contradicts);
-    let unreserved = |told: &mut Told| told.entries.retain(|it| !matches!(it, Entry::Reserved { .. }));
+    let unreserved =
+        |told: &mut HistoryText| told.entries.retain(|it| !matches!(it, LedgerEntry::Reserved { .. }));
     check_with("0a", &["0/0"], unreserved, contradicts);
-    let renamed = |told: &mut Told| {
-        let other = Server { system: 3, ..told.server(0) };
-        told.entries.push(Entry::Server(ServerId(0), other));
+    let renamed = |told: &mut HistoryText| {
+        let other = ServerInstance { system: 3, ..told.server(0) };
+        told.entries.push(LedgerEntry::Server(ServerId(0), other));
     };
     check_with("0a", &["0/0"], renamed, contradicts);
 }
 
 #[test]
-fn readings_before_a_write_say_nothing_of_it() {
-    let early = |at: u64| move |told: &mut Told| told.history.readings[0].began = Nanos(at);
+fn ignores_reads_before_the_write() {
+    let early = |at: u64| move |told: &mut HistoryText| told.history.read_backs[0].started = Nanos(at);
     // The write ends at 11 ms.
     check_with("0a", &[""], early(10_999_999), "Unknown; younger 1");
     check_with("0l", &[""], early(10_999_999), "Unknown; younger 1");
@@ -302,9 +308,10 @@ fn readings_before_a_write_say_nothing_of_it() {
 }
 
 #[test]
-fn a_control_that_lost_nothing_proves_nothing() {
-    let control =
-        |lost: Option<u64>| move |told: &mut Told| told.history.control = lost.map(|lost| Control { lost });
+fn a_control_without_losses_raises_a_doubt() {
+    let control = |lost: Option<u64>| {
+        move |told: &mut HistoryText| told.history.control = lost.map(|lost| ControlResult { lost })
+    };
     check_with("0a", &["0/0"], control(None), "Unknown; no control");
     check_with("0a", &["0/0"], control(Some(0)), "Unknown; control lost nothing");
     check_with("0a", &["0/0"], control(Some(1)), "Kept");
@@ -312,37 +319,37 @@ fn a_control_that_lost_nothing_proves_nothing() {
 }
 
 #[test]
-fn rows_that_are_not_ours() {
-    let forge = |told: &mut Told| {
-        let key = Key { session: 0, sequence: 0 };
-        told.history.readings[0].rows.add(key, false);
+fn finds_foreign_rows() {
+    let forge = |told: &mut HistoryText| {
+        let key = WriteKey { session: 0, sequence: 0 };
+        told.history.read_backs[0].keys.add(key, false);
     };
     check_with("0a", &["0/0"], forge, "Broken phantom 1 0/0");
     check_with("0a", &[""], forge, "Broken lost 1 0/0, phantom 1 0/0");
     check_with("0a", &["0/0 5/7"], forge, "Broken phantom 2 0/0 5/7");
-    let far = Key { session: 0, sequence: u64::MAX };
+    let far = WriteKey { session: 0, sequence: u64::MAX };
     check_with(
         "0a",
         &["0/0"],
-        |told| told.history.readings[0].rows.add(far, true),
+        |told| told.history.read_backs[0].keys.add(far, true),
         "Broken phantom 1 0/18446744073709551615",
     );
 }
 
 #[test]
-fn promotions() {
+fn judges_promotions() {
     let promote = |promoted: &'static str| {
-        move |told: &mut Told| {
-            let answer = |name: &str, received| Answer {
+        move |told: &mut HistoryText| {
+            let answer = |name: &str, received| StandbyPosition {
                 name: name.to_owned(),
                 received: Some(received),
                 synchronous: true,
             };
-            told.history.promotions = vec![Promotion {
+            told.history.promotions = vec![PromotionDecision {
                 at: Nanos(0),
                 promoted: promoted.to_owned(),
                 standbys: replication::parse("ANY 1 (a,b)").expect("well-formed"),
-                answers: vec![answer("a", 9), answer("b", 5)],
+                positions: vec![answer("a", 9), answer("b", 5)],
             }];
         }
     };
@@ -351,9 +358,9 @@ fn promotions() {
 }
 
 #[test]
-fn recovery_points() {
+fn computes_recovery_points() {
     let asynchronous =
-        |told: &mut Told| told.history.promised.iter_mut().for_each(|it| it.promise = Promise::Local);
+        |told: &mut HistoryText| told.history.promises.iter_mut().for_each(|it| it.promise = Promise::Local);
     // Writes end at 11, 21, 31 and 51 ms, the fault is at 40 ms.
     check_with(
         "0a 0a 1a X @1 0a",
@@ -376,7 +383,7 @@ fn recovery_points() {
 }
 
 #[test]
-fn outages() {
+fn finds_outages_after_faults() {
     // Two faults, each with the longest gap of its own.
     check(
         "0a X @1 1a 1a X @2 1f 1f 1f 0a",
@@ -389,7 +396,7 @@ fn outages() {
     // One that did not end.
     check("0a X @1 1a 1f 1f 1f 1f", &["0/0 1/0"], "Kept; 1 failovers, outage 40 ms");
     // Or in which nobody could try: 11 ms is the first write's end.
-    let over = |told: &mut Told| told.history.over = Nanos::from_millis(111);
+    let over = |told: &mut HistoryText| told.history.load_ended = Nanos::from_millis(111);
     check_with(
         "0a X @1",
         &["0/0"],
@@ -398,8 +405,9 @@ fn outages() {
     );
     // One that ends with the fault, or begins with the next, is not its.
     let at = |moments: &'static [u64]| {
-        move |told: &mut Told| {
-            let faults = moments.iter().map(|it| Fault { at: Nanos::from_millis(*it), fails_over: false });
+        move |told: &mut HistoryText| {
+            let faults =
+                moments.iter().map(|it| FaultEvent { at: Nanos::from_millis(*it), fails_over: false });
             told.history.faults = faults.collect();
         }
     };
@@ -420,69 +428,76 @@ fn outages() {
 
 /// In whatever order acknowledgements come, and hours later too.
 #[test]
-fn gaps_between_hundredths_of_a_second() {
-    let mut pulse = pulse::Pulse::default();
+fn finds_gaps_between_slots() {
+    let mut pulse = pulse::AcknowledgementTimes::default();
     let at = |ms: u64| Nanos::from_secs(4 * 3600) + Nanos::from_millis(ms);
-    [0, 5, 3, 40, 1, 38].into_iter().for_each(|it| pulse.beat(at(it)));
-    pulse.settle();
-    let outages = pulse.outages(&[Fault { at: at(10), fails_over: true }], at(41));
+    [0, 5, 3, 40, 1, 38].into_iter().for_each(|it| pulse.add_acknowledgement(at(it)));
+    pulse.flush();
+    let outages = pulse.outages(&[FaultEvent { at: at(10), fails_over: true }], at(41));
     assert_eq!(outages.iter().map(|it| (it.from, it.to)).collect::<Vec<_>>(), [(at(5), at(38))]);
 }
 
 #[test]
-fn bounds() {
+fn computes_loss_probability_bounds() {
     for (failovers, expected) in [(0, 1.0), (1, 0.95), (10, 0.2589), (59, 0.0495), (298, 0.01)] {
-        assert!((bound(failovers) - expected).abs() < 5e-5, "{failovers}: {}", bound(failovers));
+        assert!(
+            (loss_probability_bound(failovers) - expected).abs() < 5e-5,
+            "{failovers}: {}",
+            loss_probability_bound(failovers)
+        );
     }
 }
 
 #[test]
-fn many_are_counted_and_some_are_named() {
-    let found = Told::of(&"0a ".repeat(12), &[""]).judge().findings;
+fn counts_all_anomalies_and_names_some() {
+    let found = HistoryText::parse(&"0a ".repeat(12), &[""]).judge().anomalies;
     assert_eq!((found[0].count, found[0].examples.len()), (12, EXAMPLES));
-    let twice = Told::of("0a 0a 1a", &["0/0 0/0 0/1 0/1 1/0 1/0"]).judge().findings;
+    let twice = HistoryText::parse("0a 0a 1a", &["0/0 0/0 0/1 0/1 1/0 1/0"]).judge().anomalies;
     assert_eq!((twice[0].count, twice[0].examples.len()), (3, 3));
 }
 
 #[test]
-fn counts() {
-    let mut told = Told::of("0a 0l 0f 0u 1u 1f 1!f 2u 2u", &["0/0 0/1 0/3"]);
-    let misrouted = Outcome::Failed(model::Code::SqlState(*b"25006"));
-    let last = told.entries.iter_mut().rfind(|it| matches!(it, Entry::Ended(it) if it.key.session == 1));
-    if let Some(Entry::Ended(it)) = last {
+fn counts_writes_by_outcome() {
+    let mut told = HistoryText::parse("0a 0l 0f 0u 1u 1f 1!f 2u 2u", &["0/0 0/1 0/3"]);
+    let misrouted = WriteOutcome::Failed(model::Code::SqlState(*b"25006"));
+    let last =
+        told.entries.iter_mut().rfind(|it| matches!(it, LedgerEntry::Completed(it) if it.key.session == 1));
+    if let Some(LedgerEntry::Completed(it)) = last {
         it.outcome = misrouted;
     }
     let counts = told.judge().counts;
-    let expected = Counts {
+    let expected = WriteCounts {
         acknowledged: 1,
         local: 1,
         failed: 2,
         unknown: 4,
         unknown_present: 1,
-        untold: 0,
+        unresolved: 0,
         misrouted: 1,
     };
     assert_eq!(counts, expected);
     // What was reserved and has no outcome was not used, says a ledger that was closed; others do not know.
     let reserved = 3 * 1024 - 4 - 2 - 2;
     let ends = [Some(LedgerEnd::Closed), Some(LedgerEnd::Open), Some(LedgerEnd::Torn { bytes: 7 }), None];
-    let untold = |told: &mut Told| {
+    let untold = |told: &mut HistoryText| {
         ends.map(|end| {
             told.history.end = end;
-            told.judge().counts.untold
+            told.judge().counts.unresolved
         })
     };
     assert_eq!(untold(&mut told), [0, reserved, reserved, reserved]);
     // One between others has no outcome either.
-    told.entries.retain(|it| !matches!(it, Entry::Ended(it) if it.key == Key { session: 0, sequence: 2 }));
+    told.entries.retain(
+        |it| !matches!(it, LedgerEntry::Completed(it) if it.key == WriteKey { session: 0, sequence: 2 }),
+    );
     assert_eq!(untold(&mut told), [1, reserved + 1, reserved + 1, reserved + 1]);
 }
 
 #[test]
-fn a_wall_clock_that_was_set_changes_nothing_else() {
+fn clock_steps_change_no_verdict() {
     let clocks = |steps: &'static [(u64, u64)]| {
-        move |told: &mut Told| {
-            let clock = |&(at, wall): &(u64, u64)| Entry::Clock {
+        move |told: &mut HistoryText| {
+            let clock = |&(at, wall): &(u64, u64)| LedgerEntry::Clock {
                 at: Nanos::from_millis(at),
                 wall_us: 1_000_000_000_000 + wall * 1000,
             };

@@ -1,42 +1,54 @@
 //! Defects planted into valid histories: every one of them must be found, in every history.
 
 use super::super::judge;
-use super::world::{Chance, Evidence, Wish, World, histories};
+use super::world::{Evidence, Scenario, SimulatedCluster, TestRng, histories};
 use model::durability::*;
 use model::{Code, Nanos};
 
 /// What is wrong, how it is planted, and what tells that it was found.
-struct Defect {
+struct PlantedDefect {
     name: &'static str,
     /// Plants it; false where this history has nothing to plant it into.
-    plant: fn(&mut Evidence, &mut Chance) -> bool,
-    is_found: fn(&Verdict) -> bool,
+    plant: fn(&mut Evidence, &mut TestRng) -> bool,
+    is_found: fn(&DurabilityVerdict) -> bool,
 }
 
-const DEFECTS: &[Defect] = &[
-    Defect { name: "lost", plant: lose, is_found: |it| broken(it, Kind::Lost, 1) },
-    Defect { name: "phantom", plant: phantom, is_found: |it| broken(it, Kind::Phantom, 1) },
-    Defect { name: "duplicate", plant: duplicate, is_found: |it| broken(it, Kind::Duplicate, 1) },
-    Defect { name: "flicker", plant: flicker, is_found: |it| broken(it, Kind::Flicker, 1) },
-    Defect { name: "hole", plant: hole, is_found: |it| broken(it, Kind::Hole, 1) },
-    Defect {
+const DEFECTS: &[PlantedDefect] = &[
+    PlantedDefect { name: "lost", plant: lose, is_found: |it| broken(it, AnomalyKind::Lost, 1) },
+    PlantedDefect { name: "phantom", plant: phantom, is_found: |it| broken(it, AnomalyKind::Phantom, 1) },
+    PlantedDefect {
+        name: "duplicate",
+        plant: duplicate,
+        is_found: |it| broken(it, AnomalyKind::Duplicate, 1),
+    },
+    PlantedDefect { name: "flicker", plant: flicker, is_found: |it| broken(it, AnomalyKind::Flicker, 1) },
+    PlantedDefect { name: "hole", plant: hole, is_found: |it| broken(it, AnomalyKind::Hole, 1) },
+    PlantedDefect {
         name: "swapped session",
         plant: swap,
-        is_found: |it| broken(it, Kind::Phantom, 2) && broken(it, Kind::Lost, 2),
+        is_found: |it| broken(it, AnomalyKind::Phantom, 2) && broken(it, AnomalyKind::Lost, 2),
     },
-    Defect {
+    PlantedDefect {
         name: "torn ledger tail",
         plant: |it, chance| cut(it, chance, LedgerEnd::Torn { bytes: 5 }),
-        is_found: |it| unknown(it, Doubt::LedgerTorn { bytes: 5 }),
+        is_found: |it| unknown(it, InconclusiveReason::LedgerTorn { bytes: 5 }),
     },
-    Defect {
+    PlantedDefect {
         name: "ledger tail lost",
         plant: |it, chance| cut(it, chance, LedgerEnd::Open),
-        is_found: |it| unknown(it, Doubt::LedgerOpen),
+        is_found: |it| unknown(it, InconclusiveReason::LedgerOpen),
     },
-    Defect { name: "local as acknowledged", plant: local, is_found: |it| broken(it, Kind::Lost, 1) },
-    Defect { name: "failure present", plant: failure, is_found: |it| broken(it, Kind::FalseFailure, 1) },
-    Defect {
+    PlantedDefect {
+        name: "local as acknowledged",
+        plant: local,
+        is_found: |it| broken(it, AnomalyKind::Lost, 1),
+    },
+    PlantedDefect {
+        name: "failure present",
+        plant: failure,
+        is_found: |it| broken(it, AnomalyKind::FalseFailure, 1),
+    },
+    PlantedDefect {
         name: "wrong timeline",
         plant: |it, _| {
             let oldest = it.history.samples[0].server.clone();
@@ -46,11 +58,11 @@ const DEFECTS: &[Defect] = &[
             older
         },
         is_found: |it| {
-            let old = |it: &Doubt| matches!(it, Doubt::ReadFromOldTimeline { .. });
+            let old = |it: &InconclusiveReason| matches!(it, InconclusiveReason::ReadFromOldTimeline { .. });
             it.conclusion != Conclusion::Kept && it.doubts.iter().any(old)
         },
     },
-    Defect {
+    PlantedDefect {
         name: "clock −1 h",
         plant: back,
         is_found: |it| {
@@ -59,7 +71,7 @@ const DEFECTS: &[Defect] = &[
                 && it.conclusion == Conclusion::Kept
         },
     },
-    Defect {
+    PlantedDefect {
         name: "replica as primary",
         plant: |it, _| {
             let last = it.reads.last_mut().expect("three readings");
@@ -69,110 +81,116 @@ const DEFECTS: &[Defect] = &[
             true
         },
         is_found: |it| {
-            let standby = |it: &Doubt| matches!(it, Doubt::ReadFromStandby { .. });
+            let standby = |it: &InconclusiveReason| matches!(it, InconclusiveReason::ReadFromStandby { .. });
             it.conclusion == Conclusion::Unknown && it.doubts.iter().any(standby)
         },
     },
-    Defect { name: "split brain", plant: split, is_found: |it| broken(it, Kind::SplitBrain, 1) },
-    Defect {
+    PlantedDefect {
+        name: "split brain",
+        plant: split,
+        is_found: |it| broken(it, AnomalyKind::SplitBrain, 1),
+    },
+    PlantedDefect {
         name: "laggard promoted",
         plant: |it, _| {
             let Some(promotion) = it.history.promotions.first_mut() else { return false };
-            let of_it = promotion.answers.iter_mut().find(|it| it.name == promotion.promoted);
+            let of_it = promotion.positions.iter_mut().find(|it| it.name == promotion.promoted);
             let answer = of_it.expect("it answered");
             let received = answer.received.expect("it answered");
-            if received == 0 || promotion.answers.len() < 2 {
+            if received == 0 || promotion.positions.len() < 2 {
                 return false;
             }
             let promoted = promotion.promoted.clone();
-            for it in &mut promotion.answers {
+            for it in &mut promotion.positions {
                 it.received = Some(if it.name == promoted { received - 1 } else { received });
             }
             true
         },
-        is_found: |it| broken(it, Kind::WrongPromotion, 1),
+        is_found: |it| broken(it, AnomalyKind::WrongPromotion, 1),
     },
 ];
 
-fn broken(verdict: &Verdict, kind: Kind, count: u64) -> bool {
-    let found = verdict.findings.iter().any(|it| it.kind == kind && it.count == count);
+fn broken(verdict: &DurabilityVerdict, kind: AnomalyKind, count: u64) -> bool {
+    let found = verdict.anomalies.iter().any(|it| it.kind == kind && it.count == count);
     verdict.conclusion == Conclusion::Broken && found
 }
 
-fn unknown(verdict: &Verdict, doubt: Doubt) -> bool {
+fn unknown(verdict: &DurabilityVerdict, doubt: InconclusiveReason) -> bool {
     verdict.conclusion == Conclusion::Unknown && verdict.doubts.contains(&doubt)
 }
 
 /// Outcomes of writes that took one attempt, and where they stand.
-fn attempts(of: &Evidence) -> Vec<(usize, Attempt)> {
+fn attempts(of: &Evidence) -> Vec<(usize, WriteAttempt)> {
     let ended = of.entries.iter().enumerate().filter_map(|(place, it)| match it {
-        Entry::Ended(it) => Some((place, *it)),
+        LedgerEntry::Completed(it) => Some((place, *it)),
         _ => None,
     });
-    let all: Vec<(usize, Attempt)> = ended.collect();
+    let all: Vec<(usize, WriteAttempt)> = ended.collect();
     let alone =
-        |(_, it): &&(usize, Attempt)| all.iter().filter(|(_, other)| other.key == it.key).count() == 1;
+        |(_, it): &&(usize, WriteAttempt)| all.iter().filter(|(_, other)| other.key == it.key).count() == 1;
     all.iter().filter(alone).copied().collect()
 }
 
 /// One of those with this outcome that are there, or are not, at the end.
 fn pick(
     of: &Evidence,
-    chance: &mut Chance,
-    outcome: fn(Outcome) -> bool,
+    chance: &mut TestRng,
+    outcome: fn(WriteOutcome) -> bool,
     there: bool,
-) -> Option<(usize, Attempt)> {
+) -> Option<(usize, WriteAttempt)> {
     let rows = &of.reads.last()?.rows;
-    let fits = |(_, it): &(usize, Attempt)| {
+    let fits = |(_, it): &(usize, WriteAttempt)| {
         outcome(it.outcome) && rows.iter().any(|(key, _)| *key == it.key) == there
     };
-    let all: Vec<(usize, Attempt)> = attempts(of).into_iter().filter(fits).collect();
+    let all: Vec<(usize, WriteAttempt)> = attempts(of).into_iter().filter(fits).collect();
     (!all.is_empty()).then(|| all[chance.below(all.len() as u64) as usize])
 }
 
-fn acknowledged(it: Outcome) -> bool {
-    it == Outcome::Acknowledged
+fn acknowledged(it: WriteOutcome) -> bool {
+    it == WriteOutcome::Acknowledged
 }
 
-fn remove(of: &mut Evidence, key: Key) {
+fn remove(of: &mut Evidence, key: WriteKey) {
     for read in &mut of.reads {
         read.rows.retain(|(it, _)| *it != key);
     }
 }
 
 /// The last write of its session there, so that it leaves no hole.
-fn lose(of: &mut Evidence, _: &mut Chance) -> bool {
-    let last = attempts(of).into_iter().rev().find(|(_, it)| it.outcome == Outcome::Acknowledged);
+fn lose(of: &mut Evidence, _: &mut TestRng) -> bool {
+    let last = attempts(of).into_iter().rev().find(|(_, it)| it.outcome == WriteOutcome::Acknowledged);
     let Some((_, last)) = last else { return false };
     remove(of, last.key);
     true
 }
 
-fn phantom(of: &mut Evidence, chance: &mut Chance) -> bool {
+fn phantom(of: &mut Evidence, chance: &mut TestRng) -> bool {
     let session = chance.below(of.reserved.len() as u64) as u32;
     let sequence = of.reserved[session as usize] + chance.below(100);
-    of.reads.last_mut().expect("three readings").rows.push((Key { session, sequence }, true));
+    of.reads.last_mut().expect("three readings").rows.push((WriteKey { session, sequence }, true));
     true
 }
 
-fn duplicate(of: &mut Evidence, chance: &mut Chance) -> bool {
+fn duplicate(of: &mut Evidence, chance: &mut TestRng) -> bool {
     let Some((_, it)) = pick(of, chance, acknowledged, true) else { return false };
     of.reads.last_mut().expect("three readings").rows.push((it.key, true));
     true
 }
 
-fn flicker(of: &mut Evidence, chance: &mut Chance) -> bool {
-    let Some((_, it)) = pick(of, chance, |it| matches!(it, Outcome::Unknown(_)), true) else { return false };
+fn flicker(of: &mut Evidence, chance: &mut TestRng) -> bool {
+    let Some((_, it)) = pick(of, chance, |it| matches!(it, WriteOutcome::Unknown(_)), true) else {
+        return false;
+    };
     of.reads.last_mut().expect("three readings").rows.retain(|(key, _)| *key != it.key);
     true
 }
 
 /// Not the last of its session on its server.
-fn hole(of: &mut Evidence, _: &mut Chance) -> bool {
+fn hole(of: &mut Evidence, _: &mut TestRng) -> bool {
     let all = attempts(of);
     let rows = of.reads.last().expect("three readings").rows.clone();
-    let there = |key: Key| rows.iter().any(|(it, _)| *it == key);
-    let followed = |it: &Attempt| {
+    let there = |key: WriteKey| rows.iter().any(|(it, _)| *it == key);
+    let followed = |it: &WriteAttempt| {
         all.iter().any(|(_, other)| {
             other.key.session == it.key.session
                 && other.key.sequence > it.key.sequence
@@ -180,17 +198,17 @@ fn hole(of: &mut Evidence, _: &mut Chance) -> bool {
                 && there(other.key)
         })
     };
-    let found = all.iter().find(|(_, it)| it.outcome == Outcome::Acknowledged && followed(it));
+    let found = all.iter().find(|(_, it)| it.outcome == WriteOutcome::Acknowledged && followed(it));
     let Some((_, it)) = found else { return false };
     remove(of, it.key);
     true
 }
 
 /// Two rows have each other's keys: the tokens tell.
-fn swap(of: &mut Evidence, _: &mut Chance) -> bool {
+fn swap(of: &mut Evidence, _: &mut TestRng) -> bool {
     let all = attempts(of);
     let first = |session: u32| {
-        all.iter().find(|(_, it)| it.key.session == session && it.outcome == Outcome::Acknowledged)
+        all.iter().find(|(_, it)| it.key.session == session && it.outcome == WriteOutcome::Acknowledged)
     };
     let (Some((_, one)), Some((_, other))) = (first(0), first(1)) else { return false };
     for read in &mut of.reads {
@@ -201,7 +219,7 @@ fn swap(of: &mut Evidence, _: &mut Chance) -> bool {
     true
 }
 
-fn cut(of: &mut Evidence, chance: &mut Chance, end: LedgerEnd) -> bool {
+fn cut(of: &mut Evidence, chance: &mut TestRng, end: LedgerEnd) -> bool {
     let left = of.entries.len() - 1 - chance.below(5) as usize;
     of.entries.truncate(left);
     of.history.end = Some(end);
@@ -209,27 +227,27 @@ fn cut(of: &mut Evidence, chance: &mut Chance, end: LedgerEnd) -> bool {
 }
 
 /// It was committed on the old primary only, and its warning was overheard.
-fn local(of: &mut Evidence, chance: &mut Chance) -> bool {
-    let lost = pick(of, chance, |it| it == Outcome::AcknowledgedLocally, false);
+fn local(of: &mut Evidence, chance: &mut TestRng) -> bool {
+    let lost = pick(of, chance, |it| it == WriteOutcome::AcknowledgedLocally, false);
     let Some((place, mut attempt)) = lost else { return false };
-    attempt.outcome = Outcome::Acknowledged;
-    of.entries[place] = Entry::Ended(attempt);
+    attempt.outcome = WriteOutcome::Acknowledged;
+    of.entries[place] = LedgerEntry::Completed(attempt);
     true
 }
 
-fn failure(of: &mut Evidence, chance: &mut Chance) -> bool {
+fn failure(of: &mut Evidence, chance: &mut TestRng) -> bool {
     let Some((place, mut attempt)) = pick(of, chance, acknowledged, true) else { return false };
-    attempt.outcome = Outcome::Failed(Code::SqlState(*b"40001"));
-    of.entries[place] = Entry::Ended(attempt);
+    attempt.outcome = WriteOutcome::Failed(Code::SqlState(*b"40001"));
+    of.entries[place] = LedgerEntry::Completed(attempt);
     true
 }
 
-fn back(of: &mut Evidence, _: &mut Chance) -> bool {
+fn back(of: &mut Evidence, _: &mut TestRng) -> bool {
     let half = of.entries.len() / 2;
-    let clocks = of.entries.iter().filter(|it| matches!(it, Entry::Clock { .. })).count();
+    let clocks = of.entries.iter().filter(|it| matches!(it, LedgerEntry::Clock { .. })).count();
     let mut later = 0;
     for it in &mut of.entries[half..] {
-        if let Entry::Clock { wall_us, .. } = it {
+        if let LedgerEntry::Clock { wall_us, .. } = it {
             *wall_us -= 3_600_000_000;
             later += 1;
         }
@@ -238,19 +256,22 @@ fn back(of: &mut Evidence, _: &mut Chance) -> bool {
 }
 
 /// The first server acknowledges once more, after its successor did.
-fn split(of: &mut Evidence, _: &mut Chance) -> bool {
+fn split(of: &mut Evidence, _: &mut TestRng) -> bool {
     let all = attempts(of);
-    let acknowledged = all.iter().filter(|(_, it)| it.outcome == Outcome::Acknowledged);
+    let acknowledged = all.iter().filter(|(_, it)| it.outcome == WriteOutcome::Acknowledged);
     let first = acknowledged.min_by_key(|(_, it)| it.ended);
     let Some(old) = first.and_then(|(_, it)| it.server) else { return false };
-    let later = all.iter().rfind(|(_, it)| it.outcome == Outcome::Acknowledged && it.server != Some(old));
-    let before = |it: &Attempt| {
+    let later =
+        all.iter().rfind(|(_, it)| it.outcome == WriteOutcome::Acknowledged && it.server != Some(old));
+    let before = |it: &WriteAttempt| {
         all.iter().any(|(_, other)| {
-            other.outcome == Outcome::Acknowledged && other.server == it.server && other.ended < it.invoked
+            other.outcome == WriteOutcome::Acknowledged
+                && other.server == it.server
+                && other.ended < it.invoked
         })
     };
     let Some((place, attempt)) = later.filter(|(_, it)| before(it)) else { return false };
-    of.entries[*place] = Entry::Ended(Attempt { server: Some(old), ..*attempt });
+    of.entries[*place] = LedgerEntry::Completed(WriteAttempt { server: Some(old), ..*attempt });
     true
 }
 
@@ -264,13 +285,13 @@ fn planted(histories: u64) {
                 break;
             }
             assert!(seed < 100 * histories, "{} finds nothing to be planted into", defect.name);
-            let mut evidence = World::run(seed, Wish { quorum: true });
+            let mut evidence = SimulatedCluster::run(seed, Scenario { quorum: true });
             assert_eq!(
                 evidence.judge().conclusion,
                 Conclusion::Kept,
                 "seed {seed}, before anything is planted"
             );
-            if !(defect.plant)(&mut evidence, &mut Chance(seed)) {
+            if !(defect.plant)(&mut evidence, &mut TestRng(seed)) {
                 continue;
             }
             tried += 1;
@@ -288,30 +309,38 @@ fn planted(histories: u64) {
 }
 
 #[test]
-fn planted_defects_are_found() {
+fn finds_planted_defects() {
     planted(histories(100) / 10);
 }
 
 /// One write of a million: nothing is sampled, and nothing is kept but bits.
 #[test]
-fn one_of_a_million() {
+fn finds_one_lost_write_in_a_million() {
     const SESSIONS: u32 = 8;
     const EACH: u64 = 125_000;
-    let server = Server { system: 1, address: "a".to_owned(), started_us: 1, timeline: 1 };
+    let server = ServerInstance { system: 1, address: "a".to_owned(), started_us: 1, timeline: 1 };
     let entries = || {
-        let reserved = (0..SESSIONS).map(|session| Entry::Reserved { session, until: EACH });
-        let keys = (0..EACH).flat_map(|sequence| (0..SESSIONS).map(move |session| Key { session, sequence }));
+        let reserved = (0..SESSIONS).map(|session| LedgerEntry::Reserved { session, until: EACH });
+        let keys =
+            (0..EACH).flat_map(|sequence| (0..SESSIONS).map(move |session| WriteKey { session, sequence }));
         let ended = keys.map(|key| {
             let invoked = Nanos(key.sequence * 1000);
-            let (outcome, server) = (Outcome::Acknowledged, Some(ServerId(0)));
-            Entry::Ended(Attempt { key, number: 1, outcome, invoked, ended: invoked + Nanos(500), server })
+            let (outcome, server) = (WriteOutcome::Acknowledged, Some(ServerId(0)));
+            LedgerEntry::Completed(WriteAttempt {
+                key,
+                number: 1,
+                outcome,
+                invoked,
+                ended: invoked + Nanos(500),
+                server,
+            })
         });
-        std::iter::once(Entry::Server(ServerId(0), server.clone())).chain(reserved).chain(ended)
+        std::iter::once(LedgerEntry::Server(ServerId(0), server.clone())).chain(reserved).chain(ended)
     };
-    let lost = Key { session: 3, sequence: 77_777 };
-    let mut rows = Rows::new(&[EACH; SESSIONS as usize]);
+    let lost = WriteKey { session: 3, sequence: 77_777 };
+    let mut rows = KeySet::new(&[EACH; SESSIONS as usize]);
     for entry in entries() {
-        if let Entry::Ended(it) = entry
+        if let LedgerEntry::Completed(it) = entry
             && it.key != lost
         {
             rows.add(it.key, true);
@@ -319,21 +348,21 @@ fn one_of_a_million() {
     }
     let standbys = crate::replication::parse("ANY 1 (a,b)").expect("well-formed").expect("some");
     let promise = Promise::Flush(standbys);
-    let history = History {
+    let history = DurabilityHistory {
         end: Some(LedgerEnd::Closed),
-        promised: vec![Promised { at: Nanos::ZERO, server: server.clone(), promise }],
-        readings: vec![Reading {
-            began: Nanos::from_secs(1),
-            known: Nanos::from_secs(1),
+        promises: vec![PromiseChange { at: Nanos::ZERO, server: server.clone(), promise }],
+        read_backs: vec![ReadBack {
+            started: Nanos::from_secs(1),
+            identified: Nanos::from_secs(1),
             server: server.clone(),
             in_recovery: false,
-            rows,
+            keys: rows,
         }],
-        control: Some(Control { lost: 1 }),
-        ..History::default()
+        control: Some(ControlResult { lost: 1 }),
+        ..DurabilityHistory::default()
     };
     let verdict = judge(&history, entries);
-    let found = |kind| Found { kind, count: 1, examples: vec![lost] };
-    assert_eq!(verdict.findings, [found(Kind::Lost), found(Kind::Hole)]);
+    let found = |kind| Anomaly { kind, count: 1, examples: vec![lost] };
+    assert_eq!(verdict.anomalies, [found(AnomalyKind::Lost), found(AnomalyKind::Hole)]);
     assert_eq!(verdict.counts.acknowledged, u64::from(SESSIONS) * EACH);
 }

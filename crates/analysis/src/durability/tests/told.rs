@@ -4,9 +4,9 @@ use super::super::judge;
 use model::durability::*;
 use model::{Code, Nanos};
 
-pub(super) struct Told {
-    pub history: History,
-    pub entries: Vec<Entry>,
+pub(super) struct HistoryText {
+    pub history: DurabilityHistory,
+    pub entries: Vec<LedgerEntry>,
 }
 
 /// Each word takes so long; a write ends a millisecond after it began.
@@ -15,29 +15,34 @@ const SESSIONS: u32 = 5;
 /// Sequences of each session.
 const RESERVED: u64 = 1024;
 
-impl Told {
-    pub fn of(writes: &str, readings: &[&str]) -> Told {
-        let mut it = Told { history: History::default(), entries: Vec::new() };
+impl HistoryText {
+    pub fn parse(writes: &str, readings: &[&str]) -> HistoryText {
+        let mut it = HistoryText { history: DurabilityHistory::default(), entries: Vec::new() };
         let mut now = Nanos::ZERO;
         let standbys = crate::replication::parse("ANY 1 (a,b)").expect("well-formed").expect("some");
         for number in 0..3 {
-            let server = invented(number);
-            it.entries.push(Entry::Server(ServerId(number), server.clone()));
-            it.history.promised.push(Promised { at: now, server, promise: Promise::Flush(standbys.clone()) });
+            let server = invented_server(number);
+            it.entries.push(LedgerEntry::Server(ServerId(number), server.clone()));
+            it.history.promises.push(PromiseChange {
+                at: now,
+                server,
+                promise: Promise::Flush(standbys.clone()),
+            });
         }
         let sessions = writes
             .split_whitespace()
             .filter_map(|it| it.split(['!', 'a', 'l', 'f', 'u']).next()?.parse().ok());
         let last: Option<u32> = sessions.max();
         it.entries.extend(
-            (0..last.map_or(0, |it| it + 1)).map(|session| Entry::Reserved { session, until: RESERVED }),
+            (0..last.map_or(0, |it| it + 1))
+                .map(|session| LedgerEntry::Reserved { session, until: RESERVED }),
         );
         let mut server = 0;
         let mut writing = [(0u64, 0u16); SESSIONS as usize];
         for word in writes.split_whitespace() {
             now += WORD;
             if word == "X" {
-                it.history.faults.push(Fault { at: now, fails_over: true });
+                it.history.faults.push(FaultEvent { at: now, fails_over: true });
             } else if let Some(number) = word.strip_prefix('@') {
                 server = number.parse().expect("a server's number");
             } else {
@@ -50,15 +55,15 @@ impl Told {
                 }
                 let code = Code::SqlState(*b"40001");
                 let outcome = match word.chars().last() {
-                    Some('a') => Outcome::Acknowledged,
-                    Some('l') => Outcome::AcknowledgedLocally,
-                    Some('f') => Outcome::Failed(code),
-                    Some('u') => Outcome::Unknown(Code::RESET),
+                    Some('a') => WriteOutcome::Acknowledged,
+                    Some('l') => WriteOutcome::AcknowledgedLocally,
+                    Some('f') => WriteOutcome::Failed(code),
+                    Some('u') => WriteOutcome::Unknown(Code::RESET),
                     _ => panic!("{word} is no write"),
                 };
-                let (key, number) = (Key { session, sequence: *next - 1 }, *attempts);
+                let (key, number) = (WriteKey { session, sequence: *next - 1 }, *attempts);
                 let (invoked, ended) = (now, now + Nanos::from_millis(1));
-                it.entries.push(Entry::Ended(Attempt {
+                it.entries.push(LedgerEntry::Completed(WriteAttempt {
                     key,
                     number,
                     outcome,
@@ -68,37 +73,43 @@ impl Told {
                 }));
             }
         }
-        it.entries.push(Entry::Closed);
+        it.entries.push(LedgerEntry::Closed);
         it.history.end = Some(LedgerEnd::Closed);
-        it.history.control = Some(Control { lost: 5 });
-        let newest = it.used().max().unwrap_or(0);
+        it.history.control = Some(ControlResult { lost: 5 });
+        let newest = it.reserved_sequences().max().unwrap_or(0);
         let reserved = vec![RESERVED; last.map_or(0, |it| it as usize + 1)];
         for reading in readings {
             now += WORD;
-            let mut rows = Rows::new(&reserved);
+            let mut rows = KeySet::new(&reserved);
             for key in reading.split_whitespace() {
                 let (session, sequence) = key.split_once('/').expect("session/sequence");
                 let key = |it: &str| it.parse::<u64>().expect("a number");
-                rows.add(Key { session: key(session) as u32, sequence: key(sequence) }, true);
+                rows.add(WriteKey { session: key(session) as u32, sequence: key(sequence) }, true);
             }
-            let server = invented(newest);
-            it.history.readings.push(Reading { began: now, known: now, server, in_recovery: false, rows });
+            let answering = invented_server(newest);
+            it.history.read_backs.push(ReadBack {
+                started: now,
+                identified: now,
+                server: answering,
+                in_recovery: false,
+                keys: rows,
+            });
         }
         it
     }
 
-    pub fn judge(&self) -> Verdict {
+    pub fn judge(&self) -> DurabilityVerdict {
         judge(&self.history, || self.entries.iter().cloned())
     }
 
-    pub fn server(&self, number: u16) -> Server {
-        invented(number)
+    pub fn server(&self, number: u16) -> ServerInstance {
+        invented_server(number)
     }
 
     /// Changes a server wherever it stands in the ledger.
-    pub fn rename(&mut self, number: u16, change: impl Fn(&mut Server)) {
+    pub fn rename(&mut self, number: u16, change: impl Fn(&mut ServerInstance)) {
         for it in &mut self.entries {
-            if let Entry::Server(id, server) = it
+            if let LedgerEntry::Server(id, server) = it
                 && *id == ServerId(number)
             {
                 change(server);
@@ -108,33 +119,39 @@ impl Told {
 
     pub fn forget_servers(&mut self) {
         for it in &mut self.entries {
-            if let Entry::Ended(it) = it {
+            if let LedgerEntry::Completed(it) = it {
                 it.server = None;
             }
         }
     }
 
     /// Servers that were asked.
-    fn used(&self) -> impl Iterator<Item = u16> {
+    fn reserved_sequences(&self) -> impl Iterator<Item = u16> {
         self.entries.iter().filter_map(|it| match it {
-            Entry::Ended(it) => it.server.map(|it| it.0),
+            LedgerEntry::Completed(it) => it.server.map(|it| it.0),
             _ => None,
         })
     }
 }
 
 /// Server `number`, on the timeline after that of the one before it.
-fn invented(number: u16) -> Server {
+fn invented_server(number: u16) -> ServerInstance {
     let address = format!("127.0.0.1:{}", 5432 + number);
-    Server { system: 42, address, started_us: 1_000_000 + u64::from(number), timeline: 1 + u32::from(number) }
+    ServerInstance {
+        system: 42,
+        address,
+        started_us: 1_000_000 + u64::from(number),
+        timeline: 1 + u32::from(number),
+    }
 }
 
 /// In one line: the conclusion and what was found; the recovery point; failovers and outages; doubts.
-pub(super) fn shown(verdict: &Verdict) -> String {
-    let keys =
-        |keys: &[Key]| keys.iter().map(|it| format!(" {}/{}", it.session, it.sequence)).collect::<String>();
-    let finding = |it: &Found| format!("{} {}{}", name(it.kind), it.count, keys(&it.examples));
-    let findings: Vec<String> = verdict.findings.iter().map(finding).collect();
+pub(super) fn describe_verdict(verdict: &DurabilityVerdict) -> String {
+    let keys = |keys: &[WriteKey]| {
+        keys.iter().map(|it| format!(" {}/{}", it.session, it.sequence)).collect::<String>()
+    };
+    let finding = |it: &Anomaly| format!("{} {}{}", kind_name(it.kind), it.count, keys(&it.examples));
+    let findings: Vec<String> = verdict.anomalies.iter().map(finding).collect();
     let mut parts = vec![format!("{:?} {}", verdict.conclusion, findings.join(", ")).trim_end().to_owned()];
     if let Some(it) = verdict.recovery_point {
         let window = it.window_ns.map(|(from, to)| format!(", {from}..{to}")).unwrap_or_default();
@@ -142,7 +159,7 @@ pub(super) fn shown(verdict: &Verdict) -> String {
     }
     let outages = verdict.outages.iter().map(|it| format!(", outage {} ms", (it.to - it.from).0 / 1_000_000));
     let outages: String = outages.collect();
-    let doubts: Vec<String> = verdict.doubts.iter().map(doubt).collect();
+    let doubts: Vec<String> = verdict.doubts.iter().map(doubt_name).collect();
     let faults = !outages.is_empty() || doubts.iter().any(|it| it.contains("fault") || it.contains("silent"));
     if faults || verdict.failovers > 0 {
         parts.push(format!("{} failovers{outages}", verdict.failovers));
@@ -152,42 +169,42 @@ pub(super) fn shown(verdict: &Verdict) -> String {
     parts.join("; ")
 }
 
-fn name(kind: Kind) -> &'static str {
+fn kind_name(kind: AnomalyKind) -> &'static str {
     match kind {
-        Kind::Lost => "lost",
-        Kind::Hole => "hole",
-        Kind::Flicker => "flicker",
-        Kind::FalseFailure => "false failure",
-        Kind::Phantom => "phantom",
-        Kind::Duplicate => "duplicate",
-        Kind::SplitBrain => "split brain",
-        Kind::WrongPromotion => "wrong promotion",
-        Kind::LostAmbiguous => "lost while the promise changed",
-        Kind::LostUnpromised => "lost unpromised",
-        Kind::LostLocal => "lost locally",
-        Kind::DuplicateByRetry => "duplicate by retry",
+        AnomalyKind::Lost => "lost",
+        AnomalyKind::Hole => "hole",
+        AnomalyKind::Flicker => "flicker",
+        AnomalyKind::FalseFailure => "false failure",
+        AnomalyKind::Phantom => "phantom",
+        AnomalyKind::Duplicate => "duplicate",
+        AnomalyKind::SplitBrain => "split brain",
+        AnomalyKind::WrongPromotion => "wrong promotion",
+        AnomalyKind::LostAmbiguous => "lost while the promise changed",
+        AnomalyKind::LostWithoutPromise => "lost unpromised",
+        AnomalyKind::LostLocal => "lost locally",
+        AnomalyKind::DuplicateByRetry => "duplicate by retry",
     }
 }
 
-fn doubt(it: &Doubt) -> String {
+fn doubt_name(it: &InconclusiveReason) -> String {
     match it {
-        Doubt::NotRead => "not read".to_owned(),
-        Doubt::YoungerThanReadings { count } => format!("younger {count}"),
-        Doubt::ReadFromStandby { reading } => format!("from standby {reading}"),
-        Doubt::ReadFromOldTimeline { reading } => format!("from old timeline {reading}"),
-        Doubt::ReadFromElsewhere { reading } => format!("from elsewhere {reading}"),
-        Doubt::StandbyAcknowledged { .. } => "standby acknowledged".to_owned(),
-        Doubt::SeveralSystems => "several systems".to_owned(),
-        Doubt::SilentAfterFault { fault } => format!("silent after {fault}"),
-        Doubt::FaultUnseen { fault } => format!("fault unseen {fault}"),
-        Doubt::LedgerOpen => "open".to_owned(),
-        Doubt::LedgerTorn { bytes } => format!("torn {bytes}"),
-        Doubt::LedgerContradictsItself { entries } => format!("contradictions {entries}"),
-        Doubt::LedgerHasGaps { writes } => format!("gaps {writes}"),
-        Doubt::PromiseUnknown { count } => format!("promise unknown {count}"),
-        Doubt::LostWhilePromiseChanged => "while promise changed".to_owned(),
-        Doubt::NoFault => "no fault".to_owned(),
-        Doubt::NoControl => "no control".to_owned(),
-        Doubt::ControlLostNothing => "control lost nothing".to_owned(),
+        InconclusiveReason::NotReadBack => "not read".to_owned(),
+        InconclusiveReason::NewerThanReadBacks { count } => format!("younger {count}"),
+        InconclusiveReason::ReadFromStandby { reading } => format!("from standby {reading}"),
+        InconclusiveReason::ReadFromOldTimeline { reading } => format!("from old timeline {reading}"),
+        InconclusiveReason::ReadFromOtherSystem { reading } => format!("from elsewhere {reading}"),
+        InconclusiveReason::StandbyAcknowledged { .. } => "standby acknowledged".to_owned(),
+        InconclusiveReason::MultipleSystems => "several systems".to_owned(),
+        InconclusiveReason::NoWritesAfterFault { fault } => format!("silent after {fault}"),
+        InconclusiveReason::NoNewTimelineAfterFault { fault } => format!("fault unseen {fault}"),
+        InconclusiveReason::LedgerOpen => "open".to_owned(),
+        InconclusiveReason::LedgerTorn { bytes } => format!("torn {bytes}"),
+        InconclusiveReason::LedgerContradictsItself { entries } => format!("contradictions {entries}"),
+        InconclusiveReason::LedgerHasGaps { writes } => format!("gaps {writes}"),
+        InconclusiveReason::PromiseUnknown { count } => format!("promise unknown {count}"),
+        InconclusiveReason::LostWhilePromiseChanged => "while promise changed".to_owned(),
+        InconclusiveReason::NoFault => "no fault".to_owned(),
+        InconclusiveReason::NoControl => "no control".to_owned(),
+        InconclusiveReason::ControlLostNothing => "control lost nothing".to_owned(),
     }
 }

@@ -9,9 +9,9 @@ use model::{Code, Nanos};
 use std::collections::BTreeSet;
 
 /// splitmix64.
-pub(super) struct Chance(pub u64);
+pub(super) struct TestRng(pub u64);
 
-impl Chance {
+impl TestRng {
     /// Below `n`.
     pub fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -27,18 +27,18 @@ impl Chance {
 }
 
 /// One reading before it is made of bits: its rows with their authenticity.
-pub(super) struct Read {
+pub(super) struct RawRead {
     pub began: Nanos,
-    pub server: Server,
+    pub server: ServerInstance,
     pub in_recovery: bool,
-    pub rows: Vec<(Key, bool)>,
+    pub rows: Vec<(WriteKey, bool)>,
 }
 
 /// What a world leaves behind.
 pub(super) struct Evidence {
-    pub history: History,
-    pub entries: Vec<Entry>,
-    pub reads: Vec<Read>,
+    pub history: DurabilityHistory,
+    pub entries: Vec<LedgerEntry>,
+    pub reads: Vec<RawRead>,
     pub reserved: Vec<u64>,
     /// Acknowledged, and not in the last primary's log.
     pub lost: u64,
@@ -46,26 +46,26 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
-    pub fn judge(&self) -> Verdict {
+    pub fn judge(&self) -> DurabilityVerdict {
         let mut history = self.history.clone();
-        history.readings = self.reads.iter().map(|it| it.made(&self.reserved)).collect();
+        history.read_backs = self.reads.iter().map(|it| it.made(&self.reserved)).collect();
         judge(&history, || self.entries.iter().cloned())
     }
 }
 
-impl Read {
-    pub fn made(&self, reserved: &[u64]) -> Reading {
-        let mut rows = Rows::new(reserved);
+impl RawRead {
+    pub fn made(&self, reserved: &[u64]) -> ReadBack {
+        let mut rows = KeySet::new(reserved);
         self.rows.iter().for_each(|&(key, authentic)| rows.add(key, authentic));
         let (began, known, in_recovery) = (self.began, self.began, self.in_recovery);
-        Reading { began, known, server: self.server.clone(), in_recovery, rows }
+        ReadBack { started: began, identified: known, server: self.server.clone(), in_recovery, keys: rows }
     }
 }
 
 struct Node {
     /// Commits in their order; a standby's are a prefix of its primary's.
-    log: Vec<Key>,
-    server: Server,
+    log: Vec<WriteKey>,
+    server: ServerInstance,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -80,8 +80,8 @@ struct Session {
     commits: bool,
 }
 
-pub(super) struct World {
-    chance: Chance,
+pub(super) struct SimulatedCluster {
+    chance: TestRng,
     now: Nanos,
     nodes: Vec<Node>,
     primary: usize,
@@ -91,28 +91,28 @@ pub(super) struct World {
     sessions: Vec<Session>,
     unique: bool,
     /// Entries on their way to the ledger, by thread.
-    under_way: [Vec<Entry>; 2],
+    under_way: [Vec<LedgerEntry>; 2],
     evidence: Evidence,
-    acknowledged: BTreeSet<Key>,
-    servers: Vec<Server>,
+    acknowledged: BTreeSet<WriteKey>,
+    servers: Vec<ServerInstance>,
 }
 
 const BLOCK: u64 = 64;
 
 /// What it must be to plant a defect into it, where it is not left to chance.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Wish {
+pub(super) struct Scenario {
     /// A quorum that never changes, one kill, a closed ledger.
     pub quorum: bool,
 }
 
-impl World {
-    pub fn run(seed: u64, wish: Wish) -> Evidence {
-        let mut chance = Chance(seed);
+impl SimulatedCluster {
+    pub fn run(seed: u64, wish: Scenario) -> Evidence {
+        let mut chance = TestRng(seed);
         let count = 2 + chance.below(3) as usize;
         let node = |number: usize| Node {
             log: Vec::new(),
-            server: Server {
+            server: ServerInstance {
                 system: 42,
                 address: format!("n{number}"),
                 started_us: 1 + number as u64,
@@ -121,14 +121,17 @@ impl World {
         };
         let sessions = vec![Session::default(); 1 + chance.below(6) as usize];
         let evidence = Evidence {
-            history: History { control: Some(Control { lost: 3 }), ..History::default() },
+            history: DurabilityHistory {
+                control: Some(ControlResult { lost: 3 }),
+                ..DurabilityHistory::default()
+            },
             entries: Vec::new(),
             reads: Vec::new(),
             reserved: vec![0; sessions.len()],
             lost: 0,
             promise_changed: false,
         };
-        let mut it = World {
+        let mut it = SimulatedCluster {
             now: Nanos::from_millis(chance.below(100_000)),
             nodes: (0..count).map(node).collect(),
             primary: 0,
@@ -157,13 +160,13 @@ impl World {
         it.end(wish)
     }
 
-    fn step(&mut self, wish: Wish) {
+    fn step(&mut self, wish: Scenario) {
         match self.chance.below(100) {
             0..45 => self.invoke(),
             45..65 => self.replicate(),
             65..90 => self.answer(),
             90..92 => self.cancel(),
-            92..94 => self.give_up(),
+            92..94 => self.fail_write(),
             94..96 => self.sample(),
             96 if !wish.quorum => self.crash(),
             97 if !wish.quorum && self.chance.percent(30) => {
@@ -176,7 +179,7 @@ impl World {
     }
 
     /// Chooses what is promised from now on.
-    fn set(&mut self, wish: Wish) {
+    fn set(&mut self, wish: Scenario) {
         let quorum = 1 + self.chance.below(self.nodes.len() as u64 - 1);
         let commit =
             ["on", "on", "remote_apply", "remote_write", "local", "off"][self.chance.below(6) as usize];
@@ -189,14 +192,14 @@ impl World {
         self.promise();
     }
 
-    fn standbys(&self) -> Option<Standbys> {
+    fn standbys(&self) -> Option<SynchronousStandbys> {
         replication::parse(&self.setting.1).expect("well-formed")
     }
 
     fn promise(&mut self) {
         let promise = replication::promise(self.setting.0, self.standbys().as_ref()).expect("a known word");
         let server = self.nodes[self.primary].server.clone();
-        self.evidence.history.promised.push(Promised { at: self.now, server, promise });
+        self.evidence.history.promises.push(PromiseChange { at: self.now, server, promise });
     }
 
     fn invoke(&mut self) {
@@ -210,26 +213,31 @@ impl World {
         } else {
             (session.next, session.number) = (session.next + 1, 1);
         }
-        let key = Key { session: number as u32, sequence: session.next - 1 };
+        let key = WriteKey { session: number as u32, sequence: session.next - 1 };
         if key.sequence >= self.evidence.reserved[number] {
             self.evidence.reserved[number] += BLOCK;
             let until = self.evidence.reserved[number];
-            self.write(key, Entry::Reserved { session: key.session, until });
+            self.write(key, LedgerEntry::Reserved { session: key.session, until });
         }
         let invoked = self.now;
-        let refused = Outcome::Failed(Code::SqlState(*b"40001"));
-        let broken = Outcome::Unknown(Code::RESET);
+        let refused = WriteOutcome::Failed(Code::SqlState(*b"40001"));
+        let broken = WriteOutcome::Unknown(Code::RESET);
         match self.chance.below(100) {
-            0..5 => self.told(key, invoked, refused, Some(self.primary)),
+            0..5 => self.record_outcome(key, invoked, refused, Some(self.primary)),
             5..7 => {
                 let standby = (self.primary + 1) % self.nodes.len();
-                self.told(key, invoked, Outcome::Failed(Code::SqlState(*b"25006")), Some(standby));
+                self.record_outcome(
+                    key,
+                    invoked,
+                    WriteOutcome::Failed(Code::SqlState(*b"25006")),
+                    Some(standby),
+                );
             }
-            7..10 => self.told(key, invoked, Outcome::Failed(Code::REFUSED), None),
-            10..13 => self.told(key, invoked, broken, Some(self.primary)),
+            7..10 => self.record_outcome(key, invoked, WriteOutcome::Failed(Code::REFUSED), None),
+            10..13 => self.record_outcome(key, invoked, broken, Some(self.primary)),
             13..16 => {
                 self.commit(key);
-                self.told(key, invoked, broken, Some(self.primary));
+                self.record_outcome(key, invoked, broken, Some(self.primary));
             }
             _ => {
                 let commits = self.commit(key);
@@ -241,7 +249,7 @@ impl World {
     }
 
     /// With a unique key a row that is there is left as it is. Says whether there was anything to commit.
-    fn commit(&mut self, key: Key) -> bool {
+    fn commit(&mut self, key: WriteKey) -> bool {
         let log = &mut self.nodes[self.primary].log;
         let commits = !(self.unique && log.contains(&key));
         log.extend(commits.then_some(key));
@@ -277,9 +285,9 @@ impl World {
         };
         let others = self.others();
         let has = |it: &usize| self.nodes[*it].log.len() >= behind;
-        match standbys.choice {
-            Choice::Any => others.iter().filter(|it| has(it)).count() >= standbys.count as usize,
-            Choice::First => others.iter().take(standbys.count as usize).all(has),
+        match standbys.method {
+            SyncMethod::Any => others.iter().filter(|it| has(it)).count() >= standbys.count as usize,
+            SyncMethod::First => others.iter().take(standbys.count as usize).all(has),
         }
     }
 
@@ -287,7 +295,7 @@ impl World {
         for number in 0..self.sessions.len() {
             let Some((invoked, behind)) = self.sessions[number].waits else { continue };
             if self.holds(behind) && self.chance.percent(70) {
-                self.settle(number, invoked, Outcome::Acknowledged);
+                self.settle(number, invoked, WriteOutcome::Acknowledged);
             }
         }
     }
@@ -297,57 +305,60 @@ impl World {
         let Some(number) = waiting.filter(|_| self.standbys().is_some()) else { return };
         let (invoked, behind) = self.sessions[number].waits.expect("it waits");
         if !self.holds(behind) {
-            self.settle(number, invoked, Outcome::AcknowledgedLocally);
+            self.settle(number, invoked, WriteOutcome::AcknowledgedLocally);
         }
     }
 
-    fn give_up(&mut self) {
+    fn fail_write(&mut self) {
         if let Some(number) = self.sessions.iter().position(|it| it.waits.is_some()) {
             let (invoked, _) = self.sessions[number].waits.expect("it waits");
-            self.settle(number, invoked, Outcome::Unknown(Code::TIMED_OUT));
+            self.settle(number, invoked, WriteOutcome::Unknown(Code::TIMED_OUT));
         }
     }
 
-    fn give_all_up(&mut self) {
+    fn fail_all_writes(&mut self) {
         for number in 0..self.sessions.len() {
             if let Some((invoked, _)) = self.sessions[number].waits {
-                self.settle(number, invoked, Outcome::Unknown(Code::RESET));
+                self.settle(number, invoked, WriteOutcome::Unknown(Code::RESET));
             }
         }
     }
 
-    fn settle(&mut self, number: usize, invoked: Nanos, outcome: Outcome) {
+    fn settle(&mut self, number: usize, invoked: Nanos, outcome: WriteOutcome) {
         self.sessions[number].waits = None;
-        let key = Key { session: number as u32, sequence: self.sessions[number].next - 1 };
-        self.told(key, invoked, outcome, Some(self.primary));
+        let key = WriteKey { session: number as u32, sequence: self.sessions[number].next - 1 };
+        self.record_outcome(key, invoked, outcome, Some(self.primary));
     }
 
     /// An outcome goes to the ledger.
-    fn told(&mut self, key: Key, invoked: Nanos, outcome: Outcome, node: Option<usize>) {
+    fn record_outcome(&mut self, key: WriteKey, invoked: Nanos, outcome: WriteOutcome, node: Option<usize>) {
         let session = &mut self.sessions[key.session as usize];
         let number = session.number;
-        session.open = matches!(outcome, Outcome::Failed(_) | Outcome::Unknown(_));
-        if outcome == Outcome::Acknowledged {
+        session.open = matches!(outcome, WriteOutcome::Failed(_) | WriteOutcome::Unknown(_));
+        if outcome == WriteOutcome::Acknowledged {
             self.acknowledged.insert(key);
         }
         let server = node.map(|it| self.identify(key, it));
         let ended = self.now;
-        self.write(key, Entry::Ended(Attempt { key, number, outcome, invoked, ended, server }));
+        self.write(
+            key,
+            LedgerEntry::Completed(WriteAttempt { key, number, outcome, invoked, ended, server }),
+        );
     }
 
     /// The number of a server in the ledger; both threads meet it on their own.
-    fn identify(&mut self, key: Key, node: usize) -> ServerId {
+    fn identify(&mut self, key: WriteKey, node: usize) -> ServerId {
         let server = self.nodes[node].server.clone();
         let known = self.servers.iter().position(|it| *it == server);
         let id = ServerId(known.unwrap_or(self.servers.len()) as u16);
         if known.is_none() {
             self.servers.push(server.clone());
         }
-        self.write(key, Entry::Server(id, server));
+        self.write(key, LedgerEntry::Server(id, server));
         id
     }
 
-    fn write(&mut self, key: Key, entry: Entry) {
+    fn write(&mut self, key: WriteKey, entry: LedgerEntry) {
         let thread = key.session as usize % 2;
         self.under_way[thread].push(entry);
         if self.chance.percent(20) {
@@ -357,28 +368,28 @@ impl World {
 
     fn clock(&mut self) {
         let wall_us = 1_700_000_000_000_000 + self.now.0 / 1000 + self.chance.below(1000);
-        self.evidence.entries.push(Entry::Clock { at: self.now, wall_us });
+        self.evidence.entries.push(LedgerEntry::Clock { at: self.now, wall_us });
     }
 
     fn sample(&mut self) {
         for (number, node) in self.nodes.iter().enumerate() {
             let in_recovery = number != self.primary;
-            let sample = Sample { at: self.now, server: node.server.clone(), in_recovery };
+            let sample = RoleSample { at: self.now, server: node.server.clone(), in_recovery };
             self.evidence.history.samples.push(sample);
         }
     }
 
     /// The primary dies, and the standby with most takes its place; it comes back as a standby.
     fn kill(&mut self) {
-        self.give_all_up();
+        self.fail_all_writes();
         let at = self.now;
-        self.evidence.history.faults.push(Fault { at, fails_over: true });
+        self.evidence.history.faults.push(FaultEvent { at, fails_over: true });
         self.now += Nanos::from_millis(100 + self.chance.below(3000));
         let others = self.others();
         let names: Vec<String> = others.iter().map(|it| self.nodes[*it].server.address.clone()).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let states = sync_states(self.standbys().as_ref(), &names);
-        let answer = |(it, state): (&usize, &(u32, SyncState))| Answer {
+        let answer = |(it, state): (&usize, &(u32, SyncState))| StandbyPosition {
             name: self.nodes[*it].server.address.clone(),
             received: Some(self.nodes[*it].log.len() as u64),
             synchronous: matches!(state.1, SyncState::Sync | SyncState::Quorum),
@@ -387,7 +398,12 @@ impl World {
         let most = *others.iter().max_by_key(|it| self.nodes[**it].log.len()).expect("there is a standby");
         let promoted = self.nodes[most].server.address.clone();
         let standbys = self.standbys();
-        self.evidence.history.promotions.push(Promotion { at: self.now, promoted, standbys, answers });
+        self.evidence.history.promotions.push(PromotionDecision {
+            at: self.now,
+            promoted,
+            standbys,
+            positions: answers,
+        });
         let timeline = self.nodes[self.primary].server.timeline + 1;
         let log = self.nodes[most].log.clone();
         self.flushed = log.len();
@@ -404,8 +420,8 @@ impl World {
 
     /// The primary crashes and comes back by itself: what was not on its disk is gone.
     fn crash(&mut self) {
-        self.give_all_up();
-        self.evidence.history.faults.push(Fault { at: self.now, fails_over: false });
+        self.fail_all_writes();
+        self.evidence.history.faults.push(FaultEvent { at: self.now, fails_over: false });
         self.now += Nanos::from_millis(100);
         let primary = &mut self.nodes[self.primary];
         primary.log.truncate(self.flushed);
@@ -422,35 +438,35 @@ impl World {
         let visible = node.log.iter().enumerate().filter(|(place, _)| !hidden.contains(place));
         let rows = visible.map(|(_, it)| (*it, true)).collect();
         let (began, server) = (self.now, node.server.clone());
-        self.evidence.reads.push(Read { began, server, in_recovery: false, rows });
+        self.evidence.reads.push(RawRead { began, server, in_recovery: false, rows });
     }
 
-    fn end(mut self, wish: Wish) -> Evidence {
+    fn end(mut self, wish: Scenario) -> Evidence {
         // The load goes on until something is acknowledged by the last primary.
         for number in self.others() {
             self.nodes[number].log = self.nodes[self.primary].log.clone();
         }
         self.flushed = self.nodes[self.primary].log.len();
-        self.give_all_up();
+        self.fail_all_writes();
         self.now += Nanos::from_millis(1);
         let session = &mut self.sessions[0];
         (session.next, session.number) = (session.next + 1, 1);
-        let key = Key { session: 0, sequence: session.next - 1 };
+        let key = WriteKey { session: 0, sequence: session.next - 1 };
         if key.sequence >= self.evidence.reserved[0] {
             self.evidence.reserved[0] += BLOCK;
             let until = self.evidence.reserved[0];
-            self.write(key, Entry::Reserved { session: 0, until });
+            self.write(key, LedgerEntry::Reserved { session: 0, until });
         }
         self.commit(key);
         for number in self.others() {
             self.nodes[number].log = self.nodes[self.primary].log.clone();
         }
         self.flushed = self.nodes[self.primary].log.len();
-        self.told(key, self.now, Outcome::Acknowledged, Some(self.primary));
+        self.record_outcome(key, self.now, WriteOutcome::Acknowledged, Some(self.primary));
         let [mut one, mut other] = std::mem::take(&mut self.under_way);
         self.evidence.entries.append(&mut one);
         self.evidence.entries.append(&mut other);
-        self.evidence.entries.push(Entry::Closed);
+        self.evidence.entries.push(LedgerEntry::Closed);
         self.evidence.history.end = Some(LedgerEnd::Closed);
         if !wish.quorum && self.chance.percent(10) {
             // The generator was killed as well.
@@ -464,21 +480,21 @@ impl World {
             self.read();
             self.nodes[self.primary].server.started_us += 1000;
         }
-        let there: BTreeSet<Key> = self.nodes[self.primary].log.iter().copied().collect();
+        let there: BTreeSet<WriteKey> = self.nodes[self.primary].log.iter().copied().collect();
         self.evidence.lost = self.acknowledged.difference(&there).count() as u64;
         self.evidence
     }
 }
 
 /// What a valid history may not be called; `Err` tells of what it was called.
-fn judge_valid(seed: u64) -> Result<(Verdict, Evidence), String> {
-    let evidence = World::run(seed, Wish::default());
+fn judge_valid(seed: u64) -> Result<(DurabilityVerdict, Evidence), String> {
+    let evidence = SimulatedCluster::run(seed, Scenario::default());
     let verdict = evidence.judge();
     let wrong = |why: &str| {
-        let (findings, doubts) = (&verdict.findings, &verdict.doubts);
+        let (findings, doubts) = (&verdict.anomalies, &verdict.doubts);
         Err(format!("seed {seed}: {why}: {:?} {findings:?} {doubts:?}", verdict.conclusion))
     };
-    if verdict.findings.iter().any(|it| it.kind.is_violation()) || verdict.conclusion == Conclusion::Broken {
+    if verdict.anomalies.iter().any(|it| it.kind.is_violation()) || verdict.conclusion == Conclusion::Broken {
         return wrong("a false alarm");
     }
     if evidence.history.end == Some(LedgerEnd::Open) {
@@ -488,13 +504,15 @@ fn judge_valid(seed: u64) -> Result<(Verdict, Evidence), String> {
             wrong("its ledger is open")
         };
     }
-    let lost = |kinds: &[Kind]| -> u64 {
-        verdict.findings.iter().filter(|it| kinds.contains(&it.kind)).map(|it| it.count).sum()
+    let lost = |kinds: &[AnomalyKind]| -> u64 {
+        verdict.anomalies.iter().filter(|it| kinds.contains(&it.kind)).map(|it| it.count).sum()
     };
-    if lost(&[Kind::LostUnpromised, Kind::LostAmbiguous]) != evidence.lost {
+    if lost(&[AnomalyKind::LostWithoutPromise, AnomalyKind::LostAmbiguous]) != evidence.lost {
         return wrong(&format!("{} were lost", evidence.lost));
     }
-    let may_doubt = |it: &Doubt| evidence.promise_changed && *it == Doubt::LostWhilePromiseChanged;
+    let may_doubt = |it: &InconclusiveReason| {
+        evidence.promise_changed && *it == InconclusiveReason::LostWhilePromiseChanged
+    };
     if !verdict.doubts.iter().all(may_doubt) {
         return wrong("a doubt without a reason");
     }
@@ -534,6 +552,6 @@ pub(super) fn histories(usual: u64) -> u64 {
 }
 
 #[test]
-fn no_false_alarm() {
+fn valid_histories_raise_no_anomaly() {
     valid_histories(histories(500));
 }

@@ -1,7 +1,7 @@
 //! Rules on what is sampled: each has rows that must fire, and rows that must not.
 
 use super::*;
-use model::plan::{Limits, Replication, Sync};
+use model::plan::{Limits, Replication, SyncMode};
 
 /// One cell as `word` says it, changed.
 fn cell(word: &str, change: impl FnOnce(&mut Setup)) -> Experiment {
@@ -19,7 +19,7 @@ fn limited(limits: Limits) -> Experiment {
 fn serviced(word: &str, copies: u32) -> Experiment {
     cell(word, |it| {
         let mut node = fixture::service();
-        if let Kind::Service(service) = &mut node.kind {
+        if let NodeKind::Service(service) = &mut node.kind {
             service.copies = copies;
         }
         it.stack.nodes.insert(0, node);
@@ -27,7 +27,7 @@ fn serviced(word: &str, copies: u32) -> Experiment {
 }
 
 /// So many active sessions that wait for this, and others that run.
-fn waiting(run: Run, event: &str, waiting: f64, running: f64) -> Run {
+fn waiting(run: TestRun, event: &str, waiting: f64, running: f64) -> TestRun {
     sessions(run, waiting + running, 0.0, 0.0).gauge("postgres", "pg_active_waits", event, waiting).gauge(
         "postgres",
         "pg_active_waits",
@@ -37,7 +37,7 @@ fn waiting(run: Run, event: &str, waiting: f64, running: f64) -> Run {
 }
 
 #[test]
-fn a_pinned_server_is_bound_by_its_processors() {
+fn reports_a_cpu_bound_server() {
     let pinned = |cpus: &[u32]| {
         cell("direct", |it| it.stack.nodes[0].limits = Limits { cpus: cpus.to_vec(), ..Limits::default() })
     };
@@ -54,12 +54,12 @@ fn a_pinned_server_is_bound_by_its_processors() {
     check_in(&pinned(&[0]), &[busy(0.95).not_applied("postgres", "cpus")], &[]);
     // Of replicas, which have limits of their own, the one that has most to do.
     let replicated = cell("direct", |it| {
-        let plan = Replication::of(2, Sync::Async);
+        let plan = Replication::with_defaults(2, SyncMode::Async);
         let limits = Limits { cpu: Some(0.3), ..Limits::default() };
         it.stack.replication = Some(Replication { limits, ..plan });
     });
     let read = |second, third| {
-        let of_replica = |run: Run, name, used| run.counter(name, "cgroup_cpu", "", used);
+        let of_replica = |run: TestRun, name, used| run.counter(name, "cgroup_cpu", "", used);
         of_replica(of_replica(busy(0.1), "postgres-2", second), "postgres-3", third)
     };
     let bound = "ServerBound { cell: 0, node: \"postgres-3\", cpu: 0.3, of_cpu: 0.3, throttled: None, stood_still: None }";
@@ -78,11 +78,11 @@ fn a_pinned_server_is_bound_by_its_processors() {
 }
 
 #[test]
-fn a_service_without_processor_time() {
+fn reports_a_cpu_bound_service() {
     let used = |used| cpu(run(), "service", used, 80.0);
     let bound = |cpu: &str, of: &str| {
         format!(
-            "Bound {{ cell: 0, by: Service {{ node: \"service\", cpu: {cpu}, of_cpu: {of}, throttled: Some(0.8), \
+            "Bound {{ cell: 0, bound: Service {{ node: \"service\", cpu: {cpu}, of_cpu: {of}, throttled: Some(0.8), \
              stood_still: None }} }}"
         )
     };
@@ -92,7 +92,7 @@ fn a_service_without_processor_time() {
 }
 
 #[test]
-fn a_service_whose_connections_are_all_lent() {
+fn reports_an_exhausted_service_pool() {
     let pool = |busy, waiting| {
         run()
             .gauge("service", "service_pool_size", "pool", 10.0)
@@ -103,7 +103,7 @@ fn a_service_whose_connections_are_all_lent() {
         &serviced("direct", 1),
         &[pool(9.9, 40.0)],
         &[
-            "Bound { cell: 0, by: ServicePool { node: \"service\", pool: \"pool\", size: 10.0, busy: 9.9, waiting: \
+            "Bound { cell: 0, bound: ServicePool { node: \"service\", pool: \"pool\", size: 10.0, busy: 9.9, waiting: \
              Some(40.0), waited: None } }",
         ],
     );
@@ -115,7 +115,7 @@ fn a_service_whose_connections_are_all_lent() {
         &serviced("direct", 1),
         &[counted(900.0)],
         &[
-            "Bound { cell: 0, by: ServicePool { node: \"service\", pool: \"pool\", size: 10.0, busy: 9.9, waiting: \
+            "Bound { cell: 0, bound: ServicePool { node: \"service\", pool: \"pool\", size: 10.0, busy: 9.9, waiting: \
              Some(0.0), waited: Some(0.9) } }",
         ],
     );
@@ -123,7 +123,7 @@ fn a_service_whose_connections_are_all_lent() {
 }
 
 #[test]
-fn a_service_whose_threads_are_all_busy() {
+fn reports_exhausted_service_threads() {
     let threads = |busy, waiting| {
         run()
             .gauge("service", "service_threads_size", "", 5.0)
@@ -134,7 +134,7 @@ fn a_service_whose_threads_are_all_busy() {
         &serviced("direct", 1),
         &[threads(4.8, 30.0)],
         &[
-            "Bound { cell: 0, by: ServiceThreads { node: \"service\", size: 5.0, busy: 4.8, waiting: Some(30.0) } }",
+            "Bound { cell: 0, bound: ServiceThreads { node: \"service\", size: 5.0, busy: 4.8, waiting: Some(30.0) } }",
         ],
     );
     check_in(&serviced("direct", 1), &[threads(4.8, 0.2)], &[]);
@@ -144,7 +144,7 @@ fn a_service_whose_threads_are_all_busy() {
 }
 
 #[test]
-fn two_pools_in_a_row() {
+fn reports_two_pools_in_a_row() {
     // The pooler passes on a thousand transactions a second.
     let pools = |connections: f64, sets: f64, waiting: f64| {
         run()
@@ -157,7 +157,7 @@ fn two_pools_in_a_row() {
     };
     let in_row = |connections: &str, sets: &str, waiting: &str| {
         format!(
-            "Circumstance {{ cell: 0, it: PoolsInRow {{ service: \"service\", connections: {connections}, pooler: \
+            "Circumstance {{ cell: 0, circumstance: ChainedPools {{ service: \"service\", connections: {connections}, pooler: \
              \"pooler\", pool: 20, lent: Some(1.0), sets: Some({sets}), waiting: Some({waiting}) }} }}"
         )
     };
@@ -169,31 +169,31 @@ fn two_pools_in_a_row() {
 }
 
 #[test]
-fn commits_that_wait() {
+fn reports_commits_that_wait_for_wal() {
     for (event, bound) in [
         ("IO/WALSync", "WalFlush"),
         ("IO/WalSync", "WalFlush"),
         ("LWLock/WALWrite", "WalFlush"),
         ("IPC/SyncRep", "SyncReplicas"),
     ] {
-        let told = format!("Bound {{ cell: 0, by: {bound} {{ share: 0.75, active: 4.0 }} }}");
+        let told = format!("Bound {{ cell: 0, bound: {bound} {{ share: 0.75, active: 4.0 }} }}");
         check(&["direct"], &[waiting(run(), event, 3.0, 1.0)], &[&told]);
         check(&["direct"], &[waiting(run(), event, 1.0, 3.0)], &[]);
     }
     // Those who write and those who wait for them have one cause.
     let both =
         waiting(run(), "IO/WALSync", 1.0, 2.0).gauge("postgres", "pg_active_waits", "LWLock/WALWrite", 1.0);
-    check(&["direct"], &[both], &["Bound { cell: 0, by: WalFlush { share: 0.5, active: 3.0 } }"]);
+    check(&["direct"], &[both], &["Bound { cell: 0, bound: WalFlush { share: 0.5, active: 3.0 } }"]);
     // Hardly anybody is there to wait.
     check(&["direct"], &[waiting(run(), "IO/WALSync", 0.04, 0.01)], &[]);
     // One client waits at each commit too.
     let one = waiting(run(), "IO/WALSync", 0.8, 0.2);
-    check(&["direct"], &[one], &["Bound { cell: 0, by: WalFlush { share: 0.8, active: 1.0 } }"]);
+    check(&["direct"], &[one], &["Bound { cell: 0, bound: WalFlush { share: 0.8, active: 1.0 } }"]);
 }
 
 #[test]
-fn transactions_that_wait_for_rows() {
-    let text = |it: Run, label| it.counter("postgres", "pg_statement_text", label, 1.0);
+fn reports_row_lock_waits() {
+    let text = |it: TestRun, label| it.counter("postgres", "pg_statement_text", label, 1.0);
     let all = waiting(run(), "Lock/tuple", 6.0, 4.0)
         .gauge("postgres", "pg_longest_lock_wait", "", 0.5)
         .gauge("postgres", "pg_lock_waiters", "-7", 1.0)
@@ -204,7 +204,7 @@ fn transactions_that_wait_for_rows() {
         &["direct"],
         &[all],
         &[
-            "Bound { cell: 0, by: RowLocks { share: 0.6, active: 10.0, longest: Some(0.5), statements: [\"UPDATE a SET n = n + \
+            "Bound { cell: 0, bound: RowLocks { share: 0.6, active: 10.0, longest: Some(0.5), statements: [\"UPDATE a SET n = n + \
              $1\", \"DELETE FROM a\"] } }",
         ],
     );
@@ -219,7 +219,7 @@ fn transactions_that_wait_for_rows() {
 }
 
 #[test]
-fn reading_from_disk() {
+fn reports_reads_bound_by_the_disk() {
     let reads = |per_second, waits| {
         waiting(run(), "IO/DataFileRead", waits, 10.0 - waits).counter(
             "postgres",
@@ -231,7 +231,7 @@ fn reading_from_disk() {
     let quota = || limited(Limits { read_iops: Some(400), ..Limits::default() });
     let bound = |per_second: &str, quota: &str, waits: &str| {
         format!(
-            "Bound {{ cell: 0, by: Reads {{ node: \"postgres\", per_second: {per_second}, quota: {quota}, waits: \
+            "Bound {{ cell: 0, bound: Reads {{ node: \"postgres\", per_second: {per_second}, quota: {quota}, waits: \
              Some({waits}), in_bytes: false }} }}"
         )
     };
@@ -254,14 +254,14 @@ fn reading_from_disk() {
         &bytes,
         &[reads(412.0, 5.0).counter("postgres", "cgroup_read_bytes", "", 990_000.0)],
         &[
-            "Bound { cell: 0, by: Reads { node: \"postgres\", per_second: Some(990000.0), quota: Some(1000000.0), waits: \
+            "Bound { cell: 0, bound: Reads { node: \"postgres\", per_second: Some(990000.0), quota: Some(1000000.0), waits: \
              Some(0.5), in_bytes: true } }",
         ],
     );
 }
 
 #[test]
-fn writing_to_disk() {
+fn reports_writes_bound_by_the_disk() {
     let writes = |event, per_second| {
         waiting(run(), event, 5.0, 5.0).counter("postgres", "cgroup_writes", "", per_second)
     };
@@ -271,28 +271,28 @@ fn writing_to_disk() {
         &quota(),
         &[writes("IO/WALSync", 195.0)],
         &[
-            "Bound { cell: 0, by: WalFlush { share: 0.5, active: 10.0 } }",
-            "Bound { cell: 0, by: Writes { node: \"postgres\", per_second: Some(195.0), quota: Some(200.0), waits: \
+            "Bound { cell: 0, bound: WalFlush { share: 0.5, active: 10.0 } }",
+            "Bound { cell: 0, bound: Writes { node: \"postgres\", per_second: Some(195.0), quota: Some(200.0), waits: \
              Some(0.5), in_bytes: false } }",
         ],
     );
     check_in(
         &quota(),
         &[writes("IO/WALSync", 90.0)],
-        &["Bound { cell: 0, by: WalFlush { share: 0.5, active: 10.0 } }"],
+        &["Bound { cell: 0, bound: WalFlush { share: 0.5, active: 10.0 } }"],
     );
     check(
         &["direct"],
         &[writes("IO/DataFileExtend", 900.0)],
         &[
-            "Bound { cell: 0, by: Writes { node: \"postgres\", per_second: Some(900.0), quota: None, waits: Some(0.5), \
+            "Bound { cell: 0, bound: Writes { node: \"postgres\", per_second: Some(900.0), quota: None, waits: Some(0.5), \
            in_bytes: false } }",
         ],
     );
 }
 
 #[test]
-fn memory_smaller_than_what_is_asked_for() {
+fn reports_memory_smaller_than_the_working_set() {
     const MB: f64 = 1_048_576.0;
     // A thousand transactions a second.
     let full = |used: f64, each: f64, waits: f64| {
@@ -306,7 +306,7 @@ fn memory_smaller_than_what_is_asked_for() {
         &limited(),
         &[full(390.0, 16_384.0, 2.5)],
         &[
-            "Bound { cell: 0, by: Memory { node: \"postgres\", used: 408944640.0, limit: 419430400.0, read: 16384.0 } }",
+            "Bound { cell: 0, bound: Memory { node: \"postgres\", used: 408944640.0, limit: 419430400.0, read: 16384.0 } }",
         ],
     );
     check_in(&limited(), &[full(300.0, 16_384.0, 2.5)], &[]);
@@ -316,8 +316,8 @@ fn memory_smaller_than_what_is_asked_for() {
 }
 
 #[test]
-fn tables_that_are_read_as_a_whole() {
-    let scanned = |run: Run, table: &str, scans: f64, rows: f64| {
+fn reports_sequential_scans() {
+    let scanned = |run: TestRun, table: &str, scans: f64, rows: f64| {
         run.counter("postgres", "pg_table_scans", table, scans).counter(
             "postgres",
             "pg_table_scanned_rows",
@@ -329,7 +329,7 @@ fn tables_that_are_read_as_a_whole() {
         let run = scanned(cpu(run(), "postgres", 0.85, 0.0), "book.bookv2", scans, rows);
         scanned(run, "book.author", 1000.0, 12.0)
     };
-    let told = "Bound { cell: 0, by: Scans { table: \"book.bookv2\", scans: 0.9, rows: 200000.0, cpu: Some(0.85) } }";
+    let told = "Bound { cell: 0, bound: Scans { table: \"book.bookv2\", scans: 0.9, rows: 200000.0, cpu: Some(0.85) } }";
     check(&["direct"], &[books(900.0, 200_000.0)], &[told]);
     check(&["direct"], &[books(10.0, 200_000.0)], &[]);
     check(&["direct"], &[books(50_000.0, 900.0)], &[]);
@@ -340,13 +340,13 @@ fn tables_that_are_read_as_a_whole() {
 }
 
 #[test]
-fn checkpoints_that_are_felt() {
+fn reports_slowdowns_by_checkpoints() {
     // Written in the last four seconds.
-    let written = |run: Run| {
+    let written = |run: TestRun| {
         let mut run = run;
         for second in 1..=10_u64 {
             let value = 100.0 + 50.0 * second.saturating_sub(6) as f64;
-            run = run.at(second, "postgres", "pg_buffers_written", "checkpointer", value);
+            run = run.sample(second, "postgres", "pg_buffers_written", "checkpointer", value);
         }
         run.counter("postgres", "pg_checkpoints", "requested", 0.0)
     };
@@ -354,7 +354,7 @@ fn checkpoints_that_are_felt() {
     check(
         &["direct"],
         &[slow(700.0)],
-        &["Bound { cell: 0, by: Checkpoints { requested: 0.0, share: 0.4444, slowed: Some(0.7) } }"],
+        &["Bound { cell: 0, bound: Checkpoints { requested: 0.0, share: 0.4444, slowed: Some(0.7) } }"],
     );
     check(&["direct"], &[slow(950.0)], &[]);
     check(&["direct"], &[written(run())], &[]);
@@ -362,14 +362,14 @@ fn checkpoints_that_are_felt() {
     check(
         &["direct"],
         &[requested(0.2)],
-        &["Bound { cell: 0, by: Checkpoints { requested: 2.0, share: 0.0, slowed: None } }"],
+        &["Bound { cell: 0, bound: Checkpoints { requested: 2.0, share: 0.0, slowed: None } }"],
     );
     check(&["direct"], &[requested(0.0)], &[]);
     check(&["direct"], &[run().counter("postgres", "pg_checkpoints", "timed", 0.2)], &[]);
 }
 
 #[test]
-fn clients_that_ask_for_no_more() {
+fn reports_too_few_clients() {
     // 200 of them, 2.5 ms each: 80,000 a second at most.
     let half = |tps, cpu| {
         run().tps(tps).counter("postgres", "cgroup_cpu", "", cpu).gauge(
@@ -383,7 +383,7 @@ fn clients_that_ask_for_no_more() {
         &["direct"],
         &[half(79_000.0, 0.5)],
         &[
-            "Bound { cell: 0, by: Clients { clients: 200, mean: 0.0025, most: 80000.0, delivered: 79000.0, idle: 0.5 } }",
+            "Bound { cell: 0, bound: Clients { clients: 200, mean: 0.0025, throughput_bound: 80000.0, delivered: 79000.0, idle: 0.5 } }",
         ],
     );
     // An average over an outage says nothing of it.
@@ -398,6 +398,6 @@ fn clients_that_ask_for_no_more() {
     check(
         &["direct"],
         &[waiting(half(79_000.0, 0.5), "IPC/SyncRep", 3.0, 1.0)],
-        &["Bound { cell: 0, by: SyncReplicas { share: 0.75, active: 5.0 } }"],
+        &["Bound { cell: 0, bound: SyncReplicas { share: 0.75, active: 5.0 } }"],
     );
 }

@@ -1,35 +1,38 @@
 //! Rules on what clients, logs and the machine told, and on what is lacking.
 
 use super::*;
-use model::summary::Reason;
+use model::summary::InvalidReason;
 
 #[test]
-fn connections_that_are_made_anew() {
+fn reports_reconnects() {
     let begun = |each| run().counter("postgres", "pg_sessions_begun", "app", each);
     check(
         &["direct"],
         &[begun(300.0)],
         &[
-            "Circumstance { cell: 0, it: Storm { logins: Some(SentOn { per_second: 300.0, per_transaction: 0.3 }), \
+            "Circumstance { cell: 0, circumstance: ConnectionStorm { logins: Some(NormalizedRate { per_second: 300.0, per_transaction: 0.3 }), \
            cancelled: 0.0 } }",
         ],
     );
     check(&["direct"], &[begun(50.0)], &[]);
     // A connection for each transaction was asked for.
     let mut each = experiment(&["direct"], None);
-    each.cells[0].setup.load.connect_each = true;
+    each.cells[0].setup.load.reconnect = true;
     check_in(&each, &[begun(300.0)], &[]);
 }
 
 #[test]
-fn statements_that_are_cancelled() {
-    let begun = |run: Run| run.counter("postgres", "pg_sessions_begun", "app", 0.0);
+fn reports_cancelled_statements() {
+    let begun = |run: TestRun| run.counter("postgres", "pg_sessions_begun", "app", 0.0);
     let cancelled =
         "Failures { cell: 0, code: \"57014\", name: Some(\"query_canceled\"), count: 120, of: 10120 }";
     check(
         &["direct"],
         &[begun(run().failed(b"57014", 120))],
-        &[cancelled, "Circumstance { cell: 0, it: Storm { logins: None, cancelled: 11.8577 } }"],
+        &[
+            cancelled,
+            "Circumstance { cell: 0, circumstance: ConnectionStorm { logins: None, cancelled: 11.8577 } }",
+        ],
     );
     let few = "Failures { cell: 0, code: \"57014\", name: Some(\"query_canceled\"), count: 20, of: 10020 }";
     check(&["direct"], &[begun(run().failed(b"57014", 20))], &[few]);
@@ -37,37 +40,37 @@ fn statements_that_are_cancelled() {
     check(
         &["direct"],
         &[begun(run().logged("57014", 200))],
-        &["Circumstance { cell: 0, it: Storm { logins: None, cancelled: 20.0 } }"],
+        &["Circumstance { cell: 0, circumstance: ConnectionStorm { logins: None, cancelled: 20.0 } }"],
     );
     check(&["direct"], &[begun(run().logged("22012", 200))], &[]);
 }
 
 #[test]
-fn the_generator_was_what_was_measured() {
-    let late = |n| Run::new(0, n).reason(Reason::Saturated { thread: 0, busy: 0.97 });
+fn reports_a_late_generator() {
+    let late = |n| TestRun::new(0, n).invalid_reason(InvalidReason::Saturated { thread: 0, busy: 0.97 });
     check(
         &["direct"],
-        &[late(0), Run::new(0, 1), late(2)],
+        &[late(0), TestRun::new(0, 1), late(2)],
         &[
-            "Circumstance { cell: 0, it: GeneratorLate { reason: Saturated { thread: 0, busy: 0.97 }, trials: 2, of: 3 } }",
+            "Circumstance { cell: 0, circumstance: GeneratorLate { reason: Saturated { thread: 0, busy: 0.97 }, trials: 2, of: 3 } }",
         ],
     );
 }
 
 #[test]
-fn a_machine_that_serves_others() {
+fn reports_a_noisy_host() {
     let stolen = |it| host(run(), 0.5).counter("host", "host_cpu", "steal", it);
     check(
         &["direct"],
         &[stolen(0.3)],
-        &["Circumstance { cell: 0, it: NoisyHost { stolen: Some(0.3), jitter: None } }"],
+        &["Circumstance { cell: 0, circumstance: NoisyHost { stolen: Some(0.3), jitter: None } }"],
     );
     check(&["direct"], &[stolen(0.01)], &[]);
-    let jitter = |run: Run, millis| run.jitter(millis);
+    let jitter = |run: TestRun, millis| run.jitter(millis);
     check(
         &["direct"],
         &[jitter(host(run(), 0.5), 5)],
-        &["Circumstance { cell: 0, it: NoisyHost { stolen: None, jitter: Some(0.005) } }"],
+        &["Circumstance { cell: 0, circumstance: NoisyHost { stolen: None, jitter: Some(0.005) } }"],
     );
     check(&["direct"], &[host(run(), 0.5)], &[]);
     // A machine that is busy wakes late because of what is measured.
@@ -75,16 +78,16 @@ fn a_machine_that_serves_others() {
 }
 
 #[test]
-fn row_versions_that_nobody_cleans_up() {
+fn reports_bloat() {
     let dead = |n, dead| {
-        let run = Run::new(0, n).gauge("postgres", "pg_dead_rows", "", dead);
+        let run = TestRun::new(0, n).gauge("postgres", "pg_dead_rows", "", dead);
         run.gauge("postgres", "pg_live_rows", "", 100_000.0).counter("postgres", "pg_vacuums", "", 0.0)
     };
     check(
         &["direct"],
         &[dead(2, 50_000.0), dead(0, 1000.0), dead(1, 20_000.0)],
         &[
-            "Circumstance { cell: 0, it: Bloat { from: 1000.0, to: 50000.0, live: 100000.0, vacuums: 0.0, trials: 3 } }",
+            "Circumstance { cell: 0, circumstance: Bloat { from: 1000.0, to: 50000.0, live: 100000.0, vacuums: 0.0, trials: 3 } }",
         ],
     );
     // Two are no trend, these do not grow, and these are too few to matter.
@@ -96,14 +99,14 @@ fn row_versions_that_nobody_cleans_up() {
         &["direct"],
         &[vacuumed],
         &[
-            "Circumstance { cell: 0, it: Bloat { from: 1000.0, to: 1000.0, live: 100000.0, vacuums: 2.0, trials: 1 } }",
+            "Circumstance { cell: 0, circumstance: Bloat { from: 1000.0, to: 1000.0, live: 100000.0, vacuums: 2.0, trials: 1 } }",
         ],
     );
 }
 
 /// Two transactions in five are forgotten for five seconds each; and what is none of that.
 #[test]
-fn transactions_that_are_left_open() {
+fn reports_idle_transactions() {
     let idle = |sessions: f64, longest: f64, horizon: f64, blocked: f64| {
         let run = run().gauge("postgres", "pg_idle_transactions", "", sessions);
         run.gauge("postgres", "pg_idle_transaction_longest", "", longest)
@@ -112,7 +115,7 @@ fn transactions_that_are_left_open() {
     };
     let found = |horizon: &str, blocked: &str, pool: &str| {
         format!(
-            "Circumstance {{ cell: 0, it: IdleTransactions {{ sessions: 1.6, longest: 5.0, horizon: {horizon}, blocked: \
+            "Circumstance {{ cell: 0, circumstance: IdleTransactions {{ sessions: 1.6, longest: 5.0, horizon: {horizon}, blocked: \
              {blocked}, pool: {pool} }} }}"
         )
     };
@@ -127,27 +130,27 @@ fn transactions_that_are_left_open() {
     check(&["direct"], &[idle(0.0, 0.02, 0.0, 0.0)], &[]);
     check(&["direct"], &[idle(0.02, 2.0, 0.0, 0.0)], &[]);
     // One at the end of one trial of three is not what is usual; in all trials it is.
-    let late = |n, second| Run::new(0, n).at(second, "postgres", "pg_idle_transactions", "", 1.0);
-    let quiet = |n| Run::new(0, n).gauge("postgres", "pg_idle_transactions", "", 0.0);
+    let late = |n, second| TestRun::new(0, n).sample(second, "postgres", "pg_idle_transactions", "", 1.0);
+    let quiet = |n| TestRun::new(0, n).gauge("postgres", "pg_idle_transactions", "", 0.0);
     check(&["direct"], &[late(0, 9), quiet(1), quiet(2)], &[]);
 }
 
 #[test]
-fn number_rate_and_time_contradict_each_other() {
+fn reports_violations_of_littles_law() {
     // A thousand a second of 4 ms, 1 ms of which they wait: five are in it.
     let passing = |inside| {
         run()
             .counter("pooler", "pgbouncer_total_xact_count", "app", 1000.0)
             .counter("pooler", "pgbouncer_total_xact_time", "app", 3.0)
             .counter("pooler", "pgbouncer_total_wait_time", "app", 1.0)
-            .often("pooler", "pgbouncer_sv_active", "db/app", inside)
-            .often("pooler", "pgbouncer_cl_waiting", "db/app", 1.0)
+            .gauge_thrice("pooler", "pgbouncer_sv_active", "db/app", inside)
+            .gauge_thrice("pooler", "pgbouncer_cl_waiting", "db/app", 1.0)
     };
     check(
         &["pooled"],
         &[passing(12.0)],
         &[
-            "Circumstance { cell: 0, it: Little { node: \"pooler\", number: 13.0, expected: 4.0, rate: 1000.0, time: 0.004 } }",
+            "Circumstance { cell: 0, circumstance: LittlesLawViolation { node: \"pooler\", number: 13.0, expected: 4.0, rate: 1000.0, time: 0.004 } }",
         ],
     );
     check(&["pooled"], &[passing(3.0)], &[]);
@@ -160,12 +163,12 @@ fn number_rate_and_time_contradict_each_other() {
 }
 
 #[test]
-fn what_could_not_be_judged_is_told() {
-    let told = |cells: &[&str], runs: &[Run]| {
+fn reports_rules_with_missing_input() {
+    let told = |cells: &[&str], runs: &[TestRun]| {
         let experiment = experiment(cells, None);
         let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(&experiment)).collect();
         let lacking = |it: Finding| match it {
-            Finding::Circumstance { it: Circumstance::NotJudged { rules }, .. } => Some(rules),
+            Finding::Circumstance { circumstance: Circumstance::RulesSkipped { rules }, .. } => Some(rules),
             _ => None,
         };
         let all: Vec<_> = findings(&experiment, &facts).into_iter().filter_map(lacking).flatten().collect();
@@ -196,10 +199,10 @@ fn what_could_not_be_judged_is_told() {
 }
 
 #[test]
-fn a_pooler_through_which_nothing_went() {
-    let console = || Run::new(0, 0).gauge("pooler", "pgbouncer_pool_size", "app", 20.0);
-    let unused = "Circumstance { cell: 0, it: NotUsed { node: \"pooler\", transactions: 10000, counted: 0, trials: 1, of: 1 } }";
-    let found = |run: Run, setup: &str| {
+fn reports_an_unused_pooler() {
+    let console = || TestRun::new(0, 0).gauge("pooler", "pgbouncer_pool_size", "app", 20.0);
+    let unused = "Circumstance { cell: 0, circumstance: NotUsed { node: \"pooler\", transactions: 10000, counted: 0, trials: 1, of: 1 } }";
+    let found = |run: TestRun, setup: &str| {
         let experiment = experiment(&[setup], None);
         let found = findings(&experiment, &[run.facts(&experiment)]);
         found.iter().map(|it| format!("{it:?}")).filter(|it| it.contains("NotUsed")).collect::<Vec<_>>()
@@ -210,9 +213,9 @@ fn a_pooler_through_which_nothing_went() {
     assert_eq!(found(counted(0.0), "pooled"), [unused]);
     assert_eq!(found(counted(1000.0), "pooled"), [""; 0]);
     // Nobody asked the console, or nothing went anywhere.
-    assert_eq!(found(Run::new(0, 0), "pooled"), [""; 0]);
+    assert_eq!(found(TestRun::new(0, 0), "pooled"), [""; 0]);
     assert_eq!(found(console().without_summary(), "pooled"), [""; 0]);
     // Odyssey counts in intervals of its own.
-    let odyssey = Run::new(0, 0).counter("pooler", "odyssey_total_xact_count", "app", 0.0);
+    let odyssey = TestRun::new(0, 0).counter("pooler", "odyssey_total_xact_count", "app", 0.0);
     assert_eq!(found(odyssey, "odyssey"), [""; 0]);
 }

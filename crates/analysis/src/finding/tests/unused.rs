@@ -2,14 +2,14 @@
 
 use super::super::fixture::service;
 use super::*;
-use model::plan::{Replication, Sync};
+use model::plan::{Replication, SyncMode};
 
 /// The nodes that are found unused, each with what it counted of 10,000 completed transactions.
-fn unused(experiment: &Experiment, runs: &[Run]) -> Vec<(String, u64, u64, u32)> {
+fn unused(experiment: &Experiment, runs: &[TestRun]) -> Vec<(String, u64, u64, u32)> {
     let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(experiment)).collect();
     let of = |it: Finding| match it {
         Finding::Circumstance {
-            it: Circumstance::NotUsed { node, counted, transactions, trials, .. },
+            circumstance: Circumstance::NotUsed { node, counted, transactions, trials, .. },
             ..
         } => Some((node, counted, transactions, trials)),
         _ => None,
@@ -18,8 +18,8 @@ fn unused(experiment: &Experiment, runs: &[Run]) -> Vec<(String, u64, u64, u32)>
 }
 
 /// PgBouncer's console, which counts so many transactions per second; `None`: it has no row of a database in use.
-fn console(rate: Option<f64>) -> Run {
-    let run = Run::new(0, 0).gauge("pooler", "pgbouncer_pool_size", "app", 20.0);
+fn console(rate: Option<f64>) -> TestRun {
+    let run = TestRun::new(0, 0).gauge("pooler", "pgbouncer_pool_size", "app", 20.0);
     match rate {
         Some(it) => run.counter("pooler", "pgbouncer_total_xact_count", "app", it),
         None => run,
@@ -27,14 +27,14 @@ fn console(rate: Option<f64>) -> Run {
 }
 
 /// PostgreSQL's counters, per second: commits, rollbacks, and those of the monitoring among them.
-fn server(commits: f64, rollbacks: f64, own: f64) -> Run {
-    let run = Run::new(0, 0).counter("postgres", "pg_commits", "app", commits);
+fn server(commits: f64, rollbacks: f64, own: f64) -> TestRun {
+    let run = TestRun::new(0, 0).counter("postgres", "pg_commits", "app", commits);
     let run = run.counter("postgres", "pg_rollbacks", "app", rollbacks);
     run.counter("postgres", "pg_monitor_transactions", "", own)
 }
 
 #[test]
-fn what_counts_far_less_than_clients_completed() {
+fn reports_nodes_that_count_far_fewer_transactions() {
     let (pooler, postgres) = (Some(("pooler", 0)), Some(("postgres", 0)));
     for (word, behind_service, run, expected) in [
         ("pooled", false, console(Some(300.0)), Some(("pooler", 2700))),
@@ -45,12 +45,12 @@ fn what_counts_far_less_than_clients_completed() {
         // Others' transactions may be the load's.
         ("direct", false, server(5000.0, 0.0, 28.0), None),
         // A run of an older version has no count of the monitoring.
-        ("direct", false, Run::new(0, 0).counter("postgres", "pg_commits", "app", 0.0), None),
+        ("direct", false, TestRun::new(0, 0).counter("postgres", "pg_commits", "app", 0.0), None),
         // Nothing counts a transaction that has not ended.
         (
             "direct",
             false,
-            server(28.0, 0.0, 28.0).at(10, "postgres", "pg_longest_transaction", "", 9.5),
+            server(28.0, 0.0, 28.0).sample(10, "postgres", "pg_longest_transaction", "", 9.5),
             None,
         ),
         // A service may answer from its cache.
@@ -71,7 +71,7 @@ fn what_counts_far_less_than_clients_completed() {
 }
 
 #[test]
-fn one_trial_that_used_it_is_enough() {
+fn does_not_report_a_node_used_in_one_trial() {
     let mut second = server(1028.0, 0.0, 28.0);
     second.repetition = 1;
     assert_eq!(unused(&experiment(&["direct"], None), &[server(28.0, 0.0, 28.0), second]), []);
@@ -79,14 +79,14 @@ fn one_trial_that_used_it_is_enough() {
 
 /// Reads may all go to replicas.
 #[test]
-fn a_primary_with_replicas_is_not_judged() {
+fn does_not_judge_a_primary_with_replicas() {
     let mut experiment = experiment(&["direct"], None);
-    experiment.cells[0].setup.stack.replication = Some(Replication::of(1, Sync::Async));
+    experiment.cells[0].setup.stack.replication = Some(Replication::with_defaults(1, SyncMode::Async));
     assert_eq!(unused(&experiment, &[server(28.0, 0.0, 28.0)]), []);
 }
 
 #[test]
-fn an_unused_node_is_not_blamed() {
+fn does_not_name_an_unused_node_as_limit() {
     let blamed = |commits| {
         let run = sessions(server(commits, 0.0, 28.0), 2.0, 0.0, 1.0);
         let run =

@@ -1,25 +1,29 @@
 use super::*;
-use model::search::{Broke, Proven, Turn};
+use model::search::{Knob, OverloadReason, ProofVerdict};
 use model::{Nanos, PerSecond};
 
 /// What a trial shows that held, or did not.
-fn seen(step: Step, held: bool, edge: f64) -> Seen {
-    let outcome = if held { Held::Yes } else { Held::No { why: Broke::Behind { share: 0.97 } } };
+fn seen(step: SearchStep, held: bool, edge: f64) -> StepResult {
+    let outcome = if held {
+        LevelOutcome::Yes
+    } else {
+        LevelOutcome::No { reason: OverloadReason::FellBehind { share: 0.97 } }
+    };
     let delivered = PerSecond(if held { step.level } else { step.level.min(edge) });
-    Seen { step, outcome, delivered, p99: None, mean: Some(Nanos::from_millis(10)) }
+    StepResult { step, outcome, delivered, p99: None, mean: Some(Nanos::from_millis(10)) }
 }
 
 /// A trial by chance alone: the edge, and how blurred it is.
-fn vote(step: Step, edge: f64, blur: f64, chance: &mut Chance) -> Seen {
+fn vote(step: SearchStep, edge: f64, blur: f64, chance: &mut SplitMix64) -> StepResult {
     let likely = 1.0 / (1.0 + ((step.level / edge).ln() / blur).exp());
     let held = chance.uniform() < likely;
     seen(step, held, edge)
 }
 
 /// A search by votes, to its end.
-fn by_votes(edge: f64, blur: f64, chance: &mut Chance) -> Vec<Seen> {
+fn by_votes(edge: f64, blur: f64, chance: &mut SplitMix64) -> Vec<StepResult> {
     let mut done = Vec::new();
-    while let Next::Measure(step) = next(&Max::USUAL, edge * 0.8, &done) {
+    while let NextStep::Measure(step) = next(&MaxSearch::DEFAULT, edge * 0.8, &done) {
         done.push(vote(step, edge, blur, chance));
         assert!(done.len() < 100, "it comes to an end");
     }
@@ -27,14 +31,19 @@ fn by_votes(edge: f64, blur: f64, chance: &mut Chance) -> Vec<Seen> {
 }
 
 /// A pair beside each other until the verdict is plain or both have ended, and how many trials it took.
-fn pair(elasticity: f64, until_plain: bool, seed: u64, chance: &mut Chance) -> (Proven, usize) {
-    let nudge = Nudge { turn: Turn::Cpu { node: "db".to_owned() }, amount: Some((1.0, 1.5)) };
-    let (max, edges) = (Max::USUAL, [500.0, 500.0 * 1.5f64.powf(elasticity)]);
+fn pair(elasticity: f64, until_plain: bool, seed: u64, chance: &mut SplitMix64) -> (ProofVerdict, usize) {
+    let nudge = Perturbation { knob: Knob::Cpu { node: "db".to_owned() }, amount: Some((1.0, 1.5)) };
+    let (max, edges) = (MaxSearch::DEFAULT, [500.0, 500.0 * 1.5f64.powf(elasticity)]);
     let mut done = [Vec::new(), Vec::new()];
-    while !until_plain || !is_plain(&nudge, &done[0], &done[1], &max) {
+    while !until_plain || !is_decided(&nudge, &done[0], &done[1], &max) {
         let nudges = [None, Some(&nudge)];
-        let subject =
-            |n: usize| Subject { max: &max, start: 425.0, nudge: nudges[n], round: 1, done: &done[n] };
+        let subject = |n: usize| SearchRun {
+            max: &max,
+            start: 425.0,
+            perturbation: nudges[n],
+            round: 1,
+            done: &done[n],
+        };
         let Some((turn, step)) = interleave(&[subject(0), subject(1)], seed) else { break };
         done[turn].push(vote(step, edges[turn], 0.01, chance));
     }
@@ -44,15 +53,15 @@ fn pair(elasticity: f64, until_plain: bool, seed: u64, chance: &mut Chance) -> (
 
 /// Of so many pairs: limits, does not, undecided; and trials of a pair on average.
 fn verdicts(pairs: u64, elasticity: f64, until_plain: bool) -> ([usize; 3], f64) {
-    let mut chance = Chance(7);
+    let mut chance = SplitMix64(7);
     let all: Vec<_> = (0..pairs).map(|seed| pair(elasticity, until_plain, seed, &mut chance)).collect();
     let count = |of| all.iter().filter(|it| it.0 == of).count();
     let trials = all.iter().map(|it| it.1).sum::<usize>() as f64 / pairs as f64;
-    ([Proven::Limits, Proven::DoesNot, Proven::Undecided].map(count), trials)
+    ([ProofVerdict::Limits, ProofVerdict::DoesNotLimit, ProofVerdict::Undecided].map(count), trials)
 }
 
 #[test]
-fn ended_when_it_is_plain() {
+fn stops_early_when_decided() {
     for (elasticity, expected) in [(0.0, 1), (1.0, 0)] {
         let (counts, trials) = verdicts(40, elasticity, true);
         assert!(counts[expected] >= 38, "elasticity {elasticity}, 40 pairs, seed 7: {counts:?}");
@@ -62,7 +71,7 @@ fn ended_when_it_is_plain() {
 }
 
 #[test]
-fn bystanders_and_causes() {
+fn distinguishes_bystanders_from_causes() {
     let ([limits, not, _], _) = verdicts(40, 0.0, false);
     assert!(limits == 0 && not >= 36, "a bystander, 40 pairs, seed 7: {limits} {not}");
     for elasticity in [0.8, 1.0] {
@@ -73,7 +82,7 @@ fn bystanders_and_causes() {
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "seconds with optimisation, minutes without")]
-fn search_a_thousand_bystanders() {
+fn bystanders_are_rarely_proved() {
     for until_plain in [false, true] {
         for elasticity in [0.0, 0.15, 0.3, 0.5, 0.8, 1.0] {
             let ([limits, not, undecided], trials) = verdicts(1000, elasticity, until_plain);
@@ -89,13 +98,20 @@ fn search_a_thousand_bystanders() {
 }
 
 #[test]
-fn not_plain() {
-    let nudge = Nudge { turn: Turn::Clients, amount: Some((8.0, 16.0)) };
-    let (max, mut chance) = (Max::USUAL, Chance(1));
-    let votes = |levels: &[f64], edge, chance: &mut Chance| -> Vec<Seen> {
+fn is_not_decided_by_few_votes() {
+    let nudge = Perturbation { knob: Knob::Clients, amount: Some((8.0, 16.0)) };
+    let (max, mut chance) = (MaxSearch::DEFAULT, SplitMix64(1));
+    let votes = |levels: &[f64], edge, chance: &mut SplitMix64| -> Vec<StepResult> {
         let step = |level: &f64| {
-            let stage = model::search::Stage::Ramp;
-            Step { scale: max.scale, level: *level, stage, window: max.window, nudge: None, round: 0 }
+            let stage = model::search::StepPurpose::Ramp;
+            SearchStep {
+                scale: max.scale,
+                level: *level,
+                purpose: stage,
+                window: max.window,
+                perturbation: None,
+                round: 0,
+            }
         };
         levels.iter().map(|it| vote(step(it), edge, 1e-6, chance)).collect()
     };
@@ -108,36 +124,41 @@ fn not_plain() {
     ];
     for (levels, plain) in cases {
         let changed = votes(levels, 200.0, &mut chance);
-        assert_eq!(is_plain(&nudge, &base, &changed, &max), plain, "{levels:?}");
+        assert_eq!(is_decided(&nudge, &base, &changed, &max), plain, "{levels:?}");
         let it = proof(Limit::Host, &nudge, &base, &changed, &max, 1);
-        assert_eq!(it.verdict == Proven::Limits, plain, "{levels:?}");
+        assert_eq!(it.verdict == ProofVerdict::Limits, plain, "{levels:?}");
         assert_eq!(it.elasticity.is_some(), plain, "{levels:?}: what is not plain has no figure");
     }
 }
 
 #[test]
-fn switches_and_searches_without_an_answer() {
-    let mut chance = Chance(9);
-    let switch = Nudge { turn: Turn::Index { ddl: "CREATE INDEX".to_owned() }, amount: None };
-    for (factor, expected) in [(1.0, Proven::DoesNot), (0.7, Proven::DoesNot), (1.5, Proven::Limits)] {
+fn judges_switches_and_searches_without_an_answer() {
+    let mut chance = SplitMix64(9);
+    let switch = Perturbation { knob: Knob::Index { ddl: "CREATE INDEX".to_owned() }, amount: None };
+    for (factor, expected) in
+        [(1.0, ProofVerdict::DoesNotLimit), (0.7, ProofVerdict::DoesNotLimit), (1.5, ProofVerdict::Limits)]
+    {
         let (base, changed) =
             (by_votes(500.0, 0.005, &mut chance), by_votes(500.0 * factor, 0.005, &mut chance));
-        let it = proof(Limit::Host, &switch, &base, &changed, &Max::USUAL, 1);
+        let it = proof(Limit::Host, &switch, &base, &changed, &MaxSearch::DEFAULT, 1);
         assert_eq!((it.verdict, it.elasticity), (expected, None), "{factor}: {:?}", it.ratio);
-        let unfinished = proof(Limit::Host, &switch, &base, &changed[..2], &Max::USUAL, 1);
-        assert_eq!((unfinished.verdict, unfinished.ratio), (Proven::Undecided, None));
+        let unfinished = proof(Limit::Host, &switch, &base, &changed[..2], &MaxSearch::DEFAULT, 1);
+        assert_eq!((unfinished.verdict, unfinished.ratio), (ProofVerdict::Undecided, None));
     }
 }
 
 /// A feed that fits a cache is the cause if the maximum falls with all rows of the table; if it rises, it is not.
 #[test]
-fn a_feed_holds_the_maximum_up() {
-    let mut chance = Chance(9);
-    let all = Nudge { turn: Turn::FeedRows { feed: "keys".to_owned() }, amount: None };
-    for (factor, expected) in [(0.3, Proven::Limits), (1.0, Proven::DoesNot), (1.5, Proven::DoesNot)] {
+fn a_feed_is_proved_by_a_falling_maximum() {
+    let mut chance = SplitMix64(9);
+    let all = Perturbation { knob: Knob::FeedRows { feed: "keys".to_owned() }, amount: None };
+    for (factor, expected) in
+        [(0.3, ProofVerdict::Limits), (1.0, ProofVerdict::DoesNotLimit), (1.5, ProofVerdict::DoesNotLimit)]
+    {
         let (base, changed) =
             (by_votes(500.0, 0.005, &mut chance), by_votes(500.0 * factor, 0.005, &mut chance));
-        let it = proof(Limit::Feed { feed: "keys".to_owned() }, &all, &base, &changed, &Max::USUAL, 1);
+        let it =
+            proof(Limit::Feed { feed: "keys".to_owned() }, &all, &base, &changed, &MaxSearch::DEFAULT, 1);
         assert_eq!((it.verdict, it.elasticity), (expected, None), "{factor}: {:?}", it.ratio);
         let ratio = it.ratio.map(|it| it.0).expect("both have an answer");
         assert!((ratio / factor - 1.0).abs() < 0.08, "{factor}: it is told as it was measured, {ratio}");
@@ -146,24 +167,24 @@ fn a_feed_holds_the_maximum_up() {
 
 /// All take their turns: one step each, in changing orders, until the last is done; cut anywhere, it goes on in the same way.
 #[test]
-fn interleaved() {
-    let nudge = Nudge { turn: Turn::Clients, amount: Some((8.0, 16.0)) };
-    let (max, edges) = (Max::USUAL, [300.0, 450.0, 320.0]);
-    let run = |seed: u64, from: [Vec<Seen>; 3]| {
+fn interleaves_all_searches() {
+    let nudge = Perturbation { knob: Knob::Clients, amount: Some((8.0, 16.0)) };
+    let (max, edges) = (MaxSearch::DEFAULT, [300.0, 450.0, 320.0]);
+    let run = |seed: u64, from: [Vec<StepResult>; 3]| {
         let mut done = from;
         let mut order = Vec::new();
         loop {
-            let subjects: Vec<Subject<'_>> = (0..3)
-                .map(|n| Subject {
+            let subjects: Vec<SearchRun<'_>> = (0..3)
+                .map(|n| SearchRun {
                     max: &max,
                     start: 290.0,
-                    nudge: (n > 0).then_some(&nudge),
+                    perturbation: (n > 0).then_some(&nudge),
                     round: 0,
                     done: &done[n],
                 })
                 .collect();
             let Some((n, step)) = interleave(&subjects, seed) else { return (order, done) };
-            assert_eq!(step.nudge.is_some(), n > 0);
+            assert_eq!(step.perturbation.is_some(), n > 0);
             let held = step.level <= edges[n];
             done[n].push(seen(step, held, edges[n]));
             order.push(n);

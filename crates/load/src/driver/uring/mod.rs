@@ -4,13 +4,13 @@
 
 mod pool;
 
-use super::socket::{dial, outcome, probe};
-use super::{Driven, Ground, Progress, is_exhaustion, number, run_shell, words};
+use super::socket::{begin_connect, connect_result, enable_keepalive};
+use super::{DriveResult, DriverContext, DriverState, describe, index, is_local_exhaustion, run_shell};
 use crate::recorder::Recorder;
 use crate::shard::{Action, ConnId, Shard};
 use io_uring::{IoUring, cqueue, opcode, squeue, types};
 use model::{Code, Nanos};
-use pool::Pool;
+use pool::BufferPool;
 use rustix::event::PollFlags;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::io::Errno;
@@ -28,7 +28,7 @@ const SEND: i32 = (SendFlags::NOSIGNAL.bits() | RecvFlags::WAITALL.bits()) as i3
 
 /// Can this driver run here? The kernel may be too old, or a container's seccomp filter may forbid it.
 pub fn is_available() -> bool {
-    ring(1).and_then(|it| Pool::register(&it)).is_ok()
+    ring(1).and_then(|it| BufferPool::register(&it)).is_ok()
 }
 
 fn ring(connections: u32) -> io::Result<IoUring> {
@@ -48,20 +48,20 @@ fn ring(connections: u32) -> io::Result<IoUring> {
 /// Drives `shard` on this thread until it is done.
 ///
 /// An error is the system's: no ring. What happens to connections is told to the shard.
-pub fn drive<R: Recorder>(shard: Shard<R>, ground: &Ground<'_>) -> io::Result<Driven<R>> {
+pub fn drive<R: Recorder>(shard: Shard<R>, ground: &DriverContext<'_>) -> io::Result<DriveResult<R>> {
     let connections = shard.connections();
     let ring = ring(connections)?;
-    let pool = Pool::register(&ring)?;
-    let links = (0..connections).map(|_| Link::default()).collect();
-    let mut driver = Driver { ring, links, pool, standing: 0, shard, ground, exhausted: 0 };
-    let mut progress = Progress::new();
+    let pool = BufferPool::register(&ring)?;
+    let links = (0..connections).map(|_| Connection::default()).collect();
+    let mut driver = Driver { ring, links, pool, armed: 0, shard, ground, exhausted: 0 };
+    let mut progress = DriverState::new();
     let mut completed = Vec::with_capacity(COMPLETIONS);
     loop {
         let now = ground.clock.now();
-        progress.look(now, &mut driver.shard, ground);
+        progress.update(now, &mut driver.shard, ground);
         driver.shard.advance(now);
         let Some(until) = driver.perform() else { break };
-        let wait = progress.nap(now, until);
+        let wait = progress.sleep_until(now, until);
         let sleep = wait - ground.spin;
         driver.submit(sleep)?;
         progress.meter.wakeups += 1;
@@ -74,25 +74,25 @@ pub fn drive<R: Recorder>(shard: Shard<R>, ground: &Ground<'_>) -> io::Result<Dr
         }
     }
     let now = ground.clock.now();
-    driver.settle()?;
+    driver.drain_kernel()?;
     let Driver { shard, exhausted, .. } = driver;
-    Ok(Driven { shard, effort: progress.finish(now), exhausted, ended: now })
+    Ok(DriveResult { shard, effort: progress.finish(now), exhausted, finished: now })
 }
 
 struct Driver<'a, R> {
     ring: IoUring,
-    links: Vec<Link>,
-    pool: Pool,
+    links: Vec<Connection>,
+    pool: BufferPool,
     /// Receives and polls that the kernel has not ended.
-    standing: u32,
+    armed: u32,
     shard: Shard<R>,
-    ground: &'a Ground<'a>,
+    ground: &'a DriverContext<'a>,
     exhausted: u64,
 }
 
 /// One connection's place in the ring.
 #[derive(Default)]
-struct Link {
+struct Connection {
     socket: Option<OwnedFd>,
     /// Counts the transports of this connection, so that completions of an earlier one are known.
     generation: u16,
@@ -107,27 +107,27 @@ struct Link {
 
 /// What a completion is about: kind, generation and connection in one word.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum OperationKind {
     Receive = 1,
     Send = 2,
     Connect = 3,
 }
 
-fn tag(kind: Kind, generation: u16, conn: ConnId) -> u64 {
+fn tag(kind: OperationKind, generation: u16, conn: ConnId) -> u64 {
     (kind as u64) << 48 | u64::from(generation) << 32 | u64::from(conn.0)
 }
 
 fn is_send(entry: &cqueue::Entry) -> bool {
-    entry.user_data() >> 48 == Kind::Send as u64
+    entry.user_data() >> 48 == OperationKind::Send as u64
 }
 
 impl<R: Recorder> Driver<'_, R> {
     /// Waits until the kernel holds none of our memory; all sockets are shut down.
-    fn settle(&mut self) -> io::Result<()> {
-        while self.standing > 0 {
+    fn drain_kernel(&mut self) -> io::Result<()> {
+        while self.armed > 0 {
             self.submit(Nanos::from_millis(1))?;
             let ended = self.ring.completion().filter(|it| !cqueue::more(it.flags()) && !is_send(it)).count();
-            self.standing -= ended as u32;
+            self.armed -= ended as u32;
         }
         Ok(())
     }
@@ -173,7 +173,7 @@ impl<R: Recorder> Driver<'_, R> {
         loop {
             match self.shard.poll() {
                 Action::Transmit(conn, bytes) => {
-                    let link = &mut self.links[number(conn)];
+                    let link = &mut self.links[index(conn)];
                     if link.unanswered || link.socket.is_none() {
                         link.deferred = true;
                         continue;
@@ -186,7 +186,7 @@ impl<R: Recorder> Driver<'_, R> {
                         .flags(SEND)
                         .build()
                         .flags(squeue::Flags::SKIP_SUCCESS)
-                        .user_data(tag(Kind::Send, link.generation, conn));
+                        .user_data(tag(OperationKind::Send, link.generation, conn));
                     self.push(&entry);
                     self.shard.sent(conn, length);
                 }
@@ -196,32 +196,32 @@ impl<R: Recorder> Driver<'_, R> {
                 Action::Finish(conn) => {
                     // What was transmitted may still be queued.
                     let _ = self.ring.submit();
-                    if let Some(socket) = &self.links[number(conn)].socket {
+                    if let Some(socket) = &self.links[index(conn)].socket {
                         let _ = rustix::net::shutdown(socket, rustix::net::Shutdown::Write);
                     }
                 }
                 Action::Close(conn) => self.close(conn),
                 Action::Probe(conn) => {
-                    if let Some(socket) = &self.links[number(conn)].socket {
-                        probe(socket);
+                    if let Some(socket) = &self.links[index(conn)].socket {
+                        enable_keepalive(socket);
                     }
                 }
                 Action::Shell { conn, line, keep } => {
                     run_shell(&mut self.shard, self.ground, conn, &line, keep);
                 }
                 // Nobody listens any more: then nobody misses it.
-                Action::Say(said) => drop(self.ground.says.send(said)),
+                Action::Report(said) => drop(self.ground.events.send(said)),
             }
         }
     }
 
     fn connect(&mut self, conn: ConnId) {
-        let begun = dial(self.ground.address(self.shard.target(conn))).and_then(|(socket, open)| {
+        let begun = begin_connect(self.ground.address(self.shard.target(conn))).and_then(|(socket, open)| {
             let registered = self.ring.submitter().register_files_update(conn.0, &[socket.as_raw_fd()]);
             registered.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::INVAL))?;
             Ok((socket, open))
         });
-        let link = &mut self.links[number(conn)];
+        let link = &mut self.links[index(conn)];
         link.generation = link.generation.wrapping_add(1);
         link.unanswered = false;
         link.deferred = false;
@@ -233,9 +233,9 @@ impl<R: Recorder> Driver<'_, R> {
                 } else {
                     let entry = opcode::PollAdd::new(types::Fixed(conn.0), u32::from(PollFlags::OUT.bits()))
                         .build()
-                        .user_data(tag(Kind::Connect, link.generation, conn));
+                        .user_data(tag(OperationKind::Connect, link.generation, conn));
                     self.push(&entry);
-                    self.standing += 1;
+                    self.armed += 1;
                 }
             }
             Err(error) => self.broken(conn, error),
@@ -249,20 +249,20 @@ impl<R: Recorder> Driver<'_, R> {
 
     /// Queues the standing receive of a connection.
     fn receive(&mut self, conn: ConnId) {
-        let generation = self.links[number(conn)].generation;
-        let entry = opcode::RecvMulti::new(types::Fixed(conn.0), Pool::GROUP).build().user_data(tag(
-            Kind::Receive,
+        let generation = self.links[index(conn)].generation;
+        let entry = opcode::RecvMulti::new(types::Fixed(conn.0), BufferPool::GROUP).build().user_data(tag(
+            OperationKind::Receive,
             generation,
             conn,
         ));
         self.push(&entry);
-        self.standing += 1;
+        self.armed += 1;
     }
 
     fn close(&mut self, conn: ConnId) {
         // A goodbye may still be queued.
         let _ = self.ring.submit();
-        let link = &mut self.links[number(conn)];
+        let link = &mut self.links[index(conn)];
         link.generation = link.generation.wrapping_add(1);
         let Some(socket) = link.socket.take() else { return };
         // Ends the standing receive, which holds the socket beyond the descriptor, and a send that had no room.
@@ -271,23 +271,23 @@ impl<R: Recorder> Driver<'_, R> {
     }
 
     fn broken(&mut self, conn: ConnId, error: Errno) {
-        self.exhausted += u64::from(is_exhaustion(error));
+        self.exhausted += u64::from(is_local_exhaustion(error));
         let now = self.ground.clock.now();
-        self.shard.broken(now, conn, Code::Net(error.raw_os_error() as u16), &words(error));
+        self.shard.broken(now, conn, Code::Net(error.raw_os_error() as u16), &describe(error));
     }
 
     #[inline]
     fn complete(&mut self, entry: &cqueue::Entry) {
         let (what, result) = (entry.user_data(), entry.result());
         let conn = ConnId(what as u32);
-        let current = (what >> 32) as u16 == self.links[number(conn)].generation;
+        let current = (what >> 32) as u16 == self.links[index(conn)].generation;
         let kind = what >> 48;
-        self.standing -= u32::from(!cqueue::more(entry.flags()) && !is_send(entry));
-        if kind == Kind::Receive as u64 {
+        self.armed -= u32::from(!cqueue::more(entry.flags()) && !is_send(entry));
+        if kind == OperationKind::Receive as u64 {
             self.received(conn, current, entry);
-        } else if current && kind == Kind::Connect as u64 {
-            let socket = self.links[number(conn)].socket.as_ref().expect("the current generation has one");
-            match outcome(socket) {
+        } else if current && kind == OperationKind::Connect as u64 {
+            let socket = self.links[index(conn)].socket.as_ref().expect("the current generation has one");
+            match connect_result(socket) {
                 Ok(()) => self.opened(conn),
                 Err(error) => self.broken(conn, error),
             }
@@ -305,7 +305,7 @@ impl<R: Recorder> Driver<'_, R> {
             let now = self.ground.clock.now();
             match (buffer, result) {
                 (Some(buffer), 1..) => {
-                    let link = &mut self.links[number(conn)];
+                    let link = &mut self.links[index(conn)];
                     link.unanswered = false;
                     let wanted = std::mem::take(&mut link.deferred);
                     self.shard.receive(now, conn, self.pool.bytes(buffer, result as usize));
@@ -323,7 +323,7 @@ impl<R: Recorder> Driver<'_, R> {
             }
         }
         if let Some(buffer) = buffer {
-            self.pool.give_back(buffer);
+            self.pool.recycle(buffer);
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 /// A ring of provided buffers, shared by all connections of a thread; io_uring_register_buf_ring(3).
 ///
 /// The kernel writes into a buffer from `give_back` until a completion names it; in between it is ours.
-pub(super) struct Pool {
+pub(super) struct BufferPool {
     ring: *mut BufRingEntry,
     buffers: Box<[u8]>,
     tail: u16,
@@ -20,20 +20,23 @@ const COUNT: u16 = 1024;
 const SIZE: usize = 4096;
 const RING_BYTES: usize = COUNT as usize * size_of::<BufRingEntry>();
 
-impl Pool {
+impl BufferPool {
     /// The group that receives name.
     pub const GROUP: u16 = 0;
 
-    pub fn register(ring: &IoUring) -> io::Result<Pool> {
+    pub fn register(ring: &IoUring) -> io::Result<BufferPool> {
         let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
         // SAFETY: a fresh mapping of our own, unmapped in `drop`; the kernel wants page alignment.
         let memory = unsafe { mmap_anonymous(std::ptr::null_mut(), RING_BYTES, protection, flags) }?;
-        let mut pool =
-            Pool { ring: memory.cast(), buffers: vec![0; COUNT as usize * SIZE].into_boxed_slice(), tail: 0 };
+        let mut pool = BufferPool {
+            ring: memory.cast(),
+            buffers: vec![0; COUNT as usize * SIZE].into_boxed_slice(),
+            tail: 0,
+        };
         // SAFETY: the mapping has room for COUNT entries and lives as long as the pool, which outlives the ring.
-        unsafe { ring.submitter().register_buf_ring_with_flags(memory as u64, COUNT, Pool::GROUP, 0) }?;
+        unsafe { ring.submitter().register_buf_ring_with_flags(memory as u64, COUNT, BufferPool::GROUP, 0) }?;
         for buffer in 0..COUNT {
-            pool.give_back(buffer);
+            pool.recycle(buffer);
         }
         Ok(pool)
     }
@@ -47,7 +50,7 @@ impl Pool {
 
     /// Lets the kernel write into `buffer` again.
     #[inline]
-    pub fn give_back(&mut self, buffer: u16) {
+    pub fn recycle(&mut self, buffer: u16) {
         let at = &raw mut self.buffers[buffer as usize * SIZE];
         // SAFETY: the index is below COUNT, so within the mapping; the kernel reads an entry only once the tail, which is
         // stored after it, has passed it.
@@ -63,7 +66,7 @@ impl Pool {
     }
 }
 
-impl Drop for Pool {
+impl Drop for BufferPool {
     fn drop(&mut self) {
         // SAFETY: mapped in `register` with this length, and nothing of ours refers to it any more.
         let _ = unsafe { munmap(self.ring.cast::<c_void>(), RING_BYTES) };

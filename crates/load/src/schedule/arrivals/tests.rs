@@ -1,5 +1,5 @@
 use super::*;
-use crate::schedule::{due_by, expected, parse, total};
+use crate::schedule::{even_count, expected_by, parse, poisson_mean};
 use model::PerSecond;
 use proptest::prelude::*;
 
@@ -17,7 +17,7 @@ fn millis(curve: &Curve) -> Vec<u64> {
 
 /// Rows from Yandex.Tank's own tests of its load plans: the first arrivals in whole milliseconds.
 #[test]
-fn even_arrivals_are_tanks() {
+fn even_arrivals_match_tank() {
     let every = |step: usize, n: u64| (0..n).step_by(step).collect::<Vec<_>>();
     for (text, due) in [
         ("line(1, 5, 2s)", vec![0, 618, 1000, 1302, 1561, 1791]),
@@ -51,7 +51,7 @@ fn even_arrivals_are_tanks() {
 
 /// Rows from the same tests: how many arrivals in all, and how many of them at or after a moment.
 #[test]
-fn even_arrivals_are_as_many_as_tanks() {
+fn even_arrival_count_matches_tank() {
     for (text, count, second, after) in [
         ("line(2, 12, 25s)", 175, 5, 160),
         ("line(2, 12, 25s)", 175, 10, 135),
@@ -73,7 +73,7 @@ fn even_arrivals_are_as_many_as_tanks() {
         let curve = read(text);
         let due = all(&curve, Spacing::Even, 0);
         assert_eq!(due.len(), count, "{text}");
-        assert_eq!(total(&curve), count as u64, "{text}");
+        assert_eq!(even_count(&curve), count as u64, "{text}");
         assert_eq!(
             due.iter().filter(|due| **due >= Nanos::from_secs(second)).count(),
             after,
@@ -83,7 +83,7 @@ fn even_arrivals_are_as_many_as_tanks() {
 }
 
 #[test]
-fn nothing_comes_after_the_last() {
+fn no_arrivals_after_the_last() {
     for spacing in [Spacing::Even, Spacing::Poisson] {
         let mut arrivals = Arrivals::new(&read("const(2, 1s)"), spacing, 1, (0, 1));
         while arrivals.peek().is_some() {
@@ -96,17 +96,17 @@ fn nothing_comes_after_the_last() {
 }
 
 #[test]
-fn far_arrivals_keep_their_nanosecond() {
+fn distant_arrivals_keep_nanosecond_precision() {
     // Ten days at a million per second: the last millisecond is still evenly filled.
     let curve = read("const(1000000, 10d)");
     let mut late = Arrivals::new(&curve, Spacing::Even, 0, (999, 1_000_000));
-    late.step(1_000_000 * 863_999);
+    late.advance(1_000_000 * 863_999);
     assert_eq!(late.peek(), Some(Nanos(863_999_000_999_000)));
 }
 
 /// Poisson: gaps of mean 1/rate and as large a deviation, counts per second whose variance is their mean.
 #[test]
-fn poisson_is_poisson() {
+fn poisson_intervals_are_exponential() {
     for seed in [1, 2, 3] {
         let due = all(&read("const(1000, 200s)"), Spacing::Poisson, seed);
         let n = due.len() as f64;
@@ -125,19 +125,19 @@ fn poisson_is_poisson() {
 }
 
 #[test]
-fn poisson_follows_the_curve() {
+fn poisson_rate_follows_the_curve() {
     let curve = read("line(0, 1000, 100s) const(0, 100s) line(1000, 0, 100s)");
     let due = all(&curve, Spacing::Poisson, 7);
     for second in [10, 50, 100, 150, 200, 250, 300] {
         let at = Nanos::from_secs(second);
-        let (got, wanted) = (due.iter().filter(|due| **due < at).count() as f64, due_by(&curve, at));
+        let (got, wanted) = (due.iter().filter(|due| **due < at).count() as f64, expected_by(&curve, at));
         assert!((got - wanted).abs() <= 5.0 * wanted.sqrt(), "{got} instead of {wanted} by {second} s");
     }
     assert!(due.iter().all(|due| !(100..200).contains(&(due.0 / 1_000_000_000))));
 }
 
 #[test]
-fn a_seed_is_a_sequence() {
+fn same_seed_gives_same_arrivals() {
     let curve = read("const(100, 10s)");
     assert_eq!(all(&curve, Spacing::Poisson, 5), all(&curve, Spacing::Poisson, 5));
     assert_ne!(all(&curve, Spacing::Poisson, 5), all(&curve, Spacing::Poisson, 6));
@@ -150,26 +150,26 @@ fn curves() -> impl Strategy<Value = Curve> {
     let ramp = (rate.clone(), rate, lasting).prop_map(|(from, to, lasting)| Curve::Ramp {
         from: PerSecond(from),
         to: PerSecond(to),
-        lasting: Nanos(lasting),
+        duration: Nanos(lasting),
     });
     prop::collection::vec(ramp, 0..8).prop_map(Curve::Chain)
 }
 
 proptest! {
     #[test]
-    fn arrivals_ascend_and_lie_within(curve in curves(), seed: u64) {
+    fn arrivals_ascend_within_the_curve(curve in curves(), seed: u64) {
         for spacing in [Spacing::Even, Spacing::Poisson] {
             let due = all(&curve, spacing, seed);
             prop_assert!(due.is_sorted());
-            prop_assert!(due.last().is_none_or(|last| *last <= curve.lasting()));
+            prop_assert!(due.last().is_none_or(|last| *last <= curve.duration()));
             if spacing == Spacing::Even {
-                prop_assert_eq!(due.len() as u64, total(&curve));
+                prop_assert_eq!(due.len() as u64, even_count(&curve));
             }
         }
     }
 
     #[test]
-    fn every_split_has_the_same_arrivals(curve in curves(), seed: u64, threads in 2u32..9) {
+    fn arrivals_do_not_depend_on_thread_count(curve in curves(), seed: u64, threads in 2u32..9) {
         for spacing in [Spacing::Even, Spacing::Poisson] {
             let whole = all(&curve, spacing, seed);
             for k in 0..threads {
@@ -182,11 +182,11 @@ proptest! {
 
     /// The n-th arrival of a ramp is where its integral reaches n.
     #[test]
-    fn even_arrivals_are_where_the_integral_says(from in 0.0..500.0, to in 0.0..500.0, lasting in 1..10_000_000_000u64) {
-        let curve = Curve::Ramp { from: PerSecond(from), to: PerSecond(to), lasting: Nanos(lasting) };
+    fn even_arrivals_match_the_integral(from in 0.0..500.0, to in 0.0..500.0, lasting in 1..10_000_000_000u64) {
+        let curve = Curve::Ramp { from: PerSecond(from), to: PerSecond(to), duration: Nanos(lasting) };
         for (n, due) in all(&curve, Spacing::Even, 0).into_iter().enumerate() {
-            prop_assert!((due_by(&curve, due) - n as f64).abs() < 1e-6);
+            prop_assert!((expected_by(&curve, due) - n as f64).abs() < 1e-6);
         }
-        prop_assert!(expected(&curve) - (total(&curve) as f64) < 1.0);
+        prop_assert!(poisson_mean(&curve) - (even_count(&curve) as f64) < 1.0);
     }
 }

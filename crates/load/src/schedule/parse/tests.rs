@@ -4,8 +4,12 @@ use proptest::prelude::*;
 /// The curve as `from>to:seconds` for ramps and `rate:seconds` for constants.
 fn show(curve: &Curve) -> String {
     match curve {
-        Curve::Ramp { from, to, lasting } if from == to => format!("{}:{}", from.0, lasting.as_secs_f64()),
-        Curve::Ramp { from, to, lasting } => format!("{}>{}:{}", from.0, to.0, lasting.as_secs_f64()),
+        Curve::Ramp { from, to, duration: lasting } if from == to => {
+            format!("{}:{}", from.0, lasting.as_secs_f64())
+        }
+        Curve::Ramp { from, to, duration: lasting } => {
+            format!("{}>{}:{}", from.0, to.0, lasting.as_secs_f64())
+        }
         Curve::Chain(parts) => parts.iter().map(show).collect::<Vec<_>>().join(" "),
     }
 }
@@ -49,13 +53,17 @@ fn reads_as_tank_does() {
 
 /// `mistakes`: column, what is marked, what is said.
 #[track_caller]
-fn refused(text: &str, mistakes: &[(usize, &str, &str)]) {
+fn check_diagnostics(text: &str, mistakes: &[(usize, &str, &str)]) {
     let Err(all) = parse(text) else { panic!("{text} is accepted") };
     let got: Vec<_> = all
-        .list
+        .items
         .iter()
         .map(|it| {
-            (all.place(it.at.start).1, &text[it.at.clone()], format!("{}; write {}", it.found, it.write))
+            (
+                all.line_and_column(it.span.start).1,
+                &text[it.span.clone()],
+                format!("{}; write {}", it.found, it.suggestion),
+            )
         })
         .collect();
     let wanted: Vec<_> = mistakes.iter().map(|&(column, at, said)| (column, at, said.to_owned())).collect();
@@ -66,8 +74,8 @@ const DURATION: &str = "whole days, hours, minutes and seconds in this order, su
 const RATE: &str = "a number such as `10` or `0.5`, per second";
 
 #[test]
-fn refuses_what_tank_misreads() {
-    let one = |text: &str, column, at: &str, said: &str| refused(text, &[(column, at, said)]);
+fn rejects_what_tank_misreads() {
+    let one = |text: &str, column, at: &str, said: &str| check_diagnostics(text, &[(column, at, said)]);
     one("const(1, 1.5s)", 10, "1.5s", "`1.5s` is no duration; write a whole number: `1s` or `2s`");
     one("const(1, 1.5m)", 10, "1.5m", "`1.5m` is no duration; write a whole number: `90s`");
     one("const(1, 0.1s)", 10, "0.1s", "`0.1s` is no duration; write a whole number, such as `1s`");
@@ -121,8 +129,8 @@ fn refuses_what_tank_misreads() {
 }
 
 #[test]
-fn tells_all_mistakes_at_once() {
-    refused(
+fn reports_all_diagnostics_at_once() {
+    check_diagnostics(
         "line(-1, 5, 1.5s) and then const(1, 5s) stop(1)",
         &[
             (6, "-1", "`-1` is negative; write a rate of 0 or more"),
@@ -132,11 +140,11 @@ fn tells_all_mistakes_at_once() {
         ],
     );
     let Err(many) = parse(&"x(".repeat(10_000)) else { panic!("accepted") };
-    assert!((Mistakes::MAX..Mistakes::MAX + 5).contains(&many.list.len()));
+    assert!((ScheduleDiagnostics::MAX..ScheduleDiagnostics::MAX + 5).contains(&many.items.len()));
 }
 
 #[test]
-fn points_at_the_place() {
+fn diagnostics_point_at_their_location() {
     let shown = |text: &str| parse(text).unwrap_err().to_string();
     assert_eq!(
         shown("const(1, 1.5s)"),
@@ -169,8 +177,8 @@ fn points_at_the_place() {
 }
 
 #[test]
-fn stays_small() {
-    refused(
+fn limits_schedule_size() {
+    check_diagnostics(
         "step(0, 10000000, 0.000001, 1s)",
         &[(
             1,
@@ -178,7 +186,7 @@ fn stays_small() {
             "10000000000001 levels here; a schedule has at most 100000; write larger increments, or fewer parts",
         )],
     );
-    refused(
+    check_diagnostics(
         "const(1, 60d) step(1, 2, 1, 21d)",
         &[(
             15,
@@ -199,7 +207,7 @@ proptest! {
     }
 
     #[test]
-    fn anything_is_answered(text in "\\PC{0,60}|[\\x00-\\x7f]{0,60}") {
+    fn arbitrary_text_gets_a_result(text in "\\PC{0,60}|[\\x00-\\x7f]{0,60}") {
         let _ = parse(&text).map_err(|it| it.to_string());
     }
 }

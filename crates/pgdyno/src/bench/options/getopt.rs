@@ -14,14 +14,14 @@ pub struct Spelling {
 
 /// One word of the command line, understood. `option` is the index into the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Word {
+pub enum Argument {
     Option { option: usize, value: String },
     Operand(String),
 }
 
 /// One word of the command line, not understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Misreading {
+pub enum ParseError {
     UnknownLong(String),
     UnknownShort(char),
     /// The abbreviation, and what it may mean.
@@ -31,43 +31,43 @@ pub enum Misreading {
 }
 
 /// Reads `args`, without the program's name. Everything is read, whatever was misread before.
-pub fn read(args: &[String], table: &[Spelling]) -> Vec<Result<Word, Misreading>> {
+pub fn read(args: &[String], table: &[Spelling]) -> Vec<Result<Argument, ParseError>> {
     let mut words = Vec::new();
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {
         if arg == "--" {
-            words.extend(rest.by_ref().map(|it| Ok(Word::Operand(it.clone()))));
+            words.extend(rest.by_ref().map(|it| Ok(Argument::Operand(it.clone()))));
         } else if let Some(long) = arg.strip_prefix("--") {
             words.push(read_long(long, table, &mut rest));
         } else if let Some(letters) = arg.strip_prefix('-').filter(|it| !it.is_empty()) {
             read_letters(letters, table, &mut rest, &mut words);
         } else {
-            words.push(Ok(Word::Operand(arg.clone())));
+            words.push(Ok(Argument::Operand(arg.clone())));
         }
     }
     words
 }
 
-type Rest<'a> = std::slice::Iter<'a, String>;
+type RemainingArgs<'a> = std::slice::Iter<'a, String>;
 
-fn read_long(long: &str, table: &[Spelling], rest: &mut Rest) -> Result<Word, Misreading> {
+fn read_long(long: &str, table: &[Spelling], rest: &mut RemainingArgs) -> Result<Argument, ParseError> {
     let (name, value) = match long.split_once('=') {
         Some((name, value)) => (name, Some(value.to_owned())),
         None => (long, None),
     };
     let option = find_long(name, table)?;
     match (table[option].takes_value, value) {
-        (true, Some(value)) => Ok(Word::Option { option, value }),
+        (true, Some(value)) => Ok(Argument::Option { option, value }),
         (true, None) => match rest.next() {
-            Some(value) => Ok(Word::Option { option, value: value.clone() }),
-            None => Err(Misreading::MissingValue(option)),
+            Some(value) => Ok(Argument::Option { option, value: value.clone() }),
+            None => Err(ParseError::MissingValue(option)),
         },
-        (false, Some(_)) => Err(Misreading::UnwantedValue(option)),
-        (false, None) => Ok(Word::Option { option, value: String::new() }),
+        (false, Some(_)) => Err(ParseError::UnwantedValue(option)),
+        (false, None) => Ok(Argument::Option { option, value: String::new() }),
     }
 }
 
-fn find_long(name: &str, table: &[Spelling]) -> Result<usize, Misreading> {
+fn find_long(name: &str, table: &[Spelling]) -> Result<usize, ParseError> {
     if let Some(exact) = table.iter().position(|it| it.long == name) {
         return Ok(exact);
     }
@@ -75,30 +75,32 @@ fn find_long(name: &str, table: &[Spelling]) -> Result<usize, Misreading> {
     let preferred: Vec<usize> = meant.iter().copied().filter(|&i| table[i].preferred).collect();
     match (&meant[..], &preferred[..]) {
         ([one], _) | (_, [one]) => Ok(*one),
-        ([], _) => Err(Misreading::UnknownLong(name.to_owned())),
-        _ => Err(Misreading::Ambiguous(name.to_owned(), meant.iter().map(|&i| table[i].long).collect())),
+        ([], _) => Err(ParseError::UnknownLong(name.to_owned())),
+        _ => Err(ParseError::Ambiguous(name.to_owned(), meant.iter().map(|&i| table[i].long).collect())),
     }
 }
 
 fn read_letters(
     letters: &str,
     table: &[Spelling],
-    rest: &mut Rest,
-    words: &mut Vec<Result<Word, Misreading>>,
+    rest: &mut RemainingArgs,
+    words: &mut Vec<Result<Argument, ParseError>>,
 ) {
     let mut letters = letters.chars();
     while let Some(letter) = letters.next() {
         let Some(option) = table.iter().position(|it| it.short == Some(letter)) else {
-            words.push(Err(Misreading::UnknownShort(letter)));
+            words.push(Err(ParseError::UnknownShort(letter)));
             continue;
         };
         if !table[option].takes_value {
-            words.push(Ok(Word::Option { option, value: String::new() }));
+            words.push(Ok(Argument::Option { option, value: String::new() }));
             continue;
         }
         let attached = letters.as_str();
         let value = if attached.is_empty() { rest.next().cloned() } else { Some(attached.to_owned()) };
-        words.push(value.map(|value| Word::Option { option, value }).ok_or(Misreading::MissingValue(option)));
+        words.push(
+            value.map(|value| Argument::Option { option, value }).ok_or(ParseError::MissingValue(option)),
+        );
         return;
     }
 }
@@ -117,8 +119,8 @@ mod tests {
     fn check(line: &str, expected: &str) {
         let args: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let shown = |word| match word {
-            Ok(Word::Option { option, value }) => format!("{}:{value}", TABLE[option].long),
-            Ok(Word::Operand(it)) => it,
+            Ok(Argument::Option { option, value }) => format!("{}:{value}", TABLE[option].long),
+            Ok(Argument::Operand(it)) => it,
             Err(wrong) => format!("{wrong:?}"),
         };
         let got: Vec<String> = read(&args, TABLE).into_iter().map(shown).collect();
@@ -126,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn words() {
+    fn splits_options_and_operands() {
         check("-c8 db", "client:8 | db");
         check("-c 8", "client:8");
         check("-c -8", "client:-8");
@@ -138,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn misreadings() {
+    fn reports_parse_errors() {
         check("--c", r#"Ambiguous("c", ["client", "connect", "connect-rate"])"#);
         check("--bad=1 -n", r#"UnknownLong("bad") | no-vacuum:"#);
         check("-nxc", "no-vacuum: | UnknownShort('x') | MissingValue(0)");

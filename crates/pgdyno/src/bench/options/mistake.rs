@@ -1,27 +1,27 @@
 //! What is wrong on the command line, and what to write instead?
 
-use super::getopt::Misreading;
+use super::getopt::ParseError;
 use super::table::TABLE;
 
 /// One mistake of the user's.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
+pub struct OptionDiagnostic {
     /// What is wrong, in pgbench's words where pgbench has some.
-    pub what: String,
+    pub message: String,
     /// More of it, for a second line.
     pub detail: Option<String>,
     /// What to write instead.
-    pub instead: String,
+    pub hint: String,
 }
 
-impl Mistake {
-    pub fn new(what: impl Into<String>, instead: impl Into<String>) -> Mistake {
-        Mistake { what: what.into(), detail: None, instead: instead.into() }
+impl OptionDiagnostic {
+    pub fn new(what: impl Into<String>, instead: impl Into<String>) -> OptionDiagnostic {
+        OptionDiagnostic { message: what.into(), detail: None, hint: instead.into() }
     }
 }
 
 /// In getopt_long's words.
-pub fn misread(it: &Misreading) -> Mistake {
+pub fn from_parse_error(it: &ParseError) -> OptionDiagnostic {
     let example = |option: usize| {
         let it = &TABLE[option];
         match it.short {
@@ -30,39 +30,43 @@ pub fn misread(it: &Misreading) -> Mistake {
         }
     };
     match it {
-        Misreading::UnknownLong(name) => {
+        ParseError::UnknownLong(name) => {
             let what = format!("unrecognized option '--{name}'");
-            match nearest(name) {
-                Some(long) => Mistake::new(what, format!("did you mean --{long}?")),
-                None => Mistake::new(what, "leave it out"),
+            match nearest_option(name) {
+                Some(long) => OptionDiagnostic::new(what, format!("did you mean --{long}?")),
+                None => OptionDiagnostic::new(what, "leave it out"),
             }
         }
-        Misreading::UnknownShort(letter) => {
-            Mistake::new(format!("invalid option -- '{letter}'"), "leave it out")
+        ParseError::UnknownShort(letter) => {
+            OptionDiagnostic::new(format!("invalid option -- '{letter}'"), "leave it out")
         }
-        Misreading::Ambiguous(name, meant) => {
+        ParseError::Ambiguous(name, meant) => {
             let listed: Vec<String> = meant.iter().map(|it| format!("--{it}")).collect();
             let what = format!("option '--{name}' is ambiguous; possibilities: '{}'", listed.join("' '"));
-            Mistake::new(what, format!("write one of them in full, as in {}", listed[0]))
+            OptionDiagnostic::new(what, format!("write one of them in full, as in {}", listed[0]))
         }
-        Misreading::MissingValue(option) => {
-            Mistake::new(format!("option '--{}' requires an argument", TABLE[*option].long), example(*option))
-        }
-        Misreading::UnwantedValue(option) => {
+        ParseError::MissingValue(option) => OptionDiagnostic::new(
+            format!("option '--{}' requires an argument", TABLE[*option].long),
+            example(*option),
+        ),
+        ParseError::UnwantedValue(option) => {
             let long = TABLE[*option].long;
-            Mistake::new(format!("option '--{long}' doesn't allow an argument"), format!("write --{long}"))
+            OptionDiagnostic::new(
+                format!("option '--{long}' doesn't allow an argument"),
+                format!("write --{long}"),
+            )
         }
     }
 }
 
 /// The option that is at most two edits away, or a third of the name's length.
-fn nearest(name: &str) -> Option<&'static str> {
-    let (distance, long) = TABLE.iter().map(|it| (edits(name, it.long), it.long)).min()?;
+fn nearest_option(name: &str) -> Option<&'static str> {
+    let (distance, long) = TABLE.iter().map(|it| (edit_distance(name, it.long), it.long)).min()?;
     (distance <= 2.max(name.len() / 3)).then_some(long)
 }
 
 /// Levenshtein's distance in bytes.
-fn edits(a: &str, b: &str) -> usize {
+fn edit_distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.bytes().enumerate() {
         let mut diagonal = i;

@@ -3,8 +3,8 @@
 use super::table::Draft;
 use super::value::INT_MAX;
 use super::{
-    Command, Driver, Http, Initialise, Log, LogForm, Mistake, Options, Pace, ProgressReport, Seed, Source,
-    Target, Until, Vacuum, WeightedScript,
+    ArrivalModel, BenchCommand, BenchOptions, DriverOption, HttpOptions, InitOptions, LogForm, LogOptions,
+    OptionDiagnostic, ProgressReport, RunEnd, SeedOption, Source, TargetOptions, Vacuum, WeightedScript,
 };
 use load::script::builtin;
 use model::summary::PartitionMethod;
@@ -13,23 +13,27 @@ use report::lang::En;
 use wire::http::Method;
 
 /// Sleeping until a moment is late by about this much at most, so the last stretch is spun.
-const SPIN: Nanos = Nanos::from_micros(30);
+const DEFAULT_SPIN: Nanos = Nanos::from_micros(30);
 
 /// The command that `draft` describes, of use only when `mistakes` is still empty afterwards.
-pub fn settle(mut draft: Draft, mistakes: &mut Vec<Mistake>) -> Command {
+pub fn resolve(mut draft: Draft, mistakes: &mut Vec<OptionDiagnostic>) -> BenchCommand {
     draft.target.database = draft.operands.first().cloned();
-    if draft.init { Command::Initialise(Box::new(initialise(draft, mistakes))) } else { run(draft, mistakes) }
+    if draft.init {
+        BenchCommand::Initialise(Box::new(initialise(draft, mistakes)))
+    } else {
+        run(draft, mistakes)
+    }
 }
 
-fn initialise(draft: Draft, mistakes: &mut Vec<Mistake>) -> Initialise {
+fn initialise(draft: Draft, mistakes: &mut Vec<OptionDiagnostic>) -> InitOptions {
     if let Some(option) = draft.first_of_run {
-        mistakes.push(Mistake::new(
+        mistakes.push(OptionDiagnostic::new(
             "some of the specified options cannot be used in initialization (-i) mode",
             format!("leave --{option} out, or -i"),
         ));
     }
     if draft.partitions == 0 && draft.partition_method.is_some() {
-        mistakes.push(Mistake::new(
+        mistakes.push(OptionDiagnostic::new(
             "--partition-method requires greater than zero --partitions",
             "say how many, as in --partitions=10",
         ));
@@ -40,7 +44,7 @@ fn initialise(draft: Draft, mistakes: &mut Vec<Mistake>) -> Initialise {
         steps.push('f');
     }
     let method = draft.partition_method.unwrap_or(PartitionMethod::Range);
-    Initialise {
+    InitOptions {
         target: draft.target,
         yes_load: draft.yes_load,
         steps,
@@ -54,9 +58,9 @@ fn initialise(draft: Draft, mistakes: &mut Vec<Mistake>) -> Initialise {
     }
 }
 
-fn run(mut draft: Draft, mistakes: &mut Vec<Mistake>) -> Command {
+fn run(mut draft: Draft, mistakes: &mut Vec<OptionDiagnostic>) -> BenchCommand {
     if let Some(option) = draft.first_of_init {
-        mistakes.push(Mistake::new(
+        mistakes.push(OptionDiagnostic::new(
             "some of the specified options cannot be used in benchmarking mode",
             format!("leave --{option} out, or add -i"),
         ));
@@ -66,7 +70,7 @@ fn run(mut draft: Draft, mistakes: &mut Vec<Mistake>) -> Command {
         draft.scripts.push(WeightedScript { source: Source::Builtin(&builtin::ALL[0]), weight: 1 });
     }
     if draft.scripts.iter().all(|it| it.weight == 0) {
-        mistakes.push(Mistake::new(
+        mistakes.push(OptionDiagnostic::new(
             "total script weight must not be zero",
             "give one script a weight above 0, as in -b select-only@1",
         ));
@@ -75,13 +79,13 @@ fn run(mut draft: Draft, mistakes: &mut Vec<Mistake>) -> Command {
     let until = until(&draft, mistakes);
     let pace = pace(&draft, mistakes);
     let max_tries = draft.max_tries.unwrap_or(1);
-    if max_tries == 0 && draft.latency_limit.is_none() && matches!(until, Until::Transactions(_)) {
-        mistakes.push(Mistake::new(
+    if max_tries == 0 && draft.latency_limit.is_none() && matches!(until, RunEnd::Transactions(_)) {
+        mistakes.push(OptionDiagnostic::new(
             "an unlimited number of transaction tries can only be used with --latency-limit or a duration (-T)",
             "add -T 60, or give a number, as in --max-tries=10",
         ));
     }
-    Command::Run(Box::new(Options {
+    BenchCommand::Run(Box::new(BenchOptions {
         log: log(&draft, until, mistakes),
         progress: progress(&draft, mistakes),
         clients,
@@ -104,9 +108,9 @@ fn run(mut draft: Draft, mistakes: &mut Vec<Mistake>) -> Command {
         },
         scale: draft.scale,
         defines: draft.defines,
-        seed: draft.seed.unwrap_or(Seed::Time { told: false }),
-        driver: draft.driver.unwrap_or(Driver::Auto),
-        spin: draft.spin.unwrap_or(SPIN),
+        seed: draft.seed.unwrap_or(SeedOption::Time { explicit: false }),
+        driver: draft.driver.unwrap_or(DriverOption::Auto),
+        spin: draft.spin.unwrap_or(DEFAULT_SPIN),
         per_command: draft.per_command,
         failures_detailed: draft.failures_detailed,
         verbose_errors: draft.verbose_errors,
@@ -119,10 +123,10 @@ fn run(mut draft: Draft, mistakes: &mut Vec<Mistake>) -> Command {
     }))
 }
 
-fn http(draft: &mut Draft, mistakes: &mut Vec<Mistake>) -> Option<Http> {
+fn http(draft: &mut Draft, mistakes: &mut Vec<OptionDiagnostic>) -> Option<HttpOptions> {
     let Some(url) = draft.url.take() else {
-        if let Some(option) = draft.first_of_http.filter(|_| !draft.asks_http) {
-            mistakes.push(Mistake::new(
+        if let Some(option) = draft.first_of_http.filter(|_| !draft.has_http) {
+            mistakes.push(OptionDiagnostic::new(
                 format!("--{option} is allowed only with --http"),
                 "add --http=http://127.0.0.1:8080/path, or leave it out",
             ));
@@ -131,37 +135,38 @@ fn http(draft: &mut Draft, mistakes: &mut Vec<Mistake>) -> Option<Http> {
     };
     let of_sql = [
         ("-b, -f, -S and -N", !draft.scripts.is_empty()),
-        ("a database's name", draft.target != Target::default()),
+        ("a database's name", draft.target != TargetOptions::default()),
         ("-v", draft.vacuum_all),
         ("--max-tries", draft.max_tries.is_some()),
     ];
     for (what, _) in of_sql.into_iter().filter(|it| it.1) {
-        mistakes.push(Mistake::new(
+        mistakes.push(OptionDiagnostic::new(
             format!("{what} cannot be used with --http"),
             "leave it out: with --http no PostgreSQL is asked",
         ));
     }
     if draft.insecure && draft.roots.is_some() {
-        mistakes.push(Mistake::new("--insecure cannot be used with --cacert", "leave one of them out"));
+        mistakes
+            .push(OptionDiagnostic::new("--insecure cannot be used with --cacert", "leave one of them out"));
     }
     // What has a body is posted, as with curl.
     let method = if draft.body.is_some() { Method::Post } else { Method::Get };
-    Some(Http {
+    Some(HttpOptions {
         url,
         method: draft.method.unwrap_or(method),
         headers: std::mem::take(&mut draft.headers),
         body: draft.body.take(),
         expect: std::mem::take(&mut draft.expect),
-        begin_within: draft.begin_within,
-        end_within: draft.end_within,
+        first_byte_timeout: draft.begin_within,
+        response_timeout: draft.end_within,
         roots: draft.roots.take(),
         insecure: draft.insecure,
     })
 }
 
-fn until(draft: &Draft, mistakes: &mut Vec<Mistake>) -> Until {
+fn until(draft: &Draft, mistakes: &mut Vec<OptionDiagnostic>) -> RunEnd {
     if draft.transactions.is_some() && draft.seconds.is_some() {
-        mistakes.push(Mistake::new(
+        mistakes.push(OptionDiagnostic::new(
             "specify either a number of transactions (-t) or a duration (-T), not both",
             "leave -t out, or -T",
         ));
@@ -169,43 +174,45 @@ fn until(draft: &Draft, mistakes: &mut Vec<Mistake>) -> Until {
     if draft.schedule.is_some() {
         let ends = [("-t", draft.transactions.is_some()), ("-T", draft.seconds.is_some())];
         for (option, _) in ends.into_iter().filter(|(_, given)| *given) {
-            mistakes.push(Mistake::new(
+            mistakes.push(OptionDiagnostic::new(
                 format!("{option} cannot be used with --schedule"),
                 "leave it out: the schedule says how long the run lasts",
             ));
         }
-        return Until::ScheduleEnds;
+        return RunEnd::ScheduleEnds;
     }
     match draft.seconds {
-        Some(seconds) => Until::Seconds(seconds),
-        None => Until::Transactions(draft.transactions.unwrap_or(10)),
+        Some(seconds) => RunEnd::Seconds(seconds),
+        None => RunEnd::Transactions(draft.transactions.unwrap_or(10)),
     }
 }
 
-fn pace(draft: &Draft, mistakes: &mut Vec<Mistake>) -> Pace {
+fn pace(draft: &Draft, mistakes: &mut Vec<OptionDiagnostic>) -> ArrivalModel {
     let pace = match (&draft.schedule, draft.rate) {
         (Some((text, curve)), rate) => {
             if rate.is_some() {
-                mistakes.push(Mistake::new(
+                mistakes.push(OptionDiagnostic::new(
                     "-R cannot be used with --schedule",
                     "leave it out: a steady rate is --schedule='const(1000,60s)'",
                 ));
             }
             let (text, curve) = (text.clone(), curve.clone());
-            Pace::Schedule { text, curve, spacing: draft.arrivals.unwrap_or(Spacing::Even) }
+            ArrivalModel::Schedule { text, curve, spacing: draft.arrivals.unwrap_or(Spacing::Even) }
         }
-        (None, Some(rate)) => Pace::Rate { rate, spacing: draft.arrivals.unwrap_or(Spacing::Poisson) },
-        (None, None) => Pace::Closed { think: draft.think.unwrap_or_default() },
+        (None, Some(rate)) => {
+            ArrivalModel::Rate { rate, spacing: draft.arrivals.unwrap_or(Spacing::Poisson) }
+        }
+        (None, None) => ArrivalModel::Closed { think: draft.think.unwrap_or_default() },
     };
     let of_open = [("--arrivals", draft.arrivals.is_some()), ("--max-backlog", draft.max_backlog.is_some())];
     for (option, _) in of_open.into_iter().filter(|(_, given)| *given && !pace.is_open()) {
-        mistakes.push(Mistake::new(
+        mistakes.push(OptionDiagnostic::new(
             format!("{option} is allowed only in the open model"),
             "add -R 1000 or --schedule='line(1,1000,60s)', or leave it out",
         ));
     }
     if draft.think.is_some() && pace.is_open() {
-        mistakes.push(Mistake::new(
+        mistakes.push(OptionDiagnostic::new(
             "--think is allowed only in the closed model",
             "leave it out: in the open model arrivals do not wait for answers",
         ));
@@ -213,15 +220,16 @@ fn pace(draft: &Draft, mistakes: &mut Vec<Mistake>) -> Pace {
     pace
 }
 
-fn progress(draft: &Draft, mistakes: &mut Vec<Mistake>) -> Option<ProgressReport> {
+fn progress(draft: &Draft, mistakes: &mut Vec<OptionDiagnostic>) -> Option<ProgressReport> {
     if draft.progress_timestamp && draft.progress.is_none() {
-        mistakes.push(Mistake::new("--progress-timestamp is allowed only under --progress", "add -P 5"));
+        mistakes
+            .push(OptionDiagnostic::new("--progress-timestamp is allowed only under --progress", "add -P 5"));
     }
     draft.progress.map(|every| ProgressReport { every, timestamp: draft.progress_timestamp })
 }
 
-fn log(draft: &Draft, until: Until, mistakes: &mut Vec<Mistake>) -> Option<Log> {
-    let mut wrong = |what: &str, instead: &str| mistakes.push(Mistake::new(what, instead));
+fn log(draft: &Draft, until: RunEnd, mistakes: &mut Vec<OptionDiagnostic>) -> Option<LogOptions> {
+    let mut wrong = |what: &str, instead: &str| mistakes.push(OptionDiagnostic::new(what, instead));
     if draft.sampling.is_some() && !draft.log {
         wrong("log sampling (--sampling-rate) is allowed only when logging transactions (-l)", "add -l");
     }
@@ -237,7 +245,7 @@ fn log(draft: &Draft, until: Until, mistakes: &mut Vec<Mistake>) -> Option<Log> 
     if draft.log_prefix.is_some() && !draft.log {
         wrong("log file prefix (--log-prefix) is allowed only when logging transactions (-l)", "add -l");
     }
-    if let (Some(every), Until::Seconds(seconds)) = (draft.aggregate, until) {
+    if let (Some(every), RunEnd::Seconds(seconds)) = (draft.aggregate, until) {
         let divisor = (1..=every.min(seconds)).rev().find(|it| seconds.is_multiple_of(*it)).unwrap_or(1);
         let instead = format!("write --aggregate-interval={divisor}");
         if every > seconds {
@@ -257,8 +265,8 @@ fn log(draft: &Draft, until: Until, mistakes: &mut Vec<Mistake>) -> Option<Log> 
     let form = match (draft.sampling, draft.aggregate) {
         (Some(share), _) => LogForm::Sampled(share),
         (None, Some(seconds)) => LogForm::Aggregated(seconds.min(INT_MAX)),
-        (None, None) => LogForm::Every,
+        (None, None) => LogForm::All,
     };
     let prefix = draft.log_prefix.clone().unwrap_or_else(|| "pgbench_log".to_owned());
-    draft.log.then_some(Log { prefix, form })
+    draft.log.then_some(LogOptions { prefix, form })
 }

@@ -2,7 +2,9 @@
 
 use super::getopt::Spelling;
 use super::value::{self, INT_MAX, MAX_BACKLOG, int};
-use super::{Command, Driver, Mistake, Seed, Source, Target, WeightedScript};
+use super::{
+    BenchCommand, DriverOption, OptionDiagnostic, SeedOption, Source, TargetOptions, WeightedScript,
+};
 use model::summary::{PartitionMethod, QueryMode};
 use model::{Curve, Nanos, PerSecond, Spacing};
 use report::lang::Lang;
@@ -19,7 +21,7 @@ pub struct Opt {
     pub phase: Phase,
     /// Where `--help` lists it, and as what. A line that begins with a blank continues the one before.
     pub help: &'static [(Section, &'static str)],
-    pub set: fn(&mut Draft, &str) -> Result<(), Mistake>,
+    pub set: fn(&mut Draft, &str) -> Result<(), OptionDiagnostic>,
 }
 
 /// With `-i`, without it, or both.
@@ -38,7 +40,7 @@ pub enum Section {
     Scripts,
     Run,
     /// What pgbench does not have.
-    Ours,
+    Extended,
     Http,
     Common,
 }
@@ -50,8 +52,8 @@ pub struct Draft {
     pub first_of_run: Option<&'static str>,
     pub first_of_init: Option<&'static str>,
     /// An option that is answered at once, whatever follows.
-    pub at_once: Option<Command>,
-    pub target: Target,
+    pub immediate: Option<BenchCommand>,
+    pub target: TargetOptions,
     pub operands: Vec<String>,
     pub debug: bool,
     pub no_vacuum: bool,
@@ -87,7 +89,7 @@ pub struct Draft {
     pub log_prefix: Option<String>,
     pub max_tries: Option<u32>,
     pub progress_timestamp: bool,
-    pub seed: Option<Seed>,
+    pub seed: Option<SeedOption>,
     pub sampling: Option<f64>,
     pub verbose_errors: bool,
 
@@ -95,7 +97,7 @@ pub struct Draft {
     pub arrivals: Option<Spacing>,
     pub max_backlog: Option<u32>,
     pub think: Option<Nanos>,
-    pub driver: Option<Driver>,
+    pub driver: Option<DriverOption>,
     pub spin: Option<Nanos>,
     pub max_connecting: Option<u32>,
     pub json: bool,
@@ -106,7 +108,7 @@ pub struct Draft {
     /// The first option that only `--http` has.
     pub first_of_http: Option<&'static str>,
     /// There was a `--http`, whose URL may have been wrong.
-    pub asks_http: bool,
+    pub has_http: bool,
     pub url: Option<Url>,
     pub method: Option<Method>,
     pub headers: Vec<String>,
@@ -120,7 +122,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    pub fn take(&mut self, opt: &Opt, value: &str) -> Result<(), Mistake> {
+    pub fn set_option(&mut self, opt: &Opt, value: &str) -> Result<(), OptionDiagnostic> {
         let first = match opt.phase {
             Phase::Initialise => &mut self.first_of_init,
             Phase::Run => &mut self.first_of_run,
@@ -135,10 +137,10 @@ impl Draft {
     }
 
     /// A word that is no option. The database's name is the only one there may be.
-    pub fn operand(&mut self, it: String) -> Result<(), Mistake> {
+    pub fn set_operand(&mut self, it: String) -> Result<(), OptionDiagnostic> {
         self.operands.push(it);
         match &self.operands[..] {
-            [_, second] => Err(Mistake::new(
+            [_, second] => Err(OptionDiagnostic::new(
                 format!("too many command-line arguments (first is \"{second}\")"),
                 "name one database, after or before the options",
             )),
@@ -146,18 +148,19 @@ impl Draft {
         }
     }
 
-    fn script(&mut self, source: Source, weight: u32) -> Result<(), Mistake> {
+    fn script(&mut self, source: Source, weight: u32) -> Result<(), OptionDiagnostic> {
         self.scripts.push(WeightedScript { source, weight });
         match self.scripts.len() {
-            129 => {
-                Err(Mistake::new("at most 128 SQL scripts are allowed", "leave some of -b, -f, -S, -N out"))
-            }
+            129 => Err(OptionDiagnostic::new(
+                "at most 128 SQL scripts are allowed",
+                "leave some of -b, -f, -S, -N out",
+            )),
             _ => Ok(()),
         }
     }
 }
 
-type Set = fn(&mut Draft, &str) -> Result<(), Mistake>;
+type Set = fn(&mut Draft, &str) -> Result<(), OptionDiagnostic>;
 
 const fn opt(
     short: char,
@@ -192,7 +195,7 @@ macro_rules! read {
     };
 }
 
-fn text(it: &str) -> Result<String, Mistake> {
+fn text(it: &str) -> Result<String, OptionDiagnostic> {
     Ok(it.to_owned())
 }
 
@@ -240,7 +243,7 @@ pub static TABLE: &[Opt] = &[
         &[(Section::Scripts, "add a built-in script with weight W (default: 1);\n\"-b list\" lists them")],
         |draft, it| {
             if it == "list" {
-                draft.at_once = Some(Command::ListBuiltins);
+                draft.immediate = Some(BenchCommand::ListBuiltins);
                 return Ok(());
             }
             let (name, weight) = value::weighted(it)?;
@@ -321,67 +324,67 @@ pub static TABLE: &[Opt] = &[
         read!(sampling = value::sampling)),
     opt(NONE, "show-script", "NAME", Phase::Run,
         &[(Section::Run, "show a built-in script and exit")],
-        read!(at_once = |it| Ok::<_, Mistake>(Command::ShowScript(value::builtin(it)?)))),
+        read!(immediate = |it| Ok::<_, OptionDiagnostic>(BenchCommand::ShowScript(value::builtin(it)?)))),
     opt(NONE, "verbose-errors", "", Phase::Run,
         &[(Section::Run, "print every error")],
         switch!(verbose_errors)),
 
     opt(NONE, "schedule", "EXPR", Phase::Run,
-        &[(Section::Ours, "open model: line(1,200,200s) const(200,1m) step(a,b,inc,dur)")],
+        &[(Section::Extended, "open model: line(1,200,200s) const(200,1m) step(a,b,inc,dur)")],
         read!(schedule = value::schedule)),
     opt(NONE, "arrivals", "even|poisson", Phase::Run,
-        &[(Section::Ours, "spacing (default: poisson with -R, even with --schedule)")],
+        &[(Section::Extended, "spacing (default: poisson with -R, even with --schedule)")],
         read!(arrivals = |it| match it {
             "even" => Ok(Spacing::Even),
             "poisson" => Ok(Spacing::Poisson),
-            _ => Err(Mistake::new(format!("invalid spacing of arrivals: \"{it}\""), "write --arrivals=even or --arrivals=poisson")),
+            _ => Err(OptionDiagnostic::new(format!("invalid spacing of arrivals: \"{it}\""), "write --arrivals=even or --arrivals=poisson")),
         })),
     opt(NONE, "max-in-flight", "NUM", Phase::Run,
-        &[(Section::Ours, "same as -c: no more than NUM transactions at once")],
+        &[(Section::Extended, "same as -c: no more than NUM transactions at once")],
         read!(clients = |it| int(it, "--max-in-flight", 1..=INT_MAX))),
     opt(NONE, "max-backlog", "NUM", Phase::Run,
-        &[(Section::Ours, "open model: arrivals that may wait for a client; more are\ndropped, and counted (default: 1000000)")],
+        &[(Section::Extended, "open model: arrivals that may wait for a client; more are\ndropped, and counted (default: 1000000)")],
         read!(max_backlog = |it| int(it, "--max-backlog", 0..=MAX_BACKLOG))),
     opt(NONE, "think", "TIME", Phase::Run,
-        &[(Section::Ours, "closed model: pause of a client between transactions, 50ms")],
+        &[(Section::Extended, "closed model: pause of a client between transactions, 50ms")],
         read!(think = |it| value::duration(it, "think"))),
     opt(NONE, "driver", "DRIVER", Phase::Run,
-        &[(Section::Ours, "epoll, io_uring or auto (default: auto)")],
+        &[(Section::Extended, "epoll, io_uring or auto (default: auto)")],
         read!(driver = |it| match it {
-            "auto" => Ok(Driver::Auto),
-            "epoll" => Ok(Driver::Epoll),
-            "io_uring" => Ok(Driver::IoUring),
-            _ => Err(Mistake::new(format!("invalid driver: \"{it}\""), "write one of auto, epoll, io_uring, as in --driver=epoll")),
+            "auto" => Ok(DriverOption::Auto),
+            "epoll" => Ok(DriverOption::Epoll),
+            "io_uring" => Ok(DriverOption::IoUring),
+            _ => Err(OptionDiagnostic::new(format!("invalid driver: \"{it}\""), "write one of auto, epoll, io_uring, as in --driver=epoll")),
         })),
     opt(NONE, "spin", "TIME", Phase::Run,
-        &[(Section::Ours, "spin so long before a due moment instead of sleeping\n(default: 30us)")],
+        &[(Section::Extended, "spin so long before a due moment instead of sleeping\n(default: 30us)")],
         read!(spin = |it| value::duration(it, "spin"))),
     opt(NONE, "no-spin", "", Phase::Run,
-        &[(Section::Ours, "never spin: less processor time, later sends")],
+        &[(Section::Extended, "never spin: less processor time, later sends")],
         |draft, _| { draft.spin = Some(Nanos::ZERO); Ok(()) }),
     opt(NONE, "max-connecting", "NUM", Phase::Run,
-        &[(Section::Ours, "log-ins under way at the same time (default: 64)")],
+        &[(Section::Extended, "log-ins under way at the same time (default: 64)")],
         read!(max_connecting = |it| int(it, "--max-connecting", 1..=INT_MAX))),
     opt(NONE, "json", "", Phase::Run,
-        &[(Section::Ours, "print one JSON document on standard output, nothing else")],
+        &[(Section::Extended, "print one JSON document on standard output, nothing else")],
         switch!(json)),
     opt(NONE, "strict", "", Phase::Run,
-        &[(Section::Ours, "exit with status 3 when the measurement is invalid")],
+        &[(Section::Extended, "exit with status 3 when the measurement is invalid")],
         switch!(strict)),
     opt(NONE, "lang", "LANG", Phase::Run,
-        &[(Section::Ours, "tell what pgbench does not print in en or ru (default: that of\nPGDYNO_LANG, else en)")],
+        &[(Section::Extended, "tell what pgbench does not print in en or ru (default: that of\nPGDYNO_LANG, else en)")],
         read!(lang = |it| value::lang(it, "--lang option"))),
     opt(NONE, "allow-shell", "", Phase::Both,
-        &[(Section::Ours, "let scripts run programs by \\shell and \\setshell")],
+        &[(Section::Extended, "let scripts run programs by \\shell and \\setshell")],
         switch!(allow_shell)),
     opt(NONE, "yes-load", "HOST", Phase::Both,
-        &[(Section::Ours, "load HOST or HOST:PORT, though it is on another machine")],
+        &[(Section::Extended, "load HOST or HOST:PORT, though it is on another machine")],
         |draft, it| { draft.yes_load = Some(it.to_owned()); Ok(()) }),
 
     opt(NONE, "http", "URL", Phase::Run,
         &[(Section::Http, "ask this service instead of PostgreSQL: http://host:port/path,\nhttps://..., unix:/socket:/path")],
         |draft, it| {
-            draft.asks_http = true;
+            draft.has_http = true;
             draft.url = Some(value::url(it)?);
             Ok(())
         }),
@@ -424,10 +427,10 @@ pub static TABLE: &[Opt] = &[
         |draft, it| { draft.target.user = Some(it.to_owned()); Ok(()) }),
     opt('V', "version", "", Phase::Both,
         &[(Section::Common, "print the version and exit")],
-        |draft, _| { draft.at_once = Some(Command::Version); Ok(()) }),
+        |draft, _| { draft.immediate = Some(BenchCommand::Version); Ok(()) }),
     opt('?', "help", "", Phase::Both,
         &[(Section::Common, "print this help and exit")],
-        |draft, _| { draft.at_once = Some(Command::Help); Ok(()) }),
+        |draft, _| { draft.immediate = Some(BenchCommand::Help); Ok(()) }),
 ];
 
 pub fn spellings() -> Vec<Spelling> {
@@ -435,7 +438,7 @@ pub fn spellings() -> Vec<Spelling> {
         short: it.short,
         long: it.long,
         takes_value: !it.value.is_empty(),
-        preferred: it.help.iter().all(|it| !matches!(it.0, Section::Ours | Section::Http)),
+        preferred: it.help.iter().all(|it| !matches!(it.0, Section::Extended | Section::Http)),
     };
     TABLE.iter().map(spelling).collect()
 }
@@ -446,7 +449,7 @@ pub fn usage(program: &str) -> String {
         (Section::Initialise, "Initialization options:"),
         (Section::Scripts, "Options to select what to run (default: -b tpcb-like):"),
         (Section::Run, "Benchmarking options, as pgbench's:"),
-        (Section::Ours, "Benchmarking options that pgbench does not have:"),
+        (Section::Extended, "Benchmarking options that pgbench does not have:"),
         (Section::Http, "Options to measure an HTTP service:"),
         (Section::Common, "Common options:"),
     ];

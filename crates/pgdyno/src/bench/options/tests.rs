@@ -13,39 +13,39 @@ fn no_env(_: &str) -> Option<String> {
 }
 
 #[track_caller]
-fn run(line: &str) -> Options {
+fn run(line: &str) -> BenchOptions {
     match parse(&args(line), &no_env) {
-        Ok(Command::Run(it)) => *it,
+        Ok(BenchCommand::Run(it)) => *it,
         other => panic!("{line}: {other:?}"),
     }
 }
 
 /// `what` of each mistake, in order.
 #[track_caller]
-fn wrong(line: &str, expected: &[&str]) {
+fn check_diagnostics(line: &str, expected: &[&str]) {
     let mistakes = parse(&args(line), &no_env).expect_err(line);
-    let got: Vec<&str> = mistakes.iter().map(|it| it.what.as_str()).collect();
+    let got: Vec<&str> = mistakes.iter().map(|it| it.message.as_str()).collect();
     assert_eq!(got, expected, "{line}");
     for it in &mistakes {
-        assert!(!it.instead.is_empty(), "{it:?}");
+        assert!(!it.hint.is_empty(), "{it:?}");
     }
 }
 
 #[test]
-fn defaults() {
+fn fills_in_defaults() {
     let options = run("");
     let script = WeightedScript { source: Source::Builtin(named("tpcb-like")), weight: 1 };
     assert_eq!(options.scripts, [script]);
     assert_eq!((options.clients, options.threads, options.max_tries), (1, 1, 1));
-    assert_eq!(options.until, Until::Transactions(10));
-    assert_eq!(options.pace, Pace::Closed { think: Nanos::ZERO });
+    assert_eq!(options.until, RunEnd::Transactions(10));
+    assert_eq!(options.pace, ArrivalModel::Closed { think: Nanos::ZERO });
     assert_eq!(options.vacuum, Vacuum::Small);
-    assert_eq!(options.seed, Seed::Time { told: false });
+    assert_eq!(options.seed, SeedOption::Time { explicit: false });
     assert_eq!(options.log, None);
 }
 
 #[test]
-fn what_pgbench_takes() {
+fn accepts_pgbench_options() {
     let options =
         run("-c8 -j 16 db -S -b tpcb@2 -f a@b.sql@3 -M prepared -T 5 -R 2.5 -L 0.5 -h /tmp -p 5433 -U me");
     assert_eq!((options.clients, options.threads), (8, 8), "no more threads than clients");
@@ -53,39 +53,39 @@ fn what_pgbench_takes() {
     assert_eq!(options.target.host.as_deref(), Some("/tmp"));
     assert_eq!(options.scripts.iter().map(|it| it.weight).collect::<Vec<_>>(), [1, 2, 3]);
     assert_eq!(options.scripts[2].source, Source::File("a@b.sql".to_owned()));
-    assert_eq!(options.pace, Pace::Rate { rate: PerSecond(2.5), spacing: Spacing::Poisson });
+    assert_eq!(options.pace, ArrivalModel::Rate { rate: PerSecond(2.5), spacing: Spacing::Poisson });
     assert_eq!(options.latency_limit, Some(Nanos::from_micros(500)));
-    assert_eq!(options.until, Until::Seconds(5));
+    assert_eq!(options.until, RunEnd::Seconds(5));
     assert_eq!(run("-n -v -n").vacuum, Vacuum::Nothing);
     assert_eq!(run("-Dfoo=-10.1 --define n=a=b").defines[1], ("n".to_owned(), "a=b".to_owned()));
     assert_eq!(run("--max-tries 0 -T 1").max_tries, 0);
-    let log = Log { prefix: "x".to_owned(), form: LogForm::Aggregated(5) };
+    let log = LogOptions { prefix: "x".to_owned(), form: LogForm::Aggregated(5) };
     assert_eq!(run("-l --log-prefix=x --aggregate-interval=5 -T 10").log, Some(log));
 }
 
 #[test]
-fn ours() {
+fn accepts_pgdyno_options() {
     let options =
         run("--schedule line(1,200,200s) --max-in-flight 100 --max-backlog 0 --no-spin --json --strict");
     let text = "line(1,200,200s)".to_owned();
     let curve = load::schedule::parse(&text).expect("a schedule");
-    assert_eq!(options.pace, Pace::Schedule { text, curve, spacing: Spacing::Even });
+    assert_eq!(options.pace, ArrivalModel::Schedule { text, curve, spacing: Spacing::Even });
     assert_eq!((options.clients, options.max_backlog), (100, 0));
-    assert_eq!((options.until, options.spin), (Until::ScheduleEnds, Nanos::ZERO));
+    assert_eq!((options.until, options.spin), (RunEnd::ScheduleEnds, Nanos::ZERO));
     assert!(options.json && options.strict && !options.allow_shell);
-    assert_eq!(run("--think 1.5s").pace, Pace::Closed { think: Nanos::from_millis(1500) });
-    let even = Pace::Rate { rate: PerSecond(10.0), spacing: Spacing::Even };
+    assert_eq!(run("--think 1.5s").pace, ArrivalModel::Closed { think: Nanos::from_millis(1500) });
+    let even = ArrivalModel::Rate { rate: PerSecond(10.0), spacing: Spacing::Even };
     assert_eq!(run("-R 10 --arrivals=even --driver io_uring").pace, even);
     assert_eq!(run("--spin 10us").spin, Nanos::from_micros(10));
 }
 
 /// An abbreviation that pgbench understands means what it means there.
 #[test]
-fn abbreviations() {
+fn accepts_unambiguous_abbreviations() {
     assert!(run("--conn").connect_each);
     assert_eq!(run("--max 3").max_tries, 3);
     assert_eq!(run("--sc 3").scale, Some(3));
-    wrong(
+    check_diagnostics(
         "--s 1",
         &["option '--s' is ambiguous; possibilities: '--scale' '--skip-some-updates' '--select-only' \
                       '--sampling-rate' '--show-script' '--schedule' '--spin' '--strict'"],
@@ -93,22 +93,22 @@ fn abbreviations() {
 }
 
 #[test]
-fn answers_at_once() {
+fn help_and_version_take_precedence() {
     for (line, expected) in [
-        ("--help", Command::Help),
-        ("-n -? --bad", Command::Help),
-        ("-V", Command::Version),
-        ("-b list", Command::ListBuiltins),
-        ("--show-script se", Command::ShowScript(named("select-only"))),
+        ("--help", BenchCommand::Help),
+        ("-n -? --bad", BenchCommand::Help),
+        ("-V", BenchCommand::Version),
+        ("-b list", BenchCommand::ListBuiltins),
+        ("--show-script se", BenchCommand::ShowScript(named("select-only"))),
     ] {
         assert_eq!(parse(&args(line), &no_env), Ok(expected), "{line}");
     }
 }
 
 #[test]
-fn initialise() {
+fn parses_initialisation_options() {
     let init = |line: &str| match parse(&args(line), &no_env) {
-        Ok(Command::Initialise(it)) => it,
+        Ok(BenchCommand::Initialise(it)) => it,
         other => panic!("{line}: {other:?}"),
     };
     let steps = |line: &str| init(line).steps.iter().collect::<String>();
@@ -123,7 +123,7 @@ fn initialise() {
 }
 
 #[test]
-fn mistakes_have_pgbenchs_texts() {
+fn diagnostics_have_pgbench_texts() {
     let range = "must be in range 1..2147483647";
     for (line, expected) in [
         ("-h home -d --bad-option", "unrecognized option '--bad-option'"),
@@ -182,13 +182,13 @@ fn mistakes_have_pgbenchs_texts() {
         ("--schedule const(1,1.5s)", "invalid schedule: \"const(1,1.5s)\""),
         ("--schedule const(1,1s) -R 5", "-R cannot be used with --schedule"),
     ] {
-        wrong(line, &[expected]);
+        check_diagnostics(line, &[expected]);
     }
 }
 
 #[test]
-fn all_mistakes_come_together() {
-    wrong(
+fn reports_all_diagnostics_at_once() {
+    check_diagnostics(
         "-c three --no-vacum -T ten -i one two",
         &[
             "invalid value \"three\" for option -c/--clients",
@@ -199,26 +199,26 @@ fn all_mistakes_come_together() {
         ],
     );
     let mistakes = parse(&args("--no-vacum"), &no_env).unwrap_err();
-    assert_eq!(mistakes[0].instead, "did you mean --no-vacuum?");
+    assert_eq!(mistakes[0].hint, "did you mean --no-vacuum?");
 }
 
 #[test]
-fn seed_of_the_environment() {
+fn reads_the_seed_from_the_environment() {
     let env = |seed: &'static str| move |name: &str| (name == "PGBENCH_RANDOM_SEED").then(|| seed.to_owned());
     let seed = |line: &str, value| match parse(&args(line), &env(value)) {
-        Ok(Command::Run(it)) => it.seed,
+        Ok(BenchCommand::Run(it)) => it.seed,
         other => panic!("{other:?}"),
     };
-    assert_eq!(seed("", "7"), Seed::Fixed(7));
-    assert_eq!(seed("--random-seed=8", "7"), Seed::Fixed(8));
-    assert!(parse(&[], &env("x")).unwrap_err()[0].instead.contains("PGBENCH_RANDOM_SEED"));
+    assert_eq!(seed("", "7"), SeedOption::Fixed(7));
+    assert_eq!(seed("--random-seed=8", "7"), SeedOption::Fixed(8));
+    assert!(parse(&[], &env("x")).unwrap_err()[0].hint.contains("PGBENCH_RANDOM_SEED"));
 }
 
 #[test]
-fn language_of_the_environment() {
+fn reads_the_language_from_the_environment() {
     let env = |code: &'static str| move |name: &str| (name == "PGDYNO_LANG").then(|| code.to_owned());
     let lang = |line: &str, value| match parse(&args(line), &env(value)) {
-        Ok(Command::Run(it)) => it.lang.code(),
+        Ok(BenchCommand::Run(it)) => it.lang.code(),
         other => panic!("{other:?}"),
     };
     assert_eq!(
@@ -226,7 +226,7 @@ fn language_of_the_environment() {
         ("en", "ru", "en", "ru")
     );
     for refused in [parse(&[], &env("de")), parse(&args("--lang de"), &no_env)] {
-        assert_eq!(refused.unwrap_err()[0].instead, "write one of en, ru");
+        assert_eq!(refused.unwrap_err()[0].hint, "write one of en, ru");
     }
 }
 

@@ -3,9 +3,9 @@
 //! Errors have pgbench's texts. Where pgbench reads the front of a text and forgets the rest (`-R 1O0` as 1,
 //! `--max-tries=three` as 0, which means without bound), we refuse it.
 
-use super::{Mistake, Seed};
+use super::{OptionDiagnostic, SeedOption};
 use crate::voice::language;
-use load::schedule::{MAX_LASTING, MAX_RATE};
+use load::schedule::{MAX_DURATION, MAX_RATE};
 use load::script::builtin::{self, Builtin};
 use model::summary::{PartitionMethod, QueryMode};
 use model::{Curve, Nanos, PerSecond};
@@ -20,7 +20,7 @@ pub const INT_MAX: u32 = i32::MAX as u32;
 pub const MAX_BACKLOG: u32 = 10_000_000;
 
 /// A whole number in `range`; `option` as messages name it.
-pub fn int(text: &str, option: &str, range: RangeInclusive<u32>) -> Result<u32, Mistake> {
+pub fn int(text: &str, option: &str, range: RangeInclusive<u32>) -> Result<u32, OptionDiagnostic> {
     let trimmed = text.trim();
     let digits = trimmed.strip_prefix(['+', '-']).unwrap_or(trimmed);
     let written = option.rsplit('/').next().unwrap_or(option);
@@ -28,13 +28,13 @@ pub fn int(text: &str, option: &str, range: RangeInclusive<u32>) -> Result<u32, 
     let instead =
         format!("write a whole number from {} to {}, as in {written}={example}", range.start(), range.end());
     if digits.is_empty() || !digits.bytes().all(|it| it.is_ascii_digit()) {
-        return Err(Mistake::new(format!("invalid value \"{text}\" for option {option}"), instead));
+        return Err(OptionDiagnostic::new(format!("invalid value \"{text}\" for option {option}"), instead));
     }
     match trimmed.parse::<i64>().ok().and_then(|it| u32::try_from(it).ok()).filter(|it| range.contains(it)) {
         Some(it) => Ok(it),
         None => {
             let (from, to) = range.into_inner();
-            Err(Mistake::new(format!("{option} must be in range {from}..{to}"), instead))
+            Err(OptionDiagnostic::new(format!("{option} must be in range {from}..{to}"), instead))
         }
     }
 }
@@ -44,8 +44,8 @@ fn positive(text: &str) -> Option<f64> {
     text.trim().parse::<f64>().ok().filter(|it| it.is_finite() && *it > 0.0)
 }
 
-pub fn rate(text: &str) -> Result<PerSecond, Mistake> {
-    let wrong = |instead: String| Mistake::new(format!("invalid rate limit: \"{text}\""), instead);
+pub fn rate(text: &str) -> Result<PerSecond, OptionDiagnostic> {
+    let wrong = |instead: String| OptionDiagnostic::new(format!("invalid rate limit: \"{text}\""), instead);
     let number = positive(text).ok_or_else(|| {
         wrong("write transactions per second, a number above 0, as in --rate=1000".to_owned())
     })?;
@@ -55,34 +55,34 @@ pub fn rate(text: &str) -> Result<PerSecond, Mistake> {
     Ok(PerSecond(number))
 }
 
-pub fn latency_limit(text: &str) -> Result<Nanos, Mistake> {
+pub fn latency_limit(text: &str) -> Result<Nanos, OptionDiagnostic> {
     let instead = "write milliseconds, a number above 0 and at most 100 days, as in --latency-limit=50";
     // As pgbench: whole microseconds, at least one.
     let micros = positive(text).map(|ms| (ms * 1000.0) as u64).filter(|it| *it > 0);
     micros
-        .filter(|it| *it <= MAX_LASTING.0 / 1000)
+        .filter(|it| *it <= MAX_DURATION.0 / 1000)
         .map(Nanos::from_micros)
-        .ok_or_else(|| Mistake::new(format!("invalid latency limit: \"{text}\""), instead))
+        .ok_or_else(|| OptionDiagnostic::new(format!("invalid latency limit: \"{text}\""), instead))
 }
 
-pub fn sampling(text: &str) -> Result<f64, Mistake> {
+pub fn sampling(text: &str) -> Result<f64, OptionDiagnostic> {
     let instead = "write a share above 0 and at most 1, as in --sampling-rate=0.01";
     positive(text)
         .filter(|it| *it <= 1.0)
-        .ok_or_else(|| Mistake::new(format!("invalid sampling rate: \"{text}\""), instead))
+        .ok_or_else(|| OptionDiagnostic::new(format!("invalid sampling rate: \"{text}\""), instead))
 }
 
-pub fn tries(text: &str) -> Result<u32, Mistake> {
+pub fn tries(text: &str) -> Result<u32, OptionDiagnostic> {
     let instead = "write a whole number, as in --max-tries=3; 0 is without bound";
     text.trim()
         .parse::<u32>()
         .ok()
         .filter(|it| *it <= INT_MAX)
-        .ok_or_else(|| Mistake::new(format!("invalid number of maximum tries: \"{text}\""), instead))
+        .ok_or_else(|| OptionDiagnostic::new(format!("invalid number of maximum tries: \"{text}\""), instead))
 }
 
 /// A duration with its unit: `50ms`, `20us`, `1.5s`.
-pub fn duration(text: &str, option: &str) -> Result<Nanos, Mistake> {
+pub fn duration(text: &str, option: &str) -> Result<Nanos, OptionDiagnostic> {
     let unit_at = text.find(|it: char| it.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(unit_at);
     let nanos_per_unit = match unit {
@@ -93,28 +93,28 @@ pub fn duration(text: &str, option: &str) -> Result<Nanos, Mistake> {
     };
     let number = number.trim().parse::<f64>().ok().filter(|it| it.is_finite() && *it >= 0.0);
     let nanos = number.zip(nanos_per_unit).map(|(number, unit)| Nanos((number * unit).round() as u64));
-    nanos.filter(|it| *it <= MAX_LASTING).ok_or_else(|| {
+    nanos.filter(|it| *it <= MAX_DURATION).ok_or_else(|| {
         let instead =
             format!("write a number and its unit us, ms or s, at most 100 days, as in --{option}=50ms");
-        Mistake::new(format!("invalid duration \"{text}\" for option --{option}"), instead)
+        OptionDiagnostic::new(format!("invalid duration \"{text}\" for option --{option}"), instead)
     })
 }
 
-pub fn url(text: &str) -> Result<Url, Mistake> {
+pub fn url(text: &str) -> Result<Url, OptionDiagnostic> {
     let instead = "write it as --http=http://127.0.0.1:8080/path, or --http=unix:/run/service.sock:/path";
-    Url::read(text).map_err(|why| Mistake::new(why, instead))
+    Url::parse(text).map_err(|why| OptionDiagnostic::new(why, instead))
 }
 
-pub fn method(text: &str) -> Result<Method, Mistake> {
+pub fn method(text: &str) -> Result<Method, OptionDiagnostic> {
     let known = Method::ALL.into_iter().find(|it| it.name().eq_ignore_ascii_case(text));
     known.ok_or_else(|| {
         let names = Method::ALL.map(Method::name).join(", ");
-        Mistake::new(format!("unknown method: \"{text}\""), format!("write one of {names}"))
+        OptionDiagnostic::new(format!("unknown method: \"{text}\""), format!("write one of {names}"))
     })
 }
 
 /// Statuses and ranges of them, separated by commas.
-pub fn statuses(text: &str) -> Result<Vec<RangeInclusive<u16>>, Mistake> {
+pub fn statuses(text: &str) -> Result<Vec<RangeInclusive<u16>>, OptionDiagnostic> {
     let range = |it: &str| {
         let (from, to) = it.split_once('-').unwrap_or((it, it));
         let status = |it: &str| it.trim().parse().ok().filter(|it| (100..=599).contains(it));
@@ -122,54 +122,59 @@ pub fn statuses(text: &str) -> Result<Vec<RangeInclusive<u16>>, Mistake> {
     };
     let ranges: Option<Vec<_>> = text.split(',').map(range).collect();
     let instead = "write numbers from 100 to 599, as in --expect=200,404 or --expect=200-299";
-    ranges.ok_or_else(|| Mistake::new(format!("invalid statuses: \"{text}\""), instead))
+    ranges.ok_or_else(|| OptionDiagnostic::new(format!("invalid statuses: \"{text}\""), instead))
 }
 
 /// A schedule in Yandex.Tank's grammar: as written, and its meaning.
-pub fn schedule(text: &str) -> Result<(String, Curve), Mistake> {
-    load::schedule::parse(text).map(|curve| (text.to_owned(), curve)).map_err(|mistakes| Mistake {
-        what: format!("invalid schedule: \"{text}\""),
+pub fn schedule(text: &str) -> Result<(String, Curve), OptionDiagnostic> {
+    load::schedule::parse(text).map(|curve| (text.to_owned(), curve)).map_err(|mistakes| OptionDiagnostic {
+        message: format!("invalid schedule: \"{text}\""),
         detail: Some(format!("read as Yandex.Tank would\n{mistakes}")),
-        instead: "try it out with pgdyno schedule, as in pgdyno schedule 'line(1,200,200s)'".to_owned(),
+        hint: "try it out with pgdyno schedule, as in pgdyno schedule 'line(1,200,200s)'".to_owned(),
     })
 }
 
 /// `source` says where the seed was given.
-pub fn seed(text: &str, source: &str) -> Result<Seed, Mistake> {
+pub fn seed(text: &str, source: &str) -> Result<SeedOption, OptionDiagnostic> {
     match text {
-        "time" => Ok(Seed::Time { told: true }),
-        "rand" => Ok(Seed::Rand),
-        _ => text.trim_start().parse().map(Seed::Fixed).map_err(|_| Mistake {
-            what: format!("unrecognized random seed option \"{text}\""),
+        "time" => Ok(SeedOption::Time { explicit: true }),
+        "rand" => Ok(SeedOption::Rand),
+        _ => text.trim_start().parse().map(SeedOption::Fixed).map_err(|_| OptionDiagnostic {
+            message: format!("unrecognized random seed option \"{text}\""),
             detail: Some("Expecting an unsigned integer, \"time\" or \"rand\".".to_owned()),
-            instead: format!("error while setting random seed from {source}: write a number such as 42"),
+            hint: format!("error while setting random seed from {source}: write a number such as 42"),
         }),
     }
 }
 
 /// `source` says where its code was given.
-pub fn lang(code: &str, source: &str) -> Result<&'static dyn Lang, Mistake> {
-    let unknown = || Mistake::new(format!("unknown language \"{code}\" in {source}"), language::instead());
-    report::lang::of(code).ok_or_else(unknown)
+pub fn lang(code: &str, source: &str) -> Result<&'static dyn Lang, OptionDiagnostic> {
+    let unknown = || {
+        OptionDiagnostic::new(
+            format!("unknown language \"{code}\" in {source}"),
+            language::known_codes_hint(),
+        )
+    };
+    report::lang::find(code).ok_or_else(unknown)
 }
 
-pub fn query_mode(text: &str) -> Result<QueryMode, Mistake> {
+pub fn query_mode(text: &str) -> Result<QueryMode, OptionDiagnostic> {
     match text {
         "simple" => Ok(QueryMode::Simple),
         "extended" => Ok(QueryMode::Extended),
         "prepared" => Ok(QueryMode::Prepared),
-        _ => Err(Mistake::new(
+        _ => Err(OptionDiagnostic::new(
             format!("invalid query mode (-M): \"{text}\""),
             "write one of simple, extended, prepared, as in -M prepared",
         )),
     }
 }
 
-pub fn partition_method(text: &str) -> Result<PartitionMethod, Mistake> {
+pub fn partition_method(text: &str) -> Result<PartitionMethod, OptionDiagnostic> {
     match text.to_ascii_lowercase().as_str() {
         "range" => Ok(PartitionMethod::Range),
         "hash" => Ok(PartitionMethod::Hash),
-        _ => Err(Mistake::new(
+        _ => Err(OptionDiagnostic::new(
             format!("invalid partition method, expecting \"range\" or \"hash\", got: \"{text}\""),
             "write --partition-method=range or --partition-method=hash",
         )),
@@ -177,58 +182,58 @@ pub fn partition_method(text: &str) -> Result<PartitionMethod, Mistake> {
 }
 
 /// `name=value`.
-pub fn define(text: &str) -> Result<(String, String), Mistake> {
+pub fn define(text: &str) -> Result<(String, String), OptionDiagnostic> {
     let instead = "write a name of letters, digits and _, = and a value, as in -D rows=1000";
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() && !value.is_empty() => {
             if name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_' || !it.is_ascii()) {
                 Ok((name.to_owned(), value.to_owned()))
             } else {
-                Err(Mistake::new(format!("option: invalid variable name: \"{name}\""), instead))
+                Err(OptionDiagnostic::new(format!("option: invalid variable name: \"{name}\""), instead))
             }
         }
-        _ => Err(Mistake::new(format!("invalid variable definition: \"{text}\""), instead)),
+        _ => Err(OptionDiagnostic::new(format!("invalid variable definition: \"{text}\""), instead)),
     }
 }
 
 /// A script and its weight: `name` or `name@weight`.
-pub fn weighted(text: &str) -> Result<(&str, u32), Mistake> {
+pub fn weighted(text: &str) -> Result<(&str, u32), OptionDiagnostic> {
     let Some(at) = text.rfind('@') else { return Ok((text, 1)) };
     let (name, weight) = (&text[..at], &text[at + 1..]);
     let instead = format!("write a whole number from 0 after the @, as in {name}@3");
     match weight.trim_start().parse::<i64>() {
         Ok(it) => match u32::try_from(it).ok().filter(|it| *it <= INT_MAX) {
             Some(it) => Ok((name, it)),
-            None => Err(Mistake::new(
+            None => Err(OptionDiagnostic::new(
                 format!("weight specification out of range (0 .. {INT_MAX}): {it}"),
                 instead,
             )),
         },
-        Err(_) => Err(Mistake::new(format!("invalid weight specification: @{weight}"), instead)),
+        Err(_) => Err(OptionDiagnostic::new(format!("invalid weight specification: @{weight}"), instead)),
     }
 }
 
 /// A built-in script by an unambiguous beginning of its name.
-pub fn builtin(name: &str) -> Result<&'static Builtin, Mistake> {
+pub fn builtin(name: &str) -> Result<&'static Builtin, OptionDiagnostic> {
     builtin::find(name).map_err(|what| {
         let names = builtin::ALL.map(|it| it.name).join(", ");
-        Mistake::new(what, format!("write one of {names}"))
+        OptionDiagnostic::new(what, format!("write one of {names}"))
     })
 }
 
 /// Letters of `dtgGvpf`; blanks do nothing.
-pub fn init_steps(text: &str) -> Result<String, Mistake> {
+pub fn init_steps(text: &str) -> Result<String, OptionDiagnostic> {
     let instead = "write the first letters of drop, tables, generate (G: in the server), vacuum, primary keys and \
                    foreign keys, as in -I dtgvp";
     if text.is_empty() {
-        return Err(Mistake::new("no initialization steps specified", instead));
+        return Err(OptionDiagnostic::new("no initialization steps specified", instead));
     }
     match text.chars().find(|it| !"dtgGvpf ".contains(*it)) {
         None => Ok(text.to_owned()),
-        Some(wrong) => Err(Mistake {
-            what: format!("unrecognized initialization step \"{wrong}\""),
+        Some(wrong) => Err(OptionDiagnostic {
+            message: format!("unrecognized initialization step \"{wrong}\""),
             detail: Some("Allowed step characters are: \"dtgGvpf\".".to_owned()),
-            instead: instead.to_owned(),
+            hint: instead.to_owned(),
         }),
     }
 }

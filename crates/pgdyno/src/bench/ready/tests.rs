@@ -1,8 +1,8 @@
-use super::super::options::{Command, parse};
+use super::super::options::{BenchCommand, parse};
 use super::*;
 use load::Shard;
-use load::script::{self as scripts, Source};
-use load::sim::{World, drive_until};
+use load::script::{self as scripts, ScriptSource};
+use load::sim::{SimulatedSystem, drive_until};
 use model::Record;
 use wire::pg::Login;
 
@@ -12,18 +12,18 @@ const STEPS_MAX: u64 = 200;
 
 /// The first second of a run with these options; `None` where they are refused.
 fn first_second(arguments: &[String]) -> Option<usize> {
-    let Ok(Command::Run(options)) = parse(arguments, &|_| None) else { return None };
-    let source = Source { name: "one", text: "SELECT 1;\n", weight: 1 };
+    let Ok(BenchCommand::Run(options)) = parse(arguments, &|_| None) else { return None };
+    let source = ScriptSource { name: "one", text: "SELECT 1;\n", weight: 1 };
     let program = scripts::parse(&[source], scripts::Mode::Simple, false, &[]).expect("the script is right");
     let login = Arc::new(Login::new("me", "db"));
-    let asked = Asked {
-        postgres: Some((Postgres::new(login, Transport::Unix), Address::Unix("/nowhere".into()))),
+    let asked = BenchTargets {
+        postgres: Some((PostgresEndpoint::new(login, Transport::Unix), Address::Unix("/nowhere".into()))),
         services: Vec::new(),
     };
-    let Prepared { ready, .. } = prepare_for(&options, program, asked, 1, 7).ok()?;
+    let PreparedBench { load: ready, .. } = prepare_for(&options, program, asked, 1, 7).ok()?;
     let shard = |k| Shard::new(Arc::clone(&ready.work), k, Vec::<Record>::new());
     let shards = (0..ready.work.plan().threads).map(shard).collect();
-    let shards = drive_until(shards, &World::default(), DEADLINE, STEPS_MAX);
+    let shards = drive_until(shards, &SimulatedSystem::default(), DEADLINE, STEPS_MAX);
     Some(shards.into_iter().map(|it| it.recorder.len()).sum())
 }
 

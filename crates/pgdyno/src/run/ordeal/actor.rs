@@ -3,15 +3,15 @@
 //! On a thread of its own beside the load. It has the chain and its supervisor until it is [`Actor::finish`]ed: everything
 //! that it did is undone then, or told as a trouble.
 
-use super::super::watch::Since;
-use super::agenda::{Agenda, Due};
+use super::super::watch::TrialClock;
+use super::agenda::{DueAction, FaultSchedule};
 use super::monitor::Monitor;
-use model::ordeal::{Inflicted, Ordeal, Promoted, Rejoined};
-use model::plan::{Deed, Event, Fault, Manager, Part, Promoter, Whom};
+use model::ordeal::{FaultInjection, InjectedFault, PromotionRecord, RejoinRecord};
+use model::plan::{FailoverManager, Fault, FaultAction, FaultScope, FaultTarget, Promoter, TriggerEvent};
 use model::{EventKind, LogEvent, Nanos};
-use stack::chain::{Chain, Promotion, Wound};
+use stack::chain::{ActiveFault, Chain, Promotion};
 use stack::sampler::Observation;
-use stack::supervisor::{Failure, Supervisor};
+use stack::supervisor::{NodeError, Supervisor};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
@@ -19,84 +19,86 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Between two looks at what is due.
-const LOOK: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// How long one look for a new primary may hold up what else is due.
-const GLANCE: Duration = Duration::from_millis(100);
+const PRIMARY_LOOK_TIMEOUT: Duration = Duration::from_millis(100);
 /// After the load: another primary must have been found by then. Patroni's key lives twenty seconds and more.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PROMOTION_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Carries out what is planned.
 #[derive(Debug)]
-pub struct Actor<'a> {
+pub struct FaultInjector<'a> {
     chain: &'a mut Chain,
     supervisor: &'a mut Supervisor,
     faults: &'a [Fault],
-    agenda: Agenda<'a>,
-    since: Since,
+    schedule: FaultSchedule<'a>,
+    since: TrialClock,
     tell: Sender<Observation>,
     /// By the number of the fault that lasts.
-    wounds: BTreeMap<usize, Wound>,
-    promoter: Who,
+    active_faults: BTreeMap<usize, ActiveFault>,
+    promoter: PromotionMode,
     /// Since when Patroni may make another server the primary, and whether it has to.
     leaderless: Option<(Instant, bool)>,
     /// Old primaries that have not come back.
-    gone: Vec<String>,
+    failed_primaries: Vec<String>,
     /// Replicas that cannot follow the new primary as they are.
-    strayed: Vec<String>,
-    ordeal: Ordeal,
+    diverged: Vec<String>,
+    injection: FaultInjection,
     /// What servers said of themselves before each promotion.
     promotions: Vec<(Nanos, Promotion)>,
 }
 
 /// Who promotes.
 #[derive(Debug)]
-enum Who {
+enum PromotionMode {
     Nobody,
-    Us(Promoter, Monitor),
+    Pgdyno(Promoter, Monitor),
     Patroni,
 }
 
 /// What there is when all is over.
 #[derive(Debug)]
-pub struct Acted {
-    pub ordeal: Ordeal,
+pub struct InjectionResult {
+    pub injection: FaultInjection,
     /// With when each was seen, since the window began.
     pub promotions: Vec<(Nanos, Promotion)>,
     /// Old primaries that have not come back, and replicas that strayed.
-    pub gone: Vec<String>,
+    pub failed_primaries: Vec<String>,
 }
 
-impl<'a> Actor<'a> {
+impl<'a> FaultInjector<'a> {
     /// `tell`: what is done and seen, as events.
     pub fn new(
         (chain, supervisor): (&'a mut Chain, &'a mut Supervisor),
         faults: &'a [Fault],
-        since: Since,
+        since: TrialClock,
         tell: Sender<Observation>,
-    ) -> Actor<'a> {
-        let primary = chain.primary().map(|it| it.entrance.clone());
+    ) -> FaultInjector<'a> {
+        let primary = chain.primary().map(|it| it.endpoint.clone());
         let promoter = match (chain.replication().map(|it| &it.manager), primary) {
-            (Some(Manager::Ours(it)), Some(primary)) => Who::Us(*it, Monitor::start(primary, since.clone())),
-            (Some(Manager::Patroni(_)), _) => Who::Patroni,
-            _ => Who::Nobody,
+            (Some(FailoverManager::Builtin(it)), Some(primary)) => {
+                PromotionMode::Pgdyno(*it, Monitor::start(primary, since.clone()))
+            }
+            (Some(FailoverManager::Patroni(_)), _) => PromotionMode::Patroni,
+            _ => PromotionMode::Nobody,
         };
-        let agenda = Agenda::new(faults);
+        let agenda = FaultSchedule::new(faults);
         let (wounds, leaderless) = (BTreeMap::new(), None);
         let (gone, strayed) = (Vec::new(), Vec::new());
-        let (ordeal, promotions) = (Ordeal::default(), Vec::new());
-        Actor {
+        let (ordeal, promotions) = (FaultInjection::default(), Vec::new());
+        FaultInjector {
             chain,
             supervisor,
             faults,
-            agenda,
+            schedule: agenda,
             since,
             tell,
-            wounds,
+            active_faults: wounds,
             promoter,
             leaderless,
-            gone,
-            strayed,
-            ordeal,
+            failed_primaries: gone,
+            diverged: strayed,
+            injection: ordeal,
             promotions,
         }
     }
@@ -104,159 +106,161 @@ impl<'a> Actor<'a> {
     /// Does what is due until the load is `over`, then undoes what still lasts and waits for a primary.
     ///
     /// `look` is called all the time. What is `hurried` waits for nobody.
-    pub fn run(mut self, over: &AtomicBool, hurried: &AtomicBool, look: impl Fn()) -> Acted {
+    pub fn run(mut self, over: &AtomicBool, hurried: &AtomicBool, look: impl Fn()) -> InjectionResult {
         while !over.load(Ordering::Relaxed) {
             look();
-            self.act();
-            thread::sleep(LOOK);
+            self.run_due();
+            thread::sleep(POLL_INTERVAL);
         }
         self.finish(hurried)
     }
 
-    fn act(&mut self) {
-        if self.since.begun().is_none() {
+    fn run_due(&mut self) {
+        if self.since.window_start().is_none() {
             return;
         }
-        while let Some(due) = self.agenda.due(self.since.now()) {
+        while let Some(due) = self.schedule.due(self.since.now()) {
             match due {
-                Due::Inflict(number) => self.inflict(number),
-                Due::Heal(number) => self.heal(number),
+                DueAction::Inject(number) => self.inject(number),
+                DueAction::Revert(number) => self.revert(number),
             }
         }
         self.find_primary();
         // The new primary may need their confirmations.
-        let back = std::mem::take(&mut self.strayed);
-        self.come_back(back);
-        if !self.agenda.is_over() && self.leaderless.is_none() {
-            let back = std::mem::take(&mut self.gone);
-            self.come_back(back);
+        let back = std::mem::take(&mut self.diverged);
+        self.rejoin_nodes(back);
+        if !self.schedule.is_over() && self.leaderless.is_none() {
+            let back = std::mem::take(&mut self.failed_primaries);
+            self.rejoin_nodes(back);
         }
     }
 
-    fn finish(mut self, hurried: &AtomicBool) -> Acted {
-        for it in self.agenda.rest() {
-            self.heal(it);
+    fn finish(mut self, hurried: &AtomicBool) -> InjectionResult {
+        for it in self.schedule.take_active() {
+            self.revert(it);
         }
-        if !self.agenda.is_over() {
-            let left = self.faults.len() - self.ordeal.inflicted.len();
-            self.trouble(format!("the load ended before {left} of {} faults", self.faults.len()));
+        if !self.schedule.is_over() {
+            let left = self.faults.len() - self.injection.injected.len();
+            self.add_error(format!("the load ended before {left} of {} faults", self.faults.len()));
         }
-        let (began, until) = (self.since.now(), Instant::now() + PATIENCE);
+        let (began, until) = (self.since.now(), Instant::now() + PROMOTION_TIMEOUT);
         let patient = || !hurried.load(Ordering::Relaxed) && Instant::now() < until;
-        while !self.is_led_since(began) && patient() {
+        while !self.has_primary_since(began) && patient() {
             self.find_primary();
-            thread::sleep(LOOK);
+            thread::sleep(POLL_INTERVAL);
         }
-        if !self.is_led_since(began) {
-            self.trouble("no server became the primary".to_owned());
+        if !self.has_primary_since(began) {
+            self.add_error("no server became the primary".to_owned());
         }
-        let gone = [self.strayed, self.gone].concat();
-        Acted { ordeal: self.ordeal, promotions: self.promotions, gone }
+        let gone = [self.diverged, self.failed_primaries].concat();
+        InjectionResult { injection: self.injection, promotions: self.promotions, failed_primaries: gone }
     }
 
-    fn inflict(&mut self, number: usize) {
-        let deed = &self.faults[number].deed;
+    fn inject(&mut self, number: usize) {
+        let deed = &self.faults[number].action;
         let at = self.since.now();
         let hits_primary = self.hits_primary(deed);
-        let done = match self.chain.inflict(self.supervisor, deed) {
+        let done = match self.chain.inject(self.supervisor, deed) {
             Ok(it) => it,
             Err(why) => {
-                self.ordeal.inflicted.push(Inflicted {
+                self.injection.injected.push(InjectedFault {
                     at,
-                    healed: None,
-                    deed: deed.clone(),
+                    reverted: None,
+                    action: deed.clone(),
                     nodes: Vec::new(),
                 });
-                return self.trouble(why.to_string());
+                return self.add_error(why.to_string());
             }
         };
         for it in &done.nodes {
-            self.event(at, it, EventKind::Fault, word(deed).to_owned());
+            self.send_event(at, it, EventKind::Fault, fault_keyword(deed).to_owned());
         }
-        let inflicted = Inflicted { at, healed: None, deed: deed.clone(), nodes: done.nodes };
-        self.ordeal.inflicted.push(inflicted);
-        if let Some(it) = done.wound {
-            self.wounds.insert(number, it);
+        let inflicted = InjectedFault { at, reverted: None, action: deed.clone(), nodes: done.nodes };
+        self.injection.injected.push(inflicted);
+        if let Some(it) = done.active_fault {
+            self.active_faults.insert(number, it);
         }
         if let Some(it) = done.promotion {
-            self.promoted(it, true);
-        } else if hits_primary && matches!(self.promoter, Who::Patroni) {
+            self.record_promotion(it, true);
+        } else if hits_primary && matches!(self.promoter, PromotionMode::Patroni) {
             // A server that was stopped only, or a postmaster, may be back before another is promoted.
-            let must = matches!(deed, Deed::Kill { part: Part::Node, .. });
+            let must = matches!(deed, FaultAction::Kill { scope: FaultScope::Node, .. });
             self.leaderless = Some((Instant::now(), must));
         }
     }
 
-    fn heal(&mut self, number: usize) {
-        let Some(wound) = self.wounds.remove(&number) else { return };
-        if let Err(why) = self.chain.heal(self.supervisor, wound) {
-            return self.trouble(why.to_string());
+    fn revert(&mut self, number: usize) {
+        let Some(wound) = self.active_faults.remove(&number) else { return };
+        if let Err(why) = self.chain.revert(self.supervisor, wound) {
+            return self.add_error(why.to_string());
         }
         let at = self.since.now();
         // Faults are begun in their order, each once.
-        let Some(it) = self.ordeal.inflicted.get_mut(number) else { return };
-        it.healed = Some(at);
-        let text = word(&it.deed).to_owned();
+        let Some(it) = self.injection.injected.get_mut(number) else { return };
+        it.reverted = Some(at);
+        let text = fault_keyword(&it.action).to_owned();
         for node in it.nodes.clone() {
-            self.event(at, &node, EventKind::Healed, text.clone());
+            self.send_event(at, &node, EventKind::Reverted, text.clone());
         }
     }
 
     /// Whether another server may have to be the primary after it.
-    fn hits_primary(&self, deed: &Deed) -> bool {
+    fn hits_primary(&self, deed: &FaultAction) -> bool {
         let primary = self.chain.primary().map(|it| it.plan.name.as_str());
         match deed {
-            Deed::Kill { whom, .. }
-            | Deed::Pause { whom, .. }
-            | Deed::CutOff { whom, .. }
-            | Deed::FillDisk { whom, .. } => match whom {
-                Whom::Primary => true,
-                Whom::Node(name) => Some(name.as_str()) == primary,
+            FaultAction::Kill { target: whom, .. }
+            | FaultAction::Pause { target: whom, .. }
+            | FaultAction::Isolate { target: whom, .. }
+            | FaultAction::FillDisk { target: whom, .. } => match whom {
+                FaultTarget::Primary => true,
+                FaultTarget::Node(name) => Some(name.as_str()) == primary,
                 // Without its keys Patroni has its primary be none.
-                Whom::Etcd => true,
-                Whom::Replica => false,
+                FaultTarget::Etcd => true,
+                FaultTarget::Replica => false,
             },
-            Deed::Restart { .. } | Deed::Switchover { .. } | Deed::Withhold { .. } => false,
+            FaultAction::Restart { .. }
+            | FaultAction::Switchover { .. }
+            | FaultAction::BlockReplication { .. } => false,
         }
     }
 
     /// Whether a primary answers now that did so after this moment.
-    fn is_led_since(&self, began: Nanos) -> bool {
+    fn has_primary_since(&self, began: Nanos) -> bool {
         match &self.promoter {
-            Who::Nobody => true,
-            Who::Us(_, monitor) => {
+            PromotionMode::Nobody => true,
+            PromotionMode::Pgdyno(_, monitor) => {
                 let now = self.since.now();
-                monitor.silent_for(now) < now - began
+                monitor.silence(now) < now - began
             }
-            Who::Patroni => self.leaderless.is_none_or(|it| !it.1),
+            PromotionMode::Patroni => self.leaderless.is_none_or(|it| !it.1),
         }
     }
 
     fn find_primary(&mut self) {
         match &self.promoter {
-            Who::Us(plan, monitor)
-                if monitor.silent_for(self.since.now()) >= monitor.patience(plan.patience) =>
+            PromotionMode::Pgdyno(plan, monitor)
+                if monitor.silence(self.since.now()) >= monitor.silence_timeout(plan.timeout) =>
             {
                 // Who cannot be followed is asked again: that replicas do not answer may pass.
                 match self.chain.fail_over(self.supervisor) {
-                    Ok(it) => self.promoted(it, false),
+                    Ok(it) => self.record_promotion(it, false),
                     Err(why) => {
-                        self.trouble(why.to_string());
-                        thread::sleep(GLANCE);
+                        self.add_error(why.to_string());
+                        thread::sleep(PRIMARY_LOOK_TIMEOUT);
                     }
                 }
             }
-            Who::Patroni => {
+            PromotionMode::Patroni => {
                 let Some((began, _)) = self.leaderless else { return };
-                if let Ok(it) = self.chain.await_promotion(self.supervisor, began, GLANCE) {
+                if let Ok(it) = self.chain.await_promotion(self.supervisor, began, PRIMARY_LOOK_TIMEOUT) {
                     self.leaderless = None;
                     // One that lives follows by Patroni's doing.
                     let lives = |name: &str| {
                         let servers = self.chain.servers();
                         servers.iter().find(|it| it.plan.name == name).and_then(|it| it.node)
                     };
-                    let follows = lives(&it.from).is_some_and(|it| self.supervisor.ended(it).is_none());
-                    self.promoted(it, follows);
+                    let follows = lives(&it.from).is_some_and(|it| self.supervisor.end_of(it).is_none());
+                    self.record_promotion(it, follows);
                 }
             }
             _ => {}
@@ -264,59 +268,59 @@ impl<'a> Actor<'a> {
     }
 
     /// `follows`: the old primary follows the new one, or will.
-    fn promoted(&mut self, it: Promotion, follows: bool) {
+    fn record_promotion(&mut self, it: Promotion, follows: bool) {
         let at = self.since.now();
-        if let (Who::Us(_, monitor), Some(primary)) = (&self.promoter, self.chain.primary()) {
-            monitor.turn_to(primary.entrance.clone(), at);
+        if let (PromotionMode::Pgdyno(_, monitor), Some(primary)) = (&self.promoter, self.chain.primary()) {
+            monitor.set_target(primary.endpoint.clone(), at);
         }
-        self.event(at, &it.to, EventKind::Promoted, format!("timeline {}", it.timeline));
-        self.agenda.came(Event::Promoted, at);
-        let safe = matches!(self.promoter, Who::Us(..)).then_some(it.safe);
+        self.send_event(at, &it.to, EventKind::Promoted, format!("timeline {}", it.timeline));
+        self.schedule.record_event(TriggerEvent::Promoted, at);
+        let safe = matches!(self.promoter, PromotionMode::Pgdyno(..)).then_some(it.safe);
         let (from, to, timeline) = (it.from.clone(), it.to.clone(), it.timeline);
-        self.gone.retain(|gone| *gone != to);
-        self.strayed.extend(it.strayed.iter().cloned());
+        self.failed_primaries.retain(|gone| *gone != to);
+        self.diverged.extend(it.diverged.iter().cloned());
         if !follows {
-            self.gone.push(from.clone());
+            self.failed_primaries.push(from.clone());
         }
-        self.ordeal.promoted.push(Promoted { from, to, at, healthy: None, timeline, safe });
+        self.injection.promotions.push(PromotionRecord { from, to, at, healthy: None, timeline, safe });
         self.promotions.push((at, it));
     }
 
-    fn come_back(&mut self, nodes: Vec<String>) {
+    fn rejoin_nodes(&mut self, nodes: Vec<String>) {
         for node in nodes {
             match rejoin(self.chain, self.supervisor, &node, &self.since) {
                 Ok(it) => {
                     let how = if it.rewound { "rewound" } else { "copied" };
-                    self.event(it.at, &node, EventKind::Rejoined, how.to_owned());
-                    self.agenda.came(Event::Rejoined, it.at);
-                    self.ordeal.rejoined.push(it);
+                    self.send_event(it.at, &node, EventKind::Rejoined, how.to_owned());
+                    self.schedule.record_event(TriggerEvent::Rejoined, it.at);
+                    self.injection.rejoins.push(it);
                 }
-                Err(why) => self.trouble(why.to_string()),
+                Err(why) => self.add_error(why.to_string()),
             }
         }
     }
 
-    fn trouble(&mut self, why: String) {
-        say(&mut self.ordeal, why);
+    fn add_error(&mut self, why: String) {
+        push_error(&mut self.injection, why);
     }
 
-    fn event(&self, at: Nanos, node: &str, kind: EventKind, text: String) {
+    fn send_event(&self, at: Nanos, node: &str, kind: EventKind, text: String) {
         let event = LogEvent { at, node: node.to_owned(), kind, code: None, text };
         // Who listens may have gone with the user.
         let _ = self.tell.send(Observation::Event(event));
     }
 }
 
-impl Acted {
-    pub fn trouble(&mut self, why: String) {
-        say(&mut self.ordeal, why);
+impl InjectionResult {
+    pub fn add_error(&mut self, why: String) {
+        push_error(&mut self.injection, why);
     }
 }
 
 /// Each trouble once.
-fn say(ordeal: &mut Ordeal, why: String) {
-    if !ordeal.troubles.contains(&why) {
-        ordeal.troubles.push(why);
+fn push_error(ordeal: &mut FaultInjection, why: String) {
+    if !ordeal.errors.contains(&why) {
+        ordeal.errors.push(why);
     }
 }
 
@@ -325,22 +329,22 @@ pub fn rejoin(
     chain: &mut Chain,
     supervisor: &mut Supervisor,
     node: &str,
-    since: &Since,
-) -> Result<Rejoined, Failure> {
-    let stack::chain::Rejoined { node, rewound, took } = chain.rejoin(supervisor, node)?;
+    since: &TrialClock,
+) -> Result<RejoinRecord, NodeError> {
+    let stack::chain::RejoinResult { node, rewound, took } = chain.rejoin(supervisor, node)?;
     let took = Nanos(took.as_nanos() as u64);
-    Ok(Rejoined { node, at: since.now(), took, rewound })
+    Ok(RejoinRecord { node, at: since.now(), elapsed: took, rewound })
 }
 
 /// In one word, which is the file's.
-fn word(it: &Deed) -> &'static str {
+fn fault_keyword(it: &FaultAction) -> &'static str {
     match it {
-        Deed::Kill { .. } => "kill",
-        Deed::Pause { .. } => "pause",
-        Deed::Restart { .. } => "restart",
-        Deed::Switchover { .. } => "switchover",
-        Deed::CutOff { .. } => "cut_off",
-        Deed::FillDisk { .. } => "fill_disk",
-        Deed::Withhold { .. } => "withhold",
+        FaultAction::Kill { .. } => "kill",
+        FaultAction::Pause { .. } => "pause",
+        FaultAction::Restart { .. } => "restart",
+        FaultAction::Switchover { .. } => "switchover",
+        FaultAction::Isolate { .. } => "cut_off",
+        FaultAction::FillDisk { .. } => "fill_disk",
+        FaultAction::BlockReplication { .. } => "withhold",
     }
 }

@@ -1,136 +1,141 @@
 //! Which fault is next, and when?
 
 use model::Nanos;
-use model::plan::{Deed, Event, Fault, When};
+use model::plan::{Fault, FaultAction, FaultTrigger, TriggerEvent};
 
 /// What is to go wrong, in the order of the file: one after the other.
 #[derive(Debug)]
-pub struct Agenda<'a> {
-    left: &'a [Fault],
+pub struct FaultSchedule<'a> {
+    remaining: &'a [Fault],
     /// Since the last fault: when what may be waited for came first.
-    came: Vec<(Event, Nanos)>,
+    events: Vec<(TriggerEvent, Nanos)>,
     /// Numbers of what lasts, and when it ends.
-    lasting: Vec<(usize, Nanos)>,
+    active: Vec<(usize, Nanos)>,
     done: usize,
 }
 
 /// What is to be done now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Due {
+pub enum DueAction {
     /// The fault of this number begins.
-    Inflict(usize),
+    Inject(usize),
     /// It ends.
-    Heal(usize),
+    Revert(usize),
 }
 
-impl<'a> Agenda<'a> {
-    pub fn new(faults: &'a [Fault]) -> Agenda<'a> {
-        Agenda { left: faults, came: Vec::new(), lasting: Vec::new(), done: 0 }
+impl<'a> FaultSchedule<'a> {
+    pub fn new(faults: &'a [Fault]) -> FaultSchedule<'a> {
+        FaultSchedule { remaining: faults, events: Vec::new(), active: Vec::new(), done: 0 }
     }
 
     /// Something happened that a fault may wait for.
-    pub fn came(&mut self, event: Event, at: Nanos) {
-        if !self.came.iter().any(|it| it.0 == event) {
-            self.came.push((event, at));
+    pub fn record_event(&mut self, event: TriggerEvent, at: Nanos) {
+        if !self.events.iter().any(|it| it.0 == event) {
+            self.events.push((event, at));
         }
     }
 
     /// What has not been done by now, the earliest first; each is told once.
-    pub fn due(&mut self, now: Nanos) -> Option<Due> {
-        let healed = self.lasting.iter().position(|it| it.1 <= now);
-        let begins = self.begins().filter(|it| *it <= now);
-        if let Some(at) = healed.filter(|at| begins.is_none_or(|it| self.lasting[*at].1 <= it)) {
-            return Some(Due::Heal(self.lasting.remove(at).0));
+    pub fn due(&mut self, now: Nanos) -> Option<DueAction> {
+        let healed = self.active.iter().position(|it| it.1 <= now);
+        let begins = self.next_start().filter(|it| *it <= now);
+        if let Some(at) = healed.filter(|at| begins.is_none_or(|it| self.active[*at].1 <= it)) {
+            return Some(DueAction::Revert(self.active.remove(at).0));
         }
-        let (at, (it, left)) = (begins?, self.left.split_first()?);
+        let (at, (it, left)) = (begins?, self.remaining.split_first()?);
         let number = self.done;
-        (self.left, self.done) = (left, self.done + 1);
-        self.came.clear();
-        if let Some(lasting) = lasting(&it.deed) {
-            self.lasting.push((number, at.max(now) + lasting));
-            self.lasting.sort_by_key(|it| it.1);
+        (self.remaining, self.done) = (left, self.done + 1);
+        self.events.clear();
+        if let Some(lasting) = fault_duration(&it.action) {
+            self.active.push((number, at.max(now) + lasting));
+            self.active.sort_by_key(|it| it.1);
         }
-        Some(Due::Inflict(number))
+        Some(DueAction::Inject(number))
     }
 
     /// Whether a fault is still to come.
     pub fn is_over(&self) -> bool {
-        self.left.is_empty()
+        self.remaining.is_empty()
     }
 
     /// What still lasts; it is told once.
-    pub fn rest(&mut self) -> Vec<usize> {
-        self.lasting.drain(..).map(|it| it.0).collect()
+    pub fn take_active(&mut self) -> Vec<usize> {
+        self.active.drain(..).map(|it| it.0).collect()
     }
 
     /// When the next one begins, if that is known.
-    fn begins(&self) -> Option<Nanos> {
-        match self.left.first()?.when {
-            When::At(it) => Some(it),
-            When::After(event, later) => self.came.iter().find(|it| it.0 == event).map(|it| it.1 + later),
+    fn next_start(&self) -> Option<Nanos> {
+        match self.remaining.first()?.trigger {
+            FaultTrigger::At(it) => Some(it),
+            FaultTrigger::After(event, later) => {
+                self.events.iter().find(|it| it.0 == event).map(|it| it.1 + later)
+            }
         }
     }
 }
 
 /// How long a deed lasts before it is undone; `None` for what is over at once.
-fn lasting(it: &Deed) -> Option<Nanos> {
+fn fault_duration(it: &FaultAction) -> Option<Nanos> {
     match it {
-        Deed::Pause { lasting, .. }
-        | Deed::CutOff { lasting, .. }
-        | Deed::FillDisk { lasting, .. }
-        | Deed::Withhold { lasting } => Some(*lasting),
-        Deed::Kill { .. } | Deed::Restart { .. } | Deed::Switchover { .. } => None,
+        FaultAction::Pause { duration: lasting, .. }
+        | FaultAction::Isolate { duration: lasting, .. }
+        | FaultAction::FillDisk { duration: lasting, .. }
+        | FaultAction::BlockReplication { duration: lasting } => Some(*lasting),
+        FaultAction::Kill { .. } | FaultAction::Restart { .. } | FaultAction::Switchover { .. } => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::plan::{Part, Whom};
+    use model::plan::{FaultScope, FaultTarget};
 
     #[test]
-    fn one_after_the_other() {
+    fn faults_start_in_file_order() {
         let s = Nanos::from_secs;
-        let fault = |when, deed| Fault { when, deed };
-        let kill = || Deed::Kill { whom: Whom::Primary, part: Part::Node };
+        let fault = |when, deed| Fault { trigger: when, action: deed };
+        let kill = || FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node };
         let faults = [
-            fault(When::At(s(5)), Deed::Withhold { lasting: s(2) }),
-            fault(When::At(s(6)), kill()),
-            fault(When::After(Event::Promoted, s(1)), Deed::Pause { whom: Whom::Replica, lasting: s(3) }),
+            fault(FaultTrigger::At(s(5)), FaultAction::BlockReplication { duration: s(2) }),
+            fault(FaultTrigger::At(s(6)), kill()),
+            fault(
+                FaultTrigger::After(TriggerEvent::Promoted, s(1)),
+                FaultAction::Pause { target: FaultTarget::Replica, duration: s(3) },
+            ),
         ];
-        let mut agenda = Agenda::new(&faults);
-        let mut check = |now: u64, came: Option<Event>, due: &[Due]| {
+        let mut agenda = FaultSchedule::new(&faults);
+        let mut check = |now: u64, came: Option<TriggerEvent>, due: &[DueAction]| {
             if let Some(event) = came {
-                agenda.came(event, s(now));
+                agenda.record_event(event, s(now));
             }
-            let all: Vec<Due> = std::iter::from_fn(|| agenda.due(s(now))).collect();
+            let all: Vec<DueAction> = std::iter::from_fn(|| agenda.due(s(now))).collect();
             assert_eq!(all, due, "at {now}");
         };
         check(4, None, &[]);
         // What came before the fault that precedes is not what is waited for.
-        check(4, Some(Event::Promoted), &[]);
-        check(5, None, &[Due::Inflict(0)]);
-        check(6, None, &[Due::Inflict(1)]);
-        check(7, None, &[Due::Heal(0)]);
-        check(8, Some(Event::Promoted), &[]);
+        check(4, Some(TriggerEvent::Promoted), &[]);
+        check(5, None, &[DueAction::Inject(0)]);
+        check(6, None, &[DueAction::Inject(1)]);
+        check(7, None, &[DueAction::Revert(0)]);
+        check(8, Some(TriggerEvent::Promoted), &[]);
         // The first counts.
-        check(9, Some(Event::Promoted), &[Due::Inflict(2)]);
+        check(9, Some(TriggerEvent::Promoted), &[DueAction::Inject(2)]);
         check(11, None, &[]);
-        check(12, None, &[Due::Heal(2)]);
-        assert!(agenda.is_over() && agenda.rest().is_empty());
+        check(12, None, &[DueAction::Revert(2)]);
+        assert!(agenda.is_over() && agenda.take_active().is_empty());
     }
 
     #[test]
-    fn what_is_late_keeps_its_order_and_what_lasts_is_not_forgotten() {
+    fn late_faults_keep_their_order_and_active_ones_are_reverted() {
         let s = Nanos::from_secs;
         let cut = |whom: &str, at| Fault {
-            when: When::At(s(at)),
-            deed: Deed::CutOff { whom: Whom::Node(whom.to_owned()), lasting: s(1) },
+            trigger: FaultTrigger::At(s(at)),
+            action: FaultAction::Isolate { target: FaultTarget::Node(whom.to_owned()), duration: s(1) },
         };
         let faults = [cut("a", 1), cut("b", 2)];
-        let mut agenda = Agenda::new(&faults);
-        let all: Vec<Due> = std::iter::from_fn(|| agenda.due(s(9))).collect();
-        assert_eq!(all, [Due::Inflict(0), Due::Inflict(1)]);
-        assert_eq!(agenda.rest(), [0, 1]);
+        let mut agenda = FaultSchedule::new(&faults);
+        let all: Vec<DueAction> = std::iter::from_fn(|| agenda.due(s(9))).collect();
+        assert_eq!(all, [DueAction::Inject(0), DueAction::Inject(1)]);
+        assert_eq!(agenda.take_active(), [0, 1]);
     }
 }

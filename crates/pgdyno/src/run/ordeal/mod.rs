@@ -9,20 +9,20 @@ mod agenda;
 mod evidence;
 mod monitor;
 
-use super::lab::{Hindrance, Lab};
-use super::watch::{Eyes, Since};
-use crate::measure::{self, Ready, Unmeasured};
-use crate::voice::Trouble;
-use actor::{Acted, Actor};
-use evidence::{Kept, Reader};
+use super::lab::{SetupError, TestBed};
+use super::watch::{Observer, TrialClock};
+use crate::measure::{self, LoadConfig, MeasureError};
+use crate::voice::CommandError;
+use actor::{FaultInjector, InjectionResult};
+use evidence::{LedgerReader, LedgerRecorder};
 use load::driver::Clock;
-use load::ledger::Tap;
-use model::ordeal::{After, Ordeal};
+use load::ledger::LedgerProducer;
+use model::ordeal::{FaultInjection, ReadBackPhase};
 use model::plan::{Fault, Operation, Setup};
-use model::{Measured, Nanos};
+use model::{Measurement, Nanos};
 use stack::chain::Chain;
-use stack::freshness::Prober;
-use stack::roles::{self, Direct, Watcher};
+use stack::freshness::FreshnessProber;
+use stack::roles::{self, DirectServer, RoleMonitor};
 use stack::sampler::Observation;
 use stack::supervisor::Supervisor;
 use std::path::Path;
@@ -31,14 +31,14 @@ use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::Duration;
 
-pub use evidence::secret;
+pub use evidence::random_secret;
 
 /// A server that is asked once answers by then.
-const PATIENCE: Duration = Duration::from_secs(5);
+const QUERY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What is planned beside the load.
 #[derive(Clone, Debug)]
-pub struct Planned<'a> {
+pub struct FaultPlan<'a> {
     faults: &'a [Fault],
     /// Of operations with a ledger: how what they wrote is read.
     queries: Vec<String>,
@@ -48,161 +48,177 @@ pub struct Planned<'a> {
 
 /// Where and when.
 #[derive(Clone, Debug)]
-pub struct Scene<'a> {
+pub struct TrialContext<'a> {
     pub run: &'a Path,
     /// The trial's number in the run's file.
     pub trial: u32,
     pub clock: Clock,
-    pub since: Since,
+    pub since: TrialClock,
     /// Takes what is done and seen.
-    pub tell: Sender<Observation>,
+    pub observations: Sender<Observation>,
     /// Set by the user: nothing is waited for any more.
     pub interrupted: &'a AtomicBool,
     /// Writes beside the load, and rests when it is over.
-    pub prober: Option<&'a Prober>,
+    pub prober: Option<&'a FreshnessProber>,
 }
 
-impl<'a> Planned<'a> {
+impl<'a> FaultPlan<'a> {
     /// `None` where nothing goes wrong and no ledger is to be kept.
-    pub fn of(setup: &'a Setup) -> Option<Planned<'a>> {
-        let queries = queries(&setup.operations);
+    pub fn for_setup(setup: &'a Setup) -> Option<FaultPlan<'a>> {
+        let queries = ledger_queries(&setup.operations);
         let faults = &setup.faults;
-        (!faults.is_empty() || !queries.is_empty()).then(|| Planned { faults, queries, secret: secret() })
+        (!faults.is_empty() || !queries.is_empty()).then(|| FaultPlan {
+            faults,
+            queries,
+            secret: random_secret(),
+        })
     }
 
     /// Measures with all that is planned.
     pub fn measure(
         &self,
-        lab: &mut Lab,
-        ready: &Ready,
-        scene: Scene<'_>,
-        eyes: &mut Eyes<'_>,
+        lab: &mut TestBed,
+        ready: &LoadConfig,
+        scene: TrialContext<'_>,
+        eyes: &mut Observer<'_>,
         stop: &AtomicBool,
-    ) -> Result<(Result<Measured, Unmeasured>, Course), Hindrance> {
-        let (chain, supervisor) = lab.parts();
-        let Scene { run, trial, clock, since, tell, interrupted, prober } = scene;
-        let servers = chain.direct();
-        let watcher = Watcher::start(servers.clone(), roles::EVERY, move || clock.now());
+    ) -> Result<(Result<Measurement, MeasureError>, FaultRun), SetupError> {
+        let (chain, supervisor) = lab.chain_and_supervisor();
+        let TrialContext { run, trial, clock, since, observations: tell, interrupted, prober } = scene;
+        let servers = chain.direct_targets();
+        let watcher = RoleMonitor::start(servers.clone(), roles::POLL_INTERVAL, move || clock.now());
         let watcher =
-            watcher.map_err(|it| Hindrance::Failed(format!("nobody can watch the servers: {it}")))?;
-        let (taps, kept) = self.kept(chain, ready, (run, trial), clock)?;
+            watcher.map_err(|it| SetupError::Failed(format!("nobody can watch the servers: {it}")))?;
+        let (taps, kept) = self.start_ledger(chain, ready, (run, trial), clock)?;
         let over = AtomicBool::new(false);
         // What is not kept proves nothing.
         let look = || {
-            if kept.as_ref().is_some_and(|it| it.trouble().is_some()) {
+            if kept.as_ref().is_some_and(|it| it.error().is_some()) {
                 stop.store(true, Ordering::Relaxed);
             }
         };
         let (measured, ended, mut acted) = thread::scope(|scope| {
-            let actor = Actor::new((chain, supervisor), self.faults, since.clone(), tell);
+            let actor = FaultInjector::new((chain, supervisor), self.faults, since.clone(), tell);
             let acts = scope.spawn(|| actor.run(&over, interrupted, look));
-            let measured = measure::run_kept(ready, taps, clock, eyes, stop);
+            let measured = measure::run_with_ledger(ready, taps, clock, eyes, stop);
             let ended = clock.now();
             over.store(true, Ordering::Relaxed);
-            prober.inspect(|it| it.rest());
+            prober.inspect(|it| it.stop_writing());
             (measured, ended, acts.join().expect("whoever acts does not panic"))
         });
-        if let Some(why) = kept.as_ref().and_then(Kept::trouble) {
-            acted.trouble(format!("the ledger ends before the load: {why}"));
+        if let Some(why) = kept.as_ref().and_then(LedgerRecorder::error) {
+            acted.add_error(format!("the ledger ends before the load: {why}"));
         }
-        let ledger = kept.map(Kept::finish).transpose().map_err(failed)?;
-        let reader = ledger.map(|it| Reader::new(it, self.queries.clone(), self.secret));
-        let reader = reader.transpose().map_err(failed)?;
+        let ledger = kept.map(LedgerRecorder::finish).transpose().map_err(to_setup_error)?;
+        let reader = ledger.map(|it| LedgerReader::new(it, self.queries.clone(), self.secret));
+        let reader = reader.transpose().map_err(to_setup_error)?;
         let hurried = interrupted.load(Ordering::Relaxed);
-        Ok((measured, Course { acted, watcher, servers, reader, clock, since, ended, hurried }))
+        Ok((
+            measured,
+            FaultRun {
+                injection: acted,
+                watcher,
+                servers,
+                reader,
+                clock,
+                since,
+                ended,
+                interrupted: hurried,
+            },
+        ))
     }
 
     /// The ledger, if there is one to be kept, and what the threads tell it by.
-    fn kept(
+    fn start_ledger(
         &self,
         chain: &mut Chain,
-        ready: &Ready,
+        ready: &LoadConfig,
         (run, trial): (&Path, u32),
         clock: Clock,
-    ) -> Result<(Vec<Tap>, Option<Kept>), Hindrance> {
+    ) -> Result<(Vec<LedgerProducer>, Option<LedgerRecorder>), SetupError> {
         if self.queries.is_empty() {
             return Ok((Vec::new(), None));
         }
-        let (taps, drain) = measure::taps(ready, system(chain));
-        let kept = Kept::begin(run, trial, drain, clock).map_err(failed)?;
+        let (taps, drain) = measure::taps(ready, system_identifier(chain));
+        let kept = LedgerRecorder::begin(run, trial, drain, clock).map_err(to_setup_error)?;
         Ok((taps, Some(kept)))
     }
 }
 
 /// What has happened when the load is over.
 #[derive(Debug)]
-pub struct Course {
-    acted: Acted,
-    watcher: Watcher,
-    servers: Vec<Direct>,
-    reader: Option<Reader>,
+pub struct FaultRun {
+    injection: InjectionResult,
+    watcher: RoleMonitor,
+    servers: Vec<DirectServer>,
+    reader: Option<LedgerReader>,
     clock: Clock,
-    since: Since,
+    since: TrialClock,
     /// When the load was over.
     ended: Nanos,
     /// The user waits for the end.
-    hurried: bool,
+    interrupted: bool,
 }
 
-impl Course {
+impl FaultRun {
     /// Nodes that something was done to.
-    pub fn hit(&self) -> Vec<String> {
-        let ordeal = &self.acted.ordeal;
-        let inflicted = ordeal.inflicted.iter().flat_map(|it| &it.nodes);
-        inflicted.chain(ordeal.promoted.iter().map(|it| &it.from)).cloned().collect()
+    pub fn faulted_nodes(&self) -> Vec<String> {
+        let ordeal = &self.injection.injection;
+        let inflicted = ordeal.injected.iter().flat_map(|it| &it.nodes);
+        inflicted.chain(ordeal.promotions.iter().map(|it| &it.from)).cloned().collect()
     }
 
     /// Old primaries come back, and everything is read after the load, after that, and after all servers were restarted.
-    pub fn conclude(mut self, lab: &mut Lab) -> Result<Ordeal, Hindrance> {
-        if !self.hurried {
-            self.come_back(lab);
+    pub fn conclude(mut self, lab: &mut TestBed) -> Result<FaultInjection, SetupError> {
+        if !self.interrupted {
+            self.rejoin_primaries(lab);
         }
-        let Course { mut acted, watcher, reader, since, ended, .. } = self;
+        let FaultRun { injection: mut acted, watcher, reader, since, ended, .. } = self;
         let watched = watcher.stop();
-        for promoted in &mut acted.ordeal.promoted {
-            let of = |it: &&roles::Healthy| it.node == promoted.to && it.timeline == promoted.timeline;
-            promoted.healthy = watched.healthy.iter().find(of).map(|it| since.of(it.at));
+        for promoted in &mut acted.injection.promotions {
+            let of = |it: &&roles::HealthChange| it.node == promoted.to && it.timeline == promoted.timeline;
+            promoted.healthy = watched.health_changes.iter().find(of).map(|it| since.since_begin(it.at));
         }
-        let begun = since.begun().unwrap_or_default();
+        let begun = since.window_start().unwrap_or_default();
         let verdict = reader.map(|it| it.verdict(&acted, &watched, (begun, ended)));
-        let verdict = verdict.transpose().map_err(failed)?;
-        Ok(Ordeal { verdict, ..acted.ordeal })
+        let verdict = verdict.transpose().map_err(to_setup_error)?;
+        Ok(FaultInjection { verdict, ..acted.injection })
     }
 
-    fn come_back(&mut self, lab: &mut Lab) {
-        let (chain, supervisor) = lab.parts();
-        self.read(After::Load);
-        for node in std::mem::take(&mut self.acted.gone) {
+    fn rejoin_primaries(&mut self, lab: &mut TestBed) {
+        let (chain, supervisor) = lab.chain_and_supervisor();
+        self.read(ReadBackPhase::Load);
+        for node in std::mem::take(&mut self.injection.failed_primaries) {
             match actor::rejoin(chain, supervisor, &node, &self.since) {
-                Ok(it) => self.acted.ordeal.rejoined.push(it),
-                Err(why) => self.acted.trouble(why.to_string()),
+                Ok(it) => self.injection.injection.rejoins.push(it),
+                Err(why) => self.injection.add_error(why.to_string()),
             }
         }
-        if !self.acted.ordeal.rejoined.is_empty() {
-            self.read(After::Rejoining);
+        if !self.injection.injection.rejoins.is_empty() {
+            self.read(ReadBackPhase::Rejoining);
         }
-        if self.reader.is_some() && !self.acted.promotions.is_empty() {
+        if self.reader.is_some() && !self.injection.promotions.is_empty() {
             match restart(chain, supervisor) {
-                Ok(()) => self.read(After::Restart),
-                Err(why) => self.acted.trouble(why),
+                Ok(()) => self.read(ReadBackPhase::Restart),
+                Err(why) => self.injection.add_error(why),
             }
         }
     }
 
-    fn read(&mut self, after: After) {
+    fn read(&mut self, after: ReadBackPhase) {
         let Some(reader) = &mut self.reader else { return };
         match reader.read(&self.servers, after, self.clock) {
-            Ok(it) => self.acted.ordeal.readings.push(it),
-            Err(why) => self.acted.trouble(format!("nothing could be read back: {why}")),
+            Ok(it) => self.injection.injection.read_backs.push(it),
+            Err(why) => self.injection.add_error(format!("nothing could be read back: {why}")),
         }
     }
 }
 
 /// The servers' `system_identifier`; 0 where it is not told to us.
-fn system(chain: &Chain) -> u64 {
+fn system_identifier(chain: &Chain) -> u64 {
     let sql = "select system_identifier from pg_control_system()";
-    let told = |it: &Direct| it.target.open(PATIENCE).ok()?.value(sql).ok()??.parse().ok();
-    chain.direct().iter().find_map(told).unwrap_or(0)
+    let told = |it: &DirectServer| it.target.open(QUERY_TIMEOUT).ok()?.value(sql).ok()??.parse().ok();
+    chain.direct_targets().iter().find_map(told).unwrap_or(0)
 }
 
 /// Every server is stopped and started.
@@ -211,12 +227,12 @@ fn restart(chain: &mut Chain, supervisor: &mut Supervisor) -> Result<(), String>
     names.iter().try_for_each(|it| chain.restart(supervisor, it)).map_err(|it| it.to_string())
 }
 
-fn failed(it: Trouble) -> Hindrance {
-    Hindrance::Failed(it.what)
+fn to_setup_error(it: CommandError) -> SetupError {
+    SetupError::Failed(it.message)
 }
 
 /// How what operations wrote is read: those that share a table name it each, and what is read twice is there once.
-fn queries(operations: &[Operation]) -> Vec<String> {
+fn ledger_queries(operations: &[Operation]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for it in operations.iter().filter_map(|it| it.ledger.as_ref()) {
         if !all.contains(it) {
@@ -231,12 +247,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_operations_share_is_read_once() {
+    fn reads_shared_queries_once() {
         let with = |ledger: Option<&str>| {
             let ledger = ledger.map(str::to_owned);
             Operation { ledger, ..Operation::script("a", 1, "SELECT :token") }
         };
         let all = [Some("SELECT t FROM x"), None, Some("SELECT t FROM y"), Some("SELECT t FROM x")].map(with);
-        assert_eq!(queries(&all), ["SELECT t FROM x", "SELECT t FROM y"]);
+        assert_eq!(ledger_queries(&all), ["SELECT t FROM x", "SELECT t FROM y"]);
     }
 }

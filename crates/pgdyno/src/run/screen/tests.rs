@@ -3,19 +3,19 @@
 use super::*;
 use model::Nanos;
 use report::lang::En;
-use report::live::{Doing, Way};
+use report::live::{Activity, RunProgress};
 
 fn canvas(moves: bool) -> Canvas {
-    let style = Style { characters: Characters::Utf8, colour: true };
-    Canvas { moves, style, lang: &En, drawn: Vec::new(), told: Duration::ZERO }
+    let style = LiveStyle { characters: CharacterSet::Utf8, colour: true };
+    Canvas { has_cursor: moves, style, lang: &En, frame: Vec::new(), last_line: Duration::ZERO }
 }
 
-fn live(doing: Doing) -> Live {
-    Live {
+fn live(doing: Activity) -> LiveView {
+    LiveView {
         trial: 1,
         cell: "transaction, 125 of many".to_owned(),
-        way: Some(Way { trials: 2, over: 0.5, left: Nanos::from_secs(9) }),
-        doing,
+        progress: Some(RunProgress { trials: 2, elapsed_share: 0.5, remaining: Nanos::from_secs(9) }),
+        activity: doing,
         second: None,
         rates: Vec::new(),
         medians: Vec::new(),
@@ -26,17 +26,17 @@ fn live(doing: Doing) -> Live {
 }
 
 /// A terminal that knows what we use of one, and breaks lines anew when it becomes narrower.
-struct Terminal {
-    size: Size,
+struct TerminalEmulator {
+    size: TerminalSize,
     /// Everything above and on the screen.
     rows: Vec<Vec<char>>,
     row: usize,
     column: usize,
 }
 
-impl Terminal {
-    fn new(size: Size, before: &str) -> Terminal {
-        let mut it = Terminal { size, rows: vec![Vec::new()], row: 0, column: 0 };
+impl TerminalEmulator {
+    fn new(size: TerminalSize, before: &str) -> TerminalEmulator {
+        let mut it = TerminalEmulator { size, rows: vec![Vec::new()], row: 0, column: 0 };
         it.write(before);
         it
     }
@@ -53,7 +53,7 @@ impl Terminal {
                     while let Some(digit) = left.next_if(|it| !it.is_ascii_alphabetic()) {
                         code.push(digit);
                     }
-                    self.obey(left.next().expect("a letter ends it"), &code);
+                    self.execute(left.next().expect("a letter ends it"), &code);
                 }
                 it => {
                     if self.column == self.size.columns {
@@ -69,7 +69,7 @@ impl Terminal {
         }
     }
 
-    fn obey(&mut self, letter: char, code: &str) {
+    fn execute(&mut self, letter: char, code: &str) {
         match (letter, code) {
             ('A', n) => {
                 let top = self.rows.len().saturating_sub(self.size.rows);
@@ -92,7 +92,7 @@ impl Terminal {
         }
     }
 
-    fn narrow(&mut self, columns: usize) {
+    fn resize(&mut self, columns: usize) {
         self.size.columns = columns;
         let broken = |it: &Vec<char>| match it.is_empty() {
             true => vec![Vec::new()],
@@ -108,14 +108,14 @@ impl Terminal {
 }
 
 #[test]
-fn a_frame_is_drawn_over_the_last_one() {
-    let size = Size { columns: 44, rows: 24 };
+fn draws_each_frame_over_the_last_one() {
+    let size = TerminalSize { columns: 44, rows: 24 };
     let mut canvas = canvas(true);
-    let mut terminal = Terminal::new(size, "$ pgdyno run\r\n");
-    let mut check = |lines: &[&str], live: Option<Live>, size: Size, expected: &str| {
+    let mut terminal = TerminalEmulator::new(size, "$ pgdyno run\r\n");
+    let mut check = |lines: &[&str], live: Option<LiveView>, size: TerminalSize, expected: &str| {
         let lines: Vec<String> = lines.iter().map(|it| (*it).to_owned()).collect();
         if terminal.size != size {
-            terminal.narrow(size.columns);
+            terminal.resize(size.columns);
         }
         terminal.write(&canvas.update(Duration::ZERO, &lines, live.as_ref(), size));
         let shown = terminal.text();
@@ -129,7 +129,7 @@ fn a_frame_is_drawn_over_the_last_one() {
     };
     let again = check(
         &["2 trials"],
-        Some(live(Doing::SettingUp)),
+        Some(live(Activity::SettingUp)),
         size,
         "\
 $ pgdyno run
@@ -142,7 +142,7 @@ transaction, 125 of many: setting up
     assert_eq!(again, "", "nothing is written where nothing is new");
     check(
         &["a line that takes more than one row of this terminal"],
-        Some(live(Doing::Keys)),
+        Some(live(Activity::Keys)),
         size,
         "\
 $ pgdyno run
@@ -157,8 +157,8 @@ transaction, 125 of many: building keys
     // The terminal itself breaks what stands there; what we have drawn is drawn anew.
     check(
         &[],
-        Some(live(Doing::Keys)),
-        Size { columns: 30, rows: 24 },
+        Some(live(Activity::Keys)),
+        TerminalSize { columns: 30, rows: 24 },
         "\
 $ pgdyno run
 2 trials
@@ -173,7 +173,7 @@ transaction, 125 of many: bu…
     check(
         &["1/2  done"],
         None,
-        Size { columns: 30, rows: 24 },
+        TerminalSize { columns: 30, rows: 24 },
         "\
 $ pgdyno run
 2 trials
@@ -188,10 +188,10 @@ terminal
 
 /// In a low terminal the upper part may have left the screen.
 #[test]
-fn what_has_left_the_screen_is_not_drawn_over() {
-    let size = Size { columns: 44, rows: 4 };
-    let (mut canvas, mut terminal) = (canvas(true), Terminal::new(size, "a\r\nb\r\nc\r\nd\r\n"));
-    for doing in [Doing::SettingUp, Doing::Keys] {
+fn does_not_draw_over_rows_that_scrolled_away() {
+    let size = TerminalSize { columns: 44, rows: 4 };
+    let (mut canvas, mut terminal) = (canvas(true), TerminalEmulator::new(size, "a\r\nb\r\nc\r\nd\r\n"));
+    for doing in [Activity::SettingUp, Activity::Keys] {
         terminal.write(&canvas.update(Duration::ZERO, &[], Some(&live(doing)), size));
     }
     let expected = "\
@@ -207,10 +207,10 @@ transaction, 125 of many: building keys
 }
 
 #[test]
-fn a_log_gets_a_line_every_ten_seconds() {
+fn writes_a_log_line_every_ten_seconds() {
     let mut canvas = canvas(false);
-    let size = Size { columns: 80, rows: 24 };
-    let (doing, done) = (live(Doing::SettingUp), "1/2  done".to_owned());
+    let size = TerminalSize { columns: 80, rows: 24 };
+    let (doing, done) = (live(Activity::SettingUp), "1/2  done".to_owned());
     let line = "1/2  transaction, 125 of many: setting up; about 9 s left\n";
     for (second, lines, live, expected) in [
         (0, vec![], Some(&doing), ""),
@@ -231,8 +231,11 @@ fn a_log_gets_a_line_every_ten_seconds() {
 }
 
 #[test]
-fn what_nobody_reads_is_counted() {
-    let mut desk = Desk::default();
-    (0..LINES + 7).for_each(|it| desk.whole(it.to_string()));
-    assert_eq!((desk.lines.len(), desk.lost, desk.lines.back().map(String::as_str)), (LINES, 7, Some("999")));
+fn counts_lines_that_were_not_written() {
+    let mut desk = PendingOutput::default();
+    (0..LINES_MAX + 7).for_each(|it| desk.push_line(it.to_string()));
+    assert_eq!(
+        (desk.lines.len(), desk.lost_lines, desk.lines.back().map(String::as_str)),
+        (LINES_MAX, 7, Some("999"))
+    );
 }

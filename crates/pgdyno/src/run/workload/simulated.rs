@@ -1,16 +1,16 @@
 //! First second of an experiment file's cells on the simulator.
 
-use super::{Asked, Loaded, Web, prepare};
+use super::{HttpTarget, LoadInputs, PreparedLoad, prepare};
 use crate::check;
 use crate::run::feeds::Feeds;
 use crate::run::searching;
-use crate::voice::Trouble;
-use analysis::search::{self, Next};
+use crate::voice::CommandError;
+use analysis::search::{self, NextStep};
 use analysis::setting;
 use experiment::Plan;
 use load::Shard;
-use load::sim::{World, drive_until};
-use model::plan::{Feed, FeedSource, Setup, Work};
+use load::sim::{SimulatedSystem, drive_until};
+use model::plan::{Feed, FeedSource, OperationKind, Setup};
 use model::rows::Rows;
 use model::{Nanos, Record};
 use stack::ask::{Address, Target};
@@ -26,7 +26,7 @@ const STEPS_MAX: u64 = 20_000;
 
 /// Why a file's cells did not run.
 #[derive(Debug)]
-pub enum Refusal {
+pub enum SimulationError {
     /// `check` has diagnostics.
     Check(String),
     /// The file is accepted, and a trial's preparation reports an error.
@@ -34,63 +34,64 @@ pub enum Refusal {
 }
 
 /// Runs each cell's first second, and for a search its first step's; returns the records of all cells.
-pub fn first_second(text: &str) -> Result<Vec<Record>, Refusal> {
-    let plan =
-        check::plan(Path::new("file.yaml"), text, &[], false).map_err(|it| Refusal::Check(it.to_string()))?;
+pub fn first_second(text: &str) -> Result<Vec<Record>, SimulationError> {
+    let plan = check::plan(Path::new("file.yaml"), text, &[], false)
+        .map_err(|it| SimulationError::Check(it.to_string()))?;
     // What `check` prints is made of the plan, too.
     check::overview(&plan);
     let mut records = Vec::new();
     for setup in setups(&plan) {
-        records.extend(run(&setup, plan.experiment.seed).map_err(|it| Refusal::Prepare(it.what))?);
+        records.extend(run(&setup, plan.experiment.seed).map_err(|it| SimulationError::Prepare(it.message))?);
     }
     Ok(records)
 }
 
 /// Each cell's setup; where a level is looked for, that of the first step.
 fn setups(plan: &Plan) -> Vec<Setup> {
-    let find = &plan.experiment.find;
-    let first_step = |setup: &Setup| match find.max() {
-        Some(max) => match search::next(max, searching::start(max, setup), &[]) {
-            Next::Measure(step) => Some(step),
-            Next::Done => None,
+    let find = &plan.experiment.goal;
+    let first_step = |setup: &Setup| match find.max_search() {
+        Some(max) => match search::next(max, searching::first_level(max, setup), &[]) {
+            NextStep::Measure(step) => Some(step),
+            NextStep::Done => None,
         },
-        None => searching::held(find, setup, None),
+        None => searching::soak_step(find, setup, None),
     };
-    let setup = |setup: &Setup| first_step(setup).map_or(setup.clone(), |it| setting::at(setup, find, &it));
+    let setup =
+        |setup: &Setup| first_step(setup).map_or(setup.clone(), |it| setting::apply_step(setup, find, &it));
     plan.experiment.cells.iter().map(|it| setup(&it.setup)).collect()
 }
 
-fn run(setup: &Setup, seed: u64) -> Result<Vec<Record>, Trouble> {
+fn run(setup: &Setup, seed: u64) -> Result<Vec<Record>, CommandError> {
     let port = |port: u16| Address::Tcp(([127, 0, 0, 1], port).into());
     let login = Arc::new(Login::new("user", "database"));
     let target = |number| Target { address: port(number), login: Arc::clone(&login) };
     let (primary, replica) = (target(5432), target(5433));
     let replicas: &[&Target] =
         if setup.stack.replication.as_ref().is_some_and(|it| it.replicas > 0) { &[&replica] } else { &[] };
-    let web = Web { url: Url::read("http://127.0.0.1:8080").expect("a URL"), address: port(8080) };
+    let web = HttpTarget { url: Url::parse("http://127.0.0.1:8080").expect("a URL"), address: port(8080) };
     let feeds = rows(setup)?;
-    let asks = |it: &Work| !matches!(it, Work::Script { .. });
-    let asked = Asked {
+    let asks = |it: &OperationKind| !matches!(it, OperationKind::Script { .. });
+    let asked = LoadInputs {
         postgres: &[&primary],
         replicas,
         secret: setup.operations.iter().any(|it| it.ledger.is_some()).then_some(seed),
-        web: setup.operations.iter().any(|it| asks(&it.work)).then_some(&web),
+        web: setup.operations.iter().any(|it| asks(&it.kind)).then_some(&web),
         feeds: &feeds,
         variables: if setup.dataset.is_some() { &[("rows", 1000)] } else { &[] },
         abandoned: &Arc::default(),
     };
-    let Loaded { ready, .. } = prepare(setup, &asked, seed)?;
+    let PreparedLoad { config: ready, .. } = prepare(setup, &asked, seed)?;
     let shard = |k| Shard::new(Arc::clone(&ready.work), k, Vec::<Record>::new());
     let shards = (0..ready.work.plan().threads).map(shard).collect();
-    let world = World { servers: 4, ..World::default() };
+    let world = SimulatedSystem { servers: 4, ..SimulatedSystem::default() };
     let shards = drive_until(shards, &world, DEADLINE, STEPS_MAX);
     Ok(shards.into_iter().flat_map(|it| it.recorder).collect())
 }
 
 /// Rows of all feeds; those of a query are one row, its values the names of its columns.
-fn rows(setup: &Setup) -> Result<Vec<Rows>, Trouble> {
+fn rows(setup: &Setup) -> Result<Vec<Rows>, CommandError> {
     let mut feeds = Feeds::default();
-    let mut nobody = || Err(Trouble::new("queries are answered here"));
+    let mut nobody = || Err(CommandError::new("queries are answered here"));
     let answered = |it: &Feed| match &it.source {
         FeedSource::Query(sql) => {
             let words: Vec<&str> = sql.split([' ', ',']).collect();

@@ -1,5 +1,5 @@
 use super::generated;
-use super::simulated::{Refusal, first_second};
+use super::simulated::{SimulationError, first_second};
 
 const STACK: &str = "stack: { postgres: {} }\n";
 
@@ -47,8 +47,8 @@ fn refuses_undefined_variables() {
     let check = |text: &str, expected: &str| {
         let refusal = first_second(text).expect_err(text);
         let (is_checked, told) = match refusal {
-            Refusal::Check(told) => (true, told),
-            Refusal::Prepare(told) => (false, told),
+            SimulationError::Check(told) => (true, told),
+            SimulationError::Prepare(told) => (false, told),
         };
         let (wanted, words) = expected.split_once(": ").expect("who refuses, and why");
         assert!(is_checked == (wanted == "check") && told.contains(words), "{text}\n{told}");
@@ -119,9 +119,9 @@ fn generated_files_run_their_first_second() {
                 ran += 1;
                 records += all.len();
             }
-            Ok(Err(Refusal::Check(_))) => refused += 1,
+            Ok(Err(SimulationError::Check(_))) => refused += 1,
             // Only its rows tell the columns of a query that names none.
-            Ok(Err(Refusal::Prepare(why))) => {
+            Ok(Err(SimulationError::Prepare(why))) => {
                 assert!(
                     why.contains("not defined") || why.contains("undefined variable"),
                     "seed {seed}: {why}\n{text}"

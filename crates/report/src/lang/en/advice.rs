@@ -2,10 +2,10 @@
 
 use super::{En, NUMBERS};
 use crate::lang::advice::{AdviceWord, AdviceWords};
-use crate::page::number::three;
+use crate::page::number::three_digits;
 use model::Nanos;
-use model::advice::{Advised, Built, Changed, Remedy, Scan};
-use model::explain::{Key, Role};
+use model::advice::{IndexAdvice, IndexBuild, Remedy, Scan, StatementChange};
+use model::explain::{IndexKey, KeyRole};
 
 impl AdviceWords for En {
     fn advice_word(&self, it: AdviceWord) -> &'static str {
@@ -38,23 +38,23 @@ impl AdviceWords for En {
         )
     }
 
-    fn why_index(&self, it: &Advised) -> String {
+    fn why_index(&self, it: &IndexAdvice) -> String {
         let of = |role| it.candidate.keys.iter().filter(move |key| key.role == role);
         let mut parts = Vec::new();
-        let equal: Vec<String> = of(Role::Equal).map(distinct).collect();
+        let equal: Vec<String> = of(KeyRole::Equal).map(distinct).collect();
         if !equal.is_empty() {
             let is = if equal.len() == 1 { "is" } else { "are" };
             parts.push(format!("{} {is} asked for by value", equal.join(" and ")));
         }
-        parts.extend(of(Role::Range).map(|it| format!("{} within bounds", distinct(it))));
+        parts.extend(of(KeyRole::Range).map(|it| format!("{} within bounds", distinct(it))));
         let sorted: Vec<String> = it
             .candidate
             .keys
             .iter()
             .filter_map(|key| match key.role {
-                Role::Ascending => Some(key.column.clone()),
-                Role::Descending => Some(format!("{}, the greatest first", key.column)),
-                Role::Equal | Role::Range => None,
+                KeyRole::Ascending => Some(key.column.clone()),
+                KeyRole::Descending => Some(format!("{}, the greatest first", key.column)),
+                KeyRole::Equal | KeyRole::Range => None,
             })
             .collect();
         if !sorted.is_empty() {
@@ -63,8 +63,8 @@ impl AdviceWords for En {
         format!("{}, among {} rows.", capital(&parts.join(", ")), NUMBERS.count(it.rows.round() as u64))
     }
 
-    fn index_saves(&self, it: &Advised) -> String {
-        let many = it.helped.len();
+    fn index_saves(&self, it: &IndexAdvice) -> String {
+        let many = it.improved.len();
         let helped = if many == 1 { "1 statement".to_owned() } else { format!("{many} statements") };
         match it.saved {
             Some(share) => format!(
@@ -75,7 +75,7 @@ impl AdviceWords for En {
         }
     }
 
-    fn index_costs(&self, it: &Advised) -> String {
+    fn index_costs(&self, it: &IndexAdvice) -> String {
         let size =
             it.bytes.map_or(String::new(), |it| format!("It takes about {}. ", NUMBERS.bytes(it as f64)));
         let hot = match it.not_hot.len() {
@@ -83,7 +83,7 @@ impl AdviceWords for En {
             1 => " 1 of them changes a column of it, and cannot be heap-only (HOT) any more.".to_owned(),
             many => format!(" {many} of them change a column of it, and cannot be heap-only (HOT) any more."),
         };
-        match it.kept_by.len() {
+        match it.maintained_by.len() {
             0 => format!("{size}No statement of this run has to keep it up to date."),
             1 => format!("{size}1 statement has to keep it up to date.{hot}"),
             many => format!("{size}{many} statements have to keep it up to date.{hot}"),
@@ -105,7 +105,7 @@ impl AdviceWords for En {
                 format!("no b-tree over columns answers {condition}")
             }
             (Remedy::NotTaken, _) => "no index that the planner would take and gain much by".to_owned(),
-            (Remedy::NoPlan { why }, _) => format!("it has no plan: {why}"),
+            (Remedy::NoPlan { reason: why }, _) => format!("it has no plan: {why}"),
         }
     }
 
@@ -131,15 +131,15 @@ impl AdviceWords for En {
         format!("{these} built in a copy of the data and measured beside the data without, {times} each")
     }
 
-    fn index_built(&self, it: &Built) -> String {
-        format!("{}: built in {}, {}", it.ddl, NUMBERS.time(it.took), NUMBERS.bytes(it.bytes as f64))
+    fn index_built(&self, it: &IndexBuild) -> String {
+        format!("{}: built in {}, {}", it.ddl, NUMBERS.time(it.elapsed), NUMBERS.bytes(it.bytes as f64))
     }
 
-    fn statement_changed(&self, it: &Changed) -> String {
+    fn statement_changed(&self, it: &StatementChange) -> String {
         let times = |it| NUMBERS.time(Nanos::from_secs_f64(it));
         let ratio = match it.after / it.before {
-            ratio if ratio > 0.0 && ratio < 1.0 => format!("÷ {}", three(1.0 / ratio)),
-            ratio => format!("× {}", three(ratio)),
+            ratio if ratio > 0.0 && ratio < 1.0 => format!("÷ {}", three_digits(1.0 / ratio)),
+            ratio => format!("× {}", three_digits(ratio)),
         };
         let writes = if it.writes { ", it writes" } else { "" };
         format!("{} → {} on average ({ratio}{writes})", times(it.before), times(it.after))
@@ -152,7 +152,7 @@ impl AdviceWords for En {
 }
 
 /// A column, and how many different values it has.
-fn distinct(it: &Key) -> String {
+fn distinct(it: &IndexKey) -> String {
     match it.distinct {
         Some(many) => format!("{} ({} different values)", it.column, NUMBERS.count(many.round() as u64)),
         None => it.column.clone(),

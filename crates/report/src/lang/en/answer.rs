@@ -3,25 +3,25 @@
 use super::En;
 use super::page::count;
 use crate::lang::Lang;
-use crate::lang::page::{Answer, Goals, Held, Opened, Trials};
-use crate::page::number::said;
-use model::matrix::{Against, Verdict};
+use crate::lang::page::{ObjectiveCounts, ObjectiveLevel, OpenModelAnswer, PageAnswer, TrialCounts};
+use crate::page::number::format;
+use model::matrix::{BaselineComparison, ChangeVerdict};
 
-pub fn answer(it: &Answer<'_>) -> String {
+pub fn answer(it: &PageAnswer<'_>) -> String {
     match it {
-        Answer::NotYet => "No answer yet: no trial has ended.".to_owned(),
-        Answer::Nothing { why, of } => {
+        PageAnswer::NotYet => "No answer yet: no trial has ended.".to_owned(),
+        PageAnswer::Nothing { why, of } => {
             let none = match of {
                 1 => "its one trial does not count".to_owned(),
                 of => format!("none of {of} trials counts"),
             };
             format!("No answer: {none}: {why}.")
         }
-        Answer::One { held, trials, goals } => {
+        PageAnswer::One { held, trials, goals } => {
             let verb = if held.offered.is_some() { "Delivers" } else { "Holds" };
             format!("{verb} {}{}; {}.", rate(held), self::goals(goals), valid(*trials))
         }
-        Answer::Many { baseline, best, worst, open, trials, goals } => {
+        PageAnswer::Many { baseline, best, worst, open, trials, goals } => {
             let mut parts = Vec::new();
             parts.extend(baseline.map(|it| {
                 let verb = if it.offered.is_some() { "delivers" } else { "holds" };
@@ -47,22 +47,22 @@ pub fn answer(it: &Answer<'_>) -> String {
 }
 
 /// `21570 transactions per second (95 %: 21400 to 21700, 5 runs), p99 12.3 ms`.
-fn rate(it: &Held<'_>) -> String {
-    let offered = it.offered.map_or(String::new(), |it| format!(" of {} offered", said(it, &En)));
-    format!("{}{offered} transactions per second{}{}", said(it.tps, &En), sure(it), tail(it))
+fn rate(it: &ObjectiveLevel<'_>) -> String {
+    let offered = it.offered.map_or(String::new(), |it| format!(" of {} offered", format(it, &En)));
+    format!("{}{offered} transactions per second{}{}", format(it.tps, &En), sure(it), tail(it))
 }
 
 /// The same beside the baseline, without the unit.
-fn beside(it: &Held<'_>) -> String {
+fn beside(it: &ObjectiveLevel<'_>) -> String {
     let against = it.against.map_or(String::new(), |it| against(&it));
-    format!("{}{}{}{against}", said(it.tps, &En), sure(it), tail(it))
+    format!("{}{}{}{against}", format(it.tps, &En), sure(it), tail(it))
 }
 
 /// What open cells hold of what is offered.
-fn opened(it: &Opened<'_>) -> String {
-    let each = |it: &Held<'_>| {
-        let offered = it.offered.map_or(String::new(), |it| format!(" of {}", said(it, &En)));
-        format!("{}{offered}{}{}", said(it.tps, &En), sure(it), tail(it))
+fn opened(it: &OpenModelAnswer<'_>) -> String {
+    let each = |it: &ObjectiveLevel<'_>| {
+        let offered = it.offered.map_or(String::new(), |it| format!(" of {}", format(it, &En)));
+        format!("{}{offered}{}{}", format(it.tps, &En), sure(it), tail(it))
     };
     match (it.of, &it.highest, &it.strained) {
         (1, Some(it), _) => format!("{} keeps up with what is offered: {}", it.name, each(it)),
@@ -80,33 +80,33 @@ fn opened(it: &Opened<'_>) -> String {
     }
 }
 
-fn sure(it: &Held<'_>) -> String {
+fn sure(it: &ObjectiveLevel<'_>) -> String {
     let runs = count(it.runs as usize, "trial");
     match it.interval {
         Some((low, high)) => {
-            format!(" (95 %: {} to {}, {runs})", said(low, &En), said(high, &En))
+            format!(" (95 %: {} to {}, {runs})", format(low, &En), format(high, &En))
         }
         None => format!(" ({runs})"),
     }
 }
 
-fn tail(it: &Held<'_>) -> String {
+fn tail(it: &ObjectiveLevel<'_>) -> String {
     let sign = if it.p99_at_least { "> " } else { "" };
     it.p99.map_or(String::new(), |it| format!(", p99 {sign}{}", En.time(it)))
 }
 
-fn against(it: &Against) -> String {
+fn against(it: &BaselineComparison) -> String {
     let Some(ratio) = it.ratio else { return String::new() };
     let ratio = En.number(&format!("{ratio:.3}"));
     match it.verdict {
-        Verdict::NoEvidence => format!(", {ratio} of the baseline: no evidence of a difference"),
-        Verdict::Lower => format!(", {ratio} of the baseline: lower"),
-        Verdict::Higher => format!(", {ratio} of the baseline: higher"),
-        Verdict::TooFewRuns => format!(", {ratio} of the baseline: too few trials to tell"),
+        ChangeVerdict::NoEvidence => format!(", {ratio} of the baseline: no evidence of a difference"),
+        ChangeVerdict::Lower => format!(", {ratio} of the baseline: lower"),
+        ChangeVerdict::Higher => format!(", {ratio} of the baseline: higher"),
+        ChangeVerdict::TooFewRuns => format!(", {ratio} of the baseline: too few trials to tell"),
     }
 }
 
-fn goals(it: &Goals) -> String {
+fn goals(it: &ObjectiveCounts) -> String {
     let of = it.kept + it.broken + it.unknown;
     match (of, it.broken, it.unknown) {
         (0, ..) => String::new(),
@@ -120,7 +120,7 @@ fn goals(it: &Goals) -> String {
     }
 }
 
-fn valid(it: Trials) -> String {
+fn valid(it: TrialCounts) -> String {
     match (it.valid, it.of, it.outage) {
         (1, 1, Some((lasting, _))) => {
             format!("its trial is valid with doubts: nothing succeeded for {}", En.time(lasting))

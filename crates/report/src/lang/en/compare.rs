@@ -2,40 +2,41 @@
 
 use super::{En, NUMBERS as EN};
 use crate::lang::Lang;
-use crate::lang::compare::{CompareWords, Comparing, Counted};
-use crate::page::number::three;
+use crate::lang::compare::{CompareTerm, CompareWords, FigureCount};
+use crate::page::number::three_digits;
 use model::comparison::{
-    Beside, Change, Condition, ConditionUnit, Difference, Met, Method, Metric, MetricKind,
+    Change, ConditionOutcome, ConditionResult, ConditionUnit, Difference, Metric, MetricKind, RunComparison,
+    TestMethod,
 };
-use model::matrix::Verdict;
+use model::matrix::ChangeVerdict;
 
 impl CompareWords for En {
-    fn comparing(&self, it: Comparing) -> &'static str {
+    fn comparing(&self, it: CompareTerm) -> &'static str {
         match it {
-            Comparing::Title => "Comparison",
-            Comparing::Unlike => "Apples and oranges",
-            Comparing::Conditions => "Conditions",
-            Comparing::Figures => "Figures",
-            Comparing::Differences => "What differs",
-            Comparing::LeftOut => "What was left out",
-            Comparing::Operation => "operation",
-            Comparing::Figure => "figure",
-            Comparing::Base => "base",
-            Comparing::Run => "run",
-            Comparing::Change => "change",
-            Comparing::Interval => "95 %",
-            Comparing::Verdict => "verdict",
-            Comparing::Method => "by",
-            Comparing::All => "all",
-            Comparing::NoDifference => "nothing in plans, versions and machines",
-            Comparing::History => "History",
-            Comparing::Series => "Runs",
-            Comparing::ChangePoints => "Changes",
-            Comparing::When => "when",
-            Comparing::Program => "pgdyno",
-            Comparing::Server => "PostgreSQL",
-            Comparing::Trials => "trials",
-            Comparing::NothingElse => "nothing in plans, versions and machines changed with it",
+            CompareTerm::Title => "Comparison",
+            CompareTerm::Unlike => "Apples and oranges",
+            CompareTerm::Conditions => "Conditions",
+            CompareTerm::Figures => "Figures",
+            CompareTerm::Differences => "What differs",
+            CompareTerm::LeftOut => "What was left out",
+            CompareTerm::Operation => "operation",
+            CompareTerm::Figure => "figure",
+            CompareTerm::Base => "base",
+            CompareTerm::Run => "run",
+            CompareTerm::Change => "change",
+            CompareTerm::Interval => "95 %",
+            CompareTerm::Verdict => "verdict",
+            CompareTerm::Method => "by",
+            CompareTerm::All => "all",
+            CompareTerm::NoDifference => "nothing in plans, versions and machines",
+            CompareTerm::History => "History",
+            CompareTerm::Series => "Runs",
+            CompareTerm::ChangePoints => "Changes",
+            CompareTerm::When => "when",
+            CompareTerm::Program => "pgdyno",
+            CompareTerm::Server => "PostgreSQL",
+            CompareTerm::Trials => "trials",
+            CompareTerm::NothingElse => "nothing in plans, versions and machines changed with it",
         }
     }
 
@@ -49,26 +50,26 @@ impl CompareWords for En {
             Metric::ServiceP99 => "service p99",
             Metric::Errors => "errors",
             Metric::GeneratorCpu => "CPU of the generator",
-            Metric::BeforeCpu => "CPU before PostgreSQL",
+            Metric::PoolerCpu => "CPU before PostgreSQL",
             Metric::ServerCpu => "CPU of PostgreSQL",
         }
     }
 
-    fn differs(&self, metric: Metric, verdict: Verdict) -> &'static str {
+    fn differs(&self, metric: Metric, verdict: ChangeVerdict) -> &'static str {
         let timely = matches!(metric.kind(), MetricKind::Rate | MetricKind::Seconds);
-        let faster = (verdict == Verdict::Higher) == (metric.kind() == MetricKind::Rate);
+        let faster = (verdict == ChangeVerdict::Higher) == (metric.kind() == MetricKind::Rate);
         match verdict {
-            Verdict::NoEvidence => "no evidence",
-            Verdict::TooFewRuns => "too few",
-            Verdict::Higher | Verdict::Lower if timely => {
+            ChangeVerdict::NoEvidence => "no evidence",
+            ChangeVerdict::TooFewRuns => "too few",
+            ChangeVerdict::Higher | ChangeVerdict::Lower if timely => {
                 if faster {
                     "faster"
                 } else {
                     "slower"
                 }
             }
-            Verdict::Higher => "higher",
-            Verdict::Lower => "lower",
+            ChangeVerdict::Higher => "higher",
+            ChangeVerdict::Lower => "lower",
         }
     }
 
@@ -76,7 +77,7 @@ impl CompareWords for En {
         match metric.kind() {
             MetricKind::Seconds => EN.seconds(value),
             MetricKind::Share => EN.percent(value, 3),
-            MetricKind::Rate | MetricKind::Processors => self.number(&three(value)),
+            MetricKind::Rate | MetricKind::Processors => self.number(&three_digits(value)),
         }
     }
 
@@ -104,9 +105,9 @@ impl CompareWords for En {
         }
     }
 
-    fn comparison_answer(&self, it: &Beside) -> String {
-        let counted = Counted::of(it);
-        let Counted { figures, better, worse, other, too_few, unlike } = counted;
+    fn comparison_answer(&self, it: &RunComparison) -> String {
+        let counted = FigureCount::of(it);
+        let FigureCount { figures, better, worse, other, too_few, unlike } = counted;
         let found = better + worse + other;
         let what = if figures == 0 {
             "nothing can be compared".to_owned()
@@ -141,24 +142,24 @@ impl CompareWords for En {
         format!("{}: {} → {}{of}{expected}", it.path, told(&it.base), told(&it.run))
     }
 
-    fn method(&self, it: &Method) -> String {
+    fn method(&self, it: &TestMethod) -> String {
         match it {
-            Method::Trials { base, run } => {
+            TestMethod::Trials { base, run } => {
                 format!("ranks of {base} and {run} trials, exact whatever their distribution")
             }
-            Method::Pairs { pairs } => {
+            TestMethod::Pairs { pairs } => {
                 format!("ranks of the differences of {pairs} pairs of trials that were measured side by side")
             }
-            Method::FewTrials { base, run } => format!(
+            TestMethod::FewTrials { base, run } => format!(
                 "Student's distribution for {base} and {run} trials, if their logarithms scatter normally; four of \
                  each would need no such condition"
             ),
-            Method::Blocks { base, run } => format!(
+            TestMethod::Blocks { base, run } => format!(
                 "{} and {} blocks of {:.0} and {:.0} s, resampled (correlation of neighbouring seconds {:.2} and \
                  {:.2}): of these stretches of time only; what another trial would bring is not known",
                 base.count, run.count, base.seconds, run.seconds, base.correlation, run.correlation
             ),
-            Method::None { base, run } => format!("{base} and {run} trials are too few for an interval"),
+            TestMethod::None { base, run } => format!("{base} and {run} trials are too few for an interval"),
         }
     }
 
@@ -173,13 +174,13 @@ impl CompareWords for En {
         format!("only the {of} has {}", cells.join(", "))
     }
 
-    fn condition(&self, it: &Condition, cell: &str) -> String {
+    fn condition(&self, it: &ConditionResult, cell: &str) -> String {
         let number = |value: f64| match it.unit {
             ConditionUnit::Relative => EN.change(1.0 + value),
             ConditionUnit::Points => format!("{:+.3} pp", 100.0 * value),
             ConditionUnit::Seconds => EN.seconds(value),
             ConditionUnit::Share => EN.percent(value, 3),
-            ConditionUnit::PerSecond | ConditionUnit::Processors => three(value),
+            ConditionUnit::PerSecond | ConditionUnit::Processors => three_digits(value),
         };
         let of = if cell.is_empty() { String::new() } else { format!(" ({cell})") };
         let value = it.value.map_or(String::new(), |it| format!(": {}", number(it)));
@@ -187,10 +188,10 @@ impl CompareWords for En {
             .interval
             .map_or(String::new(), |(low, high)| format!(", between {} and {}", number(low), number(high)));
         let outcome = match it.outcome {
-            Met::Yes => "met",
-            Met::No => "not met",
-            Met::Unknown => "cannot be said",
-            Met::Absent => "cannot be said: the runs do not have this figure",
+            ConditionOutcome::Yes => "met",
+            ConditionOutcome::No => "not met",
+            ConditionOutcome::Unknown => "cannot be said",
+            ConditionOutcome::Absent => "cannot be said: the runs do not have this figure",
         };
         format!("{}{of}: {outcome}{value}{within}", it.text)
     }

@@ -3,34 +3,36 @@
 use super::page::count;
 use super::{En, NUMBERS as EN};
 use crate::lang::Lang;
-use crate::lang::failover::{Done, FailoverWords, Happening, Loss, Outlived};
+use crate::lang::failover::{FailoverTerm, FailoverWords, FaultStatus, LossKind, TimelineEvent};
 use model::Nanos;
-use model::durability::{Conclusion, Doubt, Kind, RecoveryPoint};
-use model::ordeal::{After, Controlled, Promoted, ReadBack, Rejoined, Survival};
+use model::durability::{AnomalyKind, Conclusion, InconclusiveReason, RecoveryPoint};
+use model::ordeal::{
+    ControlSummary, FailoverResult, PromotionRecord, ReadBackPhase, ReadBackRecord, RejoinRecord,
+};
 
 impl FailoverWords for En {
-    fn outlived(&self, it: Outlived) -> &'static str {
+    fn outlived(&self, it: FailoverTerm) -> &'static str {
         match it {
-            Outlived::Failover => "Failover",
-            Outlived::Findings => "What was found",
-            Outlived::Cell => "cell",
-            Outlived::Conclusion => "what was promised",
-            Outlived::Failovers => "failovers",
-            Outlived::Acknowledged => "acknowledged",
-            Outlived::Lost => "lost",
-            Outlived::LostLocally => "lost, warned",
-            Outlived::Unknown => "unknown (there)",
-            Outlived::Refused => "refused",
-            Outlived::Misrouted => "misrouted",
-            Outlived::Outage => "no writes for",
-            Outlived::Promoted => "promoted after",
-            Outlived::Healthy => "healthy after",
-            Outlived::Rejoined => "old one back within",
-            Outlived::Control => "lost by the control",
-            Outlived::Finding => "finding",
-            Outlived::Count => "count",
-            Outlived::Meaning => "meaning",
-            Outlived::Examples => "session/sequence",
+            FailoverTerm::Failover => "Failover",
+            FailoverTerm::Findings => "What was found",
+            FailoverTerm::Cell => "cell",
+            FailoverTerm::Conclusion => "what was promised",
+            FailoverTerm::Failovers => "failovers",
+            FailoverTerm::Acknowledged => "acknowledged",
+            FailoverTerm::Lost => "lost",
+            FailoverTerm::LostLocally => "lost, warned",
+            FailoverTerm::Unknown => "unknown (there)",
+            FailoverTerm::Refused => "refused",
+            FailoverTerm::Misrouted => "misrouted",
+            FailoverTerm::Outage => "no writes for",
+            FailoverTerm::Promoted => "promoted after",
+            FailoverTerm::Healthy => "healthy after",
+            FailoverTerm::Rejoined => "old one back within",
+            FailoverTerm::Control => "lost by the control",
+            FailoverTerm::Finding => "finding",
+            FailoverTerm::Count => "count",
+            FailoverTerm::Meaning => "meaning",
+            FailoverTerm::Examples => "session/sequence",
         }
     }
 
@@ -44,7 +46,7 @@ impl FailoverWords for En {
         }
     }
 
-    fn survival(&self, it: &Survival, name: &str) -> String {
+    fn survival(&self, it: &FailoverResult, name: &str) -> String {
         let failovers = match it.failovers {
             0 => "without a failover".to_owned(),
             n => format!("in {}", count(n as usize, "failover")),
@@ -53,34 +55,34 @@ impl FailoverWords for En {
         let (lost, all) = (EN.count(it.lost), EN.count(it.counts.acknowledged));
         let lost =
             format!("{lost} of {all} acknowledged {} lost {failovers}", writes(it.counts.acknowledged));
-        let told = match Loss::of(it) {
-            Loss::NotKnown => {
+        let told = match LossKind::of(it) {
+            LossKind::NotKnown => {
                 format!(
                     "{}; no operation has a ledger, so that nobody knows what was lost",
                     count(it.failovers as usize, "failover")
                 )
             }
-            Loss::None if it.failovers == 0 => lost,
-            Loss::None => {
+            LossKind::None if it.failovers == 0 => lost,
+            LossKind::None => {
                 format!("{lost} (95 %: fewer than {} of failovers lose something)", EN.percent(it.bound, 0))
             }
-            Loss::Unpromised { before: Some(point), .. } => {
+            LossKind::Unpromised { before: Some(point), .. } => {
                 format!("{lost}: a recovery point of {}, nothing had been promised", self.time(point))
             }
-            Loss::Unpromised { after: Some(until), .. } => {
+            LossKind::Unpromised { after: Some(until), .. } => {
                 format!(
                     "{lost}, all acknowledged within {} after the fault; nothing had been promised",
                     self.time(until)
                 )
             }
-            Loss::Unpromised { .. } => format!("{lost}; nothing had been promised"),
-            Loss::Broken => {
-                let violations = it.found.iter().filter(|it| it.kind.is_violation());
+            LossKind::Unpromised { .. } => format!("{lost}; nothing had been promised"),
+            LossKind::Broken => {
+                let violations = it.anomalies.iter().filter(|it| it.kind.is_violation());
                 let each: Vec<String> =
                     violations.map(|it| format!("{} {}", self.kind(it.kind), EN.count(it.count))).collect();
                 format!("a promise was broken: {}; {lost}", each.join(", "))
             }
-            Loss::Unproven => {
+            LossKind::Unproven => {
                 let why = it.doubts.first().map_or(String::new(), |it| format!(": {}", self.unproven(it)));
                 let more = match it.doubts.len() {
                     0 | 1 => String::new(),
@@ -90,8 +92,8 @@ impl FailoverWords for En {
             }
         };
         let outage = it.outage.map_or(String::new(), |it| {
-            let [median, greatest] = [it.median, it.greatest].map(|it| self.time(it));
-            match it.least == it.greatest {
+            let [median, greatest] = [it.median, it.max].map(|it| self.time(it));
+            match it.min == it.max {
                 true => format!(" Nothing could be written for {median}."),
                 false => format!(" Nothing could be written for {median} at the median, {greatest} at most."),
             }
@@ -108,84 +110,92 @@ impl FailoverWords for En {
         }
     }
 
-    fn kind(&self, it: Kind) -> &'static str {
+    fn kind(&self, it: AnomalyKind) -> &'static str {
         match it {
-            Kind::Lost => "lost",
-            Kind::Hole => "holes",
-            Kind::Flicker => "flickers",
-            Kind::FalseFailure => "false failures",
-            Kind::Phantom => "phantoms",
-            Kind::Duplicate => "duplicates",
-            Kind::SplitBrain => "split brain",
-            Kind::WrongPromotion => "wrong promotions",
-            Kind::LostAmbiguous => "lost while the promise changed",
-            Kind::LostUnpromised => "lost unpromised",
-            Kind::LostLocal => "lost locally",
-            Kind::DuplicateByRetry => "duplicates by retries",
+            AnomalyKind::Lost => "lost",
+            AnomalyKind::Hole => "holes",
+            AnomalyKind::Flicker => "flickers",
+            AnomalyKind::FalseFailure => "false failures",
+            AnomalyKind::Phantom => "phantoms",
+            AnomalyKind::Duplicate => "duplicates",
+            AnomalyKind::SplitBrain => "split brain",
+            AnomalyKind::WrongPromotion => "wrong promotions",
+            AnomalyKind::LostAmbiguous => "lost while the promise changed",
+            AnomalyKind::LostWithoutPromise => "lost unpromised",
+            AnomalyKind::LostLocal => "lost locally",
+            AnomalyKind::DuplicateByRetry => "duplicates by retries",
         }
     }
 
-    fn meaning(&self, it: Kind) -> &'static str {
+    fn meaning(&self, it: AnomalyKind) -> &'static str {
         match it {
-            Kind::Lost => "acknowledged with the promise to outlive the primary, and gone",
-            Kind::Hole => "gone, though a later write of the same session on the same server is there",
-            Kind::Flicker => "there in one reading and not in another, with nothing done in between",
-            Kind::FalseFailure => "refused, and there",
-            Kind::Phantom => "there, and never asked for",
-            Kind::Duplicate => "there more than once after a single attempt",
-            Kind::SplitBrain => "acknowledged by the old primary when a new one already acknowledged",
-            Kind::WrongPromotion => "a replica was promoted that was not sure to have everything",
-            Kind::LostAmbiguous => "acknowledged while the promise changed, and gone",
-            Kind::LostUnpromised => "acknowledged without a promise to outlive the primary, and gone",
-            Kind::LostLocal => "acknowledged with the warning that only this server has it, and gone",
-            Kind::DuplicateByRetry => "there more than once after several attempts",
+            AnomalyKind::Lost => "acknowledged with the promise to outlive the primary, and gone",
+            AnomalyKind::Hole => "gone, though a later write of the same session on the same server is there",
+            AnomalyKind::Flicker => "there in one reading and not in another, with nothing done in between",
+            AnomalyKind::FalseFailure => "refused, and there",
+            AnomalyKind::Phantom => "there, and never asked for",
+            AnomalyKind::Duplicate => "there more than once after a single attempt",
+            AnomalyKind::SplitBrain => "acknowledged by the old primary when a new one already acknowledged",
+            AnomalyKind::WrongPromotion => "a replica was promoted that was not sure to have everything",
+            AnomalyKind::LostAmbiguous => "acknowledged while the promise changed, and gone",
+            AnomalyKind::LostWithoutPromise => {
+                "acknowledged without a promise to outlive the primary, and gone"
+            }
+            AnomalyKind::LostLocal => "acknowledged with the warning that only this server has it, and gone",
+            AnomalyKind::DuplicateByRetry => "there more than once after several attempts",
         }
     }
 
-    fn unproven(&self, it: &Doubt) -> String {
+    fn unproven(&self, it: &InconclusiveReason) -> String {
         let writes = |n: u64| count(n as usize, "acknowledged write");
         match it {
-            Doubt::NotRead => "nothing was read back".to_owned(),
-            Doubt::YoungerThanReadings { count } => {
+            InconclusiveReason::NotReadBack => "nothing was read back".to_owned(),
+            InconclusiveReason::NewerThanReadBacks { count } => {
                 format!("{} came after every reading", writes(*count))
             }
-            Doubt::ReadFromStandby { reading } => {
+            InconclusiveReason::ReadFromStandby { reading } => {
                 format!("reading {} came from a server in recovery", reading + 1)
             }
-            Doubt::ReadFromOldTimeline { reading } => {
+            InconclusiveReason::ReadFromOldTimeline { reading } => {
                 format!("reading {} came from an older timeline", reading + 1)
             }
-            Doubt::ReadFromElsewhere { reading } => {
+            InconclusiveReason::ReadFromOtherSystem { reading } => {
                 format!("reading {} came from another system", reading + 1)
             }
-            Doubt::StandbyAcknowledged { .. } => "a server in recovery acknowledged writes".to_owned(),
-            Doubt::SeveralSystems => "servers of several systems acknowledged writes".to_owned(),
-            Doubt::SilentAfterFault { fault } => {
+            InconclusiveReason::StandbyAcknowledged { .. } => {
+                "a server in recovery acknowledged writes".to_owned()
+            }
+            InconclusiveReason::MultipleSystems => {
+                "servers of several systems acknowledged writes".to_owned()
+            }
+            InconclusiveReason::NoWritesAfterFault { fault } => {
                 format!("nothing was acknowledged after fault {}", fault + 1)
             }
-            Doubt::FaultUnseen { fault } => {
+            InconclusiveReason::NoNewTimelineAfterFault { fault } => {
                 format!("no other timeline was seen after fault {}", fault + 1)
             }
-            Doubt::LedgerOpen => "the ledger was not closed, and may lack its end".to_owned(),
-            Doubt::LedgerTorn { bytes } => {
+            InconclusiveReason::LedgerOpen => "the ledger was not closed, and may lack its end".to_owned(),
+            InconclusiveReason::LedgerTorn { bytes } => {
                 format!("the last {} of the ledger cannot be read", count(*bytes as usize, "byte"))
             }
-            Doubt::LedgerContradictsItself { entries: 1 } => {
+            InconclusiveReason::LedgerContradictsItself { entries: 1 } => {
                 "1 entry of the ledger contradicts others".to_owned()
             }
-            Doubt::LedgerContradictsItself { entries } => {
+            InconclusiveReason::LedgerContradictsItself { entries } => {
                 format!("{entries} entries of the ledger contradict others")
             }
-            Doubt::LedgerHasGaps { writes } => {
+            InconclusiveReason::LedgerHasGaps { writes } => {
                 format!("the ledger does not tell what came of {}", count(*writes as usize, "write"))
             }
-            Doubt::PromiseUnknown { count } => {
+            InconclusiveReason::PromiseUnknown { count } => {
                 format!("what had been promised was not seen for {} that are gone", writes(*count))
             }
-            Doubt::LostWhilePromiseChanged => "writes were lost while the promise changed".to_owned(),
-            Doubt::NoFault => "nothing was done to the system".to_owned(),
-            Doubt::NoControl => "there was no positive control".to_owned(),
-            Doubt::ControlLostNothing => "the positive control lost nothing".to_owned(),
+            InconclusiveReason::LostWhilePromiseChanged => {
+                "writes were lost while the promise changed".to_owned()
+            }
+            InconclusiveReason::NoFault => "nothing was done to the system".to_owned(),
+            InconclusiveReason::NoControl => "there was no positive control".to_owned(),
+            InconclusiveReason::ControlLostNothing => "the positive control lost nothing".to_owned(),
         }
     }
 
@@ -196,10 +206,10 @@ impl FailoverWords for En {
         )
     }
 
-    fn controlled(&self, it: &Controlled, name: &str) -> String {
+    fn controlled(&self, it: &ControlSummary, name: &str) -> String {
         let name = if name.is_empty() { String::new() } else { format!(" ({name})") };
         let trials = count(it.trials as usize, "trial");
-        match it.lossy {
+        match it.lossy_trials {
             0 => format!(
                 "The positive control{name} lost nothing in {trials}: nothing shows that a loss would be seen."
             ),
@@ -207,7 +217,7 @@ impl FailoverWords for En {
                 "The positive control{name}, to which the same was done where nothing is promised, lost {} in {} of {trials}: \
                  a loss is seen.",
                 count(it.lost as usize, "acknowledged write"),
-                it.lossy,
+                it.lossy_trials,
             ),
         }
     }
@@ -229,21 +239,21 @@ impl FailoverWords for En {
         )
     }
 
-    fn deed(&self, it: &Done) -> &'static str {
+    fn deed(&self, it: &FaultStatus) -> &'static str {
         match it {
-            Done::Kill => "killed",
-            Done::KillPostmaster => "postmaster killed",
-            Done::KillPatroni => "Patroni killed",
-            Done::Pause => "paused",
-            Done::Restart => "restarted",
-            Done::Switchover => "switched over",
-            Done::CutOff => "cut off",
-            Done::FillDisk => "disk full",
-            Done::Withhold => "log withheld",
+            FaultStatus::Kill => "killed",
+            FaultStatus::KillPostmaster => "postmaster killed",
+            FaultStatus::KillPatroni => "Patroni killed",
+            FaultStatus::Pause => "paused",
+            FaultStatus::Restart => "restarted",
+            FaultStatus::Switchover => "switched over",
+            FaultStatus::CutOff => "cut off",
+            FaultStatus::FillDisk => "disk full",
+            FaultStatus::Withhold => "log withheld",
         }
     }
 
-    fn inflicted(&self, it: &Done, nodes: &[String], healed: Option<Nanos>) -> String {
+    fn inflicted(&self, it: &FaultStatus, nodes: &[String], healed: Option<Nanos>) -> String {
         if nodes.is_empty() {
             return format!("could not be done: {}", self.deed(it));
         }
@@ -251,7 +261,7 @@ impl FailoverWords for En {
         format!("{} {}{until}", nodes.join(", "), self.deed(it))
     }
 
-    fn promotion(&self, it: &Promoted) -> String {
+    fn promotion(&self, it: &PromotionRecord) -> String {
         let healthy = it.healthy.map_or(String::new(), |it| format!(", called healthy at {}", self.time(it)));
         let safe = match it.safe {
             Some(false) => ", not sure to have everything",
@@ -260,26 +270,26 @@ impl FailoverWords for En {
         format!("{} promoted, timeline {}{safe}{healthy}", it.to, it.timeline)
     }
 
-    fn rejoining(&self, it: &Rejoined) -> String {
+    fn rejoining(&self, it: &RejoinRecord) -> String {
         let how = if it.rewound { "rewound" } else { "copied anew" };
-        format!("{} back as a replica, {how} within {}", it.node, self.time(it.took))
+        format!("{} back as a replica, {how} within {}", it.node, self.time(it.elapsed))
     }
 
-    fn reading(&self, it: &ReadBack) -> String {
-        let after = match it.after {
-            After::Load => "after the load",
-            After::Rejoining => "after the old primary's return",
-            After::Restart => "after a restart of all",
+    fn reading(&self, it: &ReadBackRecord) -> String {
+        let after = match it.phase {
+            ReadBackPhase::Load => "after the load",
+            ReadBackPhase::Rejoining => "after the old primary's return",
+            ReadBackPhase::Restart => "after a restart of all",
         };
         format!("{} read from {} {after}", count(it.rows as usize, "token"), it.node)
     }
 
-    fn happening(&self, it: &Happening<'_>) -> String {
+    fn happening(&self, it: &TimelineEvent<'_>) -> String {
         match it {
-            Happening::Done(it) => self.deed(it).to_owned(),
-            Happening::Promoted(timeline) => format!("timeline {timeline}"),
-            Happening::Rewound => "rewound".to_owned(),
-            Happening::Copied => "copied anew".to_owned(),
+            TimelineEvent::Done(it) => self.deed(it).to_owned(),
+            TimelineEvent::Promoted(timeline) => format!("timeline {timeline}"),
+            TimelineEvent::Rewound => "rewound".to_owned(),
+            TimelineEvent::Copied => "copied anew".to_owned(),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! English: what is said of feeds.
 
 use super::NUMBERS;
-use model::reach::Reach;
+use model::reach::FeedCoverage;
 
-pub fn reach(it: &Reach) -> String {
+pub fn reach(it: &FeedCoverage) -> String {
     let [rows, distinct] = [it.rows, it.distinct].map(|it| NUMBERS.count(it));
     let mut said = format!("the feed {} has {rows} rows, {distinct} of them different", it.feed);
     if let Some(after) = it.repeats_after {
@@ -17,7 +17,7 @@ pub fn reach(it: &Reach) -> String {
         NUMBERS.percent(table.share, 1),
         table.column
     );
-    if table.measures_a_cache() {
+    if table.fits_only_in_cache() {
         said += &format!(
             ": that fits into the {memory} that the server may use, and the table does not, so that a cache is \
              measured; take more rows"
@@ -29,14 +29,15 @@ pub fn reach(it: &Reach) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::reach::Touched;
+    use model::reach::TableCoverage;
 
     #[test]
     fn a_feed_and_what_it_touches() {
-        let mut it = Reach { feed: "f".into(), rows: 20_000, distinct: 1, repeats_after: None, table: None };
+        let mut it =
+            FeedCoverage { feed: "f".into(), rows: 20_000, distinct: 1, repeats_after: None, table: None };
         assert_eq!(reach(&it), "the feed f has 20000 rows, 1 of them different");
         it.repeats_after = Some(20_000);
-        let mut table = Touched {
+        let mut table = TableCoverage {
             column: "a.b.c".into(),
             rows: 1e7,
             bytes: 1300 << 20,

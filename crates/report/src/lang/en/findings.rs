@@ -7,9 +7,13 @@ pub(super) mod circumstance;
 
 use super::NUMBERS;
 use super::matrix::{entrance, mode};
-use crate::lang::told::{self, Cells, LeftOut, Rest, Seeming, Shares, list, name};
+use crate::lang::told::{
+    self, ApparentGain, CellSelection, ExcludedCount, RemainingGroup, ShareRange, list, name,
+};
 use circumstance::read_back;
-use model::finding::{Answered, Compared, ConnectionLimit, Finding, OtherWork, SizeChange};
+use model::finding::{
+    CellResponse, ConnectionLimit, Finding, IncomparableReason, SizeChange, ThroughputComparison,
+};
 
 /// What findings of one paragraph have in common, as its beginning.
 pub fn group(it: &Finding) -> String {
@@ -77,7 +81,7 @@ pub fn group(it: &Finding) -> String {
         Finding::NotConcurrent { with_busy, .. } => {
             format!("where {with_busy:.1} transactions were under way in PostgreSQL")
         }
-        Finding::RunIsClosed { in_flight_max, .. } => format!(
+        Finding::NotOpenLoop { in_flight_max, .. } => format!(
             "the open test became a closed one, because all {in_flight_max} clients were busy; arrivals that waited for \
              one, that were dropped, and all"
         ),
@@ -89,8 +93,8 @@ pub fn group(it: &Finding) -> String {
         Finding::ClientsLeftAfterTest { node, .. } => {
             format!("{node} still held clients after the load had ended")
         }
-        Finding::Bound { by, .. } => bound::group(by),
-        Finding::Circumstance { it, .. } => circumstance::group(it),
+        Finding::Bound { bound: by, .. } => bound::group(by),
+        Finding::Circumstance { circumstance: it, .. } => circumstance::group(it),
         Finding::OpenAndClosed { .. } => {
             "the closed test does not know how long those wait who keep coming".to_owned()
         }
@@ -105,15 +109,15 @@ pub fn paragraph(all: &[&Finding], names: &[String]) -> String {
     let items = || all.iter().map(|it| item(it, names).trim().to_owned()).filter(|it| !it.is_empty());
     let each = || items().collect::<Vec<_>>().join("; ");
     match told::rest(all, names.len()) {
-        Rest::Table => format!("{lead}:"),
-        Rest::Each if items().next().is_none() => lead,
-        Rest::Each => format!("{lead}: {}", each()),
-        Rest::EachBeside(with) => {
+        RemainingGroup::Table => format!("{lead}:"),
+        RemainingGroup::Each if items().next().is_none() => lead,
+        RemainingGroup::Each => format!("{lead}: {}", each()),
+        RemainingGroup::EachBeside(with) => {
             format!("deadlocks are no comparison with those of {}, {lead}: {}", name(names, with), each())
         }
-        Rest::LeftOut(reasons) => format!("{lead}: {}", left_out(&reasons, names)),
-        Rest::Seeming(it) => format!("{lead}: {}", seeming(&it, names)),
-        Rest::Shares(it) => format!("{lead}; {}", shares(&it, names)),
+        RemainingGroup::LeftOut(reasons) => format!("{lead}: {}", left_out(&reasons, names)),
+        RemainingGroup::Seeming(it) => format!("{lead}: {}", seeming(&it, names)),
+        RemainingGroup::Shares(it) => format!("{lead}; {}", shares(&it, names)),
     }
 }
 
@@ -121,7 +125,7 @@ pub fn paragraph(all: &[&Finding], names: &[String]) -> String {
 fn item(it: &Finding, names: &[String]) -> String {
     let name = |cell: &usize| name(names, *cell);
     match it {
-        Finding::SlotsExhausted { cell, refused, logged, first_second, trials, of, .. } => {
+        Finding::SlotsExhausted { cell, refused, logged, first_second, trials, total_trials: of, .. } => {
             let late = first_second.filter(|it| *it > 0);
             let first = late.map_or(String::new(), |it| format!(", first in second {it}"));
             format!("{} (refused {refused}, by its log {logged}{first}{})", name(cell), some_of(*trials, *of))
@@ -165,7 +169,17 @@ fn item(it: &Finding, names: &[String]) -> String {
             let wait = wait.map_or(String::new(), |it| format!(", {}", NUMBERS.seconds(it)));
             format!("{} {waiting:.1}{wait}", name(cell))
         }
-        Finding::PoolerBound { cell, cpu, of_cpu, throttled, stood_still, pool, lent, active, .. } => {
+        Finding::PoolerBound {
+            cell,
+            cpu,
+            cpu_limit: of_cpu,
+            throttled,
+            throttled_cpu: stood_still,
+            pool,
+            lent,
+            active,
+            ..
+        } => {
             let lent = lent.map_or(String::new(), |it| format!(", {it:.1} of {pool} lent"));
             format!(
                 "{} ({cpu:.2} of {of_cpu} CPU{}{lent}, {active:.1} running)",
@@ -177,7 +191,9 @@ fn item(it: &Finding, names: &[String]) -> String {
             "{} ({lent:.1} of {pool} lent, {busy:.1} busy in PostgreSQL, {cpu:.2} of {of_cpu} CPU)",
             name(cell)
         ),
-        Finding::ServerBound { cell, cpu, of_cpu, throttled, stood_still, .. } => {
+        Finding::ServerBound {
+            cell, cpu, cpu_limit: of_cpu, throttled, throttled_cpu: stood_still, ..
+        } => {
             format!("{} ({cpu:.2} of {of_cpu} CPU{})", name(cell), held_back(*throttled, *stood_still))
         }
         Finding::SessionsWait { cell, share, active, .. } => {
@@ -189,7 +205,7 @@ fn item(it: &Finding, names: &[String]) -> String {
             format!("{} {of_thousand:.2}{interval}, {}", name(cell), count(*runs, "run"))
         }
         Finding::NotConcurrent { cell, busy, .. } => format!("{} {busy:.1}", name(cell)),
-        Finding::RunIsClosed { cell, arrivals, waited, dropped, trials, of, .. } => {
+        Finding::NotOpenLoop { cell, arrivals, waited, dropped, trials, total_trials: of, .. } => {
             format!("{} {waited}, {dropped} of {arrivals}{}", name(cell), some_of(*trials, *of))
         }
         Finding::AnswerSizes { cell, change, share, .. } => {
@@ -213,8 +229,8 @@ fn item(it: &Finding, names: &[String]) -> String {
         Finding::ClientsLeftAfterTest { cell, clients, trials, of, .. } => {
             format!("{} {clients}{}", name(cell), some_of(*trials, *of))
         }
-        Finding::Bound { cell, by } => format!("{} {}", name(cell), bound::item(by)),
-        Finding::Circumstance { cell, it } => {
+        Finding::Bound { cell, bound: by } => format!("{} {}", name(cell), bound::item(by)),
+        Finding::Circumstance { cell, circumstance: it } => {
             format!("{} {}", name(cell), circumstance::item(it)).trim_end().to_owned()
         }
         Finding::OpenAndClosed { cell, with, offered, open, closed } => format!(
@@ -235,32 +251,32 @@ fn item(it: &Finding, names: &[String]) -> String {
     }
 }
 
-fn left_out(reasons: &[(OtherWork, Vec<LeftOut>)], names: &[String]) -> String {
-    let cell = |it: &LeftOut| {
+fn left_out(reasons: &[(IncomparableReason, Vec<ExcludedCount>)], names: &[String]) -> String {
+    let cell = |it: &ExcludedCount| {
         let failed = it.failed.map_or(String::new(), |it| format!(" ({})", NUMBERS.percent(it, 1)));
         name(names, it.cell).to_owned() + &failed
     };
     let each = reasons.iter().map(|(why, cells)| {
         let why = match why {
-            OtherWork::SlotsExhausted => "connections were refused in",
-            OtherWork::ClientsStarved => "clients starved in",
-            OtherWork::Errors { .. } => "more than 1 % failed in",
+            IncomparableReason::SlotsExhausted => "connections were refused in",
+            IncomparableReason::ClientsStarved => "clients starved in",
+            IncomparableReason::Errors { .. } => "more than 1 % failed in",
         };
         format!("{why} {}", cells.iter().map(cell).collect::<Vec<_>>().join(", "))
     });
     each.collect::<Vec<_>>().join("; ")
 }
 
-fn seeming(it: &Seeming, names: &[String]) -> String {
+fn seeming(it: &ApparentGain, names: &[String]) -> String {
     let [unlike, like] = [it.unlike, it.like].map(|it| NUMBERS.changes(it));
     format!("{unlike} ({like}) in {}", list(names, &it.cells))
 }
 
-fn shares(it: &Shares, names: &[String]) -> String {
+fn shares(it: &ShareRange, names: &[String]) -> String {
     let cells = match &it.cells {
-        Cells::All => "in all cells".to_owned(),
-        Cells::AllBut(without) => format!("in all cells but {}", list(names, without)),
-        Cells::These(with) => format!("in {}", list(names, with)),
+        CellSelection::All => "in all cells".to_owned(),
+        CellSelection::AllBut(without) => format!("in all cells but {}", list(names, without)),
+        CellSelection::These(with) => format!("in {}", list(names, with)),
     };
     let used = [
         ("the generator", it.generator),
@@ -274,7 +290,7 @@ fn shares(it: &Shares, names: &[String]) -> String {
 }
 
 /// `-15.6 % (95 %: -16.1 to -15.3 %)`.
-fn figures(it: &Compared) -> String {
+fn figures(it: &ThroughputComparison) -> String {
     let interval = it.interval.map_or(String::new(), |it| format!(" (95 %: {})", NUMBERS.changes(it)));
     NUMBERS.change(it.ratio) + &interval
 }
@@ -285,7 +301,7 @@ fn some_of(trials: u32, of: u32) -> String {
 }
 
 /// `p99 171 ms at 47.7/s`.
-fn answered(it: &Answered) -> String {
+fn answered(it: &CellResponse) -> String {
     let rate = format!("{}/s", NUMBERS.three(it.delivered));
     it.p99.map_or(rate.clone(), |it| format!("p99 {} at {rate}", NUMBERS.seconds(it)))
 }

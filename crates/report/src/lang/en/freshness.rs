@@ -2,19 +2,19 @@
 
 use super::page::count;
 use super::{En, NUMBERS as EN};
-use crate::lang::freshness::{Fresh, FreshnessWords, Own, decimals};
+use crate::lang::freshness::{FreshnessTerm, FreshnessWords, ReplicaGroup, decimals};
 use model::Nanos;
-use model::freshness::{OldShare, Staleness};
+use model::freshness::{FreshnessResult, StaleReads};
 
 impl FreshnessWords for En {
-    fn freshness(&self, it: Fresh) -> &'static str {
+    fn freshness(&self, it: FreshnessTerm) -> &'static str {
         match it {
-            Fresh::Reads => "Reads on replicas",
-            Fresh::Cell => "cell",
-            Fresh::Replica => "replica",
-            Fresh::Asked => "reads",
-            Fresh::Stale => "stale",
-            Fresh::Unanswered => "no answer",
+            FreshnessTerm::Reads => "Reads on replicas",
+            FreshnessTerm::Cell => "cell",
+            FreshnessTerm::Replica => "replica",
+            FreshnessTerm::Asked => "reads",
+            FreshnessTerm::Stale => "stale",
+            FreshnessTerm::Unanswered => "no answer",
         }
     }
 
@@ -26,16 +26,18 @@ impl FreshnessWords for En {
         format!("not within {}", EN.chosen(bound))
     }
 
-    fn own_writes(&self, it: &Staleness, name: &str) -> String {
-        let told = match Own::of(it) {
-            Own::NoAnswer => "no replica answered who was asked for what had just been written".to_owned(),
-            Own::AllThere { reads, replicas, highest } => format!(
+    fn own_writes(&self, it: &FreshnessResult, name: &str) -> String {
+        let told = match ReplicaGroup::of(it) {
+            ReplicaGroup::NoAnswer => {
+                "no replica answered who was asked for what had just been written".to_owned()
+            }
+            ReplicaGroup::AllThere { reads, replicas, highest } => format!(
                 "read at once after its acknowledgement, every write was there, in {} on {} (95 %: fewer than {} are stale)",
                 count(reads as usize, "read"),
                 count(replicas as usize, "replica"),
                 EN.percent(highest, decimals(highest)),
             ),
-            Own::Stale(replica, stale) => format!(
+            ReplicaGroup::Stale(replica, stale) => format!(
                 "read at once after its acknowledgement, a write was not there in {} on {}",
                 of_reads(&stale),
                 replica.node,
@@ -45,12 +47,12 @@ impl FreshnessWords for En {
         format!("{name}{told}.")
     }
 
-    fn in_turn(&self, it: &OldShare) -> String {
+    fn in_turn(&self, it: &StaleReads) -> String {
         let who = "A session that read the replicas in turn";
-        match it.old {
+        match it.stale {
             0 => format!(
                 "{who} never saw anything older than before, in {} (95 %: fewer than {} are).",
-                count(it.all as usize, "read"),
+                count(it.total as usize, "read"),
                 EN.percent(it.interval.1, decimals(it.interval.1)),
             ),
             _ => format!("{who} saw something older than before in {}.", of_reads(it)),
@@ -65,7 +67,7 @@ impl FreshnessWords for En {
 }
 
 /// `12.3 % (95 %: 10.1 to 14.9 %) of 600 reads`.
-fn of_reads(it: &OldShare) -> String {
+fn of_reads(it: &StaleReads) -> String {
     let decimals = decimals(it.share());
     let (low, high) = it.interval;
     format!(
@@ -73,6 +75,6 @@ fn of_reads(it: &OldShare) -> String {
         EN.percent(it.share(), decimals),
         EN.fixed(100.0 * low, decimals),
         EN.percent(high, decimals),
-        count(it.all as usize, "read"),
+        count(it.total as usize, "read"),
     )
 }

@@ -2,11 +2,11 @@
 
 use super::{En, NUMBERS};
 use crate::lang::Lang as _;
-use crate::lang::live::{Heading, LiveWords};
-use crate::live::{Doing, End, Finished, Milestone, decimals};
-use model::live::{Pool, Second, Used};
-use model::plan::Scale;
-use model::{KeptBecause, Leftover, Nanos, PerSecond};
+use crate::lang::live::{LiveHeading, LiveWords};
+use crate::live::{Activity, FinishedTrial, Milestone, TrialEnd, decimals};
+use model::live::{LiveSecond, NodeCpu, PoolState};
+use model::plan::LoadScale;
+use model::{Nanos, PerSecond, RetainReason, StaleRunDirectory};
 
 impl LiveWords for En {
     fn run_begins(&self, trials: usize, cells: usize, seed: u64, lasting: Nanos) -> String {
@@ -40,74 +40,74 @@ impl LiveWords for En {
         "the one cell"
     }
 
-    fn doing(&self, it: &Doing) -> String {
+    fn doing(&self, it: &Activity) -> String {
         match it {
-            Doing::SettingUp => "setting up".to_owned(),
-            Doing::Fetching { major } => format!("fetching PostgreSQL {major}"),
-            Doing::Starting { node } => format!("starting {node}"),
-            Doing::Dropping => "dropping what was loaded before".to_owned(),
-            Doing::Loading { sent, of } => format!("loading: {sent} of {of} rows"),
-            Doing::Keys => "building keys".to_owned(),
-            Doing::Statistics => "taking statistics".to_owned(),
-            Doing::Restored { took } => format!("the data is as it was after {:.1} s", took.as_secs_f64()),
-            Doing::Kept => "the data is as it was: nothing was written".to_owned(),
-            Doing::Warmed => "the caches are ready".to_owned(),
-            Doing::WarmingUp => "warming up".to_owned(),
-            Doing::Measuring { second, of } => format!("{second} of {:.0} s", of.as_secs_f64()),
+            Activity::SettingUp => "setting up".to_owned(),
+            Activity::Fetching { major } => format!("fetching PostgreSQL {major}"),
+            Activity::Starting { node } => format!("starting {node}"),
+            Activity::Dropping => "dropping what was loaded before".to_owned(),
+            Activity::Loading { sent, of } => format!("loading: {sent} of {of} rows"),
+            Activity::Keys => "building keys".to_owned(),
+            Activity::Statistics => "taking statistics".to_owned(),
+            Activity::Restored { took } => format!("the data is as it was after {:.1} s", took.as_secs_f64()),
+            Activity::DataUnchanged => "the data is as it was: nothing was written".to_owned(),
+            Activity::Warmed => "the caches are ready".to_owned(),
+            Activity::WarmingUp => "warming up".to_owned(),
+            Activity::Measuring { second, of } => format!("{second} of {:.0} s", of.as_secs_f64()),
         }
     }
 
     fn milestone(&self, it: &Milestone) -> String {
         match it {
             Milestone::Ready { node, took } => format!("{node} is ready after {:.1} s", took.as_secs_f64()),
-            Milestone::There { rows } => format!("{rows} rows are there already"),
+            Milestone::AlreadyLoaded { rows } => format!("{rows} rows are there already"),
             Milestone::Loaded { rows, took, rate } => {
                 let took = took.as_secs_f64();
                 format!("{rows} rows loaded in {took:.1} s, {:.0} per second", rate.0)
             }
-            Milestone::NotCold => {
+            Milestone::CacheNotCold => {
                 "the caches stay warm: neither the server nor its files are ours".to_owned()
             }
-            Milestone::Leftover(it) => leftover(it),
+            Milestone::StaleDirectory(it) => leftover(it),
         }
     }
 
-    fn trial_finished(&self, it: &Finished) -> String {
+    fn trial_finished(&self, it: &FinishedTrial) -> String {
         let end = &it.end;
         let figures = it.figures.as_ref().map(|it| {
             let p99 = it.p99.map_or(String::new(), |it| format!(", p99 {}", self.live_time(it)));
             let failed = if it.failed > 0 { format!(", {} failed", it.failed) } else { String::new() };
             // A step of a search says why in its own words.
-            let told = matches!(end, End::NotCounted(_));
+            let told = matches!(end, TrialEnd::NotCounted(_));
             let invalid = it.invalid.as_ref().filter(|_| !told);
             let valid = invalid.map_or(String::new(), |it| format!(", INVALID: {}", self.reason(it)));
             let outage = it.outage.as_ref().map_or(String::new(), |it| format!(", {}", self.doubt(it, 0)));
             format!("{}{p99}{failed}{outage}{valid}", self.live_rate(it.rate))
         });
         match (end, figures) {
-            (End::Complete, figures) => figures.unwrap_or_default(),
-            (End::Held, figures) => format!("{}: held", figures.unwrap_or_default()),
-            (End::TooMuch, figures) => format!("{}: too much", figures.unwrap_or_default()),
-            (End::NotCounted(why), figures) => {
+            (TrialEnd::Complete, figures) => figures.unwrap_or_default(),
+            (TrialEnd::Held, figures) => format!("{}: held", figures.unwrap_or_default()),
+            (TrialEnd::TooMuch, figures) => format!("{}: too much", figures.unwrap_or_default()),
+            (TrialEnd::NotCounted(why), figures) => {
                 let why = if why.is_empty() { String::new() } else { format!(": {why}") };
                 format!("{}: does not count{why}", figures.unwrap_or_default())
             }
-            (End::Stopped { rule, second }, figures) => {
+            (TrialEnd::Stopped { rule, second }, figures) => {
                 format!("{}, stopped by {rule} after second {second}", figures.unwrap_or_default())
             }
-            (End::Interrupted, None) => "interrupted before it began".to_owned(),
-            (End::Interrupted, Some(figures)) => format!("{figures}, interrupted"),
-            (End::Skipped(why), _) => format!("skipped: {why}"),
-            (End::Failed(why), _) => format!("failed: {why}"),
+            (TrialEnd::Interrupted, None) => "interrupted before it began".to_owned(),
+            (TrialEnd::Interrupted, Some(figures)) => format!("{figures}, interrupted"),
+            (TrialEnd::Skipped(why), _) => format!("skipped: {why}"),
+            (TrialEnd::Failed(why), _) => format!("failed: {why}"),
         }
     }
 
-    fn live_heading(&self, it: Heading) -> &'static str {
+    fn live_heading(&self, it: LiveHeading) -> &'static str {
         match it {
-            Heading::Rate => "rate",
-            Heading::Median => "p50",
-            Heading::P99 => "p99",
-            Heading::Processors => "CPU",
+            LiveHeading::Rate => "rate",
+            LiveHeading::Median => "p50",
+            LiveHeading::P99 => "p99",
+            LiveHeading::Processors => "CPU",
         }
     }
 
@@ -120,20 +120,20 @@ impl LiveWords for En {
         format!("{millis:.*} ms", decimals(millis))
     }
 
-    fn live_counts(&self, it: &Second) -> String {
+    fn live_counts(&self, it: &LiveSecond) -> String {
         let counts = [(it.dropped, "dropped"), (it.refused, "refused")];
         let counts = counts.iter().filter(|it| it.0 > 0).map(|(n, what)| format!(", {n} {what}"));
         format!("{} failed{}, {} in flight", it.failed, counts.collect::<String>(), it.in_flight)
     }
 
-    fn live_pool(&self, it: &Pool) -> String {
+    fn live_pool(&self, it: &PoolState) -> String {
         let waiting = it.waiting.map(|it| format!("{it:.0} waiting"));
         let busy = it.busy.map(|it| format!("{it:.0} servers busy"));
         let told: Vec<String> = waiting.into_iter().chain(busy).collect();
         format!("{}: {}", it.node, told.join(", "))
     }
 
-    fn live_used(&self, it: &Used, of: Option<f64>) -> String {
+    fn live_used(&self, it: &NodeCpu, of: Option<f64>) -> String {
         let of = of.map_or(String::new(), |of| format!(" of {of}"));
         format!("{} {:.2}{of}", it.node, it.processors)
     }
@@ -146,10 +146,10 @@ impl LiveWords for En {
         format!("step {trial}; what it shows decides how many follow")
     }
 
-    fn at_level(&self, cell: &str, scale: Scale, level: f64) -> String {
+    fn at_level(&self, cell: &str, scale: LoadScale, level: f64) -> String {
         let level = match scale {
-            Scale::Rate => format!("{} per second", NUMBERS.three(level)),
-            Scale::Clients => format!("{level:.0} client{}", if level == 1.0 { "" } else { "s" }),
+            LoadScale::Rate => format!("{} per second", NUMBERS.three(level)),
+            LoadScale::Clients => format!("{level:.0} client{}", if level == 1.0 { "" } else { "s" }),
         };
         if cell.is_empty() { level } else { format!("{cell}, {level}") }
     }
@@ -164,18 +164,18 @@ fn span(it: Nanos) -> String {
     NUMBERS.span(Nanos::from_secs(it.0 / 1_000_000_000))
 }
 
-fn leftover(it: &Leftover) -> String {
+fn leftover(it: &StaleRunDirectory) -> String {
     let directory = it.directory.display();
-    let Some(because) = &it.kept else {
+    let Some(because) = &it.retained else {
         return format!("removed {directory}, left by a run that was killed");
     };
     let why = match because {
-        KeptBecause::Used { pid, program } => format!("process {pid} ({program}) uses it"),
-        KeptBecause::Hidden { pid, program } => {
+        RetainReason::InUse { pid, program } => format!("process {pid} ({program}) uses it"),
+        RetainReason::NotInspectable { pid, program } => {
             format!("process {pid} ({program}) may use it and cannot be inspected")
         }
-        KeptBecause::Place(it) => format!("{} is mounted or listened on", it.display()),
-        KeptBecause::System(it) => it.clone(),
+        RetainReason::MountOrSocket(it) => format!("{} is mounted or listened on", it.display()),
+        RetainReason::System(it) => it.clone(),
     };
     format!("{directory}, left by a run that was killed, is not removed: {why}")
 }

@@ -1,9 +1,9 @@
 //! English: what stands in a matrix and below it.
 
 pub(super) use crate::lang::told::option as mode;
-use crate::lang::told::{self, Size, Ways};
-use model::matrix::{Figure, Hop, NotApplied, Placement, Status, Verdict};
-use model::plan::Entrance;
+use crate::lang::told::{self, CountSize, PathCount};
+use model::matrix::{ChangeVerdict, Figure, Hop, Placement, TrialStatus, UnappliedLimit};
+use model::plan::Transport;
 
 pub fn figure(it: Figure) -> &'static str {
     match it {
@@ -15,39 +15,39 @@ pub fn figure(it: Figure) -> &'static str {
         Figure::Refused => "refused",
         Figure::Deadlocks => "deadl./1000",
         Figure::Served => "served",
-        Figure::Hardly => "starved",
+        Figure::Starved => "starved",
         Figure::PoolerCpu => "CPU before",
         Figure::ServerCpu => "CPU PG",
-        Figure::Steady => "to 90 %, s",
+        Figure::TimeToSteady => "to 90 %, s",
     }
 }
 
-pub fn verdict(it: Verdict) -> &'static str {
+pub fn verdict(it: ChangeVerdict) -> &'static str {
     match it {
-        Verdict::NoEvidence => "no evidence",
-        Verdict::Lower => "lower",
-        Verdict::Higher => "higher",
-        Verdict::TooFewRuns => "too few runs",
+        ChangeVerdict::NoEvidence => "no evidence",
+        ChangeVerdict::Lower => "lower",
+        ChangeVerdict::Higher => "higher",
+        ChangeVerdict::TooFewRuns => "too few runs",
     }
 }
 
-pub fn entrance(it: Entrance) -> &'static str {
+pub fn entrance(it: Transport) -> &'static str {
     match it {
-        Entrance::Unix => "Unix socket",
-        Entrance::Tcp => "TCP",
-        Entrance::Tls => "TLS",
+        Transport::Unix => "Unix socket",
+        Transport::Tcp => "TCP",
+        Transport::Tls => "TLS",
     }
 }
 
 pub fn path(hops: &[Hop], generator: &Placement, arrow: &str) -> String {
-    let words = Ways {
+    let words = PathCount {
         generator: "generator",
         way: |it| it.map_or("as its address tells", entrance),
         mode,
         size: |it| match it {
-            Size::Pool(size) => format!("pool {size}"),
-            Size::Slots(size) => format!("{size} slots"),
-            Size::MaxConn(size) => format!("maxconn {size}"),
+            CountSize::Pool(size) => format!("pool {size}"),
+            CountSize::Slots(size) => format!("{size} slots"),
+            CountSize::MaxConn(size) => format!("maxconn {size}"),
         },
         placement,
     };
@@ -64,17 +64,17 @@ fn placement(it: &Placement) -> String {
     }
 }
 
-pub fn status(it: &Status) -> String {
+pub fn status(it: &TrialStatus) -> String {
     match it {
-        Status::Done | Status::Stopped { .. } => "nothing was measured".to_owned(),
-        Status::Interrupted => "interrupted".to_owned(),
-        Status::Skipped { why } => format!("skipped: {why}"),
-        Status::Failed { why } => format!("failed: {why}"),
+        TrialStatus::Done | TrialStatus::Stopped { .. } => "nothing was measured".to_owned(),
+        TrialStatus::Interrupted => "interrupted".to_owned(),
+        TrialStatus::Skipped { reason: why } => format!("skipped: {why}"),
+        TrialStatus::Failed { reason: why } => format!("failed: {why}"),
     }
 }
 
 /// Of one reason.
-pub fn not_applied(limits: &[&NotApplied]) -> String {
+pub fn not_applied(limits: &[&UnappliedLimit]) -> String {
     let (each, why) = told::limits(limits);
     format!("figures are without limits that could not be applied: {each}: {why}")
 }

@@ -2,125 +2,128 @@
 
 use super::{En, NUMBERS as EN, answer};
 use crate::lang::Lang;
-use crate::lang::page::{Answer, PageWords, Question, Room, Seat, Standing, Term, Word};
-use crate::page::number::{said, utc};
+use crate::lang::page::{
+    BottleneckRole, ConcurrencyLimit, PageAnswer, PageQuestion, PageTerm, PageWord, PageWords, ServerSeat,
+};
+use crate::page::number::{format, utc};
 use model::account::RunState;
-use model::chart::{ChartKind, ChartUnit, TrackKind};
+use model::chart::{ChartKind, ChartSeriesKind, ChartUnit};
 use model::plan::{
-    Cache, Choice, Content, Dataset, Entrance, Limits, Load, LoadModel, Manager, Stage, Sync, Think,
+    CacheState, Content, Dataset, FailoverManager, Limits, Load, LoadModel, PromotionPolicy, SyncMode,
+    ThinkTime, Transport, UserStage,
 };
 use model::summary::QueryMode;
 use model::{EventKind, Nanos, Spacing};
 
 impl PageWords for En {
-    fn word(&self, it: Word) -> &'static str {
+    fn word(&self, it: PageWord) -> &'static str {
         match it {
-            Word::Skip => "Skip to the content",
-            Word::Contents => "Contents",
-            Word::Language => "Language",
-            Word::Theme => "Colours",
-            Word::ThemeAuto => "As the system",
-            Word::ThemeLight => "Light",
-            Word::ThemeDark => "Dark",
-            Word::Print => "Print",
-            Word::Good => "good",
-            Word::Doubt => "doubtful",
-            Word::Bad => "bad",
-            Word::Baseline => "baseline",
-            Word::Trial => "Trial",
-            Word::ZoomOut => "Show the whole time",
-            Word::ChartHelp => "Drag to zoom in, double-click to zoom out; arrow keys move the cursor",
-            Word::Time => "Time",
-            Word::ShowTable => "Show the numbers",
-            Word::HideTable => "Hide the numbers",
-            Word::MoreRows => "More rows",
-            Word::Marks => "Events",
-            Word::Evidence => "Evidence",
-            Word::Figure => "Figure",
-            Word::Worse => "worse",
-            Word::Same => "the same",
-            Word::Better => "better",
-            Word::AllColumns => "All columns",
-            Word::FewColumns => "Fewer columns",
-            Word::Copy => "Copy",
-            Word::Copied => "Copied",
-            Word::Seconds => "s",
-            Word::Milliseconds => "ms",
-            Word::Microseconds => "µs",
-            Word::Bytes => "B",
-            Word::Kibibytes => "KiB",
-            Word::Mebibytes => "MiB",
-            Word::Gibibytes => "GiB",
-            Word::Tebibytes => "TiB",
-            Word::PerSecond => "/s",
-            Word::Thousand => "k",
-            Word::Million => "M",
-            Word::Live => "Running now",
-            Word::Connecting => "Connecting …",
-            Word::Lost => "Connection lost; trying again",
-            Word::Ended => "The run has ended",
-            Word::Stop => "Stop the run",
-            Word::StopSure => "Stop this run? What was measured is kept.",
-            Word::StopNo => "Let it run",
-            Word::Stopping => "Stopping …",
-            Word::StopFailed => "The run could not be stopped",
-            Word::NoScript => {
+            PageWord::Skip => "Skip to the content",
+            PageWord::Contents => "Contents",
+            PageWord::Language => "Language",
+            PageWord::Theme => "Colours",
+            PageWord::ThemeAuto => "As the system",
+            PageWord::ThemeLight => "Light",
+            PageWord::ThemeDark => "Dark",
+            PageWord::Print => "Print",
+            PageWord::Good => "good",
+            PageWord::Doubt => "doubtful",
+            PageWord::Bad => "bad",
+            PageWord::Baseline => "baseline",
+            PageWord::Trial => "Trial",
+            PageWord::ZoomOut => "Show the whole time",
+            PageWord::ChartHelp => "Drag to zoom in, double-click to zoom out; arrow keys move the cursor",
+            PageWord::Time => "Time",
+            PageWord::ShowTable => "Show the numbers",
+            PageWord::HideTable => "Hide the numbers",
+            PageWord::MoreRows => "More rows",
+            PageWord::Marks => "Events",
+            PageWord::Evidence => "Evidence",
+            PageWord::Figure => "Figure",
+            PageWord::Worse => "worse",
+            PageWord::Same => "the same",
+            PageWord::Better => "better",
+            PageWord::AllColumns => "All columns",
+            PageWord::FewColumns => "Fewer columns",
+            PageWord::Copy => "Copy",
+            PageWord::Copied => "Copied",
+            PageWord::Seconds => "s",
+            PageWord::Milliseconds => "ms",
+            PageWord::Microseconds => "µs",
+            PageWord::Bytes => "B",
+            PageWord::Kibibytes => "KiB",
+            PageWord::Mebibytes => "MiB",
+            PageWord::Gibibytes => "GiB",
+            PageWord::Tebibytes => "TiB",
+            PageWord::PerSecond => "/s",
+            PageWord::Thousand => "k",
+            PageWord::Million => "M",
+            PageWord::Live => "Running now",
+            PageWord::Connecting => "Connecting …",
+            PageWord::Lost => "Connection lost; trying again",
+            PageWord::Ended => "The run has ended",
+            PageWord::Stop => "Stop the run",
+            PageWord::StopSure => "Stop this run? What was measured is kept.",
+            PageWord::StopNo => "Let it run",
+            PageWord::Stopping => "Stopping …",
+            PageWord::StopFailed => "The run could not be stopped",
+            PageWord::NoScript => {
                 "This page draws itself by its own script, which this browser does not run. `pgdyno report RUN --format md` writes the same as text."
             }
-            Word::CannotUnpack => "This browser cannot unpack the page; one of 2023 or later can.",
-            Word::LeftOut => "The rest is left out here for want of room; the HTML report has it.",
+            PageWord::CannotUnpack => "This browser cannot unpack the page; one of 2023 or later can.",
+            PageWord::LeftOut => "The rest is left out here for want of room; the HTML report has it.",
         }
     }
 
-    fn term(&self, it: Term) -> &'static str {
+    fn term(&self, it: PageTerm) -> &'static str {
         match it {
-            Term::Goals => "Goals and load",
-            Term::Stack => "The system: where time goes and where the queue is",
-            Term::Results => "Results by operation",
-            Term::Matrix => "All cells",
-            Term::Charts => "Over time",
-            Term::Statements => "Most expensive statements",
-            Term::Advice => "Indexes",
-            Term::Findings => "Findings",
-            Term::Doubts => "Reasons for doubt",
-            Term::Stand => "Test stand",
-            Term::Repeat => "Repeat it",
-            Term::Load => "load",
-            Term::Window => "measured",
-            Term::Operations => "operations",
-            Term::Dataset => "data",
-            Term::StopRules => "stop rules",
-            Term::Operation => "operation",
-            Term::Total => "all",
-            Term::Offered => "offered/s",
-            Term::Delivered => "delivered/s",
-            Term::Goodput => "goodput/s",
-            Term::Failed => "failed",
-            Term::Dropped => "dropped",
-            Term::Code => "failure",
-            Term::Count => "count",
-            Term::Effect => "effect",
-            Term::Statement => "statement",
-            Term::Calls => "calls",
-            Term::TotalSeconds => "total, s",
-            Term::MeanMillis => "mean, ms",
-            Term::SharePercent => "share, %",
-            Term::RowsOfStatement => "rows",
-            Term::Hit => "blocks hit",
-            Term::Read => "blocks read",
-            Term::Node => "node",
-            Term::Version => "version",
-            Term::Program => "program",
-            Term::Entrance => "entrance",
-            Term::LimitsOfNode => "limits",
-            Term::CellsOfNode => "cells",
-            Term::Command => "command",
-            Term::File => "experiment file",
-            Term::Generator => "generator",
-            Term::Running => "running",
-            Term::OnlyCell => "the only cell",
-            Term::Objectives => "objectives",
-            Term::Trials => "trials",
+            PageTerm::Goals => "Goals and load",
+            PageTerm::Stack => "The system: where time goes and where the queue is",
+            PageTerm::Results => "Results by operation",
+            PageTerm::Matrix => "All cells",
+            PageTerm::Charts => "Over time",
+            PageTerm::Statements => "Most expensive statements",
+            PageTerm::Advice => "Indexes",
+            PageTerm::Findings => "Findings",
+            PageTerm::Doubts => "Reasons for doubt",
+            PageTerm::Stand => "Test stand",
+            PageTerm::Repeat => "Repeat it",
+            PageTerm::Load => "load",
+            PageTerm::Window => "measured",
+            PageTerm::Operations => "operations",
+            PageTerm::Dataset => "data",
+            PageTerm::StopRules => "stop rules",
+            PageTerm::Operation => "operation",
+            PageTerm::Total => "all",
+            PageTerm::Offered => "offered/s",
+            PageTerm::Delivered => "delivered/s",
+            PageTerm::Goodput => "goodput/s",
+            PageTerm::Failed => "failed",
+            PageTerm::Dropped => "dropped",
+            PageTerm::Code => "failure",
+            PageTerm::Count => "count",
+            PageTerm::Effect => "effect",
+            PageTerm::Statement => "statement",
+            PageTerm::Calls => "calls",
+            PageTerm::TotalSeconds => "total, s",
+            PageTerm::MeanMillis => "mean, ms",
+            PageTerm::SharePercent => "share, %",
+            PageTerm::RowsOfStatement => "rows",
+            PageTerm::Hit => "blocks hit",
+            PageTerm::Read => "blocks read",
+            PageTerm::Node => "node",
+            PageTerm::Version => "version",
+            PageTerm::Program => "program",
+            PageTerm::Entrance => "entrance",
+            PageTerm::LimitsOfNode => "limits",
+            PageTerm::CellsOfNode => "cells",
+            PageTerm::Command => "command",
+            PageTerm::File => "experiment file",
+            PageTerm::Generator => "generator",
+            PageTerm::Running => "running",
+            PageTerm::OnlyCell => "the only cell",
+            PageTerm::Objectives => "objectives",
+            PageTerm::Trials => "trials",
         }
     }
 
@@ -150,9 +153,9 @@ impl PageWords for En {
         format!("seed {it}")
     }
 
-    fn question(&self, it: &Question<'_>) -> String {
+    fn question(&self, it: &PageQuestion<'_>) -> String {
         match it {
-            Question::One { way, load } => match &load.model {
+            PageQuestion::One { way, load } => match &load.model {
                 LoadModel::Closed { clients, .. } => {
                     format!("How much does {way} hold with {}?", count(*clients as usize, "client"))
                 }
@@ -161,14 +164,14 @@ impl PageWords for En {
                 }
                 LoadModel::Open { schedule, .. } => format!("Does {way} hold {schedule}?"),
             },
-            Question::Matrix { axes, baseline } => {
+            PageQuestion::Matrix { axes, baseline } => {
                 let beside = baseline.map_or(String::new(), |it| format!(", compared with {it}"));
                 format!("How does throughput change with {}{beside}?", list(axes))
             }
         }
     }
 
-    fn answer(&self, it: &Answer<'_>) -> String {
+    fn answer(&self, it: &PageAnswer<'_>) -> String {
         answer::answer(it)
     }
 
@@ -192,11 +195,13 @@ impl PageWords for En {
             LoadModel::Users { stages, think, pacing, rate_max } => {
                 let mut parts = vec!["closed model".to_owned(), self.stages(stages, &numbers)];
                 parts.extend(match *think {
-                    Think::Constant(it) => (it > Nanos::ZERO).then(|| format!("thinking {}", EN.chosen(it))),
-                    Think::Exponential { mean } => {
+                    ThinkTime::Constant(it) => {
+                        (it > Nanos::ZERO).then(|| format!("thinking {}", EN.chosen(it)))
+                    }
+                    ThinkTime::Exponential { mean } => {
                         Some(format!("thinking {} on average (exponential)", EN.chosen(mean)))
                     }
-                    Think::LogNormal { median, sigma } => {
+                    ThinkTime::LogNormal { median, sigma } => {
                         let sigma = self.number(&sigma.to_string());
                         Some(format!("thinking {} at the median (log-normal, σ {sigma})", EN.chosen(median)))
                     }
@@ -224,7 +229,7 @@ impl PageWords for En {
             QueryMode::Prepared => "prepared statements",
         };
         parts.extend(sql.then(|| protocol.to_owned()));
-        if it.connect_each {
+        if it.reconnect {
             parts.push("a new connection for each transaction".to_owned());
         }
         parts.extend(it.timeout.map(|it| format!("given up after {}", EN.chosen(it))));
@@ -267,9 +272,9 @@ impl PageWords for En {
                 .join("; "),
         };
         let cache = match it.cache {
-            Cache::Warm => "warm caches",
-            Cache::Cold => "cold caches",
-            Cache::AsIs => "caches as loading left them",
+            CacheState::Warm => "warm caches",
+            CacheState::Cold => "cold caches",
+            CacheState::AsIs => "caches as loading left them",
         };
         format!("{content}; {cache}; seed {}", it.seed)
     }
@@ -306,15 +311,15 @@ impl PageWords for En {
         if which.is_empty() { "size of answers".to_owned() } else { format!("size {which}") }
     }
 
-    fn way(&self, it: Option<Entrance>) -> &'static str {
+    fn way(&self, it: Option<Transport>) -> &'static str {
         it.map_or("as its address tells", |it| self.entrance(it))
     }
 
-    fn room(&self, it: &Room) -> String {
+    fn room(&self, it: &ConcurrencyLimit) -> String {
         match it {
-            Room::Pool(mode, size) => format!("{} mode, pool {size}", super::matrix::mode(*mode)),
-            Room::MaxConn(bound) => format!("maxconn {bound}"),
-            Room::Slots(slots) => format!("{slots} slots"),
+            ConcurrencyLimit::Pool(mode, size) => format!("{} mode, pool {size}", super::matrix::mode(*mode)),
+            ConcurrencyLimit::MaxConn(bound) => format!("maxconn {bound}"),
+            ConcurrencyLimit::Slots(slots) => format!("{slots} slots"),
         }
     }
 
@@ -327,17 +332,17 @@ impl PageWords for En {
         format!("held back by its quota in {} of periods", EN.percent(share, 0))
     }
 
-    fn standing(&self, it: Standing) -> &'static str {
+    fn standing(&self, it: BottleneckRole) -> &'static str {
         match it {
-            Standing::Processor => "the processor is the limit here",
-            Standing::Pool => "the pool is the limit here",
-            Standing::Queue => "the queue stands here",
+            BottleneckRole::Processor => "the processor is the limit here",
+            BottleneckRole::Pool => "the pool is the limit here",
+            BottleneckRole::Queue => "the queue stands here",
         }
     }
 
     fn occupied(&self, busy: Option<f64>, queue: Option<f64>) -> Option<String> {
-        let busy = busy.map(|it| format!("{} at work", said(it, self)));
-        let queue = queue.map(|it| format!("{} waiting", said(it, self)));
+        let busy = busy.map(|it| format!("{} at work", format(it, self)));
+        let queue = queue.map(|it| format!("{} waiting", format(it, self)));
         let parts: Vec<String> = [busy, queue].into_iter().flatten().collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
@@ -346,35 +351,35 @@ impl PageWords for En {
         format!("{} of each transaction", self.time(it))
     }
 
-    fn seat(&self, name: &str, it: Seat, at_first: bool) -> String {
+    fn seat(&self, name: &str, it: ServerSeat, at_first: bool) -> String {
         let seat = match it {
-            Seat::Primary => "primary",
-            Seat::Replica => "replica",
+            ServerSeat::Primary => "primary",
+            ServerSeat::Replica => "replica",
         };
         format!("{name}, {seat}{}", if at_first { " at first" } else { "" })
     }
 
-    fn followed(&self, it: Sync) -> String {
+    fn followed(&self, it: SyncMode) -> String {
         match it {
-            Sync::Async => "log, no commit waits".to_owned(),
-            Sync::First(k) => format!("log, commits wait for the first {k}"),
-            Sync::Any(k) => format!("log, commits wait for any {k}"),
+            SyncMode::Async => "log, no commit waits".to_owned(),
+            SyncMode::First(k) => format!("log, commits wait for the first {k}"),
+            SyncMode::Any(k) => format!("log, commits wait for any {k}"),
         }
     }
 
-    fn manages(&self, it: &Manager) -> Vec<String> {
+    fn manages(&self, it: &FailoverManager) -> Vec<String> {
         match it {
-            Manager::Ours(it) => {
-                let which = match it.choice {
-                    Choice::Advanced => "promotes the replica that has most",
-                    Choice::Laggard => "promotes the replica that has least",
+            FailoverManager::Builtin(it) => {
+                let which = match it.policy {
+                    PromotionPolicy::Advanced => "promotes the replica that has most",
+                    PromotionPolicy::Laggard => "promotes the replica that has least",
                 };
                 let mut lines =
-                    vec![format!("{which} when the primary is silent for {}", EN.chosen(it.patience))];
+                    vec![format!("{which} when the primary is silent for {}", EN.chosen(it.timeout))];
                 lines.extend((!it.fence).then(|| "does not kill the old primary first".to_owned()));
                 lines
             }
-            Manager::Patroni(it) => vec![
+            FailoverManager::Patroni(it) => vec![
                 format!(
                     "promotes a replica when the leader’s key has not been renewed for {}",
                     EN.chosen(it.ttl)
@@ -391,7 +396,7 @@ impl PageWords for En {
 
     fn drawn(&self, way: &str, longest: Option<(&str, Nanos)>) -> String {
         let longest = longest.map_or(String::new(), |(node, time)| {
-            let the = if node == self.term(Term::Generator) { "the " } else { "" };
+            let the = if node == self.term(PageTerm::Generator) { "the " } else { "" };
             format!("; a transaction spends most of its time in {the}{node}: {}", self.time(time))
         });
         format!("{way}{longest}")
@@ -431,32 +436,32 @@ impl PageWords for En {
         }
     }
 
-    fn track(&self, it: TrackKind) -> String {
+    fn track(&self, it: ChartSeriesKind) -> String {
         let word = match it {
-            TrackKind::Offered => "offered",
-            TrackKind::Delivered => "delivered",
-            TrackKind::Quantile(q) | TrackKind::SendLag(q) => return super::quantile(q),
-            TrackKind::Max => "max",
-            TrackKind::Failed => "failed",
-            TrackKind::Unknown => "unknown",
-            TrackKind::Refused => "refused",
-            TrackKind::Dropped => "dropped",
-            TrackKind::InFlight => "in flight",
-            TrackKind::Waited => "waited for a client",
-            TrackKind::ClientsActive => "clients active",
-            TrackKind::ClientsWaiting => "clients waiting",
-            TrackKind::ServersActive => "servers active",
-            TrackKind::ServersIdle => "servers idle",
-            TrackKind::Queue => "queue",
-            TrackKind::Sessions => "sessions",
-            TrackKind::Limit => "limit",
-            TrackKind::Processors => "used",
-            TrackKind::Host => "whole machine",
-            TrackKind::Read => "read",
-            TrackKind::Written => "written",
-            TrackKind::Waiting => "waiting",
-            TrackKind::ReplicationLag => "behind",
-            TrackKind::Visible => "visible",
+            ChartSeriesKind::Offered => "offered",
+            ChartSeriesKind::Delivered => "delivered",
+            ChartSeriesKind::Quantile(q) | ChartSeriesKind::SendLag(q) => return super::quantile(q),
+            ChartSeriesKind::Max => "max",
+            ChartSeriesKind::Failed => "failed",
+            ChartSeriesKind::Unknown => "unknown",
+            ChartSeriesKind::Refused => "refused",
+            ChartSeriesKind::Dropped => "dropped",
+            ChartSeriesKind::InFlight => "in flight",
+            ChartSeriesKind::Waited => "waited for a client",
+            ChartSeriesKind::ClientsActive => "clients active",
+            ChartSeriesKind::ClientsWaiting => "clients waiting",
+            ChartSeriesKind::ServersActive => "servers active",
+            ChartSeriesKind::ServersIdle => "servers idle",
+            ChartSeriesKind::Queue => "queue",
+            ChartSeriesKind::Sessions => "sessions",
+            ChartSeriesKind::Limit => "limit",
+            ChartSeriesKind::Processors => "used",
+            ChartSeriesKind::Host => "whole machine",
+            ChartSeriesKind::Read => "read",
+            ChartSeriesKind::Written => "written",
+            ChartSeriesKind::Waiting => "waiting",
+            ChartSeriesKind::ReplicationLag => "behind",
+            ChartSeriesKind::Visible => "visible",
         };
         word.to_owned()
     }
@@ -470,7 +475,7 @@ impl PageWords for En {
             EventKind::Error => "error",
             EventKind::Lifecycle => "state",
             EventKind::Fault => "fault",
-            EventKind::Healed => "healed",
+            EventKind::Reverted => "healed",
             EventKind::Promoted => "promoted",
             EventKind::Rejoined => "rejoined",
             EventKind::Other => "log",
@@ -520,8 +525,8 @@ impl PageWords for En {
 
 impl En {
     /// `users in stages: 1000 (50/s) for 1m30s, 500 for 60 s`; `numbers` are those of a single stage.
-    fn stages(&self, stages: &[Stage], numbers: &str) -> String {
-        let rate = |it: &Stage, how: &str| {
+    fn stages(&self, stages: &[UserStage], numbers: &str) -> String {
+        let rate = |it: &UserStage, how: &str| {
             let rate = it.spawn_rate.map(|it| self.number(&it.to_string()));
             rate.map_or(String::new(), |it| format!(" ({how}{it}/s)"))
         };
@@ -530,9 +535,9 @@ impl En {
                 format!("{numbers} user{}{}", if numbers == "1" { "" } else { "s" }, rate(only, "coming at "))
             }
             all => {
-                let stage = |it: &Stage| {
+                let stage = |it: &UserStage| {
                     let users = self.number(&it.users.to_string());
-                    format!("{users}{} for {}", rate(it, ""), EN.span(it.lasting))
+                    format!("{users}{} for {}", rate(it, ""), EN.span(it.duration))
                 };
                 format!("users in stages: {}", all.iter().map(stage).collect::<Vec<_>>().join(", "))
             }

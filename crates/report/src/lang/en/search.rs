@@ -4,117 +4,123 @@ use super::page::count;
 use super::{En, NUMBERS};
 use crate::lang::Lang;
 use crate::lang::number::Numbers;
-use crate::lang::search::{Asked, Caused, Enough, Reached, SearchWords, Sought};
-use crate::page::number::{exact, said, small, three};
+use crate::lang::search::{
+    CauseAnswer, MaximumAnswer, PlateauAnswer, SearchQuestion, SearchTerm, SearchWords,
+};
+use crate::page::number::{exact, format, small, three_digits};
 use model::Nanos;
-use model::plan::{Max, Scale};
+use model::plan::{LoadScale, MaxSearch};
 use model::search::{
-    Answer, Broke, Course, Endurance, Fitted, Held, Hindered, Limit, Need, Nudge, Proven, Scalability, Stage,
-    Trended, Turn,
+    FittedValue, Knob, LevelOutcome, Limit, OverloadReason, Perturbation, ProofVerdict, RequiredConnections,
+    Scalability, SearchResult, SearchStopReason, SoakResult, StepPurpose, TrendMetric, TrendVerdict,
 };
 
 impl SearchWords for En {
-    fn sought(&self, it: Sought) -> &'static str {
+    fn sought(&self, it: SearchTerm) -> &'static str {
         match it {
-            Sought::Maximum => "The maximum, and what stops it there",
-            Sought::Scalability => "Throughput against clients",
-            Sought::Endured => "Held for long",
-            Sought::Plateau => "Which settings are enough",
-            Sought::Steps => "The search, step by step",
-            Sought::Proofs => "What was changed to find the cause",
-            Sought::Stage => "stage",
-            Sought::Round => "search",
-            Sought::Delivered => "delivered/s",
-            Sought::P99 => "p99, ms",
-            Sought::Mean => "mean, ms",
-            Sought::Outcome => "outcome",
-            Sought::Changed => "changed",
-            Sought::BaseMaximum => "maximum as it is",
-            Sought::NewMaximum => "with the change",
-            Sought::Ratio => "ratio",
-            Sought::Elasticity => "elasticity",
-            Sought::Verdict => "verdict",
-            Sought::Clients => "clients",
-            Sought::Measured => "measured/s",
-            Sought::ByLaw => "by the law/s",
-            Sought::What => "what",
-            Sought::From => "at the beginning",
-            Sought::To => "at the end",
-            Sought::PerHour => "per hour (95 %)",
-            Sought::Course => "course",
-            Sought::Cell => "cell",
-            Sought::MaximumOfCell => "maximum (95 %)",
-            Sought::P99OfCell => "p99, ms (95 %)",
-            Sought::OnPlateau => "on the plateau",
-            Sought::Yes => "yes",
-            Sought::Best => "yes, the best",
-            Sought::Recommended => "yes, recommended",
-            Sought::NoAnswer => "no answer",
+            SearchTerm::Maximum => "The maximum, and what stops it there",
+            SearchTerm::Scalability => "Throughput against clients",
+            SearchTerm::Endured => "Held for long",
+            SearchTerm::Plateau => "Which settings are enough",
+            SearchTerm::Steps => "The search, step by step",
+            SearchTerm::Proofs => "What was changed to find the cause",
+            SearchTerm::Stage => "stage",
+            SearchTerm::Round => "search",
+            SearchTerm::Delivered => "delivered/s",
+            SearchTerm::P99 => "p99, ms",
+            SearchTerm::Mean => "mean, ms",
+            SearchTerm::Outcome => "outcome",
+            SearchTerm::Changed => "changed",
+            SearchTerm::BaseMaximum => "maximum as it is",
+            SearchTerm::NewMaximum => "with the change",
+            SearchTerm::Ratio => "ratio",
+            SearchTerm::Elasticity => "elasticity",
+            SearchTerm::Verdict => "verdict",
+            SearchTerm::Clients => "clients",
+            SearchTerm::Measured => "measured/s",
+            SearchTerm::ByLaw => "by the law/s",
+            SearchTerm::What => "what",
+            SearchTerm::From => "at the beginning",
+            SearchTerm::To => "at the end",
+            SearchTerm::PerHour => "per hour (95 %)",
+            SearchTerm::Course => "course",
+            SearchTerm::Cell => "cell",
+            SearchTerm::MaximumOfCell => "maximum (95 %)",
+            SearchTerm::P99OfCell => "p99, ms (95 %)",
+            SearchTerm::OnPlateau => "on the plateau",
+            SearchTerm::Yes => "yes",
+            SearchTerm::Best => "yes, the best",
+            SearchTerm::Recommended => "yes, recommended",
+            SearchTerm::NoAnswer => "no answer",
         }
     }
 
-    fn scale(&self, it: Scale) -> &'static str {
+    fn scale(&self, it: LoadScale) -> &'static str {
         match it {
-            Scale::Rate => "arrivals/s",
-            Scale::Clients => "clients",
+            LoadScale::Rate => "arrivals/s",
+            LoadScale::Clients => "clients",
         }
     }
 
-    fn stage(&self, it: Stage) -> &'static str {
+    fn stage(&self, it: StepPurpose) -> &'static str {
         match it {
-            Stage::Ramp => "ramp",
-            Stage::Rest => "rest",
-            Stage::Narrow => "narrowing",
-            Stage::Hold => "hold at the answer",
-            Stage::Confirm => "confirmation",
-            Stage::Soak => "soak",
+            StepPurpose::Ramp => "ramp",
+            StepPurpose::Rest => "rest",
+            StepPurpose::Narrow => "narrowing",
+            StepPurpose::Hold => "hold at the answer",
+            StepPurpose::Confirm => "confirmation",
+            StepPurpose::Soak => "soak",
         }
     }
 
-    fn level(&self, scale: Scale, level: f64) -> String {
+    fn level(&self, scale: LoadScale, level: f64) -> String {
         match scale {
-            Scale::Rate => format!("{} arrivals per second", exact(level, self)),
-            Scale::Clients => count(level.round() as usize, "client"),
+            LoadScale::Rate => format!("{} arrivals per second", exact(level, self)),
+            LoadScale::Clients => count(level.round() as usize, "client"),
         }
     }
 
-    fn outcome(&self, it: &Held, scale: Scale) -> String {
+    fn outcome(&self, it: &LevelOutcome, scale: LoadScale) -> String {
         match it {
-            Held::Yes => "held".to_owned(),
-            Held::No { why } => self.broke(why),
-            Held::Invalid { why } => format!("does not count: {}", self.hindered(why, scale)),
+            LevelOutcome::Yes => "held".to_owned(),
+            LevelOutcome::No { reason: why } => self.broke(why),
+            LevelOutcome::Invalid { reason: why } => format!("does not count: {}", self.hindered(why, scale)),
         }
     }
 
-    fn broke(&self, it: &Broke) -> String {
+    fn broke(&self, it: &OverloadReason) -> String {
         match it {
-            Broke::Objective { text } => format!("{text} is not met"),
-            Broke::Behind { share } => {
+            OverloadReason::Objective { text } => format!("{text} is not met"),
+            OverloadReason::FellBehind { share } => {
                 format!("only {} of what is offered is delivered", NUMBERS.percent(*share, 1))
             }
-            Broke::Crowded { clients } => {
+            OverloadReason::ClientsSaturated { clients } => {
                 format!("all {clients} clients are busy, and more of them would only wait")
             }
-            Broke::Growing { per_second } => {
-                format!("what is under way grows by {} per second without end", said(*per_second, self))
+            OverloadReason::InFlightGrows { per_second } => {
+                format!("what is under way grows by {} per second without end", format(*per_second, self))
             }
-            Broke::Rule { rule } => format!("stop rule {rule} fires"),
+            OverloadReason::Rule { rule } => format!("stop rule {rule} fires"),
         }
     }
 
-    fn hindered(&self, it: &Hindered, scale: Scale) -> String {
+    fn hindered(&self, it: &SearchStopReason, scale: LoadScale) -> String {
         match it {
-            Hindered::Generator => "the generator was late or had no reserve".to_owned(),
-            Hindered::Descriptors => "file descriptors or local ports ran out".to_owned(),
-            Hindered::ClientCap { clients } => {
+            SearchStopReason::Generator => "the generator was late or had no reserve".to_owned(),
+            SearchStopReason::Descriptors => "file descriptors or local ports ran out".to_owned(),
+            SearchStopReason::ClientCap { clients } => {
                 format!("all {clients} clients were busy, so that the open test became a closed one")
             }
-            Hindered::Most { level } => format!("no more than {} was tried", self.level(scale, *level)),
-            Hindered::Least { level } => format!("not even {} was held", self.level(scale, *level)),
-            Hindered::Undecided { level } => {
+            SearchStopReason::MaxLevelHeld { level } => {
+                format!("no more than {} was tried", self.level(scale, *level))
+            }
+            SearchStopReason::MinLevelFailed { level } => {
+                format!("not even {} was held", self.level(scale, *level))
+            }
+            SearchStopReason::Undecided { level } => {
                 format!("at {} the system is in one of two states", self.level(scale, *level))
             }
-            Hindered::Failed { why } => why.clone(),
+            SearchStopReason::Failed { reason: why } => why.clone(),
         }
     }
 
@@ -145,75 +151,79 @@ impl SearchWords for En {
         }
     }
 
-    fn nudge(&self, it: &Nudge) -> String {
-        let what = match &it.turn {
-            Turn::Cpu { node } => format!("processors of {node}"),
-            Turn::ReadIops { node } => format!("reads per second of {node}"),
-            Turn::WriteIops { node } => format!("writes per second of {node}"),
-            Turn::Memory { node } => format!("memory of {node}"),
-            Turn::PoolSize { node } => format!("pool of {node}"),
-            Turn::ServiceEnv { node, variable } => format!("{variable} of {node}"),
-            Turn::Slots { node } => format!("max_connections of {node}"),
-            Turn::Clients => "clients".to_owned(),
-            Turn::Setting { name, value } => format!("{name} = {value}"),
-            Turn::Index { ddl } => ddl.clone(),
-            Turn::FeedRows { feed } => format!("rows of the feed {feed}"),
+    fn nudge(&self, it: &Perturbation) -> String {
+        let what = match &it.knob {
+            Knob::Cpu { node } => format!("processors of {node}"),
+            Knob::ReadIops { node } => format!("reads per second of {node}"),
+            Knob::WriteIops { node } => format!("writes per second of {node}"),
+            Knob::Memory { node } => format!("memory of {node}"),
+            Knob::PoolSize { node } => format!("pool of {node}"),
+            Knob::ServiceEnv { node, variable } => format!("{variable} of {node}"),
+            Knob::Slots { node } => format!("max_connections of {node}"),
+            Knob::Clients => "clients".to_owned(),
+            Knob::Setting { name, value } => format!("{name} = {value}"),
+            Knob::Index { ddl } => ddl.clone(),
+            Knob::FeedRows { feed } => format!("rows of the feed {feed}"),
         };
-        let amount = |value: f64| match it.turn {
-            Turn::Memory { .. } => self.bytes(value),
+        let amount = |value: f64| match it.knob {
+            Knob::Memory { .. } => self.bytes(value),
             _ => exact(value, self),
         };
         it.amount.map_or(what.clone(), |(was, is)| format!("{what}: {} → {}", amount(was), amount(is)))
     }
 
-    fn proven(&self, it: Proven) -> &'static str {
+    fn proven(&self, it: ProofVerdict) -> &'static str {
         match it {
-            Proven::Limits => "limits",
-            Proven::DoesNot => "does not limit",
-            Proven::Undecided => "undecided",
+            ProofVerdict::Limits => "limits",
+            ProofVerdict::DoesNotLimit => "does not limit",
+            ProofVerdict::Undecided => "undecided",
         }
     }
 
-    fn asked(&self, it: Asked, way: &str) -> String {
+    fn asked(&self, it: SearchQuestion, way: &str) -> String {
         let what = if way.is_empty() { "each cell" } else { way };
         match it {
-            Asked::Maximum => format!("How much does {what} hold at most, and what stops it there?"),
-            Asked::Endurance => format!("Does {what} hold its load for long, and what changes meanwhile?"),
-            Asked::Plateau => "Which settings are enough?".to_owned(),
+            SearchQuestion::Maximum => format!("How much does {what} hold at most, and what stops it there?"),
+            SearchQuestion::Endurance => {
+                format!("Does {what} hold its load for long, and what changes meanwhile?")
+            }
+            SearchQuestion::Plateau => "Which settings are enough?".to_owned(),
         }
     }
 
-    fn reached(&self, it: &Reached<'_>) -> String {
+    fn reached(&self, it: &MaximumAnswer<'_>) -> String {
         let answer = it.answer;
-        let hindered = answer.hindered.as_ref().map(|it| self.hindered(it, answer.scale));
+        let hindered = answer.stop_reason.as_ref().map(|it| self.hindered(it, answer.scale));
         let name = if it.name.is_empty() { String::new() } else { format!("{}: ", it.name) };
         let Some(level) = answer.level else {
             let why = hindered.unwrap_or_else(|| "the search has not ended".to_owned());
             let suspected = match it.cause {
-                Caused::Suspected { limit } => format!("; suspected: {}", self.limit(limit)),
+                CauseAnswer::Suspected { limit } => format!("; suspected: {}", self.limit(limit)),
                 _ => String::new(),
             };
             return format!("{name}no answer, because {why}{suspected}.");
         };
-        let (at_least, beyond) = match (&hindered, &answer.broke) {
+        let (at_least, beyond) = match (&hindered, &answer.overload) {
             (Some(why), _) => ("at least ", format!("; nothing is known beyond it: {why}")),
             (None, Some(why)) => ("", format!("; above it, {}", self.broke(why))),
             (None, None) => ("", String::new()),
         };
         let mut sure = Vec::new();
         sure.extend(
-            answer.interval.map(|(low, high)| format!("95 %: {} to {}", said(low, self), said(high, self))),
+            answer
+                .interval
+                .map(|(low, high)| format!("95 %: {} to {}", format(low, self), format(high, self))),
         );
         sure.extend((it.rounds > 1).then(|| format!("{} searches", it.rounds)));
         let (held, of) = answer.confirmed;
         sure.extend((of > 0).then(|| format!("confirmed {held} of {of}")));
         let sure = if sure.is_empty() { String::new() } else { format!(" ({})", sure.join(", ")) };
         let delivered = match (answer.scale, answer.delivered) {
-            (Scale::Clients, Some(it)) => format!(" with {} transactions per second", said(it.0, self)),
+            (LoadScale::Clients, Some(it)) => format!(" with {} transactions per second", format(it.0, self)),
             _ => String::new(),
         };
         let cause = match it.cause {
-            Caused::Proven { limit, by, elasticity, ratio } => {
+            CauseAnswer::Proven { limit, by, elasticity, ratio } => {
                 let proof = match (elasticity, ratio) {
                     (Some(it), _) => format!(" (elasticity {})", self.elasticity(&it)),
                     (None, Some(it)) if matches!(limit, Limit::Feed { .. }) => {
@@ -225,10 +235,10 @@ impl SearchWords for En {
                 let by = by.map_or(String::new(), |it| format!(", which {} takes", self.limit(it)));
                 format!(", limited by {}{proof}{by}", self.limit(limit))
             }
-            Caused::Suspected { limit } => {
+            CauseAnswer::Suspected { limit } => {
                 format!(", cause not proven; suspected: {}", self.limit(limit))
             }
-            Caused::NotKnown => ", cause not proven".to_owned(),
+            CauseAnswer::NotKnown => ", cause not proven".to_owned(),
         };
         format!("{name}holds {at_least}{}{sure}{delivered}{cause}{beyond}.", self.level(answer.scale, level))
     }
@@ -237,14 +247,14 @@ impl SearchWords for En {
         format!("{answered} of {} have an answer", count(of, "cell"))
     }
 
-    fn rounds(&self, all: &[Answer]) -> String {
+    fn rounds(&self, all: &[SearchResult]) -> String {
         let each = all
             .iter()
-            .map(|it| it.level.map_or(self.sought(Sought::NoAnswer).to_owned(), |it| said(it, self)));
+            .map(|it| it.level.map_or(self.sought(SearchTerm::NoAnswer).to_owned(), |it| format(it, self)));
         format!("Search by search: {}.", each.collect::<Vec<_>>().join(", "))
     }
 
-    fn search_window(&self, it: &Max, warmup: Nanos, repeat: u32) -> String {
+    fn search_window(&self, it: &MaxSearch, warmup: Nanos, repeat: u32) -> String {
         let warmup = match warmup {
             Nanos::ZERO => String::new(),
             it => format!(" after {} of warm-up", self.span(it)),
@@ -259,7 +269,7 @@ impl SearchWords for En {
 
     fn law(&self, it: &Scalability) -> String {
         let peak = match it.peak {
-            Some(it) => format!("Most is delivered at {} clients", said(it, self)),
+            Some(it) => format!("Most is delivered at {} clients", format(it, self)),
             None => "The peak is not among the clients measured, and nothing is said beyond them".to_owned(),
         };
         format!(
@@ -272,16 +282,18 @@ impl SearchWords for En {
         )
     }
 
-    fn endured(&self, it: &Endurance, scale: Scale, name: &str) -> String {
+    fn endured(&self, it: &SoakResult, scale: LoadScale, name: &str) -> String {
         let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
         let of =
             it.of_maximum.map_or(String::new(), |it| format!(" ({} of the maximum)", NUMBERS.percent(it, 0)));
         let level = self.level(scale, it.level);
-        let lasting = self.span(it.lasting);
+        let lasting = self.span(it.duration);
         let held = match &it.outcome {
-            Held::Yes => format!("{name}held {level}{of} for {lasting}"),
-            Held::No { why } => format!("{name}did not hold {level}{of} for {lasting}: {}", self.broke(why)),
-            Held::Invalid { why } => {
+            LevelOutcome::Yes => format!("{name}held {level}{of} for {lasting}"),
+            LevelOutcome::No { reason: why } => {
+                format!("{name}did not hold {level}{of} for {lasting}: {}", self.broke(why))
+            }
+            LevelOutcome::Invalid { reason: why } => {
                 format!("{name}no answer at {level}{of}, because {}", self.hindered(why, scale))
             }
         };
@@ -295,43 +307,43 @@ impl SearchWords for En {
         )
     }
 
-    fn trended(&self, it: &Trended) -> String {
+    fn trended(&self, it: &TrendMetric) -> String {
         match it {
-            Trended::Memory { node } => format!("memory of {node}"),
-            Trended::Median => "median response time".to_owned(),
-            Trended::P99 => "p99 of response time".to_owned(),
-            Trended::Connections { node } => format!("connections of {node}"),
-            Trended::DeadRows { table } if table.is_empty() => "dead rows of all tables".to_owned(),
-            Trended::DeadRows { table } => format!("dead rows of {table}"),
-            Trended::Size { table } if table.is_empty() => "size of the database".to_owned(),
-            Trended::Size { table } => format!("size of {table}"),
-            Trended::Throughput => "throughput".to_owned(),
-            Trended::Files { node } => format!("open files of {node}"),
+            TrendMetric::Memory { node } => format!("memory of {node}"),
+            TrendMetric::Median => "median response time".to_owned(),
+            TrendMetric::P99 => "p99 of response time".to_owned(),
+            TrendMetric::Connections { node } => format!("connections of {node}"),
+            TrendMetric::DeadRows { table } if table.is_empty() => "dead rows of all tables".to_owned(),
+            TrendMetric::DeadRows { table } => format!("dead rows of {table}"),
+            TrendMetric::Size { table } if table.is_empty() => "size of the database".to_owned(),
+            TrendMetric::Size { table } => format!("size of {table}"),
+            TrendMetric::Throughput => "throughput".to_owned(),
+            TrendMetric::Files { node } => format!("open files of {node}"),
         }
     }
 
-    fn course(&self, it: Course) -> &'static str {
+    fn course(&self, it: TrendVerdict) -> &'static str {
         match it {
-            Course::Leak => "leak",
-            Course::Drift => "drift",
-            Course::Steady => "steady",
-            Course::Unknown => "cannot be told",
+            TrendVerdict::Leak => "leak",
+            TrendVerdict::Drift => "drift",
+            TrendVerdict::Steady => "steady",
+            TrendVerdict::Unknown => "cannot be told",
         }
     }
 
-    fn amount(&self, of: &Trended, value: f64) -> String {
+    fn amount(&self, of: &TrendMetric, value: f64) -> String {
         match of {
-            Trended::Memory { .. } | Trended::Size { .. } => self.bytes(value),
+            TrendMetric::Memory { .. } | TrendMetric::Size { .. } => self.bytes(value),
             // A slope may be below 0, which a time cannot.
-            Trended::Median | Trended::P99 => NUMBERS.with_unit(&three(1e3 * value), "ms"),
-            Trended::Throughput => format!("{}/s", said(value, self)),
-            Trended::Connections { .. } | Trended::DeadRows { .. } | Trended::Files { .. } => {
+            TrendMetric::Median | TrendMetric::P99 => NUMBERS.with_unit(&three_digits(1e3 * value), "ms"),
+            TrendMetric::Throughput => format!("{}/s", format(value, self)),
+            TrendMetric::Connections { .. } | TrendMetric::DeadRows { .. } | TrendMetric::Files { .. } => {
                 exact(value, self)
             }
         }
     }
 
-    fn enough(&self, it: &Enough<'_>) -> String {
+    fn enough(&self, it: &PlateauAnswer<'_>) -> String {
         let figure = if it.maxima { "maximum" } else { "p99" };
         let best = match it.plateau {
             1 if it.of == 1 => format!("{} has the best {figure}", it.best),
@@ -358,13 +370,13 @@ impl SearchWords for En {
         }
     }
 
-    fn need(&self, it: &Need) -> String {
+    fn need(&self, it: &RequiredConnections) -> String {
         format!(
             "{} per second that each hold a connection for {} need {} connections on average (Little's law); PostgreSQL \
              has {}.",
-            said(it.rate, self),
-            NUMBERS.seconds(it.held),
-            said(it.connections, self),
+            format(it.rate, self),
+            NUMBERS.seconds(it.hold_time),
+            format(it.connections, self),
             match it.processors {
                 1.0 => "1 processor".to_owned(),
                 other => format!("{} processors", exact(other, self)),
@@ -376,26 +388,26 @@ impl SearchWords for En {
         &NUMBERS
     }
 
-    fn within(&self, it: &Fitted) -> String {
+    fn within(&self, it: &FittedValue) -> String {
         let range = it
             .interval
-            .map_or(String::new(), |(low, high)| format!(" [{}, {}]", said(low, self), said(high, self)));
-        format!("{}{range}", said(it.value, self))
+            .map_or(String::new(), |(low, high)| format!(" [{}, {}]", format(low, self), format(high, self)));
+        format!("{}{range}", format(it.value, self))
     }
 }
 
 /// What leaks and drifts, after what was held.
-fn moved(it: &Endurance) -> String {
-    let those = |course: Course| -> Vec<String> {
-        it.trends.iter().filter(|it| it.course == course).map(|it| En.trended(&it.what)).collect()
+fn moved(it: &SoakResult) -> String {
+    let those = |course: TrendVerdict| -> Vec<String> {
+        it.trends.iter().filter(|it| it.verdict == course).map(|it| En.trended(&it.metric)).collect()
     };
-    let found: Vec<String> = [("leaks", Course::Leak), ("drifts", Course::Drift)]
+    let found: Vec<String> = [("leaks", TrendVerdict::Leak), ("drifts", TrendVerdict::Drift)]
         .into_iter()
         .map(|(what, course)| (what, those(course)))
         .filter(|it| !it.1.is_empty())
         .map(|(what, those)| format!("; {what}: {}", those.join(", ")))
         .collect();
-    match (it.trends.is_empty(), found.is_empty(), those(Course::Unknown).len()) {
+    match (it.trends.is_empty(), found.is_empty(), those(TrendVerdict::Unknown).len()) {
         (true, ..) => String::new(),
         (_, false, _) => found.concat(),
         (_, true, 0) => "; nothing leaks or drifts".to_owned(),
@@ -409,7 +421,7 @@ fn moved(it: &Endurance) -> String {
 }
 
 /// Of a law, however far below 1.
-fn parameter(it: &Fitted) -> String {
+fn parameter(it: &FittedValue) -> String {
     let range = it
         .interval
         .map_or(String::new(), |(low, high)| format!(" [{}, {}]", small(low, &En), small(high, &En)));

@@ -1,39 +1,39 @@
 //! English: what a server of runs says.
 
 use super::En;
-use crate::lang::serve::{ServeWords, Shown};
+use crate::lang::serve::{ServeTerm, ServeWords};
 use model::account::RunState;
 
 impl ServeWords for En {
-    fn shown(&self, it: Shown) -> &'static str {
+    fn shown(&self, it: ServeTerm) -> &'static str {
         match it {
-            Shown::Runs => "Runs",
-            Shown::Run => "Run",
-            Shown::Experiment => "Experiment",
-            Shown::State => "State",
-            Shown::Begun => "Begun (UTC)",
-            Shown::Cells => "Cells",
-            Shown::Trials => "Trials",
-            Shown::Size => "Size",
-            Shown::Headline => "Answer",
-            Shown::Filter => "Find",
-            Shown::All => "all",
-            Shown::Select => "Choose",
-            Shown::Base => "baseline",
-            Shown::Compare => "Compare",
-            Shown::CompareHelp => "Choose two runs or more: the first is the baseline.",
-            Shown::Reload => "Reload",
-            Shown::None => "No run matches.",
-            Shown::Token => "Token",
-            Shown::LogIn => "Log in",
-            Shown::WantsToken => "This server wants its token: the one it was started with.",
-            Shown::WrongToken => "That is not this server's token.",
-            Shown::AllRuns => "All runs",
-            Shown::OneFile => "Save as a file",
-            Shown::Unknown => "There is no such run.",
-            Shown::Ended => "This run has ended already.",
-            Shown::Busy => "Too many requests at once; try again in a moment.",
-            Shown::Foreign => "This was not sent from a page of this server; open the page again.",
+            ServeTerm::Runs => "Runs",
+            ServeTerm::Run => "Run",
+            ServeTerm::Experiment => "Experiment",
+            ServeTerm::State => "State",
+            ServeTerm::Begun => "Begun (UTC)",
+            ServeTerm::Cells => "Cells",
+            ServeTerm::Trials => "Trials",
+            ServeTerm::Size => "Size",
+            ServeTerm::Headline => "Answer",
+            ServeTerm::Filter => "Find",
+            ServeTerm::All => "all",
+            ServeTerm::Select => "Choose",
+            ServeTerm::Base => "baseline",
+            ServeTerm::Compare => "Compare",
+            ServeTerm::CompareHelp => "Choose two runs or more: the first is the baseline.",
+            ServeTerm::Reload => "Reload",
+            ServeTerm::None => "No run matches.",
+            ServeTerm::Token => "Token",
+            ServeTerm::LogIn => "Log in",
+            ServeTerm::WantsToken => "This server wants its token: the one it was started with.",
+            ServeTerm::WrongToken => "That is not this server's token.",
+            ServeTerm::AllRuns => "All runs",
+            ServeTerm::OneFile => "Save as a file",
+            ServeTerm::Unknown => "There is no such run.",
+            ServeTerm::Ended => "This run has ended already.",
+            ServeTerm::Busy => "Too many requests at once; try again in a moment.",
+            ServeTerm::Foreign => "This was not sent from a page of this server; open the page again.",
         }
     }
 

@@ -2,10 +2,10 @@
 
 use super::{NUMBERS, Ru, counted, plural};
 use crate::lang::advice::{AdviceWord, AdviceWords};
-use crate::page::number::three;
+use crate::page::number::three_digits;
 use model::Nanos;
-use model::advice::{Advised, Built, Changed, Remedy, Scan};
-use model::explain::{Key, Role};
+use model::advice::{IndexAdvice, IndexBuild, Remedy, Scan, StatementChange};
+use model::explain::{IndexKey, KeyRole};
 
 impl AdviceWords for Ru {
     fn advice_word(&self, it: AdviceWord) -> &'static str {
@@ -43,14 +43,14 @@ impl AdviceWords for Ru {
         format!("По оценке планировщика {these} {} времени всех запросов{times}.", NUMBERS.percent(share, 1))
     }
 
-    fn why_index(&self, it: &Advised) -> String {
+    fn why_index(&self, it: &IndexAdvice) -> String {
         let of = |role| it.candidate.keys.iter().filter(move |key| key.role == role);
         let mut parts = Vec::new();
-        let equal: Vec<String> = of(Role::Equal).map(distinct).collect();
+        let equal: Vec<String> = of(KeyRole::Equal).map(distinct).collect();
         if !equal.is_empty() {
             parts.push(format!("по значению: {}", equal.join(" и ")));
         }
-        let range: Vec<String> = of(Role::Range).map(distinct).collect();
+        let range: Vec<String> = of(KeyRole::Range).map(distinct).collect();
         if !range.is_empty() {
             parts.push(format!("по границам: {}", range.join(" и ")));
         }
@@ -59,9 +59,9 @@ impl AdviceWords for Ru {
             .keys
             .iter()
             .filter_map(|key| match key.role {
-                Role::Ascending => Some(key.column.clone()),
-                Role::Descending => Some(format!("{} по убыванию", key.column)),
-                Role::Equal | Role::Range => None,
+                KeyRole::Ascending => Some(key.column.clone()),
+                KeyRole::Descending => Some(format!("{} по убыванию", key.column)),
+                KeyRole::Equal | KeyRole::Range => None,
             })
             .collect();
         if !sorted.is_empty() {
@@ -72,8 +72,8 @@ impl AdviceWords for Ru {
         format!("Ищут среди {among} {}.", parts.join(", "))
     }
 
-    fn index_saves(&self, it: &Advised) -> String {
-        let many = it.helped.len() as u64;
+    fn index_saves(&self, it: &IndexAdvice) -> String {
+        let many = it.improved.len() as u64;
         let helped = counted(many, "запросу", "запросам", "запросам");
         match it.saved {
             Some(share) => format!(
@@ -84,7 +84,7 @@ impl AdviceWords for Ru {
         }
     }
 
-    fn index_costs(&self, it: &Advised) -> String {
+    fn index_costs(&self, it: &IndexAdvice) -> String {
         let size =
             it.bytes.map_or(String::new(), |it| format!("Займёт около {}. ", NUMBERS.bytes(it as f64)));
         let hot = match it.not_hot.len() as u64 {
@@ -96,7 +96,7 @@ impl AdviceWords for Ru {
                 plural(many, "сможет", "смогут", "смогут")
             ),
         };
-        match it.kept_by.len() as u64 {
+        match it.maintained_by.len() as u64 {
             0 => format!("{size}Ни одному запросу этого прогона не придётся его обновлять."),
             many => {
                 let keepers = counted(many, "запросу", "запросам", "запросам");
@@ -120,7 +120,7 @@ impl AdviceWords for Ru {
                 format!("условию {condition} не отвечает никакое B-дерево по столбцам")
             }
             (Remedy::NotTaken, _) => "нет индекса, который планировщик взял бы с заметной выгодой".to_owned(),
-            (Remedy::NoPlan { why }, _) => format!("плана нет: {why}"),
+            (Remedy::NoPlan { reason: why }, _) => format!("плана нет: {why}"),
         }
     }
 
@@ -145,15 +145,15 @@ impl AdviceWords for Ru {
         format!("{these} {is} в копии данных; измеряется рядом с данными без них, по {times}")
     }
 
-    fn index_built(&self, it: &Built) -> String {
-        format!("{}: построен за {}, {}", it.ddl, NUMBERS.time(it.took), NUMBERS.bytes(it.bytes as f64))
+    fn index_built(&self, it: &IndexBuild) -> String {
+        format!("{}: построен за {}, {}", it.ddl, NUMBERS.time(it.elapsed), NUMBERS.bytes(it.bytes as f64))
     }
 
-    fn statement_changed(&self, it: &Changed) -> String {
+    fn statement_changed(&self, it: &StatementChange) -> String {
         let times = |it| NUMBERS.time(Nanos::from_secs_f64(it));
         let ratio = match it.after / it.before {
-            ratio if ratio > 0.0 && ratio < 1.0 => format!("÷ {}", NUMBERS.write(&three(1.0 / ratio))),
-            ratio => format!("× {}", NUMBERS.write(&three(ratio))),
+            ratio if ratio > 0.0 && ratio < 1.0 => format!("÷ {}", NUMBERS.write(&three_digits(1.0 / ratio))),
+            ratio => format!("× {}", NUMBERS.write(&three_digits(ratio))),
         };
         let writes = if it.writes { "; пишущий" } else { "" };
         format!("в среднем {} → {} ({ratio}{writes})", times(it.before), times(it.after))
@@ -170,7 +170,7 @@ impl AdviceWords for Ru {
 }
 
 /// A column, and how many different values it has.
-fn distinct(it: &Key) -> String {
+fn distinct(it: &IndexKey) -> String {
     let Some(many) = it.distinct else { return it.column.clone() };
     let many = many.round() as u64;
     format!("{} ({})", it.column, counted(many, "разное значение", "разных значения", "разных значений"))

@@ -1,25 +1,25 @@
 //! Russian: the answer of a run, in one sentence.
 
 use super::{NUMBERS as RU, counted, oblique, plural};
-use crate::lang::page::{Answer, Goals, Held, Opened, Trials};
-use crate::page::number::three;
-use model::matrix::{Against, Verdict};
+use crate::lang::page::{ObjectiveCounts, ObjectiveLevel, OpenModelAnswer, PageAnswer, TrialCounts};
+use crate::page::number::three_digits;
+use model::matrix::{BaselineComparison, ChangeVerdict};
 
-pub fn answer(it: &Answer<'_>) -> String {
+pub fn answer(it: &PageAnswer<'_>) -> String {
     match it {
-        Answer::NotYet => "Ответа пока нет: ни одно измерение не закончено.".to_owned(),
-        Answer::Nothing { why, of: 1 } => {
+        PageAnswer::NotYet => "Ответа пока нет: ни одно измерение не закончено.".to_owned(),
+        PageAnswer::Nothing { why, of: 1 } => {
             format!("Ответа нет: единственное измерение не учитывается: {why}.")
         }
-        Answer::Nothing { why, of } => {
+        PageAnswer::Nothing { why, of } => {
             format!("Ответа нет: ни одно измерение из {of} не учитывается: {why}.")
         }
-        Answer::One { held, trials, goals } => {
+        PageAnswer::One { held, trials, goals } => {
             let verb =
                 if held.offered.is_some() { "Выполняется" } else { "Выдерживает" };
             format!("{verb} {}{}; {}.", rate(held), self::goals(goals), valid(*trials))
         }
-        Answer::Many { baseline, best, worst, open, trials, goals } => {
+        PageAnswer::Many { baseline, best, worst, open, trials, goals } => {
             let mut parts = Vec::new();
             parts.extend(baseline.map(|it| {
                 let idle = if it.idle {
@@ -44,8 +44,8 @@ pub fn answer(it: &Answer<'_>) -> String {
 }
 
 /// `21 570 транзакций в секунду (95 %: от 21 400 до 21 700, 5 измерений), p99 12,3 мс`.
-fn rate(it: &Held<'_>) -> String {
-    let number = three(it.tps);
+fn rate(it: &ObjectiveLevel<'_>) -> String {
+    let number = three_digits(it.tps);
     // A broken number takes the genitive singular: 1,5 транзакции.
     let what = match number.parse::<u64>() {
         Ok(whole) => plural(whole, "транзакция", "транзакции", "транзакций"),
@@ -56,14 +56,14 @@ fn rate(it: &Held<'_>) -> String {
 }
 
 /// The same beside the baseline, without the unit.
-fn beside(it: &Held<'_>) -> String {
+fn beside(it: &ObjectiveLevel<'_>) -> String {
     let against = it.against.map_or(String::new(), |it| against(&it));
     format!("{}{}{}{against}", RU.three(it.tps), sure(it), tail(it))
 }
 
 /// What open cells hold of what is offered.
-fn opened(it: &Opened<'_>) -> String {
-    let each = |it: &Held<'_>| {
+fn opened(it: &OpenModelAnswer<'_>) -> String {
+    let each = |it: &ObjectiveLevel<'_>| {
         let offered = it.offered.map_or(String::new(), |it| format!(" из {}", RU.three(it)));
         format!("{} — {}{offered}{}{}", it.name, RU.three(it.tps), sure(it), tail(it))
     };
@@ -79,7 +79,7 @@ fn opened(it: &Opened<'_>) -> String {
     }
 }
 
-fn sure(it: &Held<'_>) -> String {
+fn sure(it: &ObjectiveLevel<'_>) -> String {
     let trials = counted(it.runs.into(), "измерение", "измерения", "измерений");
     match it.interval {
         Some((low, high)) => {
@@ -89,23 +89,23 @@ fn sure(it: &Held<'_>) -> String {
     }
 }
 
-fn tail(it: &Held<'_>) -> String {
+fn tail(it: &ObjectiveLevel<'_>) -> String {
     let sign = if it.p99_at_least { ">\u{a0}" } else { "" };
     it.p99.map_or(String::new(), |it| format!(", p99 {sign}{}", RU.time(it)))
 }
 
-fn against(it: &Against) -> String {
+fn against(it: &BaselineComparison) -> String {
     let Some(ratio) = it.ratio else { return String::new() };
     let ratio = RU.fixed(ratio, 3);
     match it.verdict {
-        Verdict::NoEvidence => format!(", {ratio} от базы: различие не доказано"),
-        Verdict::Lower => format!(", {ratio} от базы: ниже"),
-        Verdict::Higher => format!(", {ratio} от базы: выше"),
-        Verdict::TooFewRuns => format!(", {ratio} от базы: измерений слишком мало для вывода"),
+        ChangeVerdict::NoEvidence => format!(", {ratio} от базы: различие не доказано"),
+        ChangeVerdict::Lower => format!(", {ratio} от базы: ниже"),
+        ChangeVerdict::Higher => format!(", {ratio} от базы: выше"),
+        ChangeVerdict::TooFewRuns => format!(", {ratio} от базы: измерений слишком мало для вывода"),
     }
 }
 
-fn goals(it: &Goals) -> String {
+fn goals(it: &ObjectiveCounts) -> String {
     let of = it.kept + it.broken + it.unknown;
     match (of, it.broken, it.unknown) {
         (0, ..) => String::new(),
@@ -126,7 +126,7 @@ fn goals(it: &Goals) -> String {
     }
 }
 
-fn valid(it: Trials) -> String {
+fn valid(it: TrialCounts) -> String {
     match (it.valid, it.of, it.outage) {
         (1, 1, Some((lasting, _))) => {
             format!("измерение достоверно, но с оговоркой: ни одного успеха в течение {}", RU.time(lasting))
@@ -162,7 +162,7 @@ mod tests {
             (2, 0, 1, "; о соблюдении 1 цели из 3 судить нельзя"),
             (1, 0, 2, "; о соблюдении 2 целей из 3 судить нельзя"),
         ] {
-            assert_eq!(goals(&Goals { kept, broken, unknown }), expected);
+            assert_eq!(goals(&ObjectiveCounts { kept, broken, unknown }), expected);
         }
     }
 }

@@ -3,8 +3,10 @@
 use super::NUMBERS as RU;
 use super::{counted, oblique, plural};
 use crate::lang::number::quantile;
-use crate::preview::Preview;
-use model::summary::{Cost, Doubt, Fairness, Hop, LoadModel, Plan, Reason, Server};
+use crate::preview::SchedulePreview;
+use model::summary::{
+    BenchPlan, CpuCost, Doubt, Fairness, InvalidReason, LoadModelSummary, Server, ServerTransport,
+};
 use model::{Nanos, Spacing};
 
 pub fn dropped(dropped: u64, arrivals: u64) -> String {
@@ -27,7 +29,7 @@ pub fn fairness(it: &Fairness) -> String {
     )
 }
 
-pub fn generator(it: &Cost, busiest: f64) -> String {
+pub fn generator(it: &CpuCost, busiest: f64) -> String {
     let micros = |it: Nanos| format!("{}\u{a0}мкс", RU.fixed(it.as_micros_f64(), 2));
     let [user, system, spun] = [it.user, it.system, it.spun].map(micros);
     format!(
@@ -37,20 +39,20 @@ pub fn generator(it: &Cost, busiest: f64) -> String {
     )
 }
 
-pub fn measured(server: &Server, plan: &Plan) -> String {
+pub fn measured(server: &Server, plan: &BenchPlan) -> String {
     let transport = match &server.transport {
-        Hop::UnixSocket => "Unix-сокет".to_owned(),
-        Hop::Tcp => "TCP".to_owned(),
-        Hop::TcpTls { version } => format!("TCP с TLS {version}"),
+        ServerTransport::UnixSocket => "Unix-сокет".to_owned(),
+        ServerTransport::Tcp => "TCP".to_owned(),
+        ServerTransport::TcpTls { version } => format!("TCP с TLS {version}"),
     };
     let origin = server.origin.as_ref().map(|it| format!(" из {it}")).unwrap_or_default();
     let model = match &plan.model {
-        LoadModel::Closed { think } if *think == Nanos::ZERO => "закрытая модель".to_owned(),
-        LoadModel::Closed { think } => format!("закрытая модель с паузой {}", RU.chosen(*think)),
-        LoadModel::Open { schedule, arrivals: Spacing::Even } => {
+        LoadModelSummary::Closed { think } if *think == Nanos::ZERO => "закрытая модель".to_owned(),
+        LoadModelSummary::Closed { think } => format!("закрытая модель с паузой {}", RU.chosen(*think)),
+        LoadModelSummary::Open { schedule, arrivals: Spacing::Even } => {
             format!("открытая модель, {schedule}, равномерный поток заявок")
         }
-        LoadModel::Open { schedule, arrivals: Spacing::Poisson } => {
+        LoadModelSummary::Open { schedule, arrivals: Spacing::Poisson } => {
             format!("открытая модель, {schedule}, пуассоновский поток заявок")
         }
     };
@@ -62,7 +64,7 @@ pub fn measured(server: &Server, plan: &Plan) -> String {
     format!("{asked}; {model}; драйвер {}; начальное число {}", plan.driver, plan.seed)
 }
 
-pub fn preview(it: &Preview) -> String {
+pub fn preview(it: &SchedulePreview) -> String {
     let expected = it.expected.round();
     let arrivals = match it.arrivals {
         Some(n) => counted(n, "заявка", "заявки", "заявок"),
@@ -84,37 +86,39 @@ pub fn preview(it: &Preview) -> String {
         true => RU.rate(it.lowest),
         false => format!("от {} до {}", RU.rate(it.lowest), RU.rate(it.highest)),
     };
-    format!("{arrivals} за {}, {spacing}, частота {rates}", RU.duration(it.lasting))
+    format!("{arrivals} за {}, {spacing}, частота {rates}", RU.duration(it.duration))
 }
 
-pub fn reason(it: &Reason) -> String {
+pub fn reason(it: &InvalidReason) -> String {
     match *it {
-        Reason::Late { quantile: at, lag, jitter } => {
+        InvalidReason::Late { quantile: at, lag, jitter } => {
             let host = match jitter {
                 Some(jitter) => format!("джиттер таймера этой машины — {}", RU.time(jitter)),
                 None => "джиттер таймера этой машины неизвестен".to_owned(),
             };
             format!("генератор опаздывал: {} опоздания отправки — {}; {host}", quantile(at), RU.time(lag))
         }
-        Reason::Saturated { thread, busy } => format!(
+        InvalidReason::Saturated { thread, busy } => format!(
             "генератор был загружен до предела: поток {} работал {} времени; добавьте потоков (-j) или уменьшите нагрузку",
             thread + 1,
             RU.percent(busy, 0)
         ),
-        Reason::Exhausted { connections } => format!(
+        InvalidReason::ResourcesExhausted { connections } => format!(
             "не удалось открыть {}: кончились файловые дескрипторы или локальные порты; увеличьте ulimit -n или \
              net.ipv4.ip_local_port_range",
             counted(connections, "соединение", "соединения", "соединений")
         ),
-        Reason::Suspended { lasting } => format!("машина была приостановлена на {}", RU.time(lasting)),
-        Reason::Throttled { share } => format!(
+        InvalidReason::Suspended { duration: lasting } => {
+            format!("машина была приостановлена на {}", RU.time(lasting))
+        }
+        InvalidReason::Throttled { share } => format!(
             "генератор был придержан собственным ограничением в {} периодов квоты",
             RU.percent(share, 0)
         ),
-        Reason::Stalled { thread, lasting } => {
+        InvalidReason::Stalled { thread, duration: lasting } => {
             format!("поток {} генератора замер на {}", thread + 1, RU.time(lasting))
         }
-        Reason::Aborted { clients, of } => format!(
+        InvalidReason::Aborted { clients, of } => format!(
             "{} из {of} {} работу: их скрипт не мог продолжаться; нагрузка была меньше заданной",
             counted(clients.into(), "клиент", "клиента", "клиентов"),
             plural(clients.into(), "прекратил", "прекратили", "прекратили")
@@ -138,33 +142,33 @@ pub fn doubt(it: &Doubt, clients: u32) -> String {
             thread + 1,
             RU.percent(share, 0)
         ),
-        Doubt::CapReached { arrivals, waited, dropped } => format!(
+        Doubt::InFlightCapReached { arrivals, waited, dropped } => format!(
             "все клиенты ({clients}) были заняты: из {} {} ждали клиента {}, отброшено {}; такой тест уже не открытый",
             RU.count(arrivals),
             oblique(arrivals, "заявки", "заявок"),
             RU.count(waited),
             RU.count(dropped)
         ),
-        Doubt::Unfair { jain, fewest, most } => format!(
+        Doubt::UnevenClients { jain, fewest, most } => format!(
             "клиенты обслужены неравномерно: от {} до {} {} (индекс Джейна {}); среднее скрывает тех, кто ждал",
             RU.count(fewest),
             RU.count(most),
             oblique(most, "транзакции", "транзакций"),
             RU.fixed(jain, 2)
         ),
-        Doubt::Outage { count: 1, lasting, from, to } => format!(
+        Doubt::Outage { count: 1, duration: lasting, from, to } => format!(
             "ни одного успеха в течение {} (с {} до {})",
             RU.time(lasting),
             RU.time(from),
             RU.time(to)
         ),
-        Doubt::Outage { count, lasting, from, to } => format!(
+        Doubt::Outage { count, duration: lasting, from, to } => format!(
             "ни одного успеха в течение {}, всего перерывов: {count}, самый долгий с {} до {}",
             RU.time(lasting),
             RU.time(from),
             RU.time(to)
         ),
-        Doubt::NothingOk => "ни одна транзакция не завершилась успешно".to_owned(),
+        Doubt::NoSuccess => "ни одна транзакция не завершилась успешно".to_owned(),
         Doubt::FewSamples { count } => format!(
             "{} — слишком мало для p99: нужна хотя бы 1000; измеряйте дольше",
             counted(count, "транзакция", "транзакции", "транзакций")
@@ -176,7 +180,7 @@ pub fn doubt(it: &Doubt, clients: u32) -> String {
             RU.bytes(small as f64),
             RU.bytes(large as f64)
         ),
-        Doubt::ClockSet { step } => format!(
+        Doubt::ClockStepped { step } => format!(
             "часы этой машины переведены {} на {}; длительности и моменты в этом отчёте от них не зависят, а в логах \
              других программ зависят",
             if step < 0 { "назад" } else { "вперёд" },

@@ -2,40 +2,41 @@
 
 use super::{NUMBERS as RU, Ru, counted, oblique, plural};
 use crate::lang::Lang;
-use crate::lang::compare::{CompareWords, Comparing, Counted};
-use crate::page::number::three;
+use crate::lang::compare::{CompareTerm, CompareWords, FigureCount};
+use crate::page::number::three_digits;
 use model::comparison::{
-    Beside, Change, Condition, ConditionUnit, Difference, Met, Method, Metric, MetricKind,
+    Change, ConditionOutcome, ConditionResult, ConditionUnit, Difference, Metric, MetricKind, RunComparison,
+    TestMethod,
 };
-use model::matrix::Verdict;
+use model::matrix::ChangeVerdict;
 
 impl CompareWords for Ru {
-    fn comparing(&self, it: Comparing) -> &'static str {
+    fn comparing(&self, it: CompareTerm) -> &'static str {
         match it {
-            Comparing::Title => "Сравнение",
-            Comparing::Unlike => "Сравнивается разное",
-            Comparing::Conditions => "Условия",
-            Comparing::Figures => "Показатели",
-            Comparing::Differences => "Чем прогоны различаются",
-            Comparing::LeftOut => "Что не учтено",
-            Comparing::Operation => "операция",
-            Comparing::Figure => "показатель",
-            Comparing::Base => "база",
-            Comparing::Run => "прогон",
-            Comparing::Change => "изменение",
-            Comparing::Interval => "95\u{a0}%",
-            Comparing::Verdict => "вывод",
-            Comparing::Method => "метод",
-            Comparing::All => "все",
-            Comparing::NoDifference => "планы, версии и машины одинаковы",
-            Comparing::History => "История",
-            Comparing::Series => "Прогоны",
-            Comparing::ChangePoints => "Изменения",
-            Comparing::When => "когда",
-            Comparing::Program => "pgdyno",
-            Comparing::Server => "PostgreSQL",
-            Comparing::Trials => "измерений",
-            Comparing::NothingElse => "ни план, ни версии, ни машина при этом не менялись",
+            CompareTerm::Title => "Сравнение",
+            CompareTerm::Unlike => "Сравнивается разное",
+            CompareTerm::Conditions => "Условия",
+            CompareTerm::Figures => "Показатели",
+            CompareTerm::Differences => "Чем прогоны различаются",
+            CompareTerm::LeftOut => "Что не учтено",
+            CompareTerm::Operation => "операция",
+            CompareTerm::Figure => "показатель",
+            CompareTerm::Base => "база",
+            CompareTerm::Run => "прогон",
+            CompareTerm::Change => "изменение",
+            CompareTerm::Interval => "95\u{a0}%",
+            CompareTerm::Verdict => "вывод",
+            CompareTerm::Method => "метод",
+            CompareTerm::All => "все",
+            CompareTerm::NoDifference => "планы, версии и машины одинаковы",
+            CompareTerm::History => "История",
+            CompareTerm::Series => "Прогоны",
+            CompareTerm::ChangePoints => "Изменения",
+            CompareTerm::When => "когда",
+            CompareTerm::Program => "pgdyno",
+            CompareTerm::Server => "PostgreSQL",
+            CompareTerm::Trials => "измерений",
+            CompareTerm::NothingElse => "ни план, ни версии, ни машина при этом не менялись",
         }
     }
 
@@ -49,26 +50,26 @@ impl CompareWords for Ru {
             Metric::ServiceP99 => "время обслуживания, p99",
             Metric::Errors => "ошибки",
             Metric::GeneratorCpu => "ЦП генератора",
-            Metric::BeforeCpu => "ЦП перед PostgreSQL",
+            Metric::PoolerCpu => "ЦП перед PostgreSQL",
             Metric::ServerCpu => "ЦП PostgreSQL",
         }
     }
 
-    fn differs(&self, metric: Metric, verdict: Verdict) -> &'static str {
+    fn differs(&self, metric: Metric, verdict: ChangeVerdict) -> &'static str {
         let timely = matches!(metric.kind(), MetricKind::Rate | MetricKind::Seconds);
-        let faster = (verdict == Verdict::Higher) == (metric.kind() == MetricKind::Rate);
+        let faster = (verdict == ChangeVerdict::Higher) == (metric.kind() == MetricKind::Rate);
         match verdict {
-            Verdict::NoEvidence => "не доказано",
-            Verdict::TooFewRuns => "мало измерений",
-            Verdict::Higher | Verdict::Lower if timely => {
+            ChangeVerdict::NoEvidence => "не доказано",
+            ChangeVerdict::TooFewRuns => "мало измерений",
+            ChangeVerdict::Higher | ChangeVerdict::Lower if timely => {
                 if faster {
                     "быстрее"
                 } else {
                     "медленнее"
                 }
             }
-            Verdict::Higher => "выше",
-            Verdict::Lower => "ниже",
+            ChangeVerdict::Higher => "выше",
+            ChangeVerdict::Lower => "ниже",
         }
     }
 
@@ -76,7 +77,7 @@ impl CompareWords for Ru {
         match metric.kind() {
             MetricKind::Seconds => RU.seconds(value),
             MetricKind::Share => RU.percent(value, 3),
-            MetricKind::Rate | MetricKind::Processors => self.number(&three(value)),
+            MetricKind::Rate | MetricKind::Processors => self.number(&three_digits(value)),
         }
     }
 
@@ -104,8 +105,8 @@ impl CompareWords for Ru {
         }
     }
 
-    fn comparison_answer(&self, it: &Beside) -> String {
-        let Counted { figures, better, worse, other, too_few, unlike } = Counted::of(it);
+    fn comparison_answer(&self, it: &RunComparison) -> String {
+        let FigureCount { figures, better, worse, other, too_few, unlike } = FigureCount::of(it);
         let found = better + worse + other;
         let all =
             |n: usize| format!("{} {}", RU.count(n as u64), oblique(n as u64, "показателя", "показателей"));
@@ -150,25 +151,25 @@ impl CompareWords for Ru {
         format!("{}: {} → {}{of}{expected}", it.path, told(&it.base), told(&it.run))
     }
 
-    fn method(&self, it: &Method) -> String {
+    fn method(&self, it: &TestMethod) -> String {
         let trials = |n: u32| counted(n.into(), "измерение", "измерения", "измерений");
         let of_trials =
             |n: u32| format!("{} {}", RU.count(n.into()), oblique(n.into(), "измерения", "измерений"));
         match it {
-            Method::Trials { base, run } => {
+            TestMethod::Trials { base, run } => {
                 format!("по рангам {base} и {}: точно при любом их распределении", of_trials(*run))
             }
-            Method::Pairs { pairs } => format!(
+            TestMethod::Pairs { pairs } => format!(
                 "по рангам разностей {} {} измерений, сделанных рядом по времени",
                 RU.count((*pairs).into()),
                 oblique((*pairs).into(), "пары", "пар")
             ),
-            Method::FewTrials { base, run } => format!(
+            TestMethod::FewTrials { base, run } => format!(
                 "по распределению Стьюдента для {base} и {}, если их логарифмы распределены нормально; для четырёх с \
                  каждой стороны этого не требуется",
                 of_trials(*run)
             ),
-            Method::Blocks { base, run } => format!(
+            TestMethod::Blocks { base, run } => format!(
                 "по {} и {} блокам длиной {} и {}\u{a0}с, выбранным повторно (корреляция соседних секунд {} и {}): только об \
                  этих отрезках времени; что покажет ещё одно измерение, неизвестно",
                 base.count,
@@ -178,7 +179,7 @@ impl CompareWords for Ru {
                 RU.fixed(base.correlation, 2),
                 RU.fixed(run.correlation, 2)
             ),
-            Method::None { base, run } => {
+            TestMethod::None { base, run } => {
                 format!("для интервала мало: в базе {}, в прогоне {run}", trials(*base))
             }
         }
@@ -195,13 +196,13 @@ impl CompareWords for Ru {
         format!("есть только в {of}: {}", cells.join(", "))
     }
 
-    fn condition(&self, it: &Condition, cell: &str) -> String {
+    fn condition(&self, it: &ConditionResult, cell: &str) -> String {
         let number = |value: f64| match it.unit {
             ConditionUnit::Relative => RU.change(1.0 + value),
             ConditionUnit::Points => format!("{}\u{a0}п.\u{a0}п.", points(value)),
             ConditionUnit::Seconds => RU.seconds(value),
             ConditionUnit::Share => RU.percent(value, 3),
-            ConditionUnit::PerSecond | ConditionUnit::Processors => self.number(&three(value)),
+            ConditionUnit::PerSecond | ConditionUnit::Processors => self.number(&three_digits(value)),
         };
         let of = if cell.is_empty() { String::new() } else { format!(" ({cell})") };
         let value = it.value.map_or(String::new(), |it| format!(": {}", number(it)));
@@ -209,10 +210,10 @@ impl CompareWords for Ru {
             .interval
             .map_or(String::new(), |(low, high)| format!(", от {} до {}", number(low), number(high)));
         let outcome = match it.outcome {
-            Met::Yes => "выполняется",
-            Met::No => "не выполняется",
-            Met::Unknown => "сказать нельзя",
-            Met::Absent => "сказать нельзя: такого показателя у прогонов нет",
+            ConditionOutcome::Yes => "выполняется",
+            ConditionOutcome::No => "не выполняется",
+            ConditionOutcome::Unknown => "сказать нельзя",
+            ConditionOutcome::Absent => "сказать нельзя: такого показателя у прогонов нет",
         };
         format!("{}{of}: {outcome}{value}{within}", it.text)
     }

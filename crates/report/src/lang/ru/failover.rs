@@ -2,34 +2,36 @@
 
 use super::{NUMBERS as RU, Ru, counted, oblique, plural};
 use crate::lang::Lang;
-use crate::lang::failover::{Done, FailoverWords, Happening, Loss, Outlived};
+use crate::lang::failover::{FailoverTerm, FailoverWords, FaultStatus, LossKind, TimelineEvent};
 use model::Nanos;
-use model::durability::{Conclusion, Doubt, Kind, RecoveryPoint};
-use model::ordeal::{After, Controlled, Promoted, ReadBack, Rejoined, Survival};
+use model::durability::{AnomalyKind, Conclusion, InconclusiveReason, RecoveryPoint};
+use model::ordeal::{
+    ControlSummary, FailoverResult, PromotionRecord, ReadBackPhase, ReadBackRecord, RejoinRecord,
+};
 
 impl FailoverWords for Ru {
-    fn outlived(&self, it: Outlived) -> &'static str {
+    fn outlived(&self, it: FailoverTerm) -> &'static str {
         match it {
-            Outlived::Failover => "Переключение",
-            Outlived::Findings => "Что обнаружено",
-            Outlived::Cell => "ячейка",
-            Outlived::Conclusion => "обещанное",
-            Outlived::Failovers => "переключения",
-            Outlived::Acknowledged => "подтверждено",
-            Outlived::Lost => "потеряно",
-            Outlived::LostLocally => "потеряно, с предупреждением",
-            Outlived::Unknown => "неизвестно (из них есть)",
-            Outlived::Refused => "отклонено",
-            Outlived::Misrouted => "не по адресу",
-            Outlived::Outage => "без записи",
-            Outlived::Promoted => "повышение через",
-            Outlived::Healthy => "готовность через",
-            Outlived::Rejoined => "прежний вернулся за",
-            Outlived::Control => "потеряно в контроле",
-            Outlived::Finding => "вывод",
-            Outlived::Count => "число",
-            Outlived::Meaning => "что это значит",
-            Outlived::Examples => "сеанс/номер",
+            FailoverTerm::Failover => "Переключение",
+            FailoverTerm::Findings => "Что обнаружено",
+            FailoverTerm::Cell => "ячейка",
+            FailoverTerm::Conclusion => "обещанное",
+            FailoverTerm::Failovers => "переключения",
+            FailoverTerm::Acknowledged => "подтверждено",
+            FailoverTerm::Lost => "потеряно",
+            FailoverTerm::LostLocally => "потеряно, с предупреждением",
+            FailoverTerm::Unknown => "неизвестно (из них есть)",
+            FailoverTerm::Refused => "отклонено",
+            FailoverTerm::Misrouted => "не по адресу",
+            FailoverTerm::Outage => "без записи",
+            FailoverTerm::Promoted => "повышение через",
+            FailoverTerm::Healthy => "готовность через",
+            FailoverTerm::Rejoined => "прежний вернулся за",
+            FailoverTerm::Control => "потеряно в контроле",
+            FailoverTerm::Finding => "вывод",
+            FailoverTerm::Count => "число",
+            FailoverTerm::Meaning => "что это значит",
+            FailoverTerm::Examples => "сеанс/номер",
         }
     }
 
@@ -38,7 +40,7 @@ impl FailoverWords for Ru {
         format!("Переживает ли переключение каждая подтверждённая запись{of} и как долго невозможна запись?")
     }
 
-    fn survival(&self, it: &Survival, name: &str) -> String {
+    fn survival(&self, it: &FailoverResult, name: &str) -> String {
         let n = u64::from(it.failovers);
         let failovers = |n| counted(n, "переключение", "переключения", "переключений");
         let during = if n == 0 {
@@ -53,33 +55,33 @@ impl FailoverWords for Ru {
             RU.count(it.counts.acknowledged),
             oblique(it.counts.acknowledged, "подтверждённой записи", "подтверждённых записей"),
         );
-        let told = match Loss::of(it) {
-            Loss::NotKnown => {
+        let told = match LossKind::of(it) {
+            LossKind::NotKnown => {
                 format!(
                     "{}; журнала записей нет ни у одной операции, и что потеряно, неизвестно",
                     failovers(n)
                 )
             }
-            Loss::None if n == 0 => lost,
-            Loss::None => {
+            LossKind::None if n == 0 => lost,
+            LossKind::None => {
                 format!("{lost} (95\u{a0}%: что-то теряют менее {} переключений)", RU.percent(it.bound, 0))
             }
-            Loss::Unpromised { before: Some(point), .. } => {
+            LossKind::Unpromised { before: Some(point), .. } => {
                 format!("{lost}: точка восстановления\u{a0}— {}, обещано ничего не было", self.time(point))
             }
-            Loss::Unpromised { after: Some(until), .. } => format!(
+            LossKind::Unpromised { after: Some(until), .. } => format!(
                 "{lost}, все подтверждены не позже чем через {} после сбоя; обещано ничего не было",
                 self.time(until)
             ),
-            Loss::Unpromised { .. } => format!("{lost}; обещано ничего не было"),
-            Loss::Broken => {
-                let violations = it.found.iter().filter(|it| it.kind.is_violation());
+            LossKind::Unpromised { .. } => format!("{lost}; обещано ничего не было"),
+            LossKind::Broken => {
+                let violations = it.anomalies.iter().filter(|it| it.kind.is_violation());
                 let each: Vec<String> = violations
                     .map(|it| format!("{}\u{a0}— {}", self.kind(it.kind), RU.count(it.count)))
                     .collect();
                 format!("обещание нарушено: {}; {lost}", each.join(", "))
             }
-            Loss::Unproven => {
+            LossKind::Unproven => {
                 let why = it.doubts.first().map_or(String::new(), |it| format!(": {}", self.unproven(it)));
                 let more = match it.doubts.len() as u64 {
                     0 | 1 => String::new(),
@@ -89,8 +91,8 @@ impl FailoverWords for Ru {
             }
         };
         let outage = it.outage.map_or(String::new(), |it| {
-            let [median, greatest] = [it.median, it.greatest].map(|it| self.time(it));
-            match it.least == it.greatest {
+            let [median, greatest] = [it.median, it.max].map(|it| self.time(it));
+            match it.min == it.max {
                 true => format!(" Запись была невозможна {median}."),
                 false => format!(" Запись была невозможна {median} (медиана), самое большее {greatest}."),
             }
@@ -107,89 +109,97 @@ impl FailoverWords for Ru {
         }
     }
 
-    fn kind(&self, it: Kind) -> &'static str {
+    fn kind(&self, it: AnomalyKind) -> &'static str {
         match it {
-            Kind::Lost => "потерянные записи",
-            Kind::Hole => "пропуски",
-            Kind::Flicker => "мерцающие записи",
-            Kind::FalseFailure => "ложные отказы",
-            Kind::Phantom => "фантомы",
-            Kind::Duplicate => "дубликаты",
-            Kind::SplitBrain => "записи на смещённом сервере",
-            Kind::WrongPromotion => "ошибочные повышения",
-            Kind::LostAmbiguous => "потери при смене обещания",
-            Kind::LostUnpromised => "потери без обещания",
-            Kind::LostLocal => "потери с предупреждением",
-            Kind::DuplicateByRetry => "дубликаты из-за повторов",
+            AnomalyKind::Lost => "потерянные записи",
+            AnomalyKind::Hole => "пропуски",
+            AnomalyKind::Flicker => "мерцающие записи",
+            AnomalyKind::FalseFailure => "ложные отказы",
+            AnomalyKind::Phantom => "фантомы",
+            AnomalyKind::Duplicate => "дубликаты",
+            AnomalyKind::SplitBrain => "записи на смещённом сервере",
+            AnomalyKind::WrongPromotion => "ошибочные повышения",
+            AnomalyKind::LostAmbiguous => "потери при смене обещания",
+            AnomalyKind::LostWithoutPromise => "потери без обещания",
+            AnomalyKind::LostLocal => "потери с предупреждением",
+            AnomalyKind::DuplicateByRetry => "дубликаты из-за повторов",
         }
     }
 
-    fn meaning(&self, it: Kind) -> &'static str {
+    fn meaning(&self, it: AnomalyKind) -> &'static str {
         match it {
-            Kind::Lost => "подтверждены с обещанием пережить основной сервер и исчезли",
-            Kind::Hole => "исчезли, хотя более поздняя запись того же сеанса на том же сервере есть",
-            Kind::Flicker => "в одном чтении есть, в другом нет, и между ними ничего не происходило",
-            Kind::FalseFailure => "отклонены, но есть",
-            Kind::Phantom => "есть, хотя никто их не делал",
-            Kind::Duplicate => "есть несколько раз после единственной попытки",
-            Kind::SplitBrain => "подтверждены прежним основным сервером, когда подтверждал уже новый",
-            Kind::WrongPromotion => "повышена реплика, у которой могло быть не всё",
-            Kind::LostAmbiguous => "подтверждены во время смены обещания и исчезли",
-            Kind::LostUnpromised => "подтверждены без обещания пережить основной сервер и исчезли",
-            Kind::LostLocal => "подтверждены с предупреждением, что есть только на этом сервере, и исчезли",
-            Kind::DuplicateByRetry => "есть несколько раз после нескольких попыток",
+            AnomalyKind::Lost => "подтверждены с обещанием пережить основной сервер и исчезли",
+            AnomalyKind::Hole => "исчезли, хотя более поздняя запись того же сеанса на том же сервере есть",
+            AnomalyKind::Flicker => "в одном чтении есть, в другом нет, и между ними ничего не происходило",
+            AnomalyKind::FalseFailure => "отклонены, но есть",
+            AnomalyKind::Phantom => "есть, хотя никто их не делал",
+            AnomalyKind::Duplicate => "есть несколько раз после единственной попытки",
+            AnomalyKind::SplitBrain => "подтверждены прежним основным сервером, когда подтверждал уже новый",
+            AnomalyKind::WrongPromotion => "повышена реплика, у которой могло быть не всё",
+            AnomalyKind::LostAmbiguous => "подтверждены во время смены обещания и исчезли",
+            AnomalyKind::LostWithoutPromise => "подтверждены без обещания пережить основной сервер и исчезли",
+            AnomalyKind::LostLocal => {
+                "подтверждены с предупреждением, что есть только на этом сервере, и исчезли"
+            }
+            AnomalyKind::DuplicateByRetry => "есть несколько раз после нескольких попыток",
         }
     }
 
-    fn unproven(&self, it: &Doubt) -> String {
+    fn unproven(&self, it: &InconclusiveReason) -> String {
         let writes =
             |n| counted(n, "подтверждённая запись", "подтверждённые записи", "подтверждённых записей");
         match it {
-            Doubt::NotRead => "обратно ничего не прочитано".to_owned(),
-            Doubt::YoungerThanReadings { count } => {
+            InconclusiveReason::NotReadBack => "обратно ничего не прочитано".to_owned(),
+            InconclusiveReason::NewerThanReadBacks { count } => {
                 format!("{} позже всех чтений", writes(*count))
             }
-            Doubt::ReadFromStandby { reading } => {
+            InconclusiveReason::ReadFromStandby { reading } => {
                 format!("чтение {} сделано с сервера в режиме восстановления", reading + 1)
             }
-            Doubt::ReadFromOldTimeline { reading } => {
+            InconclusiveReason::ReadFromOldTimeline { reading } => {
                 format!("чтение {} сделано со старой линии времени", reading + 1)
             }
-            Doubt::ReadFromElsewhere { reading } => {
+            InconclusiveReason::ReadFromOtherSystem { reading } => {
                 format!("чтение {} сделано из другой системы", reading + 1)
             }
-            Doubt::StandbyAcknowledged { .. } => {
+            InconclusiveReason::StandbyAcknowledged { .. } => {
                 "записи подтверждал сервер в режиме восстановления".to_owned()
             }
-            Doubt::SeveralSystems => "записи подтверждали серверы разных систем".to_owned(),
-            Doubt::SilentAfterFault { fault } => format!("после сбоя {} ничего не подтверждено", fault + 1),
-            Doubt::FaultUnseen { fault } => {
+            InconclusiveReason::MultipleSystems => "записи подтверждали серверы разных систем".to_owned(),
+            InconclusiveReason::NoWritesAfterFault { fault } => {
+                format!("после сбоя {} ничего не подтверждено", fault + 1)
+            }
+            InconclusiveReason::NoNewTimelineAfterFault { fault } => {
                 format!("после сбоя {} не появилось другой линии времени", fault + 1)
             }
-            Doubt::LedgerOpen => "журнал записей не закрыт, и в его конце может чего-то не быть".to_owned(),
-            Doubt::LedgerTorn { bytes } => format!(
+            InconclusiveReason::LedgerOpen => {
+                "журнал записей не закрыт, и в его конце может чего-то не быть".to_owned()
+            }
+            InconclusiveReason::LedgerTorn { bytes } => format!(
                 "конец журнала записей ({}) прочитать нельзя",
                 counted(*bytes, "байт", "байта", "байт")
             ),
-            Doubt::LedgerContradictsItself { entries } => format!(
+            InconclusiveReason::LedgerContradictsItself { entries } => format!(
                 "в журнале записей {} {} другим",
                 counted(*entries, "строка", "строки", "строк"),
                 plural(*entries, "противоречит", "противоречат", "противоречат"),
             ),
-            Doubt::LedgerHasGaps { writes } => format!(
+            InconclusiveReason::LedgerHasGaps { writes } => format!(
                 "в журнале записей нет исхода {} {}",
                 RU.count(*writes),
                 oblique(*writes, "записи", "записей")
             ),
-            Doubt::PromiseUnknown { count } => format!(
+            InconclusiveReason::PromiseUnknown { count } => format!(
                 "неизвестно, что было обещано об {} {}",
                 RU.count(*count),
                 oblique(*count, "исчезнувшей записи", "исчезнувших записях")
             ),
-            Doubt::LostWhilePromiseChanged => "записи потеряны во время смены обещания".to_owned(),
-            Doubt::NoFault => "с системой ничего не делали".to_owned(),
-            Doubt::NoControl => "не было положительного контроля".to_owned(),
-            Doubt::ControlLostNothing => "положительный контроль ничего не потерял".to_owned(),
+            InconclusiveReason::LostWhilePromiseChanged => {
+                "записи потеряны во время смены обещания".to_owned()
+            }
+            InconclusiveReason::NoFault => "с системой ничего не делали".to_owned(),
+            InconclusiveReason::NoControl => "не было положительного контроля".to_owned(),
+            InconclusiveReason::ControlLostNothing => "положительный контроль ничего не потерял".to_owned(),
         }
     }
 
@@ -203,10 +213,10 @@ impl FailoverWords for Ru {
         format!("Ещё {} {sent} или нет: там, где журнал записей не закрыт, это неизвестно.", RU.count(writes))
     }
 
-    fn controlled(&self, it: &Controlled, name: &str) -> String {
+    fn controlled(&self, it: &ControlSummary, name: &str) -> String {
         let name = if name.is_empty() { String::new() } else { format!(" ({name})") };
         let trials = u64::from(it.trials);
-        match it.lossy {
+        match it.lossy_trials {
             0 => format!(
                 "Положительный контроль{name} ничего не потерял за {}: ничто не показывает, что потеря была бы замечена.",
                 counted(trials, "измерение", "измерения", "измерений"),
@@ -243,21 +253,21 @@ impl FailoverWords for Ru {
         )
     }
 
-    fn deed(&self, it: &Done) -> &'static str {
+    fn deed(&self, it: &FaultStatus) -> &'static str {
         match it {
-            Done::Kill => "все процессы убиты",
-            Done::KillPostmaster => "убит главный процесс",
-            Done::KillPatroni => "убит процесс Patroni",
-            Done::Pause => "процессы приостановлены",
-            Done::Restart => "перезапуск",
-            Done::Switchover => "плановое переключение",
-            Done::CutOff => "отрезан от сети",
-            Done::FillDisk => "диск заполнен",
-            Done::Withhold => "журнал не передаётся репликам",
+            FaultStatus::Kill => "все процессы убиты",
+            FaultStatus::KillPostmaster => "убит главный процесс",
+            FaultStatus::KillPatroni => "убит процесс Patroni",
+            FaultStatus::Pause => "процессы приостановлены",
+            FaultStatus::Restart => "перезапуск",
+            FaultStatus::Switchover => "плановое переключение",
+            FaultStatus::CutOff => "отрезан от сети",
+            FaultStatus::FillDisk => "диск заполнен",
+            FaultStatus::Withhold => "журнал не передаётся репликам",
         }
     }
 
-    fn inflicted(&self, it: &Done, nodes: &[String], healed: Option<Nanos>) -> String {
+    fn inflicted(&self, it: &FaultStatus, nodes: &[String], healed: Option<Nanos>) -> String {
         if nodes.is_empty() {
             return format!("не удалось: {}", self.deed(it));
         }
@@ -265,7 +275,7 @@ impl FailoverWords for Ru {
         format!("{}: {}{until}", nodes.join(", "), self.deed(it))
     }
 
-    fn promotion(&self, it: &Promoted) -> String {
+    fn promotion(&self, it: &PromotionRecord) -> String {
         let healthy = it.healthy.map_or(String::new(), |it| format!(", готовность с {}", self.time(it)));
         let safe = match it.safe {
             Some(false) => ", у него могло быть не всё",
@@ -274,26 +284,26 @@ impl FailoverWords for Ru {
         format!("{}: повышен до основного, линия времени {}{safe}{healthy}", it.to, it.timeline)
     }
 
-    fn rejoining(&self, it: &Rejoined) -> String {
+    fn rejoining(&self, it: &RejoinRecord) -> String {
         let how = if it.rewound { "отмотан назад" } else { "скопирован заново" };
-        format!("{}: вернулся репликой, {how} за {}", it.node, self.time(it.took))
+        format!("{}: вернулся репликой, {how} за {}", it.node, self.time(it.elapsed))
     }
 
-    fn reading(&self, it: &ReadBack) -> String {
-        let after = match it.after {
-            After::Load => "после нагрузки",
-            After::Rejoining => "после возврата прежнего основного сервера",
-            After::Restart => "после перезапуска всех серверов",
+    fn reading(&self, it: &ReadBackRecord) -> String {
+        let after = match it.phase {
+            ReadBackPhase::Load => "после нагрузки",
+            ReadBackPhase::Rejoining => "после возврата прежнего основного сервера",
+            ReadBackPhase::Restart => "после перезапуска всех серверов",
         };
         format!("{}: {after} прочитано {}", it.node, counted(it.rows, "метка", "метки", "меток"))
     }
 
-    fn happening(&self, it: &Happening<'_>) -> String {
+    fn happening(&self, it: &TimelineEvent<'_>) -> String {
         match it {
-            Happening::Done(it) => self.deed(it).to_owned(),
-            Happening::Promoted(timeline) => format!("линия времени {timeline}"),
-            Happening::Rewound => "отмотан назад".to_owned(),
-            Happening::Copied => "скопирован заново".to_owned(),
+            TimelineEvent::Done(it) => self.deed(it).to_owned(),
+            TimelineEvent::Promoted(timeline) => format!("линия времени {timeline}"),
+            TimelineEvent::Rewound => "отмотан назад".to_owned(),
+            TimelineEvent::Copied => "скопирован заново".to_owned(),
         }
     }
 }

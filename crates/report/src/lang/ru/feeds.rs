@@ -2,9 +2,9 @@
 
 use super::NUMBERS as RU;
 use super::counted;
-use model::reach::Reach;
+use model::reach::FeedCoverage;
 
-pub fn reach(it: &Reach) -> String {
+pub fn reach(it: &FeedCoverage) -> String {
     let rows = counted(it.rows, "строка", "строки", "строк");
     let mut said = format!("лента {}: {rows}, из них разных {}", it.feed, RU.count(it.distinct));
     if let Some(after) = it.repeats_after {
@@ -17,7 +17,7 @@ pub fn reach(it: &Reach) -> String {
         RU.percent(table.share, 1),
         table.column
     );
-    if table.measures_a_cache() {
+    if table.fits_only_in_cache() {
         said += &format!(
             ": столько помещается в {memory}, доступные серверу, а вся таблица — нет, поэтому измеряется кэш; нужно \
              больше строк"
@@ -29,11 +29,11 @@ pub fn reach(it: &Reach) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::reach::Touched;
+    use model::reach::TableCoverage;
 
     #[test]
     fn a_feed_and_what_it_touches() {
-        let table = Touched {
+        let table = TableCoverage {
             column: "a.b.c".into(),
             rows: 1e7,
             bytes: 1300 << 20,
@@ -42,7 +42,8 @@ mod tests {
             memory: 400 << 20,
         };
         let repeats_after = Some(20_001);
-        let it = Reach { feed: "f".into(), rows: 20_001, distinct: 7, repeats_after, table: Some(table) };
+        let it =
+            FeedCoverage { feed: "f".into(), rows: 20_001, distinct: 7, repeats_after, table: Some(table) };
         // No-break spaces are plain ones here.
         let said = reach(&it).replace(['\u{202f}', '\u{a0}'], " ");
         assert_eq!(

@@ -9,10 +9,14 @@ pub(super) mod circumstance;
 use super::NUMBERS as RU;
 use super::matrix::{entrance, mode};
 use super::{counted, oblique};
-use crate::lang::told::{self, Cells, LeftOut, Rest, Seeming, Shares, list, name};
+use crate::lang::told::{
+    self, ApparentGain, CellSelection, ExcludedCount, RemainingGroup, ShareRange, list, name,
+};
 use circumstance::read_back;
-use model::finding::{Answered, Compared, ConnectionLimit, Finding, OtherWork, SizeChange};
-use model::plan::{Entrance, PoolMode};
+use model::finding::{
+    CellResponse, ConnectionLimit, Finding, IncomparableReason, SizeChange, ThroughputComparison,
+};
+use model::plan::{PoolMode, Transport};
 
 /// What findings of one paragraph have in common, as its beginning.
 pub fn group(it: &Finding) -> String {
@@ -93,7 +97,7 @@ pub fn group(it: &Finding) -> String {
         Finding::NotConcurrent { with_busy, .. } => {
             format!("где в PostgreSQL было в работе {} транзакции", RU.fixed(*with_busy, 1))
         }
-        Finding::RunIsClosed { in_flight_max, .. } => {
+        Finding::NotOpenLoop { in_flight_max, .. } => {
             format!(
                 "открытый тест превратился в закрытый, потому что все клиенты ({in_flight_max}) были заняты"
             )
@@ -106,8 +110,8 @@ pub fn group(it: &Finding) -> String {
         Finding::ClientsLeftAfterTest { node, .. } => {
             format!("{node} держал клиентов и после окончания нагрузки")
         }
-        Finding::Bound { by, .. } => bound::group(by),
-        Finding::Circumstance { it, .. } => circumstance::group(it),
+        Finding::Bound { bound: by, .. } => bound::group(by),
+        Finding::Circumstance { circumstance: it, .. } => circumstance::group(it),
         Finding::OpenAndClosed { .. } => {
             "закрытый тест не знает, сколько ждут те, чьи заявки приходят и без ответов на прежние".to_owned()
         }
@@ -122,15 +126,15 @@ pub fn paragraph(all: &[&Finding], names: &[String]) -> String {
     let items = || all.iter().map(|it| item(it, names).trim().to_owned()).filter(|it| !it.is_empty());
     let each = || items().collect::<Vec<_>>().join("; ");
     match told::rest(all, names.len()) {
-        Rest::Table => format!("{lead}:"),
-        Rest::Each if items().next().is_none() => lead,
-        Rest::Each => format!("{lead}: {}", each()),
-        Rest::EachBeside(with) => {
+        RemainingGroup::Table => format!("{lead}:"),
+        RemainingGroup::Each if items().next().is_none() => lead,
+        RemainingGroup::Each => format!("{lead}: {}", each()),
+        RemainingGroup::EachBeside(with) => {
             format!("число взаимных блокировок нельзя сравнивать с {}, {lead}: {}", name(names, with), each())
         }
-        Rest::LeftOut(reasons) => format!("{lead}: {}", left_out(&reasons, names)),
-        Rest::Seeming(it) => format!("{lead}: {}", seeming(&it, names)),
-        Rest::Shares(it) => format!("{lead}; {}", shares(&it, names)),
+        RemainingGroup::LeftOut(reasons) => format!("{lead}: {}", left_out(&reasons, names)),
+        RemainingGroup::Seeming(it) => format!("{lead}: {}", seeming(&it, names)),
+        RemainingGroup::Shares(it) => format!("{lead}; {}", shares(&it, names)),
     }
 }
 
@@ -138,7 +142,7 @@ pub fn paragraph(all: &[&Finding], names: &[String]) -> String {
 fn item(it: &Finding, names: &[String]) -> String {
     let name = |cell: &usize| name(names, *cell);
     match it {
-        Finding::SlotsExhausted { cell, refused, logged, first_second, trials, of, .. } => {
+        Finding::SlotsExhausted { cell, refused, logged, first_second, trials, total_trials: of, .. } => {
             let late = first_second.filter(|it| *it > 0);
             let first = late.map_or(String::new(), |it| format!(", впервые на секунде {it}"));
             let (refused, logged) = (RU.count(*refused), RU.count(*logged));
@@ -186,7 +190,17 @@ fn item(it: &Finding, names: &[String]) -> String {
             let wait = wait.map_or(String::new(), |it| format!("; {}", RU.seconds(it)));
             format!("{} ({}{wait})", name(cell), RU.fixed(*waiting, 1))
         }
-        Finding::PoolerBound { cell, cpu, of_cpu, throttled, stood_still, pool, lent, active, .. } => {
+        Finding::PoolerBound {
+            cell,
+            cpu,
+            cpu_limit: of_cpu,
+            throttled,
+            throttled_cpu: stood_still,
+            pool,
+            lent,
+            active,
+            ..
+        } => {
             let lent = lent.map_or(String::new(), |it| format!("; выдано {} из {pool}", RU.fixed(it, 1)));
             format!(
                 "{} ({}{}{lent}; выполняют {})",
@@ -203,7 +217,9 @@ fn item(it: &Finding, names: &[String]) -> String {
             RU.fixed(*busy, 1),
             cpus(*cpu, *of_cpu)
         ),
-        Finding::ServerBound { cell, cpu, of_cpu, throttled, stood_still, .. } => {
+        Finding::ServerBound {
+            cell, cpu, cpu_limit: of_cpu, throttled, throttled_cpu: stood_still, ..
+        } => {
             format!("{} ({}{})", name(cell), cpus(*cpu, *of_cpu), held_back(*throttled, *stood_still))
         }
         Finding::SessionsWait { cell, share, active, .. } => {
@@ -218,7 +234,7 @@ fn item(it: &Finding, names: &[String]) -> String {
             format!("{} {} ({interval}{runs})", name(cell), RU.fixed(*of_thousand, 2))
         }
         Finding::NotConcurrent { cell, busy, .. } => format!("{} {}", name(cell), RU.fixed(*busy, 1)),
-        Finding::RunIsClosed { cell, arrivals, waited, dropped, trials, of, .. } => format!(
+        Finding::NotOpenLoop { cell, arrivals, waited, dropped, trials, total_trials: of, .. } => format!(
             "{} (ждали клиента {}, отброшено {} из {} {}{})",
             name(cell),
             RU.count(*waited),
@@ -248,8 +264,8 @@ fn item(it: &Finding, names: &[String]) -> String {
         Finding::ClientsLeftAfterTest { cell, clients, trials, of, .. } => {
             format!("{} {}{}", name(cell), RU.count(*clients), some_of(*trials, *of))
         }
-        Finding::Bound { cell, by } => format!("{} {}", name(cell), bound::item(by)),
-        Finding::Circumstance { cell, it } => {
+        Finding::Bound { cell, bound: by } => format!("{} {}", name(cell), bound::item(by)),
+        Finding::Circumstance { cell, circumstance: it } => {
             format!("{} {}", name(cell), circumstance::item(it)).trim_end().to_owned()
         }
         Finding::OpenAndClosed { cell, with, offered, open, closed } => format!(
@@ -276,39 +292,39 @@ fn of_mode(it: PoolMode) -> &'static str {
 }
 
 /// Behind "против".
-fn of_entrance(it: Entrance) -> &'static str {
+fn of_entrance(it: Transport) -> &'static str {
     match it {
-        Entrance::Unix => "Unix-сокета",
-        Entrance::Tcp | Entrance::Tls => entrance(it),
+        Transport::Unix => "Unix-сокета",
+        Transport::Tcp | Transport::Tls => entrance(it),
     }
 }
 
-fn left_out(reasons: &[(OtherWork, Vec<LeftOut>)], names: &[String]) -> String {
-    let cell = |it: &LeftOut| {
+fn left_out(reasons: &[(IncomparableReason, Vec<ExcludedCount>)], names: &[String]) -> String {
+    let cell = |it: &ExcludedCount| {
         let failed = it.failed.map_or(String::new(), |it| format!(" ({})", RU.percent(it, 1)));
         name(names, it.cell).to_owned() + &failed
     };
     let each = reasons.iter().map(|(why, cells)| {
         let why = match why {
-            OtherWork::SlotsExhausted => "в подключении отказано в",
-            OtherWork::ClientsStarved => "клиенты обделены в",
-            OtherWork::Errors { .. } => "больше 1\u{a0}% ошибок в",
+            IncomparableReason::SlotsExhausted => "в подключении отказано в",
+            IncomparableReason::ClientsStarved => "клиенты обделены в",
+            IncomparableReason::Errors { .. } => "больше 1\u{a0}% ошибок в",
         };
         format!("{why} {}", cells.iter().map(cell).collect::<Vec<_>>().join(", "))
     });
     each.collect::<Vec<_>>().join("; ")
 }
 
-fn seeming(it: &Seeming, names: &[String]) -> String {
+fn seeming(it: &ApparentGain, names: &[String]) -> String {
     let [unlike, like] = [it.unlike, it.like].map(|it| RU.changes(it));
     format!("{unlike} ({like}) в {}", list(names, &it.cells))
 }
 
-fn shares(it: &Shares, names: &[String]) -> String {
+fn shares(it: &ShareRange, names: &[String]) -> String {
     let cells = match &it.cells {
-        Cells::All => "во всех ячейках".to_owned(),
-        Cells::AllBut(without) => format!("во всех ячейках, кроме {}", list(names, without)),
-        Cells::These(with) => format!("в {}", list(names, with)),
+        CellSelection::All => "во всех ячейках".to_owned(),
+        CellSelection::AllBut(without) => format!("во всех ячейках, кроме {}", list(names, without)),
+        CellSelection::These(with) => format!("в {}", list(names, with)),
     };
     let used = [
         ("генератор", it.generator),
@@ -321,7 +337,7 @@ fn shares(it: &Shares, names: &[String]) -> String {
 }
 
 /// `-15,6 % (95 %: от -16,1 до -15,3 %)`.
-fn figures(it: &Compared) -> String {
+fn figures(it: &ThroughputComparison) -> String {
     let interval = it.interval.map_or(String::new(), |it| format!(" (95\u{a0}%: {})", RU.changes(it)));
     RU.change(it.ratio) + &interval
 }
@@ -339,7 +355,7 @@ fn some_of(trials: u32, of: u32) -> String {
 }
 
 /// `p99 171 мс при 47,7/с`.
-fn answered(it: &Answered) -> String {
+fn answered(it: &CellResponse) -> String {
     let rate = format!("{}/с", RU.three(it.delivered));
     it.p99.map_or(rate.clone(), |it| format!("p99 {} при {rate}", RU.seconds(it)))
 }

@@ -1,19 +1,19 @@
 //! Russian: reads on replicas.
 
 use super::{NUMBERS as RU, Ru, counted, oblique};
-use crate::lang::freshness::{Fresh, FreshnessWords, Own, decimals};
+use crate::lang::freshness::{FreshnessTerm, FreshnessWords, ReplicaGroup, decimals};
 use model::Nanos;
-use model::freshness::{OldShare, Staleness};
+use model::freshness::{FreshnessResult, StaleReads};
 
 impl FreshnessWords for Ru {
-    fn freshness(&self, it: Fresh) -> &'static str {
+    fn freshness(&self, it: FreshnessTerm) -> &'static str {
         match it {
-            Fresh::Reads => "Чтение с реплик",
-            Fresh::Cell => "ячейка",
-            Fresh::Replica => "реплика",
-            Fresh::Asked => "чтения",
-            Fresh::Stale => "устарело",
-            Fresh::Unanswered => "без ответа",
+            FreshnessTerm::Reads => "Чтение с реплик",
+            FreshnessTerm::Cell => "ячейка",
+            FreshnessTerm::Replica => "реплика",
+            FreshnessTerm::Asked => "чтения",
+            FreshnessTerm::Stale => "устарело",
+            FreshnessTerm::Unanswered => "без ответа",
         }
     }
 
@@ -25,17 +25,19 @@ impl FreshnessWords for Ru {
         format!("не видно за {}", RU.chosen(bound))
     }
 
-    fn own_writes(&self, it: &Staleness, name: &str) -> String {
-        let told = match Own::of(it) {
-            Own::NoAnswer => "ни одна реплика не ответила, видно ли на ней только что записанное".to_owned(),
-            Own::AllThere { reads, replicas, highest } => format!(
+    fn own_writes(&self, it: &FreshnessResult, name: &str) -> String {
+        let told = match ReplicaGroup::of(it) {
+            ReplicaGroup::NoAnswer => {
+                "ни одна реплика не ответила, видно ли на ней только что записанное".to_owned()
+            }
+            ReplicaGroup::AllThere { reads, replicas, highest } => format!(
                 "сразу после подтверждения каждая запись была видна: {} с {} {} (95\u{a0}%: устаревших менее {})",
                 counted(reads, "чтение", "чтения", "чтений"),
                 RU.count(replicas),
                 oblique(replicas, "реплики", "реплик"),
                 RU.percent(highest, decimals(highest)),
             ),
-            Own::Stale(replica, stale) => format!(
+            ReplicaGroup::Stale(replica, stale) => format!(
                 "сразу после подтверждения записи не было видно в {} с {}",
                 of_reads(&stale),
                 replica.node,
@@ -45,12 +47,12 @@ impl FreshnessWords for Ru {
         format!("{name}{told}.")
     }
 
-    fn in_turn(&self, it: &OldShare) -> String {
+    fn in_turn(&self, it: &StaleReads) -> String {
         let who = "Сеанс, читавший с реплик по очереди,";
-        match it.old {
+        match it.stale {
             0 => format!(
                 "{who} ни разу не увидел данных старее уже виденных: {} (95\u{a0}%: таких менее {}).",
-                counted(it.all, "чтение", "чтения", "чтений"),
+                counted(it.total, "чтение", "чтения", "чтений"),
                 RU.percent(it.interval.1, decimals(it.interval.1)),
             ),
             _ => format!("{who} увидел данные старее уже виденных в {}.", of_reads(it)),
@@ -65,7 +67,7 @@ impl FreshnessWords for Ru {
 }
 
 /// `12,3 % (95 %: от 10,1 до 14,9 %) из 600 чтений`.
-fn of_reads(it: &OldShare) -> String {
+fn of_reads(it: &StaleReads) -> String {
     let decimals = decimals(it.share());
     let (low, high) = it.interval;
     format!(
@@ -73,7 +75,7 @@ fn of_reads(it: &OldShare) -> String {
         RU.percent(it.share(), decimals),
         RU.fixed(100.0 * low, decimals),
         RU.percent(high, decimals),
-        RU.count(it.all),
-        oblique(it.all, "чтения", "чтений"),
+        RU.count(it.total),
+        oblique(it.total, "чтения", "чтений"),
     )
 }

@@ -2,11 +2,11 @@
 
 use super::{NUMBERS as RU, Ru, counted, oblique};
 use crate::lang::Lang as _;
-use crate::lang::live::{Heading, LiveWords};
-use crate::live::{Doing, End, Finished, Milestone, decimals};
-use model::live::{Pool, Second, Used};
-use model::plan::Scale;
-use model::{KeptBecause, Leftover, Nanos, PerSecond};
+use crate::lang::live::{LiveHeading, LiveWords};
+use crate::live::{Activity, FinishedTrial, Milestone, TrialEnd, decimals};
+use model::live::{LiveSecond, NodeCpu, PoolState};
+use model::plan::LoadScale;
+use model::{Nanos, PerSecond, RetainReason, StaleRunDirectory};
 
 impl LiveWords for Ru {
     fn run_begins(&self, trials: usize, cells: usize, seed: u64, lasting: Nanos) -> String {
@@ -42,23 +42,23 @@ impl LiveWords for Ru {
         "единственная ячейка"
     }
 
-    fn doing(&self, it: &Doing) -> String {
+    fn doing(&self, it: &Activity) -> String {
         match it {
-            Doing::SettingUp => "подготовка".to_owned(),
-            Doing::Fetching { major } => format!("скачивается PostgreSQL {major}"),
-            Doing::Starting { node } => format!("запускается {node}"),
-            Doing::Dropping => "удаляется загруженное раньше".to_owned(),
-            Doing::Loading { sent, of } => {
+            Activity::SettingUp => "подготовка".to_owned(),
+            Activity::Fetching { major } => format!("скачивается PostgreSQL {major}"),
+            Activity::Starting { node } => format!("запускается {node}"),
+            Activity::Dropping => "удаляется загруженное раньше".to_owned(),
+            Activity::Loading { sent, of } => {
                 let rows = oblique(*of, "строки", "строк");
                 format!("загружено {} из {} {rows}", RU.count(*sent), RU.count(*of))
             }
-            Doing::Keys => "строятся ключи и индексы".to_owned(),
-            Doing::Statistics => "собирается статистика".to_owned(),
-            Doing::Restored { took } => format!("данные восстановлены за {}", seconds(*took)),
-            Doing::Kept => "данные прежние: в них не писали".to_owned(),
-            Doing::Warmed => "кэши готовы".to_owned(),
-            Doing::WarmingUp => "прогрев".to_owned(),
-            Doing::Measuring { second, of } => {
+            Activity::Keys => "строятся ключи и индексы".to_owned(),
+            Activity::Statistics => "собирается статистика".to_owned(),
+            Activity::Restored { took } => format!("данные восстановлены за {}", seconds(*took)),
+            Activity::DataUnchanged => "данные прежние: в них не писали".to_owned(),
+            Activity::Warmed => "кэши готовы".to_owned(),
+            Activity::WarmingUp => "прогрев".to_owned(),
+            Activity::Measuring { second, of } => {
                 format!("{} из {}\u{a0}с", RU.count(*second), RU.fixed(of.as_secs_f64(), 0))
             }
         }
@@ -68,19 +68,19 @@ impl LiveWords for Ru {
         let of_rows = |n: u64| counted(n, "строка", "строки", "строк");
         match it {
             Milestone::Ready { node, took } => format!("{node}: запуск занял {}", seconds(*took)),
-            Milestone::There { rows } => format!("уже на месте: {}", of_rows(*rows)),
+            Milestone::AlreadyLoaded { rows } => format!("уже на месте: {}", of_rows(*rows)),
             Milestone::Loaded { rows, took, rate } => {
                 let rate = RU.fixed(rate.0, 0);
                 format!("загрузка: {} за {}, {rate} в секунду", of_rows(*rows), seconds(*took))
             }
-            Milestone::NotCold => {
+            Milestone::CacheNotCold => {
                 "кэши остаются прогретыми: ни сервер, ни его файлы нам не принадлежат".to_owned()
             }
-            Milestone::Leftover(it) => leftover(it),
+            Milestone::StaleDirectory(it) => leftover(it),
         }
     }
 
-    fn trial_finished(&self, it: &Finished) -> String {
+    fn trial_finished(&self, it: &FinishedTrial) -> String {
         let end = &it.end;
         let figures = it.figures.as_ref().map(|it| {
             let p99 = it.p99.map_or(String::new(), |it| format!(", p99 {}", self.live_time(it)));
@@ -90,38 +90,38 @@ impl LiveWords for Ru {
                 String::new()
             };
             // A step of a search says why in its own words.
-            let told = matches!(end, End::NotCounted(_));
+            let told = matches!(end, TrialEnd::NotCounted(_));
             let invalid = it.invalid.as_ref().filter(|_| !told);
             let valid = invalid.map_or(String::new(), |it| format!(", НЕДОСТОВЕРНО: {}", self.reason(it)));
             let outage = it.outage.as_ref().map_or(String::new(), |it| format!(", {}", self.doubt(it, 0)));
             format!("{}{p99}{failed}{outage}{valid}", self.live_rate(it.rate))
         });
         match (end, figures) {
-            (End::Complete, figures) => figures.unwrap_or_default(),
-            (End::Held, figures) => format!("{}: выдержано", figures.unwrap_or_default()),
-            (End::TooMuch, figures) => format!("{}: слишком много", figures.unwrap_or_default()),
-            (End::NotCounted(why), figures) => {
+            (TrialEnd::Complete, figures) => figures.unwrap_or_default(),
+            (TrialEnd::Held, figures) => format!("{}: выдержано", figures.unwrap_or_default()),
+            (TrialEnd::TooMuch, figures) => format!("{}: слишком много", figures.unwrap_or_default()),
+            (TrialEnd::NotCounted(why), figures) => {
                 let why = if why.is_empty() { String::new() } else { format!(": {why}") };
                 format!("{}: не учитывается{why}", figures.unwrap_or_default())
             }
-            (End::Stopped { rule, second }, figures) => format!(
+            (TrialEnd::Stopped { rule, second }, figures) => format!(
                 "{}, остановлено по правилу {rule} после секунды {}",
                 figures.unwrap_or_default(),
                 RU.count(*second)
             ),
-            (End::Interrupted, None) => "прервано до начала".to_owned(),
-            (End::Interrupted, Some(figures)) => format!("{figures}, прервано"),
-            (End::Skipped(why), _) => format!("пропущено: {why}"),
-            (End::Failed(why), _) => format!("не удалось: {why}"),
+            (TrialEnd::Interrupted, None) => "прервано до начала".to_owned(),
+            (TrialEnd::Interrupted, Some(figures)) => format!("{figures}, прервано"),
+            (TrialEnd::Skipped(why), _) => format!("пропущено: {why}"),
+            (TrialEnd::Failed(why), _) => format!("не удалось: {why}"),
         }
     }
 
-    fn live_heading(&self, it: Heading) -> &'static str {
+    fn live_heading(&self, it: LiveHeading) -> &'static str {
         match it {
-            Heading::Rate => "выполнено",
-            Heading::Median => "p50",
-            Heading::P99 => "p99",
-            Heading::Processors => "ЦП",
+            LiveHeading::Rate => "выполнено",
+            LiveHeading::Median => "p50",
+            LiveHeading::P99 => "p99",
+            LiveHeading::Processors => "ЦП",
         }
     }
 
@@ -134,7 +134,7 @@ impl LiveWords for Ru {
         format!("{}\u{a0}мс", RU.fixed(millis, decimals(millis)))
     }
 
-    fn live_counts(&self, it: &Second) -> String {
+    fn live_counts(&self, it: &LiveSecond) -> String {
         let counts = [(it.dropped, "отброшено"), (it.refused, "отказов в соединении")];
         let counts =
             counts.iter().filter(|it| it.0 > 0).map(|(n, what)| format!(", {what}: {}", RU.count(*n)));
@@ -146,7 +146,7 @@ impl LiveWords for Ru {
         )
     }
 
-    fn live_pool(&self, it: &Pool) -> String {
+    fn live_pool(&self, it: &PoolState) -> String {
         let whole = |it: f64| RU.fixed(it, 0);
         let waiting = it.waiting.map(|it| format!("ждут {}", whole(it)));
         let busy = it.busy.map(|it| format!("занято серверов {}", whole(it)));
@@ -154,7 +154,7 @@ impl LiveWords for Ru {
         format!("{}: {}", it.node, told.join(", "))
     }
 
-    fn live_used(&self, it: &Used, of: Option<f64>) -> String {
+    fn live_used(&self, it: &NodeCpu, of: Option<f64>) -> String {
         let of = of.map_or(String::new(), |of| format!(" из {}", RU.plain(of)));
         format!("{} {}{of}", it.node, RU.fixed(it.processors, 2))
     }
@@ -167,10 +167,10 @@ impl LiveWords for Ru {
         format!("шаг {}; сколько их будет, решает измеренное", RU.count(trial as u64))
     }
 
-    fn at_level(&self, cell: &str, scale: Scale, level: f64) -> String {
+    fn at_level(&self, cell: &str, scale: LoadScale, level: f64) -> String {
         let level = match scale {
-            Scale::Rate => format!("{} в секунду", RU.three(level)),
-            Scale::Clients => counted(level as u64, "клиент", "клиента", "клиентов"),
+            LoadScale::Rate => format!("{} в секунду", RU.three(level)),
+            LoadScale::Clients => counted(level as u64, "клиент", "клиента", "клиентов"),
         };
         if cell.is_empty() { level } else { format!("{cell}, {level}") }
     }
@@ -189,18 +189,20 @@ fn span(it: Nanos) -> String {
     RU.span(Nanos::from_secs(it.0 / 1_000_000_000))
 }
 
-fn leftover(it: &Leftover) -> String {
+fn leftover(it: &StaleRunDirectory) -> String {
     let directory = it.directory.display();
-    let Some(because) = &it.kept else {
+    let Some(because) = &it.retained else {
         return format!("каталог {directory} удалён: он остался от прерванного запуска");
     };
     let why = match because {
-        KeptBecause::Used { pid, program } => format!("его использует процесс {pid} ({program})"),
-        KeptBecause::Hidden { pid, program } => {
+        RetainReason::InUse { pid, program } => format!("его использует процесс {pid} ({program})"),
+        RetainReason::NotInspectable { pid, program } => {
             format!("его может использовать процесс {pid} ({program}), а проверить это нельзя")
         }
-        KeptBecause::Place(it) => format!("{} — точка монтирования или открытый сокет", it.display()),
-        KeptBecause::System(it) => it.clone(),
+        RetainReason::MountOrSocket(it) => {
+            format!("{} — точка монтирования или открытый сокет", it.display())
+        }
+        RetainReason::System(it) => it.clone(),
     };
     format!("каталог {directory} остался от прерванного запуска и не удалён: {why}")
 }

@@ -2,9 +2,9 @@
 
 use super::NUMBERS as RU;
 use super::{counted, plural};
-use crate::lang::told::{self, Size, Ways};
-use model::matrix::{Figure, Hop, NotApplied, Placement, Status, Verdict};
-use model::plan::{Entrance, PoolMode};
+use crate::lang::told::{self, CountSize, PathCount};
+use model::matrix::{ChangeVerdict, Figure, Hop, Placement, TrialStatus, UnappliedLimit};
+use model::plan::{PoolMode, Transport};
 
 pub fn figure(it: Figure) -> &'static str {
     match it {
@@ -16,19 +16,19 @@ pub fn figure(it: Figure) -> &'static str {
         Figure::Refused => "отказов",
         Figure::Deadlocks => "дедлоки/1000",
         Figure::Served => "обслужено",
-        Figure::Hardly => "обделено",
+        Figure::Starved => "обделено",
         Figure::PoolerCpu => "ЦП перед PG",
         Figure::ServerCpu => "ЦП PG",
-        Figure::Steady => "до 90\u{a0}%, с",
+        Figure::TimeToSteady => "до 90\u{a0}%, с",
     }
 }
 
-pub fn verdict(it: Verdict) -> &'static str {
+pub fn verdict(it: ChangeVerdict) -> &'static str {
     match it {
-        Verdict::NoEvidence => "не доказано",
-        Verdict::Lower => "ниже",
-        Verdict::Higher => "выше",
-        Verdict::TooFewRuns => "мало измерений",
+        ChangeVerdict::NoEvidence => "не доказано",
+        ChangeVerdict::Lower => "ниже",
+        ChangeVerdict::Higher => "выше",
+        ChangeVerdict::TooFewRuns => "мало измерений",
     }
 }
 
@@ -40,23 +40,23 @@ pub fn mode(it: PoolMode) -> &'static str {
     }
 }
 
-pub fn entrance(it: Entrance) -> &'static str {
+pub fn entrance(it: Transport) -> &'static str {
     match it {
-        Entrance::Unix => "Unix-сокет",
-        Entrance::Tcp => "TCP",
-        Entrance::Tls => "TLS",
+        Transport::Unix => "Unix-сокет",
+        Transport::Tcp => "TCP",
+        Transport::Tls => "TLS",
     }
 }
 
 pub fn path(hops: &[Hop], generator: &Placement, arrow: &str) -> String {
-    let words = Ways {
+    let words = PathCount {
         generator: "генератор",
         way: |it| it.map_or("как указано в адресе", entrance),
         mode,
         size: |it| match it {
-            Size::Pool(size) => format!("пул {size}"),
-            Size::Slots(size) => counted(size.into(), "слот", "слота", "слотов"),
-            Size::MaxConn(size) => format!("maxconn {size}"),
+            CountSize::Pool(size) => format!("пул {size}"),
+            CountSize::Slots(size) => counted(size.into(), "слот", "слота", "слотов"),
+            CountSize::MaxConn(size) => format!("maxconn {size}"),
         },
         placement,
     };
@@ -74,12 +74,12 @@ fn placement(it: &Placement) -> String {
     }
 }
 
-pub fn status(it: &Status) -> String {
+pub fn status(it: &TrialStatus) -> String {
     match it {
-        Status::Done | Status::Stopped { .. } => "ничего не измерено".to_owned(),
-        Status::Interrupted => "прервано".to_owned(),
-        Status::Skipped { why } => format!("пропущено: {why}"),
-        Status::Failed { why } => format!("не удалось: {why}"),
+        TrialStatus::Done | TrialStatus::Stopped { .. } => "ничего не измерено".to_owned(),
+        TrialStatus::Interrupted => "прервано".to_owned(),
+        TrialStatus::Skipped { reason: why } => format!("пропущено: {why}"),
+        TrialStatus::Failed { reason: why } => format!("не удалось: {why}"),
     }
 }
 
@@ -89,7 +89,7 @@ pub fn left_out(left_out: u64, of: u64, why: &str) -> String {
 }
 
 /// Of one reason.
-pub fn not_applied(limits: &[&NotApplied]) -> String {
+pub fn not_applied(limits: &[&UnappliedLimit]) -> String {
     let (each, why) = told::limits(limits);
     format!("показатели получены без ограничений, которые не удалось применить: {each}: {why}")
 }

@@ -2,129 +2,132 @@
 
 use super::{NUMBERS as RU, Ru, answer, counted, matrix, oblique, plural};
 use crate::lang::number::quantile;
-use crate::lang::page::{Answer, PageWords, Question, Room, Seat, Standing, Term, Word};
+use crate::lang::page::{
+    BottleneckRole, ConcurrencyLimit, PageAnswer, PageQuestion, PageTerm, PageWord, PageWords, ServerSeat,
+};
 use crate::page::number::utc;
 use model::account::RunState;
-use model::chart::{ChartKind, ChartUnit, TrackKind};
+use model::chart::{ChartKind, ChartSeriesKind, ChartUnit};
 use model::plan::{
-    Cache, Choice, Content, Dataset, Entrance, Limits, Load, LoadModel, Manager, Stage, Sync, Think,
+    CacheState, Content, Dataset, FailoverManager, Limits, Load, LoadModel, PromotionPolicy, SyncMode,
+    ThinkTime, Transport, UserStage,
 };
 use model::summary::QueryMode;
 use model::{EventKind, Nanos, Spacing};
 
 impl PageWords for Ru {
-    fn word(&self, it: Word) -> &'static str {
+    fn word(&self, it: PageWord) -> &'static str {
         match it {
-            Word::Skip => "К содержанию",
-            Word::Contents => "Содержание",
-            Word::Language => "Язык",
-            Word::Theme => "Оформление",
-            Word::ThemeAuto => "Как в системе",
-            Word::ThemeLight => "Светлое",
-            Word::ThemeDark => "Тёмное",
-            Word::Print => "Печать",
-            Word::Good => "хорошо",
-            Word::Doubt => "под сомнением",
-            Word::Bad => "плохо",
-            Word::Baseline => "база сравнения",
-            Word::Trial => "Измерение",
-            Word::ZoomOut => "Показать всё время",
-            Word::ChartHelp => {
+            PageWord::Skip => "К содержанию",
+            PageWord::Contents => "Содержание",
+            PageWord::Language => "Язык",
+            PageWord::Theme => "Оформление",
+            PageWord::ThemeAuto => "Как в системе",
+            PageWord::ThemeLight => "Светлое",
+            PageWord::ThemeDark => "Тёмное",
+            PageWord::Print => "Печать",
+            PageWord::Good => "хорошо",
+            PageWord::Doubt => "под сомнением",
+            PageWord::Bad => "плохо",
+            PageWord::Baseline => "база сравнения",
+            PageWord::Trial => "Измерение",
+            PageWord::ZoomOut => "Показать всё время",
+            PageWord::ChartHelp => {
                 "Выделите отрезок мышью, чтобы увеличить его; двойной щелчок возвращает всё время; стрелки двигают курсор"
             }
-            Word::Time => "Время",
-            Word::ShowTable => "Показать числа",
-            Word::HideTable => "Скрыть числа",
-            Word::MoreRows => "Ещё строки",
-            Word::Marks => "События",
-            Word::Evidence => "Основание",
-            Word::Figure => "Показатель",
-            Word::Worse => "хуже",
-            Word::Same => "столько же",
-            Word::Better => "лучше",
-            Word::AllColumns => "Все столбцы",
-            Word::FewColumns => "Меньше столбцов",
-            Word::Copy => "Копировать",
-            Word::Copied => "Скопировано",
-            Word::Seconds => "с",
-            Word::Milliseconds => "мс",
-            Word::Microseconds => "мкс",
-            Word::Bytes => "Б",
-            Word::Kibibytes => "КиБ",
-            Word::Mebibytes => "МиБ",
-            Word::Gibibytes => "ГиБ",
-            Word::Tebibytes => "ТиБ",
-            Word::PerSecond => "/с",
-            Word::Thousand => "тыс.",
-            Word::Million => "млн",
-            Word::Live => "Идёт сейчас",
-            Word::Connecting => "Подключение…",
-            Word::Lost => "Связь потеряна, подключаемся снова",
-            Word::Ended => "Прогон окончен",
-            Word::Stop => "Остановить прогон",
-            Word::StopSure => "Остановить прогон? Всё измеренное сохранится.",
-            Word::StopNo => "Пусть идёт",
-            Word::Stopping => "Останавливаем…",
-            Word::StopFailed => "Остановить прогон не удалось",
-            Word::NoScript => {
+            PageWord::Time => "Время",
+            PageWord::ShowTable => "Показать числа",
+            PageWord::HideTable => "Скрыть числа",
+            PageWord::MoreRows => "Ещё строки",
+            PageWord::Marks => "События",
+            PageWord::Evidence => "Основание",
+            PageWord::Figure => "Показатель",
+            PageWord::Worse => "хуже",
+            PageWord::Same => "столько же",
+            PageWord::Better => "лучше",
+            PageWord::AllColumns => "Все столбцы",
+            PageWord::FewColumns => "Меньше столбцов",
+            PageWord::Copy => "Копировать",
+            PageWord::Copied => "Скопировано",
+            PageWord::Seconds => "с",
+            PageWord::Milliseconds => "мс",
+            PageWord::Microseconds => "мкс",
+            PageWord::Bytes => "Б",
+            PageWord::Kibibytes => "КиБ",
+            PageWord::Mebibytes => "МиБ",
+            PageWord::Gibibytes => "ГиБ",
+            PageWord::Tebibytes => "ТиБ",
+            PageWord::PerSecond => "/с",
+            PageWord::Thousand => "тыс.",
+            PageWord::Million => "млн",
+            PageWord::Live => "Идёт сейчас",
+            PageWord::Connecting => "Подключение…",
+            PageWord::Lost => "Связь потеряна, подключаемся снова",
+            PageWord::Ended => "Прогон окончен",
+            PageWord::Stop => "Остановить прогон",
+            PageWord::StopSure => "Остановить прогон? Всё измеренное сохранится.",
+            PageWord::StopNo => "Пусть идёт",
+            PageWord::Stopping => "Останавливаем…",
+            PageWord::StopFailed => "Остановить прогон не удалось",
+            PageWord::NoScript => {
                 "Эту страницу рисует её собственный скрипт, а в этом браузере скрипты выключены. То же самое текстом напечатает `pgdyno report RUN --format md`."
             }
-            Word::CannotUnpack => {
+            PageWord::CannotUnpack => {
                 "Этот браузер не умеет распаковать страницу; подойдёт любой, выпущенный с 2023 года."
             }
-            Word::LeftOut => "Остальное здесь не поместилось; оно есть в отчёте HTML.",
+            PageWord::LeftOut => "Остальное здесь не поместилось; оно есть в отчёте HTML.",
         }
     }
 
-    fn term(&self, it: Term) -> &'static str {
+    fn term(&self, it: PageTerm) -> &'static str {
         match it {
-            Term::Goals => "Цели и нагрузка",
-            Term::Stack => "Система: где уходит время и где стоит очередь",
-            Term::Results => "Результаты по операциям",
-            Term::Matrix => "Все ячейки",
-            Term::Charts => "Ход измерения",
-            Term::Statements => "Самые дорогие запросы",
-            Term::Advice => "Индексы",
-            Term::Findings => "Выводы",
-            Term::Doubts => "Причины для сомнений",
-            Term::Stand => "Испытательный стенд",
-            Term::Repeat => "Как повторить",
-            Term::Load => "нагрузка",
-            Term::Window => "измерялось",
-            Term::Operations => "операции",
-            Term::Dataset => "данные",
-            Term::StopRules => "правила останова",
-            Term::Operation => "операция",
-            Term::Total => "все",
-            Term::Offered => "предложено, 1/с",
-            Term::Delivered => "выполнено, 1/с",
-            Term::Goodput => "полезно, 1/с",
-            Term::Failed => "ошибок",
-            Term::Dropped => "отброшено",
-            Term::Code => "ошибка",
-            Term::Count => "число",
-            Term::Effect => "изменения в базе",
-            Term::Statement => "запрос",
-            Term::Calls => "вызовов",
-            Term::TotalSeconds => "всего, с",
-            Term::MeanMillis => "в среднем, мс",
-            Term::SharePercent => "доля,\u{a0}%",
-            Term::RowsOfStatement => "строк",
-            Term::Hit => "блоков найдено в кэше",
-            Term::Read => "блоков прочитано",
-            Term::Node => "узел",
-            Term::Version => "версия",
-            Term::Program => "программа",
-            Term::Entrance => "вход",
-            Term::LimitsOfNode => "ограничения",
-            Term::CellsOfNode => "ячейки",
-            Term::Command => "команда",
-            Term::File => "файл эксперимента",
-            Term::Generator => "генератор",
-            Term::Running => "работают",
-            Term::OnlyCell => "единственная ячейка",
-            Term::Objectives => "цели",
-            Term::Trials => "измерения",
+            PageTerm::Goals => "Цели и нагрузка",
+            PageTerm::Stack => "Система: где уходит время и где стоит очередь",
+            PageTerm::Results => "Результаты по операциям",
+            PageTerm::Matrix => "Все ячейки",
+            PageTerm::Charts => "Ход измерения",
+            PageTerm::Statements => "Самые дорогие запросы",
+            PageTerm::Advice => "Индексы",
+            PageTerm::Findings => "Выводы",
+            PageTerm::Doubts => "Причины для сомнений",
+            PageTerm::Stand => "Испытательный стенд",
+            PageTerm::Repeat => "Как повторить",
+            PageTerm::Load => "нагрузка",
+            PageTerm::Window => "измерялось",
+            PageTerm::Operations => "операции",
+            PageTerm::Dataset => "данные",
+            PageTerm::StopRules => "правила останова",
+            PageTerm::Operation => "операция",
+            PageTerm::Total => "все",
+            PageTerm::Offered => "предложено, 1/с",
+            PageTerm::Delivered => "выполнено, 1/с",
+            PageTerm::Goodput => "полезно, 1/с",
+            PageTerm::Failed => "ошибок",
+            PageTerm::Dropped => "отброшено",
+            PageTerm::Code => "ошибка",
+            PageTerm::Count => "число",
+            PageTerm::Effect => "изменения в базе",
+            PageTerm::Statement => "запрос",
+            PageTerm::Calls => "вызовов",
+            PageTerm::TotalSeconds => "всего, с",
+            PageTerm::MeanMillis => "в среднем, мс",
+            PageTerm::SharePercent => "доля,\u{a0}%",
+            PageTerm::RowsOfStatement => "строк",
+            PageTerm::Hit => "блоков найдено в кэше",
+            PageTerm::Read => "блоков прочитано",
+            PageTerm::Node => "узел",
+            PageTerm::Version => "версия",
+            PageTerm::Program => "программа",
+            PageTerm::Entrance => "вход",
+            PageTerm::LimitsOfNode => "ограничения",
+            PageTerm::CellsOfNode => "ячейки",
+            PageTerm::Command => "команда",
+            PageTerm::File => "файл эксперимента",
+            PageTerm::Generator => "генератор",
+            PageTerm::Running => "работают",
+            PageTerm::OnlyCell => "единственная ячейка",
+            PageTerm::Objectives => "цели",
+            PageTerm::Trials => "измерения",
         }
     }
 
@@ -156,9 +159,9 @@ impl PageWords for Ru {
         format!("начальное число {it}")
     }
 
-    fn question(&self, it: &Question<'_>) -> String {
+    fn question(&self, it: &PageQuestion<'_>) -> String {
         match it {
-            Question::One { way, load } => match &load.model {
+            PageQuestion::One { way, load } => match &load.model {
                 LoadModel::Closed { clients, .. } => {
                     let clients = u64::from(*clients);
                     let of = oblique(clients, "клиенте", "клиентах");
@@ -171,14 +174,14 @@ impl PageWords for Ru {
                 }
                 LoadModel::Open { schedule, .. } => format!("Выдерживает ли {way} нагрузку {schedule}?"),
             },
-            Question::Matrix { axes, baseline } => {
+            PageQuestion::Matrix { axes, baseline } => {
                 let beside = baseline.map_or(String::new(), |it| format!(" по сравнению с {it}"));
                 format!("Как меняется пропускная способность{beside}, если менять {}?", list(axes))
             }
         }
     }
 
-    fn answer(&self, it: &Answer<'_>) -> String {
+    fn answer(&self, it: &PageAnswer<'_>) -> String {
         answer::answer(it)
     }
 
@@ -203,11 +206,11 @@ impl PageWords for Ru {
             LoadModel::Users { stages, think, pacing, rate_max } => {
                 let mut parts = vec!["закрытая модель".to_owned(), users(stages, &numbers, last)];
                 parts.extend(match *think {
-                    Think::Constant(it) => (it > Nanos::ZERO).then(|| format!("пауза {}", RU.chosen(it))),
-                    Think::Exponential { mean } => {
+                    ThinkTime::Constant(it) => (it > Nanos::ZERO).then(|| format!("пауза {}", RU.chosen(it))),
+                    ThinkTime::Exponential { mean } => {
                         Some(format!("экспоненциальная пауза, в среднем {}", RU.chosen(mean)))
                     }
-                    Think::LogNormal { median, sigma } => {
+                    ThinkTime::LogNormal { median, sigma } => {
                         let (median, sigma) = (RU.chosen(median), RU.plain(sigma));
                         Some(format!("логнормальная пауза, медиана {median}, σ {sigma}"))
                     }
@@ -237,7 +240,7 @@ impl PageWords for Ru {
             QueryMode::Prepared => "подготовленные запросы",
         };
         parts.extend(sql.then(|| protocol.to_owned()));
-        if it.connect_each {
+        if it.reconnect {
             parts.push("новое соединение на каждую транзакцию".to_owned());
         }
         parts.extend(it.timeout.map(|it| format!("ожидание ответа не дольше {}", RU.chosen(it))));
@@ -291,9 +294,9 @@ impl PageWords for Ru {
                 .join("; "),
         };
         let cache = match it.cache {
-            Cache::Warm => "кэш прогрет",
-            Cache::Cold => "кэш холодный",
-            Cache::AsIs => "кэш такой, каким его оставила загрузка",
+            CacheState::Warm => "кэш прогрет",
+            CacheState::Cold => "кэш холодный",
+            CacheState::AsIs => "кэш такой, каким его оставила загрузка",
         };
         format!("{content}; {cache}; начальное число {}", it.seed)
     }
@@ -332,15 +335,15 @@ impl PageWords for Ru {
         }
     }
 
-    fn way(&self, it: Option<Entrance>) -> &'static str {
+    fn way(&self, it: Option<Transport>) -> &'static str {
         it.map_or("как указано в адресе", matrix::entrance)
     }
 
-    fn room(&self, it: &Room) -> String {
+    fn room(&self, it: &ConcurrencyLimit) -> String {
         match it {
-            Room::Pool(mode, size) => format!("{}, пул {size}", matrix::mode(*mode)),
-            Room::MaxConn(bound) => format!("maxconn {bound}"),
-            Room::Slots(slots) => counted((*slots).into(), "слот", "слота", "слотов"),
+            ConcurrencyLimit::Pool(mode, size) => format!("{}, пул {size}", matrix::mode(*mode)),
+            ConcurrencyLimit::MaxConn(bound) => format!("maxconn {bound}"),
+            ConcurrencyLimit::Slots(slots) => counted((*slots).into(), "слот", "слота", "слотов"),
         }
     }
 
@@ -353,11 +356,11 @@ impl PageWords for Ru {
         format!("придержан квотой в {} периодов", RU.percent(share, 0))
     }
 
-    fn standing(&self, it: Standing) -> &'static str {
+    fn standing(&self, it: BottleneckRole) -> &'static str {
         match it {
-            Standing::Processor => "предел здесь: процессор",
-            Standing::Pool => "предел здесь: размер пула",
-            Standing::Queue => "очередь стоит здесь",
+            BottleneckRole::Processor => "предел здесь: процессор",
+            BottleneckRole::Pool => "предел здесь: размер пула",
+            BottleneckRole::Queue => "очередь стоит здесь",
         }
     }
 
@@ -372,37 +375,37 @@ impl PageWords for Ru {
         format!("{} на транзакцию", RU.time(it))
     }
 
-    fn seat(&self, name: &str, it: Seat, at_first: bool) -> String {
+    fn seat(&self, name: &str, it: ServerSeat, at_first: bool) -> String {
         let seat = match it {
-            Seat::Primary => "основной",
-            Seat::Replica => "реплика",
+            ServerSeat::Primary => "основной",
+            ServerSeat::Replica => "реплика",
         };
         format!("{name}, {}{seat}", if at_first { "сначала " } else { "" })
     }
 
-    fn followed(&self, it: Sync) -> String {
+    fn followed(&self, it: SyncMode) -> String {
         match it {
-            Sync::Async => "журнал, фиксация не ждёт".to_owned(),
-            Sync::First(1) => "журнал, фиксация ждёт первую".to_owned(),
-            Sync::First(k) => format!("журнал, фиксация ждёт первые {k}"),
-            Sync::Any(1) => "журнал, фиксация ждёт любую".to_owned(),
-            Sync::Any(k) => format!("журнал, фиксация ждёт любые {k}"),
+            SyncMode::Async => "журнал, фиксация не ждёт".to_owned(),
+            SyncMode::First(1) => "журнал, фиксация ждёт первую".to_owned(),
+            SyncMode::First(k) => format!("журнал, фиксация ждёт первые {k}"),
+            SyncMode::Any(1) => "журнал, фиксация ждёт любую".to_owned(),
+            SyncMode::Any(k) => format!("журнал, фиксация ждёт любые {k}"),
         }
     }
 
-    fn manages(&self, it: &Manager) -> Vec<String> {
+    fn manages(&self, it: &FailoverManager) -> Vec<String> {
         match it {
-            Manager::Ours(it) => {
-                let which = match it.choice {
-                    Choice::Advanced => "повышает самую полную реплику",
-                    Choice::Laggard => "повышает самую отставшую реплику",
+            FailoverManager::Builtin(it) => {
+                let which = match it.policy {
+                    PromotionPolicy::Advanced => "повышает самую полную реплику",
+                    PromotionPolicy::Laggard => "повышает самую отставшую реплику",
                 };
                 let mut lines =
-                    vec![format!("{which}, когда основной сервер молчит {}", RU.chosen(it.patience))];
+                    vec![format!("{which}, когда основной сервер молчит {}", RU.chosen(it.timeout))];
                 lines.extend((!it.fence).then(|| "прежний основной сервер сначала не убивает".to_owned()));
                 lines
             }
-            Manager::Patroni(it) => vec![
+            FailoverManager::Patroni(it) => vec![
                 format!("повышает реплику, когда ключ лидера не обновлялся {}", RU.chosen(it.ttl)),
                 format!("etcd: {}", counted(it.etcd.into(), "сервер", "сервера", "серверов")),
             ],
@@ -455,32 +458,32 @@ impl PageWords for Ru {
         }
     }
 
-    fn track(&self, it: TrackKind) -> String {
+    fn track(&self, it: ChartSeriesKind) -> String {
         let word = match it {
-            TrackKind::Offered => "предложено",
-            TrackKind::Delivered => "выполнено",
-            TrackKind::Quantile(q) | TrackKind::SendLag(q) => return quantile(q),
-            TrackKind::Max => "максимум",
-            TrackKind::Failed => "ошибки",
-            TrackKind::Unknown => "исход неизвестен",
-            TrackKind::Refused => "отказано в соединении",
-            TrackKind::Dropped => "отброшено",
-            TrackKind::InFlight => "в работе",
-            TrackKind::Waited => "ждали клиента",
-            TrackKind::ClientsActive => "активные клиенты",
-            TrackKind::ClientsWaiting => "ждущие клиенты",
-            TrackKind::ServersActive => "занятые серверы",
-            TrackKind::ServersIdle => "свободные серверы",
-            TrackKind::Queue => "очередь",
-            TrackKind::Sessions => "сеансы",
-            TrackKind::Limit => "предел",
-            TrackKind::Processors => "занято",
-            TrackKind::Host => "вся машина",
-            TrackKind::Read => "чтение",
-            TrackKind::Written => "запись",
-            TrackKind::Waiting => "ожидание",
-            TrackKind::ReplicationLag => "отставание",
-            TrackKind::Visible => "видно",
+            ChartSeriesKind::Offered => "предложено",
+            ChartSeriesKind::Delivered => "выполнено",
+            ChartSeriesKind::Quantile(q) | ChartSeriesKind::SendLag(q) => return quantile(q),
+            ChartSeriesKind::Max => "максимум",
+            ChartSeriesKind::Failed => "ошибки",
+            ChartSeriesKind::Unknown => "исход неизвестен",
+            ChartSeriesKind::Refused => "отказано в соединении",
+            ChartSeriesKind::Dropped => "отброшено",
+            ChartSeriesKind::InFlight => "в работе",
+            ChartSeriesKind::Waited => "ждали клиента",
+            ChartSeriesKind::ClientsActive => "активные клиенты",
+            ChartSeriesKind::ClientsWaiting => "ждущие клиенты",
+            ChartSeriesKind::ServersActive => "занятые серверы",
+            ChartSeriesKind::ServersIdle => "свободные серверы",
+            ChartSeriesKind::Queue => "очередь",
+            ChartSeriesKind::Sessions => "сеансы",
+            ChartSeriesKind::Limit => "предел",
+            ChartSeriesKind::Processors => "занято",
+            ChartSeriesKind::Host => "вся машина",
+            ChartSeriesKind::Read => "чтение",
+            ChartSeriesKind::Written => "запись",
+            ChartSeriesKind::Waiting => "ожидание",
+            ChartSeriesKind::ReplicationLag => "отставание",
+            ChartSeriesKind::Visible => "видно",
         };
         word.to_owned()
     }
@@ -494,7 +497,7 @@ impl PageWords for Ru {
             EventKind::Error => "ошибка",
             EventKind::Lifecycle => "состояние",
             EventKind::Fault => "сбой",
-            EventKind::Healed => "сбой устранён",
+            EventKind::Reverted => "сбой устранён",
             EventKind::Promoted => "повышен до основного",
             EventKind::Rejoined => "вернулся репликой",
             EventKind::Other => "журнал",
@@ -546,8 +549,8 @@ impl PageWords for Ru {
 }
 
 /// `пользователи по ступеням: 1000 (по 50 в секунду) на 90 с, 500 на 60 с`; `numbers` are those of a single stage.
-fn users(stages: &[Stage], numbers: &str, last: u32) -> String {
-    let rate = |it: &Stage| {
+fn users(stages: &[UserStage], numbers: &str, last: u32) -> String {
+    let rate = |it: &UserStage| {
         let rate = it.spawn_rate.map(|it| RU.plain(it));
         rate.map_or(String::new(), |it| format!(" (по {it} в секунду)"))
     };
@@ -557,9 +560,9 @@ fn users(stages: &[Stage], numbers: &str, last: u32) -> String {
             format!("{numbers} {users}{}", rate(only))
         }
         all => {
-            let stage = |it: &Stage| {
+            let stage = |it: &UserStage| {
                 let users = RU.count(it.users.into());
-                format!("{users}{} на {}", rate(it), RU.span(it.lasting))
+                format!("{users}{} на {}", rate(it), RU.span(it.duration))
             };
             format!("пользователи по ступеням: {}", all.iter().map(stage).collect::<Vec<_>>().join(", "))
         }

@@ -3,125 +3,127 @@
 use super::{NUMBERS as RU, Ru, counted, oblique, plural};
 use crate::lang::Lang;
 use crate::lang::number::Numbers;
-use crate::lang::search::{Asked, Caused, Enough, Reached, SearchWords, Sought};
-use crate::page::number::{exactly, small, three};
+use crate::lang::search::{
+    CauseAnswer, MaximumAnswer, PlateauAnswer, SearchQuestion, SearchTerm, SearchWords,
+};
+use crate::page::number::{exact_digits, small, three_digits};
 use model::Nanos;
-use model::plan::{Max, Scale};
+use model::plan::{LoadScale, MaxSearch};
 use model::search::{
-    Answer, Broke, Course, Endurance, Fitted, Held, Hindered, Limit, Need, Nudge, Proven, Scalability, Stage,
-    Trended, Turn,
+    FittedValue, Knob, LevelOutcome, Limit, OverloadReason, Perturbation, ProofVerdict, RequiredConnections,
+    Scalability, SearchResult, SearchStopReason, SoakResult, StepPurpose, TrendMetric, TrendVerdict,
 };
 
 impl SearchWords for Ru {
-    fn sought(&self, it: Sought) -> &'static str {
+    fn sought(&self, it: SearchTerm) -> &'static str {
         match it {
-            Sought::Maximum => "Максимум и что его ограничивает",
-            Sought::Scalability => "Пропускная способность и число клиентов",
-            Sought::Endured => "Длительная нагрузка",
-            Sought::Plateau => "Каких настроек достаточно",
-            Sought::Steps => "Ход поиска",
-            Sought::Proofs => "Что меняли, чтобы найти причину",
-            Sought::Stage => "этап",
-            Sought::Round => "поиск",
-            Sought::Delivered => "выполнено/с",
-            Sought::P99 => "p99, мс",
-            Sought::Mean => "среднее, мс",
-            Sought::Outcome => "итог",
-            Sought::Changed => "изменено",
-            Sought::BaseMaximum => "максимум как есть",
-            Sought::NewMaximum => "с изменением",
-            Sought::Ratio => "отношение",
-            Sought::Elasticity => "эластичность",
-            Sought::Verdict => "вывод",
-            Sought::Clients => "клиенты",
-            Sought::Measured => "измерено/с",
-            Sought::ByLaw => "по закону/с",
-            Sought::What => "что",
-            Sought::From => "в начале",
-            Sought::To => "в конце",
-            Sought::PerHour => "в час (95\u{a0}%)",
-            Sought::Course => "ход",
-            Sought::Cell => "ячейка",
-            Sought::MaximumOfCell => "максимум (95\u{a0}%)",
-            Sought::P99OfCell => "p99, мс (95\u{a0}%)",
-            Sought::OnPlateau => "на плато",
-            Sought::Yes => "да",
-            Sought::Best => "да, лучшая",
-            Sought::Recommended => "да, рекомендуется",
-            Sought::NoAnswer => "нет ответа",
+            SearchTerm::Maximum => "Максимум и что его ограничивает",
+            SearchTerm::Scalability => "Пропускная способность и число клиентов",
+            SearchTerm::Endured => "Длительная нагрузка",
+            SearchTerm::Plateau => "Каких настроек достаточно",
+            SearchTerm::Steps => "Ход поиска",
+            SearchTerm::Proofs => "Что меняли, чтобы найти причину",
+            SearchTerm::Stage => "этап",
+            SearchTerm::Round => "поиск",
+            SearchTerm::Delivered => "выполнено/с",
+            SearchTerm::P99 => "p99, мс",
+            SearchTerm::Mean => "среднее, мс",
+            SearchTerm::Outcome => "итог",
+            SearchTerm::Changed => "изменено",
+            SearchTerm::BaseMaximum => "максимум как есть",
+            SearchTerm::NewMaximum => "с изменением",
+            SearchTerm::Ratio => "отношение",
+            SearchTerm::Elasticity => "эластичность",
+            SearchTerm::Verdict => "вывод",
+            SearchTerm::Clients => "клиенты",
+            SearchTerm::Measured => "измерено/с",
+            SearchTerm::ByLaw => "по закону/с",
+            SearchTerm::What => "что",
+            SearchTerm::From => "в начале",
+            SearchTerm::To => "в конце",
+            SearchTerm::PerHour => "в час (95\u{a0}%)",
+            SearchTerm::Course => "ход",
+            SearchTerm::Cell => "ячейка",
+            SearchTerm::MaximumOfCell => "максимум (95\u{a0}%)",
+            SearchTerm::P99OfCell => "p99, мс (95\u{a0}%)",
+            SearchTerm::OnPlateau => "на плато",
+            SearchTerm::Yes => "да",
+            SearchTerm::Best => "да, лучшая",
+            SearchTerm::Recommended => "да, рекомендуется",
+            SearchTerm::NoAnswer => "нет ответа",
         }
     }
 
-    fn scale(&self, it: Scale) -> &'static str {
+    fn scale(&self, it: LoadScale) -> &'static str {
         match it {
-            Scale::Rate => "заявки/с",
-            Scale::Clients => "клиенты",
+            LoadScale::Rate => "заявки/с",
+            LoadScale::Clients => "клиенты",
         }
     }
 
-    fn stage(&self, it: Stage) -> &'static str {
+    fn stage(&self, it: StepPurpose) -> &'static str {
         match it {
-            Stage::Ramp => "разгон",
-            Stage::Rest => "разгрузка",
-            Stage::Narrow => "сужение",
-            Stage::Hold => "удержание найденного",
-            Stage::Confirm => "подтверждение",
-            Stage::Soak => "длительная нагрузка",
+            StepPurpose::Ramp => "разгон",
+            StepPurpose::Rest => "разгрузка",
+            StepPurpose::Narrow => "сужение",
+            StepPurpose::Hold => "удержание найденного",
+            StepPurpose::Confirm => "подтверждение",
+            StepPurpose::Soak => "длительная нагрузка",
         }
     }
 
-    fn level(&self, scale: Scale, level: f64) -> String {
+    fn level(&self, scale: LoadScale, level: f64) -> String {
         match scale {
-            Scale::Rate => arrivals(level, ["заявка", "заявки", "заявок"]),
-            Scale::Clients => counted(level.round() as u64, "клиент", "клиента", "клиентов"),
+            LoadScale::Rate => arrivals(level, ["заявка", "заявки", "заявок"]),
+            LoadScale::Clients => counted(level.round() as u64, "клиент", "клиента", "клиентов"),
         }
     }
 
-    fn outcome(&self, it: &Held, scale: Scale) -> String {
+    fn outcome(&self, it: &LevelOutcome, scale: LoadScale) -> String {
         match it {
-            Held::Yes => "выдержано".to_owned(),
-            Held::No { why } => self.broke(why),
-            Held::Invalid { why } => format!("не учитывается: {}", self.hindered(why, scale)),
+            LevelOutcome::Yes => "выдержано".to_owned(),
+            LevelOutcome::No { reason: why } => self.broke(why),
+            LevelOutcome::Invalid { reason: why } => format!("не учитывается: {}", self.hindered(why, scale)),
         }
     }
 
-    fn broke(&self, it: &Broke) -> String {
+    fn broke(&self, it: &OverloadReason) -> String {
         match it {
-            Broke::Objective { text } => format!("не соблюдается {text}"),
-            Broke::Behind { share } => {
+            OverloadReason::Objective { text } => format!("не соблюдается {text}"),
+            OverloadReason::FellBehind { share } => {
                 format!("выполняется только {} предложенного", RU.percent(*share, 1))
             }
-            Broke::Crowded { clients } => {
+            OverloadReason::ClientsSaturated { clients } => {
                 format!("все клиенты ({}) заняты, и новые только ждали бы", RU.count((*clients).into()))
             }
-            Broke::Growing { per_second } => {
+            OverloadReason::InFlightGrows { per_second } => {
                 format!("число заявок в работе непрерывно растёт, на {} в секунду", RU.three(*per_second))
             }
-            Broke::Rule { rule } => format!("срабатывает правило останова {rule}"),
+            OverloadReason::Rule { rule } => format!("срабатывает правило останова {rule}"),
         }
     }
 
-    fn hindered(&self, it: &Hindered, scale: Scale) -> String {
+    fn hindered(&self, it: &SearchStopReason, scale: LoadScale) -> String {
         match it {
-            Hindered::Generator => "генератор опаздывал или не имел запаса".to_owned(),
-            Hindered::Descriptors => "кончились файловые дескрипторы или локальные порты".to_owned(),
-            Hindered::ClientCap { clients } => format!(
+            SearchStopReason::Generator => "генератор опаздывал или не имел запаса".to_owned(),
+            SearchStopReason::Descriptors => "кончились файловые дескрипторы или локальные порты".to_owned(),
+            SearchStopReason::ClientCap { clients } => format!(
                 "все клиенты ({}) были заняты, и открытый тест превратился в закрытый",
                 RU.count((*clients).into())
             ),
-            Hindered::Most { level } => {
+            SearchStopReason::MaxLevelHeld { level } => {
                 format!("выше не пробовали (граница поиска — {})", self.level(scale, *level))
             }
-            Hindered::Least { level } => {
+            SearchStopReason::MinLevelFailed { level } => {
                 format!("не выдержан даже наименьший уровень ({})", self.level(scale, *level))
             }
-            Hindered::Undecided { level } => {
+            SearchStopReason::Undecided { level } => {
                 format!(
                     "один и тот же уровень система то выдерживает, то нет ({})",
                     self.level(scale, *level)
                 )
             }
-            Hindered::Failed { why } => why.clone(),
+            SearchStopReason::Failed { reason: why } => why.clone(),
         }
     }
 
@@ -152,59 +154,63 @@ impl SearchWords for Ru {
         }
     }
 
-    fn nudge(&self, it: &Nudge) -> String {
-        let what = match &it.turn {
-            Turn::Cpu { node } => format!("процессоры узла {node}"),
-            Turn::ReadIops { node } => format!("чтений в секунду на узле {node}"),
-            Turn::WriteIops { node } => format!("записей в секунду на узле {node}"),
-            Turn::Memory { node } => format!("память узла {node}"),
-            Turn::PoolSize { node } => format!("пул узла {node}"),
-            Turn::ServiceEnv { node, variable } => format!("{variable} сервиса {node}"),
-            Turn::Slots { node } => format!("max_connections узла {node}"),
-            Turn::Clients => "клиенты".to_owned(),
-            Turn::Setting { name, value } => format!("{name} = {value}"),
-            Turn::Index { ddl } => ddl.clone(),
-            Turn::FeedRows { feed } => format!("строки ленты {feed}"),
+    fn nudge(&self, it: &Perturbation) -> String {
+        let what = match &it.knob {
+            Knob::Cpu { node } => format!("процессоры узла {node}"),
+            Knob::ReadIops { node } => format!("чтений в секунду на узле {node}"),
+            Knob::WriteIops { node } => format!("записей в секунду на узле {node}"),
+            Knob::Memory { node } => format!("память узла {node}"),
+            Knob::PoolSize { node } => format!("пул узла {node}"),
+            Knob::ServiceEnv { node, variable } => format!("{variable} сервиса {node}"),
+            Knob::Slots { node } => format!("max_connections узла {node}"),
+            Knob::Clients => "клиенты".to_owned(),
+            Knob::Setting { name, value } => format!("{name} = {value}"),
+            Knob::Index { ddl } => ddl.clone(),
+            Knob::FeedRows { feed } => format!("строки ленты {feed}"),
         };
-        let amount = |value: f64| match it.turn {
-            Turn::Memory { .. } => self.bytes(value),
-            _ => RU.write(&exactly(value)),
+        let amount = |value: f64| match it.knob {
+            Knob::Memory { .. } => self.bytes(value),
+            _ => RU.write(&exact_digits(value)),
         };
         it.amount.map_or(what.clone(), |(was, is)| format!("{what}: {} → {}", amount(was), amount(is)))
     }
 
-    fn proven(&self, it: Proven) -> &'static str {
+    fn proven(&self, it: ProofVerdict) -> &'static str {
         match it {
-            Proven::Limits => "ограничивает",
-            Proven::DoesNot => "не ограничивает",
-            Proven::Undecided => "не решено",
+            ProofVerdict::Limits => "ограничивает",
+            ProofVerdict::DoesNotLimit => "не ограничивает",
+            ProofVerdict::Undecided => "не решено",
         }
     }
 
-    fn asked(&self, it: Asked, way: &str) -> String {
+    fn asked(&self, it: SearchQuestion, way: &str) -> String {
         let what = if way.is_empty() { "каждая ячейка" } else { way };
         match it {
-            Asked::Maximum => format!("Сколько самое большее выдерживает {what} и что его ограничивает?"),
-            Asked::Endurance => {
+            SearchQuestion::Maximum => {
+                format!("Сколько самое большее выдерживает {what} и что его ограничивает?")
+            }
+            SearchQuestion::Endurance => {
                 format!("Выдерживает ли {what} нагрузку долго и что при этом меняется?")
             }
-            Asked::Plateau => "Каких настроек достаточно?".to_owned(),
+            SearchQuestion::Plateau => "Каких настроек достаточно?".to_owned(),
         }
     }
 
-    fn reached(&self, it: &Reached<'_>) -> String {
+    fn reached(&self, it: &MaximumAnswer<'_>) -> String {
         let answer = it.answer;
-        let hindered = answer.hindered.as_ref().map(|it| self.hindered(it, answer.scale));
+        let hindered = answer.stop_reason.as_ref().map(|it| self.hindered(it, answer.scale));
         let name = if it.name.is_empty() { String::new() } else { format!("{}: ", it.name) };
         let Some(level) = answer.level else {
             let why = hindered.unwrap_or_else(|| "поиск не окончен".to_owned());
             let suspected = match it.cause {
-                Caused::Suspected { limit } => format!("; предположительная причина — {}", self.limit(limit)),
+                CauseAnswer::Suspected { limit } => {
+                    format!("; предположительная причина — {}", self.limit(limit))
+                }
                 _ => String::new(),
             };
             return format!("{name}ответа нет, потому что {why}{suspected}.");
         };
-        let (at_least, beyond) = match (&hindered, &answer.broke) {
+        let (at_least, beyond) = match (&hindered, &answer.overload) {
             (Some(why), _) => ("не менее чем ", format!("; о большем ничего не известно: {why}")),
             (None, Some(why)) => ("", format!("; выше {}", self.broke(why))),
             (None, None) => ("", String::new()),
@@ -220,13 +226,13 @@ impl SearchWords for Ru {
         sure.extend((of > 0).then(|| format!("подтверждено {held} из {of}")));
         let sure = if sure.is_empty() { String::new() } else { format!(" ({})", sure.join(", ")) };
         let delivered = match (answer.scale, answer.delivered) {
-            (Scale::Clients, Some(it)) => {
+            (LoadScale::Clients, Some(it)) => {
                 format!(", при этом {} в секунду", said_of(it.0, ["транзакция", "транзакции", "транзакций"]))
             }
             _ => String::new(),
         };
         let cause = match it.cause {
-            Caused::Proven { limit, by, elasticity, ratio } => {
+            CauseAnswer::Proven { limit, by, elasticity, ratio } => {
                 let proof = match (elasticity, ratio) {
                     (Some(it), _) => format!(" (эластичность {})", self.elasticity(&it)),
                     (None, Some(it)) if matches!(limit, Limit::Feed { .. }) => {
@@ -238,10 +244,10 @@ impl SearchWords for Ru {
                 let by = by.map_or(String::new(), |it| format!(", который занимает {}", self.limit(it)));
                 format!("; предел — {}{proof}{by}", self.limit(limit))
             }
-            Caused::Suspected { limit } => {
+            CauseAnswer::Suspected { limit } => {
                 format!("; причина не доказана, предположительно {}", self.limit(limit))
             }
-            Caused::NotKnown => "; причина не доказана".to_owned(),
+            CauseAnswer::NotKnown => "; причина не доказана".to_owned(),
         };
         format!("{name}выдерживает {at_least}{}{sure}{delivered}{cause}{beyond}.", borne(answer.scale, level))
     }
@@ -250,13 +256,14 @@ impl SearchWords for Ru {
         format!("ответ есть для {answered} из {of} {}", oblique(of as u64, "ячейки", "ячеек"))
     }
 
-    fn rounds(&self, all: &[Answer]) -> String {
-        let each =
-            all.iter().map(|it| it.level.map_or(self.sought(Sought::NoAnswer).to_owned(), |it| RU.three(it)));
+    fn rounds(&self, all: &[SearchResult]) -> String {
+        let each = all
+            .iter()
+            .map(|it| it.level.map_or(self.sought(SearchTerm::NoAnswer).to_owned(), |it| RU.three(it)));
         format!("По отдельным поискам: {}.", each.collect::<Vec<_>>().join(RU.among()))
     }
 
-    fn search_window(&self, it: &Max, warmup: Nanos, repeat: u32) -> String {
+    fn search_window(&self, it: &MaxSearch, warmup: Nanos, repeat: u32) -> String {
         let warmup = match warmup {
             Nanos::ZERO => String::new(),
             it => format!(" после прогрева в {}", self.span(it)),
@@ -299,18 +306,20 @@ impl SearchWords for Ru {
         )
     }
 
-    fn endured(&self, it: &Endurance, scale: Scale, name: &str) -> String {
+    fn endured(&self, it: &SoakResult, scale: LoadScale, name: &str) -> String {
         let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
         let of = it.of_maximum.map_or(String::new(), |it| format!(" ({} максимума)", RU.percent(it, 0)));
-        let lasting = self.span(it.lasting);
+        let lasting = self.span(it.duration);
         let held = match &it.outcome {
-            Held::Yes => format!("{name}в течение {lasting} выдержано {}{of}", self.level(scale, it.level)),
-            Held::No { why } => format!(
+            LevelOutcome::Yes => {
+                format!("{name}в течение {lasting} выдержано {}{of}", self.level(scale, it.level))
+            }
+            LevelOutcome::No { reason: why } => format!(
                 "{name}в течение {lasting} не выдержано {}{of}: {}",
                 self.level(scale, it.level),
                 self.broke(why)
             ),
-            Held::Invalid { why } => format!(
+            LevelOutcome::Invalid { reason: why } => format!(
                 "{name}ответа нет (уровень — {}{of}), потому что {}",
                 self.level(scale, it.level),
                 self.hindered(why, scale)
@@ -327,43 +336,43 @@ impl SearchWords for Ru {
         )
     }
 
-    fn trended(&self, it: &Trended) -> String {
+    fn trended(&self, it: &TrendMetric) -> String {
         match it {
-            Trended::Memory { node } => format!("память узла {node}"),
-            Trended::Median => "медиана времени ответа".to_owned(),
-            Trended::P99 => "p99 времени ответа".to_owned(),
-            Trended::Connections { node } => format!("соединения узла {node}"),
-            Trended::DeadRows { table } if table.is_empty() => "мёртвые строки всех таблиц".to_owned(),
-            Trended::DeadRows { table } => format!("мёртвые строки таблицы {table}"),
-            Trended::Size { table } if table.is_empty() => "размер базы данных".to_owned(),
-            Trended::Size { table } => format!("размер таблицы {table}"),
-            Trended::Throughput => "пропускная способность".to_owned(),
-            Trended::Files { node } => format!("открытые файлы узла {node}"),
+            TrendMetric::Memory { node } => format!("память узла {node}"),
+            TrendMetric::Median => "медиана времени ответа".to_owned(),
+            TrendMetric::P99 => "p99 времени ответа".to_owned(),
+            TrendMetric::Connections { node } => format!("соединения узла {node}"),
+            TrendMetric::DeadRows { table } if table.is_empty() => "мёртвые строки всех таблиц".to_owned(),
+            TrendMetric::DeadRows { table } => format!("мёртвые строки таблицы {table}"),
+            TrendMetric::Size { table } if table.is_empty() => "размер базы данных".to_owned(),
+            TrendMetric::Size { table } => format!("размер таблицы {table}"),
+            TrendMetric::Throughput => "пропускная способность".to_owned(),
+            TrendMetric::Files { node } => format!("открытые файлы узла {node}"),
         }
     }
 
-    fn course(&self, it: Course) -> &'static str {
+    fn course(&self, it: TrendVerdict) -> &'static str {
         match it {
-            Course::Leak => "утечка",
-            Course::Drift => "дрейф",
-            Course::Steady => "неизменно",
-            Course::Unknown => "судить нельзя",
+            TrendVerdict::Leak => "утечка",
+            TrendVerdict::Drift => "дрейф",
+            TrendVerdict::Steady => "неизменно",
+            TrendVerdict::Unknown => "судить нельзя",
         }
     }
 
-    fn amount(&self, of: &Trended, value: f64) -> String {
+    fn amount(&self, of: &TrendMetric, value: f64) -> String {
         match of {
-            Trended::Memory { .. } | Trended::Size { .. } => self.bytes(value),
+            TrendMetric::Memory { .. } | TrendMetric::Size { .. } => self.bytes(value),
             // A slope may be below 0, which a time cannot.
-            Trended::Median | Trended::P99 => RU.with_unit(&three(1e3 * value), "мс"),
-            Trended::Throughput => format!("{}/с", RU.three(value)),
-            Trended::Connections { .. } | Trended::DeadRows { .. } | Trended::Files { .. } => {
-                RU.write(&exactly(value))
+            TrendMetric::Median | TrendMetric::P99 => RU.with_unit(&three_digits(1e3 * value), "мс"),
+            TrendMetric::Throughput => format!("{}/с", RU.three(value)),
+            TrendMetric::Connections { .. } | TrendMetric::DeadRows { .. } | TrendMetric::Files { .. } => {
+                RU.write(&exact_digits(value))
             }
         }
     }
 
-    fn enough(&self, it: &Enough<'_>) -> String {
+    fn enough(&self, it: &PlateauAnswer<'_>) -> String {
         let figure = if it.maxima { "лучший максимум" } else { "лучшее p99" };
         let figure = match it.recommended {
             Some(least) if least != it.best => format!("Достаточно {least}: {figure}"),
@@ -397,8 +406,8 @@ impl SearchWords for Ru {
         }
     }
 
-    fn need(&self, it: &Need) -> String {
-        let rate = three(it.rate);
+    fn need(&self, it: &RequiredConnections) -> String {
+        let rate = three_digits(it.rate);
         let processors = match it.processors {
             whole if whole.fract() == 0.0 => counted(whole as u64, "процессор", "процессора", "процессоров"),
             part => format!("{} процессора", RU.three(part)),
@@ -407,7 +416,7 @@ impl SearchWords for Ru {
             "Транзакциям, которых {} в секунду и каждая из которых держит соединение {}, в среднем нужно соединений: {} \
              (закон Литтла); у PostgreSQL {processors}.",
             RU.write(&rate),
-            RU.seconds(it.held),
+            RU.seconds(it.hold_time),
             RU.three(it.connections),
         )
     }
@@ -416,7 +425,7 @@ impl SearchWords for Ru {
         &RU
     }
 
-    fn within(&self, it: &Fitted) -> String {
+    fn within(&self, it: &FittedValue) -> String {
         let range = it
             .interval
             .map_or(String::new(), |(low, high)| format!(" [{}; {}]", RU.three(low), RU.three(high)));
@@ -426,7 +435,7 @@ impl SearchWords for Ru {
 
 /// A number of three digits and what it counts; a broken number takes the genitive singular: 1,5 заявки.
 fn said_of(it: f64, [one, few, many]: [&'static str; 3]) -> String {
-    let number = exactly(it);
+    let number = exact_digits(it);
     let what = number.parse::<u64>().map_or(few, |whole| plural(whole, one, few, many));
     format!("{} {what}", RU.write(&number))
 }
@@ -436,25 +445,25 @@ fn arrivals(it: f64, forms: [&'static str; 3]) -> String {
 }
 
 /// A level as what is borne: 21 заявку, 21 клиента.
-fn borne(scale: Scale, level: f64) -> String {
+fn borne(scale: LoadScale, level: f64) -> String {
     match scale {
-        Scale::Rate => arrivals(level, ["заявку", "заявки", "заявок"]),
-        Scale::Clients => counted(level.round() as u64, "клиента", "клиента", "клиентов"),
+        LoadScale::Rate => arrivals(level, ["заявку", "заявки", "заявок"]),
+        LoadScale::Clients => counted(level.round() as u64, "клиента", "клиента", "клиентов"),
     }
 }
 
 /// What leaks and drifts, after what was held.
-fn moved(it: &Endurance) -> String {
-    let those = |course: Course| -> Vec<String> {
-        it.trends.iter().filter(|it| it.course == course).map(|it| Ru.trended(&it.what)).collect()
+fn moved(it: &SoakResult) -> String {
+    let those = |course: TrendVerdict| -> Vec<String> {
+        it.trends.iter().filter(|it| it.verdict == course).map(|it| Ru.trended(&it.metric)).collect()
     };
-    let found: Vec<String> = [("утекает", Course::Leak), ("дрейфует", Course::Drift)]
+    let found: Vec<String> = [("утекает", TrendVerdict::Leak), ("дрейфует", TrendVerdict::Drift)]
         .into_iter()
         .map(|(what, course)| (what, those(course)))
         .filter(|it| !it.1.is_empty())
         .map(|(what, those)| format!("; {what}: {}", those.join(", ")))
         .collect();
-    match (it.trends.is_empty(), found.is_empty(), those(Course::Unknown).len()) {
+    match (it.trends.is_empty(), found.is_empty(), those(TrendVerdict::Unknown).len()) {
         (true, ..) => String::new(),
         (_, false, _) => found.concat(),
         (_, true, 0) => "; утечек и дрейфа нет".to_owned(),
@@ -467,7 +476,7 @@ fn moved(it: &Endurance) -> String {
 }
 
 /// Of a law, however far below 1.
-fn parameter(it: &Fitted) -> String {
+fn parameter(it: &FittedValue) -> String {
     let written = |it: f64| small(it, &Ru);
     let range =
         it.interval.map_or(String::new(), |(low, high)| format!(" [{}; {}]", written(low), written(high)));

@@ -1,39 +1,39 @@
 //! Russian: what a server of runs says.
 
 use super::Ru;
-use crate::lang::serve::{ServeWords, Shown};
+use crate::lang::serve::{ServeTerm, ServeWords};
 use model::account::RunState;
 
 impl ServeWords for Ru {
-    fn shown(&self, it: Shown) -> &'static str {
+    fn shown(&self, it: ServeTerm) -> &'static str {
         match it {
-            Shown::Runs => "Прогоны",
-            Shown::Run => "Прогон",
-            Shown::Experiment => "Эксперимент",
-            Shown::State => "Состояние",
-            Shown::Begun => "Начало (UTC)",
-            Shown::Cells => "Ячейки",
-            Shown::Trials => "Измерения",
-            Shown::Size => "Размер",
-            Shown::Headline => "Ответ",
-            Shown::Filter => "Найти",
-            Shown::All => "все",
-            Shown::Select => "Выбрать",
-            Shown::Base => "база сравнения",
-            Shown::Compare => "Сравнить",
-            Shown::CompareHelp => "Выберите два прогона или больше: первый станет базой сравнения.",
-            Shown::Reload => "Обновить",
-            Shown::None => "Таких прогонов нет.",
-            Shown::Token => "Токен",
-            Shown::LogIn => "Войти",
-            Shown::WantsToken => "Нужен токен, с которым запущен этот сервер.",
-            Shown::WrongToken => "Это не токен этого сервера.",
-            Shown::AllRuns => "Все прогоны",
-            Shown::OneFile => "Сохранить в файл",
-            Shown::Unknown => "Такого прогона нет.",
-            Shown::Ended => "Этот прогон уже закончился.",
-            Shown::Busy => "Слишком много запросов одновременно; повторите чуть позже.",
-            Shown::Foreign => "Запрос отправлен не со страницы этого сервера; откройте её заново.",
+            ServeTerm::Runs => "Прогоны",
+            ServeTerm::Run => "Прогон",
+            ServeTerm::Experiment => "Эксперимент",
+            ServeTerm::State => "Состояние",
+            ServeTerm::Begun => "Начало (UTC)",
+            ServeTerm::Cells => "Ячейки",
+            ServeTerm::Trials => "Измерения",
+            ServeTerm::Size => "Размер",
+            ServeTerm::Headline => "Ответ",
+            ServeTerm::Filter => "Найти",
+            ServeTerm::All => "все",
+            ServeTerm::Select => "Выбрать",
+            ServeTerm::Base => "база сравнения",
+            ServeTerm::Compare => "Сравнить",
+            ServeTerm::CompareHelp => "Выберите два прогона или больше: первый станет базой сравнения.",
+            ServeTerm::Reload => "Обновить",
+            ServeTerm::None => "Таких прогонов нет.",
+            ServeTerm::Token => "Токен",
+            ServeTerm::LogIn => "Войти",
+            ServeTerm::WantsToken => "Нужен токен, с которым запущен этот сервер.",
+            ServeTerm::WrongToken => "Это не токен этого сервера.",
+            ServeTerm::AllRuns => "Все прогоны",
+            ServeTerm::OneFile => "Сохранить в файл",
+            ServeTerm::Unknown => "Такого прогона нет.",
+            ServeTerm::Ended => "Этот прогон уже закончился.",
+            ServeTerm::Busy => "Слишком много запросов одновременно; повторите чуть позже.",
+            ServeTerm::Foreign => "Запрос отправлен не со страницы этого сервера; откройте её заново.",
         }
     }
 

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::lang::advice::AdviceWord;
-use model::advice::{Advised, Built, Changed, Helped, Remedy, Scan};
-use model::explain::{Candidate, Key, Role};
+use model::advice::{CostChange, IndexAdvice, IndexBuild, Remedy, Scan, StatementChange};
+use model::explain::{IndexCandidate, IndexKey, KeyRole};
 
 /// In both languages; no-break spaces are plain ones here.
 #[track_caller]
@@ -13,49 +13,54 @@ fn check(tell: impl Fn(&dyn Lang) -> String, english: &str, russian: &str) {
     }
 }
 
-fn index(keys: &[(&str, Role, Option<f64>)], helped: usize, kept_by: usize, not_hot: usize) -> Advised {
-    let key = |&(column, role, distinct): &(&str, Role, Option<f64>)| Key {
+fn index(
+    keys: &[(&str, KeyRole, Option<f64>)],
+    helped: usize,
+    kept_by: usize,
+    not_hot: usize,
+) -> IndexAdvice {
+    let key = |&(column, role, distinct): &(&str, KeyRole, Option<f64>)| IndexKey {
         column: column.to_owned(),
         role,
         distinct,
     };
-    let candidate = Candidate {
+    let candidate = IndexCandidate {
         schema: "book".to_owned(),
         table: "bookv2".to_owned(),
         keys: keys.iter().map(key).collect(),
-        wanted_by: Vec::new(),
+        requested_by: Vec::new(),
     };
-    let help = |statement| Helped { statement, before: 20_834.0, after: 8.06 };
-    Advised {
+    let help = |statement| CostChange { statement, before: 20_834.0, after: 8.06 };
+    IndexAdvice {
         ddl: candidate.ddl(),
         candidate,
         bytes: Some(39 << 20),
         rows: 1e6,
-        helped: (0..helped).map(help).collect(),
+        improved: (0..helped).map(help).collect(),
         saved: Some(0.4567),
-        kept_by: (0..kept_by).collect(),
+        maintained_by: (0..kept_by).collect(),
         not_hot: (0..not_hot).collect(),
     }
 }
 
 #[test]
 fn why_an_index() {
-    let check = |keys: &[(&str, Role, Option<f64>)], english: &str, russian: &str| {
+    let check = |keys: &[(&str, KeyRole, Option<f64>)], english: &str, russian: &str| {
         check(|lang| lang.why_index(&index(keys, 1, 0, 0)), english, russian);
     };
     check(
-        &[("author", Role::Equal, Some(200_001.0))],
+        &[("author", KeyRole::Equal, Some(200_001.0))],
         "author (200001 different values) is asked for by value, among 1000000 rows.",
         "Ищут среди 1 000 000 строк по значению: author (200 001 разное значение).",
     );
     check(
-        &[("a", Role::Equal, Some(22.0)), ("b", Role::Equal, None), ("at", Role::Range, Some(5.0))],
+        &[("a", KeyRole::Equal, Some(22.0)), ("b", KeyRole::Equal, None), ("at", KeyRole::Range, Some(5.0))],
         "a (22 different values) and b are asked for by value, at (5 different values) within bounds, among 1000000 \
          rows.",
         "Ищут среди 1 000 000 строк по значению: a (22 разных значения) и b, по границам: at (5 разных значений).",
     );
     check(
-        &[("at", Role::Descending, None), ("id", Role::Ascending, None)],
+        &[("at", KeyRole::Descending, None), ("id", KeyRole::Ascending, None)],
         "The first rows are wanted by at, the greatest first, then id, among 1000000 rows.",
         "Ищут среди 1 000 000 строк первые по порядку: at по убыванию, id.",
     );
@@ -63,24 +68,24 @@ fn why_an_index() {
 
 #[test]
 fn what_an_index_saves_and_costs() {
-    let of = |helped, kept_by, not_hot| index(&[("a", Role::Equal, None)], helped, kept_by, not_hot);
+    let of = |helped, kept_by, not_hot| index(&[("a", KeyRole::Equal, None)], helped, kept_by, not_hot);
     let saves =
-        |it: Advised, english: &str, russian: &str| check(|lang| lang.index_saves(&it), english, russian);
+        |it: IndexAdvice, english: &str, russian: &str| check(|lang| lang.index_saves(&it), english, russian);
     saves(
         of(1, 0, 0),
         "It helps 1 statement; alone it would save 45.7 % of the time of all statements.",
         "Поможет 1 запросу; сам по себе сэкономил бы 45,7 % времени всех запросов.",
     );
-    saves(Advised { saved: None, ..of(5, 0, 0) }, "It helps 5 statements.", "Поможет 5 запросам.");
+    saves(IndexAdvice { saved: None, ..of(5, 0, 0) }, "It helps 5 statements.", "Поможет 5 запросам.");
     let costs =
-        |it: Advised, english: &str, russian: &str| check(|lang| lang.index_costs(&it), english, russian);
+        |it: IndexAdvice, english: &str, russian: &str| check(|lang| lang.index_costs(&it), english, russian);
     costs(
         of(1, 0, 0),
         "It takes about 39 MiB. No statement of this run has to keep it up to date.",
         "Займёт около 39 МиБ. Ни одному запросу этого прогона не придётся его обновлять.",
     );
     costs(
-        Advised { bytes: None, ..of(1, 1, 0) },
+        IndexAdvice { bytes: None, ..of(1, 1, 0) },
         "1 statement has to keep it up to date.",
         "Обновлять его придётся 1 запросу.",
     );
@@ -149,7 +154,7 @@ fn what_helps_a_statement() {
 
 #[test]
 fn what_came_of_it() {
-    let changed = |before, after, writes| Changed { text: String::new(), before, after, writes };
+    let changed = |before, after, writes| StatementChange { text: String::new(), before, after, writes };
     check(
         |lang| lang.statement_changed(&changed(0.102, 0.000_05, false)),
         "102 ms → 50.0 µs on average (÷ 2040)",
@@ -160,8 +165,11 @@ fn what_came_of_it() {
         "30.0 µs → 100 µs on average (× 3.33, it writes)",
         "в среднем 30,0 мкс → 100 мкс (× 3,33; пишущий)",
     );
-    let built =
-        Built { ddl: "CREATE INDEX ON t (a)".to_owned(), took: Nanos::from_millis(1500), bytes: 1 << 20 };
+    let built = IndexBuild {
+        ddl: "CREATE INDEX ON t (a)".to_owned(),
+        elapsed: Nanos::from_millis(1500),
+        bytes: 1 << 20,
+    };
     check(
         |lang| lang.index_built(&built),
         "CREATE INDEX ON t (a): built in 1.50 s, 1 MiB",
@@ -185,7 +193,7 @@ fn no_word_is_missing() {
         let [english, russian] = ALL.map(|lang| lang.advice_word(it));
         assert!(!english.is_empty() && !russian.is_empty() && english != russian, "{it:?}");
     }
-    for it in [Remedy::NotNeeded, Remedy::NotTaken, Remedy::NoPlan { why: "№".to_owned() }] {
+    for it in [Remedy::NotNeeded, Remedy::NotTaken, Remedy::NoPlan { reason: "№".to_owned() }] {
         let [english, russian] = ALL.map(|lang| lang.remedy(&it, None));
         assert!(!english.is_empty() && english != russian, "{it:?}");
     }

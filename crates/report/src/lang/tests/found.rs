@@ -2,14 +2,14 @@
 
 use super::*;
 use model::finding::{
-    Answered, Bound, Circumstance, Compared, ConnectionLimit, Missing, OtherWork, ReadBack, Rule, SentOn,
-    SizeChange,
+    Bound, CellResponse, Circumstance, ConnectionLimit, FindingRule, IncomparableReason, MissingInput,
+    NormalizedRate, ReadVolume, SizeChange, ThroughputComparison,
 };
 use model::plan::PoolMode;
 
-fn compared(ratio: f64) -> Compared {
+fn compared(ratio: f64) -> ThroughputComparison {
     let interval = Some((ratio - 0.01, ratio + 0.012));
-    Compared { ratio, interval, p: 0.01, verdict: Verdict::Lower, runs: (5, 5) }
+    ThroughputComparison { ratio, interval, p: 0.01, verdict: ChangeVerdict::Lower, runs: (5, 5) }
 }
 
 /// Each kind, with and without what may be missing.
@@ -24,7 +24,7 @@ pub(super) fn findings() -> Vec<Finding> {
         max_connections: Some(50),
         first_second,
         trials,
-        of: 3,
+        total_trials: 3,
     };
     let starved = |pool, without| Finding::ClientsStarved {
         cell,
@@ -35,7 +35,7 @@ pub(super) fn findings() -> Vec<Finding> {
         jain: 0.123,
         mean: 450.25,
     };
-    let left_out = |why| Finding::NotCompared { cell, why };
+    let left_out = |why| Finding::NotCompared { cell, reason: why };
     let queue = |waiting| Finding::QueueInPooler {
         cell,
         node: node(),
@@ -61,17 +61,17 @@ pub(super) fn findings() -> Vec<Finding> {
         starved(None, 180),
         starved(Some((PoolMode::Session, 20)), 100),
         starved(Some((PoolMode::Transaction, 21)), 100),
-        left_out(OtherWork::SlotsExhausted),
-        left_out(OtherWork::ClientsStarved),
-        left_out(OtherWork::Errors { of_thousand: 12.3 }),
+        left_out(IncomparableReason::SlotsExhausted),
+        left_out(IncomparableReason::ClientsStarved),
+        left_out(IncomparableReason::Errors { of_thousand: 12.3 }),
         host(Some(0.8)),
         Finding::GeneratorShare { cell, used: 0.75, processors: 2.0 },
-        Finding::LikeForLikeCost { cell, with, transport: Entrance::Tcp, compared: compared(0.8) },
+        Finding::LikeForLikeCost { cell, with, transport: Transport::Tcp, compared: compared(0.8) },
         Finding::UnlikeComparison {
             cell,
             with,
-            transports: vec![Entrance::Tcp, Entrance::Tcp, Entrance::Tls],
-            with_transport: Entrance::Unix,
+            transports: vec![Transport::Tcp, Transport::Tcp, Transport::Tls],
+            with_transport: Transport::Unix,
             compared: compared(0.538),
             like: 0.844,
         },
@@ -89,9 +89,9 @@ pub(super) fn findings() -> Vec<Finding> {
             cell,
             node: node(),
             cpu: 0.099,
-            of_cpu: 0.1,
+            cpu_limit: 0.1,
             throttled: Some(0.9),
-            stood_still: Some(0.25),
+            throttled_cpu: Some(0.25),
             pool: 20,
             lent: Some(19.9),
             active: 1.5,
@@ -101,23 +101,23 @@ pub(super) fn findings() -> Vec<Finding> {
             cell,
             node: node(),
             cpu: 0.97,
-            of_cpu: 1.0,
+            cpu_limit: 1.0,
             throttled: Some(0.5),
-            stood_still: Some(0.75),
+            throttled_cpu: Some(0.75),
         },
         Finding::SessionsWait { cell, event: "№8".into(), share: 0.75, active: 20.5 },
         Finding::Failures { cell, code: "42501".into(), name: None, count: 31_012, of: 300_000 },
         deadlocks(Some((1.0, 4.5)), 5),
         deadlocks(None, 1),
         Finding::NotConcurrent { cell, with, busy: 20.5, with_busy: 5.5 },
-        Finding::RunIsClosed {
+        Finding::NotOpenLoop {
             cell,
             arrivals: 10_500,
             waited: 30_000,
             dropped: 50_000,
             in_flight_max: 200,
             trials: 1,
-            of: 2,
+            total_trials: 2,
         },
         Finding::AnswerSizes {
             cell,
@@ -154,20 +154,20 @@ pub(super) fn findings() -> Vec<Finding> {
             feed: node(),
             mine: answered(196.0, Some(2.171)),
             other: answered(197.0, Some(0.0073)),
-            read: ReadBack { blocks: Some(12.25), disk: Some(100_352.0) },
-            with_read: ReadBack::default(),
+            read: ReadVolume { blocks: Some(12.25), disk: Some(100_352.0) },
+            with_read: ReadVolume::default(),
         },
     ];
     let all = [all, bounds(), circumstances()].concat();
     covers!(all, Finding: SlotsExhausted, ClientsStarved, NotCompared, HostBound, GeneratorShare, LikeForLikeCost,
         UnlikeComparison, NoDifference, QueueInPooler, QueueInBalancer, PoolerBound, PoolBound, ServerBound,
-        SessionsWait, Failures, Deadlocks, NotConcurrent, RunIsClosed, AnswerSizes, ClientsLeftAfterTest, Bound, Circumstance, OpenAndClosed,
+        SessionsWait, Failures, Deadlocks, NotConcurrent, NotOpenLoop, AnswerSizes, ClientsLeftAfterTest, Bound, Circumstance, OpenAndClosed,
         FeedsDiffer);
     all
 }
 
-fn answered(delivered: f64, p99: Option<f64>) -> Answered {
-    Answered { delivered, p99, runs: 3 }
+fn answered(delivered: f64, p99: Option<f64>) -> CellResponse {
+    CellResponse { delivered, p99, runs: 3 }
 }
 
 /// What holds a cell up.
@@ -210,16 +210,22 @@ fn bounds() -> Vec<Finding> {
         Bound::Scans { table: "№8".into(), scans: 2.5, rows: 200_000.0, cpu: Some(0.97) },
         Bound::Checkpoints { requested: 2.0, share: 0.6, slowed: Some(0.75) },
         Bound::Checkpoints { requested: 0.0, share: 0.6, slowed: Some(0.75) },
-        Bound::Clients { clients: 20, mean: 0.0067, most: 12_985.0, delivered: 12_980.0, idle: 0.4 },
+        Bound::Clients {
+            clients: 20,
+            mean: 0.0067,
+            throughput_bound: 12_985.0,
+            delivered: 12_980.0,
+            idle: 0.4,
+        },
     ];
     covers!(all, Bound: Service, ServicePool, ServiceThreads, Reads, Writes, Memory, WalFlush, SyncReplicas, RowLocks, Scans,
         Checkpoints, Clients);
-    all.into_iter().map(|by| Finding::Bound { cell: 1, by }).collect()
+    all.into_iter().map(|by| Finding::Bound { cell: 1, bound: by }).collect()
 }
 
 fn circumstances() -> Vec<Finding> {
     let node = || NODE.to_owned();
-    let fits = |distinct, read| Circumstance::FeedFits {
+    let fits = |distinct, read| Circumstance::FeedFitsCache {
         feed: "№8".into(),
         rows: 150_000,
         distinct,
@@ -229,15 +235,15 @@ fn circumstances() -> Vec<Finding> {
         memory: 400 << 20,
         read,
     };
-    let rules = every!(Rule: ServerCpu, PoolerCpu, ServiceCpu, Pool, ServicePool, ServiceThreads, Waits, Reads, Writes,
+    let rules = every!(FindingRule: ServerCpu, PoolerCpu, ServiceCpu, Pool, ServicePool, ServiceThreads, Waits, Reads, Writes,
         Memory, Scans, Checkpoints, Storm, Bloat, IdleTransactions, Host, Feed);
-    let lacked = every!(Missing: Group, Quota, Server, Console, Stats, Machine, Column);
+    let lacked = every!(MissingInput: Group, Quota, Server, Console, Stats, Machine, Column);
     let bloat = |trials, vacuums| Circumstance::Bloat { from: 1e3, to: 51_000.0, live: 1e5, vacuums, trials };
     let all = vec![
-        fits(1, ReadBack { blocks: Some(0.25), disk: None }),
-        fits(2_002, ReadBack { blocks: None, disk: Some(0.0) }),
-        fits(2_005, ReadBack::default()),
-        Circumstance::PoolsInRow {
+        fits(1, ReadVolume { blocks: Some(0.25), disk: None }),
+        fits(2_002, ReadVolume { blocks: None, disk: Some(0.0) }),
+        fits(2_005, ReadVolume::default()),
+        Circumstance::ChainedPools {
             service: node(),
             connections: 24.0,
             pooler: "№8".into(),
@@ -246,12 +252,16 @@ fn circumstances() -> Vec<Finding> {
             sets: Some(0.5),
             waiting: Some(10.5),
         },
-        Circumstance::Storm {
-            logins: Some(SentOn { per_second: 12_345.0, per_transaction: 0.5 }),
+        Circumstance::ConnectionStorm {
+            logins: Some(NormalizedRate { per_second: 12_345.0, per_transaction: 0.5 }),
             cancelled: 30.5,
         },
-        Circumstance::Storm { logins: None, cancelled: 30.5 },
-        Circumstance::GeneratorLate { reason: Reason::Saturated { thread: 1, busy: 0.97 }, trials: 2, of: 3 },
+        Circumstance::ConnectionStorm { logins: None, cancelled: 30.5 },
+        Circumstance::GeneratorLate {
+            reason: InvalidReason::Saturated { thread: 1, busy: 0.97 },
+            trials: 2,
+            total_trials: 3,
+        },
         Circumstance::NoisyHost { stolen: Some(0.25), jitter: Some(0.005) },
         bloat(21, 0.0),
         bloat(5, 2.0),
@@ -269,13 +279,19 @@ fn circumstances() -> Vec<Finding> {
             blocked: 0.0,
             pool: None,
         },
-        Circumstance::Little { node: node(), number: 20.5, expected: 4.5, rate: 12_345.0, time: 0.0045 },
-        Circumstance::NotUsed { node: node(), transactions: 12_345, counted: 0, trials: 2, of: 3 },
-        Circumstance::NotJudged { rules: rules.into_iter().zip(lacked.into_iter().cycle()).collect() },
+        Circumstance::LittlesLawViolation {
+            node: node(),
+            number: 20.5,
+            expected: 4.5,
+            rate: 12_345.0,
+            time: 0.0045,
+        },
+        Circumstance::NotUsed { node: node(), transactions: 12_345, counted: 0, trials: 2, total_trials: 3 },
+        Circumstance::RulesSkipped { rules: rules.into_iter().zip(lacked.into_iter().cycle()).collect() },
     ];
-    covers!(all, Circumstance: FeedFits, PoolsInRow, Storm, GeneratorLate, NoisyHost, Bloat, IdleTransactions, Little,
-        NotUsed, NotJudged);
-    all.into_iter().map(|it| Finding::Circumstance { cell: 1, it }).collect()
+    covers!(all, Circumstance: FeedFitsCache, ChainedPools, ConnectionStorm, GeneratorLate, NoisyHost, Bloat, IdleTransactions, LittlesLawViolation,
+        NotUsed, RulesSkipped);
+    all.into_iter().map(|it| Finding::Circumstance { cell: 1, circumstance: it }).collect()
 }
 
 /// Paragraphs on more cells than are told one by one.
@@ -292,12 +308,13 @@ pub(super) fn many() -> Vec<Vec<Finding>> {
     let unlike = |cell: usize| Finding::UnlikeComparison {
         cell,
         with: 0,
-        transports: vec![Entrance::Tcp],
-        with_transport: Entrance::Tls,
+        transports: vec![Transport::Tcp],
+        with_transport: Transport::Tls,
         compared: compared(0.9 + 0.1 * cell as f64),
         like: 0.8,
     };
-    let left_out = |cell: usize| Finding::NotCompared { cell, why: OtherWork::Errors { of_thousand: 12.3 } };
+    let left_out =
+        |cell: usize| Finding::NotCompared { cell, reason: IncomparableReason::Errors { of_thousand: 12.3 } };
     vec![
         (0..6).map(host).collect(),
         (0..5).map(host).collect(),
@@ -320,7 +337,7 @@ fn check(it: &Finding, english: &str, russian: &str) {
 #[test]
 fn open_and_closed() {
     // The figures of experiments/004-book.
-    let of = |delivered, p99| Answered { delivered, p99: Some(p99), runs: 1 };
+    let of = |delivered, p99| CellResponse { delivered, p99: Some(p99), runs: 1 };
     let it = Finding::OpenAndClosed {
         cell: 2,
         with: 3,
@@ -343,10 +360,10 @@ fn feeds() {
         cell: 2,
         with: 0,
         feed: "requests".into(),
-        mine: Answered { delivered: 196.0, p99: Some(2.171), runs: 1 },
-        other: Answered { delivered: 197.0, p99: Some(0.0073), runs: 1 },
-        read: ReadBack { blocks: Some(12.5), disk: Some(102_400.0) },
-        with_read: ReadBack { blocks: Some(0.25), disk: None },
+        mine: CellResponse { delivered: 196.0, p99: Some(2.171), runs: 1 },
+        other: CellResponse { delivered: 197.0, p99: Some(0.0073), runs: 1 },
+        read: ReadVolume { blocks: Some(12.5), disk: Some(102_400.0) },
+        with_read: ReadVolume { blocks: Some(0.25), disk: None },
     };
     check(
         &it,
@@ -355,7 +372,7 @@ fn feeds() {
         "от ленты requests зависит, что измерено: №3 — p99 2,17 с при 196/с (на транзакцию блоков мимо буферов PostgreSQL \
          12,5 и 100 КиБ с диска); №1 — p99 7,30 мс при 197/с (на транзакцию блоков мимо буферов PostgreSQL 0,250)",
     );
-    let it = Circumstance::FeedFits {
+    let it = Circumstance::FeedFitsCache {
         feed: "books".into(),
         rows: 20_000,
         distinct: 2_000,
@@ -363,10 +380,10 @@ fn feeds() {
         touched: 15 << 20,
         bytes: 1300 << 20,
         memory: 400 << 20,
-        read: ReadBack { blocks: Some(0.01), disk: Some(0.0) },
+        read: ReadVolume { blocks: Some(0.01), disk: Some(0.0) },
     };
     check(
-        &Finding::Circumstance { cell: 0, it },
+        &Finding::Circumstance { cell: 0, circumstance: it },
         "the feed books measures a cache: what its 2000 different values lead to, 15 MiB of 1.27 GiB, fits into the \
          server's 400 MiB: №1 (0.010 blocks past shared buffers and 0 B from disk by a transaction)",
         "лента books измеряет кэш: её разные значения (2000) ведут к 15 МиБ из 1,27 ГиБ, а столько помещается в память \

@@ -1,10 +1,15 @@
 //! What is said of faults, and of what outlived them.
 
 use super::*;
-use crate::lang::failover::{Done, Happening, Outlived};
+use crate::lang::failover::{FailoverTerm, FaultStatus, TimelineEvent};
 use model::EventKind;
-use model::durability::{Conclusion, Counts, Doubt, Found, Kind, RecoveryPoint, ServerId};
-use model::ordeal::{After, Controlled, Promoted, ReadBack, Rejoined, Spread, Survival};
+use model::durability::{
+    Anomaly, AnomalyKind, Conclusion, InconclusiveReason, RecoveryPoint, ServerId, WriteCounts,
+};
+use model::ordeal::{
+    ControlSummary, DurationRange, FailoverResult, PromotionRecord, ReadBackPhase, ReadBackRecord,
+    RejoinRecord,
+};
 
 type Told = Vec<(String, String)>;
 
@@ -15,7 +20,7 @@ pub(super) fn outlived(lang: &dyn Lang) -> Told {
 fn words(lang: &dyn Lang) -> Told {
     let mut all = Told::new();
     let mut tell = |what: String, text: &str| all.push((what, text.to_owned()));
-    for it in every!(Outlived: Failover, Findings, Cell, Conclusion, Failovers, Acknowledged, Lost, LostLocally, Unknown,
+    for it in every!(FailoverTerm: Failover, Findings, Cell, Conclusion, Failovers, Acknowledged, Lost, LostLocally, Unknown,
         Refused, Misrouted, Outage, Promoted, Healthy, Rejoined, Control, Finding, Count, Meaning, Examples)
     {
         tell(format!("{it:?}"), lang.outlived(it));
@@ -27,7 +32,7 @@ fn words(lang: &dyn Lang) -> Told {
         tell(format!("{it:?}"), lang.kind(it));
         tell(format!("{it:?} means"), lang.meaning(it));
     }
-    for it in every!(Done: Kill, KillPostmaster, KillPatroni, Pause, Restart, Switchover, CutOff, FillDisk,
+    for it in every!(FaultStatus: Kill, KillPostmaster, KillPatroni, Pause, Restart, Switchover, CutOff, FillDisk,
         Withhold)
     {
         tell(format!("{it:?}"), lang.deed(&it));
@@ -38,39 +43,39 @@ fn words(lang: &dyn Lang) -> Told {
     all
 }
 
-fn kinds() -> [Kind; 12] {
-    every!(Kind: Lost, Hole, Flicker, FalseFailure, Phantom, Duplicate, SplitBrain, WrongPromotion, LostAmbiguous,
-        LostUnpromised, LostLocal, DuplicateByRetry)
+fn kinds() -> [AnomalyKind; 12] {
+    every!(AnomalyKind: Lost, Hole, Flicker, FalseFailure, Phantom, Duplicate, SplitBrain, WrongPromotion, LostAmbiguous,
+        LostWithoutPromise, LostLocal, DuplicateByRetry)
 }
 
 fn doubts(lang: &dyn Lang) -> Told {
     let mut all = Vec::new();
     for n in [1, 2, 12_345] {
         all.extend([
-            Doubt::YoungerThanReadings { count: n },
-            Doubt::LedgerTorn { bytes: n },
-            Doubt::LedgerContradictsItself { entries: n },
-            Doubt::LedgerHasGaps { writes: n },
-            Doubt::PromiseUnknown { count: n },
+            InconclusiveReason::NewerThanReadBacks { count: n },
+            InconclusiveReason::LedgerTorn { bytes: n },
+            InconclusiveReason::LedgerContradictsItself { entries: n },
+            InconclusiveReason::LedgerHasGaps { writes: n },
+            InconclusiveReason::PromiseUnknown { count: n },
         ]);
     }
     all.extend([
-        Doubt::NotRead,
-        Doubt::ReadFromStandby { reading: 1 },
-        Doubt::ReadFromOldTimeline { reading: 1 },
-        Doubt::ReadFromElsewhere { reading: 1 },
-        Doubt::StandbyAcknowledged { server: ServerId(7) },
-        Doubt::SeveralSystems,
-        Doubt::SilentAfterFault { fault: 1 },
-        Doubt::FaultUnseen { fault: 1 },
-        Doubt::LedgerOpen,
-        Doubt::LostWhilePromiseChanged,
-        Doubt::NoFault,
-        Doubt::NoControl,
-        Doubt::ControlLostNothing,
+        InconclusiveReason::NotReadBack,
+        InconclusiveReason::ReadFromStandby { reading: 1 },
+        InconclusiveReason::ReadFromOldTimeline { reading: 1 },
+        InconclusiveReason::ReadFromOtherSystem { reading: 1 },
+        InconclusiveReason::StandbyAcknowledged { server: ServerId(7) },
+        InconclusiveReason::MultipleSystems,
+        InconclusiveReason::NoWritesAfterFault { fault: 1 },
+        InconclusiveReason::NoNewTimelineAfterFault { fault: 1 },
+        InconclusiveReason::LedgerOpen,
+        InconclusiveReason::LostWhilePromiseChanged,
+        InconclusiveReason::NoFault,
+        InconclusiveReason::NoControl,
+        InconclusiveReason::ControlLostNothing,
     ]);
-    covers!(all, Doubt: NotRead, YoungerThanReadings, ReadFromStandby, ReadFromOldTimeline, ReadFromElsewhere,
-        StandbyAcknowledged, SeveralSystems, SilentAfterFault, FaultUnseen, LedgerOpen, LedgerTorn,
+    covers!(all, InconclusiveReason: NotReadBack, NewerThanReadBacks, ReadFromStandby, ReadFromOldTimeline, ReadFromOtherSystem,
+        StandbyAcknowledged, MultipleSystems, NoWritesAfterFault, NoNewTimelineAfterFault, LedgerOpen, LedgerTorn,
         LedgerContradictsItself, LedgerHasGaps, PromiseUnknown, LostWhilePromiseChanged, NoFault, NoControl,
         ControlLostNothing);
     all.iter().map(|it| (format!("{it:?}"), lang.unproven(it))).collect()
@@ -82,24 +87,30 @@ fn survivals(lang: &dyn Lang) -> Told {
     let ms = Nanos::from_millis;
     let outages = [
         None,
-        Some(Spread { least: ms(1900), median: ms(2010), greatest: ms(12_345) }),
-        Some(Spread { least: ms(2010), median: ms(2010), greatest: ms(2010) }),
+        Some(DurationRange { min: ms(1900), median: ms(2010), max: ms(12_345) }),
+        Some(DurationRange { min: ms(2010), median: ms(2010), max: ms(2010) }),
     ];
     let windows = [None, Some((-12_300_000, 28_000_000)), Some((1_000, 2_000)), Some((-5_000, -5_000))];
     for conclusion in [None, Some(Conclusion::Kept), Some(Conclusion::Broken), Some(Conclusion::Unknown)] {
         for (n, outage) in [0, 1, 3, 21].into_iter().zip(outages.into_iter().cycle()) {
             for (lost, window_ns) in [0, 1, 3, 5].into_iter().zip(windows) {
                 let point = RecoveryPoint { count: lost, sessions: n, longest_run: 2, window_ns };
-                let doubts = [Doubt::ControlLostNothing, Doubt::NotRead, Doubt::LedgerOpen];
-                let it = Survival {
+                let doubts = [
+                    InconclusiveReason::ControlLostNothing,
+                    InconclusiveReason::NotReadBack,
+                    InconclusiveReason::LedgerOpen,
+                ];
+                let it = FailoverResult {
                     cell: 0,
                     trials: n,
                     failovers: n,
                     conclusion,
                     bound: 0.139,
-                    counts: Counts { acknowledged: 48_120 + u64::from(n), ..Counts::default() },
+                    counts: WriteCounts { acknowledged: 48_120 + u64::from(n), ..WriteCounts::default() },
                     lost,
-                    found: kinds().map(|kind| Found { kind, count: lost, examples: Vec::new() }).to_vec(),
+                    anomalies: kinds()
+                        .map(|kind| Anomaly { kind, count: lost, examples: Vec::new() })
+                        .to_vec(),
                     doubts: doubts[..n.min(3) as usize].to_vec(),
                     recovery_point: (lost > 0).then_some(point),
                     outage,
@@ -114,7 +125,7 @@ fn survivals(lang: &dyn Lang) -> Told {
                     tell("point", lang.recovery_point(&point));
                 }
                 for lossy in [0, n] {
-                    let it = Controlled { cell: 1, trials: n, lossy, lost: lost * 1000 };
+                    let it = ControlSummary { cell: 1, trials: n, lossy_trials: lossy, lost: lost * 1000 };
                     tell("controlled", lang.controlled(&it, name));
                 }
             }
@@ -132,31 +143,36 @@ fn moments(lang: &dyn Lang) -> Told {
     let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
     let nodes = ["№1".to_owned(), "№2".to_owned()];
     for (nodes, healed) in [(&nodes[..], Some(Nanos::from_secs(7))), (&nodes[..1], None), (&[], None)] {
-        tell("inflicted", lang.inflicted(&Done::Pause, nodes, healed));
+        tell("inflicted", lang.inflicted(&FaultStatus::Pause, nodes, healed));
     }
     for (safe, healthy) in [(None, None), (Some(true), Some(Nanos::from_millis(1500))), (Some(false), None)] {
         let (from, to) = ("№1".to_owned(), "№2".to_owned());
         tell(
             "promotion",
-            lang.promotion(&Promoted { from, to, at: Nanos::ZERO, healthy, timeline: 2, safe }),
+            lang.promotion(&PromotionRecord { from, to, at: Nanos::ZERO, healthy, timeline: 2, safe }),
         );
     }
     for rewound in [false, true] {
         let node = "№".to_owned();
         tell(
             "rejoining",
-            lang.rejoining(&Rejoined { node, at: Nanos::ZERO, took: Nanos::from_secs(3), rewound }),
+            lang.rejoining(&RejoinRecord { node, at: Nanos::ZERO, elapsed: Nanos::from_secs(3), rewound }),
         );
     }
-    for after in every!(After: Load, Rejoining, Restart) {
+    for after in every!(ReadBackPhase: Load, Rejoining, Restart) {
         for rows in [1, 2, 12_345] {
-            let it = ReadBack { after, node: "№".to_owned(), rows, took: Nanos::from_secs(1) };
+            let it =
+                ReadBackRecord { phase: after, node: "№".to_owned(), rows, elapsed: Nanos::from_secs(1) };
             tell("reading", lang.reading(&it));
         }
     }
-    let happenings =
-        vec![Happening::Done(Done::CutOff), Happening::Promoted("2"), Happening::Rewound, Happening::Copied];
-    covers!(happenings, Happening: Done, Promoted, Rewound, Copied);
+    let happenings = vec![
+        TimelineEvent::Done(FaultStatus::CutOff),
+        TimelineEvent::Promoted("2"),
+        TimelineEvent::Rewound,
+        TimelineEvent::Copied,
+    ];
+    covers!(happenings, TimelineEvent: Done, Promoted, Rewound, Copied);
     for it in happenings {
         tell("happening", lang.happening(&it));
     }
@@ -169,7 +185,7 @@ fn events_are_told() {
     for (kind, text, english, russian) in [
         (EventKind::Fault, "kill", "killed", "все процессы убиты"),
         (EventKind::Fault, "pause", "paused", "процессы приостановлены"),
-        (EventKind::Healed, "pause", "paused", "процессы приостановлены"),
+        (EventKind::Reverted, "pause", "paused", "процессы приостановлены"),
         (EventKind::Fault, "restart", "restarted", "перезапуск"),
         (EventKind::Fault, "switchover", "switched over", "плановое переключение"),
         (EventKind::Fault, "cut_off", "cut off", "отрезан от сети"),
@@ -191,15 +207,15 @@ fn events_are_told() {
 #[test]
 fn russian_forms_of_losses() {
     let told = |lost, failovers| {
-        let it = Survival {
+        let it = FailoverResult {
             cell: 0,
             trials: failovers,
             failovers,
             conclusion: Some(Conclusion::Kept),
             bound: 1.0,
-            counts: Counts { acknowledged: 21, ..Counts::default() },
+            counts: WriteCounts { acknowledged: 21, ..WriteCounts::default() },
             lost,
-            found: Vec::new(),
+            anomalies: Vec::new(),
             doubts: Vec::new(),
             recovery_point: None,
             outage: None,

@@ -1,13 +1,13 @@
 //! What is said of reads on replicas.
 
 use super::*;
-use crate::lang::freshness::Fresh;
-use model::freshness::{OfReplica, OldShare, Staleness};
+use crate::lang::freshness::FreshnessTerm;
+use model::freshness::{FreshnessResult, ReplicaFreshness, StaleReads};
 
 pub(super) fn reads(lang: &dyn Lang) -> Vec<(String, String)> {
     let mut all = Vec::new();
     let mut tell = |what: String, text: &str| all.push((what, text.to_owned()));
-    for it in every!(Fresh: Reads, Cell, Replica, Asked, Stale, Unanswered) {
+    for it in every!(FreshnessTerm: Reads, Cell, Replica, Asked, Stale, Unanswered) {
         tell(format!("{it:?}"), lang.freshness(it));
     }
     let bound = Nanos::from_secs(5);
@@ -18,26 +18,26 @@ pub(super) fn reads(lang: &dyn Lang) -> Vec<(String, String)> {
     }
     for all in [1, 2, 21, 12_345] {
         for old in [0, 1, all] {
-            let share = OldShare { old, all, interval: (0.001, 0.987) };
+            let share = StaleReads { stale: old, total: all, interval: (0.001, 0.987) };
             tell("in turn".to_owned(), &lang.in_turn(&share));
             for count in [0, 1, 2, 5] {
-                let replica = OfReplica {
+                let replica = ReplicaFreshness {
                     node: NODE.to_owned(),
                     stale: Some(share),
                     unanswered: 0,
                     p50: None,
                     p90: None,
                     p99: None,
-                    unseen: 0,
+                    not_visible: 0,
                 };
-                let it = Staleness {
+                let it = FreshnessResult {
                     cell: 0,
                     trials: 1,
                     bound,
                     acknowledged: all,
                     promised: false,
                     replicas: vec![replica; count],
-                    in_turn: None,
+                    round_robin: None,
                 };
                 tell("own".to_owned(), &lang.own_writes(&it, if count == 1 { "№" } else { "" }));
             }

@@ -1,24 +1,27 @@
 //! What pages, comparisons, live views and lists of runs say.
 
 use super::*;
-use crate::lang::compare::Comparing;
-use crate::lang::live::Heading;
-use crate::lang::page::{Answer, Goals, Held, Opened, Question, Room, Seat, Standing, Term, Trials, Word};
-use crate::lang::serve::Shown;
-use crate::live::{Doing, End, Figures, Finished, Milestone};
+use crate::lang::compare::CompareTerm;
+use crate::lang::live::LiveHeading;
+use crate::lang::page::{
+    BottleneckRole, ConcurrencyLimit, ObjectiveCounts, ObjectiveLevel, OpenModelAnswer, PageAnswer,
+    PageQuestion, PageTerm, PageWord, ServerSeat, TrialCounts,
+};
+use crate::lang::serve::ServeTerm;
+use crate::live::{Activity, FinishedTrial, Milestone, TrialEnd, TrialFigures};
 use model::account::RunState;
-use model::chart::{ChartKind, ChartUnit, TrackKind};
+use model::chart::{ChartKind, ChartSeriesKind, ChartUnit};
 use model::comparison::{
-    Beside, Blocks, Change, Condition, ConditionUnit, Difference as Differing, Met, Method, Metric, Source,
-    Subject,
+    Blocks, Change, ConditionOutcome, ConditionResult, ConditionUnit, Difference as Differing,
+    DifferenceSubject, Metric, RunComparison, RunRef, TestMethod,
 };
-use model::live::{Pool, Second, Used};
-use model::matrix::Against;
+use model::live::{LiveSecond, NodeCpu, PoolState};
+use model::matrix::BaselineComparison;
 use model::plan::{
-    Cache, Choice, Content, Dataset, Limits, Load, LoadModel as Model, Manager, Patroni, Promoter, Scale,
-    Stage, Sync, Think,
+    CacheState, Content, Dataset, FailoverManager, Limits, Load, LoadModel as Model, LoadScale, Patroni,
+    Promoter, PromotionPolicy, SyncMode, ThinkTime, UserStage,
 };
-use model::{EventKind, KeptBecause, Leftover};
+use model::{EventKind, RetainReason, StaleRunDirectory};
 
 type Told = Vec<(String, String)>;
 
@@ -34,23 +37,23 @@ pub(super) fn said(lang: &dyn Lang) -> Told {
 fn words(lang: &dyn Lang) -> Told {
     let mut all = Told::new();
     let mut tell = |what: String, text: &str| all.push((what, text.to_owned()));
-    for it in every!(Word: Skip, Contents, Language, Theme, ThemeAuto, ThemeLight, ThemeDark, Print, Good, Doubt, Bad, Baseline, Trial, ZoomOut, ChartHelp, Time, ShowTable, HideTable, MoreRows, Marks, Evidence, Figure, Worse, Same, Better, AllColumns, FewColumns, Copy, Copied, Seconds, Milliseconds, Microseconds, Bytes, Kibibytes, Mebibytes, Gibibytes, Tebibytes, PerSecond, Thousand, Million, Live, Connecting, Lost, Ended, Stop, StopSure, StopNo, Stopping, StopFailed, NoScript, CannotUnpack, LeftOut)
+    for it in every!(PageWord: Skip, Contents, Language, Theme, ThemeAuto, ThemeLight, ThemeDark, Print, Good, Doubt, Bad, Baseline, Trial, ZoomOut, ChartHelp, Time, ShowTable, HideTable, MoreRows, Marks, Evidence, Figure, Worse, Same, Better, AllColumns, FewColumns, Copy, Copied, Seconds, Milliseconds, Microseconds, Bytes, Kibibytes, Mebibytes, Gibibytes, Tebibytes, PerSecond, Thousand, Million, Live, Connecting, Lost, Ended, Stop, StopSure, StopNo, Stopping, StopFailed, NoScript, CannotUnpack, LeftOut)
     {
         tell(format!("{it:?}"), lang.word(it));
     }
-    for it in every!(Term: Goals, Stack, Results, Matrix, Charts, Statements, Advice, Findings, Doubts, Stand, Repeat, Load, Window, Operations, Dataset, StopRules, Operation, Total, Offered, Delivered, Goodput, Failed, Dropped, Code, Count, Effect, Statement, Calls, TotalSeconds, MeanMillis, SharePercent, RowsOfStatement, Hit, Read, Node, Version, Program, Entrance, LimitsOfNode, CellsOfNode, Command, File, Generator, Running, OnlyCell, Objectives, Trials)
+    for it in every!(PageTerm: Goals, Stack, Results, Matrix, Charts, Statements, Advice, Findings, Doubts, Stand, Repeat, Load, Window, Operations, Dataset, StopRules, Operation, Total, Offered, Delivered, Goodput, Failed, Dropped, Code, Count, Effect, Statement, Calls, TotalSeconds, MeanMillis, SharePercent, RowsOfStatement, Hit, Read, Node, Version, Program, Entrance, LimitsOfNode, CellsOfNode, Command, File, Generator, Running, OnlyCell, Objectives, Trials)
     {
         tell(format!("{it:?}"), lang.term(it));
     }
-    for it in every!(Comparing: Title, Unlike, Conditions, Figures, Differences, LeftOut, Operation, Figure, Base, Run, Change, Interval, Verdict, Method, All, NoDifference, History, Series, ChangePoints, When, Program, Server, Trials, NothingElse)
+    for it in every!(CompareTerm: Title, Unlike, Conditions, Figures, Differences, LeftOut, Operation, Figure, Base, Run, Change, Interval, Verdict, Method, All, NoDifference, History, Series, ChangePoints, When, Program, Server, Trials, NothingElse)
     {
         tell(format!("{it:?}"), lang.comparing(it));
     }
-    for it in every!(Shown: Runs, Run, Experiment, State, Begun, Cells, Trials, Size, Headline, Filter, All, Select, Base, Compare, CompareHelp, Reload, None, Token, LogIn, WantsToken, WrongToken, AllRuns, OneFile, Unknown, Ended, Busy, Foreign)
+    for it in every!(ServeTerm: Runs, Run, Experiment, State, Begun, Cells, Trials, Size, Headline, Filter, All, Select, Base, Compare, CompareHelp, Reload, None, Token, LogIn, WantsToken, WrongToken, AllRuns, OneFile, Unknown, Ended, Busy, Foreign)
     {
         tell(format!("{it:?}"), lang.shown(it));
     }
-    for it in every!(Heading: Rate, Median, P99, Processors) {
+    for it in every!(LiveHeading: Rate, Median, P99, Processors) {
         tell(format!("{it:?}"), lang.live_heading(it));
     }
     for it in every!(ChartKind: Rate, Response, ResponseByOperation, Failures, InFlight, Pooler, Connections, Processors,
@@ -61,12 +64,12 @@ fn words(lang: &dyn Lang) -> Told {
     for it in every!(ChartUnit: PerSecond, Seconds, Count, Processors, Bytes, BytesPerSecond) {
         tell(format!("{it:?}"), lang.axis(it));
     }
-    for it in every!(EventKind: Deadlock, TooManyConnections, SlowStatement, Fatal, Error, Lifecycle, Fault, Healed, Promoted,
+    for it in every!(EventKind: Deadlock, TooManyConnections, SlowStatement, Fatal, Error, Lifecycle, Fault, Reverted, Promoted,
         Rejoined, Other)
     {
         tell(format!("{it:?}"), lang.event(it));
     }
-    for it in every!(Standing: Processor, Pool, Queue) {
+    for it in every!(BottleneckRole: Processor, Pool, Queue) {
         tell(format!("{it:?}"), lang.standing(it));
     }
     for it in states() {
@@ -74,7 +77,7 @@ fn words(lang: &dyn Lang) -> Told {
     }
     for it in Metric::ALL {
         tell(format!("{it:?}"), lang.metric(it));
-        for verdict in every!(Verdict: NoEvidence, Lower, Higher, TooFewRuns) {
+        for verdict in every!(ChangeVerdict: NoEvidence, Lower, Higher, TooFewRuns) {
             tell(format!("{it:?} {verdict:?}"), lang.differs(it, verdict));
         }
     }
@@ -92,7 +95,7 @@ fn words(lang: &dyn Lang) -> Told {
     ] {
         tell(key.to_owned(), lang.machine(key).unwrap_or_default());
     }
-    for it in [None, Some(Entrance::Unix)] {
+    for it in [None, Some(Transport::Unix)] {
         tell("way".into(), lang.way(it));
     }
     tell("ending".into(), lang.ending());
@@ -115,33 +118,33 @@ fn page(lang: &dyn Lang) -> Told {
     tell("extent", lang.extent(21, 12_345));
     tell("seed", lang.seed(42));
     let tracks = vec![
-        TrackKind::Offered,
-        TrackKind::Delivered,
-        TrackKind::Max,
-        TrackKind::Failed,
-        TrackKind::Unknown,
-        TrackKind::Refused,
-        TrackKind::Dropped,
-        TrackKind::InFlight,
-        TrackKind::Waited,
-        TrackKind::ClientsActive,
-        TrackKind::ClientsWaiting,
-        TrackKind::ServersActive,
-        TrackKind::ServersIdle,
-        TrackKind::Queue,
-        TrackKind::Sessions,
-        TrackKind::Limit,
-        TrackKind::Processors,
-        TrackKind::Host,
-        TrackKind::Read,
-        TrackKind::Written,
-        TrackKind::Waiting,
-        TrackKind::ReplicationLag,
-        TrackKind::Visible,
-        TrackKind::Quantile(0.999),
-        TrackKind::SendLag(0.99),
+        ChartSeriesKind::Offered,
+        ChartSeriesKind::Delivered,
+        ChartSeriesKind::Max,
+        ChartSeriesKind::Failed,
+        ChartSeriesKind::Unknown,
+        ChartSeriesKind::Refused,
+        ChartSeriesKind::Dropped,
+        ChartSeriesKind::InFlight,
+        ChartSeriesKind::Waited,
+        ChartSeriesKind::ClientsActive,
+        ChartSeriesKind::ClientsWaiting,
+        ChartSeriesKind::ServersActive,
+        ChartSeriesKind::ServersIdle,
+        ChartSeriesKind::Queue,
+        ChartSeriesKind::Sessions,
+        ChartSeriesKind::Limit,
+        ChartSeriesKind::Processors,
+        ChartSeriesKind::Host,
+        ChartSeriesKind::Read,
+        ChartSeriesKind::Written,
+        ChartSeriesKind::Waiting,
+        ChartSeriesKind::ReplicationLag,
+        ChartSeriesKind::Visible,
+        ChartSeriesKind::Quantile(0.999),
+        ChartSeriesKind::SendLag(0.99),
     ];
-    covers!(tracks, TrackKind: Offered, Delivered, Quantile, Max, Failed, Unknown, Refused, Dropped, InFlight, Waited,
+    covers!(tracks, ChartSeriesKind: Offered, Delivered, Quantile, Max, Failed, Unknown, Refused, Dropped, InFlight, Waited,
         ClientsActive, ClientsWaiting, ServersActive, ServersIdle, Queue, Sessions, Limit, Processors, Host, Read, Written,
         Waiting, ReplicationLag, Visible, SendLag);
     for it in tracks {
@@ -163,22 +166,34 @@ fn page(lang: &dyn Lang) -> Told {
     for service in [false, true] {
         tell("times", lang.times(service, "p99.9"));
     }
-    for it in [Room::Pool(PoolMode::Session, 20), Room::MaxConn(20), Room::Slots(51)] {
+    for it in [
+        ConcurrencyLimit::Pool(PoolMode::Session, 20),
+        ConcurrencyLimit::MaxConn(20),
+        ConcurrencyLimit::Slots(51),
+    ] {
         tell("room", lang.room(&it));
     }
     tell("processors", lang.processors(0.4567, Some(0.5)));
     tell("held back", lang.held_back(0.123));
     tell("occupied", lang.occupied(Some(7.15), Some(12_345.6)).unwrap_or_default());
     tell("spent", lang.spent(Nanos::from_micros(1_234)));
-    for (seat, at_first) in [(Seat::Primary, false), (Seat::Primary, true), (Seat::Replica, true)] {
+    for (seat, at_first) in
+        [(ServerSeat::Primary, false), (ServerSeat::Primary, true), (ServerSeat::Replica, true)]
+    {
         tell("seat", lang.seat("№", seat, at_first));
     }
-    for it in [Sync::Async, Sync::First(1), Sync::First(2), Sync::Any(1), Sync::Any(2)] {
+    for it in [SyncMode::Async, SyncMode::First(1), SyncMode::First(2), SyncMode::Any(1), SyncMode::Any(2)] {
         tell("followed", lang.followed(it));
     }
-    let laggard = Promoter { patience: Nanos::from_millis(500), choice: Choice::Laggard, fence: false };
-    let patroni = |etcd| Manager::Patroni(Patroni { etcd, ..Patroni::default() });
-    for it in [Manager::Ours(Promoter::default()), Manager::Ours(laggard), patroni(1), patroni(3)] {
+    let laggard =
+        Promoter { timeout: Nanos::from_millis(500), policy: PromotionPolicy::Laggard, fence: false };
+    let patroni = |etcd| FailoverManager::Patroni(Patroni { etcd, ..Patroni::default() });
+    for it in [
+        FailoverManager::Builtin(Promoter::default()),
+        FailoverManager::Builtin(laggard),
+        patroni(1),
+        patroni(3),
+    ] {
         tell("manages", lang.manages(&it).join("; "));
     }
     for count in [1, 2, 5] {
@@ -208,7 +223,7 @@ fn load(model: Model, duration: Option<Nanos>) -> Load {
         warmup: Nanos::from_millis(2_500),
         threads: 2,
         query_mode: QueryMode::Prepared,
-        connect_each: true,
+        reconnect: true,
         connect_timeout: None,
         first_byte_timeout: None,
         cookies: false,
@@ -222,17 +237,17 @@ fn loads(lang: &dyn Lang) -> Told {
     let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
     let second = Nanos::from_secs(1);
     let users = |stages: usize, think| Model::Users {
-        stages: vec![Stage { users: 21, spawn_rate: Some(0.5), lasting: second }; stages],
+        stages: vec![UserStage { users: 21, spawn_rate: Some(0.5), duration: second }; stages],
         think,
         pacing: Some(second),
         rate_max: Some(12_345.5),
     };
     let thinking = vec![
-        Think::Constant(Nanos::from_micros(250)),
-        Think::Exponential { mean: second },
-        Think::LogNormal { median: second, sigma: 0.5 },
+        ThinkTime::Constant(Nanos::from_micros(250)),
+        ThinkTime::Exponential { mean: second },
+        ThinkTime::LogNormal { median: second, sigma: 0.5 },
     ];
-    covers!(thinking, Think: Constant, Exponential, LogNormal);
+    covers!(thinking, ThinkTime: Constant, Exponential, LogNormal);
     let open = |arrivals| Model::Open { schedule: "№".into(), arrivals, max_in_flight: 12_345 };
     let mut models =
         vec![Model::Closed { clients: 21, think: second }, open(Spacing::Even), open(Spacing::Poisson)];
@@ -240,7 +255,7 @@ fn loads(lang: &dyn Lang) -> Told {
     covers!(models, Model: Closed, Users, Open);
     for it in models {
         let load = load(it, Some(Nanos::from_secs(7_500)));
-        tell("question", lang.question(&Question::One { way: "№", load: &load }));
+        tell("question", lang.question(&PageQuestion::One { way: "№", load: &load }));
         for mode in every!(QueryMode: Simple, Extended, Prepared) {
             tell("load", lang.load(&Load { query_mode: mode, ..load.clone() }, true, &[1, 21, 12_345]));
         }
@@ -255,20 +270,20 @@ fn loads(lang: &dyn Lang) -> Told {
         Content::Pgbench { scale: 12_345 },
     ];
     for content in contents {
-        for cache in every!(Cache: Warm, Cold, AsIs) {
+        for cache in every!(CacheState: Warm, Cold, AsIs) {
             tell(
                 "dataset",
-                lang.dataset(&Dataset { seed: 42, content: content.clone(), after: vec![], cache }),
+                lang.dataset(&Dataset { seed: 42, content: content.clone(), post_load: vec![], cache }),
             );
         }
     }
-    tell("question", lang.question(&Question::Matrix { axes: &["№", "№"], baseline: Some("№") }));
+    tell("question", lang.question(&PageQuestion::Matrix { axes: &["№", "№"], baseline: Some("№") }));
     all
 }
 
 fn answers(lang: &dyn Lang) -> Told {
     let mut all = Told::new();
-    let held = |offered, verdict, idle| Held {
+    let held = |offered, verdict, idle| ObjectiveLevel {
         name: "№",
         tps: 21_570.4,
         interval: Some((21_400.0, 21_700.0)),
@@ -276,31 +291,36 @@ fn answers(lang: &dyn Lang) -> Told {
         offered,
         p99: Some(Nanos::from_micros(12_345)),
         p99_at_least: false,
-        against: Some(Against { ratio: Some(0.757), interval: None, p: 0.01, verdict }),
+        against: Some(BaselineComparison { ratio: Some(0.757), interval: None, p: 0.01, verdict }),
         idle,
     };
-    let trials = Trials { valid: 20, of: 21, outage: Some((Nanos::from_millis(3_800), 2)) };
-    let goals = |kept, broken, unknown| Goals { kept, broken, unknown };
-    let mut tell = |it: &Answer<'_>| all.push(("answer".to_owned(), lang.answer(it)));
-    tell(&Answer::NotYet);
+    let trials = TrialCounts { valid: 20, of: 21, outage: Some((Nanos::from_millis(3_800), 2)) };
+    let goals = |kept, broken, unknown| ObjectiveCounts { kept, broken, unknown };
+    let mut tell = |it: &PageAnswer<'_>| all.push(("answer".to_owned(), lang.answer(it)));
+    tell(&PageAnswer::NotYet);
     for of in [1, 21] {
-        tell(&Answer::Nothing { why: "№", of });
+        tell(&PageAnswer::Nothing { why: "№", of });
     }
     for offered in [None, Some(30_000.0)] {
-        tell(&Answer::One { held: &held(offered, Verdict::Higher, false), trials, goals: goals(1, 0, 0) });
+        tell(&PageAnswer::One {
+            held: &held(offered, ChangeVerdict::Higher, false),
+            trials,
+            goals: goals(1, 0, 0),
+        });
     }
-    let (low, few) = (held(None, Verdict::Lower, true), held(None, Verdict::TooFewRuns, false));
-    let (high, none) = (held(None, Verdict::Higher, false), held(None, Verdict::NoEvidence, false));
-    let strained = held(Some(30_000.0), Verdict::Lower, false);
-    let of = |of, highest, strained| Opened { kept_up: 1, of, highest, strained };
+    let (low, few) = (held(None, ChangeVerdict::Lower, true), held(None, ChangeVerdict::TooFewRuns, false));
+    let (high, none) =
+        (held(None, ChangeVerdict::Higher, false), held(None, ChangeVerdict::NoEvidence, false));
+    let strained = held(Some(30_000.0), ChangeVerdict::Lower, false);
+    let of = |of, highest, strained| OpenModelAnswer { kept_up: 1, of, highest, strained };
     let opened =
         [of(1, Some(strained), None), of(1, None, Some(strained)), of(21, Some(strained), Some(strained))];
     let kept =
         [goals(0, 0, 0), goals(0, 1, 0), goals(0, 0, 1), goals(2, 0, 0), goals(2, 0, 1), goals(2, 1, 1)];
     for (at, goals) in kept.into_iter().enumerate() {
         let (baseline, open) = (Some(&low).filter(|_| at > 0), opened.get(at));
-        tell(&Answer::Many { baseline, best: Some(&high), worst: Some(&few), open, trials, goals });
-        tell(&Answer::Many { baseline, best: Some(&none), worst: None, open, trials, goals });
+        tell(&PageAnswer::Many { baseline, best: Some(&high), worst: Some(&few), open, trials, goals });
+        tell(&PageAnswer::Many { baseline, best: Some(&none), worst: None, open, trials, goals });
     }
     all
 }
@@ -322,14 +342,14 @@ fn comparisons(lang: &dyn Lang) -> Told {
     for runs in [&[][..], &["№", "№"]] {
         tell("question", lang.comparison_question("№", runs));
     }
-    let source = Source { name: "№".into(), begun_ms: 0, program: "№".into() };
-    let beside = Beside {
+    let source = RunRef { name: "№".into(), started_ms: 0, pgdyno_version: "№".into() };
+    let beside = RunComparison {
         run: source,
         differences: Vec::new(),
         cells: Vec::new(),
         only_base: Vec::new(),
         only_run: Vec::new(),
-        left_out: Vec::new(),
+        excluded: Vec::new(),
         conditions: Vec::new(),
     };
     tell("answer", lang.comparison_answer(&beside));
@@ -337,7 +357,7 @@ fn comparisons(lang: &dyn Lang) -> Told {
         tell("unlike", lang.unlike(count));
     }
     let differing = Differing {
-        subject: Subject::Limit,
+        subject: DifferenceSubject::Limit,
         path: "№".into(),
         base: Some("№".into()),
         run: None,
@@ -347,13 +367,13 @@ fn comparisons(lang: &dyn Lang) -> Told {
     tell("differing", lang.differing(&differing, &["№"]));
     let blocks = Blocks { seconds: 12.0, count: 21, correlation: 0.31 };
     let methods = vec![
-        Method::Trials { base: 5, run: 21 },
-        Method::Pairs { pairs: 21 },
-        Method::FewTrials { base: 1, run: 2 },
-        Method::Blocks { base: blocks, run: blocks },
-        Method::None { base: 1, run: 2 },
+        TestMethod::Trials { base: 5, run: 21 },
+        TestMethod::Pairs { pairs: 21 },
+        TestMethod::FewTrials { base: 1, run: 2 },
+        TestMethod::Blocks { base: blocks, run: blocks },
+        TestMethod::None { base: 1, run: 2 },
     ];
-    covers!(methods, Method: Trials, Pairs, FewTrials, Blocks, None);
+    covers!(methods, TestMethod: Trials, Pairs, FewTrials, Blocks, None);
     for it in methods {
         tell("method", lang.method(&it));
     }
@@ -361,10 +381,10 @@ fn comparisons(lang: &dyn Lang) -> Told {
         tell("excluded", lang.excluded(of_base, "№", 1, "№"));
         tell("unmatched", lang.unmatched(of_base, &["№"]));
     }
-    for outcome in every!(Met: Yes, No, Unknown, Absent) {
+    for outcome in every!(ConditionOutcome: Yes, No, Unknown, Absent) {
         for unit in every!(ConditionUnit: Relative, Points, Seconds, PerSecond, Share, Processors) {
             let (text, value) = ("№".to_owned(), Some(0.123_45));
-            let it = Condition { text, cell: 0, outcome, value, interval, bound: 0.1, unit };
+            let it = ConditionResult { text, cell: 0, outcome, value, interval, bound: 0.1, unit };
             tell("condition", lang.condition(&it, "№"));
         }
     }
@@ -386,61 +406,61 @@ fn live(lang: &dyn Lang) -> Told {
     tell("broken off", lang.run_broken_off("№"));
     tell("kept", lang.run_kept("№", took));
     let doing = vec![
-        Doing::SettingUp,
-        Doing::Fetching { major: 15 },
-        Doing::Starting { node: "№".into() },
-        Doing::Dropping,
-        Doing::Loading { sent: 12_345, of: 100_001 },
-        Doing::Keys,
-        Doing::Statistics,
-        Doing::Restored { took },
-        Doing::Kept,
-        Doing::Warmed,
-        Doing::WarmingUp,
-        Doing::Measuring { second: 12_345, of: took },
+        Activity::SettingUp,
+        Activity::Fetching { major: 15 },
+        Activity::Starting { node: "№".into() },
+        Activity::Dropping,
+        Activity::Loading { sent: 12_345, of: 100_001 },
+        Activity::Keys,
+        Activity::Statistics,
+        Activity::Restored { took },
+        Activity::DataUnchanged,
+        Activity::Warmed,
+        Activity::WarmingUp,
+        Activity::Measuring { second: 12_345, of: took },
     ];
-    covers!(doing, Doing: SettingUp, Fetching, Starting, Dropping, Loading, Keys, Statistics, Restored, Kept, Warmed,
+    covers!(doing, Activity: SettingUp, Fetching, Starting, Dropping, Loading, Keys, Statistics, Restored, DataUnchanged, Warmed,
         WarmingUp, Measuring);
     for it in doing {
         tell("doing", lang.doing(&it));
     }
-    let used = KeptBecause::Used { pid: 1234, program: "№".into() };
+    let used = RetainReason::InUse { pid: 1234, program: "№".into() };
     let milestones = vec![
         Milestone::Ready { node: "№".into(), took },
-        Milestone::There { rows: 12_345 },
+        Milestone::AlreadyLoaded { rows: 12_345 },
         Milestone::Loaded { rows: 12_345, took, rate: PerSecond(12_345.6) },
-        Milestone::NotCold,
-        Milestone::Leftover(Leftover { directory: "/№".into(), kept: None }),
-        Milestone::Leftover(Leftover { directory: "/№".into(), kept: Some(used) }),
+        Milestone::CacheNotCold,
+        Milestone::StaleDirectory(StaleRunDirectory { directory: "/№".into(), retained: None }),
+        Milestone::StaleDirectory(StaleRunDirectory { directory: "/№".into(), retained: Some(used) }),
     ];
-    covers!(milestones, Milestone: Ready, There, Loaded, NotCold, Leftover);
+    covers!(milestones, Milestone: Ready, AlreadyLoaded, Loaded, CacheNotCold, StaleDirectory);
     for it in milestones {
         tell("milestone", lang.milestone(&it));
     }
-    let figures = Figures {
+    let figures = TrialFigures {
         rate: PerSecond(12_345.6),
         p99: Some(took),
         failed: 12_345,
-        invalid: Some(Reason::Throttled { share: 0.4 }),
-        outage: Some(Doubt::Outage { count: 1, lasting: took, from: took, to: took }),
+        invalid: Some(InvalidReason::Throttled { share: 0.4 }),
+        outage: Some(Doubt::Outage { count: 1, duration: took, from: took, to: took }),
     };
     let ends = vec![
-        End::Complete,
-        End::Held,
-        End::TooMuch,
-        End::NotCounted("№".into()),
-        End::NotCounted(String::new()),
-        End::Stopped { rule: "№".into(), second: 12_345 },
-        End::Interrupted,
-        End::Skipped("№".into()),
-        End::Failed("№".into()),
+        TrialEnd::Complete,
+        TrialEnd::Held,
+        TrialEnd::TooMuch,
+        TrialEnd::NotCounted("№".into()),
+        TrialEnd::NotCounted(String::new()),
+        TrialEnd::Stopped { rule: "№".into(), second: 12_345 },
+        TrialEnd::Interrupted,
+        TrialEnd::Skipped("№".into()),
+        TrialEnd::Failed("№".into()),
     ];
-    covers!(ends, End: Complete, Held, TooMuch, NotCounted, Stopped, Interrupted, Skipped, Failed);
+    covers!(ends, TrialEnd: Complete, Held, TooMuch, NotCounted, Stopped, Interrupted, Skipped, Failed);
     for end in ends {
         let cell = String::new();
         tell(
             "end",
-            lang.trial_finished(&Finished {
+            lang.trial_finished(&FinishedTrial {
                 trial: 1,
                 trials: Some(2),
                 cell,
@@ -449,17 +469,22 @@ fn live(lang: &dyn Lang) -> Told {
             }),
         );
     }
-    let counts =
-        Second { failed: 12_345, dropped: 12_345, refused: 12_345, in_flight: 12_345, ..Second::default() };
+    let counts = LiveSecond {
+        failed: 12_345,
+        dropped: 12_345,
+        refused: 12_345,
+        in_flight: 12_345,
+        ..LiveSecond::default()
+    };
     tell("counts", lang.live_counts(&counts));
     tell("time", lang.live_time(Nanos::from_micros(12_345)));
-    let pool = Pool { node: "№".into(), waiting: Some(12_345.6), busy: Some(12_345.6) };
+    let pool = PoolState { node: "№".into(), waiting: Some(12_345.6), busy: Some(12_345.6) };
     tell("pool", lang.live_pool(&pool));
-    tell("used", lang.live_used(&Used { node: "№".into(), processors: 0.456 }, Some(0.5)));
+    tell("used", lang.live_used(&NodeCpu { node: "№".into(), processors: 0.456 }, Some(0.5)));
     tell("left", lang.live_left(took));
     tell("begins", lang.search_begins(12_345, 7, took));
     tell("step", lang.live_step(12_345));
-    for scale in [Scale::Rate, Scale::Clients] {
+    for scale in [LoadScale::Rate, LoadScale::Clients] {
         tell("level", lang.at_level("№", scale, 12_345.6));
     }
     tell("lost", lang.live_lost(12_345));

@@ -1,11 +1,11 @@
 //! What is said of maxima, of what was held for long, and of grids.
 
 use super::*;
-use crate::lang::search::{Asked, Caused, Enough, Reached, Sought};
-use model::plan::{Max, Scale};
+use crate::lang::search::{CauseAnswer, MaximumAnswer, PlateauAnswer, SearchQuestion, SearchTerm};
+use model::plan::{LoadScale, MaxSearch};
 use model::search::{
-    Answer, Broke, Course, Endurance, Fitted, Held, Hindered, Limit, Need, Nudge, Proven, Scalability, Stage,
-    Trend, Trended, Turn,
+    FittedValue, Knob, LevelOutcome, Limit, OverloadReason, Perturbation, ProofVerdict, RequiredConnections,
+    Scalability, SearchResult, SearchStopReason, SoakResult, StepPurpose, Trend, TrendMetric, TrendVerdict,
 };
 
 type Told = Vec<(String, String)>;
@@ -18,32 +18,32 @@ fn text() -> String {
     "№".to_owned()
 }
 
-fn fitted(value: f64) -> Fitted {
-    Fitted { value, interval: Some((0.9 * value, 1.1 * value)) }
+fn fitted(value: f64) -> FittedValue {
+    FittedValue { value, interval: Some((0.9 * value, 1.1 * value)) }
 }
 
 fn words(lang: &dyn Lang) -> Told {
     let mut all = Told::new();
     let mut tell = |what: String, text: &str| all.push((what, text.to_owned()));
-    for it in every!(Sought: Maximum, Scalability, Endured, Plateau, Steps, Proofs, Stage, Round, Delivered, P99, Mean,
+    for it in every!(SearchTerm: Maximum, Scalability, Endured, Plateau, Steps, Proofs, Stage, Round, Delivered, P99, Mean,
         Outcome, Changed, BaseMaximum, NewMaximum, Ratio, Elasticity, Verdict, Clients, Measured, ByLaw, What, From, To,
         PerHour, Course, Cell, MaximumOfCell, P99OfCell, OnPlateau, Yes, Best, Recommended, NoAnswer)
     {
         tell(format!("{it:?}"), lang.sought(it));
     }
-    for it in every!(Scale: Rate, Clients) {
+    for it in every!(LoadScale: Rate, Clients) {
         tell(format!("{it:?}"), lang.scale(it));
     }
-    for it in every!(Stage: Ramp, Rest, Narrow, Hold, Confirm, Soak) {
+    for it in every!(StepPurpose: Ramp, Rest, Narrow, Hold, Confirm, Soak) {
         tell(format!("{it:?}"), lang.stage(it));
     }
-    for it in every!(Proven: Limits, DoesNot, Undecided) {
+    for it in every!(ProofVerdict: Limits, DoesNotLimit, Undecided) {
         tell(format!("{it:?}"), lang.proven(it));
     }
-    for it in every!(Course: Leak, Drift, Steady, Unknown) {
+    for it in every!(TrendVerdict: Leak, Drift, Steady, Unknown) {
         tell(format!("{it:?}"), lang.course(it));
     }
-    for it in every!(Asked: Maximum, Endurance, Plateau) {
+    for it in every!(SearchQuestion: Maximum, Endurance, Plateau) {
         for way in ["№", ""] {
             tell(format!("{it:?}"), &lang.asked(it, way));
         }
@@ -51,49 +51,49 @@ fn words(lang: &dyn Lang) -> Told {
     all
 }
 
-fn broken() -> Vec<Broke> {
+fn broken() -> Vec<OverloadReason> {
     let all = vec![
-        Broke::Objective { text: text() },
-        Broke::Behind { share: 0.912_3 },
-        Broke::Crowded { clients: 12 },
-        Broke::Growing { per_second: 12_345.6 },
-        Broke::Rule { rule: text() },
+        OverloadReason::Objective { text: text() },
+        OverloadReason::FellBehind { share: 0.912_3 },
+        OverloadReason::ClientsSaturated { clients: 12 },
+        OverloadReason::InFlightGrows { per_second: 12_345.6 },
+        OverloadReason::Rule { rule: text() },
     ];
-    covers!(all, Broke: Objective, Behind, Crowded, Growing, Rule);
+    covers!(all, OverloadReason: Objective, FellBehind, ClientsSaturated, InFlightGrows, Rule);
     all
 }
 
-fn hindrances() -> Vec<Hindered> {
+fn hindrances() -> Vec<SearchStopReason> {
     let all = vec![
-        Hindered::Generator,
-        Hindered::Descriptors,
-        Hindered::ClientCap { clients: 20_000 },
-        Hindered::Most { level: 21.0 },
-        Hindered::Least { level: 1.5 },
-        Hindered::Undecided { level: 12_345.6 },
-        Hindered::Failed { why: format!("{} {}", text(), text()) },
+        SearchStopReason::Generator,
+        SearchStopReason::Descriptors,
+        SearchStopReason::ClientCap { clients: 20_000 },
+        SearchStopReason::MaxLevelHeld { level: 21.0 },
+        SearchStopReason::MinLevelFailed { level: 1.5 },
+        SearchStopReason::Undecided { level: 12_345.6 },
+        SearchStopReason::Failed { reason: format!("{} {}", text(), text()) },
     ];
-    covers!(all, Hindered: Generator, Descriptors, ClientCap, Most, Least, Undecided, Failed);
+    covers!(all, SearchStopReason: Generator, Descriptors, ClientCap, MaxLevelHeld, MinLevelFailed, Undecided, Failed);
     all
 }
 
 fn levels(lang: &dyn Lang) -> Told {
     let mut all = Told::new();
     let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
-    for scale in every!(Scale: Rate, Clients) {
+    for scale in every!(LoadScale: Rate, Clients) {
         for level in [1.0, 2.0, 5.0, 12_345.0] {
             tell("level", lang.level(scale, level));
         }
         let held = vec![
-            Held::Yes,
-            Held::No { why: Broke::Behind { share: 0.5 } },
-            Held::Invalid { why: Hindered::Generator },
+            LevelOutcome::Yes,
+            LevelOutcome::No { reason: OverloadReason::FellBehind { share: 0.5 } },
+            LevelOutcome::Invalid { reason: SearchStopReason::Generator },
         ];
-        covers!(held, Held: Yes, No, Invalid);
+        covers!(held, LevelOutcome: Yes, No, Invalid);
         for it in held {
             tell("outcome", lang.outcome(&it, scale));
         }
-        for it in hindrances().iter().filter(|it| !matches!(it, Hindered::Failed { .. })) {
+        for it in hindrances().iter().filter(|it| !matches!(it, SearchStopReason::Failed { .. })) {
             tell("hindered", lang.hindered(it, scale));
         }
     }
@@ -140,24 +140,24 @@ fn causes(lang: &dyn Lang) -> Told {
     let amount = Some((1.0, 1.5));
     let node = text;
     let turns = vec![
-        (Turn::Cpu { node: node() }, amount),
-        (Turn::ReadIops { node: node() }, Some((50.0, 12_345.0))),
-        (Turn::WriteIops { node: node() }, amount),
-        (Turn::Memory { node: node() }, Some((4e8, 8e8))),
-        (Turn::PoolSize { node: node() }, amount),
-        (Turn::ServiceEnv { node: node(), variable: text() }, amount),
-        (Turn::Slots { node: node() }, Some((20.0, 30.0))),
-        (Turn::Clients, amount),
-        (Turn::Setting { name: text(), value: text() }, None),
-        (Turn::Index { ddl: text() }, None),
-        (Turn::FeedRows { feed: text() }, amount),
+        (Knob::Cpu { node: node() }, amount),
+        (Knob::ReadIops { node: node() }, Some((50.0, 12_345.0))),
+        (Knob::WriteIops { node: node() }, amount),
+        (Knob::Memory { node: node() }, Some((4e8, 8e8))),
+        (Knob::PoolSize { node: node() }, amount),
+        (Knob::ServiceEnv { node: node(), variable: text() }, amount),
+        (Knob::Slots { node: node() }, Some((20.0, 30.0))),
+        (Knob::Clients, amount),
+        (Knob::Setting { name: text(), value: text() }, None),
+        (Knob::Index { ddl: text() }, None),
+        (Knob::FeedRows { feed: text() }, amount),
     ];
-    let each: Vec<&Turn> = turns.iter().map(|it| &it.0).collect();
-    covers!(each, Turn: Cpu, ReadIops, WriteIops, Memory, PoolSize, ServiceEnv, Slots, Clients, Setting, Index, FeedRows);
+    let each: Vec<&Knob> = turns.iter().map(|it| &it.0).collect();
+    covers!(each, Knob: Cpu, ReadIops, WriteIops, Memory, PoolSize, ServiceEnv, Slots, Clients, Setting, Index, FeedRows);
     for (turn, amount) in turns {
         // What the user wrote is the same in every language.
-        let own = matches!(turn, Turn::Setting { .. } | Turn::Index { .. });
-        let told = lang.nudge(&Nudge { turn, amount });
+        let own = matches!(turn, Knob::Setting { .. } | Knob::Index { .. });
+        let told = lang.nudge(&Perturbation { knob: turn, amount });
         if !own {
             tell("nudge", told);
         }
@@ -165,15 +165,20 @@ fn causes(lang: &dyn Lang) -> Told {
     all
 }
 
-fn answer(scale: Scale, level: Option<f64>, broke: Option<Broke>, hindered: Option<Hindered>) -> Answer {
-    Answer {
+fn answer(
+    scale: LoadScale,
+    level: Option<f64>,
+    broke: Option<OverloadReason>,
+    hindered: Option<SearchStopReason>,
+) -> SearchResult {
+    SearchResult {
         scale,
         level,
         interval: level.map(|it| (it * 0.95, it * 1.05)),
         delivered: Some(PerSecond(12_345.6)),
         confirmed: (2, 3),
-        broke,
-        hindered,
+        overload: broke,
+        stop_reason: hindered,
         trials: 21,
         measured: Nanos::from_secs(7500),
     }
@@ -183,25 +188,29 @@ fn answers(lang: &dyn Lang) -> Told {
     let mut all = Told::new();
     let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
     let (limit, feed) = (Limit::Host, Limit::Feed { feed: "j".to_owned() });
-    for scale in every!(Scale: Rate, Clients) {
+    for scale in every!(LoadScale: Rate, Clients) {
         let mut known = vec![answer(scale, Some(12_345.0), None, None), answer(scale, None, None, None)];
         known.extend(broken().into_iter().map(|it| answer(scale, Some(21.0), Some(it), None)));
         known.extend(hindrances().into_iter().map(|it| answer(scale, None, None, Some(it))));
-        known.push(answer(scale, Some(1.5), None, Some(Hindered::Most { level: 1.5 })));
-        known.push(Answer { interval: None, confirmed: (0, 0), ..answer(scale, Some(2.0), None, None) });
+        known.push(answer(scale, Some(1.5), None, Some(SearchStopReason::MaxLevelHeld { level: 1.5 })));
+        known.push(SearchResult {
+            interval: None,
+            confirmed: (0, 0),
+            ..answer(scale, Some(2.0), None, None)
+        });
         for (at, answer) in known.iter().enumerate() {
             let (elasticity, ratio) = (Some(fitted(0.84)), Some(fitted(27.1)));
             for cause in [
-                Caused::Proven { limit: &limit, by: None, elasticity, ratio },
-                Caused::Proven { limit: &limit, by: Some(&feed), elasticity, ratio },
-                Caused::Proven { limit: &limit, by: None, elasticity: None, ratio },
-                Caused::Proven { limit: &limit, by: None, elasticity: None, ratio: None },
-                Caused::Proven { limit: &feed, by: None, elasticity: None, ratio: Some(fitted(0.21)) },
-                Caused::Suspected { limit: &limit },
-                Caused::NotKnown,
+                CauseAnswer::Proven { limit: &limit, by: None, elasticity, ratio },
+                CauseAnswer::Proven { limit: &limit, by: Some(&feed), elasticity, ratio },
+                CauseAnswer::Proven { limit: &limit, by: None, elasticity: None, ratio },
+                CauseAnswer::Proven { limit: &limit, by: None, elasticity: None, ratio: None },
+                CauseAnswer::Proven { limit: &feed, by: None, elasticity: None, ratio: Some(fitted(0.21)) },
+                CauseAnswer::Suspected { limit: &limit },
+                CauseAnswer::NotKnown,
             ] {
                 let name = if at % 2 == 0 { "№" } else { "" };
-                tell("reached", lang.reached(&Reached { name, answer, rounds: at, cause }));
+                tell("reached", lang.reached(&MaximumAnswer { name, answer, rounds: at, cause }));
             }
         }
         tell("rounds", lang.rounds(&known));
@@ -209,7 +218,7 @@ fn answers(lang: &dyn Lang) -> Told {
     for of in [1, 2, 21] {
         tell("answered", lang.answered(1, of));
         tell("measured", lang.measured_for(of as u32, Nanos::from_secs(7500)));
-        tell("window", lang.search_window(&Max::USUAL, Nanos::from_secs(of as u64 * 3), of as u32));
+        tell("window", lang.search_window(&MaxSearch::DEFAULT, Nanos::from_secs(of as u64 * 3), of as u32));
     }
     for peak in [None, Some(21.0), Some(96.5)] {
         let (lambda, sigma, kappa) = (fitted(89.995), fitted(0.027_73), fitted(0.000_104_4));
@@ -225,41 +234,54 @@ fn endured(lang: &dyn Lang) -> Told {
     let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
     let (node, table) = (text, text);
     let kinds = vec![
-        Trended::Memory { node: node() },
-        Trended::Median,
-        Trended::P99,
-        Trended::Connections { node: node() },
-        Trended::DeadRows { table: table() },
-        Trended::DeadRows { table: String::new() },
-        Trended::Size { table: table() },
-        Trended::Size { table: String::new() },
-        Trended::Throughput,
-        Trended::Files { node: node() },
+        TrendMetric::Memory { node: node() },
+        TrendMetric::Median,
+        TrendMetric::P99,
+        TrendMetric::Connections { node: node() },
+        TrendMetric::DeadRows { table: table() },
+        TrendMetric::DeadRows { table: String::new() },
+        TrendMetric::Size { table: table() },
+        TrendMetric::Size { table: String::new() },
+        TrendMetric::Throughput,
+        TrendMetric::Files { node: node() },
     ];
-    covers!(kinds, Trended: Memory, Median, P99, Connections, DeadRows, Size, Throughput, Files);
+    covers!(kinds, TrendMetric: Memory, Median, P99, Connections, DeadRows, Size, Throughput, Files);
     for it in &kinds {
         tell("trended", lang.trended(it));
         for value in [-12_345.6, 0.0, 0.012, 12_345.6] {
             tell("amount", format!("{} {}", lang.trended(it), lang.amount(it, value)));
         }
     }
-    let trend = |course| Trend { what: Trended::Median, per_hour: fitted(0.1), from: 0.1, to: 0.2, course };
-    let courses = every!(Course: Leak, Drift, Steady, Unknown);
+    let trend = |course| Trend {
+        metric: TrendMetric::Median,
+        per_hour: fitted(0.1),
+        from: 0.1,
+        to: 0.2,
+        verdict: course,
+    };
+    let courses = every!(TrendVerdict: Leak, Drift, Steady, Unknown);
     let mut trends: Vec<Vec<Trend>> = courses.iter().map(|it| vec![trend(*it)]).collect();
     trends.push(courses.map(trend).into());
     trends.push(Vec::new());
-    trends.push(vec![trend(Course::Steady); 21]);
+    trends.push(vec![trend(TrendVerdict::Steady); 21]);
     for trends in trends {
         for (outcome, of_maximum, name) in [
-            (Held::Yes, Some(0.053), "№"),
-            (Held::No { why: Broke::Rule { rule: text() } }, None, ""),
-            (Held::Invalid { why: Hindered::Generator }, Some(1.0), ""),
+            (LevelOutcome::Yes, Some(0.053), "№"),
+            (LevelOutcome::No { reason: OverloadReason::Rule { rule: text() } }, None, ""),
+            (LevelOutcome::Invalid { reason: SearchStopReason::Generator }, Some(1.0), ""),
         ] {
             let lasting = Nanos::from_secs(21_600);
             let trends = trends.clone();
-            let it =
-                Endurance { cell: 0, stage: Stage::Soak, level: 34.0, of_maximum, lasting, outcome, trends };
-            for scale in every!(Scale: Rate, Clients) {
+            let it = SoakResult {
+                cell: 0,
+                purpose: StepPurpose::Soak,
+                level: 34.0,
+                of_maximum,
+                duration: lasting,
+                outcome,
+                trends,
+            };
+            for scale in every!(LoadScale: Rate, Clients) {
                 tell("endured", lang.endured(&it, scale, name));
             }
         }
@@ -274,13 +296,14 @@ fn grids(lang: &dyn Lang) -> Told {
     for maxima in [false, true] {
         for (plateau, of) in [(1, 1), (1, 9), (2, 2), (2, 9), (9, 9), (20, 22)] {
             for recommended in [None, Some("№2"), Some("№1")] {
-                let it = Enough { maxima, recommended, best: "№1", plateau, of };
+                let it = PlateauAnswer { maxima, recommended, best: "№1", plateau, of };
                 tell("enough", lang.enough(&it));
             }
         }
     }
     for (rate, processors) in [(646.0, 1.0), (1.0, 2.0), (12_345.6, 0.5)] {
-        let need = Need { rate, held: 0.002_59, connections: rate * 0.002_59, processors };
+        let need =
+            RequiredConnections { rate, hold_time: 0.002_59, connections: rate * 0.002_59, processors };
         tell("need", lang.need(&need));
     }
     all

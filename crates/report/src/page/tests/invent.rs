@@ -1,18 +1,19 @@
 //! What could a run have brought?
 
 use model::account::{
-    About, Account, Brought, CellAccount, HopAccount, NodeAccount, Quantiles, RunState, Stand,
-    StatementAccount, TrialAccount,
+    CellResult, Environment, HopMetrics, NodeInfo, OperationResult, Quantiles, RunInfo, RunResult, RunState,
+    StatementStats, TrialResult,
 };
-use model::chart::{Chart, ChartKind, Charts, Mark, Track, TrackKind};
+use model::chart::{Annotation, Chart, ChartKind, ChartSeries, ChartSeriesKind, Charts};
 use model::finding::Finding;
 use model::matrix::{
-    Against, Estimate, Figure, Hop, Matrix, NotApplied, Placement, Row, Status, Trial, Verdict,
+    BaselineComparison, ChangeVerdict, Estimate, Figure, Hop, Matrix, Placement, Row, Trial, TrialStatus,
+    UnappliedLimit,
 };
-use model::objective::{Judged, Tally, Unit, Verdict as Kept};
+use model::objective::{ObjectiveResult, ObjectiveSummary, ObjectiveUnit, ObjectiveVerdict as Kept};
 use model::plan::{
-    Cache, Cell, Content, Dataset, Entrance, Experiment, Find, Kind, Limits, Load, LoadModel, Node,
-    Operation, PgBouncer, PoolMode, Postgres, Setup, Stack, Work,
+    CacheState, Cell, Content, Dataset, Experiment, Goal, Limits, Load, LoadModel, Node, NodeKind, Operation,
+    OperationKind, PgBouncer, PoolMode, Postgres, Setup, Stack, Transport,
 };
 use model::summary::{Doubt, Failure, FailureClass, QueryMode};
 use model::{EventKind, Nanos, PerSecond};
@@ -22,13 +23,13 @@ pub const HOSTILE: &str =
     "</script><img src=x onerror=alert(1)> |`**\u{202e}\u{1b}[31m=cmd()\u{0}\n# [x](javascript:y)";
 
 fn postgres() -> Node {
-    let kind = Kind::Postgres(Postgres { version: None, max_connections: 50, settings: vec![] });
+    let kind = NodeKind::Postgres(Postgres { version: None, max_connections: 50, settings: vec![] });
     let limits = Limits { cpu: Some(1.0), memory: Some(400 << 20), ..Limits::default() };
-    Node { name: "postgres".into(), kind, entrance: Entrance::Tcp, limits }
+    Node { name: "postgres".into(), kind, transport: Transport::Tcp, limits }
 }
 
 fn pooler() -> Node {
-    let kind = Kind::PgBouncer(PgBouncer {
+    let kind = NodeKind::PgBouncer(PgBouncer {
         version: None,
         mode: PoolMode::Transaction,
         size: 20,
@@ -36,7 +37,7 @@ fn pooler() -> Node {
         settings: vec![],
     });
     let limits = Limits { cpu: Some(0.1), ..Limits::default() };
-    Node { name: "pooler".into(), kind, entrance: Entrance::Tls, limits }
+    Node { name: "pooler".into(), kind, transport: Transport::Tls, limits }
 }
 
 fn setup(pooled: bool) -> Setup {
@@ -47,8 +48,8 @@ fn setup(pooled: bool) -> Setup {
         dataset: Some(Dataset {
             seed: 42,
             content: Content::Tickets { rows: 1_000_000 },
-            after: vec![],
-            cache: Cache::Warm,
+            post_load: vec![],
+            cache: CacheState::Warm,
         }),
         feeds: vec![],
         operations: vec![
@@ -61,7 +62,7 @@ fn setup(pooled: bool) -> Setup {
             warmup: Nanos::from_secs(2),
             threads: 1,
             query_mode: QueryMode::Prepared,
-            connect_each: false,
+            reconnect: false,
             connect_timeout: None,
             first_byte_timeout: None,
             cookies: false,
@@ -69,18 +70,18 @@ fn setup(pooled: bool) -> Setup {
             max_tries: 1,
         },
         objectives: vec!["p99 < 200ms".into()],
-        stop: vec!["net(xx,25,10)".into()],
+        stop_rules: vec!["net(xx,25,10)".into()],
         faults: Vec::new(),
     }
 }
 
-fn row(way: &str, tps: f64, against: Option<(f64, Verdict)>) -> Row {
+fn row(way: &str, tps: f64, against: Option<(f64, ChangeVerdict)>) -> Row {
     let hop = |node: &Node, product, mode, size| Hop {
         node: node.name.clone(),
         product,
         mode,
         size: Some(size),
-        entrance: Some(node.entrance),
+        transport: Some(node.transport),
         placement: Placement { cpu: node.limits.cpu, cpus: vec![] },
     };
     let mut hops = vec![hop(&postgres(), "PostgreSQL", None, 50)];
@@ -93,30 +94,39 @@ fn row(way: &str, tps: f64, against: Option<(f64, Verdict)>) -> Row {
         at_least: false,
         interval,
         runs: 5,
-        against: None,
+        vs_baseline: None,
     };
-    let against =
-        against.map(|(ratio, verdict)| Against { ratio: Some(ratio), interval: None, p: 0.01, verdict });
+    let against = against.map(|(ratio, verdict)| BaselineComparison {
+        ratio: Some(ratio),
+        interval: None,
+        p: 0.01,
+        verdict,
+    });
     let interval = Some((tps - 170.0, tps + 130.0));
     let figures = vec![
-        Estimate { against, ..estimate(Figure::Tps, tps, interval) },
+        Estimate { vs_baseline: against, ..estimate(Figure::Tps, tps, interval) },
         estimate(Figure::P99, 0.0123, None),
     ];
-    let trial =
-        |repetition| Trial { repetition, status: Status::Done, valid: true, reasons: vec![], outage: None };
+    let trial = |repetition| Trial {
+        repetition,
+        status: TrialStatus::Done,
+        valid: true,
+        reasons: vec![],
+        outage: None,
+    };
     Row {
         label: vec![("way".into(), way.into())],
         hops,
         replication: None,
         clients: 8,
         generator: Placement { cpu: None, cpus: vec![1] },
-        not_applied: vec![],
+        unapplied_limits: vec![],
         trials: (0..2).map(trial).collect(),
         figures,
     }
 }
 
-fn brought(name: &str, tps: f64) -> Brought {
+fn operation_result(name: &str, tps: f64) -> OperationResult {
     let millis = |it: u64| Some(Nanos::from_micros(it));
     let response = Quantiles {
         unanswered: None,
@@ -130,7 +140,7 @@ fn brought(name: &str, tps: f64) -> Brought {
     };
     let failure =
         |code: &str, name, class, count| Failure { code: code.into(), name, class, count, message: None };
-    Brought {
+    OperationResult {
         name: name.into(),
         offered: PerSecond(tps + 1.5),
         delivered: PerSecond(tps),
@@ -147,25 +157,30 @@ fn brought(name: &str, tps: f64) -> Brought {
     }
 }
 
-fn cell(pooled: bool, tps: f64) -> CellAccount {
-    let hop = |node: &str, cpu, of_cpu, queue, millis| HopAccount {
+fn cell(pooled: bool, tps: f64) -> CellResult {
+    let hop = |node: &str, cpu, of_cpu, queue, millis| HopMetrics {
         node: node.into(),
         tls: (node == "pooler").then(|| "1.3".to_owned()),
         cpu: Some(cpu),
-        of_cpu: Some(of_cpu),
+        cpu_limit: Some(of_cpu),
         throttled: pooled.then_some(0.92),
         busy: Some(7.8),
         queue,
         time: Some(Nanos::from_millis(millis)),
     };
     let mut hops = vec![
-        HopAccount { node: "generator".into(), cpu: Some(0.3), of_cpu: Some(1.0), ..HopAccount::default() },
+        HopMetrics {
+            node: "generator".into(),
+            cpu: Some(0.3),
+            cpu_limit: Some(1.0),
+            ..HopMetrics::default()
+        },
         hop("postgres", 0.97, 1.0, None, 2),
     ];
     if pooled {
         hops.insert(1, hop("pooler", 0.1, 0.1, Some(150.0), 9));
     }
-    let statement = |text: &str, mean| StatementAccount {
+    let statement = |text: &str, mean| StatementStats {
         text: text.into(),
         calls: 77_000.0,
         total: mean * 77_000.0,
@@ -175,9 +190,9 @@ fn cell(pooled: bool, tps: f64) -> CellAccount {
         hit: Some(308_000.0),
         read: None,
     };
-    CellAccount {
-        total: Some(brought("", tps)),
-        operations: vec![brought("read", 0.9 * tps), brought("write", 0.1 * tps)],
+    CellResult {
+        total: Some(operation_result("", tps)),
+        operations: vec![operation_result("read", 0.9 * tps), operation_result("write", 0.1 * tps)],
         hops,
         replicas: Vec::new(),
         statements: vec![statement("SELECT fio FROM\n  book.tickets WHERE id = $1", 0.000_31)],
@@ -185,8 +200,8 @@ fn cell(pooled: bool, tps: f64) -> CellAccount {
 }
 
 fn charts() -> Charts {
-    let track = |what, node: Option<&str>, label: Option<&str>, values: [Option<f64>; 3]| Track {
-        what,
+    let track = |what, node: Option<&str>, label: Option<&str>, values: [Option<f64>; 3]| ChartSeries {
+        kind: what,
         node: node.map(Into::into),
         label: label.map(Into::into),
         values: values.to_vec(),
@@ -196,77 +211,80 @@ fn charts() -> Charts {
         (
             ChartKind::Rate,
             vec![
-                track(TrackKind::Offered, None, None, some([21_500.0, 21_600.0, 21_570.25])),
-                track(TrackKind::Delivered, None, None, [Some(21_499.0), None, Some(21_570.0)]),
+                track(ChartSeriesKind::Offered, None, None, some([21_500.0, 21_600.0, 21_570.25])),
+                track(ChartSeriesKind::Delivered, None, None, [Some(21_499.0), None, Some(21_570.0)]),
             ],
         ),
         (
             ChartKind::Response,
-            vec![track(TrackKind::Quantile(0.99), None, None, some([0.0123, 0.0124, 0.01]))],
+            vec![track(ChartSeriesKind::Quantile(0.99), None, None, some([0.0123, 0.0124, 0.01]))],
         ),
-        (ChartKind::Failures, vec![track(TrackKind::Failed, None, Some("40P01"), some([0.0, 1.0, 0.0]))]),
+        (
+            ChartKind::Failures,
+            vec![track(ChartSeriesKind::Failed, None, Some("40P01"), some([0.0, 1.0, 0.0]))],
+        ),
         (
             ChartKind::Pooler,
-            vec![track(TrackKind::ClientsWaiting, Some("pooler"), None, some([150.0, 149.0, 151.0]))],
+            vec![track(ChartSeriesKind::ClientsWaiting, Some("pooler"), None, some([150.0, 149.0, 151.0]))],
         ),
         (
             ChartKind::Processors,
             vec![
-                track(TrackKind::Processors, Some("postgres"), None, some([0.97, 0.98, 0.97])),
-                track(TrackKind::Limit, Some("postgres"), None, some([1.0; 3])),
+                track(ChartSeriesKind::Processors, Some("postgres"), None, some([0.97, 0.98, 0.97])),
+                track(ChartSeriesKind::Limit, Some("postgres"), None, some([1.0; 3])),
             ],
         ),
         (
             ChartKind::Waits,
             vec![
-                track(TrackKind::Waiting, None, Some("running"), some([4.0; 3])),
-                track(TrackKind::Waiting, None, Some("Lock/transactionid"), some([1.0; 3])),
+                track(ChartSeriesKind::Waiting, None, Some("running"), some([4.0; 3])),
+                track(ChartSeriesKind::Waiting, None, Some("Lock/transactionid"), some([1.0; 3])),
             ],
         ),
     ];
-    let mark = Mark {
+    let mark = Annotation {
         at: 1.25,
         node: "postgres".into(),
         kind: EventKind::Deadlock,
         count: 3,
         text: "deadlock detected".into(),
     };
-    let charts = charts.into_iter().map(|(kind, tracks)| Chart { kind, tracks }).collect();
-    Charts { bin: 1, at: vec![0.0, 1.0, 2.0], charts, marks: vec![mark] }
+    let charts = charts.into_iter().map(|(kind, tracks)| Chart { kind, series: tracks }).collect();
+    Charts { bin: 1, times: vec![0.0, 1.0, 2.0], charts, annotations: vec![mark] }
 }
 
-fn trial(id: u32, cell: usize, repetition: u32, tps: f64) -> TrialAccount {
-    let judged = Judged {
+fn trial(id: u32, cell: usize, repetition: u32, tps: f64) -> TrialResult {
+    let judged = ObjectiveResult {
         objective: "p99 < 200ms".into(),
-        verdict: Kept::Kept,
-        unit: Unit::Seconds,
+        verdict: Kept::Met,
+        unit: ObjectiveUnit::Seconds,
         measured: Some(0.0123),
         at_least: false,
         bound: 0.2,
-        of: 10_000,
+        samples: 10_000,
     };
-    TrialAccount {
+    TrialResult {
         id,
         cell,
         repetition,
         step: None,
-        begun_ms: 1_763_736_000_000,
-        status: Some(Status::Done),
+        started_ms: 1_763_736_000_000,
+        status: Some(TrialStatus::Done),
         valid: true,
         reasons: vec![],
         doubts: vec![],
-        fired: None,
-        judged: vec![judged],
+        stop: None,
+        objectives: vec![judged],
         tps: Some(PerSecond(tps)),
         p99: Some(Nanos::from_micros(12_300)),
-        ordeal: None,
+        fault_injection: None,
         charts: charts(),
         notes: vec![],
     }
 }
 
 /// Of three cells, one of which was not measured, and four trials.
-pub fn account() -> Account {
+pub fn account() -> RunResult {
     let cells =
         [false, true, true].map(|pooled| Cell { label: vec![], control_of: None, setup: setup(pooled) });
     let names = ["direct", "pooled", "far"];
@@ -277,18 +295,23 @@ pub fn account() -> Account {
         .collect();
     let mut rows = vec![
         row("direct", 21_570.0, None),
-        row("pooled", 18_120.0, Some((0.84, Verdict::Lower))),
+        row("pooled", 18_120.0, Some((0.84, ChangeVerdict::Lower))),
         row("far", 0.0, None),
     ];
     rows[2].figures.clear();
     rows[2].trials.clear();
-    rows[1].not_applied = vec![NotApplied {
+    rows[1].unapplied_limits = vec![UnappliedLimit {
         node: "pooler".into(),
         limit: "cpu".into(),
-        why: "/sys/fs/cgroup/cpu: Read-only file system".into(),
+        reason: "/sys/fs/cgroup/cpu: Read-only file system".into(),
     }];
-    let objectives =
-        vec![Tally { objective: "p99 < 200ms".into(), kept: 4, broken: 0, unknown: 0, worst: None }];
+    let objectives = vec![ObjectiveSummary {
+        objective: "p99 < 200ms".into(),
+        met: 4,
+        violated: 0,
+        unknown: 0,
+        worst: None,
+    }];
     let node = || "pooler".to_owned();
     let findings = vec![
         Finding::QueueInPooler {
@@ -303,9 +326,9 @@ pub fn account() -> Account {
             cell: 1,
             node: node(),
             cpu: 0.099,
-            of_cpu: 0.1,
+            cpu_limit: 0.1,
             throttled: Some(0.92),
-            stood_still: None,
+            throttled_cpu: None,
             pool: 20,
             lent: Some(19.9),
             active: 1.5,
@@ -320,27 +343,27 @@ pub fn account() -> Account {
     ];
     trials[1].doubts = vec![Doubt::Starved { thread: 0, share: 0.061 }];
     trials[2].notes = vec![("log".into(), "cannot be read: Permission denied".into())];
-    let configured = |name: &str, kind: &str, cells: &[usize], port: u32| NodeAccount {
+    let configured = |name: &str, kind: &str, cells: &[usize], port: u32| NodeInfo {
         name: name.into(),
         kind: kind.into(),
         version: "1.18.0".into(),
         program: Some(format!("/usr/sbin/{kind}")),
-        entrance: "tcp".into(),
+        transport: "tcp".into(),
         limits: Limits { cpu: Some(0.1), ..Limits::default() },
-        not_applied: vec![],
+        unapplied_limits: vec![],
         cells: cells.to_vec(),
         configuration: vec![(format!("{kind}.ini"), format!("listen_port = {port}\n"))],
     };
     let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
-    Account {
-        about: About {
+    RunResult {
+        info: RunInfo {
             name: "pools-20251121-144000".into(),
-            begun_ms: 1_763_736_000_000,
+            started_ms: 1_763_736_000_000,
             ended_ms: Some(1_763_736_000_000 + 7_500_000),
             state: RunState::Complete,
             reason: None,
             seed: 42,
-            program: "0.1.0".into(),
+            pgdyno_version: "0.1.0".into(),
             command: "pgdyno run pools.yaml".into(),
             text: "name: pools\n".into(),
         },
@@ -350,19 +373,19 @@ pub fn account() -> Account {
             repeat: 2,
             cells,
             baseline: Some(0),
-            find: Find::Once,
+            goal: Goal::Once,
         },
-        matrix: Matrix { rows, baseline: Some(0), seed: 42, objectives, watching: Some(0.006) },
+        matrix: Matrix { rows, baseline: Some(0), seed: 42, objectives, observer_cpu: Some(0.006) },
         findings,
-        cells: vec![cell(false, 21_570.0), cell(true, 18_120.0), CellAccount::default()],
+        cells: vec![cell(false, 21_570.0), cell(true, 18_120.0), CellResult::default()],
         trials,
         maxima: Vec::new(),
-        endured: Vec::new(),
+        soaks: Vec::new(),
         plateau: None,
-        survivals: Vec::new(),
+        failovers: Vec::new(),
         freshness: Vec::new(),
         advice: Vec::new(),
-        stand: Stand {
+        environment: Environment {
             machine: vec![
                 pair("processor", "AMD EPYC"),
                 pair("memory", "25232932864"),
@@ -380,7 +403,7 @@ pub fn account() -> Account {
 }
 
 /// Of its first cell only.
-pub fn one() -> Account {
+pub fn single_cell_account() -> RunResult {
     let mut it = account();
     it.experiment.cells.truncate(1);
     it.experiment.cells[0].label.clear();
@@ -395,29 +418,29 @@ pub fn one() -> Account {
 }
 
 /// The same, with hostile text wherever text is of foreign origin.
-pub fn hostile() -> Account {
+pub fn hostile_account() -> RunResult {
     let text = || HOSTILE.to_owned();
     let mut it = account();
-    it.about.reason = Some(text());
-    it.about.state = RunState::Failed;
-    it.about.command = text();
-    it.about.text = text();
+    it.info.reason = Some(text());
+    it.info.state = RunState::Failed;
+    it.info.command = text();
+    it.info.text = text();
     it.experiment.name = text();
     for cell in &mut it.experiment.cells {
         cell.setup.operations[0].name = text();
-        cell.setup.operations[0].work = Work::Script { text: text(), origin: None };
+        cell.setup.operations[0].kind = OperationKind::Script { text: text(), origin: None };
         cell.setup.objectives[0] = text();
-        cell.setup.stop[0] = text();
+        cell.setup.stop_rules[0] = text();
     }
     for row in &mut it.matrix.rows {
         row.label[0].1 += HOSTILE;
-        for missing in &mut row.not_applied {
-            (missing.node, missing.why) = (text(), text());
+        for missing in &mut row.unapplied_limits {
+            (missing.node, missing.reason) = (text(), text());
         }
     }
     it.matrix.rows[2].trials = vec![Trial {
         repetition: 0,
-        status: Status::Failed { why: text() },
+        status: TrialStatus::Failed { reason: text() },
         valid: false,
         reasons: vec![],
         outage: None,
@@ -432,21 +455,21 @@ pub fn hostile() -> Account {
         }
     }
     let last = it.trials.len() - 1;
-    it.trials[last].status = Some(Status::Failed { why: text() });
+    it.trials[last].status = Some(TrialStatus::Failed { reason: text() });
     it.trials[last].valid = false;
     for trial in &mut it.trials {
         trial.notes.push((text(), text()));
-        trial.judged[0].objective = text();
-        for mark in &mut trial.charts.marks {
+        trial.objectives[0].objective = text();
+        for mark in &mut trial.charts.annotations {
             (mark.node, mark.text) = (text(), text());
         }
-        for track in trial.charts.charts.iter_mut().flat_map(|it| &mut it.tracks) {
+        for track in trial.charts.charts.iter_mut().flat_map(|it| &mut it.series) {
             track.label = Some(text());
         }
     }
-    it.stand.machine.push((text(), text()));
-    for node in &mut it.stand.nodes {
-        (node.version, node.not_applied) = (text(), vec![text()]);
+    it.environment.machine.push((text(), text()));
+    for node in &mut it.environment.nodes {
+        (node.version, node.unapplied_limits) = (text(), vec![text()]);
         node.configuration.push((text(), text()));
     }
     it

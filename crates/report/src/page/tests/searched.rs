@@ -2,39 +2,53 @@
 
 use super::invent::{self, HOSTILE};
 use super::*;
-use crate::plot::Characters;
-use model::plan::{Find, Max, Scale, Soak, Sweep};
+use crate::plot::CharacterSet;
+use model::plan::{Goal, LoadScale, MaxSearch, Soak, Sweep};
 use model::search::{
-    Answer, Broke, Cause, Course, Endurance, Fitted, Held, Hindered, Limit, Maximum, Need, Nudge, Plateau,
-    Proof, Proven, Scalability, Seen, Stage, Step, Suspect, Trend, Trended, Turn,
+    Cause, FittedValue, Knob, LevelOutcome, Limit, Maximum, OverloadReason, Perturbation, Plateau, Proof,
+    ProofVerdict, RequiredConnections, Scalability, SearchResult, SearchStep, SearchStopReason, SoakResult,
+    StepPurpose, StepResult, Suspect, Trend, TrendMetric, TrendVerdict,
 };
 use model::{Nanos, PerSecond};
 
-fn answer(level: f64) -> Answer {
-    Answer {
-        scale: Scale::Rate,
+fn answer(level: f64) -> SearchResult {
+    SearchResult {
+        scale: LoadScale::Rate,
         level: Some(level),
         interval: Some((level * 0.975, level * 1.02)),
         delivered: Some(PerSecond(level - 0.4)),
         confirmed: (2, 2),
-        broke: Some(Broke::Objective { text: "p99 < 200ms".into() }),
-        hindered: None,
+        overload: Some(OverloadReason::Objective { text: "p99 < 200ms".into() }),
+        stop_reason: None,
         trials: 9,
         measured: Nanos::from_secs(260),
     }
 }
 
-fn seen(stage: Stage, level: f64, outcome: Held) -> Seen {
-    let step = Step { scale: Scale::Rate, level, stage, window: Nanos::from_secs(20), nudge: None, round: 0 };
+fn seen(stage: StepPurpose, level: f64, outcome: LevelOutcome) -> StepResult {
+    let step = SearchStep {
+        scale: LoadScale::Rate,
+        level,
+        purpose: stage,
+        window: Nanos::from_secs(20),
+        perturbation: None,
+        round: 0,
+    };
     let micros = |it| Some(Nanos::from_micros(it));
-    Seen { step, outcome, delivered: PerSecond(level * 0.999), p99: micros(12_300), mean: micros(2_100) }
+    StepResult {
+        step,
+        outcome,
+        delivered: PerSecond(level * 0.999),
+        p99: micros(12_300),
+        mean: micros(2_100),
+    }
 }
 
 /// Document 003: reads are the limit, the processor is not.
 fn maximum() -> Maximum {
     let proof = |turn, amount, limit, changed, elasticity, verdict| Proof {
         limit,
-        nudge: Nudge { turn, amount },
+        perturbation: Perturbation { knob: turn, amount },
         base: answer(640.0),
         changed: answer(changed),
         ratio: Some((changed / 640.0, Some((changed / 660.0, changed / 620.0)))),
@@ -42,51 +56,51 @@ fn maximum() -> Maximum {
         verdict,
     };
     let postgres = || "postgres".to_owned();
-    let no = |why| Held::No { why };
+    let no = |why| LevelOutcome::No { reason: why };
     Maximum {
         cell: 0,
         rounds: vec![answer(646.0)],
         answer: answer(646.0),
         steps: vec![
-            seen(Stage::Ramp, 400.0, Held::Yes),
-            seen(Stage::Ramp, 800.0, no(Broke::Behind { share: 0.81 })),
-            seen(Stage::Narrow, 566.0, Held::Invalid { why: Hindered::Generator }),
-            seen(Stage::Narrow, 673.0, no(Broke::Objective { text: "p99 < 200ms".into() })),
-            seen(Stage::Rest, 283.0, Held::Yes),
-            seen(Stage::Hold, 646.0, Held::Yes),
+            seen(StepPurpose::Ramp, 400.0, LevelOutcome::Yes),
+            seen(StepPurpose::Ramp, 800.0, no(OverloadReason::FellBehind { share: 0.81 })),
+            seen(StepPurpose::Narrow, 566.0, LevelOutcome::Invalid { reason: SearchStopReason::Generator }),
+            seen(StepPurpose::Narrow, 673.0, no(OverloadReason::Objective { text: "p99 < 200ms".into() })),
+            seen(StepPurpose::Rest, 283.0, LevelOutcome::Yes),
+            seen(StepPurpose::Hold, 646.0, LevelOutcome::Yes),
         ],
         scalability: None,
         proofs: vec![
             proof(
-                Turn::ReadIops { node: postgres() },
+                Knob::ReadIops { node: postgres() },
                 Some((50.0, 75.0)),
                 Limit::Reads { node: postgres() },
                 900.0,
                 Some((0.84, Some((0.72, 0.95)))),
-                Proven::Limits,
+                ProofVerdict::Limits,
             ),
             proof(
-                Turn::Index { ddl: "CREATE INDEX ON book (author)".into() },
+                Knob::Index { ddl: "CREATE INDEX ON book (author)".into() },
                 None,
                 Limit::Scan { table: "book".into(), ddl: None },
                 650.0,
                 None,
-                Proven::DoesNot,
+                ProofVerdict::DoesNotLimit,
             ),
         ],
         cause: Cause::Proven { proof: 0, by: None },
     }
 }
 
-fn searched() -> Account {
-    let mut it = invent::one();
-    it.experiment.find = Find::Max(Max::USUAL);
+fn searched() -> RunResult {
+    let mut it = invent::single_cell_account();
+    it.experiment.goal = Goal::Max(MaxSearch::DEFAULT);
     it.maxima = vec![maximum()];
     it
 }
 
 fn law() -> Scalability {
-    let fitted = |value: f64| Fitted { value, interval: Some((0.9 * value, 1.1 * value)) };
+    let fitted = |value: f64| FittedValue { value, interval: Some((0.9 * value, 1.1 * value)) };
     Scalability {
         points: vec![(1.0, 64.9), (18.0, 995.9), (18.0, 990.1), (36.0, 1652.4)],
         law: vec![(1.0, 90.0), (18.0, 1079.3), (36.0, 1539.6)],
@@ -101,33 +115,41 @@ fn law() -> Scalability {
 fn trends() -> Vec<Trend> {
     let trend = |what, from: f64, to: f64, course| {
         let per_hour =
-            Fitted { value: (to - from) / 6.0, interval: Some(((to - from) / 7.0, (to - from) / 5.0)) };
-        Trend { what, per_hour, from, to, course }
+            FittedValue { value: (to - from) / 6.0, interval: Some(((to - from) / 7.0, (to - from) / 5.0)) };
+        Trend { metric: what, per_hour, from, to, verdict: course }
     };
     vec![
-        trend(Trended::P99, 0.0123, 0.0131, Course::Drift),
-        trend(Trended::Memory { node: "service".into() }, 2e8, 3.1e8, Course::Leak),
-        trend(Trended::Throughput, 34.0, 34.0, Course::Steady),
-        trend(Trended::DeadRows { table: String::new() }, 120.0, 4000.0, Course::Unknown),
+        trend(TrendMetric::P99, 0.0123, 0.0131, TrendVerdict::Drift),
+        trend(TrendMetric::Memory { node: "service".into() }, 2e8, 3.1e8, TrendVerdict::Leak),
+        trend(TrendMetric::Throughput, 34.0, 34.0, TrendVerdict::Steady),
+        trend(TrendMetric::DeadRows { table: String::new() }, 120.0, 4000.0, TrendVerdict::Unknown),
     ]
 }
 
-fn soaked(level: f64, of_maximum: Option<f64>, trends: Vec<Trend>) -> Endurance {
+fn soaked(level: f64, of_maximum: Option<f64>, trends: Vec<Trend>) -> SoakResult {
     let lasting = Nanos::from_secs(21_600);
-    Endurance { cell: 0, stage: Stage::Soak, level, of_maximum, lasting, outcome: Held::Yes, trends }
+    SoakResult {
+        cell: 0,
+        purpose: StepPurpose::Soak,
+        level,
+        of_maximum,
+        duration: lasting,
+        outcome: LevelOutcome::Yes,
+        trends,
+    }
 }
 
 fn plain(it: &str) -> String {
     it.replace(['\u{202f}', '\u{a0}'], " ")
 }
 
-fn first_line(account: &Account, lang: &dyn Lang) -> (String, Tone) {
+fn first_line(account: &RunResult, lang: &dyn Lang) -> (String, Tone) {
     let it = page(account, lang).answer;
     (plain(&it.text), it.tone)
 }
 
 #[test]
-fn the_maximum_comes_first() {
+fn shows_the_maximum_first() {
     let it = searched();
     assert_eq!(page(&it, &En).question, "How much does PostgreSQL hold at most, and what stops it there?");
     let english = "Holds 646 arrivals per second (95 %: 630 to 659, confirmed 2 of 2), limited by reading from the disk \
@@ -139,15 +161,16 @@ fn the_maximum_comes_first() {
 }
 
 #[test]
-fn no_answer_and_no_cause_are_told_so() {
+fn reports_missing_answers_and_causes() {
     let told = |change: &dyn Fn(&mut Maximum)| {
         let mut it = searched();
         change(&mut it.maxima[0]);
         first_line(&it, &En)
     };
-    let none = told(&|it| (it.answer.level, it.answer.hindered) = (None, Some(Hindered::Generator)));
+    let none =
+        told(&|it| (it.answer.level, it.answer.stop_reason) = (None, Some(SearchStopReason::Generator)));
     assert_eq!(none, ("No answer, because the generator was late or had no reserve.".to_owned(), Tone::Bad));
-    let most = told(&|it| it.answer.hindered = Some(Hindered::Most { level: 646.0 }));
+    let most = told(&|it| it.answer.stop_reason = Some(SearchStopReason::MaxLevelHeld { level: 646.0 }));
     assert!(most.0.starts_with("Holds at least 646 arrivals per second"), "{}", most.0);
     assert!(
         most.0.ends_with("; nothing is known beyond it: no more than 646 arrivals per second was tried.")
@@ -157,7 +180,7 @@ fn no_answer_and_no_cause_are_told_so() {
     assert!(unknown.0.contains(", cause not proven; above it"), "{}", unknown.0);
     let limit = Limit::Cpu { node: "postgres".into() };
     let suspected = told(&|it| {
-        it.cause = Cause::Suspected { suspect: Suspect { nudge: None, limit: limit.clone() } };
+        it.cause = Cause::Suspected { suspect: Suspect { perturbation: None, limit: limit.clone() } };
     });
     assert!(
         suspected.0.contains(", cause not proven; suspected: the processor of postgres;"),
@@ -167,14 +190,14 @@ fn no_answer_and_no_cause_are_told_so() {
 }
 
 #[test]
-fn the_best_of_several_cells_and_the_baseline() {
+fn shows_the_best_cell_and_the_baseline() {
     let mut it = account();
-    it.experiment.find = Find::Max(Max::USUAL);
+    it.experiment.goal = Goal::Max(MaxSearch::DEFAULT);
     let other = |cell, level, name: &str| Maximum {
         cell,
         answer: answer(level),
         cause: Cause::Suspected {
-            suspect: Suspect { nudge: None, limit: Limit::Pool { node: name.to_owned() } },
+            suspect: Suspect { perturbation: None, limit: Limit::Pool { node: name.to_owned() } },
         },
         ..maximum()
     };
@@ -188,11 +211,11 @@ fn the_best_of_several_cells_and_the_baseline() {
 }
 
 #[test]
-fn what_was_held_for_long() {
+fn shows_soak_results() {
     let mut it = searched();
-    it.experiment.find = Find::Soak(Soak {
-        level: model::plan::Level::Given { level: 34.0, of: Some(646.0) },
-        lasting: Nanos::from_secs(21_600),
+    it.experiment.goal = Goal::Soak(Soak {
+        level: model::plan::TargetLevel::Absolute { level: 34.0, maximum: Some(646.0) },
+        duration: Nanos::from_secs(21_600),
     });
     it.maxima.clear();
     it.experiment.cells[0].setup.load.model = model::plan::LoadModel::Open {
@@ -200,7 +223,7 @@ fn what_was_held_for_long() {
         arrivals: model::Spacing::Poisson,
         max_in_flight: 100,
     };
-    it.endured = vec![soaked(34.0, Some(34.0 / 646.0), trends())];
+    it.soaks = vec![soaked(34.0, Some(34.0 / 646.0), trends())];
     let (text, tone) = first_line(&it, &En);
     assert_eq!(
         text,
@@ -208,7 +231,7 @@ fn what_was_held_for_long() {
          time. At 5 % of the maximum this proves little: what leaks or drifts with the load was hardly asked to."
     );
     assert_eq!(tone, Tone::Bad);
-    it.endured = vec![soaked(600.0, Some(600.0 / 646.0), trends()[2..3].to_vec())];
+    it.soaks = vec![soaked(600.0, Some(600.0 / 646.0), trends()[2..3].to_vec())];
     let told = first_line(&it, &En);
     let expected = "Held 600 arrivals per second (93 % of the maximum) for 6 h; nothing leaks or drifts.";
     assert_eq!(told, (expected.to_owned(), Tone::Good));
@@ -220,16 +243,21 @@ fn what_was_held_for_long() {
 }
 
 #[test]
-fn a_grid_has_a_recommendation() {
+fn recommends_a_cell_of_a_grid() {
     let mut it = account();
-    it.experiment.find = Find::Sweep(Sweep { max: None });
-    let point = |value: f64| Some(Fitted { value, interval: Some((0.97 * value, 1.03 * value)) });
+    it.experiment.goal = Goal::Sweep(Sweep { max: None });
+    let point = |value: f64| Some(FittedValue { value, interval: Some((0.97 * value, 1.03 * value)) });
     it.plateau = Some(Plateau {
         maxima: true,
         points: vec![point(640.0), point(650.0)],
         plateau: vec![1, 0],
         recommended: Some(0),
-        needs: Some(Need { rate: 646.0, held: 0.002_59, connections: 1.673, processors: 1.0 }),
+        needs: Some(RequiredConnections {
+            rate: 646.0,
+            hold_time: 0.002_59,
+            connections: 1.673,
+            processors: 1.0,
+        }),
     });
     let (least, best) = (page_name(&it, 0), page_name(&it, 1));
     let (text, tone) = first_line(&it, &En);
@@ -241,20 +269,20 @@ fn a_grid_has_a_recommendation() {
              (Little's law); PostgreSQL has 1 processor."
         )
     );
-    assert_eq!(tone == Tone::Good, it.about.state == model::account::RunState::Complete);
+    assert_eq!(tone == Tone::Good, it.info.state == model::account::RunState::Complete);
 }
 
-fn page_name(it: &Account, cell: usize) -> String {
-    crate::matrix::names(&it.matrix)[cell].clone()
+fn page_name(it: &RunResult, cell: usize) -> String {
+    crate::matrix::cell_names(&it.matrix)[cell].clone()
 }
 
 #[test]
-fn sections_of_a_search_in_both_languages() {
+fn renders_a_search_in_both_languages() {
     let mut it = searched();
     it.maxima[0].scalability = Some(law());
-    it.endured = vec![soaked(34.0, Some(34.0 / 646.0), trends())];
+    it.soaks = vec![soaked(34.0, Some(34.0 / 646.0), trends())];
     let mut grid = account();
-    let point = |value| Some(Fitted { value, interval: Some((0.97 * value, 1.03 * value)) });
+    let point = |value| Some(FittedValue { value, interval: Some((0.97 * value, 1.03 * value)) });
     grid.plateau = Some(Plateau {
         maxima: false,
         points: vec![point(0.0123), point(0.0456)],
@@ -269,24 +297,25 @@ fn sections_of_a_search_in_both_languages() {
         page.sections.retain(|it| ["maximum", "scalability", "endured"].contains(&it.id));
         let of_grid = super::page(&grid, lang).sections;
         page.sections.extend(of_grid.into_iter().filter(|it| it.id == "plateau"));
-        golden(&format!("searched.{}.md", lang.code()), &markdown(&page));
+        golden(&format!("searched.{}.md", lang.code()), &to_markdown(&page));
     }
 }
 
 #[test]
-fn many_steps_are_folded_and_a_terminal_shows_all() {
+fn folds_many_steps_except_in_a_terminal() {
     for (count, folded) in [(12, None), (13, Some("13 steps"))] {
         let mut it = searched();
-        it.maxima[0].steps = (0..count).map(|n| seen(Stage::Hold, f64::from(500 + n), Held::Yes)).collect();
+        it.maxima[0].steps =
+            (0..count).map(|n| seen(StepPurpose::Hold, f64::from(500 + n), LevelOutcome::Yes)).collect();
         let page = page(&it, &En);
         let blocks = page.sections.iter().flat_map(|it| &it.blocks);
         let name = blocks.into_iter().find_map(|it| match it {
-            Block::Folded { name, .. } => Some(name.as_str()),
+            Block::Details { name, .. } => Some(name.as_str()),
             _ => None,
         });
         assert_eq!(name, folded);
-        let style = Style { width: 100, characters: Characters::Utf8, colour: false };
-        for told in [markdown(&page), crate::searched::text(&it, style, &En)] {
+        let style = TerminalStyle { width: 100, characters: CharacterSet::Utf8, colour: false };
+        for told in [to_markdown(&page), crate::searched::render(&it, style, &En)] {
             assert!((0..count).all(|n| told.contains(&format!(" {} ", 500 + n))), "{told}");
         }
     }
@@ -294,16 +323,17 @@ fn many_steps_are_folded_and_a_terminal_shows_all() {
 
 /// Tables are as wide as their headings say, whatever stands in them.
 #[test]
-fn hostile_names_stay_text() {
+fn escapes_hostile_names() {
     let mut it = searched();
-    it.maxima[0].cause =
-        Cause::Suspected { suspect: Suspect { nudge: None, limit: Limit::Cpu { node: HOSTILE.into() } } };
-    it.maxima[0].answer.broke = Some(Broke::Rule { rule: HOSTILE.into() });
-    it.maxima[0].proofs[1].nudge.turn = Turn::Index { ddl: HOSTILE.into() };
-    it.endured = vec![soaked(
+    it.maxima[0].cause = Cause::Suspected {
+        suspect: Suspect { perturbation: None, limit: Limit::Cpu { node: HOSTILE.into() } },
+    };
+    it.maxima[0].answer.overload = Some(OverloadReason::Rule { rule: HOSTILE.into() });
+    it.maxima[0].proofs[1].perturbation.knob = Knob::Index { ddl: HOSTILE.into() };
+    it.soaks = vec![soaked(
         34.0,
         None,
-        vec![Trend { what: Trended::Memory { node: HOSTILE.into() }, ..trends()[0].clone() }],
+        vec![Trend { metric: TrendMetric::Memory { node: HOSTILE.into() }, ..trends()[0].clone() }],
     )];
     for lang in lang::ALL {
         let page = page(&it, lang);
@@ -316,7 +346,7 @@ fn hostile_names_stay_text() {
                 );
             }
         }
-        let text = markdown(&page);
+        let text = to_markdown(&page);
         assert!(!text.contains("<img") && !text.contains('\u{202e}') && !text.contains('\u{1b}'), "{text}");
     }
 }

@@ -2,95 +2,108 @@
 
 use super::invent::HOSTILE;
 use super::*;
-use crate::plot::Characters;
+use crate::plot::CharacterSet;
 use model::Nanos;
-use model::account::{HopAccount, TrialAccount};
-use model::durability::{Conclusion, Counts, Doubt, Found, Key, Kind, Outage, RecoveryPoint, Verdict};
-use model::matrix::NotApplied;
-use model::ordeal::{After, Controlled, Inflicted, Ordeal, Promoted, ReadBack, Rejoined, Spread, Survival};
-use model::plan::{Deed, Fault, Find, Limits, Manager, Part, Patroni, Replication, Sync, When, Whom};
+use model::account::{HopMetrics, TrialResult};
+use model::durability::{
+    Anomaly, AnomalyKind, Conclusion, DurabilityVerdict, InconclusiveReason, RecoveryPoint, WriteCounts,
+    WriteKey, WriteOutage,
+};
+use model::matrix::UnappliedLimit;
+use model::ordeal::{
+    ControlSummary, DurationRange, FailoverResult, FaultInjection, InjectedFault, PromotionRecord,
+    ReadBackPhase, ReadBackRecord, RejoinRecord,
+};
+use model::plan::{
+    FailoverManager, Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, Goal, Limits, Patroni,
+    Replication, SyncMode,
+};
 
 fn ms(it: u64) -> Nanos {
     Nanos::from_millis(it)
 }
 
-fn spread(least: u64, median: u64, greatest: u64) -> Option<Spread> {
-    Some(Spread { least: ms(least), median: ms(median), greatest: ms(greatest) })
+fn spread(least: u64, median: u64, greatest: u64) -> Option<DurationRange> {
+    Some(DurationRange { min: ms(least), median: ms(median), max: ms(greatest) })
 }
 
-fn kept() -> Survival {
-    Survival {
+fn kept() -> FailoverResult {
+    FailoverResult {
         cell: 0,
         trials: 20,
         failovers: 20,
         conclusion: Some(Conclusion::Kept),
         bound: 0.139_1,
-        counts: Counts {
+        counts: WriteCounts {
             acknowledged: 48_120,
             failed: 2100,
             unknown: 160,
             unknown_present: 31,
-            ..Counts::default()
+            ..WriteCounts::default()
         },
         lost: 0,
-        found: Vec::new(),
+        anomalies: Vec::new(),
         doubts: Vec::new(),
         recovery_point: None,
         outage: spread(1900, 2010, 2300),
         promoted: spread(1200, 1300, 1510),
         healthy: spread(1700, 1800, 2000),
         rejoined: spread(3000, 3000, 3000),
-        control: Some(Controlled { cell: 2, trials: 20, lossy: 19, lost: 1022 }),
+        control: Some(ControlSummary { cell: 2, trials: 20, lossy_trials: 19, lost: 1022 }),
     }
 }
 
-fn found(kind: Kind, count: u64) -> Found {
-    let key = |sequence| Key { session: 3, sequence };
-    Found { kind, count, examples: (0..count.min(2)).map(key).collect() }
+fn found(kind: AnomalyKind, count: u64) -> Anomaly {
+    let key = |sequence| WriteKey { session: 3, sequence };
+    Anomaly { kind, count, examples: (0..count.min(2)).map(key).collect() }
 }
 
 /// Nothing had been promised, and some of it is gone.
-fn unpromised() -> Survival {
+fn unpromised() -> FailoverResult {
     let window_ns = Some((-12_300_000, 28_000_000));
-    Survival {
+    FailoverResult {
         cell: 1,
         lost: 21,
-        found: vec![found(Kind::LostUnpromised, 21), found(Kind::LostLocal, 2)],
+        anomalies: vec![found(AnomalyKind::LostWithoutPromise, 21), found(AnomalyKind::LostLocal, 2)],
         recovery_point: Some(RecoveryPoint { count: 9, sessions: 4, longest_run: 3, window_ns }),
         ..kept()
     }
 }
 
-fn verdict(conclusion: Conclusion, findings: Vec<Found>, doubts: Vec<Doubt>) -> Verdict {
-    Verdict {
+fn verdict(
+    conclusion: Conclusion,
+    findings: Vec<Anomaly>,
+    doubts: Vec<InconclusiveReason>,
+) -> DurabilityVerdict {
+    DurabilityVerdict {
         conclusion,
-        counts: Counts::default(),
-        findings,
+        counts: WriteCounts::default(),
+        anomalies: findings,
         doubts,
         recovery_point: None,
-        outages: vec![Outage { fault: 0, from: ms(4990), to: ms(7000) }],
+        outages: vec![WriteOutage { fault: 0, from: ms(4990), to: ms(7000) }],
         failovers: 1,
         bound: 0.95,
         clock_steps_us: Vec::new(),
     }
 }
 
-fn ordeal() -> Ordeal {
-    let deed = Deed::Kill { whom: Whom::Primary, part: Part::Node };
+fn ordeal() -> FaultInjection {
+    let deed = FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node };
     let nodes = |it: &str| vec![it.to_owned()];
-    let paused = Deed::Pause { whom: Whom::Replica, lasting: ms(2000) };
-    Ordeal {
-        inflicted: vec![
-            Inflicted {
+    let paused = FaultAction::Pause { target: FaultTarget::Replica, duration: ms(2000) };
+    FaultInjection {
+        injected: vec![
+            InjectedFault {
                 at: ms(1000),
-                healed: Some(ms(3000)),
-                deed: paused.clone(),
+                reverted: Some(ms(3000)),
+                action: paused.clone(),
                 nodes: nodes("postgres-3"),
             },
-            Inflicted { at: ms(5000), healed: None, deed, nodes: nodes("postgres") },
-            Inflicted { at: ms(9000), healed: None, deed: paused, nodes: Vec::new() },
+            InjectedFault { at: ms(5000), reverted: None, action: deed, nodes: nodes("postgres") },
+            InjectedFault { at: ms(9000), reverted: None, action: paused, nodes: Vec::new() },
         ],
-        promoted: vec![Promoted {
+        promotions: vec![PromotionRecord {
             from: "postgres".into(),
             to: "postgres-2".into(),
             at: ms(6300),
@@ -98,57 +111,74 @@ fn ordeal() -> Ordeal {
             timeline: 2,
             safe: Some(true),
         }],
-        rejoined: vec![Rejoined { node: "postgres".into(), at: ms(9900), took: ms(3000), rewound: true }],
-        readings: vec![ReadBack { after: After::Load, node: "postgres-2".into(), rows: 2406, took: ms(40) }],
-        verdict: Some(verdict(Conclusion::Unknown, Vec::new(), vec![Doubt::NoControl])),
-        troubles: Vec::new(),
+        rejoins: vec![RejoinRecord {
+            node: "postgres".into(),
+            at: ms(9900),
+            elapsed: ms(3000),
+            rewound: true,
+        }],
+        read_backs: vec![ReadBackRecord {
+            phase: ReadBackPhase::Load,
+            node: "postgres-2".into(),
+            rows: 2406,
+            elapsed: ms(40),
+        }],
+        verdict: Some(verdict(Conclusion::Unknown, Vec::new(), vec![InconclusiveReason::NoControl])),
+        errors: Vec::new(),
     }
 }
 
 /// Two cells with the last as their control.
-fn survived() -> Account {
+fn survived() -> RunResult {
     let mut it = account();
-    it.experiment.find = Find::Failover;
+    it.experiment.goal = Goal::Failover;
     it.experiment.cells[2].control_of = Some(0);
-    it.survivals = vec![kept(), unpromised()];
-    it.trials[0].ordeal = Some(ordeal());
-    let lost = vec![found(Kind::Lost, 2)];
-    let broken = verdict(Conclusion::Broken, lost, vec![Doubt::SilentAfterFault { fault: 0 }]);
+    it.failovers = vec![kept(), unpromised()];
+    it.trials[0].fault_injection = Some(ordeal());
+    let lost = vec![found(AnomalyKind::Lost, 2)];
+    let broken = verdict(Conclusion::Broken, lost, vec![InconclusiveReason::NoWritesAfterFault { fault: 0 }]);
     let troubles = vec!["postgres did not come back\nthe last lines of its log:\n  no space left".to_owned()];
-    it.trials[1].ordeal = Some(Ordeal { verdict: Some(broken), troubles, ..ordeal() });
+    it.trials[1].fault_injection =
+        Some(FaultInjection { verdict: Some(broken), errors: troubles, ..ordeal() });
     it
 }
 
 /// The same with servers that hold the same rows: ours, and Patroni's.
-fn replicated() -> Account {
+fn replicated() -> RunResult {
     let mut it = survived();
-    let fault = Fault { when: When::At(ms(5000)), deed: Deed::Restart { whom: Whom::Replica } };
+    let fault = Fault {
+        trigger: FaultTrigger::At(ms(5000)),
+        action: FaultAction::Restart { target: FaultTarget::Replica },
+    };
     let limits = Limits { cpu: Some(0.5), ..Limits::default() };
-    let ours = Replication { limits, ..Replication::of(2, Sync::Any(1)) };
+    let ours = Replication { limits, ..Replication::with_defaults(2, SyncMode::Any(1)) };
     let patroni = Patroni { etcd: 3, ..Patroni::default() };
-    let theirs = Replication { manager: Manager::Patroni(patroni), ..Replication::of(1, Sync::First(1)) };
+    let theirs = Replication {
+        manager: FailoverManager::Patroni(patroni),
+        ..Replication::with_defaults(1, SyncMode::First(1))
+    };
     for (cell, plan) in it.experiment.cells.iter_mut().zip([ours, theirs]) {
         cell.setup.stack.replication = Some(plan);
     }
     it.experiment.cells[0].setup.faults = vec![fault];
-    let replica = |node: &str, cpu| HopAccount {
+    let replica = |node: &str, cpu| HopMetrics {
         node: node.into(),
         cpu: Some(cpu),
-        of_cpu: Some(0.5),
-        ..HopAccount::default()
+        cpu_limit: Some(0.5),
+        ..HopMetrics::default()
     };
     it.cells[0].replicas = vec![replica("postgres-2", 0.5), replica("postgres-3", 0.1)];
-    it.matrix.rows[0].not_applied =
-        vec![NotApplied { node: "postgres-3".into(), limit: "cpu".into(), why: "refused".into() }];
+    it.matrix.rows[0].unapplied_limits =
+        vec![UnappliedLimit { node: "postgres-3".into(), limit: "cpu".into(), reason: "refused".into() }];
     it
 }
 
 #[test]
-fn replicas_are_drawn_with_their_primary() {
+fn draws_replicas_with_their_primary() {
     for lang in lang::ALL {
         let mut page = page(&replicated(), lang);
         page.sections.retain(|it| it.id == "stack");
-        golden(&format!("replicated.{}.md", lang.code()), &markdown(&page));
+        golden(&format!("replicated.{}.md", lang.code()), &to_markdown(&page));
     }
     let page = page(&replicated(), &En);
     let drawn = page.sections.iter().flat_map(|it| &it.blocks).filter_map(|it| match it {
@@ -162,35 +192,35 @@ fn replicas_are_drawn_with_their_primary() {
 }
 
 #[test]
-fn what_a_ledger_that_was_not_closed_does_not_know() {
+fn reports_what_an_open_ledger_leaves_unknown() {
     for (doubt, untold, told) in [
-        (Doubt::ControlLostNothing, 2, false),
-        (Doubt::LedgerHasGaps { writes: 2 }, 2, false),
-        (Doubt::LedgerOpen, 0, false),
-        (Doubt::LedgerOpen, 2, true),
-        (Doubt::LedgerTorn { bytes: 9 }, 2, true),
+        (InconclusiveReason::ControlLostNothing, 2, false),
+        (InconclusiveReason::LedgerHasGaps { writes: 2 }, 2, false),
+        (InconclusiveReason::LedgerOpen, 0, false),
+        (InconclusiveReason::LedgerOpen, 2, true),
+        (InconclusiveReason::LedgerTorn { bytes: 9 }, 2, true),
     ] {
         let mut it = survived();
-        it.survivals[0].doubts = vec![doubt];
-        it.survivals[0].counts.untold = untold;
-        let text = markdown(&page(&it, &En));
+        it.failovers[0].doubts = vec![doubt];
+        it.failovers[0].counts.unresolved = untold;
+        let text = to_markdown(&page(&it, &En));
         assert_eq!(text.contains("2 more writes may have been sent"), told, "{doubt:?} {untold}");
     }
 }
 
 #[test]
-fn many_trials_are_folded_and_none_is_lost() {
+fn folds_many_trials_and_keeps_all() {
     let lists = |own: usize, of_control: usize| {
         let mut it = survived();
-        let of = |account: &Account, count: usize, cell| {
-            let one = |repetition| TrialAccount { cell, repetition, ..account.trials[0].clone() };
+        let of = |account: &RunResult, count: usize, cell| {
+            let one = |repetition| TrialResult { cell, repetition, ..account.trials[0].clone() };
             (0..count as u32).map(one).collect::<Vec<_>>()
         };
         it.trials = [of(&it, own, 0), of(&it, of_control, 2)].concat();
-        if let Some(broken) = it.trials.get_mut(8).and_then(|it| it.ordeal.as_mut()) {
+        if let Some(broken) = it.trials.get_mut(8).and_then(|it| it.fault_injection.as_mut()) {
             broken.verdict = Some(verdict(Conclusion::Broken, Vec::new(), Vec::new()));
         }
-        it.survivals.truncate(1);
+        it.failovers.truncate(1);
         let page = page(&it, &En);
         let section = page.sections.into_iter().find(|it| it.id == "failover").expect("there are survivals");
         let told: Vec<String> = section.blocks.iter().filter_map(shape).collect();
@@ -199,7 +229,7 @@ fn many_trials_are_folded_and_none_is_lost() {
     fn shape(it: &Block) -> Option<String> {
         match it {
             Block::List { items } => Some(items.len().to_string()),
-            Block::Folded { name, blocks } => {
+            Block::Details { name, blocks } => {
                 Some(format!("{name}: {}", blocks.iter().filter_map(shape).collect::<Vec<_>>().join(", ")))
             }
             _ => None,
@@ -218,7 +248,7 @@ fn plain(it: &str) -> String {
 
 /// A trial is told in one line; the log of what went wrong stands behind it.
 #[test]
-fn logs_are_apart() {
+fn shows_logs_separately() {
     let page = page(&survived(), &En);
     let blocks = || page.sections.iter().flat_map(|it| &it.blocks);
     let logs: Vec<&Block> = blocks().filter(|it| format!("{it:?}").contains("no space left")).collect();
@@ -231,36 +261,36 @@ fn logs_are_apart() {
 }
 
 #[test]
-fn the_section_in_both_languages() {
+fn renders_the_section_in_both_languages() {
     for lang in lang::ALL {
         let mut page = page(&survived(), lang);
         assert_eq!(page.sections.iter().position(|it| it.id == "failover"), Some(2));
         page.sections.retain(|it| it.id == "failover");
-        golden(&format!("survived.{}.md", lang.code()), &markdown(&page));
+        golden(&format!("survived.{}.md", lang.code()), &to_markdown(&page));
     }
     assert!(page(&account(), &En).sections.iter().all(|it| it.id != "failover"));
 }
 
 #[test]
-fn a_terminal_is_told_the_same() {
+fn terminal_shows_the_same() {
     let mut it = survived();
-    it.survivals[0].conclusion = Some(Conclusion::Unknown);
-    it.survivals[0].doubts = vec![Doubt::ControlLostNothing, Doubt::LedgerOpen];
-    let style = Style { width: 100, characters: Characters::Utf8, colour: false };
+    it.failovers[0].conclusion = Some(Conclusion::Unknown);
+    it.failovers[0].doubts = vec![InconclusiveReason::ControlLostNothing, InconclusiveReason::LedgerOpen];
+    let style = TerminalStyle { width: 100, characters: CharacterSet::Utf8, colour: false };
     for lang in lang::ALL {
-        golden(&format!("survived.{}.txt", lang.code()), &crate::searched::text(&it, style, lang));
+        golden(&format!("survived.{}.txt", lang.code()), &crate::searched::render(&it, style, lang));
     }
-    it.survivals.clear();
-    assert_eq!(crate::searched::text(&it, style, &En), "");
+    it.failovers.clear();
+    assert_eq!(crate::searched::render(&it, style, &En), "");
 }
 
 /// A broken promise fails a pipeline; what is not proven is no success.
 #[test]
-fn pipelines_are_told() {
+fn junit_reports_lost_writes() {
     let mut it = survived();
-    it.survivals[1].conclusion = Some(Conclusion::Broken);
-    it.survivals.push(Survival { cell: 2, conclusion: Some(Conclusion::Unknown), ..kept() });
-    it.survivals.push(Survival { cell: 2, conclusion: None, ..kept() });
+    it.failovers[1].conclusion = Some(Conclusion::Broken);
+    it.failovers.push(FailoverResult { cell: 2, conclusion: Some(Conclusion::Unknown), ..kept() });
+    it.failovers.push(FailoverResult { cell: 2, conclusion: None, ..kept() });
     let text = junit(&it, "", &En);
     let suite =
         text.split("<testsuite ").find(|it| it.starts_with("name=\"Failover\"")).expect("it is there");
@@ -271,13 +301,13 @@ fn pipelines_are_told() {
 
 /// The answer is of the worst.
 #[test]
-fn answers() {
-    let check = |survivals: &[Survival], expected: &str, tone: Tone| {
+fn answers_with_the_worst_cell() {
+    let check = |survivals: &[FailoverResult], expected: &str, tone: Tone| {
         let mut it = survived();
         if survivals.len() == 1 {
             it.experiment.cells.truncate(1);
         }
-        it.survivals = survivals.to_vec();
+        it.failovers = survivals.to_vec();
         let answer = page(&it, &En).answer;
         assert_eq!((plain(&answer.text).as_str(), answer.tone), (expected, tone));
     };
@@ -290,16 +320,16 @@ fn answers() {
     one.conclusion = None;
     one.failovers = 3;
     check(&[one], "3 failovers; no operation has a ledger, so that nobody knows what was lost.", Tone::Doubt);
-    let lossy = Survival { outage: None, ..unpromised() };
+    let lossy = FailoverResult { outage: None, ..unpromised() };
     check(
-        &[Survival { cell: 0, ..lossy.clone() }],
+        &[FailoverResult { cell: 0, ..lossy.clone() }],
         "21 of 48120 acknowledged writes lost in 20 failovers: a recovery point of 12.3 ms, nothing had been promised.",
         Tone::Plain,
     );
-    let unproven = Survival {
+    let unproven = FailoverResult {
         outage: None,
         conclusion: Some(Conclusion::Unknown),
-        doubts: vec![Doubt::ControlLostNothing],
+        doubts: vec![InconclusiveReason::ControlLostNothing],
         ..kept()
     };
     check(
@@ -307,11 +337,15 @@ fn answers() {
         "Not proven: the positive control lost nothing; 0 of 48120 acknowledged writes lost in 20 failovers.",
         Tone::Doubt,
     );
-    let broken = Survival {
+    let broken = FailoverResult {
         outage: None,
         conclusion: Some(Conclusion::Broken),
         lost: 2,
-        found: vec![found(Kind::Lost, 2), found(Kind::Duplicate, 1), found(Kind::LostLocal, 4)],
+        anomalies: vec![
+            found(AnomalyKind::Lost, 2),
+            found(AnomalyKind::Duplicate, 1),
+            found(AnomalyKind::LostLocal, 4),
+        ],
         ..kept()
     };
     let told =
@@ -322,18 +356,18 @@ fn answers() {
     assert!(name > 0);
     let many = [kept(), broken, unproven, lossy];
     let mut it = survived();
-    it.survivals = many.to_vec();
+    it.failovers = many.to_vec();
     let answer = page(&it, &En).answer;
     assert!(answer.text.ends_with(told) && answer.tone == Tone::Bad, "{}", answer.text);
     // Where something else was asked, that is answered first.
-    it.experiment.find = Find::Once;
+    it.experiment.goal = Goal::Once;
     let both = page(&it, &En).answer;
     let first = page(&account(), &En).answer;
     assert_eq!((both.text, both.tone), (format!("{} {}", first.text, answer.text), Tone::Bad));
 }
 
 #[test]
-fn questions() {
+fn asks_about_durability() {
     let ask = |cells: usize, lang: &dyn Lang| {
         let mut it = survived();
         if cells == 1 {
@@ -352,14 +386,14 @@ fn questions() {
 
 /// Tables are as wide as their headings say, and texts of others stay text.
 #[test]
-fn hostile_names_stay_text() {
+fn escapes_hostile_names() {
     let mut it = survived();
     for row in &mut it.matrix.rows {
         row.label[0].1 += HOSTILE;
     }
-    let ordeal = it.trials[0].ordeal.as_mut().expect("it has one");
-    ordeal.troubles.push(HOSTILE.to_owned());
-    ordeal.inflicted[0].nodes = vec![HOSTILE.to_owned()];
+    let ordeal = it.trials[0].fault_injection.as_mut().expect("it has one");
+    ordeal.errors.push(HOSTILE.to_owned());
+    ordeal.injected[0].nodes = vec![HOSTILE.to_owned()];
     for lang in lang::ALL {
         let page = page(&it, lang);
         for block in page.sections.iter().flat_map(|it| &it.blocks) {
@@ -371,10 +405,10 @@ fn hostile_names_stay_text() {
                 );
             }
         }
-        let text = markdown(&page);
+        let text = to_markdown(&page);
         assert!(!text.contains("<img") && !text.contains('\u{202e}') && !text.contains('\u{1b}'), "{text}");
     }
-    let style = Style { width: 100, characters: Characters::Ascii, colour: false };
-    let text = crate::searched::text(&it, style, &En);
+    let style = TerminalStyle { width: 100, characters: CharacterSet::Ascii, colour: false };
+    let text = crate::searched::render(&it, style, &En);
     assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text}");
 }

@@ -1,25 +1,25 @@
 //! How large may the pools be, and how many connections does each database have?
 
-use super::super::cells::Table;
-use super::super::{Answer, Ask, On, Probe, ReadError, Reading, SECOND, gauge};
-use super::of_clients;
+use super::super::cells::ColumnMapping;
+use super::super::{Probe, ProbeRequest, ProbeResponse, ProbeTarget, ReadError, Reading, SECOND, gauge};
+use super::is_client_database;
 use model::{Series, Unit};
 
 pub(in super::super) static PGBOUNCER: Probe = Probe {
     name: "pgbouncer_databases",
-    on: On::PgBouncer,
+    target: ProbeTarget::PgBouncer,
     period: SECOND,
     series: &OF_PGBOUNCER,
-    ask: |_| Some(Ask::Console("SHOW DATABASES")),
+    request: |_| Some(ProbeRequest::Console("SHOW DATABASES")),
     read: |answer, out| read(&OF_PGBOUNCER, "pgbouncer_", answer, out),
 };
 
 pub(in super::super) static ODYSSEY: Probe = Probe {
     name: "odyssey_databases",
-    on: On::Odyssey,
+    target: ProbeTarget::Odyssey,
     period: SECOND,
     series: &OF_ODYSSEY,
-    ask: |_| Some(Ask::Console("SHOW DATABASES")),
+    request: |_| Some(ProbeRequest::Console("SHOW DATABASES")),
     read: |answer, out| read(&OF_ODYSSEY, "odyssey_", answer, out),
 };
 
@@ -55,9 +55,15 @@ static OF_ODYSSEY: [Series; 2] = [
 fn read(
     series: &'static [Series],
     prefix: &str,
-    answer: &Answer,
+    answer: &ProbeResponse,
     out: &mut Vec<Reading>,
 ) -> Result<(), ReadError> {
-    let table = Table { series, prefix, labels: &["name"], scale: |_| 1.0, keep: |it| of_clients(it[0]) };
+    let table = ColumnMapping {
+        series,
+        prefix,
+        labels: &["name"],
+        scale: |_| 1.0,
+        keep: |it| is_client_database(it[0]),
+    };
     table.read(answer.rows()?, out)
 }

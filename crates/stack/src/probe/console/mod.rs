@@ -9,17 +9,21 @@ pub(super) mod pools;
 pub(super) mod servers;
 pub(super) mod stats;
 
-use super::{Answer, ReadError, Reading};
+use super::{ProbeResponse, ReadError, Reading};
 use model::Series;
 use std::collections::BTreeMap;
 
 /// Whether a row is about a database of clients: neither a console nor Odyssey's sum over all.
-fn of_clients(database: &str) -> bool {
+fn is_client_database(database: &str) -> bool {
     !["pgbouncer", "console", "aggregated", ""].contains(&database)
 }
 
 /// Counts rows by database, user and state.
-fn count_states(series: &'static Series, answer: &Answer, out: &mut Vec<Reading>) -> Result<(), ReadError> {
+fn count_states(
+    series: &'static Series,
+    answer: &ProbeResponse,
+    out: &mut Vec<Reading>,
+) -> Result<(), ReadError> {
     let rows = answer.rows()?;
     let column = |name: &'static str| {
         rows.columns.iter().position(|it| it == name).ok_or(ReadError { line: 0, expected: name })
@@ -28,7 +32,7 @@ fn count_states(series: &'static Series, answer: &Answer, out: &mut Vec<Reading>
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for row in &rows.rows {
         let cells = at.map(|it| row.get(it).and_then(Option::as_deref).unwrap_or(""));
-        if of_clients(cells[0]) {
+        if is_client_database(cells[0]) {
             *counts.entry(cells.join("/")).or_default() += 1;
         }
     }

@@ -1,16 +1,16 @@
 //! How many clients and servers does each pool have, and who waits?
 
-use super::super::cells::Table;
-use super::super::{Answer, Ask, On, Probe, ReadError, Reading, SECOND, gauge};
-use super::of_clients;
+use super::super::cells::ColumnMapping;
+use super::super::{Probe, ProbeRequest, ProbeResponse, ProbeTarget, ReadError, Reading, SECOND, gauge};
+use super::is_client_database;
 use model::{Series, Unit};
 
 pub(in super::super) static PGBOUNCER: Probe = Probe {
     name: "pgbouncer_pools",
-    on: On::PgBouncer,
+    target: ProbeTarget::PgBouncer,
     period: SECOND,
     series: &OF_PGBOUNCER,
-    ask: |_| Some(Ask::Console("SHOW POOLS")),
+    request: |_| Some(ProbeRequest::Console("SHOW POOLS")),
     read: |answer, out| {
         let before = out.len();
         read(&OF_PGBOUNCER, "pgbouncer_", answer, out)?;
@@ -21,10 +21,10 @@ pub(in super::super) static PGBOUNCER: Probe = Probe {
 
 pub(in super::super) static ODYSSEY: Probe = Probe {
     name: "odyssey_pools",
-    on: On::Odyssey,
+    target: ProbeTarget::Odyssey,
     period: SECOND,
     series: &OF_ODYSSEY,
-    ask: |_| Some(Ask::Console("SHOW POOLS")),
+    request: |_| Some(ProbeRequest::Console("SHOW POOLS")),
     read: |answer, out| read(&OF_ODYSSEY, "odyssey_", answer, out),
 };
 
@@ -73,16 +73,17 @@ static OF_ODYSSEY: [Series; 7] = [
 fn read(
     series: &'static [Series],
     prefix: &str,
-    answer: &Answer,
+    answer: &ProbeResponse,
     out: &mut Vec<Reading>,
 ) -> Result<(), ReadError> {
     let labels = &["database", "user"];
-    let table = Table { series, prefix, labels, scale: |_| 1.0, keep: |it| of_clients(it[0]) };
+    let table =
+        ColumnMapping { series, prefix, labels, scale: |_| 1.0, keep: |it| is_client_database(it[0]) };
     table.read(answer.rows()?, out)
 }
 
 /// `maxwait` is in whole seconds; what is missing stands in a column of its own.
-fn add_micros(answer: &Answer, out: &mut [Reading]) {
+fn add_micros(answer: &ProbeResponse, out: &mut [Reading]) {
     static MICROS: [Series; 1] = [gauge("pgbouncer_maxwait_us", Unit::Seconds, "")];
     let mut micros = Vec::new();
     if read(&MICROS, "pgbouncer_", answer, &mut micros).is_err() {

@@ -1,24 +1,24 @@
 //! In which states are the pooler's connections to servers?
 
-use super::super::{Ask, On, Probe, SECOND, gauge};
+use super::super::{Probe, ProbeRequest, ProbeTarget, SECOND, gauge};
 use super::count_states;
 use model::{Series, Unit};
 
 pub(in super::super) static PGBOUNCER: Probe = Probe {
     name: "pgbouncer_servers",
-    on: On::PgBouncer,
+    target: ProbeTarget::PgBouncer,
     period: SECOND,
     series: &OF_PGBOUNCER,
-    ask: |_| Some(Ask::Console("SHOW SERVERS")),
+    request: |_| Some(ProbeRequest::Console("SHOW SERVERS")),
     read: |answer, out| count_states(&OF_PGBOUNCER[0], answer, out),
 };
 
 pub(in super::super) static ODYSSEY: Probe = Probe {
     name: "odyssey_servers",
-    on: On::Odyssey,
+    target: ProbeTarget::Odyssey,
     period: SECOND,
     series: &OF_ODYSSEY,
-    ask: |_| Some(Ask::Console("SHOW SERVERS")),
+    request: |_| Some(ProbeRequest::Console("SHOW SERVERS")),
     read: |answer, out| count_states(&OF_ODYSSEY[0], answer, out),
 };
 

@@ -1,25 +1,25 @@
 //! How many transactions and queries went through each database, and how long did they take and wait?
 
-use super::super::cells::Table;
-use super::super::{Answer, Ask, On, Probe, ReadError, Reading, SECOND, counter};
-use super::of_clients;
+use super::super::cells::ColumnMapping;
+use super::super::{Probe, ProbeRequest, ProbeResponse, ProbeTarget, ReadError, Reading, SECOND, counter};
+use super::is_client_database;
 use model::{Series, Unit};
 
 pub(in super::super) static PGBOUNCER: Probe = Probe {
     name: "pgbouncer_stats",
-    on: On::PgBouncer,
+    target: ProbeTarget::PgBouncer,
     period: SECOND,
     series: &OF_PGBOUNCER,
-    ask: |_| Some(Ask::Console("SHOW STATS")),
+    request: |_| Some(ProbeRequest::Console("SHOW STATS")),
     read: |answer, out| read(&OF_PGBOUNCER, "pgbouncer_", answer, out),
 };
 
 pub(in super::super) static ODYSSEY: Probe = Probe {
     name: "odyssey_stats",
-    on: On::Odyssey,
+    target: ProbeTarget::Odyssey,
     period: SECOND,
     series: &OF_ODYSSEY,
-    ask: |_| Some(Ask::Console("SHOW STATS")),
+    request: |_| Some(ProbeRequest::Console("SHOW STATS")),
     read: |answer, out| read(&OF_ODYSSEY, "odyssey_", answer, out),
 };
 
@@ -60,11 +60,12 @@ static OF_ODYSSEY: [Series; 7] = [
 fn read(
     series: &'static [Series],
     prefix: &str,
-    answer: &Answer,
+    answer: &ProbeResponse,
     out: &mut Vec<Reading>,
 ) -> Result<(), ReadError> {
     // Times are in microseconds.
     let scale = |column: &str| if column.ends_with("_time") { 1e-6 } else { 1.0 };
-    let table = Table { series, prefix, labels: &["database"], scale, keep: |it| of_clients(it[0]) };
+    let table =
+        ColumnMapping { series, prefix, labels: &["database"], scale, keep: |it| is_client_database(it[0]) };
     table.read(answer.rows()?, out)
 }

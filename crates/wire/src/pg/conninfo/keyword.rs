@@ -13,90 +13,100 @@ pub(super) struct Keyword {
 
 #[derive(Debug)]
 pub(super) enum Effect {
-    Used,
+    Applied,
     /// Taken and without effect here.
     Ignored,
     /// Cannot be obeyed; only these values are what happens anyway.
-    Only(&'static [&'static str], &'static str),
+    FixedValues(&'static [&'static str], &'static str),
 }
 
-const fn used(name: &'static str, env: &'static str) -> Keyword {
-    Keyword { name, env, secret: false, effect: Effect::Used }
+const fn applied(name: &'static str, env: &'static str) -> Keyword {
+    Keyword { name, env, secret: false, effect: Effect::Applied }
 }
 
 const fn secret(name: &'static str, env: &'static str) -> Keyword {
-    Keyword { name, env, secret: true, effect: Effect::Used }
+    Keyword { name, env, secret: true, effect: Effect::Applied }
 }
 
 const fn ignored(name: &'static str, env: &'static str) -> Keyword {
     Keyword { name, env, secret: false, effect: Effect::Ignored }
 }
 
-const fn only(
+const fn fixed_values(
     name: &'static str,
     env: &'static str,
     values: &'static [&'static str],
     why: &'static str,
 ) -> Keyword {
-    Keyword { name, env, secret: false, effect: Effect::Only(values, why) }
+    Keyword { name, env, secret: false, effect: Effect::FixedValues(values, why) }
 }
 
 /// Source: PostgreSQL 15, `fe-connect.c`, and the manual of 18 for the later ones.
 pub(super) static ALL: &[Keyword] = &[
-    used("service", "PGSERVICE"),
-    used("user", "PGUSER"),
+    applied("service", "PGSERVICE"),
+    applied("user", "PGUSER"),
     secret("password", "PGPASSWORD"),
-    used("passfile", "PGPASSFILE"),
-    used("channel_binding", "PGCHANNELBINDING"),
-    used("connect_timeout", "PGCONNECT_TIMEOUT"),
-    used("dbname", "PGDATABASE"),
-    used("host", "PGHOST"),
-    used("hostaddr", "PGHOSTADDR"),
-    used("port", "PGPORT"),
-    used("client_encoding", "PGCLIENTENCODING"),
-    used("options", "PGOPTIONS"),
-    used("application_name", "PGAPPNAME"),
-    used("fallback_application_name", ""),
-    used("keepalives", ""),
-    used("keepalives_idle", ""),
-    used("keepalives_interval", ""),
-    used("keepalives_count", ""),
-    used("tcp_user_timeout", ""),
-    used("sslmode", "PGSSLMODE"),
-    only(
+    applied("passfile", "PGPASSFILE"),
+    applied("channel_binding", "PGCHANNELBINDING"),
+    applied("connect_timeout", "PGCONNECT_TIMEOUT"),
+    applied("dbname", "PGDATABASE"),
+    applied("host", "PGHOST"),
+    applied("hostaddr", "PGHOSTADDR"),
+    applied("port", "PGPORT"),
+    applied("client_encoding", "PGCLIENTENCODING"),
+    applied("options", "PGOPTIONS"),
+    applied("application_name", "PGAPPNAME"),
+    applied("fallback_application_name", ""),
+    applied("keepalives", ""),
+    applied("keepalives_idle", ""),
+    applied("keepalives_interval", ""),
+    applied("keepalives_count", ""),
+    applied("tcp_user_timeout", ""),
+    applied("sslmode", "PGSSLMODE"),
+    fixed_values(
         "sslnegotiation",
         "PGSSLNEGOTIATION",
         &["postgres"],
         "TLS is asked for by SSLRequest: write postgres",
     ),
-    only("sslcompression", "PGSSLCOMPRESSION", &["0"], "TLS is never compressed: write 0"),
-    used("sslcert", "PGSSLCERT"),
-    used("sslkey", "PGSSLKEY"),
-    used("sslcertmode", "PGSSLCERTMODE"),
+    fixed_values("sslcompression", "PGSSLCOMPRESSION", &["0"], "TLS is never compressed: write 0"),
+    applied("sslcert", "PGSSLCERT"),
+    applied("sslkey", "PGSSLKEY"),
+    applied("sslcertmode", "PGSSLCERTMODE"),
     Keyword {
         name: "sslpassword",
         env: "",
         secret: true,
-        effect: Effect::Only(
+        effect: Effect::FixedValues(
             &[],
             "encrypted keys cannot be read: decrypt it with `openssl pkey` and leave this out",
         ),
     },
-    used("sslrootcert", "PGSSLROOTCERT"),
-    only("sslcrl", "PGSSLCRL", &[], "revocation lists are not read: leave this out"),
-    only("sslcrldir", "PGSSLCRLDIR", &[], "revocation lists are not read: leave this out"),
-    only("sslsni", "PGSSLSNI", &["1"], "the server's name is always announced: write 1"),
-    only("requirepeer", "PGREQUIREPEER", &[], "who owns the server's socket is not checked: leave this out"),
-    used("require_auth", "PGREQUIREAUTH"),
-    used("ssl_min_protocol_version", "PGSSLMINPROTOCOLVERSION"),
-    used("ssl_max_protocol_version", "PGSSLMAXPROTOCOLVERSION"),
-    only("gssencmode", "PGGSSENCMODE", &["disable", "prefer"], "GSSAPI is not spoken: write disable"),
+    applied("sslrootcert", "PGSSLROOTCERT"),
+    fixed_values("sslcrl", "PGSSLCRL", &[], "revocation lists are not read: leave this out"),
+    fixed_values("sslcrldir", "PGSSLCRLDIR", &[], "revocation lists are not read: leave this out"),
+    fixed_values("sslsni", "PGSSLSNI", &["1"], "the server's name is always announced: write 1"),
+    fixed_values(
+        "requirepeer",
+        "PGREQUIREPEER",
+        &[],
+        "who owns the server's socket is not checked: leave this out",
+    ),
+    applied("require_auth", "PGREQUIREAUTH"),
+    applied("ssl_min_protocol_version", "PGSSLMINPROTOCOLVERSION"),
+    applied("ssl_max_protocol_version", "PGSSLMAXPROTOCOLVERSION"),
+    fixed_values("gssencmode", "PGGSSENCMODE", &["disable", "prefer"], "GSSAPI is not spoken: write disable"),
     ignored("gssdelegation", "PGGSSDELEGATION"),
     ignored("krbsrvname", "PGKRBSRVNAME"),
     ignored("gsslib", "PGGSSLIB"),
-    only("replication", "", &["0", "off", "false", "no"], "replication is not spoken: leave this out"),
-    used("target_session_attrs", "PGTARGETSESSIONATTRS"),
-    used("load_balance_hosts", "PGLOADBALANCEHOSTS"),
+    fixed_values(
+        "replication",
+        "",
+        &["0", "off", "false", "no"],
+        "replication is not spoken: leave this out",
+    ),
+    applied("target_session_attrs", "PGTARGETSESSIONATTRS"),
+    applied("load_balance_hosts", "PGLOADBALANCEHOSTS"),
 ];
 
 /// The setting of this name.

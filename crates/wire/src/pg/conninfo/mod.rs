@@ -12,7 +12,7 @@ mod settings;
 mod uri;
 mod values;
 
-pub use settings::{HostSpec, Settings, Target, Tcp};
+pub use settings::{HostSpec, Settings, TargetSessionAttrs, TcpSettings};
 
 use std::fmt;
 use std::path::Path;
@@ -26,24 +26,24 @@ pub struct Diagnostic {
     /// What stands there, in libpq's words where it has some. Never a password or a part of one.
     pub found: String,
     /// What to write instead.
-    pub instead: String,
+    pub suggestion: String,
 }
 
 impl Diagnostic {
     fn new(place: impl Into<String>, found: impl Into<String>, instead: impl Into<String>) -> Diagnostic {
-        Diagnostic { place: place.into(), found: found.into(), instead: instead.into() }
+        Diagnostic { place: place.into(), found: found.into(), suggestion: instead.into() }
     }
 }
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}; {}", self.place, self.found, self.instead)
+        write!(f, "{}: {}; {}", self.place, self.found, self.suggestion)
     }
 }
 
 /// What a file is read for. Who reads passwords and keys must refuse a file that others may read, as libpq does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum File {
+pub enum ConfigFile {
     Service,
     Passwords,
     Certificate,
@@ -52,24 +52,24 @@ pub enum File {
 
 /// Where everything that is not given comes from.
 #[derive(Clone, Copy)]
-pub struct Surroundings<'a> {
+pub struct Environment<'a> {
     /// The environment.
     pub env: &'a dyn Fn(&str) -> Option<String>,
     /// The content of a file; `None` when it is not there or must not be used.
-    pub read: &'a dyn Fn(File, &Path) -> Option<String>,
+    pub read: &'a dyn Fn(ConfigFile, &Path) -> Option<String>,
     /// The operating system's name of who runs us.
     pub os_user: &'a str,
 }
 
-impl fmt::Debug for Surroundings<'_> {
+impl fmt::Debug for Environment<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Surroundings of {}", self.os_user)
     }
 }
 
-impl Surroundings<'_> {
+impl Environment<'_> {
     /// A file in the user's home directory.
-    fn at_home(&self, name: &str) -> Option<std::path::PathBuf> {
+    fn home_file(&self, name: &str) -> Option<std::path::PathBuf> {
         (self.env)("HOME").filter(|home| !home.is_empty()).map(|home| Path::new(&home).join(name))
     }
 }
@@ -79,7 +79,7 @@ impl Surroundings<'_> {
 pub fn resolve(
     dsn: Option<&str>,
     flags: &[(&str, &str)],
-    around: Surroundings<'_>,
+    around: Environment<'_>,
 ) -> Result<Settings, Vec<Diagnostic>> {
     let mut values = Values::default();
     let mut mistakes = Vec::new();
@@ -89,8 +89,8 @@ pub fn resolve(
     if let Some(dsn) = dsn.filter(|it| !it.is_empty()) {
         connection_string(dsn, &mut values, &mut mistakes);
     }
-    service::complete(&mut values, around, &mut mistakes);
-    values.complete(around.env, &mut mistakes);
+    service::apply_service(&mut values, around, &mut mistakes);
+    values.apply_environment(around.env, &mut mistakes);
     match Settings::new(&values, around, &mut mistakes) {
         Some(settings) if mistakes.is_empty() => Ok(settings),
         _ => Err(mistakes),
@@ -98,8 +98,8 @@ pub fn resolve(
 }
 
 fn connection_string(dsn: &str, values: &mut Values, mistakes: &mut Vec<Diagnostic>) {
-    if let Some(rest) = uri::recognize(dsn) {
-        uri::read(dsn, rest, values, mistakes);
+    if let Some(rest) = uri::strip_scheme(dsn) {
+        uri::parse(dsn, rest, values, mistakes);
     } else if dsn.contains("://") {
         // Neither libpq takes it, nor may its password be shown as a part of a database's name.
         mistakes.push(Diagnostic::new(
@@ -108,14 +108,14 @@ fn connection_string(dsn: &str, values: &mut Values, mistakes: &mut Vec<Diagnost
             "begin it with postgresql://",
         ));
     } else if dsn.contains('=') {
-        pairs::read(dsn, values, mistakes);
+        pairs::parse(dsn, values, mistakes);
     } else {
         values.set("dbname", dsn.to_owned(), "database name", mistakes);
     }
 }
 
 /// `connection string, character N` for the byte at `at`, counted from 1.
-fn place(text: &str, at: usize) -> String {
+fn location(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or(text);
     format!("connection string, character {}", before.chars().count() + 1)
 }

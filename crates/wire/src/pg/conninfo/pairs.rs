@@ -1,20 +1,20 @@
 //! What does `host=/tmp user='a b'` say?
 
 use super::values::Values;
-use super::{Diagnostic, keyword, place};
+use super::{Diagnostic, keyword, location};
 
 /// Reads keywords and values. Values may be quoted by `'`; `\` takes the next character as it is.
-pub(super) fn read(text: &str, values: &mut Values, mistakes: &mut Vec<Diagnostic>) {
+pub(super) fn parse(text: &str, values: &mut Values, mistakes: &mut Vec<Diagnostic>) {
     let mut rest = text;
     let mut after_secret = false;
     loop {
-        rest = rest.trim_start_matches(blank);
+        rest = rest.trim_start_matches(is_space);
         if rest.is_empty() {
             return;
         }
-        let at = place(text, text.len() - rest.len());
-        let name = rest.split(|it| it == '=' || blank(it)).next().unwrap_or_default();
-        let value = rest[name.len()..].trim_start_matches(blank).strip_prefix('=');
+        let at = location(text, text.len() - rest.len());
+        let name = rest.split(|it| it == '=' || is_space(it)).next().unwrap_or_default();
+        let value = rest[name.len()..].trim_start_matches(is_space).strip_prefix('=');
         if after_secret && (value.is_none() || keyword::find(name).is_none()) {
             // The rest of a password with a blank in it, as likely as not.
             let found = "what follows the password is no connection option";
@@ -30,7 +30,7 @@ pub(super) fn read(text: &str, values: &mut Values, mistakes: &mut Vec<Diagnosti
             ));
             return;
         };
-        let Some((value, more)) = unquote(value.trim_start_matches(blank)) else {
+        let Some((value, more)) = unquote(value.trim_start_matches(is_space)) else {
             mistakes.push(Diagnostic::new(
                 at,
                 "unterminated quoted string in connection info string",
@@ -55,13 +55,13 @@ fn unquote(text: &str) -> Option<(String, &str)> {
             None => return Some((value, "")),
             Some('\\') => value.extend(letters.next()),
             Some('\'') if quoted.is_some() => return Some((value, letters.as_str())),
-            Some(it) if quoted.is_none() && blank(it) => return Some((value, letters.as_str())),
+            Some(it) if quoted.is_none() && is_space(it) => return Some((value, letters.as_str())),
             Some(it) => value.push(it),
         }
     }
 }
 
 /// C's `isspace`.
-fn blank(it: char) -> bool {
+fn is_space(it: char) -> bool {
     matches!(it, ' ' | '\t'..='\r')
 }

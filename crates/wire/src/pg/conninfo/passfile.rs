@@ -5,7 +5,7 @@
 use super::super::Secret;
 
 /// The password of the first line that fits.
-pub(super) fn find(text: &str, wanted: [&str; 4]) -> Option<Secret> {
+pub(super) fn find_password(text: &str, wanted: [&str; 4]) -> Option<Secret> {
     let lines = text.split('\n').filter(|it| !it.starts_with('#'));
     lines.map(|it| it.trim_end_matches('\r')).find_map(|line| {
         let mut rest = line;
@@ -13,17 +13,17 @@ pub(super) fn find(text: &str, wanted: [&str; 4]) -> Option<Secret> {
             rest = match rest.strip_prefix("*:") {
                 Some(after) => after,
                 None => {
-                    let (field, after) = field(rest);
+                    let (field, after) = split_field(rest);
                     after.filter(|_| field == wanted)?
                 }
             };
         }
-        Some(Secret::new(field(rest).0))
+        Some(Secret::new(split_field(rest).0))
     })
 }
 
 /// The text up to a colon that nothing escapes, and what follows it.
-fn field(text: &str) -> (String, Option<&str>) {
+fn split_field(text: &str) -> (String, Option<&str>) {
     let mut value = String::new();
     let mut letters = text.chars();
     while let Some(it) = letters.next() {
@@ -41,9 +41,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines() {
+    fn finds_first_matching_line() {
         let check = |text: &str, expected: Option<&str>| {
-            let found = find(text, ["db.test", "5432", "book", "a:b"]);
+            let found = find_password(text, ["db.test", "5432", "book", "a:b"]);
             assert_eq!(found.as_ref().map(Secret::reveal), expected, "{text:?}");
         };
         check("db.test:5432:book:a\\:b:secret", Some("secret"));

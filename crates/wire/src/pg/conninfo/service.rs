@@ -1,13 +1,13 @@
 //! What does a service file say of a service?
 
 use super::values::Values;
-use super::{Diagnostic, File, Surroundings, keyword};
+use super::{ConfigFile, Diagnostic, Environment, keyword};
 use std::path::{Path, PathBuf};
 
 /// Adds what the service that is asked for says of settings not given yet.
-pub(super) fn complete(values: &mut Values, around: Surroundings<'_>, mistakes: &mut Vec<Diagnostic>) {
+pub(super) fn apply_service(values: &mut Values, around: Environment<'_>, mistakes: &mut Vec<Diagnostic>) {
     let env = around.env;
-    let Some(service) = values.given("service").map(str::to_owned).or_else(|| env("PGSERVICE")) else {
+    let Some(service) = values.get_raw("service").map(str::to_owned).or_else(|| env("PGSERVICE")) else {
         return;
     };
     let chosen = env("PGSERVICEFILE").map(PathBuf::from);
@@ -17,13 +17,13 @@ pub(super) fn complete(values: &mut Values, around: Surroundings<'_>, mistakes: 
         Some(directory) => vec![directory.as_str()],
         None => vec!["/etc/postgresql-common", "/etc", "/usr/local/pgsql/etc"],
     };
-    let own = chosen.clone().or_else(|| around.at_home(".pg_service.conf"));
+    let own = chosen.clone().or_else(|| around.home_file(".pg_service.conf"));
     let all = own.into_iter().chain(common.iter().map(|it| Path::new(it).join("pg_service.conf")));
     let mut looked: Vec<String> = Vec::new();
     for path in all {
         let name = path.display().to_string();
-        match (around.read)(File::Service, &path) {
-            Some(text) if section(&text, &service, &name, values, mistakes) => return,
+        match (around.read)(ConfigFile::Service, &path) {
+            Some(text) if apply_section(&text, &service, &name, values, mistakes) => return,
             None if chosen.as_deref() == Some(&path) => {
                 let found = format!("service file \"{name}\" not found");
                 mistakes.push(Diagnostic::new(
@@ -38,11 +38,11 @@ pub(super) fn complete(values: &mut Values, around: Surroundings<'_>, mistakes: 
     }
     let found = format!("definition of service \"{service}\" not found");
     let instead = format!("write a section [{service}] into one of {}", looked.join(", "));
-    mistakes.push(values.mistake("service", found, &instead));
+    mistakes.push(values.diagnostic("service", found, &instead));
 }
 
 /// Adds the settings of one section; says whether it is there.
-fn section(
+fn apply_section(
     text: &str,
     service: &str,
     file: &str,

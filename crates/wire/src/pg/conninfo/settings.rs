@@ -1,9 +1,9 @@
 //! What do all the settings together mean?
 
-use super::super::{ChannelBinding, Login, Methods, Secret, SslMode, Transport};
+use super::super::{AuthMethods, ChannelBinding, Login, Secret, SslMode, Transport};
 use super::values::Values;
-use super::{Diagnostic, File, Surroundings, passfile};
-use crate::tls::{self, Identity, Version, Versions};
+use super::{ConfigFile, Diagnostic, Environment, passfile};
+use crate::tls::{self, TlsIdentity, TlsVersion, TlsVersionRange};
 use rustls::ClientConfig;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -22,13 +22,13 @@ pub struct Settings {
     /// The terms of TLS, when a host could be spoken with in TLS.
     pub tls: Option<Arc<ClientConfig>>,
     pub channel_binding: ChannelBinding,
-    pub methods: Methods,
+    pub methods: AuthMethods,
     /// Seconds one attempt to connect may take, at least 2; `None` is without limit.
     pub connect_timeout: Option<u32>,
-    pub tcp: Tcp,
-    pub target: Target,
+    pub tcp: TcpSettings,
+    pub target_session_attrs: TargetSessionAttrs,
     /// `load_balance_hosts=random`: the hosts are to be tried in random order.
-    pub shuffle: bool,
+    pub shuffle_hosts: bool,
 }
 
 /// One server that may be meant.
@@ -44,7 +44,7 @@ pub struct HostSpec {
 
 /// Options of TCP sockets; `None` leaves the system's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tcp {
+pub struct TcpSettings {
     pub keepalives: bool,
     /// Seconds.
     pub keepalives_idle: Option<u32>,
@@ -56,7 +56,7 @@ pub struct Tcp {
 
 /// Which of several hosts will do; libpq's `target_session_attrs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum TargetSessionAttrs {
     Any,
     ReadWrite,
     ReadOnly,
@@ -106,7 +106,7 @@ impl Settings {
     /// `None` when it cannot even be guessed how to go on after the mistakes.
     pub(super) fn new(
         values: &Values,
-        around: Surroundings<'_>,
+        around: Environment<'_>,
         mistakes: &mut Vec<Diagnostic>,
     ) -> Option<Settings> {
         let user = values.get("user").unwrap_or(around.os_user).to_owned();
@@ -114,8 +114,8 @@ impl Settings {
             mistakes.push(Diagnostic::new("user", "no user name is known", "write user=NAME"));
         }
         let database = values.get("dbname").unwrap_or(&user).to_owned();
-        let mut hosts = hosts(values, mistakes)?;
-        passwords(&mut hosts, values, &user, &database, around);
+        let mut hosts = split_hosts(values, mistakes)?;
+        assign_passwords(&mut hosts, values, &user, &database, around);
         let root = values.get("sslrootcert").map(str::to_owned);
         let system = root.as_deref() == Some("system");
         let modes = [
@@ -127,36 +127,41 @@ impl Settings {
             ("verify-full", SslMode::VerifyFull),
         ];
         let usual = if system { SslMode::VerifyFull } else { SslMode::Prefer };
-        let ssl = values.choice("sslmode", &modes, mistakes).unwrap_or(usual);
+        let ssl = values.keyword("sslmode", &modes, mistakes).unwrap_or(usual);
         if system && ssl != SslMode::VerifyFull {
             let found = "weak sslmode may not be used with sslrootcert=system";
-            mistakes.push(values.mistake("sslmode", found.into(), "write verify-full"));
+            mistakes.push(values.diagnostic("sslmode", found.into(), "write verify-full"));
         }
         let wanted = ssl != SslMode::Disable && hosts.iter().any(|it| it.transport() == Transport::Tcp);
-        let tls = if wanted { terms(ssl, values, around, mistakes) } else { None };
+        let tls = if wanted { tls_config(ssl, values, around, mistakes) } else { None };
         let bindings = [
             ("disable", ChannelBinding::Disable),
             ("prefer", ChannelBinding::Prefer),
             ("require", ChannelBinding::Require),
         ];
         let targets = [
-            ("any", Target::Any),
-            ("read-write", Target::ReadWrite),
-            ("read-only", Target::ReadOnly),
-            ("primary", Target::Primary),
-            ("standby", Target::Standby),
-            ("prefer-standby", Target::PreferStandby),
+            ("any", TargetSessionAttrs::Any),
+            ("read-write", TargetSessionAttrs::ReadWrite),
+            ("read-only", TargetSessionAttrs::ReadOnly),
+            ("primary", TargetSessionAttrs::Primary),
+            ("standby", TargetSessionAttrs::Standby),
+            ("prefer-standby", TargetSessionAttrs::PreferStandby),
         ];
         let timeout = values.number("connect_timeout", mistakes).filter(|it| *it > 0);
         Some(Settings {
             parameters: parameters(values, around.env),
-            channel_binding: values.choice("channel_binding", &bindings, mistakes).unwrap_or_default(),
-            methods: methods(values, mistakes),
+            channel_binding: values.keyword("channel_binding", &bindings, mistakes).unwrap_or_default(),
+            methods: auth_methods(values, mistakes),
             connect_timeout: timeout.map(|it| it.unsigned_abs().max(2)),
-            tcp: tcp(values, mistakes),
-            target: values.choice("target_session_attrs", &targets, mistakes).unwrap_or(Target::Any),
-            shuffle: values.choice("load_balance_hosts", &[("disable", false), ("random", true)], mistakes)
-                == Some(true),
+            tcp: tcp_settings(values, mistakes),
+            target_session_attrs: values
+                .keyword("target_session_attrs", &targets, mistakes)
+                .unwrap_or(TargetSessionAttrs::Any),
+            shuffle_hosts: values.keyword(
+                "load_balance_hosts",
+                &[("disable", false), ("random", true)],
+                mistakes,
+            ) == Some(true),
             hosts,
             user,
             database,
@@ -167,27 +172,31 @@ impl Settings {
 }
 
 /// Splits `host`, `hostaddr` and `port` at their commas.
-fn hosts(values: &Values, mistakes: &mut Vec<Diagnostic>) -> Option<Vec<HostSpec>> {
+fn split_hosts(values: &Values, mistakes: &mut Vec<Diagnostic>) -> Option<Vec<HostSpec>> {
     let list = |name: &'static str| values.get(name).map(|it| it.split(',').collect::<Vec<&str>>());
     let (names, addresses) = (list("host"), list("hostaddr"));
     let count = addresses.as_ref().or(names.as_ref()).map_or(1, Vec::len);
     let names = names.unwrap_or_else(|| vec![""; count]);
     if names.len() != count {
         let found = format!("could not match {} host names to {count} hostaddr values", names.len());
-        mistakes.push(values.mistake("host", found, "write as many of one as of the other"));
+        mistakes.push(values.diagnostic("host", found, "write as many of one as of the other"));
         return None;
     }
     let ports = list("port").unwrap_or_else(|| vec![""]);
     if ports.len() != 1 && ports.len() != count {
         let found = format!("could not match {} port numbers to {count} hosts", ports.len());
-        mistakes.push(values.mistake("port", found, "write one port for all, or as many as there are hosts"));
+        mistakes.push(values.diagnostic(
+            "port",
+            found,
+            "write one port for all, or as many as there are hosts",
+        ));
         return None;
     }
     let mut number = |port: &str| {
         let number = if port.is_empty() { Some(PORT) } else { port.trim().parse().ok().filter(|it| *it > 0) };
         if number.is_none() {
             let found = format!("invalid port number: \"{port}\"");
-            mistakes.push(values.mistake("port", found, "write a number from 1 to 65535"));
+            mistakes.push(values.diagnostic("port", found, "write a number from 1 to 65535"));
         }
         number.unwrap_or(PORT)
     };
@@ -198,7 +207,7 @@ fn hosts(values: &Values, mistakes: &mut Vec<Diagnostic>) -> Option<Vec<HostSpec
         let parsed = address.parse().ok();
         if parsed.is_none() && !address.is_empty() {
             let found = format!("could not parse network address \"{address}\"");
-            mistakes.push(values.mistake(
+            mistakes.push(values.diagnostic(
                 "hostaddr",
                 found,
                 "write an address in digits, or the name as host",
@@ -220,13 +229,19 @@ fn hosts(values: &Values, mistakes: &mut Vec<Diagnostic>) -> Option<Vec<HostSpec
 }
 
 /// Gives each host its password: the one given, or the password file's.
-fn passwords(hosts: &mut [HostSpec], values: &Values, user: &str, database: &str, around: Surroundings<'_>) {
+fn assign_passwords(
+    hosts: &mut [HostSpec],
+    values: &Values,
+    user: &str,
+    database: &str,
+    around: Environment<'_>,
+) {
     if let Some(given) = values.get("password") {
         hosts.iter_mut().for_each(|it| it.password = Some(Secret::new(given)));
         return;
     }
-    let path = values.get("passfile").map(PathBuf::from).or_else(|| around.at_home(".pgpass"));
-    let Some(text) = path.and_then(|it| (around.read)(File::Passwords, &it)) else { return };
+    let path = values.get("passfile").map(PathBuf::from).or_else(|| around.home_file(".pgpass"));
+    let Some(text) = path.and_then(|it| (around.read)(ConfigFile::Passwords, &it)) else { return };
     for host in hosts {
         let address = host.address.map(|it| it.to_string()).unwrap_or_default();
         let name = match &*host.host {
@@ -234,13 +249,13 @@ fn passwords(hosts: &mut [HostSpec], values: &Values, user: &str, database: &str
             socket if SOCKET_DIRECTORIES.contains(&socket) => "localhost",
             name => name,
         };
-        let found = passfile::find(&text, [name, &host.port.to_string(), database, user]);
+        let found = passfile::find_password(&text, [name, &host.port.to_string(), database, user]);
         host.password = found.filter(|it| !it.reveal().is_empty());
     }
 }
 
 fn parameters(values: &Values, env: &dyn Fn(&str) -> Option<String>) -> Vec<(String, String)> {
-    let name = values.given("application_name").or(values.given("fallback_application_name"));
+    let name = values.get_raw("application_name").or(values.get_raw("fallback_application_name"));
     // libpq asks the locale when it is `auto`; what we send is UTF-8.
     let encoding = values.get("client_encoding").map(|it| if it == "auto" { "UTF8" } else { it });
     let given = [
@@ -254,10 +269,10 @@ fn parameters(values: &Values, env: &dyn Fn(&str) -> Option<String>) -> Vec<(Str
     given.chain(more.filter(|it| !it.1.eq_ignore_ascii_case("default") && !it.1.contains('\0'))).collect()
 }
 
-fn tcp(values: &Values, mistakes: &mut Vec<Diagnostic>) -> Tcp {
+fn tcp_settings(values: &Values, mistakes: &mut Vec<Diagnostic>) -> TcpSettings {
     let mut number = |name| values.number(name, mistakes);
     let positive = |it: i32| u32::try_from(it).ok().filter(|it| *it > 0);
-    Tcp {
+    TcpSettings {
         keepalives: number("keepalives") != Some(0),
         keepalives_idle: number("keepalives_idle").and_then(positive),
         keepalives_interval: number("keepalives_interval").and_then(positive),
@@ -267,13 +282,13 @@ fn tcp(values: &Values, mistakes: &mut Vec<Diagnostic>) -> Tcp {
 }
 
 /// `require_auth`: the kinds that are allowed, or, each with `!`, those that are not.
-fn methods(values: &Values, mistakes: &mut Vec<Diagnostic>) -> Methods {
-    let Some(text) = values.get("require_auth") else { return Methods::default() };
+fn auth_methods(values: &Values, mistakes: &mut Vec<Diagnostic>) -> AuthMethods {
+    let Some(text) = values.get("require_auth") else { return AuthMethods::default() };
     let words: Vec<&str> = text.split(',').map(str::trim).collect();
     let negative = words.iter().filter(|it| it.starts_with('!')).count();
-    let mut named = Methods { none: false, clear_text: false, md5: false, scram: false };
+    let mut named = AuthMethods { none: false, clear_text: false, md5: false, scram: false };
     let mut mistake =
-        |found: String, instead: &str| mistakes.push(values.mistake("require_auth", found, instead));
+        |found: String, instead: &str| mistakes.push(values.diagnostic("require_auth", found, instead));
     if negative != 0 && negative != words.len() {
         mistake(
             "negative methods cannot be mixed with non-negative ones".into(),
@@ -300,68 +315,71 @@ fn methods(values: &Values, mistakes: &mut Vec<Diagnostic>) -> Methods {
         return named;
     }
     // A clear-text password must be allowed by name.
-    Methods { none: !named.none, clear_text: false, md5: !named.md5, scram: !named.scram }
+    AuthMethods { none: !named.none, clear_text: false, md5: !named.md5, scram: !named.scram }
 }
 
 /// The terms of TLS from the files that the settings name, or those in the user's home.
 ///
 /// Stricter than libpq in one thing: a file that is named must be there, so that a slip of the pen does not turn off the
 /// check it was named for.
-fn terms(
+fn tls_config(
     mode: SslMode,
     values: &Values,
-    around: Surroundings<'_>,
+    around: Environment<'_>,
     mistakes: &mut Vec<Diagnostic>,
 ) -> Option<Arc<ClientConfig>> {
     let shown =
-        values.choice("sslcertmode", &[("disable", false), ("allow", true)], mistakes).unwrap_or(true);
-    let mut file = |name: &'static str, usual: &str, kind: File| {
+        values.keyword("sslcertmode", &[("disable", false), ("allow", true)], mistakes).unwrap_or(true);
+    let mut file = |name: &'static str, usual: &str, kind: ConfigFile| {
         let (named, path) = match values.get(name) {
             Some(path) => (true, PathBuf::from(path)),
-            None => (false, around.at_home(usual)?),
+            None => (false, around.home_file(usual)?),
         };
         let text = (around.read)(kind, &path);
         if text.is_none() && named {
             let found = format!("file \"{}\" is not there or must not be used", path.display());
             let instead = match kind {
-                File::Key => "name a key that only you can read (chmod 600)",
+                ConfigFile::Key => "name a key that only you can read (chmod 600)",
                 _ => "name a file that can be read",
             };
-            mistakes.push(values.mistake(name, found, instead));
+            mistakes.push(values.diagnostic(name, found, instead));
         }
         text
     };
     let roots = match values.get("sslrootcert") {
-        Some("system") => SYSTEM_ROOTS.iter().find_map(|it| (around.read)(File::Certificate, Path::new(it))),
-        _ => file("sslrootcert", ".postgresql/root.crt", File::Certificate),
+        Some("system") => {
+            SYSTEM_ROOTS.iter().find_map(|it| (around.read)(ConfigFile::Certificate, Path::new(it)))
+        }
+        _ => file("sslrootcert", ".postgresql/root.crt", ConfigFile::Certificate),
     };
     let (mut certificate, mut key) = (None, None);
     if shown {
-        certificate = file("sslcert", ".postgresql/postgresql.crt", File::Certificate);
+        certificate = file("sslcert", ".postgresql/postgresql.crt", ConfigFile::Certificate);
         // A key without a certificate is of no use and, when it is only the usual one, no mistake.
-        key = certificate.as_ref().and_then(|_| file("sslkey", ".postgresql/postgresql.key", File::Key));
+        key =
+            certificate.as_ref().and_then(|_| file("sslkey", ".postgresql/postgresql.key", ConfigFile::Key));
     }
     let bytes = |it: &'_ Option<String>| it.as_ref().map(|it| it.as_bytes().to_vec());
     let (roots, certificate, key) = (bytes(&roots), bytes(&certificate), bytes(&key));
     let identity =
-        Identity { roots: roots.as_deref(), certificate: certificate.as_deref(), key: key.as_deref() };
-    let versions = versions(values, mistakes);
+        TlsIdentity { roots: roots.as_deref(), certificate: certificate.as_deref(), key: key.as_deref() };
+    let versions = tls_versions(values, mistakes);
     match tls::config(mode, &identity, versions) {
         Ok(config) => Some(config),
         Err(problem) => {
             let (name, instead) = match &problem {
-                tls::Problem::RootsMissing => (
+                tls::TlsConfigError::MissingRoots => (
                     "sslmode",
                     "write sslrootcert=FILE with the certificates that may sign the server's, or sslmode=require",
                 ),
-                tls::Problem::Pem { what, .. } => (*what, "name a file in PEM format"),
-                tls::Problem::Half { missing } => (*missing, "name both, or none"),
-                tls::Problem::Unusable { .. } => {
+                tls::TlsConfigError::Pem { what, .. } => (*what, "name a file in PEM format"),
+                tls::TlsConfigError::IncompleteIdentity { missing } => (*missing, "name both, or none"),
+                tls::TlsConfigError::InvalidIdentity { .. } => {
                     ("sslkey", "name the key that belongs to sslcert, unencrypted")
                 }
-                tls::Problem::Versions => ("ssl_min_protocol_version", "write TLSv1.2 or TLSv1.3"),
+                tls::TlsConfigError::VersionRange => ("ssl_min_protocol_version", "write TLSv1.2 or TLSv1.3"),
             };
-            mistakes.push(values.mistake(name, problem.to_string(), instead));
+            mistakes.push(values.diagnostic(name, problem.to_string(), instead));
             None
         }
     }
@@ -371,23 +389,23 @@ fn terms(
 const SYSTEM_ROOTS: [&str; 3] =
     ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
 
-fn versions(values: &Values, mistakes: &mut Vec<Diagnostic>) -> Versions {
+fn tls_versions(values: &Values, mistakes: &mut Vec<Diagnostic>) -> TlsVersionRange {
     // rustls begins with 1.2: an older lowest version is kept, an older highest one cannot be.
-    let mut version = |name: &'static str, old: Option<Version>| {
+    let mut version = |name: &'static str, old: Option<TlsVersion>| {
         let text = values.get(name)?.to_ascii_lowercase();
         let known = match &*text {
             "tlsv1" | "tlsv1.1" => old,
-            "tlsv1.2" => Some(Version::Tls12),
-            "tlsv1.3" => Some(Version::Tls13),
+            "tlsv1.2" => Some(TlsVersion::Tls12),
+            "tlsv1.3" => Some(TlsVersion::Tls13),
             _ => None,
         };
         if known.is_none() {
             let found = format!("invalid {name} value: \"{}\"", values.get(name).unwrap_or_default());
-            mistakes.push(values.mistake(name, found, "write TLSv1.2 or TLSv1.3"));
+            mistakes.push(values.diagnostic(name, found, "write TLSv1.2 or TLSv1.3"));
         }
         known
     };
-    let lowest = version("ssl_min_protocol_version", Some(Version::Tls12)).unwrap_or(Version::Tls12);
-    let highest = version("ssl_max_protocol_version", None).unwrap_or(Version::Tls13);
-    Versions { lowest, highest }
+    let lowest = version("ssl_min_protocol_version", Some(TlsVersion::Tls12)).unwrap_or(TlsVersion::Tls12);
+    let highest = version("ssl_max_protocol_version", None).unwrap_or(TlsVersion::Tls13);
+    TlsVersionRange { lowest, highest }
 }

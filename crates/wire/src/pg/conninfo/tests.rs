@@ -2,7 +2,7 @@ use super::*;
 use std::collections::BTreeMap;
 
 /// A world with this environment and these files.
-fn resolved(
+fn resolve_with(
     dsn: Option<&str>,
     flags: &[(&str, &str)],
     env: &[(&str, &str)],
@@ -10,7 +10,7 @@ fn resolved(
 ) -> Result<Settings, Vec<Diagnostic>> {
     let env: BTreeMap<&str, &str> = env.iter().copied().collect();
     let files: BTreeMap<&str, &str> = files.iter().copied().collect();
-    let around = Surroundings {
+    let around = Environment {
         env: &|name| env.get(name).map(|it| (*it).to_owned()),
         read: &|_, path| files.get(path.to_str()?).map(|it| (*it).to_owned()),
         os_user: "me",
@@ -38,7 +38,7 @@ fn parsed(dsn: &str) -> Result<String, String> {
 
 /// The cases of PostgreSQL 15's `src/interfaces/libpq/t/001_uri.pl`.
 #[test]
-fn uris_that_libpq_takes() {
+fn accepts_uris_that_libpq_accepts() {
     let check = |uri: &str, expected: &str| assert_eq!(parsed(uri).as_deref(), Ok(expected), "{uri}");
     check(
         "postgresql://uri-user:secret@host:12345/db",
@@ -120,7 +120,7 @@ fn uris_that_libpq_takes() {
 }
 
 #[test]
-fn uris_that_libpq_refuses() {
+fn rejects_uris_that_libpq_rejects() {
     let check = |uri: &str, expected: &str| {
         assert_eq!(parsed(uri).as_ref().map_err(String::as_str), Err(expected), "{uri}");
     };
@@ -189,7 +189,7 @@ fn uris_that_libpq_refuses() {
 }
 
 #[test]
-fn keyword_strings() {
+fn parses_keyword_strings() {
     let check = |text: &str, expected: Result<&str, &str>| {
         assert_eq!(parsed(text).as_ref().map(String::as_str).map_err(String::as_str), expected, "{text}");
     };
@@ -225,9 +225,9 @@ fn keyword_strings() {
 
 /// Whatever is wrong, no part of `hunter2` is ever shown.
 #[test]
-fn a_password_is_never_shown() {
+fn password_is_never_shown() {
     let check = |dsn: &str, expected: &str| {
-        let mistakes = resolved(Some(dsn), &[], &[], &[]).expect_err(dsn);
+        let mistakes = resolve_with(Some(dsn), &[], &[], &[]).expect_err(dsn);
         let shown: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
         assert_eq!(shown.join("\n"), expected, "{dsn}");
         assert!(!format!("{mistakes:?}").contains("ter2"), "{mistakes:?}");
@@ -271,7 +271,7 @@ fn a_password_is_never_shown() {
         "host=x sslpassword=hunter2",
         &format!("connection string, character 8: sslpassword=*** cannot be obeyed; {decrypt}"),
     );
-    let settings = resolved(Some("password=hunter2"), &[], &[], &[]).unwrap();
+    let settings = resolve_with(Some("password=hunter2"), &[], &[], &[]).unwrap();
     assert_eq!(settings.hosts[0].password.as_ref().map(crate::pg::Secret::reveal), Some("hunter2"));
     assert!(!format!("{settings:?}").contains("hunter2"));
 }
@@ -287,7 +287,7 @@ fn shown(settings: &Settings) -> String {
 }
 
 #[test]
-fn what_wins() {
+fn connection_string_overrides_service_and_environment() {
     let check = |dsn: Option<&str>, flags: &[(&str, &str)], env: &[(&str, &str)], expected: &str| {
         let files = [
             (
@@ -300,7 +300,7 @@ fn what_wins() {
             ),
         ];
         let env = [env, &[("HOME", "/home/me")]].concat();
-        match resolved(dsn, flags, &env, &files) {
+        match resolve_with(dsn, flags, &env, &files) {
             Ok(settings) => assert_eq!(shown(&settings), expected),
             Err(mistakes) => panic!("{mistakes:?}"),
         }
@@ -327,9 +327,9 @@ fn what_wins() {
 }
 
 #[test]
-fn mistakes_are_collected() {
+fn collects_all_diagnostics() {
     let check = |dsn: &str, env: &[(&str, &str)], files: &[(&str, &str)], expected: &[&str]| {
-        let found = resolved(Some(dsn), &[], env, files).map(|it| shown(&it));
+        let found = resolve_with(Some(dsn), &[], env, files).map(|it| shown(&it));
         let found: Vec<String> = found.expect_err(dsn).iter().map(ToString::to_string).collect();
         assert_eq!(found, expected, "{dsn}");
     };
@@ -455,9 +455,9 @@ fn mistakes_are_collected() {
 }
 
 #[test]
-fn service_files() {
+fn reads_service_files() {
     let check = |env: &[(&str, &str)], text: &str, expected: &str| {
-        let found = resolved(Some("service=book"), &[], env, &[("/s", text)]);
+        let found = resolve_with(Some("service=book"), &[], env, &[("/s", text)]);
         let shown = match found {
             Ok(settings) => shown(&settings),
             Err(mistakes) => mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
@@ -490,9 +490,9 @@ fn service_files() {
 }
 
 #[test]
-fn what_the_settings_mean() {
+fn settings_have_their_libpq_meaning() {
     let settings = |dsn: &str, env: &[(&str, &str)]| {
-        resolved(Some(dsn), &[("fallback_application_name", "pgdyno")], env, &[]).unwrap()
+        resolve_with(Some(dsn), &[("fallback_application_name", "pgdyno")], env, &[]).unwrap()
     };
     let parameters = |dsn: &str, env: &[(&str, &str)]| {
         let pairs: Vec<String> =
@@ -534,8 +534,8 @@ fn what_the_settings_mean() {
 
     let usual = settings("host=h", &[]);
     assert_eq!(
-        (usual.ssl, usual.tls.is_some(), usual.target),
-        (crate::pg::SslMode::Prefer, true, Target::Any)
+        (usual.ssl, usual.tls.is_some(), usual.target_session_attrs),
+        (crate::pg::SslMode::Prefer, true, TargetSessionAttrs::Any)
     );
     assert_eq!(settings("host=h", &[("PGREQUIRESSL", "1")]).ssl, crate::pg::SslMode::Require);
     assert_eq!(settings("host=h requiressl=1", &[("PGSSLMODE", "disable")]).ssl, crate::pg::SslMode::Require);
@@ -544,7 +544,7 @@ fn what_the_settings_mean() {
     let tcp = settings("keepalives=0 keepalives_idle=5 tcp_user_timeout=100", &[]).tcp;
     assert_eq!(
         tcp,
-        Tcp {
+        TcpSettings {
             keepalives: false,
             keepalives_idle: Some(5),
             keepalives_interval: None,

@@ -5,29 +5,29 @@
 //! ```
 
 use super::values::Values;
-use super::{Diagnostic, keyword, place};
+use super::{Diagnostic, keyword, location};
 
 /// What follows the scheme of a URI that is PostgreSQL's.
-pub(super) fn recognize(text: &str) -> Option<&str> {
+pub(super) fn strip_scheme(text: &str) -> Option<&str> {
     text.strip_prefix("postgresql://").or_else(|| text.strip_prefix("postgres://"))
 }
 
 /// Reads `rest`, the end of `uri` that `recognize` gave.
-pub(super) fn read(uri: &str, rest: &str, values: &mut Values, mistakes: &mut Vec<Diagnostic>) {
-    let mut reader = Reader { uri, values, mistakes };
-    if let Err(mistake) = reader.all(rest) {
+pub(super) fn parse(uri: &str, rest: &str, values: &mut Values, mistakes: &mut Vec<Diagnostic>) {
+    let mut reader = UriParser { uri, values, mistakes };
+    if let Err(mistake) = reader.parse(rest) {
         reader.mistakes.push(mistake);
     }
 }
 
-struct Reader<'a> {
+struct UriParser<'a> {
     uri: &'a str,
     values: &'a mut Values,
     mistakes: &'a mut Vec<Diagnostic>,
 }
 
-impl<'a> Reader<'a> {
-    fn all(&mut self, rest: &'a str) -> Result<(), Diagnostic> {
+impl<'a> UriParser<'a> {
+    fn parse(&mut self, rest: &'a str) -> Result<(), Diagnostic> {
         let rest = match rest.split_once(['@', '/']) {
             Some((credentials, after)) if rest.as_bytes()[credentials.len()] == b'@' => {
                 self.credentials(credentials);
@@ -37,7 +37,7 @@ impl<'a> Reader<'a> {
                 if before.contains(':') && after.split('?').next().unwrap_or_default().contains('@') =>
             {
                 let found = "an @ after the first /";
-                return Err(self.mistake(
+                return Err(self.diagnostic(
                     before,
                     found,
                     "write / as %2F, and @ as %40, in a user's name or password",
@@ -49,7 +49,7 @@ impl<'a> Reader<'a> {
         let (hosts, ports, rest) = self.hosts(authority)?;
         for (name, text) in [("host", hosts.as_str()), ("port", &ports)] {
             if !text.is_empty() {
-                self.decoded(name, text, authority);
+                self.set_decoded(name, text, authority);
             }
         }
         let (path, query) = match rest.split_once('?') {
@@ -57,7 +57,7 @@ impl<'a> Reader<'a> {
             None => (rest, None),
         };
         if let Some(name) = path.strip_prefix('/').filter(|it| !it.is_empty()) {
-            self.decoded("dbname", name, name);
+            self.set_decoded("dbname", name, name);
         }
         let mut query = query.unwrap_or_default();
         let mut after_secret = false;
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
             let name = parameter.split('=').next().unwrap_or_default();
             if after_secret && keyword::find(name).is_none() {
                 let found = "what follows the password is no connection option";
-                return Err(self.mistake(parameter, found, "write & as %26 in a password"));
+                return Err(self.diagnostic(parameter, found, "write & as %26 in a password"));
             }
             if let Err(mistake) = self.parameter(parameter) {
                 self.mistakes.push(mistake);
@@ -81,7 +81,7 @@ impl<'a> Reader<'a> {
         let (user, password) = text.split_once(':').unwrap_or((text, ""));
         for (name, text) in [("user", user), ("password", password)] {
             if !text.is_empty() {
-                self.decoded(name, text, text);
+                self.set_decoded(name, text, text);
             }
         }
     }
@@ -94,10 +94,10 @@ impl<'a> Reader<'a> {
                 let Some(length) = inside.find(']') else {
                     let found =
                         "end of string reached when looking for matching \"]\" in IPv6 host address in URI";
-                    return Err(self.mistake(rest, found, "end the address with ]"));
+                    return Err(self.diagnostic(rest, found, "end the address with ]"));
                 };
                 if length == 0 {
-                    return Err(self.mistake(
+                    return Err(self.diagnostic(
                         rest,
                         "IPv6 host address may not be empty in URI",
                         "write it between [ and ]",
@@ -106,7 +106,11 @@ impl<'a> Reader<'a> {
                 let after = &inside[length + 1..];
                 if let Some(odd) = after.chars().next().filter(|it| !":/?,".contains(*it)) {
                     let found = format!("unexpected character {odd:?} in URI (expected \":\" or \"/\")");
-                    return Err(self.mistake(after, &found, "write the port after :, the database after /"));
+                    return Err(self.diagnostic(
+                        after,
+                        &found,
+                        "write the port after :, the database after /",
+                    ));
                 }
                 length + 2
             } else {
@@ -121,7 +125,7 @@ impl<'a> Reader<'a> {
             ports.push_str(port);
             if host.find('@').is_some_and(|at| at > 0) || port.contains('@') {
                 let found = "a second @ before the host";
-                return Err(self.mistake(rest, found, "write @ as %40 in a user's name or password"));
+                return Err(self.diagnostic(rest, found, "write @ as %40 in a user's name or password"));
             }
             rest = after;
             let Some(after) = rest.strip_prefix(',') else { return Ok((hosts, ports, rest)) };
@@ -134,11 +138,11 @@ impl<'a> Reader<'a> {
     fn parameter(&mut self, text: &'a str) -> Result<(), Diagnostic> {
         let Some((name, value)) = text.split_once('=') else {
             let found = "missing key/value separator \"=\" in URI query parameter";
-            return Err(self.mistake(text, found, "write keyword=value"));
+            return Err(self.diagnostic(text, found, "write keyword=value"));
         };
         if value.contains('=') {
             let found = "extra key/value separator \"=\" in URI query parameter";
-            return Err(self.mistake(text, found, "write = as %3D in a value"));
+            return Err(self.diagnostic(text, found, "write = as %3D in a value"));
         }
         let name = self.decode(name, name, false)?;
         let secret = keyword::find(&name).is_some_and(|it| it.secret);
@@ -148,14 +152,14 @@ impl<'a> Reader<'a> {
             ("ssl", "true") => ("sslmode".to_owned(), "require".to_owned()),
             _ => (name, value),
         };
-        self.values.set(&name, value, &self.at(text), self.mistakes);
+        self.values.set(&name, value, &self.location(text), self.mistakes);
         Ok(())
     }
 
     /// Sets `name` to the decoded `text`; `near` is where it stands.
-    fn decoded(&mut self, name: &'static str, text: &str, near: &'a str) {
+    fn set_decoded(&mut self, name: &'static str, text: &str, near: &'a str) {
         match self.decode(text, near, name == "password") {
-            Ok(text) => self.values.set(name, text, &self.at(near), self.mistakes),
+            Ok(text) => self.values.set(name, text, &self.location(near), self.mistakes),
             Err(mistake) => self.mistakes.push(mistake),
         }
     }
@@ -173,13 +177,13 @@ impl<'a> Reader<'a> {
             match digit().zip(digit()) {
                 Some((0, 0)) => {
                     let found = "forbidden value %00 in percent-encoded value";
-                    return Err(self.mistake(near, found, "leave it out"));
+                    return Err(self.diagnostic(near, found, "leave it out"));
                 }
                 Some((high, low)) => bytes.push((high * 16 + low) as u8),
                 None => {
                     let shown = if secret { String::new() } else { format!(": {text:?}") };
                     let found = format!("invalid percent-encoded token{shown}");
-                    return Err(self.mistake(
+                    return Err(self.diagnostic(
                         near,
                         &found,
                         "write two hexadecimal digits after %, and % itself as %25",
@@ -188,16 +192,16 @@ impl<'a> Reader<'a> {
             }
         }
         String::from_utf8(bytes).map_err(|_| {
-            self.mistake(near, "percent-encoded bytes that are not UTF-8", "write them in UTF-8")
+            self.diagnostic(near, "percent-encoded bytes that are not UTF-8", "write them in UTF-8")
         })
     }
 
-    fn mistake(&self, near: &'a str, found: &str, instead: &str) -> Diagnostic {
-        Diagnostic::new(self.at(near), found, instead)
+    fn diagnostic(&self, near: &'a str, found: &str, instead: &str) -> Diagnostic {
+        Diagnostic::new(self.location(near), found, instead)
     }
 
     /// The place of `near`, which is a part of the URI.
-    fn at(&self, near: &'a str) -> String {
-        place(self.uri, near.as_ptr().addr() - self.uri.as_ptr().addr())
+    fn location(&self, near: &'a str) -> String {
+        location(self.uri, near.as_ptr().addr() - self.uri.as_ptr().addr())
     }
 }

@@ -10,7 +10,7 @@ pub(super) struct Values(BTreeMap<&'static str, Value>);
 
 struct Value {
     text: String,
-    place: String,
+    location: String,
 }
 
 impl Values {
@@ -23,14 +23,14 @@ impl Values {
             _ => (name, text),
         };
         let Some(keyword) = keyword::find(name) else {
-            mistakes.push(unknown(name, place));
+            mistakes.push(unknown_keyword(name, place));
             return;
         };
         if text.contains('\0') {
             mistakes.push(Diagnostic::new(place, format!("a NUL in the value of {name}"), "leave it out"));
             return;
         }
-        self.0.insert(keyword.name, Value { text, place: place.to_owned() });
+        self.0.insert(keyword.name, Value { text, location: place.to_owned() });
     }
 
     /// Sets it unless something was said before.
@@ -41,7 +41,11 @@ impl Values {
     }
 
     /// Adds what the environment says, and judges what cannot be obeyed.
-    pub fn complete(&mut self, env: &dyn Fn(&str) -> Option<String>, mistakes: &mut Vec<Diagnostic>) {
+    pub fn apply_environment(
+        &mut self,
+        env: &dyn Fn(&str) -> Option<String>,
+        mistakes: &mut Vec<Diagnostic>,
+    ) {
         for Keyword { name, env: variable, effect, secret } in keyword::ALL {
             if let Some(text) = Some(variable).filter(|it| !it.is_empty()).and_then(|it| env(it)) {
                 self.set_default(name, text, &format!("environment variable {variable}"), mistakes);
@@ -49,12 +53,12 @@ impl Values {
             if *name == "sslmode" && env("PGREQUIRESSL").is_some_and(|it| it.starts_with('1')) {
                 self.set_default(name, "require".into(), "environment variable PGREQUIRESSL", mistakes);
             }
-            if let (Effect::Only(allowed, instead), Some(it)) = (effect, self.0.get(name)) {
+            if let (Effect::FixedValues(allowed, instead), Some(it)) = (effect, self.0.get(name)) {
                 let obeyed = it.text.is_empty() || allowed.contains(&it.text.as_str());
                 let shown = if *secret { "***" } else { &it.text };
                 if !obeyed {
                     mistakes.push(Diagnostic::new(
-                        &it.place,
+                        &it.location,
                         format!("{name}={shown} cannot be obeyed"),
                         *instead,
                     ));
@@ -64,23 +68,23 @@ impl Values {
     }
 
     /// What was said, perhaps empty.
-    pub fn given(&self, name: &'static str) -> Option<&str> {
+    pub fn get_raw(&self, name: &'static str) -> Option<&str> {
         self.0.get(name).map(|it| it.text.as_str())
     }
 
     /// What was said, unless empty.
     pub fn get(&self, name: &'static str) -> Option<&str> {
-        self.given(name).filter(|it| !it.is_empty())
+        self.get_raw(name).filter(|it| !it.is_empty())
     }
 
     /// A mistake in what was said of `name`.
-    pub fn mistake(&self, name: &'static str, found: String, instead: &str) -> Diagnostic {
-        let place = self.0.get(name).map_or(name, |it| &it.place);
+    pub fn diagnostic(&self, name: &'static str, found: String, instead: &str) -> Diagnostic {
+        let place = self.0.get(name).map_or(name, |it| &it.location);
         Diagnostic::new(place, found, instead)
     }
 
     /// One of the few words that `name` may be.
-    pub fn choice<T: Copy>(
+    pub fn keyword<T: Copy>(
         &self,
         name: &'static str,
         choices: &[(&str, T)],
@@ -91,7 +95,7 @@ impl Values {
         if chosen.is_none() {
             let words: Vec<&str> = choices.iter().map(|it| it.0).collect();
             let instead = format!("write one of {}", words.join(", "));
-            mistakes.push(self.mistake(name, format!("invalid {name} value: \"{text}\""), &instead));
+            mistakes.push(self.diagnostic(name, format!("invalid {name} value: \"{text}\""), &instead));
         }
         chosen
     }
@@ -102,13 +106,13 @@ impl Values {
         let number = text.trim().parse().ok();
         if number.is_none() {
             let found = format!("invalid integer value \"{text}\" for connection option \"{name}\"");
-            mistakes.push(self.mistake(name, found, "write a whole number"));
+            mistakes.push(self.diagnostic(name, found, "write a whole number"));
         }
         number
     }
 }
 
-fn unknown(name: &str, place: &str) -> Diagnostic {
+fn unknown_keyword(name: &str, place: &str) -> Diagnostic {
     // What stands before a `=` may be anything, a password too.
     let shown = name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_') && name.len() < 40;
     let found =

@@ -76,7 +76,7 @@ pub fn item(it: &Bound) -> String {
             Some(format!("writing in {} of seconds", NUMBERS.percent(*share, 0))),
             slowed.map(|it| format!("throughput meanwhile {}", NUMBERS.change(it))),
         ],
-        Bound::Clients { mean, most, delivered, idle, .. } => vec![
+        Bound::Clients { mean, throughput_bound: most, delivered, idle, .. } => vec![
             Some(format!("{}/s of at most {}/s", NUMBERS.three(*delivered), NUMBERS.three(*most))),
             Some(format!("{} on average", NUMBERS.seconds(*mean))),
             Some(format!("{} of PostgreSQL's CPU left", NUMBERS.percent(*idle, 0))),

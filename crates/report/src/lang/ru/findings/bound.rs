@@ -76,7 +76,7 @@ pub fn item(it: &Bound) -> String {
             Some(format!("запись идёт {} времени", RU.percent(*share, 0))),
             slowed.map(|it| format!("пропускная способность при этом {}", RU.change(it))),
         ],
-        Bound::Clients { mean, most, delivered, idle, .. } => vec![
+        Bound::Clients { mean, throughput_bound: most, delivered, idle, .. } => vec![
             Some(format!("{}/с из возможных {}/с", RU.three(*delivered), RU.three(*most))),
             Some(format!("в среднем {}", RU.seconds(*mean))),
             Some(format!("свободно {} ЦП PostgreSQL", RU.percent(*idle, 0))),

@@ -3,12 +3,12 @@
 use super::super::oblique;
 use super::RU;
 use crate::lang::told::lacking;
-use model::finding::{Circumstance, Missing, ReadBack, Rule};
+use model::finding::{Circumstance, FindingRule, MissingInput, ReadVolume};
 
 /// What findings of one paragraph have in common, as its beginning.
 pub fn group(it: &Circumstance) -> String {
     match it {
-        Circumstance::FeedFits { feed, distinct, touched, bytes, memory, .. } => {
+        Circumstance::FeedFitsCache { feed, distinct, touched, bytes, memory, .. } => {
             let [touched, bytes, memory] = [touched, bytes, memory].map(|it| RU.bytes(*it as f64));
             format!(
                 "лента {feed} измеряет кэш: её разные значения ({}) ведут к {touched} из {bytes}, а столько помещается в \
@@ -16,10 +16,10 @@ pub fn group(it: &Circumstance) -> String {
                 RU.count(*distinct)
             )
         }
-        Circumstance::PoolsInRow { service, connections, pooler, pool, .. } => {
+        Circumstance::ChainedPools { service, connections, pooler, pool, .. } => {
             format!("два пула подряд: у {service} соединений {connections:.0}, а у {pooler} за ним — {pool}")
         }
-        Circumstance::Storm { .. } => {
+        Circumstance::ConnectionStorm { .. } => {
             "соединения всё время открываются заново или запросы отменяются".to_owned()
         }
         Circumstance::GeneratorLate { .. } => {
@@ -32,7 +32,7 @@ pub fn group(it: &Circumstance) -> String {
              серверные соединения пула. Забыл ли о них клиент или медлит, не видно, как и то, что короче"
                 .to_owned()
         }
-        Circumstance::Little { node, .. } => format!(
+        Circumstance::LittlesLawViolation { node, .. } => format!(
             "в {node} находится не столько, сколько через него проходит, умноженное на время в нём (закон Литтла): там есть \
              то, что не закончилось или учтено в другом месте"
         ),
@@ -40,7 +40,7 @@ pub fn group(it: &Circumstance) -> String {
             "нагрузка не прошла через {node}: он насчитал намного меньше транзакций, чем завершили клиенты, или ни одной. Либо \
              они прошли другим путём, чем показано, либо это счётчики другого узла; ограничений для {node} не указано"
         ),
-        Circumstance::NotJudged { rules } => {
+        Circumstance::RulesSkipped { rules } => {
             let each = lacking(rules).into_iter().map(|(why, rules)| {
                 format!("{} ({})", rules.into_iter().map(rule).collect::<Vec<_>>().join(", "), missing(why))
             });
@@ -52,20 +52,20 @@ pub fn group(it: &Circumstance) -> String {
 /// Figures of one cell; nothing where its paragraph says all.
 pub fn item(it: &Circumstance) -> String {
     let figures: Vec<Option<String>> = match it {
-        Circumstance::FeedFits { read, .. } => vec![read_back(*read)],
-        Circumstance::PoolsInRow { lent, sets, waiting, .. } => vec![
+        Circumstance::FeedFitsCache { read, .. } => vec![read_back(*read)],
+        Circumstance::ChainedPools { lent, sets, waiting, .. } => vec![
             lent.map(|it| format!("серверное соединение выдано {} раза на транзакцию", RU.fixed(it, 2))),
             sets.map(|it| format!("команд настройки сеанса на транзакцию {}", RU.three(it))),
             waiting.map(|it| format!("ждут {}", RU.fixed(it, 1))),
         ],
-        Circumstance::Storm { logins, cancelled } => vec![
+        Circumstance::ConnectionStorm { logins, cancelled } => vec![
             logins.map(|it| {
                 let [each, by] = [it.per_second, it.per_transaction].map(|it| RU.three(it));
                 format!("подключений в секунду {each}, на транзакцию {by}")
             }),
             (*cancelled > 0.0).then(|| format!("отменено {} из 1000", RU.three(*cancelled))),
         ],
-        Circumstance::GeneratorLate { trials, of, .. } => return format!("{trials} из {of}"),
+        Circumstance::GeneratorLate { trials, total_trials: of, .. } => return format!("{trials} из {of}"),
         Circumstance::NoisyHost { stolen, jitter } => vec![
             stolen.map(|it| format!("отнято ЦП {}", RU.fixed(it, 2))),
             jitter.map(|it| format!("опоздание {} по p99", RU.seconds(it))),
@@ -87,60 +87,60 @@ pub fn item(it: &Circumstance) -> String {
             (*blocked > 0.0).then(|| format!("сеансов, ждущих их блокировок, {}", RU.fixed(*blocked, 1))),
             pool.map(|(size, waiting)| format!("клиентов, ждущих пула из {size}, {}", RU.fixed(waiting, 1))),
         ],
-        Circumstance::Little { number, expected, rate, time, .. } => vec![
+        Circumstance::LittlesLawViolation { number, expected, rate, time, .. } => vec![
             Some(format!("в нём {} вместо {}", RU.fixed(*number, 1), RU.fixed(*expected, 1))),
             Some(format!("{}/с", RU.three(*rate))),
             Some(format!("по {}", RU.seconds(*time))),
         ],
-        Circumstance::NotUsed { transactions, counted, trials, of, .. } => vec![Some(format!(
+        Circumstance::NotUsed { transactions, counted, trials, total_trials: of, .. } => vec![Some(format!(
             "он насчитал {} из {} транзакций, измерений {trials} из {of}",
             RU.count(*counted),
             RU.count(*transactions)
         ))],
-        Circumstance::NotJudged { .. } => Vec::new(),
+        Circumstance::RulesSkipped { .. } => Vec::new(),
     };
     let known: Vec<String> = figures.into_iter().flatten().collect();
     if known.is_empty() { String::new() } else { format!("({})", known.join("; ")) }
 }
 
 /// `None` where it was not measured.
-pub fn read_back(it: ReadBack) -> Option<String> {
+pub fn read_back(it: ReadVolume) -> Option<String> {
     let blocks = it.blocks.map(|it| format!("блоков мимо буферов PostgreSQL {}", RU.three(it)));
     let disk = it.disk.map(|it| format!("{} с диска", RU.bytes(it)));
     let known: Vec<String> = blocks.into_iter().chain(disk).collect();
     (!known.is_empty()).then(|| format!("на транзакцию {}", known.join(" и ")))
 }
 
-pub fn rule(it: Rule) -> &'static str {
+pub fn rule(it: FindingRule) -> &'static str {
     match it {
-        Rule::ServerCpu => "процессор PostgreSQL",
-        Rule::PoolerCpu => "процессор пулера",
-        Rule::ServiceCpu => "процессор сервиса",
-        Rule::Pool => "пул",
-        Rule::ServicePool => "соединения сервиса",
-        Rule::ServiceThreads => "потоки сервиса",
-        Rule::Waits => "ожидания блокировок, журнала и реплик",
-        Rule::Reads => "чтение с диска",
-        Rule::Writes => "запись на диск",
-        Rule::Memory => "память",
-        Rule::Scans => "чтение таблиц целиком",
-        Rule::Checkpoints => "контрольные точки",
-        Rule::Storm => "подключения",
-        Rule::Bloat => "неубранные версии строк",
-        Rule::IdleTransactions => "незавершённые транзакции",
-        Rule::Host => "машина",
-        Rule::Feed => "помещается ли лента в память",
+        FindingRule::ServerCpu => "процессор PostgreSQL",
+        FindingRule::PoolerCpu => "процессор пулера",
+        FindingRule::ServiceCpu => "процессор сервиса",
+        FindingRule::Pool => "пул",
+        FindingRule::ServicePool => "соединения сервиса",
+        FindingRule::ServiceThreads => "потоки сервиса",
+        FindingRule::Waits => "ожидания блокировок, журнала и реплик",
+        FindingRule::Reads => "чтение с диска",
+        FindingRule::Writes => "запись на диск",
+        FindingRule::Memory => "память",
+        FindingRule::Scans => "чтение таблиц целиком",
+        FindingRule::Checkpoints => "контрольные точки",
+        FindingRule::Storm => "подключения",
+        FindingRule::Bloat => "неубранные версии строк",
+        FindingRule::IdleTransactions => "незавершённые транзакции",
+        FindingRule::Host => "машина",
+        FindingRule::Feed => "помещается ли лента в память",
     }
 }
 
-pub fn missing(it: Missing) -> &'static str {
+pub fn missing(it: MissingInput) -> &'static str {
     match it {
-        Missing::Group => "не видно, сколько он занимает на машине",
-        Missing::Quota => "нет квоты для сравнения",
-        Missing::Server => "не видно статистики PostgreSQL",
-        Missing::Console => "не видно консоли пулера",
-        Missing::Stats => "сервис не сообщает статистики",
-        Missing::Machine => "не видно статистики машины",
-        Missing::Column => "ни у одной ленты не указан столбец",
+        MissingInput::Group => "не видно, сколько он занимает на машине",
+        MissingInput::Quota => "нет квоты для сравнения",
+        MissingInput::Server => "не видно статистики PostgreSQL",
+        MissingInput::Console => "не видно консоли пулера",
+        MissingInput::Stats => "сервис не сообщает статистики",
+        MissingInput::Machine => "не видно статистики машины",
+        MissingInput::Column => "ни у одной ленты не указан столбец",
     }
 }
