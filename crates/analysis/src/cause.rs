@@ -4,7 +4,7 @@
 //! is no cause: what is nearest to the data comes first, and processors before pools, because a pooler or server that stands
 //! still holds its connections meanwhile.
 
-use crate::setting;
+use crate::step_setup;
 use model::advice::{Advice, IndexAdvice};
 use model::explain::IndexCandidate;
 use model::finding::{Bound, Circumstance, Finding};
@@ -295,7 +295,7 @@ impl CauseContext<'_> {
     fn perturb_feed(&self, name: &str) -> Option<Perturbation> {
         let of_name = self.setup.feeds.iter().find(|it| it.name == name)?;
         let turn = Knob::FeedRows { feed: name.to_owned() };
-        setting::all_rows(of_name).map(|_| Perturbation { knob: turn, amount: None })
+        step_setup::all_rows(of_name).map(|_| Perturbation { knob: turn, amount: None })
     }
 
     /// Twice as many, or half as many again where PostgreSQL has not so many slots.

@@ -2,41 +2,41 @@
 //!
 //! Pure functions from what was measured to facts with their evidence. No sentence is formed here, no clock is read.
 
-pub mod account;
 pub mod advice;
 mod aggregate;
 pub mod cause;
 pub mod chart;
 pub mod compare;
-mod condition;
 pub mod durability;
+mod error_name;
+mod event_count;
+pub mod feed_coverage;
 pub mod finding;
 #[cfg(test)]
 mod fixture;
 pub mod freshness;
 pub mod history;
-pub mod little;
+pub mod littles_law;
 pub mod live;
 pub mod matrix;
 pub mod objective;
+mod objective_summary;
 pub mod outage;
 pub mod plateau;
 mod progress;
-pub mod reach;
-mod repeated;
 pub mod repeats;
 pub mod replication;
 pub mod rule;
+pub mod run_result;
 pub mod search;
-pub mod setting;
 pub mod sizes;
 pub mod slopes;
 pub mod soak;
 pub mod steady;
+pub mod step_setup;
 pub mod strategy;
 mod summary;
 pub mod survival;
-mod tally;
 pub mod totals;
 pub mod usl;
 mod validity;

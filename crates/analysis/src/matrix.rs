@@ -1,7 +1,7 @@
 //! What did each cell bring, and what differs from the baseline?
 
+use crate::event_count;
 use crate::finding::{self, TrialFacts, samples};
-use crate::repeated;
 use crate::repeats::{self, RatioEstimate};
 use model::matrix::{
     BaselineComparison, Estimate, Figure, Hop, Matrix, Placement, Row, Trial, UnappliedLimit,
@@ -42,7 +42,7 @@ pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
         rows,
         baseline: experiment.baseline,
         seed: experiment.seed,
-        objectives: crate::tally::objective_summaries(experiment, trials),
+        objectives: crate::objective_summary::objective_summaries(experiment, trials),
         observer_cpu: repeats::estimate(&watching).map(|it| it.median),
     };
     for (column, figure) in FIGURES.into_iter().enumerate() {
@@ -167,7 +167,7 @@ pub(crate) fn read_figure(trial: &TrialFacts<'_>, figure: Figure) -> Option<f64>
         Figure::Errors => of_thousand(counts.failed + counts.unknown, executed),
         Figure::Dropped => of_thousand(counts.dropped, executed + counts.dropped),
         Figure::Refused => Some(refused_connections(it) as f64),
-        Figure::Deadlocks => of_thousand(repeated::deadlocks(trial, it)?, executed),
+        Figure::Deadlocks => of_thousand(event_count::deadlocks(trial, it)?, executed),
         Figure::Served => known.then(|| served(1.0) as f64),
         Figure::Starved => {
             known.then(|| (trial.clients.len() - served(finding::STARVED_SHARE * mean)) as f64)

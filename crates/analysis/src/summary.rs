@@ -1,7 +1,7 @@
 //! What did the benchmark show?
 
 use crate::progress::mean_difference;
-use crate::{condition, outage, validity};
+use crate::{error_name, outage, validity};
 use model::summary::{
     BenchPlan, CommandSummary, ConnectSummary, CpuCost, Distribution, EndCondition, Failure, FailureClass,
     Fairness, GeneratorSummary, GroupSummary, LoadModelSummary, OutcomeCounts, ScriptSummary, Server,
@@ -176,7 +176,7 @@ const OTHER: &str = "other";
 fn failures(it: &FailureCounts, class: FailureClass) -> Vec<Failure> {
     let named = it.iter().map(|(code, count)| Failure {
         code: code.to_string(),
-        name: condition::name(code),
+        name: error_name::name(code),
         class,
         count,
         message: None,

@@ -12,7 +12,7 @@ use model::durability::{
     Anomaly, AnomalyKind, Conclusion, DurabilityVerdict, EXAMPLES, InconclusiveReason, RecoveryPoint,
     WriteCounts, WriteOutage,
 };
-use model::ordeal::{
+use model::fault_injection::{
     ControlSummary, DurationRange, FailoverResult, FaultInjection, InjectedFault, PromotionRecord,
 };
 use model::plan::{Experiment, FaultAction};

@@ -6,20 +6,20 @@
 
 mod control;
 mod datum;
+mod diagnostic;
 pub mod file;
 mod json;
 mod matrix;
-mod mistake;
 mod path;
+mod schema_index;
 mod setup;
-mod shape;
 mod template;
 mod tree;
 mod unit;
 
-pub use mistake::{Diagnostic, Diagnostics, Source, Span, nearest};
+pub use diagnostic::{Diagnostic, Diagnostics, Source, Span, nearest};
 
-use mistake::quote;
+use diagnostic::quote;
 use model::Nanos;
 use model::plan::{Cell, Experiment, FeedFormat, Setup};
 use model::summary::QueryMode;
@@ -141,7 +141,8 @@ pub fn schema() -> serde_json::Value {
 }
 
 /// Made once: that takes longer than to read a file.
-static SHAPE: LazyLock<shape::SchemaIndex> = LazyLock::new(|| shape::SchemaIndex::new(schema()));
+static SHAPE: LazyLock<schema_index::SchemaIndex> =
+    LazyLock::new(|| schema_index::SchemaIndex::new(schema()));
 
 /// Reads an experiment file, or tells all its mistakes.
 pub fn read(request: &Request<'_>) -> Result<Plan, Diagnostics> {
@@ -154,7 +155,7 @@ pub fn read(request: &Request<'_>) -> Result<Plan, Diagnostics> {
     let shape = &*SHAPE;
     let form = |tree: &tree::Node, complete, mistakes: &mut Vec<Diagnostic>| {
         let at = Span { source: 0, bytes: 0..0 };
-        shape::SchemaReader { shape, mistakes, complete }.read(shape.root(), tree, "", &at)
+        schema_index::SchemaReader { shape, mistakes, complete }.read(shape.root(), tree, "", &at)
     };
     form(&tree, false, &mut mistakes);
     let quick = tree.get("quick").map(|it| it.1.entries().to_vec()).unwrap_or_default();
@@ -168,7 +169,7 @@ pub fn read(request: &Request<'_>) -> Result<Plan, Diagnostics> {
         for (label, tree) in &cells.list {
             let before = mistakes.len();
             // The form is no longer looked at.
-            if before > mistake::MAX_COLLECTED {
+            if before > diagnostic::MAX_COLLECTED {
                 break;
             }
             let datum = form(tree, true, &mut mistakes);

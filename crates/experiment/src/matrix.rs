@@ -1,8 +1,8 @@
 //! Which cells has the matrix, and what stands in each?
 
-use crate::mistake::{Diagnostic, Span, quote};
+use crate::diagnostic::{Diagnostic, Span, quote};
 use crate::path::{self, META, Path};
-use crate::shape::SchemaIndex;
+use crate::schema_index::SchemaIndex;
 use crate::tree::{Key, Node, Value};
 
 /// More would not be measured in a lifetime.
@@ -226,7 +226,7 @@ fn choice(axes: &[Axis], node: &Node, mistakes: &mut Vec<Diagnostic>) -> Option<
     for (key, value) in node.entries() {
         let Some(axis) = axes.iter().find(|axis| axis.key.text == key.text) else {
             let names: Vec<&str> = axes.iter().map(|axis| axis.key.text.as_str()).collect();
-            let instead = match crate::mistake::nearest(&key.text, names.iter().copied()) {
+            let instead = match crate::diagnostic::nearest(&key.text, names.iter().copied()) {
                 Some(name) => format!("write `{name}`"),
                 None if names.is_empty() => "leave it out: there is no matrix".to_owned(),
                 None => format!("there are {}", join_quoted(&names)),
@@ -249,7 +249,7 @@ fn choice(axes: &[Axis], node: &Node, mistakes: &mut Vec<Diagnostic>) -> Option<
 
 fn unknown_label(at: &Span, axis: &Axis, label: &str) -> Diagnostic {
     let labels: Vec<&str> = axis.all.iter().map(|it| it.label.as_str()).collect();
-    let instead = match crate::mistake::nearest(label, labels.iter().copied()) {
+    let instead = match crate::diagnostic::nearest(label, labels.iter().copied()) {
         Some(name) => format!("write `{name}`"),
         None => format!("there are {}", join_quoted(&labels)),
     };

@@ -1,7 +1,7 @@
 //! Which place of the file does `pooler.size` mean, and how is it set?
 
-use crate::mistake::{Span, nearest};
-use crate::shape::SchemaIndex;
+use crate::diagnostic::{Span, nearest};
+use crate::schema_index::SchemaIndex;
 use crate::tree::{Key, Node, Value};
 use serde_json::Value as Json;
 

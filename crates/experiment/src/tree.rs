@@ -3,7 +3,7 @@
 //! Keys and values with their places, not yet interpreted: whether `on` or `1.10` is a text is for who knows what is wanted
 //! there. Aliases and merge keys (`<<`) are followed; depth, size and what aliases multiply are bounded.
 
-use crate::mistake::{Diagnostic, MAX_DIAGNOSTICS, Span, quote};
+use crate::diagnostic::{Diagnostic, MAX_DIAGNOSTICS, Span, quote};
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 use std::collections::HashMap;
 

@@ -205,7 +205,7 @@ fn split(text: &str) -> (Option<f64>, &str) {
 }
 
 fn shown(text: &str) -> String {
-    crate::mistake::quote(text)
+    crate::diagnostic::quote(text)
 }
 
 macro_rules! quantity {

@@ -4,7 +4,7 @@
 //! `Connection`) is left out of the headers: it follows from where the request goes and from its body.
 
 use crate::bounds::{MAX_ROW_BYTES, row_too_long};
-use crate::mistake::{Diagnostic, excerpt};
+use crate::diagnostic::{Diagnostic, excerpt};
 use crate::read::Format;
 use std::io::{self, BufRead, Read};
 

@@ -1,6 +1,6 @@
 //! How many different values does a feed hold?
 
-use model::rows::Rows;
+use model::row_table::Rows;
 use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};

@@ -1,8 +1,8 @@
 //! Where do the rows of a plain file of lines begin?
 
 use crate::bounds::{check_columns, check_count, check_nul};
-use crate::mistake::{Diagnostic, excerpt};
-use model::rows::{RowFormat, RowLayout};
+use crate::diagnostic::{Diagnostic, excerpt};
+use model::row_table::{RowFormat, RowLayout};
 
 /// Finds the rows of `bytes`, whose fields `delimiter` separates. The first line names the columns unless `columns` do.
 /// `None` where a field is quoted: such a file is to be packed. Lines without anything are no rows, but at the end only.
@@ -75,7 +75,7 @@ pub(crate) fn describe_field_count(text: &[u8], fields: usize, wanted: usize) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::rows::Rows;
+    use model::row_table::Rows;
     use std::sync::Arc;
 
     fn check(text: &str, delimiter: u8, columns: Option<&[&str]>, expected: &str) {

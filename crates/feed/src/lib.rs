@@ -5,15 +5,15 @@
 
 mod ammo;
 mod bounds;
+mod diagnostic;
 mod distinct;
 mod index;
-mod mistake;
 mod pack;
 mod read;
 
+pub use diagnostic::Diagnostic;
 pub use distinct::count_distinct;
 pub use index::index_rows;
-pub use mistake::Diagnostic;
 pub use pack::PackedWriter;
 pub use read::{Format, decompress, pack};
 

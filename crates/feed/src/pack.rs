@@ -1,7 +1,7 @@
 //! How are rows written, so that drawing one parses nothing?
 
 use crate::bounds::MAX_PACKED_BYTES;
-use model::rows::{RowFormat, RowLayout};
+use model::row_table::{RowFormat, RowLayout};
 use std::io::{self, Write};
 
 /// Writes rows in the form [`Form::Packed`].

@@ -1,7 +1,7 @@
 //! How do texts of each form become rows?
 
+mod csv_rows;
 mod json_lines;
-mod quoted;
 
 use crate::pack::PackedWriter;
 use crate::{AMMO_COLUMNS, Diagnostic, ammo};
@@ -76,7 +76,7 @@ pub fn pack<W: Write>(
     out: W,
 ) -> Result<PackedWriter<W>, Diagnostic> {
     match form {
-        Format::Csv | Format::Tsv => quoted::read(form, columns, source, out),
+        Format::Csv | Format::Tsv => csv_rows::read(form, columns, source, out),
         Format::JsonLines => json_lines::read(columns, source, out),
         Format::Uri | Format::UriPost | Format::Raw | Format::Access => {
             let mut packing = PackedWriter::new(out, AMMO_COLUMNS.map(str::to_owned).to_vec());
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use flate2::Compression;
     use flate2::write::GzEncoder;
-    use model::rows::Rows;
+    use model::row_table::Rows;
     use std::sync::Arc;
 
     /// Columns and rows, or what is wrong.

@@ -3,7 +3,7 @@
 //! All clients of all threads draw from one feed: an atomic counter is all they share.
 
 use crate::random::{Prng, permute, zipfian};
-use model::rows::{Fields, Rows};
+use model::row_table::{Fields, Rows};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Rows, and how they are chosen.
@@ -72,7 +72,7 @@ impl Feed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::rows::{RowFormat, RowLayout};
+    use model::row_table::{RowFormat, RowLayout};
     use std::sync::Arc;
 
     fn feed(rows: u64, order: DrawOrder) -> Feed {

@@ -5,17 +5,17 @@
 
 pub mod driver;
 pub mod feed;
+mod http_service;
 pub mod ledger;
 pub mod random;
 pub mod recorder;
 pub mod schedule;
 pub mod script;
-mod service;
 pub mod shard;
 pub mod sim;
 pub mod workload;
 
+pub use http_service::Service;
 pub use recorder::{IntervalRecorder, Recorder, TransactionLog};
-pub use service::Service;
 pub use shard::{AbortReason, Action, ConnId, LoadEvent, Shard};
 pub use workload::{Hosts, InitialValue, LoadPlan, PostgresEndpoint, RngSeeds, Target, Workload};

@@ -1,16 +1,16 @@
 //! What do all clients share?
 
 use crate::feed::Feed;
+use crate::http_service::{self, Service};
 use crate::ledger::KeyedScript;
 use crate::random::Prng;
 use crate::script::{
     CallCapture, Command, CommandKind, Draw, EvalError, Mode, PatternMatcher, Piece, Program, QuoteContext,
     ResponsePart, ResultStore, Script, Slot, Sql, VariableNames, Variables, quoting,
 };
-use crate::service::{self, Service};
 use model::durability::{Token, WriteKey};
 use model::plan::SqlTarget;
-use model::rows::Fields;
+use model::row_table::Fields;
 use model::{Interval, Nanos, Schedule};
 use std::sync::Arc;
 use wire::pg::{Login, Transport, compile};
@@ -107,7 +107,7 @@ pub struct Workload {
     /// By script, then command; `None` for commands that ask nothing of PostgreSQL.
     requests: Vec<Vec<Option<SqlRequest>>>,
     /// The same for those that ask nothing of an HTTP service.
-    calls: Vec<Vec<Option<service::HttpRequest>>>,
+    calls: Vec<Vec<Option<http_service::HttpRequest>>>,
     /// The longest answer that is taken, in bytes.
     pub(crate) answer_max: u64,
     /// Prepared statements of all scripts.
@@ -248,7 +248,7 @@ impl Workload {
         let mut call = |it: &Command| match &it.kind {
             CommandKind::Http(call) => {
                 let service = services.get(usize::from(call.service)).expect("a service");
-                let request = service::HttpRequest::new(call, service, finders);
+                let request = http_service::HttpRequest::new(call, service, finders);
                 finders +=
                     call.captures.iter().filter(|it| matches!(it.source, ResponsePart::Regex(_))).count();
                 Some(request)
@@ -474,7 +474,7 @@ impl Workload {
 
     /// For [`model::Interval::with_answers`]: HTTP requests, by script and command, ascending.
     pub fn calls(&self) -> Vec<(u16, u16)> {
-        let calls_of = |(script, calls): (u16, &Vec<Option<service::HttpRequest>>)| {
+        let calls_of = |(script, calls): (u16, &Vec<Option<http_service::HttpRequest>>)| {
             let numbers = (0..).zip(calls).filter(|it| it.1.is_some()).map(|it| it.0);
             numbers.map(|command| (script, command)).collect::<Vec<_>>()
         };
@@ -506,7 +506,7 @@ impl Workload {
     }
 
     #[inline]
-    pub(crate) fn call(&self, script: u16, command: u16) -> &service::HttpRequest {
+    pub(crate) fn call(&self, script: u16, command: u16) -> &http_service::HttpRequest {
         self.calls[script as usize][command as usize].as_ref().expect("an HTTP command")
     }
 

@@ -11,7 +11,7 @@ use load::{
 };
 use model::durability::{LedgerEntry, WriteAttempt};
 use model::plan::{CaptureSource, Expectation, HttpStep, RequestBody, ThinkTime, UserStage};
-use model::rows::{RowFormat, RowLayout, Rows};
+use model::row_table::{RowFormat, RowLayout, Rows};
 use model::{
     ClientId, Curve, Interval, Nanos, PerSecond, Record, Schedule, ScriptId, Spacing, Stream, UserRamp,
 };

@@ -6,7 +6,7 @@ use load::script::{Mode, Program, ProgramBuilder, ScriptHeader};
 use load::sim::{SimulatedSystem, drive};
 use load::{Action, InitialValue, LoadEvent, LoadPlan, PostgresEndpoint, RngSeeds, Service, Shard, Workload};
 use model::plan::{CaptureSource, Expectation, HttpStep, RequestBody};
-use model::rows::{RowFormat, RowLayout, Rows};
+use model::row_table::{RowFormat, RowLayout, Rows};
 use model::{Code, Curve, Nanos, Outcome, PerSecond, Record, Schedule, Spacing};
 use std::collections::VecDeque;
 use std::sync::Arc;

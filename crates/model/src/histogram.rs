@@ -1,9 +1,9 @@
 //! A distribution of durations.
 
-mod packed;
+mod encoding;
 mod sparse;
 
-pub use packed::{DecodeError, EncodedHistogram, HistogramEncoder};
+pub use encoding::{DecodeError, EncodedHistogram, HistogramEncoder};
 pub use sparse::{HistogramDecoder, HistogramSum, SparseHistogram};
 
 use crate::Nanos;

@@ -4,13 +4,13 @@
 //! experiment file's form, defaults and mistakes are the crate `experiment`'s.
 
 mod fault;
-mod find;
+mod goal;
 mod load;
 mod operation;
 mod replication;
 
 pub use fault::{Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, TriggerEvent};
-pub use find::{Confirm, Goal, LoadScale, MaxSearch, Soak, Sweep, TargetLevel};
+pub use goal::{Confirm, Goal, LoadScale, MaxSearch, Soak, Sweep, TargetLevel};
 pub use load::{Load, LoadModel, ThinkTime, UserStage};
 pub use operation::{
     CaptureSource, Expectation, Feed, FeedFormat, FeedOrder, FeedSource, HttpStep, Operation, OperationKind,

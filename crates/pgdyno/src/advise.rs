@@ -2,11 +2,11 @@
 
 mod apply;
 
-use crate::account::{self, advised};
+use crate::cli::language::LanguageArgs;
+use crate::cli::{CommandError, Terminal};
+use crate::run_result::{self, index_advice};
 use crate::runs::DIRECTORY;
 use crate::terminal;
-use crate::voice::language::LanguageArgs;
-use crate::voice::{CommandError, Terminal};
 use clap::Parser;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -54,14 +54,14 @@ pub fn main(args: &[String]) -> ExitCode {
 fn print_advice(args: &Args) -> Result<(), CommandError> {
     let lang = args.language.lang()?;
     let path = store::find(&args.dir, &args.run).map_err(|it| CommandError::new(it.to_string()))?;
-    let account = account::from_file(&path)?;
+    let account = run_result::from_file(&path)?;
     if args.json {
         terminal::json(
             &(serde_json::to_string_pretty(&account.advice).expect("strings as keys only") + "\n"),
         );
         return Ok(());
     }
-    let applied = advised::index_effects(&path)?.map(|it| report::advice::effect_text(&it, lang));
+    let applied = index_advice::index_effects(&path)?.map(|it| report::advice::effect_text(&it, lang));
     terminal::text(&(report::advice::render(&account, lang) + &applied.unwrap_or_default()));
     Ok(())
 }

@@ -1,15 +1,15 @@
 //! `pgdyno check`: what would an experiment file run, and what is wrong with it?
 
+mod describe;
 mod feeds;
 mod grammars;
-mod words;
 
 pub use grammars::parse_rule;
 
+use crate::cli::os_error_text;
+use crate::diagnostics;
 use crate::files;
-use crate::mistakes;
 use crate::terminal;
-use crate::voice::os_error_text;
 use analysis::rule::RuleContext;
 use clap::Parser;
 use experiment::{Diagnostics, Plan, Request};
@@ -52,7 +52,7 @@ impl PlanError {
     pub fn print(&self, program: &str) -> ExitCode {
         match self {
             PlanError::Unreadable(why) => errln!("{program}: error: {why}"),
-            PlanError::Invalid(all) => err!("{}", mistakes::render(all, mistakes::use_colour())),
+            PlanError::Invalid(all) => err!("{}", diagnostics::render(all, diagnostics::use_colour())),
         }
         ExitCode::from(2)
     }
@@ -137,21 +137,21 @@ pub fn overview(plan: &Plan) -> String {
         };
         let _ = writeln!(out, "{label:10}{chain}{cells}");
     }
-    section(&mut out, "mix", it.cells.iter().flat_map(|cell| words::describe_mix(&cell.setup)));
+    section(&mut out, "mix", it.cells.iter().flat_map(|cell| describe::describe_mix(&cell.setup)));
     section(
         &mut out,
         "feeds",
-        it.cells.iter().flat_map(|cell| cell.setup.feeds.iter().map(words::describe_feed)),
+        it.cells.iter().flat_map(|cell| cell.setup.feeds.iter().map(describe::describe_feed)),
     );
     section(&mut out, "load", it.cells.iter().map(|cell| load_words(&cell.setup)));
     let ordinary = || it.cells.iter().filter(|cell| cell.control_of.is_none());
-    section(&mut out, "ledger", it.cells.iter().flat_map(|cell| words::describe_ledgers(&cell.setup)));
+    section(&mut out, "ledger", it.cells.iter().flat_map(|cell| describe::describe_ledgers(&cell.setup)));
     section(
         &mut out,
         "faults",
-        ordinary().flat_map(|cell| cell.setup.faults.iter().map(words::describe_fault)),
+        ordinary().flat_map(|cell| cell.setup.faults.iter().map(describe::describe_fault)),
     );
-    let searches = words::describe_goal(&it.goal);
+    let searches = describe::describe_goal(&it.goal);
     section(&mut out, "find", searches.clone().into_iter());
     let count = it.cells.len() * it.repeat as usize;
     let what = if it.goal.max_search().is_none() { "trial" } else { "search" };
@@ -171,7 +171,7 @@ pub fn overview(plan: &Plan) -> String {
         it.repeat,
     );
     for cell in it.cells.iter().filter(|it| it.control_of.is_some()) {
-        let faults: Vec<String> = cell.setup.faults.iter().map(words::describe_fault).collect();
+        let faults: Vec<String> = cell.setup.faults.iter().map(describe::describe_fault).collect();
         let _ = writeln!(out, "{:10}nothing is promised; {}", "control", faults.join(", "));
     }
     if let Some(cell) = it.baseline.and_then(|i| it.cells.get(i)) {
@@ -278,7 +278,7 @@ fn node_words(node: &Node) -> String {
         NodeKind::HaProxy(it) => {
             ("HAProxy".to_owned(), it.maxconn.map(|it| format!("maxconn {it}")).into_iter().collect())
         }
-        NodeKind::Service(it) => words::describe_service(it, &node.name),
+        NodeKind::Service(it) => describe::describe_service(it, &node.name),
         NodeKind::Attached(_) => (format!("{} (attached)", node.name), Vec::new()),
     };
     let facts: Vec<String> = facts.into_iter().chain(limits(&node.limits)).collect();

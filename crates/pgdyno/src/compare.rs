@@ -1,20 +1,20 @@
 //! `pgdyno compare`: what changed from one run to another, and can that be said?
 
-use crate::account::stored::{self, StoredRun};
-use crate::account::{self, environment};
-use crate::mistakes;
+use crate::cli::language::LanguageArgs;
+use crate::cli::{CommandError, Terminal};
+use crate::diagnostics;
 use crate::report::html_shell;
+use crate::run_result::stored::{self, StoredRun};
+use crate::run_result::{self, environment};
 use crate::runs::DIRECTORY;
 use crate::terminal;
-use crate::voice::language::LanguageArgs;
-use crate::voice::{CommandError, Terminal};
 use analysis::compare::{
     self, CompareOptions, ComparedRun, FailCondition, TrialCollector, TrialFigures, parse,
 };
 use clap::{Parser, ValueEnum};
 use experiment::{Diagnostic, Diagnostics, Source, Span};
-use model::account::Environment;
 use model::comparison::{self, Comparison, ConditionOutcome, ExcludedTrial};
+use model::run_result::Environment;
 use report::lang::{self, Lang};
 use report::page::Page;
 use serde_json::json;
@@ -95,7 +95,7 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
     let comparison = match compared.comparison {
         Ok(it) => it,
         Err(all) => {
-            err!("{}", mistakes::render(&all, mistakes::use_colour()));
+            err!("{}", diagnostics::render(&all, diagnostics::use_colour()));
             return Ok(ExitCode::from(USAGE_ERROR));
         }
     };
@@ -204,7 +204,7 @@ impl LoadedRun {
         let mut trials = vec![Vec::new(); reading.experiment.cells.len()];
         let mut left_out = Vec::new();
         // Those that run still are in neither.
-        let ended = account::counted_trials(&reading);
+        let ended = run_result::counted_trials(&reading);
         for (stored, facts) in ended.iter().zip(stored::facts(&ended)) {
             let Some(summary) = facts.valid() else {
                 left_out.push(ExcludedTrial {

@@ -6,10 +6,10 @@
 use crate::bench::connect::ConnectedServer;
 use crate::bench::options::{self, BenchOptions};
 use crate::bench::{self, prepare};
+use crate::cli::{CommandError, Terminal, os_error_text};
 use crate::clock::unix_time;
 use crate::export::create_private_file;
 use crate::terminal;
-use crate::voice::{CommandError, Terminal, os_error_text};
 use clap::Parser;
 use load::script::{self, Program};
 use model::Summary;

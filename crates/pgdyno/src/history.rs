@@ -1,18 +1,18 @@
 //! `pgdyno history`: when did an experiment's figures change?
 
-use crate::account::stored::{self, StoredRun};
-use crate::account::{self, environment};
+use crate::cli::language::LanguageArgs;
+use crate::cli::{CommandError, Terminal};
 use crate::compare::{OutputFormat, print, render, source};
+use crate::run_result::stored::{self, StoredRun};
+use crate::run_result::{self, environment};
 use crate::runs::DIRECTORY;
 use crate::terminal;
-use crate::voice::language::LanguageArgs;
-use crate::voice::{CommandError, Terminal};
 use analysis::compare::RunEnvironment;
 use analysis::history::{HistoryRun, history};
 use clap::Parser;
 use model::Nanos;
-use model::account as facts;
 use model::comparison::{DatedRun, RunRef};
+use model::run_result as facts;
 use report::lang::Lang;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -118,7 +118,7 @@ fn read(path: &Path) -> Result<LoadedRun, CommandError> {
     let reading = StoredRun::from_file(path)?;
     let mut trials = vec![Vec::new(); reading.experiment.cells.len()];
     let mut server = None;
-    for facts in stored::facts(&account::counted_trials(&reading)) {
+    for facts in stored::facts(&run_result::counted_trials(&reading)) {
         let Some(summary) = facts.valid() else { continue };
         server.get_or_insert_with(|| summary.server.version.clone());
         let p99 = summary.total.response.p99.map(Nanos::as_secs_f64);

@@ -1,7 +1,7 @@
 //! `pgdyno init`: with which experiment file does one begin?
 
+use crate::cli::os_error_text;
 use crate::terminal;
-use crate::voice::os_error_text;
 use clap::{Parser, ValueEnum};
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};

@@ -5,13 +5,14 @@
 #[macro_use]
 mod terminal;
 
-mod account;
 mod advise;
 mod bench;
 mod check;
+mod cli;
 mod clock;
 mod compare;
 mod demo;
+mod diagnostics;
 mod doctor;
 mod export;
 mod files;
@@ -19,17 +20,16 @@ mod history;
 mod init;
 mod measure;
 mod messages;
-mod mistakes;
 mod prometheus;
 mod report;
 mod run;
+mod run_result;
 mod runs;
 mod schedule;
 mod schema;
 mod serve;
 mod signals;
-mod stand;
-mod voice;
+mod stack_command;
 
 use clap::{Parser, Subcommand};
 use std::path::Path;
@@ -122,7 +122,7 @@ fn main() -> ExitCode {
         Command::Check(it) => check::main(&it.args),
         Command::Init(it) => init::main(&it.args),
         Command::Schema(it) => schema::main(&it.args),
-        Command::Stack(it) => stand::main(&it.args),
+        Command::Stack(it) => stack_command::main(&it.args),
         Command::Runs(it) => runs::main(&it.args),
         Command::Serve(it) => serve::main(&it.args),
         Command::Report(it) => report::main(&it.args),

@@ -1,6 +1,6 @@
 //! How do threads, clocks and channels become one measurement?
 
-use crate::voice::CommandError;
+use crate::cli::CommandError;
 use analysis::outage::OutageDetector;
 use load::driver::{self, Address, Clock, DriveResult, DriverContext, StartGate};
 use load::ledger::{self, LedgerConsumer, LedgerProducer};

@@ -3,11 +3,11 @@
 //! Seconds are added up by who watches the trial; a thread of the lowest priority writes them down for whoever scrapes. The
 //! load knows nothing of either.
 
-use crate::run::watch::TrialEvent;
-use crate::serve::answer::{self, HttpResponse};
+use crate::cli::{CommandError, os_error_text};
+use crate::run::observer::TrialEvent;
 use crate::serve::guard::{Guard, RequestIdentity};
+use crate::serve::response::{self, HttpResponse};
 use crate::serve::server;
-use crate::voice::{CommandError, os_error_text};
 use analysis::totals;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{HOST, HeaderMap, HeaderName, ORIGIN};
@@ -121,18 +121,18 @@ impl MetricsState {
         let asking =
             RequestIdentity { host: header(HOST), origin: header(ORIGIN), ..RequestIdentity::default() };
         if self.guard.as_ref().is_some_and(|it| it.check_origin(asking).is_err()) {
-            return answer::text(StatusCode::FORBIDDEN, "this was not sent to an address of ours");
+            return response::text(StatusCode::FORBIDDEN, "this was not sent to an address of ours");
         }
         if ![Method::GET, Method::HEAD].contains(request.method()) {
-            return answer::method_not_allowed("GET, HEAD");
+            return response::method_not_allowed("GET, HEAD");
         }
         if request.uri().path() != PATH {
-            return answer::text(StatusCode::NOT_FOUND, "a Prometheus finds all of it at /metrics");
+            return response::text(StatusCode::NOT_FOUND, "a Prometheus finds all of it at /metrics");
         }
         // Copied, so that who watches the trial does not wait for the text.
         let totals = self.totals().clone();
         let text = prometheus::render(&self.about, &totals, &probe::find_series);
-        answer::plain(prometheus::CONTENT_TYPE, Bytes::from(text))
+        response::plain(prometheus::CONTENT_TYPE, Bytes::from(text))
     }
 }
 

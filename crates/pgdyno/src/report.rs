@@ -1,11 +1,11 @@
 //! `pgdyno report`: how does a run get to those who were not there?
 
-use crate::account;
+use crate::cli::language::LanguageArgs;
+use crate::cli::{CommandError, Terminal, os_error_text};
 use crate::export::create_private_file;
+use crate::run_result;
 use crate::runs::DIRECTORY;
 use crate::terminal;
-use crate::voice::language::LanguageArgs;
-use crate::voice::{CommandError, Terminal, os_error_text};
 use clap::{Parser, ValueEnum};
 use report::document::document;
 use report::html::{HtmlShell, to_html};
@@ -94,7 +94,7 @@ fn write(args: &Args) -> Result<(), CommandError> {
 }
 
 fn render(path: &Path, format: ReportFormat, lang: &'static dyn Lang) -> Result<String, CommandError> {
-    let account = account::from_file(path)?;
+    let account = run_result::from_file(path)?;
     let one = page(&account, lang);
     Ok(match format {
         ReportFormat::Html => {

@@ -1,10 +1,10 @@
 //! `pgdyno runs`: which runs are kept, and what is in them?
 
+use crate::cli::language::LanguageArgs;
+use crate::cli::{CommandError, Terminal};
 use crate::run::replay;
 use crate::run::result::RunReport;
 use crate::terminal;
-use crate::voice::language::LanguageArgs;
-use crate::voice::{CommandError, Terminal};
 use clap::{Parser, Subcommand};
 use report::lang::Lang;
 use report::terminal::sanitise_line;

@@ -1,8 +1,8 @@
 //! `pgdyno schedule`: what will a schedule bring, before it is run?
 
+use crate::cli::language::LanguageArgs;
+use crate::cli::{self, Terminal};
 use crate::terminal;
-use crate::voice::language::LanguageArgs;
-use crate::voice::{self, Terminal};
 use clap::{Parser, ValueEnum};
 use load::schedule::{self, Arrivals, ScheduleDiagnostics};
 use model::{Curve, Spacing};
@@ -138,6 +138,6 @@ impl Args {
     }
 
     fn characters(&self) -> CharacterSet {
-        if self.ascii { CharacterSet::Ascii } else { voice::characters() }
+        if self.ascii { CharacterSet::Ascii } else { cli::characters() }
     }
 }

@@ -94,10 +94,7 @@ fn is_styled(stream: &impl IsTerminal) -> bool {
 pub fn finish(status: ExitCode) -> ExitCode {
     match WRITE_ERROR.get() {
         Some(error) if error.kind() != ErrorKind::BrokenPipe => {
-            errln!(
-                "pgdyno: error: could not write to standard output: {}",
-                crate::voice::os_error_text(error)
-            );
+            errln!("pgdyno: error: could not write to standard output: {}", crate::cli::os_error_text(error));
             if status == ExitCode::SUCCESS { ExitCode::FAILURE } else { status }
         }
         _ => status,

@@ -6,24 +6,24 @@
 mod experiments {
     mod attach;
     mod disk;
-    mod ends;
     mod failovers;
-    mod far;
     mod faults;
     mod hops;
+    mod interruptions;
     mod live;
     mod order;
     mod outages;
     mod planted;
     mod reads;
-    mod searched;
+    mod remote_hosts;
+    mod search;
     mod services;
     mod shipped;
     mod stack;
-    mod stand;
     mod stops;
     mod timeouts;
+    mod transports;
     mod values;
     mod watching;
-    mod ways;
+    mod workspace;
 }

@@ -8,7 +8,7 @@ mod real_server {
     mod modes;
     mod random;
     mod signals;
-    pub mod stand;
     mod surroundings;
+    pub mod test_server;
     mod tls;
 }

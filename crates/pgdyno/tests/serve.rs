@@ -3,9 +3,9 @@
 //! A real server, spoken to through bare sockets; the runs are copies of one that was measured.
 
 mod serve {
+    mod access;
     mod client;
-    mod doors;
-    mod growth;
+    mod growing_run;
     mod list;
     mod slow;
     mod token;

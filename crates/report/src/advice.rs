@@ -4,8 +4,8 @@ use crate::lang::Lang;
 use crate::lang::advice::AdviceWord;
 use crate::page::text::{truncate, visible};
 use model::Nanos;
-use model::account::RunResult;
 use model::advice::{Advice, IndexAdvice, IndexEffect, StatementAdvice};
+use model::run_result::RunResult;
 
 /// Columns of a statement's text.
 const WIDTH: usize = 160;

@@ -2,7 +2,7 @@
 //!
 //! pgbench's own lines first, in pgbench 15's formats, so that what reads them goes on working; then what pgbench lacks.
 
-mod ours;
+mod extended;
 mod pgbench;
 
 use crate::lang::Lang;
@@ -22,7 +22,7 @@ pub fn render(summary: &Summary, style: BenchStyle, lang: &dyn Lang) -> String {
     let mut out = String::new();
     pgbench::write_lines(&mut out, summary, style);
     out.push('\n');
-    ours::write_lines(&mut out, summary, lang);
+    extended::write_lines(&mut out, summary, lang);
     out
 }
 

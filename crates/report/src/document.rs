@@ -4,8 +4,8 @@
 //! a screen shows, and a third of the bytes.
 
 use crate::page::{Page, charted};
-use model::account::RunResult;
 use model::chart::{Chart, Charts};
+use model::run_result::RunResult;
 use std::fmt::Write;
 
 /// `chosen`: the language that is shown first; `events`: where news of a run that goes on are found, `/runs/NAME/events`.

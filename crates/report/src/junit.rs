@@ -12,10 +12,10 @@ use crate::lang::freshness::FreshnessTerm;
 use crate::lang::page::PageTerm;
 use crate::matrix::cell_names;
 use crate::page::text::visible;
-use model::account::{RunResult, TrialResult};
 use model::durability::Conclusion;
 use model::matrix::TrialStatus;
 use model::objective::{ObjectiveResult, ObjectiveVerdict};
+use model::run_result::{RunResult, TrialResult};
 use model::summary::Doubt;
 
 /// A document as Jenkins, GitLab and others read it; `answer`: that of the page.

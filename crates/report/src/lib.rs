@@ -6,12 +6,13 @@ pub mod advice;
 pub mod bench;
 pub mod comparison;
 pub mod document;
+mod failover_text;
 pub mod findings;
-pub mod growth;
 pub mod html;
 pub mod junit;
 pub mod lang;
 pub mod live;
+pub mod live_events;
 pub mod log;
 pub mod markdown;
 pub mod matrix;
@@ -21,9 +22,8 @@ pub mod plot;
 pub mod preview;
 pub mod progress;
 pub mod prometheus;
-pub mod searched;
+pub mod search_text;
 pub mod sizes;
-mod survived;
 pub mod terminal;
 
 /// The whole summary as one JSON document. Names that end in `_ns` are nanoseconds.

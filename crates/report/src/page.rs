@@ -5,27 +5,27 @@
 
 mod advice;
 mod answer;
-mod case;
+mod caveats;
 mod charts;
-mod doubts;
+mod context;
 mod drawing;
-mod endured;
+mod environment;
+mod failover;
 mod findings;
 mod freshness;
-mod goals;
-mod heat;
+mod heat_map;
 mod maximum;
 pub(crate) mod number;
+mod objectives;
 mod plateau;
 mod results;
 mod scalability;
-mod stand;
+mod soak;
 mod statements;
-mod survival;
 pub(crate) mod text;
 
-pub(crate) use case::charted;
 pub use charts::{chart, mark};
+pub(crate) use context::charted;
 pub(crate) use results::sizes;
 
 use crate::lang::Lang;
@@ -33,8 +33,8 @@ use crate::lang::failover::FailoverTerm;
 use crate::lang::freshness::FreshnessTerm;
 use crate::lang::page::{PageTerm, PageWord};
 use crate::lang::search::SearchTerm;
-use case::PageContext;
-use model::account::RunResult;
+use context::PageContext;
+use model::run_result::RunResult;
 use serde::Serialize;
 
 /// A run in a language. What is empty is left out.
@@ -43,17 +43,17 @@ pub fn page(account: &RunResult, lang: &dyn Lang) -> Page {
     let mut matrix = Vec::new();
     if account.experiment.cells.len() > 1 {
         matrix.push(Block::Table(crate::matrix::table(&account.matrix, &account.findings, lang)));
-        matrix.extend(heat::blocks(&case));
+        matrix.extend(heat_map::blocks(&case));
     }
     let (term, sought) = (|it| lang.term(it), |it| lang.sought(it));
     let sections = [
-        ("goals", term(PageTerm::Goals), goals::blocks(&case)),
+        ("goals", term(PageTerm::Goals), objectives::blocks(&case)),
         ("stack", term(PageTerm::Stack), drawing::blocks(&case)),
-        ("failover", lang.outlived(FailoverTerm::Failover), survival::blocks(&case)),
+        ("failover", lang.outlived(FailoverTerm::Failover), failover::blocks(&case)),
         ("freshness", lang.freshness(FreshnessTerm::Reads), freshness::blocks(&case)),
         ("maximum", sought(SearchTerm::Maximum), maximum::blocks(&case)),
         ("scalability", sought(SearchTerm::Scalability), scalability::blocks(&case)),
-        ("endured", sought(SearchTerm::Endured), endured::blocks(&case)),
+        ("endured", sought(SearchTerm::Endured), soak::blocks(&case)),
         ("plateau", sought(SearchTerm::Plateau), plateau::blocks(&case)),
         ("results", term(PageTerm::Results), results::blocks(&case)),
         ("matrix", term(PageTerm::Matrix), matrix),
@@ -61,9 +61,9 @@ pub fn page(account: &RunResult, lang: &dyn Lang) -> Page {
         ("statements", term(PageTerm::Statements), statements::blocks(&case)),
         ("advice", term(PageTerm::Advice), advice::blocks(&case)),
         ("findings", term(PageTerm::Findings), findings::blocks(&case)),
-        ("doubts", term(PageTerm::Doubts), doubts::blocks(&case)),
-        ("stand", term(PageTerm::Stand), stand::blocks(&case)),
-        ("repeat", term(PageTerm::Repeat), stand::repeat_blocks(&case)),
+        ("doubts", term(PageTerm::Doubts), caveats::blocks(&case)),
+        ("stand", term(PageTerm::Stand), environment::blocks(&case)),
+        ("repeat", term(PageTerm::Repeat), environment::repeat_blocks(&case)),
     ];
     let section =
         |(id, heading, blocks): (_, &str, Vec<Block>)| Section { id, heading: heading.to_owned(), blocks };
@@ -86,7 +86,7 @@ pub fn answer(account: &RunResult, lang: &dyn Lang) -> Line {
 
 /// Whether what was acknowledged outlived the faults, without what was done in each trial. Empty without faults and ledgers.
 pub(crate) fn failover_blocks(account: &RunResult, lang: &dyn Lang) -> Vec<Block> {
-    survival::summary_blocks(&PageContext::new(account, lang))
+    failover::summary_blocks(&PageContext::new(account, lang))
 }
 
 /// Those of the program that draws, by their keys.

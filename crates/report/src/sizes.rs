@@ -4,7 +4,7 @@ use crate::findings::table_lines;
 use crate::lang::Lang;
 use crate::matrix::{TerminalStyle, cell_names};
 use crate::page::sizes;
-use model::account::RunResult;
+use model::run_result::RunResult;
 
 /// A table by cell and operation; empty where there are no sizes.
 pub fn text(account: &RunResult, style: TerminalStyle, lang: &dyn Lang) -> String {

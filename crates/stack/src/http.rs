@@ -2,7 +2,7 @@
 //!
 //! For readiness and probes: a connection for each question. The measured load does not use it.
 
-use crate::ask::Address;
+use crate::client::Address;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::os::unix::net::UnixStream;

@@ -2,8 +2,8 @@
 //!
 //! Finds, starts, stops and fills the processes under test. Knows neither load nor analysis.
 
-pub mod ask;
 pub mod chain;
+pub mod client;
 pub mod component;
 pub mod dataset;
 pub mod embedded;
@@ -13,11 +13,11 @@ pub mod host;
 pub mod http;
 pub mod limits;
 pub mod location;
-pub mod loglines;
-pub mod neighbours;
+pub mod log_parser;
+pub mod other_runs;
 pub mod plans;
 pub mod probe;
-pub mod readback;
+pub mod read_back;
 pub mod replication;
 pub mod restore;
 pub mod roles;

@@ -4,7 +4,7 @@
 //! The server names its process and when that began; only if this machine has such a process of PostgreSQL is the
 //! server here. Through a pooler or balancer the server behind it answers, so that is what is looked for.
 
-use crate::ask::{Address, Connection};
+use crate::client::{Address, Connection};
 use rustix::time::{ClockId, clock_gettime};
 use std::fmt;
 use std::fs::{read, read_dir, read_link, read_to_string};

@@ -3,7 +3,7 @@
 //! `fixtures/probe/PROBE/VERSION.txt` is an answer, most of them recorded by `cargo xtask capture`; `VERSION.expected` are
 //! the readings, rewritten with `UPDATE_EXPECT=1`.
 
-use stack::ask;
+use stack::client;
 use stack::limits::CounterFile;
 use stack::probe::{ALL, ProbeRequest, ProbeResponse, ProbeTarget, find_probe};
 use std::collections::HashSet;
@@ -19,12 +19,12 @@ fn fixtures() -> Vec<PathBuf> {
     found
 }
 
-fn rows(text: &str) -> ask::QueryResult {
+fn rows(text: &str) -> client::QueryResult {
     let cell = |it: &str| if it == "\\N" { None } else { Some(it.replace("\\n", "\n")) };
     let mut lines = text.lines();
     let columns = lines.next().unwrap_or("").split('\t').map(str::to_owned).collect();
     let rows = lines.map(|it| it.split('\t').map(cell).collect()).collect();
-    ask::QueryResult { columns, rows, tag: String::new() }
+    client::QueryResult { columns, rows, tag: String::new() }
 }
 
 /// Texts stand behind lines of `=== NAME`.
@@ -96,7 +96,7 @@ fn rejects_invalid_answers() {
             ProbeTarget::Postgres | ProbeTarget::PgBouncer | ProbeTarget::Odyssey
                 if probe.name != "pg_wal" && probe.name != "pg_tables" =>
             {
-                ProbeResponse::Rows(ask::QueryResult::default())
+                ProbeResponse::Rows(client::QueryResult::default())
             }
             ProbeTarget::Postgres | ProbeTarget::PgBouncer | ProbeTarget::Odyssey => {
                 ProbeResponse::Texts(Vec::new())

@@ -3,8 +3,8 @@
 use crate::error::{Error, ErrorCause, Result};
 use crate::file::{EXTENSION, journal_path};
 use crate::read::{Run, State};
-use crate::request;
-use crate::words::RunHeader;
+use crate::record::RunHeader;
+use crate::stop_request;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -109,7 +109,7 @@ pub fn remove(dir: &Path, name: &str) -> Result<PathBuf> {
     fs::remove_file(&path).map_err(Error::system(&path, "remove"))?;
     // There is one only after a kill.
     let _ = fs::remove_file(journal_path(&path));
-    request::clear_request(&path);
+    stop_request::clear_request(&path);
     Ok(path)
 }
 

@@ -2,9 +2,11 @@
 
 use crate::error::{Error, ErrorCause, Result};
 use crate::guard::{self, SchemaCheck, WorkBudget};
+use crate::record::{
+    Configuration, NodeRecord, Note, RunHeader, RunOutcome, RunStatus, TrialHeader, TrialId,
+};
 use crate::rows::{count, event_kind, from_sql_bits, nanos, optional_nanos, unix_ms, unpack_counts};
-use crate::words::{Configuration, NodeRecord, Note, RunHeader, RunOutcome, RunStatus, TrialHeader, TrialId};
-use crate::{alive, bounds, rows, schema};
+use crate::{bounds, process, rows, schema};
 use model::summary::Script;
 use model::{LatencyHistogram, LogEvent, Measurement, Sample, ThreadUsage};
 use rusqlite::types::ValueRef;
@@ -156,7 +158,7 @@ impl Run {
 
     fn is_running(&self) -> Result<bool> {
         let writer: Option<String> = self.query_one("SELECT writer FROM run", [], |row| row.get(0))?;
-        Ok(writer.is_some_and(|it| alive::is_alive(&it)))
+        Ok(writer.is_some_and(|it| process::is_alive(&it)))
     }
 
     fn ended(&self, (status, reason, ended_ms): EndColumns) -> Result<State> {

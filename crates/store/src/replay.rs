@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::read::Run;
+use crate::record::TrialId;
 use crate::rows::{self, FailureClass, HistogramKind, NO_OPERATION, count, nanos};
-use crate::words::TrialId;
 use model::{FailureCounts, Interval, LatencyHistogram, Tick};
 use rusqlite::Row;
 use std::ops::Range;

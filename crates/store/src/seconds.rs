@@ -4,8 +4,8 @@
 
 use crate::error::{Error, Result};
 use crate::read::{MOMENTS_PER_READ, Run};
+use crate::record::TrialId;
 use crate::rows::{self, FailureClass, HistogramKind, NO_OPERATION, count, nanos};
-use crate::words::TrialId;
 use model::{
     FailureCounts, HistogramDecoder, Interval, OperationSecond, Sample, Second, SecondSum, SparseHistogram,
 };

@@ -2,9 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::guard::{self, SchemaCheck};
+use crate::record::{Note, RunHeader, RunOutcome, RunStatus, TrialEnd, TrialHeader, TrialId};
 use crate::rows::{FailureClass, HistogramKind, NO_OPERATION, Sum, event_name, pack_counts, to_sql_bits};
-use crate::words::{Note, RunHeader, RunOutcome, RunStatus, TrialEnd, TrialHeader, TrialId};
-use crate::{alive, bounds, schema};
+use crate::{bounds, process, schema};
 use model::{
     AnswerSizes, FailureCounts, HistogramEncoder, Interval, LatencyHistogram, LogEvent, Measurement, Sample,
     ScriptCounts, ThreadUsage, Tick,
@@ -86,7 +86,7 @@ impl RunDatabase {
                 desk.connection.pragma_update(None, "user_version", schema::VERSION)?;
                 desk.insert(
                     "UPDATE run SET writer = ?, status = NULL, reason = NULL, ended_ms = NULL",
-                    [alive::current_process()],
+                    [process::current_process()],
                 )?;
                 desk.insert(
                     "UPDATE trial SET status = ?, ended_ms = ? WHERE status IS NULL",
@@ -146,7 +146,7 @@ impl RunDatabase {
                 it.experiment.to_string(),
                 it.machine.to_string(),
                 versions.to_string(),
-                alive::current_process(),
+                process::current_process(),
             ],
         )?;
         Ok(())

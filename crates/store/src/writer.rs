@@ -7,8 +7,8 @@ use crate::error::{Error, ErrorCause, Result};
 use crate::file::{self, DiskReserve};
 use crate::guard;
 use crate::read::{Run, State};
-use crate::request;
-use crate::words::{Note, RunHeader, RunOutcome, TrialEnd, TrialHeader, TrialId};
+use crate::record::{Note, RunHeader, RunOutcome, TrialEnd, TrialHeader, TrialId};
+use crate::stop_request;
 use crate::write::{Message, RunDatabase};
 use model::{LogEvent, Sample, Tick};
 use rusqlite::ErrorCode;
@@ -151,7 +151,7 @@ impl Writer {
         match self.join() {
             Some(Err(error)) => Err(Error::sqlite(&self.path, "write")(error)),
             _ => {
-                request::clear_request(&self.path);
+                stop_request::clear_request(&self.path);
                 Ok(std::mem::take(&mut self.path))
             }
         }

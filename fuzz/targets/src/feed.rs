@@ -1,7 +1,7 @@
 //! Feed files: rows that hold together, or diagnostics; a plain file means the same indexed and packed.
 
 use feed::{Format, decompress, index_rows, pack};
-use model::rows::Rows;
+use model::row_table::Rows;
 use std::sync::Arc;
 
 const FORMS: [Format; 7] =

@@ -1,6 +1,6 @@
 //! Log lines and probe texts: read without harm, and none of their values gets out.
 
-use stack::loglines::{LogFormat, LogReader, mask_values};
+use stack::log_parser::{LogFormat, LogReader, mask_values};
 use stack::probe::{ProbeResponse, ReadError, find_probe, read_csv};
 
 pub fn run(data: &[u8]) {

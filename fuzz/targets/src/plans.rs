@@ -2,7 +2,7 @@
 
 use analysis::advice::{advice, candidates, estimate_indexes};
 use model::explain::{Plans, StatementPlan, TableStats};
-use stack::loglines::parse_logged_statements;
+use stack::log_parser::parse_logged_statements;
 use stack::plans::parse_plan;
 
 /// A plan as JSON, a NUL, a description of tables as JSON, a NUL, and a log.

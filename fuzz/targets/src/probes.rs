@@ -1,6 +1,6 @@
 //! Answers to probes: finite figures or an error, whatever a server, a console or a service sends.
 
-use stack::ask;
+use stack::client;
 use stack::probe::{ALL, ProbeResponse};
 
 /// The first byte chooses the probe. The rest is its answer: lines of cells parted by tabs, the first of them names, and
@@ -13,7 +13,7 @@ pub fn run(data: &[u8]) {
     let columns = lines.next().into_iter().flatten().map(str::to_owned).collect();
     let cell = |it: &str| (it != "\\N").then(|| it.to_owned());
     let rows = lines.map(|it| it.map(cell).collect()).collect();
-    let table = ProbeResponse::Rows(ask::QueryResult { columns, rows, tag: String::new() });
+    let table = ProbeResponse::Rows(client::QueryResult { columns, rows, tag: String::new() });
     let texts = ProbeResponse::Texts(text.split('\0').map(str::to_owned).collect());
     for answer in [table, texts] {
         let mut readings = Vec::new();

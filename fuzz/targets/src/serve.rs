@@ -3,7 +3,7 @@
 #[path = "../../../crates/pgdyno/src/serve/guard.rs"]
 #[allow(dead_code)]
 mod guard;
-#[path = "../../../crates/pgdyno/src/serve/path.rs"]
+#[path = "../../../crates/pgdyno/src/serve/route.rs"]
 #[allow(dead_code)]
 mod path;
 

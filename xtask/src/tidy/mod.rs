@@ -3,11 +3,11 @@
 mod cycles;
 mod documents;
 mod files;
+mod layers;
+mod leftovers;
 mod manifest;
 mod source;
-mod text;
 mod tree;
-mod walls;
 
 use std::fmt;
 use std::path::Path;
@@ -42,15 +42,15 @@ type Rule = fn(&Tree) -> Vec<Violation>;
 /// Each of them fails the check.
 const RULES: [(&str, Rule); 14] = [
     ("every source can be read", source::invalid_sources),
-    ("crates import only what lies below them", walls::imports),
-    ("crates depend on no library that they must not know", walls::libraries),
+    ("crates import only what lies below them", layers::imports),
+    ("crates depend on no library that they must not know", layers::libraries),
     ("top-level modules of a crate form no new cycle", cycles::cycles),
-    ("clocks, files, sockets and the environment stay where they belong", walls::forbidden_paths),
-    ("only programs print", walls::print_macros),
-    ("the analysis contains no sentence", walls::sentences),
+    ("clocks, files, sockets and the environment stay where they belong", layers::forbidden_paths),
+    ("only programs print", layers::print_macros),
+    ("the analysis contains no sentence", layers::sentences),
     ("every source file is part of a crate", files::unreachable_files),
     ("every module says which question it answers", files::missing_module_docs),
-    ("nothing is left for later", text::leftovers),
+    ("nothing is left for later", leftovers::leftovers),
     ("every link leads somewhere", documents::links),
     ("every promise has a test", documents::promises),
     ("the map shows the crates as they are", documents::crate_table),

@@ -11,9 +11,9 @@ mod tests;
 pub use candidates::candidates;
 
 use candidates::{FullScan, SELECTED_SHARE_MAX, full_scans};
-use model::account::StatementStats;
 use model::advice::{Advice, CostChange, IndexAdvice, Remedy, Scan, StatementAdvice, StatementChange};
 use model::explain::{IndexCandidate, IndexEstimate, KeyRole, Plans, StatementPlan, normalize_placeholders};
+use model::run_result::StatementStats;
 use predicates::updated_columns;
 
 /// An index has to save this share of all statements' time.

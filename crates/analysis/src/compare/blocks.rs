@@ -7,7 +7,7 @@
 //! with one degree of freedom fewer than there are blocks takes the place of the normal one.
 
 use super::student::MeanDifference;
-use super::trial::{BucketCounts, OperationFigures, TimeBin, bucket_start};
+use super::trial_figures::{BucketCounts, OperationFigures, TimeBin, bucket_start};
 use crate::strategy::SplitMix64;
 use model::comparison::{self, Metric};
 

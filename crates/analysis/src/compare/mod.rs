@@ -13,17 +13,17 @@
 //! besides the exact interval must not hold "no change".
 
 mod blocks;
-mod condition;
-mod differ;
+mod differences;
+mod fail_condition;
 mod ranks;
 pub(crate) mod student;
 #[cfg(test)]
 pub(crate) mod tests;
-mod trial;
+mod trial_figures;
 
-pub use condition::{FailCondition, parse};
-pub use differ::{RunEnvironment, differences};
-pub use trial::{
+pub use differences::{RunEnvironment, differences};
+pub use fail_condition::{FailCondition, parse};
+pub use trial_figures::{
     BucketCounts, FigureValue, OperationFigures, TimeBin, TrialCollector, TrialFigures, processors,
 };
 
@@ -132,7 +132,7 @@ fn compare_run(
     }
     RunComparison {
         run: run.source.clone(),
-        differences: differ::cell_differences(base, run, pairs, wanted.expected),
+        differences: differences::cell_differences(base, run, pairs, wanted.expected),
         only_base: without(base, |it| it.0),
         only_run: without(run, |it| it.1),
         cells,

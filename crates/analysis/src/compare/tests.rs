@@ -4,7 +4,7 @@
 //! time; `PGDYNO_PROOF_ROUNDS=1000 cargo test --release -p analysis comparisons -- --nocapture` makes a thousand comparisons
 //! of each kind and prints the tables.
 
-use super::trial::{BucketCounts, OperationFigures, TimeBin, TrialFigures, bucket};
+use super::trial_figures::{BucketCounts, OperationFigures, TimeBin, TrialFigures, bucket};
 use super::*;
 use model::comparison::Metric;
 use model::{Nanos, PerSecond};

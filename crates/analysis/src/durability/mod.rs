@@ -3,23 +3,23 @@
 //! [`judge`] goes through a ledger twice, and keeps a bit for each write and reading: a hundred million writes are some dozen
 //! megabytes. What it cannot know it does not guess: `docs/durability.md` tells what each finding and each doubt means.
 
+mod acknowledgements;
+mod ledger_survey;
 mod promises;
-mod pulse;
-mod readings;
-mod survey;
 #[cfg(test)]
 mod tests;
+mod trusted_reads;
 mod writes;
 
 use crate::replication;
+use ledger_survey::LedgerSurvey;
 use model::durability::{
     Anomaly, AnomalyKind, Conclusion, DurabilityHistory, DurabilityVerdict, EXAMPLES, InconclusiveReason,
     LedgerEnd, LedgerEntry, WriteKey,
 };
 use promises::PromiseHistory;
-use readings::TrustedReads;
 use std::collections::BTreeMap;
-use survey::LedgerSurvey;
+use trusted_reads::TrustedReads;
 use writes::WriteJudge;
 
 /// What the ledger's entries, which `entries` gives anew at each call, and the rest of the evidence come to.

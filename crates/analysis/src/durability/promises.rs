@@ -1,6 +1,6 @@
 //! What had been promised for a write when it was acknowledged?
 
-use super::survey::LedgerSurvey;
+use super::ledger_survey::LedgerSurvey;
 use model::Nanos;
 use model::durability::{AnomalyKind, DurabilityHistory, Promise, ServerInstance, WriteAttempt};
 

@@ -3,9 +3,9 @@
 //! A session has one write under way at a time, so its attempts stand together: a write is judged when the next one begins.
 
 use super::Anomalies;
+use super::ledger_survey::LedgerSurvey;
 use super::promises::{PromiseHistory, PromiseStrength};
-use super::readings::TrustedReads;
-use super::survey::LedgerSurvey;
+use super::trusted_reads::TrustedReads;
 use model::durability::{
     AnomalyKind, FaultEvent, RecoveryPoint, ServerId, WriteAttempt, WriteCounts, WriteKey, WriteOutcome,
 };

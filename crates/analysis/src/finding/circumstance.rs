@@ -1,10 +1,10 @@
 //! Under which circumstances was a cell measured?
 
-use super::beside::read_volume;
+use super::alternatives::read_volume;
 use super::samples::{self, growth};
 use super::{CellTrials, Finding, TrialFacts, host};
+use model::feed_coverage::FeedCoverage;
 use model::finding::{Circumstance, MissingInput, NormalizedRate};
-use model::reach::FeedCoverage;
 use model::summary::InvalidReason;
 use model::{LogEvent, Nanos};
 

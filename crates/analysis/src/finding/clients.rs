@@ -1,8 +1,8 @@
 //! Who was refused, starved, held up or left behind?
 
 use super::{CellTrials, Finding, TrialFacts};
+use crate::event_count;
 use crate::matrix::clients;
-use crate::repeated;
 use model::finding::ConnectionLimit;
 use model::plan::{Node, NodeKind, PoolMode};
 use model::summary::{Doubt, Failure, FailureClass};
@@ -62,7 +62,7 @@ fn refused_connections(trial: &TrialFacts<'_>) -> u64 {
 }
 
 fn logged(trial: &TrialFacts<'_>) -> u64 {
-    repeated::count_logged(trial, EventKind::TooManyConnections, Nanos::ZERO)
+    event_count::count_logged(trial, EventKind::TooManyConnections, Nanos::ZERO)
 }
 
 fn first_second(trial: &TrialFacts<'_>) -> Option<u64> {

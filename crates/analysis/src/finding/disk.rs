@@ -104,7 +104,7 @@ pub fn memory(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let Some(limit) = node.limits.memory.map(|it| it as f64) else { return Ok(Vec::new()) };
     let used = cell.median(|it| mean(&sums(it.samples, &node.name, samples::CGROUP_MEMORY, |_| true)));
     let used = used.ok_or(MissingInput::Group)?;
-    let read = super::beside::read_volume(cell).disk.ok_or(MissingInput::Group)?;
+    let read = super::alternatives::read_volume(cell).disk.ok_or(MissingInput::Group)?;
     let waits = class_share(cell, WaitClass::Read).ok_or(MissingInput::Server)?;
     let by = Bound::Memory { node: node.name.clone(), used, limit, read };
     let short = used >= FULL * limit && read >= MISSED && waits >= WAIT_SHARE_MIN;

@@ -4,9 +4,9 @@ use super::TrialFacts;
 use crate::fixture;
 use crate::sizes::{SizeSeries, SizeSeriesSet};
 use crate::summary::summarise;
+use model::feed_coverage::FeedCoverage;
 use model::matrix::{TrialStatus, UnappliedLimit};
 use model::plan::*;
-use model::reach::FeedCoverage;
 use model::summary::{CpuCost, InvalidReason, QueryMode, Server, Summary, Validity};
 use model::{AnswerSizes, Code, EventKind, LogEvent, Measurement, Nanos, Outage, Sample, Second};
 

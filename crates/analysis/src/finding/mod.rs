@@ -3,14 +3,14 @@
 //! A finding is named only where all of it was measured; rules that miss a series are told by that. Counts of what happened
 //! are over all trials, figures are medians over the valid ones: a late generator does not undo that slots ran out.
 
+mod alternatives;
 mod answers;
-mod beside;
 mod bound;
+mod cell_comparison;
 mod circumstance;
+mod client_count;
 mod clients;
-mod compared;
 mod disk;
-mod few;
 #[cfg(test)]
 pub(crate) mod fixture;
 pub(crate) mod host;
@@ -26,11 +26,11 @@ mod waits;
 use crate::sizes::SizeSeries;
 use crate::validity::outage_doubt;
 pub(crate) use clients::STARVED_SHARE;
+use model::feed_coverage::FeedCoverage;
 pub use model::finding::Finding;
 use model::finding::{Circumstance, FindingRule, MissingInput};
 use model::matrix::{TrialStatus, UnappliedLimit};
 use model::plan::{Experiment, LoadModel, Node, NodeKind, Setup};
-use model::reach::FeedCoverage;
 use model::{LogEvent, Nanos, Sample, Summary, Tick};
 pub(crate) use queue::busy_sessions;
 pub use samples::{SERIES, SampleReducer, remaining_clients};
@@ -140,7 +140,7 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         found.extend(queue::in_pooler(if odyssey { cell } else { full }));
         let interrupted = cell.trials.iter().any(|it| it.summary.and_then(outage_doubt).is_some());
         found.extend(apply_rules(cell, full).into_iter().filter(|it| !(interrupted && is_limiter(it))));
-        found.extend(compared::deadlocks(cell));
+        found.extend(cell_comparison::deadlocks(cell));
         found.extend(clients::in_flight_cap_reached(cell));
         found.extend(clients::remaining_clients(cell));
         found.extend(circumstance::feeds_that_fit_in_memory(cell));
@@ -149,11 +149,11 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         found.extend(of_cell.into_iter().filter(|it| !unused::blames(it, cell, &unused)));
         found.extend(unused);
     }
-    found.extend(compared::throughput(&cells, experiment.seed));
-    found.extend(compared::concurrency_differs(&cells, experiment));
+    found.extend(cell_comparison::throughput(&cells, experiment.seed));
+    found.extend(cell_comparison::concurrency_differs(&cells, experiment));
     found.extend(answers::sizes_compared_with_other_cells(&cells));
-    found.extend(beside::open_and_closed(&cells));
-    found.extend(beside::feeds_differ(&cells));
+    found.extend(alternatives::open_and_closed(&cells));
+    found.extend(alternatives::feeds_differ(&cells));
     found
 }
 
@@ -218,7 +218,7 @@ fn apply_rules(whole: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
     take(FindingRule::Pool, number::little_s_law(whole), &mut found);
     let late = circumstance::late_generator(whole);
     found.extend(late);
-    let few = few::clients(full, &found);
+    let few = client_count::clients(full, &found);
     take(FindingRule::ServerCpu, few, &mut found);
     lacking.sort();
     lacking.dedup_by_key(|it| it.0);

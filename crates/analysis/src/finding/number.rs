@@ -2,7 +2,7 @@
 
 use super::samples::{self, growth, sums};
 use super::{CellTrials, Finding, TrialFacts};
-use crate::little::{MeanEstimate, Violation, check_law, estimate_mean};
+use crate::littles_law::{MeanEstimate, Violation, check_law, estimate_mean};
 use model::finding::{Circumstance, MissingInput};
 use model::plan::{NodeKind, PoolMode};
 use model::{Nanos, Sample};

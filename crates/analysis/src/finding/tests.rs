@@ -2,9 +2,9 @@ use super::fixture::{TestRun, experiment};
 use super::*;
 use model::EventKind;
 
-mod beside;
+mod alternatives;
+mod reported;
 mod sampled;
-mod told;
 mod unused;
 
 /// All findings over `runs` of `cells`, the first of which is the baseline.

@@ -3,11 +3,11 @@
 //! A long trial is cut into [`STRETCHES`]; each has one value of everything that may leak or drift: the median of what was
 //! sampled in it, a quantile of its merged histograms, its rate. What those values do is decided by [`trend`].
 
-mod course;
 #[cfg(test)]
 mod planted;
+mod verdict;
 
-pub use course::trend;
+pub use verdict::trend;
 
 use crate::finding::samples;
 use model::search::{LevelOutcome, SoakResult, StepPurpose, Trend, TrendMetric};

@@ -268,7 +268,7 @@ fn computes_duration_ranges() {
         .extend([killed(8000, "postgres-2"), InjectedFault { nodes: Vec::new(), ..killed(8500, "") }]);
     for (node, took) in [("postgres", 700), ("postgres-2", 900)] {
         let node = node.to_owned();
-        all[3].rejoins.push(model::ordeal::RejoinRecord {
+        all[3].rejoins.push(model::fault_injection::RejoinRecord {
             node,
             at: ms(9500),
             elapsed: ms(took),

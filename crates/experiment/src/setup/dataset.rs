@@ -1,8 +1,8 @@
 //! Which rows are asked for?
 
 use super::SetupBuilder;
+use crate::diagnostic::{any_of, quote};
 use crate::file::{self, DatasetName};
-use crate::mistake::{any_of, quote};
 use model::plan::{CacheState, Column, ColumnGenerator, Content, Dataset, Table};
 
 const ROWS: u64 = 100_000;
@@ -114,7 +114,7 @@ impl SetupBuilder<'_> {
         for key in &it.primary_key {
             if it.columns.0.iter().all(|column| column.0 != *key) {
                 let names = it.columns.0.iter().map(|it| it.0.as_str());
-                let instead = match crate::mistake::nearest(key, names) {
+                let instead = match crate::diagnostic::nearest(key, names) {
                     Some(name) => format!("write `{name}`"),
                     None => "name columns of this table".to_owned(),
                 };

@@ -1,8 +1,8 @@
 //! Which feeds are asked for, and which columns do they have?
 
 use super::SetupBuilder;
+use crate::diagnostic::quote;
 use crate::file;
-use crate::mistake::quote;
 use crate::template::is_name;
 use model::plan::{Feed, FeedFormat, FeedOrder, FeedSource, NodeKind, Stack};
 

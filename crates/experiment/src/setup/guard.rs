@@ -6,8 +6,8 @@
 use super::SetupBuilder;
 use super::load::RequestedLoad;
 use crate::UrlTarget;
+use crate::diagnostic::quote;
 use crate::file::Caps;
-use crate::mistake::quote;
 use model::Nanos;
 use model::plan::{Confirm, Goal, LoadModel, LoadScale, Soak, Sweep, TargetLevel};
 

@@ -2,8 +2,8 @@
 
 use super::SetupBuilder;
 use crate::datum::Ordered;
+use crate::diagnostic::{any_of, nearest, quote};
 use crate::file::{self, Capture, OneOrMany};
-use crate::mistake::{any_of, nearest, quote};
 use crate::template::{self, TemplatePiece, is_name};
 use crate::tree::{Node, Value};
 use crate::unit::Word;

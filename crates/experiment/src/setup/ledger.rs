@@ -3,8 +3,8 @@
 use super::SetupBuilder;
 use super::http::Variables;
 use super::operations::{Context, statements};
+use crate::diagnostic::quote;
 use crate::file;
-use crate::mistake::quote;
 use crate::template::is_name;
 use model::plan::{NodeKind, Operation, OperationKind};
 

@@ -2,8 +2,8 @@
 
 use super::SetupBuilder;
 use crate::ScheduleExtent;
+use crate::diagnostic::quote;
 use crate::file;
-use crate::mistake::quote;
 
 /// What each operation has of the load.
 #[derive(Debug, Default)]

@@ -19,8 +19,8 @@ mod service;
 mod stack;
 mod users;
 
+use crate::diagnostic::{Diagnostic, Source, Span, quote};
 use crate::file::File;
-use crate::mistake::{Diagnostic, Source, Span, quote};
 use crate::path;
 use crate::tree::Node;
 use crate::{GrammarDiagnostic, GrammarResult, Request};

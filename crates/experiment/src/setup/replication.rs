@@ -2,8 +2,8 @@
 
 use super::SetupBuilder;
 use super::stack::is_attached;
+use crate::diagnostic::{any_of, quote};
 use crate::file;
-use crate::mistake::{any_of, quote};
 use crate::unit::{Duration, Word};
 use model::Nanos;
 use model::plan::{

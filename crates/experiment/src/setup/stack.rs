@@ -4,8 +4,8 @@ use super::SetupBuilder;
 use super::guard::{AttachedSection, Guard, strictest};
 use super::service;
 use crate::datum::Ordered;
+use crate::diagnostic::{any_of, quote};
 use crate::file::{self, Balancer, Caps, OrNone, Pooler, PoolerKind};
-use crate::mistake::{any_of, quote};
 use crate::unit::Word;
 use model::Nanos;
 use model::plan::{

@@ -1,7 +1,7 @@
 //! An object per line.
 
 use crate::bounds::{MAX_ROW_BYTES, check_columns, check_nul, row_too_long};
-use crate::mistake::{Diagnostic, excerpt};
+use crate::diagnostic::{Diagnostic, excerpt};
 use crate::pack::PackedWriter;
 use serde_json::value::RawValue;
 use std::collections::HashMap;

@@ -11,7 +11,7 @@
 //!
 //! What Tank reads otherwise than it is written (`1.5s`, `-1`, text between the parts) is refused.
 
-use super::mistake::{ScheduleDiagnostic, ScheduleDiagnostics};
+use super::diagnostic::{ScheduleDiagnostic, ScheduleDiagnostics};
 use model::{Curve, Nanos, PerSecond};
 use std::ops::Range;
 
@@ -290,7 +290,7 @@ impl<'a> ScheduleParser<'a> {
     }
 
     fn quote(&self, span: &Span) -> String {
-        super::mistake::quote(&self.text[span.clone()])
+        super::diagnostic::quote(&self.text[span.clone()])
     }
 
     fn add_diagnostic(&mut self, at: Span, found: impl Into<String>, write: impl Into<String>) {

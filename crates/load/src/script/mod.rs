@@ -5,20 +5,20 @@
 //! [`Maker`] does the same for a mix of scripts and HTTP requests.
 
 mod branches;
+mod builder;
 pub mod builtin;
 pub mod call;
 mod diagnostic;
 mod error;
 mod eval;
-mod maker;
 mod names;
 mod number;
 mod parser;
 mod pattern;
 pub(crate) mod quoting;
-mod read;
+mod script_parser;
 mod shell;
-mod split;
+mod splitter;
 mod token;
 mod undefined;
 mod value;
@@ -26,16 +26,16 @@ mod variables;
 
 use std::sync::Arc;
 
+pub use builder::{ProgramBuilder, ScriptHeader};
 pub use call::{Ammo, CallCapture, CallPart, HttpCall, ResponsePart};
 pub use diagnostic::Diagnostic;
 pub use error::EvalError;
 pub use eval::Expr;
-pub use maker::{ProgramBuilder, ScriptHeader};
 pub use names::{InvalidName, ResultStore, VariableNames, is_valid_name};
 pub use parser::MAX_DEPTH;
 pub use pattern::{Pattern, PatternMatcher};
 pub use quoting::QuoteContext;
-pub use read::parse;
+pub use script_parser::parse;
 pub use shell::{ShellWord, command_line, parse_output};
 pub use value::{Value, ValueType};
 pub use variables::{Variables, WriteResult};

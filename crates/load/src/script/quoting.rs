@@ -5,7 +5,7 @@
 
 use super::Piece;
 use super::names::{continues_name, starts_name};
-use super::split::{
+use super::splitter::{
     comment_end, continues_identifier, dollar_end, escaped_end, find_after, line_end, number_end, quote_end,
     run_end,
 };

@@ -1,6 +1,6 @@
 //! What does one client know?
 
-use super::ending::SessionShutdown;
+use super::shutdown::SessionShutdown;
 use crate::random::Prng;
 use crate::script::{Slot, Variables};
 use model::{Code, Nanos};

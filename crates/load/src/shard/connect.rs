@@ -1,7 +1,7 @@
 //! How do clients come by their connections?
 
 use super::client::{Client, ClientState, todo};
-use super::door::new_channel;
+use super::endpoint::new_channel;
 use super::{ConnId, LoadEvent, Shard};
 use crate::recorder::Recorder;
 use model::{Code, Nanos, Outcome};

@@ -5,16 +5,16 @@
 
 mod client;
 mod connect;
-mod door;
 mod dropped;
-mod ending;
-mod follow;
+mod endpoint;
+mod event;
+mod http_connection;
 mod poll;
+mod redirect;
 mod reply;
 mod run;
-mod said;
+mod shutdown;
 mod users;
-mod web;
 
 use crate::random::Prng;
 use crate::recorder::Recorder;
@@ -22,16 +22,16 @@ use crate::schedule::Streams;
 use crate::script::{PatternMatcher, Variables};
 use crate::workload::{InitialValue, Workload};
 use client::{Client, ClientState, Session};
-use door::new_session;
-use ending::CancelConnection;
+use endpoint::new_session;
+pub use event::{AbortReason, LoadEvent};
+use http_connection::HttpConnection;
 use model::{ClientId, Code, Nanos, Outcome, ScriptId};
 use run::StartCause;
-pub use said::{AbortReason, LoadEvent};
+use shutdown::CancelConnection;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 use users::ActiveUsers;
-use web::HttpConnection;
 
 /// A connection of this shard: first each client's session with PostgreSQL, in the order of the clients; where there are two
 /// doors to it, the same of the second; then each client's connections to the HTTP services; then for each client one that

@@ -4,17 +4,17 @@
 //! the same run.
 
 mod backend;
-mod web;
+mod http_service;
 
 use crate::random::Prng;
 use crate::recorder::Recorder;
 use crate::shard::{Action, ConnId, Shard};
 use crate::workload::Target;
 use backend::{SimulatedBackend, SimulatedRequest};
+pub use http_service::{SimulatedBody, SimulatedHttp};
 use model::{Code, Nanos};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
-pub use web::{SimulatedBody, SimulatedHttp};
 
 /// The invented system.
 #[derive(Clone, Debug)]
@@ -199,7 +199,7 @@ struct Sessions {
 /// The server's side of a connection.
 enum ServerSide {
     Postgres(SimulatedBackend),
-    Web(web::HttpServerSide),
+    Web(http_service::HttpServerSide),
 }
 
 /// A transport: shard, connection, and which of its transports in turn.
@@ -312,7 +312,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                         Target::Postgres { .. } => {
                             ServerSide::Postgres(SimulatedBackend::new(welcome, self.generation as u32))
                         }
-                        Target::Service(_) => ServerSide::Web(web::HttpServerSide::default()),
+                        Target::Service(_) => ServerSide::Web(http_service::HttpServerSide::default()),
                     };
                     self.backends.insert(link, side);
                     let refuses = match target {
@@ -539,8 +539,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
     }
     /// Sends an answer on its way: whole, or a byte at a time.
-    fn answer_web(&mut self, link: SimulatedLink, answer: web::SimulatedResponse) {
-        let web::SimulatedResponse { bytes, closes, answered } = answer;
+    fn answer_web(&mut self, link: SimulatedLink, answer: http_service::SimulatedResponse) {
+        let http_service::SimulatedResponse { bytes, closes, answered } = answer;
         let mut at = self.now + self.world.delay;
         match self.world.web.byte_interval {
             _ if bytes.is_empty() => {}

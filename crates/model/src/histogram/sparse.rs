@@ -2,7 +2,7 @@
 //!
 //! A [`Latency`] is 270 KiB, of which a second's samples fill some hundred places. Here only those are looked at.
 
-use super::packed::{COMPRESSED_COOKIE, HEADER_LENGTH, MAX_LENGTH, has_our_bounds};
+use super::encoding::{COMPRESSED_COOKIE, HEADER_LENGTH, MAX_LENGTH, has_our_bounds};
 use super::{DecodeError, EncodedHistogram, LatencyHistogram};
 use crate::Nanos;
 use flate2::{Decompress, FlushDecompress, Status};

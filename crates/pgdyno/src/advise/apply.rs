@@ -4,15 +4,15 @@
 //! run of two cells, kept as any other, and gone on with in the same way if it breaks off.
 
 use super::Args;
-use crate::account::{self, advised};
-use crate::run::{self, begin, result};
-use crate::stand::ways::shell_quote;
+use crate::cli::CommandError;
+use crate::run::{self, request, result};
+use crate::run_result::{self, index_advice};
+use crate::stack_command::connect_commands::shell_quote;
 use crate::terminal;
-use crate::voice::CommandError;
 use model::Nanos;
-use model::account::RunResult;
 use model::advice::Advice;
 use model::plan::{Cell, Experiment, Goal, LoadModel, NodeKind, Setup};
+use model::run_result::RunResult;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use store::{Note, RunOutcome, RunStatus};
@@ -25,8 +25,8 @@ const LONGEST: usize = 64;
 pub fn apply(args: &Args) -> Result<ExitCode, CommandError> {
     let lang = args.language.lang()?;
     let path = store::find(&args.dir, &args.run).map_err(|it| CommandError::new(it.to_string()))?;
-    begin::check_owner(&path)?;
-    let account = account::from_file(&path)?;
+    request::check_owner(&path)?;
+    let account = run_result::from_file(&path)?;
     let experiment = experiment(&account, args.repeat)?;
     let indexes = added_indexes(&experiment);
     outln!("{}", lang.applying(indexes, args.repeat));
@@ -35,7 +35,7 @@ pub fn apply(args: &Args) -> Result<ExitCode, CommandError> {
     let words =
         ["--resume".to_owned(), kept.display().to_string(), "--lang".to_owned(), lang.code().to_owned()];
     let status = run::main(&words);
-    if let Some(it) = advised::index_effects(&kept)? {
+    if let Some(it) = index_advice::index_effects(&kept)? {
         terminal::text(&report::advice::effect_text(&it, lang));
     }
     Ok(status)
@@ -111,7 +111,7 @@ fn saturate(setup: &mut Setup) {
     if !setup.load.model.is_open() {
         return;
     }
-    setup.load.duration = Some(account::stored::load_duration(setup));
+    setup.load.duration = Some(run_result::stored::load_duration(setup));
     let clients = setup.load.model.clients().min(CLIENTS);
     setup.load.model = LoadModel::Closed { clients, think: Nanos::ZERO };
     // Arrivals of its own are no part of the mix.
@@ -128,7 +128,7 @@ fn create_run_file(
     experiment: &Experiment,
 ) -> Result<PathBuf, CommandError> {
     let trouble = |it: store::Error| CommandError::new(it.to_string());
-    let header = begin::header(experiment, account.info.text.clone());
+    let header = request::header(experiment, account.info.text.clone());
     let writer = store::create(&args.dir, &header).map_err(trouble)?;
     let command =
         format!("pgdyno advise {} --apply --repeat {}", shell_quote(&of.to_string_lossy()), args.repeat);
@@ -148,7 +148,7 @@ mod tests {
     const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/advice/books.dyno");
 
     fn account() -> RunResult {
-        account::from_file(Path::new(FIXTURE)).unwrap_or_else(|it| panic!("{}", it.message))
+        run_result::from_file(Path::new(FIXTURE)).unwrap_or_else(|it| panic!("{}", it.message))
     }
 
     #[test]

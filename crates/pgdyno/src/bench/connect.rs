@@ -3,10 +3,10 @@
 use super::options;
 use super::password;
 use super::prepare::libpq_text;
-use crate::voice::{CommandError, Terminal, os_error_text};
+use crate::cli::{CommandError, Terminal, os_error_text};
 use model::summary::{Server, ServerTransport};
 use rustix::process::getuid;
-use stack::ask::{Address, Connection, Error, Target};
+use stack::client::{Address, Connection, Error, Target};
 use std::cell::RefCell;
 use std::env::VarError;
 use std::fs;

@@ -1,10 +1,10 @@
 //! Warnings before `bench` loads a server of another machine, or drops tables that are not pgbench's.
 
 use super::prepare::libpq_text;
-use crate::voice::{CommandError, Terminal};
-use stack::ask::Connection;
+use crate::cli::{CommandError, Terminal};
+use stack::client::Connection;
 use stack::location::Location;
-use stack::neighbours;
+use stack::other_runs;
 use std::io::{IsTerminal, stderr, stdin};
 
 /// pgbench's tables and their columns, which none of them lacks.
@@ -40,7 +40,7 @@ pub fn check_load_allowed(
 /// Warns if another pgdyno is at work in the database: each measures the other's load.
 pub fn warn_if_shared(connection: &mut Connection, voice: &Terminal) {
     // A server that does not tell is loaded as any other.
-    if let Ok(Some(it)) = neighbours::find_other_run(connection) {
+    if let Ok(Some(it)) = other_runs::find_other_run(connection) {
         voice.warning(&format!(
             "another pgdyno is at work in this database ({it}): each measures the other's load"
         ));

@@ -4,9 +4,9 @@ use super::connect::address_change;
 use super::options::{BenchOptions, HttpOptions, SeedOption};
 use super::ready::{self, BenchTargets};
 use super::{START_FAILED, guard, print_result, run_prepared};
+use crate::cli::{CommandError, Terminal, os_error_text};
 use crate::clock::unix_time;
 use crate::files;
-use crate::voice::{CommandError, Terminal, os_error_text};
 use load::Service;
 use load::driver::Address;
 use load::script::Program;
@@ -69,8 +69,8 @@ pub fn run(options: &BenchOptions, asked: &HttpOptions, voice: &Terminal) -> Res
     };
     let (address, server) = probe_service(&asked.url, &service)?;
     let reached = match &address {
-        Address::Unix(path) => stack::ask::Address::Unix(path.clone()),
-        Address::Tcp(it) => stack::ask::Address::Tcp(*it),
+        Address::Unix(path) => stack::client::Address::Unix(path.clone()),
+        Address::Tcp(it) => stack::client::Address::Tcp(*it),
     };
     guard::check_load_allowed(
         &location::locate_listener(&reached),

@@ -2,10 +2,10 @@
 
 use super::options::InitOptions;
 use super::prepare::libpq_text;
+use crate::cli::CommandError;
 use crate::terminal;
-use crate::voice::CommandError;
 use model::summary;
-use stack::ask::Connection;
+use stack::client::Connection;
 use stack::dataset::pgbench::{InitProgress, InitStep, PartitionMethod, Pgbench};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};

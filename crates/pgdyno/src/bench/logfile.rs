@@ -1,7 +1,7 @@
 //! `-l`: which transactions come into which file?
 
 use super::options::{BenchOptions, LogForm, LogOptions};
-use crate::voice::{CommandError, os_error_text};
+use crate::cli::{CommandError, os_error_text};
 use analysis::LogAggregator;
 use load::random::Prng;
 use model::{Nanos, Record};

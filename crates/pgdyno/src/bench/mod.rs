@@ -13,11 +13,11 @@ pub mod ready;
 mod scripts;
 mod watch;
 
+use crate::cli::{CommandError, Terminal};
 use crate::clock;
 use crate::measure::{self, MeasureError};
 use crate::signals::Signals;
 use crate::terminal;
-use crate::voice::{CommandError, Terminal};
 use connect::ConnectedServer;
 use load::driver::Clock;
 use load::script::{Program, builtin};

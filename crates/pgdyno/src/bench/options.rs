@@ -2,16 +2,16 @@
 //!
 //! pgbench's options with pgbench's rules, and ours. All mistakes are collected; each says what to write instead.
 
+mod diagnostic;
 mod getopt;
-mod mistake;
 mod rules;
 mod table;
 mod value;
 
-pub use mistake::OptionDiagnostic;
+pub use diagnostic::OptionDiagnostic;
 pub use table::usage;
 
-use crate::voice::language;
+use crate::cli::language;
 use load::script::builtin::Builtin;
 use model::summary::{PartitionMethod, QueryMode};
 use model::{Curve, Nanos, PerSecond, Spacing};
@@ -241,7 +241,7 @@ pub fn parse(
         let taken = match word {
             Ok(getopt::Argument::Option { option, value }) => draft.set_option(&table::TABLE[option], &value),
             Ok(getopt::Argument::Operand(it)) => draft.set_operand(it),
-            Err(misread) => Err(mistake::from_parse_error(&misread)),
+            Err(misread) => Err(diagnostic::from_parse_error(&misread)),
         };
         mistakes.extend(taken.err());
         if let Some(answer) = draft.immediate.take() {

@@ -1,10 +1,10 @@
 //! What is in the database before the run, and is it vacuumed?
 
 use super::options::Vacuum;
-use crate::voice::{CommandError, Terminal};
+use crate::cli::{CommandError, Terminal};
 use model::Code;
 use model::summary::{PartitionMethod, Partitions};
-use stack::ask::{Connection, Error};
+use stack::client::{Connection, Error};
 
 /// pgbench's tables, as the built-in scripts need them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

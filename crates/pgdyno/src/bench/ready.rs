@@ -2,15 +2,15 @@
 
 use super::connect::ConnectedServer;
 use super::options::{ArrivalModel, BenchOptions, DriverOption, RunEnd, SeedOption};
+use crate::cli::CommandError;
 use crate::measure;
-use crate::voice::CommandError;
 use load::driver::{self, Address};
 use load::random::{Prng, SeedSequence};
 use load::script::{self, Program};
 use load::{InitialValue, LoadPlan, PostgresEndpoint, RngSeeds, Service, Workload};
 use model::summary::QueryMode;
 use model::{Curve, Nanos, Schedule};
-use stack::ask;
+use stack::client;
 use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
@@ -39,8 +39,8 @@ pub fn prepare(
     seed: u64,
 ) -> Result<PreparedBench, CommandError> {
     let (address, transport) = match &place.target.address {
-        ask::Address::Unix(path) => (Address::Unix(path.clone()), Transport::Unix),
-        ask::Address::Tcp(it) => (Address::Tcp(*it), Transport::Tcp),
+        client::Address::Unix(path) => (Address::Unix(path.clone()), Transport::Unix),
+        client::Address::Tcp(it) => (Address::Tcp(*it), Transport::Tcp),
     };
     let asked = BenchTargets {
         postgres: Some((PostgresEndpoint::new(Arc::clone(&place.target.login), transport), address)),

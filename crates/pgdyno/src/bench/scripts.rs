@@ -2,8 +2,8 @@
 
 use super::options::{BenchOptions, Source};
 use super::ready::mode;
+use crate::cli::{Terminal, os_error_text};
 use crate::files;
-use crate::voice::{Terminal, os_error_text};
 use load::script::{self, Diagnostic, Program};
 use model::summary::QueryMode;
 use std::io::Read;

@@ -2,10 +2,10 @@
 
 use super::logfile::LogFile;
 use super::options::BenchOptions;
+use crate::cli::{Terminal, os_error_text};
 use crate::clock::unix_time;
 use crate::measure::LoadListener;
 use crate::messages::Messages;
-use crate::voice::{Terminal, os_error_text};
 use load::script::{CommandKind, Value, Variables};
 use load::{AbortReason, LoadEvent, Workload};
 use model::{Interval, Nanos, Record};

@@ -1,7 +1,7 @@
 //! What do the first lines of a feed's file tell?
 
+use crate::cli::os_error_text;
 use crate::files;
-use crate::voice::os_error_text;
 use experiment::Columns;
 use feed::Format;
 use model::plan::FeedFormat;

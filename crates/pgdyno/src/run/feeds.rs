@@ -3,14 +3,14 @@
 //! A plain file is mapped as it lies on the disk, whatever its size. Everything else is packed once, into a file without a
 //! name that is mapped as well: what is not drawn needs no memory.
 
+use crate::cli::{CommandError, os_error_text};
 use crate::files;
-use crate::voice::{CommandError, os_error_text};
-use analysis::reach::TableStats;
+use analysis::feed_coverage::TableStats;
 use feed::PackedWriter;
 use memmap2::{Advice, Mmap};
 use model::plan::{self, FeedFormat, FeedSource};
-use model::rows::{RowFormat as Laid, RowLayout, Rows};
-use stack::ask::{Connection, QueryResult};
+use model::row_table::{RowFormat as Laid, RowLayout, Rows};
+use stack::client::{Connection, QueryResult};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;

@@ -1,41 +1,40 @@
 //! `pgdyno run`: an experiment file, from the first check to the last figure.
 
-pub mod begin;
+mod completed;
+mod display;
+mod fault_injection;
 mod feeds;
-pub mod lab;
-pub mod news;
-mod ordeal;
-mod past;
+pub mod observer;
 pub mod plans;
 pub mod replay;
+pub mod request;
 pub mod result;
 mod screen;
-pub mod searching;
-mod show;
+pub mod search_runner;
+pub mod test_bed;
 pub mod trial;
-pub mod watch;
+pub mod update;
 pub mod workload;
 
 use crate::check;
+use crate::cli::language::LanguageArgs;
+use crate::cli::{CommandError, Terminal, os_error_text};
 use crate::prometheus::{MetricsServer, PrometheusArgs as Scraped};
 use crate::serve::Server;
 use crate::signals::Signals;
-use crate::stand::ways;
+use crate::stack_command::connect_commands;
 use crate::terminal;
-use crate::voice::language::LanguageArgs;
-use crate::voice::{CommandError, Terminal, os_error_text};
 use analysis::strategy::Sweep as Order;
-use analysis::{search, setting};
-use begin::RunRequest;
+use analysis::{search, step_setup};
 use clap::Parser;
-use lab::{SetupError, TestBed};
+use completed::CompletedTrial;
+use display::RunDisplay;
+use model::feed_coverage::FeedCoverage;
 use model::objective::ObjectiveVerdict;
 use model::plan::{Dataset, Experiment, Feed, Goal, Setup, Sweep};
-use model::reach::FeedCoverage;
 use model::search::{SearchStep, StepPurpose, StepResult};
 use model::stop::StopEvent;
-use past::CompletedTrial;
-use show::RunDisplay;
+use request::RunRequest;
 use stack::restore::Bloat;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -45,6 +44,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 use store::{Note, RunOutcome, RunStatus, TrialEnd, TrialHeader, TrialId, Writer};
+use test_bed::{SetupError, TestBed};
 use trial::TrialOutput;
 
 /// Measures the system that an experiment file describes
@@ -108,7 +108,7 @@ pub fn main(args: &[String]) -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<ExitCode, CommandError> {
-    let asked = match begin::read_request(args)? {
+    let asked = match request::read_request(args)? {
         Ok(it) => it,
         Err(refused) => return Ok(refused.print("pgdyno run")),
     };
@@ -125,7 +125,7 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
         show.print_metrics_url(it.url());
     }
     check::warnings(plan).iter().for_each(|it| show.print_diagnostic(it));
-    let writer = begin::open_file(args, &asked)?;
+    let writer = request::open_file(args, &asked)?;
     if let Some(live) = &live {
         errln!("{} shows it", live.run_url(writer.path()));
     }
@@ -157,7 +157,7 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
     let path = writer.finish(outcome).map_err(|it| {
         CommandError::new(format!("{it}; the last part of the run is lost")).with_hint(format!(
             "what was written before can be read:  pgdyno runs show {}",
-            ways::shell_quote(&kept)
+            connect_commands::shell_quote(&kept)
         ))
     })?;
     show.print_end(&path, trouble.as_deref());
@@ -247,7 +247,7 @@ impl Runner {
         let cell = &experiment.cells[task.cell];
         let position = self.position;
         self.position += 1;
-        let of_step = task.step.as_ref().map(|it| setting::apply_step(&cell.setup, &experiment.goal, it));
+        let of_step = task.step.as_ref().map(|it| step_setup::apply_step(&cell.setup, &experiment.goal, it));
         let setup = of_step.as_ref().unwrap_or(&cell.setup);
         self.display.begin_trial(position, task.cell, task.step.as_ref());
         if let Some(it) = &mut self.endpoint {

@@ -3,7 +3,7 @@
 //! Once the measured window is over, a few clients send every operation for a moment more, and the server writes down what
 //! it hears: plans are made with values that really come. Only a server that we started is asked.
 
-use super::lab::TestBed;
+use super::test_bed::TestBed;
 use super::workload::{self, PreparedLoad};
 use crate::measure::{self, LoadListener};
 use analysis::advice;
@@ -11,7 +11,7 @@ use load::driver::Clock;
 use model::Nanos;
 use model::explain::Plans;
 use model::plan::{Dataset, LoadModel, Operation, Setup, Stack};
-use stack::loglines::LoggedStatement;
+use stack::log_parser::LoggedStatement;
 use stack::plans::{Planner, StatementCapture};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -65,7 +65,7 @@ fn listen(
     lab: &mut TestBed,
     setup: &Setup,
     seed: u64,
-    (superuser, log): (&stack::ask::Target, &Path),
+    (superuser, log): (&stack::client::Target, &Path),
     interrupted: &AtomicBool,
 ) -> Result<Vec<LoggedStatement>, String> {
     let feeds = lab.feeds(setup).map_err(|it| it.message)?;
@@ -90,8 +90,8 @@ fn listen(
     listening.finish().map_err(|it| it.to_string())
 }
 
-fn explain(superuser: &stack::ask::Target, heard: Vec<LoggedStatement>) -> Result<Plans, String> {
-    let why = |it: stack::ask::Error| it.to_string();
+fn explain(superuser: &stack::client::Target, heard: Vec<LoggedStatement>) -> Result<Plans, String> {
+    let why = |it: stack::client::Error| it.to_string();
     let mut planner = Planner::open(superuser, heard).map_err(why)?;
     let statements = planner.explain_all().map_err(why)?;
     let tables = planner.table_statistics(&statements).map_err(why)?;

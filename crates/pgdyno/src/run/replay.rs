@@ -1,7 +1,7 @@
 //! When would other stop rules have ended the trials of a stored run?
 
 use crate::check::parse_rule;
-use crate::voice::CommandError;
+use crate::cli::CommandError;
 use analysis::rule::{Rule, RuleContext};
 use model::plan::Experiment;
 use report::lang::{En, Lang};

@@ -2,12 +2,12 @@
 //!
 //! Everything here repeats from the run's file, so it can be shown again at any time, by any later version.
 
-use crate::account;
+use crate::cli::CommandError;
+use crate::run_result;
 use crate::terminal;
-use crate::voice::CommandError;
 use model::Summary;
-use model::account::RunResult;
 use model::plan::{Operation, Setup};
+use model::run_result::RunResult;
 use model::summary::ScriptSummary;
 use report::lang::Lang;
 use report::matrix::TerminalStyle;
@@ -26,13 +26,13 @@ pub struct RunReport(RunResult);
 impl RunReport {
     /// Reads the run's file and judges it.
     pub fn from_file(path: &Path) -> Result<RunReport, CommandError> {
-        account::from_file(path).map(RunReport)
+        run_result::from_file(path).map(RunReport)
     }
 
     /// As it is shown on standard output.
     pub fn text(&self, lang: &dyn Lang) -> String {
         let RunReport(account) = self;
-        let searched = report::searched::render(account, style(), lang);
+        let searched = report::search_text::render(account, style(), lang);
         let between = if searched.is_empty() { "" } else { "\n" };
         let matrix = report::matrix::render(&account.matrix, &account.findings, style(), lang);
         let sizes = report::sizes::text(account, style(), lang);

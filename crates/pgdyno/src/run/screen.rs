@@ -3,7 +3,7 @@
 //! A thread of its own writes. Whoever has something to show leaves it and goes on: of what changes only the newest is
 //! drawn, and of lines so many are kept. A terminal that is stopped, or a pipe that nobody reads, stops that thread only.
 
-use crate::voice;
+use crate::cli;
 use report::lang::Lang;
 use report::live::{self, LiveStyle, LiveView, TerminalSize};
 use report::plot::CharacterSet;
@@ -207,7 +207,7 @@ impl Canvas {
         let terminal = isatty(std::io::stderr());
         let dumb = env::var_os("TERM").is_none_or(|it| it.is_empty() || it == "dumb");
         let colour = env::var_os("NO_COLOR").is_none_or(|it| it.is_empty());
-        let style = LiveStyle { characters: voice::characters(), colour };
+        let style = LiveStyle { characters: cli::characters(), colour };
         Canvas { has_cursor: terminal && !dumb, style, lang, frame: Vec::new(), last_line: Duration::ZERO }
     }
 

@@ -1,20 +1,20 @@
 //! How is one trial measured?
 
-use super::lab::{SetupError, TestBed};
-use super::ordeal::{FaultPlan, FaultRun, TrialContext};
+use super::fault_injection::{FaultPlan, FaultRun, TrialContext};
+use super::observer::{Observer, TrialClock, TrialEvent};
 use super::result::{self, GENERATOR};
-use super::watch::{Observer, TrialClock, TrialEvent};
+use super::test_bed::{SetupError, TestBed};
 use super::workload::{self, PreparedLoad};
+use crate::cli::CommandError;
 use crate::clock::{self, unix_time};
 use crate::measure::{self, LoadListener, MeasureError};
-use crate::voice::CommandError;
 use analysis::objective;
 use analysis::rule::{self, RuleContext as Ruled, StopEvent};
 use analysis::search::SecondSummary;
 use load::driver::Clock;
+use model::fault_injection::FaultInjection;
 use model::freshness::Freshness;
 use model::objective::ObjectiveResult;
-use model::ordeal::FaultInjection;
 use model::plan::{LoadModel, NodeKind, OperationKind, Setup, ThinkTime, UserStage};
 use model::summary::{Server, ServerTransport};
 use model::{Measurement, Summary};

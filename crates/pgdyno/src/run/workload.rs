@@ -1,8 +1,8 @@
 //! From a cell's plan to what the load needs: which workload, against whom?
 
 use crate::bench::{http, ready};
+use crate::cli::CommandError;
 use crate::measure::{self, Driver, LoadConfig};
-use crate::voice::CommandError;
 use load::driver::Address;
 use load::feed::{DrawOrder, Feed};
 use load::ledger::KeyedScript;
@@ -10,10 +10,10 @@ use load::random::SeedSequence;
 use load::script::{Diagnostic, Program, ProgramBuilder, ScriptHeader};
 use load::{Hosts, InitialValue, LoadPlan, PostgresEndpoint, RngSeeds, Service, Workload, schedule};
 use model::plan::{FeedOrder, Load, LoadModel, Operation, OperationKind, Setup, SqlTarget};
-use model::rows::Rows;
+use model::row_table::Rows;
 use model::summary;
 use model::{Nanos, PerSecond, Schedule, ScriptId, Stream, UserRamp};
-use stack::ask::{self, Target};
+use stack::client::{self, Target};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use wire::http::{Host, Url};
@@ -61,7 +61,7 @@ pub struct LoadInputs<'a> {
 #[derive(Clone, Debug)]
 pub struct HttpTarget {
     pub url: Url,
-    pub address: ask::Address,
+    pub address: client::Address,
 }
 
 pub fn prepare(setup: &Setup, asked: &LoadInputs<'_>, seed: u64) -> Result<PreparedLoad, CommandError> {
@@ -142,8 +142,8 @@ impl HostSet<'_> {
     fn to_endpoint(self) -> Option<(PostgresEndpoint, Vec<Address>)> {
         let first = self.hosts.first()?;
         let transport = match &first.address {
-            ask::Address::Unix(_) => Transport::Unix,
-            ask::Address::Tcp(_) => Transport::Tcp,
+            client::Address::Unix(_) => Transport::Unix,
+            client::Address::Tcp(_) => Transport::Tcp,
         };
         let addresses: Vec<Address> = self.hosts.iter().map(|it| to_address(&it.address)).collect();
         let Ok(count @ 2..) = u16::try_from(addresses.len()) else {
@@ -183,10 +183,10 @@ fn keyed_operations(setup: &Setup, program: &Program) -> Option<Vec<Option<Keyed
     keyed.iter().any(Option::is_some).then_some(keyed)
 }
 
-fn to_address(address: &ask::Address) -> Address {
+fn to_address(address: &client::Address) -> Address {
     match address {
-        ask::Address::Unix(path) => Address::Unix(path.clone()),
-        ask::Address::Tcp(it) => Address::Tcp(*it),
+        client::Address::Unix(path) => Address::Unix(path.clone()),
+        client::Address::Tcp(it) => Address::Tcp(*it),
     }
 }
 

@@ -3,22 +3,22 @@
 //! The server reads only the files of runs, on two threads of low priority: whoever looks, and however slowly, the
 //! load does not notice.
 
-pub mod answer;
-mod edition;
-mod growth;
+mod follower;
 pub mod guard;
-mod path;
-mod patient;
+pub mod response;
+mod route;
+mod run_index;
 pub mod server;
-mod shelf;
 mod site;
+mod snapshot;
+mod write_timeout;
 
+use crate::cli::{CommandError, Terminal, os_error_text};
 use crate::runs::DIRECTORY;
 use crate::terminal;
-use crate::voice::{CommandError, Terminal, os_error_text};
 use clap::Parser;
 use guard::Guard;
-use shelf::RunIndexHandle;
+use run_index::RunIndexHandle;
 use site::Site;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, ToSocketAddrs};
@@ -133,7 +133,7 @@ impl Server {
     /// Of one run.
     pub fn run_url(&self, run: &Path) -> String {
         let name = run.file_stem().unwrap_or_default().to_string_lossy();
-        format!("{}runs/{}", self.url, path::encode(&name))
+        format!("{}runs/{}", self.url, route::encode(&name))
     }
 
     /// Tells those who watch how it ended. Who does not take it is not waited for.

@@ -3,8 +3,8 @@
 //! One thread of low priority serves all browsers; [`super::shelf`] reads. Nobody can hold what others need: a head
 //! must arrive in time, what is sent must be taken in time, and where too many are connected the one who came first goes.
 
-use super::answer::{ConnectionGuard, HttpResponse};
-use super::patient::WriteTimeoutStream;
+use super::response::{ConnectionGuard, HttpResponse};
+use super::write_timeout::WriteTimeoutStream;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;

@@ -1,16 +1,16 @@
 //! What does each request get?
 
-use super::answer::{self, ConnectionGuard, HttpResponse};
 use super::guard::{AccessError, Guard, RequestIdentity};
-use super::path::{self, Route};
-use super::shelf::{QueryError, RunIndex, RunIndexHandle};
+use super::response::{self, ConnectionGuard, HttpResponse};
+use super::route::{self, Route};
+use super::run_index::{QueryError, RunIndex, RunIndexHandle};
 use crate::runs;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{ACCEPT_LANGUAGE, AUTHORIZATION, COOKIE, HOST, HeaderName, ORIGIN};
 use hyper::{HeaderMap, Method, Request, StatusCode};
-use model::account::RunState;
+use model::run_result::RunState;
 use report::html::{self, HtmlShell};
 use report::lang::page::PageWord;
 use report::lang::serve::ServeTerm;
@@ -94,7 +94,7 @@ impl Site {
         let changes = match *request.method() {
             Method::GET | Method::HEAD => false,
             Method::POST => true,
-            _ => return Ok(answer::method_not_allowed("GET, HEAD, POST")),
+            _ => return Ok(response::method_not_allowed("GET, HEAD, POST")),
         };
         let asking = request_identity(&request, changes);
         self.guard.check_origin(asking).map_err(SiteError::Access)?;
@@ -107,34 +107,37 @@ impl Site {
         let place = place.ok_or(SiteError::Query(QueryError::Unknown))?;
         match (place, changes) {
             (Route::Stop(name), true) => self.stop(&request, name).await,
-            (Route::Stop(_), false) => Ok(answer::method_not_allowed("POST")),
-            (_, true) => Ok(answer::method_not_allowed("GET, HEAD")),
+            (Route::Stop(_), false) => Ok(response::method_not_allowed("POST")),
+            (_, true) => Ok(response::method_not_allowed("GET, HEAD")),
             (Route::Index, _) => Ok(self.shell(lang.shown(ServeTerm::Runs), &[("runs", "/runs.json")], lang)),
             (Route::List, _) => self.list(lang).await,
-            (Route::Login, _) => Ok(answer::see_other("/", None)),
+            (Route::Login, _) => Ok(response::see_other("/", None)),
             (Route::Page(name), _) => self.run(name, lang).await,
             (Route::Document(name), _) => {
                 let lang = language_index(lang);
-                self.query(move |shelf| shelf.document(&name, lang)).await.map(answer::json)
+                self.query(move |shelf| shelf.document(&name, lang)).await.map(response::json)
             }
             (Route::Events(name), _) => {
                 let (last, lang) = (header(&request, LAST_EVENT).map(str::to_owned), language_index(lang));
                 let pieces = self.query(move |shelf| shelf.subscribe(&name, last.as_deref(), lang)).await?;
                 let held = ConnectionGuard(Arc::clone(&self.streams));
-                Ok(pieces.map_or_else(answer::no_content, |it| answer::events(it, held)))
+                Ok(pieces.map_or_else(response::no_content, |it| response::events(it, held)))
             }
             (Route::Report(name), _) => {
                 let title = name.clone();
                 let text = self.query(move |shelf| shelf.report(&name, lang)).await?;
-                Ok(answer::attachment(Bytes::from(text), &title))
+                Ok(response::attachment(Bytes::from(text), &title))
             }
             (Route::Compare { base, runs }, _) => {
                 let names = [vec![base], runs].concat();
                 if names.len() > COMPARED_MAX {
-                    return Ok(answer::text(StatusCode::BAD_REQUEST, "too many runs to be compared at once"));
+                    return Ok(response::text(
+                        StatusCode::BAD_REQUEST,
+                        "too many runs to be compared at once",
+                    ));
                 }
                 let page = self.query(move |shelf| shelf.compare(&names, lang)).await?;
-                Ok(answer::html(StatusCode::OK, Bytes::from(page), &self.static_policy))
+                Ok(response::html(StatusCode::OK, Bytes::from(page), &self.static_policy))
             }
         }
     }
@@ -150,14 +153,14 @@ impl Site {
     fn shell(&self, title: &str, data: &[(&str, &str)], lang: &dyn Lang) -> HttpResponse {
         let shell =
             HtmlShell { lang: lang.code(), title, no_script: lang.word(PageWord::NoScript), live: true };
-        answer::html(StatusCode::OK, Bytes::from(html::served(shell, data, None)), &self.live_policy)
+        response::html(StatusCode::OK, Bytes::from(html::served(shell, data, None)), &self.live_policy)
     }
 
     async fn run(&self, name: String, lang: &dyn Lang) -> Result<HttpResponse, SiteError> {
         let title = name.clone();
         self.query(move |shelf| shelf.find(&name)).await?;
-        let document = format!("/runs/{}/document", path::encode(&title));
-        let file = format!("/runs/{}/report.html", path::encode(&title));
+        let document = format!("/runs/{}/document", route::encode(&title));
+        let file = format!("/runs/{}/report.html", route::encode(&title));
         let data =
             [("document", document.as_str()), ("token", self.guard.form()), ("home", "/"), ("file", &file)];
         Ok(self.shell(&title, &data, lang))
@@ -171,16 +174,16 @@ impl Site {
         let own = ServeTerm::KEYS.iter().map(|(key, it)| (*key, lang.shown(*it).to_owned()));
         let words: serde_json::Map<String, Value> =
             page.chain(own).map(|(key, word)| (key.to_owned(), Value::from(word))).collect();
-        Ok(answer::json(Bytes::from(
+        Ok(response::json(Bytes::from(
             json!({ "words": words, "runs": runs, "more": all.is_partial }).to_string(),
         )))
     }
 
     async fn login(&self, request: Request<Incoming>, lang: &dyn Lang) -> Result<HttpResponse, SiteError> {
         let form = form(request).await?;
-        let token = path::fields(&form).find(|(key, _)| key == "token").map(|(_, value)| value);
+        let token = route::fields(&form).find(|(key, _)| key == "token").map(|(_, value)| value);
         if token.is_some_and(|it| self.guard.is_token(&it)) {
-            return Ok(answer::see_other("/", Some(&self.guard.cookie())));
+            return Ok(response::see_other("/", Some(&self.guard.cookie())));
         }
         Ok(self.page(StatusCode::FORBIDDEN, notice::login(true, lang)))
     }
@@ -190,14 +193,14 @@ impl Site {
             return Err(SiteError::Access(AccessError::Form));
         }
         self.query(move |shelf| shelf.stop(&name)).await?;
-        Ok(answer::no_content())
+        Ok(response::no_content())
     }
 
     fn error_response(&self, why: &SiteError, lang: &dyn Lang) -> HttpResponse {
         let (status, sentence) = match why {
             SiteError::Access(AccessError::Host) => {
                 // To whom it was sent, not who we are.
-                return answer::text(StatusCode::MISDIRECTED_REQUEST, "this server has another name");
+                return response::text(StatusCode::MISDIRECTED_REQUEST, "this server has another name");
             }
             SiteError::Access(AccessError::Unauthenticated) => {
                 return self.page(StatusCode::UNAUTHORIZED, notice::login(false, lang));
@@ -206,10 +209,10 @@ impl Site {
                 (StatusCode::FORBIDDEN, lang.shown(ServeTerm::Foreign).to_owned())
             }
             SiteError::BodyTooLarge => {
-                return answer::text(StatusCode::PAYLOAD_TOO_LARGE, "this is no form of ours");
+                return response::text(StatusCode::PAYLOAD_TOO_LARGE, "this is no form of ours");
             }
             SiteError::BodyTimeout => {
-                return answer::text(StatusCode::REQUEST_TIMEOUT, "the rest did not arrive");
+                return response::text(StatusCode::REQUEST_TIMEOUT, "the rest did not arrive");
             }
             SiteError::Query(QueryError::Unknown) => {
                 (StatusCode::NOT_FOUND, lang.shown(ServeTerm::Unknown).to_owned())
@@ -228,7 +231,7 @@ impl Site {
     }
 
     fn page(&self, status: StatusCode, page: String) -> HttpResponse {
-        answer::html(status, Bytes::from(page), &self.plain_policy)
+        response::html(status, Bytes::from(page), &self.plain_policy)
     }
 }
 

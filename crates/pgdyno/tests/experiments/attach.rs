@@ -1,6 +1,6 @@
 //! What was there before is measured, never touched; its password is never told.
 
-use super::stand::{BARE, PGDYNO, RunOutput, Workspace, retry_until, trials};
+use super::workspace::{BARE, PGDYNO, RunOutput, Workspace, retry_until, trials};
 use stack::component::postgres::{Postgres, Settings};
 use stack::find::InstallationSearch;
 use stack::supervisor::{KeeperProgram, Supervisor};

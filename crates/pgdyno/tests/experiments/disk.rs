@@ -1,6 +1,6 @@
 //! A disk that fills up in mid-run.
 
-use super::stand::{PGDYNO, Workspace, is_root};
+use super::workspace::{PGDYNO, Workspace, is_root};
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::PathBuf;

@@ -3,7 +3,7 @@
 //! One failover of each kind; `./x failover` asks for many (`PGDYNO_FAILOVERS`), and for as many ends of pgdyno itself by
 //! kill -9 (`PGDYNO_FAILOVER_KILLS`).
 
-use super::stand::{RunOutput, Workspace, is_root};
+use super::workspace::{RunOutput, Workspace, is_root};
 use model::durability::LedgerEnd;
 use rustix::process::{Signal, kill_process};
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! A pooler that is killed in mid-run.
 
-use super::stand::{RunOutput, Workspace, counts, trials};
+use super::workspace::{RunOutput, Workspace, counts, trials};
 use rustix::process::{Signal, kill_process};
 use store::{Run, RunStatus};
 

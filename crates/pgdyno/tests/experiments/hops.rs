@@ -1,7 +1,7 @@
 //! Cookies, redirects, packed answers and secrets against a service that is there; the secret is told to it and to nobody
 //! else.
 
-use super::stand::{PGDYNO, RunOutput, Workspace, trials};
+use super::workspace::{PGDYNO, RunOutput, Workspace, trials};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -1,6 +1,6 @@
 //! A run is watched in a browser, which does not keep it from ending, and can end it.
 
-use super::stand::Workspace;
+use super::workspace::Workspace;
 use std::net::{SocketAddr, TcpListener};
 use store::RunStatus;
 

@@ -1,6 +1,6 @@
 //! One seed decides the order; every trial begins from the same state; values can be changed from outside.
 
-use super::stand::{BARE, Workspace, counts, trials};
+use super::workspace::{BARE, Workspace, counts, trials};
 use model::plan::{Experiment, LoadModel};
 use serde::Deserialize;
 use store::{Run, RunStatus};

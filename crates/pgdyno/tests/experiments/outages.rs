@@ -1,6 +1,6 @@
 //! Servers that do not answer, and statements that they cannot: a run says so.
 
-use super::stand::{PGDYNO, Workspace, counts, retry_until, trials};
+use super::workspace::{PGDYNO, Workspace, counts, retry_until, trials};
 use rustix::process::{Pid, Signal, kill_process};
 use std::process::Command;
 use store::RunStatus;

@@ -3,7 +3,7 @@
 //! Each file of `proof/planted` is one such system. `./x proof` searches them all and turns what is suspected
 //! (`PGDYNO_PLANTED=all`, or names); a shorter half is searched here in short windows, and nothing is turned.
 
-use super::stand::{PGDYNO, RunOutput, Workspace, is_root, trials};
+use super::workspace::{PGDYNO, RunOutput, Workspace, is_root, trials};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;

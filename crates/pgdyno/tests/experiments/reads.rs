@@ -1,6 +1,6 @@
 //! Is what an experiment's replicas show seen to be as old as it is?
 
-use super::stand::{PGDYNO, RunOutput, Workspace};
+use super::workspace::{PGDYNO, RunOutput, Workspace};
 use serde_json::Value;
 use std::process::Command;
 

@@ -3,7 +3,7 @@
 //! All three of `services/`, each on a PostgreSQL of the test's own that is there before. Those that are not built are
 //! skipped: `./x services` builds them, and `./x test` before it begins.
 
-use super::stand::{PGDYNO, Workspace, retry_until};
+use super::workspace::{PGDYNO, Workspace, retry_until};
 use model::plan::{CacheState, Content, Dataset};
 use model::{Code, Interval};
 use rustix::process::Signal;

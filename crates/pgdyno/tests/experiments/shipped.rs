@@ -1,6 +1,6 @@
 //! The experiments that are shipped can be run; here with few rows, and a few of their cells.
 
-use super::stand::{PGDYNO, RunOutput, Workspace, figure, row, trials};
+use super::workspace::{PGDYNO, RunOutput, Workspace, figure, row, trials};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use store::RunStatus;

@@ -1,6 +1,6 @@
 //! A stack that is kept up can be reached as is printed, found again and ended, and leaves nothing however it ends.
 
-use super::stand::{BARE, PGDYNO, RunOutput, Workspace, groups, retry_until};
+use super::workspace::{BARE, PGDYNO, RunOutput, Workspace, groups, retry_until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use stack::find::InstallationSearch;

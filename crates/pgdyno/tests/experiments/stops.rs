@@ -1,6 +1,6 @@
 //! What ends a trial before its time, and which exit status says what.
 
-use super::stand::{BARE, PGDYNO, Workspace, row, trials};
+use super::workspace::{BARE, PGDYNO, Workspace, row, trials};
 use std::process::Command;
 use std::time::Duration;
 use store::RunStatus;

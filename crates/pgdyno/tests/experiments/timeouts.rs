@@ -1,6 +1,6 @@
 //! Statements that are given up end on the server: sessions do not pile up there.
 
-use super::stand::{PGDYNO, Workspace};
+use super::workspace::{PGDYNO, Workspace};
 use stack::component::postgres::{Postgres, Settings};
 use stack::find::InstallationSearch;
 use stack::supervisor::{KeeperProgram, Supervisor};

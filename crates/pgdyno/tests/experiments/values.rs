@@ -1,6 +1,6 @@
 //! Values of feeds reach the server as values, in every query mode.
 
-use super::stand::{PGDYNO, Workspace};
+use super::workspace::{PGDYNO, Workspace};
 use stack::component::postgres::{Postgres, Settings};
 use stack::find::InstallationSearch;
 use stack::supervisor::{KeeperProgram, Supervisor};

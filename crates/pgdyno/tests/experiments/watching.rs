@@ -1,6 +1,6 @@
 //! Whoever looks at a run while it goes on sees what it stores, and does not hold it up.
 
-use super::stand::{BARE, Workspace, counts, retry_until, trials};
+use super::workspace::{BARE, Workspace, counts, retry_until, trials};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::Signal;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! What servers do to clients is counted, and the run goes on.
 
-use super::stand::{PGDYNO, SHARED, Script, TestServer, combined_output, count, document};
+use super::test_server::{PGDYNO, SHARED, Script, TestServer, combined_output, count, document};
 use serde_json::Value;
 use stack::component::postgres::Settings;
 use std::io::{BufRead, BufReader};

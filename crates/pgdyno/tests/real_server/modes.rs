@@ -1,6 +1,6 @@
 //! Every query mode, model and driver does the transactions it says it does.
 
-use super::stand::{SHARED, Script, combined_output, count};
+use super::test_server::{SHARED, Script, combined_output, count};
 
 /// Rows of `pgbench_history` are the server's own count of transactions.
 #[test]
@@ -70,7 +70,7 @@ fn runs_pipelines_and_reads_variables() {
     );
     for (mode, script) in [("simple", &simple), ("extended", &piped), ("prepared", &piped)] {
         let output = SHARED.bench(&["-n", "--json", "-M", mode, "-f", script.path(), "-c", "2", "-t", "10"]);
-        let (document, status) = super::stand::document(&output);
+        let (document, status) = super::test_server::document(&output);
         assert_eq!((status, count(&document, "ok")), (0, 20), "{mode}: {}", combined_output(&output));
     }
 }

@@ -1,6 +1,6 @@
 //! The same seed gives pgbench's own random sequences.
 
-use super::stand::{SHARED, Script};
+use super::test_server::{SHARED, Script};
 use std::process::{Command, Stdio};
 
 #[test]
@@ -29,7 +29,7 @@ fn equal_seeds_draw_pgbench_values() {
         .status();
     assert!(theirs.expect("pgbench is installed").success());
     let ours = SHARED.bench(&[&arguments[..], &["-D", "who=2"]].concat());
-    assert!(ours.status.success(), "{}", super::stand::combined_output(&ours));
+    assert!(ours.status.success(), "{}", super::test_server::combined_output(&ours));
     let only = |a: u8, b: u8| {
         format!(
             "select count(*) from (select client, a, b, c, d, e, f, g, h, i from drawn where who = {a} except all select client, a, b, c, d, e, f, g, h, i from drawn where who = {b}) it"

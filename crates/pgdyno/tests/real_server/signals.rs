@@ -1,8 +1,8 @@
 //! However often a run is interrupted, it prints what was measured and leaves no statement on the server.
 
-use super::stand::{SHARED, Script, TestServer, combined_output};
+use super::test_server::{SHARED, Script, TestServer, combined_output};
 use rustix::process::{Pid, Signal, kill_process};
-use stack::ask::Connection;
+use stack::client::Connection;
 use stack::component::postgres::Settings;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;

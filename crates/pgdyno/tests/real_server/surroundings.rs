@@ -1,6 +1,6 @@
 //! Faults around a run: a balancer that reloads, a name that leads elsewhere, a certificate that expires.
 
-use super::stand::{PGDYNO, SHARED, Script, TestServer, combined_output, count, document};
+use super::test_server::{PGDYNO, SHARED, Script, TestServer, combined_output, count, document};
 use super::tls::{certificate, install_certificate, tls_server};
 use serde_json::Value;
 use stack::component::postgres::Settings;

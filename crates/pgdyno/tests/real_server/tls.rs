@@ -1,6 +1,6 @@
 //! TLS with libpq's meanings of `sslmode`, against a server that has it and one that has not.
 
-use super::stand::{SHARED, TestServer, combined_output, count, document};
+use super::test_server::{SHARED, TestServer, combined_output, count, document};
 use stack::component::postgres::Settings;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown};
@@ -39,7 +39,7 @@ fn copy(stand: &TestServer, name: &str, to: &str) {
 #[test]
 fn connects_with_tls_and_channel_binding() {
     let stand = tls_server();
-    let script = super::stand::Script::new("tls", "SELECT 1;\n");
+    let script = super::test_server::Script::new("tls", "SELECT 1;\n");
     let root = certificate("root.crt");
     for driver in ["epoll", "io_uring"] {
         for (mode, binding, kind) in [

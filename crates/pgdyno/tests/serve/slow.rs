@@ -1,7 +1,7 @@
 //! Who takes his time takes nobody else's.
 
 use super::client::{Server, measured};
-use super::growth::GrowingRun;
+use super::growing_run::GrowingRun;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use std::io::Write;
 

@@ -196,7 +196,7 @@ fn json_fields_have_units() {
 #[track_caller]
 fn line(it: &Summary, label: &str) -> String {
     let mut out = String::new();
-    ours::write_lines(&mut out, it, &En);
+    extended::write_lines(&mut out, it, &En);
     let after = out
         .lines()
         .skip_while(|line| !line.starts_with(label))

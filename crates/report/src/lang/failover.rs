@@ -1,7 +1,7 @@
 //! What is said of faults, and of what outlived them?
 
 use model::durability::{AnomalyKind, Conclusion, InconclusiveReason, RecoveryPoint};
-use model::ordeal::{ControlSummary, FailoverResult, PromotionRecord, ReadBackRecord, RejoinRecord};
+use model::fault_injection::{ControlSummary, FailoverResult, PromotionRecord, ReadBackRecord, RejoinRecord};
 use model::plan::{FaultAction, FaultScope};
 use model::{EventKind, Nanos};
 

@@ -1,9 +1,9 @@
 //! What a page says beside the matrix and its findings, sentence by sentence?
 
-use model::account::RunState;
 use model::chart::{ChartKind, ChartSeriesKind, ChartUnit};
 use model::matrix::BaselineComparison;
 use model::plan::{Dataset, FailoverManager, Limits, Load, SyncMode, Transport};
+use model::run_result::RunState;
 use model::{EventKind, Nanos};
 
 /// Called when it is written, from one thread, once per sentence.

@@ -18,11 +18,11 @@ mod stop;
 use super::number::Numbers;
 use super::{Label, Lang};
 use crate::preview::SchedulePreview;
+use model::feed_coverage::FeedCoverage;
 use model::finding::Finding;
 use model::matrix::{ChangeVerdict, Figure, Hop, Placement, TrialStatus, UnappliedLimit};
 use model::objective::{ObjectiveResult, ObjectiveSummary};
 use model::plan::Transport;
-use model::reach::FeedCoverage;
 use model::stop::{StopEvent, TankDifference};
 use model::summary::{BenchPlan, CpuCost, Doubt, FailureClass, Fairness, InvalidReason, Server};
 

@@ -1,6 +1,6 @@
 //! What does a server of runs say, word by word?
 
-use model::account::RunState;
+use model::run_result::RunState;
 
 /// Called when a list or a notice is written, from one thread, once per word.
 pub trait ServeWords {

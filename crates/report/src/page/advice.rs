@@ -1,6 +1,6 @@
 //! Which indexes would help, and what helps each statement?
 
-use super::case::PageContext;
+use super::context::PageContext;
 use super::number::format;
 use super::results::{FigureColumn, non_empty_columns};
 use super::text::truncate;

@@ -1,16 +1,16 @@
 //! What was asked, and what is the answer?
 
-use super::case::{PageContext, is_open};
-use super::{Line, Tone, endured, maximum, plateau, survival};
+use super::context::{PageContext, is_open};
+use super::{Line, Tone, failover, maximum, plateau, soak};
 use crate::findings::unused_nodes;
 use crate::lang::page::{
     ObjectiveCounts, ObjectiveLevel, OpenModelAnswer, PageAnswer, PageQuestion, TrialCounts,
 };
 use crate::lang::search::SearchQuestion;
 use model::Nanos;
-use model::account::RunState;
 use model::matrix::{Figure, Row, TrialStatus};
 use model::plan::Goal;
+use model::run_result::RunState;
 use model::summary::Doubt;
 
 pub fn question(case: &PageContext<'_>) -> String {
@@ -68,7 +68,7 @@ pub fn answer(case: &PageContext<'_>) -> Line {
 }
 
 fn main_answer(case: &PageContext<'_>) -> Line {
-    match (survival::answer(case), case.account.experiment.goal == Goal::Failover) {
+    match (failover::answer(case), case.account.experiment.goal == Goal::Failover) {
         (Some(it), true) => it,
         (Some(it), false) => {
             let first = search_answer(case);
@@ -85,7 +85,7 @@ fn main_answer(case: &PageContext<'_>) -> Line {
 
 fn search_answer(case: &PageContext<'_>) -> Line {
     let sought = || maximum::answer(case).or_else(|| plateau::answer(case));
-    match (endured::answer(case), sought()) {
+    match (soak::answer(case), sought()) {
         (Some(endured), Some(sought)) => {
             let tone = if endured.tone == Tone::Good { sought.tone } else { endured.tone };
             Line { text: format!("{} {}", sought.text, endured.text), tone }

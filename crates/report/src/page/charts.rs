@@ -1,13 +1,13 @@
 //! What is beside the curves: their names, units and events?
 
-use super::case::PageContext;
+use super::context::PageContext;
 use super::text::truncate;
 use super::{Block, ChartView, ChartedTrial, ChartsBlock, Line, MarkView, Tone, TrackView};
 use crate::lang::Lang;
 use crate::lang::page::PageTerm;
 use model::EventKind;
-use model::account::TrialResult;
 use model::chart::{Annotation, Chart, ChartSeries, ChartSeriesKind};
+use model::run_result::TrialResult;
 
 /// So much of a log line is shown.
 const TEXT_CHARS_MAX: usize = 300;

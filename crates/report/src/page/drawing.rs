@@ -1,13 +1,13 @@
 //! What does the stack consist of, and where in it are the time and the queue?
 
-use super::case::PageContext;
+use super::context::PageContext;
 use super::{Block, Drawing, DrawnNode, DrawnReplicas, Line, Tone};
 use crate::lang::page::{BottleneckRole, ConcurrencyLimit, PageTerm, ServerSeat};
 use model::Nanos;
-use model::account::HopMetrics;
 use model::finding::Finding;
 use model::matrix::{Hop, UnappliedLimit};
 use model::plan::{Limits, Setup, Stack, Transport};
+use model::run_result::HopMetrics;
 
 /// One drawing for each way that the chosen cells have.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {

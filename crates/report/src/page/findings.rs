@@ -1,6 +1,6 @@
 //! What follows, and where can it be seen?
 
-use super::case::PageContext;
+use super::context::PageContext;
 use super::{Block, EvidenceLink};
 use crate::findings::views;
 use crate::lang::page::PageTerm;

@@ -1,9 +1,9 @@
 //! How old is what is read on replicas?
 
-use super::case::PageContext;
+use super::context::PageContext;
+use super::failover::has_several_cells;
 use super::maximum::capitalise;
 use super::results::{FigureColumn, non_empty_columns};
-use super::survival::has_several_cells;
 use super::{Block, Column, Line, Table, Tone};
 use crate::lang::Lang;
 use crate::lang::freshness::{FreshnessTerm, share};

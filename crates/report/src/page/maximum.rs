@@ -1,12 +1,12 @@
 //! How much does each cell hold, how was that found, and what stops it there?
 
-use super::case::PageContext;
+use super::context::PageContext;
 use super::number::{exact, format, millis};
 use super::results::{FigureColumn, non_empty_columns};
 use super::{Block, Column, Line, Row, TRIALS_SHOWN_MAX, Table, Tone};
 use crate::lang::Lang;
 use crate::lang::search::{CauseAnswer, MaximumAnswer, SearchTerm};
-use model::account::RunState;
+use model::run_result::RunState;
 use model::search::{
     Cause, FittedValue, LevelOutcome, Maximum, Proof, ProofVerdict, SearchResult, StepResult,
 };

@@ -1,9 +1,9 @@
 //! Which of a grid's settings are enough?
 
-use super::case::PageContext;
+use super::context::PageContext;
 use super::{Block, Column, Line, Row, Table, Tone};
 use crate::lang::search::{PlateauAnswer, SearchTerm};
-use model::account::RunState;
+use model::run_result::RunState;
 use model::search::{FittedValue, Plateau};
 
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {

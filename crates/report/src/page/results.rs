@@ -1,12 +1,12 @@
 //! What came of each operation?
 
-use super::case::PageContext;
+use super::context::PageContext;
 use super::number::{format, millis};
 use super::{Block, Column, Row, Table, Tone};
 use crate::lang::page::PageTerm;
 use crate::lang::{Label, Lang};
 use model::Nanos;
-use model::account::{CellResult, OperationResult, RunResult, SizeFigures};
+use model::run_result::{CellResult, OperationResult, RunResult, SizeFigures};
 
 /// A table of operations for every chosen cell, and one of its failures.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {

@@ -1,6 +1,6 @@
 //! How does throughput grow with clients?
 
-use super::case::PageContext;
+use super::context::PageContext;
 use super::number::{exact, format};
 use super::{Block, Column, Line, Row, Table, Tone};
 use crate::lang::search::SearchTerm;

@@ -1,12 +1,12 @@
 //! Which statements took the server's time, and what did they take in the baseline?
 
-use super::case::PageContext;
+use super::context::PageContext;
 use super::number::format;
 use super::results::{FigureColumn, non_empty_columns};
 use super::text::truncate;
 use super::{Block, Column};
 use crate::lang::page::PageTerm;
-use model::account::StatementStats;
+use model::run_result::StatementStats;
 
 /// So much of a statement's text is shown.
 const MOST: usize = 400;

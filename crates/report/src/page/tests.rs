@@ -5,14 +5,14 @@ use crate::lang::{self, En, Ru};
 use crate::markdown::to_markdown;
 use crate::matrix::TerminalStyle;
 use invent::{HOSTILE, account, hostile_account};
-use model::account::SizeFigures;
 use model::matrix::TrialStatus;
+use model::run_result::SizeFigures;
 use model::summary::InvalidReason;
 
+mod failover;
+mod freshness;
 mod invent;
-mod read;
-mod searched;
-mod survived;
+mod search;
 
 /// Compares with, or with `UPDATE_EXPECT=1` writes, what stands in `expected/`.
 #[track_caller]
@@ -82,10 +82,10 @@ fn sections_are_ordered_and_not_empty() {
     let mut bare = account();
     bare.trials.clear();
     bare.findings.clear();
-    bare.environment = model::account::Environment::default();
+    bare.environment = model::run_result::Environment::default();
     bare.info.text.clear();
     bare.info.command.clear();
-    bare.cells.iter_mut().for_each(|it| *it = model::account::CellResult::default());
+    bare.cells.iter_mut().for_each(|it| *it = model::run_result::CellResult::default());
     bare.matrix.rows.iter_mut().for_each(|it| (it.figures, it.unapplied_limits) = (Vec::new(), Vec::new()));
     let it = page(&bare, &En);
     assert_eq!(ids(&it), ["goals", "matrix"]);

@@ -1,7 +1,7 @@
 //! How is something reached that was there before?
 
 use super::{ChainError, NodeHandle, READY_TIMEOUT, RunningNode, console, guard, node_error};
-use crate::ask::{Address, Target};
+use crate::client::{Address, Target};
 use crate::component::postgres::random_password;
 use crate::component::{EndpointTls, User};
 use crate::supervisor::Readiness;

@@ -1,7 +1,7 @@
 //! Does a node serve?
 
 use super::{READY_TIMEOUT, RunningNode, service};
-use crate::ask::{Connection, Error, Target};
+use crate::client::{Connection, Error, Target};
 use crate::probe::read_csv;
 use crate::supervisor::{NodeError, Readiness, Supervisor};
 use std::io::{self, Read, Write};

@@ -1,7 +1,7 @@
 //! How is each server asked past everything that stands before it, and how does a writer learn which one it reached?
 
 use super::{Chain, NodeHandle, READY_TIMEOUT, RunningNode, node_error};
-use crate::ask::Address;
+use crate::client::Address;
 use crate::roles::DirectServer;
 use crate::supervisor::NodeError;
 use wire::http::{Host, Url};

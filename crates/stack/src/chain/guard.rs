@@ -5,10 +5,10 @@
 //! environment variable or a tunnel that leads elsewhere is seen here. See [`location`].
 
 use super::ChainError;
-use crate::ask::{Address, Connection};
+use crate::client::{Address, Connection};
 use crate::http::{self, HttpResponse};
 use crate::location::{self, Location};
-use crate::neighbours;
+use crate::other_runs;
 use model::plan::{AttachedNode, Node, Service};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ pub(super) fn check_database(
     let refused = |why: String| Err(ChainError::InvalidPlan { node: node.name.clone(), reason: why });
     let until = Instant::now() + LEAVE_TIMEOUT;
     // Sessions of our own last trial are about to leave. A server that does not tell is loaded as any other.
-    while let Ok(Some(it)) = neighbours::find_other_run(connection) {
+    while let Ok(Some(it)) = other_runs::find_other_run(connection) {
         if Instant::now() >= until {
             return refused(format!(
                 "another pgdyno is at work in {here} ({it}): each would measure the other's load; wait until it has ended"

@@ -2,7 +2,7 @@
 
 use super::console::readiness_after_error;
 use super::{Chain, ChainError, READY_TIMEOUT, node_error};
-use crate::ask::{Address, Connection, Error};
+use crate::client::{Address, Connection, Error};
 use crate::supervisor::{Readiness, Supervisor};
 use model::plan::{AttachedRole, NodeKind, Transport};
 use model::summary::ServerTransport;

@@ -26,7 +26,7 @@ pub use promote::{Promotion, RejoinResult};
 pub use replicas::ServerStatus;
 pub use service::{expand_copies, with_path};
 
-use crate::ask::{Address, Target};
+use crate::client::{Address, Target};
 use crate::component::postgres::Postgres;
 use crate::component::program::Programs;
 use crate::component::{EndpointTls, User, Users};

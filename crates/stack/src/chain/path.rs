@@ -7,7 +7,7 @@
 //! server's address is only shown: one server may have several.
 
 use super::{Chain, ChainError, READY_TIMEOUT, RunningNode, node_error};
-use crate::ask::{Connection, Error};
+use crate::client::{Connection, Error};
 use std::fmt;
 
 /// The server and the database that answer a session.

@@ -2,7 +2,7 @@
 
 use super::replicas::ServerStatus;
 use super::{Chain, READY_TIMEOUT, RunningNode, node_error};
-use crate::ask::Target;
+use crate::client::Target;
 use crate::component::postgres::Postgres;
 use crate::replication::{PromotionChoice, ReplicationState, choose_replica};
 use crate::supervisor::{NodeError, Readiness, Sig, Supervisor};

@@ -6,7 +6,7 @@
 use super::patroni::{EtcdCluster, remove_manager, stop_etcd};
 use super::start::running_postgres;
 use super::{Chain, ChainError, ChainProgress, NodeHandle, READY_TIMEOUT, RunningNode, node_error};
-use crate::ask::{Address, Target};
+use crate::client::{Address, Target};
 use crate::component::postgres::{Postgres, Settings};
 use crate::component::{Servers, User};
 use crate::replication::health::HealthServer;

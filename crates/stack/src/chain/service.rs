@@ -1,7 +1,7 @@
 //! Which nodes stand for an HTTP service, and does it answer?
 
 use super::{ChainError, NodeHandle, RunningNode, guard, node_error};
-use crate::ask::Target;
+use crate::client::Target;
 use crate::component::{Copies, EndpointTls, NodeEndpoint};
 use crate::http::{self, HttpResponse};
 use crate::supervisor::{NodeError, Readiness, Supervisor};

@@ -4,7 +4,7 @@ use super::{
     Chain, ChainError, ChainProgress, NodeHandle, READY_TIMEOUT, RunningNode, attach, console, make_login,
     node_error, remove_socket,
 };
-use crate::ask::{Address, Target};
+use crate::client::{Address, Target};
 use crate::component::postgres::{Postgres, Settings, physical_memory};
 use crate::component::program::{Program, Programs};
 use crate::component::{self, EndpointTls, NodeContext, NodeEndpoint, Users, service};
@@ -161,7 +161,7 @@ impl Chain {
     /// The application's user and database.
     fn create_application(&self, node: &str, admin: &Target) -> Result<(), NodeError> {
         let app = &self.users.app;
-        let failure = |it: crate::ask::Error| node_error(node, "make the application's database", &it);
+        let failure = |it: crate::client::Error| node_error(node, "make the application's database", &it);
         let verifier = app.verifier.as_ref().unwrap_or(&app.password).reveal();
         let mut connection = admin.open(READY_TIMEOUT).map_err(failure)?;
         // Names are ours: they need no quotes.

@@ -5,7 +5,7 @@
 
 use super::program::ProgramInfo;
 use super::{Component, Copies, EndpointTls, LaunchSpec, NodeContext, NodeEndpoint, Servers};
-use crate::ask::Address;
+use crate::client::Address;
 use crate::supervisor::{Sig, StopStep};
 use model::Nanos;
 use model::plan::{HaProxy, NodeKind, Transport};

@@ -12,7 +12,7 @@ pub mod postgres;
 pub mod program;
 pub mod service;
 
-use crate::ask::Address;
+use crate::client::Address;
 use crate::supervisor::{Sig, StopStep};
 use crate::tls_files::TlsFiles;
 use model::plan::{Node, NodeKind};
@@ -140,7 +140,7 @@ impl User {
     /// Someone new, with a random password.
     pub fn new(name: &str) -> std::io::Result<User> {
         let password = postgres::random_password()?;
-        let salt = crate::ask::nonce()?;
+        let salt = crate::client::nonce()?;
         let salt: &[u8; 16] = salt.first_chunk().expect("a nonce has 18 bytes");
         let verifier = Some(Secret::new(wire::pg::scram_verifier(password.reveal(), salt)));
         Ok(User { name: name.to_owned(), password, verifier })

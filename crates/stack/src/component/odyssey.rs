@@ -4,7 +4,7 @@
 
 use super::program::ProgramInfo;
 use super::{Component, EndpointTls, LaunchSpec, NodeContext, User, host_and_port, with_settings};
-use crate::ask::Address;
+use crate::client::Address;
 use crate::supervisor::{Sig, StopStep};
 use model::plan::{NodeKind, Odyssey, PoolMode, Transport};
 use std::fmt::Write as _;

@@ -2,7 +2,7 @@
 
 use super::program::ProgramInfo;
 use super::{Component, EndpointTls, LaunchSpec, NodeContext, host_and_port, with_settings};
-use crate::ask::Address;
+use crate::client::Address;
 use crate::supervisor::{Sig, StopStep};
 use model::plan::{NodeKind, PgBouncer, PoolMode, Transport};
 use std::fmt::Write as _;

@@ -2,7 +2,7 @@
 
 use super::program::ProgramInfo;
 use super::{Component, LaunchSpec, NodeContext, host_and_port, with_settings};
-use crate::ask::{Address, Connection, Error, Target};
+use crate::client::{Address, Connection, Error, Target};
 use crate::find::Installation;
 use crate::supervisor::{End, Launch, NodeError, NodeId, Readiness, Sig, StopStep, Supervisor, free_port};
 use crate::tls_files::TlsFiles;
@@ -543,7 +543,7 @@ pub(crate) fn physical_memory() -> u64 {
 
 /// 144 random bits in hexadecimal.
 pub(crate) fn random_password() -> std::io::Result<Secret> {
-    let bytes = crate::ask::nonce()?;
+    let bytes = crate::client::nonce()?;
     Ok(Secret::new(bytes.iter().map(|it| format!("{it:02x}")).collect::<String>()))
 }
 

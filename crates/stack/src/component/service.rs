@@ -4,7 +4,7 @@
 
 use super::program::{Program, ProgramInfo, Programs, Unavailable};
 use super::{Component, EndpointTls, LaunchSpec, NodeContext, NodeEndpoint};
-use crate::ask::Address;
+use crate::client::Address;
 use crate::supervisor::{Sig, StopStep, User, open_to_all};
 use model::plan::{NodeKind, Service};
 use std::path::Path;

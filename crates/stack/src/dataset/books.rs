@@ -3,8 +3,8 @@
 //! A million books, their authors and titles Russian and invented, each author with a few of them. Neither has an index:
 //! what that costs is what the experiment is about.
 
-use super::chance::{RowRng, derive_seed};
-use super::sheet::{CopyFormat, TableSpec};
+use super::row_rng::{RowRng, derive_seed};
+use super::table_spec::{CopyFormat, TableSpec};
 use super::{names, titles, write_decimal};
 
 /// The table to be made.

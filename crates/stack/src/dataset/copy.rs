@@ -3,7 +3,7 @@
 //! Whoever is free takes the next block: rows come in order by one connection, in any order by several.
 
 use super::{Error, TableSpec};
-use crate::ask::{self, Connection};
+use crate::client::{self, Connection};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::thread;
@@ -26,7 +26,7 @@ pub(super) struct CopyProgress {
 
 impl RowSource<'_> {
     /// Sends block `at`; `None` behind the last one.
-    fn send(&self, at: u64, copy: &mut ask::CopyIn<'_>) -> Result<Option<CopyProgress>, ask::Error> {
+    fn send(&self, at: u64, copy: &mut client::CopyIn<'_>) -> Result<Option<CopyProgress>, client::Error> {
         let mut sent = CopyProgress::default();
         match *self {
             RowSource::Generated(sheet, block) => {

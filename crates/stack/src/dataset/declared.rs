@@ -1,8 +1,8 @@
 //! How do the tables declared in a file become tables?
 
-use super::chance::RowRng;
 use super::generator::{ValueContext, ValueGenerator, column_seed as seed_of, sql_type};
-use super::sheet::{CopyFormat, TableSpec};
+use super::row_rng::RowRng;
+use super::table_spec::{CopyFormat, TableSpec};
 use super::{TableDiagnostic, quote_identifier};
 use model::plan::{Column, Table};
 

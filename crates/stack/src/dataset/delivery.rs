@@ -6,10 +6,10 @@
 //!
 //! Source of the shape: 400,000 senders and 160 million receivers, from which both dimensions shrink alike.
 
-use super::chance::{RowRng, derive_seed};
 use super::geography::{CITIES, Point, distance_km, draw_city, draw_point_near, write_degrees};
-use super::sheet::{CopyFormat, TableSpec};
-use super::{moment, write_decimal};
+use super::row_rng::{RowRng, derive_seed};
+use super::table_spec::{CopyFormat, TableSpec};
+use super::{timestamp, write_decimal};
 use std::sync::Arc;
 
 /// The tables to be made.
@@ -124,7 +124,7 @@ impl Delivery {
         let until = if ended { from + (30 + chance.below(370) as i64) * DAY } else { NEVER_ENDS };
         for moment in [from, until] {
             out.push(b'\t');
-            moment::write_timestamp(moment, out);
+            timestamp::write_timestamp(moment, out);
         }
         PROVIDERS[provider as usize].limits.write(out);
         out.push(b'\n');
@@ -269,8 +269,8 @@ mod tests {
             rows(0.0001, 1)[9].join(" | "),
             "2 | 10 | 56.131313 | 40.369494 | 3 | 2 | 4 | 30000 | 800 | 1500 | 800 | 1000000"
         );
-        assert_eq!(moment::parse_timestamp("2019-01-01"), Some(FIRST_START));
-        assert_eq!(moment::parse_timestamp("2100-01-01"), Some(NEVER_ENDS));
+        assert_eq!(timestamp::parse_timestamp("2019-01-01"), Some(FIRST_START));
+        assert_eq!(timestamp::parse_timestamp("2100-01-01"), Some(NEVER_ENDS));
     }
 
     #[test]

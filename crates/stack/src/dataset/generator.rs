@@ -1,8 +1,8 @@
 //! Which value does a declared column have in this row?
 
-use super::chance::{RowRng, derive_seed};
+use super::row_rng::{RowRng, derive_seed};
 use super::zipf::Zipf;
-use super::{english, moment, names, write_decimal};
+use super::{english, names, timestamp, write_decimal};
 use model::plan::ColumnGenerator;
 use std::io::Write as _;
 
@@ -62,7 +62,7 @@ impl ValueGenerator {
             ColumnGenerator::Timestamp { from, to } => {
                 let parse = |it: &String| {
                     let wanted = "write a date as 2024-01-01, or a moment as 2024-01-01 12:00:00";
-                    moment::parse_timestamp(it).ok_or_else(|| format!("\"{it}\" is no moment; {wanted}"))
+                    timestamp::parse_timestamp(it).ok_or_else(|| format!("\"{it}\" is no moment; {wanted}"))
                 };
                 let (from, to) = (parse(from)?, parse(to)?);
                 ValueGenerator::Timestamp(from, range_size(from, to)?)
@@ -135,7 +135,7 @@ impl ValueGenerator {
             }
             ValueGenerator::Timestamp(from, count) => {
                 quote(out);
-                moment::write_timestamp(from + chance.below(*count) as i64, out);
+                timestamp::write_timestamp(from + chance.below(*count) as i64, out);
                 quote(out);
             }
         }

@@ -3,7 +3,7 @@
 //! The larger cities, with coordinates to some kilometres and inhabitants to some per cent, about 2021: enough for a map on
 //! which few places are crowded and most are far away. Around each its offices lie as thick as people do.
 
-use super::chance::RowRng;
+use super::row_rng::RowRng;
 
 /// A city.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,9 +1,9 @@
 //! How does a dataset get into a database?
 
 use super::copy::{CopyProgress, RowSource, copy_rows};
-use super::mark::{self, DatasetRecord};
+use super::dataset_record::{self, DatasetRecord};
 use super::{BareCopyResult, Error, LoadResult, Loader, Stage, TableSpec, quote_identifier, table_specs};
-use crate::ask::{self, Connection};
+use crate::client::{self, Connection};
 use model::plan::Dataset;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ pub fn load(
 ) -> Result<LoadResult, Error> {
     let begun = Instant::now();
     let sheets = table_specs(dataset)?;
-    let wanted = mark::dataset_key(dataset);
+    let wanted = dataset_record::dataset_key(dataset);
     let mut connections = vec![loader.connect()?];
     let mark = DatasetRecord::read(&mut connections[0])?;
     if let Some(mark) = &mark
@@ -65,7 +65,7 @@ pub fn load(
 }
 
 /// Takes back what [`load`] made: its tables, schemas and mark. What somebody else made stays.
-pub fn unload(loader: &Loader<'_>) -> Result<(), ask::Error> {
+pub fn unload(loader: &Loader<'_>) -> Result<(), client::Error> {
     let mut connection = loader.connect()?;
     match DatasetRecord::read(&mut connection)? {
         Some(mark) => mark.drop_all(&mut connection),
@@ -79,7 +79,7 @@ pub fn bare_copy(dataset: &Dataset, loader: &Loader<'_>) -> Result<BareCopyResul
     let sheets = table_specs(dataset)?;
     let kept: Vec<Vec<(u64, Vec<u8>)>> = sheets.iter().map(render_blocks).collect();
     let mut connections =
-        (0..loader.workers.max(1)).map(|_| loader.connect()).collect::<Result<Vec<_>, ask::Error>>()?;
+        (0..loader.workers.max(1)).map(|_| loader.connect()).collect::<Result<Vec<_>, client::Error>>()?;
     let mark = DatasetRecord::read(&mut connections[0])?;
     drop_previous(&mut connections[0], mark.as_ref(), &sheets, &mut |_| {})?;
     let begun = Instant::now();
@@ -116,7 +116,7 @@ pub(super) fn load_single_table(
     connection: &mut Connection,
     sheet: &TableSpec,
     tell: &mut dyn FnMut(Stage),
-) -> Result<(), ask::Error> {
+) -> Result<(), client::Error> {
     connection.set_timeout(None).map_err(|it| connection.net_error(it))?;
     connection.query("begin")?;
     if let Some(schema) = &sheet.schema {
@@ -144,7 +144,7 @@ pub(super) fn load_single_table(
 }
 
 impl Loader<'_> {
-    fn connect(&self) -> Result<Connection, ask::Error> {
+    fn connect(&self) -> Result<Connection, client::Error> {
         let mut connection = self.target.open(CONNECT_TIMEOUT)?;
         connection.set_timeout(None).map_err(|it| connection.net_error(it))?;
         Ok(connection)
@@ -171,7 +171,7 @@ fn drop_previous(
         mark.drop_tables(connection)?;
     }
     for sheet in sheets {
-        let sql = format!("select to_regclass({})", mark::quote_literal(&sheet.identifier()));
+        let sql = format!("select to_regclass({})", dataset_record::quote_literal(&sheet.identifier()));
         if let Some(table) = connection.value(&sql)? {
             return Err(Error::ForeignTable { table });
         }
@@ -180,11 +180,16 @@ fn drop_previous(
 }
 
 /// Begins a transaction that makes schemas, tables and the mark.
-fn create_tables(connection: &mut Connection, sheets: &[TableSpec], wanted: &str) -> Result<(), ask::Error> {
+fn create_tables(
+    connection: &mut Connection,
+    sheets: &[TableSpec],
+    wanted: &str,
+) -> Result<(), client::Error> {
     connection.query("begin")?;
     let mut schemas = Vec::new();
     for schema in sheets.iter().filter_map(|it| it.schema.as_ref()) {
-        let there = format!("select to_regnamespace({})", mark::quote_literal(&quote_identifier(schema)));
+        let there =
+            format!("select to_regnamespace({})", dataset_record::quote_literal(&quote_identifier(schema)));
         if connection.value(&there)?.is_none() {
             connection.query(&format!("create schema {}", quote_identifier(schema)))?;
             schemas.push(schema.clone());
@@ -193,7 +198,7 @@ fn create_tables(connection: &mut Connection, sheets: &[TableSpec], wanted: &str
     for sheet in sheets {
         connection.query(&sheet.create)?;
     }
-    mark::insert_record(connection, wanted, sheets, &schemas)
+    dataset_record::insert_record(connection, wanted, sheets, &schemas)
 }
 
 /// Makes and fills the tables; how much was sent, and how long that took.
@@ -240,7 +245,7 @@ fn finish_load(
     tell: &mut dyn FnMut(Stage),
 ) -> Result<(CopyProgress, Duration), Error> {
     build_keys_and_statistics(connection, sheets, stop, tell)?;
-    mark::mark_complete(connection, sent.rows, sent.bytes)?;
+    dataset_record::mark_complete(connection, sent.rows, sent.bytes)?;
     Ok((sent, copying))
 }
 

@@ -1,36 +1,36 @@
 //! What do the tables under test hold?
 
 pub mod books;
-mod chance;
 mod copy;
+mod dataset_record;
 mod declared;
 pub mod delivery;
 mod english;
 mod generator;
 mod geography;
 mod load;
-mod mark;
-mod moment;
 mod names;
 pub mod pgbench;
 pub mod profiles;
-mod sheet;
+mod row_rng;
+mod table_spec;
 pub mod tickets;
+mod timestamp;
 mod titles;
 pub mod users;
 mod zipf;
 
+pub use dataset_record::GENERATOR_VERSION;
 pub use load::{bare_copy, load, unload};
-pub use mark::GENERATOR_VERSION;
 
-use crate::ask::{self, Target};
+use crate::client::{self, Target};
 use copy::CopyProgress;
-pub(crate) use mark::quote_literal;
+pub(crate) use dataset_record::quote_literal;
 use model::plan::{Content, Dataset};
-use sheet::TableSpec;
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use table_spec::TableSpec;
 
 /// Where a dataset is loaded, and how.
 #[derive(Clone, Debug)]
@@ -84,7 +84,7 @@ pub struct BareCopyResult {
 /// Why nothing was loaded.
 #[derive(Debug)]
 pub enum Error {
-    Client(ask::Error),
+    Client(client::Error),
     /// Declared tables that cannot be: all mistakes at once.
     InvalidTables(Vec<TableDiagnostic>),
     /// A table that we did not make stands where one of ours should be.
@@ -162,8 +162,8 @@ impl LoadResult {
     }
 }
 
-impl From<ask::Error> for Error {
-    fn from(error: ask::Error) -> Error {
+impl From<client::Error> for Error {
+    fn from(error: client::Error) -> Error {
         Error::Client(error)
     }
 }

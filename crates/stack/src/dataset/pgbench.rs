@@ -3,9 +3,9 @@
 //! The same schema and the same rows as pgbench 15's, in the same physical order; only the way is shorter: see
 //! [`Pgbench::generate`] and [`Pgbench::primary_keys`].
 
-use super::sheet::{CopyFormat, RowWriter, TableSpec};
+use super::table_spec::{CopyFormat, RowWriter, TableSpec};
 use super::{CHUNK, quote_identifier, write_decimal};
-use crate::ask::{Connection, CopyIn, Error};
+use crate::client::{Connection, CopyIn, Error};
 use std::fmt::Write as _;
 
 /// The tables to be made; names and defaults are pgbench's.

@@ -3,8 +3,8 @@
 //! Settings that an application keeps of each user, one row each, and writes back at each visit, two rows per
 //! transaction. Few users make many transactions meet in the same rows; taken in different orders, they deadlock.
 
-use super::chance::RowRng;
-use super::sheet::{CopyFormat, TableSpec};
+use super::row_rng::RowRng;
+use super::table_spec::{CopyFormat, TableSpec};
 use super::write_decimal;
 
 /// The table to be made: `users` × `per_user` rows.

@@ -4,10 +4,10 @@
 //! the seed and its number alone, so a table can be made again, or a row checked, without the others.
 
 pub use super::Stage;
-use super::chance::RowRng;
-use super::sheet::{CopyFormat, TableSpec};
+use super::row_rng::RowRng;
+use super::table_spec::{CopyFormat, TableSpec};
 use super::{load, names, write_decimal};
-use crate::ask::{Connection, Error};
+use crate::client::{Connection, Error};
 
 /// The table to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

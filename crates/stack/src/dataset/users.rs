@@ -3,10 +3,10 @@
 //! People with Russian names, their cities by how many live there, and one password for all, so that anybody can log in.
 //! There is no index on the names.
 
-use super::chance::{RowRng, derive_seed};
 use super::geography::{CITIES, draw_city};
-use super::sheet::{CopyFormat, TableSpec};
-use super::{moment, names, write_decimal};
+use super::row_rng::{RowRng, derive_seed};
+use super::table_spec::{CopyFormat, TableSpec};
+use super::{names, timestamp, write_decimal};
 
 /// The table to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,10 @@ impl Users {
         cell(person.name.as_bytes());
         cell(person.surname.as_bytes());
         let mut born = Vec::new();
-        moment::write_timestamp(BIRTHDATE_RANGE.0 + chance.below(BIRTHDATE_RANGE.1) as i64 * DAY, &mut born);
+        timestamp::write_timestamp(
+            BIRTHDATE_RANGE.0 + chance.below(BIRTHDATE_RANGE.1) as i64 * DAY,
+            &mut born,
+        );
         cell(&born[..10]);
         let first = chance.below(INTERESTS.len() as u64);
         let other = (first + 1 + chance.below(INTERESTS.len() as u64 - 1)) % INTERESTS.len() as u64;
@@ -123,9 +126,9 @@ mod tests {
             1_000_000,
             "1000000 | Валентина | Макарова | 1960-08-12 | Пишу программы. Люблю старое кино и футбол. | Краснодар",
         );
-        assert_eq!(moment::parse_timestamp("1940-01-01"), Some(BIRTHDATE_RANGE.0));
+        assert_eq!(timestamp::parse_timestamp("1940-01-01"), Some(BIRTHDATE_RANGE.0));
         assert_eq!(
-            moment::parse_timestamp("2008-01-01"),
+            timestamp::parse_timestamp("2008-01-01"),
             Some(BIRTHDATE_RANGE.0 + BIRTHDATE_RANGE.1 as i64 * DAY)
         );
     }

@@ -1,6 +1,6 @@
 //! Which whole number does Zipf's law give?
 
-use super::chance::RowRng;
+use super::row_rng::RowRng;
 
 /// Ranks 1..=n, rank k with a weight of k⁻ˢ.
 ///

@@ -9,10 +9,10 @@
 //! superuser, whose slots are not the clients', and write with the `synchronous_commit` of the application's user.
 
 mod reader;
-mod seat;
+mod replica_session;
+mod round_robin;
 #[cfg(test)]
 mod tests;
-mod turns;
 mod writer;
 
 use crate::roles::DirectServer;
@@ -20,13 +20,13 @@ use crate::sampler::Observation;
 use model::Nanos;
 use model::freshness::{Freshness, ReadCounts, ReplicaReads};
 use reader::ReplicaReader;
+use round_robin::RoundRobinReader;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
-use turns::RoundRobinReader;
 use writer::NumberWriter;
 
 /// From one number to the next, on the average: five per second.

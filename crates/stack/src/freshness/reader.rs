@@ -1,6 +1,6 @@
 //! When does one replica show each number?
 
-use super::seat::{ReplicaSession, TABLE};
+use super::replica_session::{ReplicaSession, TABLE};
 use super::{AcknowledgedNumber, ReadCounter, SERIES, VISIBILITY_TIMEOUT};
 use crate::roles::DirectServer;
 use crate::sampler::Observation;

@@ -1,4 +1,4 @@
-use super::turns::RoundRobinReader;
+use super::round_robin::RoundRobinReader;
 use super::*;
 
 fn reads((all, old, changes): (u64, u64, u64)) -> ReadCounts {

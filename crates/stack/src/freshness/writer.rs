@@ -1,8 +1,8 @@
 //! Which numbers has the primary acknowledged, whoever it is?
 
-use super::seat::{SCHEMA, SETUP_SQL, TABLE};
+use super::replica_session::{SCHEMA, SETUP_SQL, TABLE};
 use super::{AcknowledgedNumber, CONNECT_TIMEOUT, WRITE_INTERVAL};
-use crate::ask::Connection;
+use crate::client::Connection;
 use crate::roles::{DirectServer, identity, synchronous_commit_sql};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};

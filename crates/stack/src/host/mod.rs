@@ -1,10 +1,10 @@
 //! What does this machine offer, and what does it do to everything on it?
 
 mod cgroups;
-mod jitter;
+mod timer_jitter;
 
 pub use cgroups::{Cgroups, Controller};
-pub use jitter::TimerJitter;
+pub use timer_jitter::TimerJitter;
 
 use model::{LatencyHistogram, Nanos};
 use rustix::process::{Resource, getrlimit};

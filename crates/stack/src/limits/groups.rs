@@ -3,9 +3,9 @@
 //! All are below `pgdyno-<pid of the keeper>`, itself below the group that we are in. In version 2 a group with processes of
 //! its own cannot hand controllers down, so there it is below the nearest group above us that can.
 
+use super::cgroup_writes::cgroup_writes;
 use super::device::find_disk;
-use super::entrance::{GroupDirectory, GroupEntry, refused_error};
-use super::writes::cgroup_writes;
+use super::group_entry::{GroupDirectory, GroupEntry, refused_error};
 use super::{CgroupVersion, Group, Limit, UnappliedLimit, UnappliedReason};
 use crate::host::{Cgroups, Controller};
 use model::plan::Limits;

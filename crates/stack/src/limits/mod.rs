@@ -1,15 +1,15 @@
 //! What may a node use of the machine, and which of its limits could not be applied?
 
+mod cgroup_writes;
 mod device;
-mod entrance;
 mod group;
+mod group_entry;
 pub(crate) mod groups;
 mod usage;
-mod writes;
 
 pub use device::{Disk, find_disk};
-pub(crate) use entrance::cpu_set;
 pub use group::{CgroupVersion, Group};
+pub(crate) use group_entry::cpu_set;
 pub use usage::{CounterFile, Io, Usage, read_cpu_stat};
 
 use crate::host::Cgroups;

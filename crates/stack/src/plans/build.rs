@@ -1,6 +1,6 @@
 //! What does it take to build an index?
 
-use crate::ask::{Connection, Error};
+use crate::client::{Connection, Error};
 use model::advice::IndexBuild;
 use std::time::Instant;
 

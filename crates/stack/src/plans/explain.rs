@@ -1,8 +1,8 @@
 //! What does `EXPLAIN` say of a statement, with an index that is not there and without?
 
-use crate::ask::{Connection, Error, QueryResult};
+use crate::client::{Connection, Error, QueryResult};
 use crate::dataset::quote_literal;
-use crate::loglines::replace_values;
+use crate::log_parser::replace_values;
 use model::explain::PlanNode;
 use serde::Deserialize;
 

@@ -5,16 +5,16 @@
 
 mod build;
 mod explain;
-mod listen;
+mod statement_capture;
 mod tables;
 
 pub use build::build_index;
 pub use explain::parse_plan;
-pub use listen::{CaptureError, StatementCapture};
 pub use model::advice::IndexBuild;
+pub use statement_capture::{CaptureError, StatementCapture};
 
-use crate::ask::{Connection, Error, Target};
-use crate::loglines::{LoggedStatement, mask_values, replace_values};
+use crate::client::{Connection, Error, Target};
+use crate::log_parser::{LoggedStatement, mask_values, replace_values};
 use model::explain::{
     IndexCandidate, IndexEstimate, PlanNode, StatementPlan, TableStats, normalize_placeholders,
 };

@@ -1,6 +1,6 @@
 //! What does the planner know of a table?
 
-use crate::ask::{Connection, Error};
+use crate::client::{Connection, Error};
 use crate::dataset::quote_literal;
 use model::explain::{ColumnStats, ExistingIndex, TableStats};
 

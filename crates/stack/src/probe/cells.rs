@@ -1,7 +1,7 @@
 //! Which figures do the cells of a table hold, found by the names of its columns?
 
 use super::{ReadError, Reading};
-use crate::ask;
+use crate::client;
 use model::{Series, SeriesKind, Unit};
 
 /// How the columns of a table become readings.
@@ -20,7 +20,7 @@ pub(super) struct ColumnMapping<'a> {
 impl ColumnMapping<'_> {
     /// A column whose name is that of a series, less the prefix, is a figure. Others, NULLs and what is no number give
     /// nothing: versions differ in their columns.
-    pub(super) fn read(&self, answer: &ask::QueryResult, out: &mut Vec<Reading>) -> Result<(), ReadError> {
+    pub(super) fn read(&self, answer: &client::QueryResult, out: &mut Vec<Reading>) -> Result<(), ReadError> {
         let column = |name: &str| answer.columns.iter().position(|it| it == name);
         let mut labels = Vec::new();
         for &name in self.labels {
@@ -51,7 +51,7 @@ impl ColumnMapping<'_> {
 /// Reads rows of `series`, `label` and `value`, as the probes of several questions in one ask for them.
 pub(super) fn read_long_format(
     series: &'static [Series],
-    answer: &ask::QueryResult,
+    answer: &client::QueryResult,
     out: &mut Vec<Reading>,
 ) -> Result<(), ReadError> {
     let column = |name: &'static str| {

@@ -2,7 +2,7 @@
 
 use super::cells::{ColumnMapping, parse_finite};
 use super::{Probe, ProbeRequest, ProbeTarget, ReadError, Reading, SECOND, counter, gauge};
-use crate::ask;
+use crate::client;
 use model::{Series, Unit};
 
 pub(super) static STAT: Probe = Probe {
@@ -94,7 +94,7 @@ fn parse_info(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
 }
 
 /// A table from HAProxy's CSV: names behind `# ` on the first line, cells by RFC 4180; an empty cell is NULL.
-pub fn read_csv(text: &str) -> Result<ask::QueryResult, ReadError> {
+pub fn read_csv(text: &str) -> Result<client::QueryResult, ReadError> {
     let header =
         text.trim_start().strip_prefix("# ").ok_or(ReadError { line: 1, expected: "header `# `" })?;
     let mut rows = parse_csv_records(header).into_iter();
@@ -104,7 +104,7 @@ pub fn read_csv(text: &str) -> Result<ask::QueryResult, ReadError> {
         .filter(|row| row.iter().any(|it| !it.is_empty()))
         .map(|row| row.into_iter().map(|it| Some(it).filter(|it| !it.is_empty())).collect())
         .collect();
-    Ok(ask::QueryResult { columns, rows, tag: String::new() })
+    Ok(client::QueryResult { columns, rows, tag: String::new() })
 }
 
 /// Cells of all lines. Quotes may enclose commas, line ends and doubled quotes.

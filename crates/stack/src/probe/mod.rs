@@ -31,7 +31,7 @@ mod service;
 
 pub use haproxy::read_csv;
 
-use crate::ask;
+use crate::client;
 use crate::limits::CounterFile;
 use model::{Series, SeriesKind, Unit};
 use std::fmt;
@@ -95,7 +95,7 @@ pub enum ProbeRequest {
 /// An answer.
 #[derive(Clone, Debug)]
 pub enum ProbeResponse {
-    Rows(ask::QueryResult),
+    Rows(client::QueryResult),
     /// The question's files in its order, or the one text that a stats socket or a service answered. A missing file is empty.
     Texts(Vec<String>),
     Group(Vec<(CounterFile, String)>),
@@ -180,7 +180,7 @@ const fn counter(name: &'static str, unit: Unit, help: &'static str) -> Series {
 }
 
 impl ProbeResponse {
-    fn rows(&self) -> Result<&ask::QueryResult, ReadError> {
+    fn rows(&self) -> Result<&client::QueryResult, ReadError> {
         match self {
             ProbeResponse::Rows(it) => Ok(it),
             _ => Err(ReadError { line: 0, expected: "rows" }),

@@ -6,7 +6,7 @@
 
 use super::cells::parse_finite;
 use super::{Probe, ProbeRequest, ProbeTarget, ReadError, Reading, gauge};
-use crate::ask;
+use crate::client;
 use model::{Series, Unit};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -40,7 +40,7 @@ static SERIES: [Series; 5] = [
     ),
 ];
 
-fn read(answer: &ask::QueryResult, out: &mut Vec<Reading>) -> Result<(), ReadError> {
+fn read(answer: &client::QueryResult, out: &mut Vec<Reading>) -> Result<(), ReadError> {
     let column = |name: &'static str| {
         answer.columns.iter().position(|it| it == name).ok_or(ReadError { line: 0, expected: name })
     };

@@ -5,7 +5,7 @@
 
 use super::cells::{self, ColumnMapping};
 use super::{Probe, ProbeRequest, ProbeTarget, SECOND, counter};
-use crate::loglines::mask_values;
+use crate::log_parser::mask_values;
 use model::{Series, Unit};
 use std::time::Duration;
 

@@ -3,7 +3,7 @@
 //! `/primary` is answered by 200 where writes are taken, `/replica` where they are not; by 503 otherwise, also where
 //! the server does not answer. A thread for each server: one that hangs holds no other up.
 
-use crate::ask::{Connection, Target};
+use crate::client::{Connection, Target};
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;

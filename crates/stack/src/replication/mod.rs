@@ -5,7 +5,7 @@ pub mod health;
 
 pub use choose::{PromotionChoice, UndecidedError, choose_replica};
 
-use crate::ask::{self, Connection};
+use crate::client::{self, Connection};
 use model::plan::SyncMode;
 
 /// A place in the write-ahead log, in bytes.
@@ -49,7 +49,7 @@ const STATE_SQL: &str = "select pg_is_in_recovery(), \
     exists (select from pg_stat_get_wal_receiver() where status = 'streaming')";
 
 /// Asks one server, as its superuser.
-pub fn query_state(connection: &mut Connection) -> Result<ReplicationState, ask::Error> {
+pub fn query_state(connection: &mut Connection) -> Result<ReplicationState, client::Error> {
     let answer = connection.query(STATE_SQL)?;
     let row = answer.rows.first().map_or(&[][..], Vec::as_slice);
     let cell = |at: usize| row.get(at).and_then(Option::as_deref);

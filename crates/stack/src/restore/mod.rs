@@ -3,15 +3,15 @@
 //! One trial's updates slow the next one down, until the table is rewritten. So each begins with a copy of a template that
 //! nobody may log in to.
 
+mod cache_state;
 mod state;
-mod warmth;
 
-pub use state::{Bloat, DatabaseState, TableState, query_state};
-pub use warmth::{
+pub use cache_state::{
     CachePreparation, EvictionResult, database_directory, evict_page_cache, prepare_cache, warm_cache,
 };
+pub use state::{Bloat, DatabaseState, TableState, query_state};
 
-use crate::ask::{self, Connection, Target};
+use crate::client::{self, Connection, Target};
 use crate::dataset::{quote_identifier, quote_literal};
 use std::fmt;
 use std::thread::sleep;
@@ -60,7 +60,7 @@ pub struct CopyResult {
 /// Why there is no copy.
 #[derive(Debug)]
 pub enum Error {
-    Client(ask::Error),
+    Client(client::Error),
     /// There is no such database.
     MissingDatabase {
         database: String,
@@ -336,7 +336,7 @@ fn connect_maintenance(superuser: &Target, database: &str) -> Result<Connection,
     Ok(connection)
 }
 
-fn database_owner(connection: &mut Connection, database: &str) -> Result<Option<String>, ask::Error> {
+fn database_owner(connection: &mut Connection, database: &str) -> Result<Option<String>, client::Error> {
     let sql = format!(
         "select pg_get_userbyid(datdba) from pg_database where datname = {}",
         quote_literal(database)
@@ -344,7 +344,11 @@ fn database_owner(connection: &mut Connection, database: &str) -> Result<Option<
     connection.value(&sql)
 }
 
-fn set_allow_connections(connection: &mut Connection, database: &str, yes: bool) -> Result<(), ask::Error> {
+fn set_allow_connections(
+    connection: &mut Connection,
+    database: &str,
+    yes: bool,
+) -> Result<(), client::Error> {
     connection
         .query(&format!("alter database {} with allow_connections {yes}", quote_identifier(database)))
         .map(drop)
@@ -356,7 +360,7 @@ fn comment_database(connection: &mut Connection, database: &str, what: &str) -> 
     Ok(())
 }
 
-fn is_ours(connection: &mut Connection, database: &str) -> Result<bool, ask::Error> {
+fn is_ours(connection: &mut Connection, database: &str) -> Result<bool, client::Error> {
     let sql = format!(
         "select shobj_description(oid, 'pg_database') like '{COMMENT_PREFIX}%' from pg_database where datname = {}",
         quote_literal(database)
@@ -365,7 +369,7 @@ fn is_ours(connection: &mut Connection, database: &str) -> Result<bool, ask::Err
 }
 
 /// Writes out what would be written during the trial; `None` without the right to.
-fn checkpoint(connection: &mut Connection) -> Result<Option<Duration>, ask::Error> {
+fn checkpoint(connection: &mut Connection) -> Result<Option<Duration>, client::Error> {
     let begun = Instant::now();
     match connection.query("checkpoint") {
         Ok(_) => Ok(Some(begun.elapsed())),
@@ -374,8 +378,8 @@ fn checkpoint(connection: &mut Connection) -> Result<Option<Duration>, ask::Erro
     }
 }
 
-impl From<ask::Error> for Error {
-    fn from(error: ask::Error) -> Error {
+impl From<client::Error> for Error {
+    fn from(error: client::Error) -> Error {
         Error::Client(error)
     }
 }

@@ -1,6 +1,6 @@
 //! In which state are the tables?
 
-use crate::ask::{Connection, Error};
+use crate::client::{Connection, Error};
 
 /// All tables of one database, but for the server's own and ours, by name.
 #[derive(Clone, Debug, Default, PartialEq)]

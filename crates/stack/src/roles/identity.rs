@@ -1,6 +1,6 @@
 //! Who is a server, as it tells of itself?
 
-use crate::ask::QueryResult;
+use crate::client::QueryResult;
 use model::durability::ServerInstance;
 
 /// Its columns are read by [`read`]. When it began and on which timeline it is are written as a ledger's servers tell them.

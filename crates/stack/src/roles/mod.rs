@@ -5,14 +5,14 @@
 //! when the watch began stays true; only who follows whom changes.
 
 pub(crate) mod identity;
-mod look;
+mod server_poller;
 
-use crate::ask::Target;
+use crate::client::Target;
 use crate::replication::Lsn;
-use look::ServerPoller;
-pub(crate) use look::synchronous_commit_sql;
 use model::Nanos;
 use model::durability::{RoleSample, ServerInstance};
+use server_poller::ServerPoller;
+pub(crate) use server_poller::synchronous_commit_sql;
 use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -2,7 +2,7 @@
 
 use super::{Collector, DueProbe, Observation, SamplingTarget, SamplingTargetKind, StopSignal};
 use crate::limits::Group;
-use crate::loglines::{LogFollower, LogFormat};
+use crate::log_parser::{LogFollower, LogFormat};
 use crate::probe::{Probe, ProbeRequest, ProbeResponse, ProbeTarget, Reading};
 use model::{Nanos, SeriesKind};
 use std::collections::HashMap;

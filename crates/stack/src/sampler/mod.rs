@@ -6,8 +6,8 @@
 mod local;
 mod session;
 
-use crate::ask::Target;
 use crate::chain::{RunningNode, with_path};
+use crate::client::Target;
 use crate::limits::Group;
 use crate::probe::{Probe, ProbeRequest, ProbeTarget, Reading};
 use crate::supervisor::Supervisor;

@@ -1,7 +1,7 @@
 //! What does one server answer, time after time?
 
 use super::{Collector, DueProbe, StopSignal};
-use crate::ask::{Connection, Error, Target};
+use crate::client::{Connection, Error, Target};
 use crate::http;
 use crate::location::{self, Location};
 use crate::probe::{ProbeRequest, ProbeResponse, ProbeTarget, pg_database};
@@ -167,7 +167,7 @@ fn prepared(
     known: &mut Vec<&'static str>,
     name: &'static str,
     sql: &str,
-) -> Result<crate::ask::QueryResult, Error> {
+) -> Result<crate::client::QueryResult, Error> {
     if !known.contains(&name) {
         connection.query(&format!("prepare pgdyno_{name} as {sql}"))?;
         known.push(name);

@@ -14,7 +14,7 @@ pub use protocol::{End, NodeId};
 
 use crate::host::Cgroups;
 use crate::limits::{Group, UnappliedLimit};
-use crate::loglines::disk_full;
+use crate::log_parser::disk_full;
 use model::StaleRunDirectory;
 use model::plan::Limits;
 use protocol::{Order, Reply};

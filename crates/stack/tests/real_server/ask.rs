@@ -94,7 +94,7 @@ fn logins() {
     }
     let mut login = Login::new("postgres", "postgres");
     login.password = Some(Secret::new("wrong"));
-    let wrong = stack::ask::Target { login: Arc::new(login), ..server.target_tcp() };
+    let wrong = stack::client::Target { login: Arc::new(login), ..server.target_tcp() };
     assert_eq!(wrong.open(PATIENCE).unwrap_err().code(), Code::SqlState(*b"28P01"));
     assert_eq!(in_database("nowhere").open(PATIENCE).unwrap_err().code(), Code::SqlState(*b"3D000"));
 }

@@ -6,7 +6,7 @@
 use super::chain::{TestStack, haproxy, pgbouncer, postgres, stack};
 use super::server::{PATIENCE, installation, keeper};
 use model::plan::{PoolMode, Transport};
-use stack::ask::{self, Connection, Target};
+use stack::client::{self, Connection, Target};
 use stack::component::postgres::{Postgres, Settings};
 use stack::embedded;
 use stack::probe::{ALL, Probe, ProbeRequest, ProbeResponse, ProbeTarget};
@@ -28,7 +28,7 @@ pub fn keep(probe: &Probe, version: &str, answer: &ProbeResponse, text: &str) {
 }
 
 /// Tab-separated, NULL as `\N`.
-fn table(answer: &ask::QueryResult) -> String {
+fn table(answer: &client::QueryResult) -> String {
     let cell = |it: &Option<String>| it.as_ref().map_or("\\N".to_owned(), |it| it.replace('\n', "\\n"));
     let mut lines = vec![answer.columns.join("\t")];
     lines.extend(answer.rows.iter().map(|row| row.iter().map(cell).collect::<Vec<_>>().join("\t")));

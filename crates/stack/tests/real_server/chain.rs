@@ -6,8 +6,8 @@ use model::plan::{
     HaProxy, Limits, Node, NodeKind, Odyssey, PgBouncer, PoolMode, Postgres, Stack, Transport,
 };
 use model::summary::ServerTransport;
-use stack::ask::Target;
 use stack::chain::{Chain, ChainError};
+use stack::client::Target;
 use stack::component::program::Programs;
 use stack::supervisor::Supervisor;
 

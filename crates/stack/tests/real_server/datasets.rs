@@ -1,7 +1,7 @@
 //! Are the rows the right ones?
 
 use super::server::{PATIENCE, fresh_database, in_database, installation, server};
-use stack::ask::Connection;
+use stack::client::Connection;
 use stack::dataset::pgbench::{InitProgress, InitStep, PartitionMethod, Pgbench};
 use stack::dataset::tickets::{Stage, Tickets};
 use std::process::{Command, Stdio};

@@ -2,7 +2,7 @@
 
 use super::server::{PATIENCE, fresh_database, in_database};
 use model::plan::{CacheState, Column, ColumnGenerator, Content, Dataset, Table};
-use stack::ask::{Connection, Target};
+use stack::client::{Connection, Target};
 use stack::dataset::{self, Error, LoadResult, Loader, Stage, load};
 use std::sync::atomic::{AtomicBool, Ordering};
 

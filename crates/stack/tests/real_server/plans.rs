@@ -5,7 +5,7 @@ use model::explain::{IndexCandidate, IndexKey, KeyRole, PlanNode, StatementPlan}
 use model::plan::{CacheState, Content, Dataset};
 use stack::component::postgres::{Postgres, Settings};
 use stack::dataset::{self, Loader};
-use stack::loglines::LoggedStatement;
+use stack::log_parser::LoggedStatement;
 use stack::plans::{Planner, StatementCapture, build_index};
 use stack::supervisor::Supervisor;
 use std::path::PathBuf;

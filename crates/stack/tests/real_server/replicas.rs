@@ -5,8 +5,8 @@ use super::server::PATIENCE;
 use model::plan::{
     FailoverManager, Node, Promoter, PromotionPolicy, Replication, Stack, SyncMode, Transport,
 };
-use stack::ask::Target;
 use stack::chain::Promotion;
+use stack::client::Target;
 use stack::supervisor::Readiness;
 use std::time::Instant;
 

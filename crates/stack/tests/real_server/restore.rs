@@ -2,7 +2,7 @@
 
 use super::server::{PATIENCE, fresh_database, in_database, installation, keeper, server};
 use model::plan::{CacheState, Content, Dataset};
-use stack::ask::Connection;
+use stack::client::Connection;
 use stack::component::postgres::{Postgres, Settings};
 use stack::dataset::{self, Loader};
 use stack::restore::{
@@ -21,7 +21,7 @@ fn value(connection: &mut Connection, sql: &str) -> String {
     value.unwrap_or_else(|| "NULL".to_owned())
 }
 
-fn load(target: stack::ask::Target, content: Content) {
+fn load(target: stack::client::Target, content: Content) {
     let dataset = Dataset { seed: 42, content, post_load: vec![], cache: CacheState::AsIs };
     let loader = Loader { target, workers: 1, force: false, stop: &NEVER };
     dataset::load(&dataset, &loader, &mut |_| {}).unwrap_or_else(|it| panic!("{it}"));

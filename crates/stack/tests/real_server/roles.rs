@@ -6,7 +6,7 @@ use super::server::PATIENCE;
 use model::Nanos;
 use model::durability::ServerInstance;
 use model::plan::{FaultAction, FaultScope, FaultTarget, PoolMode, Promoter, SyncMode, Transport};
-use stack::readback::ReadTransaction;
+use stack::read_back::ReadTransaction;
 use stack::roles::{DirectServer, POLL_INTERVAL, RoleMonitor, RoleObservations};
 use std::time::{Duration, Instant};
 
@@ -169,7 +169,7 @@ fn a_snapshot_does_not_change_and_what_cannot_be_read_is_told() {
     assert_eq!(read("select b from t").lines().next().unwrap(), expected);
     let mut other = direct;
     other.address = None;
-    other.target.address = stack::ask::Address::Tcp(([127, 0, 0, 1], 1).into());
+    other.target.address = stack::client::Address::Tcp(([127, 0, 0, 1], 1).into());
     let error = ReadTransaction::begin(&other, PATIENCE).unwrap_err().to_string();
     assert!(error.starts_with("begin isolation level repeatable read read only: 127.0.0.1:1: "), "{error}");
 }

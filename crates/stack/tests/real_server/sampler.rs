@@ -2,7 +2,7 @@
 
 use super::server::{PATIENCE, fresh_database, in_database, installation, keeper};
 use model::{EventKind, Nanos, Sample};
-use stack::ask::Connection;
+use stack::client::Connection;
 use stack::component::postgres::{Postgres, Settings};
 use stack::probe::{self, ProbeTarget};
 use stack::sampler::{Observation, Sampler, SamplingTarget, SamplingTargetKind};
@@ -200,8 +200,8 @@ fn a_server_that_hangs_holds_nobody_up() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let (_connection, name) = fresh_database();
     let here = in_database(&name);
-    let hanging = stack::ask::Target {
-        address: stack::ask::Address::Tcp(silent.local_addr().unwrap()),
+    let hanging = stack::client::Target {
+        address: stack::client::Address::Tcp(silent.local_addr().unwrap()),
         ..here.clone()
     };
     let (out, seen) = channel();

@@ -1,6 +1,6 @@
 //! The server that the tests share.
 
-use stack::ask::{Connection, Target};
+use stack::client::{Connection, Target};
 use stack::component::postgres::{Postgres, Settings};
 use stack::find::{Installation, InstallationSearch};
 use stack::supervisor::{KeeperProgram, Supervisor};

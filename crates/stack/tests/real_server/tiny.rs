@@ -3,7 +3,7 @@
 use super::chain::node;
 use super::scratch::Scratch;
 use model::plan::{Node, NodeKind, Service, Transport};
-use stack::ask::{Address, Target};
+use stack::client::{Address, Target};
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::Command;

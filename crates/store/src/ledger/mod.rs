@@ -11,14 +11,14 @@
 //! ```
 
 mod crc;
+mod file;
 mod frame;
-mod keep;
-mod read;
-mod write;
+mod reader;
+mod writer;
 
-pub use keep::{EntrySource, LedgerStats, LedgerWriter, start_writer};
-pub use read::{LedgerReader, open};
-pub use write::LedgerFile;
+pub use file::LedgerFile;
+pub use reader::{LedgerReader, open};
+pub use writer::{EntrySource, LedgerStats, LedgerWriter, start_writer};
 
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
 //! What does the head of an answer say about what follows it?
 
-use super::unpack::Coding;
+use super::decompress::Coding;
 use super::{Error, Method};
 use httparse::{Header, ParserConfig, Status};
 use std::mem::MaybeUninit;

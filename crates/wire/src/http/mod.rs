@@ -4,24 +4,24 @@
 //! what a compressed body says is looked at where that is asked for.
 
 mod body;
+mod body_search;
 mod channel;
 pub mod compile;
 mod cookies;
+mod decompress;
 mod error;
 mod head;
 mod location;
-mod needle;
 mod reader;
-mod unpack;
 mod url;
 
+pub use body_search::BodySearch;
 pub use channel::{Channel, Event};
 pub use compile::{Method, Request, TemplatePart};
 pub use cookies::{CookieJar, SetCookieContext};
+pub use decompress::{ACCEPTED_CODINGS, DECOMPRESSED_MAX};
 pub use error::Error;
 pub use head::HEAD_MAX;
 pub use location::{Origin, RedirectError};
-pub use needle::BodySearch;
 pub use reader::{Response, ResponseReader, Retain};
-pub use unpack::{ACCEPTED_CODINGS, DECOMPRESSED_MAX};
 pub use url::{Host, Url};

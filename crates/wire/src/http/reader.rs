@@ -3,8 +3,8 @@
 //! On plain bytes; what they travel in is the channel's matter.
 
 use super::body::{Body, DrainResult};
+use super::decompress::{Coding, Decompressor};
 use super::head::{self, Framing, HEAD_MAX, Head, HeadEndFinder};
-use super::unpack::{Coding, Decompressor};
 use super::{BodySearch, Error, Method};
 
 /// Interim answers (1xx) to one request; a server sends one, or a few hints.

@@ -8,7 +8,7 @@ mod event;
 mod frontend;
 mod login;
 mod message;
-mod scan;
+mod scanner;
 mod scram;
 mod session;
 

@@ -5,7 +5,7 @@
 use super::auth::{AuthResponse, Authenticator, ChannelProtection};
 use super::frontend::{append, cancel_request};
 use super::message::until_nul;
-use super::scan::{MessageBody, ScanResult, Scanner, status};
+use super::scanner::{MessageBody, ScanResult, Scanner, status};
 use super::{Columns, Event, Login, Notice, ProtocolError, Reply, Row};
 use crate::Code;
 use postgres_protocol::message::frontend;

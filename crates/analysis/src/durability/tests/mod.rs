@@ -1,13 +1,13 @@
 //! Literal histories: what came of writes, what was read, what follows.
 
+mod history_text;
 mod planted;
-mod told;
-mod world;
+mod simulated_cluster;
 
 use super::*;
+use history_text::{HistoryText, describe_verdict};
 use model::Nanos;
 use model::durability::*;
-use told::{HistoryText, describe_verdict};
 
 /// Each write one word: session, then `a`cknowledged, `l`ocally, `f`ailed or `u`nknown; `!` before the letter makes it another
 /// attempt of the session's last write. `@1` goes on with another server on the next timeline, `X` is a fault. Readings name
@@ -429,7 +429,7 @@ fn finds_outages_after_faults() {
 /// In whatever order acknowledgements come, and hours later too.
 #[test]
 fn finds_gaps_between_slots() {
-    let mut pulse = pulse::AcknowledgementTimes::default();
+    let mut pulse = acknowledgements::AcknowledgementTimes::default();
     let at = |ms: u64| Nanos::from_secs(4 * 3600) + Nanos::from_millis(ms);
     [0, 5, 3, 40, 1, 38].into_iter().for_each(|it| pulse.add_acknowledgement(at(it)));
     pulse.flush();

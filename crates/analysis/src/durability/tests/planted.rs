@@ -1,7 +1,7 @@
 //! Defects planted into valid histories: every one of them must be found, in every history.
 
 use super::super::judge;
-use super::world::{Evidence, Scenario, SimulatedCluster, TestRng, histories};
+use super::simulated_cluster::{Evidence, Scenario, SimulatedCluster, TestRng, histories};
 use model::durability::*;
 use model::{Code, Nanos};
 

@@ -4,7 +4,7 @@
 //! `--max-tries=three` as 0, which means without bound), we refuse it.
 
 use super::{OptionDiagnostic, SeedOption};
-use crate::voice::language;
+use crate::cli::language;
 use load::schedule::{MAX_DURATION, MAX_RATE};
 use load::script::builtin::{self, Builtin};
 use model::summary::{PartitionMethod, QueryMode};

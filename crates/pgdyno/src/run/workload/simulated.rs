@@ -2,18 +2,18 @@
 
 use super::{HttpTarget, LoadInputs, PreparedLoad, prepare};
 use crate::check;
+use crate::cli::CommandError;
 use crate::run::feeds::Feeds;
-use crate::run::searching;
-use crate::voice::CommandError;
+use crate::run::search_runner;
 use analysis::search::{self, NextStep};
-use analysis::setting;
+use analysis::step_setup;
 use experiment::Plan;
 use load::Shard;
 use load::sim::{SimulatedSystem, drive_until};
 use model::plan::{Feed, FeedSource, OperationKind, Setup};
-use model::rows::Rows;
+use model::row_table::Rows;
 use model::{Nanos, Record};
-use stack::ask::{Address, Target};
+use stack::client::{Address, Target};
 use std::path::Path;
 use std::sync::Arc;
 use wire::http::Url;
@@ -50,14 +50,15 @@ pub fn first_second(text: &str) -> Result<Vec<Record>, SimulationError> {
 fn setups(plan: &Plan) -> Vec<Setup> {
     let find = &plan.experiment.goal;
     let first_step = |setup: &Setup| match find.max_search() {
-        Some(max) => match search::next(max, searching::first_level(max, setup), &[]) {
+        Some(max) => match search::next(max, search_runner::first_level(max, setup), &[]) {
             NextStep::Measure(step) => Some(step),
             NextStep::Done => None,
         },
-        None => searching::soak_step(find, setup, None),
+        None => search_runner::soak_step(find, setup, None),
     };
-    let setup =
-        |setup: &Setup| first_step(setup).map_or(setup.clone(), |it| setting::apply_step(setup, find, &it));
+    let setup = |setup: &Setup| {
+        first_step(setup).map_or(setup.clone(), |it| step_setup::apply_step(setup, find, &it))
+    };
     plan.experiment.cells.iter().map(|it| setup(&it.setup)).collect()
 }
 

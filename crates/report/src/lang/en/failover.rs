@@ -6,7 +6,7 @@ use crate::lang::Lang;
 use crate::lang::failover::{FailoverTerm, FailoverWords, FaultStatus, LossKind, TimelineEvent};
 use model::Nanos;
 use model::durability::{AnomalyKind, Conclusion, InconclusiveReason, RecoveryPoint};
-use model::ordeal::{
+use model::fault_injection::{
     ControlSummary, FailoverResult, PromotionRecord, ReadBackPhase, ReadBackRecord, RejoinRecord,
 };
 

@@ -1,7 +1,7 @@
 //! English: what is said of feeds.
 
 use super::NUMBERS;
-use model::reach::FeedCoverage;
+use model::feed_coverage::FeedCoverage;
 
 pub fn reach(it: &FeedCoverage) -> String {
     let [rows, distinct] = [it.rows, it.distinct].map(|it| NUMBERS.count(it));
@@ -29,7 +29,7 @@ pub fn reach(it: &FeedCoverage) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::reach::TableCoverage;
+    use model::feed_coverage::TableCoverage;
 
     #[test]
     fn a_feed_and_what_it_touches() {

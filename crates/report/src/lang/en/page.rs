@@ -6,12 +6,12 @@ use crate::lang::page::{
     BottleneckRole, ConcurrencyLimit, PageAnswer, PageQuestion, PageTerm, PageWord, PageWords, ServerSeat,
 };
 use crate::page::number::{format, utc};
-use model::account::RunState;
 use model::chart::{ChartKind, ChartSeriesKind, ChartUnit};
 use model::plan::{
     CacheState, Content, Dataset, FailoverManager, Limits, Load, LoadModel, PromotionPolicy, SyncMode,
     ThinkTime, Transport, UserStage,
 };
+use model::run_result::RunState;
 use model::summary::QueryMode;
 use model::{EventKind, Nanos, Spacing};
 

@@ -2,7 +2,7 @@
 
 use super::NUMBERS as RU;
 use super::counted;
-use model::reach::FeedCoverage;
+use model::feed_coverage::FeedCoverage;
 
 pub fn reach(it: &FeedCoverage) -> String {
     let rows = counted(it.rows, "строка", "строки", "строк");
@@ -29,7 +29,7 @@ pub fn reach(it: &FeedCoverage) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::reach::TableCoverage;
+    use model::feed_coverage::TableCoverage;
 
     #[test]
     fn a_feed_and_what_it_touches() {

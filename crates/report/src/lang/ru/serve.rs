@@ -2,7 +2,7 @@
 
 use super::Ru;
 use crate::lang::serve::{ServeTerm, ServeWords};
-use model::account::RunState;
+use model::run_result::RunState;
 
 impl ServeWords for Ru {
     fn shown(&self, it: ServeTerm) -> &'static str {

@@ -6,7 +6,7 @@ use model::EventKind;
 use model::durability::{
     Anomaly, AnomalyKind, Conclusion, InconclusiveReason, RecoveryPoint, ServerId, WriteCounts,
 };
-use model::ordeal::{
+use model::fault_injection::{
     ControlSummary, DurationRange, FailoverResult, PromotionRecord, ReadBackPhase, ReadBackRecord,
     RejoinRecord,
 };

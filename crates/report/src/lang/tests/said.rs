@@ -9,7 +9,6 @@ use crate::lang::page::{
 };
 use crate::lang::serve::ServeTerm;
 use crate::live::{Activity, FinishedTrial, Milestone, TrialEnd, TrialFigures};
-use model::account::RunState;
 use model::chart::{ChartKind, ChartSeriesKind, ChartUnit};
 use model::comparison::{
     Blocks, Change, ConditionOutcome, ConditionResult, ConditionUnit, Difference as Differing,
@@ -21,6 +20,7 @@ use model::plan::{
     CacheState, Content, Dataset, FailoverManager, Limits, Load, LoadModel as Model, LoadScale, Patroni,
     Promoter, PromotionPolicy, SyncMode, ThinkTime, UserStage,
 };
+use model::run_result::RunState;
 use model::{EventKind, RetainReason, StaleRunDirectory};
 
 type Told = Vec<(String, String)>;

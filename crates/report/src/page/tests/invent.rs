@@ -1,9 +1,5 @@
 //! What could a run have brought?
 
-use model::account::{
-    CellResult, Environment, HopMetrics, NodeInfo, OperationResult, Quantiles, RunInfo, RunResult, RunState,
-    StatementStats, TrialResult,
-};
 use model::chart::{Annotation, Chart, ChartKind, ChartSeries, ChartSeriesKind, Charts};
 use model::finding::Finding;
 use model::matrix::{
@@ -14,6 +10,10 @@ use model::objective::{ObjectiveResult, ObjectiveSummary, ObjectiveUnit, Objecti
 use model::plan::{
     CacheState, Cell, Content, Dataset, Experiment, Goal, Limits, Load, LoadModel, Node, NodeKind, Operation,
     OperationKind, PgBouncer, PoolMode, Postgres, Setup, Stack, Transport,
+};
+use model::run_result::{
+    CellResult, Environment, HopMetrics, NodeInfo, OperationResult, Quantiles, RunInfo, RunResult, RunState,
+    StatementStats, TrialResult,
 };
 use model::summary::{Doubt, Failure, FailureClass, QueryMode};
 use model::{EventKind, Nanos, PerSecond};

@@ -5,7 +5,7 @@
 //! hands in the environment and the files. Source: PostgreSQL manual, "Database Connection Control Functions".
 
 mod keyword;
-mod pairs;
+mod keyword_value;
 mod passfile;
 mod service;
 mod settings;
@@ -108,7 +108,7 @@ fn connection_string(dsn: &str, values: &mut Values, mistakes: &mut Vec<Diagnost
             "begin it with postgresql://",
         ));
     } else if dsn.contains('=') {
-        pairs::parse(dsn, values, mistakes);
+        keyword_value::parse(dsn, values, mistakes);
     } else {
         values.set("dbname", dsn.to_owned(), "database name", mistakes);
     }

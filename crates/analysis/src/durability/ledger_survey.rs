@@ -1,0 +1,211 @@
+//! Which servers acknowledged, from when on, and is the ledger whole?
+//!
+//! The first way through the entries: what must be known before any of them can be judged.
+
+use super::acknowledgements::AcknowledgementTimes;
+use model::Nanos;
+use model::durability::{
+    DurabilityHistory, InconclusiveReason, LedgerEntry, ServerId, ServerInstance, WriteAttempt, WriteOutcome,
+};
+use std::collections::BTreeSet;
+
+#[derive(Debug)]
+pub(super) struct LedgerSurvey {
+    servers: Vec<KnownServer>,
+    /// By session: sequences below may have been used.
+    pub reserved: Vec<u64>,
+    /// By session: one more than the highest sequence with an outcome.
+    pub completed: Vec<u64>,
+    /// Of acknowledgements.
+    pub acknowledgements: AcknowledgementTimes,
+    pub clock_steps_us: Vec<i64>,
+    /// Entries that cannot be.
+    pub contradictions: u64,
+    pub failovers: u32,
+    pub doubts: Vec<InconclusiveReason>,
+    /// Every timeline that was seen, and when.
+    pub timelines: Vec<(Nanos, u32)>,
+}
+
+#[derive(Debug)]
+struct KnownServer {
+    id: ServerId,
+    server: ServerInstance,
+    /// When it acknowledged first.
+    first: Option<Nanos>,
+    /// Between these moments it was certainly in recovery.
+    recovering: Vec<(Nanos, Nanos)>,
+    acknowledged_in_recovery: bool,
+    /// The earliest acknowledgement by a server that followed it; nothing may begin and be acknowledged here after it.
+    superseded: Nanos,
+}
+
+/// The wall clock was set if it went otherwise than the other by more.
+const STEP_US: i64 = 500_000;
+
+impl LedgerSurvey {
+    pub fn from_entries(
+        history: &DurabilityHistory,
+        entries: impl Iterator<Item = LedgerEntry>,
+    ) -> LedgerSurvey {
+        let mut it = LedgerSurvey {
+            servers: Vec::new(),
+            reserved: Vec::new(),
+            completed: Vec::new(),
+            acknowledgements: AcknowledgementTimes::default(),
+            clock_steps_us: Vec::new(),
+            contradictions: 0,
+            failovers: 0,
+            doubts: Vec::new(),
+            timelines: Vec::new(),
+        };
+        let mut clock = None;
+        for entry in entries {
+            match entry {
+                LedgerEntry::Server(id, server) => it.add_server(id, server, history),
+                LedgerEntry::Reserved { session, until } => {
+                    let known = session_entry(&mut it.reserved, session);
+                    *known = until.max(*known);
+                }
+                LedgerEntry::Completed(attempt) => it.add_attempt(&attempt),
+                LedgerEntry::Clock { at, wall_us } => {
+                    if let Some((before, wall_before)) = clock.replace((at, wall_us)) {
+                        let step = wall_us as i64 - wall_before as i64 - micros(before, at);
+                        it.clock_steps_us.extend((step.abs() > STEP_US).then_some(step));
+                    }
+                }
+                LedgerEntry::Closed => {}
+            }
+        }
+        it.acknowledgements.flush();
+        it.order_servers();
+        it.check_timelines(history);
+        it.check_faults(history);
+        it.check_systems();
+        it
+    }
+
+    pub fn server(&self, id: ServerId) -> Option<&ServerInstance> {
+        self.find_server(id).map(|it| &it.server)
+    }
+
+    /// True when the attempt was acknowledged by a server after its successor had begun to acknowledge.
+    pub fn is_by_deposed_primary(&self, attempt: &WriteAttempt) -> bool {
+        attempt.server.and_then(|it| self.find_server(it)).is_some_and(|it| attempt.invoked > it.superseded)
+    }
+
+    /// Systems that acknowledged.
+    pub fn systems(&self) -> BTreeSet<u64> {
+        self.servers.iter().filter(|it| it.first.is_some()).map(|it| it.server.system).collect()
+    }
+
+    fn find_server(&self, id: ServerId) -> Option<&KnownServer> {
+        self.servers.iter().rfind(|it| it.id == id)
+    }
+
+    fn add_server(&mut self, id: ServerId, server: ServerInstance, history: &DurabilityHistory) {
+        let mut recovering = Vec::new();
+        let mut since = None;
+        for sample in history.samples.iter().filter(|it| it.server.is_same_process(&server)) {
+            match (since, sample.in_recovery) {
+                (Some(from), true) => recovering.push((from, sample.at)),
+                (_, false) => since = None,
+                (None, true) => {}
+            }
+            if sample.in_recovery {
+                since = Some(sample.at);
+            }
+        }
+        let taken = self.servers.iter().any(|it| it.id == id && it.server != server);
+        self.contradictions += u64::from(taken);
+        if self.find_server(id).is_none() {
+            let (first, succeeded) = (None, Nanos::MAX);
+            self.servers.push(KnownServer {
+                id,
+                server,
+                first,
+                recovering,
+                acknowledged_in_recovery: false,
+                superseded: succeeded,
+            });
+        }
+    }
+
+    fn add_attempt(&mut self, attempt: &WriteAttempt) {
+        let told = session_entry(&mut self.completed, attempt.key.session);
+        *told = (*told).max(attempt.key.sequence.saturating_add(1));
+        let promised = self.reserved.get(attempt.key.session as usize).copied().unwrap_or(0);
+        let server = attempt.server.map(|id| self.servers.iter_mut().rfind(|it| it.id == id));
+        let contradicts = attempt.ended < attempt.invoked
+            || attempt.key.sequence >= promised
+            || attempt.number == 0
+            || matches!(server, Some(None));
+        self.contradictions += u64::from(contradicts);
+        self.acknowledgements.add_attempt(attempt.ended);
+        if let WriteOutcome::Acknowledged | WriteOutcome::AcknowledgedLocally = attempt.outcome {
+            self.acknowledgements.add_acknowledgement(attempt.ended);
+            if let Some(Some(it)) = server {
+                it.first = Some(it.first.map_or(attempt.ended, |known| known.min(attempt.ended)));
+                it.acknowledged_in_recovery |=
+                    it.recovering.iter().any(|span| span.0 < attempt.invoked && attempt.ended < span.1);
+            }
+        }
+    }
+
+    /// Who follows whom: a higher timeline, or on the same one a later first acknowledgement.
+    fn order_servers(&mut self) {
+        let ranks: Vec<_> =
+            self.servers.iter().filter_map(|it| Some((it.server.timeline, it.first?, it.id))).collect();
+        for it in &mut self.servers {
+            let Some(first) = it.first else { continue };
+            let mine = (it.server.timeline, first, it.id);
+            it.superseded =
+                ranks.iter().filter(|other| **other > mine).map(|other| other.1).min().unwrap_or(Nanos::MAX);
+        }
+    }
+
+    fn check_timelines(&mut self, history: &DurabilityHistory) {
+        let samples = history.samples.iter().map(|it| (it.at, it.server.timeline));
+        let readings = history.read_backs.iter().map(|it| (it.started, it.server.timeline));
+        let acknowledged = self.servers.iter().filter_map(|it| Some((it.first?, it.server.timeline)));
+        self.timelines = samples.chain(readings).chain(acknowledged).collect();
+        self.timelines.sort_unstable();
+    }
+
+    fn check_faults(&mut self, history: &DurabilityHistory) {
+        for (number, fault) in history.faults.iter().enumerate() {
+            let next = history.faults.get(number + 1).map_or(Nanos::MAX, |it| it.at);
+            let highest = |until: Nanos| {
+                self.timelines.iter().take_while(|it| it.0 <= until).map(|it| it.1).max().unwrap_or(0)
+            };
+            let seen = highest(next) > highest(fault.at);
+            self.failovers += u32::from(seen);
+            if fault.fails_over && !seen {
+                self.doubts.push(InconclusiveReason::NoNewTimelineAfterFault { fault: number });
+            }
+            if self.acknowledgements.last().is_none_or(|it| it <= fault.at) {
+                self.doubts.push(InconclusiveReason::NoWritesAfterFault { fault: number });
+            }
+        }
+    }
+
+    fn check_systems(&mut self) {
+        let several = self.systems().len() > 1;
+        self.doubts.extend(several.then_some(InconclusiveReason::MultipleSystems));
+        let standbys = self.servers.iter().filter(|it| it.acknowledged_in_recovery);
+        self.doubts.extend(standbys.map(|it| InconclusiveReason::StandbyAcknowledged { server: it.id }));
+    }
+}
+
+/// The place of `session`, made if it is not there.
+fn session_entry(of: &mut Vec<u64>, session: u32) -> &mut u64 {
+    let session = session as usize;
+    if of.len() <= session {
+        of.resize(session + 1, 0);
+    }
+    &mut of[session]
+}
+
+fn micros(from: Nanos, to: Nanos) -> i64 {
+    (to.0 as i64 - from.0 as i64) / 1000
+}

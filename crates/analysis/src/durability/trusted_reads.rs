@@ -1,0 +1,135 @@
+//! What was there afterwards, by readings that can be believed?
+
+use super::Anomalies;
+use super::ledger_survey::LedgerSurvey;
+use model::Nanos;
+use model::durability::{AnomalyKind, DurabilityHistory, InconclusiveReason, ReadBack, WriteKey};
+use std::collections::BTreeSet;
+
+#[derive(Debug)]
+pub(super) struct TrustedReads<'a> {
+    /// From a primary of the newest timeline, in the order of time.
+    reads: Vec<&'a ReadBack>,
+    /// About the others.
+    pub doubts: Vec<InconclusiveReason>,
+    history: &'a DurabilityHistory,
+}
+
+impl<'a> TrustedReads<'a> {
+    pub fn new(history: &'a DurabilityHistory, survey: &LedgerSurvey) -> TrustedReads<'a> {
+        let systems = survey.systems();
+        let mut it = TrustedReads { reads: Vec::new(), doubts: Vec::new(), history };
+        for (number, reading) in history.read_backs.iter().enumerate() {
+            let newest = survey.timelines.iter().filter(|it| it.0 <= reading.started).map(|it| it.1).max();
+            let doubt = if reading.in_recovery || was_standby(history, reading) {
+                Some(InconclusiveReason::ReadFromStandby { reading: number })
+            } else if newest > Some(reading.server.timeline) {
+                Some(InconclusiveReason::ReadFromOldTimeline { reading: number })
+            } else if !systems.is_empty() && !systems.contains(&reading.server.system) {
+                Some(InconclusiveReason::ReadFromOtherSystem { reading: number })
+            } else {
+                None
+            };
+            match doubt {
+                None => it.reads.push(reading),
+                Some(doubt) => it.doubts.push(doubt),
+            }
+        }
+        it.doubts.extend(it.reads.is_empty().then_some(InconclusiveReason::NotReadBack));
+        it
+    }
+
+    /// Of what was known by `at`: is it there, by the last word; `None` when every reading is older.
+    pub fn is_present_by(&self, key: WriteKey, at: Nanos) -> Option<bool> {
+        self.reads.last().filter(|it| it.started >= at).map(|it| it.keys.contains(key))
+    }
+
+    /// Absent from a reading that began after `at`.
+    pub fn was_absent(&self, key: WriteKey, at: Nanos) -> bool {
+        self.reads.iter().any(|it| it.started >= at && !it.keys.contains(key))
+    }
+
+    /// In any reading.
+    pub fn was_present(&self, key: WriteKey) -> bool {
+        self.reads.iter().any(|it| it.keys.contains(key))
+    }
+
+    /// More than once in any reading.
+    pub fn is_duplicated(&self, key: WriteKey) -> bool {
+        self.reads.iter().any(|it| it.keys.repeated.contains_key(&key))
+    }
+
+    /// There, and absent in a later reading. What a fault between them took away is a loss, and no more than that.
+    pub fn find_flickers(&self, found: &mut Anomalies) {
+        for session in 0..self.sessions() {
+            let words = self.reads.iter().map(|it| it.keys.session(session).len()).max().unwrap_or(0);
+            for place in 0..words {
+                let word = |it: &ReadBack| it.keys.session(session).get(place).copied().unwrap_or(0);
+                let mut gone = 0;
+                for (number, earlier) in self.reads.iter().enumerate() {
+                    for later in &self.reads[number + 1..] {
+                        if self.is_undisturbed(earlier, later) {
+                            gone |= word(earlier) & !word(later);
+                        }
+                    }
+                }
+                found.add_many(
+                    AnomalyKind::Flicker,
+                    u64::from(gone.count_ones()),
+                    keys(session, place, gone),
+                );
+            }
+        }
+    }
+
+    /// Nothing was done to the system between two readings, and the same primary's timeline went on.
+    fn is_undisturbed(&self, earlier: &ReadBack, later: &ReadBack) -> bool {
+        let between = |at: Nanos| earlier.started < at && at <= later.started;
+        earlier.server.timeline == later.server.timeline
+            && !self.history.faults.iter().any(|it| between(it.at))
+    }
+
+    /// What nobody asked for. In a `closed` ledger that is also what was reserved and never used.
+    pub fn find_phantoms(&self, found: &mut Anomalies, survey: &LedgerSurvey, closed: bool) {
+        let mut counts = [0, 0];
+        let mut named = BTreeSet::new();
+        for rows in self.reads.iter().map(|it| &it.keys) {
+            counts = [counts[0].max(rows.strays.0), counts[1].max(rows.forged.0)];
+            named.extend(rows.strays.1.iter().chain(&rows.forged.1).copied());
+        }
+        found.add_many(AnomalyKind::Phantom, counts[0] + counts[1], named);
+        for session in (0..self.sessions()).filter(|_| closed) {
+            let used = survey.completed.get(session).copied().unwrap_or(0);
+            let words = self.reads.iter().map(|it| it.keys.session(session).len()).max().unwrap_or(0);
+            for place in (used / 64) as usize..words {
+                let there = self.reads.iter().filter_map(|it| it.keys.session(session).get(place));
+                let beyond = u64::MAX << used.saturating_sub(place as u64 * 64);
+                let unused = there.fold(0, |all, it| all | it) & beyond;
+                found.add_many(
+                    AnomalyKind::Phantom,
+                    u64::from(unused.count_ones()),
+                    keys(session, place, unused),
+                );
+            }
+        }
+    }
+
+    fn sessions(&self) -> usize {
+        self.reads.iter().map(|it| it.keys.sessions()).max().unwrap_or(0)
+    }
+}
+
+/// Samples on both sides of the reading say that its server was in recovery. It may be promoted between one that is asked for
+/// meanwhile and its own answer.
+fn was_standby(history: &DurabilityHistory, reading: &ReadBack) -> bool {
+    let of_it = || history.samples.iter().filter(|it| it.server.is_same_process(&reading.server));
+    let before = of_it().rfind(|it| it.at <= reading.started).is_some_and(|it| it.in_recovery);
+    let after = of_it().find(|it| it.at > reading.identified).is_some_and(|it| it.in_recovery);
+    before && after
+}
+
+/// The keys of a word's bits, the lowest first.
+fn keys(session: usize, place: usize, word: u64) -> impl Iterator<Item = WriteKey> {
+    let key = move |bit: u64| WriteKey { session: session as u32, sequence: place as u64 * 64 + bit };
+    (0..64).filter(move |bit| word >> bit & 1 == 1).map(key)
+}

@@ -1,0 +1,124 @@
+//! Does a feed measure the data, or a cache of a part of them?
+
+use model::feed_coverage::{FeedCoverage, TableCoverage};
+use model::plan::FeedOrder;
+
+/// PostgreSQL's, unless it was built otherwise.
+const PAGE: u64 = 8192;
+
+/// What a table's statistics say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableStats {
+    /// `schema.table.column`.
+    pub column: String,
+    pub rows: f64,
+    /// Without indexes.
+    pub bytes: u64,
+    /// Different values of the column; as many as rows where nothing is known.
+    pub distinct: f64,
+}
+
+/// `distinct`: different values of the feed. `memory`: bytes that the server may use.
+pub fn feed_coverage(
+    feed: &str,
+    (rows, distinct): (u64, u64),
+    order: FeedOrder,
+    table: Option<TableStats>,
+    memory: u64,
+) -> FeedCoverage {
+    let repeats_after = match order {
+        FeedOrder::Sequential | FeedOrder::Shuffled => Some(rows),
+        FeedOrder::Random | FeedOrder::Zipfian { .. } | FeedOrder::Once => None,
+    };
+    let touched = |it: TableStats| {
+        let each = if it.distinct >= 1.0 { it.rows / it.distinct } else { 1.0 };
+        let met = (distinct as f64 * each).min(it.rows);
+        let pages = (it.bytes / PAGE) as f64;
+        TableCoverage {
+            share: if it.rows > 0.0 { met / it.rows } else { 0.0 },
+            touched: (touched_pages(met, pages) * PAGE as f64) as u64,
+            column: it.column,
+            rows: it.rows,
+            bytes: it.bytes,
+            memory,
+        }
+    };
+    FeedCoverage { feed: feed.to_owned(), rows, distinct, repeats_after, table: table.map(touched) }
+}
+
+/// Pages that hold at least one of `rows` that lie anywhere: P (1 − (1 − 1/P)ʳ), as of balls thrown into boxes.
+fn touched_pages(rows: f64, pages: f64) -> f64 {
+    if pages <= 1.0 {
+        return pages.min(rows);
+    }
+    pages * -(rows * (-1.0 / pages).ln_1p()).exp_m1()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MB: u64 = 1 << 20;
+
+    fn table(rows: f64, bytes: u64, distinct: f64) -> TableStats {
+        TableStats { column: "book.bookv2.author".into(), rows, bytes, distinct }
+    }
+
+    #[test]
+    fn a_small_feed_fits_in_the_cache() {
+        // Ten million rows in 1.3 GB, and 400 MB of memory, as in document 003.
+        let of = |distinct| {
+            feed_coverage(
+                "f",
+                (150_000, distinct),
+                FeedOrder::Random,
+                Some(table(1e7, 1300 * MB, 1e7)),
+                400 * MB,
+            )
+        };
+        let small = of(2_000).table.expect("a table");
+        assert!(small.fits_only_in_cache());
+        assert!((small.share - 0.0002).abs() < 1e-9);
+        assert_eq!(small.touched / MB, 15);
+        let large = of(150_000).table.expect("a table");
+        assert!(!large.fits_only_in_cache(), "{large:?}");
+        assert_eq!(large.touched / MB, 772);
+    }
+
+    #[test]
+    fn duplicate_values_touch_more_rows() {
+        let of = |distinct| {
+            let it = feed_coverage(
+                "f",
+                (1000, 1000),
+                FeedOrder::Sequential,
+                Some(table(1e6, 80 * MB, distinct)),
+                MB,
+            );
+            assert_eq!(it.repeats_after, Some(1000));
+            it.table.expect("a table").share
+        };
+        assert!((of(1e6) - 0.001).abs() < 1e-9);
+        assert!((of(1e5) - 0.01).abs() < 1e-9);
+        assert!((of(500.0) - 1.0).abs() < 1e-9, "never more than all");
+        assert!((of(0.0) - 0.001).abs() < 1e-9, "nothing known");
+    }
+
+    #[test]
+    fn estimates_pages_of_scattered_rows() {
+        for (rows, pages, expected) in
+            [(0.0, 100.0, 0.0), (1.0, 100.0, 1.0), (1e9, 100.0, 100.0), (5.0, 1.0, 1.0), (5.0, 0.0, 0.0)]
+        {
+            assert!((touched_pages(rows, pages) - expected).abs() < 1e-6, "{rows} in {pages}");
+        }
+        assert!((touched_pages(100.0, 100.0) - 63.397).abs() < 0.001);
+    }
+
+    #[test]
+    fn a_table_that_fits_in_memory_is_fully_covered() {
+        let it = feed_coverage("f", (10, 10), FeedOrder::Once, Some(table(1e6, 80 * MB, 1e6)), 400 * MB);
+        assert!(!it.table.expect("a table").fits_only_in_cache());
+        assert_eq!(it.repeats_after, None);
+        assert_eq!(feed_coverage("f", (10, 9), FeedOrder::Random, None, MB).table, None);
+    }
+}

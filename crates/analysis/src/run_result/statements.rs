@@ -1,0 +1,118 @@
+//! Which statements took PostgreSQL's time within the window?
+
+use super::median;
+use model::run_result::StatementStats;
+use model::{Nanos, Sample};
+use std::collections::BTreeMap;
+
+const CALLS: &str = "pg_statement_calls";
+const TIME: &str = "pg_statement_time";
+const ROWS: &str = "pg_statement_rows";
+const HIT: &str = "pg_statement_hit";
+const READ: &str = "pg_statement_read";
+const TEXT: &str = "pg_statement_text";
+
+/// The series that this is read from.
+pub const STATEMENTS: [&str; 6] = [CALLS, TIME, ROWS, HIT, READ, TEXT];
+
+/// Those that are counted, in the order in which they are kept.
+const COUNTED: [&str; 5] = [CALLS, TIME, ROWS, HIT, READ];
+
+/// More than these are not told.
+const STATEMENTS_MAX: usize = 10;
+
+/// What one trial's samples say, sample by sample. A statement that comes among those that are sampled later counts from
+/// then on; what it took before is not known to be of the window.
+#[derive(Clone, Debug, Default)]
+pub struct Statements {
+    /// By queryid, empty for all together: what is [`COUNTED`], each at the first and the last moment.
+    counts: BTreeMap<String, [Option<(f64, f64)>; COUNTED.len()]>,
+    texts: BTreeMap<String, String>,
+}
+
+impl Statements {
+    /// In the order of time.
+    pub fn push(&mut self, it: &Sample) {
+        if it.series == TEXT {
+            if let Some((id, text)) = it.label.split_once(' ') {
+                self.texts.entry(id.to_owned()).or_insert_with(|| text.to_owned());
+            }
+            return;
+        }
+        let Some(place) = COUNTED.iter().position(|name| it.series == *name) else { return };
+        if !self.counts.contains_key(&*it.label) {
+            self.counts.insert(it.label.to_string(), [None; COUNTED.len()]);
+        }
+        let counts = self.counts.get_mut(&*it.label).expect("it was inserted");
+        match &mut counts[place] {
+            // The last moment before the window is its beginning.
+            Some((first, last)) if it.at == Nanos::ZERO => (*first, *last) = (it.value, it.value),
+            Some((_, last)) => *last = it.value,
+            none => *none = Some((it.value, it.value)),
+        }
+    }
+
+    /// By text; those that were not called in the window are left out.
+    fn deltas(&self) -> BTreeMap<&str, StatementStats> {
+        let growth = |it: Option<(f64, f64)>| it.map(|(first, last)| (last - first).max(0.0));
+        let grown = |it| growth(it).unwrap_or(0.0);
+        let all = self.counts.get("").map_or(0.0, |it| grown(it[1]));
+        let mut by_text: BTreeMap<&str, StatementStats> = BTreeMap::new();
+        for (id, counts) in self.counts.iter().filter(|it| !it.0.is_empty()) {
+            let Some(text) = self.texts.get(id) else { continue };
+            let [calls, total, rows] = [counts[0], counts[1], counts[2]].map(grown);
+            let [hit, read] = [counts[3], counts[4]].map(growth);
+            if calls <= 0.0 {
+                continue;
+            }
+            let it = by_text.entry(text).or_insert_with(|| StatementStats {
+                text: text.clone(),
+                calls: 0.0,
+                total: 0.0,
+                mean: 0.0,
+                share: 0.0,
+                rows: 0.0,
+                hit: None,
+                read: None,
+            });
+            (it.calls, it.total, it.rows) = (it.calls + calls, it.total + total, it.rows + rows);
+            // Of a run that was kept before blocks were counted there is no sum.
+            it.hit = hit.map(|more| it.hit.unwrap_or(0.0) + more);
+            it.read = read.map(|more| it.read.unwrap_or(0.0) + more);
+            it.mean = it.total / it.calls;
+            it.share = if all > 0.0 { (it.total / all).min(1.0) } else { 0.0 };
+        }
+        by_text
+    }
+}
+
+/// Medians over the trials in which a statement was called, the most expensive first.
+pub fn statements(trials: &[&Statements]) -> Vec<StatementStats> {
+    let each: Vec<BTreeMap<&str, StatementStats>> = trials.iter().map(|it| it.deltas()).collect();
+    let mut texts: Vec<&str> = each.iter().flat_map(|it| it.keys().copied()).collect();
+    texts.sort_unstable();
+    texts.dedup();
+    let merged = |text: &str| {
+        let its: Vec<&StatementStats> = each.iter().filter_map(|it| it.get(text)).collect();
+        let middle = |of: fn(&StatementStats) -> f64| {
+            median(&its.iter().map(|it| of(it)).collect::<Vec<_>>()).unwrap_or_default()
+        };
+        let known = |of: fn(&StatementStats) -> Option<f64>| {
+            median(&its.iter().filter_map(|it| of(it)).collect::<Vec<_>>())
+        };
+        StatementStats {
+            text: text.to_owned(),
+            calls: middle(|it| it.calls),
+            total: middle(|it| it.total),
+            mean: middle(|it| it.mean),
+            share: middle(|it| it.share),
+            rows: middle(|it| it.rows),
+            hit: known(|it| it.hit),
+            read: known(|it| it.read),
+        }
+    };
+    let mut all: Vec<StatementStats> = texts.into_iter().map(merged).collect();
+    all.sort_by(|a, b| b.total.total_cmp(&a.total));
+    all.truncate(STATEMENTS_MAX);
+    all
+}

@@ -1,0 +1,424 @@
+//! Has a tree the form that the schema asks for?
+//!
+//! The schema also decides what a plain scalar is: where a text is wanted, `on` and `1.10` stay as they are written.
+
+use crate::datum::Datum;
+use crate::diagnostic::{Diagnostic, MAX_COLLECTED, Span, any_of, nearest, quote};
+use crate::json;
+use crate::tree::{Node, Style, Value};
+use crate::unit;
+use serde_json::Value as Json;
+
+/// A JSON Schema, as schemars makes it of the file's types.
+#[derive(Debug)]
+pub struct SchemaIndex {
+    root: Json,
+}
+
+impl SchemaIndex {
+    pub fn new(root: Json) -> SchemaIndex {
+        SchemaIndex { root }
+    }
+
+    pub fn root(&self) -> &Json {
+        &self.root
+    }
+
+    /// What is allowed at a place: the alternatives, references followed, `null` left out.
+    pub fn alternatives<'a>(&'a self, schema: &'a Json) -> Vec<&'a Json> {
+        if let Some(name) = schema.get("$ref").and_then(Json::as_str) {
+            let name = name.rsplit('/').next().unwrap_or_default();
+            return self.alternatives(&self.root["$defs"][name]);
+        }
+        match schema.get("anyOf").or_else(|| schema.get("oneOf")).and_then(Json::as_array) {
+            Some(all) => all.iter().flat_map(|it| self.alternatives(it)).collect(),
+            None if has_type(schema, "null") && types(schema).len() == 1 => Vec::new(),
+            None => vec![schema],
+        }
+    }
+
+    /// What may stand under `key` within a place, if that may be a mapping with such a key.
+    pub fn child<'a>(&'a self, schema: &'a Json, key: &str) -> Option<&'a Json> {
+        self.alternatives(schema).into_iter().find_map(|it| {
+            it.get("properties")
+                .and_then(|all| all.get(key))
+                .or_else(|| extra(it).filter(|it| it.is_object()))
+        })
+    }
+
+    /// The keys that a mapping at a place may have by the form; not those that the user names.
+    pub fn keys<'a>(&'a self, schema: &'a Json) -> Vec<&'a str> {
+        let all = self.alternatives(schema).into_iter();
+        all.filter_map(|it| it.get("properties")?.as_object())
+            .flat_map(|it| it.keys().map(String::as_str))
+            .collect()
+    }
+
+    /// Whether the user names the keys of mappings at a place.
+    pub fn is_open(&self, schema: &Json) -> bool {
+        self.alternatives(schema).into_iter().any(|it| extra(it).is_some_and(Json::is_object))
+    }
+
+    /// What a place wants, in words.
+    fn describe(&self, schema: &Json) -> String {
+        let all = self.alternatives(schema);
+        let mut words: Vec<String> = words(&all).iter().map(|it| format!("`{it}`")).collect();
+        let mut kinds: Vec<String> = all.iter().filter_map(|it| kind(it)).collect();
+        if kinds.len() > 1 {
+            kinds.dedup();
+        }
+        words.append(&mut kinds);
+        any_of(&words)
+    }
+}
+
+/// Schema of the keys that the user names.
+fn extra(schema: &Json) -> Option<&Json> {
+    schema.get("additionalProperties").filter(|it| **it != Json::Bool(false))
+}
+
+fn types(schema: &Json) -> Vec<&str> {
+    match schema.get("type") {
+        Some(Json::String(one)) => vec![one],
+        Some(Json::Array(all)) => all.iter().filter_map(Json::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn has_type(schema: &Json, name: &str) -> bool {
+    types(schema).contains(&name)
+}
+
+fn is_object(schema: &Json) -> bool {
+    has_type(schema, "object")
+}
+
+/// The words of `enum` and `const`.
+fn words<'a>(all: &[&'a Json]) -> Vec<&'a str> {
+    let lists = all.iter().filter_map(|it| it.get("enum")?.as_array()).flatten();
+    let singles = all.iter().filter_map(|it| it.get("const"));
+    lists.chain(singles).filter_map(Json::as_str).collect()
+}
+
+fn is_word(schema: &Json) -> bool {
+    schema.get("enum").is_some() || schema.get("const").is_some()
+}
+
+fn kind(schema: &Json) -> Option<String> {
+    if is_word(schema) {
+        return None;
+    }
+    if let Some(unit) = schema.get(unit::KEY).and_then(Json::as_str) {
+        return Some(unit::describe(unit).to_owned());
+    }
+    if schema.get(json::KEY).is_some() {
+        return Some("a value, which is sent as JSON".to_owned());
+    }
+    let word = match types(schema).into_iter().find(|it| *it != "null")? {
+        "object" => "a mapping (key: value)",
+        "array" => "a list",
+        "integer" => "a whole number",
+        "number" => "a number",
+        "boolean" => "true or false",
+        _ => "a text",
+    };
+    Some(word.to_owned())
+}
+
+/// Reads trees; gathers mistakes.
+pub struct SchemaReader<'a> {
+    pub shape: &'a SchemaIndex,
+    pub mistakes: &'a mut Vec<Diagnostic>,
+    /// Whether what is missing is a mistake.
+    pub complete: bool,
+}
+
+impl SchemaReader<'_> {
+    /// The value, as good as it can be had; it is to be used only if there were no mistakes. `at` is where to say that
+    /// something is missing in it, `path` what it is called.
+    pub fn read(&mut self, schema: &Json, node: &Node, path: &str, at: &Span) -> Datum {
+        if *schema == Json::Bool(true) || self.mistakes.len() > MAX_COLLECTED {
+            return untyped(node);
+        }
+        let all = self.shape.alternatives(schema);
+        if node.is_null() {
+            return self.null(schema, node, path, at);
+        }
+        if all.iter().any(|it| it.get(json::KEY).is_some()) {
+            return Datum::Text(json::text(node));
+        }
+        match &node.value {
+            Value::Scalar(text, style) => self.scalar(schema, &all, text, *style, &node.span, path),
+            Value::List(items) => match all.iter().find(|it| has_type(it, "array")) {
+                None => self.unwanted(schema, "a list", &node.span, path),
+                Some(it) => {
+                    let long = |key| it.get(key).and_then(Json::as_u64).unwrap_or(items.len() as u64);
+                    if long("minItems") > items.len() as u64 || long("maxItems") < items.len() as u64 {
+                        let found = format!("{} values stand in {}", items.len(), quote(path));
+                        self.report(&node.span, found, format!("write {} of them", long("minItems")));
+                    }
+                    let schema = it.get("items").unwrap_or(&Json::Bool(true));
+                    let read = |(i, item): (usize, &Node)| {
+                        self.read(schema, item, &format!("{path}[{i}]"), &item.span)
+                    };
+                    Datum::List(items.iter().enumerate().map(read).collect())
+                }
+            },
+            Value::Map(entries) => {
+                let objects: Vec<&Json> = all.iter().copied().filter(|it| is_object(it)).collect();
+                // Of several forms, the one of which most is there.
+                let there = |it: &&Json| {
+                    let required = it.get("required").and_then(Json::as_array);
+                    let has = |key: &&Json| key.as_str().is_some_and(|key| node.get(key).is_some());
+                    let known = entries.iter().filter(|(key, _)| it["properties"].get(&key.text).is_some());
+                    (required.is_some_and(|all| all.iter().any(|key| has(&key))), known.count())
+                };
+                if objects.is_empty() {
+                    return self.unwanted(schema, "a mapping", &node.span, path);
+                }
+                let best = objects.iter().copied().rev().max_by_key(there).unwrap_or(objects[0]);
+                if objects.len() > 1 && there(&best) == (false, 0) && extra(best).is_none() {
+                    return self.none_of(&objects, entries, path, at);
+                }
+                self.object(best, node, path, at)
+            }
+        }
+    }
+
+    fn object(&mut self, schema: &Json, node: &Node, path: &str, at: &Span) -> Datum {
+        let within = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+        let mut fields = Vec::new();
+        for (key, value) in node.entries() {
+            let known = schema.get("properties").and_then(|all| all.get(&key.text));
+            let read = match known.or_else(|| extra(schema)) {
+                Some(schema) => self.read(schema, value, &within(&key.text), &key.span),
+                None => {
+                    self.unknown(&self.shape.keys(schema), &key.text, &key.span, path);
+                    continue;
+                }
+            };
+            fields.push((key.text.clone(), read));
+        }
+        let required = schema.get("required").and_then(Json::as_array).into_iter().flatten();
+        let complete = self.complete;
+        for key in required.filter_map(Json::as_str).filter(|key| complete && node.get(key).is_none()) {
+            let found = match path {
+                "" => format!("the file has no `{key}`"),
+                _ => format!("{} has no `{key}`", quote(path)),
+            };
+            let wanted = self.shape.describe(&schema["properties"][key]);
+            self.report(at, found, format!("add `{key}: …`, {wanted}"));
+        }
+        Datum::Map(fields)
+    }
+
+    fn unknown(&mut self, keys: &[&str], key: &str, at: &Span, path: &str) {
+        let found = match path {
+            "" => format!("an experiment has no {}", quote(key)),
+            _ => format!("{} has no {}", quote(path), quote(key)),
+        };
+        let instead = match nearest(key, keys.iter().copied()) {
+            Some(name) => format!("write `{name}`"),
+            None => format!(
+                "it may have {}",
+                keys.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ")
+            ),
+        };
+        self.report(at, found, instead);
+    }
+
+    /// A mapping that is none of several forms.
+    fn none_of(
+        &mut self,
+        forms: &[&Json],
+        entries: &[(crate::tree::Key, Node)],
+        path: &str,
+        at: &Span,
+    ) -> Datum {
+        let keys: Vec<&str> = forms.iter().flat_map(|it| self.shape.keys(it)).collect();
+        match entries {
+            [] => {
+                let list: Vec<String> = keys.iter().map(|it| format!("`{it}`")).collect();
+                self.report(
+                    at,
+                    format!("{} is empty", quote(path)),
+                    format!("it may have {}", list.join(", ")),
+                );
+            }
+            all => all.iter().for_each(|(key, _)| self.unknown(&keys, &key.text, &key.span, path)),
+        }
+        Datum::Null
+    }
+
+    /// Nothing stands after the colon.
+    fn null(&mut self, schema: &Json, node: &Node, path: &str, at: &Span) -> Datum {
+        let allowed = |schema: &Json| has_type(schema, "null");
+        let nullable = allowed(schema)
+            || ["anyOf", "oneOf"].iter().filter_map(|it| schema.get(*it)?.as_array()).flatten().any(allowed);
+        let all = self.shape.alternatives(schema);
+        if nullable {
+            return Datum::Null;
+        }
+        // An empty mapping or list is as good as a missing one.
+        if let Some(it) = all.iter().find(|it| is_object(it)) {
+            return self.object(it, &Node::empty_map(&node.span), path, at);
+        }
+        if all.iter().any(|it| has_type(it, "array")) {
+            return Datum::List(Vec::new());
+        }
+        let wanted = self.shape.describe(schema);
+        self.report(at, format!("nothing stands in {}", quote(path)), format!("write {wanted}"));
+        Datum::Null
+    }
+
+    fn scalar(
+        &mut self,
+        schema: &Json,
+        all: &[&Json],
+        text: &str,
+        style: Style,
+        at: &Span,
+        path: &str,
+    ) -> Datum {
+        let words = words(all);
+        if words.contains(&text) {
+            return Datum::Text(text.to_owned());
+        }
+        let plain = style == Style::Plain;
+        let mut refused = None;
+        for it in all.iter().filter(|it| !is_word(it)) {
+            let read = if let Some(unit) = it.get(unit::KEY).and_then(Json::as_str) {
+                unit::check(unit, text).map(|()| Datum::Text(text.to_owned()))
+            } else if has_type(it, "string") {
+                Ok(Datum::Text(text.to_owned()))
+            } else if has_type(it, "integer") {
+                integer(it, text, path)
+            } else if has_type(it, "number") {
+                number(text, path)
+            } else if has_type(it, "boolean") {
+                boolean(text, plain, path)
+            } else {
+                continue;
+            };
+            match read {
+                Ok(datum) => return datum,
+                Err(mistake) => refused = refused.or(Some(mistake)),
+            }
+        }
+        match refused {
+            Some((found, instead)) if words.is_empty() => {
+                self.report(at, found, instead);
+                Datum::Null
+            }
+            _ => {
+                if words.is_empty() {
+                    return self.unwanted(schema, &quote(text), at, path);
+                }
+                let found = format!("{} cannot be {}", quote(path), quote(text));
+                match nearest(text, words.iter().copied()) {
+                    Some(word) => {
+                        self.report(at, found, format!("write `{word}`"));
+                        Datum::Null
+                    }
+                    None => {
+                        let wanted = self.shape.describe(schema);
+                        self.report(at, found, format!("write {wanted}"));
+                        Datum::Null
+                    }
+                }
+            }
+        }
+    }
+
+    fn unwanted(&mut self, schema: &Json, what: &str, at: &Span, path: &str) -> Datum {
+        let wanted = self.shape.describe(schema);
+        let found = match path {
+            "" => format!("the file is {what}"),
+            _ => format!("{what} stands in {}", quote(path)),
+        };
+        self.report(at, found, format!("write {wanted}"));
+        Datum::Null
+    }
+
+    fn report(&mut self, at: &Span, found: String, instead: String) {
+        self.mistakes.push(Diagnostic::new(at, found, instead));
+    }
+}
+
+type ScalarResult = Result<Datum, (String, String)>;
+
+/// A whole number; `1_000_000` is a million.
+fn integer(schema: &Json, text: &str, path: &str) -> ScalarResult {
+    let digits = text.replace('_', "");
+    let most = match schema.get("format").and_then(Json::as_str) {
+        Some("uint16") => i128::from(u16::MAX),
+        Some("uint32") => i128::from(u32::MAX),
+        Some("uint64") => i128::from(u64::MAX),
+        _ => i128::from(i64::MAX),
+    };
+    let bound = |key: &str| schema.get(key).and_then(Json::as_i64).map(i128::from);
+    let least = bound("minimum").unwrap_or(i128::from(i64::MIN));
+    let most = bound("maximum").unwrap_or(most);
+    match digits.parse::<i128>() {
+        Ok(it) if it < least => Err((
+            format!("{} is too small for {}", quote(text), quote(path)),
+            format!("write at least {least}"),
+        )),
+        Ok(it) if it > most => Err((
+            format!("{} is too large for {}", quote(text), quote(path)),
+            format!("write at most {most}"),
+        )),
+        Ok(it) => Ok(u64::try_from(it).map_or_else(|_| Datum::Signed(it as i64), Datum::Unsigned)),
+        Err(_) => Err((
+            format!("{} is no whole number, as {} is", quote(text), quote(path)),
+            match whole(text) {
+                Some(it) => format!("write {it}"),
+                None => "write a whole number such as 12 or 1_000".to_owned(),
+            },
+        )),
+    }
+}
+
+/// What `10k`, `1e6` or `8.0` most likely means.
+fn whole(text: &str) -> Option<u64> {
+    let (digits, times) = match text.char_indices().last()? {
+        (i, 'k' | 'K') => (&text[..i], 1e3),
+        (i, 'm' | 'M') => (&text[..i], 1e6),
+        _ => (text, 1.0),
+    };
+    let it = digits.parse::<f64>().ok()? * times;
+    (it.fract() == 0.0 && (0.0..1e15).contains(&it)).then_some(it as u64)
+}
+
+fn number(text: &str, path: &str) -> ScalarResult {
+    match text.replace('_', "").parse::<f64>() {
+        Ok(it) if it.is_finite() => Ok(Datum::Float(it)),
+        _ => Err((
+            format!("{} is no number, as {} is", quote(text), quote(path)),
+            "write a number such as 0.5".to_owned(),
+        )),
+    }
+}
+
+fn boolean(text: &str, plain: bool, path: &str) -> ScalarResult {
+    let instead = match text.to_ascii_lowercase().as_str() {
+        "true" if plain => return Ok(Datum::Bool(true)),
+        "false" if plain => return Ok(Datum::Bool(false)),
+        "true" | "on" | "yes" | "1" => "write true",
+        "false" | "off" | "no" | "0" => "write false",
+        _ => "write true or false",
+    };
+    Err((format!("{} is not true or false, as {} is", quote(text), quote(path)), instead.to_owned()))
+}
+
+/// A value of which nothing is wanted.
+fn untyped(node: &Node) -> Datum {
+    match &node.value {
+        _ if node.is_null() => Datum::Null,
+        Value::Scalar(text, _) => Datum::Text(text.clone()),
+        Value::List(items) => Datum::List(items.iter().map(untyped).collect()),
+        Value::Map(entries) => {
+            Datum::Map(entries.iter().map(|(key, node)| (key.text.clone(), untyped(node))).collect())
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! How do scripts and HTTP requests become one program?
+
+use super::call::{self, Ammo, CallCapture, CallPart, HttpCall, Method, ResponsePart, SecretLookup};
+use super::diagnostic::Diagnostic;
+use super::eval::Expr;
+use super::names::{NameTable, VariableNames, is_valid_name};
+use super::parser::{self, ExpressionDiagnostic};
+use super::script_parser::ScriptParser;
+use super::token::Cursor;
+use super::{Command, CommandKind, Draw, Mode, Program, Script, ScriptSource, Slot, Sql, undefined};
+use model::plan::{CaptureSource, HttpStep, RequestBody};
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use wire::Placeholder;
+
+/// Compiles scripts of every kind, which share their variables.
+#[derive(Debug)]
+pub struct ProgramBuilder {
+    mode: Mode,
+    secrets: SecretLookup,
+    names: NameTable,
+    scripts: Vec<Script>,
+    diagnostics: Vec<Diagnostic>,
+    /// By script: the feed it draws from and the names of its columns.
+    draws: Vec<Option<(u16, Vec<String>)>>,
+    /// Variables whose values are given.
+    predefined: BTreeSet<Slot>,
+    /// Variables that scripts in pgbench's language read before anything gives them a value.
+    undefined: Vec<Diagnostic>,
+}
+
+/// What every script of a mix has.
+#[derive(Clone, Copy, Debug)]
+pub struct ScriptHeader<'a> {
+    pub name: &'a str,
+    /// Relative to the other scripts; 0 for one with a schedule of its own.
+    pub weight: u32,
+    /// The number of the feed of which each transaction draws a row first, and the names of its columns.
+    pub draws: Option<(u16, &'a [String])>,
+}
+
+impl ProgramBuilder {
+    /// `predefined` are variables whose values are given. What depends on `mode`: as in [`super::parse`].
+    pub fn new(mode: Mode, predefined: &[&str]) -> ProgramBuilder {
+        let mut names = NameTable::default();
+        let predefined = predefined.iter().map(|it| names.slot(it)).collect();
+        let (scripts, mistakes, draws, undefined) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        ProgramBuilder {
+            mode,
+            secrets: |_| None,
+            names,
+            scripts,
+            diagnostics: mistakes,
+            draws,
+            predefined,
+            undefined,
+        }
+    }
+
+    /// What `${env:NAME}` stands for in requests; without this, for nothing.
+    pub fn with_secrets(self, secrets: SecretLookup) -> ProgramBuilder {
+        ProgramBuilder { secrets, ..self }
+    }
+
+    /// A script in pgbench's language; see [`super::parse`].
+    pub fn add_pgbench(&mut self, head: &ScriptHeader<'_>, text: &str, allow_shell: bool) {
+        let source = ScriptSource { name: head.name, text, weight: head.weight };
+        let mut reader = ScriptParser::new(&source, self.mode, allow_shell, &mut self.names);
+        let commands = reader.parse_commands();
+        self.diagnostics.append(&mut reader.diagnostics);
+        let defined = self.defined_slots(head);
+        self.undefined.extend(undefined::diagnostics(&source, &commands, &self.names, &defined));
+        self.push(head, commands);
+    }
+
+    /// Requests to the service of this number, one after the other, at least one. `sets` are computed first: a variable
+    /// and an expression, as behind `\set`. Texts hold variables as `${name}`.
+    pub fn add_http(
+        &mut self,
+        head: &ScriptHeader<'_>,
+        service: u16,
+        sets: &[(String, String)],
+        steps: &[HttpStep],
+    ) {
+        let mut commands = Vec::with_capacity(sets.len() + steps.len());
+        let mut wrong_sets = Vec::new();
+        for (name, expression) in sets {
+            let line = commands.len() as u32 + 1;
+            let first_line = format!("\\set {name} {expression}");
+            match self.set(name, expression) {
+                Ok(kind) => commands.push(Command { line, first_line, kind }),
+                Err(ExpressionDiagnostic { at, message, hint }) => {
+                    let before = first_line.len() - expression.len() + at;
+                    let column = first_line[..before.min(first_line.len())].chars().count() as u32 + 1;
+                    let file = head.name.to_owned();
+                    self.diagnostics.push(Diagnostic { file, line, column, text: first_line, message, hint });
+                    wrong_sets.push(self.names.slot(name));
+                }
+            }
+        }
+        for (number, step) in steps.iter().enumerate() {
+            let (call, wrong) = self.step(service, step);
+            let place = match &step.name {
+                Some(name) => format!("operation \"{}\", step \"{name}\": ", head.name),
+                None if steps.len() > 1 => format!("operation \"{}\", step {}: ", head.name, number + 1),
+                None => format!("operation \"{}\": ", head.name),
+            };
+            self.diagnostics.extend(wrong.into_iter().map(|it| {
+                let (what, hint) = it.split_once("; ").unwrap_or((&it, "see docs/http.md"));
+                Diagnostic::without_location(head.name, format!("{place}{what}"), hint)
+            }));
+            let first_line = step.name.clone().unwrap_or_else(|| call.first_line(self.names.names()));
+            let line = commands.len() as u32 + 1;
+            commands.push(Command { line, first_line, kind: CommandKind::Http(Box::new(call)) });
+        }
+        let defined = self.defined_slots(head).into_iter().chain(wrong_sets).collect();
+        for (slot, _) in undefined::undefined(&commands, &self.names, defined) {
+            let message = format!(
+                "operation \"{}\": the variable ${{{}}} is not defined",
+                head.name,
+                self.names.name(slot)
+            );
+            let hint = "set it, capture it in an earlier step, or draw it from a feed with such a column";
+            self.diagnostics.push(Diagnostic::without_location(head.name, message, hint));
+        }
+        self.push(head, commands);
+    }
+
+    /// Whole requests to the service of this number: rows of a feed that has the columns `method`, `target`, `headers`
+    /// (each with its line's end) and `body`.
+    pub fn add_ammo(&mut self, head: &ScriptHeader<'_>, service: u16) {
+        let columns = head.draws.map_or(&[][..], |it| it.1);
+        for name in Ammo::COLUMNS {
+            if !columns.iter().any(|it| it == name) {
+                let message =
+                    format!("operation \"{}\": its feed has no column \"{name}\" of requests", head.name);
+                let hint = "ammunition is a feed of the form uri, uripost, raw or access";
+                self.diagnostics.push(Diagnostic::without_location(head.name, message, hint));
+            }
+        }
+        let slots = Ammo::COLUMNS.map(|it| self.names.slot(&ammo_variable(it)));
+        let call = HttpCall {
+            ammo: Some(Ammo::from_slots(slots)),
+            ..HttpCall::new(service, Method::Get, Vec::new())
+        };
+        let kind = CommandKind::Http(Box::new(call));
+        let first_line = head.name.to_owned();
+        self.push(head, vec![Command { line: 1, first_line, kind }]);
+    }
+
+    /// The program, or all that is wrong with it. Weights are not looked at: they may all be 0 where every script has a
+    /// schedule of its own.
+    pub fn finish(mut self) -> Result<Program, Vec<Diagnostic>> {
+        self.resolve_draws();
+        if self.names.overflowed {
+            let message = format!("too many variables (maximum is {})", usize::from(Slot::MAX) + 1);
+            self.add_diagnostic(message, "use fewer names");
+        }
+        if !self.diagnostics.is_empty() {
+            return Err(self.diagnostics);
+        }
+        let names: Arc<VariableNames> = Arc::new(self.names.finish());
+        for command in self.scripts.iter_mut().flat_map(|script| &mut script.commands) {
+            if let CommandKind::Sql(Sql { store: Some(keep), .. }) = &mut command.kind {
+                keep.names = Arc::clone(&names);
+            }
+        }
+        Ok(Program { scripts: self.scripts, names, undefined: self.undefined })
+    }
+
+    /// A mistake that is in no single script.
+    pub(super) fn add_diagnostic(&mut self, message: String, hint: &str) {
+        self.diagnostics.push(Diagnostic::without_location("", message, hint));
+    }
+
+    fn push(&mut self, head: &ScriptHeader<'_>, commands: Vec<Command>) {
+        self.draws.push(head.draws.map(|(feed, columns)| (feed, columns.to_vec())));
+        self.scripts.push(Script { name: head.name.to_owned(), weight: head.weight, draw: None, commands });
+    }
+
+    /// Variables that have a value when a script begins: given ones, and the columns of its feed.
+    fn defined_slots(&self, head: &ScriptHeader<'_>) -> BTreeSet<Slot> {
+        let columns = head.draws.map_or(&[][..], |it| it.1);
+        let drawn = columns.iter().filter_map(|it| self.names.get(it));
+        self.predefined.iter().copied().chain(drawn).collect()
+    }
+
+    /// Columns become variables once it is known which of them are used.
+    fn resolve_draws(&mut self) {
+        for (script, draws) in self.scripts.iter_mut().zip(&self.draws) {
+            let Some((feed, columns)) = draws else { continue };
+            let ammo = script
+                .commands
+                .iter()
+                .any(|it| matches!(&it.kind, CommandKind::Http(it) if it.ammo.is_some()));
+            let slot = |column: &String| match ammo && Ammo::COLUMNS.contains(&column.as_str()) {
+                true => self.names.get(&ammo_variable(column)),
+                false => self.names.get(column),
+            };
+            let columns: Vec<Option<Slot>> = columns.iter().map(slot).collect();
+            script.draw = Some(Draw { feed: *feed, columns });
+        }
+    }
+
+    fn set(&mut self, name: &str, expression: &str) -> Result<CommandKind, ExpressionDiagnostic> {
+        let mut cursor = Cursor { text: expression, at: 0 };
+        let value: Expr = parser::expression(&mut cursor, &mut self.names)?;
+        if !is_valid_name(name) {
+            let message = format!("invalid variable name: \"{name}\"");
+            let hint = "letters, digits and underscores, not a digit first".to_owned();
+            return Err(ExpressionDiagnostic { at: 0, message, hint });
+        }
+        Ok(CommandKind::Set { slot: self.names.slot(name), value })
+    }
+
+    /// The call of a step, and what is wrong with it.
+    fn step(&mut self, service: u16, step: &HttpStep) -> (HttpCall, Vec<String>) {
+        let ProgramBuilder { names, secrets, .. } = self;
+        let secrets = *secrets;
+        let mut slot = |name: &str| names.slot(name);
+        let mut wrong = Vec::new();
+        let method = Method::from_name(step.method.as_bytes()).unwrap_or_else(|| {
+            let known = Method::ALL.map(Method::name).join(", ");
+            wrong.push(format!("there is no method \"{}\"; write one of {known}", step.method));
+            Method::Get
+        });
+        if !step.target.starts_with('/') || !call::is_target(&step.target) {
+            let target = &step.target;
+            wrong.push(format!(
+                "\"{target}\" is no target; write a path such as /books?page=1, blanks as %20"
+            ));
+        }
+        let mut parts = |text: &str, hole: Placeholder, slot: &mut dyn FnMut(&str) -> Slot| {
+            call::parse_parts(text, hole, secrets, slot).unwrap_or_else(|why| {
+                wrong.push(why);
+                Vec::new()
+            })
+        };
+        let target = parts(&step.target, Placeholder::Url, &mut slot);
+        let typed = step.headers.iter().find(|it| it.0.eq_ignore_ascii_case("content-type")).map(|it| &it.1);
+        let (body, kind) = match &step.body {
+            None => (None, None),
+            Some(RequestBody::Text(text)) => (
+                Some(parts(text, call::placeholder_for_content_type(typed.map(String::as_str)), &mut slot)),
+                None,
+            ),
+            Some(RequestBody::Json(text)) => {
+                (Some(parts(text, Placeholder::Json, &mut slot)), Some("application/json"))
+            }
+            Some(RequestBody::Form(fields)) => {
+                let mut all = Vec::new();
+                for (n, (name, value)) in fields.iter().enumerate() {
+                    let and = if n == 0 { "" } else { "&" };
+                    all.push(CallPart::Text(format!("{and}{}=", call::percent_encode(name))));
+                    all.extend(parts(value, Placeholder::Url, &mut slot).into_iter().map(|it| match it {
+                        CallPart::Text(it) => CallPart::Text(call::percent_encode(&it)),
+                        it @ (CallPart::Var { .. } | CallPart::Secret { .. }) => it,
+                    }));
+                }
+                (Some(all), Some("application/x-www-form-urlencoded"))
+            }
+        };
+        let mut headers = Vec::new();
+        for (name, value) in &step.headers {
+            match call::parse_header(&format!("{name}: {value}"), secrets, &mut slot) {
+                Ok(it) => headers.push(it),
+                Err(why) => wrong.push(why),
+            }
+        }
+        if let Some(kind) = kind.filter(|_| typed.is_none()) {
+            headers.push(("Content-Type".to_owned(), vec![CallPart::Text(kind.to_owned())]));
+        }
+        let mut captures = Vec::new();
+        for (name, from) in &step.captures {
+            if !is_valid_name(name) {
+                wrong.push(format!("\"{name}\" is no variable's name; use letters, digits and underscores"));
+                continue;
+            }
+            let slot = names.slot(name);
+            match capture(from) {
+                Ok(from) => captures.push(CallCapture { slot, source: from }),
+                Err(why) => wrong.push(format!("the capture \"{name}\": {why}")),
+            }
+        }
+        let expect: Vec<RangeInclusive<u16>> = step.expect.status.iter().map(|it| it.0..=it.1).collect();
+        let contains = step.expect.contains.clone().filter(|it| !it.is_empty());
+        let HttpStep { redirects, decompress: unpack, .. } = *step;
+        let call = HttpCall {
+            headers,
+            body,
+            expect,
+            contains,
+            captures,
+            redirects,
+            decompress: unpack,
+            ..HttpCall::new(service, method, target)
+        };
+        (call, wrong)
+    }
+}
+
+fn capture(from: &CaptureSource) -> Result<ResponsePart, String> {
+    Ok(match from {
+        CaptureSource::Header(name) => ResponsePart::Header(name.clone()),
+        CaptureSource::Json(pointer) => ResponsePart::Json(pointer.parse()?),
+        CaptureSource::Regex(pattern) => ResponsePart::Regex(pattern.parse()?),
+    })
+}
+
+/// No variable is called so: a dot is no part of a name.
+fn ammo_variable(column: &str) -> String {
+    format!("ammo.{column}")
+}

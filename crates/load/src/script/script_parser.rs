@@ -1,0 +1,439 @@
+//! Which commands does the text of a script consist of?
+
+use std::sync::Arc;
+
+use super::builder::{ProgramBuilder, ScriptHeader};
+use super::diagnostic::Diagnostic;
+use super::eval::{Expr, ExprNode};
+use super::names::{NameTable, ResultStore, VariableNames, continues_name, is_valid_name, starts_name};
+use super::parser::{self, ExpressionDiagnostic};
+use super::splitter::{CommandEnd, Splitter};
+use super::token::{Cursor, Token};
+use super::value::Value;
+use super::{
+    Command, CommandKind, MAX_PARAMETERS, MAX_SCRIPTS, Mode, Piece, Program, ScriptSource, ShellWord,
+    SleepDuration, Sql, branches, number,
+};
+
+/// pgbench's limit of the words of a backslash command, its name included.
+const MAX_WORDS: usize = 256;
+/// Mistakes told of one script: each carries its line, which may be long.
+const MAX_DIAGNOSTICS: usize = 100;
+/// What `pgbench -r` shows of a statement.
+const FIRST_LINE_BYTES: usize = 127;
+
+/// Compiles all scripts, or tells all their mistakes.
+///
+/// `predefined` are the names given by `-D`. What depends on `mode`: only extended modes limit a statement's parameters.
+/// Unless `allow_shell`, `\shell` and `\setshell` are mistakes. Mistakes that pgbench finds only when it comes to the
+/// command (an unset variable, an overflow, a pipeline in simple mode) are left to the run.
+pub fn parse(
+    sources: &[ScriptSource<'_>],
+    mode: Mode,
+    allow_shell: bool,
+    predefined: &[&str],
+) -> Result<Program, Vec<Diagnostic>> {
+    let mut maker = ProgramBuilder::new(mode, predefined);
+    if sources.len() > MAX_SCRIPTS {
+        let message = format!("at most {MAX_SCRIPTS} SQL scripts are allowed");
+        maker.add_diagnostic(message, "put several statements into one script, under \\if");
+    }
+    if sources.iter().all(|source| source.weight == 0) {
+        let message = "total script weight must not be zero".to_owned();
+        maker.add_diagnostic(message, "give one script a weight, as in script.sql@1");
+    }
+    for source in sources {
+        let head = ScriptHeader { name: source.name, weight: source.weight, draws: None };
+        maker.add_pgbench(&head, source.text, allow_shell);
+    }
+    maker.finish()
+}
+
+pub(super) struct ScriptParser<'a> {
+    source: &'a ScriptSource<'a>,
+    mode: Mode,
+    allow_shell: bool,
+    names: &'a mut NameTable,
+    /// Offsets at which lines start.
+    lines: Vec<usize>,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl<'a> ScriptParser<'a> {
+    pub fn new(
+        source: &'a ScriptSource<'a>,
+        mode: Mode,
+        allow_shell: bool,
+        names: &'a mut NameTable,
+    ) -> ScriptParser<'a> {
+        let newlines = source.text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let lines = std::iter::once(0).chain(newlines.map(|(at, _)| at + 1)).collect();
+        ScriptParser { source, mode, allow_shell, names, lines, diagnostics: Vec::new() }
+    }
+
+    pub fn parse_commands(&mut self) -> Vec<Command> {
+        let text = self.source.text;
+        if let Some(at) = text.find('\0') {
+            let hint = "scripts are text files; remove it";
+            self.add_diagnostic(at, "zero byte in script".to_owned(), hint.to_owned());
+            return Vec::new();
+        }
+        let mut commands: Vec<Command> = Vec::new();
+        let mut splitter = Splitter::default();
+        let mut cursor = Cursor { text, at: 0 };
+        loop {
+            let mut sql = String::new();
+            let stop = splitter.next(text, &mut cursor.at, &mut sql);
+            commands.extend(self.parse_sql(splitter.start, &sql));
+            match stop {
+                CommandEnd::Semicolon => {}
+                CommandEnd::Backslash => self.parse_backslash_command(&mut cursor, &mut commands),
+                CommandEnd::EndOfText => break,
+            }
+        }
+        self.finish(&mut commands);
+        commands
+    }
+
+    /// What can only be said of the whole script.
+    fn finish(&mut self, commands: &mut [Command]) {
+        let name = self.source.name;
+        for (index, wrong) in branches::link_branches(commands) {
+            // pgbench counts an open \if behind the last command.
+            let number = if wrong.starts_with("\\if") { commands.len() } else { index } + 1;
+            let message = format!("condition error in script \"{name}\" command {number}: {wrong}");
+            let hint = match wrong {
+                "\\if without matching \\endif" => "end this \\if with a line \\endif",
+                "\\else after \\else" | "\\elif after \\else" => "put all \\elif before one \\else",
+                _ => "begin with a line \\if EXPRESSION",
+            };
+            let line_start = self.lines[commands[index].line as usize - 1];
+            self.add_diagnostic(line_start, message, hint.to_owned());
+        }
+        if commands.is_empty() && self.diagnostics.is_empty() {
+            let message = format!("empty command list for script \"{name}\"");
+            let hint = "a script needs at least one statement or backslash command";
+            self.diagnostics.push(Diagnostic::without_location(name, message, hint));
+        }
+    }
+
+    /// The statement `text`, which begins at offset `at`; `None` if it is only comments.
+    fn parse_sql(&mut self, at: usize, text: &str) -> Option<Command> {
+        let text = skip_line_comments(text)?;
+        let mut first_line = text.split(['\n', '\r']).next().unwrap_or_default();
+        first_line = &first_line[..first_line.floor_char_boundary(FIRST_LINE_BYTES)];
+        let pieces = split_variables(text, self.names);
+        let parameters = pieces.iter().filter(|piece| matches!(piece, Piece::Var { .. })).count();
+        if self.mode != Mode::Simple && parameters > MAX_PARAMETERS {
+            self.add_diagnostic(
+                at,
+                format!("statement has too many arguments (maximum is {MAX_PARAMETERS}): {text}"),
+                "use fewer variables in it, or -M simple".to_owned(),
+            );
+        }
+        Some(Command {
+            line: self.line_of(at) as u32 + 1,
+            first_line: first_line.to_owned(),
+            kind: CommandKind::Sql(Sql { text: text.to_owned(), pieces, store: None }),
+        })
+    }
+
+    /// The command behind a backslash, if there is one.
+    fn parse_backslash_command(&mut self, cursor: &mut Cursor<'_>, commands: &mut Vec<Command>) {
+        let start = cursor.at - 1;
+        let Some((at, name)) = cursor.word() else { return };
+        let command = name.to_ascii_lowercase();
+        let kind = if let "set" | "if" | "elif" = &command[..] {
+            self.parse_expression_command(&command, at, cursor).map(Some)
+        } else {
+            let words: Vec<_> = std::iter::from_fn(|| cursor.word()).collect();
+            match &command[..] {
+                "gset" | "aset" => {
+                    self.parse_store(start, command == "aset", &words, commands).map(|()| None)
+                }
+                _ => self.parse_word_command(&command, at, &words).map(Some),
+            }
+        };
+        let kind = match kind {
+            Ok(kind) => kind,
+            Err(ExpressionDiagnostic { at, message, hint }) => {
+                let place =
+                    if message == NOT_BEHIND_SQL { String::new() } else { format!(" in command \"{name}\"") };
+                self.add_diagnostic(at, message + &place, hint);
+                if let "set" | "if" | "elif" = &command[..] {
+                    self.skip_rest_of_expression(cursor, &place);
+                }
+                recover_branch(&command)
+            }
+        };
+        let first_line = self.source.text[start..cursor.at].trim_end_matches(['\n', '\r']).to_owned();
+        let line = self.line_of(start) as u32 + 1;
+        commands.extend(kind.map(|kind| Command { line, first_line, kind }));
+    }
+
+    /// Passes what follows a mistake on its line. Characters and numbers that are wrong by themselves are told, too.
+    fn skip_rest_of_expression(&mut self, cursor: &mut Cursor<'_>, place: &str) {
+        while !self.source.text[..cursor.at].ends_with('\n') {
+            match cursor.token() {
+                Ok((_, Token::EndOfLine)) => return,
+                Err(ExpressionDiagnostic { at, message, hint }) => {
+                    self.add_diagnostic(at, message + place, hint)
+                }
+                Ok(_) => {}
+            }
+        }
+    }
+
+    fn parse_expression_command(
+        &mut self,
+        command: &str,
+        at: usize,
+        cursor: &mut Cursor<'_>,
+    ) -> Result<CommandKind, ExpressionDiagnostic> {
+        if command != "set" {
+            let test = parser::expression(cursor, self.names)?;
+            let next = 0;
+            return Ok(if command == "if" {
+                CommandKind::If { test, next }
+            } else {
+                CommandKind::Elif { test, next, end: 0 }
+            });
+        }
+        let Some((_, variable)) = cursor.word() else { return missing(at, "write \\set NAME EXPRESSION") };
+        let slot = self.names.slot(variable);
+        let mut value = parser::expression(cursor, self.names)?;
+        if !is_valid_name(variable) {
+            value = Expr(ExprNode::Unassignable(slot, Box::new(value.0)));
+        }
+        Ok(CommandKind::Set { slot, value })
+    }
+
+    fn parse_word_command(
+        &mut self,
+        command: &str,
+        at: usize,
+        words: &[(usize, &str)],
+    ) -> Result<CommandKind, ExpressionDiagnostic> {
+        if words.len() >= MAX_WORDS {
+            let hint = format!("a backslash command has at most {} words", MAX_WORDS - 1);
+            return Err(ExpressionDiagnostic {
+                at: words[MAX_WORDS - 1].0,
+                message: TOO_MANY.to_owned(),
+                hint,
+            });
+        }
+        let alone = |kind: CommandKind| match words {
+            [] => Ok(kind),
+            [(at, word), ..] => {
+                let hint = format!("leave \"{word}\" out");
+                Err(ExpressionDiagnostic { at: *at, message: "unexpected argument".to_owned(), hint })
+            }
+        };
+        match command {
+            "else" => alone(CommandKind::Else { end: 0 }),
+            "endif" => alone(CommandKind::EndIf),
+            "startpipeline" => alone(CommandKind::StartPipeline),
+            "syncpipeline" => alone(CommandKind::SyncPipeline),
+            "endpipeline" => alone(CommandKind::EndPipeline),
+            "sleep" => Ok(CommandKind::Sleep { amount: self.parse_sleep_duration(at, words)? }),
+            "shell" | "setshell" if !self.allow_shell => Err(ExpressionDiagnostic {
+                at,
+                message: "shell commands are not allowed".to_owned(),
+                hint: "pass --allow-shell if you trust this script".to_owned(),
+            }),
+            "shell" if words.is_empty() => {
+                let message = "missing command".to_owned();
+                Err(ExpressionDiagnostic { at, message, hint: "write \\shell COMMAND".to_owned() })
+            }
+            "shell" => Ok(CommandKind::Shell { words: self.shell_words(words) }),
+            "setshell" => match words {
+                [] | [_] => missing(at, "write \\setshell NAME COMMAND"),
+                [(at, name), ..] if !is_valid_name(name) => Err(ExpressionDiagnostic {
+                    at: *at,
+                    message: format!("setshell: invalid variable name: \"{name}\""),
+                    hint: "letters, digits and underscores, not a digit first".to_owned(),
+                }),
+                [(_, name), command @ ..] => {
+                    Ok(CommandKind::SetShell { slot: self.names.slot(name), words: self.shell_words(command) })
+                }
+            },
+            _ => Err(ExpressionDiagnostic {
+                at,
+                message: "invalid command".to_owned(),
+                hint: "the commands are \\set \\if \\elif \\else \\endif \\gset \\aset \\sleep \\shell \\setshell \
+                       \\startpipeline \\syncpipeline \\endpipeline"
+                    .to_owned(),
+            }),
+        }
+    }
+
+    /// `\gset` and `\aset` belong to the statement before them.
+    fn parse_store(
+        &self,
+        at: usize,
+        every: bool,
+        words: &[(usize, &str)],
+        commands: &mut [Command],
+    ) -> Result<(), ExpressionDiagnostic> {
+        if let [_, (at, _), ..] = words {
+            let hint = "write one prefix for the variables' names, or none".to_owned();
+            return Err(ExpressionDiagnostic { at: *at, message: TOO_MANY.to_owned(), hint });
+        }
+        let prefix = words.first().map_or("", |(_, prefix)| prefix);
+        match commands.last_mut().map(|command| &mut command.kind) {
+            Some(CommandKind::Sql(Sql { store: keep @ None, .. })) => {
+                *keep = Some(ResultStore {
+                    prefix: prefix.into(),
+                    all_rows: every,
+                    names: Arc::new(VariableNames::default()),
+                });
+                Ok(())
+            }
+            _ => Err(ExpressionDiagnostic {
+                at,
+                message: NOT_BEHIND_SQL.to_owned(),
+                hint: "write it once, instead of the statement's semicolon, as in SELECT 1 AS one \\gset"
+                    .to_owned(),
+            }),
+        }
+    }
+
+    fn parse_sleep_duration(
+        &mut self,
+        at: usize,
+        words: &[(usize, &str)],
+    ) -> Result<SleepDuration, ExpressionDiagnostic> {
+        let (&(at, amount), mut unit) = match words {
+            [] => return missing(at, "write \\sleep NUMBER [us|ms|s]"),
+            [amount] => (amount, None),
+            [amount, unit] => (amount, Some(*unit)),
+            [_, _, (at, _), ..] => {
+                let hint = "write \\sleep NUMBER [us|ms|s]".to_owned();
+                return Err(ExpressionDiagnostic { at: *at, message: TOO_MANY.to_owned(), hint });
+            }
+        };
+        if !amount.starts_with(':') {
+            let signed = amount.strip_prefix(['+', '-']).unwrap_or(amount);
+            let rest = signed.trim_start_matches(|c: char| c.is_ascii_digit());
+            if !rest.is_empty() {
+                if unit.is_some() || rest.len() == signed.len() {
+                    return Err(ExpressionDiagnostic {
+                        at,
+                        message: format!("invalid sleep time, must be an integer ({amount})"),
+                        hint: "write a smaller unit instead of a fraction, as in \\sleep 1500 ms".to_owned(),
+                    });
+                }
+                unit = Some((at + amount.len() - rest.len(), rest));
+            }
+        }
+        let unit = match unit {
+            None => 1_000_000,
+            Some((_, unit)) if unit.eq_ignore_ascii_case("s") => 1_000_000,
+            Some((_, unit)) if unit.eq_ignore_ascii_case("ms") => 1_000,
+            Some((_, unit)) if unit.eq_ignore_ascii_case("us") => 1,
+            Some((at, unit)) => {
+                return Err(ExpressionDiagnostic {
+                    at,
+                    message: format!("unrecognized time unit, must be us, ms or s ({unit})"),
+                    hint: "write \\sleep NUMBER [us|ms|s]".to_owned(),
+                });
+            }
+        };
+        Ok(match amount.strip_prefix(':') {
+            Some(name) => SleepDuration::Variable { slot: self.names.slot(name), unit },
+            None => {
+                SleepDuration::Constant(number::parse_leading_integer(amount.as_bytes()).saturating_mul(unit))
+            }
+        })
+    }
+
+    fn shell_words(&mut self, words: &[(usize, &str)]) -> Vec<ShellWord> {
+        (words.iter())
+            .map(|(_, word)| match word.strip_prefix(':') {
+                Some(name) if !name.starts_with(':') => ShellWord::Var(self.names.slot(name)),
+                Some(text) => ShellWord::Text(text.to_owned()),
+                None => ShellWord::Text((*word).to_owned()),
+            })
+            .collect()
+    }
+
+    /// Counted from 0.
+    fn line_of(&self, at: usize) -> usize {
+        self.lines.partition_point(|&start| start <= at) - 1
+    }
+
+    fn add_diagnostic(&mut self, at: usize, message: String, hint: String) {
+        if self.diagnostics.len() == MAX_DIAGNOSTICS {
+            return;
+        }
+        let line = self.line_of(at);
+        let start = self.lines[line];
+        let text = self.source.text[start..].lines().next().unwrap_or_default();
+        let before = self.source.text.get(start..at).unwrap_or_default();
+        self.diagnostics.push(Diagnostic {
+            file: self.source.name.to_owned(),
+            line: line as u32 + 1,
+            column: before.chars().count() as u32 + 1,
+            text: text.to_owned(),
+            message,
+            hint,
+        });
+    }
+}
+
+const TOO_MANY: &str = "too many arguments";
+const NOT_BEHIND_SQL: &str = "\\gset must follow an SQL command";
+
+fn missing<T>(at: usize, hint: &str) -> Result<T, ExpressionDiagnostic> {
+    Err(ExpressionDiagnostic { at, message: "missing argument".to_owned(), hint: hint.to_owned() })
+}
+
+/// A branch that could not be read stays a branch, so that its `\endif` is not a mistake as well.
+fn recover_branch(command: &str) -> Option<CommandKind> {
+    let test = Expr(ExprNode::Const(Value::Null));
+    Some(match command {
+        "if" => CommandKind::If { test, next: 0 },
+        "elif" => CommandKind::Elif { test, next: 0, end: 0 },
+        "else" => CommandKind::Else { end: 0 },
+        "endif" => CommandKind::EndIf,
+        _ => return None,
+    })
+}
+
+/// The statement from its first word on; `None` if it has none.
+fn skip_line_comments(text: &str) -> Option<&str> {
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start_matches(|c: char| u8::try_from(c).is_ok_and(number::is_space));
+        if !rest.starts_with("--") {
+            return Some(rest).filter(|rest| !rest.is_empty());
+        }
+        rest = rest.split_once('\n')?.1;
+    }
+}
+
+/// Cuts a statement at its variables: a single colon and a name. Quotes and comments do not matter.
+fn split_variables(text: &str, names: &mut NameTable) -> Vec<Piece> {
+    let bytes = text.as_bytes();
+    let mut pieces = Vec::new();
+    let (mut copied, mut at) = (0, 0);
+    while let Some(offset) = text[at..].find(':') {
+        let colon = at + offset;
+        at = colon + 1;
+        if !bytes.get(at).copied().is_some_and(starts_name) {
+            // All colons in a row are passed, so that a cast is not taken for a variable.
+            at += bytes[at..].iter().take_while(|&&b| b == b':').count();
+            continue;
+        }
+        at += bytes[at..].iter().take_while(|&&b| continues_name(b)).count();
+        if colon > copied {
+            pieces.push(Piece::Text(text[copied..colon].to_owned()));
+        }
+        pieces.push(Piece::Var { slot: names.slot(&text[colon + 1..at]) });
+        copied = at;
+    }
+    if copied < text.len() {
+        pieces.push(Piece::Text(text[copied..].to_owned()));
+    }
+    pieces
+}

@@ -1,0 +1,296 @@
+//! What is seen of a run while it goes on?
+
+use super::EndedTrial;
+use super::observer::TrialEvent;
+use super::result::GENERATOR;
+use super::screen::Screen;
+use super::test_bed::Update;
+use super::trial::TrialOutput;
+use super::update::{self, DisplayUpdate};
+use analysis::live::LiveState as Recent;
+use experiment::Plan;
+use model::feed_coverage::FeedCoverage;
+use model::live::LiveSecond;
+use model::plan::{Cell, LoadScale, Setup};
+use model::search::{self, LevelOutcome, SearchStep};
+use model::{LogEvent, Nanos};
+use report::lang::Lang;
+use report::live::{
+    self, Activity, FinishedTrial, LiveView, LogLine, Milestone, RunProgress, TrialEnd, TrialFigures,
+};
+use std::collections::VecDeque;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use store::RunStatus;
+
+/// Seconds that are drawn: as many as a wide terminal has columns.
+const SECONDS_DRAWN: usize = 240;
+/// Log events that are kept.
+const EVENTS_KEPT: usize = 3;
+
+/// Gathers what there is to see, and gives it to the [`Screen`]. Nothing here waits for who is looking.
+#[derive(Debug)]
+pub struct RunDisplay {
+    screen: Screen,
+    lang: &'static dyn Lang,
+    /// `None` where what is measured decides.
+    trials: Option<usize>,
+    seed: u64,
+    cells: Vec<DisplayedCell>,
+    /// Under load, of trials still to come after the one that runs.
+    remaining_load: Duration,
+    begun: Instant,
+    /// What setting up and ending has taken so far, and how often.
+    overhead: (Duration, u32),
+    trial: Option<DisplayedTrial>,
+    last_shown: Option<Instant>,
+}
+
+/// What is to be known of a cell.
+#[derive(Debug)]
+struct DisplayedCell {
+    name: String,
+    /// One trial under load, its warm-up included.
+    duration: Nanos,
+    /// Of that, what is measured.
+    window: Nanos,
+    /// By node, in processors.
+    quotas: Vec<(String, f64)>,
+}
+
+#[derive(Debug)]
+struct DisplayedTrial {
+    position: usize,
+    cell: usize,
+    /// The cell, and its level in a search.
+    name: String,
+    /// What is measured of it.
+    window: Nanos,
+    searched: bool,
+    begun: Instant,
+    figures: Option<TrialFigures>,
+    activity: Activity,
+    recent: Recent,
+    seconds: VecDeque<LiveSecond>,
+    events: VecDeque<LogLine>,
+}
+
+impl RunDisplay {
+    pub fn new(plan: &Plan, lang: &'static dyn Lang) -> RunDisplay {
+        let experiment = &plan.experiment;
+        let cells = experiment.cells.iter().zip(&plan.durations);
+        let once: u64 = plan.durations.iter().map(|it| it.0).sum();
+        RunDisplay {
+            screen: Screen::start(lang),
+            lang,
+            trials: experiment.trials(),
+            seed: experiment.seed,
+            cells: cells.map(|(cell, lasting)| DisplayedCell::new(cell, *lasting, lang)).collect(),
+            remaining_load: Duration::from_nanos(once * u64::from(experiment.repeat)),
+            begun: Instant::now(),
+            overhead: (Duration::ZERO, 0),
+            trial: None,
+            last_shown: None,
+        }
+    }
+
+    pub fn print_start(&self) {
+        let (cells, seed) = (self.cells.len(), self.seed);
+        self.screen.print_line(&match self.trials {
+            Some(trials) => self.lang.run_begins(trials, cells, seed, self.remaining_load.into()),
+            None => self.lang.search_begins(cells, seed, self.cells[0].duration),
+        });
+    }
+
+    pub fn print_metrics_url(&self, url: &str) {
+        self.screen.print_line(&self.lang.run_scraped(url));
+    }
+
+    /// What a cell is called.
+    pub fn cell_name(&self, cell: usize) -> &str {
+        &self.cells[cell].name
+    }
+
+    pub fn print_diagnostic(&self, it: &str) {
+        self.screen.print_line(&self.lang.run_note(it));
+    }
+
+    pub fn print_coverage(&self, it: &FeedCoverage) {
+        self.print_diagnostic(&self.lang.reach(it));
+    }
+
+    /// `step`: of a search.
+    pub fn begin_trial(&mut self, position: usize, cell: usize, step: Option<&SearchStep>) {
+        let shown = &self.cells[cell];
+        self.remaining_load = self.remaining_load.saturating_sub(shown.duration.into());
+        let of_many = if self.cells.len() > 1 { shown.name.as_str() } else { "" };
+        self.trial = Some(DisplayedTrial {
+            position,
+            cell,
+            name: step.map_or(shown.name.clone(), |it| self.lang.at_level(of_many, it.scale, it.level)),
+            window: step.map_or(shown.window, |it| it.window),
+            searched: step.is_some(),
+            begun: Instant::now(),
+            figures: None,
+            activity: Activity::SettingUp,
+            recent: Recent::default(),
+            seconds: VecDeque::new(),
+            events: VecDeque::new(),
+        });
+        self.draw();
+    }
+
+    /// What takes long enough to be told.
+    pub fn update(&mut self, it: &Update<'_>) {
+        match update::display_update(it) {
+            // Of a chain of nodes, the one that starts is enough.
+            None | Some(DisplayUpdate::Permanent(Milestone::Ready { .. })) => {}
+            Some(DisplayUpdate::Permanent(it)) => self.screen.print_line(&self.lang.milestone(&it)),
+            Some(DisplayUpdate::Transient(it)) => {
+                let often = matches!(it, Activity::Loading { .. });
+                if often && self.last_shown.is_some_and(|it| it.elapsed() < update::LOADING_INTERVAL) {
+                    return;
+                }
+                self.last_shown = Some(Instant::now());
+                self.set_activity(it);
+            }
+        }
+    }
+
+    pub fn observe(&mut self, it: TrialEvent<'_>) {
+        let Some(trial) = &mut self.trial else { return };
+        match it {
+            TrialEvent::WarmingUp => trial.activity = Activity::WarmingUp,
+            TrialEvent::Second(tick) => {
+                trial.seconds.push_back(trial.recent.second(tick));
+                trial.seconds.drain(..trial.seconds.len().saturating_sub(SECONDS_DRAWN));
+                let of = trial.window;
+                trial.activity = Activity::Measuring { second: tick.second + 1, of };
+            }
+            TrialEvent::Rest(_) => {}
+            TrialEvent::Events(all) => all.iter().for_each(|it| trial.push_event(it)),
+        }
+        self.draw();
+    }
+
+    pub fn set_figures(&mut self, done: &TrialOutput) {
+        let total = &done.summary.total;
+        if let Some(trial) = &mut self.trial {
+            trial.figures = Some(TrialFigures {
+                rate: total.tps,
+                p99: total.response.p99,
+                failed: total.counts.failed + total.counts.unknown,
+                invalid: done.summary.validity.reasons.first().copied(),
+                outage: analysis::outage_doubt(&done.summary),
+            });
+        }
+        for rule in &done.blind {
+            self.screen.print_final_line(&self.lang.blind(rule));
+        }
+    }
+
+    /// `seen`: what a step of a search showed.
+    pub fn end_trial(&mut self, it: &EndedTrial, seen: Option<&search::StepResult>) {
+        let Some(trial) = self.trial.take() else { return };
+        let lasting: Duration = self.cells[trial.cell].duration.into();
+        let reason = || it.reason.clone().unwrap_or_default();
+        let end = match it.status {
+            RunStatus::Complete | RunStatus::Stopped if trial.searched => match seen.map(|it| &it.outcome) {
+                Some(LevelOutcome::Yes) => TrialEnd::Held,
+                Some(LevelOutcome::No { .. }) => TrialEnd::TooMuch,
+                Some(LevelOutcome::Invalid { reason: why }) => {
+                    let scale = seen.map_or(LoadScale::Rate, |it| it.step.scale);
+                    TrialEnd::NotCounted(self.lang.hindered(why, scale))
+                }
+                None => TrialEnd::NotCounted(String::new()),
+            },
+            RunStatus::Complete => TrialEnd::Complete,
+            RunStatus::Stopped => match &it.fired {
+                Some(fired) => TrialEnd::Stopped { rule: fired.rule.clone(), second: fired.at_second },
+                None => TrialEnd::Interrupted,
+            },
+            RunStatus::Interrupted => TrialEnd::Interrupted,
+            RunStatus::Skipped => TrialEnd::Skipped(reason()),
+            RunStatus::Failed => TrialEnd::Failed(reason()),
+        };
+        if it.status == RunStatus::Complete {
+            self.overhead.0 += trial.begun.elapsed().saturating_sub(lasting);
+            self.overhead.1 += 1;
+        }
+        let (number, figures, cell) = (trial.position + 1, trial.figures, trial.name);
+        let finished = FinishedTrial { trial: number, trials: self.trials, cell, figures, end };
+        self.screen.print_final_line(&live::finished_line(&finished, self.screen.characters(), self.lang));
+    }
+
+    pub fn print_end(&self, path: &Path, trouble: Option<&str>) {
+        if let Some(trouble) = trouble {
+            self.screen.print_line(&self.lang.run_broken_off(trouble));
+        }
+        let took = self.begun.elapsed().into();
+        self.screen.print_line(&self.lang.run_kept(&path.display().to_string(), took));
+    }
+
+    /// What is left, as far as can be known: the load of all trials, and what setting up has taken on average.
+    fn remaining(&self, trial: &DisplayedTrial, trials: usize) -> Duration {
+        let lasting: Duration = self.cells[trial.cell].duration.into();
+        let (overhead, count) = self.overhead;
+        let each = overhead.checked_div(count).unwrap_or_default();
+        let after = trials.saturating_sub(trial.position + 1) as u32;
+        let this = (lasting + each).saturating_sub(trial.begun.elapsed());
+        this + self.remaining_load + each * after
+    }
+
+    fn set_activity(&mut self, it: Activity) {
+        if let Some(trial) = &mut self.trial {
+            trial.activity = it;
+        }
+        self.draw();
+    }
+
+    fn draw(&self) {
+        let Some(trial) = &self.trial else { return };
+        let cell = &self.cells[trial.cell];
+        let over = self.begun.elapsed().as_secs_f64();
+        let way = self.trials.map(|trials| {
+            let left = self.remaining(trial, trials);
+            RunProgress { trials, elapsed_share: over / (over + left.as_secs_f64()), remaining: left.into() }
+        });
+        let past = |of: fn(&LiveSecond) -> Option<f64>| trial.seconds.iter().map(of).collect();
+        self.screen.show_live(LiveView {
+            trial: trial.position + 1,
+            cell: trial.name.clone(),
+            progress: way,
+            activity: trial.activity.clone(),
+            second: trial.seconds.back().cloned(),
+            rates: past(|it| Some(it.rate.0)),
+            medians: past(|it| it.p50.map(Nanos::as_secs_f64)),
+            p99s: past(|it| it.p99.map(Nanos::as_secs_f64)),
+            quotas: cell.quotas.clone(),
+            events: trial.events.iter().cloned().collect(),
+        });
+    }
+}
+
+impl DisplayedTrial {
+    /// The same again is told once, as late as it was.
+    fn push_event(&mut self, it: &LogEvent) {
+        if self.events.back().is_some_and(|last| last.node == it.node && last.text == it.text) {
+            self.events.pop_back();
+        }
+        self.events.push_back(LogLine { at: it.at, node: it.node.clone(), text: it.text.clone() });
+        self.events.drain(..self.events.len().saturating_sub(EVENTS_KEPT));
+    }
+}
+
+impl DisplayedCell {
+    fn new(cell: &Cell, lasting: Nanos, lang: &dyn Lang) -> DisplayedCell {
+        let Setup { stack, load, .. } = &cell.setup;
+        let own = (GENERATOR.to_owned(), &stack.generator);
+        let nodes = stack.nodes.iter().map(|it| (it.name.clone(), &it.limits));
+        let quotas = nodes.chain([own]).filter_map(|(name, limits)| Some((name, limits.cpu?)));
+        let values: Vec<&str> = cell.label.iter().map(|it| it.1.as_str()).collect();
+        // `transaction, 125`.
+        let name = if values.is_empty() { lang.only_cell().to_owned() } else { values.join(", ") };
+        DisplayedCell { name, duration: lasting, window: lasting - load.warmup, quotas: quotas.collect() }
+    }
+}

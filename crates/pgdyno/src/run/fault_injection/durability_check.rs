@@ -1,0 +1,347 @@
+//! Did every acknowledged write outlive what was done?
+//!
+//! A ledger of the trial is kept while the load goes on; afterwards everything that has a token is read from the primary, and
+//! both are compared.
+
+use super::injector::InjectionResult;
+use crate::cli::{CommandError, os_error_text};
+use crate::clock::{system_us, unix_time};
+use analysis::durability::judge;
+use analysis::replication;
+use load::driver::Clock;
+use load::ledger::LedgerConsumer;
+use model::Nanos;
+use model::durability::{
+    DurabilityHistory, DurabilityVerdict, FaultEvent, KeySet, LedgerEntry, PromiseChange, PromotionDecision,
+    ReadBack, StandbyPosition, SynchronousStandbys, Token,
+};
+use model::fault_injection::{InjectedFault, ReadBackPhase, ReadBackRecord};
+use model::plan::{FaultAction, FaultScope, FaultTarget};
+use stack::chain;
+use stack::read_back::ReadTransaction;
+use stack::roles::{DirectServer, RoleObservations};
+use std::fs;
+use std::hash::{BuildHasher, RandomState};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use store::ledger::{self, EntrySource, LedgerFile, LedgerWriter};
+
+/// A query that sorts millions of rows shows its first one late.
+const READ_TIMEOUT: Duration = Duration::from_secs(120);
+/// A primary must answer by then.
+const PRIMARY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A ledger that is being kept.
+#[derive(Debug)]
+pub struct LedgerRecorder {
+    path: PathBuf,
+    keeper: LedgerWriter,
+}
+
+/// Seals the tokens of one trial: invented, so that no row of another one is taken for its own.
+pub fn random_secret() -> u64 {
+    RandomState::new().hash_one("token")
+}
+
+impl LedgerRecorder {
+    /// Begins the ledger of a trial, numbered from 1, beside the run's file. Its moments are those of `clock`.
+    pub fn begin(
+        run: &Path,
+        trial: u32,
+        drain: LedgerConsumer,
+        clock: Clock,
+    ) -> Result<LedgerRecorder, CommandError> {
+        let path = ledger::ledger_path(run, trial);
+        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        let boot = u128::from_str_radix(&boot.trim().replace('-', ""), 16).unwrap_or(0);
+        let invented = RandomState::new();
+        let halves = [invented.hash_one(0), invented.hash_one(1)];
+        let header = ledger::LedgerHeader {
+            run: u128::from(halves[0]) << 64 | u128::from(halves[1]),
+            boot,
+            started_ms: unix_time().0 / 1_000_000,
+        };
+        let file = LedgerFile::create(&path, &header).map_err(|it| CommandError::new(it.to_string()))?;
+        let clocks = move || (clock.now(), system_us());
+        let keeper = ledger::start_writer(file, DrainSource(drain), clocks).map_err(|it| {
+            CommandError::new(format!("could not keep {}: {}", path.display(), os_error_text(&it)))
+        })?;
+        Ok(LedgerRecorder { path, keeper })
+    }
+
+    /// Why there is nothing to be believed any more.
+    pub fn error(&self) -> Option<String> {
+        self.keeper.error().map(super::super::store_error_text)
+    }
+
+    /// Everything is written; gives the ledger's file.
+    pub fn finish(self) -> Result<PathBuf, CommandError> {
+        let failed =
+            |it| CommandError::new(format!("could not end {}: {}", self.path.display(), os_error_text(&it)));
+        self.keeper.finish().map_err(failed)?;
+        Ok(self.path)
+    }
+}
+
+/// What the threads told.
+struct DrainSource(LedgerConsumer);
+
+impl EntrySource for DrainSource {
+    fn take(&mut self, to: &mut Vec<LedgerEntry>) {
+        self.0.take(to);
+    }
+
+    fn mark_written(&mut self) {
+        self.0.mark_written();
+    }
+}
+
+/// Reads back what a ledger speaks of.
+#[derive(Debug)]
+pub struct LedgerReader {
+    ledger: PathBuf,
+    /// Of one column each.
+    queries: Vec<String>,
+    secret: u64,
+    /// Sequences that may have been used, by session.
+    reserved: Vec<u64>,
+    readings: Vec<ReadBack>,
+}
+
+impl LedgerReader {
+    pub fn new(ledger: PathBuf, queries: Vec<String>, secret: u64) -> Result<LedgerReader, CommandError> {
+        let mut reserved = Vec::new();
+        for it in entries(&ledger)? {
+            if let LedgerEntry::Reserved { session, until } = it {
+                let session = session as usize;
+                if reserved.len() <= session {
+                    reserved.resize(session + 1, 0);
+                }
+                reserved[session] = until.max(reserved[session]);
+            }
+        }
+        Ok(LedgerReader { ledger, queries, secret, reserved, readings: Vec::new() })
+    }
+
+    /// Reads everything from whichever server takes writes.
+    pub fn read(
+        &mut self,
+        servers: &[DirectServer],
+        after: ReadBackPhase,
+        clock: Clock,
+    ) -> Result<ReadBackRecord, String> {
+        let began = Instant::now();
+        let (node, (asked, known), mut snapshot) = find_primary(servers, clock)?;
+        let mut rows = KeySet::new(&self.reserved);
+        let mut count = 0;
+        for it in &self.queries {
+            let secret = self.secret;
+            snapshot
+                .read_rows(it, |text| {
+                    if let Some(token) = Token::find(text) {
+                        count += 1;
+                        rows.add(token.key, token.is_authentic(secret));
+                    }
+                })
+                .map_err(|it| it.to_string())?;
+        }
+        let (server, in_recovery) = (snapshot.server.clone(), snapshot.in_recovery);
+        self.readings.push(ReadBack { started: asked, identified: known, server, in_recovery, keys: rows });
+        Ok(ReadBackRecord {
+            phase: after,
+            node,
+            rows: count,
+            elapsed: Nanos(began.elapsed().as_nanos() as u64),
+        })
+    }
+
+    /// What all of it says. `begun` and `over`: when the window began and the load was over, by the ledger's clock.
+    pub fn verdict(
+        self,
+        acted: &InjectionResult,
+        watched: &RoleObservations,
+        (begun, over): (Nanos, Nanos),
+    ) -> Result<DurabilityVerdict, CommandError> {
+        let mut all = entries(&self.ledger)?;
+        all.by_ref().for_each(drop);
+        let history = DurabilityHistory {
+            end: all.end(),
+            promises: promises(watched),
+            samples: watched.samples(),
+            faults: fault_events(acted, watched, begun),
+            promotions: acted
+                .promotions
+                .iter()
+                .map(|(at, it)| promotion_decision(begun + *at, it, watched))
+                .collect(),
+            load_ended: over,
+            read_backs: self.readings,
+            control: None,
+        };
+        let path = &self.ledger;
+        Ok(judge(&history, || entries(path).into_iter().flatten()))
+    }
+}
+
+fn entries(path: &Path) -> Result<ledger::LedgerReader<std::io::BufReader<fs::File>>, CommandError> {
+    ledger::open(path).map_err(|it| CommandError::new(it.to_string()))
+}
+
+/// The server that takes writes; of several, which is wrong, the one with the newest history. With when its snapshot was asked
+/// for, and when all had answered.
+fn find_primary(
+    servers: &[DirectServer],
+    clock: Clock,
+) -> Result<(String, (Nanos, Nanos), ReadTransaction), String> {
+    let until = Instant::now() + PRIMARY_TIMEOUT;
+    loop {
+        let asked = clock.now();
+        let snapshots: Vec<_> =
+            servers.iter().map(|it| (it.name.clone(), ReadTransaction::begin(it, READ_TIMEOUT))).collect();
+        let why = snapshots.iter().find_map(|it| it.1.as_ref().err().map(ToString::to_string));
+        let alive = snapshots.into_iter().filter_map(|(name, it)| Some((name, it.ok()?)));
+        let newest = alive.filter(|it| !it.1.in_recovery).max_by_key(|it| it.1.server.timeline);
+        match newest {
+            Some((name, it)) => return Ok((name, (asked, clock.now()), it)),
+            None if Instant::now() > until => {
+                return Err(why.unwrap_or_else(|| "no server takes writes".to_owned()));
+            }
+            None => std::thread::sleep(Duration::from_millis(100)),
+        }
+    }
+}
+
+/// What servers that take writes promised. Settings that we do not know promise nothing that is known.
+fn promises(watched: &RoleObservations) -> Vec<PromiseChange> {
+    let promised = |it: &stack::roles::CommitSettings| {
+        let standbys = replication::parse(&it.synchronous_standby_names).ok()?;
+        let promise = replication::promise(&it.synchronous_commit, standbys.as_ref())?;
+        Some(PromiseChange { at: it.at, server: it.server.clone(), promise })
+    };
+    watched.settings.iter().filter_map(promised).collect()
+}
+
+/// What was done, by the ledger's clock.
+fn fault_events(acted: &InjectionResult, watched: &RoleObservations, begun: Nanos) -> Vec<FaultEvent> {
+    let all = &acted.injection.injected;
+    let fault = |(number, it): (usize, &InjectedFault)| {
+        let next = all.get(number + 1).map_or(Nanos::MAX, |it| it.at);
+        let followed =
+            acted.injection.promotions.iter().any(|promoted| it.at <= promoted.at && promoted.at < next);
+        let at = begun + it.at;
+        let must = match &it.action {
+            FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node }
+            | FaultAction::Switchover { .. } => true,
+            FaultAction::Kill { target: FaultTarget::Node(name), scope: FaultScope::Node } => {
+                was_primary(name, at, watched)
+            }
+            _ => false,
+        };
+        FaultEvent { at, fails_over: must || followed }
+    };
+    // What is withheld shows at the next fault.
+    let tells = |it: &&(usize, &InjectedFault)| {
+        !it.1.nodes.is_empty() && !matches!(it.1.action, FaultAction::BlockReplication { .. })
+    };
+    let done = all.iter().enumerate().filter(|it| tells(&it));
+    done.map(fault).collect()
+}
+
+/// Whether the node was, of those seen to take writes by then, the one with the newest history.
+fn was_primary(node: &str, at: Nanos, watched: &RoleObservations) -> bool {
+    let took_writes = watched.role_periods.iter().filter(|it| !it.in_recovery && it.from <= at);
+    took_writes.max_by_key(|it| (it.server.timeline, it.from)).is_some_and(|it| it.node == node)
+}
+
+/// What was decided, and from what: what the failed primary had asked for, and who confirmed to it, is as it was seen last.
+fn promotion_decision(at: Nanos, it: &chain::Promotion, watched: &RoleObservations) -> PromotionDecision {
+    let settings = watched.settings.iter().rfind(|of| of.node == it.from && of.at <= at);
+    let standbys: Option<SynchronousStandbys> =
+        settings.and_then(|it| replication::parse(&it.synchronous_standby_names).ok().flatten());
+    let followed = watched.replica_periods.iter().rfind(|of| of.node == it.from && of.from <= at);
+    let synchronous = |name: &str| {
+        let its = followed.and_then(|it| it.followers.iter().find(|it| it.name == name));
+        its.is_some_and(|it| matches!(it.sync_state.as_str(), "sync" | "quorum"))
+    };
+    let answer = |of: &chain::ServerStatus| StandbyPosition {
+        name: of.name.clone(),
+        received: of.state.map(|it| it.flushed.max(it.replayed).0),
+        synchronous: synchronous(&of.name),
+    };
+    let answers = it.statuses.iter().filter(|of| of.name != it.from).map(answer).collect();
+    PromotionDecision { at, promoted: it.to.clone(), standbys, positions: answers }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::durability::ServerInstance;
+    use model::fault_injection::{FaultInjection, PromotionRecord};
+    use stack::roles::RolePeriod;
+
+    #[test]
+    fn attributes_promotions_to_faults_on_the_primary() {
+        let s = Nanos::from_secs;
+        let inflicted = |at, deed, nodes: &[&str]| InjectedFault {
+            at: s(at),
+            reverted: None,
+            action: deed,
+            nodes: nodes.iter().map(|it| (*it).to_owned()).collect(),
+        };
+        let pause = || FaultAction::Pause { target: FaultTarget::Primary, duration: s(5) };
+        let kill = |whom| FaultAction::Kill { target: whom, scope: FaultScope::Node };
+        let named = |name: &str| kill(FaultTarget::Node(name.to_owned()));
+        let promoted = |at| PromotionRecord {
+            from: "a".to_owned(),
+            to: "b".to_owned(),
+            at: s(at),
+            healthy: None,
+            timeline: 2,
+            safe: None,
+        };
+        let all = vec![
+            inflicted(1, FaultAction::BlockReplication { duration: s(1) }, &["a"]),
+            inflicted(2, kill(FaultTarget::Primary), &["a"]),
+            inflicted(10, pause(), &["b"]),
+            inflicted(20, pause(), &["b"]),
+            inflicted(30, kill(FaultTarget::Replica), &["c"]),
+            inflicted(40, kill(FaultTarget::Primary), &[]), // could not be done
+            inflicted(50, named("b"), &["b"]),
+            inflicted(60, named("a"), &["a"]), // the primary of old
+            inflicted(
+                70,
+                FaultAction::Kill {
+                    target: FaultTarget::Node("b".to_owned()),
+                    scope: FaultScope::Postmaster,
+                },
+                &["b"],
+            ),
+        ];
+        let spell = |node: &str, timeline, in_recovery, from: u64, to: u64| RolePeriod {
+            node: node.to_owned(),
+            server: ServerInstance { system: 1, address: node.to_owned(), started_us: 0, timeline },
+            in_recovery,
+            from: s(100 + from),
+            to: s(100 + to),
+        };
+        let spells = vec![
+            spell("a", 1, false, 0, 11),
+            spell("b", 1, true, 0, 12),
+            spell("b", 2, false, 12, 49),
+            spell("a", 2, true, 15, 80),
+            spell("c", 3, false, 51, 80), // after it was killed
+        ];
+        let watched = RoleObservations { role_periods: spells, ..RoleObservations::default() };
+        let ordeal =
+            FaultInjection { injected: all, promotions: vec![promoted(12)], ..FaultInjection::default() };
+        let acted =
+            InjectionResult { injection: ordeal, promotions: Vec::new(), failed_primaries: Vec::new() };
+        let told: Vec<(u64, bool)> = fault_events(&acted, &watched, s(100))
+            .iter()
+            .map(|it| (it.at.0 / s(1).0, it.fails_over))
+            .collect();
+        let expected =
+            [(102, true), (110, true), (120, false), (130, false), (150, true), (160, false), (170, false)];
+        assert_eq!(told, expected);
+    }
+}

@@ -1,0 +1,350 @@
+//! Who does what goes wrong, and who promotes another server then?
+//!
+//! On a thread of its own beside the load. It has the chain and its supervisor until it is [`Actor::finish`]ed: everything
+//! that it did is undone then, or told as a trouble.
+
+use super::super::observer::TrialClock;
+use super::monitor::Monitor;
+use super::schedule::{DueAction, FaultSchedule};
+use model::fault_injection::{FaultInjection, InjectedFault, PromotionRecord, RejoinRecord};
+use model::plan::{FailoverManager, Fault, FaultAction, FaultScope, FaultTarget, Promoter, TriggerEvent};
+use model::{EventKind, LogEvent, Nanos};
+use stack::chain::{ActiveFault, Chain, Promotion};
+use stack::sampler::Observation;
+use stack::supervisor::{NodeError, Supervisor};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Between two looks at what is due.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
+/// How long one look for a new primary may hold up what else is due.
+const PRIMARY_LOOK_TIMEOUT: Duration = Duration::from_millis(100);
+/// After the load: another primary must have been found by then. Patroni's key lives twenty seconds and more.
+const PROMOTION_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Carries out what is planned.
+#[derive(Debug)]
+pub struct FaultInjector<'a> {
+    chain: &'a mut Chain,
+    supervisor: &'a mut Supervisor,
+    faults: &'a [Fault],
+    schedule: FaultSchedule<'a>,
+    since: TrialClock,
+    tell: Sender<Observation>,
+    /// By the number of the fault that lasts.
+    active_faults: BTreeMap<usize, ActiveFault>,
+    promoter: PromotionMode,
+    /// Since when Patroni may make another server the primary, and whether it has to.
+    leaderless: Option<(Instant, bool)>,
+    /// Old primaries that have not come back.
+    failed_primaries: Vec<String>,
+    /// Replicas that cannot follow the new primary as they are.
+    diverged: Vec<String>,
+    injection: FaultInjection,
+    /// What servers said of themselves before each promotion.
+    promotions: Vec<(Nanos, Promotion)>,
+}
+
+/// Who promotes.
+#[derive(Debug)]
+enum PromotionMode {
+    Nobody,
+    Pgdyno(Promoter, Monitor),
+    Patroni,
+}
+
+/// What there is when all is over.
+#[derive(Debug)]
+pub struct InjectionResult {
+    pub injection: FaultInjection,
+    /// With when each was seen, since the window began.
+    pub promotions: Vec<(Nanos, Promotion)>,
+    /// Old primaries that have not come back, and replicas that strayed.
+    pub failed_primaries: Vec<String>,
+}
+
+impl<'a> FaultInjector<'a> {
+    /// `tell`: what is done and seen, as events.
+    pub fn new(
+        (chain, supervisor): (&'a mut Chain, &'a mut Supervisor),
+        faults: &'a [Fault],
+        since: TrialClock,
+        tell: Sender<Observation>,
+    ) -> FaultInjector<'a> {
+        let primary = chain.primary().map(|it| it.endpoint.clone());
+        let promoter = match (chain.replication().map(|it| &it.manager), primary) {
+            (Some(FailoverManager::Builtin(it)), Some(primary)) => {
+                PromotionMode::Pgdyno(*it, Monitor::start(primary, since.clone()))
+            }
+            (Some(FailoverManager::Patroni(_)), _) => PromotionMode::Patroni,
+            _ => PromotionMode::Nobody,
+        };
+        let agenda = FaultSchedule::new(faults);
+        let (wounds, leaderless) = (BTreeMap::new(), None);
+        let (gone, strayed) = (Vec::new(), Vec::new());
+        let (ordeal, promotions) = (FaultInjection::default(), Vec::new());
+        FaultInjector {
+            chain,
+            supervisor,
+            faults,
+            schedule: agenda,
+            since,
+            tell,
+            active_faults: wounds,
+            promoter,
+            leaderless,
+            failed_primaries: gone,
+            diverged: strayed,
+            injection: ordeal,
+            promotions,
+        }
+    }
+
+    /// Does what is due until the load is `over`, then undoes what still lasts and waits for a primary.
+    ///
+    /// `look` is called all the time. What is `hurried` waits for nobody.
+    pub fn run(mut self, over: &AtomicBool, hurried: &AtomicBool, look: impl Fn()) -> InjectionResult {
+        while !over.load(Ordering::Relaxed) {
+            look();
+            self.run_due();
+            thread::sleep(POLL_INTERVAL);
+        }
+        self.finish(hurried)
+    }
+
+    fn run_due(&mut self) {
+        if self.since.window_start().is_none() {
+            return;
+        }
+        while let Some(due) = self.schedule.due(self.since.now()) {
+            match due {
+                DueAction::Inject(number) => self.inject(number),
+                DueAction::Revert(number) => self.revert(number),
+            }
+        }
+        self.find_primary();
+        // The new primary may need their confirmations.
+        let back = std::mem::take(&mut self.diverged);
+        self.rejoin_nodes(back);
+        if !self.schedule.is_over() && self.leaderless.is_none() {
+            let back = std::mem::take(&mut self.failed_primaries);
+            self.rejoin_nodes(back);
+        }
+    }
+
+    fn finish(mut self, hurried: &AtomicBool) -> InjectionResult {
+        for it in self.schedule.take_active() {
+            self.revert(it);
+        }
+        if !self.schedule.is_over() {
+            let left = self.faults.len() - self.injection.injected.len();
+            self.add_error(format!("the load ended before {left} of {} faults", self.faults.len()));
+        }
+        let (began, until) = (self.since.now(), Instant::now() + PROMOTION_TIMEOUT);
+        let patient = || !hurried.load(Ordering::Relaxed) && Instant::now() < until;
+        while !self.has_primary_since(began) && patient() {
+            self.find_primary();
+            thread::sleep(POLL_INTERVAL);
+        }
+        if !self.has_primary_since(began) {
+            self.add_error("no server became the primary".to_owned());
+        }
+        let gone = [self.diverged, self.failed_primaries].concat();
+        InjectionResult { injection: self.injection, promotions: self.promotions, failed_primaries: gone }
+    }
+
+    fn inject(&mut self, number: usize) {
+        let deed = &self.faults[number].action;
+        let at = self.since.now();
+        let hits_primary = self.hits_primary(deed);
+        let done = match self.chain.inject(self.supervisor, deed) {
+            Ok(it) => it,
+            Err(why) => {
+                self.injection.injected.push(InjectedFault {
+                    at,
+                    reverted: None,
+                    action: deed.clone(),
+                    nodes: Vec::new(),
+                });
+                return self.add_error(why.to_string());
+            }
+        };
+        for it in &done.nodes {
+            self.send_event(at, it, EventKind::Fault, fault_keyword(deed).to_owned());
+        }
+        let inflicted = InjectedFault { at, reverted: None, action: deed.clone(), nodes: done.nodes };
+        self.injection.injected.push(inflicted);
+        if let Some(it) = done.active_fault {
+            self.active_faults.insert(number, it);
+        }
+        if let Some(it) = done.promotion {
+            self.record_promotion(it, true);
+        } else if hits_primary && matches!(self.promoter, PromotionMode::Patroni) {
+            // A server that was stopped only, or a postmaster, may be back before another is promoted.
+            let must = matches!(deed, FaultAction::Kill { scope: FaultScope::Node, .. });
+            self.leaderless = Some((Instant::now(), must));
+        }
+    }
+
+    fn revert(&mut self, number: usize) {
+        let Some(wound) = self.active_faults.remove(&number) else { return };
+        if let Err(why) = self.chain.revert(self.supervisor, wound) {
+            return self.add_error(why.to_string());
+        }
+        let at = self.since.now();
+        // Faults are begun in their order, each once.
+        let Some(it) = self.injection.injected.get_mut(number) else { return };
+        it.reverted = Some(at);
+        let text = fault_keyword(&it.action).to_owned();
+        for node in it.nodes.clone() {
+            self.send_event(at, &node, EventKind::Reverted, text.clone());
+        }
+    }
+
+    /// Whether another server may have to be the primary after it.
+    fn hits_primary(&self, deed: &FaultAction) -> bool {
+        let primary = self.chain.primary().map(|it| it.plan.name.as_str());
+        match deed {
+            FaultAction::Kill { target: whom, .. }
+            | FaultAction::Pause { target: whom, .. }
+            | FaultAction::Isolate { target: whom, .. }
+            | FaultAction::FillDisk { target: whom, .. } => match whom {
+                FaultTarget::Primary => true,
+                FaultTarget::Node(name) => Some(name.as_str()) == primary,
+                // Without its keys Patroni has its primary be none.
+                FaultTarget::Etcd => true,
+                FaultTarget::Replica => false,
+            },
+            FaultAction::Restart { .. }
+            | FaultAction::Switchover { .. }
+            | FaultAction::BlockReplication { .. } => false,
+        }
+    }
+
+    /// Whether a primary answers now that did so after this moment.
+    fn has_primary_since(&self, began: Nanos) -> bool {
+        match &self.promoter {
+            PromotionMode::Nobody => true,
+            PromotionMode::Pgdyno(_, monitor) => {
+                let now = self.since.now();
+                monitor.silence(now) < now - began
+            }
+            PromotionMode::Patroni => self.leaderless.is_none_or(|it| !it.1),
+        }
+    }
+
+    fn find_primary(&mut self) {
+        match &self.promoter {
+            PromotionMode::Pgdyno(plan, monitor)
+                if monitor.silence(self.since.now()) >= monitor.silence_timeout(plan.timeout) =>
+            {
+                // Who cannot be followed is asked again: that replicas do not answer may pass.
+                match self.chain.fail_over(self.supervisor) {
+                    Ok(it) => self.record_promotion(it, false),
+                    Err(why) => {
+                        self.add_error(why.to_string());
+                        thread::sleep(PRIMARY_LOOK_TIMEOUT);
+                    }
+                }
+            }
+            PromotionMode::Patroni => {
+                let Some((began, _)) = self.leaderless else { return };
+                if let Ok(it) = self.chain.await_promotion(self.supervisor, began, PRIMARY_LOOK_TIMEOUT) {
+                    self.leaderless = None;
+                    // One that lives follows by Patroni's doing.
+                    let lives = |name: &str| {
+                        let servers = self.chain.servers();
+                        servers.iter().find(|it| it.plan.name == name).and_then(|it| it.node)
+                    };
+                    let follows = lives(&it.from).is_some_and(|it| self.supervisor.end_of(it).is_none());
+                    self.record_promotion(it, follows);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// `follows`: the old primary follows the new one, or will.
+    fn record_promotion(&mut self, it: Promotion, follows: bool) {
+        let at = self.since.now();
+        if let (PromotionMode::Pgdyno(_, monitor), Some(primary)) = (&self.promoter, self.chain.primary()) {
+            monitor.set_target(primary.endpoint.clone(), at);
+        }
+        self.send_event(at, &it.to, EventKind::Promoted, format!("timeline {}", it.timeline));
+        self.schedule.record_event(TriggerEvent::Promoted, at);
+        let safe = matches!(self.promoter, PromotionMode::Pgdyno(..)).then_some(it.safe);
+        let (from, to, timeline) = (it.from.clone(), it.to.clone(), it.timeline);
+        self.failed_primaries.retain(|gone| *gone != to);
+        self.diverged.extend(it.diverged.iter().cloned());
+        if !follows {
+            self.failed_primaries.push(from.clone());
+        }
+        self.injection.promotions.push(PromotionRecord { from, to, at, healthy: None, timeline, safe });
+        self.promotions.push((at, it));
+    }
+
+    fn rejoin_nodes(&mut self, nodes: Vec<String>) {
+        for node in nodes {
+            match rejoin(self.chain, self.supervisor, &node, &self.since) {
+                Ok(it) => {
+                    let how = if it.rewound { "rewound" } else { "copied" };
+                    self.send_event(it.at, &node, EventKind::Rejoined, how.to_owned());
+                    self.schedule.record_event(TriggerEvent::Rejoined, it.at);
+                    self.injection.rejoins.push(it);
+                }
+                Err(why) => self.add_error(why.to_string()),
+            }
+        }
+    }
+
+    fn add_error(&mut self, why: String) {
+        push_error(&mut self.injection, why);
+    }
+
+    fn send_event(&self, at: Nanos, node: &str, kind: EventKind, text: String) {
+        let event = LogEvent { at, node: node.to_owned(), kind, code: None, text };
+        // Who listens may have gone with the user.
+        let _ = self.tell.send(Observation::Event(event));
+    }
+}
+
+impl InjectionResult {
+    pub fn add_error(&mut self, why: String) {
+        push_error(&mut self.injection, why);
+    }
+}
+
+/// Each trouble once.
+fn push_error(ordeal: &mut FaultInjection, why: String) {
+    if !ordeal.errors.contains(&why) {
+        ordeal.errors.push(why);
+    }
+}
+
+/// A server that was the primary follows the one that is.
+pub fn rejoin(
+    chain: &mut Chain,
+    supervisor: &mut Supervisor,
+    node: &str,
+    since: &TrialClock,
+) -> Result<RejoinRecord, NodeError> {
+    let stack::chain::RejoinResult { node, rewound, took } = chain.rejoin(supervisor, node)?;
+    let took = Nanos(took.as_nanos() as u64);
+    Ok(RejoinRecord { node, at: since.now(), elapsed: took, rewound })
+}
+
+/// In one word, which is the file's.
+fn fault_keyword(it: &FaultAction) -> &'static str {
+    match it {
+        FaultAction::Kill { .. } => "kill",
+        FaultAction::Pause { .. } => "pause",
+        FaultAction::Restart { .. } => "restart",
+        FaultAction::Switchover { .. } => "switchover",
+        FaultAction::Isolate { .. } => "cut_off",
+        FaultAction::FillDisk { .. } => "fill_disk",
+        FaultAction::BlockReplication { .. } => "withhold",
+    }
+}

@@ -1,0 +1,258 @@
+//! What happens beside the load while things go wrong, and what follows from it?
+//!
+//! Three look after it: an [`actor`] does what is planned and promotes another server, a watcher of `stack::roles` sees who is
+//! the primary, and a ledger is kept of what was written. When the load is over, old primaries come back, everything is
+//! read, and a verdict follows.
+
+mod durability_check;
+mod injector;
+mod monitor;
+mod schedule;
+
+use super::observer::{Observer, TrialClock};
+use super::test_bed::{SetupError, TestBed};
+use crate::cli::CommandError;
+use crate::measure::{self, LoadConfig, MeasureError};
+use durability_check::{LedgerReader, LedgerRecorder};
+use injector::{FaultInjector, InjectionResult};
+use load::driver::Clock;
+use load::ledger::LedgerProducer;
+use model::fault_injection::{FaultInjection, ReadBackPhase};
+use model::plan::{Fault, Operation, Setup};
+use model::{Measurement, Nanos};
+use stack::chain::Chain;
+use stack::freshness::FreshnessProber;
+use stack::roles::{self, DirectServer, RoleMonitor};
+use stack::sampler::Observation;
+use stack::supervisor::Supervisor;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use std::thread;
+use std::time::Duration;
+
+pub use durability_check::random_secret;
+
+/// A server that is asked once answers by then.
+const QUERY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What is planned beside the load.
+#[derive(Clone, Debug)]
+pub struct FaultPlan<'a> {
+    faults: &'a [Fault],
+    /// Of operations with a ledger: how what they wrote is read.
+    queries: Vec<String>,
+    /// Seals their tokens.
+    pub secret: u64,
+}
+
+/// Where and when.
+#[derive(Clone, Debug)]
+pub struct TrialContext<'a> {
+    pub run: &'a Path,
+    /// The trial's number in the run's file.
+    pub trial: u32,
+    pub clock: Clock,
+    pub since: TrialClock,
+    /// Takes what is done and seen.
+    pub observations: Sender<Observation>,
+    /// Set by the user: nothing is waited for any more.
+    pub interrupted: &'a AtomicBool,
+    /// Writes beside the load, and rests when it is over.
+    pub prober: Option<&'a FreshnessProber>,
+}
+
+impl<'a> FaultPlan<'a> {
+    /// `None` where nothing goes wrong and no ledger is to be kept.
+    pub fn for_setup(setup: &'a Setup) -> Option<FaultPlan<'a>> {
+        let queries = ledger_queries(&setup.operations);
+        let faults = &setup.faults;
+        (!faults.is_empty() || !queries.is_empty()).then(|| FaultPlan {
+            faults,
+            queries,
+            secret: random_secret(),
+        })
+    }
+
+    /// Measures with all that is planned.
+    pub fn measure(
+        &self,
+        lab: &mut TestBed,
+        ready: &LoadConfig,
+        scene: TrialContext<'_>,
+        eyes: &mut Observer<'_>,
+        stop: &AtomicBool,
+    ) -> Result<(Result<Measurement, MeasureError>, FaultRun), SetupError> {
+        let (chain, supervisor) = lab.chain_and_supervisor();
+        let TrialContext { run, trial, clock, since, observations: tell, interrupted, prober } = scene;
+        let servers = chain.direct_targets();
+        let watcher = RoleMonitor::start(servers.clone(), roles::POLL_INTERVAL, move || clock.now());
+        let watcher =
+            watcher.map_err(|it| SetupError::Failed(format!("nobody can watch the servers: {it}")))?;
+        let (taps, kept) = self.start_ledger(chain, ready, (run, trial), clock)?;
+        let over = AtomicBool::new(false);
+        // What is not kept proves nothing.
+        let look = || {
+            if kept.as_ref().is_some_and(|it| it.error().is_some()) {
+                stop.store(true, Ordering::Relaxed);
+            }
+        };
+        let (measured, ended, mut acted) = thread::scope(|scope| {
+            let actor = FaultInjector::new((chain, supervisor), self.faults, since.clone(), tell);
+            let acts = scope.spawn(|| actor.run(&over, interrupted, look));
+            let measured = measure::run_with_ledger(ready, taps, clock, eyes, stop);
+            let ended = clock.now();
+            over.store(true, Ordering::Relaxed);
+            prober.inspect(|it| it.stop_writing());
+            (measured, ended, acts.join().expect("whoever acts does not panic"))
+        });
+        if let Some(why) = kept.as_ref().and_then(LedgerRecorder::error) {
+            acted.add_error(format!("the ledger ends before the load: {why}"));
+        }
+        let ledger = kept.map(LedgerRecorder::finish).transpose().map_err(to_setup_error)?;
+        let reader = ledger.map(|it| LedgerReader::new(it, self.queries.clone(), self.secret));
+        let reader = reader.transpose().map_err(to_setup_error)?;
+        let hurried = interrupted.load(Ordering::Relaxed);
+        Ok((
+            measured,
+            FaultRun {
+                injection: acted,
+                watcher,
+                servers,
+                reader,
+                clock,
+                since,
+                ended,
+                interrupted: hurried,
+            },
+        ))
+    }
+
+    /// The ledger, if there is one to be kept, and what the threads tell it by.
+    fn start_ledger(
+        &self,
+        chain: &mut Chain,
+        ready: &LoadConfig,
+        (run, trial): (&Path, u32),
+        clock: Clock,
+    ) -> Result<(Vec<LedgerProducer>, Option<LedgerRecorder>), SetupError> {
+        if self.queries.is_empty() {
+            return Ok((Vec::new(), None));
+        }
+        let (taps, drain) = measure::taps(ready, system_identifier(chain));
+        let kept = LedgerRecorder::begin(run, trial, drain, clock).map_err(to_setup_error)?;
+        Ok((taps, Some(kept)))
+    }
+}
+
+/// What has happened when the load is over.
+#[derive(Debug)]
+pub struct FaultRun {
+    injection: InjectionResult,
+    watcher: RoleMonitor,
+    servers: Vec<DirectServer>,
+    reader: Option<LedgerReader>,
+    clock: Clock,
+    since: TrialClock,
+    /// When the load was over.
+    ended: Nanos,
+    /// The user waits for the end.
+    interrupted: bool,
+}
+
+impl FaultRun {
+    /// Nodes that something was done to.
+    pub fn faulted_nodes(&self) -> Vec<String> {
+        let ordeal = &self.injection.injection;
+        let inflicted = ordeal.injected.iter().flat_map(|it| &it.nodes);
+        inflicted.chain(ordeal.promotions.iter().map(|it| &it.from)).cloned().collect()
+    }
+
+    /// Old primaries come back, and everything is read after the load, after that, and after all servers were restarted.
+    pub fn conclude(mut self, lab: &mut TestBed) -> Result<FaultInjection, SetupError> {
+        if !self.interrupted {
+            self.rejoin_primaries(lab);
+        }
+        let FaultRun { injection: mut acted, watcher, reader, since, ended, .. } = self;
+        let watched = watcher.stop();
+        for promoted in &mut acted.injection.promotions {
+            let of = |it: &&roles::HealthChange| it.node == promoted.to && it.timeline == promoted.timeline;
+            promoted.healthy = watched.health_changes.iter().find(of).map(|it| since.since_begin(it.at));
+        }
+        let begun = since.window_start().unwrap_or_default();
+        let verdict = reader.map(|it| it.verdict(&acted, &watched, (begun, ended)));
+        let verdict = verdict.transpose().map_err(to_setup_error)?;
+        Ok(FaultInjection { verdict, ..acted.injection })
+    }
+
+    fn rejoin_primaries(&mut self, lab: &mut TestBed) {
+        let (chain, supervisor) = lab.chain_and_supervisor();
+        self.read(ReadBackPhase::Load);
+        for node in std::mem::take(&mut self.injection.failed_primaries) {
+            match injector::rejoin(chain, supervisor, &node, &self.since) {
+                Ok(it) => self.injection.injection.rejoins.push(it),
+                Err(why) => self.injection.add_error(why.to_string()),
+            }
+        }
+        if !self.injection.injection.rejoins.is_empty() {
+            self.read(ReadBackPhase::Rejoining);
+        }
+        if self.reader.is_some() && !self.injection.promotions.is_empty() {
+            match restart(chain, supervisor) {
+                Ok(()) => self.read(ReadBackPhase::Restart),
+                Err(why) => self.injection.add_error(why),
+            }
+        }
+    }
+
+    fn read(&mut self, after: ReadBackPhase) {
+        let Some(reader) = &mut self.reader else { return };
+        match reader.read(&self.servers, after, self.clock) {
+            Ok(it) => self.injection.injection.read_backs.push(it),
+            Err(why) => self.injection.add_error(format!("nothing could be read back: {why}")),
+        }
+    }
+}
+
+/// The servers' `system_identifier`; 0 where it is not told to us.
+fn system_identifier(chain: &Chain) -> u64 {
+    let sql = "select system_identifier from pg_control_system()";
+    let told = |it: &DirectServer| it.target.open(QUERY_TIMEOUT).ok()?.value(sql).ok()??.parse().ok();
+    chain.direct_targets().iter().find_map(told).unwrap_or(0)
+}
+
+/// Every server is stopped and started.
+fn restart(chain: &mut Chain, supervisor: &mut Supervisor) -> Result<(), String> {
+    let names: Vec<String> = chain.servers().iter().map(|it| it.plan.name.clone()).collect();
+    names.iter().try_for_each(|it| chain.restart(supervisor, it)).map_err(|it| it.to_string())
+}
+
+fn to_setup_error(it: CommandError) -> SetupError {
+    SetupError::Failed(it.message)
+}
+
+/// How what operations wrote is read: those that share a table name it each, and what is read twice is there once.
+fn ledger_queries(operations: &[Operation]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for it in operations.iter().filter_map(|it| it.ledger.as_ref()) {
+        if !all.contains(it) {
+            all.push(it.clone());
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_shared_queries_once() {
+        let with = |ledger: Option<&str>| {
+            let ledger = ledger.map(str::to_owned);
+            Operation { ledger, ..Operation::script("a", 1, "SELECT :token") }
+        };
+        let all = [Some("SELECT t FROM x"), None, Some("SELECT t FROM y"), Some("SELECT t FROM x")].map(with);
+        assert_eq!(ledger_queries(&all), ["SELECT t FROM x", "SELECT t FROM y"]);
+    }
+}

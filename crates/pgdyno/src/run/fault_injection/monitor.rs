@@ -1,0 +1,147 @@
+//! Is the primary silent?
+//!
+//! Asked over the network that clients use, so that one that is cut off is silent, though it runs.
+
+use super::super::observer::TrialClock;
+use model::Nanos;
+use stack::client::{Connection, Target};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// Between two questions.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// An answer that takes longer is none.
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
+/// Who has just become the primary may be out of reach for so long at least, as after a link that came back in between.
+const GRACE: Nanos = Nanos::from_secs(5);
+
+/// Asks one server again and again, on a thread of its own.
+#[derive(Debug)]
+pub struct Monitor {
+    shared: Arc<MonitorState>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct MonitorState {
+    /// Whom to ask, and how often that was changed.
+    target: Mutex<(Target, u32)>,
+    /// When the last question was asked that was answered.
+    last_answer: AtomicU64,
+    /// The present one has never answered.
+    is_new: AtomicBool,
+    stop: AtomicBool,
+}
+
+impl Monitor {
+    pub fn start(whom: Target, since: TrialClock) -> Monitor {
+        let heard = AtomicU64::new(since.now().0);
+        let shared = MonitorState {
+            target: Mutex::new((whom, 0)),
+            last_answer: heard,
+            is_new: AtomicBool::new(false),
+            stop: AtomicBool::new(false),
+        };
+        let shared = Arc::new(shared);
+        let asks = Arc::clone(&shared);
+        let thread = thread::spawn(move || asks.poll(&since));
+        Monitor { shared, thread: Some(thread) }
+    }
+
+    /// From now on, another one.
+    pub fn set_target(&self, whom: Target, now: Nanos) {
+        let mut current = self.shared.target.lock().expect("nobody panics with it");
+        *current = (whom, current.1 + 1);
+        self.shared.is_new.store(true, Ordering::Release);
+        self.shared.last_answer.store(now.0, Ordering::Release);
+    }
+
+    /// How long the present one may be silent, where one that has been heard may be silent for `known`.
+    pub fn silence_timeout(&self, known: Nanos) -> Nanos {
+        if self.shared.is_new.load(Ordering::Acquire) { known.max(GRACE) } else { known }
+    }
+
+    /// For how long nothing was heard.
+    pub fn silence(&self, now: Nanos) -> Nanos {
+        now - Nanos(self.shared.last_answer.load(Ordering::Acquire))
+    }
+}
+
+impl Drop for Monitor {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        if let Some(it) = self.thread.take() {
+            it.join().expect("asking does not panic");
+        }
+    }
+}
+
+impl MonitorState {
+    fn poll(&self, since: &TrialClock) {
+        let mut session: Option<(Connection, u32)> = None;
+        while !self.stop.load(Ordering::Relaxed) {
+            let (target, turn) = self.target.lock().expect("nobody panics with it").clone();
+            let asked = since.now();
+            let known = session.take().filter(|it| it.1 == turn).map(|it| it.0);
+            let opened = known.map_or_else(|| target.open(ANSWER_TIMEOUT), Ok);
+            let answered = opened.and_then(|mut it| it.query("select 1").map(|_| it));
+            let current = self.target.lock().expect("nobody panics with it");
+            if let Ok(it) = answered
+                && current.1 == turn
+            {
+                self.last_answer.fetch_max(asked.0, Ordering::AcqRel);
+                self.is_new.store(false, Ordering::Release);
+                session = Some((it, turn));
+            }
+            drop(current);
+            thread::sleep(POLL_INTERVAL);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use load::driver::Clock;
+    use stack::client::Address;
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
+    use wire::pg::Login;
+
+    const KNOWN: Nanos = Nanos::from_millis(300);
+
+    fn target(listener: &TcpListener) -> Target {
+        let address = Address::Tcp(listener.local_addr().expect("it is bound"));
+        Target { address, login: Arc::new(Login::new("somebody", "")) }
+    }
+
+    /// A server that lets everybody in and finds that each statement is done.
+    fn serve(mut to: TcpStream) {
+        let mut bytes = [0; 512];
+        let mut answer: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
+        while to.read(&mut bytes).is_ok_and(|it| it > 0) && to.write_all(answer).is_ok() {
+            answer = b"C\0\0\0\x0dSELECT 0\0Z\0\0\0\x05I";
+        }
+    }
+
+    #[test]
+    fn grants_a_new_primary_time_until_its_first_answer() {
+        let [answers, silent] = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").expect("there is a port"));
+        let known = target(&answers);
+        thread::spawn(move || answers.incoming().flatten().for_each(serve));
+        let since = TrialClock::new(Clock::start());
+        let monitor = Monitor::start(target(&silent), since.clone());
+        assert_eq!(monitor.silence_timeout(KNOWN), KNOWN, "the first one was there before");
+        monitor.set_target(target(&silent), since.now());
+        assert_eq!(monitor.silence_timeout(KNOWN), GRACE);
+        assert_eq!(monitor.silence_timeout(GRACE + KNOWN), GRACE + KNOWN, "whoever has more keeps it");
+        monitor.set_target(known, since.now());
+        let until = std::time::Instant::now() + Duration::from_secs(30);
+        while monitor.silence_timeout(KNOWN) != KNOWN {
+            assert!(std::time::Instant::now() < until, "it answers, and is not heard");
+            thread::sleep(POLL_INTERVAL);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What is asked for, and where is it kept?
+
+use super::completed::{self, CompletedTrial};
+use super::{Args, now_ms, result};
+use crate::check::{self, PlanError};
+use crate::cli::{CommandError, os_error_text};
+use crate::run_result::stored;
+use crate::stack_command::connect_commands::shell_quote;
+use experiment::Plan;
+use model::plan::Experiment;
+use serde::Deserialize;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use store::{Note, RunHeader, Writer};
+
+/// A run that is about to begin, or to go on.
+#[derive(Debug)]
+pub struct RunRequest {
+    pub plan: Plan,
+    /// What was measured already, by a run that is gone on with.
+    pub completed: Vec<CompletedTrial>,
+    /// Its file.
+    resumed: Option<PathBuf>,
+}
+
+/// What the arguments ask for; nothing is started.
+pub(super) fn read_request(args: &Args) -> Result<Result<RunRequest, PlanError>, CommandError> {
+    if let Some(run) = &args.resume {
+        return resumed(&args.out, run).map(Ok);
+    }
+    let file = args.file.as_ref().expect("clap wants one of both");
+    let plan = check::read(file, &args.set, args.quick);
+    Ok(plan.map(|plan| RunRequest { plan, completed: Vec::new(), resumed: None }))
+}
+
+/// Refuses to run what is in a file that others may have written: a run is its owner's alone, and a copy that came from
+/// somewhere else is not.
+pub fn check_owner(path: &Path) -> Result<(), CommandError> {
+    let shown = path.display();
+    let failed = |it: io::Error| CommandError::new(format!("could not read {shown}: {}", os_error_text(&it)));
+    let meta = std::fs::metadata(path).map_err(failed)?;
+    let mode = meta.mode() & 0o777;
+    let why = if meta.uid() != rustix::process::geteuid().as_raw() {
+        "another user owns it".to_owned()
+    } else if mode & 0o077 != 0 {
+        format!("its permissions are {mode:04o}, and pgdyno gives a run 0600")
+    } else {
+        return Ok(());
+    };
+    let what = format!("{shown} may be a stranger's: {why}; the statements and commands in it would be run");
+    let file = shell_quote(&path.to_string_lossy());
+    Err(CommandError::new(what).with_hint(format!(
+        "look at them with  pgdyno report {file} ; then own the file and  chmod 600 {file}"
+    )))
+}
+
+/// The plan stands in the run's file, as it was understood then.
+fn resumed(dir: &Path, run: &Path) -> Result<RunRequest, CommandError> {
+    let trouble = |it: store::Error| CommandError::new(it.to_string());
+    let path = store::find(dir, &run.to_string_lossy()).map_err(trouble)?;
+    check_owner(&path)?;
+    let header = store::Run::open(&path).and_then(|it| it.header()).map_err(trouble)?;
+    let experiment = Experiment::deserialize(&header.experiment).map_err(|it| {
+        CommandError::new(format!("{} was written by another version: {it}", path.display()))
+    })?;
+    let lasting = experiment.cells.iter().map(|it| it.setup.load.warmup + stored::load_duration(&it.setup));
+    let plan = Plan { durations: lasting.collect(), warnings: Vec::new(), experiment };
+    Ok(RunRequest { plan, completed: completed::read_all(&path)?, resumed: Some(path) })
+}
+
+/// Where the run is kept: in its file, which goes on, or in a new one in the directory.
+pub(super) fn open_file(args: &Args, asked: &RunRequest) -> Result<Writer, CommandError> {
+    let trouble = |it: store::Error| CommandError::new(it.to_string());
+    let Some(file) = args.file.as_ref().filter(|_| asked.resumed.is_none()) else {
+        let path = asked.resumed.as_ref().expect("there is no other way without a file");
+        return store::resume(path, now_ms()).map_err(trouble);
+    };
+    let text = check::read_text(file).map_err(|it| {
+        CommandError::new(format!("could not read {}: {}", file.display(), os_error_text(&it)))
+    })?;
+    let header = header(&asked.plan.experiment, text);
+    let writer = store::create(&args.out, &header).map_err(trouble)?;
+    writer.note(Note { trial: None, subject: result::COMMAND.to_owned(), text: repeat_command(args, file) });
+    Ok(writer)
+}
+
+/// What is known of a run before anything is measured; `text`: its experiment file.
+pub fn header(experiment: &Experiment, text: String) -> RunHeader {
+    RunHeader {
+        name: experiment.name.clone(),
+        text,
+        experiment: serde_json::to_value(experiment).expect("plain data"),
+        machine: serde_json::to_value(stack::host::Host::detect()).expect("plain data"),
+        // Those of the stack stand beside its nodes.
+        versions: Vec::new(),
+        seed: experiment.seed,
+        pgdyno_version: env!("CARGO_PKG_VERSION").to_owned(),
+        begun_ms: now_ms(),
+    }
+}
+
+/// What repeats the run, as it is typed into a shell. No password can be in it: a file or `--set` with one is refused.
+fn repeat_command(args: &Args, file: &Path) -> String {
+    let mut words = vec!["pgdyno".to_owned(), "run".to_owned(), shell_quote(&file.to_string_lossy())];
+    words.extend(args.set.iter().flat_map(|it| ["--set".to_owned(), shell_quote(it)]));
+    words.extend(args.quick.then(|| "--quick".to_owned()));
+    words.join(" ")
+}

@@ -1,0 +1,190 @@
+//! Which trials does a search take?
+//!
+//! What comes next is a function of what there is already, so that a run that is gone on with takes the steps that it would
+//! have taken.
+
+use super::completed::CompletedTrial;
+use super::result::SUSPECTS;
+use super::{Runner, Task};
+use crate::run_result;
+use analysis::search::{self, SearchRun};
+use analysis::step_setup;
+use load::schedule;
+use model::plan::{Experiment, Goal, LoadModel, LoadScale, MaxSearch, Setup, TargetLevel};
+use model::search::{Perturbation, ProofVerdict, SearchResult, SearchStep, StepPurpose, StepResult, Suspect};
+use serde::{Deserialize, Serialize};
+use store::Note;
+
+/// What may be a cell's cause, as a run keeps it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CellSuspects {
+    pub cell: usize,
+    /// The likeliest first.
+    pub suspects: Vec<Suspect>,
+}
+
+/// Suspects that are turned, unless an earlier one is proved to be the cause.
+pub const PERTURBED_MAX: usize = 3;
+
+/// One search: of a cell as it is, or with one thing changed.
+#[derive(Clone, Debug)]
+struct SearchState {
+    cell: usize,
+    perturbation: Option<Perturbation>,
+    round: u32,
+    /// The first level.
+    start: f64,
+    done: Vec<StepResult>,
+}
+
+impl Runner {
+    /// Searches, and what follows from them.
+    pub(super) fn search(&mut self, experiment: &Experiment, before: &[CompletedTrial]) {
+        let cells = 0..experiment.cells.len();
+        let mut answers: Vec<Option<SearchResult>> = vec![None; cells.len()];
+        if let Some(max) = experiment.goal.max_search() {
+            let mut rounds: Vec<Vec<SearchResult>> = vec![Vec::new(); cells.len()];
+            for round in 0..experiment.repeat {
+                let begin = |cell: usize| {
+                    let start = first_level(max, &experiment.cells[cell].setup);
+                    SearchState { cell, perturbation: None, round, start, done: Vec::new() }
+                };
+                let mut all: Vec<SearchState> = cells.clone().map(begin).collect();
+                self.interleave(experiment, max, &mut all, before, &|_| false);
+                all.iter().for_each(|it| rounds[it.cell].push(search::answer(max, &it.done)));
+            }
+            answers = rounds.iter().map(|it| Some(search::combine(it, experiment.seed))).collect();
+            for cell in cells.clone().filter(|_| max.prove) {
+                if let Some(level) = answers[cell].as_ref().and_then(|it| it.level) {
+                    self.prove_cause(experiment, max, (cell, level), before);
+                }
+            }
+        }
+        for cell in cells {
+            let setup = &experiment.cells[cell].setup;
+            let Some(step) = soak_step(&experiment.goal, setup, answers[cell].as_ref()) else { continue };
+            let done =
+                |it: &CompletedTrial| it.cell == cell && it.is_complete && it.step.as_ref() == Some(&step);
+            if !self.is_over() && !before.iter().any(done) {
+                self.trial(experiment, &Task { cell, repetition: 0, step: Some(step) });
+            }
+        }
+    }
+
+    /// All searches to their end, or until it is `enough`, a step of each in turn.
+    fn interleave(
+        &mut self,
+        experiment: &Experiment,
+        max: &MaxSearch,
+        all: &mut [SearchState],
+        before: &[CompletedTrial],
+        enough: &dyn Fn(&[SearchState]) -> bool,
+    ) {
+        all.iter_mut().for_each(|it| it.done = completed_steps(before, it));
+        while !self.is_over() && !enough(all) {
+            let subjects: Vec<SearchRun<'_>> = all.iter().map(|it| it.subject(max)).collect();
+            let Some((turn, step)) = search::interleave(&subjects, experiment.seed) else { return };
+            let SearchState { cell, round, .. } = all[turn];
+            let task = Task { cell, repetition: round, step: Some(step.clone()) };
+            // `None` where the user ended it, and with it the run.
+            all[turn].done.extend(self.trial(experiment, &task));
+        }
+    }
+
+    /// Turns what is suspected, one after the other, each beside the cell as it is, until one is proved.
+    fn prove_cause(
+        &mut self,
+        experiment: &Experiment,
+        max: &MaxSearch,
+        (cell, level): (usize, f64),
+        before: &[CompletedTrial],
+    ) {
+        let Some(suspects) = self.suspects(cell) else { return };
+        let turned = suspects.iter().filter_map(|it| Some((&it.limit, it.perturbation.clone()?)));
+        for (number, (limit, nudge)) in turned.take(PERTURBED_MAX).enumerate() {
+            if self.is_over() {
+                return;
+            }
+            let round = experiment.repeat + number as u32;
+            let max = &step_setup::near_level(max, level);
+            let start = max.from.unwrap_or(level);
+            let pair = [None, Some(nudge.clone())];
+            let mut pair =
+                pair.map(|nudge| SearchState { cell, perturbation: nudge, round, start, done: Vec::new() });
+            let plain = |it: &[SearchState]| search::is_decided(&nudge, &it[0].done, &it[1].done, max);
+            self.interleave(experiment, max, &mut pair, before, &plain);
+            let [base, changed] = &pair;
+            let seed = experiment.seed;
+            let proof = search::proof(limit.clone(), &nudge, &base.done, &changed.done, max, seed);
+            if proof.verdict == ProofVerdict::Limits {
+                return;
+            }
+        }
+    }
+
+    /// What may be the cause of a cell's maximum; kept with the run, which is asked for it first.
+    fn suspects(&mut self, cell: usize) -> Option<Vec<Suspect>> {
+        self.writer.flush();
+        let (suspects, known) = run_result::suspected(self.writer.path(), cell).ok()?;
+        if !known {
+            let suspected = CellSuspects { cell, suspects: suspects.clone() };
+            let text = serde_json::to_string(&suspected).expect("plain data");
+            self.writer.note(Note { trial: None, subject: SUSPECTS.to_owned(), text });
+        }
+        Some(suspects)
+    }
+}
+
+impl SearchState {
+    fn subject<'a>(&'a self, max: &'a MaxSearch) -> SearchRun<'a> {
+        let SearchState { perturbation: nudge, round, start, done, .. } = self;
+        SearchRun { max, start: *start, perturbation: nudge.as_ref(), round: *round, done }
+    }
+}
+
+/// What a run that is gone on with knows of a search.
+fn completed_steps(before: &[CompletedTrial], search: &SearchState) -> Vec<StepResult> {
+    let its = before.iter().filter(|it| it.cell == search.cell && it.is_complete);
+    let of = |it: &&CompletedTrial| {
+        it.step.as_ref().is_some_and(|it| {
+            it.round == search.round
+                && it.perturbation == search.perturbation
+                && !matches!(it.purpose, StepPurpose::Confirm | StepPurpose::Soak)
+        })
+    };
+    its.filter(of).filter_map(|it| it.result.clone()).collect()
+}
+
+/// The first level: what the file says, or the cell's own load.
+pub(super) fn first_level(max: &MaxSearch, setup: &Setup) -> f64 {
+    let of_load = || match (&setup.load.model, max.scale) {
+        (LoadModel::Open { schedule, .. }, LoadScale::Rate) => {
+            schedule::parse(schedule).ok().map(|it| schedule::rate_range(&it).1.0)
+        }
+        (it, LoadScale::Clients) => Some(f64::from(it.clients())),
+        _ => None,
+    };
+    max.from.or_else(of_load).unwrap_or(1.0).max(f64::MIN_POSITIVE)
+}
+
+/// The trial at a level that is held for long, if that is asked for and the level is known.
+pub(super) fn soak_step(find: &Goal, setup: &Setup, answer: Option<&SearchResult>) -> Option<SearchStep> {
+    let level = |it: &TargetLevel| match it {
+        TargetLevel::Absolute { level, .. } => Some(*level),
+        TargetLevel::Share { share, .. } => Some(share * answer?.level?),
+    };
+    let step = |level: f64, stage, window, scale| SearchStep {
+        scale,
+        level,
+        purpose: stage,
+        window,
+        perturbation: None,
+        round: 0,
+    };
+    let scale = if setup.load.model.is_open() { LoadScale::Rate } else { LoadScale::Clients };
+    match find {
+        Goal::Confirm(it) => Some(step(level(&it.level)?, StepPurpose::Confirm, it.hold, scale)),
+        Goal::Soak(it) => Some(step(level(&it.level)?, StepPurpose::Soak, it.duration, scale)),
+        Goal::Once | Goal::Failover | Goal::Max(_) | Goal::Sweep(_) => None,
+    }
+}

@@ -1,0 +1,357 @@
+//! What stands ready for the next trial?
+//!
+//! One supervisor, one chain that becomes the next cell's, one dataset that is put back as it was. What two cells share
+//! keeps running.
+
+use super::feeds::{self, Feeds};
+use super::workload::HttpTarget;
+use crate::cli::{CommandError, os_error_text};
+use load::ledger::SERVER_IDENTITY_SQL;
+use model::StaleRunDirectory;
+use model::feed_coverage::FeedCoverage;
+use model::plan::{CacheState, Dataset, Feed, Replication, Setup, Stack};
+use model::row_table::Rows;
+use stack::chain::{Chain, ChainError, ChainProgress};
+use stack::component::program::Programs;
+use stack::dataset::{self, LoadResult, Loader, Stage};
+use stack::plans::{self, IndexBuild};
+use stack::restore::{self, Bloat, CachePreparation, CopyResult, ServerOwnership, Template};
+use stack::supervisor::{KeeperProgram, NodeId, Supervisor};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Connections that load a dataset.
+const WORKERS: u16 = 2;
+
+/// Looking at the tables takes no longer.
+const TABLE_QUERY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A feed's query, or a statement that follows loading, may read a whole table, cold and under a quota of reads.
+const FEED_QUERY_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// Everything under test, and who looks after it.
+#[derive(Debug)]
+pub struct TestBed {
+    pub supervisor: Supervisor,
+    programs: Programs,
+    chain: Option<Chain>,
+    dataset: Option<LoadedDataset>,
+    /// What was built for the trial, once its data were there.
+    built: Vec<IndexBuild>,
+    /// Processes of nodes that were ended for want of memory, when the last trial was set up.
+    oom_kills: Vec<(String, u64)>,
+    feeds: Feeds,
+    stop: Arc<AtomicBool>,
+    abandoned: Arc<AtomicBool>,
+}
+
+/// A dataset, and the server that it is in.
+#[derive(Debug)]
+struct LoadedDataset {
+    /// Our data, or the server that was there before.
+    server: (Option<NodeId>, String),
+    /// The rows alone: without what follows once they are there, and however warm they are.
+    dataset: Dataset,
+    template: Template,
+    /// How far the server was with writing when the last trial began, by [`Template::settle`]; `None` where that trial's data were
+    /// not those of the template, or their caches were left as they were: a copy's are empty.
+    untouched: Option<u64>,
+}
+
+/// What happens meanwhile, to be shown.
+#[derive(Clone, Copy, Debug)]
+pub enum Update<'a> {
+    Chain(ChainProgress<'a>),
+    Loading(Stage, u64),
+    Loaded(&'a LoadResult),
+    Restored(&'a CopyResult),
+    /// The trial before wrote nothing.
+    DataUnchanged,
+    Warmed(&'a CachePreparation),
+    StaleDirectory(&'a StaleRunDirectory),
+}
+
+/// Why a trial cannot begin.
+#[derive(Debug)]
+pub enum SetupError {
+    /// A component cannot be had here: the cell is skipped.
+    Unavailable(String),
+    /// What should have worked did not.
+    Failed(String),
+    Stopped,
+}
+
+impl TestBed {
+    /// `stop`: looked at while something takes long; `abandoned` ends the load without waiting for what is under way.
+    pub fn start(stop: Arc<AtomicBool>, abandoned: Arc<AtomicBool>) -> Result<TestBed, CommandError> {
+        let supervisor = Supervisor::start(&KeeperProgram::ourselves());
+        let supervisor = supervisor.map_err(|it| CommandError::new(it.to_string()))?;
+        let (chain, filled, built, starved) = (None, None, Vec::new(), Vec::new());
+        let (programs, feeds) = (Programs::from_environment(), Feeds::default());
+        Ok(TestBed {
+            supervisor,
+            programs,
+            chain,
+            dataset: filled,
+            built,
+            oom_kills: starved,
+            feeds,
+            stop,
+            abandoned,
+        })
+    }
+
+    /// Set to end the load without waiting for what is under way.
+    pub fn abandoned(&self) -> &Arc<AtomicBool> {
+        &self.abandoned
+    }
+
+    /// The chain of the last trial that was set up.
+    pub fn chain(&self) -> &Chain {
+        self.chain.as_ref().expect("a trial was set up")
+    }
+
+    /// Where HTTP requests go, if the chain takes any.
+    pub fn http_target(&self) -> Option<HttpTarget> {
+        let running = self.chain().http_node()?;
+        Some(HttpTarget { url: running.url.clone()?, address: running.endpoint.address.clone() })
+    }
+
+    /// The rows of the plan's feeds, in its order; read once. A query is asked of PostgreSQL, whatever stands before it.
+    pub fn feeds(&mut self, setup: &Setup) -> Result<Vec<Rows>, CommandError> {
+        let TestBed { feeds, chain, .. } = self;
+        let chain = chain.as_ref().expect("a trial was set up");
+        let mut connection = || {
+            let postgres = chain.postgres();
+            let postgres = postgres
+                .ok_or_else(|| CommandError::new("a feed by a query needs a PostgreSQL in the stack"))?;
+            let target = postgres.endpoint.in_database(&chain.users().database);
+            let failed = |it: String| CommandError::new(format!("the query of a feed cannot be asked: {it}"));
+            let mut connection = target.open(TABLE_QUERY_TIMEOUT).map_err(|it| failed(it.to_string()))?;
+            connection.set_timeout(Some(FEED_QUERY_TIMEOUT)).map_err(|it| failed(os_error_text(&it)))?;
+            Ok(connection)
+        };
+        setup.feeds.iter().map(|it| feeds.rows(it, &mut connection)).collect()
+    }
+
+    /// How much of their tables the feeds can touch, of those that name a column; empty where that cannot be found out.
+    pub fn feed_coverage(&mut self, setup: &Setup) -> Vec<FeedCoverage> {
+        let Ok(rows) = self.feeds(setup) else { return Vec::new() };
+        let named = setup
+            .feeds
+            .iter()
+            .zip(&rows)
+            .filter_map(|(it, rows)| Some((it, rows, it.lookup_column.as_ref()?)));
+        let named: Vec<_> = named.collect();
+        if named.is_empty() {
+            return Vec::new();
+        }
+        let Some(postgres) = self.chain().postgres() else { return Vec::new() };
+        let memory =
+            postgres.plan.limits.memory.or_else(|| stack::host::Host::detect().memory).unwrap_or(u64::MAX);
+        let admin = postgres.admin.as_ref().unwrap_or(&postgres.endpoint);
+        let target = admin.in_database(&self.chain().users().database);
+        let Ok(mut connection) = target.open(TABLE_QUERY_TIMEOUT) else { return Vec::new() };
+        let reach = |(it, rows, of): (&Feed, &Rows, &String)| {
+            let column = of.rsplit('.').next().unwrap_or(of);
+            let distinct = feed::count_distinct(rows, rows.columns().iter().position(|it| it == column));
+            let table = feeds::table_stats(of, &mut connection);
+            analysis::feed_coverage::feed_coverage(&it.name, (rows.len(), distinct), it.order, table, memory)
+        };
+        named.into_iter().map(reach).collect()
+    }
+
+    /// Brings up what `setup` asks for, with its data as at the beginning.
+    pub fn set_up(&mut self, setup: &Setup, tell: &mut dyn FnMut(Update<'_>)) -> Result<(), SetupError> {
+        self.supervisor.take_stale_directories().iter().for_each(|it| tell(Update::StaleDirectory(it)));
+        Chain::available(&setup.stack, &self.programs, &mut |it| tell(Update::Chain(it)))?;
+        // What stands before the database goes first: its connections would hold it.
+        let last = setup.stack.nodes.last().expect("a stack has a node").clone();
+        let base = Stack {
+            nodes: vec![last],
+            generator: setup.stack.generator.clone(),
+            replication: setup.stack.replication.as_ref().map(Replication::primary_only),
+        };
+        self.set_up_chain(&base, tell)?;
+        if let Some(dataset) = &setup.dataset {
+            self.load_dataset(dataset, setup, tell)?;
+        }
+        if setup.stack.nodes.len() > 1 || setup.stack.replication.is_some() {
+            self.set_up_chain(&setup.stack, tell)?;
+        }
+        if setup.operations.iter().any(|it| it.ledger.is_some()) {
+            let chain = self.chain.as_mut().expect("its servers are up");
+            chain.create_identity_function(SERVER_IDENTITY_SQL).map_err(failed)?;
+        }
+        self.oom_kills = self.chain().oom_kills(&self.supervisor);
+        Ok(())
+    }
+
+    /// The chain and who looks after it, for those who do something to both.
+    pub fn chain_and_supervisor(&mut self) -> (&mut Chain, &mut Supervisor) {
+        (self.chain.as_mut().expect("a trial was set up"), &mut self.supervisor)
+    }
+
+    /// What was built for the trial that was set up.
+    pub fn built(&self) -> &[IndexBuild] {
+        &self.built
+    }
+
+    /// Tables that are larger than they were before the trial. Empty also where they cannot be looked at.
+    pub fn bloat(&self) -> Vec<Bloat> {
+        let (Some(filled), Some(chain)) = (&self.dataset, &self.chain) else { return Vec::new() };
+        let Some(postgres) = chain.postgres() else { return Vec::new() };
+        let target =
+            postgres.admin.as_ref().unwrap_or(&postgres.endpoint).in_database(&chain.users().database);
+        let now = target.open(TABLE_QUERY_TIMEOUT).and_then(|mut it| restore::query_state(&mut it));
+        now.map(|it| it.bloat_since(&filled.template.state)).unwrap_or_default()
+    }
+
+    /// What of the chain has ended though it was not asked to, and how: `pooler was ended by signal 9 in mid-trial`. To
+    /// those that were `hit` it was done.
+    pub fn unexpected_exits(&mut self, hit: &[String]) -> Vec<String> {
+        let chain = self.chain();
+        let replicas = chain.servers().into_iter().skip(1);
+        let nodes = chain.nodes().iter().chain(replicas).filter(|it| !hit.contains(&it.plan.name));
+        let nodes = nodes.filter_map(|it| Some((it.plan.name.clone(), it.node?)));
+        let nodes: Vec<(String, NodeId)> = nodes.collect();
+        let ended = |(name, id)| {
+            let end = self.supervisor.end_of(id)?;
+            Some(format!("{name} {end} in mid-trial{}", self.supervisor.end_reason(id)))
+        };
+        let mut all: Vec<String> = nodes.into_iter().filter_map(ended).collect();
+        let before = std::mem::take(&mut self.oom_kills);
+        let starved = self.chain().oom_kills(&self.supervisor);
+        let new = starved.iter().filter(|it| !before.contains(it)).map(|it| &it.0);
+        all.extend(new.map(|it| format!("{it} ran out of memory: the system ended processes of it")));
+        all
+    }
+
+    fn set_up_chain(&mut self, stack: &Stack, tell: &mut dyn FnMut(Update<'_>)) -> Result<(), SetupError> {
+        let tell = &mut |it: ChainProgress<'_>| tell(Update::Chain(it));
+        match &mut self.chain {
+            Some(chain) => chain.reconcile(&mut self.supervisor, stack, &self.programs, tell)?,
+            None => self.chain = Some(Chain::up(&mut self.supervisor, stack, &self.programs, tell)?),
+        }
+        Ok(())
+    }
+
+    /// The dataset as it was when it had just been loaded.
+    fn load_dataset(
+        &mut self,
+        dataset: &Dataset,
+        setup: &Setup,
+        tell: &mut dyn FnMut(Update<'_>),
+    ) -> Result<(), SetupError> {
+        let chain = self.chain.as_ref().expect("its server is up");
+        let postgres = chain.postgres().ok_or_else(|| {
+            SetupError::Failed("a dataset needs a PostgreSQL at the end of the chain".to_owned())
+        })?;
+        let server = (postgres.cluster_id(), postgres.endpoint.address.to_string());
+        let server = if server.0.is_some() { (server.0, String::new()) } else { server };
+        let base = Dataset { post_load: Vec::new(), cache: CacheState::AsIs, ..dataset.clone() };
+        let same = |it: &LoadedDataset| it.server == server && it.dataset == base;
+        match self.dataset.as_mut().filter(|it| same(it)) {
+            Some(filled) => {
+                let before = filled.untouched.take().filter(|_| dataset.cache != CacheState::AsIs);
+                if before.is_some()
+                    && before == filled.template.end_sessions_and_read_xmax().map_err(failed)?
+                {
+                    tell(Update::DataUnchanged);
+                } else {
+                    tell(Update::Restored(&filled.template.restore().map_err(failed)?));
+                }
+            }
+            None => {
+                self.dataset = None;
+                self.feeds.forget_queries();
+                let target = postgres.endpoint.clone();
+                let loader = Loader { target, workers: WORKERS, force: false, stop: &self.stop };
+                // What is attached is restored by its superuser where we are it.
+                let superuser = postgres.admin.as_ref().unwrap_or(&postgres.endpoint);
+                let database = &chain.users().database;
+                let whose =
+                    if postgres.is_attached() { ServerOwnership::Attached } else { ServerOwnership::Ours };
+                // What cannot be restored is not loaded.
+                Template::check(superuser, database, whose).map_err(failed)?;
+                let rows = dataset::total_rows(&dataset.content);
+                let loaded = dataset::load(&base, &loader, &mut |it| tell(Update::Loading(it, rows)));
+                let loaded = loaded.map_err(|it| match it {
+                    dataset::Error::Stopped => SetupError::Stopped,
+                    other => failed(other),
+                })?;
+                tell(Update::Loaded(&loaded));
+                let template = Template::create(superuser, database, whose).map_err(|refused| {
+                    let left = match loaded.reused {
+                        true => Ok(()),
+                        false => dataset::unload(&loader),
+                    };
+                    failed(left.map_or_else(
+                        |why| format!("{refused}; what was loaded could not be dropped: {why}"),
+                        |()| refused.to_string(),
+                    ))
+                })?;
+                self.dataset = Some(LoadedDataset { server, dataset: base, template, untouched: None });
+            }
+        }
+        self.build(&dataset.post_load)?;
+        // Asked now: later their queries would fill caches that are to be cold.
+        self.feeds(setup).map_err(|it| SetupError::Failed(it.message))?;
+        let (chain, cache) = (self.chain.as_mut().expect("its server is up"), dataset.cache);
+        tell(Update::Warmed(&chain.prepare_cache(&mut self.supervisor, cache).map_err(failed)?));
+        if let Some(filled) =
+            self.dataset.as_mut().filter(|_| dataset.post_load.is_empty() && cache != CacheState::AsIs)
+        {
+            filled.untouched = filled.template.end_sessions_and_read_xmax().map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+impl TestBed {
+    /// What follows once the rows are there, such as indexes, by the owner of the tables.
+    fn build(&mut self, statements: &[String]) -> Result<(), SetupError> {
+        self.built.clear();
+        if statements.is_empty() {
+            return Ok(());
+        }
+        let postgres = self.chain().postgres().expect("its data are there");
+        let mut connection = postgres.endpoint.open(TABLE_QUERY_TIMEOUT).map_err(failed)?;
+        connection.set_timeout(Some(FEED_QUERY_TIMEOUT)).map_err(failed)?;
+        let mut built = Vec::new();
+        for it in statements {
+            built
+                .push(plans::build_index(&mut connection, it).map_err(|why| failed(format!("{it}: {why}")))?);
+        }
+        if let Some(admin) = postgres.admin.as_ref().filter(|_| !postgres.is_attached()) {
+            // What was written for it is not the trial's to pay for.
+            admin.open(TABLE_QUERY_TIMEOUT).and_then(|mut it| it.query("checkpoint")).map_err(failed)?;
+        }
+        self.built = built;
+        Ok(())
+    }
+}
+
+impl From<ChainError> for SetupError {
+    fn from(it: ChainError) -> SetupError {
+        match it {
+            ChainError::Unavailable(it) => SetupError::Unavailable(it.to_string()),
+            other => SetupError::Failed(other.to_string()),
+        }
+    }
+}
+
+impl fmt::Display for SetupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SetupError::Unavailable(it) | SetupError::Failed(it) => f.write_str(it),
+            SetupError::Stopped => f.write_str("stopped"),
+        }
+    }
+}
+
+fn failed(it: impl fmt::Display) -> SetupError {
+    SetupError::Failed(it.to_string())
+}

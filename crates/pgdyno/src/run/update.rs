@@ -1,0 +1,53 @@
+//! What of the lab's news is told, and is it passing or lasting?
+
+use super::test_bed::Update;
+use report::live::{Activity, Milestone};
+use stack::chain::ChainProgress;
+use stack::dataset::Stage;
+use stack::restore::CachePreparation;
+use std::time::Duration;
+
+/// Rows that are loading are told no more often.
+pub const LOADING_INTERVAL: Duration = Duration::from_millis(200);
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum DisplayUpdate {
+    Transient(Activity),
+    Permanent(Milestone),
+}
+
+/// `None`: it takes no time and leaves nothing to know.
+pub fn display_update(it: &Update<'_>) -> Option<DisplayUpdate> {
+    Some(match it {
+        Update::Chain(ChainProgress::Fetching(major)) => {
+            DisplayUpdate::Transient(Activity::Fetching { major: *major })
+        }
+        Update::Chain(ChainProgress::Starting(node)) => {
+            DisplayUpdate::Transient(Activity::Starting { node: node.name.clone() })
+        }
+        Update::Chain(ChainProgress::Ready(node, took)) => {
+            DisplayUpdate::Permanent(Milestone::Ready { node: node.plan.name.clone(), took: (*took).into() })
+        }
+        Update::Chain(ChainProgress::Stopping(_)) => return None,
+        Update::Loading(Stage::Rows(sent), of) => {
+            DisplayUpdate::Transient(Activity::Loading { sent: *sent, of: *of })
+        }
+        Update::Loading(Stage::Dropping, _) => DisplayUpdate::Transient(Activity::Dropping),
+        Update::Loading(Stage::Keys, _) => DisplayUpdate::Transient(Activity::Keys),
+        Update::Loading(Stage::Statistics, _) => DisplayUpdate::Transient(Activity::Statistics),
+        Update::Loaded(it) if it.reused => {
+            DisplayUpdate::Permanent(Milestone::AlreadyLoaded { rows: it.rows })
+        }
+        Update::Loaded(it) => {
+            let (rows, took, rate) = (it.rows, it.took.into(), model::PerSecond(it.rows_per_second));
+            DisplayUpdate::Permanent(Milestone::Loaded { rows, took, rate })
+        }
+        Update::Restored(it) => DisplayUpdate::Transient(Activity::Restored { took: it.took.into() }),
+        Update::DataUnchanged => DisplayUpdate::Transient(Activity::DataUnchanged),
+        Update::Warmed(CachePreparation::ColdUnavailable) => {
+            DisplayUpdate::Permanent(Milestone::CacheNotCold)
+        }
+        Update::StaleDirectory(it) => DisplayUpdate::Permanent(Milestone::StaleDirectory((*it).clone())),
+        Update::Warmed(_) => DisplayUpdate::Transient(Activity::Warmed),
+    })
+}

@@ -1,0 +1,253 @@
+//! What is there to be told of a run, from its file alone?
+
+pub mod index_advice;
+mod search_results;
+pub mod stored;
+
+pub use search_results::{counted_trials, suspected};
+
+use crate::cli::CommandError;
+use crate::run::result::{
+    BUILT, COMMAND, FAULT_INJECTION, FEED, FIRED, FRESHNESS, MONITORING, OUTAGES, PLANS, STEP,
+};
+use analysis::finding::TrialFacts;
+use analysis::objective;
+use analysis::rule::RuleContext;
+use analysis::run_result::{Statements, TrialPart, TrialPassage};
+use model::Nanos;
+use model::fault_injection::{FailoverResult, FaultInjection};
+use model::freshness::{Freshness, FreshnessResult};
+use model::matrix;
+use model::objective::ObjectiveResult;
+use model::plan::{Experiment, Limits, Node};
+use model::run_result::{
+    CellResult, Environment, NodeInfo, OperationResult, RunInfo, RunResult, RunState, TrialResult,
+};
+use serde::Deserialize;
+use serde_json::Value;
+use std::path::Path;
+use store::{RunStatus, State, TrialId};
+use stored::{StoredRun, StoredTrial};
+
+/// Subjects of notes that are told elsewhere in the account.
+const REPORTED_SUBJECTS: [&str; 11] =
+    [BUILT, COMMAND, FEED, FIRED, FRESHNESS, MONITORING, FAULT_INJECTION, OUTAGES, PLANS, STEP, "objective"];
+
+/// Reads the run's file. It may be still growing: then the account is of what there is so far.
+pub fn from_file(path: &Path) -> Result<RunResult, CommandError> {
+    let reading = StoredRun::from_file(path)?;
+    let mut maxima = search_results::maxima(&reading);
+    let counting = search_results::figure_trials(&reading, &maxima);
+    let facts = stored::facts(&counting);
+    let matrix = analysis::matrix::matrix(&reading.experiment, &facts);
+    let telling = stored::facts(&search_results::bottleneck_trials(&reading, &maxima));
+    let findings = analysis::finding::findings(&reading.experiment, &telling);
+    let endured = search_results::soak_results(&reading, &maxima);
+    let plateau = search_results::plateau(&reading, &maxima, &matrix);
+    let about = run_info(path, &reading);
+    let stand = environment(&reading);
+    let cells: Vec<CellResult> =
+        (0..reading.experiment.cells.len()).map(|it| cell(&reading, &facts, &counting, it)).collect();
+    let freshness = freshness(&reading, &counting);
+    let advice = index_advice::advice(&reading, &cells);
+    search_results::add_suspects(&reading, &mut maxima, &findings, &advice);
+    let StoredRun { experiment, notes, trials, .. } = reading;
+    let trials: Vec<TrialResult> = trials.into_iter().map(|it| trial(&experiment, &notes, it)).collect();
+    let survivals = survivals(&experiment, &trials);
+    Ok(RunResult {
+        info: about,
+        experiment,
+        matrix,
+        findings,
+        cells,
+        trials,
+        environment: stand,
+        maxima,
+        soaks: endured,
+        plateau,
+        failovers: survivals,
+        freshness,
+        advice,
+    })
+}
+
+fn survivals(experiment: &Experiment, trials: &[TrialResult]) -> Vec<FailoverResult> {
+    let ordeals = trials.iter().filter_map(|it| Some((it.cell, it.fault_injection.as_ref()?)));
+    analysis::survival::all_cells(experiment, &ordeals.collect::<Vec<_>>())
+}
+
+/// Of `ended`, those of whose replicas something is known.
+fn freshness(reading: &StoredRun, ended: &[&StoredTrial]) -> Vec<FreshnessResult> {
+    let of = |id: TrialId| -> Option<Freshness> {
+        let note = reading.notes.iter().find(|it| it.trial == Some(id) && it.subject == FRESHNESS)?;
+        serde_json::from_str(&note.text).ok()
+    };
+    let known = ended.iter().filter_map(|it| Some((it.recorded.trial.cell as usize, of(it.recorded.id)?)));
+    let known: Vec<(usize, Freshness)> = known.collect();
+    let known: Vec<(usize, &Freshness)> = known.iter().map(|(cell, it)| (*cell, it)).collect();
+    analysis::freshness::all_cells(&reading.experiment, &known)
+}
+
+/// What one cell brought. `facts`: of `ended`, one by one.
+fn cell(reading: &StoredRun, facts: &[TrialFacts<'_>], ended: &[&StoredTrial], number: usize) -> CellResult {
+    let its = || facts.iter().zip(ended).filter(|(it, _)| it.cell == number && it.valid().is_some());
+    let setup = &reading.experiment.cells[number].setup;
+    let window = |it: &TrialFacts<'_>| it.summary.map_or(Nanos::ZERO, |it| it.window);
+    let parts: Vec<TrialPart<'_>> =
+        its().map(|(facts, it)| TrialPart { whole: &it.whole, window: window(facts) }).collect();
+    let passages: Vec<TrialPassage<'_>> =
+        its().map(|(facts, it)| TrialPassage { facts, late: it.late }).collect();
+    let called: Vec<&Statements> = its().map(|(_, it)| &it.statements).collect();
+    let (mut total, operations) = analysis::run_result::operation_results(setup, &parts).unzip();
+    let mut operations: Vec<OperationResult> = operations.unwrap_or_default();
+    let said = |code: &str| {
+        ended
+            .iter()
+            .filter(|it| it.recorded.trial.cell as usize == number)
+            .find_map(|it| it.messages.find(code))
+    };
+    let failures =
+        total.iter_mut().chain(&mut operations).flat_map(|it: &mut OperationResult| &mut it.failures);
+    failures.for_each(|it| it.message = said(&it.code));
+    CellResult {
+        total,
+        operations,
+        hops: analysis::run_result::hops(setup, reading.processors, &passages),
+        replicas: analysis::run_result::replicas(setup, reading.processors, &passages),
+        statements: analysis::run_result::statements(&called),
+    }
+}
+
+fn run_info(path: &Path, reading: &StoredRun) -> RunInfo {
+    let (state, ended_ms, reason) = match &reading.state {
+        State::Running => (RunState::Running, None, None),
+        State::Lost => (RunState::Lost, None, None),
+        State::Ended(it) => (run_state(it.status), Some(it.ended_ms), it.reason.clone()),
+    };
+    let header = &reading.header;
+    let command = reading.notes.iter().find(|it| it.trial.is_none() && it.subject == COMMAND);
+    RunInfo {
+        name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        started_ms: header.begun_ms,
+        ended_ms,
+        state,
+        reason,
+        seed: header.seed,
+        pgdyno_version: header.pgdyno_version.clone(),
+        // Those that came before it was kept were made from a file of the experiment's name.
+        command: command.map_or_else(|| format!("pgdyno run {}.yaml", header.name), |it| it.text.clone()),
+        text: header.text.clone(),
+    }
+}
+
+fn run_state(it: RunStatus) -> RunState {
+    match it {
+        RunStatus::Complete => RunState::Complete,
+        RunStatus::Interrupted => RunState::Interrupted,
+        RunStatus::Stopped => RunState::Stopped,
+        RunStatus::Failed => RunState::Failed,
+        RunStatus::Skipped => RunState::Skipped,
+    }
+}
+
+fn trial(experiment: &Experiment, notes: &[store::Note], it: StoredTrial) -> TrialResult {
+    let StoredTrial { recorded, step, status, fired, summary, charts, .. } = it;
+    let (id, cell) = (recorded.id, recorded.trial.cell as usize);
+    let of_trial =
+        notes.iter().filter(|it| it.trial == Some(id) && !REPORTED_SUBJECTS.contains(&it.subject.as_str()));
+    let validity = summary.as_ref().map(|it| it.validity.clone()).unwrap_or_default();
+    let ended = matches!(status, Some(matrix::TrialStatus::Done | matrix::TrialStatus::Stopped { .. }));
+    let succeeded = summary.as_ref().is_some_and(|it| it.total.counts.ok > 0);
+    // A level of a search may be too much for a system.
+    let counts = ended && validity.valid && (succeeded || (step.is_some() && summary.is_some()));
+    let scene = RuleContext::for_setup(&experiment.cells[cell].setup);
+    let judge = |text: &String| -> Option<ObjectiveResult> {
+        Some(objective::parse(text, &scene.operations).ok()?.judge(summary.as_ref()?))
+    };
+    TrialResult {
+        id: id.0,
+        cell,
+        repetition: recorded.trial.repetition,
+        step,
+        started_ms: recorded.trial.begun_ms,
+        status,
+        valid: counts,
+        reasons: validity.reasons,
+        doubts: validity.doubts,
+        stop: fired,
+        objectives: experiment.cells[cell].setup.objectives.iter().filter_map(judge).collect(),
+        tps: summary.as_ref().map(|it| it.total.tps),
+        p99: summary.as_ref().and_then(|it| it.total.response.p99),
+        fault_injection: fault_injection(notes, id),
+        charts,
+        notes: of_trial.map(|it| (it.subject.clone(), it.text.clone())).collect(),
+    }
+}
+
+/// What was done to a trial's system on purpose, and what came of it.
+fn fault_injection(notes: &[store::Note], trial: TrialId) -> Option<FaultInjection> {
+    let note = notes.iter().find(|it| it.trial == Some(trial) && it.subject == FAULT_INJECTION)?;
+    serde_json::from_str(&note.text).ok()
+}
+
+/// The machine, and every node that a trial had. One that was started anew from the same plan is the same: only ports and
+/// directories differ in its configuration.
+pub fn environment(reading: &StoredRun) -> Environment {
+    let mut nodes: Vec<NodeInfo> = Vec::new();
+    let mut plans: Vec<Option<&Node>> = Vec::new();
+    for it in &reading.trials {
+        let cell = it.recorded.trial.cell as usize;
+        for node in &it.recorded.trial.nodes {
+            let plan =
+                reading.experiment.cells[cell].setup.stack.nodes.iter().find(|it| it.name == node.name);
+            let same = |(known, planned): (&NodeInfo, &Option<&Node>)| {
+                *planned == plan
+                    && (&known.name, &known.version, &known.program)
+                        == (&node.name, &node.version, &node.program)
+                    && known.unapplied_limits == node.unapplied_limits
+            };
+            let known = nodes.iter().zip(&plans).position(same).unwrap_or_else(|| {
+                nodes.push(node_info(node));
+                plans.push(plan);
+                nodes.len() - 1
+            });
+            if !nodes[known].cells.contains(&cell) {
+                nodes[known].cells.push(cell);
+            }
+        }
+    }
+    nodes.iter_mut().for_each(|it| it.cells.sort_unstable());
+    let machine = match &reading.header.machine {
+        Value::Object(all) => {
+            all.iter().filter_map(|(key, it)| Some((key.clone(), value_text(it)?))).collect()
+        }
+        _ => Vec::new(),
+    };
+    Environment { machine, nodes }
+}
+
+fn node_info(it: &store::NodeRecord) -> NodeInfo {
+    NodeInfo {
+        name: it.name.clone(),
+        kind: it.kind.clone(),
+        version: it.version.clone(),
+        program: it.program.clone(),
+        transport: it.transport.clone(),
+        limits: Limits::deserialize(&it.limits).unwrap_or_default(),
+        unapplied_limits: it.unapplied_limits.clone(),
+        cells: Vec::new(),
+        configuration: it.configuration.iter().map(|it| (it.name.clone(), it.text.clone())).collect(),
+    }
+}
+
+/// A plain value as text; what is nested stays JSON, what is not known is left out.
+fn value_text(it: &Value) -> Option<String> {
+    match it {
+        Value::Null => None,
+        Value::String(it) => Some(it.clone()),
+        other => Some(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

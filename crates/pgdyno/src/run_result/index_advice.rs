@@ -1,0 +1,111 @@
+//! What do the plans that were kept advise, and what came of it?
+
+use super::stored::StoredRun;
+use crate::cli::CommandError;
+use crate::run::plans::shares_plans;
+use crate::run::result::{BUILT, PLANS};
+use model::Sample;
+use model::advice::{Advice, IndexBuild, IndexEffect};
+use model::explain::Plans;
+use model::plan::Setup;
+use model::run_result::CellResult;
+use std::path::Path;
+use store::Run;
+
+/// Once for cells that share stack, data and operations: for them the server was asked once. `cells`: what each brought.
+pub fn advice(reading: &StoredRun, cells: &[CellResult]) -> Vec<Advice> {
+    let setup = |it: usize| &reading.experiment.cells[it].setup;
+    let mut all: Vec<Advice> = Vec::new();
+    for trial in &reading.trials {
+        let (id, its) = (trial.recorded.id, trial.recorded.trial.cell as usize);
+        let note = reading.notes.iter().find(|it| it.trial == Some(id) && it.subject == PLANS);
+        let plans: Option<Plans> = note.and_then(|it| serde_json::from_str(&it.text).ok());
+        let known = |it: &Advice| it.cells.contains(&its);
+        let Some(plans) = plans.filter(|_| !all.iter().any(known)) else { continue };
+        let same: Vec<usize> = (0..cells.len()).filter(|it| shares_plans(setup(*it), setup(its))).collect();
+        // The cell that was asked; where it brought nothing, another of them.
+        let brought = |it: &&usize| !cells[**it].statements.is_empty();
+        let counted = same.iter().filter(|it| **it == its).chain(&same).find(brought);
+        let statements = counted.map(|it| cells[*it].statements.as_slice()).unwrap_or_default();
+        all.push(analysis::advice::advice(same, &plans, statements));
+    }
+    all
+}
+
+/// What indexes brought and cost, where a run has measured the same cell without them and with them; `None` for others.
+pub fn index_effects(path: &Path) -> Result<Option<IndexEffect>, CommandError> {
+    let trouble = |it: store::Error| CommandError::new(it.to_string());
+    let account = super::from_file(path)?;
+    let [without, with] = account.experiment.cells.as_slice() else { return Ok(None) };
+    if !adds_indexes(&without.setup, &with.setup) {
+        return Ok(None);
+    }
+    let run = Run::open(path).map_err(trouble)?;
+    let notes = run.notes().map_err(trouble)?;
+    let trials = run.trials().map_err(trouble)?;
+    let its = |cell: u32| trials.iter().filter(move |it| it.trial.cell == cell);
+    // Every trial builds the same; the first one's time stands for all.
+    let first =
+        its(1).map(|it| it.id).find(|id| notes.iter().any(|it| it.trial == Some(*id) && it.subject == BUILT));
+    let of_first = notes.iter().filter(|it| first.is_some() && it.trial == first && it.subject == BUILT);
+    let built: Vec<IndexBuild> = of_first.filter_map(|it| serde_json::from_str(&it.text).ok()).collect();
+    let there = without.setup.dataset.as_ref().map_or(0, |it| it.post_load.len());
+    let mut hot = [None, None];
+    for (cell, hot) in hot.iter_mut().enumerate() {
+        let mut counts = UpdatedRows::default();
+        for it in its(cell as u32) {
+            let mut trial = UpdatedRows::default();
+            run.for_each_sample(it.id, &[UPDATED, HOT], |it| trial.push(&it)).map_err(trouble)?;
+            counts.add(&trial);
+        }
+        *hot = counts.share();
+    }
+    let of = |cell: usize| account.cells.get(cell).map(|it| it.statements.as_slice()).unwrap_or_default();
+    Ok(Some(IndexEffect {
+        built: built.into_iter().skip(there).collect(),
+        statements: analysis::advice::statement_changes(of(0), of(1)),
+        hot: hot[0].zip(hot[1]),
+    }))
+}
+
+/// Whether the second is the first with more built into its data, and nothing else.
+fn adds_indexes(without: &Setup, with: &Setup) -> bool {
+    let (Some(one), Some(other)) = (&without.dataset, &with.dataset) else { return false };
+    let mut same = with.clone();
+    same.dataset.clone_from(&without.dataset);
+    same == *without
+        && other.post_load.len() > one.post_load.len()
+        && other.post_load.starts_with(&one.post_load)
+}
+
+const UPDATED: &str = "pg_rows_updated";
+const HOT: &str = "pg_rows_hot_updated";
+
+/// Rows updated, and of those without a change to an index: at the first and the last look.
+#[derive(Clone, Copy, Debug, Default)]
+struct UpdatedRows {
+    all: Option<(f64, f64)>,
+    hot_updated: Option<(f64, f64)>,
+}
+
+impl UpdatedRows {
+    fn push(&mut self, it: &Sample) {
+        let counts = if it.series == UPDATED { &mut self.all } else { &mut self.hot_updated };
+        let first = counts.map_or(it.value, |it| it.0);
+        *counts = Some((first, it.value));
+    }
+
+    fn add(&mut self, it: &UpdatedRows) {
+        let sum = |one: Option<(f64, f64)>, other: Option<(f64, f64)>| match (one, other) {
+            (Some(one), Some(other)) => Some((one.0 + other.0, one.1 + other.1)),
+            (one, other) => one.or(other),
+        };
+        (self.all, self.hot_updated) = (sum(self.all, it.all), sum(self.hot_updated, it.hot_updated));
+    }
+
+    /// Nothing where no row was updated.
+    fn share(&self) -> Option<f64> {
+        let ((begun, ended), (hot_begun, hot_ended)) = (self.all?, self.hot_updated?);
+        (ended > begun).then(|| ((hot_ended - hot_begun) / (ended - begun)).clamp(0.0, 1.0))
+    }
+}

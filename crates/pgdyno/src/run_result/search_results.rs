@@ -1,0 +1,326 @@
+//! What did searches come to, from a run's file alone?
+
+use super::stored::{StoredRun, StoredTrial};
+use crate::cli::CommandError;
+use crate::run::result::SUSPECTS;
+use crate::run::search_runner::{CellSuspects, PERTURBED_MAX};
+use analysis::plateau::{self, CellValue};
+use analysis::{cause, search, soak, step_setup, usl};
+use model::Summary;
+use model::advice::Advice;
+use model::finding::Finding;
+use model::matrix::{self, Figure, Matrix};
+use model::plan::{Confirm, Goal, LoadScale, MaxSearch, Soak, TargetLevel};
+use model::search::{
+    LevelOutcome, Limit, Maximum, Perturbation, Plateau, Proof, RequiredConnections, Scalability,
+    SearchResult, SearchStep, SearchStopReason, SoakResult, StepPurpose, StepResult, Suspect,
+};
+use std::path::Path;
+
+/// Levels above the answer by no more than this tell what stops the system; far beyond it other things break too.
+const EDGE: f64 = 1.35;
+
+/// Of each cell that was searched.
+pub fn maxima(reading: &StoredRun) -> Vec<Maximum> {
+    let Some(max) = reading.experiment.goal.max_search() else { return Vec::new() };
+    let cells = 0..reading.experiment.cells.len();
+    cells.filter_map(|cell| maximum(reading, max, cell)).collect()
+}
+
+/// Trials whose figures are their cells'.
+pub fn counted_trials(reading: &StoredRun) -> Vec<&StoredTrial> {
+    figure_trials(reading, &maxima(reading))
+}
+
+fn maximum(reading: &StoredRun, max: &MaxSearch, cell: usize) -> Option<Maximum> {
+    let repeat = reading.experiment.repeat;
+    let of_round = |round: u32, nudged: bool| -> Vec<StepResult> {
+        let its = search_steps(reading, cell).filter_map(|it| it.seen.clone());
+        its.filter(|it| it.step.round == round && it.step.perturbation.is_some() == nudged).collect()
+    };
+    let steps: Vec<StepResult> = (0..repeat).flat_map(|it| of_round(it, false)).collect();
+    if steps.is_empty() {
+        return None;
+    }
+    let rounds: Vec<SearchResult> = (0..repeat)
+        .map(|it| of_round(it, false))
+        .filter(|it| !it.is_empty())
+        .map(|it| search::answer(max, &it))
+        .collect();
+    let answer = search::combine(&rounds, reading.experiment.seed);
+    let scalability = scalability(max, &steps, reading.experiment.seed);
+    let suspects = stored_suspects(reading, cell).unwrap_or_default();
+    let turned =
+        suspects.iter().filter_map(|it| Some((&it.limit, it.perturbation.clone()?))).take(PERTURBED_MAX);
+    let proof = |(number, (limit, nudge)): (usize, (&Limit, Perturbation))| -> Option<Proof> {
+        let round = repeat + number as u32;
+        let (base, changed) = (of_round(round, false), of_round(round, true));
+        let max = step_setup::near_level(max, answer.level?);
+        (!changed.is_empty())
+            .then(|| search::proof(limit.clone(), &nudge, &base, &changed, &max, reading.experiment.seed))
+    };
+    let proofs: Vec<Proof> = turned.enumerate().filter_map(proof).collect();
+    let cause = cause::cause(&reading.experiment.cells[cell].setup, &suspects, &proofs);
+    Some(Maximum { cell, rounds, answer, steps, scalability, proofs, cause })
+}
+
+/// What may be the cause of a cell's maximum, the likeliest first, and whether that was decided already: what was turned
+/// to prove it must not change when the run is looked at again.
+pub fn suspected(path: &Path, cell: usize) -> Result<(Vec<Suspect>, bool), CommandError> {
+    let reading = StoredRun::from_file(path)?;
+    if let Some(known) = stored_suspects(&reading, cell) {
+        return Ok((known, true));
+    }
+    let account = super::from_file(path)?;
+    Ok((suspects(&reading, cell, &account.findings, &account.advice), false))
+}
+
+fn suspects(reading: &StoredRun, cell: usize, findings: &[Finding], advice: &[Advice]) -> Vec<Suspect> {
+    let setup = &reading.experiment.cells[cell].setup;
+    let found = cause::suspects(setup, cell, findings, reading.processors.unwrap_or(1.0));
+    cause::with_indexes(found, cell, advice)
+}
+
+/// Where nothing was turned, what is suspected; also where there is no answer, by the level that was too much.
+pub fn add_suspects(reading: &StoredRun, maxima: &mut [Maximum], findings: &[Finding], advice: &[Advice]) {
+    let told = |it: &&mut Maximum| it.answer.level.is_some() || lowest_overload(&it.steps).is_some();
+    for it in maxima.iter_mut().filter(told) {
+        if stored_suspects(reading, it.cell).is_none() {
+            let setup = &reading.experiment.cells[it.cell].setup;
+            it.cause = cause::cause(setup, &suspects(reading, it.cell, findings, advice), &it.proofs);
+        }
+    }
+}
+
+fn stored_suspects(reading: &StoredRun, cell: usize) -> Option<Vec<Suspect>> {
+    let of_run = reading.notes.iter().filter(|it| it.trial.is_none() && it.subject == SUSPECTS);
+    let all = of_run.filter_map(|it| serde_json::from_str::<CellSuspects>(&it.text).ok());
+    all.into_iter().find(|it| it.cell == cell).map(|it| it.suspects)
+}
+
+/// The steps of a cell's searches.
+fn search_steps(reading: &StoredRun, cell: usize) -> impl Iterator<Item = &StoredTrial> {
+    let of_search = |it: &&StoredTrial| {
+        it.step.as_ref().is_some_and(|it| !matches!(it.purpose, StepPurpose::Confirm | StepPurpose::Soak))
+    };
+    reading.trials.iter().filter(move |it| it.recorded.trial.cell as usize == cell).filter(of_search)
+}
+
+/// Trials whose figures are the cell's: where a level was looked for, those that were held long at it.
+pub fn figure_trials<'a>(reading: &'a StoredRun, maxima: &[Maximum]) -> Vec<&'a StoredTrial> {
+    let held = match &reading.experiment.goal {
+        Goal::Once | Goal::Failover => return reading.ended(),
+        Goal::Confirm(_) => StepPurpose::Confirm,
+        Goal::Soak(_) => StepPurpose::Soak,
+        Goal::Max(_) | Goal::Sweep(_) => StepPurpose::Hold,
+    };
+    let counts = |it: &StoredTrial| {
+        let Some(step) = &it.step else { return true };
+        let cell = it.recorded.trial.cell as usize;
+        let of_cell = maxima.iter().find(|it| it.cell == cell);
+        let at_answer = || of_cell.is_some_and(|it| it.rounds.iter().any(|it| it.level == Some(step.level)));
+        step.purpose == held && step.perturbation.is_none() && (held != StepPurpose::Hold || at_answer())
+    };
+    reading.ended().into_iter().filter(|it| counts(it)).collect()
+}
+
+/// The lowest level that was too much for the stack or its clients.
+fn lowest_overload(steps: &[StepResult]) -> Option<f64> {
+    let failed = |it: &&StepResult| {
+        matches!(
+            it.outcome,
+            LevelOutcome::No { .. } | LevelOutcome::Invalid { reason: SearchStopReason::ClientCap { .. } }
+        )
+    };
+    steps.iter().filter(failed).map(|it| it.step.level).min_by(f64::total_cmp)
+}
+
+/// Trials that tell what stops the cells: where a maximum was looked for, those that were a little too much; without an
+/// answer, those at the lowest level that was.
+pub fn bottleneck_trials<'a>(reading: &'a StoredRun, maxima: &[Maximum]) -> Vec<&'a StoredTrial> {
+    if reading.experiment.goal.max_search().is_none() {
+        return reading.ended();
+    }
+    let of_cell = |cell: usize| maxima.iter().find(|it| it.cell == cell);
+    let beyond = |it: &StoredTrial| {
+        let of_cell = of_cell(it.recorded.trial.cell as usize);
+        it.seen
+            .as_ref()
+            .zip(of_cell)
+            .is_some_and(|(seen, of)| seen.step.perturbation.is_none() && shows_bottleneck(seen, of))
+    };
+    let any =
+        |cell: usize| reading.trials.iter().any(|it| it.recorded.trial.cell as usize == cell && beyond(it));
+    let cells: Vec<bool> = (0..reading.experiment.cells.len()).map(any).collect();
+    let tells = |it: &&StoredTrial| {
+        let plain = it.step.as_ref().is_none_or(|it| it.perturbation.is_none());
+        if cells[it.recorded.trial.cell as usize] { beyond(it) } else { plain }
+    };
+    reading.ended().into_iter().filter(tells).collect()
+}
+
+/// Whether a step shows what stops its cell.
+fn shows_bottleneck(it: &StepResult, of: &Maximum) -> bool {
+    match (of.answer.level, lowest_overload(&of.steps)) {
+        (Some(level), _) => it.step.level <= level * EDGE && matches!(it.outcome, LevelOutcome::No { .. }),
+        (None, Some(lowest)) => it.step.level == lowest && it.outcome != LevelOutcome::Yes,
+        (None, None) => false,
+    }
+}
+
+/// Throughput against clients, of the closed model.
+fn scalability(max: &MaxSearch, steps: &[StepResult], seed: u64) -> Option<Scalability> {
+    let counts =
+        |it: &&StepResult| !matches!(it.outcome, LevelOutcome::Invalid { .. }) && it.delivered.0 > 0.0;
+    let points = steps.iter().filter(counts).map(|it| (it.step.level, it.delivered.0));
+    (max.scale == LoadScale::Clients).then(|| usl::scalability(&points.collect::<Vec<_>>(), seed)).flatten()
+}
+
+/// Levels that were held for long.
+pub fn soak_results(reading: &StoredRun, maxima: &[Maximum]) -> Vec<SoakResult> {
+    let known = match &reading.experiment.goal {
+        Goal::Confirm(Confirm { level: TargetLevel::Absolute { maximum: of, .. }, .. })
+        | Goal::Soak(Soak { level: TargetLevel::Absolute { maximum: of, .. }, .. }) => *of,
+        _ => None,
+    };
+    let of_trial = |it: &StoredTrial| {
+        let (step, seen) = (it.step.as_ref()?, it.seen.as_ref()?);
+        let cell = it.recorded.trial.cell as usize;
+        let found = maxima.iter().find(|it| it.cell == cell).and_then(|it| it.answer.level);
+        let SearchStep { purpose: stage, level, window, .. } = *step;
+        matches!(stage, StepPurpose::Confirm | StepPurpose::Soak).then(|| {
+            let (outcome, trends) = (seen.outcome.clone(), it.trends.clone());
+            soak::endurance(cell, stage, level, found.or(known), window, outcome, trends)
+        })
+    };
+    reading.trials.iter().filter_map(of_trial).collect()
+}
+
+/// What a grid of settings says, where that was asked for. `matrix`: of the same run.
+pub fn plateau(reading: &StoredRun, maxima: &[Maximum], matrix: &Matrix) -> Option<Plateau> {
+    let Goal::Sweep(sweep) = &reading.experiment.goal else { return None };
+    let cells = &reading.experiment.cells;
+    let labels: Vec<_> = cells.iter().map(|it| it.label.clone()).collect();
+    let of_answer = |it: &SearchResult| match it.level {
+        Some(value) => CellValue::Answer { value, interval: it.interval },
+        None => CellValue::Missing,
+    };
+    let searched = |cell: usize| {
+        let Some(it) = maxima.iter().find(|it| it.cell == cell) else { return CellValue::Missing };
+        let runs: Vec<f64> = it.rounds.iter().filter_map(|it| it.level).collect();
+        if runs.len() > 1 { CellValue::Runs(runs) } else { of_answer(&it.answer) }
+    };
+    // A closed load is as slow as it has clients; what it brings is what differs.
+    let closed = cells.iter().all(|it| !it.setup.load.model.is_open());
+    let measured = |cell: usize| {
+        let ended = reading.ended().into_iter().filter(|it| it.recorded.trial.cell as usize == cell);
+        let valid = ended.filter_map(|it| it.summary.as_ref().filter(|it| it.validity.valid));
+        let figure = |it: &Summary| match closed {
+            true => Some(it.total.tps.0),
+            false => Some(it.total.response.p99?.as_secs_f64()),
+        };
+        CellValue::Runs(valid.filter_map(figure).collect())
+    };
+    let known: Vec<CellValue> = (0..cells.len())
+        .map(|cell| if sweep.max.is_some() { searched(cell) } else { measured(cell) })
+        .collect();
+    let more = sweep.max.is_some() || closed;
+    let needs = required_connections(reading, matrix);
+    plateau::plateau(&labels, &known, more, needs, reading.experiment.seed)
+}
+
+/// Connections that the rate needs: what the cell with the most throughput had busy in PostgreSQL, by Little's law.
+fn required_connections(reading: &StoredRun, matrix: &Matrix) -> Option<RequiredConnections> {
+    let tps = |row: &matrix::Row| row.estimate(Figure::Tps).map(|it| it.median);
+    let (cell, rate) = matrix
+        .rows
+        .iter()
+        .enumerate()
+        .filter_map(|(cell, row)| Some((cell, tps(row)?)))
+        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let of_cell = reading.ended().into_iter().filter(|it| it.recorded.trial.cell as usize == cell);
+    let counting: Vec<&StoredTrial> = of_cell.collect();
+    let called: Vec<&_> = counting.iter().map(|it| &it.statements).collect();
+    let window = counting.iter().filter_map(|it| it.summary.as_ref()).map(|it| it.window.as_secs_f64());
+    let window = window.sum::<f64>() / counting.len() as f64;
+    // All statements together, of one window.
+    let total: f64 = analysis::run_result::statements(&called).iter().map(|it| it.total / it.share).next()?;
+    let server = &reading.experiment.cells[cell].setup.stack.nodes.last()?.limits;
+    let pinned = (!server.cpus.is_empty()).then_some(server.cpus.len() as f64);
+    let processors = [server.cpu, pinned, reading.processors].into_iter().flatten().reduce(f64::min)?;
+    plateau::required_connections(rate, total / window / rate, processors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::search::OverloadReason;
+    use model::{Nanos, PerSecond};
+
+    /// `held`: yes, no, or hindered for this reason.
+    fn step_result(level: f64, held: Result<bool, SearchStopReason>) -> StepResult {
+        let step = SearchStep {
+            scale: LoadScale::Rate,
+            level,
+            purpose: StepPurpose::Ramp,
+            window: Nanos::from_secs(20),
+            perturbation: None,
+            round: 0,
+        };
+        let outcome = match held {
+            Ok(true) => LevelOutcome::Yes,
+            Ok(false) => LevelOutcome::No { reason: OverloadReason::FellBehind { share: 0.5 } },
+            Err(why) => LevelOutcome::Invalid { reason: why },
+        };
+        StepResult { step, outcome, delivered: PerSecond(level), p99: None, mean: None }
+    }
+
+    #[test]
+    fn bottleneck_trials_without_an_answer_are_the_lowest_overloads() {
+        let cap = || Err(SearchStopReason::ClientCap { clients: 4 });
+        let level = |it: &StepResult| it.step.level;
+        for (answered, steps, expected) in [
+            // Levels that were a little too much, where there is an answer.
+            (
+                Some(100.0),
+                vec![
+                    step_result(100.0, Ok(true)),
+                    step_result(120.0, Ok(false)),
+                    step_result(200.0, Ok(false)),
+                ],
+                vec![120.0],
+            ),
+            // Without one, the lowest that was too much, however far it is; also for its clients.
+            (
+                None,
+                vec![
+                    step_result(50.0, Ok(true)),
+                    step_result(400.0, Ok(false)),
+                    step_result(200.0, Ok(false)),
+                ],
+                vec![200.0],
+            ),
+            (
+                None,
+                vec![step_result(50.0, Ok(true)), step_result(100.0, cap()), step_result(100.0, cap())],
+                vec![100.0, 100.0],
+            ),
+            // Nothing is known of a system that was not measured.
+            (
+                None,
+                vec![step_result(50.0, Ok(true)), step_result(100.0, Err(SearchStopReason::Generator))],
+                vec![],
+            ),
+            (None, vec![step_result(50.0, Ok(true))], vec![]),
+        ] {
+            let mut answer = search::answer(&MaxSearch::DEFAULT, &[]);
+            answer.level = answered;
+            let (rounds, proofs) = (Vec::new(), Vec::new());
+            let cause = model::search::Cause::NotKnown;
+            let it = Maximum { cell: 0, rounds, answer, steps, scalability: None, proofs, cause };
+            let told: Vec<f64> =
+                it.steps.iter().filter(|seen| shows_bottleneck(seen, &it)).map(level).collect();
+            assert_eq!(told, expected, "{:?}", it.steps);
+        }
+    }
+}

@@ -1,0 +1,418 @@
+//! What does a run's file say of its trials?
+//!
+//! One pass over the file, from which everything else follows.
+
+use crate::cli::CommandError;
+use crate::messages::Messages;
+use crate::run::observer;
+use crate::run::result::{self, FEED, FIRED, GENERATOR, MONITORING, OUTAGES, STEP};
+use analysis::chart::{self, ChartBuilder};
+use analysis::finding::{self, SampleReducer, TrialFacts};
+use analysis::outage::OutageDetector;
+use analysis::rule::RuleContext;
+use analysis::run_result::{self, Statements, TailLoad};
+use analysis::search::SecondSummary;
+use analysis::sizes::{SizeSeries, SizeSeriesSet};
+use analysis::soak::{self, SoakCollector};
+use analysis::{objective, search, steady, step_setup};
+use model::chart::Charts;
+use model::feed_coverage::FeedCoverage;
+use model::matrix::{self, UnappliedLimit};
+use model::objective::ObjectiveResult;
+use model::plan::{Experiment, LoadModel, Setup};
+use model::search::{SearchStep, StepPurpose, StepResult, Trend};
+use model::stop::StopEvent;
+use model::summary::{BenchPlan, Server};
+use model::{EventKind, LogEvent, Nanos, Sample, Second, SecondSum, Summary};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::path::Path;
+use store::{HistogramSelection, Note, Run, RunHeader, RunStatus, Seconds, State, TrialId, TrialRecord};
+
+/// A whole run as it was stored.
+pub struct StoredRun {
+    pub header: RunHeader,
+    pub state: State,
+    pub experiment: Experiment,
+    /// Of the machine, where known.
+    pub processors: Option<f64>,
+    pub notes: Vec<Note>,
+    /// Those of the experiment's cells: a trial of no cell is nobody's.
+    pub trials: Vec<StoredTrial>,
+}
+
+/// A trial as it was stored.
+pub struct StoredTrial {
+    pub recorded: TrialRecord,
+    /// What was set up: the cell's, or a search's step of it.
+    pub setup: Setup,
+    /// Of a search.
+    pub step: Option<SearchStep>,
+    /// What a step showed; `None` while it runs, and where the user ended it.
+    pub seen: Option<StepResult>,
+    /// What changed over a level that was held for long.
+    pub trends: Vec<Trend>,
+    /// `None` while it runs.
+    pub status: Option<matrix::TrialStatus>,
+    pub fired: Option<StopEvent>,
+    pub summary: Option<Summary>,
+    pub clients: Vec<u64>,
+    pub samples: Vec<Sample>,
+    pub events: Vec<LogEvent>,
+    pub not_applied: Vec<UnappliedLimit>,
+    pub monitoring_cpu: Option<f64>,
+    pub in_flight_at_end: Vec<(String, u64)>,
+    pub delivered: Vec<f64>,
+    pub reaches: Vec<FeedCoverage>,
+    pub answers: Vec<SizeSeries>,
+    pub charts: Charts,
+    /// What was said of failures.
+    pub messages: Messages,
+    /// All its seconds as one.
+    pub whole: Second,
+    pub late: TailLoad,
+    pub statements: Statements,
+}
+
+impl StoredRun {
+    pub fn from_file(path: &Path) -> Result<StoredRun, CommandError> {
+        let trouble = |it: store::Error| CommandError::new(it.to_string());
+        let run = Run::open(path).map_err(trouble)?;
+        let header = run.header().map_err(trouble)?;
+        let experiment: Experiment = read(path, &header.experiment)?;
+        let notes = run.notes().map_err(trouble)?;
+        let trials = run.trials().map_err(trouble)?;
+        let known = trials.into_iter().filter(|it| (it.trial.cell as usize) < experiment.cells.len());
+        let processors = header.machine["processors"].as_f64();
+        let trials = known
+            .map(|it| read_trial(&run, &experiment, processors, it, &notes))
+            .collect::<Result<_, _>>()?;
+        Ok(StoredRun { processors, state: run.state().map_err(trouble)?, header, experiment, notes, trials })
+    }
+
+    /// Those that have ended, in their order.
+    pub fn ended(&self) -> Vec<&StoredTrial> {
+        self.trials.iter().filter(|it| it.status.is_some()).collect()
+    }
+}
+
+/// `notes`: of the whole run.
+fn read_trial(
+    run: &Run,
+    experiment: &Experiment,
+    processors: Option<f64>,
+    recorded: TrialRecord,
+    notes: &[Note],
+) -> Result<StoredTrial, CommandError> {
+    let trouble = |it: store::Error| CommandError::new(it.to_string());
+    let id = recorded.id;
+    let of_trial = |subject| notes.iter().filter(move |it| it.trial == Some(id) && it.subject == subject);
+    let step: Option<SearchStep> = of_trial(STEP).find_map(|it| serde_json::from_str(&it.text).ok());
+    let of_cell = &experiment.cells[recorded.trial.cell as usize].setup;
+    let of_step = |it| step_setup::apply_step(of_cell, &experiment.goal, it);
+    let setup = step.as_ref().map_or_else(|| of_cell.clone(), of_step);
+    let setup = &setup;
+    let seconds = run.seconds(id, HistogramSelection::Response).map_err(trouble)?;
+    // What came after the last whole second is the last one of a trial that has ended.
+    let rest = usize::from(matches!(recorded.state, State::Ended(_)));
+    let whole = seconds.remaining().saturating_sub(rest);
+    let so_far = Nanos::from_secs(whole as u64);
+    let window = if recorded.state == State::Running { load_duration(setup).max(so_far) } else { so_far };
+    let charting = || ChartBuilder::new(setup, processors, window);
+    let long = step.as_ref().is_some_and(|it| matches!(it.purpose, StepPurpose::Confirm | StepPurpose::Soak));
+    let soaking = || long.then(|| SoakCollector::new(window));
+    // Half of the time goes into response times, half into service times and samples: each has a thread.
+    let (loaded, aside) = std::thread::scope(|scope| {
+        let (path, of_samples) = (run.path(), (charting(), soaking()));
+        let aside = scope.spawn(move || read_samples(path, id, whole, of_samples));
+        let wanted = SecondConsumers {
+            charting: Some(charting()),
+            pace: step.as_ref().map(|_| Vec::new()),
+            soaking: soaking(),
+        };
+        let loaded = read_seconds(seconds, &run.command_counts(id).map_err(trouble)?, whole, wanted);
+        let aside = aside.join().unwrap_or_else(|it| std::panic::resume_unwind(it));
+        Ok::<_, CommandError>((loaded?, aside?))
+    })?;
+    let SampleRead { service, charting, mut samples, statements, trends } = aside;
+    let trends = [loaded.trends, trends].concat();
+    let late = loaded.late.with_service_times_of(service.late);
+    let together = loaded.whole.with_service_of(service.whole);
+    let mut charting = loaded.charting.expect("it was given").merge_samples(charting);
+    let events = run.events(id).map_err(trouble)?;
+    events.iter().for_each(|it| charting.event(it));
+    let mut measured = run.measurement_with(id, || Ok((&together).into())).map_err(trouble)?;
+    if let Some(it) = &mut measured {
+        let noted = of_trial(OUTAGES).find_map(|it| serde_json::from_str(&it.text).ok());
+        it.outages = noted.unwrap_or_else(|| loaded.gaps.finish(it.window));
+    }
+    let told = recorded.summary.as_ref();
+    let mut summary = match (&measured, told) {
+        (Some(measured), Some(told)) => {
+            let server: Server = read(run.path(), &told["server"])?;
+            let plan: BenchPlan = read(run.path(), &told["plan"])?;
+            Some(analysis::summarise(measured, server, plan))
+        }
+        _ => None,
+    };
+    let left =
+        measured.as_ref().map(|it| finding::remaining_clients(&samples, it.window)).unwrap_or_default();
+    // When the load has ended, processors idle and processes end.
+    let window = measured.as_ref().map_or(Nanos::ZERO, |it| it.window);
+    samples.retain(|it| it.at <= window);
+    if let (Some(summary), Some(told)) = (&mut summary, told) {
+        // As it was judged then, by the group's own counters: a short trial has too few samples of them.
+        analysis::add_throttling(summary, throttled_share(told));
+        analysis::add_clock_step(summary, clock_step(told));
+        if !setup.faults.is_empty() {
+            analysis::remove_outage_doubt(summary);
+        }
+    }
+    let of_nodes = recorded.trial.nodes.iter().flat_map(|node| {
+        let not_applied = node.unapplied_limits.iter();
+        not_applied.map(|it| parse_unapplied_limit(&node.name, it))
+    });
+    let of_generator = of_trial(GENERATOR).map(|it| parse_unapplied_limit(GENERATOR, &it.text));
+    let not_applied = of_nodes.chain(of_generator).collect();
+    let watching = of_trial(MONITORING).find_map(|it| it.text.parse().ok());
+    let fired: Option<StopEvent> = of_trial(FIRED).find_map(|it| serde_json::from_str(&it.text).ok());
+    let mut messages = Messages::default();
+    let of_generator = events.iter().filter(|it| it.node == GENERATOR && it.kind == EventKind::Error);
+    of_generator.for_each(|it| messages.add(it.code.as_deref().unwrap_or_default(), &it.text));
+    if let Some(it) = &mut summary {
+        it.set_messages(|code| messages.find(code));
+    }
+    let mut status = status(&recorded.state, fired.clone());
+    // Files of older versions take a trial without a success for complete.
+    if let (Some(matrix::TrialStatus::Done), None, Some(why)) =
+        (&status, &step, summary.as_ref().and_then(result::nothing_succeeded))
+    {
+        status = Some(matrix::TrialStatus::Failed { reason: why });
+    }
+    let seen = step.as_ref().and_then(|step| match (&status, &summary) {
+        (Some(matrix::TrialStatus::Done | matrix::TrialStatus::Stopped { .. }), Some(summary)) => {
+            let judged = objective_results(setup, summary);
+            Some(search::judge(step.clone(), summary, &loaded.seconds, &judged, fired.as_ref()))
+        }
+        (
+            Some(matrix::TrialStatus::Failed { reason: why } | matrix::TrialStatus::Skipped { reason: why }),
+            _,
+        ) => Some(StepResult::from_failed_trial(step.clone(), why.clone())),
+        _ => None,
+    });
+    Ok(StoredTrial {
+        setup: setup.clone(),
+        step,
+        seen,
+        trends,
+        status,
+        fired,
+        charts: charting.charts(),
+        messages,
+        whole: together,
+        late,
+        statements,
+        clients: measured.map(|it| it.clients).unwrap_or_default(),
+        events,
+        summary,
+        samples,
+        not_applied,
+        monitoring_cpu: watching,
+        in_flight_at_end: left,
+        delivered: loaded.delivered,
+        answers: loaded.answers,
+        reaches: of_trial(FEED).filter_map(|it| serde_json::from_str(&it.text).ok()).collect(),
+        recorded,
+    })
+}
+
+/// Share of its quota's periods in which the generator was held back, as a trial's summary told it.
+fn throttled_share(told: &Value) -> Option<f64> {
+    let reasons = told["validity"]["reasons"].as_array()?;
+    reasons.iter().find(|it| it["kind"] == "throttled")?["share"].as_f64()
+}
+
+/// By how many nanoseconds the generator's clock was set.
+fn clock_step(told: &Value) -> i64 {
+    let doubts = told["validity"]["doubts"].as_array();
+    let set = doubts.and_then(|doubts| doubts.iter().find(|it| it["kind"] == "clock_set"));
+    set.and_then(|it| it["step_ns"].as_i64()).unwrap_or(0)
+}
+
+/// What came of a setup's objectives.
+pub fn objective_results(setup: &Setup, summary: &Summary) -> Vec<ObjectiveResult> {
+    let scene = RuleContext::for_setup(setup);
+    let judge = |it: &String| Some(objective::parse(it, &scene.operations).ok()?.judge(summary));
+    setup.objectives.iter().filter_map(judge).collect()
+}
+
+/// How long its load is to last.
+pub fn load_duration(it: &Setup) -> Nanos {
+    let of_schedule = || match &it.load.model {
+        LoadModel::Open { schedule, .. } => load::schedule::parse(schedule).ok().map(|it| it.duration()),
+        LoadModel::Closed { .. } | LoadModel::Users { .. } => None,
+    };
+    it.load.duration.or_else(of_schedule).unwrap_or(Nanos::ZERO)
+}
+
+/// What a trial's seconds become.
+struct TrialLoad {
+    charting: Option<ChartBuilder>,
+    whole: Second,
+    late: TailLoad,
+    /// Of whole seconds, each.
+    delivered: Vec<f64>,
+    answers: Vec<SizeSeries>,
+    /// Each, where they are wanted.
+    seconds: Vec<SecondSummary>,
+    trends: Vec<Trend>,
+    gaps: OutageDetector,
+}
+
+/// What is made of seconds beside their sum, where it is wanted.
+#[derive(Default)]
+struct SecondConsumers {
+    charting: Option<ChartBuilder>,
+    pace: Option<Vec<SecondSummary>>,
+    soaking: Option<SoakCollector>,
+}
+
+/// Of `whole` seconds and what came after them, which is not drawn.
+fn read_seconds(
+    seconds: Seconds<'_>,
+    shape: &[usize],
+    whole: usize,
+    mut wanted: SecondConsumers,
+) -> Result<TrialLoad, CommandError> {
+    let (mut together, mut late, mut delivered) = (SecondSum::new(shape), TailLoad::default(), Vec::new());
+    let mut gaps = OutageDetector::default();
+    let mut answers = SizeSeriesSet::default();
+    for (number, it) in seconds.enumerate() {
+        let it = it.map_err(|it| CommandError::new(it.to_string()))?;
+        answers.second(number, &it);
+        together.add(&it);
+        gaps.second(&it);
+        if let Some(charting) = wanted.charting.as_mut().filter(|_| number < whole) {
+            charting.second(&it);
+        }
+        if number < whole {
+            delivered.push(steady::delivered(&it));
+        }
+        if (whole * 2 / 3..whole).contains(&number) {
+            late.add(&it);
+        }
+        if let Some(soaking) = wanted.soaking.as_mut().filter(|_| number < whole) {
+            soaking.second(&it);
+        }
+        if let Some(kept) = &mut wanted.pace {
+            observer::push_bounded(kept, SecondSummary::from(&it));
+        }
+    }
+    Ok(TrialLoad {
+        charting: wanted.charting,
+        whole: together.to_second(),
+        late,
+        delivered,
+        answers: answers.finish(),
+        seconds: wanted.pace.unwrap_or_default(),
+        trends: wanted.soaking.map_or(Vec::new(), SoakCollector::trends),
+        gaps,
+    })
+}
+
+/// What is read aside, with a connection of its own.
+struct SampleRead {
+    service: TrialLoad,
+    /// With samples alone.
+    charting: ChartBuilder,
+    /// Those that facts are read from.
+    samples: Vec<Sample>,
+    statements: Statements,
+    trends: Vec<Trend>,
+}
+
+fn read_samples(
+    path: &Path,
+    id: TrialId,
+    whole: usize,
+    (mut charting, mut soaking): (ChartBuilder, Option<SoakCollector>),
+) -> Result<SampleRead, CommandError> {
+    let trouble = |it: store::Error| CommandError::new(it.to_string());
+    let run = Run::open(path).map_err(trouble)?;
+    let wanted: Vec<&'static str> =
+        [&chart::SERIES[..], finding::SERIES, &run_result::STATEMENTS, &soak::SERIES].concat();
+    let (mut kept, mut statements) = (SampleReducer::new(whole as u64), Statements::default());
+    run.for_each_sample(id, &wanted, |it| {
+        if run_result::STATEMENTS.contains(&&*it.series) {
+            statements.push(&it);
+            return;
+        }
+        if let Some(soaking) = &mut soaking {
+            soaking.samples(std::slice::from_ref(&it));
+        }
+        charting.samples(std::slice::from_ref(&it));
+        kept.push(it);
+    })
+    .map_err(trouble)?;
+    let seconds = run.seconds(id, HistogramSelection::Service).map_err(trouble)?;
+    let service =
+        read_seconds(seconds, &run.command_counts(id).map_err(trouble)?, whole, SecondConsumers::default())?;
+    let trends = soaking.map_or(Vec::new(), SoakCollector::trends);
+    Ok(SampleRead { service, charting, samples: kept.finish(), statements, trends })
+}
+
+/// `text` as a limit's failure is written: `cpu is not limited: why`.
+fn parse_unapplied_limit(node: &str, text: &str) -> UnappliedLimit {
+    let (limit, why) = text.split_once(" is not limited: ").unwrap_or((text, ""));
+    UnappliedLimit { node: node.to_owned(), limit: limit.to_owned(), reason: why.to_owned() }
+}
+
+fn status(state: &State, fired: Option<StopEvent>) -> Option<matrix::TrialStatus> {
+    let outcome = match state {
+        State::Running => return None,
+        State::Lost => return Some(matrix::TrialStatus::Interrupted),
+        State::Ended(outcome) => outcome,
+    };
+    let why = outcome.reason.clone().unwrap_or_default();
+    Some(match (outcome.status, fired) {
+        (RunStatus::Complete, _) => matrix::TrialStatus::Done,
+        (RunStatus::Stopped, Some(fired)) => matrix::TrialStatus::Stopped { fired },
+        (RunStatus::Interrupted | RunStatus::Stopped, _) => matrix::TrialStatus::Interrupted,
+        (RunStatus::Failed, _) => matrix::TrialStatus::Failed { reason: why },
+        (RunStatus::Skipped, _) => matrix::TrialStatus::Skipped { reason: why },
+    })
+}
+
+/// What rules and figures are computed from: of each trial that has ended, in their order.
+pub fn facts<'a>(ended: &[&'a StoredTrial]) -> Vec<TrialFacts<'a>> {
+    ended.iter().filter_map(|it| trial_facts(it)).collect()
+}
+
+fn trial_facts(it: &StoredTrial) -> Option<TrialFacts<'_>> {
+    let trial = &it.recorded.trial;
+    let cell = trial.cell as usize;
+    Some(TrialFacts {
+        cell,
+        repetition: trial.repetition,
+        setup: &it.setup,
+        status: it.status.as_ref()?,
+        summary: it.summary.as_ref(),
+        clients: &it.clients,
+        samples: &it.samples,
+        events: &it.events,
+        // Log events tell the seconds; a tick is a megabyte.
+        ticks: &[],
+        not_applied: &it.not_applied,
+        monitoring_cpu: it.monitoring_cpu,
+        delivered: &it.delivered,
+        reaches: &it.reaches,
+        left: &it.in_flight_at_end,
+        answers: &it.answers,
+    })
+}
+
+fn read<T: DeserializeOwned>(path: &Path, it: &Value) -> Result<T, CommandError> {
+    T::deserialize(it).map_err(|error| {
+        CommandError::new(format!("{} was written by another version: {error}", path.display()))
+    })
+}

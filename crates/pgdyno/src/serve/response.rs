@@ -1,0 +1,148 @@
+//! What is sent back, and under which rules for the browser?
+
+use hyper::body::{Body, Bytes, Frame, SizeHint};
+use hyper::header::{
+    ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName,
+    HeaderValue, LOCATION, REFERRER_POLICY, SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
+};
+use hyper::{Response, StatusCode};
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::sync::mpsc::Receiver;
+
+pub type HttpResponse = Response<ResponseBody>;
+
+/// The body.
+#[derive(Debug)]
+pub enum ResponseBody {
+    Whole(Bytes),
+    /// Piece by piece, as it happens.
+    Stream(Receiver<Bytes>),
+}
+
+impl Body for ResponseBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match &mut *self {
+            ResponseBody::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
+            ResponseBody::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            ResponseBody::Stream(pieces) => {
+                pieces.poll_recv(context).map(|it| it.map(|it| Ok(Frame::data(it))))
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, ResponseBody::Whole(bytes) if bytes.is_empty())
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            ResponseBody::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            ResponseBody::Stream(_) => SizeHint::default(),
+        }
+    }
+}
+
+/// Held by the answer's connection until that ends.
+#[derive(Clone, Debug)]
+pub struct ConnectionGuard(#[expect(dead_code, reason = "it is counted by those who gave it")] pub Arc<()>);
+
+/// What a page may load that has nothing inlined: nothing.
+const DENY_ALL_POLICY: &str =
+    "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; sandbox";
+
+/// On every answer: nobody keeps it, guesses its kind, shows it in a frame, or reads it from another origin.
+fn response(status: StatusCode, kind: &'static str, policy: &str, content: ResponseBody) -> HttpResponse {
+    let mut answer = Response::new(content);
+    *answer.status_mut() = status;
+    let headers = answer.headers_mut();
+    let policy = HeaderValue::from_str(policy).expect("hashes are plain ASCII");
+    headers.insert(CONTENT_SECURITY_POLICY, policy);
+    for (name, value) in [
+        (CONTENT_TYPE, kind),
+        (CACHE_CONTROL, "no-store"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (REFERRER_POLICY, "no-referrer"),
+        (HeaderName::from_static("x-frame-options"), "DENY"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    answer
+}
+
+/// One short line.
+pub fn text(status: StatusCode, line: &str) -> HttpResponse {
+    let content = ResponseBody::Whole(Bytes::from(format!("{line}\n")));
+    response(status, "text/plain; charset=utf-8", DENY_ALL_POLICY, content)
+}
+
+/// As `kind`, which no browser is to run.
+pub fn plain(kind: &'static str, content: Bytes) -> HttpResponse {
+    response(StatusCode::OK, kind, DENY_ALL_POLICY, ResponseBody::Whole(content))
+}
+
+pub fn json(content: Bytes) -> HttpResponse {
+    response(StatusCode::OK, "application/json", DENY_ALL_POLICY, ResponseBody::Whole(content))
+}
+
+/// `policy`: what it may load.
+pub fn html(status: StatusCode, content: Bytes, policy: &str) -> HttpResponse {
+    response(status, "text/html; charset=utf-8", policy, ResponseBody::Whole(content))
+}
+
+/// To be kept under that name.
+pub fn attachment(content: Bytes, name: &str) -> HttpResponse {
+    let mut answer = html(StatusCode::OK, content, DENY_ALL_POLICY);
+    let disposition = format!("attachment; filename*=UTF-8''{}.html", super::route::encode(name));
+    let disposition = HeaderValue::from_str(&disposition).expect("it is encoded");
+    answer.headers_mut().insert(CONTENT_DISPOSITION, disposition);
+    answer
+}
+
+/// Server-sent events. Their connection ends with them, so that it is known when they have arrived.
+pub fn events(pieces: Receiver<Bytes>, held: ConnectionGuard) -> HttpResponse {
+    let mut answer =
+        response(StatusCode::OK, "text/event-stream", DENY_ALL_POLICY, ResponseBody::Stream(pieces));
+    answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    answer.extensions_mut().insert(held);
+    answer
+}
+
+/// Nothing, and nothing later: who listens for events does not ask again.
+pub fn no_content() -> HttpResponse {
+    response(
+        StatusCode::NO_CONTENT,
+        "text/plain; charset=utf-8",
+        DENY_ALL_POLICY,
+        ResponseBody::Whole(Bytes::new()),
+    )
+}
+
+/// Go there and look.
+pub fn see_other(place: &str, cookie: Option<&str>) -> HttpResponse {
+    let mut answer = text(StatusCode::SEE_OTHER, "see there");
+    let place = HeaderValue::from_str(place).expect("it is encoded");
+    answer.headers_mut().insert(LOCATION, place);
+    if let Some(it) = cookie {
+        let cookie = HeaderValue::from_str(it).expect("it is ours");
+        answer.headers_mut().insert(SET_COOKIE, cookie);
+    }
+    answer
+}
+
+/// The place is there, and that cannot be done with it.
+pub fn method_not_allowed(allowed: &'static str) -> HttpResponse {
+    let mut answer = text(StatusCode::METHOD_NOT_ALLOWED, "that cannot be done here");
+    answer.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
+    answer
+}

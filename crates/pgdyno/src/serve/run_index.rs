@@ -1,0 +1,335 @@
+//! Which runs are there, and what is in them?
+//!
+//! All reading is done by one thread of low priority, one question after the other, so that however many look,
+//! little of the machine is taken from what is being measured. Run files are read in short transactions.
+
+use super::follower::Follower;
+use super::snapshot::Snapshot;
+use crate::compare::{self, CompareRequest};
+use hyper::body::Bytes;
+use report::document::document;
+use report::html::{HtmlShell, served, to_html};
+use report::lang::page::PageWord;
+use report::lang::serve::ServeTerm;
+use report::lang::{self, Lang};
+use report::page::{Line, Page, Tone, page};
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+use store::{ErrorCause, RunEntry, State};
+use tokio::sync::{mpsc, oneshot};
+
+/// Questions that wait for an answer; further ones are turned away. More than there are connections, each of which asks one
+/// at a time: those of connections that have gone are among them.
+const QUEUE_LENGTH: usize = 1024;
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QueryError {
+    /// There is no such run.
+    Unknown,
+    /// Too many ask.
+    Busy,
+    /// It does not run any more.
+    Ended,
+    /// It cannot be read.
+    Broken(String),
+}
+
+type Job = Box<dyn FnOnce(&mut RunIndex) + Send>;
+
+/// Where questions are put.
+#[derive(Clone, Debug)]
+pub struct RunIndexHandle(SyncSender<Job>);
+
+impl RunIndexHandle {
+    /// Starts the thread that reads the runs in `dir`.
+    pub fn start(dir: PathBuf) -> std::io::Result<RunIndexHandle> {
+        let (say, said) = sync_channel(QUEUE_LENGTH);
+        thread::Builder::new().name("page-reader".to_owned()).spawn(move || {
+            super::lower_priority();
+            serve_queries(&dir, &said);
+        })?;
+        Ok(RunIndexHandle(say))
+    }
+
+    /// Waits for the answer; not for its turn to be put.
+    pub async fn query<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&mut RunIndex) -> Result<T, QueryError> + Send + 'static,
+    ) -> Result<T, QueryError> {
+        let (say, said) = oneshot::channel();
+        // Who asked may have gone.
+        let job: Job = Box::new(move |shelf| drop(say.send(question(shelf))));
+        match self.0.try_send(job) {
+            Ok(()) => {}
+            Err(TrySendError::Full(_)) => return Err(QueryError::Busy),
+            Err(TrySendError::Disconnected(_)) => {
+                unreachable!("the thread reads as long as somebody may ask")
+            }
+        }
+        said.await.unwrap_or_else(|_| {
+            Err(QueryError::Broken("it could not be read; standard error says why".to_owned()))
+        })
+    }
+}
+
+/// What happens to a run is looked at so often while somebody watches.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+
+impl RunIndexHandle {
+    /// Has those who watch be told now, and waits for that; false if it took longer.
+    pub fn poll(&self, patience: Duration) -> bool {
+        let (say, said) = sync_channel(1);
+        let job: Job = Box::new(move |shelf| {
+            shelf.poll();
+            // Who waited may have given up.
+            let _ = say.send(());
+        });
+        self.0.try_send(job).is_ok() && said.recv_timeout(patience).is_ok()
+    }
+}
+
+fn serve_queries(dir: &Path, said: &Receiver<Job>) {
+    let mut shelf = RunIndex::new(dir);
+    let mut beat = Instant::now() + POLL_INTERVAL;
+    loop {
+        let next = match shelf.followers.is_empty() {
+            true => said.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            false => said.recv_timeout(beat.saturating_duration_since(Instant::now())),
+        };
+        if matches!(next, Err(RecvTimeoutError::Disconnected)) {
+            return;
+        }
+        let work = || match next {
+            Ok(job) => job(&mut shelf),
+            Err(_) => {
+                beat = Instant::now() + POLL_INTERVAL;
+                shelf.poll();
+            }
+        };
+        // A mistake of ours ends one answer, not the load in the same process.
+        if catch_unwind(AssertUnwindSafe(work)).is_err() {
+            shelf = RunIndex::new(dir);
+        }
+    }
+}
+
+/// The runs of one directory.
+#[derive(Debug)]
+pub struct RunIndex {
+    dir: PathBuf,
+    /// By name: those that are being written and that somebody watches.
+    followers: HashMap<String, Follower>,
+    /// The one that was asked for last at the end.
+    documents: Vec<CachedDocument>,
+    /// By name: of those that have ended.
+    summaries: HashMap<String, CachedSummary>,
+}
+
+/// A file as it was: its length, and when it was written last.
+type FileVersion = (u64, Option<SystemTime>);
+
+/// The document of a run that has ended.
+#[derive(Debug)]
+struct CachedDocument {
+    name: String,
+    file: FileVersion,
+    snapshot: Snapshot,
+}
+
+/// What a run says in one sentence.
+#[derive(Debug)]
+struct CachedSummary {
+    file: FileVersion,
+    /// By language, as in [`lang::ALL`].
+    lines: Vec<Line>,
+}
+
+/// All runs, and what they say as far as it was read.
+#[derive(Debug)]
+pub struct Listing {
+    /// The newest first. A run that goes on says nothing yet.
+    pub runs: Vec<(RunEntry, Option<Line>)>,
+    /// Some were not read for want of time: who asks again gets more.
+    pub is_partial: bool,
+}
+
+/// So many documents are kept, and at most so many bytes of them.
+const DOCUMENTS_MAX: usize = 8;
+const DOCUMENT_BYTES_MAX: usize = 64 << 20;
+/// To read answers in while somebody waits for the list.
+const LIST_TIME_MAX: Duration = Duration::from_millis(250);
+
+impl RunIndex {
+    fn new(dir: &Path) -> RunIndex {
+        RunIndex {
+            dir: dir.to_owned(),
+            followers: HashMap::new(),
+            documents: Vec::new(),
+            summaries: HashMap::new(),
+        }
+    }
+
+    /// All runs; their answers in this language, an index into [`lang::ALL`].
+    pub fn list(&mut self, lang: usize) -> Result<Listing, QueryError> {
+        let begun = Instant::now();
+        let all = store::list(&self.dir).map_err(|it| query_error(&it))?;
+        self.summaries.retain(|name, _| all.iter().any(|it| it.name == *name));
+        let mut more = false;
+        let mut runs = Vec::with_capacity(all.len());
+        for it in all {
+            let ended = it.overview.as_ref().is_ok_and(|it| it.state != State::Running);
+            let line = if ended { self.summary(&it, lang, begun.elapsed() < LIST_TIME_MAX) } else { None };
+            more |= ended && line.is_none();
+            runs.push((it, line));
+        }
+        Ok(Listing { runs, is_partial: more })
+    }
+
+    /// What a run that has ended says; `None` if it was not read before and may not be `read` now.
+    fn summary(&mut self, it: &RunEntry, lang: usize, read: bool) -> Option<Line> {
+        // One that has gone meanwhile cannot be read either.
+        let file = file_version(&it.path).unwrap_or_default();
+        if let Some(known) = self.summaries.get(&it.name).filter(|it| it.file == file) {
+            return Some(known.lines[lang].clone());
+        }
+        if !read {
+            return None;
+        }
+        let lines: Vec<Line> = match crate::run_result::from_file(&it.path) {
+            Ok(account) => lang::ALL.iter().map(|it| report::page::answer(&account, *it)).collect(),
+            Err(why) => lang::ALL
+                .iter()
+                .map(|it| Line { text: it.unreadable(&why.message), tone: Tone::Bad })
+                .collect(),
+        };
+        let line = lines[lang].clone();
+        self.summaries.insert(it.name.clone(), CachedSummary { file, lines });
+        Some(line)
+    }
+
+    /// The file of exactly this name.
+    pub fn find(&self, name: &str) -> Result<PathBuf, QueryError> {
+        store::find_exact(&self.dir, name).map_err(|it| query_error(&it))
+    }
+
+    /// What the page of a run shows, in this language, an index into [`report::lang::ALL`].
+    pub fn document(&mut self, name: &str, lang: usize) -> Result<Bytes, QueryError> {
+        if let Some(growth) = self.follower(name)? {
+            return growth.document(lang).map_err(|it| QueryError::Broken(it.message));
+        }
+        let path = self.find(name)?;
+        let file = file_version(&path).map_err(|it| QueryError::Broken(it.to_string()))?;
+        let kept = self.documents.iter().position(|it| it.name == name).map(|at| self.documents.remove(at));
+        let kept = match kept.filter(|it| it.file == file) {
+            Some(it) => it,
+            None => {
+                let edition = Snapshot::build(&path, 0, false, None, None)
+                    .map_err(|it| QueryError::Broken(it.message))?;
+                CachedDocument { name: name.to_owned(), file, snapshot: edition }
+            }
+        };
+        let text = kept.snapshot.document(lang).clone();
+        self.documents.push(kept);
+        let bytes = |kept: &[CachedDocument]| kept.iter().map(|it| it.snapshot.bytes()).sum::<usize>();
+        while self.documents.len() > 1
+            && (self.documents.len() > DOCUMENTS_MAX || bytes(&self.documents) > DOCUMENT_BYTES_MAX)
+        {
+            self.documents.remove(0);
+        }
+        Ok(text)
+    }
+
+    /// What happens to a run; `None` if nothing does any more. `last`: the event that was seen last.
+    pub fn subscribe(
+        &mut self,
+        name: &str,
+        last: Option<&str>,
+        lang: usize,
+    ) -> Result<Option<mpsc::Receiver<Bytes>>, QueryError> {
+        let Some(growth) = self.follower(name)? else { return Ok(None) };
+        growth.subscribe(last, lang).map(Some).map_err(|it| QueryError::Broken(it.message))
+    }
+
+    /// One file with all of it.
+    pub fn report(&self, name: &str, lang: &'static dyn Lang) -> Result<String, QueryError> {
+        let path = self.find(name)?;
+        let account = crate::run_result::from_file(&path).map_err(|it| QueryError::Broken(it.message))?;
+        let pages: Vec<Page> = lang::ALL.iter().map(|it| page(&account, *it)).collect();
+        let no_script = lang.word(PageWord::NoScript);
+        let shell = HtmlShell { lang: lang.code(), title: &account.experiment.name, no_script, live: false };
+        Ok(to_html(shell, &document(&account, &pages, lang.code(), None)))
+    }
+
+    /// A page on what changed from the first of these runs to the others.
+    pub fn compare(&self, names: &[String], lang: &'static dyn Lang) -> Result<String, QueryError> {
+        let paths: Vec<PathBuf> = names.iter().map(|it| self.find(it)).collect::<Result<_, _>>()?;
+        let compared = compare::compare_files(&paths, CompareRequest::default())
+            .map_err(|it| QueryError::Broken(it.message))?;
+        if let Some(it) = compared.unreadable.first() {
+            return Err(QueryError::Broken(it.message.clone()));
+        }
+        let comparison = compared
+            .comparison
+            .unwrap_or_else(|_| unreachable!("mistakes stand in conditions, and there are none"));
+        let page = |lang: &dyn Lang| {
+            let mut page = report::comparison::page(&comparison, lang);
+            page.words.extend(ServeTerm::BAR.map(|(key, word)| (key, lang.shown(word).to_owned())));
+            page
+        };
+        let title = page(lang).title;
+        let shell = HtmlShell {
+            lang: lang.code(),
+            title: &title,
+            no_script: lang.word(PageWord::NoScript),
+            live: false,
+        };
+        Ok(served(shell, &[("home", "/")], Some(&compare::page_document(&page, lang))))
+    }
+
+    /// Asks the process that writes the run to end it.
+    pub fn stop(&self, name: &str) -> Result<(), QueryError> {
+        let path = self.find(name)?;
+        match store::Run::open(&path).and_then(|it| it.state()).map_err(|it| query_error(&it))? {
+            State::Running => store::request_stop(&path).map_err(|it| query_error(&it)),
+            _ => Err(QueryError::Ended),
+        }
+    }
+
+    /// Tells those who watch what is new.
+    pub fn poll(&mut self) {
+        // Who watched one that cannot be read any more comes back and is told why.
+        self.followers.retain(|_, it| it.poll().is_ok() && !it.is_over());
+    }
+
+    /// `None` for one that has ended.
+    fn follower(&mut self, name: &str) -> Result<Option<&mut Follower>, QueryError> {
+        if !self.followers.contains_key(name) {
+            let path = self.find(name)?;
+            let state = store::Run::open(&path).and_then(|it| it.state()).map_err(|it| query_error(&it))?;
+            if state != State::Running {
+                return Ok(None);
+            }
+            let events = format!("/runs/{}/events", super::route::encode(name));
+            let growth = Follower::open(&path, events).map_err(|it| QueryError::Broken(it.message))?;
+            self.followers.insert(name.to_owned(), growth);
+        }
+        Ok(self.followers.get_mut(name))
+    }
+}
+
+fn file_version(path: &Path) -> std::io::Result<FileVersion> {
+    let meta = std::fs::metadata(path)?;
+    Ok((meta.len(), meta.modified().ok()))
+}
+
+fn query_error(it: &store::Error) -> QueryError {
+    match &it.cause {
+        ErrorCause::NotFound => QueryError::Unknown,
+        _ => QueryError::Broken(it.to_string()),
+    }
+}

@@ -1,0 +1,323 @@
+//! What do those who watch a run know of it?
+//!
+//! An *edition*: a document, and the points that were appended to it since.
+
+use crate::cli::CommandError;
+use crate::run_result;
+use hyper::body::Bytes;
+use model::chart::{Chart, ChartKind, ChartSeries, ChartSeriesKind, Charts};
+use report::document::document;
+use report::lang;
+use report::lang::serve::ServeTerm;
+use report::live_events;
+use report::page::{Page, page};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// So many points and marks of the trial that goes on.
+pub type SeriesExtent = (usize, usize);
+
+#[derive(Debug)]
+pub struct Snapshot {
+    number: u64,
+    /// Whether there was another one before it.
+    replaces: bool,
+    /// The document by language, in the order of [`lang::ALL`].
+    documents: Vec<Bytes>,
+    /// Place of the trial that goes on; `None` if it has no point in the document.
+    trial_index: Option<usize>,
+    shape: ChartShape,
+    /// In the document, and told since.
+    pub initial: SeriesExtent,
+    pub sent: SeriesExtent,
+    pub built_at: Instant,
+    /// To make it.
+    pub build_duration: Duration,
+}
+
+/// Which numbers a document has room for.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct ChartShape {
+    bin: u32,
+    charts: Vec<(ChartKind, Vec<SeriesKey>)>,
+}
+
+type SeriesKey = (ChartSeriesKind, Option<String>, Option<String>);
+
+/// How far an edition is from what is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SnapshotLag {
+    /// Points can be appended.
+    #[default]
+    None,
+    /// Something has no track yet.
+    Tracks,
+    /// Another trial goes on, or none, or its points have become wider.
+    Trial,
+}
+
+/// Who asks for events without saying what he knows has fetched the document no longer ago than this.
+const FETCH_GRACE: Duration = Duration::from_secs(10);
+
+impl Snapshot {
+    /// Of the run in `path` as it is now. `trial`: which goes on, and what is drawn of it; `events`: where its news are.
+    pub fn build(
+        path: &Path,
+        number: u64,
+        replaces: bool,
+        trial: Option<(u32, &Charts)>,
+        events: Option<&str>,
+    ) -> Result<Snapshot, CommandError> {
+        let made = Instant::now();
+        let mut account = run_result::from_file(path)?;
+        let mut place = None;
+        if let Some((id, charts)) = trial {
+            // What is appended must fit to what is there.
+            if let Some(it) = account.trials.iter_mut().find(|it| it.id == id) {
+                it.charts = charts.clone();
+            }
+            place = live_events::data_index(&account, id);
+        }
+        let mut pages: Vec<Page> = lang::ALL.iter().map(|it| page(&account, *it)).collect();
+        for (it, lang) in pages.iter_mut().zip(lang::ALL) {
+            it.words.extend(ServeTerm::BAR.map(|(key, word)| (key, lang.shown(word).to_owned())));
+        }
+        let text = |it: &&dyn lang::Lang| Bytes::from(document(&account, &pages, it.code(), events));
+        let charts = trial.map(|it| it.1);
+        let first = charts.map_or((0, 0), extent);
+        Ok(Snapshot {
+            number,
+            replaces,
+            documents: lang::ALL.iter().map(text).collect(),
+            trial_index: place,
+            shape: charts.map(ChartShape::from_charts).unwrap_or_default(),
+            initial: first,
+            sent: first,
+            built_at: made,
+            build_duration: made.elapsed(),
+        })
+    }
+
+    /// `lang`: an index into [`lang::ALL`].
+    pub fn document(&self, lang: usize) -> &Bytes {
+        &self.documents[lang]
+    }
+
+    /// Of the document in all languages.
+    pub fn bytes(&self) -> usize {
+        self.documents.iter().map(Bytes::len).sum()
+    }
+
+    /// The event that brings it to those who have another one.
+    pub fn replace_event(&self, lang: usize) -> String {
+        let text = std::str::from_utf8(&self.documents[lang]).expect("JSON is UTF-8");
+        live_events::sse_event("document", Some(&self.id(self.initial)), text)
+    }
+
+    /// What is in `charts` and not in `from`; empty where that is nothing.
+    pub fn append_event(&self, from: SeriesExtent, charts: &Charts) -> String {
+        let Some(place) = self.trial_index.filter(|_| from != extent(charts)) else { return String::new() };
+        let new = self.shape.tail(charts, from);
+        live_events::sse_event(
+            "points",
+            Some(&self.id(extent(charts))),
+            &live_events::points_event(place, &new),
+        )
+    }
+
+    /// Where somebody stands who saw the event of this id last, or has just fetched the document; `None` where all of it
+    /// is to be told.
+    pub fn resume_position(&self, last: Option<&str>) -> Option<SeriesExtent> {
+        let Some(last) = last else {
+            let current = !self.replaces || self.built_at.elapsed() > FETCH_GRACE;
+            return current.then_some(self.initial);
+        };
+        let mut numbers = last.split('-').map(str::parse::<u64>);
+        let mut next = || numbers.next()?.ok();
+        let (number, points, marks) = (next()?, next()? as usize, next()? as usize);
+        let known = number == self.number && points <= self.sent.0 && marks <= self.sent.1;
+        known.then_some((points, marks))
+    }
+
+    /// `charts`: of the trial that goes on.
+    pub fn lag(&self, charts: Option<&Charts>) -> SnapshotLag {
+        let Some(charts) = charts.filter(|it| !it.times.is_empty()) else { return SnapshotLag::None };
+        let shape = ChartShape::from_charts(charts);
+        if self.trial_index.is_none() || shape.bin != self.shape.bin || charts.times.len() < self.sent.0 {
+            return SnapshotLag::Trial;
+        }
+        if self.shape.contains(&shape) { SnapshotLag::None } else { SnapshotLag::Tracks }
+    }
+
+    fn id(&self, (points, marks): SeriesExtent) -> String {
+        format!("{}-{points}-{marks}", self.number)
+    }
+}
+
+pub fn extent(it: &Charts) -> SeriesExtent {
+    (it.times.len(), it.annotations.len())
+}
+
+impl ChartShape {
+    fn from_charts(it: &Charts) -> ChartShape {
+        let charts = it.charts.iter().map(|it| (it.kind, it.series.iter().map(key).collect()));
+        ChartShape { bin: it.bin, charts: charts.collect() }
+    }
+
+    /// Whether all of the other has a place here.
+    fn contains(&self, other: &ChartShape) -> bool {
+        other.charts.iter().all(|(kind, tracks)| {
+            let here = self.charts.iter().find(|it| it.0 == *kind);
+            here.is_some_and(|(_, here)| tracks.iter().all(|it| here.contains(it)))
+        })
+    }
+
+    /// What comes after `from`, in these tracks and no others; what has no number any more is `None`.
+    fn tail(&self, it: &Charts, (points, marks): SeriesExtent) -> Charts {
+        let at = it.times[points.min(it.times.len())..].to_vec();
+        let chart = |(kind, keys): &(ChartKind, Vec<SeriesKey>)| {
+            let there = it.charts.iter().find(|it| it.kind == *kind);
+            let track = |wanted: &SeriesKey| {
+                let values = there.and_then(|it| it.series.iter().find(|it| key(it) == *wanted));
+                let values = values.and_then(|it| it.values.get(points..)).map(<[_]>::to_vec);
+                let (what, node, label) = wanted.clone();
+                ChartSeries {
+                    kind: what,
+                    node,
+                    label,
+                    values: values.unwrap_or_else(|| vec![None; at.len()]),
+                }
+            };
+            Chart { kind: *kind, series: keys.iter().map(track).collect() }
+        };
+        let charts = self.charts.iter().map(chart).collect();
+        let marks = it.annotations[marks.min(it.annotations.len())..].to_vec();
+        Charts { bin: it.bin, charts, annotations: marks, times: at }
+    }
+}
+
+fn key(it: &ChartSeries) -> SeriesKey {
+    (it.kind, it.node.clone(), it.label.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::EventKind;
+    use model::chart::Annotation;
+
+    /// Charts as in `rate:offered=1,2,-;failures:a=3,4`: by chart, by label, their numbers.
+    fn charts(bin: u32, text: &str) -> Charts {
+        let kind = |it: &str| match it {
+            "rate" => ChartKind::Rate,
+            "failures" => ChartKind::Failures,
+            it => panic!("{it}"),
+        };
+        let track = |it: &str| {
+            let (label, values) = it.split_once('=').expect("a label and numbers");
+            let values = values.split(',').map(|it| it.parse().ok()).collect();
+            ChartSeries { kind: ChartSeriesKind::Failed, node: None, label: Some(label.to_owned()), values }
+        };
+        let chart = |it: &str| {
+            let (name, tracks) = it.split_once(':').expect("a name and tracks");
+            Chart { kind: kind(name), series: tracks.split(' ').map(track).collect() }
+        };
+        let charts: Vec<Chart> = text.split(';').map(chart).collect();
+        let points = charts.iter().flat_map(|it| &it.series).map(|it| it.values.len()).max().unwrap_or(0);
+        Charts { bin, times: (0..points).map(|it| it as f64).collect(), charts, annotations: Vec::new() }
+    }
+
+    fn edition(it: &Charts) -> Snapshot {
+        let first = extent(it);
+        Snapshot {
+            number: 7,
+            replaces: false,
+            documents: Vec::new(),
+            trial_index: Some(1),
+            shape: ChartShape::from_charts(it),
+            initial: first,
+            sent: first,
+            built_at: Instant::now(),
+            build_duration: Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn appends_points_to_the_tracks_of_the_document() {
+        let known = edition(&charts(1, "rate:a=1,2 b=3,4"));
+        for (now, from, expected) in [
+            ("rate:a=1,2,5 b=3,4,6", 2, "[[[5],[6]]]"),
+            // Their order is the document's, what has no place there is left out, what has ended is not measured.
+            ("failures:x=1,1,1;rate:b=3,4,6 c=0,0,0 a=1,2,5", 2, "[[[5],[6]]]"),
+            ("rate:b=3,4,6,7", 2, "[[[null,null],[6,7]]]"),
+            ("rate:a=1,2,- b=3,4,6", 2, "[[[null],[6]]]"),
+            ("rate:a=1,2,5 b=3,4,6", 0, "[[[1,2,5],[3,4,6]]]"),
+        ] {
+            let news = known.append_event((from, 0), &charts(1, now));
+            assert!(news.contains(&format!("\"charts\":{expected},")), "{now}: {news}");
+            assert!(news.contains("\"trial\":1,"), "{news}");
+        }
+        assert_eq!(known.append_event((2, 0), &charts(1, "rate:a=1,2 b=3,4")), "");
+    }
+
+    #[test]
+    fn sends_marks_without_points() {
+        let mut now = charts(1, "rate:a=1,2 b=3,4");
+        let known = edition(&now);
+        let mark = |text: &str| Annotation {
+            at: 1.0,
+            node: "postgres".to_owned(),
+            kind: EventKind::Deadlock,
+            count: 1,
+            text: text.to_owned(),
+        };
+        now.annotations = vec![mark("first"), mark("second")];
+        let news = known.append_event((2, 1), &now);
+        assert!(news.contains("second") && !news.contains("first"), "{news}");
+        assert!(news.starts_with("id: 7-2-2\n"), "{news}");
+    }
+
+    #[test]
+    fn reports_missing_tracks_and_new_trials() {
+        let known = edition(&charts(1, "rate:a=1,2 b=3,4"));
+        for (bin, now, expected) in [
+            (1, "rate:a=1,2,5 b=3,4,6", SnapshotLag::None),
+            (1, "rate:a=1,2,5", SnapshotLag::None),
+            (1, "rate:a=1,2,5 b=3,4,6 c=1,2,3", SnapshotLag::Tracks),
+            (1, "rate:a=1,2,5 b=3,4,6;failures:x=-,-,1", SnapshotLag::Tracks),
+            (2, "rate:a=1,2,5 b=3,4,6", SnapshotLag::Trial),
+            // Another trial's.
+            (1, "rate:a=1 b=3", SnapshotLag::Trial),
+        ] {
+            assert_eq!(known.lag(Some(&charts(bin, now))), expected, "{now}");
+        }
+        assert_eq!(known.lag(None), SnapshotLag::None);
+        let without = Snapshot { trial_index: None, ..edition(&Charts::default()) };
+        assert_eq!(without.lag(Some(&charts(1, "rate:a=1"))), SnapshotLag::Trial);
+        assert_eq!(without.lag(Some(&Charts::default())), SnapshotLag::None);
+    }
+
+    #[test]
+    fn sends_missed_points_after_a_reconnect() {
+        let mut known = edition(&charts(1, "rate:a=1,2"));
+        known.sent = (9, 3);
+        for (last, expected) in [
+            (None, Some((2, 0))),
+            (Some("7-5-1"), Some((5, 1))),
+            (Some("7-9-3"), Some((9, 3))),
+            (Some("6-5-1"), None),
+            (Some("7-10-3"), None),
+            (Some("7-9-4"), None),
+            (Some("7-5"), None),
+            (Some(""), None),
+            (Some("7--1-1"), None),
+            (Some("18446744073709551616-0-0"), None),
+        ] {
+            assert_eq!(known.resume_position(last), expected, "{last:?}");
+        }
+        // He may have fetched the one before.
+        known.replaces = true;
+        assert_eq!(known.resume_position(None), None);
+        assert_eq!(known.resume_position(Some("7-5-1")), Some((5, 1)));
+    }
+}

@@ -1,0 +1,157 @@
+//! How does a person reach a node?
+
+use model::plan::{AttachedRole, NodeKind};
+use serde::{Deserialize, Serialize};
+use stack::chain::RunningNode;
+use stack::client::{Address, Target};
+use std::path::Path;
+use wire::pg::SslMode;
+
+/// A line for a shell that works as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConnectCommand {
+    /// Such as `superuser`.
+    #[serde(rename = "whose")]
+    pub role: String,
+    pub command: String,
+}
+
+/// All ways to a node. Passwords stand in the password file only; `root` is what TLS is checked with.
+pub fn for_node(node: &RunningNode, passwords: &Path, root: &Path) -> Vec<ConnectCommand> {
+    let way = |whose: &str, command: String| ConnectCommand { role: whose.to_owned(), command };
+    if let NodeKind::Attached(attached) = &node.plan.kind {
+        // Whoever gave us its address has the password.
+        let admin = if attached.role == AttachedRole::Postgres { "superuser" } else { "console" };
+        let application = way("application", format!("psql {}", shell_quote(&attached.dsn)));
+        let admin = attached.admin.as_ref().map(|it| way(admin, format!("psql {}", shell_quote(it))));
+        return [application].into_iter().chain(admin).collect();
+    }
+    let psql = |target: &Target| {
+        format!(
+            "PGPASSFILE={} psql {}",
+            shell_quote(&passwords.display().to_string()),
+            shell_quote(&conninfo(target, root))
+        )
+    };
+    let admin = if matches!(node.plan.kind, NodeKind::Postgres(_)) { "superuser" } else { "console" };
+    let mut all = vec![way("application", psql(&node.endpoint))];
+    all.extend(node.admin.as_ref().map(|it| way(admin, psql(it))));
+    all.extend(node.statistics.as_ref().map(|it| {
+        let socket = shell_quote(&format!("unix-connect:{}", it.display()));
+        way("statistics", format!("echo 'show stat' | socat stdio {socket}"))
+    }));
+    all
+}
+
+/// The lines of a password file for these nodes.
+pub fn pgpass_file(nodes: &[RunningNode]) -> String {
+    let ours = nodes.iter().filter(|it| !it.is_attached());
+    let targets = ours.flat_map(|it| [Some(&it.endpoint), it.admin.as_ref()]).flatten();
+    targets.filter_map(pgpass_line).collect()
+}
+
+/// `host:port:database:user:password`, if there is a password. Source: PostgreSQL's manual, "The Password File".
+fn pgpass_line(target: &Target) -> Option<String> {
+    let (host, port) = host_and_port(&target.address);
+    let login = &target.login;
+    let fields = [&host, &port, &login.database, &login.user, login.password.as_ref()?.reveal()]
+        .map(|it| it.replace('\\', "\\\\").replace(':', "\\:"));
+    Some(fields.join(":") + "\n")
+}
+
+fn conninfo(target: &Target, root: &Path) -> String {
+    let (host, port) = host_and_port(&target.address);
+    let login = &target.login;
+    let mut words = vec![("host", host), ("port", port)];
+    words.push(("dbname", login.database.clone()));
+    words.push(("user", login.user.clone()));
+    match (&target.address, login.ssl) {
+        (Address::Unix(_), _) => {}
+        (Address::Tcp(_), SslMode::Disable) => words.push(("sslmode", "disable".to_owned())),
+        (Address::Tcp(_), _) => {
+            words.push(("sslmode", "verify-full".to_owned()));
+            words.push(("sslrootcert", root.display().to_string()));
+        }
+    }
+    let words: Vec<String> =
+        words.iter().map(|(name, it)| format!("{name}={}", conninfo_value(it))).collect();
+    words.join(" ")
+}
+
+/// As libpq has them: the directory of a Unix socket is its host.
+fn host_and_port(address: &Address) -> (String, String) {
+    match address {
+        Address::Tcp(it) => (it.ip().to_string(), it.port().to_string()),
+        Address::Unix(path) => {
+            let directory = path.parent().map(|it| it.display().to_string()).unwrap_or_default();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            (directory, name.rsplit('.').next().unwrap_or_default().to_owned())
+        }
+    }
+}
+
+/// A value of a conninfo string.
+fn conninfo_value(it: &str) -> String {
+    let plain = |c: char| !c.is_whitespace() && c != '\'' && c != '\\';
+    if !it.is_empty() && it.chars().all(plain) {
+        return it.to_owned();
+    }
+    format!("'{}'", it.replace('\\', "\\\\").replace('\'', "\\'"))
+}
+
+/// One word of a shell.
+pub fn shell_quote(it: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
+    if !it.is_empty() && it.chars().all(plain) {
+        return it.to_owned();
+    }
+    format!("'{}'", it.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use wire::pg::{Login, Secret};
+
+    fn target(address: Address, user: &str, database: &str, ssl: SslMode) -> Target {
+        let mut login = Login::new(user, database);
+        login.password = Some(Secret::new("a:b\\c"));
+        login.ssl = ssl;
+        Target { address, login: Arc::new(login) }
+    }
+
+    #[test]
+    fn builds_connect_commands() {
+        let unix = || Address::Unix("/run/x/.s.PGSQL.6432".into());
+        let tcp = || Address::Tcp(([127, 0, 0, 1], 5433).into());
+        let check = |target: &Target, connect: &str, line: &str| {
+            assert_eq!(conninfo(target, Path::new("/run/x/root.pem")), connect);
+            assert_eq!(pgpass_line(target).as_deref(), Some(line));
+        };
+        check(
+            &target(unix(), "app", "app", SslMode::Disable),
+            "host=/run/x port=6432 dbname=app user=app",
+            "/run/x:6432:app:app:a\\:b\\\\c\n",
+        );
+        check(
+            &target(tcp(), "o'neil", "my db", SslMode::Disable),
+            "host=127.0.0.1 port=5433 dbname='my db' user='o\\'neil' sslmode=disable",
+            "127.0.0.1:5433:my db:o'neil:a\\:b\\\\c\n",
+        );
+        check(
+            &target(tcp(), "app", "app", SslMode::VerifyFull),
+            "host=127.0.0.1 port=5433 dbname=app user=app sslmode=verify-full sslrootcert=/run/x/root.pem",
+            "127.0.0.1:5433:app:app:a\\:b\\\\c\n",
+        );
+    }
+
+    #[test]
+    fn quotes_shell_words() {
+        let check = |it: &str, expected: &str| assert_eq!(shell_quote(it), expected);
+        check("/var/tmp/pgdyno-1/pgpass", "/var/tmp/pgdyno-1/pgpass");
+        check("host=/run user=app", "'host=/run user=app'");
+        check("o'neil", "'o'\\''neil'");
+        check("", "''");
+    }
+}

@@ -1,0 +1,277 @@
+//! Where are the stacks that are up found again?
+//!
+//! In a private directory of the user: for each stack a log and a socket. The log is also the lock: who holds a stack has it
+//! open as standard output, and the kernel lets go of it when that process ends, in whatever way.
+
+use crate::cli::{CommandError, os_error_text};
+use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+use std::ffi::OsString;
+use std::fs::{DirBuilder, File, OpenOptions, remove_dir, remove_file};
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::{DirBuilderExt, FileExt as _, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// The directory; it need not be there yet.
+#[derive(Clone, Debug)]
+pub struct StackDirectory {
+    directory: PathBuf,
+}
+
+/// Logs are named so, behind the stack's name.
+const LOG: &str = ".log";
+/// First line of a log. A file without it is somebody else's, and is never emptied or removed.
+pub const LOG_HEADER: &str = "pgdyno stack log, format 1\n";
+const SOCKET: &str = ".sock";
+
+impl StackDirectory {
+    /// `$XDG_RUNTIME_DIR/pgdyno`, or `/tmp/pgdyno-stacks-<uid>` where that variable names no directory of ours. Refused if it is
+    /// there and another user could write in it.
+    pub fn for_user() -> Result<StackDirectory, CommandError> {
+        StackDirectory::new_checked(default_directory(std::env::var_os("XDG_RUNTIME_DIR")))
+    }
+
+    /// The same directory, named by whom it was checked.
+    pub fn from_checked(directory: PathBuf) -> StackDirectory {
+        StackDirectory { directory }
+    }
+
+    fn new_checked(directory: PathBuf) -> Result<StackDirectory, CommandError> {
+        match directory.symlink_metadata() {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(StackDirectory { directory }),
+            Err(error) => Err(refusal(&directory, &os_error_text(&error))),
+            Ok(it) if !it.is_dir() => Err(refusal(&directory, "it is no directory")),
+            Ok(it) if it.uid() != geteuid().as_raw() => Err(refusal(&directory, "it is another user's")),
+            Ok(it) if it.mode() & 0o077 != 0 => Err(refusal(&directory, "others may use it")),
+            Ok(_) => Ok(StackDirectory { directory }),
+        }
+    }
+
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    pub fn socket(&self, name: &str) -> PathBuf {
+        self.directory.join(format!("{name}{SOCKET}"))
+    }
+
+    pub fn log(&self, name: &str) -> PathBuf {
+        self.directory.join(format!("{name}{LOG}"))
+    }
+
+    /// Takes the name: its log, empty and locked. `None` if a stack of this name is up.
+    pub fn claim(&self, name: &str) -> Result<Option<File>, CommandError> {
+        let path = self.log(name);
+        let failed = |error: &dyn ToString| refusal(&path, &os_error_text(&error.to_string()));
+        loop {
+            match DirBuilder::new().mode(0o700).create(&self.directory) {
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(failed(&error)),
+                // Who made it in the meantime?
+                Err(_) => drop(StackDirectory::new_checked(self.directory.clone())?),
+                Ok(()) => {}
+            }
+            let log = match open(&path, true) {
+                Ok(it) => it,
+                // The last stack has just removed the directory behind itself.
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(error) => return Err(failed(&error)),
+            };
+            match flock(&log, FlockOperation::NonBlockingLockExclusive) {
+                Err(Errno::WOULDBLOCK) => return Ok(None),
+                Err(error) => return Err(failed(&error)),
+                // Else it was removed between our opening and locking it.
+                Ok(()) if is_at(&log, &path) => {
+                    let is_empty = log.metadata().is_ok_and(|it| it.is_file() && it.len() == 0);
+                    if !is_empty && !is_marked(&log) {
+                        return Err(failed(&"it is no log of a stack"));
+                    }
+                    log.set_len(0)
+                        .and_then(|()| (&log).write_all(LOG_HEADER.as_bytes()))
+                        .map_err(|it| failed(&it))?;
+                    if !is_empty {
+                        let _ = remove_file(self.socket(name));
+                    }
+                    return Ok(Some(log));
+                }
+                Ok(()) => {}
+            }
+        }
+    }
+
+    /// Names of the stacks that are up, sorted. What dead ones have left is removed.
+    pub fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.directory).into_iter().flatten().flatten();
+        let files = entries.filter_map(|it| it.file_name().into_string().ok());
+        let mut names: Vec<String> = files
+            .filter_map(|it| Some(it.strip_suffix(LOG)?.to_owned()))
+            .filter(|it| self.is_held(it))
+            .collect();
+        names.sort();
+        if names.is_empty() {
+            // Refused unless it is empty.
+            let _ = remove_dir(&self.directory);
+        }
+        names
+    }
+
+    /// Whether somebody holds the name; removes what is left if nobody does.
+    fn is_held(&self, name: &str) -> bool {
+        let path = self.log(name);
+        let Ok(log) = open(&path, false) else { return false };
+        match flock(&log, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) if is_at(&log, &path) && is_marked(&log) => {
+                self.clear(name);
+                false
+            }
+            Ok(()) => false,
+            Err(_) => true,
+        }
+    }
+
+    /// Removes what has this name, and the directory if it was the last; for who holds it.
+    pub fn clear(&self, name: &str) {
+        let _ = remove_file(self.socket(name));
+        let _ = remove_file(self.log(name));
+        let _ = remove_dir(&self.directory);
+    }
+}
+
+/// Where it is, given the value of `XDG_RUNTIME_DIR`.
+fn default_directory(runtime: Option<OsString>) -> PathBuf {
+    let me = geteuid().as_raw();
+    // After `su` it may be another's still.
+    let ours = |it: &PathBuf| it.is_absolute() && it.metadata().is_ok_and(|it| it.is_dir() && it.uid() == me);
+    match runtime.map(PathBuf::from).filter(ours) {
+        Some(it) => it.join("pgdyno"),
+        None => PathBuf::from(format!("/tmp/pgdyno-stacks-{me}")),
+    }
+}
+
+fn open(path: &Path, create: bool) -> std::io::Result<File> {
+    let mut how = OpenOptions::new();
+    how.read(true).append(true).create(create).mode(0o600);
+    // A pipe in its place would keep us waiting.
+    how.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed()).open(path)
+}
+
+/// Whether it is a regular file that begins as our logs do.
+fn is_marked(file: &File) -> bool {
+    let mut first = [0; LOG_HEADER.len()];
+    let read = file.read_exact_at(&mut first, 0);
+    file.metadata().is_ok_and(|it| it.is_file()) && read.is_ok() && first == LOG_HEADER.as_bytes()
+}
+
+/// Whether the path still leads to this file.
+fn is_at(file: &File, path: &Path) -> bool {
+    let same =
+        |one: std::fs::Metadata, two: std::fs::Metadata| (one.dev(), one.ino()) == (two.dev(), two.ino());
+    file.metadata().ok().zip(path.symlink_metadata().ok()).is_some_and(|(one, two)| same(one, two))
+}
+
+fn refusal(path: &Path, why: &str) -> CommandError {
+    CommandError::new(format!("cannot use {}: {why}", path.display()))
+        .with_hint("remove it, or set XDG_RUNTIME_DIR to a directory that only you can use")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(name: &str) -> Scratch {
+            let path = std::env::temp_dir().join(format!("pgdyno-test-place-{name}-{}", std::process::id()));
+            DirBuilder::new().mode(0o700).create(&path).expect("a scratch directory");
+            Scratch(path)
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn refuses_directories_that_others_can_write() {
+        let scratch = Scratch::new("refused");
+        let check = |make: &dyn Fn(&Path), expected: &str| {
+            let path = scratch.0.join("place");
+            make(&path);
+            let found = StackDirectory::new_checked(path.clone())
+                .map_or_else(|it| it.message, |_| "taken".to_owned());
+            assert!(found.ends_with(expected), "{found} is not {expected}");
+            let _ = remove_file(&path).or_else(|_| remove_dir(&path));
+        };
+        let with_mode = |path: &Path, mode| {
+            fs::create_dir(path).and_then(|()| fs::set_permissions(path, PermissionsExt::from_mode(mode)))
+        };
+        check(&|_| {}, "taken");
+        check(&|it| with_mode(it, 0o700).expect("made"), "taken");
+        check(&|it| with_mode(it, 0o750).expect("made"), "others may use it");
+        check(&|it| with_mode(it, 0o777).expect("made"), "others may use it");
+        check(&|it| fs::write(it, "").expect("made"), "it is no directory");
+        check(&|it| symlink(&scratch.0, it).expect("made"), "it is no directory");
+    }
+
+    #[test]
+    fn uses_the_runtime_directory_if_it_is_ours() {
+        let me = geteuid().as_raw();
+        let scratch = Scratch::new("runtime");
+        let elsewhere = PathBuf::from(format!("/tmp/pgdyno-stacks-{me}"));
+        let check = |runtime: Option<&Path>, expected: &Path| {
+            assert_eq!(
+                default_directory(runtime.map(|it| it.as_os_str().to_owned())),
+                expected,
+                "{runtime:?}"
+            );
+        };
+        check(None, &elsewhere);
+        check(Some(Path::new("")), &elsewhere);
+        check(Some(Path::new("here")), &elsewhere);
+        check(Some(Path::new("/nowhere")), &elsewhere);
+        check(Some(&scratch.0), &scratch.0.join("pgdyno"));
+    }
+
+    #[test]
+    fn leaves_foreign_logs_unchanged() {
+        let scratch = Scratch::new("foreign");
+        let place = StackDirectory::new_checked(scratch.0.clone()).expect("others may not use it");
+        for text in ["mine\n", &LOG_HEADER[1..], "pgdyno stack log, format 2\n"] {
+            fs::write(place.log("mine"), text).expect("a file");
+            fs::write(place.socket("mine"), "mine too").expect("a file");
+            assert_eq!(place.names(), [""; 0]);
+            let refused = place.claim("mine").expect_err("it is not ours");
+            assert!(refused.message.ends_with("it is no log of a stack"), "{}", refused.message);
+            assert_eq!(fs::read_to_string(place.log("mine")).expect("it is there"), text);
+            assert!(place.socket("mine").exists());
+        }
+        fs::write(place.log("mine"), format!("{LOG_HEADER}of a killed one\n")).expect("a file");
+        assert_eq!(place.names(), [""; 0]);
+        assert!(!place.log("mine").exists() && !place.socket("mine").exists());
+    }
+
+    #[test]
+    fn holds_a_name_until_its_log_is_closed() {
+        let scratch = Scratch::new("held");
+        let place = StackDirectory::new_checked(scratch.0.join("place")).expect("it is not there");
+        assert_eq!(place.names(), [""; 0]);
+        let held = place.claim("one").expect("it can be made");
+        assert!(held.is_some());
+        assert!(place.claim("one").expect("it is there").is_none(), "twice");
+        let other = place.claim("two").expect("it can be made").expect("another name");
+        assert_eq!(place.names(), ["one", "two"]);
+        fs::write(place.socket("one"), "").expect("a file");
+        drop(held);
+        assert_eq!(place.names(), ["two"]);
+        assert!(!place.log("one").exists() && !place.socket("one").exists(), "what it left is removed");
+        drop(other);
+        assert_eq!(place.names(), [""; 0]);
+        assert!(!place.directory().exists(), "and the directory");
+        assert!(place.claim("one").expect("it can be made again").is_some());
+    }
+}

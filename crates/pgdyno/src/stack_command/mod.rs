@@ -1,0 +1,418 @@
+//! `pgdyno stack`: how is the system of an experiment kept up, to be explored by hand?
+
+pub mod connect_commands;
+mod directory;
+mod holder;
+mod status;
+
+use crate::check;
+use crate::cli::{CommandError, Terminal, os_error_text};
+use crate::terminal;
+use clap::{Parser, Subcommand};
+use directory::StackDirectory;
+use holder::{StackQuery, StackRequest, StartMessage, receive_line, send_line};
+use model::plan::{Cell, Experiment};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use stack::supervisor::KeeperProgram;
+use status::StackStatus;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Seek, SeekFrom};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Keeps the system of an experiment file up, to be explored by hand
+#[derive(Clone, Debug, Parser)]
+#[command(name = "pgdyno stack", disable_help_subcommand = true, arg_required_else_help = true)]
+struct Args {
+    #[command(subcommand)]
+    command: StackCommand,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+enum StackCommand {
+    /// Bring a stack up, keep it up, and print how to connect
+    Up(Up),
+    /// Tell which stacks are up, whether their nodes run, and how to connect
+    Status(Status),
+    /// Stop a stack; returns when everything is gone
+    Down(Down),
+    /// Own a stack that is up
+    #[command(hide = true)]
+    Hold { name: String },
+}
+
+#[derive(Clone, Debug, clap::Args)]
+struct Up {
+    /// The experiment file
+    file: PathBuf,
+    /// Set a value of the file, such as pooler.size=24; may be repeated
+    #[arg(long, value_name = "PATH=VALUE")]
+    set: Vec<String>,
+    /// Take the file's shorter way: what its section `quick` says
+    #[arg(long)]
+    quick: bool,
+    /// Which cell of the matrix, as in "way=unix,load.clients=8"; the baseline, or else the first
+    #[arg(long, value_name = "AXIS=VALUE,…")]
+    cell: Option<String>,
+    /// By which name it is found again; the experiment's
+    #[arg(long)]
+    name: Option<String>,
+    /// End it by itself after this time, such as 90s, 30m or 2h
+    #[arg(long, value_name = "TIME", value_parser = lifetime)]
+    lifetime: Option<u64>,
+    /// Print how to connect as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+struct Status {
+    /// An experiment file, or a name; all stacks that are up without it
+    #[arg(value_name = "FILE|NAME")]
+    which: Option<String>,
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+struct Down {
+    /// An experiment file, or a name
+    #[arg(value_name = "FILE|NAME")]
+    which: String,
+}
+
+/// It cannot be brought up, or there is none.
+const FAILED: u8 = 1;
+/// A node has ended.
+const NODE_ENDED: u8 = 2;
+/// Who holds a stack answers at once, unless it does not run.
+const QUERY_TIMEOUT: Duration = Duration::from_secs(5);
+/// So many lines of a log are shown.
+const LOG_LINES: usize = 12;
+
+/// Runs the command with the arguments behind its name.
+pub fn main(args: &[String]) -> ExitCode {
+    let name = std::iter::once("pgdyno stack");
+    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
+        Ok(it) => it,
+        Err(error) => return terminal::usage(&error),
+    };
+    let voice = Terminal { program: "pgdyno stack".to_owned() };
+    let done = match &args.command {
+        StackCommand::Up(it) => up(it),
+        StackCommand::Status(it) => status(it),
+        StackCommand::Down(it) => down(&it.which, &voice),
+        StackCommand::Hold { .. } => return holder::main(),
+    };
+    done.unwrap_or_else(|trouble| {
+        trouble.print(&voice);
+        ExitCode::from(FAILED)
+    })
+}
+
+fn up(args: &Up) -> Result<ExitCode, CommandError> {
+    let plan = match check::read(&args.file, &args.set, args.quick) {
+        Ok(it) => it,
+        Err(refused) => return Ok(refused.print("pgdyno stack")),
+    };
+    let experiment = &plan.experiment;
+    let cell = cell(experiment, args.cell.as_deref())?;
+    let name = args.name.as_ref().unwrap_or(&experiment.name);
+    if !is_name(name) {
+        return Err(CommandError::new(format!("\"{name}\" cannot be the name of a stack"))
+            .with_hint("write up to 64 of a-z, 0-9 and -, as in --name=my-stack"));
+    }
+    let place = StackDirectory::for_user()?;
+    let log = place.claim(name)?.ok_or_else(|| {
+        let hint = format!(
+            "pgdyno stack status {name} shows it, pgdyno stack down {name} ends it, --name names another"
+        );
+        CommandError::new(format!("a stack named {name} is up already")).with_hint(hint)
+    })?;
+    let order = StackRequest {
+        name: name.clone(),
+        place: place.directory().to_owned(),
+        file: args.file.canonicalize().unwrap_or_else(|_| args.file.clone()),
+        cell: cell.label.clone(),
+        setup: cell.setup.clone(),
+        lifetime: args.lifetime,
+    };
+    let told = start(&order, &place, log)?;
+    if args.json {
+        terminal::json(&(serde_json::to_string_pretty(&told).expect("plain data") + "\n"));
+    } else {
+        out!("{}", told.render());
+        outln!("\nIt stays up until:  pgdyno stack down {name}");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Starts a holder and shows what it tells, until its stack is up.
+fn start(order: &StackRequest, place: &StackDirectory, log: File) -> Result<StackStatus, CommandError> {
+    let failed = |error: io::Error| {
+        place.clear(&order.name);
+        CommandError::new(format!("could not start who holds the stack: {}", os_error_text(&error)))
+    };
+    let spawn = || {
+        let (ours, theirs) = UnixStream::pair()?;
+        // A signal is a byte to the holder, which then ends the stack and itself; a second one is for us alone.
+        let stop = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+            signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))?;
+            signal_hook::flag::register(signal, Arc::clone(&stop))?;
+            signal_hook::low_level::pipe::register(signal, ours.try_clone()?)?;
+        }
+        let us = KeeperProgram::ourselves().program;
+        let mut command = Command::new(us);
+        command.arg0("pgdyno").args(["stack", "hold", &order.name]);
+        command.stdin(Stdio::from(OwnedFd::from(theirs)));
+        let child = command.stdout(log.try_clone()?).stderr(log.try_clone()?).spawn()?;
+        Ok((child, ours))
+    };
+    let (mut child, holder) = spawn().map_err(failed)?;
+    send_line(&holder, order);
+    let terminal = io::stderr().is_terminal();
+    let clear = if terminal { "\r\x1b[K" } else { "" };
+    let mut trouble = None;
+    for line in BufReader::new(&holder).lines() {
+        let Ok(line) = line else { break };
+        match serde_json::from_str(&line) {
+            Ok(StartMessage::Doing(it)) if terminal => {
+                terminal::overwrite_line(clear, &it, "");
+            }
+            Ok(StartMessage::Doing(_)) => {}
+            Ok(StartMessage::Done(it)) => terminal::overwrite_line(clear, &it, "\n"),
+            Ok(StartMessage::Up(told)) => {
+                terminal::overwrite_line(clear, "", "");
+                return Ok(told);
+            }
+            // It ends now; so do these lines.
+            Ok(StartMessage::Failed(what, hint)) => trouble = Some(CommandError { message: what, hint }),
+            Err(_) => break,
+        }
+    }
+    terminal::overwrite_line(clear, "", "");
+    let _ = child.wait();
+    if let Some(it) = trouble {
+        return Err(it);
+    }
+    let mut what = "who holds the stack has ended before it was up".to_owned();
+    for line in last_lines(&log) {
+        what += &format!("\n  {line}");
+    }
+    drop(log);
+    place.names();
+    Err(CommandError::new(what))
+}
+
+fn status(args: &Status) -> Result<ExitCode, CommandError> {
+    let (found, silent) = query(&StackDirectory::for_user()?, args.which.as_deref(), StackQuery::Status);
+    if let (Some(which), true) = (&args.which, found.is_empty() && silent.is_empty()) {
+        return Err(not_found(which));
+    }
+    let all: Vec<&StackStatus> = found.iter().map(|it| &it.status).collect();
+    if args.json {
+        terminal::json(&(serde_json::to_string_pretty(&all).expect("plain data") + "\n"));
+    } else if all.is_empty() && silent.is_empty() {
+        outln!("no stack is up");
+    } else {
+        out!("{}", all.iter().map(|it| it.render()).collect::<Vec<_>>().join("\n"));
+    }
+    silent.iter().for_each(|it| errln!("pgdyno stack: warning: who holds {it} does not answer"));
+    let whole = silent.is_empty() && all.iter().all(|it| it.is_healthy());
+    Ok(if whole { ExitCode::SUCCESS } else { ExitCode::from(NODE_ENDED) })
+}
+
+fn down(which: &str, voice: &Terminal) -> Result<ExitCode, CommandError> {
+    let place = StackDirectory::for_user()?;
+    let (found, silent) = query(&place, Some(which), StackQuery::Down);
+    if found.is_empty() && silent.is_empty() {
+        return Err(not_found(which));
+    }
+    for it in found {
+        it.await_end();
+        voice.info(&format!("{} is down, and everything of it gone", it.status.name));
+    }
+    place.names();
+    match silent.first() {
+        None => Ok(ExitCode::SUCCESS),
+        Some(name) => Err(CommandError::new(format!("who holds {name} does not answer")).with_hint(format!(
+            "look at {}; to kill `pgdyno stack hold {name}` ends it too",
+            place.log(name).display()
+        ))),
+    }
+}
+
+fn not_found(which: &str) -> CommandError {
+    let hint = "pgdyno stack status shows all that are up, pgdyno stack up FILE brings one up";
+    CommandError::new(format!("no stack of {which} is up")).with_hint(hint)
+}
+
+/// One that has answered.
+struct StackReply {
+    status: StackStatus,
+    /// Of the holder; readable when it has ended. `None` if it has.
+    process: Option<OwnedFd>,
+}
+
+impl StackReply {
+    fn await_end(&self) {
+        if let Some(process) = &self.process {
+            // Only a signal wakes us earlier, and none is awaited here: it ends us.
+            let _ = poll(&mut [PollFd::new(process, PollFlags::IN)], None);
+        }
+    }
+}
+
+/// Asks those that are meant; their answers, and the names of those that gave none.
+fn query(
+    place: &StackDirectory,
+    which: Option<&str>,
+    question: StackQuery,
+) -> (Vec<StackReply>, Vec<String>) {
+    let file = which.and_then(|it| Path::new(it).canonicalize().ok());
+    let (mut found, mut silent) = (Vec::new(), Vec::new());
+    for name in place.names() {
+        let named = which.is_none_or(|it| it == name);
+        let told = match query_one(place, &name, StackQuery::Status) {
+            Ok(it) => it,
+            // Just ended.
+            Err(_) if !place.names().contains(&name) => continue,
+            Err(_) => {
+                silent.extend(named.then_some(name));
+                continue;
+            }
+        };
+        if !named && file.as_ref() != Some(&told.file) {
+            continue;
+        }
+        // It has just answered, so this is its number still.
+        let number = Pid::from_raw(told.pid.cast_signed());
+        let process = number.and_then(|it| pidfd_open(it, PidfdFlags::empty()).ok());
+        if question == StackQuery::Down && query_one(place, &name, StackQuery::Down).is_err() {
+            silent.push(name);
+            continue;
+        }
+        found.push(StackReply { status: told, process });
+    }
+    (found, silent)
+}
+
+fn query_one(place: &StackDirectory, name: &str, question: StackQuery) -> io::Result<StackStatus> {
+    let stream = UnixStream::connect(place.socket(name))?;
+    stream.set_read_timeout(Some(QUERY_TIMEOUT))?;
+    stream.set_write_timeout(Some(QUERY_TIMEOUT))?;
+    send_line(&stream, &question);
+    receive_line(&stream)
+}
+
+/// The first cell that is what was asked for.
+fn cell<'a>(experiment: &'a Experiment, wanted: Option<&str>) -> Result<&'a Cell, CommandError> {
+    let cells = &experiment.cells;
+    let Some(wanted) = wanted else { return Ok(&cells[experiment.baseline.unwrap_or(0)]) };
+    let pairs = pairs(wanted);
+    let is = |cell: &&Cell| pairs.iter().all(|it| cell.label.contains(it));
+    cells.iter().find(is).ok_or_else(|| {
+        let mut axes: Vec<(&str, Vec<&str>)> = Vec::new();
+        for (axis, it) in cells.iter().flat_map(|it| &it.label) {
+            match axes.iter_mut().find(|known| known.0 == axis) {
+                Some(known) if known.1.contains(&it.as_str()) => {}
+                Some(known) => known.1.push(it),
+                None => axes.push((axis, vec![it])),
+            }
+        }
+        let axes: Vec<String> =
+            axes.iter().map(|(axis, all)| format!("{axis} is {}", all.join(" or "))).collect();
+        let hint = if axes.is_empty() {
+            "the file has one cell: leave --cell out".to_owned()
+        } else {
+            axes.join("; ")
+        };
+        CommandError::new(format!("no cell is \"{wanted}\"")).with_hint(hint)
+    })
+}
+
+/// `way=unix,load.clients=8`, by axis.
+fn pairs(text: &str) -> Vec<(String, String)> {
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    for piece in text.split(',') {
+        match (piece.split_once('='), pairs.last_mut()) {
+            (Some((axis, it)), _) => pairs.push((axis.trim().to_owned(), it.trim().to_owned())),
+            // A value may have commas of its own.
+            (None, Some(last)) => last.1 += &format!(",{piece}"),
+            (None, None) => pairs.push((piece.trim().to_owned(), String::new())),
+        }
+    }
+    pairs
+}
+
+/// As the experiment file has them.
+fn is_name(it: &str) -> bool {
+    (1..=64).contains(&it.len()) && it.bytes().all(|it| matches!(it, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+}
+
+/// Seconds of `90s`, `30m`, `2h`.
+fn lifetime(text: &str) -> Result<u64, String> {
+    let unit = |(text, seconds): (Option<&str>, u64)| text?.trim().parse::<u64>().ok()?.checked_mul(seconds);
+    let units = [(text.strip_suffix('s'), 1), (text.strip_suffix('m'), 60), (text.strip_suffix('h'), 3600)];
+    let found = units.into_iter().find_map(unit).filter(|it| (1..=u64::from(u32::MAX)).contains(it));
+    found.ok_or_else(|| "write a whole number and s, m or h, as in 2h".to_owned())
+}
+
+fn last_lines(mut log: &File) -> Vec<String> {
+    let mut text = Vec::new();
+    let _ = log.seek(SeekFrom::Start(0)).and_then(|_| log.read_to_end(&mut text));
+    let text = String::from_utf8_lossy(&text);
+    let all: Vec<&str> = text.strip_prefix(directory::LOG_HEADER).unwrap_or(&text).lines().collect();
+    all[all.len().saturating_sub(LOG_LINES)..].iter().map(|&it| it.to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parses_lifetimes() {
+        let check = |text: &str, expected: Option<u64>| assert_eq!(lifetime(text).ok(), expected, "{text}");
+        check("90s", Some(90));
+        check("30m", Some(1800));
+        check("2h", Some(7200));
+        for it in ["", "2", "h", "0s", "-1s", "1.5h", "2 d", "99999999999999999999h", "9999999999h"] {
+            check(it, None);
+        }
+    }
+
+    #[test]
+    fn finds_cells_by_axis_values() {
+        let check = |text: &str, expected: &[(&str, &str)]| {
+            let found = pairs(text);
+            let found: Vec<(&str, &str)> = found.iter().map(|it| (&*it.0, &*it.1)).collect();
+            assert_eq!(found, expected, "{text}");
+        };
+        check("way=unix", &[("way", "unix")]);
+        check("way = unix, load.clients=8", &[("way", "unix"), ("load.clients", "8")]);
+        check("load.schedule=line(1,9,5s),way=tcp", &[("load.schedule", "line(1,9,5s)"), ("way", "tcp")]);
+        check("unix", &[("unix", "")]);
+        check("", &[("", "")]);
+    }
+
+    #[test]
+    fn accepts_names_of_experiment_files() {
+        let check = |it: &str, expected: bool| assert_eq!(is_name(it), expected, "{it}");
+        check("pool-modes", true);
+        check(&"a".repeat(64), true);
+        check(&"a".repeat(65), false);
+        for it in ["", "A", "a/b", "..", "a b", "é"] {
+            check(it, false);
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! However a run ends: what was measured is kept, and nothing else remains.
+
+use super::workspace::{
+    BARE, PGDYNO, RunningProcess, Workspace, counts, ended_by_signal, groups, is_root, retry_until, trials,
+};
+use rustix::process::{Pid, Signal, kill_process};
+use stack::component::postgres::{Postgres, Settings};
+use stack::find::InstallationSearch;
+use stack::supervisor::{KeeperProgram, Supervisor};
+use std::fs::{self, OpenOptions};
+use std::io::pipe;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use store::{Run, RunStatus, State};
+
+const LONG: &str = "
+stack: { pooler: { kind: pgbouncer, size: 5, limits: { cpu: 0.5 } }, postgres: {} }
+operations: { one: { sql: SELECT 1 } }
+load: { model: closed, clients: 2, duration: 10m }
+repeat: 2
+";
+
+#[test]
+fn ctrl_c_stores_and_prints_results() {
+    let bench = Workspace::new("interrupted", LONG);
+    let mut running = bench.spawn(&[]);
+    running.await_trial(1);
+    running.signal(Signal::INT);
+    let ended = running.wait();
+    ended.expect(2);
+    let run = bench.stored();
+    assert_eq!(run.state().expect("it is whole").status(), Some(RunStatus::Interrupted));
+    let stored = trials(&run);
+    assert_eq!(stored.len(), 1, "no further trial began");
+    assert_eq!(stored[0].1, RunStatus::Interrupted);
+    assert!(counts(&run, 1).ok > 0);
+    assert!(ended.err.contains(" tps, ") && ended.err.contains(", interrupted"), "{}", ended.err);
+    bench.await_cleanup();
+}
+
+/// Whoever is to read the result has gone, or its disk is full: the run's file is as complete as ever.
+#[test]
+fn stores_the_run_if_the_output_fails() {
+    let full = || OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+    let closed = || pipe().expect("there are descriptors").1;
+    let outputs: [(Stdio, Stdio, i32); 3] = [
+        (full().into(), Stdio::piped(), 1),
+        (closed().into(), Stdio::piped(), 0),
+        (Stdio::piped(), closed().into(), 0),
+    ];
+    for (out, err, status) in outputs {
+        let bench = Workspace::new("unread", BARE);
+        let child = bench.command(&[]).stdout(out).stderr(err).spawn().expect("it can be run");
+        let ended = child.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(status), "{said}");
+        assert!(status == 0 || said.contains("could not write to standard output: No space left"), "{said}");
+        let run = bench.stored();
+        assert_eq!(run.state().expect("it is whole").status(), Some(RunStatus::Complete));
+        assert!(counts(&run, 1).ok > 0);
+        bench.await_cleanup();
+    }
+}
+
+#[test]
+fn ctrl_c_ends_loading() {
+    let dataset = "dataset: { name: tickets, rows: 1_000_000_000 }";
+    let bench = Workspace::new("loading", &format!("{LONG}{dataset}\n"));
+    let running = bench.spawn(&[]);
+    // So PostgreSQL calls a session that is being sent rows.
+    bench.await_process(" COPY");
+    running.signal(Signal::INT);
+    let ended = running.wait();
+    ended.expect(1);
+    assert!(ended.err.contains("1/2  the one cell: interrupted before it began"), "{}", ended.err);
+    assert_eq!(trials(&bench.stored())[0].1, RunStatus::Interrupted);
+    bench.await_cleanup();
+}
+
+/// The server answers nobody, so the end of what is under way is waited for; after the second signal it is cancelled.
+#[test]
+fn second_ctrl_c_cancels_running_statements() {
+    let installation =
+        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
+    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
+    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
+    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
+        .unwrap_or_else(|why| panic!("{why}"));
+    let mut connection =
+        postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
+    let address = format!("host=127.0.0.1 port={} user=postgres dbname=postgres", postgres.port);
+    let yaml = format!(
+        "stack: {{ postgres: {{ attach: \"{address}\" }} }}
+operations: {{ slow: {{ sql: SELECT pg_sleep(600) }} }}
+load: {{ model: closed, clients: 2, duration: 10m }}
+"
+    );
+    let bench = Workspace::new("twice", &yaml);
+    let mut sleeping = || -> usize {
+        let count = "select count(*) from pg_stat_activity where query like 'SELECT pg_sleep(600)%' and state = 'active'";
+        connection.value(count).expect("it answers").and_then(|it| it.parse().ok()).expect("a number")
+    };
+    let mut running = bench.spawn_command(bench.command(&[]).env("PGPASSWORD", postgres.password().reveal()));
+    running.await_trial(1);
+    running.signal(Signal::INT);
+    running.signal(Signal::INT);
+    running.wait().expect(2);
+    assert_eq!(bench.stored().state().expect("it is whole").status(), Some(RunStatus::Interrupted));
+    retry_until("nothing of it runs", || match sleeping() {
+        0 => Ok(()),
+        some => Err(some.to_string()),
+    });
+}
+
+#[test]
+fn sigkill_leaves_no_process_and_a_readable_file() {
+    let bench = Workspace::new("shot", LONG);
+    let mut running = bench.spawn(&[]);
+    running.await_trial(1);
+    let keeper = running.keeper();
+    if is_root() {
+        assert!(!groups(keeper).is_empty(), "a limit makes a control group");
+    }
+    kill_process(running.pid(), Signal::KILL).expect("it runs");
+    assert!(ended_by_signal(&running.wait(), Signal::KILL));
+    bench.await_cleanup();
+    retry_until("control groups are gone", || match &groups(keeper)[..] {
+        [] => Ok(()),
+        left => Err(format!("{left:?}")),
+    });
+    let run = bench.stored();
+    assert_eq!(run.state().expect("it opens"), State::Lost);
+    assert!(counts(&run, 1).ok > 0, "all but the last second is there");
+}
+
+/// The kernel kills what is in a control group that may not have any memory, once it asks for a page.
+#[test]
+fn an_oom_kill_leaves_an_interrupted_run() {
+    let Some(group) = NoMemory::new() else {
+        eprintln!("skipped: no control group of memory can be made here");
+        return;
+    };
+    let bench = Workspace::new("starved", LONG);
+    let mut running = bench.spawn(&[]);
+    running.await_trial(1);
+    group.take(running.pid());
+    assert!(ended_by_signal(&running.wait(), Signal::KILL));
+    bench.await_cleanup();
+    let run = bench.stored();
+    assert_eq!(run.state().expect("it opens"), State::Lost);
+    assert!(counts(&run, 1).ok > 0, "all but the last second is there");
+    let listed = Command::new(PGDYNO).arg("runs").current_dir(&bench.folder).output().expect("it can be run");
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    assert!(listed.contains("interrupted"), "{listed}");
+}
+
+/// A control group whose processes may have no memory; removed with this.
+struct NoMemory(PathBuf);
+
+impl NoMemory {
+    fn new() -> Option<NoMemory> {
+        let name = format!("pgdyno-test-{}", std::process::id());
+        ["/sys/fs/cgroup/memory", "/sys/fs/cgroup"].into_iter().find_map(|root| {
+            let group = NoMemory(Path::new(root).join(&name));
+            fs::create_dir(&group.0).ok()?;
+            let limits = ["memory.limit_in_bytes", "memory.max"];
+            limits.iter().find(|it| fs::write(group.0.join(it), "0").is_ok()).map(|_| group)
+        })
+    }
+
+    fn take(&self, process: Pid) {
+        let it = process.as_raw_nonzero().to_string();
+        fs::write(self.0.join("cgroup.procs"), it).expect("a process may be moved");
+    }
+}
+
+impl Drop for NoMemory {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn concurrent_runs_are_independent() {
+    let yaml = LONG.replace("10m", "1s");
+    let benches = ["one", "two"].map(|name| Workspace::new(name, &yaml));
+    let running = benches.each_ref().map(|it| it.spawn(&["--json"]));
+    let ended = running.map(RunningProcess::wait);
+    for (bench, ended) in benches.iter().zip(&ended) {
+        ended.expect(0);
+        let run: Run = bench.stored();
+        assert!(trials(&run).iter().all(|it| it.1 == RunStatus::Complete), "{}", ended.err);
+        assert_eq!((counts(&run, 1).failed, counts(&run, 2).failed), (0, 0));
+    }
+}

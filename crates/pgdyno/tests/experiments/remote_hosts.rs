@@ -1,0 +1,255 @@
+//! What is on another machine is loaded only when it is named twice, says itself that it may be, has nothing else to do,
+//! and bears it.
+//!
+//! The other machine is a second address of this one, in a network of the test's own that ends with it.
+
+use super::workspace::{PGDYNO, RunOutput, Workspace, counts, trials};
+use stack::component::postgres::{Postgres, Settings};
+use stack::find::InstallationSearch;
+use stack::supervisor::{KeeperProgram, Supervisor};
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+use store::RunStatus;
+
+/// Of the addresses that documents use and nobody has (RFC 5737).
+const REMOTE_ADDRESS: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
+/// Set where the address is there.
+const REMOTE_VARIABLE: &str = "PGDYNO_TEST_FAR";
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Whether the far address is there. If not, the test is run again where it is, and what came of it told.
+fn in_remote_network(test: &str) -> bool {
+    if std::env::var_os(REMOTE_VARIABLE).is_some() {
+        return true;
+    }
+    let network = |program: &[&str]| {
+        let mut command = Command::new("unshare");
+        let script = format!("ip link set lo up && ip address add {REMOTE_ADDRESS}/32 dev lo && exec \"$@\"");
+        command.args(["--net", "--", "sh", "-c", &script, "sh"]).args(program);
+        command.env(REMOTE_VARIABLE, "1").output()
+    };
+    if !network(&["true"]).is_ok_and(|it| it.status.success()) {
+        eprintln!(
+            "skipped: no network of its own can be made; as root type:  apt-get install -y iproute2 util-linux"
+        );
+        return false;
+    }
+    let ourselves = std::env::current_exe().expect("it runs");
+    let test = format!("experiments::far::{test}");
+    let words = [ourselves.to_str().expect("a plain name"), "--exact", &test, "--nocapture"];
+    let output = network(&words).expect("it could be run a moment ago");
+    let said = |it: &[u8]| String::from_utf8_lossy(it).into_owned();
+    let (out, err) = (said(&output.stdout), said(&output.stderr));
+    assert!(output.status.success() && out.contains("1 passed"), "{out}\n{err}");
+    false
+}
+
+/// A port of an address, behind which a server of this machine is.
+fn relay(at: Ipv4Addr, to: u16) -> u16 {
+    let listener = TcpListener::bind((at, 0)).expect("the address is there");
+    let port = listener.local_addr().expect("it is bound").port();
+    let pump = |mut from: TcpStream, mut to: TcpStream| {
+        thread::spawn(move || {
+            // Either side may end it.
+            let _ = io::copy(&mut from, &mut to);
+            let _ = to.shutdown(std::net::Shutdown::Both);
+        });
+    };
+    thread::spawn(move || {
+        for client in listener.incoming().flatten() {
+            let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, to)) else { continue };
+            let twin = |it: &TcpStream| it.try_clone().expect("it has another handle");
+            pump(twin(&client), twin(&server));
+            pump(server, client);
+        }
+    });
+    port
+}
+
+/// What was printed must contain each text.
+fn check_output(ended: &RunOutput, status: i32, texts: &[&str]) {
+    ended.expect(status);
+    texts.iter().for_each(|it| assert!(ended.err.contains(it), "{it} is not in\n{}", ended.err));
+}
+
+#[test]
+fn loads_a_remote_database_only_with_consent() {
+    if !in_remote_network("a_database_says_that_it_may_be_loaded") {
+        return;
+    }
+    let installation =
+        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
+    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
+    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
+    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
+        .unwrap_or_else(|why| panic!("{why}"));
+    let port = relay(REMOTE_ADDRESS, postgres.port);
+    let here = format!("{REMOTE_ADDRESS}:{port}/postgres");
+    let dsn = format!("host={REMOTE_ADDRESS} port={port} user=postgres dbname=postgres");
+    let password = postgres.password().reveal().to_owned();
+    let run = |attach: &str, sql: &str, load: &str| {
+        let bench = Workspace::new(
+            "far",
+            &format!(
+                "stack: {{ postgres: {{ {attach} }} }}\noperations: {{ one: {{ sql: \"{sql}\" }} }}\nload: {{ {load} }}\n"
+            ),
+        );
+        let ended = bench.spawn_command(bench.command(&[]).env("PGPASSWORD", &password)).wait();
+        (bench, ended)
+    };
+    let load = "model: closed, clients: 2, duration: 1s";
+    let allowed = format!("attach: \"{dsn}\", allow: \"{here}\"");
+    let ask = |sql: &str| {
+        let mut connection = postgres.target().open(PATIENCE).unwrap_or_else(|why| panic!("{why}"));
+        connection.query(sql).unwrap_or_else(|why| panic!("{why}"));
+        connection
+    };
+    let refused = |attach: &str, status, texts: &[&str]| {
+        let (bench, ended) = run(attach, "CREATE TABLE loaded ()", load);
+        check_output(&ended, status, texts);
+        if status == 1 {
+            assert_eq!(trials(&bench.stored()).remove(0).1, RunStatus::Failed);
+        }
+    };
+    refused(&format!("attach: \"{dsn}\""), 2, &[&format!("add `allow: \"{here}\"` if it is yours")]);
+    refused(&allowed, 1, &["CREATE SCHEMA pgdyno_allowed"]);
+    drop(ask("create schema pgdyno_allowed"));
+    let mut busy = ask("begin; select 1");
+    refused(&allowed, 1, &[&format!("at work in {here}: 1; let them end"), "write `caps: { others: 1 }`"]);
+    let raised = format!("{allowed}, caps: {{ others: 1 }}");
+    let (bench, ended) = run(&raised, "SELECT 1", load);
+    check_output(&ended, 0, &["errors(5%, 10s) ends a trial"]);
+    assert!(counts(&bench.stored(), 1).ok > 0);
+    assert_eq!(
+        busy.value("select count(*) from pg_class where relname = 'loaded'").expect("it lives").as_deref(),
+        Some("0")
+    );
+    drop(busy);
+    // What fails is let alone.
+    let (bench, ended) =
+        run(&allowed, "SELECT 1/0", "model: open, schedule: \"const(20, 60s)\", max_in_flight: 4");
+    check_output(&ended, 2, &["errors(5%, 10s)"]);
+    let (_, status, reason) = trials(&bench.stored()).remove(0);
+    assert_eq!((status, reason.as_str()), (RunStatus::Stopped, "errors(5%, 10s) at second 9"));
+}
+
+#[test]
+fn detects_a_tunnel_to_a_remote_server() {
+    let apart = ["--pid", "--fork", "--mount-proc", "--"];
+    let possible = Command::new("unshare").args(apart).arg("true").output();
+    if !possible.is_ok_and(|it| it.status.success()) {
+        return eprintln!("skipped: no process namespace can be made; it takes root and util-linux");
+    }
+    let installation =
+        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
+    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
+    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
+    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
+        .unwrap_or_else(|why| panic!("{why}"));
+    let port = relay(Ipv4Addr::LOCALHOST, postgres.port);
+    let here = format!("127.0.0.1:{port}/postgres");
+    let dsn = format!("host=127.0.0.1 port={port} user=postgres dbname=postgres");
+    let run = |tunnel: bool, more: &str| {
+        let bench = Workspace::new(
+            "tunnel",
+            &format!(
+                "stack: {{ postgres: {{ attach: \"{dsn}\"{more} }} }}\noperations: {{ one: {{ sql: SELECT 1 }} }}\n\
+                 load: {{ model: closed, clients: 2, duration: 1s }}\n"
+            ),
+        );
+        let mut command = bench.command(&[]);
+        if tunnel {
+            // A far machine's processes are not seen from here; neither are those of this one.
+            let inner = std::mem::replace(&mut command, Command::new("unshare"));
+            command.args(apart).arg(inner.get_program()).args(inner.get_args());
+            command.current_dir(inner.get_current_dir().expect("it has one"));
+            command.envs(inner.get_envs().filter_map(|it| Some((it.0, it.1?))));
+        }
+        command.env("PGPASSWORD", postgres.password().reveal());
+        let ended = bench.spawn_command(&mut command).wait();
+        (bench, ended)
+    };
+    // A relay to a server of this machine is on this machine.
+    let (bench, ended) = run(false, "");
+    ended.expect(0);
+    assert!(counts(&bench.stored(), 1).ok > 0);
+    let (_, ended) = run(true, "");
+    let refused = format!("{here} is not shown to be on this machine");
+    check_output(&ended, 1, &[&refused, &format!("write `allow: \"{here}\"`")]);
+    let (_, ended) = run(true, &format!(", allow: \"{here}\""));
+    check_output(&ended, 1, &["CREATE SCHEMA pgdyno_allowed"]);
+}
+
+/// Answers every request alike, but for two paths; remembers which were asked.
+fn service(page: &'static str, header: &'static str) -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind((REMOTE_ADDRESS, 0)).expect("the address is there");
+    let address = listener.local_addr().expect("it is bound");
+    let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+    let seen = Arc::clone(&asked);
+    let talk = move |stream: TcpStream, seen: &Mutex<Vec<String>>| -> io::Result<()> {
+        let mut lines = BufReader::new(stream.try_clone()?).lines();
+        while let Some(first) = lines.next() {
+            let path = first?.split(' ').nth(1).unwrap_or_default().to_owned();
+            while lines.next().transpose()?.is_some_and(|it| !it.is_empty()) {}
+            let (body, header) = match path.as_str() {
+                "/.well-known/pgdyno" => (page, ""),
+                "/health" => ("fine", header),
+                _ => ("ok", ""),
+            };
+            let status = if body.is_empty() { "404 Not Found" } else { "200 OK" };
+            seen.lock().expect("nobody panics").push(path);
+            let length = body.len();
+            write!(&stream, "HTTP/1.1 {status}\r\n{header}Content-Length: {length}\r\n\r\n{body}")?;
+        }
+        Ok(())
+    };
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let seen = Arc::clone(&seen);
+            // A client that leaves in the midst of a request is no failure of the test.
+            thread::spawn(move || drop(talk(stream, &seen)));
+        }
+    });
+    (address, asked)
+}
+
+#[test]
+fn loads_a_remote_service_only_with_consent() {
+    if !in_remote_network("a_service_says_that_it_may_be_loaded") {
+        return;
+    }
+    for (page, header, status, text) in [
+        (
+            "",
+            "",
+            1,
+            "GET /.well-known/pgdyno is answered by status 404; if it may, let it answer that with `allowed`",
+        ),
+        // A page for every path is no sign.
+        ("<html>allowed</html>", "", 1, "is answered by status 200; if it may"),
+        ("", "Pgdyno: no\r\n", 1, "status 404"),
+        ("allowed\n", "", 0, "errors(5%, 10s) ends a trial"),
+        ("", "pgdyno: allowed\r\n", 0, "errors(5%, 10s) ends a trial"),
+    ] {
+        let (address, asked) = service(page, header);
+        let bench = Workspace::new(
+            "shop",
+            &format!(
+                "stack: {{ service: {{ url: \"http://{address}\", allow: \"{address}\" }} }}\n\
+                 operations: {{ a: {{ get: /load }} }}\n\
+                 load: {{ model: closed, clients: 2, duration: 1s, warmup: 1s }}\n"
+            ),
+        );
+        check_output(&bench.run(&[]), status, &[text]);
+        let asked = asked.lock().expect("nobody panics");
+        let load = asked.iter().filter(|it| *it == "/load").count();
+        assert_eq!(load > 0, status == 0, "{page:?} {header:?}: {asked:?}");
+        // The cap of a thousand per second holds in the warm-up too; the trial's own second begins with one of each client.
+        assert!(load <= 2 * (1000 + 2), "{load}");
+    }
+}

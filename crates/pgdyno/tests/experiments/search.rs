@@ -1,0 +1,98 @@
+//! A search for the maximum, on a system whose capacity is known: two server connections that each sleep for 10 ms.
+
+use super::workspace::{Workspace, trials};
+use model::plan::LoadScale;
+use model::search::{SearchStep, StepPurpose};
+use rustix::process::Signal;
+use serde_json::Value;
+use store::{Run, RunStatus};
+
+/// 200 per second at most, whatever the machine is doing; less on a busy one.
+const CAPACITY: f64 = 200.0;
+
+const POOL: &str = "
+stack: { pooler: { kind: pgbouncer, mode: transaction, size: 2 }, postgres: {} }
+operations: { sleep: { sql: SELECT pg_sleep(0.01) } }
+load: { model: open, max_in_flight: 60, arrivals: even }
+objectives: [ \"p99 < 400ms\" ]
+find: { max: { from: 15, most: 1000, window: 3s, hold: 3s, precision: 15% } }
+";
+
+fn steps(run: &Run) -> Vec<SearchStep> {
+    let notes = run.notes().expect("they can be read");
+    let steps = notes.iter().filter(|it| it.subject == "step");
+    steps.map(|it| serde_json::from_str(&it.text).expect("a step")).collect()
+}
+
+#[test]
+fn finds_the_capacity_of_the_pool() {
+    let bench = Workspace::new("searched", POOL);
+    let ended = bench.run(&["--json"]);
+    ended.expect(0);
+    let document = ended.document();
+    let maximum = &document["maxima"][0];
+    let answer = &maximum["answer"];
+    // A machine that is too busy to measure may deny an answer, and says so; it never finds more than there is.
+    match answer["level"].as_f64() {
+        Some(level) => assert!((15.0..CAPACITY * 1.15).contains(&level), "{answer:#}"),
+        None => assert!(!answer["hindered"].is_null(), "{answer:#}"),
+    }
+    assert_ne!(maximum["cause"]["kind"], "proven", "nothing was turned");
+    let run = bench.stored();
+    let steps = steps(&run);
+    assert_eq!(steps.len(), trials(&run).len(), "each trial is a step");
+    assert_eq!(
+        (steps[0].level, steps[0].purpose, steps[0].scale),
+        (15.0, StepPurpose::Ramp, LoadScale::Rate)
+    );
+    let told = maximum["steps"].as_array().expect("a list");
+    assert_eq!(told.len(), steps.len());
+    let too_much = told.iter().filter(|it| it["outcome"]["kind"] == "no").filter_map(level);
+    let held = told.iter().filter(|it| it["outcome"]["kind"] == "yes").filter_map(level);
+    if let (Some(most), Some(least)) = (held.reduce(f64::max), too_much.reduce(f64::min)) {
+        assert!(most > 15.0 && least < 4.0 * CAPACITY, "{most} held, {least} did not");
+    }
+    bench.await_cleanup();
+}
+
+fn level(it: &Value) -> Option<f64> {
+    it["step"]["level"].as_f64()
+}
+
+#[test]
+fn resumes_an_interrupted_search() {
+    let bench = Workspace::new("resumed", POOL);
+    let mut running = bench.spawn(&[]);
+    running.await_trial(3);
+    running.signal(Signal::INT);
+    running.wait().expect(2);
+    let before = steps(&bench.stored());
+    assert_eq!(before.len(), 3);
+    let file = bench.stored().path().display().to_string();
+    let mut resume = std::process::Command::new(env!("CARGO_BIN_EXE_pgdyno"));
+    resume.args(["run", "--resume", &file, "--json"]).env("TMPDIR", bench.folder.join("tmp"));
+    let ended = super::workspace::RunOutput::run(&mut resume);
+    ended.expect(0);
+    let run = bench.stored();
+    assert_eq!(run.path().display().to_string(), file, "the same file goes on");
+    assert_eq!(run.state().expect("it can be read").status(), Some(RunStatus::Complete));
+    let after = steps(&run);
+    assert_eq!(after[..3], before[..], "what was measured stands");
+    assert_eq!(after[3], before[2], "the step that was cut short is taken again");
+    let ended: Vec<RunStatus> = trials(&run).into_iter().map(|it| it.1).collect();
+    assert_eq!(
+        ended[..4],
+        [RunStatus::Complete, RunStatus::Complete, RunStatus::Interrupted, RunStatus::Complete]
+    );
+    let document: Value = serde_json::from_str(&runs_show_output(&bench, &file)).expect("JSON");
+    let told = document["maxima"][0]["steps"].as_array().expect("a list").len();
+    assert_eq!(told, after.len() - 1, "the one that was cut short says nothing");
+    bench.await_cleanup();
+}
+
+/// What `runs show` says of a run.
+fn runs_show_output(bench: &Workspace, file: &str) -> String {
+    let mut show = std::process::Command::new(env!("CARGO_BIN_EXE_pgdyno"));
+    let out = show.args(["runs", "show", file, "--json"]).current_dir(&bench.folder).output();
+    String::from_utf8(out.expect("it can be run").stdout).expect("UTF-8")
+}

@@ -1,0 +1,104 @@
+//! Every way to PostgreSQL that an experiment can ask for is brought up, measured and written down.
+
+use super::workspace::{Workspace, figure, row, trials};
+use store::RunStatus;
+
+const TRANSPORTS: &str = "
+stack: { postgres: { max_connections: 40 } }
+dataset: { name: tickets, rows: 1000 }
+operations:
+  read:
+    sql: |
+      \\set id random(1, :rows)
+      SELECT * FROM book.tickets WHERE id = :id;
+load: { model: closed, clients: 2, duration: 1s }
+matrix:
+  way:
+    unix: { postgres.entrance: unix }
+    tcp: {}
+    tls: { postgres.entrance: tls }
+    session: { pooler: { kind: pgbouncer, mode: session, size: 5 } }
+    transaction: { pooler: { kind: pgbouncer, mode: transaction, size: 5, entrance: unix } }
+    statement: { pooler: { kind: pgbouncer, mode: statement, size: 5, entrance: tls } }
+    haproxy: { balancer: { kind: haproxy, maxconn: 9, entrance: tls }, postgres.entrance: tls }
+    odyssey: { pooler: { kind: odyssey, mode: transaction, size: 5 }, postgres.entrance: unix }
+    all: { balancer: { kind: haproxy }, pooler: { kind: pgbouncer, size: 5 } }
+baseline: { way: tcp }
+";
+
+/// By way: what it is made of, the entrance first.
+const HOPS: [(&str, &str); 9] = [
+    ("unix", "postgres by unix"),
+    ("tcp", "postgres by tcp"),
+    ("tls", "postgres by tls"),
+    ("session", "pgbouncer by tcp, postgres by tcp"),
+    ("transaction", "pgbouncer by unix, postgres by tcp"),
+    ("statement", "pgbouncer by tls, postgres by tcp"),
+    ("haproxy", "haproxy by tls, postgres by tls"),
+    ("odyssey", "odyssey by tcp, postgres by unix"),
+    ("all", "haproxy by tcp, pgbouncer by tcp, postgres by tcp"),
+];
+
+#[test]
+fn measures_every_transport_and_stores_its_hops() {
+    let bench = Workspace::new("ways", TRANSPORTS);
+    let ended = bench.run(&["--json"]);
+    let document = ended.expect(0).document();
+    for (trial, status, reason) in trials(&bench.stored()) {
+        let way = trial.label[0].1.as_str();
+        let found = row(&document, way);
+        if status == RunStatus::Skipped && way == "odyssey" {
+            println!("skipped: {reason}");
+            assert!(ended.err.contains("odyssey: skipped: no Odyssey"), "{}", ended.err);
+            assert_eq!(figure(found, "tps"), None);
+            continue;
+        }
+        assert_eq!((status, reason.as_str()), (RunStatus::Complete, ""), "{way}");
+        assert!(figure(found, "tps").is_some_and(|it| it > 0.0), "{way}: {found:#}");
+        assert_eq!(figure(found, "errors"), Some(0.0), "{way}: {found:#}");
+        let hops: Vec<String> =
+            trial.nodes.iter().map(|it| format!("{} by {}", it.kind, it.transport)).collect();
+        let expected = HOPS.iter().find(|it| it.0 == way).expect("every way has its row").1;
+        assert_eq!(hops.join(", "), expected, "{way}");
+        for node in &trial.nodes {
+            assert!(!node.version.is_empty() && node.program.is_some(), "{way}: {node:?}");
+            assert!(!node.configuration.is_empty(), "{way}: {node:?}");
+        }
+    }
+}
+
+#[test]
+fn skips_unavailable_cells_and_measures_the_rest() {
+    let yaml = "
+stack: { postgres: {} }
+operations: { one: { sql: SELECT 1 } }
+load: { model: closed, clients: 1, duration: 100ms }
+matrix: { way: { direct: {}, odyssey: { pooler: { kind: odyssey } } } }
+";
+    let bench = Workspace::new("skipped", yaml);
+    let ended =
+        bench.spawn_command(bench.command(&["--json"]).env("PGDYNO_ODYSSEY", "/nowhere/odyssey")).wait();
+    let document = ended.expect(0).document();
+    assert!(ended.err.contains("odyssey: skipped: no Odyssey was found on this machine"), "{}", ended.err);
+    assert_eq!(row(&document, "odyssey")["trials"][0]["status"]["kind"], "skipped");
+    assert_eq!(row(&document, "direct")["trials"][0]["status"]["kind"], "done");
+    assert!(figure(row(&document, "direct"), "tps").is_some_and(|it| it > 0.0), "{document:#}");
+}
+
+#[test]
+fn exhausted_connection_slots_are_data() {
+    let yaml = "
+stack: { postgres: { max_connections: 8 } }
+operations: { one: { sql: SELECT 1 } }
+load: { model: closed, clients: 20, duration: 1s }
+matrix: { way: { direct: {}, pooler: { pooler: { kind: pgbouncer, mode: transaction, size: 4 } } } }
+";
+    let bench = Workspace::new("slots", yaml);
+    let document = bench.run(&["--json"]).expect(0).document();
+    let (direct, pooler) = (row(&document, "direct"), row(&document, "pooler"));
+    assert!(figure(direct, "refused").is_some_and(|it| it >= 16.0), "{direct:#}");
+    // Three slots are kept for superusers, one is of who looks on.
+    assert!(figure(direct, "served").is_some_and(|it| it <= 5.0), "{direct:#}");
+    assert_eq!((figure(pooler, "refused"), figure(pooler, "served")), (Some(0.0), Some(20.0)), "{pooler:#}");
+    assert_eq!(direct["trials"][0]["status"]["kind"], "done");
+}

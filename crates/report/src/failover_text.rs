@@ -1,0 +1,25 @@
+//! How does a terminal tell whether what was acknowledged outlived the faults?
+//!
+//! The same blocks as the page's, without what was done in each trial.
+
+use crate::findings::paragraph;
+use crate::lang::Lang;
+use crate::matrix::{TerminalStyle, render_table};
+use crate::page::text::to_characters;
+use crate::page::{Block, failover_blocks};
+use model::run_result::RunResult;
+
+/// Empty without faults and ledgers.
+pub fn render(account: &RunResult, style: TerminalStyle, lang: &dyn Lang) -> String {
+    let show = |it: &str| to_characters(it, style.characters);
+    let one = |it: &Block| match it {
+        Block::Text(it) => Some(paragraph("", &show(&it.text), style.width)),
+        Block::List { items } => {
+            Some(items.iter().map(|it| paragraph("- ", &show(&it.text), style.width)).collect())
+        }
+        Block::Table(it) if it.caption.is_empty() => Some(render_table(it, style)),
+        Block::Table(it) => Some(format!("{}\n{}", show(&it.caption), render_table(it, style))),
+        _ => None,
+    };
+    failover_blocks(account, lang).iter().filter_map(one).collect::<Vec<_>>().join("\n")
+}

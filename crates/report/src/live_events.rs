@@ -1,0 +1,91 @@
+//! What does a browser hear of a run that goes on?
+//!
+//! Server-sent events: `document` carries a whole one, `points` what is to be appended to the one that is shown, `state` a
+//! sentence, and `end` says that nothing more comes.
+//! Source: HTML Standard, "Server-sent events".
+
+use crate::document;
+use crate::lang::{self, Lang};
+use crate::page::{charted, mark};
+use model::chart::Charts;
+use model::run_result::RunResult;
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
+
+/// Which of the document's `data` is the trial of this number in the store.
+pub fn data_index(account: &RunResult, trial: u32) -> Option<usize> {
+    charted(account).position(|it| it.id == trial)
+}
+
+/// `data` must be one line, as JSON is. Who comes back tells the last `id` that he saw.
+pub fn sse_event(kind: &str, id: Option<&str>, data: &str) -> String {
+    let mut text = String::with_capacity(data.len() + 64);
+    if let Some(id) = id {
+        let _ = writeln!(text, "id: {id}");
+    }
+    let _ = write!(text, "event: {kind}\ndata: {data}\n\n");
+    text
+}
+
+/// What is new in the document's trial `place`: only its new points and marks, in the tracks of the document. Marks come in
+/// all languages, as the document does: whoever reads may choose another one at any moment.
+pub fn points_event(place: usize, new: &Charts) -> String {
+    let marks = lang::ALL.iter().map(|lang| {
+        let marks: Vec<_> = new.annotations.iter().map(|it| mark(it, *lang)).collect();
+        (lang.code().to_owned(), json!(marks))
+    });
+    let marks = Value::Object(marks.collect());
+    let mut text = format!("{{\"trial\":{place},\"at\":{},\"charts\":", json!(new.times));
+    document::write_charts(&mut text, &new.charts);
+    let _ = write!(text, ",\"marks\":{marks}}}");
+    text
+}
+
+/// What goes on: one sentence, in all languages.
+pub fn state_event(sentence: impl Fn(&dyn Lang) -> String) -> String {
+    let text: Map<_, _> =
+        lang::ALL.iter().map(|it| (it.code().to_owned(), Value::from(sentence(*it)))).collect();
+    json!({ "text": text }).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::EventKind;
+    use model::chart::{Annotation, Chart, ChartKind, ChartSeries, ChartSeriesKind};
+
+    #[test]
+    fn points_are_one_line() {
+        let track = |what, values: &[Option<f64>]| ChartSeries {
+            kind: what,
+            node: None,
+            label: None,
+            values: values.to_vec(),
+        };
+        let tracks = vec![
+            track(ChartSeriesKind::Offered, &[Some(10.0), Some(12.0)]),
+            track(ChartSeriesKind::Delivered, &[None, Some(0.5)]),
+        ];
+        let text = "</script>\n\u{2028}event: end\n\n".to_owned();
+        let new = Charts {
+            bin: 1,
+            times: vec![3.0, 4.0],
+            charts: vec![Chart { kind: ChartKind::Rate, series: tracks }],
+            annotations: vec![Annotation {
+                at: 3.5,
+                node: "postgres".to_owned(),
+                kind: EventKind::Error,
+                count: 2,
+                text,
+            }],
+        };
+        let data = points_event(1, &new);
+        let expected = "{\"trial\":1,\"at\":[3.0,4.0],\"charts\":[[[10,12],[null,0.5]]],\"marks\":{\"en\":[{\"at\":3.5,\"text\":";
+        assert!(data.starts_with(expected), "{data}");
+        assert!(!data.contains(['\n', '\r']), "{data}");
+        assert_eq!(sse_event("points", Some("1-2-3"), "{}"), "id: 1-2-3\nevent: points\ndata: {}\n\n");
+        assert_eq!(sse_event("end", None, "{}"), "event: end\ndata: {}\n\n");
+        let sentence = |it: &dyn Lang| format!("\"{}\"", it.code());
+        assert_eq!(state_event(sentence), r#"{"text":{"en":"\"en\"","ru":"\"ru\""}}"#);
+    }
+}

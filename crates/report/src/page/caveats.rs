@@ -1,0 +1,91 @@
+//! What speaks against the figures?
+
+use super::context::PageContext;
+use super::objectives::distinct;
+use super::{Block, Line, Tone};
+use model::matrix::{TrialStatus, UnappliedLimit};
+use model::run_result::TrialResult;
+use model::summary::{Doubt, InvalidReason};
+use std::mem::discriminant;
+
+/// Limits that do not hold, trials that do not count, doubts of those that do, rules that fired, and notes.
+pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
+    let (account, lang) = (case.account, case.lang);
+    let trials = || account.trials.iter().filter(|it| it.status.is_some());
+    let of = trials().count();
+    let bad = |text| Line { text, tone: Tone::Bad };
+    let doubtful = |text| Line { text, tone: Tone::Doubt };
+    let mut items = Vec::new();
+    for same in not_applied(case) {
+        items.push(doubtful(lang.not_applied(&same)));
+    }
+    let mut reasons: Vec<(&InvalidReason, usize)> = Vec::new();
+    let failed = |it: &&TrialResult| matches!(it.status, Some(TrialStatus::Failed { .. }));
+    for reason in trials().filter(|it| !failed(it)).flat_map(|it| &it.reasons) {
+        match reasons.iter_mut().find(|it| discriminant(it.0) == discriminant(reason)) {
+            Some(known) => known.1 += 1,
+            None => reasons.push((reason, 1)),
+        }
+    }
+    items.extend(reasons.iter().map(|(it, count)| bad(lang.left_out(*count, of, &lang.reason(it)))));
+    let lost = trials().filter(|it| !it.valid && (it.reasons.is_empty() || failed(it)));
+    let lost = lost.filter_map(|it| it.status.as_ref());
+    let lost: Vec<String> = lost.map(|it| lang.status(it)).collect();
+    for why in distinct(lost.iter().cloned()) {
+        let count = lost.iter().filter(|it| **it == why).count();
+        items.push(bad(lang.left_out(count, of, &why)));
+    }
+    let mut doubts: Vec<(&Doubt, u32, usize)> = Vec::new();
+    for trial in trials() {
+        let clients = account.matrix.rows.get(trial.cell).map_or(0, |it| it.clients);
+        for doubt in &trial.doubts {
+            match doubts.iter_mut().find(|it| discriminant(it.0) == discriminant(doubt)) {
+                Some(known) => known.2 += 1,
+                None => doubts.push((doubt, clients, 1)),
+            }
+        }
+    }
+    let told = |(it, clients, count): &(&Doubt, u32, usize)| {
+        doubtful(lang.in_trials(*count, of, &lang.doubt(it, *clients)))
+    };
+    items.extend(doubts.iter().map(told));
+    let fired = trials().filter(|it| matches!(it.status, Some(TrialStatus::Stopped { .. })));
+    for it in fired {
+        let name = lang.trial(case.name(it.cell), it.repetition + 1);
+        items.extend(it.stop.as_ref().map(|fired| doubtful(format!("{name}: {}", lang.fired(fired)))));
+    }
+    let notes: Vec<String> = trials()
+        .flat_map(|it| distinct(it.notes.iter().map(|(subject, words)| format!("{subject}: {words}"))))
+        .collect();
+    // Notes that differ by their figures only are one, told with the first one's.
+    let mut kinds: Vec<(String, &String, usize)> = Vec::new();
+    for note in &notes {
+        let kind = note.replace(|it: char| it.is_ascii_digit() || it == '.', "");
+        match kinds.iter_mut().find(|it| it.0 == kind) {
+            Some(known) => known.2 += 1,
+            None => kinds.push((kind, note, 1)),
+        }
+    }
+    let told = |(_, note, count): &(String, &String, usize)| Line {
+        text: lang.in_trials((*count).min(of), of, note),
+        tone: Tone::Faint,
+    };
+    items.extend(kinds.iter().map(told));
+    if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
+}
+
+/// Limits that were not applied, those of one reason together.
+fn not_applied<'a>(case: &PageContext<'a>) -> Vec<Vec<&'a UnappliedLimit>> {
+    let mut all: Vec<&UnappliedLimit> =
+        case.account.matrix.rows.iter().flat_map(|it| &it.unapplied_limits).collect();
+    all.sort();
+    all.dedup();
+    let mut groups: Vec<Vec<&UnappliedLimit>> = Vec::new();
+    for it in all {
+        match groups.iter_mut().find(|group| group[0].reason == it.reason) {
+            Some(group) => group.push(it),
+            None => groups.push(vec![it]),
+        }
+    }
+    groups
+}

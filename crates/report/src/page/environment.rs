@@ -1,0 +1,168 @@
+//! On what was it measured, and how is it repeated?
+
+use super::context::PageContext;
+use super::{Block, Column, Row, Table, Tone};
+use crate::lang::page::PageTerm;
+use model::plan::Transport;
+use model::run_result::NodeInfo;
+use serde_json::Value;
+
+/// The machine, the nodes as they really were, and their configurations.
+pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
+    let (stand, lang) = (&case.account.environment, case.lang);
+    let mut blocks = Vec::new();
+    let facts: Vec<(String, String)> =
+        sorted_facts(&stand.machine).into_iter().map(|(key, value)| fact(case, key, value)).collect();
+    if !facts.is_empty() {
+        blocks.push(Block::Facts { facts });
+    }
+    let column = |term| Column { heading: lang.term(term).to_owned(), ..Column::default() };
+    let terms = [
+        PageTerm::Node,
+        PageTerm::Version,
+        PageTerm::Entrance,
+        PageTerm::LimitsOfNode,
+        PageTerm::Program,
+        PageTerm::CellsOfNode,
+    ];
+    let row = |it: &NodeInfo| {
+        let none: Vec<String> = it.unapplied_limits.iter().map(|it| format!("⚠ {it}")).collect();
+        let limits: Vec<String> =
+            std::iter::once(lang.limits(&it.limits)).chain(none).filter(|it| !it.is_empty()).collect();
+        let cells = vec![
+            format!("{} ({})", it.name, it.kind),
+            it.version.clone(),
+            transport_name(case, &it.transport),
+            limits.join("; "),
+            it.program.clone().unwrap_or_default(),
+            cells(case, it),
+        ];
+        let tone = if it.unapplied_limits.is_empty() { Tone::Plain } else { Tone::Doubt };
+        Row { cells, tone, baseline: false }
+    };
+    let rows: Vec<Row> = merge_equal_nodes(&stand.nodes).iter().map(row).collect();
+    if !rows.is_empty() {
+        let columns = terms.map(column).to_vec();
+        blocks.push(Block::Table(Table { columns, rows, ..Table::default() }));
+    }
+    for node in &stand.nodes {
+        for (name, text) in &node.configuration {
+            let name = format!("{}: {name} ({})", node.name, cells(case, node));
+            blocks.push(Block::Code { name, text: text.trim_end().to_owned(), folded: true });
+        }
+    }
+    blocks
+}
+
+/// What matters most first; what is not known here comes last, in its own order.
+fn sorted_facts(machine: &[(String, String)]) -> Vec<&(String, String)> {
+    const ORDER: [&str; 12] = [
+        "system",
+        "kernel",
+        "processor",
+        "cpu_model",
+        "processors",
+        "cpus",
+        "memory",
+        "governor",
+        "clock_source",
+        "cgroups",
+        "files",
+        "ports",
+    ];
+    let mut all: Vec<&(String, String)> = machine.iter().collect();
+    all.sort_by_key(|it| ORDER.iter().position(|key| *key == it.0).unwrap_or(ORDER.len()));
+    all
+}
+
+/// Nodes that differ in their configurations only are one: of these the files tell.
+fn merge_equal_nodes(all: &[NodeInfo]) -> Vec<NodeInfo> {
+    let mut kinds: Vec<NodeInfo> = Vec::new();
+    for it in all {
+        let mut it = NodeInfo { configuration: Vec::new(), ..it.clone() };
+        let mut cells = std::mem::take(&mut it.cells);
+        let known = kinds.iter_mut().find(|other| NodeInfo { cells: Vec::new(), ..(*other).clone() } == it);
+        match known {
+            Some(known) => known.cells.append(&mut cells),
+            None => kinds.push(NodeInfo { cells, ..it }),
+        }
+    }
+    for it in &mut kinds {
+        it.cells.sort_unstable();
+        it.cells.dedup();
+    }
+    kinds
+}
+
+/// As the store has it: `unix`, `tcp`, `tls`.
+fn transport_name(case: &PageContext<'_>, it: &str) -> String {
+    let known = [("unix", Transport::Unix), ("tcp", Transport::Tcp), ("tls", Transport::Tls)];
+    match known.iter().find(|(name, _)| *name == it) {
+        Some((_, it)) => case.lang.entrance(*it).to_owned(),
+        None => it.to_owned(),
+    }
+}
+
+/// A figure of the machine; amounts of memory are bytes, ports a range.
+fn fact(case: &PageContext<'_>, key: &str, value: &str) -> (String, String) {
+    let name = case.lang.machine(key).map_or_else(|| key.replace('_', " "), str::to_owned);
+    let value = match value.parse::<u64>() {
+        Ok(bytes) if key == "memory" => case.lang.bytes(bytes as f64),
+        _ => match serde_json::from_str::<Value>(value) {
+            Ok(Value::Array(ends)) if key == "ports" => {
+                ends.iter().map(plain_value).collect::<Vec<_>>().join("–")
+            }
+            Ok(Value::Array(all)) if all.iter().all(Value::is_u64) => {
+                let each = all.iter().map(|it| case.lang.number(&it.to_string()));
+                each.collect::<Vec<_>>().join(case.lang.numbers().among())
+            }
+            Ok(it @ (Value::Array(_) | Value::Object(_))) => plain_value(&it),
+            _ => value.to_owned(),
+        },
+    };
+    (name, value)
+}
+
+/// What a machine is asked for may have parts: those of a list by their names.
+fn plain_value(it: &Value) -> String {
+    match it {
+        Value::Null => String::new(),
+        Value::String(it) => it.clone(),
+        Value::Bool(_) | Value::Number(_) => it.to_string(),
+        Value::Array(all) => {
+            let parts = all.iter().map(|it| it.get("name").map_or_else(|| plain_value(it), plain_value));
+            parts.filter(|it| !it.is_empty()).collect::<Vec<_>>().join(", ")
+        }
+        Value::Object(all) => {
+            let parts = all.iter().map(|(name, it)| (name, plain_value(it))).filter(|it| !it.1.is_empty());
+            parts.map(|(name, it)| format!("{name}: {it}")).collect::<Vec<_>>().join("; ")
+        }
+    }
+}
+
+fn cells(case: &PageContext<'_>, it: &NodeInfo) -> String {
+    let of = case.account.experiment.cells.len();
+    if of == 1 {
+        return case.lang.term(PageTerm::OnlyCell).to_owned();
+    }
+    let names: Vec<&str> = it.cells.iter().map(|it| case.name(*it)).collect();
+    case.lang.cells(&names, of)
+}
+
+/// The command and the file.
+pub fn repeat_blocks(case: &PageContext<'_>) -> Vec<Block> {
+    let about = &case.account.info;
+    let code = |term, text: &str, folded| Block::Code {
+        name: case.lang.term(term).to_owned(),
+        text: text.trim_end().to_owned(),
+        folded,
+    };
+    let mut blocks = Vec::new();
+    if !about.command.is_empty() {
+        blocks.push(code(PageTerm::Command, &about.command, false));
+    }
+    if !about.text.is_empty() {
+        blocks.push(code(PageTerm::File, &about.text, true));
+    }
+    blocks
+}

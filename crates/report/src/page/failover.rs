@@ -1,0 +1,297 @@
+//! Did what was acknowledged outlive the faults, and what did they cost?
+
+use super::context::PageContext;
+use super::maximum::capitalise;
+use super::results::{FigureColumn, non_empty_columns};
+use super::{Block, Column, Line, Row, TRIALS_SHOWN_MAX, Table, Tone};
+use crate::lang::Lang;
+use crate::lang::failover::{FailoverTerm, FaultStatus};
+use model::durability::{Anomaly, AnomalyKind, Conclusion, DurabilityVerdict, InconclusiveReason};
+use model::fault_injection::{DurationRange, FailoverResult, FaultInjection};
+use model::run_result::{RunState, TrialResult};
+use model::{Nanos, run_result::RunResult};
+
+/// Of many trials, those that are shown without being asked for.
+const TRIALS_SHOWN: usize = 5;
+/// Cells whose sentence stands in the run's answer; of more, the worst.
+const CELLS_IN_ANSWER_MAX: usize = 3;
+
+/// The figures of all cells, then each by itself, and last what was done in each trial.
+pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
+    let mut blocks = summary_blocks(case);
+    for it in &case.account.failovers {
+        let lists = trials(case.account, it).map(|its| its.filter_map(|it| trial(case, it)).collect());
+        let mut lists: Vec<Vec<Line>> = lists.filter(|it: &Vec<Line>| !it.is_empty()).collect();
+        if lists.iter().map(Vec::len).sum::<usize>() <= TRIALS_SHOWN_MAX && lists.len() > 1 {
+            lists = vec![lists.concat()];
+        }
+        if !lists.is_empty() {
+            let text = case.name(it.cell).to_owned();
+            let name =
+                (!text.is_empty() && has_several_cells(case)).then_some(Line { text, tone: Tone::Plain });
+            blocks.extend(name.map(Block::Text));
+            blocks.extend(lists.into_iter().flat_map(|it| fold_trials(it, case.lang)));
+        }
+        blocks.extend(trials(case.account, it).flatten().flat_map(logs));
+    }
+    blocks
+}
+
+/// Of many trials the first, and those in which a promise was broken; the others when they are asked for.
+fn fold_trials(items: Vec<Line>, lang: &dyn Lang) -> Vec<Block> {
+    if items.len() <= TRIALS_SHOWN_MAX {
+        return vec![Block::List { items }];
+    }
+    let shown = |(number, it): &(usize, Line)| *number < TRIALS_SHOWN || it.tone == Tone::Bad;
+    let (first, rest): (Vec<_>, Vec<_>) = items.into_iter().enumerate().partition(shown);
+    let lines = |it: Vec<(usize, Line)>| Block::List { items: it.into_iter().map(|it| it.1).collect() };
+    let name = lang.more_trials(rest.len());
+    let rest = (!rest.is_empty()).then(|| Block::Details { name, blocks: vec![lines(rest)] });
+    [Some(lines(first)), rest].into_iter().flatten().collect()
+}
+
+/// The same without what was done in each trial.
+pub(crate) fn summary_blocks(case: &PageContext<'_>) -> Vec<Block> {
+    let lang = case.lang;
+    let mut blocks: Vec<Block> = figures(case).map(Block::Table).into_iter().collect();
+    let mut controls = Vec::new();
+    for it in &case.account.failovers {
+        let text = |text, tone| Block::Text(Line { text, tone });
+        blocks.push(Block::Text(line(case, it)));
+        blocks.extend(it.recovery_point.map(|it| text(lang.recovery_point(&it), Tone::Plain)));
+        // Cells may share one.
+        let control = it.control.filter(|it| !controls.contains(&it.cell));
+        controls.extend(control.map(|it| it.cell));
+        blocks.extend(control.map(|it| {
+            let tone = if it.lossy_trials == 0 { Tone::Doubt } else { Tone::Plain };
+            text(lang.controlled(&it, case.name(it.cell)), tone)
+        }));
+        let said = usize::from(it.conclusion == Some(Conclusion::Unknown));
+        if it.doubts.len() > said {
+            let doubt = |it| Line { text: lang.unproven(it), tone: Tone::Doubt };
+            blocks.push(Block::List { items: it.doubts.iter().map(doubt).collect() });
+        }
+        let unclosed = it
+            .doubts
+            .iter()
+            .any(|it| matches!(it, InconclusiveReason::LedgerOpen | InconclusiveReason::LedgerTorn { .. }));
+        let untold = Some(it.counts.unresolved).filter(|it| *it > 0 && unclosed);
+        blocks.extend(untold.map(|it| text(lang.untold(it), Tone::Doubt)));
+        blocks.extend(findings(case, it).map(Block::Table));
+    }
+    blocks
+}
+
+/// The run's answer, where faults were survived or not: of every cell where there are few, else of the worst.
+pub fn answer(case: &PageContext<'_>) -> Option<Line> {
+    let survivals = &case.account.failovers;
+    let worst = survivals.iter().map(rank).min()?;
+    let many = survivals.len() > CELLS_IN_ANSWER_MAX;
+    let lines: Vec<Line> =
+        survivals.iter().filter(|it| !many || rank(it) == worst).map(|it| line(case, it)).collect();
+    let told = lines.iter().take(CELLS_IN_ANSWER_MAX).map(|it| it.text.clone()).collect::<Vec<_>>().join(" ");
+    let complete = case.account.info.state == RunState::Complete;
+    let tone = match worst {
+        0 => Tone::Bad,
+        2 if !complete => Tone::Doubt,
+        2 if survivals.iter().any(|it| it.lost > 0) => Tone::Plain,
+        2 => Tone::Good,
+        _ => Tone::Doubt,
+    };
+    Some(Line { text: told, tone })
+}
+
+/// From the worst to the best: broken, not proven, kept.
+fn rank(it: &FailoverResult) -> u8 {
+    match it.conclusion {
+        Some(Conclusion::Broken) => 0,
+        Some(Conclusion::Unknown) | None => 1,
+        Some(Conclusion::Kept) => 2,
+    }
+}
+
+/// What was lost without a promise is neither good nor bad.
+fn tone(it: &FailoverResult) -> Tone {
+    match rank(it) {
+        0 => Tone::Bad,
+        2 if it.lost > 0 => Tone::Plain,
+        2 => Tone::Good,
+        _ => Tone::Doubt,
+    }
+}
+
+/// Whether there are several cells beside controls.
+pub(super) fn has_several_cells(case: &PageContext<'_>) -> bool {
+    case.account.experiment.cells.iter().filter(|it| it.control_of.is_none()).count() > 1
+}
+
+fn line(case: &PageContext<'_>, it: &FailoverResult) -> Line {
+    let name = if has_several_cells(case) { case.name(it.cell) } else { "" };
+    let text = case.lang.survival(it, name);
+    Line { text: if name.is_empty() { capitalise(&text) } else { text }, tone: tone(it) }
+}
+
+/// A row for each cell.
+fn figures(case: &PageContext<'_>) -> Option<Table> {
+    let survivals: Vec<&FailoverResult> = case.account.failovers.iter().collect();
+    let lang = case.lang;
+    let count = |it: u64| lang.number(&it.to_string());
+    let word = |it| lang.outlived(it).to_owned();
+    let spread = |it: Option<DurationRange>| it.map_or(String::new(), |it| range_text(&it, lang));
+    let has_ledger = |it: &FailoverResult| it.conclusion.is_some();
+    let ledger = |it: &FailoverResult, value: u64| if has_ledger(it) { count(value) } else { String::new() };
+    let local = |it: &FailoverResult| {
+        it.anomalies.iter().find(|it| it.kind == AnomalyKind::LostLocal).map_or(0, |it| it.count)
+    };
+    let all: Vec<FigureColumn<'_, FailoverResult>> = vec![
+        (word(FailoverTerm::Failovers), 0, Box::new(|it| count(it.failovers.into()))),
+        (word(FailoverTerm::Acknowledged), 2, Box::new(|it| ledger(it, it.counts.acknowledged))),
+        (word(FailoverTerm::Lost), 0, Box::new(|it| ledger(it, it.lost))),
+        (word(FailoverTerm::LostLocally), 3, Box::new(|it| ledger(it, local(it)))),
+        (
+            word(FailoverTerm::Unknown),
+            5,
+            Box::new(|it| match it.counts.unknown {
+                0 => ledger(it, 0),
+                unknown => format!("{} ({})", count(unknown), count(it.counts.unknown_present)),
+            }),
+        ),
+        (word(FailoverTerm::Refused), 6, Box::new(|it| ledger(it, it.counts.failed))),
+        (word(FailoverTerm::Misrouted), 7, Box::new(|it| ledger(it, it.counts.misrouted))),
+        (word(FailoverTerm::Outage), 1, Box::new(|it| spread(it.outage))),
+        (word(FailoverTerm::Promoted), 3, Box::new(|it| spread(it.promoted))),
+        (word(FailoverTerm::Healthy), 4, Box::new(|it| spread(it.healthy))),
+        (word(FailoverTerm::Rejoined), 4, Box::new(|it| spread(it.rejoined))),
+        (
+            word(FailoverTerm::Control),
+            2,
+            Box::new(|it| it.control.map_or(String::new(), |it| count(it.lost))),
+        ),
+    ];
+    survivals.first()?;
+    let first = Column { heading: word(FailoverTerm::Cell), ..Column::default() };
+    let mut table =
+        non_empty_columns((first, |it: &FailoverResult| case.name(it.cell).to_owned()), all, &survivals);
+    if survivals.iter().any(|it| has_ledger(it)) {
+        let heading = word(FailoverTerm::Conclusion);
+        table.columns.insert(1, Column { heading, ..Column::default() });
+        for (row, it) in table.rows.iter_mut().zip(&survivals) {
+            row.cells.insert(1, it.conclusion.map_or(String::new(), |it| lang.conclusion(it).to_owned()));
+            row.tone = tone(it);
+        }
+    }
+    if !has_several_cells(case) {
+        table.columns.remove(0);
+        table.rows.iter_mut().for_each(|it| drop(it.cells.remove(0)));
+    }
+    Some(table)
+}
+
+/// The median, and the range where there is one.
+fn range_text(it: &DurationRange, lang: &dyn Lang) -> String {
+    let [least, median, greatest] = [it.min, it.median, it.max].map(|it| lang.time(it));
+    if it.min == it.max { median } else { format!("{median} [{least}{}{greatest}]", lang.numbers().among()) }
+}
+
+fn findings(case: &PageContext<'_>, it: &FailoverResult) -> Option<Table> {
+    it.anomalies.first()?;
+    let lang = case.lang;
+    let text = |it| Column { heading: lang.outlived(it).to_owned(), ..Column::default() };
+    let row = |it: &Anomaly| {
+        let examples: Vec<String> =
+            it.examples.iter().map(|it| format!("{}/{}", it.session, it.sequence)).collect();
+        Row {
+            cells: vec![
+                lang.kind(it.kind).to_owned(),
+                lang.number(&it.count.to_string()),
+                lang.meaning(it.kind).to_owned(),
+                examples.join(", "),
+            ],
+            tone: match it.kind {
+                kind if kind.is_violation() => Tone::Bad,
+                AnomalyKind::LostAmbiguous => Tone::Doubt,
+                _ => Tone::Plain,
+            },
+            baseline: false,
+        }
+    };
+    Some(Table {
+        caption: lang.outlived(FailoverTerm::Findings).to_owned(),
+        columns: vec![
+            text(FailoverTerm::Finding),
+            Column { numeric: true, ..text(FailoverTerm::Count) },
+            Column { drop_order: 1, ..text(FailoverTerm::Meaning) },
+            Column { drop_order: 2, ..text(FailoverTerm::Examples) },
+        ],
+        rows: it.anomalies.iter().map(row).collect(),
+        notes: Vec::new(),
+    })
+}
+
+/// A cell's trials, and those of its control behind them.
+fn trials<'a>(
+    account: &'a RunResult,
+    it: &FailoverResult,
+) -> impl Iterator<Item = impl Iterator<Item = &'a TrialResult>> {
+    let cells = [Some(it.cell), it.control.map(|it| it.cell)];
+    cells.into_iter().flatten().map(|cell| account.trials.iter().filter(move |it| it.cell == cell))
+}
+
+/// What happened when, in one line.
+fn trial(case: &PageContext<'_>, it: &TrialResult) -> Option<Line> {
+    let (lang, ordeal) = (case.lang, it.fault_injection.as_ref()?);
+    let at = |at: Nanos, text: String| (at, format!("{} – {text}", lang.time(at)));
+    let mut moments: Vec<(Nanos, String)> = Vec::new();
+    let done = ordeal.injected.iter();
+    moments.extend(
+        done.map(|it| at(it.at, lang.inflicted(&FaultStatus::of(&it.action), &it.nodes, it.reverted))),
+    );
+    moments.extend(ordeal.promotions.iter().map(|it| at(it.at, lang.promotion(it))));
+    moments.extend(ordeal.rejoins.iter().map(|it| at(it.at, lang.rejoining(it))));
+    moments.sort_by_key(|it| it.0);
+    let mut parts: Vec<String> = moments.into_iter().map(|it| it.1).collect();
+    parts.extend(ordeal.read_backs.iter().map(|it| lang.reading(it)));
+    if let Some(verdict) = &ordeal.verdict {
+        let found = verdict.anomalies.iter();
+        parts.extend(
+            found.map(|it| format!("{}: {}", lang.kind(it.kind), lang.number(&it.count.to_string()))),
+        );
+        parts.extend(doubts(verdict).map(|it| lang.unproven(it)));
+    }
+    parts.extend(ordeal.errors.iter().map(|it| first_line(it).0.to_owned()));
+    let is_control = case.account.experiment.cells.get(it.cell).is_some_and(|it| it.control_of.is_some());
+    let name = if is_control { case.name(it.cell) } else { "" };
+    let text = format!("{}: {}", lang.trial(name, it.repetition + 1), parts.join("; "));
+    Some(Line { text, tone: tone_of(ordeal) })
+}
+
+/// What a trouble says, and the log behind it.
+fn first_line(trouble: &str) -> (&str, &str) {
+    trouble.split_once('\n').unwrap_or((trouble, ""))
+}
+
+/// The logs of what went wrong in a trial, to be unfolded.
+fn logs(it: &TrialResult) -> impl Iterator<Item = Block> {
+    let troubles = it.fault_injection.iter().flat_map(|it| &it.errors).map(|it| first_line(it));
+    let code = |(name, text): (&str, &str)| Block::Code {
+        name: name.to_owned(),
+        text: text.to_owned(),
+        folded: true,
+    };
+    troubles.filter(|it| !it.1.is_empty()).map(code)
+}
+
+/// Without those about a control, which a single trial has none of.
+fn doubts(it: &DurabilityVerdict) -> impl Iterator<Item = &InconclusiveReason> {
+    use InconclusiveReason::{ControlLostNothing, NoControl};
+    it.doubts.iter().filter(|it| !matches!(it, NoControl | ControlLostNothing))
+}
+
+fn tone_of(it: &FaultInjection) -> Tone {
+    match &it.verdict {
+        Some(verdict) if verdict.conclusion == Conclusion::Broken => Tone::Bad,
+        _ if !it.errors.is_empty() => Tone::Doubt,
+        Some(verdict) if doubts(verdict).next().is_some() => Tone::Doubt,
+        _ => Tone::Plain,
+    }
+}

@@ -1,0 +1,99 @@
+//! How do cells differ, at one look?
+
+use super::answer::axes;
+use super::context::PageContext;
+use super::number::format;
+use super::{Block, HeatCell, HeatLayer, HeatMap};
+use crate::lang::Lang;
+use model::matrix::{ChangeVerdict, Estimate, Figure, Row};
+
+/// Figures to choose from, and whether more of them is better.
+const FIGURES: [(Figure, bool); 3] = [(Figure::Tps, true), (Figure::P99, false), (Figure::Errors, false)];
+
+/// The last axis across, the others down; nothing for a single cell.
+pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
+    let matrix = &case.account.matrix;
+    let axes = axes(case);
+    let Some((across, down)) = axes.split_last().filter(|_| matrix.rows.len() > 1) else { return Vec::new() };
+    let value = |row: &Row, axis: &str| {
+        row.label.iter().find(|it| it.0 == axis).map_or(String::new(), |it| it.1.clone())
+    };
+    let place = |row: &Row| {
+        let folded: Vec<String> = down.iter().map(|axis| value(row, axis)).collect();
+        (value(row, across), folded.join(" / "))
+    };
+    let (mut columns, mut lines): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    for row in &matrix.rows {
+        let (column, line) = place(row);
+        if !columns.contains(&column) {
+            columns.push(column);
+        }
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    let grid: Vec<Option<usize>> = lines
+        .iter()
+        .flat_map(|line| columns.iter().map(move |column| (column, line)))
+        .map(|(column, line)| {
+            matrix.rows.iter().position(|row| {
+                let (its_column, its_line) = place(row);
+                its_column == *column && its_line == *line
+            })
+        })
+        .collect();
+    let layers: Vec<HeatLayer> = FIGURES.into_iter().filter_map(|it| layer(case, it, &grid)).collect();
+    if layers.is_empty() {
+        return Vec::new();
+    }
+    let (across, down) = (((*across).to_owned(), columns), (down.join(" / "), lines));
+    vec![Block::HeatMap(HeatMap { across, down, layers })]
+}
+
+/// Nothing where no cell has the figure, or all have none of it.
+fn layer(
+    case: &PageContext<'_>,
+    (figure, more): (Figure, bool),
+    grid: &[Option<usize>],
+) -> Option<HeatLayer> {
+    let matrix = &case.account.matrix;
+    let estimate = |at: usize| matrix.rows[at].estimate(figure);
+    grid.iter().copied().flatten().filter_map(estimate).find(|it| it.median > 0.0)?;
+    let cell = |at: &Option<usize>| {
+        let Some(at) = *at else { return HeatCell::default() };
+        let baseline = matrix.baseline == Some(at);
+        let Some(it) = estimate(at) else { return HeatCell { baseline, ..HeatCell::default() } };
+        // What was offered says nothing of what is held.
+        let alike = figure != Figure::Tps || matrix.baseline.is_none_or(|it| case.alike(it, at));
+        let shade = if baseline { Some(0.0) } else { shade(it, more).filter(|_| alike) };
+        HeatCell { text: format_figure(figure, it, case.lang), shade, baseline }
+    };
+    let name = case.lang.figure(figure).to_owned();
+    let caption = case.lang.shaded(&name, matrix.baseline.map(|it| case.name(it)));
+    Some(HeatLayer { name, caption, cells: grid.iter().map(cell).collect() })
+}
+
+/// Times are in milliseconds, as their headings say.
+fn format_figure(figure: Figure, it: &Estimate, lang: &dyn Lang) -> String {
+    match figure {
+        Figure::P50 | Figure::P99 => {
+            let sign = if it.at_least { ">" } else { "" };
+            sign.to_owned() + &format(1e3 * it.median, lang)
+        }
+        _ => format(it.median, lang),
+    }
+}
+
+/// Half or double is all there is; what is no evidence is no shade. `more`: of it is better.
+fn shade(it: &Estimate, more: bool) -> Option<f64> {
+    let against = it.vs_baseline?;
+    match against.verdict {
+        ChangeVerdict::NoEvidence => Some(0.0),
+        ChangeVerdict::Lower | ChangeVerdict::Higher | ChangeVerdict::TooFewRuns => {
+            // Two digits are more than an eye tells apart.
+            let change = against.ratio.filter(|it| *it > 0.0)?.log2().clamp(-1.0, 1.0);
+            let shade = if more { change } else { -change };
+            Some((100.0 * shade).round() / 100.0)
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What was the load, and were the objectives kept?
+
+use super::context::PageContext;
+use super::{Block, Line, Tone};
+use crate::lang::page::PageTerm;
+use model::plan::{Load, LoadModel, Operation, OperationKind, Setup};
+
+pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
+    let (lang, experiment) = (case.lang, &case.account.experiment);
+    let setups: Vec<&Setup> = experiment.cells.iter().map(|it| &it.setup).collect();
+    let name = |term| lang.term(term).to_owned();
+    let mut facts = Vec::new();
+    let max = experiment.goal.max_search();
+    let loads = loads(&setups, max.is_some());
+    facts.extend(loads.iter().map(|it| (name(PageTerm::Load), lang.load(&it.load, it.sql, &it.concurrency))));
+    let window = |it: &&Setup| match max {
+        Some(max) => lang.search_window(max, it.load.warmup, experiment.repeat),
+        None => lang.window(&it.load, experiment.repeat),
+    };
+    let windows = distinct(setups.iter().map(window));
+    facts.push((name(PageTerm::Window), windows.join("; ")));
+    let mixes = distinct(setups.iter().map(|it| mix(&it.operations)));
+    facts.extend(mixes.into_iter().map(|it| (name(PageTerm::Operations), it)));
+    let datasets = distinct(setups.iter().filter_map(|it| it.dataset.as_ref()).map(|it| lang.dataset(it)));
+    facts.extend(datasets.into_iter().map(|it| (name(PageTerm::Dataset), it)));
+    let rules = distinct(setups.iter().flat_map(|it| it.stop_rules.iter().cloned()));
+    if !rules.is_empty() {
+        facts.push((name(PageTerm::StopRules), rules.join(", ")));
+    }
+    let mut blocks = vec![Block::Facts { facts }];
+    let tallies = &case.account.matrix.objectives;
+    if !tallies.is_empty() {
+        let item =
+            |it| Line { text: lang.tally(it, &case.names), tone: tone(it.met, it.violated, it.unknown) };
+        blocks.push(Block::List { items: tallies.iter().map(item).collect() });
+    }
+    blocks.extend(scripts(&setups));
+    blocks
+}
+
+fn tone(kept: u32, broken: u32, unknown: u32) -> Tone {
+    match (kept, broken, unknown) {
+        (_, 1.., _) => Tone::Bad,
+        (1.., 0, 0) => Tone::Good,
+        _ => Tone::Doubt,
+    }
+}
+
+/// A load by more or fewer clients.
+struct LoadGroup {
+    load: Load,
+    /// Whether any operation speaks SQL.
+    sql: bool,
+    /// Clients, or what may be in flight.
+    concurrency: Vec<u32>,
+}
+
+/// Loads that differ by more than how many clients there are. `searched`: how much is not theirs to say.
+fn loads(setups: &[&Setup], searched: bool) -> Vec<LoadGroup> {
+    let mut all: Vec<LoadGroup> = Vec::new();
+    for setup in setups {
+        let mut load = setup.load.clone();
+        let sql = setup.operations.iter().any(|it| matches!(it.kind, OperationKind::Script { .. }));
+        let at_once = match &mut load.model {
+            LoadModel::Closed { clients, .. } => std::mem::take(clients),
+            LoadModel::Users { stages, .. } => match stages.as_mut_slice() {
+                [only] => std::mem::take(&mut only.users),
+                _ => setup.load.model.clients(),
+            },
+            LoadModel::Open { max_in_flight, .. } => std::mem::take(max_in_flight),
+        };
+        if let LoadModel::Open { schedule, .. } = &mut load.model
+            && searched
+        {
+            schedule.clear();
+        }
+        let counted = setup.load.model.is_open() || !searched;
+        let at_once = if counted { vec![at_once] } else { Vec::new() };
+        match all.iter_mut().find(|it| it.load == load && it.sql == sql) {
+            Some(it) => it.concurrency.extend(at_once),
+            None => all.push(LoadGroup { load, sql, concurrency: at_once }),
+        }
+    }
+    for it in &mut all {
+        it.concurrency.sort_unstable();
+        it.concurrency.dedup();
+    }
+    all
+}
+
+/// `read ×10, write ×1`.
+fn mix(all: &[Operation]) -> String {
+    let each = all.iter().map(|it| match all.len() {
+        1 => it.name.clone(),
+        _ => format!("{} ×{}", it.name, it.weight),
+    });
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// Every script once.
+fn scripts(setups: &[&Setup]) -> Vec<Block> {
+    let mut seen: Vec<(&str, String)> = Vec::new();
+    for it in setups.iter().flat_map(|it| &it.operations) {
+        let script = (it.name.as_str(), it.text());
+        if !seen.contains(&script) {
+            seen.push(script);
+        }
+    }
+    let block = |(name, text): (&str, String)| Block::Code {
+        name: name.to_owned(),
+        text: text.trim_end().to_owned(),
+        folded: true,
+    };
+    seen.into_iter().map(block).collect()
+}
+
+/// Each once, in the order in which they come.
+pub(super) fn distinct(all: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen: Vec<String> = Vec::new();
+    for it in all {
+        if !seen.contains(&it) {
+            seen.push(it);
+        }
+    }
+    seen
+}

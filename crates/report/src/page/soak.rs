@@ -1,0 +1,110 @@
+//! What was held for long, and what changed meanwhile?
+
+use super::context::PageContext;
+use super::maximum::capitalise;
+use super::{Block, Column, Line, Row, Table, Tone};
+use crate::lang::search::SearchTerm;
+use model::plan::LoadScale;
+use model::run_result::RunState;
+use model::search::{FittedValue, LevelOutcome, SoakResult, Trend, TrendMetric, TrendVerdict};
+
+/// At less of the maximum a soak proves little.
+const MAXIMUM_SHARE_MIN: f64 = 0.5;
+
+pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for it in &case.account.soaks {
+        blocks.push(Block::Text(line(case, it)));
+        blocks.extend(low_level_note(case, it).map(Block::Text));
+        blocks.extend(trends(case, &it.trends).map(Block::Table));
+    }
+    blocks
+}
+
+/// The run's answer, where something was held for long: of every cell.
+pub fn answer(case: &PageContext<'_>) -> Option<Line> {
+    let endured = &case.account.soaks;
+    endured.first()?;
+    let lines: Vec<Line> = endured
+        .iter()
+        .flat_map(|it| [Some(line(case, it)), low_level_note(case, it)].into_iter().flatten())
+        .collect();
+    let complete = case.account.info.state == RunState::Complete;
+    let is = |tone| lines.iter().any(|it| it.tone == tone);
+    let tone = match (is(Tone::Bad), is(Tone::Doubt) || !complete) {
+        (true, _) => Tone::Bad,
+        (false, true) => Tone::Doubt,
+        (false, false) => Tone::Good,
+    };
+    Some(Line { text: lines.into_iter().map(|it| it.text).collect::<Vec<_>>().join(" "), tone })
+}
+
+fn line(case: &PageContext<'_>, it: &SoakResult) -> Line {
+    let several = case.account.experiment.cells.len() > 1;
+    let name = if several { case.name(it.cell) } else { "" };
+    let has = |course| it.trends.iter().any(|it| it.verdict == course);
+    let tone = match &it.outcome {
+        LevelOutcome::Yes if has(TrendVerdict::Leak) => Tone::Bad,
+        LevelOutcome::Yes if has(TrendVerdict::Drift) || has(TrendVerdict::Unknown) => Tone::Doubt,
+        LevelOutcome::Yes => Tone::Good,
+        LevelOutcome::No { .. } | LevelOutcome::Invalid { .. } => Tone::Bad,
+    };
+    let text = case.lang.endured(it, scale(case, it), name);
+    Line { text: if several { text } else { capitalise(&text) }, tone }
+}
+
+/// The scale of its level: that of its maximum where one was searched, else what its load counts in.
+fn scale(case: &PageContext<'_>, it: &SoakResult) -> LoadScale {
+    let searched = case.account.maxima.iter().find(|maximum| maximum.cell == it.cell);
+    let of_load =
+        if super::context::is_open(case.account, it.cell) { LoadScale::Rate } else { LoadScale::Clients };
+    searched.map_or(of_load, |it| it.answer.scale)
+}
+
+fn low_level_note(case: &PageContext<'_>, it: &SoakResult) -> Option<Line> {
+    let share = it.of_maximum.filter(|it| *it < MAXIMUM_SHARE_MIN)?;
+    Some(Line { text: case.lang.little_proof(share), tone: Tone::Doubt })
+}
+
+fn trends(case: &PageContext<'_>, all: &[Trend]) -> Option<Table> {
+    all.first()?;
+    let lang = case.lang;
+    let text = |it| Column { heading: lang.sought(it).to_owned(), ..Column::default() };
+    let number = |it, dispensable| Column { numeric: true, drop_order: dispensable, ..text(it) };
+    let row = |it: &Trend| Row {
+        cells: vec![
+            lang.trended(&it.metric),
+            lang.amount(&it.metric, it.from),
+            lang.amount(&it.metric, it.to),
+            per_hour(case, &it.metric, &it.per_hour),
+            lang.course(it.verdict).to_owned(),
+        ],
+        tone: match it.verdict {
+            TrendVerdict::Leak => Tone::Bad,
+            TrendVerdict::Drift => Tone::Doubt,
+            TrendVerdict::Steady => Tone::Plain,
+            TrendVerdict::Unknown => Tone::Faint,
+        },
+        baseline: false,
+    };
+    Some(Table {
+        columns: vec![
+            text(SearchTerm::What),
+            number(SearchTerm::From, 2),
+            number(SearchTerm::To, 2),
+            number(SearchTerm::PerHour, 1),
+            text(SearchTerm::Course),
+        ],
+        rows: all.iter().map(row).collect(),
+        ..Table::default()
+    })
+}
+
+/// A slope with its interval, in the unit of what moves.
+fn per_hour(case: &PageContext<'_>, what: &TrendMetric, it: &FittedValue) -> String {
+    let amount = |it| case.lang.amount(what, it);
+    let among = case.lang.numbers().among();
+    let range =
+        it.interval.map_or(String::new(), |(low, high)| format!(" [{}{among}{}]", amount(low), amount(high)));
+    format!("{}{range}", amount(it.value))
+}

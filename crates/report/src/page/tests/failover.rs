@@ -1,0 +1,414 @@
+//! A run whose primary was killed again and again.
+
+use super::invent::HOSTILE;
+use super::*;
+use crate::plot::CharacterSet;
+use model::Nanos;
+use model::durability::{
+    Anomaly, AnomalyKind, Conclusion, DurabilityVerdict, InconclusiveReason, RecoveryPoint, WriteCounts,
+    WriteKey, WriteOutage,
+};
+use model::fault_injection::{
+    ControlSummary, DurationRange, FailoverResult, FaultInjection, InjectedFault, PromotionRecord,
+    ReadBackPhase, ReadBackRecord, RejoinRecord,
+};
+use model::matrix::UnappliedLimit;
+use model::plan::{
+    FailoverManager, Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, Goal, Limits, Patroni,
+    Replication, SyncMode,
+};
+use model::run_result::{HopMetrics, TrialResult};
+
+fn ms(it: u64) -> Nanos {
+    Nanos::from_millis(it)
+}
+
+fn spread(least: u64, median: u64, greatest: u64) -> Option<DurationRange> {
+    Some(DurationRange { min: ms(least), median: ms(median), max: ms(greatest) })
+}
+
+fn kept() -> FailoverResult {
+    FailoverResult {
+        cell: 0,
+        trials: 20,
+        failovers: 20,
+        conclusion: Some(Conclusion::Kept),
+        bound: 0.139_1,
+        counts: WriteCounts {
+            acknowledged: 48_120,
+            failed: 2100,
+            unknown: 160,
+            unknown_present: 31,
+            ..WriteCounts::default()
+        },
+        lost: 0,
+        anomalies: Vec::new(),
+        doubts: Vec::new(),
+        recovery_point: None,
+        outage: spread(1900, 2010, 2300),
+        promoted: spread(1200, 1300, 1510),
+        healthy: spread(1700, 1800, 2000),
+        rejoined: spread(3000, 3000, 3000),
+        control: Some(ControlSummary { cell: 2, trials: 20, lossy_trials: 19, lost: 1022 }),
+    }
+}
+
+fn found(kind: AnomalyKind, count: u64) -> Anomaly {
+    let key = |sequence| WriteKey { session: 3, sequence };
+    Anomaly { kind, count, examples: (0..count.min(2)).map(key).collect() }
+}
+
+/// Nothing had been promised, and some of it is gone.
+fn unpromised() -> FailoverResult {
+    let window_ns = Some((-12_300_000, 28_000_000));
+    FailoverResult {
+        cell: 1,
+        lost: 21,
+        anomalies: vec![found(AnomalyKind::LostWithoutPromise, 21), found(AnomalyKind::LostLocal, 2)],
+        recovery_point: Some(RecoveryPoint { count: 9, sessions: 4, longest_run: 3, window_ns }),
+        ..kept()
+    }
+}
+
+fn verdict(
+    conclusion: Conclusion,
+    findings: Vec<Anomaly>,
+    doubts: Vec<InconclusiveReason>,
+) -> DurabilityVerdict {
+    DurabilityVerdict {
+        conclusion,
+        counts: WriteCounts::default(),
+        anomalies: findings,
+        doubts,
+        recovery_point: None,
+        outages: vec![WriteOutage { fault: 0, from: ms(4990), to: ms(7000) }],
+        failovers: 1,
+        bound: 0.95,
+        clock_steps_us: Vec::new(),
+    }
+}
+
+fn ordeal() -> FaultInjection {
+    let deed = FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node };
+    let nodes = |it: &str| vec![it.to_owned()];
+    let paused = FaultAction::Pause { target: FaultTarget::Replica, duration: ms(2000) };
+    FaultInjection {
+        injected: vec![
+            InjectedFault {
+                at: ms(1000),
+                reverted: Some(ms(3000)),
+                action: paused.clone(),
+                nodes: nodes("postgres-3"),
+            },
+            InjectedFault { at: ms(5000), reverted: None, action: deed, nodes: nodes("postgres") },
+            InjectedFault { at: ms(9000), reverted: None, action: paused, nodes: Vec::new() },
+        ],
+        promotions: vec![PromotionRecord {
+            from: "postgres".into(),
+            to: "postgres-2".into(),
+            at: ms(6300),
+            healthy: Some(ms(6800)),
+            timeline: 2,
+            safe: Some(true),
+        }],
+        rejoins: vec![RejoinRecord {
+            node: "postgres".into(),
+            at: ms(9900),
+            elapsed: ms(3000),
+            rewound: true,
+        }],
+        read_backs: vec![ReadBackRecord {
+            phase: ReadBackPhase::Load,
+            node: "postgres-2".into(),
+            rows: 2406,
+            elapsed: ms(40),
+        }],
+        verdict: Some(verdict(Conclusion::Unknown, Vec::new(), vec![InconclusiveReason::NoControl])),
+        errors: Vec::new(),
+    }
+}
+
+/// Two cells with the last as their control.
+fn survived() -> RunResult {
+    let mut it = account();
+    it.experiment.goal = Goal::Failover;
+    it.experiment.cells[2].control_of = Some(0);
+    it.failovers = vec![kept(), unpromised()];
+    it.trials[0].fault_injection = Some(ordeal());
+    let lost = vec![found(AnomalyKind::Lost, 2)];
+    let broken = verdict(Conclusion::Broken, lost, vec![InconclusiveReason::NoWritesAfterFault { fault: 0 }]);
+    let troubles = vec!["postgres did not come back\nthe last lines of its log:\n  no space left".to_owned()];
+    it.trials[1].fault_injection =
+        Some(FaultInjection { verdict: Some(broken), errors: troubles, ..ordeal() });
+    it
+}
+
+/// The same with servers that hold the same rows: ours, and Patroni's.
+fn replicated() -> RunResult {
+    let mut it = survived();
+    let fault = Fault {
+        trigger: FaultTrigger::At(ms(5000)),
+        action: FaultAction::Restart { target: FaultTarget::Replica },
+    };
+    let limits = Limits { cpu: Some(0.5), ..Limits::default() };
+    let ours = Replication { limits, ..Replication::with_defaults(2, SyncMode::Any(1)) };
+    let patroni = Patroni { etcd: 3, ..Patroni::default() };
+    let theirs = Replication {
+        manager: FailoverManager::Patroni(patroni),
+        ..Replication::with_defaults(1, SyncMode::First(1))
+    };
+    for (cell, plan) in it.experiment.cells.iter_mut().zip([ours, theirs]) {
+        cell.setup.stack.replication = Some(plan);
+    }
+    it.experiment.cells[0].setup.faults = vec![fault];
+    let replica = |node: &str, cpu| HopMetrics {
+        node: node.into(),
+        cpu: Some(cpu),
+        cpu_limit: Some(0.5),
+        ..HopMetrics::default()
+    };
+    it.cells[0].replicas = vec![replica("postgres-2", 0.5), replica("postgres-3", 0.1)];
+    it.matrix.rows[0].unapplied_limits =
+        vec![UnappliedLimit { node: "postgres-3".into(), limit: "cpu".into(), reason: "refused".into() }];
+    it
+}
+
+#[test]
+fn draws_replicas_with_their_primary() {
+    for lang in lang::ALL {
+        let mut page = page(&replicated(), lang);
+        page.sections.retain(|it| it.id == "stack");
+        golden(&format!("replicated.{}.md", lang.code()), &to_markdown(&page));
+    }
+    let page = page(&replicated(), &En);
+    let drawn = page.sections.iter().flat_map(|it| &it.blocks).filter_map(|it| match it {
+        Block::Drawing(it) => Some(it),
+        _ => None,
+    });
+    let loads =
+        |it: &Drawing| it.replicas.as_ref().map(|it| it.nodes.iter().map(|it| it.load).collect::<Vec<_>>());
+    let told: Vec<_> = drawn.map(loads).collect();
+    assert_eq!(told, [Some(vec![Some(1.0), Some(0.2)]), Some(vec![None])]);
+}
+
+#[test]
+fn reports_what_an_open_ledger_leaves_unknown() {
+    for (doubt, untold, told) in [
+        (InconclusiveReason::ControlLostNothing, 2, false),
+        (InconclusiveReason::LedgerHasGaps { writes: 2 }, 2, false),
+        (InconclusiveReason::LedgerOpen, 0, false),
+        (InconclusiveReason::LedgerOpen, 2, true),
+        (InconclusiveReason::LedgerTorn { bytes: 9 }, 2, true),
+    ] {
+        let mut it = survived();
+        it.failovers[0].doubts = vec![doubt];
+        it.failovers[0].counts.unresolved = untold;
+        let text = to_markdown(&page(&it, &En));
+        assert_eq!(text.contains("2 more writes may have been sent"), told, "{doubt:?} {untold}");
+    }
+}
+
+#[test]
+fn folds_many_trials_and_keeps_all() {
+    let lists = |own: usize, of_control: usize| {
+        let mut it = survived();
+        let of = |account: &RunResult, count: usize, cell| {
+            let one = |repetition| TrialResult { cell, repetition, ..account.trials[0].clone() };
+            (0..count as u32).map(one).collect::<Vec<_>>()
+        };
+        it.trials = [of(&it, own, 0), of(&it, of_control, 2)].concat();
+        if let Some(broken) = it.trials.get_mut(8).and_then(|it| it.fault_injection.as_mut()) {
+            broken.verdict = Some(verdict(Conclusion::Broken, Vec::new(), Vec::new()));
+        }
+        it.failovers.truncate(1);
+        let page = page(&it, &En);
+        let section = page.sections.into_iter().find(|it| it.id == "failover").expect("there are survivals");
+        let told: Vec<String> = section.blocks.iter().filter_map(shape).collect();
+        told.join(", ")
+    };
+    fn shape(it: &Block) -> Option<String> {
+        match it {
+            Block::List { items } => Some(items.len().to_string()),
+            Block::Details { name, blocks } => {
+                Some(format!("{name}: {}", blocks.iter().filter_map(shape).collect::<Vec<_>>().join(", ")))
+            }
+            _ => None,
+        }
+    }
+    assert_eq!(lists(6, 6), "12");
+    assert_eq!(lists(12, 0), "12");
+    assert_eq!(lists(12, 1), "12, 1");
+    // The ninth is shown: there a promise was broken.
+    assert_eq!(lists(20, 13), "6, 14 more trials: 14, 5, 8 more trials: 8");
+}
+
+fn plain(it: &str) -> String {
+    it.replace(['\u{202f}', '\u{a0}'], " ")
+}
+
+/// A trial is told in one line; the log of what went wrong stands behind it.
+#[test]
+fn shows_logs_separately() {
+    let page = page(&survived(), &En);
+    let blocks = || page.sections.iter().flat_map(|it| &it.blocks);
+    let logs: Vec<&Block> = blocks().filter(|it| format!("{it:?}").contains("no space left")).collect();
+    let [Block::Code { name, folded: true, .. }] = &logs[..] else { panic!("{logs:?}") };
+    assert_eq!(name, "postgres did not come back");
+    assert!(
+        blocks()
+            .any(|it| matches!(it, Block::List { items } if items.iter().any(|it| it.text.contains(name))))
+    );
+}
+
+#[test]
+fn renders_the_section_in_both_languages() {
+    for lang in lang::ALL {
+        let mut page = page(&survived(), lang);
+        assert_eq!(page.sections.iter().position(|it| it.id == "failover"), Some(2));
+        page.sections.retain(|it| it.id == "failover");
+        golden(&format!("survived.{}.md", lang.code()), &to_markdown(&page));
+    }
+    assert!(page(&account(), &En).sections.iter().all(|it| it.id != "failover"));
+}
+
+#[test]
+fn terminal_shows_the_same() {
+    let mut it = survived();
+    it.failovers[0].conclusion = Some(Conclusion::Unknown);
+    it.failovers[0].doubts = vec![InconclusiveReason::ControlLostNothing, InconclusiveReason::LedgerOpen];
+    let style = TerminalStyle { width: 100, characters: CharacterSet::Utf8, colour: false };
+    for lang in lang::ALL {
+        golden(&format!("survived.{}.txt", lang.code()), &crate::search_text::render(&it, style, lang));
+    }
+    it.failovers.clear();
+    assert_eq!(crate::search_text::render(&it, style, &En), "");
+}
+
+/// A broken promise fails a pipeline; what is not proven is no success.
+#[test]
+fn junit_reports_lost_writes() {
+    let mut it = survived();
+    it.failovers[1].conclusion = Some(Conclusion::Broken);
+    it.failovers.push(FailoverResult { cell: 2, conclusion: Some(Conclusion::Unknown), ..kept() });
+    it.failovers.push(FailoverResult { cell: 2, conclusion: None, ..kept() });
+    let text = junit(&it, "", &En);
+    let suite =
+        text.split("<testsuite ").find(|it| it.starts_with("name=\"Failover\"")).expect("it is there");
+    for expected in ["tests=\"3\"", "failures=\"1\"", "skipped=\"1\"", "A promise was broken"] {
+        assert!(suite.to_lowercase().contains(&expected.to_lowercase()), "{expected}: {suite}");
+    }
+}
+
+/// The answer is of the worst.
+#[test]
+fn answers_with_the_worst_cell() {
+    let check = |survivals: &[FailoverResult], expected: &str, tone: Tone| {
+        let mut it = survived();
+        if survivals.len() == 1 {
+            it.experiment.cells.truncate(1);
+        }
+        it.failovers = survivals.to_vec();
+        let answer = page(&it, &En).answer;
+        assert_eq!((plain(&answer.text).as_str(), answer.tone), (expected, tone));
+    };
+    let kept_alone = "0 of 48120 acknowledged writes lost in 20 failovers (95 %: fewer than 14 % of failovers lose \
+                      something). Nothing could be written for 2.01 s at the median, 2.30 s at most.";
+    check(&[kept()], kept_alone, Tone::Good);
+    let mut one = kept();
+    (one.outage, one.failovers) = (None, 0);
+    check(&[one.clone()], "0 of 48120 acknowledged writes lost without a failover.", Tone::Good);
+    one.conclusion = None;
+    one.failovers = 3;
+    check(&[one], "3 failovers; no operation has a ledger, so that nobody knows what was lost.", Tone::Doubt);
+    let lossy = FailoverResult { outage: None, ..unpromised() };
+    check(
+        &[FailoverResult { cell: 0, ..lossy.clone() }],
+        "21 of 48120 acknowledged writes lost in 20 failovers: a recovery point of 12.3 ms, nothing had been promised.",
+        Tone::Plain,
+    );
+    let unproven = FailoverResult {
+        outage: None,
+        conclusion: Some(Conclusion::Unknown),
+        doubts: vec![InconclusiveReason::ControlLostNothing],
+        ..kept()
+    };
+    check(
+        std::slice::from_ref(&unproven),
+        "Not proven: the positive control lost nothing; 0 of 48120 acknowledged writes lost in 20 failovers.",
+        Tone::Doubt,
+    );
+    let broken = FailoverResult {
+        outage: None,
+        conclusion: Some(Conclusion::Broken),
+        lost: 2,
+        anomalies: vec![
+            found(AnomalyKind::Lost, 2),
+            found(AnomalyKind::Duplicate, 1),
+            found(AnomalyKind::LostLocal, 4),
+        ],
+        ..kept()
+    };
+    let told =
+        "a promise was broken: lost 2, duplicates 1; 2 of 48120 acknowledged writes lost in 20 failovers.";
+    check(std::slice::from_ref(&broken), &told.replace("a promise", "A promise"), Tone::Bad);
+    // Of many cells only the worst are told.
+    let name = page(&survived(), &En).sections[2].blocks.len();
+    assert!(name > 0);
+    let many = [kept(), broken, unproven, lossy];
+    let mut it = survived();
+    it.failovers = many.to_vec();
+    let answer = page(&it, &En).answer;
+    assert!(answer.text.ends_with(told) && answer.tone == Tone::Bad, "{}", answer.text);
+    // Where something else was asked, that is answered first.
+    it.experiment.goal = Goal::Once;
+    let both = page(&it, &En).answer;
+    let first = page(&account(), &En).answer;
+    assert_eq!((both.text, both.tone), (format!("{} {}", first.text, answer.text), Tone::Bad));
+}
+
+#[test]
+fn asks_about_durability() {
+    let ask = |cells: usize, lang: &dyn Lang| {
+        let mut it = survived();
+        if cells == 1 {
+            it.experiment.cells.remove(1);
+        }
+        page(&it, lang).question
+    };
+    let expected = "Does every write that PostgreSQL acknowledges outlive a failover, and how long can nothing be written?";
+    assert_eq!(ask(1, &En), expected);
+    let expected = "Does every acknowledged write outlive a failover, and how long can nothing be written?";
+    assert_eq!(ask(3, &En), expected);
+    let expected =
+        "Переживает ли переключение каждая подтверждённая запись (PostgreSQL) и как долго невозможна запись?";
+    assert_eq!(ask(1, &Ru), expected);
+}
+
+/// Tables are as wide as their headings say, and texts of others stay text.
+#[test]
+fn escapes_hostile_names() {
+    let mut it = survived();
+    for row in &mut it.matrix.rows {
+        row.label[0].1 += HOSTILE;
+    }
+    let ordeal = it.trials[0].fault_injection.as_mut().expect("it has one");
+    ordeal.errors.push(HOSTILE.to_owned());
+    ordeal.injected[0].nodes = vec![HOSTILE.to_owned()];
+    for lang in lang::ALL {
+        let page = page(&it, lang);
+        for block in page.sections.iter().flat_map(|it| &it.blocks) {
+            if let Block::Table(table) = block {
+                assert!(
+                    table.rows.iter().all(|it| it.cells.len() == table.columns.len()),
+                    "{}",
+                    table.caption
+                );
+            }
+        }
+        let text = to_markdown(&page);
+        assert!(!text.contains("<img") && !text.contains('\u{202e}') && !text.contains('\u{1b}'), "{text}");
+    }
+    let style = TerminalStyle { width: 100, characters: CharacterSet::Ascii, colour: false };
+    let text = crate::search_text::render(&it, style, &En);
+    assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text}");
+}

@@ -1,0 +1,143 @@
+//! A run whose replicas lag.
+
+use super::invent::HOSTILE;
+use super::*;
+use crate::plot::CharacterSet;
+use model::Nanos;
+use model::freshness::{FreshnessResult, ReplicaFreshness, StaleReads, VisibilityDelay};
+
+fn share(old: u64, all: u64, interval: (f64, f64)) -> Option<StaleReads> {
+    Some(StaleReads { stale: old, total: all, interval })
+}
+
+fn within(ms: u64) -> Option<VisibilityDelay> {
+    Some(VisibilityDelay::Within(Nanos::from_millis(ms)))
+}
+
+/// One replica is prompt, one is late, and the old primary answers nothing.
+fn lagging() -> FreshnessResult {
+    let replica = |node: &str, stale, [p50, p90]: [_; 2], unseen, unanswered| ReplicaFreshness {
+        node: node.to_owned(),
+        stale,
+        unanswered,
+        p50,
+        p90,
+        p99: None,
+        not_visible: unseen,
+    };
+    FreshnessResult {
+        cell: 0,
+        trials: 3,
+        bound: Nanos::from_secs(5),
+        acknowledged: 300,
+        promised: false,
+        replicas: vec![
+            replica("postgres", None, [None, None], 0, 71),
+            replica("postgres-2", share(2, 300, (0.001_8, 0.024)), [within(1), within(2)], 0, 0),
+            replica(
+                "postgres-3",
+                share(220, 296, (0.61, 0.84)),
+                [within(410), Some(VisibilityDelay::AfterBound)],
+                31,
+                4,
+            ),
+        ],
+        round_robin: share(101, 590, (0.101, 0.274)),
+    }
+}
+
+/// All replicas have everything, as was promised.
+fn fresh() -> FreshnessResult {
+    let mut it =
+        FreshnessResult { cell: 1, promised: true, round_robin: share(0, 598, (0.0, 0.006_4)), ..lagging() };
+    it.replicas.remove(0);
+    for it in &mut it.replicas {
+        (it.stale, it.not_visible, it.unanswered) = (share(0, 300, (0.0, 0.012_6)), 0, 0);
+        (it.p50, it.p90) = (within(1), within(2));
+    }
+    it
+}
+
+fn read(freshness: &[FreshnessResult]) -> RunResult {
+    let mut it = account();
+    it.freshness = freshness.to_vec();
+    it
+}
+
+#[test]
+fn renders_the_section_in_both_languages() {
+    for lang in lang::ALL {
+        let mut page = page(&read(&[lagging(), fresh()]), lang);
+        page.sections.retain(|it| it.id == "freshness");
+        assert_eq!(page.sections.len(), 1);
+        golden(&format!("read.{}.md", lang.code()), &to_markdown(&page));
+    }
+    assert!(page(&account(), &En).sections.iter().all(|it| it.id != "freshness"));
+}
+
+#[test]
+fn terminal_shows_the_same() {
+    let style = TerminalStyle { width: 100, characters: CharacterSet::Utf8, colour: false };
+    for lang in lang::ALL {
+        let mut it = read(&[lagging()]);
+        it.experiment.cells.truncate(1);
+        golden(&format!("read.{}.txt", lang.code()), &crate::search_text::render(&it, style, lang));
+    }
+}
+
+/// Where some cells have no replicas, whose these are is told.
+#[test]
+fn names_the_cell_if_others_have_no_replicas() {
+    let page = page(&read(&[fresh()]), &En);
+    let section = page.sections.iter().find(|it| it.id == "freshness").expect("it is there");
+    let [Block::Table(table), Block::Text(own), ..] = &section.blocks[..] else { panic!("{section:?}") };
+    assert!(table.rows.iter().all(|it| it.cells[0] == "pooled"), "{table:?}");
+    assert!(own.text.starts_with("pooled: read at once"), "{own:?}");
+}
+
+#[test]
+fn reports_kept_and_broken_promises() {
+    let check = |it: FreshnessResult, expected: Option<(&str, Tone)>| {
+        let page = page(&read(&[it]), &En);
+        let section = page.sections.iter().find(|it| it.id == "freshness").expect("it is there");
+        let said = section.blocks.iter().find_map(|it| match it {
+            Block::Text(it) if it.text.contains("remote_apply") => Some(it.clone()),
+            _ => None,
+        });
+        let said = said.as_ref().map(|it| (it.text.rsplit(", ").next().expect("a part"), it.tone));
+        assert_eq!(said, expected);
+    };
+    check(fresh(), Some(("and none was.", Tone::Good)));
+    check(FreshnessResult { promised: true, ..lagging() }, Some(("and yet some were.", Tone::Bad)));
+    check(lagging(), None);
+    // Nobody answered: nothing was kept.
+    let mut silent = fresh();
+    silent.replicas.iter_mut().for_each(|it| it.stale = None);
+    check(silent, None);
+}
+
+/// A promise that was broken fails a pipeline; one that nobody answered for is skipped, and what was not promised is no test.
+#[test]
+fn junit_reports_broken_promises() {
+    let mut silent = fresh();
+    silent.replicas.iter_mut().for_each(|it| it.stale = None);
+    let text =
+        junit(&read(&[fresh(), FreshnessResult { promised: true, ..lagging() }, silent, lagging()]), "", &En);
+    let suite = text.split("<testsuite ").find(|it| it.starts_with("name=\"Reads on replicas\""));
+    let suite = suite.expect("it is there");
+    for expected in
+        ["tests=\"3\"", "failures=\"1\"", "skipped=\"1\"", "message=\"read at once", "on postgres-3"]
+    {
+        assert!(suite.contains(expected), "{expected}: {suite}");
+    }
+}
+
+#[test]
+fn escapes_hostile_names() {
+    let mut it = read(&[lagging(), fresh()]);
+    it.freshness[0].replicas[1].node = HOSTILE.to_owned();
+    for lang in lang::ALL {
+        let text = to_markdown(&page(&it, lang));
+        assert!(!text.contains("<img") && !text.contains('\u{202e}') && !text.contains('\u{1b}'), "{text}");
+    }
+}

@@ -1,0 +1,352 @@
+//! A run that looked for a maximum, held it for long, and went through a grid.
+
+use super::invent::{self, HOSTILE};
+use super::*;
+use crate::plot::CharacterSet;
+use model::plan::{Goal, LoadScale, MaxSearch, Soak, Sweep};
+use model::search::{
+    Cause, FittedValue, Knob, LevelOutcome, Limit, Maximum, OverloadReason, Perturbation, Plateau, Proof,
+    ProofVerdict, RequiredConnections, Scalability, SearchResult, SearchStep, SearchStopReason, SoakResult,
+    StepPurpose, StepResult, Suspect, Trend, TrendMetric, TrendVerdict,
+};
+use model::{Nanos, PerSecond};
+
+fn answer(level: f64) -> SearchResult {
+    SearchResult {
+        scale: LoadScale::Rate,
+        level: Some(level),
+        interval: Some((level * 0.975, level * 1.02)),
+        delivered: Some(PerSecond(level - 0.4)),
+        confirmed: (2, 2),
+        overload: Some(OverloadReason::Objective { text: "p99 < 200ms".into() }),
+        stop_reason: None,
+        trials: 9,
+        measured: Nanos::from_secs(260),
+    }
+}
+
+fn seen(stage: StepPurpose, level: f64, outcome: LevelOutcome) -> StepResult {
+    let step = SearchStep {
+        scale: LoadScale::Rate,
+        level,
+        purpose: stage,
+        window: Nanos::from_secs(20),
+        perturbation: None,
+        round: 0,
+    };
+    let micros = |it| Some(Nanos::from_micros(it));
+    StepResult {
+        step,
+        outcome,
+        delivered: PerSecond(level * 0.999),
+        p99: micros(12_300),
+        mean: micros(2_100),
+    }
+}
+
+/// Document 003: reads are the limit, the processor is not.
+fn maximum() -> Maximum {
+    let proof = |turn, amount, limit, changed, elasticity, verdict| Proof {
+        limit,
+        perturbation: Perturbation { knob: turn, amount },
+        base: answer(640.0),
+        changed: answer(changed),
+        ratio: Some((changed / 640.0, Some((changed / 660.0, changed / 620.0)))),
+        elasticity,
+        verdict,
+    };
+    let postgres = || "postgres".to_owned();
+    let no = |why| LevelOutcome::No { reason: why };
+    Maximum {
+        cell: 0,
+        rounds: vec![answer(646.0)],
+        answer: answer(646.0),
+        steps: vec![
+            seen(StepPurpose::Ramp, 400.0, LevelOutcome::Yes),
+            seen(StepPurpose::Ramp, 800.0, no(OverloadReason::FellBehind { share: 0.81 })),
+            seen(StepPurpose::Narrow, 566.0, LevelOutcome::Invalid { reason: SearchStopReason::Generator }),
+            seen(StepPurpose::Narrow, 673.0, no(OverloadReason::Objective { text: "p99 < 200ms".into() })),
+            seen(StepPurpose::Rest, 283.0, LevelOutcome::Yes),
+            seen(StepPurpose::Hold, 646.0, LevelOutcome::Yes),
+        ],
+        scalability: None,
+        proofs: vec![
+            proof(
+                Knob::ReadIops { node: postgres() },
+                Some((50.0, 75.0)),
+                Limit::Reads { node: postgres() },
+                900.0,
+                Some((0.84, Some((0.72, 0.95)))),
+                ProofVerdict::Limits,
+            ),
+            proof(
+                Knob::Index { ddl: "CREATE INDEX ON book (author)".into() },
+                None,
+                Limit::Scan { table: "book".into(), ddl: None },
+                650.0,
+                None,
+                ProofVerdict::DoesNotLimit,
+            ),
+        ],
+        cause: Cause::Proven { proof: 0, by: None },
+    }
+}
+
+fn searched() -> RunResult {
+    let mut it = invent::single_cell_account();
+    it.experiment.goal = Goal::Max(MaxSearch::DEFAULT);
+    it.maxima = vec![maximum()];
+    it
+}
+
+fn law() -> Scalability {
+    let fitted = |value: f64| FittedValue { value, interval: Some((0.9 * value, 1.1 * value)) };
+    Scalability {
+        points: vec![(1.0, 64.9), (18.0, 995.9), (18.0, 990.1), (36.0, 1652.4)],
+        law: vec![(1.0, 90.0), (18.0, 1079.3), (36.0, 1539.6)],
+        lambda: fitted(90.0),
+        sigma: fitted(0.0277),
+        kappa: fitted(0.000_104_4),
+        peak: None,
+        r2: 0.9896,
+    }
+}
+
+fn trends() -> Vec<Trend> {
+    let trend = |what, from: f64, to: f64, course| {
+        let per_hour =
+            FittedValue { value: (to - from) / 6.0, interval: Some(((to - from) / 7.0, (to - from) / 5.0)) };
+        Trend { metric: what, per_hour, from, to, verdict: course }
+    };
+    vec![
+        trend(TrendMetric::P99, 0.0123, 0.0131, TrendVerdict::Drift),
+        trend(TrendMetric::Memory { node: "service".into() }, 2e8, 3.1e8, TrendVerdict::Leak),
+        trend(TrendMetric::Throughput, 34.0, 34.0, TrendVerdict::Steady),
+        trend(TrendMetric::DeadRows { table: String::new() }, 120.0, 4000.0, TrendVerdict::Unknown),
+    ]
+}
+
+fn soaked(level: f64, of_maximum: Option<f64>, trends: Vec<Trend>) -> SoakResult {
+    let lasting = Nanos::from_secs(21_600);
+    SoakResult {
+        cell: 0,
+        purpose: StepPurpose::Soak,
+        level,
+        of_maximum,
+        duration: lasting,
+        outcome: LevelOutcome::Yes,
+        trends,
+    }
+}
+
+fn plain(it: &str) -> String {
+    it.replace(['\u{202f}', '\u{a0}'], " ")
+}
+
+fn first_line(account: &RunResult, lang: &dyn Lang) -> (String, Tone) {
+    let it = page(account, lang).answer;
+    (plain(&it.text), it.tone)
+}
+
+#[test]
+fn shows_the_maximum_first() {
+    let it = searched();
+    assert_eq!(page(&it, &En).question, "How much does PostgreSQL hold at most, and what stops it there?");
+    let english = "Holds 646 arrivals per second (95 %: 630 to 659, confirmed 2 of 2), limited by reading from the disk \
+                   of postgres (elasticity 0.84 [0.72, 0.95]); above it, p99 < 200ms is not met.";
+    assert_eq!(first_line(&it, &En), (english.to_owned(), Tone::Good));
+    let russian = "Выдерживает 646 заявок в секунду (95 %: от 630 до 659, подтверждено 2 из 2); предел — чтение с диска на \
+                   узле postgres (эластичность 0,84 [0,72; 0,95]); выше не соблюдается p99 < 200ms.";
+    assert_eq!(first_line(&it, &Ru), (russian.to_owned(), Tone::Good));
+}
+
+#[test]
+fn reports_missing_answers_and_causes() {
+    let told = |change: &dyn Fn(&mut Maximum)| {
+        let mut it = searched();
+        change(&mut it.maxima[0]);
+        first_line(&it, &En)
+    };
+    let none =
+        told(&|it| (it.answer.level, it.answer.stop_reason) = (None, Some(SearchStopReason::Generator)));
+    assert_eq!(none, ("No answer, because the generator was late or had no reserve.".to_owned(), Tone::Bad));
+    let most = told(&|it| it.answer.stop_reason = Some(SearchStopReason::MaxLevelHeld { level: 646.0 }));
+    assert!(most.0.starts_with("Holds at least 646 arrivals per second"), "{}", most.0);
+    assert!(
+        most.0.ends_with("; nothing is known beyond it: no more than 646 arrivals per second was tried.")
+    );
+    assert_eq!(most.1, Tone::Doubt);
+    let unknown = told(&|it| it.cause = Cause::NotKnown);
+    assert!(unknown.0.contains(", cause not proven; above it"), "{}", unknown.0);
+    let limit = Limit::Cpu { node: "postgres".into() };
+    let suspected = told(&|it| {
+        it.cause = Cause::Suspected { suspect: Suspect { perturbation: None, limit: limit.clone() } };
+    });
+    assert!(
+        suspected.0.contains(", cause not proven; suspected: the processor of postgres;"),
+        "{}",
+        suspected.0
+    );
+}
+
+#[test]
+fn shows_the_best_cell_and_the_baseline() {
+    let mut it = account();
+    it.experiment.goal = Goal::Max(MaxSearch::DEFAULT);
+    let other = |cell, level, name: &str| Maximum {
+        cell,
+        answer: answer(level),
+        cause: Cause::Suspected {
+            suspect: Suspect { perturbation: None, limit: Limit::Pool { node: name.to_owned() } },
+        },
+        ..maximum()
+    };
+    it.maxima = vec![maximum(), other(1, 700.0, "pooler")];
+    let (text, tone) = first_line(&it, &En);
+    let names = page(&it, &En).sections.iter().filter(|it| it.id == "maximum").count();
+    assert_eq!((names, tone), (1, Tone::Good), "{text}");
+    let (best, baseline) = (text.find("holds 700"), text.find("holds 646"));
+    assert!(best < baseline && best.is_some(), "{text}");
+    assert!(text.ends_with("2 of 2 cells have an answer."), "{text}");
+}
+
+#[test]
+fn shows_soak_results() {
+    let mut it = searched();
+    it.experiment.goal = Goal::Soak(Soak {
+        level: model::plan::TargetLevel::Absolute { level: 34.0, maximum: Some(646.0) },
+        duration: Nanos::from_secs(21_600),
+    });
+    it.maxima.clear();
+    it.experiment.cells[0].setup.load.model = model::plan::LoadModel::Open {
+        schedule: "const(34,6h)".into(),
+        arrivals: model::Spacing::Poisson,
+        max_in_flight: 100,
+    };
+    it.soaks = vec![soaked(34.0, Some(34.0 / 646.0), trends())];
+    let (text, tone) = first_line(&it, &En);
+    assert_eq!(
+        text,
+        "Held 34 arrivals per second (5 % of the maximum) for 6 h; leaks: memory of service; drifts: p99 of response \
+         time. At 5 % of the maximum this proves little: what leaks or drifts with the load was hardly asked to."
+    );
+    assert_eq!(tone, Tone::Bad);
+    it.soaks = vec![soaked(600.0, Some(600.0 / 646.0), trends()[2..3].to_vec())];
+    let told = first_line(&it, &En);
+    let expected = "Held 600 arrivals per second (93 % of the maximum) for 6 h; nothing leaks or drifts.";
+    assert_eq!(told, (expected.to_owned(), Tone::Good));
+    let (russian, _) = first_line(&it, &Ru);
+    assert_eq!(
+        russian,
+        "В течение 6 ч выдержано 600 заявок в секунду (93 % максимума); утечек и дрейфа нет."
+    );
+}
+
+#[test]
+fn recommends_a_cell_of_a_grid() {
+    let mut it = account();
+    it.experiment.goal = Goal::Sweep(Sweep { max: None });
+    let point = |value: f64| Some(FittedValue { value, interval: Some((0.97 * value, 1.03 * value)) });
+    it.plateau = Some(Plateau {
+        maxima: true,
+        points: vec![point(640.0), point(650.0)],
+        plateau: vec![1, 0],
+        recommended: Some(0),
+        needs: Some(RequiredConnections {
+            rate: 646.0,
+            hold_time: 0.002_59,
+            connections: 1.673,
+            processors: 1.0,
+        }),
+    });
+    let (least, best) = (page_name(&it, 0), page_name(&it, 1));
+    let (text, tone) = first_line(&it, &En);
+    assert_eq!(
+        text,
+        format!(
+            "{least} is enough: {best} has the best maximum, but is not shown to beat the other one, and {least} takes the \
+             least of them. 646 per second that each hold a connection for 2.59 ms need 1.67 connections on average \
+             (Little's law); PostgreSQL has 1 processor."
+        )
+    );
+    assert_eq!(tone == Tone::Good, it.info.state == model::run_result::RunState::Complete);
+}
+
+fn page_name(it: &RunResult, cell: usize) -> String {
+    crate::matrix::cell_names(&it.matrix)[cell].clone()
+}
+
+#[test]
+fn renders_a_search_in_both_languages() {
+    let mut it = searched();
+    it.maxima[0].scalability = Some(law());
+    it.soaks = vec![soaked(34.0, Some(34.0 / 646.0), trends())];
+    let mut grid = account();
+    let point = |value| Some(FittedValue { value, interval: Some((0.97 * value, 1.03 * value)) });
+    grid.plateau = Some(Plateau {
+        maxima: false,
+        points: vec![point(0.0123), point(0.0456)],
+        plateau: vec![0],
+        recommended: Some(0),
+        needs: None,
+    });
+    for lang in lang::ALL {
+        let mut page = page(&it, lang);
+        let ids: Vec<&str> = page.sections.iter().map(|it| it.id).collect();
+        assert_eq!(ids[..5], ["goals", "stack", "maximum", "scalability", "endured"]);
+        page.sections.retain(|it| ["maximum", "scalability", "endured"].contains(&it.id));
+        let of_grid = super::page(&grid, lang).sections;
+        page.sections.extend(of_grid.into_iter().filter(|it| it.id == "plateau"));
+        golden(&format!("searched.{}.md", lang.code()), &to_markdown(&page));
+    }
+}
+
+#[test]
+fn folds_many_steps_except_in_a_terminal() {
+    for (count, folded) in [(12, None), (13, Some("13 steps"))] {
+        let mut it = searched();
+        it.maxima[0].steps =
+            (0..count).map(|n| seen(StepPurpose::Hold, f64::from(500 + n), LevelOutcome::Yes)).collect();
+        let page = page(&it, &En);
+        let blocks = page.sections.iter().flat_map(|it| &it.blocks);
+        let name = blocks.into_iter().find_map(|it| match it {
+            Block::Details { name, .. } => Some(name.as_str()),
+            _ => None,
+        });
+        assert_eq!(name, folded);
+        let style = TerminalStyle { width: 100, characters: CharacterSet::Utf8, colour: false };
+        for told in [to_markdown(&page), crate::search_text::render(&it, style, &En)] {
+            assert!((0..count).all(|n| told.contains(&format!(" {} ", 500 + n))), "{told}");
+        }
+    }
+}
+
+/// Tables are as wide as their headings say, whatever stands in them.
+#[test]
+fn escapes_hostile_names() {
+    let mut it = searched();
+    it.maxima[0].cause = Cause::Suspected {
+        suspect: Suspect { perturbation: None, limit: Limit::Cpu { node: HOSTILE.into() } },
+    };
+    it.maxima[0].answer.overload = Some(OverloadReason::Rule { rule: HOSTILE.into() });
+    it.maxima[0].proofs[1].perturbation.knob = Knob::Index { ddl: HOSTILE.into() };
+    it.soaks = vec![soaked(
+        34.0,
+        None,
+        vec![Trend { metric: TrendMetric::Memory { node: HOSTILE.into() }, ..trends()[0].clone() }],
+    )];
+    for lang in lang::ALL {
+        let page = page(&it, lang);
+        for block in page.sections.iter().flat_map(|it| &it.blocks) {
+            if let Block::Table(table) = block {
+                assert!(
+                    table.rows.iter().all(|it| it.cells.len() == table.columns.len()),
+                    "{}",
+                    table.caption
+                );
+            }
+        }
+        let text = to_markdown(&page);
+        assert!(!text.contains("<img") && !text.contains('\u{202e}') && !text.contains('\u{1b}'), "{text}");
+    }
+}

@@ -1,0 +1,46 @@
+//! How does a terminal tell what was looked for?
+//!
+//! The same blocks as the page's: what outlived the faults; how old what replicas show is; the answer of a search, what proves
+//! it, what led to it, what was held, and what is enough.
+
+use crate::findings::paragraph;
+use crate::lang::Lang;
+use crate::matrix::{TerminalStyle, render_table};
+use crate::page::text::to_characters;
+use crate::page::{Block, page};
+use model::run_result::RunResult;
+
+/// Sections of the page that a terminal is shown too.
+const SECTIONS: [&str; 5] = ["freshness", "maximum", "scalability", "endured", "plateau"];
+
+/// Empty where nothing was looked for.
+pub fn render(account: &RunResult, style: TerminalStyle, lang: &dyn Lang) -> String {
+    let looked = [
+        !account.maxima.is_empty(),
+        !account.soaks.is_empty(),
+        account.plateau.is_some(),
+        !account.freshness.is_empty(),
+    ];
+    let survived = crate::failover_text::render(account, style, lang);
+    if !looked.contains(&true) {
+        return survived;
+    }
+    let show = |it: &str| to_characters(it, style.characters);
+    let page = page(account, lang);
+    let blocks = page.sections.iter().filter(|it| SECTIONS.contains(&it.id)).flat_map(|it| &it.blocks);
+    // Nothing folds here.
+    let unfolded = blocks.flat_map(|it| match it {
+        Block::Details { blocks, .. } => blocks.iter().collect(),
+        it => vec![it],
+    });
+    let told: Vec<String> = unfolded
+        .filter_map(|it| match it {
+            Block::Text(it) => Some(paragraph("", &show(&it.text), style.width)),
+            Block::Table(it) if it.caption.is_empty() => Some(render_table(it, style)),
+            Block::Table(it) => Some(format!("{}\n{}", show(&it.caption), render_table(it, style))),
+            _ => None,
+        })
+        .collect();
+    let between = if survived.is_empty() { "" } else { "\n" };
+    format!("{survived}{between}{}", told.join("\n"))
+}

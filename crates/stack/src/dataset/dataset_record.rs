@@ -1,0 +1,164 @@
+//! What did we load here before?
+//!
+//! One row in `pgdyno.dataset` tells what was made and by which object ids and names, so that what somebody else has put in
+//! their place is never taken for ours. A copy of the database keeps both. A dump that is restored elsewhere keeps the row
+//! and not the object ids, which there are other tables': only where both agree a table is dropped.
+
+use super::TableSpec;
+use crate::client::{Connection, Error};
+use model::plan::Dataset;
+
+/// Changes when the same seed gives other rows.
+pub const GENERATOR_VERSION: u32 = 2;
+
+/// The row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct DatasetRecord {
+    /// What [`wanted`] gave.
+    pub content: String,
+    /// False from the first table to the last statistics.
+    pub complete: bool,
+    pub rows: u64,
+    pub bytes: u64,
+    /// Our tables that are still there, by object id and name: those may be dropped.
+    pub tables: Vec<String>,
+    /// How many of the object ids are still there, whatever their names: marks of earlier versions have no names.
+    pub tables_found: usize,
+    /// How many there were.
+    pub tables_created: usize,
+    /// Schemas that we made and that are still there.
+    pub schemas: Vec<String>,
+}
+
+/// Equal for datasets with equal rows.
+pub(super) fn dataset_key(dataset: &Dataset) -> String {
+    let content = serde_json::to_string(&dataset.content).expect("plain values have a form in JSON");
+    format!("generator {GENERATOR_VERSION}, seed {}, {content}", dataset.seed)
+}
+
+impl DatasetRecord {
+    /// What stands in this database; `None`: we have loaded nothing here.
+    pub fn read(connection: &mut Connection) -> Result<Option<DatasetRecord>, Error> {
+        if connection.value("select to_regclass('pgdyno.dataset')")?.is_none() {
+            return Ok(None);
+        }
+        let answer = connection.query(
+            "select content, complete, rows, bytes, coalesce(cardinality(tables), 0) from pgdyno.dataset",
+        )?;
+        let Some(row) = answer.rows.into_iter().next() else { return Ok(None) };
+        let number = |at: usize| row[at].as_deref().and_then(|it| it.parse().ok()).unwrap_or(0);
+        let mut mark = DatasetRecord {
+            content: row[0].clone().unwrap_or_default(),
+            complete: row[1].as_deref() == Some("t"),
+            rows: number(2),
+            bytes: number(3),
+            tables: Vec::new(),
+            tables_found: 0,
+            tables_created: number(4) as usize,
+            schemas: Vec::new(),
+        };
+        let there = connection.query(
+            "select c.oid::regclass, to_jsonb(d) -> 'names' ? format('%I.%I', n.nspname, c.relname) \
+             from pgdyno.dataset d join pg_class c on c.oid = any(d.tables) \
+             join pg_namespace n on n.oid = c.relnamespace order by c.oid",
+        )?;
+        mark.tables_found = there.rows.len();
+        let named = there.rows.into_iter().filter(|row| row[1].as_deref() == Some("t"));
+        mark.tables = named.filter_map(|row| row[0].clone()).collect();
+        let there = connection.query(
+            "select quote_ident(n.nspname) from pgdyno.dataset d join pg_namespace n on n.nspname = any(d.schemas)",
+        )?;
+        mark.schemas = there.rows.into_iter().filter_map(|row| row[0].clone()).collect();
+        Ok(Some(mark))
+    }
+
+    /// All of it is there.
+    pub fn matches(&self, wanted: &str) -> bool {
+        self.complete && self.content == wanted && self.tables_found == self.tables_created
+    }
+
+    /// Drops our tables and the schemas that we made for them, unless something else lives there by now.
+    pub fn drop_tables(&self, connection: &mut Connection) -> Result<(), Error> {
+        connection.query("begin")?;
+        let dropped = self.drop_tables_and_schemas(connection);
+        connection.query(if dropped.is_ok() { "commit" } else { "rollback" })?;
+        dropped
+    }
+
+    /// The same, and the place where the mark was, unless something else lives there.
+    pub fn drop_all(&self, connection: &mut Connection) -> Result<(), Error> {
+        self.drop_tables(connection)?;
+        if connection.value("select 1 from pgdyno.dataset")?.is_none() {
+            connection.query("drop table pgdyno.dataset")?;
+            let used = "select 1 from pg_class where relnamespace = 'pgdyno'::regnamespace";
+            if connection.value(used)?.is_none() {
+                connection.query("drop schema pgdyno")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn drop_tables_and_schemas(&self, connection: &mut Connection) -> Result<(), Error> {
+        if !self.tables.is_empty() {
+            connection.query(&format!("drop table {}", self.tables.join(", ")))?;
+        }
+        for schema in &self.schemas {
+            let empty = format!(
+                "select not exists (select from pg_class where relnamespace = n.oid) \
+                 and not exists (select from pg_type where typnamespace = n.oid) \
+                 and not exists (select from pg_proc where pronamespace = n.oid) \
+                 from pg_namespace n where n.oid = '{}'::regnamespace",
+                schema.replace('\'', "''")
+            );
+            if connection.value(&empty)?.as_deref() == Some("t") {
+                connection.query(&format!("drop schema {schema}"))?;
+            }
+        }
+        connection.query("delete from pgdyno.dataset").map(drop)
+    }
+}
+
+/// Begins a mark, in the transaction that made the tables.
+pub(super) fn insert_record(
+    connection: &mut Connection,
+    wanted: &str,
+    sheets: &[TableSpec],
+    schemas: &[String],
+) -> Result<(), Error> {
+    connection.query("create schema if not exists pgdyno")?;
+    connection.query(
+        "create table if not exists pgdyno.dataset(one boolean primary key default true check (one), \
+         content text not null, complete boolean not null default false, rows bigint, bytes bigint, \
+         tables oid[] not null, schemas text[] not null, loaded timestamptz not null default now(), names text[])",
+    )?;
+    // One that an earlier version made has no names.
+    connection.query("alter table pgdyno.dataset add column if not exists names text[]")?;
+    let tables: Vec<String> =
+        sheets.iter().map(|it| format!("{}::regclass::oid", quote_literal(&it.identifier()))).collect();
+    let schemas: Vec<String> = schemas.iter().map(|it| quote_literal(it)).collect();
+    connection
+        .query(&format!(
+            "insert into pgdyno.dataset(content, tables, schemas, names) \
+             select {}, made, array[{}]::text[], (select array_agg(format('%I.%I', nspname, relname)) from pg_class c \
+             join pg_namespace n on n.oid = relnamespace where c.oid = any(made)) from (select array[{}]::oid[]) as it(made)",
+            quote_literal(wanted),
+            schemas.join(", "),
+            tables.join(", ")
+        ))
+        .map(drop)
+}
+
+/// Says that all of it is there.
+pub(super) fn mark_complete(connection: &mut Connection, rows: u64, bytes: u64) -> Result<(), Error> {
+    let sql = format!("update pgdyno.dataset set complete = true, rows = {rows}, bytes = {bytes}");
+    connection.query(&sql).map(drop)
+}
+
+/// An SQL string, whatever `standard_conforming_strings` says.
+pub(crate) fn quote_literal(text: &str) -> String {
+    let text = text.replace('\'', "''");
+    match text.contains('\\') {
+        true => format!("E'{}'", text.replace('\\', "\\\\")),
+        false => format!("'{text}'"),
+    }
+}

@@ -1,0 +1,137 @@
+//! Which statements does a server of ours get to hear, with which values?
+//!
+//! While we listen, it writes every statement to its log. That costs it time: nobody measures meanwhile. Afterwards the log
+//! is cut to what it was, since values of users are nobody's business.
+
+use crate::client::{Connection, Error, Target};
+use crate::log_parser::{LoggedStatement, parse_logged_statements};
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// No more of a log is read.
+const MAX_LOG_BYTES: u64 = 64 * 1024 * 1024;
+/// A server that has not done what it was asked by then does not do it.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
+
+/// A server that writes down what it hears, until [`Listening::finish`]; dropped, it stops writing.
+#[derive(Debug)]
+pub struct StatementCapture {
+    connection: Connection,
+    log: PathBuf,
+    start_offset: u64,
+    /// Of the server's process that serves us.
+    pid: u32,
+    active: bool,
+}
+
+/// Why nothing can be heard.
+#[derive(Debug)]
+pub enum CaptureError {
+    Client(Error),
+    Log {
+        path: PathBuf,
+        error: io::Error,
+    },
+    /// The server did not take the setting, or its log did not come.
+    Timeout(&'static str),
+}
+
+impl StatementCapture {
+    /// `superuser` of a server that we started, whose log lies at `log`.
+    pub fn start(superuser: &Target, log: &Path) -> Result<StatementCapture, CaptureError> {
+        let mut connection = superuser.open(REQUEST_TIMEOUT)?;
+        connection.query("set application_name = 'pgdyno plans'")?;
+        let pid = connection.value("select pg_backend_pid()")?.and_then(|it| it.parse().ok()).unwrap_or(0);
+        let from =
+            std::fs::metadata(log).map_err(|error| CaptureError::Log { path: log.to_owned(), error })?.len();
+        let mut listening =
+            StatementCapture { connection, log: log.to_owned(), start_offset: from, pid, active: true };
+        // It cannot stand in a transaction, and two statements sent as one are one.
+        listening.connection.query("alter system set log_min_duration_statement = 0")?;
+        listening.reload_setting("0", "does not take log_min_duration_statement")?;
+        Ok(listening)
+    }
+
+    /// What it has heard since.
+    pub fn finish(mut self) -> Result<Vec<LoggedStatement>, CaptureError> {
+        // Written after everything that ended before.
+        let mark = format!("pgdyno heard until {}", self.start_offset);
+        self.connection.query(&format!("select '{mark}'"))?;
+        let begun = Instant::now();
+        let text = loop {
+            let text = self.read()?;
+            if text.contains(&mark) {
+                break text;
+            }
+            if begun.elapsed() > REQUEST_TIMEOUT {
+                return Err(CaptureError::Timeout("does not write what it hears to its log"));
+            }
+            std::thread::sleep(POLL_INTERVAL);
+        };
+        self.stop()?;
+        let mut all = parse_logged_statements(&text);
+        all.retain(|it| it.pid != self.pid);
+        Ok(all)
+    }
+
+    fn stop(&mut self) -> Result<(), CaptureError> {
+        self.active = false;
+        self.connection.query("alter system reset log_min_duration_statement")?;
+        self.connection.query("select pg_reload_conf()")?;
+        // Servers append: what is cut off stays off, and what comes is written behind.
+        let cut = File::options().write(true).open(&self.log).and_then(|it| it.set_len(self.start_offset));
+        cut.map_err(|error| CaptureError::Log { path: self.log.clone(), error })
+    }
+
+    /// Until this session shows the value, and thereby every session that is opened from now on.
+    fn reload_setting(&mut self, value: &str, late: &'static str) -> Result<(), CaptureError> {
+        self.connection.query("select pg_reload_conf()")?;
+        let begun = Instant::now();
+        while self.connection.value("show log_min_duration_statement")?.as_deref() != Some(value) {
+            if begun.elapsed() > REQUEST_TIMEOUT {
+                return Err(CaptureError::Timeout(late));
+            }
+            std::thread::sleep(POLL_INTERVAL);
+        }
+        Ok(())
+    }
+
+    fn read(&self) -> Result<String, CaptureError> {
+        let mut bytes = Vec::new();
+        let read = File::open(&self.log).and_then(|mut file| {
+            file.seek(SeekFrom::Start(self.start_offset))?;
+            file.take(MAX_LOG_BYTES).read_to_end(&mut bytes)
+        });
+        read.map_err(|error| CaptureError::Log { path: self.log.clone(), error })?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+impl Drop for StatementCapture {
+    fn drop(&mut self) {
+        if self.active {
+            // Its end is near anyway if it does not answer.
+            let _ = self.stop();
+        }
+    }
+}
+
+impl From<Error> for CaptureError {
+    fn from(it: Error) -> CaptureError {
+        CaptureError::Client(it)
+    }
+}
+
+impl fmt::Display for CaptureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CaptureError::Client(it) => it.fmt(f),
+            CaptureError::Log { path, error } => write!(f, "{}: {error}", path.display()),
+            CaptureError::Timeout(what) => write!(f, "the server {what}"),
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Do the caches hold the tables?
+
+use super::{Error, FORBIDDEN, ServerOwnership};
+use crate::client::{self, Connection, Target};
+use crate::component::postgres::Postgres;
+use crate::supervisor::Supervisor;
+use model::plan::CacheState;
+use rustix::fs::{Advice, fadvise, fdatasync};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// What was done about the caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CachePreparation {
+    /// Nothing, as was asked.
+    AsIs,
+    /// Read into the server's own cache by `pg_prewarm`: as much as it holds, indexes last.
+    Prewarmed { relations: u32, bytes: u64, took: Duration },
+    /// Read once: the system's cache holds it. `indexes` is false without the right to read files of the server.
+    ReadThrough { relations: u32, bytes: u64, indexes: bool, took: Duration },
+    /// The server was restarted, and its files were given up by the system's cache.
+    Cold { evicted: EvictionResult, took: Duration },
+    /// It was to be cold, but neither server nor files are ours.
+    ColdUnavailable,
+}
+
+/// Files given up by the system's cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EvictionResult {
+    pub files: u32,
+    pub bytes: u64,
+}
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Brings the caches into the state asked for. `database` is logged in to as superuser; `node` is the server if we
+/// started it, and is restarted if it has to be cold.
+pub fn prepare_cache(
+    how: CacheState,
+    database: &Target,
+    node: Option<(&mut Postgres, &mut Supervisor)>,
+) -> Result<CachePreparation, Error> {
+    match (how, node) {
+        (CacheState::AsIs, _) => Ok(CachePreparation::AsIs),
+        (CacheState::Warm, node) => {
+            let whose = if node.is_some() { ServerOwnership::Ours } else { ServerOwnership::Attached };
+            Ok(warm_cache(&mut database.open(CONNECT_TIMEOUT)?, whose)?)
+        }
+        (CacheState::Cold, None) => Ok(CachePreparation::ColdUnavailable),
+        (CacheState::Cold, Some((postgres, supervisor))) => {
+            let begun = Instant::now();
+            let files = database_directory(&mut database.open(CONNECT_TIMEOUT)?, &postgres.local_data)?;
+            postgres.stop(supervisor).map_err(Error::Server)?;
+            let evicted = evict_page_cache(&files).map_err(|error| Error::Files { path: files, error });
+            postgres.restart(supervisor).map_err(Error::Server)?;
+            Ok(CachePreparation::Cold { evicted: evicted?, took: begun.elapsed() })
+        }
+    }
+}
+
+/// Reads all tables and indexes of the database into the server's cache, or at least into the system's. The extension
+/// `pg_prewarm` is made in a server of ours, and only used in one of others.
+pub fn warm_cache(
+    connection: &mut Connection,
+    whose: ServerOwnership,
+) -> Result<CachePreparation, client::Error> {
+    connection.set_timeout(None).map_err(|it| connection.net_error(it))?;
+    let begun = Instant::now();
+    if whose == ServerOwnership::Ours {
+        connection.query("create schema if not exists pgdyno")?;
+        // Refused where its files are not installed: that is one of the answers we can live with.
+        let _ = connection.query("create extension if not exists pg_prewarm schema pgdyno");
+    }
+    let schema = connection.value(
+        "select quote_ident(nspname) from pg_extension e join pg_namespace n on n.oid = e.extnamespace \
+         where extname = 'pg_prewarm'",
+    )?;
+    let Some(schema) = schema else { return read_through(connection, begun) };
+    let (mut count, mut bytes) = (0, 0);
+    for (oid, _, _) in relations(connection)? {
+        let blocks = connection.value(&format!(
+            "select {schema}.pg_prewarm({oid}::regclass) * current_setting('block_size')::bigint"
+        ))?;
+        count += 1;
+        bytes += blocks.and_then(|it| it.parse::<u64>().ok()).unwrap_or(0);
+    }
+    Ok(CachePreparation::Prewarmed { relations: count, bytes, took: begun.elapsed() })
+}
+
+/// Tables, then their TOAST, then indexes: object id, name, and whether it is a table.
+fn relations(connection: &mut Connection) -> Result<Vec<(u32, String, bool)>, client::Error> {
+    let answer = connection.query(
+        "select c.oid, c.oid::regclass, c.relkind in ('r', 'm') from pg_class c \
+         left join pg_index i on i.indexrelid = c.oid \
+         join pg_class t on t.oid = coalesce(i.indrelid, c.oid) \
+         left join pg_class w on w.reltoastrelid = t.oid \
+         join pg_namespace n on n.oid = coalesce(w.relnamespace, t.relnamespace) \
+         where c.relkind in ('r', 'm', 't', 'i') and n.nspname not in ('pg_catalog', 'information_schema', 'pgdyno') \
+           and n.nspname !~ '^pg_(toast|temp)' \
+         order by array_position('{r,m,t,i}', c.relkind::text), 1",
+    )?;
+    let part = |row: Vec<Option<String>>| {
+        let [oid, name, table] = <[Option<String>; 3]>::try_from(row).ok()?;
+        Some((oid?.parse().ok()?, name?, table? == "t"))
+    };
+    Ok(answer.rows.into_iter().filter_map(part).collect())
+}
+
+fn read_through(connection: &mut Connection, begun: Instant) -> Result<CachePreparation, client::Error> {
+    let (mut count, mut bytes, mut indexes) = (0, 0, true);
+    for (oid, name, table) in relations(connection)? {
+        let size = if table {
+            connection.query(&format!("select count(*) from only {name}"))?;
+            connection.value(&format!("select pg_relation_size({oid})"))?
+        } else {
+            // Whole files of at most 1 GB, in pieces of 16 MB.
+            match connection.value(&format!(
+                "select sum(length(pg_read_binary_file(\
+                   pg_relation_filepath({oid}) || case when at >> 30 = 0 then '' else '.' || (at >> 30) end, \
+                   at & 1073741823, 16777216))) \
+                 from generate_series(0, pg_relation_size({oid}) - 1, 16777216) as at"
+            )) {
+                Err(error) if error.code() == FORBIDDEN => {
+                    indexes = false;
+                    continue;
+                }
+                answer => answer?,
+            }
+        };
+        count += 1;
+        bytes += size.and_then(|it| it.parse::<u64>().ok()).unwrap_or(0);
+    }
+    Ok(CachePreparation::ReadThrough { relations: count, bytes, indexes, took: begun.elapsed() })
+}
+
+/// Where the files of this session's database lie, in the server's directory `data`. Other tablespaces are not looked at.
+pub fn database_directory(connection: &mut Connection, data: &Path) -> Result<PathBuf, client::Error> {
+    let oid = connection.value("select oid from pg_database where datname = current_database()")?;
+    Ok(data.join("base").join(oid.unwrap_or_default()))
+}
+
+/// Asks the system to give up what it keeps of the files in a directory. What is not yet on disk is written there first;
+/// what a running process holds on to stays.
+pub fn evict_page_cache(directory: &Path) -> io::Result<EvictionResult> {
+    let mut evicted = EvictionResult::default();
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let size = entry.metadata()?;
+        if !size.is_file() {
+            continue;
+        }
+        let file = fs::File::open(entry.path())?;
+        fdatasync(&file)?;
+        // From here to its end.
+        fadvise(&file, 0, None, Advice::DontNeed)?;
+        evicted.files += 1;
+        evicted.bytes += size.len();
+    }
+    Ok(evicted)
+}

@@ -1,0 +1,114 @@
+//! What does one server say of itself now?
+
+use super::identity::{self, IDENTITY_SQL};
+use super::{DirectServer, HealthChange, ServerObservation, StreamingReplica};
+use crate::client::{Connection, Error, QueryResult};
+use crate::dataset::quote_literal;
+use crate::http;
+use crate::replication::Lsn;
+use model::Nanos;
+use std::time::Duration;
+
+/// A server that needs longer is not well.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+/// The same of who tells its health: looks shall not wait long for it.
+const HEALTH_TIMEOUT: Duration = Duration::from_millis(250);
+
+/// Asks one server, over a session that is opened anew when it breaks.
+pub(super) struct ServerPoller {
+    server: DirectServer,
+    session: Option<Connection>,
+    /// What a primary is asked.
+    primary_sql: String,
+    /// When the server began, and the timeline, that its health was last told of.
+    last_healthy: Option<(u64, u32)>,
+}
+
+impl ServerPoller {
+    pub fn new(mut of: DirectServer) -> ServerPoller {
+        let question = primary_sql(&of.role, &of.target.login.database);
+        // A session there is in nobody's way, and has no settings of the application's.
+        of.target = of.target.in_database("postgres");
+        ServerPoller { server: of, session: None, primary_sql: question, last_healthy: None }
+    }
+
+    pub fn name(&self) -> &str {
+        &self.server.name
+    }
+
+    /// `None` where it does not answer.
+    pub fn poll(&mut self, now: &dyn Fn() -> Nanos) -> Option<ServerObservation> {
+        let glance = self.query(now);
+        if glance.is_err() {
+            self.session = None;
+        }
+        glance.ok()
+    }
+
+    fn query(&mut self, now: &dyn Fn() -> Nanos) -> Result<ServerObservation, Error> {
+        let session = match &mut self.session {
+            Some(it) => it,
+            none => none.insert(self.server.target.open(CONNECT_TIMEOUT)?),
+        };
+        let asked = now();
+        let (server, in_recovery) =
+            identity::parse_identity(&session.query(IDENTITY_SQL)?, self.server.address.as_deref());
+        if in_recovery {
+            return Ok(ServerObservation { at: asked, server, in_recovery, writes: None });
+        }
+        let answer = session.query(&self.primary_sql)?;
+        Ok(ServerObservation { at: now(), server, in_recovery, writes: Some(parse_commit_settings(&answer)) })
+    }
+
+    /// That its health is told of for the first time since it takes writes, if it is now.
+    pub fn health(&mut self, glance: &ServerObservation, now: &dyn Fn() -> Nanos) -> Option<HealthChange> {
+        let url = self.server.health.as_ref()?;
+        let who = (glance.server.started_us, glance.server.timeline);
+        if glance.in_recovery || self.last_healthy == Some(who) {
+            return None;
+        }
+        if http::get(url, HEALTH_TIMEOUT).ok()?.status != 200 {
+            return None;
+        }
+        self.last_healthy = Some(who);
+        Some(HealthChange { node: self.server.name.clone(), at: now(), timeline: who.1 })
+    }
+}
+
+/// Of each follower a row, and one in any case.
+fn primary_sql(role: &str, database: &str) -> String {
+    let commit = synchronous_commit_sql(role, database);
+    format!(
+        "select {commit}, current_setting('synchronous_standby_names'), application_name, sync_state, flush_lsn \
+         from (select) as it left join pg_stat_replication on true order by application_name, pid"
+    )
+}
+
+/// SQL for the `synchronous_commit` that a new session of the user has: what was set for it there, for it, for the database,
+/// for all, or in the server's files, the first of these. A session that has set it for itself may not ask.
+pub(crate) fn synchronous_commit_sql(role: &str, database: &str) -> String {
+    let (role, database) = (quote_literal(role), quote_literal(database));
+    format!(
+        "coalesce( \
+           (select substr(line, 20) from pg_db_role_setting, unnest(setconfig) as line \
+            where line like 'synchronous_commit=%' \
+              and setrole in (0, (select oid from pg_roles where rolname = {role})) \
+              and setdatabase in (0, (select oid from pg_database where datname = {database})) \
+            order by setrole <> 0 desc, setdatabase <> 0 desc limit 1), \
+           current_setting('synchronous_commit'))"
+    )
+}
+
+fn parse_commit_settings(answer: &QueryResult) -> (String, String, Vec<StreamingReplica>) {
+    let cell = |row: &[Option<String>], at: usize| row.get(at).cloned().flatten();
+    let first = answer.rows.first().map_or(&[][..], Vec::as_slice);
+    let told = |at: usize| cell(first, at).unwrap_or_default();
+    let follower = |row: &Vec<Option<String>>| {
+        Some(StreamingReplica {
+            name: cell(row, 2)?,
+            sync_state: cell(row, 3).unwrap_or_default(),
+            flushed: cell(row, 4).as_deref().and_then(Lsn::parse),
+        })
+    };
+    (told(0), told(1), answer.rows.iter().filter_map(follower).collect())
+}
