@@ -1,6 +1,7 @@
-//! What does the system under test consist of, and how is it doing?
+//! Nodes of the system under test: processes, data and samples
 //!
-//! Finds, starts, stops and fills the processes under test. Knows neither load nor analysis.
+//! Finds, starts, stops and samples the processes under test, and fills their tables. Knows neither load nor
+//! analysis.
 
 pub mod chain;
 pub mod client;

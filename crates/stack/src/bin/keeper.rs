@@ -1,4 +1,4 @@
-//! The keeper as a program of its own: what `pgdyno keeper` is to pgdyno, for tests and examples of this crate.
+//! Keeper as a separate program, for tests and examples of this crate; the counterpart of `pgdyno keeper`
 
 fn main() -> std::process::ExitCode {
     stack::supervisor::keeper::main()

@@ -1,4 +1,4 @@
-//! How is something reached that was there before?
+//! Connection to nodes that pgdyno did not start
 
 use super::{ChainError, NodeHandle, READY_TIMEOUT, RunningNode, console, guard, node_error};
 use crate::client::{Address, Target};
@@ -20,10 +20,10 @@ use wire::Code;
 use wire::pg::conninfo::{self, ConfigFile, Environment, HostSpec, Settings};
 use wire::pg::{Login, SslMode};
 
-/// How long a server that was there before may take to log us in, unless the address has a `connect_timeout`.
+/// Timeout for a login, unless the address has a `connect_timeout`.
 const LOGIN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The node, and, for those in front of it, who logs in there and to which database.
+/// Connects to an attached node. Also returns the user and database for the nodes in front of it.
 pub(super) fn attach(
     node: &Node,
     wanted: &AttachedNode,
@@ -60,7 +60,7 @@ pub(super) fn attach(
         (None, _) => {}
     }
     let login = &running.endpoint.login;
-    // Where theirs asks for none, our poolers still ask for one.
+    // If the attached server asks for no password, our poolers still ask for one.
     let password = match &login.password {
         Some(it) => it.clone(),
         None => random_password().map_err(|it| node_error(&node.name, "get a password", &it))?,
@@ -70,8 +70,10 @@ pub(super) fn attach(
     Ok((running, Some((app, database))))
 }
 
-/// The first host of a connection string that lets us in, and its version. Whether it speaks TLS is then settled: a hop
-/// that is protected at times is not one that can be compared. `guarded`: as what it is to be loaded; a console is not.
+/// The first host of a connection string that accepts a login, and its version.
+///
+/// From then on the use of TLS is fixed: a hop that is encrypted at times cannot be compared. `guarded` is set for
+/// nodes under load, which must pass the guard; `None` for consoles.
 fn connect_first_host(
     node: &Node,
     dsn: &str,
@@ -124,17 +126,17 @@ fn connect_first_host(
     Err(node_error(&node.name, "be reached", &tried.join("; ")).into())
 }
 
-/// Whom an address names, before anybody looks for it.
+/// Target of a connection string, before any connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DsnTarget {
     /// `host:port/database`; several hosts are separated by commas.
     pub address: String,
-    /// Each host is a Unix socket, an address of the loopback, or `localhost`. What answers there may be elsewhere: it is
-    /// looked at when it is attached.
+    /// True if each host is a Unix socket, a loopback address or `localhost`. The server behind it may be elsewhere;
+    /// that is checked when it is attached.
     pub is_local: bool,
 }
 
-/// Whom an address names, in this process's environment.
+/// Target of a connection string in this process's environment.
 pub fn describe_dsn(dsn: &str) -> Result<DsnTarget, String> {
     let settings = resolve_dsn(dsn)?;
     let near = |it: &HostSpec| match it.address.or_else(|| it.host.parse().ok()) {
@@ -162,8 +164,8 @@ fn with_settled_login(target: &Target, ssl: SslMode, cancels: bool) -> Target {
     Target { address: target.address.clone(), login: Arc::new(login) }
 }
 
-/// Reads it with this process's environment and files. A password in it is refused: the file that it stands in is kept
-/// with the run.
+/// Resolves a connection string with this process's environment and files. Rejects a password in it, because the
+/// experiment file is stored with the run.
 fn resolve_dsn(dsn: &str) -> Result<Settings, String> {
     let words =
         |all: Vec<conninfo::Diagnostic>| all.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
@@ -191,7 +193,7 @@ fn resolve_dsn(dsn: &str) -> Result<Settings, String> {
     }
 }
 
-/// A file's content, unless it is secret and others may read it; as libpq decides.
+/// A file's content, unless it is secret and others may read it; libpq's rules.
 fn read_unless_exposed(file: ConfigFile, path: &Path) -> Option<String> {
     let about = fs::metadata(path).ok()?;
     let forbidden = match (file, about.uid()) {

@@ -1,4 +1,4 @@
-//! Do the caches of the chain's database hold what they should?
+//! Cache state of the chain's database before a trial
 
 use super::{Chain, NodeHandle};
 use crate::restore::{self, CachePreparation, Error};
@@ -6,8 +6,9 @@ use crate::supervisor::Supervisor;
 use model::plan::CacheState;
 
 impl Chain {
-    /// Brings the caches of the application's database into the state asked for. Cold takes a restart, which ends all
-    /// sessions: do it before poolers stand in front.
+    /// Brings the caches of the application's database into the requested state.
+    ///
+    /// Cold caches take a restart, which ends all sessions: call this before poolers start.
     pub fn prepare_cache(
         &mut self,
         supervisor: &mut Supervisor,
@@ -19,7 +20,7 @@ impl Chain {
             return restore::prepare_cache(how, &target, None);
         };
         let warmth = restore::prepare_cache(how, &target, Some((postgres, supervisor)));
-        // It may have been started anew.
+        // The server may have been restarted.
         server.node = Some(postgres.node);
         warmth
     }

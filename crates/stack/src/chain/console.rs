@@ -1,4 +1,4 @@
-//! Does a node serve?
+//! Readiness checks for nodes
 
 use super::{READY_TIMEOUT, RunningNode, service};
 use crate::client::{Connection, Error, Target};
@@ -10,11 +10,13 @@ use std::path::Path;
 use std::time::Duration;
 use wire::Code;
 
-/// One try. A stranger that holds our port may take a connection and never answer.
+/// Timeout of one attempt. Another program that holds the port may accept a connection and never answer.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Asks a node of ours until it serves: its console or statistics first, which are surely its own, then through it. Who
-/// takes HTTP requests is asked by one.
+/// Waits until a node of ours is ready.
+///
+/// Its console or statistics come first, because they are certainly its own; then a query through it. Nodes that take
+/// HTTP requests get an HTTP request.
 pub(super) fn await_service(supervisor: &mut Supervisor, node: &mut RunningNode) -> Result<(), NodeError> {
     let Some(id) = node.node else { return Ok(()) };
     if let Some(socket) = &node.statistics {
@@ -32,7 +34,7 @@ pub(super) fn await_service(supervisor: &mut Supervisor, node: &mut RunningNode)
     }
 }
 
-/// What a pooler's console tells of its version.
+/// Version of a pooler, from its console.
 pub(super) fn console_version(console: &Target) -> Readiness<String> {
     let asked = console.open(ATTEMPT_TIMEOUT).and_then(|mut it| {
         let answer = it.query("show version")?;
@@ -47,7 +49,8 @@ fn check_query(target: &Target) -> Readiness<()> {
     asked.map_or_else(|it| readiness_after_error(&it), |_| Readiness::Ready(()))
 }
 
-/// A refusal is not mended by waiting, unless the server is starting up (57P03); a closed door may be.
+/// Maps an error to readiness. A rejected login is final, unless the server is starting up (57P03); a refused
+/// connection is not.
 pub(super) fn readiness_after_error<T>(error: &Error) -> Readiness<T> {
     match error.code() {
         Code::SqlState(state) if &state != b"57P03" => Readiness::Never(error.to_string()),
@@ -67,7 +70,7 @@ fn query_haproxy_version(socket: &Path) -> Readiness<String> {
     }
 }
 
-/// At first it takes every server for well, a replica for a primary too.
+/// At first HAProxy treats every server as up, a replica as a primary too.
 fn check_server_roles(socket: &Path) -> Readiness<()> {
     let table = match haproxy_command(socket, "show stat") {
         Ok(it) => read_csv(&it).unwrap_or_default(),
@@ -89,7 +92,7 @@ fn check_server_roles(socket: &Path) -> Readiness<()> {
     }
 }
 
-/// One command to HAProxy's socket, and its whole answer.
+/// Sends one command to HAProxy's socket and returns its whole output.
 fn haproxy_command(socket: &Path, command: &str) -> io::Result<String> {
     let mut stream = UnixStream::connect(socket)?;
     stream.set_read_timeout(Some(ATTEMPT_TIMEOUT))?;

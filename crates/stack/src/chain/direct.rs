@@ -1,4 +1,4 @@
-//! How is each server asked past everything that stands before it, and how does a writer learn which one it reached?
+//! Direct endpoints of the servers, and the function that identifies a server to its clients
 
 use super::{Chain, NodeHandle, READY_TIMEOUT, RunningNode, node_error};
 use crate::client::Address;
@@ -6,12 +6,12 @@ use crate::roles::DirectServer;
 use crate::supervisor::NodeError;
 use wire::http::{Host, Url};
 
-/// Tells who answers: `select pgdyno_server()`.
+/// Name of the SQL function that identifies the server that answers: `select pgdyno_server()`.
 pub const IDENTITY_FUNCTION: &str = "pgdyno_server";
 
 impl Chain {
-    /// Every PostgreSQL server, in the order of their names. What is known of them stays true when they are killed, restarted
-    /// or promoted, until the chain becomes another one.
+    /// Every PostgreSQL server, in the order of their names. The targets stay valid after kills, restarts and
+    /// promotions, until the chain changes.
     pub fn direct_targets(&self) -> Vec<DirectServer> {
         let servers = self.servers();
         let ours = !servers.is_empty();
@@ -29,8 +29,8 @@ impl Chain {
         each.collect()
     }
 
-    /// The same, as superuser still, over the network that clients use: one that is cut off is not reached. Empty where the
-    /// PostgreSQL is not ours.
+    /// Targets as in [`Chain::direct_targets`], for the superuser too, but by TCP, as clients connect: an isolated
+    /// server is not reached. Empty if the PostgreSQL is attached.
     pub fn direct_tcp_targets(&self) -> Vec<DirectServer> {
         let by_tcp = |(direct, running): (DirectServer, &RunningNode)| match &running.handle {
             NodeHandle::Postgres(it) => {
@@ -42,8 +42,10 @@ impl Chain {
         self.direct_targets().into_iter().zip(self.servers()).filter_map(by_tcp).collect()
     }
 
-    /// Gives the application's database a function `pgdyno_server()` that returns the value of this SQL expression, a text, to
-    /// whoever asks. To be called when the tables are filled and the replicas are there, which get it with the rest.
+    /// Creates a function `pgdyno_server()` in the application's database that returns the value of this SQL
+    /// expression as text. Every user may call it.
+    ///
+    /// Call this once the tables are filled and the replicas exist; replication copies the function.
     pub fn create_identity_function(&mut self, expression: &str) -> Result<(), NodeError> {
         if self.replication().is_some() {
             self.update_primary();
@@ -52,7 +54,7 @@ impl Chain {
             return Err(node_error(IDENTITY_FUNCTION, "be made", &"there is no PostgreSQL"));
         };
         let target = running.admin.as_ref().unwrap_or(&running.endpoint).in_database(&self.users.database);
-        // In `public`, whatever the search path of whoever makes it: there those who write look for it.
+        // In `public`, whatever the search path of its creator: the ledger's writers call it there.
         let sql = format!(
             "create or replace function public.{IDENTITY_FUNCTION}() returns text language sql volatile parallel safe \
              as $pgdyno$ select {expression} $pgdyno$; \
@@ -62,7 +64,7 @@ impl Chain {
         made.map(drop).map_err(|it| node_error(&running.plan.name, "tell who it is", &it))
     }
 
-    /// Where it is told of the server whether it takes writes.
+    /// URL that reports whether a server is the primary.
     fn health_url(&self, at: usize) -> Option<Url> {
         let address = self.replicas.as_ref()?.health_endpoints.get(at)?.address();
         let host = Host::Tcp(address.ip().to_string(), address.port());
@@ -70,7 +72,7 @@ impl Chain {
     }
 }
 
-/// What the server tells those who come in by its entrance.
+/// The server's address as a session on it sees it.
 fn identity_address(running: &RunningNode) -> String {
     match &running.endpoint.address {
         Address::Tcp(it) => format!("{}:{}", it.ip(), it.port()),

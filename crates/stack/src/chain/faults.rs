@@ -1,38 +1,38 @@
-//! What can be done to the nodes on purpose, and how is it undone?
+//! Fault injection on nodes
 //!
-//! Everything goes through the supervisor's own handles, so that nothing but what it started can be hit.
+//! All faults go through the supervisor's own handles, so that they cannot hit other processes.
 
 use super::{Chain, Promotion, node_error};
 use crate::supervisor::{NodeError, NodeId, Sig, Supervisor};
 use model::plan::{FaultAction, FaultScope, FaultTarget};
 use std::path::Path;
 
-/// What was done.
+/// Result of an injected fault.
 #[derive(Debug, Default)]
 pub struct InjectedFault {
-    /// To which nodes.
+    /// Names of the affected nodes.
     pub nodes: Vec<String>,
-    /// What is to be healed when its time has come; `None` for what takes no time.
+    /// The fault to revert later; `None` for an instantaneous fault.
     pub active_fault: Option<ActiveFault>,
-    /// Of a switchover, which is over.
+    /// The completed promotion of a switchover.
     pub promotion: Option<Promotion>,
 }
 
-/// What lasts, until it is healed. What ends with a node is healed by its end.
+/// A fault that stays active until it is reverted. A fault of a process ends with the process.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ActiveFault {
-    /// All processes of these nodes stand still.
+    /// All processes of these nodes are stopped.
     Paused(Vec<NodeId>),
-    /// These processes of one node do.
+    /// These processes of one node are stopped.
     ProcessesPaused(NodeId, Vec<u32>),
-    /// Nothing goes over the networks of these.
+    /// The networks of these nodes are disconnected.
     CutOff(Vec<NodeId>),
-    /// Nothing is free on the disks of these.
+    /// The disks of these nodes are full.
     DiskFull(Vec<String>),
 }
 
 impl Chain {
-    /// Carries out a deed and returns when it is done, or has begun to last.
+    /// Injects a fault. Returns when it is complete or active.
     pub fn inject(
         &mut self,
         supervisor: &mut Supervisor,
@@ -112,7 +112,7 @@ impl Chain {
         Ok(done)
     }
 
-    /// Undoes what lasts. A node that has ended meanwhile has nothing to be healed of.
+    /// Reverts an active fault. A node that has ended meanwhile needs no action.
     pub fn revert(&mut self, supervisor: &mut Supervisor, wound: ActiveFault) -> Result<(), NodeError> {
         match wound {
             ActiveFault::Paused(nodes) => {
@@ -124,7 +124,7 @@ impl Chain {
             }
             ActiveFault::ProcessesPaused(id, processes) => {
                 for it in processes {
-                    // It may have ended, as all of its node may.
+                    // The process may have ended, as its whole node may.
                     let _ = supervisor.signal_one(id, it, Sig::Cont);
                 }
             }
@@ -135,13 +135,13 @@ impl Chain {
                     }
                 }
             }
-            // A disk stays, whether its node runs or not.
+            // The disk remains, whether its node runs or not.
             ActiveFault::DiskFull(nodes) => nodes.iter().try_for_each(|it| supervisor.fill(it, false))?,
         }
         Ok(())
     }
 
-    /// The nodes that are meant now, and run under us.
+    /// The running nodes of ours that the target names at this moment.
     fn resolve_fault_target(&mut self, whom: &FaultTarget) -> Result<Vec<(String, NodeId)>, NodeError> {
         if matches!(whom, FaultTarget::Primary | FaultTarget::Replica) && self.replication().is_some() {
             self.update_primary();
@@ -164,7 +164,7 @@ impl Chain {
         Ok(vec![(name, id)])
     }
 
-    /// Learns who takes writes now, where somebody else decides it.
+    /// Updates the known primary, where another program decides it.
     pub(super) fn update_primary(&mut self) {
         let seen = self.server_statuses();
         let states = seen.iter().enumerate().filter_map(|(at, it)| Some((at, it.state?)));
@@ -175,7 +175,7 @@ impl Chain {
     }
 }
 
-/// Ends all processes of a node, and returns when they have.
+/// Kills all processes of a node and returns when they have ended.
 fn kill_all(supervisor: &mut Supervisor, name: &str, id: NodeId) -> Result<(), NodeError> {
     if supervisor.end_of(id).is_some() {
         return Err(node_error(name, "be killed", &"it does not run"));
@@ -184,7 +184,7 @@ fn kill_all(supervisor: &mut Supervisor, name: &str, id: NodeId) -> Result<(), N
     supervisor.stop(id).map(drop)
 }
 
-/// One that is a world of its own is told at once, another process by process: its own first.
+/// Sends a signal to all processes of a node: at once if it is isolated, else one by one, its own process first.
 fn signal_all(supervisor: &mut Supervisor, id: NodeId, signal: Sig) -> Result<(), NodeError> {
     let others = if supervisor.is_isolated(id) { Vec::new() } else { supervisor.processes(id) };
     let own = supervisor.pid(id);
@@ -204,12 +204,12 @@ fn find_part(supervisor: &Supervisor, id: NodeId, part: FaultScope) -> Option<u3
         FaultScope::Patroni => "patroni",
     };
     let named = |it: u32| read_proc_file(it, "comm").trim() == word;
-    // Those that it began are named alike.
+    // Its children have the same name.
     let first = |it: &u32| named(*it) && !parent_pid(*it).is_some_and(named);
     supervisor.processes(id).into_iter().find(first)
 }
 
-/// Processes of a node whose title says so.
+/// Processes of a node whose title satisfies the condition.
 fn processes_by_title(supervisor: &Supervisor, id: NodeId, says: impl Fn(&str) -> bool) -> Vec<u32> {
     supervisor.processes(id).into_iter().filter(|it| says(&read_proc_file(*it, "cmdline"))).collect()
 }

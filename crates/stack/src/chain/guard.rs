@@ -1,8 +1,8 @@
-//! May what is on another machine be loaded?
+//! Safety check before load on another machine
 //!
-//! It must be named twice in the experiment's file, must say itself that it may be loaded, and must have nothing else to
-//! do. What is on this machine is its own; whether it is, the server that answers shows, not its address: a name, an
-//! environment variable or a tunnel that leads elsewhere is seen here. See [`location`].
+//! The target must be named twice in the experiment file, must itself permit load, and must have no other active
+//! sessions. Targets on this machine need no permission. The server that answers decides where it is, not its
+//! address. This detects names, environment variables and tunnels that lead elsewhere. See [`location`].
 
 use super::ChainError;
 use crate::client::{Address, Connection};
@@ -14,18 +14,18 @@ use std::thread;
 use std::time::{Duration, Instant};
 use wire::http::Url;
 
-/// The schema whose presence says that a database may be loaded.
+/// The schema whose presence permits load on a database.
 const ALLOW_SCHEMA: &str = "pgdyno_allowed";
-/// The page that says so of a service, and its whole content.
+/// The page that permits load on a service, and its whole content.
 const ALLOW_PAGE: &str = "/.well-known/pgdyno";
 const ALLOW_BODY: &[u8] = b"allowed";
-/// One try.
+/// Timeout of one attempt.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Sessions that are about to leave have so long for it.
+/// Time that closing sessions get before they count.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Looks at a database that has just been reached. `host`: as it was written, with its port.
+/// Checks a database after the first login. `host` is the host as written, with its port.
 pub(super) fn check_database(
     node: &Node,
     wanted: &AttachedNode,
@@ -35,7 +35,7 @@ pub(super) fn check_database(
     let here = format!("{host}/{database}");
     let refused = |why: String| Err(ChainError::InvalidPlan { node: node.name.clone(), reason: why });
     let until = Instant::now() + LEAVE_TIMEOUT;
-    // Sessions of our own last trial are about to leave. A server that does not tell is loaded as any other.
+    // Sessions of our own last trial may still be closing. A server that rejects the query is loaded like any other.
     while let Ok(Some(it)) = other_runs::find_other_run(connection) {
         if Instant::now() >= until {
             return refused(format!(
@@ -88,13 +88,15 @@ pub(super) fn check_database(
     }
 }
 
-/// How many sessions of others have something to do, and how many of these may not be looked at. Of those the state is
-/// unknown, and so is the type: but only clients' sessions have both a user and a database, replicas' have no database.
+/// Counts active sessions of others, and those of them whose state is hidden.
+///
+/// For hidden sessions the type is hidden too. But only client sessions have both a user and a database; sessions of
+/// replicas have no database.
 const OTHER_SESSIONS_SQL: &str = "select count(*), count(*) filter (where state is null) from pg_stat_activity \
      where pid <> pg_backend_pid() and datid is not null and usesysid is not null \
      and (state is null or state <> 'idle' or state_change > now() - interval '10 seconds')";
 
-/// Looks at a service that has just been reached. `page`: what it answered when it was asked whether it is ready.
+/// Checks a service after the first request. `page` is its response to the readiness request.
 pub(super) fn check_service(
     node: &Node,
     wanted: &Service,
@@ -135,12 +137,12 @@ fn not_allowed_message(here: &str, location: &Location) -> String {
     )
 }
 
-/// `host:port`, as it stands in an address.
+/// `host:port`, as written in an address.
 pub(super) fn join_host_port(host: &str, port: u16) -> String {
     if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
 }
 
-/// Whether `allow`, `host:port,host:port/database`, names this host and this database.
+/// True if `allow`, such as `host:port,host:port/database`, names this host and this database.
 fn is_allowed(allow: Option<&str>, host: &str, database: Option<&str>) -> bool {
     let Some(allow) = allow else { return false };
     let (hosts, its) = match database {

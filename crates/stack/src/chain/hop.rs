@@ -1,4 +1,4 @@
-//! What do the bytes really travel over, from node to node?
+//! Transport of each hop between nodes, as measured
 
 use super::console::readiness_after_error;
 use super::{Chain, ChainError, READY_TIMEOUT, node_error};
@@ -7,19 +7,19 @@ use crate::supervisor::{Readiness, Supervisor};
 use model::plan::{AttachedRole, NodeKind, Transport};
 use model::summary::ServerTransport;
 
-/// What PostgreSQL knows of the session that asks. Whoever stands directly in front of it opened that session.
+/// Reads the transport of the current session from PostgreSQL. The node directly in front of it opened that session.
 const SESSION_SQL: &str = "select case when s.ssl then s.version end, inet_client_addr() is null \
     from pg_stat_ssl s where s.pid = pg_backend_pid()";
 
 impl Chain {
-    /// Finds out for every node. A hop that is not what the plan says is a failure.
+    /// Determines the transport of every hop. A hop that differs from the plan is an error.
     pub(super) fn find_hops(&mut self, supervisor: &mut Supervisor) -> Result<(), ChainError> {
         let postgres = self.postgres().is_some();
         for at in 0..self.nodes.len() {
-            // The session that enters here, or just before here.
+            // The session starts at this node, or at the one in front of it.
             let this = &self.nodes[at];
             if this.url.is_some() {
-                // Known when it was reached.
+                // Known since it was reached.
                 continue;
             }
             let name = this.plan.name.clone();
@@ -29,15 +29,15 @@ impl Chain {
             let look = || -> Result<ServerTransport, Error> {
                 let mut session = from.endpoint.open(READY_TIMEOUT)?;
                 Ok(if before.is_none() {
-                    // A service is told to reach it as we do.
+                    // Services are configured to reach it the same way.
                     hop_of_connection(&session, &this.endpoint.address)
                 } else if last {
                     hop_from_row(&session.query(SESSION_SQL)?.rows)
                 } else if is_balancer(&from.plan.kind) {
-                    // It passes bytes on: this session's protection is that of the hop behind it.
+                    // It passes bytes on: this session's encryption is that of the hop behind it.
                     hop_of_connection(&session, &this.endpoint.address)
                 } else {
-                    // Between two poolers: each was told to take nothing else.
+                    // Between two poolers: their configuration permits nothing else.
                     match this.plan.transport {
                         Transport::Tls => tls_hop("unknown"),
                         Transport::Tcp => ServerTransport::Tcp,
@@ -46,7 +46,7 @@ impl Chain {
                 })
             };
             let hop = match from.node {
-                // A balancer with one slot may still see the session before.
+                // A balancer with one slot may still hold the previous session.
                 Some(id) => supervisor.await_ready(id, READY_TIMEOUT, || {
                     look().map_or_else(|it| readiness_after_error(&it), Readiness::Ready)
                 })?,
@@ -59,7 +59,7 @@ impl Chain {
                 (ServerTransport::TcpTls { .. }, wanted) => wanted == Transport::Tls,
             };
             node.hop = hop;
-            // The address of what is attached decides, whatever the plan says of it.
+            // An attached node's address decides, whatever the plan says.
             if !planned && !node.is_attached() {
                 let why = format!("{:?} was asked for, and it is {:?}", node.plan.transport, node.hop);
                 return Err(node_error(&name, "be reached as planned", &why).into());
@@ -77,7 +77,7 @@ fn is_balancer(kind: &NodeKind) -> bool {
     }
 }
 
-/// What PostgreSQL told of its session.
+/// Transport from the result of [`SESSION_SQL`].
 fn hop_from_row(rows: &[Vec<Option<String>>]) -> ServerTransport {
     match rows.first().map(Vec::as_slice) {
         Some([Some(version), ..]) => tls_hop(version),
@@ -86,7 +86,7 @@ fn hop_from_row(rows: &[Vec<Option<String>>]) -> ServerTransport {
     }
 }
 
-/// The hop that this connection of ours made.
+/// Transport of one of pgdyno's own connections.
 fn hop_of_connection(session: &Connection, address: &Address) -> ServerTransport {
     match (session.protection(), address) {
         (Some(it), _) => tls_hop(it.version),
@@ -95,7 +95,7 @@ fn hop_of_connection(session: &Connection, address: &Address) -> ServerTransport
     }
 }
 
-/// `TLSv1.3` and `TLS 1.3` are 1.3.
+/// Removes the prefix: `TLSv1.3` and `TLS 1.3` become `1.3`.
 fn tls_hop(version: &str) -> ServerTransport {
     let version = version.trim_start_matches("TLS").trim_start_matches(['v', ' ']);
     ServerTransport::TcpTls { version: version.to_owned() }

@@ -1,7 +1,7 @@
-//! Which nodes stand between a client and the rows, and how do they come and go?
+//! Chain of nodes between a client and PostgreSQL: start, change and stop
 //!
-//! A chain is brought up from PostgreSQL to the entrance and asked at every step whether it serves. It can become another
-//! one: what is the same, and stands on the same, keeps running.
+//! A chain starts from PostgreSQL to the entry node; each node must be ready before the next one starts. It can
+//! change into another chain: nodes that are equal, and stand on equal nodes, keep running.
 
 mod attach;
 mod cache;
@@ -45,60 +45,61 @@ use std::time::{Duration, Instant};
 use wire::http::Url;
 use wire::pg::{Login, Secret};
 
-/// The nodes of one stack, running. They end with the [`Supervisor`] that started them.
+/// The running nodes of one stack. They end with the [`Supervisor`] that started them.
 #[derive(Debug)]
 pub struct Chain {
-    /// The entrance first, PostgreSQL last.
+    /// Entry node first, PostgreSQL last.
     nodes: Vec<RunningNode>,
-    /// Nodes that [`Chain::quiesce`] has stopped, the entrance first.
+    /// Nodes that [`Chain::quiesce`] has stopped, entry node first.
     quiesced: Vec<(Node, NodeProgram)>,
     users: Users,
     tls: Option<TlsFiles>,
     ports: fn() -> io::Result<u16>,
-    /// A database whose server was stopped to be started with other settings.
+    /// A PostgreSQL that was stopped to be started with other settings.
     stopped_postgres: Option<Box<Postgres>>,
-    /// What was asked for last.
+    /// The replication part of the last requested stack.
     requested_replication: Option<Replication>,
-    /// The programs that this takes.
+    /// The programs that manage the requested replication.
     managers: Option<Managers>,
-    /// Those of the PostgreSQL at the end, once they are there.
+    /// Replicas of the PostgreSQL at the end, once they exist.
     replicas: Option<Replicas>,
 }
 
-/// A node that serves, or did when it was last asked.
+/// A node that was ready when it was last checked.
 #[derive(Debug)]
 pub struct RunningNode {
     pub plan: Node,
-    /// `None` for what is attached.
+    /// `None` for an attached node.
     pub node: Option<NodeId>,
     pub program: Option<PathBuf>,
-    /// As it tells it.
+    /// The version as the program prints it.
     pub version: String,
-    /// How the application reaches it. Of what takes HTTP requests only the address means something.
+    /// Address and login of the application. For nodes that take HTTP requests, only the address is meaningful.
     pub endpoint: Target,
-    /// How the application reaches the replicas, through a balancer before them.
+    /// Address and login of the application for replicas, through a balancer in front of them.
     pub read_only: Option<Target>,
-    /// Where requests go, `http://127.0.0.1:8080/`, if it takes HTTP requests: a service, or a balancer before one.
+    /// URL of a node that takes HTTP requests (a service, or a balancer before one), such as
+    /// `http://127.0.0.1:8080/`.
     pub url: Option<Url>,
-    /// The superuser of PostgreSQL; the console of a pooler, which takes the simple protocol only.
+    /// Superuser login of PostgreSQL, or the console of a pooler, which takes the simple protocol only.
     pub admin: Option<Target>,
-    /// The socket of HAProxy that tells its statistics.
+    /// HAProxy's socket for statistics.
     pub statistics: Option<PathBuf>,
     pub log: Option<PathBuf>,
-    /// Its arguments.
+    /// Arguments of its program.
     pub arguments: Vec<String>,
-    /// Names and contents of its files, with `***` for secrets.
+    /// Names and contents of its configuration files, with `***` for secrets.
     pub configuration: Vec<(String, String)>,
-    /// What the bytes on the way into it travel over, as it was found to be.
+    /// Transport of the connections to this node, as measured.
     pub hop: ServerTransport,
-    /// What those in front of it must insist on.
+    /// TLS that the nodes in front of it must require.
     endpoint_tls: EndpointTls,
-    /// The path that a service answers with 200 when it is ready, and how long that may take.
+    /// The path that a service answers with 200 when it is ready, and the timeout for that.
     ready: Option<(String, Duration)>,
     handle: NodeHandle,
 }
 
-/// What starts it again.
+/// State that is needed to restart a node.
 #[derive(Debug)]
 enum NodeHandle {
     Postgres(Box<Postgres>),
@@ -106,25 +107,25 @@ enum NodeHandle {
     Attached,
 }
 
-/// What happens while a chain comes up, to be told.
+/// Progress of a chain that starts or changes.
 #[derive(Clone, Copy, Debug)]
 pub enum ChainProgress<'a> {
-    /// PostgreSQL of this major version is being fetched.
+    /// pgdyno downloads a PostgreSQL of this major version.
     Fetching(u32),
     Starting(&'a Node),
     Ready(&'a RunningNode, Duration),
     Stopping(&'a Node),
 }
 
-/// The application's user and database.
+/// Name of the application's user and database.
 const APP: &str = "app";
-/// Who looks at the consoles.
+/// User of the poolers' consoles.
 const CONSOLE_USER: &str = "pgdyno";
-/// No node that is in order takes longer to be ready.
+/// Timeout for a node to become ready; a healthy node needs less.
 const READY_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Chain {
-    /// Starts all nodes. If one cannot be had or does not come up, those already started are stopped again.
+    /// Starts all nodes. If one is unavailable or does not start, it stops those already started.
     pub fn up(
         supervisor: &mut Supervisor,
         stack: &Stack,
@@ -134,7 +135,7 @@ impl Chain {
         Chain::up_with(free_port, supervisor, stack, programs, tell)
     }
 
-    /// The same, with ports from elsewhere; one that turns out to be taken is followed by another.
+    /// Like [`Chain::up`], with another source of ports. If a port turns out to be taken, the next one is tried.
     pub fn up_with(
         ports: fn() -> io::Result<u16>,
         supervisor: &mut Supervisor,
@@ -167,8 +168,7 @@ impl Chain {
         }
     }
 
-    /// Whether every component of the stack can be had here. Starts nothing, but fetches a PostgreSQL where that is how one
-    /// is had.
+    /// Checks that every component of the stack is available. Starts nothing, but may download a PostgreSQL.
     pub fn available(
         stack: &Stack,
         programs: &Programs,
@@ -178,12 +178,12 @@ impl Chain {
         expand_copies(&stack.nodes).iter().try_for_each(|it| NodeProgram::find(it, programs, tell).map(drop))
     }
 
-    /// Becomes this stack: nodes that are equal, run, and stand on such nodes stay; the others are stopped, the entrance
-    /// first, and the new ones started. Addresses of new nodes are new. A PostgreSQL of the same version keeps its data and
-    /// its port under other settings and limits.
+    /// Changes the chain into this stack. Equal nodes that run, and stand on such nodes, keep running; the others are
+    /// stopped, entry node first, and the new ones started. New nodes get new addresses. A PostgreSQL of the same
+    /// version keeps its data and port under other settings and limits.
     ///
-    /// Nothing is touched if the stack cannot be had. After a failure on the way what still runs is kept, and the chain
-    /// can be asked to become this or another stack again.
+    /// Nothing changes if the stack is unavailable. After a failure on the way, nodes that still run are kept, and
+    /// `reconcile` can be called again with this or another stack.
     pub fn reconcile(
         &mut self,
         supervisor: &mut Supervisor,
@@ -200,7 +200,7 @@ impl Chain {
         self.quiesced.clear();
         let alone = |it: &Option<Replication>| it.as_ref().map(Replication::primary_only);
         let as_ready = alone(&self.requested_replication) == alone(&stack.replication);
-        // Replicas that stay are those that were asked for, and to which nothing was done.
+        // Replicas are kept only if the stack still asks for them and nothing has changed them.
         let wanted = stack.replication.clone().filter(|it| it.replicas > 0);
         let stay = self.replication() == wanted.as_ref() && self.is_unchanged(supervisor);
         let mut same = 0;
@@ -232,7 +232,7 @@ impl Chain {
         self.put_in_front(supervisor, found, tell)
     }
 
-    /// Stops all nodes, the entrance first.
+    /// Stops all nodes, entry node first.
     pub fn down(
         &mut self,
         supervisor: &mut Supervisor,
@@ -249,7 +249,7 @@ impl Chain {
         Ok(())
     }
 
-    /// The entrance first, PostgreSQL last.
+    /// Entry node first, PostgreSQL last.
     pub fn nodes(&self) -> &[RunningNode] {
         &self.nodes
     }
@@ -258,24 +258,25 @@ impl Chain {
         self.nodes.iter().find(|it| it.plan.name == name)
     }
 
-    /// What SQL is sent to: the first node that speaks PostgreSQL's protocol; where there is none, the first, which does
-    /// not. Changes when that node is started anew, but for [`Chain::restart`].
+    /// Target of SQL: the first node that speaks PostgreSQL's protocol, or the first node if none does.
+    ///
+    /// Changes when that node is started anew, except by [`Chain::restart`].
     pub fn endpoint(&self) -> &Target {
         let speaks = self.nodes.iter().find(|it| it.url.is_none());
         &speaks.or(self.nodes.first()).expect("a chain that is up has nodes").endpoint
     }
 
-    /// What HTTP requests are sent to: the first node that takes them. Changes as [`Chain::entry`].
+    /// Target of HTTP requests: the first node that takes them. Changes like [`Chain::endpoint`].
     pub fn http_node(&self) -> Option<&RunningNode> {
         self.nodes.iter().find(|it| it.url.is_some())
     }
 
-    /// The same for another database.
+    /// [`Chain::endpoint`] for another database.
     pub fn endpoint_for(&self, database: &str) -> Target {
         self.endpoint().in_database(database)
     }
 
-    /// The database server, if it is a node of its own.
+    /// The database server, if the stack has one as a node.
     pub fn postgres(&self) -> Option<&RunningNode> {
         let attached = |it: &model::plan::AttachedNode| it.role == model::plan::AttachedRole::Postgres;
         self.nodes.last().filter(|it| match &it.plan.kind {
@@ -285,13 +286,13 @@ impl Chain {
         })
     }
 
-    /// Who logs in, and the name of the application's database.
+    /// The users that log in, and the name of the application's database.
     pub fn users(&self) -> &Users {
         &self.users
     }
 
-    /// Stops what stands in front of PostgreSQL and ends the application's sessions, so that its database can be dropped
-    /// or copied. Sessions of a server that is not ours are left alone.
+    /// Stops the nodes in front of PostgreSQL and ends the application's sessions, so that its database can be
+    /// dropped or copied. Sessions of an attached server are left alone.
     pub fn quiesce(
         &mut self,
         supervisor: &mut Supervisor,
@@ -302,7 +303,7 @@ impl Chain {
             let first = &self.nodes[0];
             let found = match &first.handle {
                 NodeHandle::Program { program: found, .. } => found.clone(),
-                // Not stopped, but for what stands behind it.
+                // Attached services are not stopped, but the nodes behind them are.
                 NodeHandle::Attached if first.url.is_some() => NodeProgram::Attached,
                 NodeHandle::Attached | NodeHandle::Postgres(_) => break,
             };
@@ -330,7 +331,7 @@ impl Chain {
         Ok(())
     }
 
-    /// Starts again what [`Chain::quiesce`] has stopped. Addresses are new: see [`Chain::entry`].
+    /// Restarts the nodes that [`Chain::quiesce`] has stopped. Their addresses are new: see [`Chain::endpoint`].
     pub fn resume(
         &mut self,
         supervisor: &mut Supervisor,
@@ -343,17 +344,17 @@ impl Chain {
         self.put_in_front(supervisor, waiting, tell)
     }
 
-    /// Kills a node as a crash would; returns when it has ended. What is attached is not ours to kill.
+    /// Kills a node, as a crash would, and returns when it has ended. Fails for attached nodes.
     pub fn kill(&mut self, supervisor: &mut Supervisor, name: &str) -> Result<End, NodeError> {
         let id = self.own_node_id(name)?;
         self.mark_changed(name);
         supervisor.signal(id, Sig::Kill)?;
-        // Nothing is left to be stopped; this waits for the end.
+        // The signal has killed it; `stop` waits for its end.
         supervisor.stop(id)
     }
 
-    /// Starts a node again at its address, after it has been stopped in its own way if it still runs; returns when it
-    /// serves.
+    /// Restarts a node at its address and returns when it is ready. A node that still runs is stopped in its usual
+    /// way first.
     pub fn restart(&mut self, supervisor: &mut Supervisor, name: &str) -> Result<(), NodeError> {
         let id = self.own_node_id(name)?;
         if let Some(at) = self.servers().iter().position(|it| it.plan.name == name) {
@@ -374,14 +375,14 @@ impl Chain {
         console::await_service(supervisor, node)
     }
 
-    /// Nodes that had used up their memory limit, and how many of their processes the kernel has ended therefore.
+    /// Nodes that exceeded their memory limit, with the number of their processes that the OOM killer has ended.
     pub fn oom_kills(&self, supervisor: &Supervisor) -> Vec<(String, u64)> {
         let all = self.nodes.iter().chain(self.replicas.iter().flat_map(|it| &it.nodes));
         let ended = |it: &RunningNode| Some((it.plan.name.clone(), supervisor.oom_kills(it.node?)));
         all.filter_map(ended).filter(|it| it.1 > 0).collect()
     }
 
-    /// The number of a node of ours.
+    /// Id of a node that pgdyno started; fails for other names.
     fn own_node_id(&self, name: &str) -> Result<NodeId, NodeError> {
         let mut all = self.nodes.iter().chain(self.replicas.iter().flat_map(|it| &it.nodes));
         let found = all.find(|it| it.plan.name == name).and_then(|it| it.node);
@@ -405,7 +406,7 @@ impl Chain {
             let running = self.start(supervisor, node, found)?;
             self.nodes.insert(0, running);
             tell(ChainProgress::Ready(&self.nodes[0], began.elapsed()));
-            // They stand behind all others.
+            // Replicas start after PostgreSQL and before the nodes in front of it.
             self.add_replicas(supervisor, tell)?;
         }
         self.check_path()?;
@@ -426,7 +427,7 @@ impl Chain {
         }
         match first.handle {
             NodeHandle::Postgres(it) if keep => self.stopped_postgres = Some(it),
-            // Gigabytes, perhaps, and nobody will ask for them again.
+            // Its data may be gigabytes, and it is not needed again.
             NodeHandle::Postgres(it) => drop(std::fs::remove_dir_all(&it.local_data)),
             _ => remove_socket(&first.endpoint.address),
         }
@@ -435,7 +436,7 @@ impl Chain {
 }
 
 impl RunningNode {
-    /// Which data a PostgreSQL of ours serves; the same after a restart.
+    /// Identifies the data of a PostgreSQL that pgdyno started; unchanged by a restart.
     pub fn cluster_id(&self) -> Option<NodeId> {
         match &self.handle {
             NodeHandle::Postgres(it) => Some(it.cluster),
@@ -443,7 +444,7 @@ impl RunningNode {
         }
     }
 
-    /// Whether its data can be served by that one.
+    /// True if a PostgreSQL of the given plan can serve this node's data.
     fn can_reuse_data(&self, (node, found): &(Node, NodeProgram)) -> bool {
         match (&self.handle, found) {
             (NodeHandle::Postgres(old), NodeProgram::Postgres(new)) => {
@@ -453,13 +454,13 @@ impl RunningNode {
         }
     }
 
-    /// True for what was there before, which is never stopped, limited or killed.
+    /// True for nodes that pgdyno did not start. They are never stopped, limited or killed.
     pub fn is_attached(&self) -> bool {
         matches!(self.handle, NodeHandle::Attached)
     }
 }
 
-/// A log-in at a node of ours.
+/// A login for a node that pgdyno started.
 fn make_login(user: &str, password: &Secret, database: &str, tls: Option<&TlsFiles>) -> Arc<Login> {
     let mut login = Login::new(user, database);
     login.password = Some(password.clone());
@@ -470,17 +471,18 @@ fn make_login(user: &str, password: &Secret, database: &str, tls: Option<&TlsFil
     Arc::new(login)
 }
 
-/// Lets the nodes open as many files as the system lets them, one for each client: by the keeper, whose children they are.
+/// Raises the limit on open files for the nodes: one file per client. It is set for the keeper, whose children they
+/// are.
 fn raise_file_limit(supervisor: &Supervisor) {
     const ENOUGH: u64 = 100_000;
     let keeper = i32::try_from(supervisor.keeper_pid()).ok().and_then(Pid::from_raw);
     let maximum = getrlimit(Resource::Nofile).maximum;
     let current = Some(maximum.map_or(ENOUGH, |it| it.min(ENOUGH)));
-    // Where it is refused they have what we have.
+    // If this is refused, the nodes keep pgdyno's own limit.
     let _ = prlimit(keeper, Resource::Nofile, Rlimit { current, maximum });
 }
 
-/// The socket of a node that is gone would be in the way of the next.
+/// Removes the socket file of a node that has ended, which would block its successor.
 fn remove_socket(address: &Address) {
     if let Address::Unix(path) = address {
         let _ = std::fs::remove_file(path);

@@ -1,10 +1,12 @@
 //! Check that attached poolers and balancers lead to the PostgreSQL of their stack.
 //!
-//! The address of a pooler does not show where it leads. A session through it, opened as clients open theirs, does: the
-//! database and the start time of the server that answers it are compared with those of the attached PostgreSQL. The start
-//! time, in microseconds, identifies a server process. The system identifier is that of a primary and of all its replicas, so
-//! equal ones prove nothing and different ones prove two systems; where the user may not read it, the start time decides. The
-//! server's address is only shown: one server may have several.
+//! The address of a pooler does not show where it leads. Instead, pgdyno opens a session through it, as clients do.
+//! The database and start time of the server that answers are compared with those of the attached PostgreSQL. The
+//! start time, in microseconds, identifies a server process.
+//!
+//! A primary and all its replicas share one system identifier. Equal identifiers prove nothing; different ones prove
+//! two systems. If the user may not read it, the start time decides. The server's address is only shown: one server
+//! may have several.
 
 use super::{Chain, ChainError, READY_TIMEOUT, RunningNode, node_error};
 use crate::client::{Connection, Error};
@@ -57,7 +59,7 @@ impl Chain {
     }
 }
 
-/// Who answers a session through this node; `None` if the server does not know the functions that are asked for.
+/// Identifies the server that answers a session through this node; `None` if it lacks the queried functions.
 fn identify(node: &RunningNode) -> Result<Option<Identity>, ChainError> {
     let failure = |it: Error| node_error(&node.plan.name, "be asked which server it leads to", &it);
     let mut connection = node.endpoint.open(READY_TIMEOUT).map_err(failure)?;
@@ -69,7 +71,7 @@ fn identify(node: &RunningNode) -> Result<Option<Identity>, ChainError> {
     Ok(Identity::read(&row, system.and_then(|it| it.into_iter().next()?)))
 }
 
-/// The only row of the answer; `None` if the server refuses the question and keeps the session.
+/// The first row of the result; `None` if the server rejects the query and keeps the session.
 fn ask(connection: &mut Connection, sql: &str) -> Result<Option<Vec<Option<String>>>, Error> {
     match connection.query(sql) {
         Ok(it) => Ok(it.rows.into_iter().next()),
@@ -130,7 +132,7 @@ mod tests {
         let expected = identity("shop", 1_000_001, "7", "::1 port 5432");
         for (reached, difference) in [
             (identity("shop", 1_000_001, "7", "::1 port 5432"), None),
-            // By another of its addresses, and by a user who may not read the system identifier.
+            // The same server by another of its addresses, and for a user who may not read the system identifier.
             (identity("shop", 1_000_001, "7", "a Unix socket, port 5432"), None),
             (identity("shop", 1_000_001, "", "::1 port 5432"), None),
             (identity("h4", 1_000_001, "7", "::1 port 5432"), Some("these are two databases of one server")),

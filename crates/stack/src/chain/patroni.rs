@@ -1,4 +1,4 @@
-//! How does a real Patroni take a server over, and run replicas of it?
+//! Replication that Patroni manages: start, switchover and removal
 
 use super::replicas::HealthEndpoint;
 use super::start::write_private_file;
@@ -26,27 +26,27 @@ pub(super) struct Managers {
     patroni: Program,
 }
 
-/// etcd as it runs.
+/// The running etcd cluster.
 #[derive(Debug, Default)]
 pub(super) struct EtcdCluster {
     pub nodes: Vec<(String, NodeId)>,
     members: Vec<Member>,
 }
 
-/// One question to Patroni or etcd.
+/// Timeout of one request to Patroni or etcd.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
-/// Patroni stops its server before it ends, and may have to wait for its next round first.
+/// Patroni stops its server before it ends, and may have to complete a loop first.
 const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl EtcdCluster {
-    /// Those of servers with networks of their own.
+    /// Addresses of members with networks of their own.
     pub fn addresses(&self) -> impl Iterator<Item = Ipv4Addr> + '_ {
         self.members.iter().filter_map(|it| own_address(it.clients))
     }
 }
 
 impl Managers {
-    /// `None` where none is needed.
+    /// Finds the programs; `None` if the plan does not use Patroni.
     pub fn find(plan: Option<&Replication>, programs: &Programs) -> Result<Option<Managers>, Unavailable> {
         let Some(Replication { manager: FailoverManager::Patroni(_), sync, .. }) = plan else {
             return Ok(None);
@@ -61,7 +61,7 @@ impl Managers {
 }
 
 impl Chain {
-    /// Starts etcd, hands the chain's own server over to Patroni, and starts as many replicas with one each.
+    /// Starts etcd, places the chain's own server under Patroni, and starts the replicas, each with its own Patroni.
     pub(super) fn add_patroni_replicas(
         &mut self,
         supervisor: &mut Supervisor,
@@ -100,7 +100,7 @@ impl Chain {
             self.replicas.as_mut().expect("they are being made").nodes.push(running);
             self.hand_over_to_patroni(supervisor, plan, number as usize - 1)?;
         }
-        // All at once: each copies the rows and takes its time.
+        // All at once: each copies the data, which takes time.
         for at in 1..=count as usize {
             self.postgres_at(at).spawn(supervisor)?;
             self.server_mut(at).node = Some(self.postgres_at(at).node);
@@ -114,7 +114,7 @@ impl Chain {
         Ok(())
     }
 
-    /// Patroni notes who confirms commits one step after the server was told.
+    /// Waits until Patroni lists the synchronous standbys, which it does one step after it has configured the server.
     fn await_sync_standbys(&mut self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
         let wanted = self.replication().map_or(0, |it| it.sync.count()) as usize;
         let id = self.postgres_at(self.primary_index()).node;
@@ -170,7 +170,7 @@ impl Chain {
         &self.replicas.as_ref().expect("they have a manager").etcd
     }
 
-    /// From its next start on Patroni runs this server.
+    /// Makes Patroni run this server from its next start on.
     fn hand_over_to_patroni(
         &mut self,
         supervisor: &mut Supervisor,
@@ -186,7 +186,7 @@ impl Chain {
         let home = supervisor.home();
         let own = self.postgres_at(at);
         let lines = own.configuration_lines();
-        // Where it listens and whom it follows is Patroni's concern.
+        // Patroni decides where the server listens and which server it follows.
         let theirs = |it: &str| it == "listen_addresses" || super::replicas::ROLE_SETTINGS.contains(&it);
         let settings: Vec<_> = lines.into_iter().filter(|it| !theirs(&it.0)).collect();
         let text = |superuser: &str, user: &User| {
@@ -229,7 +229,7 @@ impl Chain {
         Ok(())
     }
 
-    /// The first one must have the leader's key, or the replicas would wait a round for it.
+    /// Waits until the first server holds the leader key; the replicas would otherwise wait for one more loop.
     fn await_leader(&mut self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
         let id = self.postgres_at(0).node;
         let rest = self.rest_api_address(0).expect("it is managed");
@@ -242,7 +242,7 @@ impl Chain {
         })
     }
 
-    /// Where a server's Patroni answers.
+    /// Address of the REST API of a server's Patroni.
     fn rest_api_address(&self, at: usize) -> Option<SocketAddr> {
         match self.replicas.as_ref()?.health_endpoints.get(at)? {
             HealthEndpoint::Patroni(it) => Some(*it),
@@ -250,7 +250,7 @@ impl Chain {
         }
     }
 
-    /// What Patroni says at a path such as `/cluster` or `/history`, of the first server whose Patroni answers.
+    /// Body of `GET path`, such as `/cluster` or `/history`, from the first Patroni that answers with 200.
     pub fn patroni_get(&self, path: &str) -> Option<String> {
         let rests = (0..self.servers().len()).filter_map(|it| self.rest_api_address(it));
         let pages = rests.map(|it| http::get(&url(it, path), ATTEMPT_TIMEOUT));
@@ -258,7 +258,7 @@ impl Chain {
         well.next().map(|it| String::from_utf8_lossy(&it.body).into_owned())
     }
 
-    /// Asks Patroni to make another server the primary: the one named, or whichever it thinks best.
+    /// Asks Patroni to make another server the primary: the named one, or Patroni's own choice.
     pub(super) fn switch_over_by_patroni(
         &mut self,
         supervisor: &mut Supervisor,
@@ -279,7 +279,7 @@ impl Chain {
         supervisor.await_ready(id, READY_TIMEOUT, || {
             match http_post(rest, "/switchover", &body.to_string()) {
                 Ok((200, _)) => Readiness::Ready(()),
-                // Nobody is good enough yet, or it is not sure.
+                // No candidate is good enough yet, or Patroni does not know its state.
                 Ok((status @ (412 | 503), text)) => {
                     Readiness::NotYet(format!("Patroni answers {status}: {text}"))
                 }
@@ -288,12 +288,12 @@ impl Chain {
             }
         })?;
         let promotion = self.await_promotion(supervisor, began, READY_TIMEOUT)?;
-        // Until it is noted who confirms, Patroni would promote nobody.
+        // Patroni promotes no server before it has recorded the synchronous standbys.
         self.await_sync_standbys(supervisor)?;
         Ok(promotion)
     }
 
-    /// Waits until another server than the last known primary takes writes: Patroni's doing.
+    /// Waits until Patroni has promoted a server other than the last known primary.
     pub fn await_promotion(
         &mut self,
         supervisor: &mut Supervisor,
@@ -304,7 +304,7 @@ impl Chain {
         let from_name = self.server_mut(from).plan.name.clone();
         let before = self.server_statuses();
         self.replicas.as_mut().expect("it is managed").changed = true;
-        // Any node that runs: its end would wake us.
+        // `await_ready` watches a node and fails if it ends; any running server will do.
         let watched =
             self.servers().iter().filter_map(|it| it.node).find(|it| supervisor.end_of(*it).is_none());
         let watched = watched.ok_or_else(|| node_error(&from_name, "be followed", &"no server runs"))?;
@@ -320,7 +320,7 @@ impl Chain {
         })?;
         self.replicas.as_mut().expect("it is managed").primary = to;
         let to = self.server_mut(to).plan.name.clone();
-        // Those it rewinds itself.
+        // Patroni itself rewinds diverged replicas.
         let (safe, strayed) = (false, Vec::new());
         Ok(Promotion {
             from: from_name,
@@ -334,7 +334,7 @@ impl Chain {
     }
 }
 
-/// Ends etcd and removes its keys.
+/// Kills etcd and removes its data.
 pub(super) fn stop_etcd(supervisor: &mut Supervisor, keys: EtcdCluster) -> Result<(), NodeError> {
     for (name, id) in keys.nodes {
         if supervisor.end_of(id).is_none() {
@@ -346,7 +346,7 @@ pub(super) fn stop_etcd(supervisor: &mut Supervisor, keys: EtcdCluster) -> Resul
     Ok(())
 }
 
-/// Takes a server back from its Patroni, with the rows it has; it does not run afterwards.
+/// Removes Patroni from a server and keeps its rows. The server is stopped afterwards.
 pub(super) fn remove_manager(
     supervisor: &mut Supervisor,
     running: &mut RunningNode,
@@ -364,7 +364,7 @@ pub(super) fn remove_manager(
     Ok(())
 }
 
-/// Of what has a network of its own.
+/// The address, if it belongs to a network of the node's own.
 fn own_address(of: SocketAddr) -> Option<Ipv4Addr> {
     match of.ip() {
         IpAddr::V4(it) if !it.is_loopback() => Some(it),
@@ -376,10 +376,10 @@ fn url(address: SocketAddr, target: &str) -> Url {
     Url { host: Host::Tcp(address.ip().to_string(), address.port()), tls: false, target: target.to_owned() }
 }
 
-/// Its status and what it says.
+/// Sends a POST request; returns the status and the body.
 fn http_post(to: SocketAddr, path: &str, body: &str) -> io::Result<(u16, String)> {
     let mut stream = TcpStream::connect_timeout(&to, ATTEMPT_TIMEOUT)?;
-    // A switchover is answered when it is done.
+    // Patroni answers when the switchover is complete.
     stream.set_read_timeout(Some(READY_TIMEOUT))?;
     write!(
         stream,

@@ -1,17 +1,17 @@
-//! Why is there no chain?
+//! Error of starting or changing a chain
 
 use crate::component::program::Unavailable;
 use crate::supervisor::NodeError;
 use std::fmt;
 
-/// No chain, and why.
+/// Why a chain could not be started or changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChainError {
-    /// A component cannot be had on this machine: what needs it is to be skipped.
+    /// A component is not available on this machine: skip what needs it.
     Unavailable(Unavailable),
     /// The plan cannot be built: a mistake of its author.
     InvalidPlan { node: String, reason: String },
-    /// Something that should have worked did not.
+    /// Something that should have worked failed.
     Failed(NodeError),
 }
 

@@ -1,4 +1,4 @@
-//! How does another server become the primary, and how does the old one come back?
+//! Promotion of a replica, and return of the old primary
 
 use super::replicas::ServerStatus;
 use super::{Chain, READY_TIMEOUT, RunningNode, node_error};
@@ -9,42 +9,43 @@ use crate::supervisor::{NodeError, Readiness, Sig, Supervisor};
 use model::plan::{FailoverManager, Promoter, PromotionPolicy, SyncMode};
 use std::time::{Duration, Instant};
 
-/// A replica has become the primary.
+/// A completed promotion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Promotion {
-    /// Names of nodes.
+    /// Node names of the old and the new primary.
     pub from: String,
     pub to: String,
-    /// What every server said before it was decided.
+    /// State of every server before the decision.
     pub statuses: Vec<ServerStatus>,
-    /// Whether nothing that was confirmed can be missing: see [`Chosen::safe`]. False where Patroni decided, for it tells
-    /// nothing of the kind.
+    /// True if no acknowledged write can be missing: see [`PromotionChoice::safe`]. False if Patroni decided: it
+    /// reports nothing about this.
     pub safe: bool,
-    /// Replicas that received what the new primary did not: they cannot follow it before they have rejoined.
+    /// Replicas that received more WAL than the new primary. They cannot follow it before they rejoin.
     pub diverged: Vec<String>,
-    /// Until the new primary took writes, from when it was begun.
+    /// Time from the start of the promotion until the new primary accepted writes.
     pub took: Duration,
-    /// The new primary's.
+    /// Timeline of the new primary.
     pub timeline: u32,
 }
 
-/// A former primary follows the new one.
+/// Result of a rejoin: a former primary follows the new one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RejoinResult {
     pub node: String,
-    /// What it had that the new primary has not is gone, the rest of its data stayed: `pg_rewind`. Else all was copied.
+    /// True for `pg_rewind`, which drops only changes that the new primary lacks. False if all data was copied anew.
     pub rewound: bool,
     pub took: Duration,
 }
 
-/// What was sent before a primary died is taken in by then.
+/// Timeout for replicas to receive the WAL that a dead primary had sent.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
-/// The same from a primary that may still live.
+/// Timeout for this if the old primary may still run.
 const UNFENCED_DRAIN_TIMEOUT: Duration = Duration::from_millis(300);
 
 impl Chain {
-    /// Promotes a replica in place of a primary that is gone, as the plan's promoter would; the others follow it. An old
-    /// primary that still runs is killed first, unless the plan says otherwise.
+    /// Promotes a replica in place of a failed primary, by the plan's policy; the others follow it.
+    ///
+    /// An old primary that still runs is killed first, unless the plan disables fencing.
     pub fn fail_over(&mut self, supervisor: &mut Supervisor) -> Result<Promotion, NodeError> {
         let (promoter, sync) = self.promoter()?;
         let began = Instant::now();
@@ -69,8 +70,8 @@ impl Chain {
         self.promote(supervisor, replicas[chosen.replica], chosen, seen, began)
     }
 
-    /// Planned: the primary stops once the replicas have all it wrote, the best replica or the one named is promoted, and the
-    /// old primary follows it.
+    /// Performs a planned switchover. The primary stops once the replicas have all its WAL. The best or the named
+    /// replica is promoted, and the old primary follows it.
     pub fn switch_over(
         &mut self,
         supervisor: &mut Supervisor,
@@ -89,7 +90,7 @@ impl Chain {
         });
         let wanted = wanted.transpose()?;
         self.replicas.as_mut().expect("it has a promoter").changed = true;
-        // A fast shutdown sends everything to the replicas that are there before it ends.
+        // A fast shutdown sends all WAL to the connected replicas before it ends.
         self.postgres_at(from).stop(supervisor)?;
         let seen = self.await_drained(from, DRAIN_TIMEOUT);
         let replicas: Vec<usize> = (0..seen.len()).filter(|it| *it != from).collect();
@@ -101,13 +102,13 @@ impl Chain {
             chosen.replica = replicas.iter().position(|it| *it == at).expect("it is one of them");
         }
         let promotion = self.promote(supervisor, replicas[chosen.replica], chosen, seen, began)?;
-        // It has nothing that the new one lacks: no way back to go.
+        // It has nothing that the new primary lacks, so it needs no rewind.
         self.follow(supervisor, from)?;
         Ok(promotion)
     }
 
-    /// Starts a server that was the primary, or strayed from it, as a replica of the new one. What it has that the new one
-    /// lacks is lost by it.
+    /// Restarts a former primary or diverged replica as a replica of the new primary. Changes that the new primary
+    /// lacks are lost.
     pub fn rejoin(&mut self, supervisor: &mut Supervisor, name: &str) -> Result<RejoinResult, NodeError> {
         let began = Instant::now();
         let primary = self.primary_index();
@@ -119,13 +120,13 @@ impl Chain {
             return self.rejoin_by_patroni(supervisor, at, began);
         }
         self.set_upstream(supervisor, at)?;
-        // The source of a rewind is known by its last checkpoint, which is of the old history until the next.
+        // pg_rewind reads the source's last checkpoint, which is on the old timeline until the next one.
         let target = self.target_at(primary);
         let checkpoint = target.open(READY_TIMEOUT).and_then(|mut it| it.query("checkpoint"));
         checkpoint.map_err(|it| node_error(name, "rejoin", &it))?;
         let source = self.postgres_at(primary).port;
         let own = self.postgres_at(at);
-        // Before 15 it cannot be told where the configuration is.
+        // Before version 15, pg_rewind has no option for the configuration file.
         let rewound = own.installation.version.major >= 15 && own.rewind(supervisor, source).is_ok();
         if !rewound {
             own.base_backup_from(supervisor, source)?;
@@ -134,7 +135,7 @@ impl Chain {
         Ok(RejoinResult { node: name.to_owned(), rewound, took: began.elapsed() })
     }
 
-    /// What every server says once no replica receives anything more, or `patience` has passed.
+    /// State of all servers once no replica receives WAL any more, or after `patience`.
     fn await_drained(&self, primary: usize, patience: Duration) -> Vec<ServerStatus> {
         let until = Instant::now() + patience;
         loop {
@@ -192,7 +193,7 @@ impl Chain {
         })
     }
 
-    /// Starts a server that has stopped as a replica of the primary, and waits until it follows.
+    /// Starts a stopped server as a replica of the primary and waits until it streams.
     fn follow(&mut self, supervisor: &mut Supervisor, at: usize) -> Result<(), NodeError> {
         self.set_upstream(supervisor, at)?;
         let own = self.postgres_at(at);
@@ -203,7 +204,7 @@ impl Chain {
         self.await_followers(supervisor, self.primary_index())
     }
 
-    /// Patroni rewinds its server itself, or copies it anew.
+    /// Restarts a server under Patroni, which rewinds or copies its data itself.
     fn rejoin_by_patroni(
         &mut self,
         supervisor: &mut Supervisor,
@@ -232,7 +233,7 @@ impl Chain {
         self.server_mut(at).admin.clone().expect("servers of ours have one")
     }
 
-    /// Who promotes here, and what commits wait for.
+    /// The promotion policy and the synchronous mode; an error if pgdyno does not promote here.
     fn promoter(&self) -> Result<(Promoter, SyncMode), NodeError> {
         let plan = self.replication().map(|it| (&it.manager, it.sync));
         match plan {
@@ -245,7 +246,7 @@ impl Chain {
     }
 }
 
-/// Replicas that have more of the old history than the new primary took into its own.
+/// Replicas that have more WAL of the old timeline than the new primary had at the fork.
 fn diverged_replicas(seen: &[ServerStatus], to: usize, from: usize) -> Vec<String> {
     let end = |it: &ServerStatus| it.state.map(|it| it.flushed.max(it.replayed));
     let fork = end(&seen[to]);

@@ -1,6 +1,6 @@
-//! How do several servers come to hold the same rows?
+//! Replicas of the chain's PostgreSQL server
 //!
-//! The chain's own PostgreSQL is the first; the others are copies of it, made while it serves, and follow it. Who is the
+//! The chain's own server is the first; replicas are base backups, made while it serves, and stream from it. The
 //! primary may change: see [`super::promote`].
 
 use super::patroni::{EtcdCluster, remove_manager, stop_etcd};
@@ -17,60 +17,61 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Servers beside the chain's own.
+/// The servers in addition to the chain's own.
 #[derive(Debug)]
 pub(super) struct Replicas {
     pub plan: Replication,
     /// In the order of their names.
     pub nodes: Vec<RunningNode>,
-    /// Of all servers, the chain's own first.
+    /// One for each server, the chain's own first.
     pub health_endpoints: Vec<HealthEndpoint>,
-    /// What Patroni keeps its keys in; nothing where we promote.
+    /// Patroni's etcd; empty where pgdyno promotes.
     pub etcd: EtcdCluster,
-    /// Who takes writes, as far as we know: 0 is the chain's own, 1 the first of `nodes`.
+    /// Index of the last known primary: 0 is the chain's own server, 1 the first of `nodes`.
     pub primary: usize,
-    /// Something was done to them: roles have changed, or one was killed.
+    /// True once roles have changed or a server was killed.
     pub changed: bool,
-    /// Who replicates, and the file with the password.
+    /// User for replication; `password_file` holds its password.
     pub user: User,
     password_file: PathBuf,
 }
 
-/// Who tells whether a server is the primary.
+/// Answers `/primary` and `/replica` for one server.
 #[derive(Debug)]
 pub(super) enum HealthEndpoint {
     Ours(HealthServer),
-    /// Where it answers.
+    /// Address of Patroni's REST API.
     Patroni(SocketAddr),
 }
 
-/// One server, and what it said of itself; `None` where it did not answer.
+/// Replication state of one server; `None` if it did not answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerStatus {
     pub name: String,
     pub state: Option<ReplicationState>,
 }
 
-/// Who replicates.
+/// Name of the user for replication.
 const REPLICATOR: &str = "replicator";
-/// A server that does not answer by then is one that does not.
+/// Timeout for one query of a server's state.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Chain {
-    /// The chain's PostgreSQL and its replicas, whatever each is at present, in the order of their names. Empty where the
-    /// PostgreSQL is not ours.
+    /// The chain's PostgreSQL and its replicas, in the order of their names, whatever their current role. Empty if
+    /// the PostgreSQL is attached.
     pub fn servers(&self) -> Vec<&RunningNode> {
         let own = self.nodes.last().filter(|it| matches!(it.plan.kind, NodeKind::Postgres(_)));
         own.into_iter().chain(self.replicas.iter().flat_map(|it| &it.nodes)).collect()
     }
 
-    /// The server that takes writes, as far as we know.
+    /// The last known primary.
     pub fn primary(&self) -> Option<&RunningNode> {
         self.servers().get(self.primary_index()).copied()
     }
 
-    /// Whom clients that want the primary log in with: [`Chain::entry`]; where that is one of several servers, the primary of
-    /// these, the first of which it is so far.
+    /// Targets for clients that need the primary: [`Chain::endpoint`], or all servers if that is one of several.
+    ///
+    /// The chain's own server is first; it is the primary at the start.
     pub fn primary_endpoints(&self) -> Vec<&Target> {
         let servers = self.servers();
         match servers.first() {
@@ -81,8 +82,9 @@ impl Chain {
         }
     }
 
-    /// Whom clients of the replicas log in with: the balancer before them; without one, a replica of these, the last of which
-    /// is none so far. Empty where there are no replicas.
+    /// Targets for clients that need a replica: the balancer before them, or all servers without one.
+    ///
+    /// The chain's own server is last; it is no replica at the start. Empty if there are no replicas.
     pub fn replica_endpoints(&self) -> Vec<&Target> {
         if let Some(balancer) = self.nodes.iter().find_map(|it| it.read_only.as_ref()) {
             return vec![balancer];
@@ -95,12 +97,12 @@ impl Chain {
         servers.into_iter().map(|it| &it.endpoint).collect()
     }
 
-    /// What is asked for of the replicas there are.
+    /// The plan of the existing replicas.
     pub fn replication(&self) -> Option<&Replication> {
         self.replicas.as_ref().map(|it| &it.plan)
     }
 
-    /// Asks every server what it is, all at once.
+    /// Queries the state of all servers in parallel.
     pub fn server_statuses(&self) -> Vec<ServerStatus> {
         let servers = self.servers();
         let ask = |it: &RunningNode| {
@@ -114,7 +116,7 @@ impl Chain {
         })
     }
 
-    /// Those of nodes with networks of their own.
+    /// Addresses of nodes with networks of their own.
     pub(super) fn own_addresses(&self) -> Vec<Ipv4Addr> {
         let of = |it: &RunningNode| match &it.handle {
             NodeHandle::Postgres(it) => it.own_address(),
@@ -143,7 +145,7 @@ impl Chain {
         }
     }
 
-    /// Takes note that something was done to a node: if it is a server, the replicas are not what they were.
+    /// Records that a node was changed. If it is a server, the replicas are no longer in their initial state.
     pub(super) fn mark_changed(&mut self, name: &str) {
         let is_server = self.servers().iter().any(|it| it.plan.name == name);
         if let Some(it) = self.replicas.as_mut().filter(|_| is_server) {
@@ -151,13 +153,13 @@ impl Chain {
         }
     }
 
-    /// Whether the replicas are as they were when they were made.
+    /// True if the replicas are in their initial state and run.
     pub(super) fn is_unchanged(&self, supervisor: &mut Supervisor) -> bool {
         let runs = |it: &RunningNode| it.node.is_some_and(|it| supervisor.end_of(it).is_none());
         self.replicas.as_ref().is_none_or(|it| !it.changed && it.nodes.iter().all(runs))
     }
 
-    /// Makes the replicas that are wanted, if the server that they are of is there and has none yet.
+    /// Creates the requested replicas, if their primary runs and has none yet.
     pub(super) fn add_replicas(
         &mut self,
         supervisor: &mut Supervisor,
@@ -177,7 +179,7 @@ impl Chain {
         let user = User::new(REPLICATOR).map_err(|it| node_error(&first.name, "get a password", &it))?;
         let role = |sql: &str| admin.open(READY_TIMEOUT).and_then(|mut it| it.query(sql));
         let verifier = user.verifier.as_ref().unwrap_or(&user.password).reveal();
-        // There from an earlier time, perhaps.
+        // The role may exist from earlier replicas.
         role(&format!("drop role if exists {REPLICATOR}"))
             .and_then(|_| role(&format!("create role {REPLICATOR} login replication password '{verifier}'")))
             .map_err(|it| node_error(&first.name, "make a user for its replicas", &it))?;
@@ -189,7 +191,7 @@ impl Chain {
         let count = plan.replicas;
         let (nodes, doctors, keys) = (Vec::with_capacity(count as usize), Vec::new(), EtcdCluster::default());
         let manager = plan.manager.clone();
-        // Kept before anything can fail, so that what was started is stopped by whoever takes us down.
+        // Stored before anything can fail, so that `remove_replicas` stops whatever was started.
         let made = Replicas {
             plan,
             nodes,
@@ -213,7 +215,7 @@ impl Chain {
         for at in 0..=count as usize {
             let it = self.server_mut(at);
             let name = it.plan.name.clone();
-            // As clients reach it: one that is cut off is not well, though its socket answers.
+            // By TCP, as clients connect: an isolated server must not appear healthy because its socket answers.
             let target = self.postgres_at(at).target_tcp();
             let health = HealthServer::start(&name, &target)
                 .map_err(|it| node_error(&name, "tell its health", &it))?;
@@ -251,8 +253,10 @@ impl Chain {
         Ok(())
     }
 
-    /// The lines of a server's configuration when the one at `primary` is followed: what the plan says, whom it follows,
-    /// and whom a commit waits for if it is the primary.
+    /// Configuration lines of a server while the server at `primary` is the primary.
+    ///
+    /// They hold the plan's settings, the server to stream from, and the synchronous standbys in case it becomes the
+    /// primary.
     fn replication_settings(&mut self, name: &str, primary: usize) -> Vec<(String, String)> {
         let own = self.postgres_at(0).settings().extra_lines.clone();
         let followed = self.postgres_at(primary);
@@ -266,7 +270,7 @@ impl Chain {
         let first = self.nodes.last().expect("replicas are of a server").plan.name.as_str();
         let all = std::iter::once(first).chain(replicas.nodes.iter().map(|it| it.plan.name.as_str()));
         let others: Vec<&str> = all.filter(|it| *it != name).collect();
-        // While they are being made nothing may wait for them.
+        // Commits must not wait for replicas that do not exist yet.
         let all_there = replicas.nodes.len() == replicas.plan.replicas as usize;
         if all_there {
             lines.push((ROLE_SETTINGS[1].to_owned(), standby_names(replicas.plan.sync, &others)));
@@ -274,7 +278,7 @@ impl Chain {
         lines
     }
 
-    /// Tells every server that runs whom it follows, or would follow, and whom its commits wait for.
+    /// Configures the upstream and the synchronous standbys of every server.
     pub(super) fn set_all_upstreams(&mut self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
         for at in 0..self.servers().len() {
             self.set_upstream(supervisor, at)?;
@@ -282,7 +286,8 @@ impl Chain {
         Ok(())
     }
 
-    /// The same for one; one that does not run is told when it starts.
+    /// Configures one server as [`Chain::set_all_upstreams`] does. A stopped server reads the settings when it
+    /// starts.
     pub(super) fn set_upstream(&mut self, supervisor: &mut Supervisor, at: usize) -> Result<(), NodeError> {
         let primary = self.primary_index();
         let name = self.server_mut(at).plan.name.clone();
@@ -290,7 +295,7 @@ impl Chain {
         self.postgres_at(at).reload_with(supervisor, lines)
     }
 
-    /// Returns when every other server that runs follows the one at `primary`, and commits are confirmed as the plan says.
+    /// Waits until all other running servers stream from the one at `primary`, and enough standbys confirm commits.
     pub(super) fn await_followers(
         &mut self,
         supervisor: &mut Supervisor,
@@ -323,7 +328,7 @@ impl Chain {
         })
     }
 
-    /// Stops the replicas, and has the chain's own server be alone, a primary with the rows it has.
+    /// Stops the replicas and makes the chain's own server a standalone primary with its current rows.
     pub(super) fn remove_replicas(
         &mut self,
         supervisor: &mut Supervisor,
@@ -334,7 +339,7 @@ impl Chain {
         for node in replicas.nodes {
             tell(ChainProgress::Stopping(&node.plan));
             if let Some(id) = node.node.filter(|it| supervisor.end_of(*it).is_none()) {
-                // Its rows are not needed any more.
+                // Its data is no longer needed.
                 supervisor.signal(id, crate::supervisor::Sig::Kill)?;
                 supervisor.stop(id)?;
             }
@@ -369,7 +374,7 @@ impl Chain {
         own.reload_with(supervisor, lines)
     }
 
-    /// What a balancer in front of the servers is told of them.
+    /// The servers for a balancer in front of them.
     pub(super) fn balanced_servers(&self, read_only: u16) -> Option<Servers<'_>> {
         let replicas = self.replicas.as_ref()?;
         let doors = self.servers().into_iter().map(super::service::http_endpoint);
@@ -380,14 +385,14 @@ impl Chain {
         })
     }
 
-    /// How clients of the replicas reach the balancer.
+    /// Address and login of the application for the balancer's port for replicas.
     pub(super) fn read_only_target(&self, port: u16) -> Target {
         let address = Address::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
         self.app_target(address, None)
     }
 }
 
-/// The settings that follow from the roles.
+/// The settings that depend on a server's role.
 pub(super) const ROLE_SETTINGS: [&str; 2] = ["primary_conninfo", "synchronous_standby_names"];
 
 impl HealthEndpoint {

@@ -1,4 +1,4 @@
-//! Which nodes stand for an HTTP service, and does it answer?
+//! HTTP services as nodes: copies, attachment and readiness
 
 use super::{ChainError, NodeHandle, RunningNode, guard, node_error};
 use crate::client::Target;
@@ -12,18 +12,18 @@ use std::time::Duration;
 use wire::http::{Host, Url};
 use wire::pg::Login;
 
-/// One try.
+/// Timeout of one attempt.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
-/// A service that is there already may be slow, but answers.
+/// Timeout for an attached service, which may be slow.
 const ATTACH_TIMEOUT: Duration = Duration::from_secs(10);
-/// What a virtual machine of another language may take to begin, of a whole processor.
+/// Startup time of a managed runtime, such as a JVM, with one whole CPU.
 const READY_TIMEOUT: Nanos = Nanos::from_secs(60);
-/// How often a balancer asks each copy whether it is ready.
+/// Interval of a balancer's readiness checks of each copy.
 const CHECK_INTERVAL: Nanos = Nanos::from_millis(500);
-/// A request that waits longer for a copy is refused.
+/// A request that queues longer for a copy is rejected.
 const QUEUE_TIMEOUT: Nanos = Nanos::from_secs(30);
 
-/// The nodes as they are started: a service of several copies is a balancer, `NAME-balancer`, and behind it the copies,
+/// The nodes to start. A service of several copies becomes a balancer, `NAME-balancer`, and behind it the copies,
 /// `NAME-1`, `NAME-2`, ….
 pub fn expand_copies(nodes: &[Node]) -> Vec<Node> {
     let mut all = Vec::new();
@@ -57,13 +57,13 @@ pub fn expand_copies(nodes: &[Node]) -> Vec<Node> {
     all
 }
 
-/// How long a node is waited for, if it is a service.
+/// Timeout for a service to become ready. The default grows as its CPU limit falls below one CPU.
 pub(super) fn ready_timeout(node: &Node, service: &Service) -> Duration {
     let share = node.limits.cpu.unwrap_or(1.0).clamp(0.01, 1.0);
     service.ready_timeout.unwrap_or(Nanos((READY_TIMEOUT.0 as f64 / share) as u64)).into()
 }
 
-/// The services that a balancer in front of these nodes shares requests among: the first one, and its copies.
+/// The services among which a balancer in front of these nodes distributes requests: the first one and its copies.
 pub(super) fn balanced_copies(nodes: &[RunningNode]) -> Option<Copies<'_>> {
     let first = nodes.first().filter(|it| it.url.is_some())?;
     let alike = |it: &&RunningNode| it.plan.kind == first.plan.kind && !it.is_attached();
@@ -83,7 +83,7 @@ pub(super) fn http_endpoint(it: &RunningNode) -> NodeEndpoint<'_> {
     }
 }
 
-/// A service that is there already: where it is, asked once.
+/// Attaches a running service: resolves its address and sends it one request.
 pub(super) fn attach(node: &Node, service: &Service, url: &str) -> Result<RunningNode, ChainError> {
     let impossible = |why: String| ChainError::InvalidPlan { node: node.name.clone(), reason: why };
     let url = Url { target: "/".to_owned(), ..Url::parse(url).map_err(impossible)? };
@@ -120,12 +120,12 @@ pub(super) fn attach(node: &Node, service: &Service, url: &str) -> Result<Runnin
     })
 }
 
-/// The same server's other page.
+/// URL of another page of the same server.
 pub fn with_path(url: &Url, target: &str) -> Url {
     Url { target: target.to_owned(), ..url.clone() }
 }
 
-/// Asks a node of ours until it says that it is ready.
+/// Waits until a service that pgdyno started reports that it is ready.
 pub(super) fn await_ready(supervisor: &mut Supervisor, node: &RunningNode) -> Result<(), NodeError> {
     let (Some(id), Some(url), Some((path, patience))) = (node.node, &node.url, &node.ready) else {
         return Ok(());

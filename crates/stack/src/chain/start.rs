@@ -1,4 +1,4 @@
-//! How does one node come up?
+//! Start of a single node
 
 use super::{
     Chain, ChainError, ChainProgress, NodeHandle, READY_TIMEOUT, RunningNode, attach, console, make_login,
@@ -20,16 +20,16 @@ use std::sync::Arc;
 use wire::http::{Host, Url};
 use wire::pg::SslMode;
 
-/// The program that makes a node; nothing for what is attached.
+/// The program that runs a node; `Attached` for nodes that pgdyno does not start.
 #[derive(Clone, Debug)]
 pub(super) enum NodeProgram {
     Postgres(Installation),
-    /// And where it runs, if that is not at home.
+    /// The program, and its working directory if that is not the run's home.
     Program(Program, Option<PathBuf>),
     Attached,
 }
 
-/// How often a port may turn out to be taken.
+/// How many ports are tried before a start fails.
 const PORT_ATTEMPTS: u32 = 5;
 
 impl NodeProgram {
@@ -74,7 +74,7 @@ impl Chain {
             }
             (NodeProgram::Attached, NodeKind::Attached(wanted)) => {
                 let (running, app) = attach::attach(&node, wanted)?;
-                // The rest of the chain logs in as whom we were told to.
+                // The rest of the chain uses the attached server's login.
                 if let Some((user, database)) = app {
                     self.users.app = user;
                     self.users.database = database;
@@ -119,7 +119,7 @@ impl Chain {
             Some(mut postgres) => {
                 let again = postgres.reconfigure(supervisor, &settings);
                 if again.is_err() {
-                    // It would be in the way of a new one.
+                    // Its data would block a new server of this name.
                     let _ = std::fs::remove_dir_all(&postgres.local_data);
                 }
                 again?;
@@ -134,7 +134,7 @@ impl Chain {
         running_postgres(&self.users, supervisor, node, postgres, self.tls.as_ref())
     }
 
-    /// Where a server is to listen: in a network of its own, if it is to be cut off.
+    /// Address on which a server listens: in a network of its own if the plan asks for separate networks.
     pub(super) fn choose_address(
         &self,
         supervisor: &mut Supervisor,
@@ -148,7 +148,7 @@ impl Chain {
         free.ok_or_else(|| node_error(name, "have a network of its own", &"all of 198.18.0.0/16 is taken"))
     }
 
-    /// Where its data are to be: on a disk of its own, if that is to be full.
+    /// Directory of the disk for a server's data, if the plan asks for separate disks.
     pub(super) fn choose_disk(
         &self,
         supervisor: &mut Supervisor,
@@ -158,19 +158,19 @@ impl Chain {
         if wanted { supervisor.disk(name).map(Some) } else { Ok(None) }
     }
 
-    /// The application's user and database.
+    /// Creates the application's user and database.
     fn create_application(&self, node: &str, admin: &Target) -> Result<(), NodeError> {
         let app = &self.users.app;
         let failure = |it: crate::client::Error| node_error(node, "make the application's database", &it);
         let verifier = app.verifier.as_ref().unwrap_or(&app.password).reveal();
         let mut connection = admin.open(READY_TIMEOUT).map_err(failure)?;
-        // Names are ours: they need no quotes.
+        // pgdyno chose these names; they need no quotes.
         let role = format!("create role {} login password '{verifier}'", app.name);
         connection.query(&role).map_err(failure)?;
         let database = format!("create database {} owner {}", self.users.database, app.name);
         connection.query(&database).map_err(failure)?;
         let mut inside = admin.in_database(&self.users.database).open(READY_TIMEOUT).map_err(failure)?;
-        // Refused where its library is not loaded; then statements are not counted, and the probe says so.
+        // Fails if its library is not loaded. Statements are then not counted, and the probe reports that.
         let _ = inside.query("create extension pg_stat_statements");
         Ok(())
     }
@@ -185,7 +185,7 @@ impl Chain {
         let impossible = |why: String| ChainError::InvalidPlan { node: node.name.clone(), reason: why };
         let component = component::for_kind(&node.kind).expect("the table has every kind that we start");
         let next = match node.kind {
-            // Past its copies, and other services.
+            // Services do not connect to their copies or to other services.
             NodeKind::Service(_) => self.nodes.iter().find(|it| it.url.is_none()),
             _ => self.nodes.first(),
         };
@@ -206,7 +206,7 @@ impl Chain {
             }
             _ => {}
         }
-        // It would take any certificate where we were told to check it.
+        // It would accept any certificate, although the attached node's address asks for a check.
         let strict =
             |it: &RunningNode| matches!(it.endpoint.login.ssl, SslMode::VerifyCa | SslMode::VerifyFull);
         if next.is_some_and(|it| strict(it) && it.is_attached()) && !matches!(node.kind, NodeKind::HaProxy(_))
@@ -295,7 +295,7 @@ impl Chain {
                 log: Some(log_path(supervisor, &name)),
                 arguments: recipe.arguments,
                 configuration: shown.files.into_iter().chain(environment_file(&recipe.environment)).collect(),
-                // Of HTTP it is this one; others are found out.
+                // Correct for HTTP nodes; `find_hops` determines it for the others.
                 hop: ServerTransport::Tcp,
                 endpoint_tls: endpoint_tls(tls),
                 handle: NodeHandle::Program {
@@ -311,7 +311,8 @@ impl Chain {
                     if let Some(id) = running.node.filter(|_| !dead) {
                         supervisor.stop(id)?;
                     }
-                    // Odyssey ends without a word when its port is taken; who ended leaves no port behind.
+                    // Odyssey exits without a message if its port is taken. An ended node holds no port, so another
+                    // program does.
                     if !(dead && is_taken(&address)) || attempt == PORT_ATTEMPTS {
                         return Err(NodeError { node: node.name, ..failure }.into());
                     }
@@ -321,13 +322,13 @@ impl Chain {
         unreachable!("the last attempt returns")
     }
 
-    /// How the application reaches a node of ours.
+    /// Address and login of the application for a node that pgdyno started.
     pub(super) fn app_target(&self, address: Address, tls: Option<&TlsFiles>) -> Target {
         make_app_target(&self.users, address, tls)
     }
 }
 
-/// A server of ours that serves, as a node of the chain.
+/// A running server of pgdyno as a node of the chain.
 pub(super) fn running_postgres(
     users: &Users,
     supervisor: &Supervisor,
@@ -383,19 +384,19 @@ pub(super) fn running_postgres(
     })
 }
 
-/// How the application reaches a node of ours.
+/// Address and login of the application for a node that pgdyno started.
 fn make_app_target(users: &Users, address: Address, tls: Option<&TlsFiles>) -> Target {
     Target { address, login: make_login(&users.app.name, &users.app.password, &users.database, tls) }
 }
 
-/// A server's lines with those that let it have replicas, become one, and go back to where a newer primary began.
+/// Adds the settings that allow replicas, promotion and `pg_rewind`. The given settings take precedence.
 pub(super) fn with_replica_settings(wanted: &[(String, String)]) -> Vec<(String, String)> {
     let ours = [
-        // Without it pg_rewind cannot tell which pages differ.
+        // Without it, pg_rewind cannot determine which pages differ.
         ("wal_log_hints", "on"),
-        // What a replica may lack when it comes back.
+        // WAL that a replica may lack when it reconnects.
         ("wal_keep_size", "1GB"),
-        // How long it waits before it tries another time; five seconds would be most of a failover.
+        // Interval between attempts to fetch WAL. The default of 5 s would be most of a failover.
         ("wal_retrieve_retry_interval", "200ms"),
     ];
     let told = |name: &str| wanted.iter().any(|it| it.0 == name);
@@ -404,8 +405,9 @@ pub(super) fn with_replica_settings(wanted: &[(String, String)]) -> Vec<(String,
     ours.chain(wanted.iter().cloned()).collect()
 }
 
-/// With the library that counts statements, where it is installed and no other ones are asked for: what a pooler or an
-/// application really sends is known from it alone.
+/// Preloads `pg_stat_statements` if it is installed and the settings name no preloaded library.
+///
+/// It is the only source for the statements that a pooler or application really sends.
 fn with_statement_statistics(wanted: &plan::Postgres, installation: &Installation) -> plan::Postgres {
     let (key, library) = ("shared_preload_libraries", "pg_stat_statements");
     let mut wanted = wanted.clone();
@@ -416,7 +418,7 @@ fn with_statement_statistics(wanted: &plan::Postgres, installation: &Installatio
     wanted
 }
 
-/// The node's name, or, if an earlier one has left a log under it, the name and a number.
+/// The node's name, with a number appended if an earlier node has left a log of that name.
 fn free_name(supervisor: &Supervisor, name: &str) -> String {
     let numbered = |n: u32| if n == 1 { name.to_owned() } else { format!("{name}-{n}") };
     (1..).map(numbered).find(|it| !log_path(supervisor, it).exists()).expect("numbers do not end")
@@ -434,13 +436,13 @@ fn url_host(address: &Address) -> Host {
     }
 }
 
-/// What a program was told by variables, as a file of its configuration.
+/// Environment variables of a program, shown as one of its configuration files; `None` if there are none.
 fn environment_file(of: &[(String, String)]) -> Option<(String, String)> {
     let lines: String = of.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
     (!lines.is_empty()).then(|| ("environment".to_owned(), lines))
 }
 
-/// Writes a private file, in place of one of an earlier node of the name.
+/// Writes a private file; replaces a file that an earlier node of this name has left.
 pub(super) fn write_private_file(supervisor: &Supervisor, name: &str, contents: &str) -> std::io::Result<()> {
     let _ = std::fs::remove_file(supervisor.directory().join(name));
     supervisor.private_file(name, contents.as_bytes()).map(drop)
