@@ -1,4 +1,4 @@
-//! Which line of an aggregated log does a transaction belong to?
+//! Assigns transactions to the intervals of an aggregated log
 
 use model::summary::{DurationSums, LogAggregate};
 use model::{Nanos, Outcome, Record};
@@ -6,29 +6,29 @@ use model::{Nanos, Outcome, Record};
 /// Intervals of a log, filled one after the other.
 #[derive(Clone, Debug)]
 pub struct LogAggregator {
-    /// Unix time when the run's clock began.
+    /// Unix time of the start of the run's clock.
     epoch: Nanos,
-    /// Seconds, at least 1.
+    /// Length of an interval in seconds, at least 1.
     interval: u64,
     current: LogAggregate,
 }
 
 impl LogAggregator {
-    /// The first interval begins with the whole second that contains `from`, as pgbench's does.
+    /// Creates the first interval, which begins with the whole second that contains `from`, as in pgbench.
     pub fn new(epoch: Nanos, from: Nanos, every: u32) -> LogAggregator {
         let from_epoch_secs = (epoch + from).0 / 1_000_000_000;
         let current = LogAggregate { from_epoch_secs, ..LogAggregate::default() };
         LogAggregator { epoch, interval: u64::from(every.max(1)), current }
     }
 
-    /// Counts `it` in the interval in which it ended, once all before are done. Transactions come in the order of
-    /// their ends.
+    /// Counts `it` in the interval in which it ended, after all earlier intervals have gone to `done`. Callers add
+    /// transactions in the order of their ends.
     pub fn add(&mut self, it: &Record, done: impl FnMut(&LogAggregate)) {
         self.advance(it.finished, done);
         count(&mut self.current, it);
     }
 
-    /// All intervals that ended before `now` go to `done`, empty ones too.
+    /// Passes all intervals that ended before `now` to `done`, including empty ones.
     pub fn advance(&mut self, now: Nanos, mut done: impl FnMut(&LogAggregate)) {
         let now = (self.epoch + now).0 / 1_000_000_000;
         while self.current.from_epoch_secs + self.interval <= now {

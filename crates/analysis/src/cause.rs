@@ -1,8 +1,8 @@
-//! Why does it stop there?
+//! Suspects for the limit of the maximum, and the cause that perturbations prove
 //!
-//! Findings of trials at the edge are symptoms; a suspect is what would have to be turned. A full queue before something full
-//! is no cause: what is nearest to the data comes first, and processors before pools, because a pooler or server that stands
-//! still holds its connections meanwhile.
+//! Findings of trials at the edge are symptoms. A suspect names the knob to perturb. A queue in front of a saturated
+//! resource is not a cause, so suspects nearest to the data come first. CPUs come before pools, because a throttled
+//! pooler or server keeps its connections meanwhile.
 
 use crate::step_setup;
 use model::advice::{Advice, IndexAdvice};
@@ -11,40 +11,41 @@ use model::finding::{Bound, Circumstance, Finding};
 use model::plan::{Node, NodeKind, Setup};
 use model::search::{Cause, Knob, Limit, Perturbation, Proof, ProofVerdict, Suspect};
 
-/// A quota grows by this, or shrinks by the other where the machine has no more to give.
+/// Factor by which a perturbation raises a quota. Without spare CPUs it lowers the quota by `QUOTA_DECREASE`.
 const QUOTA_INCREASE: f64 = 1.5;
 const QUOTA_DECREASE: f64 = 0.75;
-/// Slots that a larger pool leaves to others: monitoring, maintenance, reserved ones.
+/// Slots that a larger pool leaves for monitoring, maintenance and reserved connections.
 const SPARE_SLOTS: u32 = 5;
 
-/// How near to the cause a symptom is, the nearest first.
+/// Distance of a symptom from the cause, the nearest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum CauseRank {
-    /// Nobody is let in, or what is measured is not what is meant.
+    /// Connections are refused, or the measurement does not show what was intended.
     ConnectionRefused,
     OtherData,
-    /// More work than the question needs.
+    /// More work than the operation needs.
     Work,
     Processor,
-    /// A quota of the disk that is used up.
+    /// Exhausted disk quota.
     Disk,
     Memory,
-    /// Transactions stand still, and no quota is used up.
+    /// Transactions wait, and no quota is exhausted.
     Waits,
     Machine,
     Pooler,
     ServicePool,
     ServiceThreads,
     Clients,
-    /// Others have taken the machine.
+    /// Other programs use the machine.
     Foreign,
     Generator,
 }
 
-/// What may hold the cell up, the likeliest first, each limit once. `findings`: of trials at or above the edge;
-/// `processors`: of the machine.
+/// Suspects of the cell, the most likely first, each limit once. `findings` are those of trials at or above the edge,
+/// `processors` those of the machine.
 ///
-/// Whatever is slow fills a cap in the end. So that is suspected only where nothing behind it is, and nobody waits there.
+/// Any slow resource eventually fills a cap. The cap is therefore a suspect only if no resource behind it is, and no
+/// transactions wait there.
 pub fn suspects(setup: &Setup, cell: usize, findings: &[Finding], processors: f64) -> Vec<Suspect> {
     let scene = CauseContext { setup, processors };
     let mut known: Vec<(CauseRank, f64, Suspect)> =
@@ -52,7 +53,7 @@ pub fn suspects(setup: &Setup, cell: usize, findings: &[Finding], processors: f6
     let behind =
         known.iter().any(|it| it.0 < CauseRank::Clients) || findings.iter().any(|it| is_behind(cell, it));
     known.retain(|it| !behind || it.2.limit != Limit::ClientCap);
-    // Equally near: the fuller one.
+    // Of two that are equally near, the fuller one comes first.
     known.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
     let mut all: Vec<Suspect> = Vec::new();
     for (_, _, it) in known {
@@ -63,12 +64,12 @@ pub fn suspects(setup: &Setup, cell: usize, findings: &[Finding], processors: f6
     all
 }
 
-/// The same with what there is to build: a table that is read from end to end has indexes that were advised for it.
+/// Adds the advised indexes to the suspects whose table is read by full scans.
 pub fn with_indexes(mut suspects: Vec<Suspect>, cell: usize, advice: &[Advice]) -> Vec<Suspect> {
     let advised = advice.iter().filter(|it| it.cells.contains(&cell)).flat_map(|it| &it.indexes);
     for it in &mut suspects {
         let Limit::Scan { table, ddl } = &mut it.limit else { continue };
-        // Statistics name the schema, `book.bookv2`, where it is not `public`.
+        // Statistics name the schema, `book.bookv2`, if it is not `public`.
         let of_table = |it: &&IndexAdvice| {
             let IndexCandidate { schema, table: name, .. } = &it.candidate;
             name == table || format!("{schema}.{name}") == *table
@@ -83,8 +84,8 @@ pub fn with_indexes(mut suspects: Vec<Suspect>, cell: usize, advice: &[Advice]) 
     suspects
 }
 
-/// What turning brought to light. Of several that limit, the one that moved the maximum most; of none, the first suspect that
-/// turning did not clear.
+/// Cause that the perturbations prove. If several limits are proven, the one with the largest effect on the maximum; if
+/// none is, the first suspect that no perturbation ruled out.
 pub fn cause(setup: &Setup, suspects: &[Suspect], proofs: &[Proof]) -> Cause {
     let limits = proofs.iter().enumerate().filter(|(_, it)| it.verdict == ProofVerdict::Limits);
     if let Some((proof, it)) = limits.max_by(|a, b| effect(a.1).total_cmp(&effect(b.1))) {
@@ -97,7 +98,7 @@ pub fn cause(setup: &Setup, suspects: &[Suspect], proofs: &[Proof]) -> Cause {
     suspect.map_or(Cause::NotKnown, |suspect| Cause::Suspected { suspect })
 }
 
-/// What takes PostgreSQL's processor, where that is the limit: a table that is read as a whole, which no index would spare.
+/// Work that saturates PostgreSQL's CPU: full scans of a table that no index would avoid.
 fn work_behind_cpu(setup: &Setup, suspects: &[Suspect], limit: &Limit) -> Option<Limit> {
     let Limit::Cpu { node } = limit else { return None };
     let server =
@@ -106,15 +107,15 @@ fn work_behind_cpu(setup: &Setup, suspects: &[Suspect], limit: &Limit) -> Option
     suspects.iter().find(scan).filter(|_| server.is_some()).map(|it| it.limit.clone())
 }
 
-/// Its elasticity; of a switch, the share that the maximum grew by, a doubling being as much as any amount can do. A feed that
-/// flatters has it fall by as much.
+/// Elasticity of a perturbation. For a switch: the share by which the maximum grew, where a doubling is the most that
+/// any amount could yield. For a feed that overstates the maximum: the share by which the maximum fell.
 fn effect(it: &Proof) -> f64 {
     let of = |ratio: f64| if matches!(it.limit, Limit::Feed { .. }) { 1.0 / ratio } else { ratio };
     let of_switch = || it.ratio.map(|it| (of(it.0) - 1.0).clamp(0.0, 1.0));
     it.elasticity.map(|it| it.0).or_else(of_switch).unwrap_or(0.0)
 }
 
-/// Whether transactions of the cell wait for something that they have reached.
+/// True if transactions of the cell wait for a resource that they have reached.
 fn is_behind(of: usize, it: &Finding) -> bool {
     match it {
         Finding::QueueInPooler { cell, .. }
@@ -126,7 +127,7 @@ fn is_behind(of: usize, it: &Finding) -> bool {
 
 struct CauseContext<'a> {
     setup: &'a Setup,
-    /// Of the machine.
+    /// CPUs of the machine.
     processors: f64,
 }
 
@@ -175,7 +176,7 @@ impl CauseContext<'_> {
                 let nudge = Some(self.perturb_pool(&node, *size));
                 found(CauseRank::Pooler, 0.0, Limit::Pool { node }, nudge)
             }
-            // Of other locks than rows'.
+            // Locks other than row locks.
             Finding::SessionsWait { cell, event, share, .. } if *cell == of && event.starts_with("Lock/") => {
                 found(CauseRank::Waits, *share, Limit::RowLocks { statement: None }, None)
             }
@@ -184,7 +185,7 @@ impl CauseContext<'_> {
                 found(CauseRank::Clients, 0.0, Limit::ClientCap, Some(nudge))
             }
             Finding::HostBound { cell, idle, generator, before, server, others, .. } if *cell == of => {
-                // A machine that others keep busy is a circumstance; it limits where the stack itself has filled it.
+                // A busy machine is a circumstance. It is a limit if the stack itself saturates it.
                 let own: f64 = [generator, before, server].into_iter().flatten().sum();
                 let foreign = others.is_some_and(|it| it > own);
                 let near = if foreign { CauseRank::Foreign } else { CauseRank::Machine };
@@ -211,7 +212,7 @@ impl CauseContext<'_> {
             Some(Perturbation { knob: turn, amount: None })
         };
         let (nearness, full, limit, nudge) = match it {
-            // Told with the other processors.
+            // Reported with the other CPUs.
             Bound::Service { .. } => return None,
             Bound::ServicePool { node, size, busy, .. } => {
                 let nudge = self.perturb_variable(node, &["POOL"], "POOL_SIZE", *size);
@@ -239,7 +240,7 @@ impl CauseContext<'_> {
             Bound::WalFlush { share, .. } => {
                 (CauseRank::Waits, *share, Limit::WalFlush, switch("synchronous_commit", "off"))
             }
-            // Its own disk is waited for as before.
+            // The replica's own disk still delays commits.
             Bound::SyncReplicas { share, .. } => {
                 (CauseRank::Waits, *share, Limit::SyncReplicas, switch("synchronous_commit", "local"))
             }
@@ -251,7 +252,7 @@ impl CauseContext<'_> {
                 let limit = Limit::Scan { table: table.clone(), ddl: None };
                 (CauseRank::Work, cpu.unwrap_or(0.0), limit, None)
             }
-            // Eight times the default, so that none comes in a trial.
+            // Eight times the default, so that no checkpoint starts within a trial.
             Bound::Checkpoints { share, .. } => {
                 (CauseRank::Waits, share.min(0.1), Limit::Checkpoints, switch("max_wal_size", "8GB"))
             }
@@ -263,7 +264,7 @@ impl CauseContext<'_> {
         Some((nearness, full, Suspect { perturbation: nudge, limit }))
     }
 
-    /// Half as much again where the machine has that beside what others may use, else a quarter less.
+    /// Raises the quota by a half if the machine has that many spare CPUs, otherwise lowers it by a quarter.
     fn perturb_cpu(&self, name: &str, of: f64) -> Option<Perturbation> {
         let stack = &self.setup.stack;
         let replicas = stack.replication.as_ref().map(|it| (&it.limits, f64::from(it.replicas)));
@@ -281,7 +282,7 @@ impl CauseContext<'_> {
         };
         let others = stack.nodes.iter().filter(|it| it.name != name).map(|it| (&it.limits, copies(it)));
         let others = others.chain(replicas.filter(|_| !is_replica)).chain([(&stack.generator, 1.0)]);
-        // Who has no quota may use what is there; that it does so is another finding.
+        // A node without a quota may use all CPUs. Another finding covers that case.
         let taken: f64 =
             others.filter(|it| here(&it.0.cpus)).map(|(it, copies)| copies * it.cpu.unwrap_or(0.0)).sum();
         let one_thread = self.node(name).is_some_and(|it| matches!(it.kind, NodeKind::PgBouncer(_)));
@@ -291,14 +292,14 @@ impl CauseContext<'_> {
         Some(Perturbation { knob: Knob::Cpu { node: name.to_owned() }, amount: Some((mine, to)) })
     }
 
-    /// Rows of the whole table, where it is known which.
+    /// Perturbs a feed with rows of the whole table, if the table is known.
     fn perturb_feed(&self, name: &str) -> Option<Perturbation> {
         let of_name = self.setup.feeds.iter().find(|it| it.name == name)?;
         let turn = Knob::FeedRows { feed: name.to_owned() };
         step_setup::all_rows(of_name).map(|_| Perturbation { knob: turn, amount: None })
     }
 
-    /// Twice as many, or half as many again where PostgreSQL has not so many slots.
+    /// Doubles the pool, or enlarges it by a half if PostgreSQL has too few slots.
     fn perturb_pool(&self, node: &str, size: u32) -> Perturbation {
         let slots = match self.setup.stack.nodes.last().map(|it| &it.kind) {
             Some(NodeKind::Postgres(it)) => it.max_connections,
@@ -309,7 +310,7 @@ impl CauseContext<'_> {
         numeric_perturbation(Knob::PoolSize { node: node.to_owned() }, size, to)
     }
 
-    /// Twice as many, by the variable of its environment whose name has one of these words; else by the usual name.
+    /// Doubles the value of the environment variable whose name contains one of these words, else of the usual one.
     fn perturb_variable(&self, name: &str, words: &[&str], usual: &str, size: f64) -> Option<Perturbation> {
         let NodeKind::Service(service) = &self.node(name)?.kind else { return None };
         let number = |it: &(String, String)| Some((it.0.clone(), it.1.trim().parse::<f64>().ok()?));
@@ -338,7 +339,7 @@ fn numeric_perturbation(turn: Knob, from: u32, to: u32) -> Perturbation {
     Perturbation { knob: turn, amount: Some((from.into(), to.into())) }
 }
 
-/// With a quota that is used up, the quota; without one the disk itself, which nobody can turn.
+/// Suspect for a disk: the quota if it is exhausted, otherwise the disk itself, which cannot be perturbed.
 fn disk_suspect(
     limit: Limit,
     turn: Knob,
@@ -350,7 +351,7 @@ fn disk_suspect(
     match quota {
         Some(quota) => {
             let nudge = Perturbation { knob: turn, amount: Some((quota, 2.0 * quota)) };
-            // Bytes per second have no turn of their own.
+            // A quota in bytes per second has no perturbation.
             (CauseRank::Disk, per_second.unwrap_or(0.0) / quota, limit, Some(nudge).filter(|_| !in_bytes))
         }
         None => (CauseRank::Waits, waits.unwrap_or(0.0), limit, None),

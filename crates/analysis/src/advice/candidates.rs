@@ -1,49 +1,49 @@
-//! Which scans of plans could an index serve, and which indexes?
+//! Finds full scans in plans, and indexes that could serve them
 
 use super::predicates::{Comparison, predicates, sorted_by};
 use model::explain::{IndexCandidate, IndexKey, KeyRole, PlanNode, Plans, TableStats};
 
-/// Smaller tables are read at once, whatever their indexes.
+/// Rows of a table below which a full scan is cheap with any index.
 const TABLE_ROWS_MIN: f64 = 1000.0;
 const TABLE_BYTES_MIN: u64 = 80 * 1024;
-/// A scan that passes on a greater share of its rows is the quickest way to them.
+/// Share of selected rows above which a full scan is the fastest plan.
 pub(super) const SELECTED_SHARE_MAX: f64 = 0.1;
-/// An index that is read so far is read from end to end.
+/// Share of an index above which reading it counts as a full scan.
 const INDEX_READ_SHARE_MAX: f64 = 0.5;
-/// Columns of an index that are asked for by value: further ones hardly select anything.
+/// Most columns of an index that are compared for equality. Further ones hardly narrow the search.
 const EQUAL_COLUMNS_MAX: usize = 3;
-/// More are not tried.
+/// Most candidates that are tried.
 const CANDIDATES_MAX: usize = 30;
 
-/// A large table that a plan reads from end to end.
+/// Full scan of a large table in a plan.
 #[derive(Clone, Debug)]
 pub(super) struct FullScan<'a> {
     pub table: &'a TableStats,
     pub condition: Option<&'a str>,
-    /// Rows that it passes on, of one execution.
+    /// Rows that one execution passes to its parent node.
     pub selected_rows: f64,
     pub counted: bool,
-    /// Expected of joins above it that give it a value each time.
+    /// True if it expects the joins above it to supply a value for each execution.
     pub joined: bool,
-    /// In the order of candidates' keys: by value, by bounds, as it is to be sorted.
+    /// Columns in the order of an index's keys: equality, then range, then sort order.
     equal: Vec<IndexKey>,
     range: Vec<IndexKey>,
     order: Vec<IndexKey>,
 }
 
 impl FullScan<'_> {
-    /// Whether there is a column by which an index could find or order its rows.
+    /// True if an index could find or order its rows by some column.
     pub fn is_indexable(&self) -> bool {
         !(self.equal.is_empty() && self.range.is_empty() && self.order.is_empty())
     }
 
-    /// Of all rows, 0..=1.
+    /// Share of the table's rows that it passes on, 0..=1.
     pub fn share(&self) -> f64 {
         (self.selected_rows / self.table.rows.max(1.0)).min(1.0)
     }
 }
 
-/// Indexes that could serve scans of these plans and are not there. The planner has to say which of them it would take.
+/// Indexes that could serve scans of these plans and do not exist yet. The planner decides which of them it would use.
 pub fn candidates(plans: &Plans) -> Vec<IndexCandidate> {
     let mut all: Vec<IndexCandidate> = Vec::new();
     for (number, statement) in plans.statements.iter().enumerate() {
@@ -73,7 +73,7 @@ pub fn candidates(plans: &Plans) -> Vec<IndexCandidate> {
     all
 }
 
-/// Large tables that a plan reads from end to end.
+/// Full scans of large tables in a plan.
 pub(super) fn full_scans<'a>(plan: &'a PlanNode, tables: &'a [TableStats]) -> Vec<FullScan<'a>> {
     let mut all = Vec::new();
     collect_scans(plan, &mut Vec::new(), tables, &mut all);
@@ -94,7 +94,7 @@ fn collect_scans<'a>(
     above.pop();
 }
 
-/// An index that is read from end to end, if nobody stops before.
+/// True if the node reads an index from end to end, unless a parent node stops early.
 fn is_unconditional(it: &PlanNode) -> bool {
     it.kind.starts_with("Index") && it.index_condition.is_none()
 }
@@ -118,7 +118,7 @@ fn full_scan<'a>(
     };
     let joins =
         above.iter().flat_map(|it| [&it.hash_condition, &it.merge_condition, &it.join_filter]).flatten();
-    // What a join compares has to name the relation: it has two.
+    // A join compares columns of two relations, so a column must name its relation.
     let joined: Vec<_> =
         joins.flat_map(|it| predicates(it)).filter(|it| it.relation.as_deref() == alias).collect();
     let of_joins = joined.len();
@@ -147,7 +147,7 @@ fn full_scan<'a>(
         .collect::<Option<Vec<IndexKey>>>()
         .unwrap_or_default();
     let order = order.into_iter().filter(|it| !equal.iter().any(|other| other.column == it.column)).collect();
-    // Workers of one execution share the rows: each loop is one of them.
+    // Parallel workers share the rows of one execution: each of them counts as a loop.
     let shared = above.iter().any(|it| it.kind.starts_with("Gather"));
     let times = if shared { node.loops.unwrap_or(1.0) } else { 1.0 };
     let passed = node.actual_rows.map_or(node.rows, |it| it * times);
@@ -167,7 +167,7 @@ fn full_scan<'a>(
     })
 }
 
-/// Whether only the first rows are wanted, in the order in which they come.
+/// True if only the first rows are needed, in the order in which the scan returns them.
 fn is_limited(above: &[&PlanNode]) -> bool {
     above
         .iter()
@@ -176,7 +176,7 @@ fn is_limited(above: &[&PlanNode]) -> bool {
         .any(|it| it.kind == "Limit")
 }
 
-/// What rows are sorted by right after the scan, if few of them are wanted.
+/// Sort keys directly above the scan, if only few rows are needed.
 fn sort_keys<'a>(above: &[&'a PlanNode]) -> Option<&'a [String]> {
     let mut rest = above.iter().rev().skip_while(|it| it.kind.starts_with("Gather"));
     let sort = rest.next().filter(|it| it.kind == "Sort")?;
@@ -184,14 +184,14 @@ fn sort_keys<'a>(above: &[&'a PlanNode]) -> Option<&'a [String]> {
     rest.next().filter(|it| it.kind == "Limit").map(|_| sort.sort_key.as_slice())
 }
 
-/// The column with more different values first; one that nobody has counted last, then by name.
+/// Orders columns by distinct values, most first, then by name. A column without statistics comes last.
 fn by_selectivity(a: &IndexKey, b: &IndexKey) -> std::cmp::Ordering {
     let distinct = |it: &IndexKey| it.distinct.unwrap_or(0.0);
     distinct(b).total_cmp(&distinct(a)).then_with(|| a.column.cmp(&b.column))
 }
 
-/// Keys of indexes for one scan: a b-tree is searched by the columns that are asked for by value, then by one with bounds,
-/// or read in its order.
+/// Index keys for one scan. A b-tree is searched by columns compared for equality, then by one with a range, or read in
+/// its own order.
 fn index_keys(it: &FullScan<'_>) -> Vec<Vec<IndexKey>> {
     let mut all: Vec<Vec<IndexKey>> = it.equal.iter().map(|key| vec![key.clone()]).collect();
     let equal: Vec<IndexKey> = it.equal.iter().take(EQUAL_COLUMNS_MAX).cloned().collect();
@@ -204,7 +204,7 @@ fn index_keys(it: &FullScan<'_>) -> Vec<Vec<IndexKey>> {
     all
 }
 
-/// Whether an index on all rows begins with these columns.
+/// True if an index on all rows begins with these columns.
 fn index_exists(table: &TableStats, keys: &[IndexKey]) -> bool {
     let begins = |columns: &[String]| {
         columns.len() >= keys.len() && columns.iter().zip(keys).all(|(it, key)| *it == key.column)

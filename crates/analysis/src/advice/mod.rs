@@ -1,7 +1,7 @@
-//! Which indexes are worth being built, and which statements does none help?
+//! Selects indexes worth building, and lists expensive statements that no index helps
 //!
-//! The planner has said what each index alone would save ([`model::explain::Tried`]). Of those the fewest are taken that
-//! save nearly all of it: one that adds little to those that are taken already is not worth its upkeep.
+//! The planner estimates the saving of each index alone ([`model::explain::IndexEstimate`]). The advice is the smallest
+//! set of indexes that saves nearly all of it. An index that adds little to the set is not worth its upkeep.
 
 mod candidates;
 mod predicates;
@@ -16,14 +16,14 @@ use model::explain::{IndexCandidate, IndexEstimate, KeyRole, Plans, StatementPla
 use model::run_result::StatementStats;
 use predicates::updated_columns;
 
-/// An index has to save this share of all statements' time.
+/// Smallest saving of an index, as a share of the time of all statements.
 const SAVING_MIN: f64 = 0.005;
-/// And to bring the cost of some statement down to this share.
+/// Share of its present cost to which an index must reduce some statement.
 const COST_SHARE_MAX: f64 = 0.5;
-/// An index with fewer columns is preferred if it saves nearly as much as the best.
+/// Share of the best saving from which an index with fewer columns is preferred.
 const NEARLY_EQUAL: f64 = 0.95;
 
-/// What follows from plans, and from what the statements took within the window; `cells` is told as it is.
+/// Advice from plans and from the statements' times within the window. `cells` is copied to the result.
 pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementStats]) -> Advice {
     let plans = &most_expensive_first(plans, counted);
     let of_text = |it: &StatementPlan| -> Vec<&StatementStats> {
@@ -78,7 +78,7 @@ pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementStats]) -> A
         }
     };
     let statements = plans.statements.iter().enumerate().map(case).collect();
-    // Of several that help a statement, the planner takes the one with which it costs least.
+    // The planner uses the index with the lowest cost.
     let share = |n: usize| {
         let with = indexes.iter().flat_map(|it| &it.improved).filter(|it| it.statement == n);
         let left = with.map(|it| it.after / it.before).fold(1.0, f64::min);
@@ -88,7 +88,7 @@ pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementStats]) -> A
     Advice { cells, statements, indexes, saved, planner_unavailable: plans.planner_unavailable.clone() }
 }
 
-/// Mean times of the statements that two cells sent, without indexes and with them.
+/// Mean times of the statements that two cells sent, without and with the indexes.
 pub fn statement_changes(without: &[StatementStats], with: &[StatementStats]) -> Vec<StatementChange> {
     let pair = |it: &StatementStats| {
         let other = with
@@ -101,7 +101,7 @@ pub fn statement_changes(without: &[StatementStats], with: &[StatementStats]) ->
     without.iter().filter_map(pair).collect()
 }
 
-/// The same plans, those first that took most of the time within the window.
+/// Plans ordered by their time within the window, most expensive first.
 fn most_expensive_first(plans: &Plans, counted: &[StatementStats]) -> Plans {
     let total = |n: usize| -> f64 {
         let its = counted.iter().filter(|it| normalize_placeholders(&it.text) == plans.statements[n].text);
@@ -124,15 +124,15 @@ fn most_expensive_first(plans: &Plans, counted: &[StatementStats]) -> Plans {
     }
 }
 
-/// What plans would cost with each of these indexes, where nobody can ask the planner: as if it read one page for each row
-/// that its columns leave, at PostgreSQL's usual cost.
+/// Estimated costs with each of these indexes, for servers whose planner cannot be asked. The estimate reads one page
+/// for each row that the columns select, at PostgreSQL's default cost.
 pub fn estimate_indexes(plans: &Plans, candidates: &[IndexCandidate]) -> Vec<IndexEstimate> {
     const PAGE: f64 = 4.0;
     let tried = |it: &IndexCandidate| {
         let rows = find_table(plans, it).map_or(0.0, |it| it.rows);
         let left = it.keys.iter().fold(rows, |left, key| match key.role {
             KeyRole::Equal => left / key.distinct.unwrap_or(1.0).max(1.0),
-            // The planner's own guess for bounds that it does not know.
+            // The planner's default selectivity of a range with unknown bounds.
             KeyRole::Range => left / 3.0,
             KeyRole::Ascending | KeyRole::Descending => left,
         });
@@ -147,7 +147,7 @@ pub fn estimate_indexes(plans: &Plans, candidates: &[IndexCandidate]) -> Vec<Ind
     candidates.iter().map(tried).collect()
 }
 
-/// Of the time of all statements; where that was not counted, of what was heard and is expected to cost.
+/// Share of each statement in the time of all statements. Without counted times: by observed calls and expected cost.
 fn weights(plans: &Plans, known: &[Vec<&StatementStats>]) -> Vec<f64> {
     if known.iter().any(|it| !it.is_empty()) {
         return known.iter().map(|it| it.iter().map(|it| it.share).sum()).collect();
@@ -157,11 +157,11 @@ fn weights(plans: &Plans, known: &[Vec<&StatementStats>]) -> Vec<f64> {
     plans.statements.iter().map(|it| if all > 0.0 { cost(it) / all } else { 0.0 }).collect()
 }
 
-/// Indexes into [`Plans::tried`], the one that saves most first.
+/// Indexes into [`Plans::estimates`], the largest saving first.
 fn choose_indexes(plans: &Plans, weights: &[f64]) -> Vec<usize> {
     let before: Vec<f64> =
         plans.statements.iter().map(|it| it.plan.as_ref().map_or(0.0, |it| it.cost)).collect();
-    // With those that are taken already.
+    // Costs with the indexes that are already chosen.
     let mut best = before.clone();
     let mut taken = Vec::new();
     loop {
@@ -195,7 +195,7 @@ fn choose_indexes(plans: &Plans, weights: &[f64]) -> Vec<usize> {
     }
 }
 
-/// Rows that a scan reads for nothing.
+/// Rows that a scan reads and discards.
 fn discarded_rows(it: &FullScan<'_>) -> f64 {
     it.table.rows - it.selected_rows
 }
@@ -209,7 +209,7 @@ fn remedy(
     if it.plan.is_none() {
         return Remedy::NoPlan { reason: it.error.clone().unwrap_or_default() };
     }
-    // Of several that would help, the one with which it costs least.
+    // Of several indexes that would help, use the one with the lowest cost.
     let with = indexes.iter().enumerate().filter_map(|(n, it)| {
         let helped = it.improved.iter().find(|it| it.statement == number)?;
         (helped.after <= COST_SHARE_MAX * helped.before).then_some((n, helped.after))
@@ -232,7 +232,7 @@ fn find_table<'a>(plans: &'a Plans, it: &IndexCandidate) -> Option<&'a model::ex
     plans.tables.iter().find(|table| table.schema == it.schema && table.name == it.table)
 }
 
-/// Whether a statement changes rows of the table, so that the index has to follow.
+/// True if a statement changes rows of the table, so that the index must be maintained.
 fn writes_to_table(it: &StatementPlan, candidate: &IndexCandidate) -> bool {
     it.plan.iter().flat_map(model::explain::PlanNode::flatten).any(|node| {
         node.operation.is_some()
@@ -241,7 +241,7 @@ fn writes_to_table(it: &StatementPlan, candidate: &IndexCandidate) -> bool {
     })
 }
 
-/// Whether an update sets a column of the index.
+/// True if an update sets a column of the index.
 fn updates_column(it: &StatementPlan, candidate: &IndexCandidate) -> bool {
     let set = updated_columns(&it.text).unwrap_or_default();
     candidate.keys.iter().any(|key| set.contains(&key.column))

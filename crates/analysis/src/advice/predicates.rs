@@ -1,17 +1,17 @@
-//! Which columns does a condition of a plan compare with something else?
+//! Finds the columns that a plan's conditions compare with values
 //!
-//! PostgreSQL writes conditions out with every name resolved and every operation in parentheses; a parser of SQL reads
-//! them. What it cannot read is nobody's column.
+//! PostgreSQL prints conditions with every name resolved and every operation in parentheses, and an SQL parser reads
+//! them. Conditions that it cannot parse yield no columns.
 
 use sqlparser::ast::{AssignmentTarget, BinaryOperator, DataType, Expr, ObjectName, Statement};
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::Token;
 
-/// A comparison that a b-tree can answer.
+/// Comparison that a b-tree can answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Predicate {
-    /// The relation's alias, if it is told.
+    /// Alias of the relation, if the condition names it.
     pub relation: Option<String>,
     pub column: String,
     pub comparison: Comparison,
@@ -19,13 +19,13 @@ pub struct Predicate {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// With a value, with each of several, or with NULL.
+    /// Equality with a value, with any of several values, or with NULL.
     Equal,
-    /// `<`, `<=`, `>`, `>=`.
+    /// `<`, `<=`, `>` or `>=`.
     Range,
 }
 
-/// Those that all have to hold: what is joined by AND. Others of the condition are left out.
+/// Comparisons that AND joins, so that all of them must hold. Other parts of the condition are left out.
 pub fn predicates(condition: &str) -> Vec<Predicate> {
     let mut all = Vec::new();
     if let Some(it) = expression(condition) {
@@ -34,14 +34,15 @@ pub fn predicates(condition: &str) -> Vec<Predicate> {
     all
 }
 
-/// The column that a plan sorts by, and whether it descends: `b.name DESC`. `None` for expressions and special orders.
+/// Column that a plan sorts by, and true if it is descending: `b.name DESC`. `None` for expressions and special orders.
 pub fn sorted_by(key: &str) -> Option<(Option<String>, String, bool)> {
     let (key, descending) = key.strip_suffix(" DESC").map_or((key, false), |it| (it, true));
     let (relation, column) = find_column(&expression(key)?)?;
     Some((relation, column, descending))
 }
 
-/// Columns that an UPDATE sets; `None` if it is none, or cannot be read. `sql` may have `?` in the place of values.
+/// Columns that an UPDATE sets; `None` for other statements and for those that cannot be parsed. `sql` may have `?` in
+/// place of values.
 pub fn updated_columns(sql: &str) -> Option<Vec<String>> {
     let sql = sql.replace('?', "$0");
     let mut all = Parser::parse_sql(&PostgreSqlDialect {}, &sql).ok()?;
@@ -92,7 +93,7 @@ fn conjuncts(it: &Expr, out: &mut Vec<Predicate>) {
     }
 }
 
-/// A column beside something in which no column of its relation stands.
+/// Adds a column if the other side of the comparison contains no column of its relation.
 fn push_comparison(it: &Expr, with: &Expr, comparison: Comparison, out: &mut Vec<Predicate>) {
     let Some((relation, column)) = find_column(it) else { return };
     let own = |other: &(Option<String>, String)| other.0 == relation;
@@ -101,7 +102,7 @@ fn push_comparison(it: &Expr, with: &Expr, comparison: Comparison, out: &mut Vec
     }
 }
 
-/// A bare column, or one that is read as text: an index on `varchar` serves that too.
+/// A bare column, or one that is cast to text: an index on `varchar` serves both.
 fn find_column(it: &Expr) -> Option<(Option<String>, String)> {
     match it {
         Expr::Nested(it) => find_column(it),
@@ -121,7 +122,7 @@ fn all_columns(it: &Expr) -> Vec<(Option<String>, String)> {
         Expr::Nested(it) | Expr::Cast { expr: it, .. } | Expr::UnaryOp { expr: it, .. } => all_columns(it),
         Expr::BinaryOp { left, right, .. } => [all_columns(left), all_columns(right)].concat(),
         Expr::Function(it) => {
-            // Its arguments as they are written: which columns are among them matters, not how they are used.
+            // The arguments as written: it matters which columns they contain, not how they are used.
             let text = it.args.to_string();
             let inside = text.strip_prefix('(').and_then(|it| it.strip_suffix(')')).unwrap_or("");
             inside.split(", ").filter_map(expression).flat_map(|it| all_columns(&it)).collect()

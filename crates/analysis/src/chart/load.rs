@@ -1,10 +1,10 @@
-//! What did each stretch of the load bring?
+//! Chart series of the load: rates, response times, failures and transactions in flight
 
 use model::chart::{ChartKind, ChartSeries, ChartSeriesKind};
 use model::summary::FailureClass;
 use model::{FailureCounts, HistogramSum, Nanos, Second};
 
-/// Of response time, and what stands for them.
+/// Quantiles of response time, and their chart series.
 const QUANTILES: [(f64, ChartSeriesKind); 4] = [
     (0.5, ChartSeriesKind::Quantile(0.5)),
     (0.9, ChartSeriesKind::Quantile(0.9)),
@@ -14,32 +14,32 @@ const QUANTILES: [(f64, ChartSeriesKind); 4] = [
 const OF_OPERATION: [f64; 2] = [0.5, 0.99];
 const LAG: [f64; 3] = [0.5, 0.99, 0.999];
 
-/// In place of the codes that are not counted one by one.
+/// Label of the codes that have no series of their own.
 const OTHER: &str = "other";
 
 #[derive(Clone, Debug)]
 pub struct LoadSeries {
     bin: u32,
     operations: Vec<String>,
-    /// Every code that was seen.
+    /// Every code that occurred.
     codes: Vec<(FailureClass, String)>,
-    /// Those that are complete.
+    /// Complete points.
     points: Vec<LoadPoint>,
-    /// The last one.
+    /// Last point, which is still incomplete.
     current: OpenPoint,
 }
 
-/// One point. Where nothing was measured, `seconds` is 0.
+/// One point. `seconds` is 0 if nothing was measured.
 #[derive(Clone, Debug, Default)]
 struct LoadPoint {
     seconds: f64,
     offered: u64,
-    /// By operation.
+    /// Delivered transactions by operation.
     delivered: Vec<u64>,
-    /// In the order of the codes; shorter before one was seen.
+    /// Failures in the order of the codes; shorter if a code first occurred later.
     failures: Vec<u64>,
     dropped: u64,
-    /// Sum over so many looks.
+    /// Sum of transactions in flight, and the number of its samples.
     in_flight: (u64, u64),
     queued: u64,
     quantiles: [Option<f64>; 4],
@@ -54,7 +54,7 @@ struct OpenPoint {
     number: Option<u64>,
     point: LoadPoint,
     all: HistogramSum,
-    /// Empty with one operation.
+    /// Histograms by operation; empty if there is only one operation.
     by_operation: Vec<HistogramSum>,
     /// Arrivals without an answer, by operation.
     unanswered: Vec<u64>,
@@ -115,7 +115,7 @@ impl LoadSeries {
         lag.add(&it.send_lag);
     }
 
-    /// Of the points from `from` on; those that have a value at any point.
+    /// Series of the points from `from` on; only those with a value at any point.
     pub fn tracks(&self, from: usize) -> Vec<(ChartKind, ChartSeries)> {
         let last = self.current.number.map(|_| self.current.to_point());
         let points: Vec<&LoadPoint> = self.points.iter().chain(&last).collect();
@@ -207,7 +207,7 @@ impl OpenPoint {
     }
 
     fn to_point(&self) -> LoadPoint {
-        // Where it is an arrival without an answer there is no point.
+        // A quantile that falls on an arrival without an answer has no point.
         let at = |it: &HistogramSum, q: f64, unanswered| {
             it.quantile_with_unanswered(q, unanswered).map(Nanos::as_secs_f64)
         };

@@ -1,14 +1,14 @@
-//! Which moments are marked?
+//! Chart annotations from log events
 
 use model::chart::Annotation;
 use model::{EventKind, LogEvent};
 
-/// More than this nobody reads; then those of a longer time are put together.
+/// Most annotations of a chart. If there are more, events of a longer interval are merged.
 const ANNOTATIONS_MAX: usize = 200;
-/// Seconds that a mark may stand for.
+/// Widths in seconds that an annotation may stand for.
 const WIDTHS: [u64; 12] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600];
 
-/// Log events, those of one second, node and kind as one.
+/// Log events; those of the same second, node and kind are merged.
 #[derive(Clone, Debug, Default)]
 pub struct Annotations(Vec<(u64, Annotation)>);
 
@@ -25,7 +25,7 @@ impl Annotations {
         add(&mut self.0, at as u64, mark);
     }
 
-    /// In the order of time.
+    /// All annotations in order of time.
     pub fn all(&self) -> Vec<Annotation> {
         let (kept, others): (Vec<_>, Vec<_>) = self.0.iter().cloned().partition(|it| is_important(it.1.kind));
         let mut wide = others.clone();
@@ -42,13 +42,13 @@ impl Annotations {
     }
 }
 
-/// What a reader looks for first.
+/// True for the kinds that a reader looks for first.
 fn is_important(kind: EventKind) -> bool {
     use EventKind::{Fatal, Fault, Lifecycle, Promoted, Rejoined, Reverted};
     matches!(kind, Lifecycle | Fatal | Fault | Reverted | Promoted | Rejoined)
 }
 
-/// `all` comes nearly in the order of time, so what it belongs to is near its end.
+/// Adds an event. `all` is almost in order of time, so the annotation to merge with is near its end.
 fn add(all: &mut Vec<(u64, Annotation)>, second: u64, it: Annotation) {
     let same = |known: &&mut (u64, Annotation)| {
         known.0 == second && known.1.kind == it.kind && known.1.node == it.node

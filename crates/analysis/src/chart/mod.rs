@@ -1,4 +1,4 @@
-//! What is drawn of a trial over time?
+//! Charts of a trial over time
 
 mod load;
 mod marks;
@@ -12,35 +12,37 @@ use model::{LogEvent, Nanos, Sample, Second, Tick};
 use sampled::SampledSeries;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// The series that charts are drawn from.
+/// Series that charts are drawn from.
 pub use sampled::SERIES;
 
-/// Nodes that are in no chain.
+/// Nodes that are in no chain of the stack.
 const GENERATOR: &str = "generator";
 const HOST: &str = "host";
 
-/// Points behind the last second for which samples are kept.
+/// Points before the last second for which samples are kept.
 const SAMPLE_LAG_MAX: usize = 60;
 
 /// Charts of one trial, built second by second.
 ///
-/// Rates are by the real length of the seconds, quantiles of the merged histograms of a point, gauges means of what was
-/// sampled in it, counters their growth, a restart apart. What is asked for less often than there are points keeps its
-/// last value for its own period, a second at least; then there is a gap. Live, the last two points may still change.
+/// Rates divide by the actual length of the seconds. Quantiles are those of the merged histograms of a point. Gauges
+/// are means of the samples in a point. Counters are their growth, without restarts. A series that is sampled less
+/// often than there are points keeps its last value for its own interval, at least a second; then there is a gap. Live,
+/// the last two points may still change.
 ///
-/// Offered is what began or was dropped: while arrivals wait for a client, they are counted when they are sent.
+/// The offered rate counts transactions that began or were dropped. Arrivals in the backlog are counted when they are
+/// sent.
 #[derive(Clone, Debug)]
 pub struct ChartBuilder {
     bin: u32,
     load: LoadSeries,
     sampled: SampledSeries,
     marks: Annotations,
-    /// Bounds by chart and node, drawn where the chart has anything to bound.
+    /// Limits by chart and node, drawn if the chart has any series.
     limits: Vec<(ChartKind, Option<String>, f64)>,
 }
 
 impl ChartBuilder {
-    /// `processors`: of the machine, where known; `lasting`: how long the window is at most.
+    /// `processors`: CPUs of the machine, if known; `lasting`: maximum length of the window.
     pub fn new(setup: &Setup, processors: Option<f64>, lasting: Nanos) -> ChartBuilder {
         let bin = (lasting.as_secs_f64() / Charts::POINTS as f64).ceil().max(1.0) as u32;
         let nodes = || setup.stack.nodes.iter().map(|it| (it.name.as_str(), &it.limits));
@@ -64,20 +66,20 @@ impl ChartBuilder {
         }
     }
 
-    /// The next second with its samples.
+    /// Adds the next second with its samples.
     pub fn push(&mut self, tick: &Tick) {
         self.second(&tick.into());
         self.samples(&tick.samples);
     }
 
-    /// In the order of time.
+    /// Adds the next second. Seconds arrive in order of time.
     pub fn second(&mut self, it: &Second) {
         self.load.push(it);
     }
 
-    /// In the order of time by node and series.
+    /// Adds samples, which arrive in order of time by node and series.
     pub fn samples(&mut self, all: &[Sample]) {
-        // Points that are never drawn would only take room.
+        // Points that are never drawn would only use memory.
         let points = self.points().max(Charts::POINTS) + SAMPLE_LAG_MAX;
         let last = Nanos::from_secs(points as u64 * u64::from(self.bin));
         all.iter().filter(|it| it.at <= last).for_each(|it| self.sampled.push(it));
@@ -87,22 +89,22 @@ impl ChartBuilder {
         self.marks.push(it);
     }
 
-    /// With the samples that another one was given in its place, in another thread.
+    /// Adds the samples that another builder collected in another thread.
     pub fn merge_samples(self, other: ChartBuilder) -> ChartBuilder {
         ChartBuilder { sampled: other.sampled, ..self }
     }
 
-    /// How many points there are.
+    /// Number of points.
     pub fn points(&self) -> usize {
         self.load.points()
     }
 
-    /// All there is so far.
+    /// All points so far.
     pub fn charts(&self) -> Charts {
         self.since(0)
     }
 
-    /// The points from `from` on, of the same tracks; with every mark.
+    /// Points from `from` on, with the same series and all annotations.
     pub fn since(&self, from: usize) -> Charts {
         let points = from.min(self.points())..self.points();
         let mut tracks = self.load.tracks(points.start);
@@ -124,7 +126,7 @@ impl ChartBuilder {
         Charts { bin: self.bin, times: at, charts, annotations: self.marks.all() }
     }
 
-    /// Differs when there are other charts or tracks than before: then [`Charting::since`] no longer fits to what was drawn.
+    /// Hash of the charts and their series. If it changes, [`ChartBuilder::since`] no longer extends earlier points.
     pub fn structure_hash(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         for chart in self.since(self.points()).charts {

@@ -1,4 +1,4 @@
-//! What did the samples of each stretch say?
+//! Chart series of sampled gauges and counters
 
 use crate::finding::samples;
 use model::Sample;
@@ -6,43 +6,43 @@ use model::chart::{ChartKind, ChartSeries, ChartSeriesKind};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// How a series becomes tracks.
+/// Rule that maps a sampled series to chart series.
 #[derive(Debug)]
 struct SeriesRule {
     series: &'static str,
     kind: ChartKind,
     what: ChartSeriesKind,
     how: SeriesKind,
-    /// What its label does.
+    /// Treatment of its label.
     label: LabelRule,
-    /// Where a node has one of a lower rank too, that is drawn.
+    /// Rank: if a node has several series, those of the lowest rank are drawn.
     rank: u8,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum SeriesKind {
-    /// Told together with others of its family: at a moment at which they were told, what is missing is zero.
+    /// Gauge whose family is sampled together: at a sample time of the family, a missing value is zero.
     Gauge(&'static str),
-    /// Missing where it was not told.
+    /// Gauge without a value at the times at which it was not sampled.
     Sparse,
     Counter,
-    /// It tells only that its family was asked.
+    /// Marks that its family was sampled; it has no values of its own.
     Presence(&'static str),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum LabelRule {
-    /// All are added up.
+    /// Sum over all labels.
     Sum,
-    /// But for these.
+    /// Sum over all labels except these.
     SumWithout(&'static [&'static str]),
-    /// Each is a track of its own.
+    /// Each label is a chart series.
     Each,
 }
 
-/// The most series, by node and label, that are drawn.
+/// Most sources, by node and label, that are drawn.
 const SOURCES_MAX: usize = 4096;
-/// The most common waits have tracks of their own, the others one together.
+/// Most wait events with a chart series of their own. The others are summed in one.
 const WAITS_MAX: usize = 8;
 
 const fn row(
@@ -56,7 +56,8 @@ const fn row(
     SeriesRule { series, kind, what, how, label, rank }
 }
 
-/// In the order of the tracks. Of Odyssey's clients those that wait are not told: `cl_waiting` counts idle ones too.
+/// Rules in the order of the chart series. Odyssey's waiting clients are left out: its `cl_waiting` also counts idle
+/// clients.
 const RULES: [SeriesRule; 24] = {
     use ChartKind::*;
     use LabelRule::{Each, Sum, SumWithout};
@@ -96,7 +97,7 @@ const RULES: [SeriesRule; 24] = {
     ]
 };
 
-/// By their names.
+/// Names of all sampled series.
 pub const SERIES: [&str; RULES.len()] = {
     let mut all = [""; RULES.len()];
     let mut at = 0;
@@ -110,34 +111,34 @@ pub const SERIES: [&str; RULES.len()] = {
 #[derive(Clone, Debug)]
 pub struct SampledSeries {
     bin: f64,
-    /// In the order of the chain.
+    /// Nodes in the order of the chain.
     nodes: Vec<String>,
-    /// By node, series and label, with a zero byte between.
+    /// States by node, series and label, separated by a zero byte.
     sources: HashMap<String, Option<SourceState>>,
     families: Vec<GaugeFamily>,
     lines: Vec<SeriesState>,
-    /// Kept for its room.
+    /// Buffer that is kept to avoid allocations.
     key: String,
 }
 
-/// Where a series of one node and label goes.
+/// Chart series that receives the samples of one node, series and label.
 #[derive(Clone, Copy, Debug)]
 struct SourceState {
     line: Option<usize>,
     family: usize,
-    /// Of a counter: moment and value of the last sample, and the least time between two.
+    /// For a counter: time and value of the last sample, and the shortest time between two samples.
     last: Option<(f64, f64)>,
     period: f64,
 }
 
-/// Gauges that are told together.
+/// Gauges that are sampled together.
 #[derive(Clone, Debug)]
 struct GaugeFamily {
     name: (String, String),
-    /// By point: how often they were told, and when last.
+    /// By point: number of samples, and time of the last one.
     moments: Vec<(u32, f64)>,
     last: Option<f64>,
-    /// Seconds: the least time between two.
+    /// Shortest time between two samples, seconds.
     period: f64,
 }
 
@@ -147,9 +148,9 @@ struct SeriesState {
     node: String,
     label: Option<String>,
     family: usize,
-    /// By point: the sum of its samples, or its growth; of a counter, the seconds in which it grew.
+    /// By point: sum of the samples. For a counter: growth, and the seconds in which it grew.
     sums: Vec<(f64, f64)>,
-    /// The stretch of a counter whose time was counted last.
+    /// Interval of a counter whose time was counted last.
     covered: Option<(f64, f64)>,
 }
 
@@ -183,7 +184,7 @@ impl SampledSeries {
                 let is_gap = lasting > 3.0 * source.period.max(1.0);
                 source.period = source.period.min(lasting);
                 if !is_gap {
-                    // A counter that fell began anew.
+                    // A counter that decreased was restarted.
                     line.add_growth((before, at), (it.value - value).max(0.0), self.bin);
                 }
             }
@@ -245,13 +246,13 @@ impl SampledSeries {
         })
     }
 
-    /// Of these points of so many; of every line that has a value at any point, in the order of the rows, of the chain and
-    /// of labels; waits by how many waited.
+    /// Chart series of these points, out of `all`, that have any value. They are ordered by rule, chain and label; wait
+    /// events by the number of waiting sessions.
     pub fn tracks(&self, points: Range<usize>, all: usize) -> Vec<(ChartKind, ChartSeries)> {
         let drawn = |it: &&SeriesState| self.is_drawn(it, all);
         let mut lines: Vec<&SeriesState> = self.lines.iter().filter(drawn).collect();
         let node = |it: &SeriesState| self.nodes.iter().position(|name| *name == it.node);
-        // What is not in the chain, the generator and the machine, comes last.
+        // Nodes outside the chain, the generator and the machine, come last.
         lines.sort_by_key(|it| (it.row, node(it).unwrap_or(usize::MAX), &it.node, &it.label));
         let (mut waits, others): (Vec<&SeriesState>, Vec<&SeriesState>) =
             lines.into_iter().partition(|it| RULES[it.row].kind == ChartKind::Waits);
@@ -289,7 +290,7 @@ impl SampledSeries {
         };
         let is_better =
             |it: &SeriesState| RULES[it.row].rank < *rank && same(it) && self.has_value(it, points);
-        // A disk that did nothing is nobody's bottleneck; a part of one is counted with the whole.
+        // An idle disk is no bottleneck. A partition is counted with its disk.
         let is_idle = *kind == ChartKind::Disk && line.total() == 0.0;
         let is_part = *kind == ChartKind::Disk
             && line.label.as_deref().is_some_and(|part| {
@@ -308,7 +309,7 @@ impl SampledSeries {
         let of = |at: usize| line.sums.get(at).copied().unwrap_or_default();
         if RULES[line.row].how == SeriesKind::Counter {
             let (grown, seconds) = of(point);
-            // Less of a point says too little about it.
+            // A shorter part of a point is too short for a rate.
             return (seconds > 0.1 * self.bin).then(|| grown / seconds);
         }
         let family = &self.families[line.family];
@@ -317,7 +318,7 @@ impl SampledSeries {
         if moments(point).0 > 0 {
             return Some(mean(point));
         }
-        // It may not have been due: then its last value holds.
+        // No sample was due yet: the last value still holds.
         let period = if family.period.is_finite() { family.period.max(1.0) } else { 1.0 };
         let since = point.saturating_sub((period / self.bin).ceil() as usize + 1);
         let last = (since..point).rev().find(|it| moments(*it).0 > 0)?;
@@ -330,10 +331,10 @@ impl SeriesState {
         self.sums.iter().map(|it| it.0).sum()
     }
 
-    /// Spreads what it grew by over the points of that stretch.
+    /// Distributes the growth over the points of that interval.
     fn add_growth(&mut self, stretch: (f64, f64), by: f64, bin: f64) {
         let (from, to) = stretch;
-        // Labels that are added up have the same moments.
+        // Labels that are summed have the same sample times.
         let is_new = self.covered.replace(stretch) != Some(stretch);
         let mut at = from;
         while at < to {
@@ -347,7 +348,7 @@ impl SeriesState {
     }
 }
 
-/// Whether `part` is a partition of the disk `whole`: `sda1` of `sda`, `nvme0n1p2` of `nvme0n1`.
+/// True if `part` is a partition of the disk `whole`: `sda1` of `sda`, `nvme0n1p2` of `nvme0n1`.
 fn is_partition_of(part: &str, whole: &str) -> bool {
     let Some(rest) = part.strip_prefix(whole) else { return false };
     let number = rest.strip_prefix('p').unwrap_or(rest);

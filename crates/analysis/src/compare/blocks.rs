@@ -1,30 +1,33 @@
-//! How far might a figure be off, as far as its own seconds can tell?
+//! Confidence intervals of a figure from the seconds of its trials
 //!
-//! Circular blocks of seconds are drawn again and again within each trial, their histograms merged, and the figure read
-//! anew: Politis and Romano, "A circular block-resampling procedure" (1992). Blocks are as long as the seconds'
-//! correlation asks for (Carlstein 1986), five seconds and a twelfth of all at least. What blocks of that length still miss of the variance of
-//! an autoregressive series of the same correlation is added. Few blocks know their spread badly: Student's distribution
-//! with one degree of freedom fewer than there are blocks takes the place of the normal one.
+//! Circular blocks of seconds are resampled within each trial, and their histograms are merged. The figure is read from
+//! each resample: Politis and Romano, "A circular block-resampling procedure" (1992).
+//!
+//! The block length follows from the correlation of the seconds (Carlstein 1986). It is at least five seconds and a
+//! twelfth of the trial. The variance that blocks of this length still miss is added, as for an autoregressive series
+//! of the same correlation. Few blocks estimate the variance badly. Student's distribution, with one degree of freedom
+//! fewer than blocks, therefore replaces the normal distribution.
 
 use super::student::MeanDifference;
 use super::trial_figures::{BucketCounts, OperationFigures, TimeBin, bucket_start};
 use crate::strategy::SplitMix64;
 use model::comparison::{self, Metric};
 
-/// Seconds.
+/// Shortest block in seconds.
 const BLOCK_SECONDS_MIN: f64 = 5.0;
-/// Fewer blocks say nothing.
+/// Fewest blocks from which an interval is computed.
 const BLOCKS_MIN: usize = 8;
-/// So many know the spread well enough; where there would be more, longer ones miss less of the correlation.
+/// Number of blocks that estimate the variance well enough. Instead of more blocks, longer ones miss less of the
+/// correlation.
 const BLOCKS_ENOUGH: f64 = 12.0;
 const DRAWS: usize = 400;
 /// Points at which a distribution is counted, between the least and the greatest quantile of any block.
 const GRID: usize = 96;
 
-/// What the seconds of one side tell of one figure.
+/// Estimate of one figure from the seconds of one side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BootstrapEstimate {
-    /// Of all seconds together, logarithm but for shares.
+    /// Value from all seconds together; a logarithm, except for shares.
     pub value: f64,
     pub error: f64,
     pub blocks: comparison::Blocks,
@@ -35,7 +38,7 @@ impl BootstrapEstimate {
         f64::from(self.blocks.count) - 1.0
     }
 
-    /// The figure itself.
+    /// The figure itself as a difference from zero.
     pub fn to_spread(&self) -> MeanDifference {
         MeanDifference {
             difference: self.value,
@@ -45,7 +48,7 @@ impl BootstrapEstimate {
     }
 }
 
-/// By how much `b` lies above `a`.
+/// Difference of `b` minus `a`.
 pub fn difference(a: &BootstrapEstimate, b: &BootstrapEstimate) -> MeanDifference {
     let [of_a, of_b] = [a, b].map(|it| it.error * it.error);
     let freedom =
@@ -53,7 +56,7 @@ pub fn difference(a: &BootstrapEstimate, b: &BootstrapEstimate) -> MeanDifferenc
     MeanDifference { difference: b.value - a.value, error: (of_a + of_b).sqrt(), degrees_of_freedom: freedom }
 }
 
-/// One group of each trial. `None` where there is too little: no bins, or too few blocks.
+/// Estimate from one group of each trial. `None` without bins, or with too few blocks.
 pub fn resample(trials: &[&OperationFigures], metric: Metric, seed: u64) -> Option<BootstrapEstimate> {
     let first = trials.first()?;
     let series: Vec<BinSums> = match metric.quantile() {
@@ -70,7 +73,7 @@ pub fn resample(trials: &[&OperationFigures], metric: Metric, seed: u64) -> Opti
     let by_correlation = (6f64.sqrt() * correlation / (1.0 - correlation * correlation)).powf(2.0 / 3.0)
         * (bins as f64).powf(1.0 / 3.0);
     let wanted = by_correlation.max(bins as f64 / BLOCKS_ENOUGH).floor();
-    // As long as the correlation asks for, but for a number of blocks that tells anything.
+    // The length that the correlation requires, if enough blocks remain.
     let length = wanted.ceil().min(longest).max(shortest) as usize;
     let count: usize = series.iter().map(|it| it.rows.len() / length).sum();
     if count < BLOCKS_MIN || series.iter().any(|it| it.rows.len() < length) {
@@ -104,14 +107,14 @@ pub fn resample(trials: &[&OperationFigures], metric: Metric, seed: u64) -> Opti
     Some(BootstrapEstimate { value, error, blocks })
 }
 
-/// Share of the variance of a long mean that blocks of an autoregressive series show: of its first order, with correlation
-/// `r` ≥ 0 of neighbours.
+/// Share of the variance of a long mean that blocks of a first-order autoregressive series show. `r` ≥ 0 is the
+/// correlation of neighbours.
 fn visible_variance(r: f64, length: usize) -> f64 {
     let l = length as f64;
     1.0 - 2.0 * r * (1.0 - r.powf(l)) / (l * (1.0 - r * r))
 }
 
-/// Of neighbouring seconds, all trials together; at least 0. What a short series shows is too low on average: Kendall, "Note on
+/// Correlation of neighbouring seconds over all trials, at least 0. A short series underestimates it: Kendall, "Note on
 /// bias in the estimation of autocorrelation" (1954).
 fn correlation(trials: &[Vec<f64>]) -> f64 {
     let (mut together, mut squares, mut count) = (0.0, 0.0, 0usize);
@@ -128,7 +131,7 @@ fn correlation(trials: &[Vec<f64>]) -> f64 {
     (found + (1.0 + 3.0 * found) / count as f64).clamp(0.0, 0.95)
 }
 
-/// What of a trial's bins one figure needs.
+/// Parts of a trial's bins that one figure needs.
 struct BinSums {
     rows: Vec<FigureSums>,
 }
@@ -136,7 +139,7 @@ struct BinSums {
 /// Sums over some bins, from which a figure is read.
 #[derive(Clone, Debug)]
 enum FigureSums {
-    /// Of so many bins.
+    /// Sums over this number of bins.
     Rate {
         delivered: f64,
         bins: f64,
@@ -145,7 +148,7 @@ enum FigureSums {
         errors: f64,
         executed: f64,
     },
-    /// How many durations are at most as long as each point of the grid, and how many there are.
+    /// Number of durations up to each point of the grid, and number of all durations.
     Quantile {
         q: f64,
         below: Vec<f64>,
@@ -173,7 +176,7 @@ impl FigureSums {
         }
     }
 
-    /// `None` where it is not above 0, or there is nothing.
+    /// `None` if the figure is not above 0, or there is no data.
     fn figure(&self) -> Option<f64> {
         match self {
             FigureSums::Rate { delivered, bins } => (*delivered > 0.0).then(|| (delivered / bins).ln()),
@@ -193,7 +196,7 @@ impl FigureSums {
         }
     }
 
-    /// What counting or the histogram alone leaves open.
+    /// Relative error from counting or from the histogram's precision alone.
     fn relative_floor(&self) -> f64 {
         match self {
             FigureSums::Rate { .. } | FigureSums::Quantile { .. } => 5e-4,
@@ -202,7 +205,7 @@ impl FigureSums {
     }
 }
 
-/// `None` of nothing.
+/// `None` if there is nothing to sum.
 fn total(all: impl Iterator<Item = FigureSums>) -> Option<FigureSums> {
     all.reduce(|mut sum, it| {
         sum.add(&it);
@@ -223,7 +226,7 @@ impl BinSums {
         total(self.rows.iter().cloned()).expect("no trial is without bins")
     }
 
-    /// How each bin pulls at the figure: linear, so that its correlation is that of the figure.
+    /// Influence of each bin on the figure. It is linear, so its correlation is that of the figure.
     fn influence(&self, whole: &FigureSums) -> Vec<f64> {
         let level = whole.figure().unwrap_or_default();
         let of = |it: &FigureSums| match it {
@@ -237,7 +240,7 @@ impl BinSums {
         self.rows.iter().map(of).collect()
     }
 
-    /// Blocks of `length` from each beginning, going round.
+    /// Blocks of `length` from each start, wrapping around.
     fn blocks(&self, length: usize) -> Vec<FigureSums> {
         let n = self.rows.len();
         let block = |from: usize| {
@@ -249,8 +252,8 @@ impl BinSums {
     }
 }
 
-/// Counts on one grid for all trials. A quantile of blocks together lies between the least and the greatest of theirs, so
-/// the grid need go no farther than those of single bins.
+/// Counts on one grid for all trials. A quantile of merged blocks lies between the least and the greatest of their
+/// quantiles, so the grid covers the range of single bins.
 fn quantiles(trials: &[&OperationFigures], metric: Metric, q: f64) -> Option<Vec<BinSums>> {
     let counts = |it: &TimeBin| -> BucketCounts {
         if metric == Metric::ServiceP99 { it.service.clone() } else { it.response.clone() }
@@ -270,7 +273,7 @@ fn quantiles(trials: &[&OperationFigures], metric: Metric, q: f64) -> Option<Vec
         greatest = greatest.max(bucket_start(bucket + 1));
     }
     let total: u64 = all.iter().flatten().flat_map(|it| &it.0).map(|it| u64::from(it.1)).sum();
-    // No quantile without ten beyond.
+    // A quantile needs ten samples beyond it.
     if total as f64 * (1.0 - q) < 9.5 {
         return None;
     }
@@ -278,11 +281,11 @@ fn quantiles(trials: &[&OperationFigures], metric: Metric, q: f64) -> Option<Vec
     let step = (high - low) / (GRID - 1) as f64;
     let grid: std::sync::Arc<[f64]> = (0..GRID).map(|n| low + step * n as f64).collect();
     let row = |it: &BucketCounts| {
-        // What each point has more than the one before it.
+        // Increase of each point over the one before it.
         let mut below = vec![0.0; GRID];
         for (bucket, count) in &it.0 {
             let (from, to) = (bucket_start(*bucket).ln(), bucket_start(bucket + 1).ln());
-            // The bucket's samples are spread evenly over it.
+            // The samples of a bucket are spread evenly over it.
             let mut place = ((from - low) / step).ceil().max(0.0) as usize;
             let mut counted = 0.0;
             while counted < 1.0 && place < GRID {

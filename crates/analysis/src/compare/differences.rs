@@ -1,6 +1,7 @@
-//! What is not the same in two runs?
+//! Differences between the setups of two runs
 //!
-//! Every setting, build and machine as lines of path and value; what stands in one only, or otherwise, is a difference.
+//! Every setting, build and machine is a line of path and value. A line that only one run has, or whose value differs,
+//! is a difference.
 
 use super::ComparedRun;
 use model::comparison::{Difference, DifferenceSubject};
@@ -12,18 +13,18 @@ use model::run_result::NodeInfo;
 use model::summary::QueryMode;
 use model::{Nanos, Spacing};
 
-/// Where and on what a run was measured.
+/// Program, machine and nodes of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct RunEnvironment<'a> {
     /// Keys and values, such as `processor`.
     pub machine: &'a [(String, String)],
-    /// As they really were, by configuration.
+    /// Nodes as they actually ran, by configuration.
     pub nodes: &'a [NodeInfo],
     /// Version of pgdyno.
     pub program: &'a str,
 }
 
-/// One thing that might differ.
+/// One fact that may differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Fact {
     subject: DifferenceSubject,
@@ -31,15 +32,15 @@ struct Fact {
     value: String,
 }
 
-/// Between two cells: what makes comparing them unfair first. `expected`: paths of what was changed on purpose, or of what
-/// is above it.
+/// Differences between two cells; those that make the comparison unfair come first. `expected` lists paths that were
+/// changed on purpose, or parents of them.
 pub fn differences(
     base: (&Experiment, RunEnvironment<'_>, usize),
     run: (&Experiment, RunEnvironment<'_>, usize),
     expected: &[String],
 ) -> Vec<Difference> {
     let [base, run] = [base, run].map(|(experiment, stand, cell)| facts(experiment, stand, cell));
-    // A node that only one has is what is compared: its way and its limits make nothing unfair.
+    // A node that only one cell has is the subject of the comparison. Its path and its limits make nothing unfair.
     let has = |of: &[Fact], node: &str| of.iter().any(|it| it.path.strip_suffix(".kind") == Some(node));
     let new = |it: &Fact| {
         let node = it.path.split('.').next().unwrap_or_default();
@@ -73,7 +74,7 @@ pub fn differences(
     all
 }
 
-/// Of all pairs of cells; the same difference in several once.
+/// Differences of all pairs of cells; a difference that several pairs share is listed once.
 pub(super) fn cell_differences(
     base: &ComparedRun<'_>,
     run: &ComparedRun<'_>,
@@ -107,7 +108,7 @@ fn facts(experiment: &Experiment, stand: RunEnvironment<'_>, cell: usize) -> Vec
     let mut all = FactList(Vec::new());
     setup.stack.nodes.iter().for_each(|it| all.node(it));
     all.limits("generator", &setup.stack.generator);
-    // A stack can have changed in the midst of a run: then a node is there twice.
+    // A stack may have changed during a run: then a node is listed twice.
     for node in stand.nodes.iter().filter(|it| it.cells.contains(&cell)) {
         all.actual_node(node);
     }
@@ -131,7 +132,7 @@ fn facts(experiment: &Experiment, stand: RunEnvironment<'_>, cell: usize) -> Vec
         all.push_some(DifferenceSubject::Operation, format!("{path}.feed"), it.feed.as_ref());
         all.push_some(DifferenceSubject::Operation, format!("{path}.schedule"), it.schedule.as_ref());
         if let OperationKind::Http(steps) = &it.kind {
-            // Who expects less finds less that has failed.
+            // A run that expects less reports fewer failures.
             let expected: Vec<String> = steps.iter().map(|it| format!("{:?}", it.expect)).collect();
             all.push(DifferenceSubject::Operation, format!("{path}.expect"), expected.join("; "));
         }
@@ -143,7 +144,7 @@ fn facts(experiment: &Experiment, stand: RunEnvironment<'_>, cell: usize) -> Vec
     all.0
 }
 
-/// Whether the machine's figures may change with it: how many files may be open does not.
+/// True if the machine's fact may affect figures. The limit of open files does not.
 fn affects_figures(key: &str) -> bool {
     const IDLE: [&str; 2] = ["files", "ports"];
     !IDLE.iter().any(|it| key == *it || key.starts_with(&format!("{it}.")))
@@ -156,7 +157,7 @@ impl FactList {
     fn push(&mut self, subject: DifferenceSubject, path: String, value: impl ToString) {
         let value = value.to_string();
         match self.0.iter_mut().find(|it| it.path == path) {
-            // It was both.
+            // Both values occurred.
             Some(known) if !known.value.split(", ").any(|it| it == value) => {
                 known.value += &format!(", {value}");
             }
@@ -187,7 +188,7 @@ impl FactList {
             at("kind"),
             product,
         );
-        // Of what is not ours, its address tells.
+        // An attached node is identified by its address.
         if !matches!(it.kind, NodeKind::Attached(_)) {
             let entrance = match it.transport {
                 Transport::Unix => "unix",
@@ -248,7 +249,7 @@ impl FactList {
         }
     }
 
-    /// As it was found when it ran.
+    /// Adds a node as it actually ran.
     fn actual_node(&mut self, it: &NodeInfo) {
         let subject =
             if it.kind == "postgres" { DifferenceSubject::Server } else { DifferenceSubject::Setting };
@@ -302,7 +303,7 @@ impl FactList {
                     push(&at("primary_key"), table.primary_key.join(", "));
                     push(&at("indexes"), table.indexes.join("; "));
                     for column in &table.columns {
-                        // How values are drawn has many forms, and any other one is another dataset.
+                        // Generators of values have many forms. Any change makes another dataset.
                         let drawn = (&column.sql_type, &column.generator, column.null_fraction);
                         push(&at(&format!("columns.{}", column.name)), format!("{drawn:?}"));
                     }
@@ -384,13 +385,13 @@ impl FactList {
     }
 }
 
-/// `1000 at 50/s for 90s`.
+/// Formats a stage: `1000 at 50/s for 90s`.
 fn format_stage(it: &UserStage) -> String {
     let rate = it.spawn_rate.map_or(String::new(), |it| format!(" at {it}/s"));
     format!("{}{rate} for {}", it.users, format_duration(it.duration))
 }
 
-/// As an experiment file has it.
+/// Formats a think time as in an experiment file.
 fn format_think_time(it: ThinkTime) -> String {
     match it {
         ThinkTime::Constant(it) => format_duration(it),
@@ -407,7 +408,7 @@ fn mode_name(it: PoolMode) -> &'static str {
     }
 }
 
-/// As an experiment file has it: `1.5s`, `200ms`.
+/// Formats a duration as in an experiment file: `1.5s`, `200ms`.
 fn format_duration(it: Nanos) -> String {
     match it.0 {
         0 => "0s".to_owned(),
@@ -417,7 +418,7 @@ fn format_duration(it: Nanos) -> String {
     }
 }
 
-/// As an experiment file has it: `400MB`, of 1024².
+/// Formats bytes as in an experiment file: `400MB`, with 1 MB = 1024² bytes.
 fn format_bytes(it: u64) -> String {
     let units = [("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10)];
     let whole = units.into_iter().find(|(_, size)| it >= *size && it.is_multiple_of(*size));
@@ -457,7 +458,7 @@ mod tests {
 
     type Change = fn(&mut Setup, &mut Vec<(String, String)>, &mut NodeInfo);
 
-    /// `! path base → run` of the second cell, `!` where it is unfair.
+    /// Expects `! path base → run` of the second cell; `!` marks an unfair difference.
     #[track_caller]
     fn check(change: Change, expected: &[&str]) {
         let mut one = experiment(&["direct"], None);
@@ -535,7 +536,7 @@ mod tests {
             pacing: None,
             rate_max,
         };
-        // The same clients, who only think otherwise.
+        // The same clients with another think time.
         let mut one = experiment(&["direct"], None);
         one.cells[0].setup.load.model = LoadModel::Closed { clients: 200, think: Nanos::ZERO };
         let mut other = one.clone();

@@ -1,8 +1,8 @@
-//! Does a change break what the user demands?
+//! Parses and judges `--fail-if` conditions on a comparison
 //!
-//! `p99 > +10%`, `tps < -5%`, `errors > 1%`, `p99 of transfer > 200ms`: a figure, an operation where not all are meant, and
-//! what it must not be. With a sign, the bound is a change against the base, of shares in percentage points; without, it is
-//! the run's own figure. A condition is met only if the whole interval is beyond its bound.
+//! `p99 > +10%`, `tps < -5%`, `errors > 1%`, `p99 of transfer > 200ms`: a figure, optionally an operation, a relation
+//! and a bound. A bound with a sign is a change against the base; shares change in percentage points. A bound without a
+//! sign applies to the run's own figure. A condition is met only if the whole interval exceeds its bound.
 
 use crate::rule::RuleDiagnostic;
 use model::comparison::{
@@ -15,7 +15,7 @@ use model::matrix::ChangeVerdict;
 pub struct FailCondition {
     text: String,
     metric: Metric,
-    /// Of all when `None`.
+    /// Operation; all of them if `None`.
     operation: Option<String>,
     above: bool,
     bound: Bound,
@@ -23,13 +23,13 @@ pub struct FailCondition {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Bound {
-    /// Of the ratio minus 1, or of the difference of shares.
+    /// Bound on the ratio minus 1, or on the difference of shares.
     Change(f64),
-    /// Of the run's figure.
+    /// Bound on the run's figure.
     Level(f64),
 }
 
-/// Reads one condition; `operations`: of all runs.
+/// Parses one condition. `operations` are those of all runs.
 pub fn parse(text: &str, operations: &[String]) -> Result<FailCondition, RuleDiagnostic> {
     let at = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
     let wrong = |part: &str, instead: String| {
@@ -93,7 +93,7 @@ fn bound(metric: Metric, text: &str) -> Option<Bound> {
 }
 
 impl FailCondition {
-    /// `number`: index of the cell. A cell with one operation has figures of all together only.
+    /// `number` is the index of the cell. A cell with one operation has only the figures of all operations together.
     pub fn judge(
         &self,
         number: usize,
@@ -115,7 +115,7 @@ impl FailCondition {
                 (level.map(|it| it.value), level.and_then(|it| it.interval), self.unit(), bound)
             }
         };
-        // An interval of single trials' seconds is shown, but nothing follows from it.
+        // An interval from the seconds of single trials is displayed, but proves nothing.
         let believed = figure
             .filter(|it| it.verdict != ChangeVerdict::TooFewRuns || matches!(self.bound, Bound::Level(_)));
         let outcome = match (figure, interval.filter(|_| believed.is_some())) {
@@ -153,7 +153,7 @@ impl FailCondition {
     }
 }
 
-/// As a condition has it: 0 is no change.
+/// Change in the unit of a condition: 0 means no change.
 fn change(it: &MetricComparison) -> (Option<f64>, Option<(f64, f64)>) {
     match it.change {
         Change::Ratio { value, interval } => {
@@ -212,7 +212,7 @@ mod tests {
         }
     }
 
-    /// p99 of 100 ms, then `run`; `interval` of the ratio.
+    /// A cell with p99 of 100 ms in the base and `run` in the run. `interval` is that of the ratio.
     fn cell(run: f64, interval: Option<(f64, f64)>, verdict: ChangeVerdict) -> CellComparison {
         let level = |value| MetricEstimate { value, interval: Some((value * 0.9, value * 1.1)), trials: 5 };
         let figure = MetricComparison {

@@ -1,16 +1,17 @@
-//! What changed from one run to another, and can that be said?
+//! Changes of figures from one run to another, with their significance
 //!
-//! *What is resampled.* Requests of one trial share its cache, its plans and its neighbours, so they are never resampled.
-//! With four trials of both or more, ranks of trials decide ([`ranks`]): exact, whatever their distribution; where trials
-//! of both alternate in time, ranks of the differences of at least six pairs, so that what drifts in both is nobody's. With
-//! fewer, but three together, Student's distribution takes their place: it needs trials whose logarithms scatter about
-//! normally. With one of each nothing tells how far two trials of the same would be apart: an interval by blocks of seconds
-//! ([`blocks`]) is shown, but nothing is claimed, unless the user asks for a comparison of just these stretches of time.
+//! *Resampling.* Requests of one trial share its cache, its plans and its neighbours, so they are never resampled. With
+//! four or more trials on each side, ranks of trials decide ([`ranks`]); this is exact for any distribution. If trials
+//! of both sides alternate in time, and there are at least six pairs, ranks of their differences decide. Drift common
+//! to both sides then cancels. With fewer trials, but three together, Student's distribution is used; it assumes that
+//! the logarithms are about normal. One trial of each side does not show how far two equal trials differ. An interval
+//! from blocks of seconds ([`blocks`]) is then displayed, but nothing is claimed. The user may ask for a comparison of
+//! just these intervals of time; then blocks decide.
 //!
-//! *Many figures.* A comparison looks at ten figures of each operation of each cell. All of them together keep a false
-//! discovery rate of 5 % (Benjamini and Hochberg 1995, by [`crate::repeats::decide`]), so that of twenty comparisons of
-//! equals at most one claims anything at all. Ranks of few trials cannot be that sure: p is that of Student's test, and
-//! besides the exact interval must not hold "no change".
+//! *Multiple comparisons.* A comparison has ten figures of each operation of each cell. All of them together keep a
+//! false discovery rate of 5 % (Benjamini and Hochberg 1995, by [`crate::repeats::decide`]). Of twenty comparisons of
+//! equal systems, at most one then claims any difference. Ranks of few trials cannot reach such a small p. Their p is
+//! that of Student's test, and the exact interval must also exclude "no change".
 
 mod blocks;
 mod differences;
@@ -37,7 +38,7 @@ use model::matrix::ChangeVerdict;
 use model::plan::Experiment;
 use student::{MeanDifference, Moments, pooled, welch};
 
-/// One run, as far as it is compared.
+/// Data of one run that the comparison uses.
 #[derive(Clone, Debug)]
 pub struct ComparedRun<'a> {
     pub source: RunRef,
@@ -45,27 +46,27 @@ pub struct ComparedRun<'a> {
     pub stand: RunEnvironment<'a>,
     /// By cell of the experiment: valid trials, by repetition.
     pub trials: Vec<Vec<TrialFigures>>,
-    /// [`LeftOut::of_base`] is set here.
+    /// [`ExcludedTrial::from_base`] is set by the comparison.
     pub left_out: Vec<ExcludedTrial>,
 }
 
-/// How it is compared.
+/// Options of a comparison.
 #[derive(Clone, Debug, Default)]
 pub struct CompareOptions<'a> {
-    /// Blocks of seconds decide, however many trials there are.
+    /// True if blocks of seconds decide, for any number of trials.
     pub by_time: bool,
-    /// Paths of differences that were made on purpose; such a path stands for all below it.
+    /// Paths of intended differences; a path stands for all below it.
     pub expected: &'a [String],
     pub conditions: &'a [FailCondition],
     pub seed: u64,
 }
 
-/// With so few trials of either, ranks tell nothing.
+/// Fewest trials of each side for which ranks decide.
 const RANK_TRIALS_MIN: usize = 4;
-/// The same of pairs.
+/// Fewest pairs of trials for which ranks of differences decide.
 const PAIRS_MIN: usize = 6;
 
-/// Each of `runs` beside `base`. Without any, the base's cells beside its baseline.
+/// Compares each of `runs` with `base`. Without runs, compares the base's cells with its baseline.
 pub fn compare(base: &ComparedRun<'_>, runs: &[ComparedRun<'_>], wanted: &CompareOptions<'_>) -> Comparison {
     let beside = |run: &ComparedRun<'_>| {
         compare_run(base, run, &matching_cells(base.experiment, run.experiment), wanted)
@@ -80,7 +81,7 @@ pub fn compare(base: &ComparedRun<'_>, runs: &[ComparedRun<'_>], wanted: &Compar
     Comparison { base: base.source.clone(), runs: all, seed: wanted.seed }
 }
 
-/// Indices of cells that are the same in both: by label. Where each has but one, those.
+/// Indices of cells with equal labels in both. If each run has a single cell, those two.
 fn matching_cells(base: &Experiment, run: &Experiment) -> Vec<(usize, usize)> {
     let of = |label: &CellLabel| run.cells.iter().position(|it| it.label == *label);
     let same: Vec<(usize, usize)> =
@@ -141,16 +142,16 @@ fn compare_run(
     }
 }
 
-/// What speaks for a change.
+/// Evidence for a change.
 #[derive(Clone, Copy, Debug)]
 struct TestResult {
     p: f64,
     higher: bool,
-    /// The interval agrees.
+    /// True if the interval agrees.
     is_confirmed: bool,
 }
 
-/// One test by figure that has a p, in their order.
+/// Decides the figures together. `tests` has one test for each figure that has a p, in the same order.
 fn decide(figures: Vec<&mut MetricComparison>, tests: &[TestResult]) {
     let compared = |it: &TestResult| repeats::RatioEstimate {
         ratio: None,
@@ -166,7 +167,7 @@ fn decide(figures: Vec<&mut MetricComparison>, tests: &[TestResult]) {
     }
 }
 
-/// All that both have.
+/// All figures that both sides have.
 fn figures(
     base: &[TrialFigures],
     run: &[TrialFigures],
@@ -192,8 +193,8 @@ fn figures(
     (all, tests)
 }
 
-/// Indices of trials that were measured side by side; empty unless every pair ended before the next one began, or where
-/// they are too few to decide anything.
+/// Indices of trials that were measured alternately. Empty if a pair did not end before the next one began, or if there
+/// are too few pairs.
 fn pairs(base: &[TrialFigures], run: &[TrialFigures]) -> Vec<(usize, usize)> {
     let of = |repetition: u32| run.iter().position(|it| it.repetition == repetition);
     let all: Vec<(usize, usize)> =
@@ -203,7 +204,7 @@ fn pairs(base: &[TrialFigures], run: &[TrialFigures]) -> Vec<(usize, usize)> {
     if all.len() >= PAIRS_MIN && all.windows(2).all(apart) { all } else { Vec::new() }
 }
 
-/// One figure of both, before anything is known of it.
+/// One figure of both sides before any test.
 struct FigurePair<'a> {
     base: &'a [TrialFigures],
     run: &'a [TrialFigures],
@@ -212,7 +213,7 @@ struct FigurePair<'a> {
     operation: Option<&'a str>,
 }
 
-/// A change in the measure in which it is computed, and what speaks for it.
+/// Change on the scale on which it is computed, and its evidence.
 struct ChangeEstimate {
     value: f64,
     interval: (f64, f64),
@@ -221,7 +222,7 @@ struct ChangeEstimate {
 }
 
 impl FigurePair<'_> {
-    /// `None` where a side does not have it.
+    /// `None` if a side lacks the figure.
     fn figure(&self, wanted: &CompareOptions<'_>) -> Option<(MetricComparison, Option<TestResult>)> {
         let [a, b] = [self.base, self.run].map(|it| self.values(it));
         let (base, run) =
@@ -257,7 +258,7 @@ impl FigurePair<'_> {
         trials.iter().filter_map(|it| it.value(self.metric, self.operation)).collect()
     }
 
-    /// Ratios are differences of logarithms; of shares the differences themselves count.
+    /// Converts a value to the scale: a logarithm for ratios, the value itself for shares.
     fn to_scale(&self, value: f64) -> f64 {
         if self.metric.kind() == MetricKind::Share { value } else { value.ln() }
     }
@@ -302,7 +303,7 @@ impl FigurePair<'_> {
         let interval = if wanted.by_time {
             self.resampled(trials, wanted.seed).map(|it| told(it.to_spread().interval()))
         } else if plain.len() >= PAIRS_MIN {
-            // Fewer values cannot hold their median with 95 %.
+            // Fewer values give no interval of 95 % for the median.
             it.interval
         } else if plain.len() > 1 && plain.iter().all(|it| self.to_scale(*it).is_finite()) {
             let it = self.moments(values);
@@ -360,11 +361,11 @@ impl FigurePair<'_> {
         let a = self.resampled(self.base, wanted.seed)?;
         let b = self.resampled(self.run, wanted.seed.wrapping_add(1))?;
         let it = by_student(blocks::difference(&a, &b), TestMethod::Blocks { base: a.blocks, run: b.blocks });
-        // Seconds of one trial of each do not tell what another trial would bring.
+        // The seconds of one trial of each side do not show how another trial would turn out.
         Some(if wanted.by_time { it } else { ChangeEstimate { test: None, ..it } })
     }
 
-    /// A side has a figure of 0, which no logarithm takes.
+    /// Change if a side's figure is 0, which has no logarithm.
     fn zero_figure_change(
         &self,
         a: &[FigureValue],

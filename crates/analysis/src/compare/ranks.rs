@@ -1,30 +1,30 @@
-//! Between which bounds does the shift from one sample to another lie, whatever their distribution?
+//! Distribution-free confidence intervals of the shift between two samples
 //!
-//! Hodges and Lehmann's estimators, and the exact intervals that belong to the tests of Wilcoxon and of Mann and Whitney: a
-//! shift is in the interval exactly if the test does not refuse it. Source: Hollander and Wolfe, "Nonparametric Statistical
-//! Methods", 3.2, 3.3, 4.2, 4.3.
+//! Hodges–Lehmann estimators, and the exact intervals of the Wilcoxon and Mann–Whitney tests. The interval contains
+//! exactly the shifts that the test does not reject. Source: Hollander and Wolfe, "Nonparametric Statistical Methods",
+//! 3.2, 3.3, 4.2, 4.3.
 
-/// A shift and where it may lie.
+/// A shift and its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShiftEstimate {
     pub value: f64,
-    /// Of 95 % at least.
+    /// Confidence interval of at least 95 %.
     pub interval: (f64, f64),
 }
 
-/// Each side's share of what is left out.
+/// Probability that is left out at each side.
 const TAIL: f64 = 0.025;
-/// Beyond so many values a normal distribution is as good.
+/// Number of values above which the normal approximation is good enough.
 const EXACT_MAX: usize = 60;
 
-/// By how much `b` lies above `a`; `None` where so few can hold nothing with 95 %: it takes four of each.
+/// Shift of `b` relative to `a`; `None` if there are too few values for 95 %. It takes four values on each side.
 pub fn two_sample_shift(a: &[f64], b: &[f64]) -> Option<ShiftEstimate> {
     let differences = a.iter().flat_map(|a| b.iter().map(move |b| b - a)).collect();
     let (n, m) = (a.len() as f64, b.len() as f64);
     let beyond = if a.len() + b.len() > EXACT_MAX {
         (n * m / 2.0 - 1.96 * (n * m * (n + m + 1.0) / 12.0).sqrt()).floor() as usize
     } else {
-        // Of all ways to choose b's ranks, those with the least sums.
+        // Count all choices of b's ranks by their sum.
         let all = rank_sum_counts(a.len() + b.len(), Some(b.len()));
         let least = b.len() * (b.len() + 1) / 2;
         tail_count(&all[least.min(all.len())..], all.iter().sum())
@@ -32,7 +32,7 @@ pub fn two_sample_shift(a: &[f64], b: &[f64]) -> Option<ShiftEstimate> {
     trimmed_shift(differences, beyond)
 }
 
-/// By how much the second of each pair lies above the first: of their differences. It takes six of them.
+/// Shift of the second value of each pair relative to the first, from their differences. It takes six differences.
 pub fn paired_shift(differences: &[f64]) -> Option<ShiftEstimate> {
     let n = differences.len();
     let averages =
@@ -47,7 +47,7 @@ pub fn paired_shift(differences: &[f64]) -> Option<ShiftEstimate> {
     trimmed_shift(averages, beyond)
 }
 
-/// The middle of `values`, and what is left when `beyond` of them are cut off at either end.
+/// Median of `values`, and the interval that remains after removing `beyond` values at either end.
 fn trimmed_shift(mut values: Vec<f64>, beyond: usize) -> Option<ShiftEstimate> {
     if beyond == 0 {
         return None;
@@ -58,11 +58,11 @@ fn trimmed_shift(mut values: Vec<f64>, beyond: usize) -> Option<ShiftEstimate> {
     Some(ShiftEstimate { value, interval: (values[beyond - 1], values[last + 1 - beyond]) })
 }
 
-/// How many choices of `size` of the ranks 1..=n have each sum; of any size when `None`.
+/// Number of choices of `size` of the ranks 1..=n with each sum; of any size if `None`.
 fn rank_sum_counts(n: usize, size: Option<usize>) -> Vec<f64> {
     let most = n * (n + 1) / 2;
     let rows = size.unwrap_or(0);
-    // By how many are chosen so far; one row where that does not matter.
+    // Rows count the ranks chosen so far; one row if `size` is `None`.
     let mut ways = vec![vec![0.0; most + 1]; rows + 1];
     ways[0][0] = 1.0;
     for rank in 1..=n {
@@ -79,7 +79,7 @@ fn rank_sum_counts(n: usize, size: Option<usize>) -> Vec<f64> {
     ways.swap_remove(rows)
 }
 
-/// How many of the least sums together are at most [`TAIL`] of all.
+/// Number of smallest sums that together are at most [`TAIL`] of all.
 fn tail_count(ways: &[f64], all: f64) -> usize {
     let mut below = 0.0;
     ways.iter()
@@ -94,10 +94,10 @@ fn tail_count(ways: &[f64], all: f64) -> usize {
 mod tests {
     use super::*;
 
-    /// Critical values of tables: how many differences are cut off at either end.
+    /// Critical values of published tables: number of differences removed at either end.
     #[test]
     fn equals_published_critical_values() {
-        // Hollander and Wolfe, table A.6; for 3 and 3 there is none.
+        // Hollander and Wolfe, table A.6; it has none for 3 and 3.
         for (n, m, beyond) in [(3, 3, 0), (4, 4, 1), (5, 5, 3), (5, 8, 7), (10, 10, 24), (3, 6, 2)] {
             let all = rank_sum_counts(n + m, Some(m));
             assert_eq!(tail_count(&all[m * (m + 1) / 2..], all.iter().sum()), beyond, "{n} {m}");
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(paired_shift(&differences[..5]), None);
     }
 
-    /// Beyond what is counted, the normal distribution goes on where counting ended.
+    /// The normal approximation continues where exact counting ends.
     #[test]
     fn normal_approximation_continues_exact_counts() {
         let a: Vec<f64> = (0..31).map(f64::from).collect();

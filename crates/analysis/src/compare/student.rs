@@ -1,9 +1,9 @@
-//! How far may a mean of few values be from the truth?
+//! Student's t-distribution: confidence intervals of means of few values
 //!
-//! Student's distribution, by the regularised incomplete beta function. Sources: Press and others, "Numerical Recipes"
-//! (3rd edition), 6.1 and 6.4; Lentz's continued fraction.
+//! Uses the regularised incomplete beta function. Sources: Press and others, "Numerical Recipes" (3rd edition), 6.1 and
+//! 6.4; Lentz's continued fraction.
 
-/// A difference of two means, the spread of that difference, and how well the spread is known.
+/// Difference of two means, its standard error, and the degrees of freedom of that error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanDifference {
     pub difference: f64,
@@ -14,13 +14,13 @@ pub struct MeanDifference {
 }
 
 impl MeanDifference {
-    /// Of 95 %.
+    /// Confidence interval of 95 %.
     pub fn interval(&self) -> (f64, f64) {
         let half = critical_value(self.degrees_of_freedom) * self.error;
         (self.difference - half, self.difference + half)
     }
 
-    /// Two-sided.
+    /// Two-sided p.
     pub fn p(&self) -> f64 {
         two_sided_p(self.difference / self.error, self.degrees_of_freedom)
     }
@@ -31,9 +31,9 @@ pub fn two_sided_p(t: f64, freedom: f64) -> f64 {
     incomplete_beta(freedom / 2.0, 0.5, freedom / (freedom + t * t))
 }
 
-/// What 5 % of values lie beyond, at either side.
+/// Two-sided critical value: 5 % of values lie farther from 0.
 pub fn critical_value(freedom: f64) -> f64 {
-    // 12.7 for one degree of freedom; fewer, of a fraction, do not come here.
+    // 12.7 for one degree of freedom. Callers do not pass fewer than one.
     let (mut low, mut high) = (0.0, 1e4);
     for _ in 0..80 {
         let middle = f64::midpoint(low, high);
@@ -42,7 +42,8 @@ pub fn critical_value(freedom: f64) -> f64 {
     high
 }
 
-/// Both sides may have a spread of their own: Welch and Satterthwaite. `None` with fewer than two values of either.
+/// Difference of means with unequal variances, after Welch and Satterthwaite. `None` with fewer than two values on
+/// either side.
 pub fn welch(a: &Moments, b: &Moments) -> Option<MeanDifference> {
     if a.count < 2.0 || b.count < 2.0 {
         return None;
@@ -53,7 +54,8 @@ pub fn welch(a: &Moments, b: &Moments) -> Option<MeanDifference> {
     Some(MeanDifference { difference: b.mean - a.mean, error: sum.sqrt(), degrees_of_freedom: freedom })
 }
 
-/// Both sides have the same spread: few values of one borrow it from the other. `None` with fewer than three together.
+/// Difference of means with equal variances: a side with few values borrows the other's variance. `None` with fewer
+/// than three values together.
 pub fn pooled(a: &Moments, b: &Moments) -> Option<MeanDifference> {
     let freedom = a.count + b.count - 2.0;
     if freedom < 1.0 {
@@ -64,17 +66,18 @@ pub fn pooled(a: &Moments, b: &Moments) -> Option<MeanDifference> {
     Some(MeanDifference { difference: b.mean - a.mean, error, degrees_of_freedom: freedom })
 }
 
-/// What is known of some values.
+/// Count, mean and variance of some values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
     pub count: f64,
     pub mean: f64,
-    /// Of the population that they are drawn from; not below the floor.
+    /// Variance of the population; not below the floor.
     pub variance: f64,
 }
 
 impl Moments {
-    /// `floor`: the least deviation that single values can have, however alike they look; above 0. At least one value.
+    /// `floor` is the least standard deviation of a single value, above 0, even if all values are equal. Needs at least
+    /// one value.
     pub fn from_values(values: &[f64], floor: f64) -> Moments {
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
@@ -117,7 +120,7 @@ fn continued_fraction(a: f64, b: f64, x: f64) -> f64 {
     h
 }
 
-/// Lanczos's approximation, to 2·10⁻¹⁰; x > 0.
+/// Lanczos's approximation, accurate to 2·10⁻¹⁰; x > 0.
 fn ln_gamma(x: f64) -> f64 {
     const TERMS: [f64; 6] = [
         76.180_091_729_471_46,
@@ -148,8 +151,9 @@ mod tests {
         assert_eq!(two_sided_p(0.0, 3.0), 1.0);
     }
 
-    /// Student's own: "The Probable Error of a Mean" (1908), extra sleep by two drugs. Welch: t 1.8608, 17.776 degrees of
-    /// freedom, p 0.07939, interval [-0.2055, 3.3655], as R's `t.test(extra ~ group, data = sleep)` prints it.
+    /// Student's own example: "The Probable Error of a Mean" (1908), extra sleep by two drugs. Welch: t 1.8608, 17.776
+    /// degrees of freedom, p 0.07939, interval [-0.2055, 3.3655], as R's `t.test(extra ~ group, data = sleep)` prints
+    /// it.
     #[test]
     fn equals_students_example() {
         let a = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
@@ -163,7 +167,7 @@ mod tests {
         );
         let (low, high) = it.interval();
         assert!((low + 0.2055).abs() < 1e-4 && (high - 3.3655).abs() < 1e-4, "{low} {high}");
-        // The same with equal variances: p 0.07919.
+        // With equal variances: p 0.07919.
         let it = pooled(&a, &b).expect("there are enough");
         assert!((it.p() - 0.07919).abs() < 1e-5 && it.degrees_of_freedom == 18.0, "{it:?}");
     }

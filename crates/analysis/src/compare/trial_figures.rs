@@ -1,55 +1,55 @@
-//! What is kept of one trial to compare it with others?
+//! Figures and time bins that a comparison keeps of each trial
 //!
-//! Its figures, from all its histograms together, and its seconds in short: a second of a second-by-second file is a
-//! megabyte, and here a few kilobytes.
+//! The figures come from all histograms of a trial; the seconds are condensed. A second of a second-by-second file
+//! takes a megabyte; here it takes a few kilobytes.
 
 use crate::finding::{TrialFacts, host};
 use crate::outage;
 use model::comparison::Metric;
 use model::{Interval, LatencyHistogram, Nanos, Outage, PerSecond, ScriptCounts, Tick};
 
-/// More stretches of time than this are joined, two by two.
+/// Most time bins. If there are more, pairs of neighbours are merged.
 const BINS_MAX: usize = 600;
 
 /// One valid trial.
 #[derive(Clone, Debug, Default)]
 pub struct TrialFigures {
-    /// From 0.
+    /// Repetition, from 0.
     pub repetition: u32,
-    /// Unix time in milliseconds.
+    /// Start, Unix time in milliseconds.
     pub begun_ms: u64,
-    /// All operations together first, then each where there are several.
+    /// All operations together first; then each, if there are several.
     pub groups: Vec<OperationFigures>,
-    /// Used by the generator, by what stands before PostgreSQL, and by PostgreSQL.
+    /// CPUs used by the generator, by the nodes before PostgreSQL, and by PostgreSQL.
     pub processors: [Option<f64>; 3],
 }
 
-/// As [`Trial::processors`].
+/// CPUs used, as in [`TrialFigures::processors`].
 pub fn processors(trial: &TrialFacts<'_>) -> [Option<f64>; 3] {
     [host::generator_processors(trial), host::upstream_processors(trial), host::server_processors(trial)]
 }
 
-/// What came of one operation in one trial, or of all.
+/// Figures of one operation in one trial, or of all.
 #[derive(Clone, Debug, Default)]
 pub struct OperationFigures {
-    /// Of all together when `None`.
+    /// Name; `None` for all operations together.
     pub operation: Option<String>,
     pub tps: PerSecond,
-    /// Failed, unknown and dropped, and all arrivals.
+    /// Failed, unknown and dropped arrivals, and all arrivals.
     pub errors: (u64, u64),
-    /// p50, p90, p99, p99.9 of response time and p99 of service time; absent with fewer than ten samples beyond. They are
-    /// lower bounds where arrivals were not answered, or an outage kept users from arriving.
+    /// p50, p90, p99, p99.9 of response time and p99 of service time. A quantile is absent with fewer than ten samples
+    /// beyond it. It is a lower bound if arrivals were not answered, or if an outage kept users from arriving.
     pub times: [Option<Nanos>; 5],
-    /// In order of time, of equal length.
+    /// Bins of equal length in order of time.
     pub bins: Vec<TimeBin>,
-    /// Seconds that each stands for.
+    /// Seconds per bin.
     pub bin: f64,
 }
 
-/// A stretch of time.
+/// Interval of time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TimeBin {
-    /// Ended well within the window.
+    /// Transactions that succeeded within the window.
     pub delivered: u64,
     pub errors: u64,
     /// Arrivals.
@@ -58,8 +58,7 @@ pub struct TimeBin {
     pub service: BucketCounts,
 }
 
-/// A distribution in short: the fine bucket of each duration and how often it is there, ascending. A bucket is at most 0.4 %
-/// wide.
+/// Condensed distribution: fine bucket of each duration and its count, ascending. A bucket is at most 0.4 % wide.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BucketCounts(pub Vec<(u16, u32)>);
 
@@ -101,7 +100,7 @@ impl BucketCounts {
     }
 }
 
-/// The octave and which of its equal parts.
+/// Bucket of a value: its octave, and the part of the octave.
 pub(super) fn bucket(value: Nanos) -> u16 {
     let value = value.0.max(1);
     let octave = u64::from(value.ilog2());
@@ -113,31 +112,31 @@ pub(super) fn bucket(value: Nanos) -> u16 {
     (octave * BUCKETS_PER_OCTAVE + part) as u16
 }
 
-/// Where a bucket begins, nanoseconds.
+/// Start of a bucket, nanoseconds.
 pub fn bucket_start(bucket: u16) -> f64 {
     let (octave, part) = (bucket / BUCKETS_PER_OCTAVE as u16, bucket % BUCKETS_PER_OCTAVE as u16);
     f64::from(octave).exp2() * (1.0 + f64::from(part) / BUCKETS_PER_OCTAVE as f64)
 }
 
-/// Takes a trial's ticks, one after the other.
+/// Collects a trial's ticks, one after the other.
 #[derive(Debug)]
 pub struct TrialCollector {
     names: Vec<String>,
     whole: Interval,
-    /// By operation.
+    /// Bins by operation.
     bins: Vec<Vec<TimeBin>>,
-    /// Ticks that one bin stands for, and those that the last one has.
+    /// Ticks per bin, and ticks in the last bin.
     each: usize,
     filled: usize,
-    /// Twice as many bins are joined.
+    /// Number of bins at which neighbours are merged.
     bins_max: usize,
-    /// Of all whole ticks.
+    /// Length of all whole ticks.
     seconds: f64,
     ticks: usize,
 }
 
 impl TrialCollector {
-    /// `names`: of the operations, in the order of the intervals' cells.
+    /// `names` of the operations, in the order of the intervals' cells.
     pub fn new(names: Vec<String>) -> TrialCollector {
         let whole = Interval::new(&vec![0; names.len()]);
         let bins = vec![Vec::new(); names.len()];
@@ -148,7 +147,7 @@ impl TrialCollector {
         let it = &tick.interval;
         self.whole.merge(it);
         let lasting = (it.to - it.from).as_secs_f64();
-        // What came after the last whole second is in the figures, but it is no second.
+        // The time after the last whole second counts in the figures, but is no second.
         if lasting < 0.5 {
             return;
         }
@@ -169,7 +168,7 @@ impl TrialCollector {
         }
     }
 
-    /// `window`: from the first intended start to the end of the window. `outages`: of the trial's summary.
+    /// `window`: from the first intended start to the end of the window. `outages`: those of the trial's summary.
     pub fn finish(self, window: Nanos, outages: &[Outage]) -> Vec<OperationFigures> {
         let bin = if self.ticks == 0 { 0.0 } else { self.seconds / self.ticks as f64 * self.each as f64 };
         let mut all_cells = Interval::new(&[0]).scripts.remove(0);
@@ -184,7 +183,7 @@ impl TrialCollector {
             let each = self.names.into_iter().zip(&self.whole.scripts).zip(self.bins);
             groups.extend(each.map(|((name, cell), bins)| group(Some(name), cell, window, bins, bin)));
         }
-        // A last bin that is shorter than the others would look like a slow one.
+        // A shorter last bin would look slow.
         if self.filled > 0 {
             groups.iter_mut().for_each(|it| drop(it.bins.pop()));
         }
@@ -192,7 +191,7 @@ impl TrialCollector {
     }
 }
 
-/// Two by two.
+/// Merges neighbours two by two.
 fn merge_pairs(bins: &mut Vec<TimeBin>) {
     let mut joined: Vec<TimeBin> = Vec::with_capacity(bins.len() / 2);
     for (n, bin) in std::mem::take(bins).into_iter().enumerate() {
@@ -256,19 +255,19 @@ fn group(
     }
 }
 
-/// A figure of one trial.
+/// Figure of one trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FigureValue {
     pub value: f64,
-    /// How far it deviates by how it is counted alone.
+    /// Deviation that counting alone causes.
     pub floor: f64,
 }
 
-/// Three digits of a histogram, as a part of the value.
+/// Relative precision of a histogram with three digits.
 const PRECISION: f64 = 5e-4;
 
 impl TrialFigures {
-    /// `None` where it was not measured, or cannot be told.
+    /// `None` if it was not measured, or is unknown.
     pub fn value(&self, metric: Metric, operation: Option<&str>) -> Option<FigureValue> {
         let group = self.group(operation)?;
         let value = match metric {
@@ -281,7 +280,7 @@ impl TrialFigures {
             Metric::Errors => {
                 let (errors, executed) = group.errors;
                 let of = executed as f64;
-                // One more or less is chance.
+                // One error more or less is chance.
                 let floor = (errors.max(1) as f64).sqrt() / of;
                 return (executed > 0).then_some(FigureValue { value: errors as f64 / of, floor });
             }
@@ -304,7 +303,7 @@ impl TrialFigures {
 mod tests {
     use super::*;
 
-    /// A second in which operation 0 took so many milliseconds each time.
+    /// A second in which every transaction of operation 0 took `millis`.
     fn tick(second: u64, millis: u64, count: u64) -> Tick {
         let mut interval = Interval::new(&[0, 0]);
         (interval.from, interval.to) = (Nanos::from_secs(second), Nanos::from_secs(second + 1));
