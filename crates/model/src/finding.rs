@@ -1,7 +1,8 @@
-//! What does a careful reader of an experiment need to be told?
+//! Findings: facts about cells that pgdyno reports by itself.
 //!
-//! A finding is a fact with its evidence; a cell is an index into the experiment's. Figures are medians over the cell's
-//! valid trials unless they say otherwise. What was not measured is `None`, and a finding that needs it is not made.
+//! A finding is a fact with its evidence. A `cell` is an index into the experiment's cells. Figures are medians over
+//! the cell's valid trials unless stated otherwise. A figure that was not measured is `None`; a finding that needs it
+//! is not made.
 
 mod bound;
 mod circumstance;
@@ -13,11 +14,11 @@ use crate::matrix::ChangeVerdict;
 use crate::plan::{PoolMode, Transport};
 use serde::Serialize;
 
-/// Which limit a refused connection met.
+/// Limit that refused a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConnectionLimit {
-    /// `max_connections`; also where the server's words are not known.
+    /// `max_connections`; also if the server's message is unknown.
     Server,
     /// `ALTER ROLE … CONNECTION LIMIT`.
     Role,
@@ -32,66 +33,68 @@ pub enum Finding {
     SlotsExhausted {
         cell: usize,
         limit: ConnectionLimit,
-        /// Clients were refused so often, in all trials together.
+        /// Refusals that clients saw, in all trials together.
         refused: u64,
-        /// The server's log has it so often, in all trials together.
+        /// Refusals in the server's log, in all trials together.
         logged: u64,
         max_connections: Option<u32>,
-        /// The earliest second of any trial, where a log or ticks tell it.
+        /// Earliest second of any trial, if a log or ticks show it.
         first_second: Option<u64>,
-        /// In so many of all trials.
+        /// Number of trials with refusals, of `total_trials`.
         trials: u32,
         #[serde(rename = "of")]
         total_trials: u32,
     },
-    /// Many clients got nothing, or hardly anything, while an average looks well. Of the trial with the median number.
+    /// Many clients were hardly served or not at all, although the average looks good. From the trial with the median
+    /// number of such clients.
     ClientsStarved {
         cell: usize,
-        /// Clients that got at least a tenth of the mean.
+        /// Clients that completed at least a tenth of the mean.
         served: u32,
-        /// Clients that got nothing at all.
+        /// Clients that completed nothing.
         without: u32,
         clients: u32,
-        /// The pool's mode and size, where there is one.
+        /// Mode and size of the pool, if there is one.
         pool: Option<(PoolMode, u32)>,
         /// Jain's index over all clients.
         jain: f64,
-        /// Transactions per client on average, as if all had been served.
+        /// Mean number of transactions per client, over all clients.
         mean: f64,
     },
-    /// Its throughput is compared with no other cell's: not all of its clients did the work that theirs did.
+    /// Throughput is not compared with other cells, because not all clients did the same work.
     NotCompared {
         cell: usize,
         #[serde(rename = "why")]
         reason: IncomparableReason,
     },
-    /// The machine had no processor to spare: pooler, server and generator took them from each other, and what differs
-    /// between cells may be who got them.
+    /// Saturated host: pooler, server and generator competed for its CPUs. Differences between cells may only show
+    /// which of them got CPU time.
     HostBound {
         cell: usize,
-        /// Share of the machine's processor time that nobody used, 0..=1.
+        /// Idle share of the machine's CPU time, 0..=1.
         idle: f64,
-        /// Of the machine.
+        /// CPUs of the machine.
         processors: f64,
-        /// Processors used by the generator.
+        /// CPUs used by the generator.
         generator: Option<f64>,
-        /// By what stands before PostgreSQL; `None` where nothing does.
+        /// CPUs used by the nodes before PostgreSQL; `None` if there are none.
         before: Option<f64>,
         server: Option<f64>,
-        /// By whatever else runs on the machine, watching included; `None` where not all of the others is known.
+        /// CPUs used by everything else on the machine, including monitoring; `None` if one of the other figures is
+        /// unknown.
         others: Option<f64>,
     },
-    /// The generator took a good part of the machine that it shares with what it measures.
+    /// Generator used a large share of the machine that it shares with the stack.
     GeneratorShare {
         cell: usize,
-        /// Processors used.
+        /// CPUs used.
         used: f64,
-        /// Of the machine.
+        /// CPUs of the machine.
         processors: f64,
     },
-    /// What the pooler or balancer costs where every hop is of the same kind.
+    /// Cost of the pooler or balancer if every hop has the same transport.
     LikeForLikeCost { cell: usize, with: usize, transport: Transport, compared: ThroughputComparison },
-    /// What it would seem to cost beside another transport; `like` is the fair ratio of throughput.
+    /// Apparent cost compared with another transport; `like` is the ratio of throughputs on equal transports.
     UnlikeComparison {
         cell: usize,
         with: usize,
@@ -100,7 +103,7 @@ pub enum Finding {
         compared: ThroughputComparison,
         like: f64,
     },
-    /// Cells that differ in the pool's mode only do not differ in throughput, as far as so many runs can tell.
+    /// Cells that differ only in the pool mode do not differ measurably in throughput.
     NoDifference {
         cell: usize,
         with: usize,
@@ -108,51 +111,51 @@ pub enum Finding {
         with_mode: PoolMode,
         compared: ThroughputComparison,
     },
-    /// Transactions wait in the pooler.
+    /// Transactions are queued in the pooler.
     QueueInPooler {
         cell: usize,
         node: String,
-        /// By its console; `None` where its console does not tell waiting clients from idle ones (Odyssey).
+        /// Waiting clients by the console; `None` if the console does not distinguish them from idle ones (Odyssey).
         waiting: Option<f64>,
-        /// The longest that the first of the queue had waited, seconds.
+        /// Longest wait of the first client in the queue, in seconds.
         longest: Option<f64>,
-        /// Transactions under way by Little's law: throughput × mean time from the send.
+        /// Transactions in flight by Little's law: throughput × mean time from the send.
         under_way: f64,
-        /// Sessions of PostgreSQL in a transaction or a statement.
+        /// PostgreSQL sessions in a transaction or statement.
         busy: Option<f64>,
     },
-    /// Connections wait in the balancer for a slot of its server.
+    /// Connections are queued in the balancer for a slot of its server.
     QueueInBalancer {
         cell: usize,
         node: String,
         waiting: f64,
-        /// How long the last connections waited on average, seconds.
+        /// Mean wait of the most recent connections, in seconds.
         wait: Option<f64>,
         maxconn: Option<u32>,
     },
-    /// The pooler's processor is the limit, although its console may say that the pool is full.
+    /// CPU-bound pooler, even if its console shows a full pool.
     PoolerBound {
         cell: usize,
         node: String,
-        /// Processors used, and how many it could use.
+        /// CPUs used; `cpu_limit` is the number available.
         cpu: f64,
         #[serde(rename = "of_cpu")]
         cpu_limit: f64,
-        /// Share of the quota's periods in which it was held back.
+        /// Share of the quota's periods in which the pooler was throttled.
         throttled: Option<f64>,
-        /// Processors that stood still therefore.
+        /// CPUs lost to throttling.
         #[serde(rename = "stood_still")]
         throttled_cpu: Option<f64>,
         pool: u32,
-        /// Servers given to clients, by its console.
+        /// Server connections in use, by the console.
         lent: Option<f64>,
-        /// Sessions of PostgreSQL that ran a statement.
+        /// PostgreSQL sessions that ran a statement.
         active: f64,
     },
-    /// Every server of the pool is lent, most of them are at work in PostgreSQL and wait there for nothing in particular,
-    /// and the pooler has processor time to spare.
+    /// Pool-bound: all server connections are in use and most are active in PostgreSQL without a dominant wait event.
+    /// The pooler has idle CPU time.
     PoolBound { cell: usize, node: String, pool: u32, lent: f64, busy: f64, cpu: f64, of_cpu: f64 },
-    /// PostgreSQL's processor is the limit.
+    /// PostgreSQL is CPU-bound.
     ServerBound {
         cell: usize,
         node: String,
@@ -163,30 +166,30 @@ pub enum Finding {
         #[serde(rename = "stood_still")]
         throttled_cpu: Option<f64>,
     },
-    /// Active sessions wait for one thing most of the time.
+    /// Active sessions wait mostly for one event.
     SessionsWait {
         cell: usize,
-        /// As `pg_stat_activity` names it, `Lock/transactionid`.
+        /// Wait event as in `pg_stat_activity`, `Lock/transactionid`.
         event: String,
-        /// Of active sessions, 0..=1.
+        /// Share of active sessions, 0..=1.
         share: f64,
         active: f64,
     },
-    /// Transactions failed, or what became of them is unknown, for a reason that no other finding tells. Sums over all trials.
+    /// Transactions that failed or are unknown, for a reason that no other finding reports. Sums over all trials.
     Failures {
         cell: usize,
-        /// SQLSTATE or `net 104`, and the condition's name where it has one.
+        /// SQLSTATE or `net 104`; `name` is the condition's name, if it has one.
         code: String,
         name: Option<&'static str>,
         count: u64,
         /// Transactions that were sent.
         of: u64,
     },
-    /// Of a thousand transactions; the interval is of 95 % over the runs.
+    /// Deadlocks per thousand transactions, with a 95 % confidence interval over the runs.
     Deadlocks { cell: usize, of_thousand: f64, interval: Option<(f64, f64)>, runs: u32 },
-    /// Deadlock rates of the two are no comparison: in one more transactions were under way in PostgreSQL at once.
+    /// Deadlock rates are not comparable: one cell had more concurrent transactions in PostgreSQL.
     NotConcurrent { cell: usize, with: usize, busy: f64, with_busy: f64 },
-    /// All clients were busy, so that arrivals waited: an open test became a closed one. Sums over all trials.
+    /// All clients were busy and arrivals were delayed, so the test was no longer open-loop. Sums over all trials.
     #[serde(rename = "run_is_closed")]
     NotOpenLoop {
         cell: usize,
@@ -198,110 +201,110 @@ pub enum Finding {
         #[serde(rename = "of")]
         total_trials: u32,
     },
-    /// A node still held clients when the load had ended. The most of any trial.
+    /// A node still had client connections after the end of the load. Maximum over the trials.
     ClientsLeftAfterTest { cell: usize, node: String, clients: u64, trials: u32, of: u32 },
-    /// Answers that were as expected by their status were of other sizes than others to the same request: error or log-in
-    /// pages have sizes of their own.
+    /// Responses with the expected status but different sizes for the same request. Error and login pages typically
+    /// differ in size.
     AnswerSizes {
         cell: usize,
         operation: String,
-        /// Of an operation of several requests: the step's name, or its method and target.
+        /// Name of the step, or its method and target, if the operation has several requests.
         step: Option<String>,
         change: SizeChange,
-        /// Share of the small ones among the answers to this request, 0..=1.
+        /// Share of the small responses to this request, 0..=1.
         share: f64,
     },
-    /// What else holds the throughput where it is.
+    /// Another limiter of the throughput.
     Bound {
         cell: usize,
         #[serde(rename = "by")]
         bound: Bound,
     },
-    /// Under which circumstances it was measured, as far as they decide what the figures mean.
+    /// Circumstance of the measurement that determines the meaning of the figures.
     Circumstance {
         cell: usize,
         #[serde(rename = "it")]
         circumstance: Circumstance,
     },
-    /// The open test of a setup tells of response times that the closed one beside it does not know.
+    /// Open-loop test of a setup shows response times that the closed-loop test of the same setup hides.
     OpenAndClosed {
         cell: usize,
-        /// The closed one.
+        /// Cell of the closed-loop test.
         with: usize,
         /// Arrivals per second.
         offered: f64,
         open: CellResponse,
         closed: CellResponse,
     },
-    /// Two feeds of the same setup tell of two systems.
+    /// Two feeds of the same setup lead to different results.
     FeedsDiffer {
         cell: usize,
         with: usize,
-        /// The one that differs.
+        /// Name of the feed that differs.
         feed: String,
         mine: CellResponse,
         other: CellResponse,
-        /// What each read.
+        /// Data read in each cell.
         read: ReadVolume,
         with_read: ReadVolume,
     },
 }
 
-/// How sizes of answers differ. Medians, in bytes of the body as received.
+/// Difference between response sizes. Medians, in bytes of the body as received.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum SizeChange {
-    /// From this second of the window on, in one trial at least.
+    /// Sizes fell at this second of the window, in at least one trial.
     Fell { before: u64, after: u64, second: u64 },
-    /// Of two separate populations.
+    /// Sizes form two distinct groups.
     TwoPopulations { small: u64, large: u64 },
-    /// Against another cell that was asked the same.
+    /// Sizes are smaller than in another cell with the same requests.
     SmallerThan { with: usize, here: u64, there: u64 },
 }
 
-/// How a cell answered.
+/// Throughput and response time of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CellResponse {
-    /// Ended well, per second.
+    /// Successful transactions per second.
     pub delivered: f64,
-    /// Of response time, seconds; absent with too few samples.
+    /// 99th percentile of the response time in seconds; absent with too few samples.
     pub p99: Option<f64>,
     /// Valid runs.
     pub runs: u32,
 }
 
-/// What a transaction had read, on average.
+/// Data read per transaction, on average.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct ReadVolume {
     /// Blocks that were not in PostgreSQL's shared buffers.
     pub blocks: Option<f64>,
-    /// Bytes that came from a disk: its control group's, else its processes'.
+    /// Bytes read from disk, according to the control group or else the processes.
     pub disk: Option<f64>,
 }
 
-/// Why a cell's throughput is not compared: the first that applies.
+/// Reason why a cell's throughput is not compared: the first that applies.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum IncomparableReason {
     SlotsExhausted,
     ClientsStarved,
-    /// So many of a thousand transactions failed.
+    /// Failed transactions per thousand.
     Errors {
         of_thousand: f64,
     },
 }
 
-/// Two cells' throughput: the first by the second.
+/// Throughput of one cell relative to another.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ThroughputComparison {
-    /// Of the medians.
+    /// Ratio of the medians.
     pub ratio: f64,
-    /// Of 95 %, by resampling runs; `None` with fewer than three of either.
+    /// 95 % confidence interval by resampling runs; `None` if either has fewer than three.
     pub interval: Option<(f64, f64)>,
-    /// Of a permutation test.
+    /// p-value of a permutation test.
     pub p: f64,
-    /// All comparisons of one kind are decided together.
+    /// Verdict with correction for all comparisons of the same kind.
     pub verdict: ChangeVerdict,
-    /// Valid runs of the cell, and of the other.
+    /// Valid runs of the cell and of the other cell.
     pub runs: (u32, u32),
 }

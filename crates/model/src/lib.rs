@@ -1,6 +1,6 @@
-//! The words that two or more crates share.
+//! Data types that two or more crates share.
 //!
-//! Plain values: nothing here does I/O, decides, or forms a sentence.
+//! Plain values: no I/O, no decisions, no formatted sentences.
 
 pub mod advice;
 pub mod chart;

@@ -1,7 +1,6 @@
-//! What came out, cell by cell?
+//! Matrix of an experiment: figures, trials and placement of each cell.
 //!
-//! Plain values between what computes them and what shows them. Placement and transport stand beside every cell's figures,
-//! because a figure means nothing without them.
+//! Plain values. Every cell's figures come with placement and transport, because a figure is meaningless without them.
 
 use crate::objective::ObjectiveSummary;
 use crate::plan::{PoolMode, Replication, Transport};
@@ -9,128 +8,128 @@ use crate::stop::StopEvent;
 use crate::summary::{Doubt, InvalidReason};
 use serde::Serialize;
 
-/// All cells of an experiment.
+/// Figures of all cells of an experiment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Matrix {
-    /// In the order of the experiment's file.
+    /// Rows in the order of the experiment file.
     pub rows: Vec<Row>,
-    /// Which row the others are compared with.
+    /// Index of the row with which the others are compared.
     pub baseline: Option<usize>,
-    /// Decided the resampling.
+    /// Seed of the resampling.
     pub seed: u64,
-    /// What came of the objectives, in the order of the file.
+    /// Results of the objectives, in the order of the file.
     pub objectives: Vec<ObjectiveSummary>,
-    /// Processors that watching the stack took, median over the trials.
+    /// CPUs used by the monitoring of the stack, median over the trials.
     #[serde(rename = "watching")]
     pub observer_cpu: Option<f64>,
 }
 
-/// One cell.
+/// Figures of one cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Row {
-    /// By axis: its name, and what it is here.
+    /// Axis names and values.
     pub label: Vec<(String, String)>,
-    /// The way to PostgreSQL, the entrance first; the last one is PostgreSQL.
+    /// Path to PostgreSQL, which is the last node.
     pub hops: Vec<Hop>,
-    /// Of the last one, where it has replicas.
+    /// Replication of the last node, if it has replicas.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replication: Option<Replication>,
-    /// Clients, or what may be in flight in an open model.
+    /// Clients, or the in-flight cap of an open model.
     pub clients: u32,
-    /// Processors that the generator may use.
+    /// CPUs available to the generator.
     pub generator: Placement,
-    /// Limits that were asked for, but could not be applied: figures are without them.
+    /// Requested limits that could not be applied; the figures are without them.
     #[serde(rename = "not_applied")]
     pub unapplied_limits: Vec<UnappliedLimit>,
-    /// Every trial, by repetition.
+    /// Trials by repetition.
     pub trials: Vec<Trial>,
-    /// Those that were measured; of the valid trials only.
+    /// Available figures, from valid trials only.
     pub figures: Vec<Estimate>,
 }
 
-/// A limit that was asked for and does not hold.
+/// Limit that was requested but not applied.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct UnappliedLimit {
     /// `generator` or a node's name.
     pub node: String,
-    /// As in the experiment's file: `cpu`, `cpus`, `memory`, …
+    /// Limit as in the experiment file: `cpu`, `cpus`, `memory`, …
     pub limit: String,
     #[serde(rename = "why")]
     pub reason: String,
 }
 
-/// One node and the way into it.
+/// Node and the transport into it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hop {
     pub node: String,
     /// `PostgreSQL`, `PgBouncer`, `Odyssey`, `HAProxy`.
     pub product: &'static str,
     pub mode: Option<PoolMode>,
-    /// Of a pool; of HAProxy, `maxconn`; of PostgreSQL, `max_connections`.
+    /// Pool size (pooler), `maxconn` (HAProxy) or `max_connections` (PostgreSQL).
     pub size: Option<u32>,
-    /// Of the bytes on the way into it; `None` where it was there before and its address tells.
+    /// Transport into the node; `None` for an attached node, whose address determines it.
     #[serde(rename = "entrance")]
     pub transport: Option<Transport>,
     pub placement: Placement,
 }
 
-/// Where something ran.
+/// CPUs of a node or of the generator.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Placement {
-    /// Processors it was limited to; without a limit when `None`.
+    /// CPU quota; unlimited when `None`.
     pub cpu: Option<f64>,
-    /// Numbers of the processors it might run on; all when empty.
+    /// Numbers of the CPUs on which it may run; all when empty.
     pub cpus: Vec<u32>,
 }
 
-/// One measurement.
+/// Trial of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Trial {
     pub repetition: u32,
     pub status: TrialStatus,
-    /// Whether it counts: it was measured, and nothing speaks against the generator.
+    /// True if the trial was measured and is valid.
     pub valid: bool,
-    /// What speaks against it.
+    /// Reasons for which the trial is invalid.
     pub reasons: Vec<InvalidReason>,
-    /// Time without a success, of [`Doubt::Outage`]'s kind.
+    /// Outage within the trial, a [`Doubt::Outage`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outage: Option<Doubt>,
 }
 
-/// What became of a trial.
+/// End of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum TrialStatus {
-    /// To its end.
+    /// Completed.
     Done,
-    /// A stop rule fired: what was measured until then counts.
+    /// Stopped by a stop rule; the measurement until then counts.
     Stopped { fired: StopEvent },
-    /// By the user; what was measured until then does not count.
+    /// Interrupted by the user; the measurement does not count.
     Interrupted,
-    /// Nothing was measured, because a component cannot be had.
+    /// Not measured, because a component is not available.
     Skipped {
         #[serde(rename = "why")]
         reason: String,
     },
-    /// Our surroundings failed.
+    /// Environment failed.
     Failed {
         #[serde(rename = "why")]
         reason: String,
     },
 }
 
-/// One figure of one cell.
+/// Figure of one cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     pub figure: Figure,
     pub median: f64,
-    /// Whether the median is a time that is known to be longer only: that of arrivals without an answer.
+    /// True if the median is only a lower bound, because arrivals were not answered.
     pub at_least: bool,
-    /// Of 95 %, by resampling runs; `None` with fewer than three.
+    /// 95 % confidence interval by resampling runs; `None` with fewer than three.
     pub interval: Option<(f64, f64)>,
-    /// How many it was computed from, at least 1.
+    /// Number of runs, at least 1.
     pub runs: u32,
-    /// Beside the baseline; `None` for the baseline itself, and where it lacks the figure.
+    /// Comparison with the baseline; `None` for the baseline itself and if the baseline lacks the figure.
     #[serde(rename = "against")]
     pub vs_baseline: Option<BaselineComparison>,
 }
@@ -138,41 +137,41 @@ pub struct Estimate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Figure {
-    /// Transactions that ended well, per second.
+    /// Successful transactions per second.
     Tps,
-    /// Of response time, seconds.
+    /// Response time in seconds.
     P50,
     P99,
-    /// Failed and unknown of a thousand transactions that were sent.
+    /// Failed and unknown transactions per thousand sent.
     Errors,
-    /// Dropped of a thousand arrivals.
+    /// Dropped arrivals per thousand.
     Dropped,
-    /// Connections that were refused, in one run.
+    /// Refused connections per run.
     Refused,
-    /// Of a thousand transactions: by what clients were told or the server logged, whichever is more.
+    /// Deadlocks per thousand transactions: the larger of the clients' and the server log's count.
     Deadlocks,
-    /// Clients that were served within the window at all.
+    /// Clients that completed any transaction within the window.
     Served,
-    /// Clients that got less than a tenth of the mean, those without anything included.
+    /// Clients that completed less than a tenth of the mean, including those that completed none.
     #[serde(rename = "hardly")]
     Starved,
-    /// Processors used by what stands before PostgreSQL.
+    /// CPUs used by the nodes before PostgreSQL.
     PoolerCpu,
-    /// Processors used by PostgreSQL.
+    /// CPUs used by PostgreSQL.
     ServerCpu,
-    /// Seconds until nine tenths of the steady rate were reached, of cells that begin cold.
+    /// Seconds until nine tenths of the steady rate were reached, for cells that start cold.
     #[serde(rename = "steady")]
     TimeToSteady,
 }
 
-/// A figure beside the baseline's.
+/// Comparison of a figure with the baseline's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct BaselineComparison {
-    /// Median by median; `None` where the baseline's is 0.
+    /// Ratio of the medians; `None` if the baseline's is 0.
     pub ratio: Option<f64>,
-    /// Of 95 %, by resampling the runs of both; `None` with fewer than three of either.
+    /// 95 % confidence interval by resampling the runs of both; `None` if either has fewer than three.
     pub interval: Option<(f64, f64)>,
-    /// Probability of such a difference, or a larger one, if there was none: of a permutation test.
+    /// p-value of a permutation test: probability of a difference at least this large if there is none.
     pub p: f64,
     pub verdict: ChangeVerdict,
 }
@@ -183,7 +182,7 @@ pub enum ChangeVerdict {
     NoEvidence,
     Lower,
     Higher,
-    /// With so few runs the test cannot tell, whatever they show: it takes four of each.
+    /// Too few runs for the test to be significant: it needs four of each.
     TooFewRuns,
 }
 

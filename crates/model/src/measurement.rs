@@ -1,23 +1,24 @@
-//! What the load brought back.
+//! Measurement of one window and the outages in it.
 
 use crate::{Interval, LatencyHistogram, Nanos, ThreadUsage};
 use serde::{Deserialize, Serialize};
 
-/// A stretch of the window in which no transaction ended well although some were under way or failed. At least a tenth of a
-/// second long.
+/// Period of the window without a successful transaction, although some were in flight or failed. At least 0.1 s long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outage {
-    /// Since the window's beginning: the last success before it, or zero.
+    /// Start relative to the window's start: the last success before it, or zero.
     #[serde(rename = "from_ns")]
     pub from: Nanos,
-    /// The first success after it, or the end of the window.
+    /// First success after it, or the end of the window.
     #[serde(rename = "to_ns")]
     pub to: Nanos,
-    /// Whether it lasted to the end of the window.
+    /// True if it continued until the end of the window.
     #[serde(rename = "unended")]
     pub ongoing: bool,
-    /// Whether users were turned away and did not only wait: each of its whole seconds brought failures or refused connections,
-    /// or nothing was under way when its seconds ended. Shorter than a second: the seconds around it brought failures.
+    /// True if requests failed and were not only delayed.
+    ///
+    /// Each whole second of the outage had failures or refused connections, or ended with nothing in flight. If it is
+    /// shorter than a second, the seconds around it had failures.
     pub failing: bool,
 }
 
@@ -27,27 +28,27 @@ impl Outage {
     }
 }
 
-/// One measured window, all threads together.
+/// Measurement of one window, all threads together.
 #[derive(Clone, Debug)]
 pub struct Measurement {
-    /// From the first intended start to the end of the window.
+    /// Time from the first intended start to the end of the window.
     pub window: Nanos,
     pub interval: Interval,
-    /// Every tenth of a second and more without a success, in order.
+    /// Periods of at least 0.1 s without a success, in order.
     pub outages: Vec<Outage>,
-    /// Transactions that ended well within the window, by client.
+    /// Successful transactions within the window, by client.
     pub clients: Vec<u64>,
-    /// By thread.
+    /// Usage by thread.
     pub thread_usage: Vec<ThreadUsage>,
-    /// From the first `connect` to the last log-in before the window.
+    /// Time from the first `connect` to the last login before the window.
     pub connect_time: Nanos,
-    /// Clients that gave up, because their script cannot go on.
+    /// Clients that aborted because their script could not continue.
     pub aborted_clients: u32,
-    /// Lateness of a thread that slept until a moment and did nothing else, on the same host at the same time.
+    /// Timer jitter: lateness of a thread that only sleeps, on the same host at the same time.
     pub jitter: LatencyHistogram,
-    /// The clock that goes on in suspend minus the one that stops: how long the machine was suspended.
+    /// Duration of machine suspends: the clock that continues during suspend minus the one that stops.
     pub suspended: Nanos,
-    /// Processor time that the hypervisor gave to others, over all processors; `None` where the kernel does not tell.
+    /// CPU steal over all CPUs; `None` if the kernel does not report it.
     pub steal_time: Option<Nanos>,
     /// Connections that could not be opened because file descriptors or local ports ran out.
     pub exhausted_connects: u64,

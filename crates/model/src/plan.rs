@@ -1,7 +1,7 @@
-//! What is to be set up and measured?
+//! Experiment plan: the setups to build and measure.
 //!
-//! An experiment is a list of cells; each cell is a whole [`Setup`], nothing in it is inherited any more. Plain values: the
-//! experiment file's form, defaults and mistakes are the crate `experiment`'s.
+//! An experiment is a list of cells. Each cell is a complete [`Setup`] and inherits nothing. The file's syntax,
+//! defaults and diagnostics belong to the crate `experiment`.
 
 mod fault;
 mod goal;
@@ -21,18 +21,18 @@ pub use replication::{FailoverManager, Patroni, Promoter, PromotionPolicy, Repli
 use crate::Nanos;
 use serde::{Deserialize, Serialize};
 
-/// Everything one file asks for.
+/// Experiment that one file describes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Experiment {
-    /// `[a-z0-9-]{1,64}`: names files.
+    /// Name, `[a-z0-9-]{1,64}`; also used in file names.
     pub name: String,
-    /// All chance comes from it.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// Every cell is measured this many times, at least 1.
+    /// Number of measurements of each cell, at least 1.
     pub repeat: u32,
-    /// In the order of the file; at least one.
+    /// Cells in the order of the file; at least one.
     pub cells: Vec<Cell>,
-    /// Index into `cells` of what the others are compared with.
+    /// Index into `cells` of the cell with which the others are compared.
     pub baseline: Option<usize>,
     #[serde(default)]
     #[serde(rename = "find")]
@@ -40,13 +40,13 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// How many trials there are in all; `None` where what is measured decides that.
+    /// Number of trials; `None` if it depends on the results.
     pub fn trials(&self) -> Option<usize> {
         let known = matches!(self.goal, Goal::Once | Goal::Failover | Goal::Sweep(Sweep { max: None }));
         known.then(|| self.cells.len() * self.repeat as usize)
     }
 
-    /// The positive control of a cell, among the experiment's cells: cells that differ only in what they promise have one.
+    /// Index of the cell's positive control. Cells that differ only in what they promise share one.
     pub fn control_for(&self, cell: usize) -> Option<usize> {
         let unpromised = self.cells.get(cell)?.setup.without_promise();
         self.cells.iter().position(|it| {
@@ -59,38 +59,40 @@ impl Experiment {
 /// One point of the matrix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
-    /// By axis, in the file's order: the axis's name and what it is here, such as (`pooler.mode`, `session`).
+    /// Axis names and values in the order of the file, such as (`pooler.mode`, `session`).
     pub label: Vec<(String, String)>,
-    /// The cell whose faults are done here to a system that promises nothing: it must lose something, or that nothing is lost
-    /// there proves nothing. Index into the experiment's cells.
+    /// Index of the cell for which this cell is the positive control.
+    ///
+    /// A control has the same faults, but its replication promises nothing. It must lose writes: otherwise the absence
+    /// of losses in the other cell proves nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control_of: Option<usize>,
     pub setup: Setup,
 }
 
-/// All that one trial needs.
+/// Everything that defines one trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Setup {
     pub stack: Stack,
     pub dataset: Option<Dataset>,
-    /// Values that operations draw.
+    /// Sources of the values that operations draw.
     #[serde(default)]
     pub feeds: Vec<Feed>,
-    /// At least one.
+    /// Operations of the mix, at least one.
     pub operations: Vec<Operation>,
     pub load: Load,
-    /// In the grammar of `analysis::objective`.
+    /// Objectives in the grammar of `analysis::objective`.
     pub objectives: Vec<String>,
-    /// In the grammar of `analysis::rule`.
+    /// Stop rules in the grammar of `analysis::rule`.
     #[serde(rename = "stop")]
     pub stop_rules: Vec<String>,
-    /// What goes wrong on purpose, in the order of the file.
+    /// Injected faults in the order of the file.
     #[serde(default)]
     pub faults: Vec<Fault>,
 }
 
 impl Setup {
-    /// The same, where a commit waits for no replica, and Patroni promotes however much a replica lacks.
+    /// Copy of the setup with asynchronous replication, in which Patroni promotes a replica regardless of its lag.
     pub fn without_promise(&self) -> Setup {
         let mut it = self.clone();
         if let Some(replication) = &mut it.stack.replication {
@@ -104,20 +106,21 @@ impl Setup {
     }
 }
 
-/// The system under test: a chain from where clients enter to PostgreSQL.
+/// System under test: a chain of nodes from the clients to PostgreSQL.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stack {
-    /// The entrance first, PostgreSQL last; each node's clients come from the one before it. At least one.
+    /// Nodes from the clients' side to PostgreSQL, which is last. The clients of a node are in the one before it. At
+    /// least one.
     pub nodes: Vec<Node>,
-    /// What the generator itself may use; it shares the machine with what it measures.
+    /// Limits of the generator, which shares the machine with the stack.
     pub generator: Limits,
-    /// Of the PostgreSQL at the end.
+    /// Replication of the last node, PostgreSQL.
     #[serde(default)]
     pub replication: Option<Replication>,
 }
 
 impl Stack {
-    /// Names of the replicas that the PostgreSQL at the end has: `postgres-2`, `postgres-3`, …
+    /// Names of the replicas of the last node: `postgres-2`, `postgres-3`, …
     pub fn replica_names(&self) -> Vec<String> {
         let count = self.replication.as_ref().map_or(0, |it| it.replicas);
         let of = self.nodes.last().map_or("", |it| it.name.as_str());
@@ -125,19 +128,19 @@ impl Stack {
     }
 }
 
-/// A component, or one that was there before.
+/// Node of the stack: one that pgdyno starts, or an attached one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Node {
-    /// Unique in its stack, such as `postgres` or `pooler`.
+    /// Name, unique in its stack, such as `postgres` or `pooler`.
     pub name: String,
     pub kind: NodeKind,
-    /// How those before it reach it.
+    /// Transport by which the preceding node reaches this one.
     #[serde(rename = "entrance")]
     pub transport: Transport,
     pub limits: Limits,
 }
 
-/// What a node is, and its settings.
+/// Kind of a node, with its settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeKind {
@@ -146,11 +149,11 @@ pub enum NodeKind {
     Odyssey(Odyssey),
     HaProxy(HaProxy),
     Service(Service),
-    /// Not ours: never started, stopped or limited.
+    /// Attached node: pgdyno never starts, stops or limits it.
     Attached(AttachedNode),
 }
 
-/// What the bytes on the way into a node travel over.
+/// Transport into a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
@@ -160,7 +163,7 @@ pub enum Transport {
     Tls,
 }
 
-/// How a pooler lends its server connections.
+/// How a pooler assigns server connections to clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PoolMode {
@@ -171,90 +174,92 @@ pub enum PoolMode {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Postgres {
-    /// Major version; any installed one, the newest first, when `None`.
+    /// Major version; the newest installed one when `None`.
     pub version: Option<u32>,
     pub max_connections: u32,
-    /// Further lines of `postgresql.conf`.
+    /// Additional lines of `postgresql.conf`.
     pub settings: Vec<(String, String)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PgBouncer {
-    /// Least version wanted, as (1, 21); any when `None`.
+    /// Minimum version, such as (1, 21); any version when `None`.
     pub version: Option<(u32, u32)>,
     pub mode: PoolMode,
     /// `default_pool_size`: server connections per user and database.
     pub size: u32,
     pub max_client_conn: u32,
-    /// Further lines of section `[pgbouncer]`.
+    /// Additional lines of the section `[pgbouncer]`.
     pub settings: Vec<(String, String)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Odyssey {
-    /// Session or transaction; it has no statement mode.
+    /// Session or transaction; Odyssey has no statement mode.
     pub mode: PoolMode,
     pub size: u32,
     pub workers: u32,
     pub client_max: u32,
-    /// How long a client may wait for a server.
+    /// Longest time that a client may wait for a server connection.
     pub pool_timeout: Nanos,
-    /// Further lines of the user's section.
+    /// Additional lines of the user's section.
     pub settings: Vec<(String, String)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HaProxy {
-    /// Connections to the server behind it; further ones wait in its queue. Without a bound when `None`.
+    /// Maximum number of connections to the server; further ones are queued. Unlimited when `None`.
     pub maxconn: Option<u32>,
-    /// A connection that waits longer is closed.
+    /// Longest time in the queue; then HAProxy closes the connection.
     pub queue_timeout: Nanos,
-    /// Health check by a connection every so often; none when `None`.
+    /// Interval of the TCP health check; no check when `None`.
     pub check: Option<Nanos>,
-    /// How often a connection to a server that refuses is tried again, a second apart; its own three when `None`.
+    /// Number of retries, one second apart, if the server refuses a connection; HAProxy's default of 3 when `None`.
     #[serde(default)]
     pub retries: Option<u32>,
 }
 
-/// An HTTP service: what it asks is behind it.
+/// HTTP service; the nodes after it are its database.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Service {
-    /// The program and its arguments; a relative path is one from the directory of the experiment's file. Empty for a
-    /// service that is there already.
+    /// Program and arguments; a relative path is relative to the directory of the experiment file. Empty for an
+    /// attached service.
     pub command: Vec<String>,
-    /// `http://host:port`, or `https://`: where one that is there is found. Ours is given an address.
+    /// URL of an attached service, `http://host:port` or `https://…`. A service that pgdyno starts is assigned an
+    /// address.
     pub url: Option<String>,
-    /// Beside `ADDRESS` and `DATABASE_URL`, which it is always given.
+    /// Environment variables in addition to `ADDRESS` and `DATABASE_URL`, which are always set.
     pub env: Vec<(String, String)>,
-    /// How many run, at least 1, each with the node's limits; a balancer stands before them when there are more.
+    /// Number of instances, at least 1, each with the node's limits. With more than one, a balancer is placed before
+    /// them.
     pub copies: u32,
-    /// The path that answers 200 as soon as it is ready, such as `/health`.
+    /// Path that answers 200 as soon as the service is ready, such as `/health`.
     #[serde(rename = "ready")]
     pub ready_path: String,
-    /// How long that may take; a minute of a processor when `None`, so that a tenth of one has ten.
+    /// Timeout for becoming ready. When `None`: 60 s of CPU time, so 10 minutes at a quota of 0.1 CPU.
     #[serde(default)]
     #[serde(rename = "ready_within")]
     pub ready_timeout: Option<Nanos>,
-    /// The path that tells its threads and connections, as `services/README.md` says; `None` where there is none.
+    /// Path of the thread and connection statistics, see `services/README.md`; `None` if there is none.
     #[serde(rename = "stats")]
     pub stats_path: Option<String>,
-    /// Of one that is there: `host:port` once more, which says that it may be loaded though it is on another machine.
+    /// `host:port` of an attached service, repeated as permission to load it although it is on another machine.
     #[serde(default)]
     pub allow: Option<String>,
 }
 
-/// Where something that is not ours is found. Credentials come from the environment, never from the file.
+/// Address of an attached node. Credentials come from the environment, never from the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AttachedNode {
-    /// A conninfo string or URI without a password.
+    /// Conninfo string or URI without a password.
     pub dsn: String,
-    /// Console of a pooler, in the same form.
+    /// Admin console of a pooler, in the same form.
     pub admin: Option<String>,
     pub role: AttachedRole,
-    /// `host:port/database` once more, which says that it may be loaded though it is on another machine.
+    /// `host:port/database`, repeated as permission to load a server on another machine.
     #[serde(default)]
     pub allow: Option<String>,
-    /// On another machine: so many sessions of others may be at work there when it is attached.
+    /// Number of other sessions that may be active when a server on another machine is attached.
     #[serde(default)]
     #[serde(rename = "others")]
     pub other_sessions: u32,
@@ -266,24 +271,24 @@ pub enum AttachedRole {
     Postgres,
     PgBouncer,
     Odyssey,
-    /// Its statistics, if it offers any, are not read.
+    /// Balancer; its statistics are not read, even if it has some.
     Balancer,
 }
 
-/// What a node may use of the machine; `None` is without a bound. Applied by control groups.
+/// Share of the machine that a node may use; `None` is unlimited. Enforced by control groups.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Limits {
-    /// Processors: 0.1 is a tenth of one.
+    /// CPUs: 0.1 is a tenth of one.
     pub cpu: Option<f64>,
-    /// Bytes, page cache included.
+    /// Bytes, including the page cache.
     pub memory: Option<u64>,
     pub read_iops: Option<u64>,
     pub write_iops: Option<u64>,
     /// Bytes per second.
     pub read_bps: Option<u64>,
     pub write_bps: Option<u64>,
-    /// Numbers of the processors it may run on; all when empty.
+    /// Numbers of the CPUs on which it may run; all when empty.
     pub cpus: Vec<u32>,
 }
 
@@ -293,44 +298,45 @@ impl Limits {
     }
 }
 
-/// What the tables hold before each trial.
+/// Rows that the tables hold before each trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dataset {
     pub seed: u64,
     pub content: Content,
-    /// Statements that follow once the rows are there, before each trial, such as `CREATE INDEX`.
+    /// Statements that run after the rows are loaded, before each trial, such as `CREATE INDEX`.
     #[serde(default)]
     #[serde(rename = "after")]
     pub post_load: Vec<String>,
-    /// Whether PostgreSQL's and the system's caches hold it when the trial begins.
+    /// State of PostgreSQL's and the operating system's caches when the trial begins.
     pub cache: CacheState,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Content {
-    /// `book.tickets`.
+    /// Table `book.tickets`.
     Tickets {
         rows: u64,
     },
-    /// A hot table of `users` × `per_user` profiles.
+    /// Hot table of `users` × `per_user` profiles.
     Profiles {
         users: u64,
         per_user: u64,
     },
-    /// pgbench's tables.
+    /// Tables of pgbench.
     Pgbench {
         scale: u32,
     },
-    /// `delivery.send` and `delivery.receive`: offices all over Russia. Above 0; at 1 there are 160 million receivers.
+    /// Tables `delivery.send` and `delivery.receive`: offices all over Russia. The scale is above 0; scale 1 has 160
+    /// million receivers.
     Delivery {
         scale: f64,
     },
-    /// `social.users`, who all have one password.
+    /// Table `social.users`; all users have the same password.
     Users {
         users: u64,
     },
-    /// `book.bookv2`: books by author and name, without an index on either.
+    /// Table `book.bookv2`: books by author and name, without an index on either.
     Books {
         rows: u64,
     },
@@ -340,31 +346,31 @@ pub enum Content {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheState {
-    /// Read through once.
+    /// Tables are read once before the trial.
     #[default]
     Warm,
-    /// Evicted, as far as we may.
+    /// Caches are evicted as far as permissions allow.
     Cold,
-    /// As loading left it.
+    /// Caches stay as loading left them.
     AsIs,
 }
 
-/// A table declared in the file.
+/// Table that the experiment file declares.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Table {
-    /// May name a schema, which is made.
+    /// Table name; a schema in it is created.
     pub name: String,
     pub rows: u64,
     pub columns: Vec<Column>,
     pub primary_key: Vec<String>,
-    /// Each a list of columns or expressions, as in `CREATE INDEX … (…)`.
+    /// Lists of columns or expressions, as in `CREATE INDEX … (…)`.
     pub indexes: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Column {
     pub name: String,
-    /// Its SQL type; that of the generator when `None`.
+    /// SQL type; the generator's default type when `None`.
     pub sql_type: Option<String>,
     pub generator: ColumnGenerator,
     /// Share of NULLs, 0..=1.
@@ -372,32 +378,32 @@ pub struct Column {
     pub null_fraction: f64,
 }
 
-/// What a column's values are drawn from.
+/// Generator of a column's values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ColumnGenerator {
     /// 1, 2, 3, …
     Serial,
-    /// Whole numbers from `min` to `max`, each as often.
+    /// Integers from `min` to `max`, uniformly distributed.
     Uniform { min: i64, max: i64 },
-    /// Whole numbers from `min` to `max`, the first ones more often: Zipf's law with exponent `s` > 1.
+    /// Integers from `min` to `max`, the first ones more often: Zipf's law with exponent `s` > 1.
     Zipfian { min: i64, max: i64, s: f64 },
-    /// Surname, name, patronymic.
+    /// Russian surname, first name and patronymic.
     RussianName,
-    /// First and last name.
+    /// English first and last name.
     EnglishName,
-    /// So many English words.
+    /// Between `min` and `max` English words.
     Words { min: u32, max: u32 },
-    /// Text of so many random letters.
+    /// Text of `length` random letters.
     Text { length: u32 },
-    /// Moments between two, as `2024-01-01` or `2024-01-01 12:00:00`, UTC.
+    /// Timestamps between two, as `2024-01-01` or `2024-01-01 12:00:00`, UTC.
     Timestamp { from: String, to: String },
     /// Points of a rectangle, (x, y).
     Point { from: (f64, f64), to: (f64, f64) },
-    /// An object of named generators, as `jsonb`.
+    /// `jsonb` object of named generators.
     Json(Vec<(String, ColumnGenerator)>),
-    /// The same text in every row.
+    /// Same text in every row.
     Constant(String),
-    /// One of these, each as often.
+    /// One of these texts, uniformly distributed.
     OneOf(Vec<String>),
 }

@@ -1,6 +1,6 @@
-//! What is there to be told of a run?
+//! Result of a run: everything that a report shows.
 //!
-//! Everything that a page shows, as facts: computed once, said in any language, drawn in any form.
+//! Facts, computed once and presented in any language and format.
 
 use crate::advice::Advice;
 use crate::chart::Charts;
@@ -16,63 +16,63 @@ use crate::summary::{Doubt, Failure, InvalidReason, Unanswered};
 use crate::{Nanos, PerSecond};
 use serde::Serialize;
 
-/// One run.
+/// Result of one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunResult {
     #[serde(rename = "about")]
     pub info: RunInfo,
     pub experiment: Experiment,
-    /// Which figures each cell has, in the order of `experiment.cells`.
+    /// Figures of each cell, in the order of `experiment.cells`.
     pub matrix: Matrix,
     pub findings: Vec<Finding>,
-    /// In the order of `experiment.cells`.
+    /// Results of each cell, in the order of `experiment.cells`.
     pub cells: Vec<CellResult>,
-    /// In the order in which they began.
+    /// Trials in the order of their start.
     pub trials: Vec<TrialResult>,
     #[serde(rename = "stand")]
     pub environment: Environment,
-    /// How much each cell holds, where that was looked for; else empty.
+    /// Maximum of each cell; empty if the run did not search for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub maxima: Vec<Maximum>,
-    /// Levels that were held for long.
+    /// Levels that were held for a long time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "endured")]
     pub soaks: Vec<SoakResult>,
-    /// Whether what was acknowledged outlived the faults, by cell; controls are told with the cells they are of. Empty
-    /// without faults.
+    /// Fate of the acknowledged writes, by cell; a control is reported with the cell that it belongs to. Empty without
+    /// faults.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "survivals")]
     pub failovers: Vec<FailoverResult>,
-    /// How old what is read on replicas is, by cell; empty where nobody asked.
+    /// Staleness of reads on replicas, by cell; empty if it was not measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub freshness: Vec<FreshnessResult>,
-    /// What a grid of settings says.
+    /// Conclusion from a grid of settings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plateau: Option<Plateau>,
-    /// Of cells that share stack, data and operations; empty where the server was not asked for plans.
+    /// Index advice for cells that share stack, data and operations; empty if no plans were collected.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub advice: Vec<Advice>,
 }
 
-/// When, where and by whom.
+/// Date, state and origin of the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunInfo {
-    /// The run's file without `.dyno`.
+    /// File name of the run without `.dyno`.
     pub name: String,
     /// Unix time in milliseconds.
     #[serde(rename = "begun_ms")]
     pub started_ms: u64,
     pub ended_ms: Option<u64>,
     pub state: RunState,
-    /// Why it is not complete.
+    /// Reason why the run is not complete.
     pub reason: Option<String>,
     pub seed: u64,
     /// Version of pgdyno.
     #[serde(rename = "program")]
     pub pgdyno_version: String,
-    /// What repeats the run, as it is typed into a shell.
+    /// Shell command that repeats the run.
     pub command: String,
-    /// The experiment file, as the user wrote it.
+    /// Text of the experiment file, as the user wrote it.
     pub text: String,
 }
 
@@ -85,50 +85,50 @@ pub enum RunState {
     Stopped,
     Failed,
     Skipped,
-    /// Its process was ended before it could say how.
+    /// Process ended without recording the run's end.
     Lost,
 }
 
-/// What one cell brought: its valid trials together.
+/// Combined results of a cell's valid trials.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CellResult {
     /// Absent without a valid trial.
     pub total: Option<OperationResult>,
-    /// In the order of the cell's operations; empty without a valid trial.
+    /// Results in the order of the cell's operations; empty without a valid trial.
     pub operations: Vec<OperationResult>,
-    /// The way to PostgreSQL, the generator first.
+    /// Path to PostgreSQL, the generator first.
     pub hops: Vec<HopMetrics>,
-    /// Servers that follow the PostgreSQL at the end of the way, in the order of their names.
+    /// Replicas of the last node, in the order of their names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub replicas: Vec<HopMetrics>,
-    /// The most expensive first, at most ten; empty where `pg_stat_statements` is not there.
+    /// At most ten statements, the most expensive first; empty without `pg_stat_statements`.
     pub statements: Vec<StatementStats>,
 }
 
-/// What came of one operation, or all of them. Quantiles are of merged histograms.
+/// Results of one operation, or of all together. Quantiles are of merged histograms.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OperationResult {
     /// Empty for all operations together.
     pub name: String,
-    /// Arrivals.
+    /// Arrivals per second.
     pub offered: PerSecond,
-    /// Ended well within the window.
+    /// Successful transactions within the window, per second.
     pub delivered: PerSecond,
-    /// Of those, within the latency that an objective demands; absent without such an objective.
+    /// Part of `delivered` within the latency bound of an objective; absent without such an objective.
     pub goodput: Option<PerSecond>,
     pub count: u64,
     pub response: Quantiles,
     pub service: Quantiles,
-    /// By code, the most frequent first.
+    /// Failures by code, the most frequent first.
     pub failures: Vec<Failure>,
     pub dropped: u64,
-    /// Sizes of the expected HTTP answers; absent where there were none.
+    /// Sizes of the expected HTTP responses; absent if there were none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sizes: Option<SizeFigures>,
 }
 
-/// Sizes of answers in bytes of the body as received, over all trials. Quantiles are within 1/16, and absent with fewer than
-/// ten answers beyond them.
+/// Sizes of response bodies in bytes as received, over all trials. Quantiles are accurate to 1/16, and absent with
+/// fewer than ten responses beyond them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SizeFigures {
     pub count: u64,
@@ -138,10 +138,10 @@ pub struct SizeFigures {
     pub max: u64,
 }
 
-/// As [`crate::summary::Distribution`].
+/// Quantiles as in [`crate::summary::Distribution`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Quantiles {
-    /// Absent where all were answered.
+    /// Absent if all were answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unanswered: Option<Unanswered>,
     pub mean: Option<Nanos>,
@@ -153,89 +153,89 @@ pub struct Quantiles {
     pub max: Option<Nanos>,
 }
 
-/// Where the time and the queue are: one node. Medians over the valid trials of the last third of the window.
+/// Metrics of one node on the path. Medians over the valid trials, of the last third of the window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct HopMetrics {
-    /// `generator` for the first.
+    /// Node name; `generator` for the first.
     pub node: String,
-    /// Version of TLS on the way into it, as RFCs name it, `1.3`; where there is none, or it is not known, absent.
+    /// TLS version of connections into the node, as in RFCs, `1.3`; absent if unencrypted or unknown.
     pub tls: Option<String>,
-    /// Processors used.
+    /// CPUs used.
     pub cpu: Option<f64>,
-    /// Processors it might use: its quota, or the machine's.
+    /// CPUs available: the node's quota, or the machine's CPUs.
     #[serde(rename = "of_cpu")]
     pub cpu_limit: Option<f64>,
-    /// Share of the quota's periods in which it was held back.
+    /// Share of the quota's periods in which the node was throttled.
     pub throttled: Option<f64>,
-    /// Transactions at work here: sessions active in PostgreSQL, servers lent by a pooler.
+    /// Transactions that run here: active sessions in PostgreSQL, server connections in use in a pooler.
     pub busy: Option<f64>,
-    /// Transactions that wait here for what is behind.
+    /// Transactions queued here for the next node.
     pub queue: Option<f64>,
-    /// Mean time of a transaction in `busy` and `queue` together, by Little's law, without what is behind it.
+    /// Mean time of a transaction in `busy` and `queue` together, by Little's law, without the time in the next nodes.
     pub time: Option<Nanos>,
 }
 
-/// One statement of `pg_stat_statements`, within the window; medians over the valid trials.
+/// Statement of `pg_stat_statements` within the window; medians over the valid trials.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StatementStats {
-    /// Its normalised text: of foreign origin.
+    /// Normalised text; untrusted input.
     pub text: String,
     pub calls: f64,
-    /// Of execution, all calls together, seconds.
+    /// Total execution time of all calls, in seconds.
     pub total: f64,
-    /// Of one call, seconds.
+    /// Mean execution time of a call, in seconds.
     pub mean: f64,
-    /// Of the time of all statements, 0..=1.
+    /// Share of the time of all statements, 0..=1.
     pub share: f64,
     pub rows: f64,
-    /// Of 8 KiB, found in shared buffers and not.
+    /// Blocks of 8 KiB found in shared buffers; `read` counts those that were not.
     pub hit: Option<f64>,
     pub read: Option<f64>,
 }
 
-/// One trial.
+/// Result of one trial.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TrialResult {
-    /// In the store, from 1.
+    /// Number in the store, from 1.
     pub id: u32,
     pub cell: usize,
     pub repetition: u32,
-    /// Of a search.
+    /// Step of a search that this trial is, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<SearchStep>,
     #[serde(rename = "begun_ms")]
     pub started_ms: u64,
-    /// `None` while it runs.
+    /// `None` while the trial runs.
     pub status: Option<TrialStatus>,
     pub valid: bool,
     pub reasons: Vec<InvalidReason>,
     pub doubts: Vec<Doubt>,
     #[serde(rename = "fired")]
     pub stop: Option<StopEvent>,
-    /// What came of its cell's objectives, in their order; empty where nothing was measured.
+    /// Results of the cell's objectives, in their order; empty if nothing was measured.
     #[serde(rename = "judged")]
     pub objectives: Vec<ObjectiveResult>,
     pub tps: Option<PerSecond>,
     pub p99: Option<Nanos>,
-    /// What its faults cost, where it had some.
+    /// Effects of the injected faults, if there were any.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(rename = "ordeal")]
     pub fault_injection: Option<FaultInjection>,
     pub charts: Charts,
-    /// Whose probes could not be asked, and what else was noted: subject and words.
+    /// Probes that could not be read, and other notes: subject and text.
     pub notes: Vec<(String, String)>,
 }
 
-/// The test stand.
+/// Machine and nodes of the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Environment {
-    /// Of the machine, in reading order: a key such as `cpu_model`, and its value.
+    /// Facts about the machine in reading order: a key such as `cpu_model`, and its value.
     pub machine: Vec<(String, String)>,
-    /// Every node that a trial had, once per configuration.
+    /// Nodes of all trials, once per configuration.
     pub nodes: Vec<NodeInfo>,
 }
 
-/// A node as it really was.
+/// Node with its actual version, limits and configuration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NodeInfo {
     pub name: String,
@@ -245,11 +245,11 @@ pub struct NodeInfo {
     #[serde(rename = "entrance")]
     pub transport: String,
     pub limits: Limits,
-    /// What of them was not applied, and why.
+    /// Limits that were not applied, and why.
     #[serde(rename = "not_applied")]
     pub unapplied_limits: Vec<String>,
-    /// Cells that had it so.
+    /// Indexes of the cells with this configuration.
     pub cells: Vec<usize>,
-    /// Files that were rendered: name and text.
+    /// Names and texts of the rendered files.
     pub configuration: Vec<(String, String)>,
 }

@@ -1,13 +1,13 @@
-//! How much does a system hold, how was that found, and what stops it there?
+//! Search for the maximum: steps, results, limiter, and trends of a soak.
 //!
-//! A *subject* is a cell, as it is or with one thing changed; a *step* is one trial of it at one level. What a step showed is
-//! a [`Seen`]; the answer is a function of all of them.
+//! A *subject* is a cell, unchanged or with one perturbation. A *step* is one trial of a subject at one level. A step's
+//! result is a [`StepResult`]; the answer is a function of all results.
 
 use crate::plan::LoadScale;
 use crate::{Nanos, PerSecond};
 use serde::{Deserialize, Serialize};
 
-/// One trial of a search. Runs keep it as a trial's note with the subject `step`.
+/// Trial of a search. Runs store it as a note of the trial with the subject `step`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SearchStep {
     pub scale: LoadScale,
@@ -15,92 +15,93 @@ pub struct SearchStep {
     pub level: f64,
     #[serde(rename = "stage")]
     pub purpose: StepPurpose,
-    /// What is measured.
+    /// Measured duration.
     #[serde(rename = "window_ns")]
     pub window: Nanos,
-    /// What differs from the cell's setup; nothing when `None`.
+    /// Difference from the cell's setup; `None` if there is none.
     #[serde(rename = "nudge")]
     pub perturbation: Option<Perturbation>,
-    /// Which search of its subject, from 0: an experiment's `repeat` asks for several.
+    /// Number of the search of its subject, from 0; an experiment's `repeat` asks for several.
     pub round: u32,
 }
 
-/// Why a level is tried.
+/// Purpose of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepPurpose {
-    /// Growing until the first level that is too much.
+    /// Increasing levels up to the first that is not sustained.
     Ramp,
-    /// So low that a system recovers from levels that were too much.
+    /// Level low enough that a system recovers from overload.
     Rest,
-    /// Between what held and what did not.
+    /// Levels between a sustained one and one that is not.
     Narrow,
-    /// At the answer, on a fresh state.
+    /// Confirmation of the answer, with fresh state.
     Hold,
-    /// A smooth ramp to a level, and a hold.
+    /// Smooth ramp to a level, then a hold.
     Confirm,
     Soak,
 }
 
-/// One thing that is changed to see whether it is the cause.
+/// Deliberate change of one knob, to see whether it is the limiter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Perturbation {
     #[serde(rename = "turn")]
     pub knob: Knob,
-    /// What it was, and what it is now, in the unit of what is turned; absent where it is a switch (on or off, with or
-    /// without an index): there is no elasticity then, only a ratio of maxima.
+    /// Old and new value in the knob's unit.
+    ///
+    /// Absent for a switch (on or off, with or without an index). A switch has no elasticity, only a ratio of maxima.
     pub amount: Option<(f64, f64)>,
 }
 
-/// What can be turned. Nodes by their names.
+/// Knob of the setup. Nodes are given by name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Knob {
-    /// Processors of a node's quota.
+    /// CPUs of a node's quota.
     Cpu { node: String },
     /// Reads per second of a node's quota.
     ReadIops { node: String },
     /// Writes per second of a node's quota.
     WriteIops { node: String },
-    /// Bytes of a node's quota.
+    /// Bytes of a node's memory limit.
     Memory { node: String },
-    /// Server connections of a pooler, or connections a balancer makes.
+    /// Server connections of a pooler or balancer.
     PoolSize { node: String },
-    /// A number in a service's environment: its pool, its threads.
+    /// Number in a service's environment, such as its pool size or thread count.
     ServiceEnv { node: String, variable: String },
     /// `max_connections` of PostgreSQL.
     Slots { node: String },
-    /// Clients, or what may be in flight.
+    /// Clients, or the in-flight cap.
     Clients,
-    /// A setting of PostgreSQL, such as `synchronous_commit` to `off`.
+    /// PostgreSQL setting, such as `synchronous_commit` to `off`.
     Setting { name: String, value: String },
-    /// An index more.
+    /// Additional index.
     Index { ddl: String },
-    /// Rows of a feed: as they are, or what its table has.
+    /// Rows of a feed: the original number, or as many as its table has.
     FeedRows { feed: String },
 }
 
-/// What one step showed.
+/// Result of one step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StepResult {
     pub step: SearchStep,
     pub outcome: LevelOutcome,
-    /// Ended well within the window.
+    /// Successful transactions within the window, per second.
     pub delivered: PerSecond,
-    /// Of response time; absent with too few samples.
+    /// Response time; absent with too few samples.
     pub p99: Option<Nanos>,
     pub mean: Option<Nanos>,
 }
 
 impl StepResult {
-    /// A step of which nothing was measured, or not to its end.
+    /// Result of a step that was not measured, or not to its end.
     pub fn from_failed_trial(step: SearchStep, why: String) -> StepResult {
         let outcome = LevelOutcome::Invalid { reason: SearchStopReason::Failed { reason: why } };
         StepResult { step, outcome, delivered: PerSecond(0.0), p99: None, mean: None }
     }
 }
 
-/// Whether a level was held.
+/// Outcome of a level: sustained, not sustained, or invalid.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum LevelOutcome {
@@ -109,155 +110,157 @@ pub enum LevelOutcome {
         #[serde(rename = "why")]
         reason: OverloadReason,
     },
-    /// Nothing can be said of the system: it was not the system that was measured.
+    /// Invalid: the measurement does not describe the system.
     Invalid {
         #[serde(rename = "why")]
         reason: SearchStopReason,
     },
 }
 
-/// Why a level is too much.
+/// Reason why a level is not sustained.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum OverloadReason {
-    /// This objective was not met.
+    /// Objective that was violated.
     Objective { text: String },
-    /// It fell behind: what was delivered, of what was offered (0..=1).
+    /// Delivered share of the offered load (0..=1) is too low.
     #[serde(rename = "behind")]
     FellBehind { share: f64 },
-    /// All of so many clients were busy, and each answer took longer than before: more of them would only wait.
+    /// All clients were busy and response times rose, so more clients would only queue.
     #[serde(rename = "crowded")]
     ClientsSaturated { clients: u32 },
-    /// What is under way grew to the end of the window, and with it response times: it had not come to rest. By so much per
+    /// Number of transactions in flight grew until the end of the window, and response times with it. Growth per
     /// second.
     #[serde(rename = "growing")]
     InFlightGrows { per_second: f64 },
-    /// A stop rule fired.
+    /// Stop rule that fired.
     Rule { rule: String },
 }
 
-/// What stopped a search before the system did.
+/// Reason why a search stopped before the system's limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum SearchStopReason {
-    /// The generator was late or had no reserve.
+    /// Generator was late or saturated.
     Generator,
     /// File descriptors or local ports ran out.
     Descriptors,
-    /// All of so many clients were busy, while what was asked was in time: an open test became a closed one.
+    /// All clients were busy while the load was still delivered: the test was no longer open-loop.
     ClientCap { clients: u32 },
-    /// `most` was reached, and it held.
+    /// Level `most` was reached and sustained.
     #[serde(rename = "most")]
     MaxLevelHeld { level: f64 },
-    /// Not even the least level held.
+    /// Lowest level was not sustained.
     #[serde(rename = "least")]
     MinLevelFailed { level: f64 },
-    /// Several times at one level, and not twice the same: the system has two states.
+    /// Contradictory results at one level in several trials: the system has two states.
     Undecided { level: f64 },
-    /// The trials ended otherwise than they should, or by the user.
+    /// Trials failed, or the user interrupted them.
     Failed {
         #[serde(rename = "why")]
         reason: String,
     },
 }
 
-/// What a search came to.
+/// Answer of a search.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SearchResult {
     pub scale: LoadScale,
-    /// The highest level that was held; `None` where something else stopped the search.
+    /// Highest sustained level; `None` if something else stopped the search.
     pub level: Option<f64>,
-    /// Of 95 %.
+    /// 95 % confidence interval.
     pub interval: Option<(f64, f64)>,
-    /// What it delivered there.
+    /// Throughput at that level.
     pub delivered: Option<PerSecond>,
-    /// Confirming trials at the answer: held, of.
+    /// Confirming trials at the answer: sustained, total.
     pub confirmed: (u32, u32),
-    /// What broke first above it, the most frequent.
+    /// Most frequent reason for overload above the answer.
     #[serde(rename = "broke")]
     pub overload: Option<OverloadReason>,
-    /// Why there is no answer, or none beyond it.
+    /// Reason why there is no answer, or no higher one.
     #[serde(rename = "hindered")]
     pub stop_reason: Option<SearchStopReason>,
-    /// Trials, and their windows together.
+    /// Number of trials; `measured` is the sum of their windows.
     pub trials: u32,
     #[serde(rename = "measured_ns")]
     pub measured: Nanos,
 }
 
-/// One cell's maximum, and all that is known of it.
+/// Maximum of one cell, with its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Maximum {
     pub cell: usize,
-    /// Of each search of the cell as it is, by round.
+    /// Result of each search of the unchanged cell, by round.
     pub rounds: Vec<SearchResult>,
-    /// Of all rounds together.
+    /// Result of all rounds together.
     pub answer: SearchResult,
-    /// Every step of the cell as it is, in the order of time.
+    /// Steps of the unchanged cell in order of time.
     pub steps: Vec<StepResult>,
-    /// Of the closed model: throughput against clients.
+    /// Throughput against clients; closed model only.
     pub scalability: Option<Scalability>,
-    /// What was turned, the most telling first.
+    /// Perturbations, the most informative first.
     pub proofs: Vec<Proof>,
     pub cause: Cause,
 }
 
-/// Why it stops there.
+/// Limiter of a cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Cause {
-    /// Index into `proofs`: turning it moved the maximum. `by`: what takes all of it, where that is known and nothing could
-    /// turn it.
+    /// Proven: the perturbation moved the maximum.
+    ///
+    /// `proof` is an index into `proofs`. `by` is the component that saturates the knob's resource, if it is known and
+    /// has no knob.
     Proven {
         proof: usize,
         #[serde(skip_serializing_if = "Option::is_none")]
         by: Option<Limit>,
     },
-    /// Suspected by what was sampled, and not proved: nothing was turned, or turning it did not decide.
+    /// Suspected from samples, not proven: no perturbation was tried, or its result is undecided.
     Suspected { suspect: Suspect },
     #[default]
     NotKnown,
 }
 
-/// What may be the cause, by what was sampled.
+/// Suspected limiter, derived from samples.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Suspect {
-    /// What would have to be turned to prove it; nothing that we can turn when `None`.
+    /// Perturbation that would prove it; `None` if there is no knob.
     #[serde(rename = "nudge")]
     pub perturbation: Option<Perturbation>,
-    /// What is suspected, in one of these words.
+    /// Limiter that is suspected.
     pub limit: Limit,
 }
 
-/// What can limit a system.
+/// Kind of limiter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Limit {
-    /// Processors of a node.
+    /// CPUs of a node.
     Cpu {
         node: String,
     },
-    /// Reading from disk.
+    /// Disk reads.
     Reads {
         node: String,
     },
-    /// Writing to disk, WAL apart.
+    /// Disk writes other than WAL.
     Writes {
         node: String,
     },
-    /// Waiting for the WAL to be on disk.
+    /// WAL flush.
     WalFlush,
-    /// Waiting for replicas.
+    /// Synchronous replicas.
     SyncReplicas,
-    /// Too little memory for the data that are asked for.
+    /// Memory too small for the requested data.
     Memory {
         node: String,
     },
-    /// A pool of server connections.
+    /// Pool of server connections.
     Pool {
         node: String,
     },
-    /// Connections of a service.
+    /// Connection pool of a service.
     ServicePool {
         node: String,
     },
@@ -265,46 +268,46 @@ pub enum Limit {
     ServiceThreads {
         node: String,
     },
-    /// Slots of PostgreSQL.
+    /// Connection slots of PostgreSQL.
     Slots {
         node: String,
     },
-    /// Transactions that wait for each other's rows.
+    /// Row locks.
     RowLocks {
         statement: Option<String>,
     },
-    /// A statement that reads the whole table.
+    /// Statement that scans a whole table.
     Scan {
         table: String,
         ddl: Option<String>,
     },
     /// Checkpoints.
     Checkpoints,
-    /// Too few clients in a closed loop.
+    /// Too few closed-loop clients.
     Clients,
-    /// What may be in flight in an open one.
+    /// In-flight cap of an open-loop test.
     ClientCap,
-    /// A feed that fits the cache.
+    /// Feed that fits into the cache.
     Feed {
         feed: String,
     },
-    /// The machine has no processor to spare.
+    /// Saturated CPUs of the machine.
     Host,
     Generator,
 }
 
-/// The maximum with one thing changed, beside the one as it was; measured interleaved.
+/// Maximum with one perturbation compared with the unchanged maximum, in interleaved trials.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Proof {
     pub limit: Limit,
     #[serde(rename = "nudge")]
     pub perturbation: Perturbation,
-    /// The maximum as it is, measured anew beside the other, and with the change.
+    /// Unchanged maximum, measured again together with the perturbed one.
     pub base: SearchResult,
     pub changed: SearchResult,
-    /// Changed ÷ base, and its interval of 95 %.
+    /// Changed ÷ base, with its 95 % confidence interval.
     pub ratio: Option<(f64, Option<(f64, f64)>)>,
-    /// d ln X / d ln Q, and its interval of 95 %; absent for switches.
+    /// Elasticity d ln X / d ln Q, with its 95 % confidence interval; absent for switches.
     pub elasticity: Option<(f64, Option<(f64, f64)>)>,
     pub verdict: ProofVerdict,
 }
@@ -312,22 +315,22 @@ pub struct Proof {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProofVerdict {
-    /// Its interval is above what chance and a bystander would give.
+    /// Interval is above the values expected from chance and from an unrelated resource.
     Limits,
-    /// Its interval is near 0.
+    /// Interval is near 0.
     #[serde(rename = "does_not")]
     DoesNotLimit,
-    /// The interval holds both, or one of the maxima could not be found.
+    /// Interval includes both, or one of the maxima was not found.
     Undecided,
 }
 
-/// The Universal Scalability Law, X(N) = λN / (1 + σ(N − 1) + κN(N − 1)), fitted to what was measured; Gunther, "Guerrilla
-/// Capacity Planning" (2007). Never read beyond the clients that were measured.
+/// Universal Scalability Law, X(N) = λN / (1 + σ(N − 1) + κN(N − 1)), fitted to the measured points. Not extrapolated
+/// beyond the measured clients. Source: N. Gunther, "Guerrilla Capacity Planning" (2007).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scalability {
-    /// Clients and throughput, measured.
+    /// Measured points: clients and throughput.
     pub points: Vec<(f64, f64)>,
-    /// The same by the law, at each number of clients that was measured.
+    /// Points of the fitted law at each measured number of clients.
     pub law: Vec<(f64, f64)>,
     /// Throughput of one client, per second.
     pub lambda: FittedValue,
@@ -335,27 +338,27 @@ pub struct Scalability {
     pub sigma: FittedValue,
     /// Coherency.
     pub kappa: FittedValue,
-    /// Clients at its peak, where that is among those measured.
+    /// Number of clients at the peak, if it lies within the measured range.
     pub peak: Option<f64>,
-    /// Share of the variance that it explains.
+    /// Share of the variance that the law explains.
     pub r2: f64,
 }
 
-/// A parameter, and its interval of 95 %.
+/// Value with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FittedValue {
     pub value: f64,
     pub interval: Option<(f64, f64)>,
 }
 
-/// How something moved over a long trial.
+/// Trend of one metric over a long trial.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Trend {
     #[serde(rename = "what")]
     pub metric: TrendMetric,
-    /// Per hour, in its unit, by Theil and Sen.
+    /// Slope per hour in the metric's unit, by the Theil–Sen estimator.
     pub per_hour: FittedValue,
-    /// At the beginning and at the end, by the line.
+    /// Values of the fitted line at the start and the end.
     pub from: f64,
     pub to: f64,
     #[serde(rename = "course")]
@@ -369,7 +372,7 @@ pub enum TrendMetric {
     Memory {
         node: String,
     },
-    /// Seconds, of response.
+    /// Response time in seconds.
     Median,
     P99,
     Connections {
@@ -378,7 +381,7 @@ pub enum TrendMetric {
     DeadRows {
         table: String,
     },
-    /// Bytes of a table with its indexes, or of the database when empty.
+    /// Bytes of a table with its indexes, or of the database if `table` is empty.
     Size {
         table: String,
     },
@@ -392,23 +395,23 @@ pub enum TrendMetric {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TrendVerdict {
-    /// It grows without end in sight: what is taken is not given back.
+    /// Growth without a bound: the resource is not released.
     Leak,
-    /// It moves, and is no resource that is held.
+    /// Movement of a metric that is not a held resource.
     Drift,
     Steady,
-    /// Too short or too noisy to tell.
+    /// Too short or too noisy to decide.
     Unknown,
 }
 
-/// A level held for long, and what changed meanwhile.
+/// Level held for a long time, with the trends during it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SoakResult {
     pub cell: usize,
     #[serde(rename = "stage")]
     pub purpose: StepPurpose,
     pub level: f64,
-    /// Share of the maximum, where that is known.
+    /// Share of the maximum, if it is known.
     pub of_maximum: Option<f64>,
     #[serde(rename = "lasting_ns")]
     pub duration: Nanos,
@@ -416,31 +419,30 @@ pub struct SoakResult {
     pub trends: Vec<Trend>,
 }
 
-/// What a grid of settings says.
+/// Conclusion from a grid of settings.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Plateau {
-    /// What was read of each point: its maximum, or what a closed load brought, when true; else the 99th percentile of
-    /// response time in seconds.
+    /// True if `points` are maxima or the throughput of a closed load; otherwise p99 response times in seconds.
     pub maxima: bool,
-    /// By cell: the figure and its interval; absent where there is none.
+    /// Figure and interval by cell; absent if there is none.
     pub points: Vec<Option<FittedValue>>,
     /// Cells that the best one is not shown to beat, the best first.
     pub plateau: Vec<usize>,
-    /// The least of the plateau: fewest threads, smallest pool.
+    /// Smallest setting of the plateau: fewest threads, smallest pool.
     pub recommended: Option<usize>,
     pub needs: Option<RequiredConnections>,
 }
 
-/// How many connections the rate needs, by Little's law.
+/// Number of connections that the rate requires, by Little's law.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RequiredConnections {
-    /// Per second.
+    /// Transactions per second.
     pub rate: f64,
-    /// Seconds that one transaction holds a connection.
+    /// Seconds for which a transaction holds a connection.
     #[serde(rename = "held")]
     pub hold_time: f64,
-    /// Their product.
+    /// Product of both.
     pub connections: f64,
-    /// Processors that PostgreSQL may use.
+    /// CPUs available to PostgreSQL.
     pub processors: f64,
 }

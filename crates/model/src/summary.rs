@@ -1,88 +1,89 @@
-//! What does a report of one benchmark need to know?
+//! Summary of one benchmark.
 //!
-//! Facts with their evidence, no sentences. Durations are whole nanoseconds, and in the serialised form their names say
-//! so; shares are 0..=1; a quantile is absent when fewer than [`crate::Latency::TAIL`] samples lie beyond it.
+//! Facts with their evidence, no sentences. Durations are whole nanoseconds; their serialised names end in `_ns`.
+//! Shares are 0..=1. A quantile is absent if fewer than [`crate::LatencyHistogram::MIN_TAIL_SAMPLES`] samples lie
+//! beyond it.
 
 use crate::{Nanos, Outage, PerSecond, Spacing, is_quantile_unanswered};
 use serde::{Deserialize, Serialize};
 
-/// One benchmark.
+/// Summary of one benchmark.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
     pub server: Server,
     pub plan: BenchPlan,
-    /// From the first intended start to the end of the window.
+    /// Time from the first intended start to the end of the window.
     #[serde(rename = "window_ns")]
     pub window: Nanos,
     pub total: GroupSummary,
-    /// In the order of `plan.scripts`.
+    /// Per-script results in the order of `plan.scripts`.
     pub scripts: Vec<ScriptSummary>,
-    /// All failures of all scripts by code, the most frequent first.
+    /// Failures of all scripts by code, the most frequent first.
     pub failures: Vec<Failure>,
     #[serde(rename = "connecting")]
     pub connects: ConnectSummary,
-    /// Stretches without a success that chance does not explain.
+    /// Periods without a success that chance does not explain.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outages: Vec<Outage>,
-    /// Absent without clients, and in an open model, where whoever is idle serves an arrival.
+    /// Absent without clients and in the open model, where any idle client serves an arrival.
     pub fairness: Option<Fairness>,
     pub generator: GeneratorSummary,
     pub validity: Validity,
 }
 
-/// What was measured.
+/// Server that was measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Server {
-    /// As the server tells it, e.g. `15.18 (Debian 15.18-0+deb12u1)`.
+    /// Version as the server reports it, e.g. `15.18 (Debian 15.18-0+deb12u1)`.
     pub version: String,
-    /// Where its programs came from, where known: `attached`, a directory, `embedded`.
+    /// Source of the server's programs, if known: `attached`, a directory, `embedded`.
     pub origin: Option<String>,
     pub transport: ServerTransport,
     /// Host name, address or socket directory, with the port.
     pub address: String,
-    /// Empty: an HTTP service, which has none, and whose version is its name for itself, e.g. `nginx/1.22.1`.
+    /// Database name; empty for an HTTP service, whose version is its own `Server` name, e.g. `nginx/1.22.1`.
     pub database: String,
 }
 
 impl Server {
-    /// Or an HTTP service.
+    /// True for PostgreSQL, false for an HTTP service.
     pub fn is_postgres(&self) -> bool {
         !self.database.is_empty()
     }
 }
 
-/// What the bytes travelled over.
+/// Transport between the generator and the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum ServerTransport {
     #[default]
     UnixSocket,
     Tcp,
-    /// With the version as it is named in RFCs, e.g. `1.3`.
+    /// TCP with TLS; the version as in RFCs, e.g. `1.3`.
     TcpTls {
         version: String,
     },
 }
 
-/// What was asked for.
+/// Parameters of the benchmark.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BenchPlan {
     pub scripts: Vec<Script>,
     pub scale: u32,
-    /// How `pgbench_accounts` is partitioned; absent when it is not.
+    /// Partitioning of `pgbench_accounts`; absent if it is not partitioned.
     pub partitions: Option<Partitions>,
     pub query_mode: QueryMode,
     pub clients: u32,
     pub threads: u32,
-    /// 0: unlimited.
+    /// Attempts per transaction; 0 is unlimited.
     pub max_tries: u32,
     #[serde(rename = "until")]
     pub end: EndCondition,
     pub model: LoadModelSummary,
-    /// Each transaction opens a connection of its own.
+    /// True if each transaction opens its own connection.
     #[serde(rename = "connect_each")]
     pub reconnect: bool,
-    /// Transactions above it are counted, and late arrivals dropped.
+    /// Latency limit: slower transactions are counted, and late arrivals dropped.
     #[serde(rename = "latency_limit_ns")]
     pub latency_limit: Option<Nanos>,
     pub seed: u64,
@@ -90,13 +91,13 @@ pub struct BenchPlan {
     pub driver: String,
 }
 
-/// One script of the mix.
+/// Script of the mix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Script {
     /// `<builtin: select only>`, or the file's name.
     pub name: String,
     pub weight: u32,
-    /// The first line of each command; empty unless commands are measured one by one.
+    /// First line of each command; empty unless commands are measured individually.
     pub commands: Vec<String>,
 }
 
@@ -113,7 +114,7 @@ pub enum PartitionMethod {
     Hash,
 }
 
-/// How queries are submitted: pgbench's `-M`.
+/// Query protocol: pgbench's `-M`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QueryMode {
@@ -123,7 +124,7 @@ pub enum QueryMode {
     Prepared,
 }
 
-/// When the run ends.
+/// Condition that ends the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndCondition {
@@ -131,11 +132,11 @@ pub enum EndCondition {
     Transactions(u32),
     #[serde(rename = "time_ns")]
     Time(Nanos),
-    /// The schedule's last arrival has its outcome.
+    /// Last arrival of the schedule has its outcome.
     ScheduleEnds,
 }
 
-/// What makes transactions start.
+/// Load model, with its think time or schedule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum LoadModelSummary {
@@ -144,14 +145,14 @@ pub enum LoadModelSummary {
         think: Nanos,
     },
     Open {
-        /// As the user wrote it: a schedule, or the rate of `-R`.
+        /// Text of the schedule as the user wrote it, or the rate of `-R`.
         schedule: String,
         #[serde(with = "spacing")]
         arrivals: Spacing,
     },
 }
 
-/// Spacing by its name.
+/// Serialisation of `Spacing` by name.
 pub(crate) mod spacing {
     use crate::Spacing;
     use serde::{Deserialize, Deserializer, Serializer};
@@ -172,30 +173,30 @@ pub(crate) mod spacing {
     }
 }
 
-/// What came of one script's arrivals, or of all.
+/// Results of one script's arrivals, or of all scripts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct GroupSummary {
     pub counts: OutcomeCounts,
-    /// Transactions that ended well within the window, by its length.
+    /// Successful transactions within the window, divided by its length.
     pub tps: PerSecond,
-    /// From the intended start, of transactions that ended well and of arrivals that were never answered.
+    /// Time from the intended start, of successful transactions and unanswered arrivals.
     pub response: Distribution,
-    /// From the send, of the same.
+    /// Time from the send, of the same arrivals.
     pub service: Distribution,
-    /// From the intended start to the send, of the same.
+    /// Mean time from the intended start to the send, of the same arrivals.
     #[serde(rename = "lag_mean_ns")]
     pub lag_mean: Nanos,
 }
 
-/// One script's part.
+/// Results of one script.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ScriptSummary {
     #[serde(flatten)]
     pub group: GroupSummary,
-    /// Of the total's `ok`.
+    /// Share of the total's `ok`.
     pub share: f64,
     pub failures: Vec<Failure>,
-    /// In the order of the script's commands.
+    /// Per-command results in the order of the script.
     pub statements: Vec<CommandSummary>,
 }
 
@@ -205,20 +206,20 @@ pub struct OutcomeCounts {
     pub failed: u64,
     pub unknown: u64,
     pub dropped: u64,
-    /// Of failed, unknown and dropped: arrivals that no server answered.
+    /// Part of failed, unknown and dropped: arrivals that no server answered.
     pub unanswered: u64,
-    /// Transactions that were tried more than once, and all tries beyond the first.
+    /// Transactions that were tried more than once; `retries` counts all tries beyond the first.
     pub retried: u64,
     pub retries: u64,
-    /// Of `failed`: SQLSTATE 40001 and 40P01.
+    /// Part of `failed`: SQLSTATE 40001; `deadlock` is 40P01.
     pub serialization: u64,
     pub deadlock: u64,
-    /// Of `ok`: above the latency limit.
+    /// Part of `ok`: above the latency limit.
     pub above_limit: u64,
 }
 
 impl OutcomeCounts {
-    /// Every arrival has exactly one outcome.
+    /// Sum of all outcomes; every arrival has exactly one.
     pub fn arrivals(&self) -> u64 {
         self.ok + self.failed + self.unknown + self.dropped
     }
@@ -229,13 +230,15 @@ impl OutcomeCounts {
     }
 }
 
-/// A distribution of durations, read at the usual places. A quantile is absent with too few samples beyond it, and where it is
-/// one of the unanswered; then mean and max are absent too.
+/// Summary of a distribution of durations.
+///
+/// A quantile is absent if too few samples lie beyond it or it falls among the unanswered. In the latter case mean and
+/// max are absent too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Distribution {
-    /// Without the unanswered.
+    /// Number of answered samples.
     pub count: u64,
-    /// Absent where all were answered.
+    /// Unanswered arrivals; absent if all were answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unanswered: Option<Unanswered>,
     #[serde(rename = "mean_ns")]
@@ -258,25 +261,25 @@ pub struct Distribution {
     pub max: Option<Nanos>,
 }
 
-/// Arrivals that were never answered: longer than any bound.
+/// Arrivals that were never answered, treated as longer than any bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Unanswered {
     pub count: u64,
-    /// They are known to be longer than this: the window, or the longest answered one.
+    /// Known lower bound of their durations: the window, or the longest answered one.
     #[serde(rename = "longer_than_ns")]
     pub longer_than: Nanos,
-    /// Mean of the answered ones alone; absent without any.
+    /// Mean of the answered ones; absent if there are none.
     #[serde(rename = "mean_of_answered_ns")]
     pub mean_of_answered: Option<Nanos>,
 }
 
 impl Summary {
-    /// The most frequent failure of a measurement in which nothing succeeded, or a refused connection.
+    /// Most frequent failure; if there is none, the most frequent reason for a refused connection.
     pub fn top_failure(&self) -> Option<&Failure> {
         self.failures.first().or(self.connects.refused.first())
     }
 
-    /// Adds to each failure what was said of the first one of its code.
+    /// Sets the message of each failure to the first message with its code.
     pub fn set_messages(&mut self, said: impl Fn(&str) -> Option<String>) {
         let of_scripts = self.scripts.iter_mut().flat_map(|it| &mut it.failures);
         for it in self.failures.iter_mut().chain(&mut self.connects.refused).chain(of_scripts) {
@@ -286,148 +289,148 @@ impl Summary {
 }
 
 impl Distribution {
-    /// Lower bound of the quantile `q` (0..=1) where it falls among the unanswered; `q` = 1 is the maximum.
+    /// Lower bound of the quantile `q` (0..=1) if it falls among the unanswered; `q` = 1 is the maximum.
     pub fn longer_than(&self, q: f64) -> Option<Nanos> {
         self.unanswered?.longer_than(q, self.count)
     }
 }
 
 impl Unanswered {
-    /// As [`Distribution::longer_than`], with `answered` samples that were answered.
+    /// Lower bound as in [`Distribution::longer_than`], given `answered` answered samples.
     pub fn longer_than(&self, q: f64, answered: u64) -> Option<Nanos> {
         (q == 1.0 || is_quantile_unanswered(q, answered, self.count)).then_some(self.longer_than)
     }
 }
 
-/// One command of a script, measured by itself.
+/// Results of one command of a script.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CommandSummary {
-    /// Its first line.
+    /// First line of the command.
     pub text: String,
     pub service: Distribution,
     pub failures: u64,
     pub retries: u64,
 }
 
-/// Failures of one kind.
+/// Failures with one code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Failure {
-    /// SQLSTATE or `net 104`; `other` for all codes beyond those that are counted one by one.
+    /// SQLSTATE or `net 104`; `other` for the codes beyond those that are counted individually.
     pub code: String,
-    /// The condition's name in PostgreSQL's manual, appendix A, or errno's; absent for an unknown code.
+    /// Condition name from appendix A of PostgreSQL's manual, or errno name; absent for an unknown code.
     pub name: Option<&'static str>,
     pub class: FailureClass,
     pub count: u64,
-    /// What the server said of the first one, its first line, shortened; absent where nothing is known.
+    /// First line of the server's first message with this code, shortened; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 
 impl Failure {
-    /// The code and the server's words, such as `42601 syntax error at or near "SELEC"`; the condition's name where no words
-    /// are known.
+    /// Code and message, such as `42601 syntax error at or near "SELEC"`. Without a message, the condition's name
+    /// replaces it.
     pub fn describe(&self) -> String {
         let words = self.message.as_deref().or(self.name).unwrap_or_default();
         format!("{} {words}", self.code).trim_end().to_owned()
     }
 }
 
-/// What a failure says of the transaction's effect.
+/// Effect of a failed transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureClass {
-    /// It has none.
+    /// No effect.
     Failed,
-    /// It may or may not have one: the connection broke after the request left.
+    /// Effect unknown: the connection broke after the request was sent.
     Unknown,
     /// No connection was opened.
     Refused,
 }
 
-/// How the clients got their connections.
+/// Connection times and refusals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ConnectSummary {
-    /// From the first `connect` to the last log-in before the window.
+    /// Time from the first `connect` to the last login before the window.
     #[serde(rename = "initial_ns")]
     pub initial: Nanos,
-    /// From `connect` to the end of log-in, within the window.
+    /// Time from `connect` to the end of login, within the window.
     pub each: Distribution,
     pub refused: Vec<Failure>,
-    /// Clients of a closed model that never succeeded, where connections were refused.
+    /// Closed-model clients that never succeeded, if connections were refused.
     pub turned_away: u32,
 }
 
-/// How evenly the clients were served: transactions that ended well within the window, by client.
+/// Evenness of service: successful transactions within the window, by client.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Fairness {
     pub fewest: u64,
     pub median: u64,
     pub most: u64,
-    /// Jain's index (Σx)² / (n Σx²): 1 when all are equal, 1/n when one client gets everything.
+    /// Jain's index (Σx)² / (n Σx²): 1 if all are equal, 1/n if one client is served alone.
     pub jain: f64,
 }
 
-/// What the generator cost and suffered.
+/// CPU cost and lateness of the generator.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct GeneratorSummary {
-    /// Of arrivals that found an idle client: the generator's own lateness.
+    /// Send lag of arrivals that found an idle client: the generator's own lateness.
     pub send_lag: Distribution,
-    /// Of arrivals that had to wait for a client.
+    /// Wait of arrivals for an idle client.
     pub backlog_wait: Distribution,
-    /// The longest of both.
+    /// Maximum of both.
     #[serde(rename = "lag_max_ns")]
     pub lag_max: Nanos,
-    /// Lateness of a thread that slept until a moment and did nothing else: the host's.
+    /// Timer jitter of the host: lateness of a thread that only sleeps.
     pub jitter: Distribution,
-    /// Processor time of all threads by transactions executed; absent without any.
+    /// CPU time of all threads per executed transaction; absent if none was executed.
     pub per_transaction: Option<CpuCost>,
-    /// By thread.
+    /// Per-thread results.
     pub threads: Vec<ThreadSummary>,
-    /// Clients that gave up, because their script cannot go on.
+    /// Clients that aborted because their script could not continue.
     #[serde(rename = "aborted")]
     pub aborted_clients: u32,
 }
 
-/// Processor time of one transaction. `spun` is part of `user` and `system`.
+/// CPU time of one transaction. `spun` is part of `user` and `system`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CpuCost {
     #[serde(rename = "user_ns")]
     pub user: Nanos,
     #[serde(rename = "system_ns")]
     pub system: Nanos,
-    /// Waiting by spinning for a moment that was near.
+    /// Spinning until a timer that is about to expire.
     #[serde(rename = "spun_ns")]
     pub spun: Nanos,
 }
 
-/// One thread's window.
+/// Window of one thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct ThreadSummary {
-    /// Share of the window in which it worked: processor time without spinning.
+    /// Share of the window in which the thread worked: CPU time without spinning.
     pub busy: f64,
-    /// Share of the window in which it was ready to run, but without a processor; absent where the kernel does not tell.
+    /// Share of the window in which the thread was runnable but had no CPU; absent if the kernel does not report it.
     pub starved: Option<f64>,
-    /// Returns from the kernel's wait.
+    /// Number of returns from the kernel's wait.
     pub wakeups: u64,
     #[serde(rename = "longest_stall_ns")]
     pub longest_stall: Nanos,
 }
 
-/// Whether the numbers can be believed.
+/// Validity of the measurement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Validity {
-    /// No reason speaks against it.
+    /// True if `reasons` is empty.
     pub valid: bool,
     pub reasons: Vec<InvalidReason>,
     pub doubts: Vec<Doubt>,
 }
 
-/// Why the measurement is not of the server under the planned load, but of the generator, its host or a smaller load.
+/// Reason why the measurement describes the generator, its host or a smaller load instead of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum InvalidReason {
-    /// Requests left later than they should, and the host alone does not explain it. `quantile` (0..=1) of the send lag
-    /// was `lag`; that of the jitter probe `jitter`, absent when it has too few samples.
+    /// Late sends that the host alone does not explain. `lag` is the send lag at `quantile` (0..=1); `jitter` is the
+    /// timer jitter there, absent with too few samples.
     Late {
         quantile: f64,
         #[serde(rename = "lag_ns")]
@@ -435,33 +438,33 @@ pub enum InvalidReason {
         #[serde(rename = "jitter_ns")]
         jitter: Option<Nanos>,
     },
-    /// A thread had no reserve: it worked in this share of the window.
+    /// Saturated generator thread: it worked in this share of the window.
     Saturated { thread: usize, busy: f64 },
-    /// So many connections could not be opened because file descriptors or local ports ran out.
+    /// Connections that could not be opened because file descriptors or local ports ran out.
     #[serde(rename = "exhausted")]
     ResourcesExhausted { connections: u64 },
-    /// The machine was suspended.
+    /// Suspended machine.
     Suspended {
         #[serde(rename = "lasting_ns")]
         duration: Nanos,
     },
-    /// Its own limit held the generator back in this share of the quota's periods.
+    /// Generator throttled by its own CPU limit, in this share of the quota's periods.
     Throttled { share: f64 },
-    /// A thread did not look at the clock for so long, while something was due.
+    /// Thread that did not read the clock for this long although work was due.
     Stalled {
         thread: usize,
         #[serde(rename = "lasting_ns")]
         duration: Nanos,
     },
-    /// So many of all clients aborted, because their script could not go on; the load was smaller than planned.
+    /// Clients that aborted because their script could not continue; the load was smaller than planned.
     Aborted { clients: u32, of: u32 },
 }
 
-/// What a careful reader should know.
+/// Fact without which a valid measurement is easily misread.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Doubt {
-    /// Requests left late, and so does everything on this host: fields as in [`Reason::Late`].
+    /// Late sends on a host with late timers: fields as in [`InvalidReason::Late`].
     HostLate {
         quantile: f64,
         #[serde(rename = "lag_ns")]
@@ -469,22 +472,22 @@ pub enum Doubt {
         #[serde(rename = "jitter_ns")]
         jitter: Nanos,
     },
-    /// The hypervisor gave away so much processor time: 0.1 is a tenth of one processor.
+    /// CPU steal: 0.1 is a tenth of one CPU.
     Stolen { processors: f64 },
-    /// A thread was ready to run, but without a processor, in this share of the window.
+    /// Thread that was runnable but had no CPU, in this share of the window.
     Starved { thread: usize, share: f64 },
-    /// All clients were busy: `waited` of `arrivals` had to wait for one, `dropped` were never sent. What an open test
-    /// then measures is a closed one.
+    /// In-flight cap reached: of `arrivals`, `waited` were delayed until a client was idle, and `dropped` were never
+    /// sent. The test was no longer open-loop.
     #[serde(rename = "cap_reached")]
     InFlightCapReached { arrivals: u64, waited: u64, dropped: u64 },
-    /// Some clients were hardly served.
+    /// Uneven service: some clients completed hardly any transactions.
     #[serde(rename = "unfair")]
     UnevenClients { jain: f64, fewest: u64, most: u64 },
-    /// No transaction ended well.
+    /// No transaction succeeded.
     #[serde(rename = "nothing_ok")]
     NoSuccess,
-    /// Nothing succeeded for `lasting` in total, in `count` outages. The longest one was from `from` to `to`, counted from the
-    /// beginning of the window.
+    /// Outages: `count` of them, `duration` in total. The longest one was between `from` and `to`, relative to the
+    /// start of the window.
     Outage {
         count: usize,
         #[serde(rename = "lasting_ns")]
@@ -494,12 +497,12 @@ pub enum Doubt {
         #[serde(rename = "to_ns")]
         to: Nanos,
     },
-    /// So few that the 99th percentile is not known.
+    /// Too few samples for a 99th percentile.
     FewSamples { count: u64 },
-    /// Share (0..=1) of expected HTTP answers that have the smaller of two separate sizes, as error and log-in pages do. Sizes in
-    /// bytes.
+    /// Share (0..=1) of expected HTTP responses with the smaller of two distinct sizes, as error and login pages have.
+    /// Sizes in bytes.
     SmallAnswers { small: u64, large: u64, share: f64 },
-    /// The generator's wall clock was set by `step` nanoseconds, back if negative. No duration is taken from it.
+    /// Wall clock of the generator was stepped by `step` nanoseconds, backwards if negative. No duration depends on it.
     #[serde(rename = "clock_set")]
     ClockStepped {
         #[serde(rename = "step_ns")]
@@ -507,17 +510,17 @@ pub enum Doubt {
     },
 }
 
-/// One line of progress: the time since the last one.
+/// Progress line, for the time since the previous one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Progress {
-    /// Since the window's beginning.
+    /// Time since the start of the window.
     pub at: Nanos,
     pub tps: PerSecond,
-    /// Of response time; zero without samples.
+    /// Mean response time; zero without samples.
     pub mean: Nanos,
     pub deviation: Nanos,
     pub p99: Option<Nanos>,
-    /// Failed and unknown.
+    /// Failed and unknown transactions.
     pub failed: u64,
     /// Mean time from the intended start to the send.
     pub lag: Nanos,
@@ -526,15 +529,15 @@ pub struct Progress {
     pub retries: u64,
 }
 
-/// What came of one stretch of a log, for one line.
+/// Aggregate of one interval of the log, for one line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LogAggregate {
-    /// Its beginning, Unix time in whole seconds.
+    /// Start of the interval, Unix time in seconds.
     pub from_epoch_secs: u64,
     pub ok: u64,
     /// Response times.
     pub latency: DurationSums,
-    /// From the intended start to the send.
+    /// Times from the intended start to the send.
     pub lag: DurationSums,
     pub dropped: u64,
     pub retried: u64,
@@ -543,7 +546,7 @@ pub struct LogAggregate {
     pub deadlock: u64,
 }
 
-/// Moments of durations in microseconds.
+/// Sums and extremes of durations, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DurationSums {
     pub count: u64,

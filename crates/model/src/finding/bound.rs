@@ -1,116 +1,118 @@
-//! What can hold a throughput where it is?
+//! Limiters of the throughput without a finding of their own.
 //!
-//! Beside those that have findings of their own: slots, a pooler's pool and processor, PostgreSQL's processor.
+//! Slots, a pooler's pool and CPU, and PostgreSQL's CPU have their own findings.
 
 use serde::Serialize;
 
+/// Limiter of a cell's throughput.
+///
 /// Medians over the cell's valid trials, under full load. Shares are of active sessions, 0..=1.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Bound {
-    /// A service's processor.
+    /// CPU of a service.
     Service {
         node: String,
-        /// Processors used, and how many it could use.
+        /// CPUs used; `of_cpu` is the number available.
         cpu: f64,
         of_cpu: f64,
-        /// Share of the quota's periods in which it was held back.
+        /// Share of the quota's periods in which the service was throttled.
         throttled: Option<f64>,
-        /// Processors that stood still therefore.
+        /// CPUs lost to throttling.
         stood_still: Option<f64>,
     },
-    /// A service's connections to the database are all lent, and requests wait for one.
+    /// Connection pool of a service: all connections are in use, and requests are queued.
     ServicePool {
         node: String,
-        /// As the service names it.
+        /// Pool name that the service reports.
         pool: String,
         size: f64,
         busy: f64,
-        /// Requests that wait for a connection; `None` where the service does not know.
+        /// Requests that wait for a connection; `None` if the service does not report it.
         waiting: Option<f64>,
-        /// Of requests, those that had to; `None` where the service does not count them.
+        /// Share of requests that had to wait; `None` if the service does not count them.
         waited: Option<f64>,
     },
-    /// A service's threads are all busy, and requests wait for one.
+    /// Threads of a service: all are busy, and requests are queued.
     ServiceThreads {
         node: String,
         size: f64,
         busy: f64,
-        /// `None` where the service does not know.
+        /// Requests that wait for a thread; `None` if the service does not report it.
         waiting: Option<f64>,
     },
-    /// Reading from disk.
+    /// Disk reads.
     Reads {
         node: String,
-        /// Reads.
+        /// Reads per second.
         per_second: Option<f64>,
-        /// In the same unit.
+        /// Quota in the same unit.
         quota: Option<f64>,
-        /// Of active sessions that wait for a block.
+        /// Share of active sessions that wait for a block.
         waits: Option<f64>,
-        /// Both are of bytes.
+        /// True if both figures are in bytes per second.
         in_bytes: bool,
     },
-    /// Writing to disk, WAL apart.
+    /// Disk writes other than WAL.
     Writes {
         node: String,
         per_second: Option<f64>,
         quota: Option<f64>,
-        /// Of active sessions that wait for a block or the log to be written.
+        /// Share of active sessions that wait for a block or the WAL to be written.
         waits: Option<f64>,
         in_bytes: bool,
     },
-    /// Its memory is full, and what was thrown out of it is read again.
+    /// Memory limit: evicted data is read again.
     Memory {
         node: String,
-        /// Bytes.
+        /// Bytes in use.
         used: f64,
         limit: f64,
-        /// Bytes read from disk by a transaction.
+        /// Bytes read from disk per transaction.
         read: f64,
     },
-    /// Commits wait until the log is on disk.
+    /// Commits wait for the WAL flush.
     WalFlush { share: f64, active: f64 },
-    /// Commits wait for replicas.
+    /// Commits wait for synchronous replicas.
     SyncReplicas { share: f64, active: f64 },
-    /// Transactions wait for each other's rows.
+    /// Transactions wait for row locks.
     RowLocks {
         share: f64,
         active: f64,
-        /// The longest wait that was seen, seconds.
+        /// Longest observed wait, in seconds.
         longest: Option<f64>,
-        /// Those that waited most often, without constants, at most three: of foreign origin.
+        /// At most three statements that waited most often, without constants; untrusted input.
         statements: Vec<String>,
     },
-    /// Whole tables are read for a few rows.
+    /// Sequential scans that return few rows.
     Scans {
-        /// `schema.table` that most rows are read of.
+        /// `schema.table` from which the most rows are read.
         table: String,
-        /// Scans of it by a transaction, and rows read by a scan.
+        /// Scans per transaction; `rows` is the number of rows read per scan.
         scans: f64,
         rows: f64,
-        /// Of the processors that PostgreSQL could use.
+        /// Share of the CPUs available to PostgreSQL.
         cpu: Option<f64>,
     },
-    /// Checkpoints come because the log has grown, or the system delivers less while one is written.
+    /// Checkpoints caused by WAL volume, or a drop in throughput during checkpoints.
     Checkpoints {
-        /// Asked for by the log's size, in a trial.
+        /// Checkpoints per trial that the WAL volume caused.
         requested: f64,
-        /// Share of seconds in which one was being written.
+        /// Share of seconds with a running checkpoint.
         share: f64,
-        /// Delivered in those ÷ in the others; `None` where there are too few of either.
+        /// Throughput during checkpoints ÷ throughput otherwise; `None` with too few seconds of either.
         slowed: Option<f64>,
     },
-    /// Nothing else is full: so many clients in a closed loop ask for no more.
+    /// Number of closed-loop clients; no resource is saturated.
     Clients {
         clients: u32,
-        /// Mean of response time, seconds; clients ÷ it bounds the throughput.
+        /// Mean response time in seconds; clients ÷ mean bounds the throughput.
         mean: f64,
-        /// That bound, and what was delivered, per second.
+        /// Throughput bound per second; `delivered` is the actual throughput.
         #[serde(rename = "most")]
         throughput_bound: f64,
         delivered: f64,
-        /// Share of PostgreSQL's processors that was left.
+        /// Idle share of the CPUs available to PostgreSQL.
         idle: f64,
     },
 }

@@ -1,111 +1,114 @@
-//! Under which circumstances was a cell measured?
+//! Circumstances of a measurement.
 //!
-//! They do not hold a throughput up, but decide what it means.
+//! They do not limit the throughput, but determine its meaning.
 
 use super::ReadVolume;
 use crate::summary::InvalidReason;
 use serde::Serialize;
 
-/// Medians over the cell's valid trials, unless they say otherwise.
+/// Circumstance of a cell's measurement.
+///
+/// Figures are medians over the cell's valid trials, unless stated otherwise.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Circumstance {
-    /// What the feed leads to fits into the server's memory, and its table does not: a cache was measured.
+    /// Data that the feed touches fits into the server's memory, but its table does not: a cache was measured.
     #[serde(rename = "feed_fits")]
     FeedFitsCache {
         feed: String,
         rows: u64,
         distinct: u64,
-        /// Of the table's rows, 0..=1.
+        /// Share of the table's rows, 0..=1.
         share: f64,
-        /// Bytes: what it touches, of its table, and that the server may use.
+        /// Bytes that the feed touches; `bytes` is the size of its table, `memory` the memory that the server may use.
         touched: u64,
         bytes: u64,
         memory: u64,
-        /// What was read, when it was measured.
+        /// Data read during the measurement.
         read: ReadVolume,
     },
-    /// A service has more connections than the pooler behind it: a client of the one waits in the other.
+    /// Service with more connections than the pool of the next pooler: its connections queue in the pooler.
     #[serde(rename = "pools_in_row")]
     ChainedPools {
         service: String,
-        /// Connections that the service may have, all of its copies together.
+        /// Maximum number of connections of all the service's instances.
         connections: f64,
         pooler: String,
         pool: u32,
-        /// How often the pooler gave a server to a client, by a transaction; `None` where its console does not tell.
+        /// Assignments of a server connection to a client per transaction; `None` if the console does not report them.
         lent: Option<f64>,
-        /// SET, RESET and DISCARD by a transaction.
+        /// SET, RESET and DISCARD statements per transaction.
         sets: Option<f64>,
         /// Connections of the service that wait in the pooler.
         waiting: Option<f64>,
     },
-    /// Connections are made anew all the time, or statements cancelled.
+    /// Connections are opened constantly, or statements are cancelled.
     #[serde(rename = "storm")]
     ConnectionStorm {
-        /// Sessions of PostgreSQL that began, per second, and by a transaction.
+        /// PostgreSQL sessions started, per second and per transaction.
         logins: Option<NormalizedRate>,
-        /// Cancelled (57014) of a thousand transactions.
+        /// Cancelled statements (57014) per thousand transactions.
         cancelled: f64,
     },
-    /// Trials do not count, because the generator was late or had no reserve.
+    /// Trials are invalid because the generator was late or saturated.
     GeneratorLate {
-        /// The first that was found.
+        /// First reason that was found.
         reason: InvalidReason,
         trials: u32,
         #[serde(rename = "of")]
         total_trials: u32,
     },
-    /// The machine served others, or woke its sleepers late.
+    /// Noisy host: CPU steal or late timers.
     NoisyHost {
-        /// Processors that the hypervisor gave to others.
+        /// CPUs that the hypervisor gave to other virtual machines.
         stolen: Option<f64>,
-        /// 99th percentile of how late a sleeping thread was woken, seconds.
+        /// 99th percentile of the timer jitter, in seconds.
         jitter: Option<f64>,
     },
-    /// Row versions to be cleaned up grow from trial to trial, or tables were cleaned up meanwhile.
+    /// Dead rows accumulate from trial to trial, or tables were vacuumed during trials.
     Bloat {
-        /// In the first trial and in the last.
+        /// Dead rows in the first trial; `to` is the number in the last one.
         from: f64,
         to: f64,
-        /// Rows that are alive.
+        /// Live rows.
         live: f64,
-        /// Tables cleaned up within trials.
+        /// Vacuums of tables within trials.
         vacuums: f64,
         trials: u32,
     },
-    /// Transactions are left open: sessions of PostgreSQL stand idle in them for longer than a second, and keep what they
-    /// hold. That is a client that forgot, or one that does something else meanwhile.
+    /// Sessions that are idle in transaction for longer than a second and keep their locks. Their client forgot to
+    /// commit, or does other work within the transaction.
     IdleTransactions {
-        /// How many there are on average.
+        /// Mean number of such sessions.
         sessions: f64,
-        /// The longest that one was seen idle, seconds.
+        /// Longest observed idle time, in seconds.
         longest: f64,
-        /// Those that keep vacuum from cleaning up: they have written, or have a snapshot.
+        /// Sessions that hold back vacuum's horizon: they have written, or have a snapshot.
         horizon: f64,
         /// Sessions that wait for their locks.
         blocked: f64,
-        /// The pooler's servers, and clients that wait for one; `None` where there is no pooler, or its console does not
-        /// tell those.
+        /// Pool size and clients that wait for a server connection; `None` without a pooler or if its console does not
+        /// report them.
         pool: Option<(u32, f64)>,
     },
-    /// A node's figures contradict each other: number in it, rate through it, and time in it (Little's law). A client that
-    /// holds a server for longer than the trial does that.
+    /// Violation of Little's law: a node's concurrency, rate and time contradict each other. A client that holds a
+    /// server connection for longer than the trial causes this.
     #[serde(rename = "little")]
     LittlesLawViolation {
         node: String,
         number: f64,
-        /// What it should be: `rate` × `time`.
+        /// Expected number: `rate` × `time`.
         expected: f64,
-        /// Per second.
+        /// Transactions per second.
         rate: f64,
         /// Seconds.
         time: f64,
     },
-    /// A pooler or server counted none of the transactions that clients completed, or far fewer: the load took another path.
+    /// Pooler or server counted none or far fewer of the transactions that clients completed: the load took another
+    /// path.
     NotUsed {
         node: String,
-        /// Transactions that clients completed in the trials in which the node was asked.
+        /// Transactions that clients completed in the trials in which the node was probed.
         transactions: u64,
         /// Transactions that the node counted in these trials, without those of the monitoring.
         counted: u64,
@@ -113,22 +116,22 @@ pub enum Circumstance {
         #[serde(rename = "of")]
         total_trials: u32,
     },
-    /// Rules that had not what they need.
+    /// Rules that were skipped because an input is missing.
     #[serde(rename = "not_judged")]
     RulesSkipped {
-        /// In the order of [`Rule`].
+        /// Skipped rules in the order of [`FindingRule`].
         rules: Vec<(FindingRule, MissingInput)>,
     },
 }
 
-/// A rate, absolute and by a transaction.
+/// Rate per second and per transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct NormalizedRate {
     pub per_second: f64,
     pub per_transaction: f64,
 }
 
-/// What a rule asks.
+/// Rule that makes findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingRule {
@@ -151,22 +154,22 @@ pub enum FindingRule {
     Feed,
 }
 
-/// What it lacked.
+/// Input that a rule needs and did not get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MissingInput {
-    /// A control group, or the processes of what runs elsewhere.
+    /// Control group, or the processes of a node that runs elsewhere.
     Group,
-    /// Neither a quota nor a known number of processors.
+    /// Quota or number of CPUs.
     Quota,
-    /// What the server tells of its sessions and tables.
+    /// Statistics of the server's sessions and tables.
     Server,
-    /// What the pooler's console tells.
+    /// Statistics of the pooler's console.
     Console,
     /// `/stats` of the service.
     Stats,
-    /// What the machine tells of itself.
+    /// Statistics of the machine.
     Machine,
-    /// Which column a feed's values are found in.
+    /// Column in which a feed's values occur.
     Column,
 }

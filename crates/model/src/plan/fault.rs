@@ -1,9 +1,9 @@
-//! What is done to the system while it is measured, to whom, and when?
+//! Faults that an experiment injects: trigger, action and target.
 
 use crate::Nanos;
 use serde::{Deserialize, Serialize};
 
-/// One thing that goes wrong on purpose.
+/// Fault that is injected during the window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fault {
     #[serde(rename = "when")]
@@ -12,27 +12,27 @@ pub struct Fault {
     pub action: FaultAction,
 }
 
-/// When it happens.
+/// Time at which a fault is injected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultTrigger {
-    /// So long after the window began.
+    /// Delay from the start of the window.
     At(Nanos),
-    /// So long after the first such event that follows the previous fault of the list.
+    /// Delay from the first such event after the previous fault in the list.
     After(TriggerEvent, Nanos),
 }
 
-/// What may be waited for.
+/// Event that can trigger a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TriggerEvent {
-    /// A server that was a replica takes writes.
+    /// A former replica accepts writes.
     Promoted,
-    /// A server that was the primary follows another.
+    /// A former primary follows another server.
     Rejoined,
 }
 
-/// What is done.
+/// Effect of a fault.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultAction {
@@ -43,24 +43,24 @@ pub enum FaultAction {
         #[serde(rename = "part")]
         scope: FaultScope,
     },
-    /// All its processes stand still, then go on.
+    /// Stop all processes for a time, then continue them.
     Pause {
         #[serde(rename = "whom")]
         target: FaultTarget,
         #[serde(rename = "lasting")]
         duration: Nanos,
     },
-    /// Stopped in its own way, and started again.
+    /// Regular stop and start.
     Restart {
         #[serde(rename = "whom")]
         target: FaultTarget,
     },
-    /// Planned: a replica becomes the primary, and the primary a replica. The best one when `None`.
+    /// Planned switchover; `None` promotes the best replica.
     Switchover {
         #[serde(rename = "to")]
         target: Option<FaultTarget>,
     },
-    /// Nothing goes over its network, either way.
+    /// Drop all network traffic in both directions.
     #[serde(rename = "cut_off")]
     Isolate {
         #[serde(rename = "whom")]
@@ -68,14 +68,14 @@ pub enum FaultAction {
         #[serde(rename = "lasting")]
         duration: Nanos,
     },
-    /// Its disk is full: nothing that takes room can be written there.
+    /// Full disk: writes that need space fail.
     FillDisk {
         #[serde(rename = "whom")]
         target: FaultTarget,
         #[serde(rename = "lasting")]
         duration: Nanos,
     },
-    /// The primary's log is sent to no replica: what is acknowledged by the primary alone exists there only.
+    /// Block WAL from the primary to all replicas. Writes acknowledged by the primary alone then exist only there.
     #[serde(rename = "withhold")]
     BlockReplication {
         #[serde(rename = "lasting")]
@@ -83,28 +83,28 @@ pub enum FaultAction {
     },
 }
 
-/// Who is meant, at the moment when it happens.
+/// Target of a fault, resolved when the fault is injected.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultTarget {
     Primary,
-    /// The first that is one.
+    /// First server that is a replica at that time.
     Replica,
-    /// All servers of etcd.
+    /// All etcd servers.
     Etcd,
-    /// A node's name, such as `postgres-2` or `pooler`.
+    /// Node name, such as `postgres-2` or `pooler`.
     Node(String),
 }
 
-/// Which of a node's processes.
+/// Processes of the node that are killed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultScope {
-    /// All at once, as when its machine loses power.
+    /// All processes at once, as in a power failure.
     #[default]
     Node,
-    /// The first process of PostgreSQL.
+    /// Postmaster of PostgreSQL.
     Postmaster,
-    /// Patroni, and nothing else.
+    /// Patroni only.
     Patroni,
 }

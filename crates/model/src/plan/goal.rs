@@ -1,52 +1,52 @@
-//! What does an experiment look for?
+//! Goals of an experiment: measure, search, confirm, soak, sweep, failover.
 
 use crate::Nanos;
 use serde::{Deserialize, Serialize};
 
-/// What is looked for in every cell.
+/// Goal that an experiment pursues in every cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Goal {
-    /// Each cell is measured under the load that stands in it.
+    /// Measure each cell under its own load.
     #[default]
     Once,
-    /// How much each cell holds.
+    /// Find the highest level that each cell sustains.
     Max(MaxSearch),
-    /// Whether a level is held for long: a smooth ramp towards it, and a hold.
+    /// Ramp up smoothly to a level and hold it.
     Confirm(Confirm),
-    /// What changes over hours at a level: leaks and drifts.
+    /// Hold a level for hours and look for leaks and drift.
     Soak(Soak),
-    /// A grid: which of the matrix's points is enough, and why.
+    /// Compare the points of a grid: which setting suffices, and why.
     Sweep(Sweep),
-    /// Whether every acknowledged write outlives the faults, as often as cells are repeated. Cells with
-    /// [`control_of`](super::Cell::control_of) stand among the others.
+    /// Check after the faults that no acknowledged write is lost, once per repetition. The controls
+    /// ([`control_of`](super::Cell::control_of)) are among the cells.
     Failover,
 }
 
-/// A search for the highest level that meets the objectives.
+/// Search for the highest level that meets the objectives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MaxSearch {
     pub scale: LoadScale,
-    /// The first level; what the cell's load says when `None`.
+    /// First level; derived from the cell's load when `None`.
     pub from: Option<f64>,
-    /// Not beyond it.
+    /// Upper bound of the search.
     #[serde(rename = "most")]
     pub limit: Option<f64>,
-    /// How far the answer may be from the truth, as a share of it: 0.05 is 5 %.
+    /// Relative precision of the answer: 0.05 is 5 %.
     pub precision: f64,
-    /// Of one trial of the search.
+    /// Window of one trial of the search.
     pub window: Nanos,
-    /// Of a confirming trial at the answer.
+    /// Window of a confirming trial at the answer.
     pub hold: Nanos,
-    /// Whether the cause is proved by changing what may be it.
+    /// True if the search proves the limiter by perturbations.
     pub prove: bool,
 }
 
-/// What is turned.
+/// Quantity that a search varies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoadScale {
-    /// Arrivals per second of all operations together, in their proportion; the open model.
+    /// Arrivals per second of all operations together, in proportion; open model.
     #[default]
     Rate,
     /// Clients of the closed model.
@@ -69,27 +69,27 @@ pub struct Soak {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sweep {
-    /// The maximum of each point; its response times under the load that stands there when `None`.
+    /// Search for the maximum of each point. When `None`, the sweep compares results under each point's own load.
     pub max: Option<MaxSearch>,
 }
 
-/// How much, once it is not searched for any more.
+/// Level to hold, or how to determine it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TargetLevel {
-    /// So much; `of` tells what the maximum is, if it is known from elsewhere.
+    /// Fixed level; `maximum` is the maximum, if known from elsewhere.
     #[serde(rename = "given")]
     Absolute {
         level: f64,
         #[serde(rename = "of")]
         maximum: Option<f64>,
     },
-    /// This share of the maximum, which is searched for first.
+    /// Share of the maximum, which is searched for first.
     Share { share: f64, max: MaxSearch },
 }
 
 impl Goal {
-    /// The search that it begins with, if it does.
+    /// Search with which the goal begins, if any.
     pub fn max_search(&self) -> Option<&MaxSearch> {
         match self {
             Goal::Max(it) | Goal::Sweep(Sweep { max: Some(it) }) => Some(it),
@@ -99,7 +99,7 @@ impl Goal {
         }
     }
 
-    /// The same, to be changed.
+    /// Mutable variant of [`Goal::max_search`].
     pub fn max_search_mut(&mut self) -> Option<&mut MaxSearch> {
         match self {
             Goal::Max(it) | Goal::Sweep(Sweep { max: Some(it) }) => Some(it),
@@ -111,7 +111,7 @@ impl Goal {
 }
 
 impl MaxSearch {
-    /// Five per cent, twenty seconds each, a minute at the answer.
+    /// Precision of 5 %, windows of 20 s, hold of one minute.
     pub const DEFAULT: MaxSearch = MaxSearch {
         scale: LoadScale::Rate,
         from: None,

@@ -1,76 +1,76 @@
-//! How is the system loaded?
+//! Load of a trial: model, duration, timeouts, users.
 
 use crate::{Nanos, Spacing};
 use serde::{Deserialize, Serialize};
 
-/// How the system is loaded.
+/// Load of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Load {
     pub model: LoadModel,
-    /// What is measured; `None` where the schedule says it.
+    /// Duration of the window; `None` if the schedule determines it.
     pub duration: Option<Nanos>,
-    /// The same load before it, which is not measured.
+    /// Duration of the same load before the window; not measured.
     pub warmup: Nanos,
-    /// Threads of the generator, at least 1.
+    /// Generator threads, at least 1.
     pub threads: u16,
     pub query_mode: crate::summary::QueryMode,
-    /// Each transaction opens a connection of its own.
+    /// True if each transaction opens its own connection.
     #[serde(rename = "connect_each")]
     pub reconnect: bool,
-    /// A connection that takes longer to open, its log-in included, is given up; 30 s when `None`.
+    /// Timeout for opening a connection, including login; 30 s when `None`.
     #[serde(default)]
     pub connect_timeout: Option<Nanos>,
-    /// A service's answer that has not begun so long after its request was to leave is given up.
+    /// Timeout for the first byte of an HTTP response, from the time when its request is due to be sent.
     #[serde(default)]
     pub first_byte_timeout: Option<Nanos>,
-    /// Each client keeps the cookies that a service sets, and sends them back.
+    /// True if each client stores a service's cookies and sends them back.
     #[serde(default)]
     pub cookies: bool,
-    /// A transaction that takes longer from its send is given up, and its connection closed.
+    /// Timeout of a transaction from its send; its connection is closed.
     pub timeout: Option<Nanos>,
-    /// Tries where a serialization failure or deadlock allows another; 1: no retry.
+    /// Attempts per transaction after serialization failures and deadlocks; 1 means no retry.
     pub max_tries: u16,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoadModel {
-    /// So many clients from begin to end.
+    /// Constant number of clients.
     Closed { clients: u32, think: Nanos },
-    /// The closed model where it says more: how many users there are at a time, and how they behave.
+    /// Closed model with stages, think time distribution and pacing.
     Users {
-        /// One after the other, at least one; [`Load::duration`] is as long as all of them.
+        /// Consecutive stages, at least one. [`Load::duration`] is their total.
         stages: Vec<UserStage>,
-        /// From a transaction's end to the user's next one.
+        /// Time from the end of a transaction to the user's next one.
         think: ThinkTime,
-        /// From one start to the same user's next one at least; the longer of both waits counts.
+        /// Minimum time from start to start of the same user; the longer of this and the think time applies.
         pacing: Option<Nanos>,
-        /// Transactions per second of all users together, above 0: a start waits for its turn.
+        /// Maximum transactions per second of all users together, above 0. Starts beyond it are delayed.
         rate_max: Option<f64>,
     },
     Open {
-        /// In Yandex.Tank's grammar.
+        /// Schedule in Yandex.Tank's grammar.
         schedule: String,
         #[serde(with = "crate::summary::spacing")]
         arrivals: Spacing,
-        /// Clients, each with one transaction at a time.
+        /// Number of clients, each with one transaction at a time.
         max_in_flight: u32,
     },
 }
 
-/// A time with so many users.
+/// Stage with a target number of users.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UserStage {
     pub users: u32,
-    /// Users per second, above 0, that come until there are so many, or that leave after their transaction where there
-    /// were more; all at once when `None`.
+    /// Users that arrive per second, above 0, until the target is reached; also the rate at which surplus users leave,
+    /// each after its transaction. All at once when `None`.
     pub spawn_rate: Option<f64>,
-    /// Until the next stage begins: those that come or leave within it.
+    /// Duration until the next stage, including the arrival and departure of users.
     #[serde(rename = "lasting")]
     pub duration: Nanos,
 }
 
-/// What a user's pause is drawn from.
+/// Distribution of the think time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThinkTime {
@@ -78,10 +78,11 @@ pub enum ThinkTime {
     Exponential {
         mean: Nanos,
     },
-    /// The exponential of a normal distribution whose mean is the median's logarithm.
+    /// Log-normal: the underlying normal distribution's mean is the logarithm of `median`.
     LogNormal {
         median: Nanos,
-        /// The normal distribution's standard deviation: 0.5 has 95 % of all between 0.38 and 2.7 medians.
+        /// Standard deviation of the normal distribution: with 0.5, 95 % of all values lie between 0.38 and 2.7
+        /// medians.
         sigma: f64,
     },
 }
@@ -91,7 +92,7 @@ impl ThinkTime {
 }
 
 impl LoadModel {
-    /// Transactions that can be under way at once: clients, or what may be in flight.
+    /// Maximum number of transactions in flight: clients, or the in-flight cap.
     pub fn clients(&self) -> u32 {
         match self {
             LoadModel::Closed { clients, .. } => *clients,
@@ -100,7 +101,7 @@ impl LoadModel {
         }
     }
 
-    /// Arrivals do not wait for answers.
+    /// True if arrivals do not wait for responses.
     pub fn is_open(&self) -> bool {
         matches!(self, LoadModel::Open { .. })
     }

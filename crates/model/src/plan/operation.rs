@@ -1,35 +1,36 @@
-//! What do clients do, and with which values?
+//! Operations of the mix, and the feeds from which they draw values.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// One line of the mix.
+/// Operation of the mix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Stored")]
 pub struct Operation {
     pub name: String,
-    /// Relative to the other operations'.
+    /// Weight relative to the other operations.
     pub weight: u32,
-    /// So many a second, where the mix is made of rates: `weight` follows from it.
+    /// Operations per second if the mix is given in rates; `weight` is derived from it.
     pub rate: Option<f64>,
-    /// The feed that it draws a row of: its columns are variables.
+    /// Feed from which the operation draws a row; its columns become variables.
     pub feed: Option<String>,
-    /// Its own arrivals in the open model, in the schedule's grammar: it is no part of the mix then, and its weight is 0.
+    /// Own arrivals in the open model, in the schedule's grammar. The operation is then not part of the mix, and its
+    /// weight is 0.
     pub schedule: Option<String>,
-    /// Variables that are computed before its requests, in this order: a name, and an expression as behind pgbench's
-    /// `\set`. Scripts have their own.
+    /// Variables computed before the requests, in this order: name and expression as in pgbench's `\set`. Scripts have
+    /// their own.
     pub sets: Vec<(String, String)>,
-    /// Which of several PostgreSQL servers it speaks SQL with.
+    /// PostgreSQL server that receives the operation's SQL, if there are several.
     #[serde(rename = "to")]
     pub target: SqlTarget,
-    /// A query of one column: the texts that hold the tokens of what this operation wrote. Each time it begins,
-    /// its variable `token` is a new one.
+    /// Query with one column whose texts contain the tokens that this operation wrote. The variable `token` has a new
+    /// value for each execution.
     pub ledger: Option<String>,
     #[serde(rename = "work")]
     pub kind: OperationKind,
 }
 
-/// Where an operation's SQL goes, at the moment when it is sent.
+/// Server that receives an operation's SQL, determined when it is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SqlTarget {
@@ -39,7 +40,7 @@ pub enum SqlTarget {
     Any,
 }
 
-/// An operation as runs keep it; the first ones knew scripts only.
+/// Stored form of an operation; the oldest runs have only `script`.
 #[derive(Deserialize)]
 struct Stored {
     name: String,
@@ -71,24 +72,24 @@ impl From<Stored> for Operation {
     }
 }
 
-/// What an operation does.
+/// Work of an operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OperationKind {
     Script {
-        /// In pgbench's language.
+        /// Text in pgbench's language.
         text: String,
-        /// Where it stood: the file, if it was one.
+        /// Source file of the text, if any.
         origin: Option<PathBuf>,
     },
-    /// Requests one after the other, at least one; the first that fails ends the operation.
+    /// Consecutive requests, at least one; the first failure ends the operation.
     Http(Vec<HttpStep>),
-    /// Whole requests, out of the operation's feed.
+    /// Whole requests from the operation's feed.
     Ammo,
 }
 
 impl Operation {
-    /// A script of its own.
+    /// Script operation with defaults for everything else.
     pub fn script(name: &str, weight: u32, text: &str) -> Operation {
         let work = OperationKind::Script { text: text.to_owned(), origin: None };
         Operation {
@@ -104,7 +105,7 @@ impl Operation {
         }
     }
 
-    /// What it does, as its language has it: a script, or requests with their bodies.
+    /// Source text of the operation: the script, or the requests with their bodies.
     pub fn text(&self) -> String {
         match &self.kind {
             OperationKind::Script { text, .. } => text.clone(),
@@ -120,7 +121,7 @@ impl Operation {
 }
 
 impl HttpStep {
-    /// `POST /login`, and below it headers and body.
+    /// Request line such as `POST /login`, then headers and body.
     pub fn text(&self) -> String {
         let mut lines = vec![format!("{} {}", self.method, self.target)];
         lines.extend(self.headers.iter().map(|(name, value)| format!("{name}: {value}")));
@@ -135,24 +136,24 @@ impl HttpStep {
     }
 }
 
-/// One HTTP request. `${name}` stands for a variable in its target, headers and body.
+/// HTTP request. `${name}` is a variable in its target, headers and body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HttpStep {
-    /// Of steps among several; its time is told by it.
+    /// Name of one step among several; response times are reported under it.
     pub name: Option<String>,
-    /// `GET`, `POST`, …
+    /// Method: `GET`, `POST`, …
     pub method: String,
     /// Path and query.
     pub target: String,
     pub headers: Vec<(String, String)>,
     pub body: Option<RequestBody>,
-    /// The variable's name, and what it is taken from.
+    /// Variable names with the sources of their values.
     pub captures: Vec<(String, CaptureSource)>,
     pub expect: Expectation,
-    /// So many redirects are followed, as long as they stay with the service.
+    /// Maximum number of redirects to follow, only within the same service.
     #[serde(default)]
     pub redirects: u8,
-    /// A packed body is asked for, and unpacked for those who look into it.
+    /// True if the request asks for a compressed body, and captures and checks read the decompressed one.
     #[serde(default)]
     #[serde(rename = "unpack")]
     pub decompress: bool,
@@ -161,31 +162,31 @@ pub struct HttpStep {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestBody {
-    /// As it is.
+    /// Text that is sent unchanged.
     Text(String),
-    /// `application/json`; variables stand within its texts, and are escaped there.
+    /// `application/json`; variables occur within its strings and are escaped.
     Json(String),
     /// `application/x-www-form-urlencoded`.
     Form(Vec<(String, String)>),
 }
 
-/// What of an answer becomes a variable.
+/// Part of a response that becomes a variable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CaptureSource {
-    /// A JSON pointer, RFC 6901: `/token`.
+    /// JSON pointer, RFC 6901: `/token`.
     Json(String),
     Header(String),
-    /// The first group of a regular expression, or all of what it finds.
+    /// First group of a regular expression, or the whole match if it has no group.
     Regex(String),
 }
 
-/// What an answer must be; any other is a failure.
+/// Conditions that a response must meet; otherwise the request fails.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Expectation {
-    /// First and last of each range; 200 to 399 when empty.
+    /// First and last status of each range; 200 to 399 when empty.
     pub status: Vec<(u16, u16)>,
-    /// What its body holds somewhere.
+    /// Text that the body must contain.
     pub contains: Option<String>,
 }
 
@@ -194,11 +195,11 @@ pub struct Expectation {
 pub struct Feed {
     pub name: String,
     pub source: FeedSource,
-    /// Names of the columns, where the source has none, or which of them are wanted.
+    /// Column names if the source has none; otherwise the subset of columns to use.
     pub columns: Option<Vec<String>>,
     pub order: FeedOrder,
-    /// Which column of which table its values are found in, as `schema.table.column`: how much of the table it can touch
-    /// is told before the run.
+    /// Table column that the values refer to, as `schema.table.column`. From it pgdyno reports before the run how much
+    /// of the table the feed can touch.
     #[serde(rename = "of")]
     pub lookup_column: Option<String>,
 }
@@ -211,13 +212,13 @@ pub enum FeedSource {
         #[serde(rename = "form")]
         format: FeedFormat,
     },
-    /// Asked of PostgreSQL before the load begins; its columns' names are the feed's.
+    /// Query that PostgreSQL answers before the load begins; its column names are the feed's.
     Query(String),
-    /// What stands in the experiment's file itself: at least one row, a value by each of the feed's `columns`.
+    /// Rows in the experiment file, at least one, with a value for each of the feed's `columns`.
     Rows(Vec<Vec<String>>),
 }
 
-/// As `feed::Form` reads them; any of them may be packed by gzip.
+/// File format, parsed by `feed::Format`; any of them may be gzip-compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FeedFormat {
@@ -240,6 +241,6 @@ pub enum FeedOrder {
     Zipfian {
         s: f64,
     },
-    /// Each row once; the load ends when there is none left.
+    /// Each row once; the load ends when none is left.
     Once,
 }

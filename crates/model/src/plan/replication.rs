@@ -1,45 +1,45 @@
-//! How many servers hold the same rows, when is a commit acknowledged, and who decides which of them is written to?
+//! Replication: number of replicas, synchronous commit and failover.
 
 use super::Limits;
 use crate::Nanos;
 use serde::{Deserialize, Serialize};
 
-/// Replicas of the PostgreSQL at the end of the chain.
+/// Replicas of the PostgreSQL server at the end of the chain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Replication {
-    /// Beside the primary. With none the primary is merely ready to have some.
+    /// Number of replicas. With 0, the primary is only configured for replication.
     pub replicas: u32,
     pub sync: SyncMode,
     pub manager: FailoverManager,
-    /// Of each replica.
+    /// Limits of each replica.
     pub limits: Limits,
-    /// Whether a balancer ends the sessions of a server that it no longer sends new ones to.
+    /// True if a balancer closes the sessions of a server to which it routes no new ones.
     pub shutdown_sessions: bool,
-    /// Whether each server has a network of its own, so that it can be cut off.
+    /// True if each server has its own network, so that it can be isolated.
     #[serde(rename = "apart")]
     pub separate_networks: bool,
-    /// Whether each server has a disk of its own, so that it can be full.
+    /// True if each server has its own disk, so that the disk can be filled.
     #[serde(rename = "disks")]
     pub separate_disks: bool,
-    /// Whether it is measured how old what is read on replicas is, which takes a few writes and reads per second.
+    /// True if the run measures the staleness of reads on replicas, at the cost of a few writes and reads per second.
     #[serde(default)]
     pub freshness: bool,
 }
 
-/// What a commit waits for. Named in `synchronous_standby_names`.
+/// Replicas that must confirm a commit, set in `synchronous_standby_names`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SyncMode {
-    /// The primary's disk alone.
+    /// No replica: only the primary's disk.
     #[default]
     Async,
-    /// So many of the replicas, those first in the list that are there: `FIRST k`.
+    /// The first k available replicas of the list: `FIRST k`.
     First(u32),
-    /// So many of the replicas, whichever: `ANY k`.
+    /// Any k of the replicas: `ANY k`.
     Any(u32),
 }
 
-/// Who makes a replica the primary when the primary is gone.
+/// Component that promotes a replica when the primary fails.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailoverManager {
@@ -49,7 +49,7 @@ pub enum FailoverManager {
 }
 
 impl FailoverManager {
-    /// `pgdyno`, `Patroni`.
+    /// Product name: `pgdyno` or `Patroni`.
     pub fn product(&self) -> &'static str {
         match self {
             Self::Builtin(_) => "pgdyno",
@@ -58,48 +58,49 @@ impl FailoverManager {
     }
 }
 
-/// Our own: promotes when the primary does not answer.
+/// pgdyno's own promoter, which promotes a replica when the primary does not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Promoter {
-    /// How long the primary may be silent.
+    /// Time without an answer after which the primary counts as failed.
     #[serde(rename = "patience")]
     pub timeout: Nanos,
     #[serde(rename = "choice")]
     pub policy: PromotionPolicy,
-    /// Whether the old primary is killed before another is promoted.
+    /// True if the old primary is killed before a replica is promoted.
     pub fence: bool,
 }
 
-/// Which replica is promoted.
+/// Choice of the replica to promote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PromotionPolicy {
-    /// The one that has received most of the log.
+    /// Replica that has received the most WAL.
     #[default]
     Advanced,
-    /// The one that has received least of it: wrong on purpose, for a checker to see.
+    /// Replica that has received the least WAL: deliberately wrong, so that the checker must detect a loss.
     Laggard,
 }
 
-/// A real Patroni with its etcd. Synchronous replication is its `synchronous_mode`; `ANY` is its `quorum`, from 4.0 on.
+/// Patroni with its own etcd. Synchronous replication uses its `synchronous_mode`; `ANY` uses `quorum`, which needs
+/// Patroni 4.0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Patroni {
-    /// Servers of etcd: 1 or 3.
+    /// Number of etcd servers: 1 or 3.
     pub etcd: u32,
-    /// The leader's key lives so long: at least 20 s. `loop_wait` + 2 × `retry_timeout` must fit into it.
+    /// Lifetime of the leader key, at least 20 s. `loop_wait` + 2 × `retry_timeout` must not exceed it.
     pub ttl: Nanos,
     pub loop_wait: Nanos,
     pub retry_timeout: Nanos,
-    /// How long a crashed primary may take to start again before another is promoted; at once when zero.
+    /// Time that a crashed primary has to restart before a replica is promoted; zero promotes at once.
     pub primary_start_timeout: Nanos,
-    /// Bytes of the log that a replica may lack and still be promoted.
+    /// Maximum lag in bytes of WAL at which a replica may still be promoted.
     pub maximum_lag: u64,
-    /// `synchronous_mode_strict`: without a synchronous replica nothing is acknowledged.
+    /// `synchronous_mode_strict`: no commit is acknowledged without a synchronous replica.
     pub strict: bool,
 }
 
 impl Replication {
-    /// So many replicas with everything else as it is when left out.
+    /// Replication with this many replicas and defaults for everything else.
     pub fn with_defaults(replicas: u32, sync: SyncMode) -> Replication {
         Replication {
             replicas,
@@ -113,7 +114,7 @@ impl Replication {
         }
     }
 
-    /// The primary alone, as it is to be before it has these replicas.
+    /// Replication of the primary alone, before its replicas exist.
     pub fn primary_only(&self) -> Replication {
         Replication {
             separate_networks: self.separate_networks,
@@ -124,7 +125,7 @@ impl Replication {
 }
 
 impl SyncMode {
-    /// How many replicas a commit waits for.
+    /// Number of replicas that must confirm a commit.
     pub fn count(self) -> u32 {
         match self {
             SyncMode::Async => 0,
@@ -134,7 +135,7 @@ impl SyncMode {
 }
 
 impl Patroni {
-    /// A `maximum_lag` that no replica reaches: one tebibyte.
+    /// `maximum_lag` that no replica reaches: one tebibyte.
     pub const ANY_LAG: u64 = 1 << 40;
 }
 
