@@ -1,7 +1,7 @@
-//! What is there, row by row, at one moment?
+//! Reads back rows from one snapshot.
 //!
-//! One transaction sees one snapshot, whatever is written meanwhile, and its rows are given away as they come: millions of
-//! them take no memory.
+//! One transaction sees one snapshot, whatever is written meanwhile. Rows are passed on as they arrive, so that
+//! millions of them need no memory.
 
 use crate::client::{self, Connection};
 use crate::roles::DirectServer;
@@ -10,38 +10,40 @@ use model::durability::ServerInstance;
 use std::fmt;
 use std::time::Duration;
 
-/// A transaction that only reads, and all of it at one moment. It ends when it is dropped.
+/// Read-only transaction with one snapshot. Dropping it ends it.
 #[derive(Debug)]
 pub struct ReadTransaction {
     connection: Connection,
-    /// Who answers, as it said within the transaction.
+    /// Identity of the server, read within the transaction.
     pub server: ServerInstance,
-    /// `pg_is_in_recovery()`, asked likewise.
+    /// `pg_is_in_recovery()`, read within the transaction.
     pub in_recovery: bool,
 }
 
-/// Nothing was read, or not everything, and why.
+/// Query that failed, entirely or partly, and the reason.
 #[derive(Debug)]
 pub struct ReadBackError {
-    /// What was asked.
+    /// Text of the query.
     pub query: String,
     pub reason: ReadBackErrorReason,
 }
 
-/// Why a query was not answered to its end.
+/// Reason why a query failed.
 #[derive(Debug)]
 pub enum ReadBackErrorReason {
     Client(Box<client::Error>),
-    /// Its rows have more than one column.
+    /// The query returns more than one column.
     SeveralColumns,
 }
 
-/// All that is read sees the same rows, and nothing is changed by it.
+/// All queries see the same rows and change nothing.
 const BEGIN: &str = "begin isolation level repeatable read read only";
 
 impl ReadTransaction {
-    /// Logs in, begins, and asks who answers. Each wait for the network lasts at most `patience`: a query that sorts shows its
-    /// first row late. What is acknowledged after the call is not seen for certain.
+    /// Logs in, begins, and reads the server's identity.
+    ///
+    /// `patience` is the timeout of each network wait; a query that sorts returns its first row late. Writes that
+    /// are acknowledged after this call may or may not be visible.
     pub fn begin(of: &DirectServer, patience: Duration) -> Result<ReadTransaction, ReadBackError> {
         let asked = |query: &str| {
             let query = query.to_owned();
@@ -54,10 +56,11 @@ impl ReadTransaction {
         Ok(ReadTransaction { connection, server, in_recovery })
     }
 
-    /// Asks a query of one column and gives away each of its values as text, in the query's order; NULL is passed over.
-    /// Returns how many were given. After an error of the server's the transaction is of no more use.
+    /// Runs a query of one column and passes each value to `take` as text, in the query's order; skips NULL.
+    ///
+    /// Returns the number of values. After a server error the transaction can no longer be used.
     pub fn read_rows(&mut self, query: &str, mut take: impl FnMut(&[u8])) -> Result<u64, ReadBackError> {
-        // Its last line may be a comment.
+        // The query's last line may be a comment.
         let text = query.trim_end().trim_end_matches(';');
         let sql = format!("copy ({text}\n) to stdout (encoding 'UTF8')");
         let (mut given, mut several, mut plain) = (0, false, Vec::new());
@@ -78,7 +81,7 @@ impl ReadTransaction {
     }
 }
 
-/// One row of COPY's text form.
+/// One row in COPY's text format.
 #[derive(Debug, PartialEq, Eq)]
 enum CopyValue<'a> {
     Text(&'a [u8]),
@@ -86,13 +89,13 @@ enum CopyValue<'a> {
     SeveralColumns,
 }
 
-/// Undoes COPY's escapes, in `plain` where there are any. Source: PostgreSQL manual, "COPY", "Text Format".
+/// Unescapes a COPY value, into `plain` if there are escapes. Source: PostgreSQL manual, "COPY", "Text Format".
 fn unescape_copy_value<'a>(row: &'a [u8], plain: &'a mut Vec<u8>) -> CopyValue<'a> {
     let row = row.strip_suffix(b"\n").unwrap_or(row);
     if row == b"\\N" {
         return CopyValue::Null;
     }
-    // One within a value is written `\t`.
+    // A tab within a value is escaped as `\t`.
     if row.contains(&b'\t') {
         return CopyValue::SeveralColumns;
     }
@@ -144,7 +147,7 @@ mod tests {
         check(b"1.2.abc\n", CopyValue::Text(b"1.2.abc"));
         check(b"\n", CopyValue::Text(b""));
         check(b"\\N\n", CopyValue::Null);
-        // The text of these two letters.
+        // Text of these two characters, not NULL.
         check(b"\\\\N\n", CopyValue::Text(b"\\N"));
         check(b"a\\nb\\tc\\\\d\\re\\bf\\fg\\vh\n", CopyValue::Text(b"a\nb\tc\\d\re\x08f\x0cg\x0bh"));
         check(b"a\tb\n", CopyValue::SeveralColumns);

@@ -1,13 +1,13 @@
-//! What stands in `book.bookv2`?
+//! Generator of the table `book.bookv2`.
 //!
-//! A million books, their authors and titles Russian and invented, each author with a few of them. Neither has an index:
-//! what that costs is what the experiment is about.
+//! A million books by default. Authors and titles are Russian and invented; each author has a few books. Neither
+//! column has an index: the experiment measures what that costs.
 
 use super::row_rng::{RowRng, derive_seed};
 use super::table_spec::{CopyFormat, TableSpec};
 use super::{names, titles, write_decimal};
 
-/// The table to be made.
+/// Table to create.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Books {
     /// At least 1; keys are 1..=rows.
@@ -15,14 +15,14 @@ pub struct Books {
     pub seed: u64,
 }
 
-/// Of one author, while there are authors enough.
+/// Books of each author, while there are enough authors.
 const BOOKS_PER_AUTHOR: u64 = 5;
-/// What Hibernate takes from a sequence at a time.
+/// Number of keys that Hibernate takes from a sequence at a time.
 const SEQUENCE_INCREMENT: u64 = 50;
 
 impl Books {
     pub(super) fn table_spec(self) -> TableSpec {
-        // What Hibernate is told is the last of the keys that it may give.
+        // Hibernate treats the sequence's value as the last key that it may assign.
         let next = self.rows + SEQUENCE_INCREMENT;
         TableSpec {
             schema: Some("book".to_owned()),
@@ -38,7 +38,7 @@ impl Books {
         }
     }
 
-    /// Authors come one after the other, and again for their second book: an author's books lie far apart.
+    /// Authors follow one another and start again for their second books: an author's books lie far apart.
     fn write_row(self, row: u64, out: &mut Vec<u8>) {
         let authors = self.rows.div_ceil(BOOKS_PER_AUTHOR).min(names::PERSON_COUNT);
         let (author, book) = (row % authors, row / authors);
@@ -49,7 +49,7 @@ impl Books {
             out.extend_from_slice(part.as_bytes());
         }
         out.push(b'\t');
-        // Numbers that differ by a multiple of an author's step differ, until all titles were given.
+        // Titles of one author are multiples of STEP apart, so none repeats until all titles are used.
         let first = RowRng::for_row(derive_seed(self.seed, &["title"]), author).below(titles::TITLE_COUNT);
         titles::write_title((first + book % titles::TITLE_COUNT * titles::STEP) % titles::TITLE_COUNT, out);
         out.push(b'\t');
@@ -59,11 +59,11 @@ impl Books {
     }
 }
 
-/// Another number below [`names::PEOPLE`] for each: neighbours have nothing in common.
+/// Maps each number to a different one below [`names::PERSON_COUNT`], so that neighbours have nothing in common.
 fn scatter(number: u64, salt: u64) -> u64 {
     const { assert!(names::PERSON_COUNT.is_power_of_two()) };
     let mask = names::PERSON_COUNT - 1;
-    // Each step can be undone: an odd factor, and bits that are mixed into lower ones.
+    // Each step is invertible: an odd factor, and high bits mixed into lower ones.
     let once = number.wrapping_add(salt).wrapping_mul(0x9e37_79b1) & mask;
     let twice = (once ^ (once >> 9)).wrapping_mul(0x85eb_ca6b) & mask;
     twice ^ (twice >> 8)

@@ -1,6 +1,6 @@
-//! How do rows travel by several connections at once?
+//! COPY over several connections at once.
 //!
-//! Whoever is free takes the next block: rows come in order by one connection, in any order by several.
+//! Each idle connection takes the next block. One connection sends rows in order, several in any order.
 
 use super::{Error, TableSpec};
 use crate::client::{self, Connection};
@@ -8,16 +8,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-/// What is sent into one table.
+/// Rows for one table.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum RowSource<'a> {
-    /// Written while it is sent, in blocks of so many rows.
+    /// Generated while they are sent, in blocks of this many rows.
     Generated(&'a TableSpec, u64),
-    /// Written before: rows and bytes of each block.
+    /// Generated beforehand: row count and bytes of each block.
     Buffered(&'a [(u64, Vec<u8>)]),
 }
 
-/// What has been sent.
+/// Amount sent so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct CopyProgress {
     pub rows: u64,
@@ -25,7 +25,7 @@ pub(super) struct CopyProgress {
 }
 
 impl RowSource<'_> {
-    /// Sends block `at`; `None` behind the last one.
+    /// Sends block `at`; `None` after the last one.
     fn send(&self, at: u64, copy: &mut client::CopyIn<'_>) -> Result<Option<CopyProgress>, client::Error> {
         let mut sent = CopyProgress::default();
         match *self {
@@ -52,8 +52,9 @@ impl RowSource<'_> {
     }
 }
 
-/// Sends all of `source` by the statement `sql` over every connection given, one thread each. Tells what has been sent
-/// so far, from the calling thread.
+/// Sends all rows of `source` with the statement `sql` over all connections, one thread each.
+///
+/// Reports the amount sent so far from the calling thread.
 pub(super) fn copy_rows(
     connections: &mut [Connection],
     sql: &str,
@@ -72,7 +73,7 @@ pub(super) fn copy_rows(
         copy_share(only, sql, frame, source, &next, &[stop], &mut add)?;
         return Ok(total);
     }
-    // One that fails makes the others end.
+    // A failed connection makes the others stop.
     let failed = AtomicBool::new(false);
     let ends = thread::scope(|scope| {
         let (say, heard) = mpsc::channel();
@@ -99,12 +100,12 @@ pub(super) fn copy_rows(
             .collect::<Vec<_>>()
     });
     let mut errors: Vec<Error> = ends.into_iter().filter_map(Result::err).collect();
-    // Those that were made to end say so; the one that failed says why.
+    // Connections that were stopped report `Stopped`; the first other error is the cause.
     errors.sort_by_key(|it| matches!(it, Error::Stopped));
     errors.into_iter().next().map_or(Ok(total), Err)
 }
 
-/// One connection's share.
+/// Blocks that one connection sends.
 fn copy_share(
     connection: &mut Connection,
     sql: &str,
@@ -120,7 +121,7 @@ fn copy_share(
     }
     loop {
         if stops.iter().any(|it| it.load(Ordering::Relaxed)) {
-            // Dropped unfinished, the COPY fails at the server.
+            // The COPY is dropped unfinished, so it fails at the server.
             return Err(Error::Stopped);
         }
         match source.send(next.fetch_add(1, Ordering::Relaxed), &mut copy) {

@@ -1,32 +1,33 @@
-//! What did we load here before?
+//! Record of the dataset that pgdyno loaded into a database.
 //!
-//! One row in `pgdyno.dataset` tells what was made and by which object ids and names, so that what somebody else has put in
-//! their place is never taken for ours. A copy of the database keeps both. A dump that is restored elsewhere keeps the row
-//! and not the object ids, which there are other tables': only where both agree a table is dropped.
+//! One row in `pgdyno.dataset` lists the loaded content and the tables' object ids and names. A table that somebody
+//! else put in their place is therefore never taken for ours. A copy of the database keeps both ids and names. A
+//! dump that is restored elsewhere keeps the row, but its object ids belong to other tables there. A table is
+//! dropped only if both agree.
 
 use super::TableSpec;
 use crate::client::{Connection, Error};
 use model::plan::Dataset;
 
-/// Changes when the same seed gives other rows.
+/// Incremented when the same seed gives other rows.
 pub const GENERATOR_VERSION: u32 = 2;
 
-/// The row.
+/// Row of `pgdyno.dataset`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DatasetRecord {
-    /// What [`wanted`] gave.
+    /// Value of [`dataset_key`].
     pub content: String,
-    /// False from the first table to the last statistics.
+    /// False from the creation of the first table until the last statistics are collected.
     pub complete: bool,
     pub rows: u64,
     pub bytes: u64,
-    /// Our tables that are still there, by object id and name: those may be dropped.
+    /// Our tables that still exist, by object id and name: these may be dropped.
     pub tables: Vec<String>,
-    /// How many of the object ids are still there, whatever their names: marks of earlier versions have no names.
+    /// Number of our object ids that still exist, whatever their names: records of earlier versions have no names.
     pub tables_found: usize,
-    /// How many there were.
+    /// Number of tables that were created.
     pub tables_created: usize,
-    /// Schemas that we made and that are still there.
+    /// Schemas that we created and that still exist.
     pub schemas: Vec<String>,
 }
 
@@ -37,7 +38,7 @@ pub(super) fn dataset_key(dataset: &Dataset) -> String {
 }
 
 impl DatasetRecord {
-    /// What stands in this database; `None`: we have loaded nothing here.
+    /// Record in this database; `None` if pgdyno has loaded nothing here.
     pub fn read(connection: &mut Connection) -> Result<Option<DatasetRecord>, Error> {
         if connection.value("select to_regclass('pgdyno.dataset')")?.is_none() {
             return Ok(None);
@@ -72,12 +73,12 @@ impl DatasetRecord {
         Ok(Some(mark))
     }
 
-    /// All of it is there.
+    /// True if the dataset is complete and all its tables exist.
     pub fn matches(&self, wanted: &str) -> bool {
         self.complete && self.content == wanted && self.tables_found == self.tables_created
     }
 
-    /// Drops our tables and the schemas that we made for them, unless something else lives there by now.
+    /// Drops our tables and the schemas that we created for them, unless a schema contains something else by now.
     pub fn drop_tables(&self, connection: &mut Connection) -> Result<(), Error> {
         connection.query("begin")?;
         let dropped = self.drop_tables_and_schemas(connection);
@@ -85,7 +86,8 @@ impl DatasetRecord {
         dropped
     }
 
-    /// The same, and the place where the mark was, unless something else lives there.
+    /// Like [`drop_tables`](Self::drop_tables), and drops the schema of the record unless it contains something
+    /// else.
     pub fn drop_all(&self, connection: &mut Connection) -> Result<(), Error> {
         self.drop_tables(connection)?;
         if connection.value("select 1 from pgdyno.dataset")?.is_none() {
@@ -118,7 +120,7 @@ impl DatasetRecord {
     }
 }
 
-/// Begins a mark, in the transaction that made the tables.
+/// Inserts the record, in the transaction that creates the tables.
 pub(super) fn insert_record(
     connection: &mut Connection,
     wanted: &str,
@@ -131,7 +133,7 @@ pub(super) fn insert_record(
          content text not null, complete boolean not null default false, rows bigint, bytes bigint, \
          tables oid[] not null, schemas text[] not null, loaded timestamptz not null default now(), names text[])",
     )?;
-    // One that an earlier version made has no names.
+    // A record of an earlier version has no names.
     connection.query("alter table pgdyno.dataset add column if not exists names text[]")?;
     let tables: Vec<String> =
         sheets.iter().map(|it| format!("{}::regclass::oid", quote_literal(&it.identifier()))).collect();
@@ -148,13 +150,13 @@ pub(super) fn insert_record(
         .map(drop)
 }
 
-/// Says that all of it is there.
+/// Marks the dataset as complete.
 pub(super) fn mark_complete(connection: &mut Connection, rows: u64, bytes: u64) -> Result<(), Error> {
     let sql = format!("update pgdyno.dataset set complete = true, rows = {rows}, bytes = {bytes}");
     connection.query(&sql).map(drop)
 }
 
-/// An SQL string, whatever `standard_conforming_strings` says.
+/// SQL string literal, valid for either value of `standard_conforming_strings`.
 pub(crate) fn quote_literal(text: &str) -> String {
     let text = text.replace('\'', "''");
     match text.contains('\\') {

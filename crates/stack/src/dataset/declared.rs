@@ -1,4 +1,4 @@
-//! How do the tables declared in a file become tables?
+//! Tables that an experiment file declares.
 
 use super::generator::{ValueContext, ValueGenerator, column_seed as seed_of, sql_type};
 use super::row_rng::RowRng;
@@ -6,7 +6,7 @@ use super::table_spec::{CopyFormat, TableSpec};
 use super::{TableDiagnostic, quote_identifier};
 use model::plan::{Column, Table};
 
-/// All of them, or all that is wrong with them.
+/// Specifications of all tables, or all errors in them.
 pub(super) fn table_specs(tables: &[Table], seed: u64) -> Result<Vec<TableSpec>, Vec<TableDiagnostic>> {
     let mut mistakes = Vec::new();
     let mut sheets = Vec::new();
@@ -24,12 +24,12 @@ pub(super) fn table_specs(tables: &[Table], seed: u64) -> Result<Vec<TableSpec>,
     if mistakes.is_empty() { Ok(sheets) } else { Err(mistakes) }
 }
 
-/// A column made ready.
+/// Column, prepared for generating values.
 struct PreparedColumn {
     draw: ValueGenerator,
-    /// Its sequences' seed.
+    /// Seed of its random sequences.
     seed: u64,
-    /// Below this of 2³² it is NULL.
+    /// NULL if a 32-bit random number is below this threshold.
     nulls: u64,
 }
 
@@ -153,7 +153,7 @@ mod tests {
         Table { name: "t".to_owned(), rows: 1000, columns, primary_key, indexes }
     }
 
-    /// Rows as they are sent.
+    /// Rows in the format in which they are sent.
     fn rows(columns: Vec<Column>, seed: u64, rows: std::ops::Range<u64>) -> Vec<String> {
         let sheets = table_specs(&[table(columns)], seed).unwrap();
         let row = |row| {
@@ -226,7 +226,7 @@ mod tests {
         assert_ne!(alone, rows(vec![column("c", ColumnGenerator::Text { length: 20 })], 1, 0..100));
     }
 
-    /// χ² of equal classes; the 0.999 quantile for `classes` − 1 by Wilson and Hilferty.
+    /// χ² test of equal classes against the 0.999 quantile for `classes` − 1, by Wilson and Hilferty.
     fn assert_uniform(seen: &[u64], what: &str) {
         let (classes, total) = (seen.len() as f64, seen.iter().sum::<u64>() as f64);
         let expected = total / classes;

@@ -1,10 +1,10 @@
-//! What stands in `delivery.send` and `delivery.receive`?
+//! Generator of the tables `delivery.send` and `delivery.receive`.
 //!
-//! Two wide tables, made out of many for one question: which offices near a buyer can be sent to from an office near the
-//! seller, and in which tariff zone are they? A tag stands for a provider's offices of one place of departure. Each office
-//! that takes parcels has a tag; each office that hands them out has a row for every tag of its provider.
+//! Two wide, denormalized tables for one query: which offices near a buyer can receive a parcel from an office near
+//! the seller, and in which tariff zone? A tag identifies a provider's offices of one place of departure. Each
+//! office that takes parcels has a tag. Each office that hands parcels out has a row for every tag of its provider.
 //!
-//! Source of the shape: 400,000 senders and 160 million receivers, from which both dimensions shrink alike.
+//! Source of the shape: 400,000 senders and 160 million receivers. Both dimensions shrink by the same factor.
 
 use super::geography::{CITIES, Point, distance_km, draw_city, draw_point_near, write_degrees};
 use super::row_rng::{RowRng, derive_seed};
@@ -12,18 +12,18 @@ use super::table_spec::{CopyFormat, TableSpec};
 use super::{timestamp, write_decimal};
 use std::sync::Arc;
 
-/// The tables to be made.
+/// Tables to create.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Delivery {
-    /// Above 0; at 1 there are 160 million receivers.
+    /// Above 0; 1 gives 160 million receivers.
     pub scale: f64,
     pub seed: u64,
 }
 
-/// What a provider takes at most, and how it delivers.
+/// A provider's maximum parcel and its means of delivery.
 struct Provider {
     limits: Limits,
-    /// Of a hundred offices that hand parcels out.
+    /// Percentage of the offices that are parcel lockers, among those that hand parcels out.
     locker_percent: u64,
     km_a_day: f64,
 }
@@ -38,28 +38,30 @@ struct Limits {
     cost: u64,
 }
 
-/// Tags of a provider at scale 1; at another one with its square root, as the number of offices.
+/// Tags of a provider at scale 1; proportional to the square root of the scale, like the number of offices.
 const ORIGINS_PER_PROVIDER: f64 = 1000.0;
-/// Kilometres from the place of departure, up to which a tariff zone reaches.
+/// Upper bound of each tariff zone, in kilometres from the place of departure.
 const ZONES: [f64; 6] = [50.0, 300.0, 700.0, 1500.0, 3000.0, 5000.0];
 const DAY: i64 = 86_400;
-/// 2019-01-01, when the oldest of the senders began.
+/// 2019-01-01: the start of the oldest sender.
 const FIRST_START: i64 = 17_897 * DAY;
-/// 2100-01-01: those that have not ended.
+/// 2100-01-01: the end of senders that are still active.
 const NEVER_ENDS: i64 = 47_482 * DAY;
 
-/// What does not depend on the row.
+/// Values that do not depend on the row.
 struct Geography {
-    /// The city of each place of departure; the same for all providers.
+    /// City of each place of departure; all providers share them.
     origins: Vec<usize>,
-    /// The places of departure of each city that has any.
+    /// Places of departure by city; may be empty.
     origins_by_city: Vec<Vec<u64>>,
-    /// Kilometres, by two cities.
+    /// Kilometres between two cities.
     distances: Vec<[f64; CITIES.len()]>,
 }
 
 impl Delivery {
-    /// Offices that take parcels: 400,000, but below a scale of 0.025 so many that there are ten receivers for each.
+    /// Number of offices that take parcels.
+    ///
+    /// 400,000, but at scales below 0.025 only as many as leave ten receivers for each.
     pub fn senders(self) -> u64 {
         ((400_000.0 * (self.scale * 40.0).min(1.0)).round() as u64).max(1)
     }
@@ -119,7 +121,7 @@ impl Delivery {
         write_tab_number(out, tag_id(origin, provider));
         write_point(point, out);
         let from = FIRST_START + chance.below(2000) as i64 * DAY;
-        // One in twenty has ended, a year or two ago.
+        // One in twenty has ended, one or two years ago.
         let ended = chance.below(20) == 0;
         let until = if ended { from + (30 + chance.below(370) as i64) * DAY } else { NEVER_ENDS };
         for moment in [from, until] {
@@ -130,14 +132,15 @@ impl Delivery {
         out.push(b'\n');
     }
 
-    /// Office after office, each with all tags, as the table grows when a provider opens one.
+    /// All tags of one office, then the next office: the order in which a table grows when a provider opens
+    /// offices.
     fn write_receiver(self, country: &Geography, row: u64, out: &mut Vec<u8>) {
         let providers = PROVIDERS.len() as u64;
         let tags = country.origins.len() as u64 * providers;
         let (number, office) = (row % tags, row / tags);
         let (provider, origin) = (number % providers, number / providers);
         let its = &PROVIDERS[provider as usize];
-        // The office is the same in all its rows.
+        // All rows of an office describe the same office.
         let mut chance = RowRng::for_row(derive_seed(self.seed, &["receive"]), office * providers + provider);
         let place = draw_city(&mut chance, CITIES.len());
         let point = draw_point_near(&CITIES[place], &mut chance);
@@ -157,8 +160,7 @@ impl Delivery {
 }
 
 impl Geography {
-    /// So many places of departure: one in each of the larger cities, and where there are more of them, further ones by
-    /// how many people live there.
+    /// Places of departure: one in each of the larger cities, further ones in proportion to population.
     fn new(origins: usize) -> Geography {
         let mut people = 0;
         let until = CITIES.each_ref().map(|it| {
@@ -181,7 +183,7 @@ impl Limits {
         Limits { weight, height, length, width, cost }
     }
 
-    /// What fits into a box.
+    /// Limits reduced to parcels that fit into a locker.
     fn for_locker(self) -> Limits {
         Limits {
             weight: self.weight.min(15_000),
@@ -219,7 +221,7 @@ const fn provider(limits: Limits, lockers: u64, km_a_day: f64) -> Provider {
     Provider { limits, locker_percent: lockers, km_a_day }
 }
 
-/// Invented ones, as different as real ones are: post, couriers, shops, lockers, freight.
+/// Invented providers, as different as real ones: post, couriers, shops, lockers, freight.
 static PROVIDERS: [Provider; 8] = [
     provider(Limits::new(20_000, [600, 1000, 600], 500_000), 0, 400.0),
     provider(Limits::new(30_000, [800, 1500, 800], 1_000_000), 20, 700.0),
@@ -282,11 +284,11 @@ mod tests {
         assert!(from.is_subset(&to), "senders have tags that no receiver has");
         assert_eq!(to.len(), 22 * PROVIDERS.len());
         assert_eq!(tags(&send, 0).len(), PROVIDERS.len());
-        // An office is where it is, whatever the tag.
+        // An office has one position, whatever the tag.
         let places: HashSet<(&String, &String, &String)> =
             receive.iter().map(|it| (&it[0], &it[2], &it[3])).collect();
         assert_eq!(places.len(), tags(&receive, 0).len());
-        // The first place of departure is Moscow: what lies within a degree of it is of the first two zones.
+        // The first place of departure is Moscow: places within a degree of it belong to the first two zones.
         for it in receive.iter().filter(|it| it[1].parse::<usize>().unwrap() <= PROVIDERS.len()) {
             let of = |at: usize| it[at].parse::<f64>().unwrap();
             let near = (of(2) - CITIES[0].lat).abs() < 0.5 && (of(3) - CITIES[0].lon).abs() < 0.8;

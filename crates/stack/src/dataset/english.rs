@@ -1,4 +1,4 @@
-//! What are people called in English, and which words are common?
+//! Common English names and words.
 //!
 //! No word needs an escape, neither in COPY nor in JSON.
 

@@ -1,4 +1,4 @@
-//! Which value does a declared column have in this row?
+//! Generators of the values of declared columns.
 
 use super::row_rng::{RowRng, derive_seed};
 use super::zipf::Zipf;
@@ -6,39 +6,39 @@ use super::{english, names, timestamp, write_decimal};
 use model::plan::ColumnGenerator;
 use std::io::Write as _;
 
-/// A generator made ready: what can be computed before the first row is.
+/// Generator with everything precomputed that does not depend on the row.
 #[derive(Clone, Debug)]
 pub(super) enum ValueGenerator {
     Serial,
-    /// The smallest, and how many there are; 0: all of 64 bits.
+    /// Minimum and number of values; a count of 0 means all 64-bit integers.
     Uniform(i64, u64),
     Zipfian(i64, Zipf),
     RussianName,
     EnglishName,
-    /// The fewest, and how many numbers of words there are.
+    /// Minimum number of words, and how many different numbers are possible.
     Words(u64, u64),
     Text(u32),
-    /// Seconds: the first, and how many there are.
+    /// Seconds since 1970: the first, and how many there are.
     Timestamp(i64, u64),
     Point((f64, f64), (f64, f64)),
-    /// What stands before each value, and the value.
+    /// Bytes before each value, and the value.
     Json(Vec<(Vec<u8>, ValueGenerator)>),
-    /// In the form in which it is written, as are the next.
+    /// Encoded constant, in the form in which it is written.
     Constant(Vec<u8>),
     OneOf(Vec<Vec<u8>>),
 }
 
-/// Where a value stands.
+/// Context in which a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueContext {
-    /// A field of COPY's text format.
+    /// Field of COPY's text format.
     CopyField,
-    /// JSON in such a field.
+    /// JSON within such a field.
     Json,
 }
 
 impl ValueGenerator {
-    /// What is wrong with `generator`, and what to write instead.
+    /// Error: what is wrong with `generator`, and what to write instead.
     pub fn new(generator: &ColumnGenerator, place: ValueContext) -> Result<ValueGenerator, String> {
         Ok(match generator {
             ColumnGenerator::Serial => ValueGenerator::Serial,
@@ -84,7 +84,7 @@ impl ValueGenerator {
         })
     }
 
-    /// Appends the value of row 0...
+    /// Appends the value of row `row`, counted from 0.
     pub fn write(&self, row: u64, chance: &mut RowRng, place: ValueContext, out: &mut Vec<u8>) {
         let quote = |out: &mut Vec<u8>| {
             if place == ValueContext::Json {
@@ -142,7 +142,7 @@ impl ValueGenerator {
     }
 }
 
-/// The SQL type that holds all values of a generator.
+/// SQL type that holds all values of a generator.
 pub(super) fn sql_type(generator: &ColumnGenerator) -> &'static str {
     match generator {
         ColumnGenerator::Serial => "bigint",
@@ -162,7 +162,7 @@ pub(super) fn sql_type(generator: &ColumnGenerator) -> &'static str {
     }
 }
 
-/// How many whole numbers `min..=max` holds; 0 for all of 64 bits.
+/// Number of integers in `min..=max`; 0 for all 64-bit integers.
 fn range_size(min: impl Into<i64>, max: impl Into<i64>) -> Result<u64, String> {
     let (min, max) = (min.into(), max.into());
     if min > max {
@@ -184,7 +184,7 @@ fn compile_object(fields: &[(String, ColumnGenerator)]) -> Result<Vec<(Vec<u8>, 
     Ok(ready)
 }
 
-/// Each field has a sequence of its own: a new one leaves the others as they are.
+/// Each field has its own random sequence: a new field does not change the others.
 fn write_object(fields: &[(Vec<u8>, ValueGenerator)], row: u64, chance: &mut RowRng, out: &mut Vec<u8>) {
     let seed = chance.bits();
     out.push(b'{');
@@ -195,7 +195,7 @@ fn write_object(fields: &[(Vec<u8>, ValueGenerator)], row: u64, chance: &mut Row
     out.push(b'}');
 }
 
-/// A text as it stands in COPY's text format.
+/// Text as it is written in COPY's text format.
 fn escape_text(text: &str, place: ValueContext) -> Vec<u8> {
     let text = match place {
         ValueContext::CopyField => text.to_owned(),
@@ -225,7 +225,7 @@ fn pick(texts: &[&'static str], chance: &mut RowRng) -> &'static [u8] {
     texts[chance.below(texts.len() as u64) as usize].as_bytes()
 }
 
-/// Small letters, eight of each draw: the eighth is even to within 1 in 2²⁶.
+/// Random lowercase letters, eight per draw; the eighth is uniform to within 1 in 2²⁶.
 fn write_letters(out: &mut Vec<u8>, length: u32, chance: &mut RowRng) {
     let mut bits = 0;
     for at in 0..length {
@@ -238,7 +238,7 @@ fn write_letters(out: &mut Vec<u8>, length: u32, chance: &mut RowRng) {
     }
 }
 
-/// To six decimals: a tenth of a metre, if these are degrees.
+/// Six decimals: a tenth of a metre, if these are degrees.
 fn write_point(
     out: &mut Vec<u8>,
     from: (f64, f64),
@@ -255,7 +255,7 @@ fn write_point(
     .expect("vectors grow");
 }
 
-/// The seed of one column of one table.
+/// Seed of one column of one table.
 pub(super) fn column_seed(seed: u64, table: &str, column: &str) -> u64 {
     derive_seed(seed, &[table, column])
 }

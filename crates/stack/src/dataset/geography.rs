@@ -1,7 +1,8 @@
-//! Where in Russia do people live?
+//! Cities of Russia and random places near them.
 //!
-//! The larger cities, with coordinates to some kilometres and inhabitants to some per cent, about 2021: enough for a map on
-//! which few places are crowded and most are far away. Around each its offices lie as thick as people do.
+//! The larger cities, with coordinates accurate to some kilometres and populations to some per cent, about 2021.
+//! This gives a map on which few places are crowded and most are remote. Offices around a city are as dense as its
+//! population.
 
 use super::row_rng::RowRng;
 
@@ -13,21 +14,21 @@ pub(super) struct City {
     pub lat: f64,
     /// Degrees east.
     pub lon: f64,
-    /// Thousands.
+    /// Thousands of inhabitants.
     pub population: u32,
 }
 
-/// A point, in millionths of a degree.
+/// Point, in millionths of a degree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Point {
     pub lat: i64,
     pub lon: i64,
 }
 
-/// Of a degree of latitude, by the mean radius of the Earth.
+/// Kilometres per degree of latitude, from the mean radius of the Earth.
 const KM_PER_DEGREE: f64 = 111.195;
 
-/// Draws a city of the first `of`, the larger more often, by how many live there.
+/// Draws one of the first `of` cities, with a probability proportional to population.
 pub(super) fn draw_city(chance: &mut RowRng, of: usize) -> usize {
     let all: u64 = CITIES[..of].iter().map(|it| u64::from(it.population)).sum();
     let mut left = chance.below(all);
@@ -41,10 +42,10 @@ pub(super) fn draw_city(chance: &mut RowRng, of: usize) -> usize {
     unreachable!("a number below the sum")
 }
 
-/// Draws a point in or near a city: a million people live within some ten kilometres of its middle.
+/// Draws a point in or near a city: a million people live within some ten kilometres of its centre.
 pub(super) fn draw_point_near(city: &City, chance: &mut RowRng) -> Point {
     let spread = 0.17 * f64::from(city.population).sqrt();
-    // Of four uniform numbers: nearly normal, and bounded.
+    // Sum of four uniform numbers: nearly normal, and bounded.
     let mut normal =
         || ((0..4).map(|_| chance.fraction()).sum::<f64>() - 2.0) * 3f64.sqrt() * spread / KM_PER_DEGREE;
     let (north, east) = (normal(), normal() / city.lat.to_radians().cos());
@@ -52,7 +53,7 @@ pub(super) fn draw_point_near(city: &City, chance: &mut RowRng) -> Point {
     Point { lat: micro(city.lat + north), lon: micro(city.lon + east) }
 }
 
-/// As the crow flies, kilometres.
+/// Great-circle distance, in kilometres.
 pub(super) fn distance_km(a: &City, b: &City) -> f64 {
     let (north, other) = (a.lat.to_radians(), b.lat.to_radians());
     let (up, along) = (((other - north) / 2.0).sin(), ((b.lon - a.lon).to_radians() / 2.0).sin());
@@ -60,7 +61,7 @@ pub(super) fn distance_km(a: &City, b: &City) -> f64 {
     2.0 * half.sqrt().asin().to_degrees() * KM_PER_DEGREE
 }
 
-/// Appends millionths as a number with six places.
+/// Appends millionths as a number with six decimals.
 pub(super) fn write_degrees(micro: i64, out: &mut Vec<u8>) {
     if micro < 0 {
         out.push(b'-');
@@ -79,7 +80,7 @@ const fn new_city(name: &'static str, lat: f64, lon: f64, people: u32) -> City {
     City { name, lat, lon, population: people }
 }
 
-/// The largest first.
+/// Largest first.
 pub(super) static CITIES: [City; 84] = [
     new_city("Москва", 55.75, 37.62, 12_640),
     new_city("Санкт-Петербург", 59.94, 30.31, 5_380),

@@ -1,4 +1,4 @@
-//! How does a dataset get into a database?
+//! Loads a dataset into a database.
 
 use super::copy::{CopyProgress, RowSource, copy_rows};
 use super::dataset_record::{self, DatasetRecord};
@@ -8,16 +8,16 @@ use model::plan::Dataset;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Opening a connection takes no longer; loading may take any time.
+/// Timeout for opening a connection; loading itself has none.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Makes the tables of `dataset`, unless they are there already, and brings them into the state in which the first
-/// measurement pays for nothing: rows frozen, keys and indexes built, statistics taken.
+/// Creates the tables of `dataset` unless they exist, and prepares them so that the first measurement has no extra
+/// cost: rows are frozen, keys and indexes are built, statistics are collected.
 ///
-/// The rows are a function of seed, table and row number alone. One worker writes them in order, in the transaction that
-/// makes the tables; several write the same rows in any order. A dataset that we loaded before is dropped for another one;
-/// what somebody else made is never touched: [`Error::Foreign`]. When stopped or failing, ours is dropped, or will be by
-/// the next load.
+/// Rows are a function of seed, table and row number alone. One worker writes them in order, in the transaction
+/// that creates the tables. Several workers write the same rows in any order. A different dataset that pgdyno
+/// loaded before is dropped. Tables of others are never touched: [`Error::ForeignTable`]. If loading is stopped or
+/// fails, our tables are dropped now or by the next load.
 pub fn load(
     dataset: &Dataset,
     loader: &Loader<'_>,
@@ -53,7 +53,7 @@ pub fn load(
         Ok(it) => it,
         Err(error) => {
             drop(connections);
-            // Rows that nobody asks for any more would stay. Where even that fails, the mark tells the next load.
+            // Otherwise useless rows would remain. If this fails too, the record makes the next load drop them.
             let _ = loader.connect().map(|mut it| {
                 let mark = DatasetRecord::read(&mut it);
                 mark.map(|mark| mark.filter(|it| !it.complete).map(|mark| mark.drop_all(&mut it)))
@@ -64,7 +64,7 @@ pub fn load(
     Ok(LoadResult::new(sent, copying, begun.elapsed(), false))
 }
 
-/// Takes back what [`load`] made: its tables, schemas and mark. What somebody else made stays.
+/// Drops everything that [`load`] created: tables, schemas and record. Tables of others stay.
 pub fn unload(loader: &Loader<'_>) -> Result<(), client::Error> {
     let mut connection = loader.connect()?;
     match DatasetRecord::read(&mut connection)? {
@@ -73,8 +73,11 @@ pub fn unload(loader: &Loader<'_>) -> Result<(), client::Error> {
     }
 }
 
-/// Sends the same bytes by as many connections into the same tables, written beforehand, without keys and statistics; then
-/// drops them: what loading could cost at best. Holds all bytes in memory. The dataset must not be there.
+/// Sends the same bytes over as many connections into the same tables, without keys and statistics, then drops the
+/// tables.
+///
+/// This is the lower bound of the cost of loading. The rows are generated beforehand and all held in memory. The
+/// dataset must not exist.
 pub fn bare_copy(dataset: &Dataset, loader: &Loader<'_>) -> Result<BareCopyResult, Error> {
     let sheets = table_specs(dataset)?;
     let kept: Vec<Vec<(u64, Vec<u8>)>> = sheets.iter().map(render_blocks).collect();
@@ -111,7 +114,7 @@ pub fn bare_copy(dataset: &Dataset, loader: &Loader<'_>) -> Result<BareCopyResul
     Ok(BareCopyResult { rows: total.rows, bytes: total.bytes, took })
 }
 
-/// One table by one connection, in one transaction, without a mark.
+/// Loads one table over one connection, in one transaction, without a record.
 pub(super) fn load_single_table(
     connection: &mut Connection,
     sheet: &TableSpec,
@@ -159,7 +162,7 @@ fn check_stopped(stop: &AtomicBool) -> Result<(), Error> {
     if stop.load(Ordering::Relaxed) { Err(Error::Stopped) } else { Ok(()) }
 }
 
-/// Drops what we made before; refuses if there is still something in the way.
+/// Drops what pgdyno loaded before; fails if something else is still in the way.
 fn drop_previous(
     connection: &mut Connection,
     mark: Option<&DatasetRecord>,
@@ -179,7 +182,7 @@ fn drop_previous(
     Ok(())
 }
 
-/// Begins a transaction that makes schemas, tables and the mark.
+/// Begins a transaction and creates schemas, tables and the record in it.
 fn create_tables(
     connection: &mut Connection,
     sheets: &[TableSpec],
@@ -201,7 +204,7 @@ fn create_tables(
     dataset_record::insert_record(connection, wanted, sheets, &schemas)
 }
 
-/// Makes and fills the tables; how much was sent, and how long that took.
+/// Creates and fills the tables; returns the amount sent and the duration of the COPY.
 fn create_and_fill(
     connections: &mut [Connection],
     sheets: &[TableSpec],
@@ -211,7 +214,7 @@ fn create_and_fill(
 ) -> Result<(CopyProgress, Duration), Error> {
     let begun = Instant::now();
     create_tables(&mut connections[0], sheets, wanted)?;
-    // In the transaction that made the table, rows can be written frozen; but only that one connection sees it.
+    // Rows can be frozen only in the transaction that created the table, which only that one connection sees.
     let freeze = connections.len() == 1;
     if !freeze {
         connections[0].query("commit")?;
@@ -264,13 +267,13 @@ fn build_keys_and_statistics(
     tell(Stage::Statistics);
     for sheet in sheets {
         check_stopped(stop)?;
-        // Also sets the visibility map and hint bits, or the first readers would.
+        // Also sets the visibility map and hint bits; otherwise the first readers would.
         connection.query(&format!("vacuum (freeze, analyze) {}", sheet.identifier()))?;
     }
     Ok(())
 }
 
-/// All rows of a table, written.
+/// All rows of a table, rendered.
 fn render_blocks(sheet: &TableSpec) -> Vec<(u64, Vec<u8>)> {
     let block = sheet.rows_per_block();
     let write = |at: u64| {

@@ -1,4 +1,4 @@
-//! What do the tables under test hold?
+//! Datasets: the rows that the tables under test hold.
 
 pub mod books;
 mod copy;
@@ -32,48 +32,48 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use table_spec::TableSpec;
 
-/// Where a dataset is loaded, and how.
+/// Destination and options of a load.
 #[derive(Clone, Debug)]
 pub struct Loader<'a> {
-    /// Logs in to the database that is filled. Its user makes schemas and tables there.
+    /// Login to the database that is filled. Its user creates schemas and tables there.
     pub target: Target,
-    /// Connections that send rows at the same time, at least 1. By one, rows come in order and frozen.
+    /// Number of connections that send rows concurrently, at least 1. With one, rows are in order and frozen.
     pub workers: u16,
-    /// Load even what is there already: it may have been changed since.
+    /// Load even if the dataset exists: it may have been changed since.
     pub force: bool,
-    /// Looked at between blocks of some 64 KiB.
+    /// Checked between blocks of about 64 KiB.
     pub stop: &'a AtomicBool,
 }
 
-/// What is going on, to be shown or not.
+/// Progress of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// What we loaded before is dropped.
+    /// The dataset that was loaded before is being dropped.
     Dropping,
-    /// So many rows have been sent, of all tables together: see [`rows`].
+    /// Number of rows sent so far, over all tables; see [`total_rows`].
     Rows(u64),
-    /// Primary keys and indexes.
+    /// Primary keys and indexes are being built.
     Keys,
     Statistics,
 }
 
-/// A dataset that is there.
+/// Loaded dataset.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LoadResult {
     pub rows: u64,
-    /// Of COPY data.
+    /// Bytes of COPY data.
     pub bytes: u64,
-    /// All of it, from the first connection to statistics.
+    /// Total duration, from the first connection to statistics.
     pub took: Duration,
-    /// Of that, making the tables and COPY.
+    /// Share of `took` for creating the tables and COPY.
     pub copy_duration: Duration,
-    /// rows ÷ took; 0 if it was there already.
+    /// rows ÷ took; 0 if the dataset existed already.
     pub rows_per_second: f64,
-    /// It was there already.
+    /// True if the dataset existed already.
     pub reused: bool,
 }
 
-/// What the same bytes cost without us.
+/// Cost of a bare COPY of the same bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BareCopyResult {
     pub rows: u64,
@@ -81,33 +81,33 @@ pub struct BareCopyResult {
     pub took: Duration,
 }
 
-/// Why nothing was loaded.
+/// Reason why nothing was loaded.
 #[derive(Debug)]
 pub enum Error {
     Client(client::Error),
-    /// Declared tables that cannot be: all mistakes at once.
+    /// Invalid declared tables: all errors at once.
     InvalidTables(Vec<TableDiagnostic>),
-    /// A table that we did not make stands where one of ours should be.
+    /// A table that pgdyno did not create has the name of one of ours.
     ForeignTable {
         table: String,
     },
-    /// By [`Loader::stop`].
+    /// Stopped by [`Loader::stop`].
     Stopped,
 }
 
-/// A mistake in a declared table.
+/// Error in a declared table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableDiagnostic {
     pub table: String,
     pub column: Option<String>,
-    /// What stands there, and what to write instead.
+    /// What was found, and what to write instead.
     pub message: String,
 }
 
-/// Bytes of one message of COPY data: large enough that messages cost nothing, small enough to stay in the cache.
+/// Bytes per message of COPY data: large enough for negligible overhead, small enough for the CPU cache.
 const CHUNK: usize = 64 * 1024;
 
-/// How many rows its tables have together.
+/// Number of rows in all tables together.
 pub fn total_rows(content: &Content) -> u64 {
     match content {
         Content::Tickets { rows } => *rows,
@@ -123,7 +123,7 @@ pub fn total_rows(content: &Content) -> u64 {
     }
 }
 
-/// Mistakes of the declared tables; none for a dataset that can be loaded. Asks nobody.
+/// Errors in the declared tables; empty if the dataset can be loaded. Needs no connection.
 pub fn diagnostics(dataset: &Dataset) -> Vec<TableDiagnostic> {
     match table_specs(dataset) {
         Err(Error::InvalidTables(it)) => it,
@@ -147,7 +147,7 @@ fn table_specs(dataset: &Dataset) -> Result<Vec<TableSpec>, Error> {
 }
 
 impl Loader<'_> {
-    /// Connections that pay on this machine: the server needs a processor for each, and we need one for all.
+    /// Default number of workers: half of the CPUs of this machine, 1 to 8.
     pub fn default_workers() -> u16 {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         (processors / 2).clamp(1, 8) as u16
@@ -196,7 +196,7 @@ impl fmt::Display for TableDiagnostic {
     }
 }
 
-/// An SQL identifier.
+/// SQL identifier.
 pub(crate) fn quote_identifier(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }

@@ -1,6 +1,6 @@
-//! What are people called in Russia?
+//! Russian names of people.
 //!
-//! Common surnames, names and patronymics; each combination is invented.
+//! Common surnames, first names and patronymics; each combination is invented.
 
 /// One person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,7 +8,7 @@ pub(super) struct Person {
     pub surname: &'static str,
     pub name: &'static str,
     pub patronymic: &'static str,
-    /// The surname in Latin letters.
+    /// Surname in Latin letters.
     pub latin: &'static str,
 }
 
@@ -36,10 +36,10 @@ pub(super) fn draw_person(mut below: impl FnMut(u64) -> u64) -> Person {
     }
 }
 
-/// How many people [`numbered`] knows.
+/// Number of different people that [`person_by_number`] returns.
 pub(super) const PERSON_COUNT: u64 = 1 << 17;
 
-/// Somebody else for each number below [`PEOPLE`]: name, patronymic, surname.
+/// Name, patronymic and surname of a different person for each number below [`PERSON_COUNT`].
 pub(super) fn person_by_number(number: u64) -> [&'static str; 3] {
     const { assert!(2 * SURNAMES.len() * MALE_NAMES.len() * MALE_NAMES.len() == PERSON_COUNT as usize) };
     const { assert!(MALE_NAMES.len() == FEMALE_NAMES.len()) };
@@ -55,7 +55,7 @@ pub(super) fn person_by_number(number: u64) -> [&'static str; 3] {
     if woman { [FEMALE_NAMES[name], daughter_of, hers] } else { [MALE_NAMES[name].0, son_of, his] }
 }
 
-/// His, hers, and in Latin letters.
+/// Surname of a man, of a woman, and in Latin letters.
 const SURNAMES: [(&str, &str, &str); 64] = [
     ("Иванов", "Иванова", "ivanov"),
     ("Смирнов", "Смирнова", "smirnov"),
@@ -123,7 +123,7 @@ const SURNAMES: [(&str, &str, &str); 64] = [
     ("Шевченко", "Шевченко", "shevchenko"),
 ];
 
-/// A man's name, his son's patronymic, his daughter's.
+/// A man's name, his son's patronymic, his daughter's patronymic.
 const MALE_NAMES: [(&str, &str, &str); 32] = [
     ("Александр", "Александрович", "Александровна"),
     ("Алексей", "Алексеевич", "Алексеевна"),

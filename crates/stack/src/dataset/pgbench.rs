@@ -1,21 +1,21 @@
-//! How do pgbench's tables come to be? `pgdyno bench -i`.
+//! pgbench's tables: `pgdyno bench -i`.
 //!
-//! The same schema and the same rows as pgbench 15's, in the same physical order; only the way is shorter: see
-//! [`Pgbench::generate`] and [`Pgbench::primary_keys`].
+//! Schema, rows and physical order are those of pgbench 15. Only the loading is faster: see
+//! [`Pgbench::generate_client_side`] and [`Pgbench::primary_keys`].
 
 use super::table_spec::{CopyFormat, RowWriter, TableSpec};
 use super::{CHUNK, quote_identifier, write_decimal};
 use crate::client::{Connection, CopyIn, Error};
 use std::fmt::Write as _;
 
-/// The tables to be made; names and defaults are pgbench's.
+/// Tables to create; names and defaults are pgbench's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pgbench {
     /// Multiples of 100,000 accounts, 10 tellers and 1 branch; at least 1.
     pub scale: u32,
-    /// Percent of each page that is filled, 10..=100.
+    /// Fill factor of the pages in per cent, 10..=100.
     pub fill_factor: u32,
-    /// Of `pgbench_accounts`; at least 1 if given.
+    /// Partitioning of `pgbench_accounts`; at least 1 partition if given.
     pub partitions: Option<(PartitionMethod, u32)>,
     pub unlogged: bool,
     pub tablespace: Option<String>,
@@ -40,24 +40,24 @@ pub enum InitStep {
     ForeignKeys,
 }
 
-/// What is going on; to be shown, or not. Whoever is told takes the time.
+/// Progress of the initialisation. The callback measures durations itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InitProgress<'a> {
     StepStarted(InitStep),
-    /// Within [`Step::CreateTables`]: so many partitions are created next.
+    /// During [`InitStep::CreateTables`]: this many partitions are created next.
     Partitions(u32),
-    /// Within [`Step::GenerateClientSide`]: the first row is about to be sent.
+    /// During [`InitStep::GenerateClientSide`]: the first row is about to be sent.
     Sending,
-    /// Within [`Step::GenerateClientSide`], after each 100,000 accounts: so many of so many.
+    /// During [`InitStep::GenerateClientSide`], after each 100,000 accounts: the number sent and the total.
     Sent(u64, u64),
     StepFinished(InitStep),
-    /// A remark of the server, as `NOTICE:  …`.
+    /// Message of the server, such as `NOTICE:  …`.
     Notice(&'a str),
 }
 
 const ACCOUNTS_PER_BRANCH: u64 = 100_000;
 const TELLERS_PER_BRANCH: u64 = 10;
-/// From this scale on, accounts are numbered by `bigint`.
+/// From this scale on, account numbers are `bigint`.
 const BIGINT_SCALE: u32 = 20_000;
 
 impl Default for Pgbench {
@@ -89,14 +89,14 @@ impl InitStep {
 }
 
 impl Pgbench {
-    /// Takes the steps in the order given.
+    /// Runs the steps in the given order.
     pub fn initialise(
         &self,
         connection: &mut Connection,
         steps: &[InitStep],
         tell: &mut dyn FnMut(InitProgress<'_>),
     ) -> Result<(), Error> {
-        // Building an index may well take longer than any patience.
+        // Building an index may take longer than any timeout.
         connection.set_timeout(None).map_err(|it| connection.net_error(it))?;
         for &step in steps {
             tell(InitProgress::StepStarted(step));
@@ -129,21 +129,21 @@ impl Pgbench {
         partitions.iter().try_for_each(|it| connection.run_with_notices(it, tell))
     }
 
-    /// Fills the tables from here, in one transaction with the truncation, so that rows can be written frozen.
+    /// Fills the tables from the client, in the transaction that truncates them, so that rows can be frozen.
     ///
-    /// The server has less to do than with pgbench: rows come in binary, and 64 KiB of them in one message, where
-    /// `PQputline` makes a message of each; branches and tellers come by COPY too, not by one INSERT each.
+    /// The server has less work than with pgbench. Rows are binary, and one message holds 64 KiB of them, where
+    /// `PQputline` sends a message per row. Branches and tellers use COPY too, instead of one INSERT per row.
     fn generate_client_side(
         &self,
         connection: &mut Connection,
         tell: &mut dyn FnMut(InitProgress<'_>),
     ) -> Result<(), Error> {
-        // FREEZE is refused for partitioned tables, and pgbench uses it from version 14 on.
+        // PostgreSQL rejects FREEZE for partitioned tables; pgbench uses it since version 14.
         let freeze = self.partitions.is_none() && connection.server_version() >= 140_000;
         connection.run_with_notices("begin", tell)?;
         connection.run_with_notices(TRUNCATE, tell)?;
         let (branches, total) = (u64::from(self.scale), u64::from(self.scale) * ACCOUNTS_PER_BRANCH);
-        // In this order, in case there are foreign keys already.
+        // In this order, in case foreign keys exist already.
         let mut copy = connection.copy_in("copy pgbench_branches(bid, bbalance) from stdin")?;
         send_rows(&mut copy, branches, |row, out| write_text_row(out, &[row + 1, 0], b""), &mut |_| {})?;
         copy.finish()?;
@@ -202,8 +202,10 @@ impl Pgbench {
         statements.iter().try_for_each(|it| connection.run_with_notices(it, tell))
     }
 
-    /// Adds the primary keys. More `maintenance_work_mem` or other numbers of workers than the server's defaults gained
-    /// nothing for 10,000,000 rows, which come in order (2.6–3.9 s with 64 MB and two workers, 4.0–4.9 s with 1 GB).
+    /// Adds the primary keys.
+    ///
+    /// More `maintenance_work_mem` or other numbers of workers gained nothing over the server's defaults for
+    /// 10,000,000 rows, which are in order: 2.6–3.9 s with 64 MB and two workers, 4.0–4.9 s with 1 GB.
     fn primary_keys(
         &self,
         connection: &mut Connection,
@@ -221,7 +223,7 @@ impl Pgbench {
         Ok(())
     }
 
-    /// The tables with keys, filled as [`Pgbench::generate`] fills them. Not for partitions and tablespaces.
+    /// Tables with keys, filled like in [`Pgbench::generate_client_side`]. Not for partitions and tablespaces.
     pub(super) fn table_specs(&self) -> Vec<TableSpec> {
         let branches = u64::from(self.scale);
         let form = if self.scale >= BIGINT_SCALE { AccountFormat::Binary8 } else { AccountFormat::Binary4 };
@@ -298,7 +300,7 @@ impl Pgbench {
         let size = (u64::from(self.scale) * ACCOUNTS_PER_BRANCH).div_ceil(u64::from(count));
         let bounds = |it: u32| match method {
             PartitionMethod::Hash => format!("with (modulus {count}, remainder {})", it - 1),
-            // Open at both ends, so that any key finds its place.
+            // Unbounded at both ends, so that every key has a partition.
             PartitionMethod::Range => {
                 let bound = |it: u32| match it {
                     0 => "minvalue".to_owned(),
@@ -344,7 +346,7 @@ const FOREIGN_KEYS: [&str; 5] = [
 ];
 
 impl Connection {
-    /// Runs one statement and passes on what the server remarks.
+    /// Runs one statement and passes on the server's notices.
     fn run_with_notices(&mut self, sql: &str, tell: &mut dyn FnMut(InitProgress<'_>)) -> Result<(), Error> {
         let answer = self.query(sql);
         self.notices.drain(..).for_each(|it| tell(InitProgress::Notice(&it)));
@@ -352,14 +354,14 @@ impl Connection {
     }
 }
 
-/// How rows of accounts are written.
+/// Format of the rows of accounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AccountFormat {
-    /// Spares the server the reading of numbers, with `aid` of 4 bytes.
+    /// Saves the server parsing numbers; `aid` has 4 bytes.
     Binary4,
-    /// The same with `aid` of 8 bytes.
+    /// Like `Binary4`, but `aid` has 8 bytes.
     Binary8,
-    /// For tables that somebody else made, with other types.
+    /// For existing tables with other column types.
     Text,
 }
 
@@ -399,7 +401,7 @@ impl AccountFormat {
     }
 }
 
-/// Sends `rows` rows; tells after each 100,000.
+/// Sends `rows` rows; reports progress after each 100,000.
 fn send_rows(
     copy: &mut CopyIn<'_>,
     rows: u64,

@@ -1,23 +1,23 @@
-//! What stands in `profiles`, the hot table?
+//! Generator of `profiles`, the hot table.
 //!
-//! Settings that an application keeps of each user, one row each, and writes back at each visit, two rows per
-//! transaction. Few users make many transactions meet in the same rows; taken in different orders, they deadlock.
+//! Settings that an application stores per user, one row each. Each visit writes back two rows in one transaction.
+//! With few users, many transactions meet in the same rows; taken in different orders, they deadlock.
 
 use super::row_rng::RowRng;
 use super::table_spec::{CopyFormat, TableSpec};
 use super::write_decimal;
 
-/// The table to be made: `users` × `per_user` rows.
+/// Table to create: `users` × `per_user` rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profiles {
     /// At least 1; `userid` is 1..=users.
     pub users: u64,
-    /// At least 1; settings of each user, in the order of [`SETTINGS`] with `idx2` 0, then with 1, ….
+    /// Settings of each user, at least 1, in the order of [`SETTINGS`] with `idx2` 0, then with 1, ….
     pub per_user: u64,
     pub seed: u64,
 }
 
-/// Names of settings, as `idx` holds them.
+/// Names of settings, the values of `idx`.
 pub const SETTINGS: [&str; 16] = [
     "web.map.chosen",
     "web.map.zoom",
@@ -37,7 +37,7 @@ pub const SETTINGS: [&str; 16] = [
     "web.table.rows",
 ];
 
-/// Which column holds the value.
+/// Column that holds the value.
 const NUMBER: u64 = 1;
 const STRING: u64 = 3;
 

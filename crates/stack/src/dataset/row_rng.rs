@@ -1,6 +1,6 @@
-//! Which number does chance give for this row?
+//! Random generator per row.
 //!
-//! Every row has a sequence of its own, so that rows can be made in any order, by any number of workers, and be the same.
+//! Every row has its own sequence. Any number of workers can generate rows in any order, and the rows are the same.
 
 /// SplitMix64: G. Steele et al., "Fast splittable pseudorandom number generators" (2014).
 #[derive(Clone, Copy, Debug)]
@@ -10,9 +10,9 @@ pub(super) struct RowRng(u64);
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl RowRng {
-    /// The sequence of row `row` for one seed, or for one [`salt`].
+    /// Sequence of row `row` for `seed`, which may come from [`derive_seed`].
     pub fn for_row(seed: u64, row: u64) -> RowRng {
-        // Mixed, because sequences step by the same number as rows do: unmixed, one row's second number would be the
+        // Mixed, because sequences advance by the same step as rows: unmixed, one row's second number would be the
         // next row's first.
         RowRng(mix(mix(seed) ^ row.wrapping_mul(STEP)))
     }
@@ -24,7 +24,7 @@ impl RowRng {
         mix(self.0)
     }
 
-    /// Uniform in 0..n to within n / 2⁶⁴.
+    /// Uniform in 0..n, with a bias below n / 2⁶⁴.
     #[inline]
     pub fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64
@@ -37,12 +37,12 @@ impl RowRng {
     }
 }
 
-/// A seed of its own for everything that has a name.
+/// Derives a separate seed for anything that has a name.
 pub(super) fn derive_seed(seed: u64, names: &[&str]) -> u64 {
     let mut it = mix(seed);
     for name in names {
         name.bytes().for_each(|byte| it = mix(it ^ u64::from(byte)));
-        // Ends the name: ("ab", "c") is not ("a", "bc").
+        // Terminates the name, so that ("ab", "c") differs from ("a", "bc").
         it = mix(it ^ 0x100);
     }
     it

@@ -1,12 +1,12 @@
-//! How is one table made and filled?
+//! Specification of one table and its rows.
 
 use super::pgbench::{BINARY_HEADER, BINARY_TRAILER};
 use super::{CHUNK, quote_identifier};
 use std::fmt;
 
-/// A table to be made, and its rows.
+/// Table to create, and its rows.
 pub(super) struct TableSpec {
-    /// Made if it is not there; `None`: wherever the search path leads.
+    /// Created if missing; `None` uses the search path.
     pub schema: Option<String>,
     pub name: String,
     pub rows: u64,
@@ -14,23 +14,23 @@ pub(super) struct TableSpec {
     pub create: String,
     pub form: CopyFormat,
     pub write: RowWriter,
-    /// Keys and indexes: quicker after the rows.
+    /// Statements for keys and indexes, which are faster to build after the rows.
     pub post_load_statements: Vec<String>,
 }
 
-/// Appends row 0.. in the sheet's form, a function of its number alone.
+/// Appends row `row`, counted from 0, in the table's COPY format. Depends on the row number alone.
 pub(super) type RowWriter = Box<dyn Fn(u64, &mut Vec<u8>) + Send + Sync>;
 
-/// How COPY's rows are written.
+/// Format of COPY's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CopyFormat {
     Text,
-    /// Spares the server the reading of numbers.
+    /// Saves the server parsing numbers.
     Binary,
 }
 
 impl TableSpec {
-    /// As SQL writes it.
+    /// Qualified name, quoted as in SQL.
     pub fn identifier(&self) -> String {
         match &self.schema {
             Some(schema) => format!("{}.{}", quote_identifier(schema), quote_identifier(&self.name)),
@@ -38,7 +38,7 @@ impl TableSpec {
         }
     }
 
-    /// `COPY … FROM STDIN`; frozen only in the transaction that made the table.
+    /// `COPY … FROM STDIN`; `freeze` is allowed only in the transaction that created the table.
     pub fn copy_statement(&self, freeze: bool) -> String {
         let mut options = Vec::new();
         options.extend((self.form == CopyFormat::Binary).then_some("format binary"));
@@ -48,7 +48,7 @@ impl TableSpec {
         format!("copy {} from stdin{options}", self.identifier())
     }
 
-    /// Rows of which one message is made: about [`CHUNK`] bytes of them.
+    /// Rows per message: about [`CHUNK`] bytes.
     pub fn rows_per_block(&self) -> u64 {
         let mut sample = Vec::new();
         let rows = self.rows.min(16);
@@ -56,7 +56,7 @@ impl TableSpec {
         (CHUNK as u64 * rows / sample.len().max(1) as u64).clamp(1, 8192)
     }
 
-    /// What each stream begins and ends with.
+    /// Bytes at the beginning and at the end of each stream.
     pub fn header_and_trailer(&self) -> (&'static [u8], &'static [u8]) {
         match self.form {
             CopyFormat::Text => (b"", b""),

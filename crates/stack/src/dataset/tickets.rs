@@ -1,7 +1,7 @@
-//! What stands in `book.tickets`?
+//! Generator of the table `book.tickets`.
 //!
-//! One row is one seat of one ride, sold to somebody: a Russian full name and a contact as jsonb. A row is a function of
-//! the seed and its number alone, so a table can be made again, or a row checked, without the others.
+//! One row is one sold seat of one ride: a Russian full name, and a contact as jsonb. A row is a function of the
+//! seed and its number alone. A table can therefore be regenerated, or a single row checked, without the others.
 
 pub use super::Stage;
 use super::row_rng::RowRng;
@@ -9,7 +9,7 @@ use super::table_spec::{CopyFormat, TableSpec};
 use super::{load, names, write_decimal};
 use crate::client::{Connection, Error};
 
-/// The table to be made.
+/// Table to create.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tickets {
     /// At least 1; keys are 1..=rows.
@@ -17,7 +17,7 @@ pub struct Tickets {
     pub seed: u64,
 }
 
-/// Seats of one ride: a third-class sleeping car.
+/// Seats per ride: a third-class sleeping car.
 const SEATS_PER_RIDE: u64 = 54;
 
 impl Default for Tickets {
@@ -27,8 +27,9 @@ impl Default for Tickets {
 }
 
 impl Tickets {
-    /// Makes schema and table, fills it by one COPY, adds the primary key and statistics. Refused if the schema exists.
-    /// Leaves no mark: [`super::load()`] does not know it again.
+    /// Creates schema and table, fills it with one COPY, adds the primary key and collects statistics.
+    ///
+    /// Fails if the schema exists. Stores no record, so [`super::load()`] does not recognize the table.
     pub fn load(&self, connection: &mut Connection, tell: &mut dyn FnMut(Stage)) -> Result<(), Error> {
         load::load_single_table(connection, &self.table_spec(), tell)
     }

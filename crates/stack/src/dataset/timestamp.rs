@@ -1,6 +1,6 @@
-//! Which second is it, in UTC?
+//! UTC timestamps.
 //!
-//! The proleptic Gregorian calendar, as PostgreSQL's.
+//! The proleptic Gregorian calendar, like PostgreSQL's.
 
 use super::write_decimal;
 
@@ -21,7 +21,7 @@ pub(super) fn parse_timestamp(text: &str) -> Option<i64> {
         return None;
     }
     let days = days_from_date(year, month, day);
-    // No such day: the calendar names it otherwise.
+    // A date that does not exist, such as February 30, converts back to another date.
     (date_from_days(days) == (year, month, day)).then_some(days * 86_400 + hour * 3600 + minute * 60 + second)
 }
 
@@ -58,7 +58,7 @@ fn days_from_date(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// Year, month and day; the inverse of [`days`].
+/// Year, month and day; the inverse of [`days_from_date`].
 fn date_from_days(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));

@@ -1,13 +1,14 @@
-//! What are books called in Russian?
+//! Russian book titles.
 //!
-//! Every title is made of three words, or two, and has a number: plausible, and none of them a real book's on purpose.
+//! Every title consists of two or three words and has a number. Titles are plausible; real books' titles are
+//! avoided.
 
 use Gender::{Feminine, Masculine, Neuter};
 
-/// How many titles there are; half a million.
+/// Number of titles: half a million.
 pub(super) const TITLE_COUNT: u64 =
     ADJECTIVE_NOUN_TITLES + GENITIVE_TITLES + PAIR_TITLES + ADJECTIVE_NOUN_TITLES * (NOUN_COUNT - 1) * 2;
-/// From one title of an author to his next: has no divisor in common with [`TITLES`], so that none comes twice.
+/// Distance between two titles of one author; coprime with [`TITLE_COUNT`], so that no title repeats.
 pub(super) const STEP: u64 = 100_003;
 
 const NOUN_COUNT: u64 = NOUNS.len() as u64;
@@ -19,7 +20,7 @@ const GENITIVE_TITLES: u64 = NOUN_COUNT * (NOUN_COUNT - 1);
 /// «Ветер и дорога».
 const PAIR_TITLES: u64 = NOUN_COUNT * (NOUN_COUNT - 1);
 
-/// Appends title `number`, which is below [`TITLES`].
+/// Appends title `number`, which is below [`TITLE_COUNT`].
 pub(super) fn write_title(number: u64, out: &mut Vec<u8>) {
     let mut text = |it: &str| out.extend_from_slice(it.as_bytes());
     let mut rest = number;
@@ -65,7 +66,7 @@ pub(super) fn write_title(number: u64, out: &mut Vec<u8>) {
         .for_each(text);
 }
 
-/// With a capital at its beginning.
+/// Capitalizes the first letter.
 fn capitalize(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
@@ -81,7 +82,6 @@ enum Gender {
 struct Noun {
     name: &'static str,
     gender: Gender,
-    /// Its genitive.
     genitive: &'static str,
 }
 

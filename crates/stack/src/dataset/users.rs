@@ -1,14 +1,14 @@
-//! What stands in `social.users`?
+//! Generator of the table `social.users`.
 //!
-//! People with Russian names, their cities by how many live there, and one password for all, so that anybody can log in.
-//! There is no index on the names.
+//! People with Russian names; their cities are weighted by population. All have the same password, so that any user
+//! can log in. The names have no index.
 
 use super::geography::{CITIES, draw_city};
 use super::row_rng::{RowRng, derive_seed};
 use super::table_spec::{CopyFormat, TableSpec};
 use super::{names, timestamp, write_decimal};
 
-/// The table to be made.
+/// Table to create.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Users {
     /// At least 1; keys are 1..=users.
@@ -16,13 +16,14 @@ pub struct Users {
     pub seed: u64,
 }
 
-/// Everybody's.
+/// Password of all users.
 pub const PASSWORD: &str = "secret";
-/// As the service keeps it: one round of PBKDF2-HMAC-SHA-256, 16 bytes. Logging in costs it what its own settings cost
-/// only for those that it registers itself.
+/// Hash as the service stores it: one round of PBKDF2-HMAC-SHA-256, 16 bytes.
+///
+/// Logging in therefore costs the service less than for users that it registers with its own settings.
 const PASSWORD_HASH: &[u8] = b"pbkdf2$1$7067647970676479706764ff$bb26904a5031f7ed86a16068285a8bd4";
 const DAY: i64 = 86_400;
-/// 1940-01-01, and the days until the end of 2007.
+/// 1940-01-01, and the number of days until the end of 2007.
 const BIRTHDATE_RANGE: (i64, u64) = (-10_958 * DAY, 24_837);
 
 impl Users {

@@ -1,25 +1,25 @@
-//! Which whole number does Zipf's law give?
+//! Integers by Zipf's law.
 
 use super::row_rng::RowRng;
 
-/// Ranks 1..=n, rank k with a weight of k⁻ˢ.
+/// Ranks 1..=n; rank k has the weight k⁻ˢ.
 ///
-/// Rejection-inversion: W. Hörmann and G. Derflinger, "Rejection-inversion to generate variates from monotone discrete
-/// distributions" (1996). Takes about one draw for any `n` and `s`, without a table.
+/// Rejection-inversion: W. Hörmann and G. Derflinger, "Rejection-inversion to generate variates from monotone
+/// discrete distributions" (1996). Takes about one draw for any `n` and `s`, without a table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Zipf {
     n: f64,
     s: f64,
-    /// The integral of x⁻ˢ up to 1.5, less the weight of rank 1.
+    /// Integral of x⁻ˢ up to 1.5, minus the weight of rank 1.
     low: f64,
-    /// The same up to n + 0.5.
+    /// Integral of x⁻ˢ up to n + 0.5.
     high: f64,
-    /// Nearer than this above its rank, a draw needs no test.
+    /// A draw less than this above its rank is accepted without a test.
     accept_below: f64,
 }
 
 impl Zipf {
-    /// `n` at least 1; `s` > 1, and exact up to n = 2⁵³.
+    /// `n` ≥ 1 and `s` > 1; exact up to n = 2⁵³.
     pub fn new(n: u64, s: f64) -> Zipf {
         let n = n as f64;
         let mut zipf = Zipf { n, s, low: 0.0, high: 0.0, accept_below: 0.0 };
@@ -40,7 +40,7 @@ impl Zipf {
         }
     }
 
-    /// (1 − x¹⁻ˢ) ÷ (s − 1), which grows with x.
+    /// (1 − x¹⁻ˢ) ÷ (s − 1), which increases with x.
     fn integral(&self, x: f64) -> f64 {
         (1.0 - x.powf(1.0 - self.s)) / (self.s - 1.0)
     }
@@ -54,7 +54,7 @@ impl Zipf {
 mod tests {
     use super::*;
 
-    /// Ranks as often as the law says, by χ² over the first ten and the rest.
+    /// Tests the frequencies with χ² over the first ten ranks and the rest.
     #[test]
     fn frequencies_follow_zipf_law() {
         for (n, s) in [(100, 1.01), (1000, 1.2), (1_000_000, 1.5), (20, 3.0), (11, 1.001)] {

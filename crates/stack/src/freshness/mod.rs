@@ -1,12 +1,13 @@
-//! How soon do replicas show what their primary has acknowledged?
+//! Measures how soon replicas show writes that their primary acknowledged.
 //!
-//! A session puts numbers into a table of pgdyno's own on whoever is the primary. The moment that one is acknowledged every
-//! replica is asked for it, by a session on a thread of its own, and again until it is there. Another session reads all
-//! replicas in turn, as the clients of a balancer do, and remembers the highest number that it has seen.
+//! One session inserts numbers into a table of pgdyno's own on the current primary. As soon as a number is
+//! acknowledged, every replica is queried for it until it is visible; each replica has a thread of its own. Another
+//! session reads all replicas in turn, like the clients of a balancer, and records the highest number seen.
 //!
-//! All of them go straight to the servers, by TCP as clients do: a pool's connections stay the load's, what is cut off from
-//! clients is cut off from us, and who comes later, through a pooler or a balancer, sees what we saw or newer. They log in as
-//! superuser, whose slots are not the clients', and write with the `synchronous_commit` of the application's user.
+//! All sessions connect directly to the servers, by TCP like clients. A pool's connections therefore stay available
+//! to the load, and a network fault that affects clients affects these sessions too. A read through a pooler or
+//! balancer is later, so it sees the same state or a newer one. The sessions log in as superuser, whose slots are
+//! not the clients', and write with the `synchronous_commit` of the application's user.
 
 mod reader;
 mod replica_session;
@@ -29,44 +30,47 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 use writer::NumberWriter;
 
-/// From one number to the next, on the average: five per second.
+/// Mean interval between two numbers: five per second.
 pub const WRITE_INTERVAL: Duration = Duration::from_millis(200);
-/// So long a number is waited for.
+/// Time after which a number counts as not visible.
 pub const VISIBILITY_TIMEOUT: Duration = Duration::from_secs(5);
-/// A question that leaves later does not come at once after the acknowledgement.
+/// A query that starts later does not count as sent right after the acknowledgement.
 const MAX_QUERY_DELAY: Duration = Duration::from_millis(20);
-/// A server that needs longer does not answer.
+/// A server that takes longer does not respond.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What the time until a replica showed a number is called among samples: of those that one look saw for the first time,
-/// the longest.
+/// Series of the time until a replica showed a number. If one query shows several numbers for the first time, the
+/// longest time counts.
 pub const SERIES: &str = "replica_visible_after";
 
-/// Writes and reads until it is stopped. Dropped, it ends and forgets.
+/// Writes and reads until it is stopped. Dropping it stops it and discards the results.
 #[derive(Debug)]
 pub struct FreshnessProber {
     servers: Vec<DirectServer>,
     stop_writes: SyncSender<()>,
-    /// Nothing is waited for any more.
+    /// True if pending numbers are no longer waited for.
     abort: Arc<AtomicBool>,
     writer: Option<JoinHandle<u64>>,
     readers: Vec<JoinHandle<ReplicaReads>>,
     round_robin: Option<JoinHandle<ReadCounts>>,
 }
 
-/// One that was acknowledged.
+/// Number that the primary acknowledged.
 #[derive(Clone, Copy, Debug)]
 struct AcknowledgedNumber {
     value: u64,
     at: Instant,
-    /// Index of the server that has it.
+    /// Index of the server that acknowledged it.
     server: usize,
 }
 
 impl FreshnessProber {
-    /// `servers`: all of them, over the network that clients use. `first`: the first number that is written, above all
-    /// of earlier trials with the same servers. `now`: since the measured window began, `None` before it,
-    /// when there is a table and nothing in it. What is seen goes to `tell` as samples, without waiting.
+    /// Starts writing and reading.
+    ///
+    /// - `servers`: all servers, by the network that clients use.
+    /// - `first`: the first number, greater than all of earlier trials with the same servers.
+    /// - `now`: time since the measured window began; `None` before it, when the table exists and is empty.
+    /// - `tell`: receives the samples; sending does not block.
     pub fn start(
         servers: Vec<DirectServer>,
         first: u64,
@@ -92,7 +96,7 @@ impl FreshnessProber {
             prober.readers.push(Builder::new().name(name).spawn(move || reader.run(&numbers, &hurry))?);
             to.push(sender);
         }
-        // With one replica there is nobody to take turns with.
+        // With one replica there is nothing to alternate between.
         if prober.servers.len() > 2 {
             let (sender, numbers) = channel();
             let turns = RoundRobinReader::new(&prober.servers);
@@ -106,14 +110,16 @@ impl FreshnessProber {
         Ok(prober)
     }
 
-    /// No more numbers, for the load is over. Those that there are may still come to be seen.
+    /// Stops writing at the end of the load. Numbers already written may still become visible.
     pub fn stop_writing(&self) {
-        // It may have been told before.
+        // The channel is full if the writer was already stopped.
         let _ = self.stop_writes.try_send(());
     }
 
-    /// What was seen, once everything was, which may take until [`BOUND`]; at once where it is `hurried`, and what was not
-    /// there yet is as if it had never been. The table is gone then, where there is a primary to drop it.
+    /// Returns the results when every number is visible, or after [`VISIBILITY_TIMEOUT`].
+    ///
+    /// If `hurried`, returns at once, and numbers that are not visible yet are ignored. Drops the table if there is
+    /// a primary.
     pub fn stop(mut self, hurried: bool) -> Freshness {
         self.abort.store(hurried, Ordering::Relaxed);
         let seen = self.finish();
@@ -126,7 +132,7 @@ impl FreshnessProber {
         let own = "these threads do not panic";
         let acknowledged = self.writer.take().map_or(0, |it| it.join().expect(own));
         let readers = self.readers.drain(..).map(|it| it.join().expect(own));
-        // Who was the primary all the time was asked nothing.
+        // A server that was the primary all the time was never queried.
         let replicas = readers.filter(|it| it.own_writes.total + it.unanswered > 0).collect();
         let in_turn = self.round_robin.take().map(|it| it.join().expect(own));
         Freshness { bound: VISIBILITY_TIMEOUT.into(), acknowledged, replicas, round_robin: in_turn }
@@ -141,13 +147,13 @@ impl Drop for FreshnessProber {
 }
 
 impl AcknowledgedNumber {
-    /// Whether a question that leaves now comes at once after the acknowledgement.
+    /// True if a query that starts now counts as sent right after the acknowledgement.
     fn is_on_time(&self) -> bool {
         self.at.elapsed() <= MAX_QUERY_DELAY
     }
 }
 
-/// Counts reads one after the other.
+/// Counts consecutive reads.
 #[derive(Debug, Default)]
 struct ReadCounter {
     reads: ReadCounts,

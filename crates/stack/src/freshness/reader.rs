@@ -1,4 +1,4 @@
-//! When does one replica show each number?
+//! Measures when one replica shows each number.
 
 use super::replica_session::{ReplicaSession, TABLE};
 use super::{AcknowledgedNumber, ReadCounter, SERIES, VISIBILITY_TIMEOUT};
@@ -11,19 +11,19 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
-/// The shortest time between two looks.
+/// Minimum interval between two queries.
 const MIN_LOOK_INTERVAL: Duration = Duration::from_millis(1);
-/// Looks become as much rarer as a number has become older: what is told is at most a fifth too long.
+/// The interval grows with the age of the number: the reported delay is at most a fifth too long.
 const LOOK_INTERVAL_DIVISOR: u32 = 5;
-/// So long before the bound is the last look, whose answer is to come within it.
+/// Margin between the last query and the timeout, within which its response should arrive.
 const LAST_LOOK_MARGIN: Duration = Duration::from_millis(10);
 
-/// Asks one server, while it is a replica.
+/// Queries one server while it is a replica.
 pub(super) struct ReplicaReader<N> {
     session: ReplicaSession,
     now: N,
     tell: Sender<Observation>,
-    /// Not seen yet; the oldest first.
+    /// Numbers that are not visible yet, oldest first.
     pending: Vec<AcknowledgedNumber>,
     own: ReadCounter,
     unanswered: u64,
@@ -36,7 +36,7 @@ impl<N: Fn() -> Option<Nanos>> ReplicaReader<N> {
         ReplicaReader { session: ReplicaSession::new(of), now, tell, pending, own, unanswered: 0, visible_us }
     }
 
-    /// Until nobody gives numbers any more and all have been seen, or were waited for; or there is a `hurry`.
+    /// Runs until the sender is dropped and no number is pending, or until `hurry` is set.
     pub fn run(mut self, numbers: &Receiver<AcknowledgedNumber>, hurry: &AtomicBool) -> ReplicaReads {
         self.session.connect_if_replica();
         loop {
@@ -57,7 +57,7 @@ impl<N: Fn() -> Option<Nanos>> ReplicaReader<N> {
                 }
             }
         }
-        // What was given up is not what was waited for.
+        // Abandoned numbers do not count.
         self.own.reads.total -= self.pending.len() as u64;
         self.own.reads.stale -= self.pending.len() as u64;
         self.visible_us.sort_unstable();
@@ -65,7 +65,7 @@ impl<N: Fn() -> Option<Nanos>> ReplicaReader<N> {
         ReplicaReads { node: seat.target.name, own_writes: own.reads, unanswered, visible_us }
     }
 
-    /// For the first time.
+    /// First query for a number.
     fn first_look(&mut self, number: AcknowledgedNumber) {
         if number.is_on_time() {
             self.pending.push(number);
@@ -74,7 +74,7 @@ impl<N: Fn() -> Option<Nanos>> ReplicaReader<N> {
                     self.own.count(!shown.contains(&number.value));
                     return self.remove_visible(&shown);
                 }
-                // It is the primary now: nobody's own write is read from a replica here.
+                // The server is the primary now, so this is no read of an own write on a replica.
                 Some((false, shown)) => {
                     self.pending.pop();
                     return self.remove_visible(&shown);
@@ -91,7 +91,7 @@ impl<N: Fn() -> Option<Nanos>> ReplicaReader<N> {
         self.remove_visible(&shown);
     }
 
-    /// Whether it is a replica, and which numbers it shows, from the oldest that is pending on.
+    /// True if the server is a replica, and the numbers that it shows, from the oldest pending one on.
     fn read(&mut self) -> Option<(bool, Vec<u64>)> {
         let oldest = self.pending.first()?.value;
         let sql = format!("select string_agg(number::text, ' ') from {TABLE} where number >= {oldest}");
@@ -100,7 +100,7 @@ impl<N: Fn() -> Option<Nanos>> ReplicaReader<N> {
         Some((shown.in_recovery, numbers.split(' ').filter_map(|it| it.parse().ok()).collect()))
     }
 
-    /// What is shown is pending no more, and what was waited for in vain neither.
+    /// Removes numbers that are visible or timed out.
     fn remove_visible(&mut self, shown: &[u64]) {
         let mut longest = None;
         let visible = &mut self.visible_us;
@@ -116,14 +116,14 @@ impl<N: Fn() -> Option<Nanos>> ReplicaReader<N> {
         if let Some((longest, at)) = longest.zip((self.now)()) {
             let (node, value) = (self.session.target.name.clone().into(), longest.as_secs_f64());
             let sample = Sample { at, node, series: SERIES.into(), label: "".into(), value };
-            // Who listens may have gone.
+            // The receiver may be gone.
             let _ = self.tell.send(Observation::Samples(vec![sample]));
         }
     }
 }
 
-/// Until the next look, where the youngest and the oldest number that are pending have these ages: the last look at each is
-/// right before its bound.
+/// Interval until the next query, given the ages of the youngest and the oldest pending number. The last query for
+/// each number is right before its timeout.
 pub(super) fn look_interval(youngest: Duration, oldest: Duration) -> Duration {
     let last = (VISIBILITY_TIMEOUT - LAST_LOOK_MARGIN).saturating_sub(oldest);
     (youngest / LOOK_INTERVAL_DIVISOR).min(last).max(MIN_LOOK_INTERVAL)

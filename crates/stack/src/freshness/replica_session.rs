@@ -1,31 +1,31 @@
-//! Which numbers does one server show?
+//! Session that reads the numbers of one server.
 
 use super::CONNECT_TIMEOUT;
 use crate::client::{Connection, Error};
 use crate::roles::DirectServer;
 use wire::Code;
 
-/// Where the numbers are, on every server.
+/// Schema and table of the numbers, on every server.
 pub(super) const SCHEMA: &str = "pgdyno_freshness";
 pub(super) const TABLE: &str = "pgdyno_freshness.numbers";
-/// What watches is told by this name from what is watched.
+/// Identifies pgdyno's own sessions in `pg_stat_activity`.
 pub(super) const SETUP_SQL: &str =
     "set application_name = 'pgdyno monitor'; set client_min_messages = warning";
-/// The table, or its schema, is not there: its making has not come yet.
+/// The table or its schema does not exist: their creation is not replayed yet.
 const MISSING_TABLE_CODES: [Code; 2] = [Code::SqlState(*b"42P01"), Code::SqlState(*b"3F000")];
 
-/// A session with one server, opened anew when it breaks.
+/// Session with one server; reconnects after an error.
 #[derive(Debug)]
 pub(super) struct ReplicaSession {
     pub target: DirectServer,
     session: Option<Connection>,
 }
 
-/// An answer.
+/// Response of one query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReplicaAnswer {
     pub in_recovery: bool,
-    /// What was asked for, as it is written; `None` where there is nothing.
+    /// Value of the expression as text; `None` for NULL, or if the table does not exist.
     pub value: Option<String>,
 }
 
@@ -34,15 +34,15 @@ impl ReplicaSession {
         ReplicaSession { target: of, session: None }
     }
 
-    /// Opens the session of one that is a replica, so that the first answer does not wait for it. Of a primary's slots none is
-    /// taken.
+    /// Connects in advance if the server is a replica, so that the first read is not delayed. Uses no slot of a
+    /// primary.
     pub fn connect_if_replica(&mut self) {
         if self.query("select 1").is_some_and(|it| !it.in_recovery) {
             self.session = None;
         }
     }
 
-    /// An expression over [`TABLE`]. `None` where there is no answer.
+    /// Evaluates an expression over [`TABLE`]. `None` if the server does not respond.
     pub fn query(&mut self, of_numbers: &str) -> Option<ReplicaAnswer> {
         let sql = format!("select pg_is_in_recovery(), ({of_numbers})");
         let session = match self.session.take() {
@@ -59,7 +59,7 @@ impl ReplicaSession {
                 let in_recovery = cells.next().flatten().as_deref() == Some("t");
                 ReplicaAnswer { in_recovery, value: cells.next().flatten() }
             }
-            // The primary acknowledged what is in it: this one lacks it.
+            // The primary acknowledged the table's contents, but this server lacks the table.
             Err(Error::Server(it)) if MISSING_TABLE_CODES.contains(&it.code) => {
                 ReplicaAnswer { in_recovery: true, value: None }
             }

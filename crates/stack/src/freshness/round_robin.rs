@@ -1,4 +1,4 @@
-//! Does a session that reads all replicas in turn see something older than it has seen before?
+//! Detects reads that are older than earlier reads of the same session.
 
 use super::replica_session::{ReplicaSession, TABLE};
 use super::{AcknowledgedNumber, ReadCounter};
@@ -6,11 +6,11 @@ use crate::roles::DirectServer;
 use model::freshness::ReadCounts;
 use std::sync::mpsc::Receiver;
 
-/// One session, as a client has it whose every question goes to another replica.
+/// Session of a client whose queries alternate between the replicas.
 pub(super) struct RoundRobinReader {
     sessions: Vec<ReplicaSession>,
     first: usize,
-    /// What this session has seen of numbers.
+    /// Highest number that this session has seen.
     highest: Option<u64>,
     reads: ReadCounter,
 }
@@ -21,7 +21,7 @@ impl RoundRobinReader {
         RoundRobinReader { sessions: seats, first: 0, highest: None, reads: ReadCounter::default() }
     }
 
-    /// With every number, at once after its acknowledgement: one read of each replica, another one first each time.
+    /// Reads each replica once, right after every acknowledgement; a different replica is first each time.
     pub fn run(mut self, numbers: &Receiver<AcknowledgedNumber>) -> ReadCounts {
         self.sessions.iter_mut().for_each(ReplicaSession::connect_if_replica);
         while let Ok(number) = numbers.recv() {
@@ -46,7 +46,7 @@ impl RoundRobinReader {
         self.first = (first + 1) % count;
     }
 
-    /// The first read of all has nothing before it.
+    /// Counts a read as stale if its value is below the highest; the very first read is not counted.
     pub(super) fn record(&mut self, value: u64) {
         if let Some(highest) = self.highest {
             self.reads.count(value < highest);

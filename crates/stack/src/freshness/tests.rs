@@ -26,10 +26,10 @@ fn detects_reads_older_than_highest_seen() {
         assert_eq!(turns.reads(), reads(expected), "{seen:?}");
     };
     check(&[], (0, 0, 0));
-    // Nothing was seen before it.
+    // The first read has no predecessor.
     check(&[0], (0, 0, 0));
     check(&[0, 0, 1, 1, 2], (4, 0, 0));
-    // What is older than the highest is old, though it is newer than the last.
+    // A value below the highest is stale, even if it is above the previous one.
     check(&[5, 3, 4, 5, 6], (4, 2, 1));
     check(&[5, 0], (1, 1, 0));
 }
@@ -47,7 +47,7 @@ fn look_interval_grows_and_ends_before_timeout() {
     check(4_000_000, 4_000_000, 800_000);
     check(4_900_000, 4_900_000, 90_000);
     check(100_000, 4_985_000, 5_000);
-    // It was looked for long enough.
+    // The query interval covers the whole timeout.
     check(100_000, 5_000_000, 1000);
 }
 
@@ -57,7 +57,7 @@ fn write_intervals_average_200_ms_and_vary() {
     assert!(intervals.iter().all(|it| (WRITE_INTERVAL / 2..WRITE_INTERVAL * 3 / 2).contains(it)));
     let mean = intervals.iter().sum::<Duration>() / 1000;
     assert!((WRITE_INTERVAL.as_secs_f64() - mean.as_secs_f64()).abs() < 1e-3, "{mean:?}");
-    // No moment of a period of 200 ms is preferred.
+    // All phases of a period of 200 ms are equally frequent.
     let mut at = Duration::ZERO;
     let mut quarters = [0; 4];
     for it in intervals {

@@ -1,4 +1,4 @@
-//! Which numbers has the primary acknowledged, whoever it is?
+//! Writes numbers on the current primary.
 
 use super::replica_session::{SCHEMA, SETUP_SQL, TABLE};
 use super::{AcknowledgedNumber, CONNECT_TIMEOUT, WRITE_INTERVAL};
@@ -7,18 +7,18 @@ use crate::roles::{DirectServer, identity, synchronous_commit_sql};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-/// What is not acknowledged by then is not waited for: another server may take writes.
+/// An unacknowledged write is abandoned after this time: another server may take writes.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Until the next look for a primary: those who have to find one need the processors more.
+/// Interval between two searches for a primary; long, because a failover needs the CPUs more.
 const RETRY_INTERVAL: Duration = Duration::from_millis(500);
-/// A server that has not let us in by then is passed over: others may take writes.
+/// A server that accepts no login in this time is skipped: others may take writes.
 const LOGIN_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Puts numbers into the table, and tells of each that is acknowledged.
+/// Inserts numbers into the table and passes on each acknowledged one.
 pub(super) struct NumberWriter {
     servers: Vec<DirectServer>,
     session: Option<(usize, Connection)>,
-    /// Numbers ascend also from trial to trial, so that none is taken for an older one of the same value.
+    /// Numbers also increase from trial to trial, so that none equals an older one.
     next: u64,
     readers: Vec<Sender<AcknowledgedNumber>>,
     turns: Option<Sender<AcknowledgedNumber>>,
@@ -34,7 +34,7 @@ impl NumberWriter {
         NumberWriter { servers, session: None, next: first, readers, turns }
     }
 
-    /// How many were acknowledged.
+    /// Runs until it is stopped; returns the number of acknowledged writes.
     pub fn run(mut self, begun: &dyn Fn() -> bool, rests: &Receiver<()>) -> u64 {
         let (mut written, mut due) = (0, Instant::now());
         for round in 1_u32.. {
@@ -42,7 +42,7 @@ impl NumberWriter {
             if ready && begun() {
                 written += u64::from(self.write());
             }
-            // What was late is not made up for.
+            // Missed writes are not made up for.
             due = (due + if ready { write_interval(round) } else { RETRY_INTERVAL }).max(Instant::now());
             match rests.recv_timeout(due.saturating_duration_since(Instant::now())) {
                 Err(RecvTimeoutError::Timeout) => {}
@@ -52,11 +52,11 @@ impl NumberWriter {
         written
     }
 
-    /// Drops the table and its schema, unless something else is in it, where there is a primary.
+    /// Drops the table and, if nothing else is in it, its schema, if there is a primary.
     pub fn drop_table(self) {
         if let Some((_, mut session)) = self.connect_primary() {
             let _ = session.set_timeout(Some(CONNECT_TIMEOUT));
-            // What cannot be dropped goes with its database, or is used again.
+            // A table that cannot be dropped is dropped with its database, or reused.
             let _ = session.query(&format!("drop table if exists {TABLE}"));
             let _ = session.query(&format!("drop schema if exists {SCHEMA}"));
         }
@@ -69,7 +69,7 @@ impl NumberWriter {
         let done = session.query(&format!("insert into {TABLE} values ({value})"));
         let number = AcknowledgedNumber { value, at: Instant::now(), server: *on };
         match done {
-            // A warning is that the wait for the replicas was given up: no acknowledgement.
+            // A warning means that the wait for the replicas was cancelled: no acknowledgement.
             Ok(_) if session.notices.len() > remarks => false,
             Ok(_) => {
                 self.notify(number);
@@ -85,12 +85,12 @@ impl NumberWriter {
     fn notify(&self, number: AcknowledgedNumber) {
         let others = self.readers.iter().enumerate().filter(|it| it.0 != number.server);
         for it in others.map(|it| it.1).chain(&self.turns) {
-            // They end after us.
+            // The readers end after the writer.
             let _ = it.send(number);
         }
     }
 
-    /// Whether there is a primary with a table.
+    /// True if there is a primary with the table.
     fn is_ready(&mut self) -> bool {
         if self.session.is_none() {
             self.session = self.connect_primary().and_then(|it| self.prepare_table(it));
@@ -98,7 +98,7 @@ impl NumberWriter {
         self.session.is_some()
     }
 
-    /// Of those that take writes the one with the newest history, by its index.
+    /// Among the servers that take writes, the one with the newest timeline, by its index.
     fn connect_primary(&self) -> Option<(usize, Connection)> {
         let opened = self.servers.iter().enumerate().filter_map(|(at, it)| {
             let mut session = it.target.open(LOGIN_TIMEOUT).ok()?;
@@ -109,7 +109,7 @@ impl NumberWriter {
         opened.max_by_key(|it| it.0).map(|(_, at, session)| (at, session))
     }
 
-    /// With the table that it may have, and with what the application's user promises.
+    /// Creates the table if necessary, and applies the `synchronous_commit` of the application's user.
     fn prepare_table(&self, (at, mut session): (usize, Connection)) -> Option<(usize, Connection)> {
         if has_stuck_session(&mut session) {
             return None;
@@ -124,15 +124,17 @@ impl NumberWriter {
     }
 }
 
-/// Whether a session of ours still waits for replicas, though we have given it up: another one would only wait beside it.
+/// True if an abandoned session of pgdyno still waits for replicas: a new session would wait too.
 fn has_stuck_session(session: &mut Connection) -> bool {
     let sql = "select count(*) > 0 from pg_stat_activity \
         where application_name = 'pgdyno monitor' and wait_event = 'SyncRep'";
     !matches!(session.value(sql), Ok(Some(it)) if it == "f")
 }
 
-/// The time until the next number, half to one and a half of [`EVERY`]: even ones would fall into step with what recurs as
-/// evenly, such as the log writer's 200 ms. By the golden ratio, whose multiples spread evenly however many there are.
+/// Interval until the next number, 0.5 to 1.5 times [`WRITE_INTERVAL`].
+///
+/// A constant interval could stay in phase with other periodic work, such as the 200 ms of the WAL writer.
+/// Multiples of the golden ratio are evenly distributed for any number of rounds.
 pub(super) fn write_interval(round: u32) -> Duration {
     WRITE_INTERVAL.mul_f64(0.5 + (f64::from(round) * 0.618_033_988_749_895).fract())
 }

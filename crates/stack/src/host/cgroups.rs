@@ -1,31 +1,31 @@
-//! Which limits can control groups put on parts of a stack?
+//! Control groups that can limit or measure parts of a stack.
 
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// The controllers of both versions of control groups; a controller is in one of them only.
+/// Controllers of both versions of control groups; each controller is in only one of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cgroups {
     pub v1: Vec<Controller>,
     pub v2: Vec<Controller>,
 }
 
-/// One controller and the group that we are in.
+/// One controller and the group of this process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Controller {
-    /// Such as `cpu`, `memory`, `blkio` (v1) or `io` (v2).
+    /// For example `cpu`, `memory`, `blkio` (v1) or `io` (v2).
     pub name: String,
-    /// The directory of our group.
+    /// Directory of the process's group.
     pub directory: PathBuf,
-    /// Whether we may make groups below it.
+    /// True if we may create groups below it.
     pub writable: bool,
 }
 
-/// Controllers that limit or count something we care about.
+/// Controllers that limit or count a resource that pgdyno uses.
 const RELEVANT_CONTROLLERS: [&str; 7] = ["cpu", "cpuacct", "cpuset", "memory", "blkio", "io", "pids"];
 
 impl Cgroups {
-    /// Of this process.
+    /// Controllers of this process.
     pub fn detect() -> Cgroups {
         let read = |path: &Path| std::fs::read_to_string(path).ok();
         Cgroups::parse(
@@ -36,7 +36,7 @@ impl Cgroups {
         )
     }
 
-    /// From `/proc/self/mounts` and `/proc/self/cgroup`; see `cgroups(7)`.
+    /// Parses `/proc/self/mounts` and `/proc/self/cgroup`; see `cgroups(7)`.
     fn parse(
         mounts: &str,
         groups: &str,
@@ -47,7 +47,7 @@ impl Cgroups {
         for mount in mounts.lines() {
             let fields: Vec<&str> = mount.split(' ').collect();
             let [_, place, kind, options, ..] = fields[..] else { continue };
-            // Lines are `id:controllers:group`; version 2 names no controllers.
+            // Lines are `id:controllers:group`; version 2 lists no controllers.
             let group = |of: &str| {
                 groups.lines().map(|it| it.splitn(3, ':').collect::<Vec<_>>()).find_map(|it| match it[..] {
                     [_, names, group] if names.split(',').any(|it| it == of) => Some(group.to_owned()),
@@ -58,7 +58,7 @@ impl Cgroups {
                 let group = group(of).unwrap_or_default();
                 let inside: PathBuf =
                     Path::new(place).components().chain(Path::new(&group).components().skip(1)).collect();
-                // In a container the path may be one of the host's, not to be seen from here.
+                // In a container the path may be one of the host's, which is not visible from here.
                 if read(&inside.join("cgroup.procs")).is_some() { inside } else { PathBuf::from(place) }
             };
             let controller = |name: &str, directory: PathBuf| Controller {

@@ -1,4 +1,4 @@
-//! What does this machine offer, and what does it do to everything on it?
+//! Properties of this machine, and its interference with a measurement.
 
 mod cgroups;
 mod timer_jitter;
@@ -14,36 +14,36 @@ use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What stays the same while we run. `None` where the system does not tell.
+/// Properties that do not change during a run. `None` if the system does not provide them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Host {
     pub system: Option<String>,
     pub kernel: Option<String>,
     pub processor: Option<String>,
-    /// Processors that we may use.
+    /// Number of CPUs that pgdyno may use.
     pub processors: usize,
     /// Bytes.
     pub memory: Option<u64>,
-    /// Open files that this process may have, and could allow itself.
+    /// Soft and hard limit of open files of this process.
     pub files: (Option<u64>, Option<u64>),
-    /// First and last of the ports that connections begin at.
+    /// First and last port for outgoing connections.
     pub ports: Option<(u16, u16)>,
     pub clock_source: Option<String>,
-    /// What decides the processors' frequency.
+    /// CPU frequency governor.
     pub governor: Option<String>,
     pub cgroups: Cgroups,
 }
 
-/// A program that a stack may consist of.
+/// Program that a stack may contain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Program {
     pub name: &'static str,
     pub path: PathBuf,
-    /// The first line it prints when asked for its version.
+    /// First line of its version output.
     pub version: Option<String>,
 }
 
-/// Watches the host while something is measured.
+/// Monitors the host during a measurement.
 #[derive(Debug)]
 pub struct HostMonitor {
     jitter: TimerJitter,
@@ -51,20 +51,20 @@ pub struct HostMonitor {
     stolen: Option<Nanos>,
 }
 
-/// What a [`Watch`] saw.
+/// Measurements of a [`HostMonitor`].
 #[derive(Debug)]
 pub struct HostInterference {
-    /// Lateness of a thread that slept until a moment, each millisecond.
+    /// Lateness of a thread that sleeps until a due time, every 2 ms.
     pub jitter: LatencyHistogram,
-    /// How long the machine was suspended.
+    /// Time for which the machine was suspended.
     pub suspended: Nanos,
-    /// Processor time that the hypervisor gave to others, over all processors.
+    /// CPU steal, summed over all CPUs.
     pub stolen: Option<Nanos>,
 }
 
 impl HostMonitor {
     pub fn start() -> HostMonitor {
-        // Two milliseconds: a run of two seconds gives a p99, for half a per cent of one processor.
+        // Two milliseconds: a run of two seconds gives a p99, for half a per cent of one CPU.
         HostMonitor {
             jitter: TimerJitter::start(Nanos::from_millis(2)),
             suspended: suspended(),
@@ -105,7 +105,7 @@ impl Host {
     }
 }
 
-/// Looks for a program in `directories`, `PATH` and the places of system programs.
+/// Looks for a program in `directories`, `PATH` and the directories of system programs.
 pub fn program(name: &'static str, version: &str, directories: &[PathBuf]) -> Option<Program> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let system = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin"].map(PathBuf::from);
@@ -114,7 +114,7 @@ pub fn program(name: &'static str, version: &str, directories: &[PathBuf]) -> Op
     Some(Program { name, version: version_line(&path, version), path })
 }
 
-/// The first line that a program prints when called with `argument`, on either stream.
+/// First line that a program prints when called with `argument`, on stdout or stderr.
 fn version_line(path: &Path, argument: &str) -> Option<String> {
     let output = Command::new(path).arg(argument).stdin(Stdio::null()).output().ok()?;
     let text = [output.stdout, output.stderr].concat();
@@ -122,20 +122,21 @@ fn version_line(path: &Path, argument: &str) -> Option<String> {
     output.status.success().then_some(line)
 }
 
-/// How long the machine has been suspended since it was booted: the clock that goes on then, minus the one that stops.
+/// Time for which the machine has been suspended since boot: the clock that includes suspension minus the one that
+/// does not.
 pub fn suspended() -> Nanos {
-    // In this order a delay between the readings never looks like a suspension.
+    // In this order, a delay between the two readings never looks like a suspension.
     let boottime = nanos(ClockId::Boottime);
     let monotonic = nanos(ClockId::Monotonic);
     boottime - monotonic
 }
 
-/// Processor time that the hypervisor has given to others since the machine was booted, over all processors.
+/// CPU steal since boot, summed over all CPUs.
 pub fn stolen() -> Option<Nanos> {
     parse_steal(&read_to_string("/proc/stat").ok()?)
 }
 
-/// Reads the eighth number of the line `cpu`, in ticks of 10 ms; `proc_stat(5)`.
+/// Parses the eighth number of the line `cpu`, in ticks of 10 ms; `proc_stat(5)`.
 fn parse_steal(text: &str) -> Option<Nanos> {
     let numbers = text.lines().find_map(|it| it.strip_prefix("cpu "))?;
     let ticks = numbers.split_whitespace().nth(7)?.parse::<u64>().ok()?;
@@ -185,7 +186,7 @@ mod tests {
             std::thread::yield_now();
         }
         let seen = watch.stop();
-        // A busy machine may keep its thread from running for most of this.
+        // A busy machine may keep the thread from running for most of this time.
         assert!(seen.jitter.count() >= 1);
         assert!(seen.suspended < Nanos::from_millis(10), "{:?}", seen.suspended);
     }

@@ -1,4 +1,4 @@
-//! How late does this host wake a thread?
+//! Measures how late this host wakes a sleeping thread.
 
 use super::nanos;
 use model::{LatencyHistogram, Nanos};
@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-/// A thread that wants to wake at regular moments, and notes how late it does. It does nothing else: what it suffers, every
-/// thread of this host suffers.
+/// Thread that sleeps until regular due times and records its lateness.
+///
+/// It does nothing else, so its delays apply to every thread of this host.
 #[derive(Debug)]
 pub struct TimerJitter {
     stop: Arc<AtomicBool>,
@@ -18,17 +19,18 @@ pub struct TimerJitter {
 }
 
 impl TimerJitter {
-    /// Each wake costs some µs of a processor.
+    /// Each wake-up costs some µs of CPU time.
     pub fn start(every: Nanos) -> TimerJitter {
         let stop = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&stop);
         let thread =
             std::thread::Builder::new().name("jitter".to_owned()).spawn(move || measure_jitter(&seen, every));
-        // Without a thread to spare there are no samples, which is not a host without jitter: `Latency` says so.
+        // If no thread can be started there are no samples. That differs from zero jitter: the histogram's count is
+        // 0.
         TimerJitter { stop, thread: thread.ok() }
     }
 
-    /// Lateness of all moments so far.
+    /// Lateness of all due times so far.
     pub fn stop(mut self) -> LatencyHistogram {
         self.stop.store(true, Ordering::Relaxed);
         let thread = self.thread.take();
@@ -43,7 +45,8 @@ impl Drop for TimerJitter {
 }
 
 fn measure_jitter(stop: &AtomicBool, every: Nanos) -> LatencyHistogram {
-    // As the load's threads do, or the kernel would add up to 50 µs to save power; prctl(2), PR_SET_TIMERSLACK.
+    // Same slack as the load's threads; otherwise the kernel adds up to 50 µs to save power; prctl(2),
+    // PR_SET_TIMERSLACK.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
     let mut latency = LatencyHistogram::new();
     let mut due = nanos(ClockId::Monotonic) + every;
@@ -52,7 +55,7 @@ fn measure_jitter(stop: &AtomicBool, every: Nanos) -> LatencyHistogram {
             Timespec { tv_sec: (due.0 / 1_000_000_000) as i64, tv_nsec: (due.0 % 1_000_000_000) as i64 };
         let _ = clock_nanosleep_absolute(ClockId::Monotonic, &until);
         let now = nanos(ClockId::Monotonic);
-        // Moments that passed in a long stall were late too, as arrivals in it are.
+        // Due times that passed during a long stall were late too, like arrivals during it.
         while due <= now {
             latency.record(now - due);
             due += every;

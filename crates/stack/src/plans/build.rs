@@ -1,11 +1,11 @@
-//! What does it take to build an index?
+//! Builds an index and measures its cost.
 
 use crate::client::{Connection, Error};
 use model::advice::IndexBuild;
 use std::time::Instant;
 
-/// Runs a statement such as `CREATE INDEX`, for as long as it takes. Whoever calls has made sure that the database is ours
-/// to change.
+/// Runs a statement such as `CREATE INDEX`, without a timeout. The caller ensures that pgdyno may change the
+/// database.
 pub fn build_index(connection: &mut Connection, ddl: &str) -> Result<IndexBuild, Error> {
     connection.set_timeout(None).map_err(|it| connection.net_error(it))?;
     let before = total_index_size(connection)?;
@@ -19,7 +19,7 @@ pub fn build_index(connection: &mut Connection, ddl: &str) -> Result<IndexBuild,
     })
 }
 
-/// Bytes of all indexes on tables of users.
+/// Bytes of all indexes on user tables.
 fn total_index_size(connection: &mut Connection) -> Result<u64, Error> {
     let sql = "select coalesce(sum(pg_relation_size(i.indexrelid)), 0) from pg_index i \
                join pg_class c on c.oid = i.indrelid join pg_namespace n on n.oid = c.relnamespace \

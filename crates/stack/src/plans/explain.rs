@@ -1,4 +1,4 @@
-//! What does `EXPLAIN` say of a statement, with an index that is not there and without?
+//! Runs `EXPLAIN`, with and without hypothetical indexes.
 
 use crate::client::{Connection, Error, QueryResult};
 use crate::dataset::quote_literal;
@@ -6,14 +6,14 @@ use crate::log_parser::replace_values;
 use model::explain::PlanNode;
 use serde::Deserialize;
 
-/// What PostgreSQL puts around a plan.
+/// Wrapper that PostgreSQL puts around a plan.
 #[derive(Deserialize)]
 struct ExplainOutput {
     #[serde(rename = "Plan")]
     plan: PlanNode,
 }
 
-/// Reads an answer of `EXPLAIN (FORMAT JSON)`; `None` if it is none. Values in it are masked.
+/// Parses the output of `EXPLAIN (FORMAT JSON)`; `None` if it is invalid. Masks values.
 pub fn parse_plan(json: &str) -> Option<PlanNode> {
     let mut all: Vec<ExplainOutput> = serde_json::from_str(json).ok()?;
     let mut plan = all.pop()?.plan;
@@ -35,7 +35,7 @@ fn mask_conditions(node: &mut PlanNode) {
     node.children.iter_mut().for_each(mask_conditions);
 }
 
-/// The plan of what is asked, a query or the execution of a prepared one. The inner error is the server's.
+/// Plan of a query, or of the execution of a prepared one. The inner error is the server's.
 pub(super) fn explain(
     connection: &mut Connection,
     options: &str,
@@ -49,7 +49,7 @@ pub(super) fn explain(
     }))
 }
 
-/// Makes HypoPG known to this database, if it is installed; the inner error tells why it is not.
+/// Creates the extension HypoPG, if it is installed; the inner error gives the reason if it is not.
 pub(super) fn enable_hypopg(connection: &mut Connection) -> Result<Result<(), String>, Error> {
     let there = "select 1 from pg_available_extensions where name = 'hypopg'";
     if connection.value(there)?.is_none() {
@@ -61,7 +61,7 @@ pub(super) fn enable_hypopg(connection: &mut Connection) -> Result<Result<(), St
     Ok(made.map(drop))
 }
 
-/// The expected size of an index, and by statement the cost of the plan that takes it.
+/// Estimated size of an index, and per statement the cost of a plan that uses it.
 type IndexCosts = (u64, Vec<Option<f64>>);
 
 pub(super) fn costs_with_index(
@@ -89,7 +89,7 @@ pub(super) fn costs_with_index(
     Ok(Ok((bytes, costs)))
 }
 
-/// What the server refuses is an answer, after which it can be asked further.
+/// Separates an error of the server, after which the session is usable, from other errors.
 pub(super) fn separate_server_error(
     it: Result<QueryResult, Error>,
 ) -> Result<Result<QueryResult, String>, Error> {
@@ -104,7 +104,7 @@ pub(super) fn separate_server_error(
 mod tests {
     use super::*;
 
-    /// Of PostgreSQL 15; others differ in what is not read.
+    /// Output of PostgreSQL 15; other versions differ only in fields that are not read.
     #[test]
     fn parses_plans_and_masks_values() {
         let check = |json: &str, expected: &str| {

@@ -1,7 +1,7 @@
-//! How does the server answer the statements that it is sent, and would another index help?
+//! Explains the statements that a server executes, and estimates the effect of further indexes.
 //!
-//! Asked after a trial, of a server of ours. Values that clients sent are planned with, and forgotten: what is kept has
-//! `$0` in their place.
+//! Runs after a trial, on a server that pgdyno started. Clients' values are used for planning and then discarded:
+//! plans are stored with `$0` in their place.
 
 mod build;
 mod explain;
@@ -21,12 +21,12 @@ use model::explain::{
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// More statements are not planned.
+/// Maximum number of statements to explain.
 const MAX_STATEMENTS: usize = 20;
-/// The server gives up long before.
+/// Much longer than the server's own statement timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Nothing is written, nothing is waited for long, and each plan is one for the values that are given.
+/// Sessions are read-only, do not wait long for locks, and plan each statement for its actual values.
 const SETUP_SQL: [&str; 7] = [
     "set application_name = 'pgdyno plans'",
     "set default_transaction_read_only = on",
@@ -37,7 +37,7 @@ const SETUP_SQL: [&str; 7] = [
     "set log_min_duration_statement = -1",
 ];
 
-/// A session that knows the statements by what is to be explained.
+/// Session in which the statements to explain are prepared.
 #[derive(Debug)]
 pub struct Planner {
     connection: Connection,
@@ -46,23 +46,24 @@ pub struct Planner {
 
 #[derive(Debug)]
 struct PlannedStatement {
-    /// Without values.
+    /// Text without values.
     text: String,
     executions: u32,
-    /// What stands behind `EXPLAIN (…)`; or why nothing can.
+    /// Text after `EXPLAIN (…)`, or the reason why there is none.
     explain_target: Result<String, String>,
     is_read_only: bool,
 }
 
 impl Planner {
-    /// Those of the heard statements that took most time together, each with the values of the execution that took the
-    /// middle one of times. `superuser` is logged in to the database that they read.
+    /// Prepares the statements with the highest total time, each with the values of its median execution.
+    ///
+    /// `superuser` is a login to the database that the statements use.
     pub fn open(superuser: &Target, heard: Vec<LoggedStatement>) -> Result<Planner, Error> {
         let mut connection = superuser.open(CONNECT_TIMEOUT)?;
         for it in SETUP_SQL {
             connection.query(it)?;
         }
-        // Ours are not among the statements that are counted, where there is such a thing.
+        // Excludes these statements from `pg_stat_statements`; fails if the extension is missing.
         let _ = connection.query("set pg_stat_statements.track = 'none'");
         let mut planner = Planner { connection, statements: Vec::new() };
         for (number, (text, heard, median)) in group_by_text(heard).into_iter().enumerate() {
@@ -78,7 +79,7 @@ impl Planner {
         Ok(planner)
     }
 
-    /// Plans of all statements; those that only read are run for it, unless they take too long.
+    /// Plans of all statements. Read-only statements are executed for it, unless they take too long.
     pub fn explain_all(&mut self) -> Result<Vec<StatementPlan>, Error> {
         let Planner { connection, statements } = self;
         let mut all = Vec::new();
@@ -95,7 +96,7 @@ impl Planner {
         Ok(all)
     }
 
-    /// What the planner knows of the tables that these plans read.
+    /// Planner statistics of the tables that these plans read.
     pub fn table_statistics(&mut self, plans: &[StatementPlan]) -> Result<Vec<TableStats>, Error> {
         let mut names: Vec<(&str, &str)> = plan_nodes(plans)
             .filter_map(|it| Some((it.schema.as_deref()?, it.table.as_deref()?)))
@@ -109,8 +110,9 @@ impl Planner {
             .collect()
     }
 
-    /// What each statement would cost if there were this index too, one after the other. The inner error tells why the
-    /// planner cannot be asked about indexes that are not there.
+    /// Cost of each statement with one hypothetical index, for each candidate in turn.
+    ///
+    /// The inner error is the reason why hypothetical indexes are not available.
     pub fn estimate_indexes(
         &mut self,
         candidates: &[IndexCandidate],
@@ -138,7 +140,7 @@ impl Planner {
                 Ok((bytes, costs)) => {
                     all.push(IndexEstimate { candidate: candidate.clone(), bytes: Some(bytes), costs });
                 }
-                // Such as an index of a type that has no order: it helps nobody.
+                // For example an index on a type without an order, which is of no use.
                 Err(_) => all.push(IndexEstimate {
                     candidate: candidate.clone(),
                     bytes: None,
@@ -149,7 +151,7 @@ impl Planner {
         Ok(Ok(all))
     }
 
-    /// What is explained for a statement, once the server knows it.
+    /// Text to explain for a statement, once it is prepared.
     fn prepare(&mut self, number: usize, it: &LoggedStatement) -> Result<Result<String, String>, Error> {
         let text = it.text.trim_end().trim_end_matches(';');
         if replace_values(text, "?").contains(';') {
@@ -170,7 +172,7 @@ impl Planner {
 }
 
 impl PlannedStatement {
-    /// The inner error tells why there is no plan.
+    /// The inner error is the reason why there is no plan.
     fn plan(&self, connection: &mut Connection) -> Result<Result<PlanNode, String>, Error> {
         let asked = match &self.explain_target {
             Ok(it) => it,
@@ -189,8 +191,10 @@ fn plan_nodes(plans: &[StatementPlan]) -> impl Iterator<Item = &PlanNode> {
     plans.iter().filter_map(|it| it.plan.as_ref()).flat_map(PlanNode::flatten)
 }
 
-/// By text without values: how often, and the execution that took the middle one of times. Those that took most time
-/// together first.
+/// Groups statements by their text without values: number of executions, and the execution with the median
+/// duration.
+///
+/// Ordered by total time, descending.
 fn group_by_text(heard: Vec<LoggedStatement>) -> Vec<(String, u32, LoggedStatement)> {
     let mut by_text: HashMap<String, Vec<LoggedStatement>> = HashMap::new();
     for it in heard.into_iter().filter(|it| starts_with_keyword(&it.text, &QUERY_KEYWORDS)) {
@@ -210,7 +214,7 @@ fn group_by_text(heard: Vec<LoggedStatement>) -> Vec<(String, u32, LoggedStateme
 
 const QUERY_KEYWORDS: [&str; 7] = ["select", "insert", "update", "delete", "merge", "with", "values"];
 
-/// Whether a statement begins with one of these words.
+/// True if a statement begins with one of these words.
 fn starts_with_keyword(text: &str, words: &[&str]) -> bool {
     let plain = mask_values(text);
     let first = plain.trim_start_matches('(').split(|it: char| !it.is_ascii_alphabetic()).next();

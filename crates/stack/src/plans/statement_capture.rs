@@ -1,7 +1,7 @@
-//! Which statements does a server of ours get to hear, with which values?
+//! Captures the statements that a server executes, with their values.
 //!
-//! While we listen, it writes every statement to its log. That costs it time: nobody measures meanwhile. Afterwards the log
-//! is cut to what it was, since values of users are nobody's business.
+//! During the capture the server logs every statement. That costs time, so nothing is measured meanwhile.
+//! Afterwards the log is truncated to its previous length, because users' values are confidential.
 
 use crate::client::{Connection, Error, Target};
 use crate::log_parser::{LoggedStatement, parse_logged_statements};
@@ -11,24 +11,24 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// No more of a log is read.
+/// Maximum number of bytes of the log to read.
 const MAX_LOG_BYTES: u64 = 64 * 1024 * 1024;
-/// A server that has not done what it was asked by then does not do it.
+/// Timeout for a change of settings, and for the end of the log.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// A server that writes down what it hears, until [`Listening::finish`]; dropped, it stops writing.
+/// Server that logs all statements until [`StatementCapture::finish`]; dropping it stops the logging.
 #[derive(Debug)]
 pub struct StatementCapture {
     connection: Connection,
     log: PathBuf,
     start_offset: u64,
-    /// Of the server's process that serves us.
+    /// Process id of the server process of this session.
     pid: u32,
     active: bool,
 }
 
-/// Why nothing can be heard.
+/// Reason why a capture failed.
 #[derive(Debug)]
 pub enum CaptureError {
     Client(Error),
@@ -36,12 +36,12 @@ pub enum CaptureError {
         path: PathBuf,
         error: io::Error,
     },
-    /// The server did not take the setting, or its log did not come.
+    /// The server did not apply the setting, or its log did not arrive in time.
     Timeout(&'static str),
 }
 
 impl StatementCapture {
-    /// `superuser` of a server that we started, whose log lies at `log`.
+    /// `superuser` is a login to a server that pgdyno started; `log` is the path of its log.
     pub fn start(superuser: &Target, log: &Path) -> Result<StatementCapture, CaptureError> {
         let mut connection = superuser.open(REQUEST_TIMEOUT)?;
         connection.query("set application_name = 'pgdyno plans'")?;
@@ -50,15 +50,15 @@ impl StatementCapture {
             std::fs::metadata(log).map_err(|error| CaptureError::Log { path: log.to_owned(), error })?.len();
         let mut listening =
             StatementCapture { connection, log: log.to_owned(), start_offset: from, pid, active: true };
-        // It cannot stand in a transaction, and two statements sent as one are one.
+        // ALTER SYSTEM cannot run in a transaction, and two statements sent together are one transaction.
         listening.connection.query("alter system set log_min_duration_statement = 0")?;
         listening.reload_setting("0", "does not take log_min_duration_statement")?;
         Ok(listening)
     }
 
-    /// What it has heard since.
+    /// Stops and returns all statements since the start.
     pub fn finish(mut self) -> Result<Vec<LoggedStatement>, CaptureError> {
-        // Written after everything that ended before.
+        // The marker is logged after everything that ended before.
         let mark = format!("pgdyno heard until {}", self.start_offset);
         self.connection.query(&format!("select '{mark}'"))?;
         let begun = Instant::now();
@@ -82,12 +82,12 @@ impl StatementCapture {
         self.active = false;
         self.connection.query("alter system reset log_min_duration_statement")?;
         self.connection.query("select pg_reload_conf()")?;
-        // Servers append: what is cut off stays off, and what comes is written behind.
+        // Servers append to the log: the removed part stays removed, and new lines follow the remaining part.
         let cut = File::options().write(true).open(&self.log).and_then(|it| it.set_len(self.start_offset));
         cut.map_err(|error| CaptureError::Log { path: self.log.clone(), error })
     }
 
-    /// Until this session shows the value, and thereby every session that is opened from now on.
+    /// Waits until this session shows the value; every session opened from then on has it too.
     fn reload_setting(&mut self, value: &str, late: &'static str) -> Result<(), CaptureError> {
         self.connection.query("select pg_reload_conf()")?;
         let begun = Instant::now();
@@ -114,7 +114,7 @@ impl StatementCapture {
 impl Drop for StatementCapture {
     fn drop(&mut self) {
         if self.active {
-            // Its end is near anyway if it does not answer.
+            // A server that does not respond is about to end anyway.
             let _ = self.stop();
         }
     }

@@ -1,10 +1,10 @@
-//! What does the planner know of a table?
+//! Planner statistics of a table.
 
 use crate::client::{Connection, Error};
 use crate::dataset::quote_literal;
 use model::explain::{ColumnStats, ExistingIndex, TableStats};
 
-/// Whole rows of one table, its columns, and its indexes' columns in their order.
+/// Row count of one table, its columns, and its indexes' columns in their order.
 pub(super) fn table_statistics(
     connection: &mut Connection,
     schema: &str,
@@ -53,7 +53,7 @@ pub(super) fn table_statistics(
     Ok(TableStats {
         schema: schema.to_owned(),
         name: name.to_owned(),
-        // Below 0 nobody has counted yet.
+        // Negative if the table was never vacuumed or analyzed.
         rows: size.first().and_then(parse_number).unwrap_or(0.0).max(0.0),
         bytes: size.get(1).and_then(parse_number).unwrap_or(0.0) as u64,
         columns: columns.rows.iter().filter_map(column).collect(),
@@ -65,7 +65,7 @@ fn parse_number(it: &Option<String>) -> Option<f64> {
     it.as_ref()?.parse().ok()
 }
 
-/// A column's name without the quotes that SQL wants.
+/// Column name without SQL's quotes.
 fn unquote_identifier(name: &str) -> String {
     match name.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
         Some(inside) => inside.replace("\"\"", "\""),

@@ -1,30 +1,33 @@
-//! Which replica becomes the primary?
+//! Chooses the replica to promote.
 
 use super::ReplicationState;
 use model::plan::{PromotionPolicy, SyncMode};
 
-/// Who is to be promoted, and whether nothing that was acknowledged can be missing there.
+/// Replica to promote, and whether it has every acknowledged commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PromotionChoice {
     /// Index among the replicas.
     pub replica: usize,
-    /// Every commit that a replica had to confirm is there: so many answered that one of them must have the last one, and
-    /// none of them has more than this one. False under asynchronous replication: nobody confirmed anything.
+    /// True if the replica has every commit that a replica had to confirm.
+    ///
+    /// Enough replicas answered that one of them must have the last such commit, and none of them has more WAL than
+    /// this one. False under asynchronous replication, where no replica confirms anything.
     pub safe: bool,
 }
 
-/// Nobody is promoted, for want of answers.
+/// Too few replicas answered to promote one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UndecidedError {
     pub answers: usize,
     pub needed: usize,
 }
 
-/// Decides on what all the replicas said, `None` being no answer; only after the old primary can acknowledge nothing more.
+/// Chooses from the states of all replicas; `None` means no answer. Call it only once the old primary can
+/// acknowledge nothing more.
 ///
-/// What k of n replicas confirmed is known to at least one of any n − k + 1, whether the k were the first or any. With
-/// fewer answers the last commits may be where nobody can ask, so nobody is promoted. Without synchronous replication one
-/// answer will do.
+/// A commit that k of n replicas confirmed is known to at least one of any n − k + 1, whether the k are the first
+/// or any. With fewer answers the last commits may exist only on replicas that did not answer, so none is promoted.
+/// Without synchronous replication one answer is enough.
 pub fn choose_replica(
     seen: &[Option<ReplicationState>],
     sync: SyncMode,
@@ -40,7 +43,7 @@ pub fn choose_replica(
         return Err(undecided);
     }
     let has = |it: &ReplicationState| (it.timeline, it.flushed);
-    // Among equals the first.
+    // The first one among equals.
     let chosen = match choice {
         PromotionPolicy::Advanced => known.iter().rev().max_by_key(|it| has(&it.1)),
         PromotionPolicy::Laggard => known.iter().min_by_key(|it| has(&it.1)),
@@ -87,9 +90,9 @@ mod tests {
         check("1:20 1:10", Any(1), Advanced, "0 safe");
         check("1:20 1:20", Any(1), Advanced, "0 safe");
         check("1:20 1:10", First(1), Advanced, "0 safe");
-        // A longer log of an older history is not the newer one.
+        // A longer log of an older timeline is not newer.
         check("1:99 2:10", Any(1), Advanced, "1 safe");
-        // One of two may be the one that confirmed.
+        // The one that did not answer may be the one that confirmed.
         check("1:20 -", Any(1), Advanced, "1 of 2");
         check("1:20 -", First(1), Advanced, "1 of 2");
         check("1:20 -", Any(2), Advanced, "0 safe");
@@ -98,7 +101,7 @@ mod tests {
         check("-", Any(1), Advanced, "0 of 1");
         check("1:20 -", Async, Advanced, "0");
         check("- -", Async, Advanced, "0 of 1");
-        // Who takes writes already is not promoted.
+        // A server that already takes writes is not promoted.
         check("!1:20 1:10", Async, Advanced, "1");
         check("1:10 1:20", Any(1), Laggard, "0");
         check("1:10 1:10", Any(1), Laggard, "0 safe");

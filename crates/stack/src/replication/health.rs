@@ -1,7 +1,7 @@
-//! Is a server the primary, or a replica? Told by HTTP, as Patroni tells it, to whoever balances.
+//! HTTP health endpoints for balancers, in the style of Patroni.
 //!
-//! `/primary` is answered by 200 where writes are taken, `/replica` where they are not; by 503 otherwise, also where
-//! the server does not answer. A thread for each server: one that hangs holds no other up.
+//! `/primary` returns 200 if the server takes writes, `/replica` if it does not. Both return 503 otherwise, and if
+//! the server does not respond. Each server has its own thread, so that a hanging server delays no other.
 
 use crate::client::{Connection, Target};
 use std::io::{self, BufRead, BufReader, Write};
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Answers until it is dropped.
+/// Health endpoint of one server; stops when it is dropped.
 #[derive(Debug)]
 pub struct HealthServer {
     address: SocketAddr,
@@ -19,11 +19,11 @@ pub struct HealthServer {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What is known of the server.
+/// Cached role of the server.
 struct RoleProbe {
     target: Target,
     session: Option<Connection>,
-    /// When it was last asked, and what it is.
+    /// Time of the last query, and the role.
     last: Option<(Instant, Option<Role>)>,
 }
 
@@ -33,13 +33,13 @@ enum Role {
     Replica,
 }
 
-/// A server that needs longer is not well.
+/// A server that takes longer is not healthy.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
-/// Both listeners of a balancer ask at about the same time.
+/// Both listeners of a balancer check at about the same time.
 const CACHE_DURATION: Duration = Duration::from_millis(50);
 
 impl HealthServer {
-    /// Answers for the server at `target`, at a free port of the loopback interface.
+    /// Serves the server at `target` on a free port of the loopback interface.
     pub fn start(name: &str, target: &Target) -> io::Result<HealthServer> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
@@ -51,7 +51,7 @@ impl HealthServer {
                 if stopped.load(Ordering::Relaxed) {
                     return;
                 }
-                // Who asks and goes away is not our concern.
+                // A client that disconnects is no error.
                 let _ = stream.and_then(|it| asked.answer(&it));
             }
         };
@@ -67,7 +67,7 @@ impl HealthServer {
 impl Drop for HealthServer {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        // Wakes it.
+        // Wakes the thread.
         let woken = TcpStream::connect(self.address);
         if let (Ok(_), Some(thread)) = (woken, self.thread.take()) {
             let _ = thread.join();
@@ -81,7 +81,7 @@ impl RoleProbe {
         stream.set_write_timeout(Some(REQUEST_TIMEOUT))?;
         let mut lines = BufReader::new(stream).lines();
         let first = lines.next().unwrap_or(Ok(String::new()))?;
-        // To be read to its end: an answer behind which unread bytes wait is reset.
+        // Reads the whole request: closing a socket with unread bytes resets the connection.
         for line in lines {
             if line?.is_empty() {
                 break;

@@ -1,4 +1,4 @@
-//! What do servers that hold the same rows know of each other, and what are they told?
+//! Replication state of servers, and their replication settings.
 
 mod choose;
 pub mod health;
@@ -8,37 +8,39 @@ pub use choose::{PromotionChoice, UndecidedError, choose_replica};
 use crate::client::{self, Connection};
 use model::plan::SyncMode;
 
-/// A place in the write-ahead log, in bytes.
+/// Position in the write-ahead log, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lsn(pub u64);
 
-/// What one server said of itself.
+/// Replication state that one server reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplicationState {
-    /// It replays another's log: it is a replica.
+    /// True if the server replays WAL: it is a replica.
     pub in_recovery: bool,
-    /// Of what it has flushed last: each promotion begins a new one.
+    /// Timeline of the last flushed WAL; each promotion begins a new one.
     pub timeline: u32,
-    /// What it has flushed of the log: received, or written itself.
+    /// Last flushed WAL position: received, or written by the server itself.
     pub flushed: Lsn,
-    /// What can be read there.
+    /// Last replayed WAL position.
     pub replayed: Lsn,
-    /// A primary sends to it.
+    /// True if a primary streams to this server.
     pub is_receiving: bool,
 }
 
-/// Where a replica finds its primary.
+/// Connection of a replica to its primary.
 #[derive(Clone, Copy, Debug)]
 pub struct Upstream<'a> {
     pub host: &'a str,
     pub port: u16,
     pub user: &'a str,
-    /// The file that its password is in.
+    /// Path of the password file.
     pub password_file: &'a str,
 }
 
-/// All of it in one row. Of a primary the last three columns are of what it writes itself. A replica's history is that of the
-/// newest log it has on its disk: its receiver tells no more once its primary is gone, and its checkpoints lag behind.
+/// Full state in one row. For a primary the last three columns describe its own WAL.
+///
+/// A replica's timeline is that of the newest WAL file on its disk: its WAL receiver reports none once the primary
+/// is gone, and its checkpoints lag behind.
 const STATE_SQL: &str = "select pg_is_in_recovery(), \
     case when pg_is_in_recovery() \
       then (select max(('x' || substr(name, 1, 8))::bit(32)::int) from pg_ls_waldir() where name ~ '^[0-9A-F]{24}$') \
@@ -48,7 +50,7 @@ const STATE_SQL: &str = "select pg_is_in_recovery(), \
     case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_insert_lsn() end, \
     exists (select from pg_stat_get_wal_receiver() where status = 'streaming')";
 
-/// Asks one server, as its superuser.
+/// Queries one server, as superuser.
 pub fn query_state(connection: &mut Connection) -> Result<ReplicationState, client::Error> {
     let answer = connection.query(STATE_SQL)?;
     let row = answer.rows.first().map_or(&[][..], Vec::as_slice);
@@ -63,7 +65,7 @@ pub fn query_state(connection: &mut Connection) -> Result<ReplicationState, clie
 }
 
 impl Lsn {
-    /// As PostgreSQL writes it: two hexadecimal numbers and a slash.
+    /// Parses PostgreSQL's notation: two hexadecimal numbers and a slash.
     pub fn parse(text: &str) -> Option<Lsn> {
         let (high, low) = text.split_once('/')?;
         let part = |it| u32::from_str_radix(it, 16).ok().map(u64::from);
@@ -71,7 +73,7 @@ impl Lsn {
     }
 }
 
-/// `synchronous_standby_names` of a server whose replicas have these names, the most wanted first.
+/// `synchronous_standby_names` of a server whose replicas have these names, in descending priority.
 pub fn standby_names(sync: SyncMode, names: &[&str]) -> String {
     let list: Vec<String> = names.iter().map(|it| format!("\"{it}\"")).collect();
     let list = list.join(", ");
@@ -85,7 +87,7 @@ pub fn standby_names(sync: SyncMode, names: &[&str]) -> String {
 /// `primary_conninfo` of the replica `name`.
 pub fn conninfo(name: &str, to: &Upstream<'_>) -> String {
     let Upstream { host, port, user, password_file: passwords } = to;
-    // It must notice that its primary is gone before anybody asks it to become one.
+    // A replica must notice that its primary is gone before it is promoted.
     format!(
         "host={host} port={port} user={user} passfile='{passwords}' application_name={name} sslmode=disable \
          gssencmode=disable connect_timeout=2 keepalives_idle=5 keepalives_interval=1 keepalives_count=3"

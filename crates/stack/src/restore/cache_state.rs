@@ -1,4 +1,4 @@
-//! Do the caches hold the tables?
+//! Prepares the database and operating-system caches before a trial.
 
 use super::{Error, FORBIDDEN, ServerOwnership};
 use crate::client::{self, Connection, Target};
@@ -11,22 +11,23 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What was done about the caches.
+/// Cache preparation that was performed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CachePreparation {
-    /// Nothing, as was asked.
+    /// None, as requested.
     AsIs,
-    /// Read into the server's own cache by `pg_prewarm`: as much as it holds, indexes last.
+    /// Relations were read into shared buffers with `pg_prewarm`, as far as they fit, indexes last.
     Prewarmed { relations: u32, bytes: u64, took: Duration },
-    /// Read once: the system's cache holds it. `indexes` is false without the right to read files of the server.
+    /// Relations were read once, so that the page cache holds them. `indexes` is false without the right to read
+    /// server files.
     ReadThrough { relations: u32, bytes: u64, indexes: bool, took: Duration },
-    /// The server was restarted, and its files were given up by the system's cache.
+    /// The server was restarted, and its files were evicted from the page cache.
     Cold { evicted: EvictionResult, took: Duration },
-    /// It was to be cold, but neither server nor files are ours.
+    /// A cold cache was requested, but neither the server nor its files belong to pgdyno.
     ColdUnavailable,
 }
 
-/// Files given up by the system's cache.
+/// Files that were evicted from the page cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EvictionResult {
     pub files: u32,
@@ -35,8 +36,9 @@ pub struct EvictionResult {
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Brings the caches into the state asked for. `database` is logged in to as superuser; `node` is the server if we
-/// started it, and is restarted if it has to be cold.
+/// Brings the caches into the requested state.
+///
+/// `database` is a login as superuser. `node` is the server if pgdyno started it; it is restarted for a cold cache.
 pub fn prepare_cache(
     how: CacheState,
     database: &Target,
@@ -60,8 +62,10 @@ pub fn prepare_cache(
     }
 }
 
-/// Reads all tables and indexes of the database into the server's cache, or at least into the system's. The extension
-/// `pg_prewarm` is made in a server of ours, and only used in one of others.
+/// Reads all tables and indexes of the database into shared buffers, or at least into the page cache.
+///
+/// Creates the extension `pg_prewarm` in a server that pgdyno started; in an attached server only uses it if it
+/// exists.
 pub fn warm_cache(
     connection: &mut Connection,
     whose: ServerOwnership,
@@ -70,7 +74,7 @@ pub fn warm_cache(
     let begun = Instant::now();
     if whose == ServerOwnership::Ours {
         connection.query("create schema if not exists pgdyno")?;
-        // Refused where its files are not installed: that is one of the answers we can live with.
+        // Fails if the extension's files are not installed; the fallback below handles that.
         let _ = connection.query("create extension if not exists pg_prewarm schema pgdyno");
     }
     let schema = connection.value(
@@ -89,7 +93,7 @@ pub fn warm_cache(
     Ok(CachePreparation::Prewarmed { relations: count, bytes, took: begun.elapsed() })
 }
 
-/// Tables, then their TOAST, then indexes: object id, name, and whether it is a table.
+/// Tables, then their TOAST, then indexes: object id, name, and true for a table.
 fn relations(connection: &mut Connection) -> Result<Vec<(u32, String, bool)>, client::Error> {
     let answer = connection.query(
         "select c.oid, c.oid::regclass, c.relkind in ('r', 'm') from pg_class c \
@@ -115,7 +119,7 @@ fn read_through(connection: &mut Connection, begun: Instant) -> Result<CachePrep
             connection.query(&format!("select count(*) from only {name}"))?;
             connection.value(&format!("select pg_relation_size({oid})"))?
         } else {
-            // Whole files of at most 1 GB, in pieces of 16 MB.
+            // Whole segment files of at most 1 GB, in pieces of 16 MB.
             match connection.value(&format!(
                 "select sum(length(pg_read_binary_file(\
                    pg_relation_filepath({oid}) || case when at >> 30 = 0 then '' else '.' || (at >> 30) end, \
@@ -135,14 +139,15 @@ fn read_through(connection: &mut Connection, begun: Instant) -> Result<CachePrep
     Ok(CachePreparation::ReadThrough { relations: count, bytes, indexes, took: begun.elapsed() })
 }
 
-/// Where the files of this session's database lie, in the server's directory `data`. Other tablespaces are not looked at.
+/// Directory of the files of this session's database, below the data directory `data`. Ignores other tablespaces.
 pub fn database_directory(connection: &mut Connection, data: &Path) -> Result<PathBuf, client::Error> {
     let oid = connection.value("select oid from pg_database where datname = current_database()")?;
     Ok(data.join("base").join(oid.unwrap_or_default()))
 }
 
-/// Asks the system to give up what it keeps of the files in a directory. What is not yet on disk is written there first;
-/// what a running process holds on to stays.
+/// Asks the kernel to evict the files of a directory from the page cache.
+///
+/// Dirty pages are written to disk first. Pages that a running process has mapped stay.
 pub fn evict_page_cache(directory: &Path) -> io::Result<EvictionResult> {
     let mut evicted = EvictionResult::default();
     for entry in fs::read_dir(directory)? {
@@ -153,7 +158,7 @@ pub fn evict_page_cache(directory: &Path) -> io::Result<EvictionResult> {
         }
         let file = fs::File::open(entry.path())?;
         fdatasync(&file)?;
-        // From here to its end.
+        // From offset 0 to the end of the file.
         fadvise(&file, 0, None, Advice::DontNeed)?;
         evicted.files += 1;
         evicted.bytes += size.len();

@@ -1,7 +1,7 @@
-//! How does a database get back to what it held before the trial?
+//! Restores a database to its state before a trial.
 //!
-//! One trial's updates slow the next one down, until the table is rewritten. So each begins with a copy of a template that
-//! nobody may log in to.
+//! The updates of one trial slow down the next one until the table is rewritten. Each trial therefore starts with a
+//! copy of a template database that does not accept connections.
 
 mod cache_state;
 mod state;
@@ -18,84 +18,87 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use wire::Code;
 
-/// Who else may be there.
+/// Ownership of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerOwnership {
-    /// A server that we started: whoever is connected to our database came through us.
+    /// A server that pgdyno started: every session in the database belongs to pgdyno's stack.
     Ours,
-    /// One that was there before: only databases that [`create_database`] made are dropped, and only sessions whose
-    /// `application_name` begins with `pgdyno` are ended.
+    /// A server that existed before.
+    ///
+    /// Only databases that [`create_database`] created are dropped. Only sessions whose `application_name` begins
+    /// with `pgdyno` are ended.
     Attached,
 }
 
-/// A copy of a database, and the way back to it.
+/// Template copy of a database, from which the database can be restored.
 #[derive(Clone, Debug)]
 pub struct Template {
-    /// May create and drop databases; of a database beside ours.
+    /// Login that may create and drop databases, to a different database than the restored one.
     superuser: Target,
     database: String,
     template: String,
     owner: String,
     ownership: ServerOwnership,
-    /// What the database held when the copy was made.
+    /// State of the database when the copy was made.
     pub state: DatabaseState,
     pub creation: CopyResult,
 }
 
-/// What one copy cost.
+/// Cost of one copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyResult {
-    /// All of it.
+    /// Total duration.
     pub took: Duration,
-    /// Of that, copying files.
+    /// Share of `took` for copying files.
     pub copy_duration: Duration,
-    /// Of that, the checkpoint, so that the trial does not pay for it; `None`: we may not ask for one.
+    /// Share of `took` for the checkpoint, which the trial would otherwise pay for; `None` without the right to run
+    /// one.
     pub checkpoint: Option<Duration>,
-    /// Sessions that were ended.
+    /// Number of sessions that were ended.
     pub sessions_ended: u32,
-    /// Of the new copy.
+    /// Size of the new copy.
     pub bytes: u64,
 }
 
-/// Why there is no copy.
+/// Reason why there is no copy.
 #[derive(Debug)]
 pub enum Error {
     Client(client::Error),
-    /// There is no such database.
+    /// The database does not exist.
     MissingDatabase {
         database: String,
     },
-    /// A database that we did not make; it would have to be dropped.
+    /// The database would have to be dropped, but pgdyno did not create it.
     ForeignDatabase {
         database: String,
     },
-    /// Sessions that are not ours: process, user and application of each.
+    /// Sessions of others: process, user and application of each.
     InUse {
         database: String,
         sessions: Vec<String>,
     },
-    /// Files of the server's that we could not reach.
+    /// Server files that could not be accessed.
     Files {
         path: std::path::PathBuf,
         error: std::io::Error,
     },
-    /// The server did not come back.
+    /// The server did not restart.
     Server(crate::supervisor::NodeError),
 }
 
-/// What databases of ours are commented with.
+/// Prefix of the comment on databases that pgdyno created.
 const COMMENT_PREFIX: &str = "pgdyno: ";
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
-/// Of tries to get the last session out.
+/// Attempts to end the last session.
 const MAX_ATTEMPTS: u32 = 5;
-/// Looks at whether a session that was ended is gone, and the time between them.
+/// Number and interval of checks that an ended session is gone.
 const MAX_SETTLE_POLLS: u32 = 50;
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 const IN_USE: Code = Code::SqlState(*b"55006");
 const NO_SUCH_DATABASE: Code = Code::SqlState(*b"3D000");
 const FORBIDDEN: Code = Code::SqlState(*b"42501");
 
-/// Makes an empty database, marked as ours, so that it can be restored later. `owner` must be there.
+/// Creates an empty database, marked as pgdyno's, so that it can be restored later. `owner` must exist.
 pub fn create_database(superuser: &Target, database: &str, owner: &str) -> Result<(), Error> {
     let mut connection = connect_maintenance(superuser, database)?;
     connection.query(&format!(
@@ -107,7 +110,8 @@ pub fn create_database(superuser: &Target, database: &str, owner: &str) -> Resul
 }
 
 impl Template {
-    /// Whether [`make`](Template::make) may copy `database`: to be asked before anything is put into it.
+    /// Checks that [`create`](Template::create) may copy `database`; call it before anything is loaded into the
+    /// database.
     pub fn check(superuser: &Target, database: &str, whose: ServerOwnership) -> Result<(), Error> {
         let mut connection = connect_maintenance(superuser, database)?;
         if database_owner(&mut connection, database)?.is_none() {
@@ -124,10 +128,11 @@ impl Template {
         Ok(())
     }
 
-    /// Copies `database` to `<database>_template`; an older copy of ours is dropped. Ends the sessions in `database`.
+    /// Copies `database` to `<database>_template`; drops an older copy of pgdyno's. Ends the sessions in
+    /// `database`.
     ///
-    /// `superuser` may be logged in to any database. Privileges and settings of the database itself (`GRANT … ON DATABASE`,
-    /// `ALTER DATABASE … SET`) are no part of a copy.
+    /// `superuser` may be a login to any database. A copy does not include privileges and settings of the database
+    /// itself (`GRANT … ON DATABASE`, `ALTER DATABASE … SET`).
     pub fn create(superuser: &Target, database: &str, whose: ServerOwnership) -> Result<Template, Error> {
         let begun = Instant::now();
         let mut connection = connect_maintenance(superuser, database)?;
@@ -153,7 +158,7 @@ impl Template {
         };
         check_droppable(&mut connection, database, whose)?;
         made.drop_old_template(&mut connection)?;
-        // Poolers connect again as soon as they are thrown out.
+        // Poolers reconnect as soon as their sessions are ended.
         set_allow_connections(&mut connection, database, false)?;
         let copied = made.copy_database(&mut connection, database, &made.template);
         let allowed = set_allow_connections(&mut connection, database, true);
@@ -170,23 +175,25 @@ impl Template {
         Ok(made)
     }
 
-    /// Drops the database and copies the template in its place. Sessions in it are ended: poolers must not be asked to
-    /// connect meanwhile, or may hold off afterwards (PgBouncer for its `server_login_retry` of 15 s).
+    /// Drops the database and copies the template in its place. Ends all sessions in it.
+    ///
+    /// Poolers must not be asked to connect meanwhile, or they may refuse to reconnect afterwards (PgBouncer for
+    /// its `server_login_retry` of 15 s).
     pub fn restore(&self) -> Result<CopyResult, Error> {
         let begun = Instant::now();
         let mut connection = connect_maintenance(&self.superuser, &self.database)?;
         let mut ended = 0;
-        // It may be missing: a restore before this one was cut short.
+        // The database may be missing if an earlier restore was interrupted.
         if database_owner(&mut connection, &self.database)?.is_some() {
             check_droppable(&mut connection, &self.database, self.ownership)?;
             set_allow_connections(&mut connection, &self.database, false)?;
             let force = if connection.server_version() >= 130_000 { " with (force)" } else { "" };
-            // With force, sessions of others would be ended too.
+            // FORCE would end sessions of others too.
             let force = if self.ownership == ServerOwnership::Ours { force } else { "" };
             let sql = format!("drop database {}{force}", quote_identifier(&self.database));
             let dropped = self.run_without_sessions(&mut connection, &self.database, &sql);
             if dropped.is_err() {
-                // It is still what it was; nobody shall be locked out of it.
+                // The database is unchanged, so it must accept connections again.
                 let _ = set_allow_connections(&mut connection, &self.database, true);
             }
             ended = dropped?;
@@ -201,8 +208,10 @@ impl Template {
         Ok(copied)
     }
 
-    /// Ends the sessions in the database. Then, how far transactions that write have got on the whole server: while that is the
-    /// same, so are the rows. `None` where others may be at work, or a session does not end.
+    /// Ends the sessions in the database and returns the server's next transaction id.
+    ///
+    /// While that id is unchanged, so are the rows. `None` for attached servers, where others may write, and if a
+    /// session does not end.
     pub fn end_sessions_and_read_xmax(&self) -> Result<Option<u64>, Error> {
         if self.ownership == ServerOwnership::Attached {
             return Ok(None);
@@ -238,7 +247,8 @@ impl Template {
     }
 
     fn copy_database(&self, connection: &mut Connection, from: &str, to: &str) -> Result<CopyResult, Error> {
-        // Copies files as they are and leaves the server's cache alone; the other way, by WAL, writes everything twice.
+        // Copies files without touching shared buffers; the alternative strategy, WAL logging, writes everything
+        // twice.
         let strategy = if connection.server_version() >= 150_000 { " strategy file_copy" } else { "" };
         let sql = format!(
             "create database {} template {} owner {}{strategy}",
@@ -260,7 +270,7 @@ impl Template {
         })
     }
 
-    /// Runs a statement that needs a database without sessions; how many were ended.
+    /// Runs a statement that requires a database without sessions; returns how many were ended.
     fn run_without_sessions(
         &self,
         connection: &mut Connection,
@@ -271,7 +281,7 @@ impl Template {
         for left in (0..MAX_ATTEMPTS).rev() {
             ended += self.end_sessions(connection, database)?;
             match connection.query(sql) {
-                // The server has waited 5 s for them.
+                // The server has already waited 5 s for them.
                 Err(error) if left > 0 && error.code() == IN_USE => {}
                 answer => return Ok(answer.map(|_| ended)?),
             }
@@ -294,7 +304,7 @@ fn template_of(database: &str) -> String {
 }
 
 fn check_droppable(connection: &mut Connection, database: &str, whose: ServerOwnership) -> Result<(), Error> {
-    // `postgres`, `template1`: others rely on them, even on a server of ours.
+    // `postgres` and `template1` are used by others, even on a server that pgdyno started.
     let system = ["postgres", "template0", "template1"].contains(&database);
     if system || (whose == ServerOwnership::Attached && !is_ours(connection, database)?) {
         return Err(Error::ForeignDatabase { database: database.to_owned() });
@@ -302,7 +312,7 @@ fn check_droppable(connection: &mut Connection, database: &str, whose: ServerOwn
     Ok(())
 }
 
-/// `FROM` and `WHERE` of all sessions in a database but our own.
+/// `FROM` and `WHERE` clauses for all sessions in a database except this one.
 fn sessions_in(database: &str) -> String {
     let database = quote_literal(database);
     format!(
@@ -310,7 +320,7 @@ fn sessions_in(database: &str) -> String {
     )
 }
 
-/// Nobody but pgdyno is connected to the database.
+/// Fails if a session in the database does not belong to pgdyno.
 fn check_unused(connection: &mut Connection, database: &str) -> Result<(), Error> {
     let others = connection.query(&format!(
         "select concat('process ', pid, ', user ', usename, ', application ', application_name) {} \
@@ -322,7 +332,7 @@ fn check_unused(connection: &mut Connection, database: &str) -> Result<(), Error
     if sessions.is_empty() { Ok(()) } else { Err(Error::InUse { database: database.to_owned(), sessions }) }
 }
 
-/// A session beside the database that is to be dropped.
+/// Session in a different database than the one to be dropped.
 fn connect_maintenance(superuser: &Target, database: &str) -> Result<Connection, Error> {
     let beside = if database == "postgres" { "template1" } else { "postgres" };
     let mut connection = match superuser.in_database(beside).open(CONNECT_TIMEOUT) {
@@ -331,7 +341,7 @@ fn connect_maintenance(superuser: &Target, database: &str) -> Result<Connection,
         }
         answer => answer?,
     };
-    // Copying takes as long as it takes.
+    // Copying has no time limit.
     connection.set_timeout(None).map_err(|it| connection.net_error(it))?;
     Ok(connection)
 }
@@ -368,7 +378,7 @@ fn is_ours(connection: &mut Connection, database: &str) -> Result<bool, client::
     Ok(connection.value(&sql)?.as_deref() == Some("t"))
 }
 
-/// Writes out what would be written during the trial; `None` without the right to.
+/// Runs a checkpoint, whose writes would otherwise fall into the trial; `None` without the right to.
 fn checkpoint(connection: &mut Connection) -> Result<Option<Duration>, client::Error> {
     let begun = Instant::now();
     match connection.query("checkpoint") {

@@ -1,8 +1,8 @@
-//! In which state are the tables?
+//! Sizes, dead rows and statistics of tables.
 
 use crate::client::{Connection, Error};
 
-/// All tables of one database, but for the server's own and ours, by name.
+/// All user tables of one database, by name; excludes system tables and pgdyno's own.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DatabaseState {
     pub tables: Vec<TableState>,
@@ -10,36 +10,35 @@ pub struct DatabaseState {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableState {
-    /// As SQL writes it, with its schema.
+    /// Qualified name, quoted as in SQL.
     pub name: String,
     /// Bytes of rows, free space and TOAST.
     pub heap: u64,
     /// Bytes of all indexes.
     pub indexes: u64,
-    /// The planner's estimate; `None`: never vacuumed or analysed.
+    /// The planner's estimate; `None` if never vacuumed or analyzed.
     pub rows: Option<u64>,
-    /// Rows that were updated or deleted since the last vacuum, as far as the statistics know: they forget what a crash
-    /// or a copy cuts off.
+    /// Rows updated or deleted since the last vacuum, according to the statistics. A crash or a copy resets them.
     pub dead: u64,
-    /// The later one of the owner's and of autovacuum's, as the server writes it; `None` also for a copy.
+    /// Time of the last manual or automatic analyze, as the server prints it; `None` also for a copy.
     pub last_analyze: Option<String>,
-    /// Share of pages that need no look at their rows' visibility, 0..=1; 1 for an empty table.
+    /// Share of all-visible pages, 0..=1; 1 for an empty table.
     pub all_visible: f64,
-    /// Bytes of rows and indexes in the server's own cache; `None` without the extension `pg_buffercache`.
+    /// Bytes of rows and indexes in shared buffers; `None` without the extension `pg_buffercache`.
     pub buffered: Option<u64>,
 }
 
-/// A table that has grown.
+/// Table that has grown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bloat {
     pub table: String,
-    /// Bytes, with indexes.
+    /// Bytes, including indexes.
     pub before: u64,
     pub now: u64,
     pub dead: u64,
 }
 
-/// Looks at all tables. Reads no row of them.
+/// Reads the state of all tables from the catalogs; reads no rows.
 pub fn query_state(connection: &mut Connection) -> Result<DatabaseState, Error> {
     let answer = connection.query(
         "select format('%I.%I', n.nspname, c.relname), \
@@ -59,7 +58,7 @@ pub fn query_state(connection: &mut Connection) -> Result<DatabaseState, Error> 
             name: text(0).to_owned(),
             heap: number(1),
             indexes: number(2),
-            // -1, or before version 14 with 0 pages: unknown.
+            // −1, or 0 pages before version 14: unknown.
             rows: text(3).parse().ok(),
             dead: number(4),
             last_analyze: row[5].clone(),
@@ -97,7 +96,7 @@ fn add_buffered(connection: &mut Connection, state: &mut DatabaseState) -> Resul
 }
 
 impl DatabaseState {
-    /// Tables that take more room than `before`, or hold dead rows.
+    /// Tables that are larger than in `before`, or have dead rows.
     pub fn bloat_since(&self, before: &DatabaseState) -> Vec<Bloat> {
         let grown = |now: &TableState| {
             let before = before.tables.iter().find(|it| it.name == now.name)?;

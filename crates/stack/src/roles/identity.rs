@@ -1,10 +1,12 @@
-//! Who is a server, as it tells of itself?
+//! Identity of a server.
 
 use crate::client::QueryResult;
 use model::durability::ServerInstance;
 
-/// Its columns are read by [`read`]. When it began and on which timeline it is are written as a ledger's servers tell them.
-/// A standby's timeline is that of the newest log on its disk: its receiver tells no more once its primary is gone.
+/// Query whose columns [`parse_identity`] reads.
+///
+/// Start time and timeline have the same format as the servers in a ledger. A standby's timeline is that of the
+/// newest WAL file on its disk: its WAL receiver reports none once the primary is gone.
 pub(crate) const IDENTITY_SQL: &str = "select recovers, \
     case when recovers then coalesce( \
       (select received_tli from pg_stat_get_wal_receiver() where status = 'streaming'), \
@@ -15,8 +17,8 @@ pub(crate) const IDENTITY_SQL: &str = "select recovers, \
     (select system_identifier from pg_control_system()) \
     from (select pg_is_in_recovery() as recovers offset 0) as it";
 
-/// Who it is, and whether it is in recovery. `address`: how others reach it, if that is known, in place of how it was reached
-/// now.
+/// Identity of the server, and true if it is in recovery. `address`, if given, replaces the address of this
+/// connection.
 pub(crate) fn parse_identity(answer: &QueryResult, address: Option<&str>) -> (ServerInstance, bool) {
     let row = answer.rows.first().map_or(&[][..], Vec::as_slice);
     let cell = |at: usize| row.get(at).and_then(Option::as_deref).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! Who takes writes, what does each server promise, and when did that change?
+//! Monitors roles, commit settings and replicas of all servers over time.
 //!
-//! Servers are asked directly, past poolers and balancers, each on a thread of its own: one that hangs holds no other up.
-//! A server of ours keeps its socket and its port however often it is killed, restarted or copied anew, so what was known
-//! when the watch began stays true; only who follows whom changes.
+//! Servers are queried directly, past poolers and balancers. Each has its own thread, so that a hanging server
+//! delays no other. A server that pgdyno started keeps its socket and port when it is killed, restarted or copied
+//! anew. Therefore the addresses stay valid while the monitor runs, and only the replication topology changes.
 
 pub(crate) mod identity;
 mod server_poller;
@@ -20,26 +20,28 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use wire::http::Url;
 
-/// How one server is reached, past everything that stands before it.
+/// Direct connection to one server, past poolers and balancers.
 #[derive(Clone, Debug)]
 pub struct DirectServer {
-    /// Of its node.
+    /// Name of its node.
     pub name: String,
-    /// Its superuser, in the application's database; by its socket if it is ours, so that a network that is cut off is not the
-    /// end of it.
+    /// Superuser login to the application's database.
+    ///
+    /// Uses the socket if pgdyno started the server, so that it also works if the server's network is cut off.
     pub target: Target,
-    /// As those who write there are told by it: `127.0.0.1:5432`, `local:5432`. `None`: as it tells us.
+    /// Address that the server reports to clients that write: `127.0.0.1:5432`, `local:5432`. `None`: as the server
+    /// reports it on this connection.
     pub address: Option<String>,
-    /// Whose commits matter: the application's user.
+    /// User whose commits matter: the application's.
     pub role: String,
-    /// Answers with 200 where writes are taken: whoever balances asks there.
+    /// URL that returns 200 if the server takes writes; balancers check it.
     pub health: Option<Url>,
 }
 
-/// A look ten times a second: what is known of a moment is at most so old.
+/// Poll interval, and thereby the maximum age of an observation.
 pub const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Looks until it is stopped.
+/// Polls until it is stopped.
 #[derive(Debug)]
 pub struct RoleMonitor {
     threads: Vec<MonitorThread>,
@@ -52,7 +54,7 @@ struct MonitorThread {
     handle: JoinHandle<()>,
 }
 
-/// Everything that was seen; each list in the order of time.
+/// All observations; each list is in the order of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RoleObservations {
     pub role_periods: Vec<RolePeriod>,
@@ -61,63 +63,63 @@ pub struct RoleObservations {
     pub health_changes: Vec<HealthChange>,
 }
 
-/// A time in which all looks at one server saw the same, and none failed.
+/// Period in which all successful polls of one server returned the same role, and none failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RolePeriod {
     pub node: String,
     pub server: ServerInstance,
     /// `pg_is_in_recovery()`.
     pub in_recovery: bool,
-    /// The first and the last look.
+    /// Times of the first and the last poll.
     pub from: Nanos,
     pub to: Nanos,
 }
 
-/// From a moment on a server that takes writes promised what follows from these.
+/// Commit settings of a server that takes writes, valid from a moment on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitSettings {
     pub node: String,
     pub server: ServerInstance,
     pub at: Nanos,
-    /// What a new session of the application's user has. What a session sets for itself is not known.
+    /// Value for a new session of the application's user. A value that a session sets for itself is unknown.
     pub synchronous_commit: String,
     pub synchronous_standby_names: String,
 }
 
-/// While they were the same in the same states, these followed a server that takes writes.
+/// Period in which a server that takes writes had the same replicas in the same states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplicaPeriod {
     pub node: String,
     pub from: Nanos,
-    /// The last look.
+    /// Time of the last poll.
     pub to: Nanos,
-    /// By `pg_stat_replication`, in the order of their names; as the last look saw them.
+    /// Replicas by `pg_stat_replication`, in the order of their names, as of the last poll.
     pub followers: Vec<StreamingReplica>,
 }
 
-/// One that the log is sent to.
+/// Replica that receives WAL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamingReplica {
-    /// Its `application_name`.
+    /// `application_name` of the replica.
     pub name: String,
     /// `async`, `potential`, `sync` or `quorum`.
     pub sync_state: String,
-    /// What it has confirmed to have on its disk.
+    /// Last WAL position that the replica confirmed as flushed to disk.
     pub flushed: Option<Lsn>,
 }
 
-/// Whoever asks for a server's health was told for the first time that it takes writes, since it began to.
+/// First time since a promotion or start that the health endpoint reported that the server takes writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HealthChange {
     pub node: String,
     pub at: Nanos,
-    /// Of the server that it was said of.
+    /// Timeline of the server at that time.
     pub timeline: u32,
 }
 
 impl RoleMonitor {
-    /// Begins to look at each of the servers, at once and then every so often. Of a server that hangs nothing is known until
-    /// it goes on.
+    /// Starts polling each server at once, then at each interval. A hanging server has no observations until it
+    /// responds again.
     pub fn start(
         servers: Vec<DirectServer>,
         every: Duration,
@@ -136,7 +138,7 @@ impl RoleMonitor {
         Ok(RoleMonitor { threads })
     }
 
-    /// What was seen until now.
+    /// Observations so far.
     pub fn snapshot(&self) -> RoleObservations {
         let mut all = RoleObservations::default();
         for it in &self.threads {
@@ -149,10 +151,10 @@ impl RoleMonitor {
         all
     }
 
-    /// The same, and no more looks. One that is under way is waited for, a second at most.
+    /// Stops polling and returns all observations. Waits for a poll that is in progress, at most a second.
     pub fn stop(self) -> RoleObservations {
         for it in &self.threads {
-            // It may have been told before.
+            // The channel is full if the thread was already stopped.
             let _ = it.stop.try_send(());
         }
         let all = self.snapshot();
@@ -164,7 +166,8 @@ impl RoleMonitor {
 }
 
 impl RoleObservations {
-    /// Who each server was: of every spell its first look and its last, between which nothing else was seen.
+    /// Identity of each server over time: the first and the last poll of each period. Nothing else was observed
+    /// between them.
     pub fn samples(&self) -> Vec<RoleSample> {
         let both = |it: &RolePeriod| {
             let at = |at| RoleSample { at, server: it.server.clone(), in_recovery: it.in_recovery };
@@ -176,22 +179,23 @@ impl RoleObservations {
     }
 }
 
-/// What is known of one server.
+/// Observations of one server.
 #[derive(Debug, Default)]
 struct ServerHistory {
     all: RoleObservations,
-    /// The last look failed: what follows is not known to continue what was before.
+    /// The last poll failed, so the next observation does not continue the period before.
     last_failed: bool,
 }
 
-/// What one look saw.
+/// Observation of one poll.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ServerObservation {
-    /// When it surely was so: for one in recovery, which ends once, before it was asked; else when it had answered.
+    /// Time at which the observation was certainly true: before the query for a server in recovery, because
+    /// recovery ends only once; otherwise after the response.
     at: Nanos,
     server: ServerInstance,
     in_recovery: bool,
-    /// Of one that takes writes: `synchronous_commit`, `synchronous_standby_names`, and who follows it.
+    /// Only for a server that takes writes: `synchronous_commit`, `synchronous_standby_names` and the replicas.
     writes: Option<(String, String, Vec<StreamingReplica>)>,
 }
 
@@ -241,7 +245,7 @@ impl ServerHistory {
     }
 }
 
-/// Looks, and waits for the next time or the end.
+/// Polls until it is stopped.
 fn poll_server(
     mut look: ServerPoller,
     every: Duration,
@@ -259,7 +263,7 @@ fn poll_server(
             seen.record(&node, glance);
             seen.all.health_changes.extend(healthy);
         }
-        // What was late is not made up for.
+        // Missed polls are not made up for.
         next = (next + every).max(Instant::now());
         match stopped.recv_timeout(next.saturating_duration_since(Instant::now())) {
             Err(RecvTimeoutError::Timeout) => {}

@@ -1,4 +1,4 @@
-//! What does one server say of itself now?
+//! Polls the role, commit settings and health of one server.
 
 use super::identity::{self, IDENTITY_SQL};
 use super::{DirectServer, HealthChange, ServerObservation, StreamingReplica};
@@ -9,25 +9,25 @@ use crate::replication::Lsn;
 use model::Nanos;
 use std::time::Duration;
 
-/// A server that needs longer is not well.
+/// A server that takes longer is not healthy.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
-/// The same of who tells its health: looks shall not wait long for it.
+/// Timeout of the health check; short, because it delays the polls.
 const HEALTH_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// Asks one server, over a session that is opened anew when it breaks.
+/// Poller of one server; reconnects after an error.
 pub(super) struct ServerPoller {
     server: DirectServer,
     session: Option<Connection>,
-    /// What a primary is asked.
+    /// Query for a primary.
     primary_sql: String,
-    /// When the server began, and the timeline, that its health was last told of.
+    /// Start time and timeline of the server when the health endpoint last reported it as primary.
     last_healthy: Option<(u64, u32)>,
 }
 
 impl ServerPoller {
     pub fn new(mut of: DirectServer) -> ServerPoller {
         let question = primary_sql(&of.role, &of.target.login.database);
-        // A session there is in nobody's way, and has no settings of the application's.
+        // A session in `postgres` blocks nobody, and has none of the application's settings.
         of.target = of.target.in_database("postgres");
         ServerPoller { server: of, session: None, primary_sql: question, last_healthy: None }
     }
@@ -36,7 +36,7 @@ impl ServerPoller {
         &self.server.name
     }
 
-    /// `None` where it does not answer.
+    /// `None` if the server does not respond.
     pub fn poll(&mut self, now: &dyn Fn() -> Nanos) -> Option<ServerObservation> {
         let glance = self.query(now);
         if glance.is_err() {
@@ -60,7 +60,7 @@ impl ServerPoller {
         Ok(ServerObservation { at: now(), server, in_recovery, writes: Some(parse_commit_settings(&answer)) })
     }
 
-    /// That its health is told of for the first time since it takes writes, if it is now.
+    /// First positive health check since the server takes writes, if it is this one.
     pub fn health(&mut self, glance: &ServerObservation, now: &dyn Fn() -> Nanos) -> Option<HealthChange> {
         let url = self.server.health.as_ref()?;
         let who = (glance.server.started_us, glance.server.timeline);
@@ -75,7 +75,7 @@ impl ServerPoller {
     }
 }
 
-/// Of each follower a row, and one in any case.
+/// One row per replica, and one row if there is none.
 fn primary_sql(role: &str, database: &str) -> String {
     let commit = synchronous_commit_sql(role, database);
     format!(
@@ -84,8 +84,10 @@ fn primary_sql(role: &str, database: &str) -> String {
     )
 }
 
-/// SQL for the `synchronous_commit` that a new session of the user has: what was set for it there, for it, for the database,
-/// for all, or in the server's files, the first of these. A session that has set it for itself may not ask.
+/// SQL expression for the `synchronous_commit` of a new session of the user.
+///
+/// Takes the first of these that is set: for the user in this database, for the user, for the database, for all, in
+/// the server's files. A session that has changed the setting itself must not use it.
 pub(crate) fn synchronous_commit_sql(role: &str, database: &str) -> String {
     let (role, database) = (quote_literal(role), quote_literal(database));
     format!(

@@ -1,4 +1,4 @@
-//! What do the files of this machine tell of the nodes on it?
+//! Samples the files of this machine: processes, control groups and logs.
 
 use super::{Collector, DueProbe, Observation, SamplingTarget, SamplingTargetKind, StopSignal};
 use crate::limits::Group;
@@ -11,14 +11,15 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// What reading the files of a process, and of its threads, costs in rows of an answer: with 200 of them every third second
-/// and every tenth, for two thousandths of a processor each.
+/// Cost of reading the files of a process, and of its threads, in rows of a query result.
+///
+/// With 200 of them, processes are read every third second and threads every tenth. Each takes 0.2 % of a CPU.
 const ROWS_PER_PROCESS: usize = 3;
 const ROWS_PER_THREAD: usize = 12;
-/// How often logs are looked at.
+/// Interval between two reads of the logs.
 const LOG_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Everything that is read from files.
+/// Sampler of everything that is read from files.
 pub(super) struct LocalSampler {
     nodes: Vec<SampledNode>,
 }
@@ -37,7 +38,7 @@ impl LocalSampler {
         LocalSampler { nodes }
     }
 
-    /// Reads until the end, and then once more. It costs no server anything.
+    /// Reads until stopped, then once more. Returns zero, because files cost no server any CPU time.
     pub(super) fn run(mut self, stop: &StopSignal) -> Nanos {
         loop {
             let last = stop.is_set();
@@ -154,7 +155,7 @@ impl SampledNode {
     }
 }
 
-/// Numbers of all processes of a node.
+/// Process ids of all processes of a node.
 fn all_processes(point: &SamplingTarget) -> Vec<u32> {
     if let Some(group) = &point.group {
         return group.processes();
@@ -164,11 +165,11 @@ fn all_processes(point: &SamplingTarget) -> Vec<u32> {
         return Vec::new();
     }
     let mut found = vec![pid];
-    // Its children are the keeper and with it the whole stack.
+    // The generator's children are the keeper and thereby the whole stack.
     if point.kind == SamplingTargetKind::Generator {
         return found;
     }
-    // All of a server's processes are children of its first; looking further costs as much as reading them.
+    // All server processes are children of the postmaster; looking for descendants costs as much as reading them.
     let generations = match point.kind {
         SamplingTargetKind::Postgres => 1 + usize::from(point.apart),
         _ => usize::MAX,
@@ -178,7 +179,8 @@ fn all_processes(point: &SamplingTarget) -> Vec<u32> {
         let known = found.len();
         for parent in last {
             let parent = found[parent];
-            // Of its first thread: who forks from others is not asked about. `proc_pid_task(5)`.
+            // Children of the first thread only; children that other threads forked are not listed.
+            // `proc_pid_task(5)`.
             let text = read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
             found.extend(text.split_whitespace().filter_map(|it| it.parse::<u32>().ok()));
         }
@@ -190,7 +192,7 @@ fn all_processes(point: &SamplingTarget) -> Vec<u32> {
     found
 }
 
-/// Adds up the readings of processes that are there.
+/// Sums the readings of all processes that exist.
 fn of_living(probe: &'static Probe, ask: ProbeRequest, pids: &[u32]) -> Vec<Reading> {
     let mut sums = vec![None; probe.series.len()];
     for pid in pids {
@@ -202,7 +204,7 @@ fn of_living(probe: &'static Probe, ask: ProbeRequest, pids: &[u32]) -> Vec<Read
     readings(probe, &sums)
 }
 
-/// Thread, and its figures in the order of the probe's series.
+/// Thread id, and its values in the order of the probe's series.
 fn of_threads(probe: &'static Probe, ask: ProbeRequest, pids: &[u32]) -> Vec<(u32, Vec<Option<f64>>)> {
     let mut found = Vec::new();
     for pid in pids {
@@ -214,7 +216,7 @@ fn of_threads(probe: &'static Probe, ask: ProbeRequest, pids: &[u32]) -> Vec<(u3
     found
 }
 
-/// What a probe reads in one directory, in the order of its series. Nothing where the process has just ended.
+/// Values that a probe reads in one directory, in the order of its series. Empty if the process has just ended.
 fn one(probe: &'static Probe, ask: ProbeRequest, directory: &str) -> Vec<Option<f64>> {
     let text = |it: &&str| read_to_string(format!("{directory}/{it}")).unwrap_or_default();
     let entries = |it: &str| std::fs::read_dir(format!("{directory}/{it}")).map(|it| it.count().to_string());
@@ -242,7 +244,7 @@ fn readings(probe: &'static Probe, values: &[Option<f64>]) -> Vec<Reading> {
         .collect()
 }
 
-/// Sums over everything that ever was: a counter does not fall when one of many ends.
+/// Sums over all threads that ever existed: the counter does not fall when one of them ends.
 #[derive(Default)]
 struct LifetimeSum {
     living: HashMap<u32, Vec<Option<f64>>>,
@@ -254,7 +256,7 @@ impl LifetimeSum {
         self.gone.resize(probe.series.len(), None);
         let mut before = std::mem::take(&mut self.living);
         for (id, values) in now {
-            // A number that was given again begins anew.
+            // The kernel reused the id, so the counter starts again.
             let again = |then: &Vec<Option<f64>>| values.iter().zip(then).any(|(now, then)| now < then);
             let known = before.remove(&id);
             let ended_unread = values.iter().all(Option::is_none);

@@ -1,7 +1,7 @@
-//! How is every part of the stack doing, from now until we are told to stop?
+//! Samples all parts of the stack until stopped.
 //!
-//! One thread for each server that is asked, so that one that hangs holds nobody up, and one for all files. They are of
-//! low priority, have sessions of their own, and never wait for whoever takes the observations.
+//! Each queried server has its own thread, so that a hanging server delays no other. One thread reads all files.
+//! The threads have a low priority and sessions of their own. They never block on the receiver of the observations.
 
 mod local;
 mod session;
@@ -23,29 +23,30 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use wire::http::Url;
 
-/// Something to watch. What is `None` is not watched.
+/// Target of the sampler. Fields that are `None` are not sampled.
 #[derive(Clone, Debug)]
 pub struct SamplingTarget {
     /// The node's name in samples and events.
     pub node: String,
     pub kind: SamplingTargetKind,
-    /// Where PostgreSQL, or the console of a pooler, answers, and as whom we ask. Never through a pooler.
+    /// Direct login to PostgreSQL or to the console of a pooler, never through a pooler.
     pub target: Option<Target>,
-    /// HAProxy's, as a file.
+    /// HAProxy's stats socket.
     pub stats_socket: Option<PathBuf>,
-    /// A service's, as `services/README.md` has it.
+    /// A service's statistics page, see `services/README.md`.
     pub stats_page: Option<Url>,
-    /// The node's own process; its descendants belong to it. Whoever restarts the node stores the new number; 0: none.
+    /// The node's main process; its descendants belong to the node. A restart stores the new process id; 0 means
+    /// none.
     pub pid: Option<Arc<AtomicU32>>,
-    /// That process only waits, and what it began is the node: see [`Supervisor::is_apart`].
+    /// True if that process only waits and its child is the node: see `Supervisor::is_apart`.
     pub apart: bool,
-    /// The control group that the node runs in; its processes are then all of the node's.
+    /// The node's control group; all its processes belong to the node.
     pub group: Option<Group>,
-    /// A file to which the node's log is written.
+    /// File to which the node's log is written.
     pub log: Option<PathBuf>,
 }
 
-/// What a [`Point`] is.
+/// Kind of a [`SamplingTarget`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SamplingTargetKind {
     Host,
@@ -57,13 +58,14 @@ pub enum SamplingTargetKind {
     Service,
 }
 
-/// What was seen, or could not be.
+/// Result of sampling.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Observation {
-    /// All readings of one answer.
+    /// All readings of one response.
     Samples(Vec<Sample>),
     Event(LogEvent),
-    /// Told once for a probe of a node. `probe` is `connection` where the server cannot be asked at all, `log` for that.
+    /// Reported once per probe and node. `probe` is `connection` if the server cannot be queried at all, and `log`
+    /// for its log.
     Missing {
         node: String,
         probe: &'static str,
@@ -71,7 +73,7 @@ pub enum Observation {
     },
 }
 
-/// Watches until it is stopped; dropped, it stops and forgets what it cost.
+/// Samples until it is stopped. Dropping it also stops it, but discards the cost.
 #[derive(Debug)]
 pub struct Sampler {
     threads: Vec<JoinHandle<ThreadCost>>,
@@ -79,15 +81,17 @@ pub struct Sampler {
     started: Instant,
 }
 
-/// What watching has cost.
+/// Cost of sampling.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SamplingCost {
-    /// How long it lasted.
+    /// Duration of sampling.
     pub wall: Nanos,
-    /// Processor time of our own threads.
+    /// CPU time of the sampler's threads.
     pub own_cpu: Nanos,
-    /// Processor time of the sessions that answered us in PostgreSQL servers of this machine. Zero for others'; what the
-    /// consoles of poolers and balancers cost cannot be told from their work.
+    /// CPU time of the sampler's sessions in PostgreSQL servers on this machine.
+    ///
+    /// Zero for servers on other machines. Excludes the consoles of poolers and balancers, whose cost cannot be
+    /// separated from their other work.
     pub server_cpu: Nanos,
 }
 
@@ -103,7 +107,8 @@ impl SamplingTarget {
         SamplingTarget { pid, ..SamplingTarget::new("generator", SamplingTargetKind::Generator) }
     }
 
-    /// A node of a chain. PostgreSQL is asked in `database`, the application's: some of its figures are of one database.
+    /// A node of a chain. PostgreSQL is queried in the application's `database`, because some values are per
+    /// database.
     pub fn for_running(running: &RunningNode, database: &str, supervisor: &Supervisor) -> SamplingTarget {
         let kind = match &running.plan.kind {
             plan::NodeKind::Postgres(_) => SamplingTargetKind::Postgres,
@@ -139,7 +144,7 @@ impl SamplingTarget {
         }
     }
 
-    /// A node of which nothing is known yet.
+    /// A node without any known endpoint.
     pub fn new(node: &str, kind: SamplingTargetKind) -> SamplingTarget {
         let (target, stats_socket, stats_page, pid, group, log) = (None, None, None, None, None, None);
         let (node, apart) = (node.to_owned(), false);
@@ -148,7 +153,7 @@ impl SamplingTarget {
 }
 
 impl SamplingTargetKind {
-    /// What the probes of its server or console are for.
+    /// Target of the probes that query the node's server or console.
     fn probe_target(self) -> Option<ProbeTarget> {
         match self {
             SamplingTargetKind::Postgres => Some(ProbeTarget::Postgres),
@@ -162,7 +167,9 @@ impl SamplingTargetKind {
 }
 
 impl Sampler {
-    /// Begins to watch. `now` is the clock of the run; observations go to `out` without waiting, in the order of time for
+    /// Starts sampling.
+    ///
+    /// `now` is the clock of the run. Observations are sent to `out` without blocking, in the order of time for
     /// each node and probe. Logs are followed from their present end.
     #[expect(
         clippy::needless_pass_by_value,
@@ -178,7 +185,7 @@ impl Sampler {
         let mut spawn = |name: String, run: Box<dyn FnOnce(&StopSignal) -> Nanos + Send>| {
             let stop = Arc::clone(&stop);
             let body = move || {
-                // Whoever is measured comes first. Being refused that is no reason to see nothing.
+                // The system under test has priority. If the kernel refuses the nice value, sample anyway.
                 let _ = rustix::process::nice(5);
                 let servers = run(&stop);
                 ThreadCost { ours: nanos(clock_gettime(ClockId::ThreadCPUTime)), servers }
@@ -212,13 +219,13 @@ impl Sampler {
                 (it, desk)
             })
             .collect();
-        // Opened here, so that nothing written from now on is missed.
+        // Opened here, so that no line written from now on is missed.
         let local = local::LocalSampler::new(watched);
         spawn("watch files".to_owned(), Box::new(move |stop: &StopSignal| local.run(stop)));
         Sampler { threads, stop, started: Instant::now() }
     }
 
-    /// Asks everything a last time and ends. A server that hangs delays it by at most two seconds.
+    /// Runs all probes a last time and stops. A hanging server delays this by at most two seconds.
     pub fn stop(mut self) -> SamplingCost {
         let mut cost = self.end();
         cost.wall = self.started.elapsed().into();
@@ -246,7 +253,7 @@ impl Drop for Sampler {
 }
 
 impl SamplingCost {
-    /// Of one processor, 0 and more: 0.01 is one per cent.
+    /// Share of one CPU, 0 and more: 0.01 is one per cent.
     pub fn cpu_share(&self) -> f64 {
         if self.wall == Nanos::ZERO {
             return 0.0;
@@ -255,14 +262,14 @@ impl SamplingCost {
     }
 }
 
-/// What one thread has cost.
+/// Cost of one thread.
 #[derive(Clone, Copy, Debug)]
 struct ThreadCost {
     ours: Nanos,
     servers: Nanos,
 }
 
-/// Wakes every thread at once.
+/// Wakes all threads at once.
 #[derive(Debug, Default)]
 struct StopSignal {
     set: Mutex<bool>,
@@ -279,7 +286,7 @@ impl StopSignal {
         *self.set.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until the moment or the end, whichever comes first.
+    /// Waits until the given time or the stop, whichever is first.
     fn wait(&self, until: Instant) {
         let set = self.set.lock().unwrap_or_else(PoisonError::into_inner);
         let left = until.saturating_duration_since(Instant::now());
@@ -287,12 +294,12 @@ impl StopSignal {
     }
 }
 
-/// Where a thread hands in what it saw of one node.
+/// Receives the readings of one node from a thread.
 struct Collector {
     node: String,
     now: Box<dyn Fn() -> Nanos + Send>,
     out: Sender<Observation>,
-    /// Probes that are known to be missing.
+    /// Probes that were already reported as missing.
     reported_missing: Vec<&'static str>,
 }
 
@@ -325,26 +332,26 @@ impl Collector {
         }
     }
 
-    /// Nobody listening any more is no mistake of ours.
+    /// It is no error if the receiver is gone.
     fn send(&self, observation: Observation) {
         let _ = self.out.send(observation);
     }
 }
 
-/// A probe and when it is to be asked next.
+/// Probe with its next due time.
 struct DueProbe {
     probe: &'static Probe,
     ask: ProbeRequest,
     next: Instant,
-    /// It was refused: not to be asked again.
+    /// The server rejected the query; it is not repeated.
     disabled: bool,
 }
 
-/// Answers of more rows, or nodes of more processes, are asked for less often, so that the cost does not grow with them.
+/// Larger responses, and nodes with more processes, are queried less often, so that the cost does not grow.
 const CHEAP_ROWS: usize = 250;
 
 impl DueProbe {
-    /// The probes that a server of this version can answer, due at once.
+    /// Probes that a server of this version supports, due at once.
     fn all(on: ProbeTarget, version: u32) -> Vec<DueProbe> {
         let now = Instant::now();
         let its = crate::probe::ALL.iter().filter(|it| it.target == on);
@@ -354,7 +361,7 @@ impl DueProbe {
         .collect()
     }
 
-    /// After an answer of `size` rows or processes: moments that have passed are left out.
+    /// Schedules the next run after a response of `size` rows or processes; skips due times that have passed.
     fn asked(&mut self, size: usize) {
         let step = self.probe.period * (size / CHEAP_ROWS + 1) as u32;
         let now = Instant::now();

@@ -1,4 +1,4 @@
-//! What does one server answer, time after time?
+//! Runs the probes of one server periodically.
 
 use super::{Collector, DueProbe, StopSignal};
 use crate::client::{Connection, Error, Target};
@@ -13,19 +13,19 @@ use std::time::{Duration, Instant};
 use wire::Code;
 use wire::http::Url;
 
-/// The server itself gives up after a second; this is for one that does not answer at all.
+/// Longer than the server's own statement timeout of one second; applies to a server that does not respond at all.
 const REQUEST_TIMEOUT: Duration = Duration::from_millis(1500);
-/// Between attempts to log in, from the first to the last.
+/// First and last delay between attempts to log in.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
-/// A question that took too long is asked again after this.
+/// Delay before a query that took too long is repeated.
 const RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Nothing is written by mistake, nothing waits, nothing is compiled for a question of a millisecond.
+/// Sessions are read-only, do not wait for locks, and do not use JIT for a query of a millisecond.
 const SETUP_SQL: &str = "set application_name = 'pgdyno monitor'; set default_transaction_read_only = on; \
     set statement_timeout = '1s'; set lock_timeout = '100ms'; set jit = off; set max_parallel_workers_per_gather = 0; \
     set client_min_messages = 'error'; set search_path = pg_catalog, public";
 
-/// Asks a PostgreSQL server or the console of a pooler; returns the processor time of its sessions that answered.
+/// Queries a PostgreSQL server or the console of a pooler; returns the CPU time of its server processes.
 pub(super) fn run(target: &Target, on: ProbeTarget, mut desk: Collector, stop: &StopSignal) -> Nanos {
     let mut servers = Nanos::ZERO;
     let mut pause = BACKOFF.0;
@@ -67,21 +67,21 @@ pub(super) fn run(target: &Target, on: ProbeTarget, mut desk: Collector, stop: &
     }
 }
 
-/// One log-in and what it can be asked.
+/// One login and its due probes.
 struct Session {
     connection: Connection,
     dues: Vec<DueProbe>,
     prepared: Vec<&'static str>,
-    /// Statements that PostgreSQL was asked, each a transaction.
+    /// Number of statements sent to PostgreSQL; each is a transaction.
     transactions: u64,
     backend: Option<Backend>,
 }
 
-/// The process that answers us, on this machine.
+/// Server process of this session, on this machine.
 #[derive(Clone, Copy)]
 struct Backend {
     pid: u32,
-    /// Processor time when last looked at.
+    /// CPU time at the last look.
     spent: Nanos,
     looked: Instant,
 }
@@ -92,7 +92,7 @@ impl Session {
         let (mut version, mut backend) = (0, None);
         if on == ProbeTarget::Postgres {
             connection.query(SETUP_SQL)?;
-            // Ours are not among the statements that are counted, where we are allowed to say so.
+            // Excludes the sampler's statements from `pg_stat_statements`; fails without the right to.
             let _ = connection.query("set pg_stat_statements.track = 'none'");
             version = connection.server_version();
             let pid = connection.value("select pg_backend_pid()")?.and_then(|it| it.parse().ok());
@@ -104,13 +104,13 @@ impl Session {
         Ok(Session { connection, dues, prepared, transactions: 0, backend })
     }
 
-    /// Asks what is due, or everything; an error means that the session cannot go on.
+    /// Runs the probes that are due, or all; an error means that the session is broken.
     fn round(&mut self, desk: &mut Collector, everything: bool, stop: &StopSignal) -> Result<(), Error> {
         for due in &mut self.dues {
             if due.disabled || (!everything && due.next > Instant::now()) {
                 continue;
             }
-            // A question takes a second at most; the end does not wait for those that are left.
+            // A query takes up to a second, so a stop skips the remaining probes.
             if !everything && stop.is_set() {
                 return Ok(());
             }
@@ -161,7 +161,7 @@ impl Session {
     }
 }
 
-/// Asks by the name of a prepared statement: planning costs more than the answer.
+/// Runs a prepared statement: planning costs more than the query.
 fn prepared(
     connection: &mut Connection,
     known: &mut Vec<&'static str>,
@@ -175,7 +175,7 @@ fn prepared(
     connection.query(&format!("execute pgdyno_{name}"))
 }
 
-/// Reads the answer and hands it in; a probe that cannot read it is over.
+/// Reads the response and passes the readings on; disables a probe that cannot read it.
 fn hand_in(desk: &mut Collector, due: &mut DueProbe, at: Nanos, answer: &ProbeResponse) {
     let mut readings = Vec::new();
     match (due.probe.read)(answer, &mut readings) {
@@ -187,8 +187,9 @@ fn hand_in(desk: &mut Collector, due: &mut DueProbe, at: Nanos, answer: &ProbeRe
     }
 }
 
-/// Asks what answers by a text, with a connection for each question: HAProxy's stats socket, or a service's page. `ask`
-/// gives `None` for questions that are not for it.
+/// Queries text interfaces with a connection per request: HAProxy's stats socket, or a service's statistics page.
+///
+/// `ask` returns `None` for requests that it does not support.
 pub(super) fn run_texts(
     ask: &dyn Fn(ProbeRequest) -> Option<io::Result<String>>,
     on: ProbeTarget,
@@ -220,10 +221,10 @@ pub(super) fn run_texts(
     }
 }
 
-/// No answer of HAProxy's is longer, but one of thousands of servers.
+/// Only HAProxy instances with thousands of servers exceed this.
 const LONGEST: u64 = 4 * 1024 * 1024;
 
-/// HAProxy's answer, after which it closes.
+/// HAProxy's response; HAProxy closes the connection after it.
 pub(super) fn stats(socket: &Path, command: &str) -> io::Result<String> {
     let named = |it: io::Error| io::Error::new(it.kind(), format!("{}: {it}", socket.display()));
     let mut stream = UnixStream::connect(socket).map_err(named)?;
@@ -235,7 +236,7 @@ pub(super) fn stats(socket: &Path, command: &str) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// A page that a service answers with 200.
+/// Page that a service returns with status 200.
 pub(super) fn page(url: &Url) -> io::Result<String> {
     let page = http::get(url, REQUEST_TIMEOUT)?;
     match page.status {
