@@ -1,4 +1,4 @@
-//! Which indexes would help, as text for a terminal?
+//! Index advice for a terminal.
 
 use crate::lang::Lang;
 use crate::lang::advice::AdviceWord;
@@ -10,7 +10,7 @@ use model::run_result::RunResult;
 /// Columns of a statement's text.
 const WIDTH: usize = 160;
 
-/// What a run advises: what builds each index and why, then what helps each statement.
+/// The advice of a run: each index with its reason, then a remedy for each statement.
 pub fn render(account: &RunResult, lang: &dyn Lang) -> String {
     if account.advice.is_empty() {
         return format!("{}\n", lang.advice_word(AdviceWord::NoPlans));
@@ -61,7 +61,7 @@ fn advice_block(it: &Advice, lang: &dyn Lang) -> String {
     out
 }
 
-/// What indexes brought and cost.
+/// Gain and cost of indexes.
 pub fn effect_text(it: &IndexEffect, lang: &dyn Lang) -> String {
     let mut out = format!("\n{}\n\n", lang.advice_word(AdviceWord::Applied));
     for built in &it.built {
@@ -77,7 +77,7 @@ pub fn effect_text(it: &IndexEffect, lang: &dyn Lang) -> String {
     out
 }
 
-/// What is said before the indexes.
+/// Lines before the indexes.
 pub(crate) fn heading_lines(it: &Advice, lang: &dyn Lang) -> Vec<String> {
     let mut all = Vec::new();
     match it.indexes.len() {
@@ -88,12 +88,12 @@ pub(crate) fn heading_lines(it: &Advice, lang: &dyn Lang) -> Vec<String> {
     all
 }
 
-/// Why an index, what it saves and what it costs.
+/// Reason, saving and cost of an index.
 pub(crate) fn index_sentences(it: &IndexAdvice, lang: &dyn Lang) -> [String; 3] {
     [lang.why_index(it), lang.index_saves(it), lang.index_costs(it)]
 }
 
-/// What helps one of its statements.
+/// Remedy for one of its statements.
 pub(crate) fn remedy(advice: &Advice, it: &StatementAdvice, lang: &dyn Lang) -> String {
     let number = advice.statements.iter().position(|other| std::ptr::eq(other, it));
     let helped = match &it.remedy {

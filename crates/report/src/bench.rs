@@ -1,6 +1,7 @@
-//! How is one benchmark shown in a terminal?
+//! Result of one benchmark for a terminal.
 //!
-//! pgbench's own lines first, in pgbench 15's formats, so that what reads them goes on working; then what pgbench lacks.
+//! pgbench's lines come first, in pgbench 15's formats, so that its parsers continue to work. Lines that pgbench lacks
+//! follow.
 
 mod extended;
 mod pgbench;
@@ -8,12 +9,12 @@ mod pgbench;
 use crate::lang::Lang;
 use model::Summary;
 
-/// What the user asked to see beside the rest.
+/// Optional lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BenchStyle {
-    /// Serialization failures and deadlocks apart.
+    /// True if serialization failures and deadlocks are counted separately.
     pub failures_detailed: bool,
-    /// Progress was reported: pgbench then shows the standard deviation too.
+    /// True if progress was reported; pgbench then prints the standard deviation, too.
     pub progress: bool,
 }
 
@@ -26,7 +27,7 @@ pub fn render(summary: &Summary, style: BenchStyle, lang: &dyn Lang) -> String {
     out
 }
 
-/// The first line of standard output, before anything is measured.
+/// First line of standard output, before the measurement.
 pub fn banner(server_version: &str) -> String {
     format!("pgbench (pgdyno {}, server {server_version})", env!("CARGO_PKG_VERSION"))
 }

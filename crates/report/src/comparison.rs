@@ -1,7 +1,7 @@
-//! What does a reader of a comparison see, and in which order?
+//! Page of a comparison and of an experiment's history.
 //!
-//! What makes it unfair before any figure; then the user's conditions, the figures, what else differs, and what does not
-//! count. The same for the history of an experiment.
+//! The order is: differences that make the comparison unfair, the user's conditions, figures, other differences,
+//! exclusions.
 
 use crate::findings::paragraph;
 use crate::lang::Lang;
@@ -15,10 +15,10 @@ use model::comparison::{
 };
 use model::matrix::ChangeVerdict;
 
-/// A comparison in a language.
+/// A comparison in one language.
 pub fn page(it: &Comparison, lang: &dyn Lang) -> Page {
     let runs: Vec<&str> = it.runs.iter().map(|it| it.run.name.as_str()).collect();
-    // A run within itself: its cells beside another one of its own.
+    // Comparison within one run: its cells are compared with another of its cells.
     let within = it.runs.iter().any(|it| !it.cells.is_empty() && it.cells.iter().all(|it| it.base != it.run))
         && runs == [it.base.name.as_str()];
     let each = |blocks: &dyn Fn(&RunComparison) -> Vec<Block>| -> Vec<Block> {
@@ -60,7 +60,7 @@ pub fn page(it: &Comparison, lang: &dyn Lang) -> Page {
     }
 }
 
-/// The history of an experiment in a language.
+/// The history of an experiment in one language.
 pub fn history(it: &RunHistory, lang: &dyn Lang) -> Page {
     let change_count = it.series.iter().map(|it| it.changes.len()).sum();
     let too_few = it.series.iter().all(|it| it.too_few);
@@ -84,7 +84,7 @@ pub fn history(it: &RunHistory, lang: &dyn Lang) -> Page {
     }
 }
 
-/// A page as it stands on a terminal: of what comparisons and histories consist of.
+/// The page for a terminal. Supports the blocks of comparisons and histories.
 pub fn terminal(page: &Page, style: TerminalStyle) -> String {
     let mut out = paragraph("", &page.question, style.width) + &paragraph("", &page.answer.text, style.width);
     for section in &page.sections {
@@ -124,12 +124,12 @@ fn text(text: String, tone: Tone) -> Block {
     Block::Text(Line { text, tone })
 }
 
-/// What a cell is called; nothing for one without axes.
+/// Name of a cell; empty without axes.
 fn cell_name(it: &CellLabel) -> String {
     it.iter().map(|it| it.1.as_str()).collect::<Vec<_>>().join("/")
 }
 
-/// Of a pair, both names where they are not the same.
+/// Name of a pair of cells; both names if they differ.
 fn pair_name(it: &CellComparison) -> String {
     let (base, run) = (cell_name(&it.base), cell_name(&it.run));
     if base == run { run } else { format!("{base} → {run}") }
@@ -187,7 +187,7 @@ fn conditions(it: &RunComparison, lang: &dyn Lang) -> Vec<Block> {
     if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
 }
 
-/// One table by pair of cells.
+/// One table per pair of cells.
 fn figures(it: &RunComparison, seed: u64, lang: &dyn Lang) -> Vec<Block> {
     let of = it.cells.iter().map(|it| it.figures.len()).sum();
     let full = it.cells.iter().filter(|it| !it.figures.is_empty());
@@ -199,7 +199,7 @@ fn figures(it: &RunComparison, seed: u64, lang: &dyn Lang) -> Vec<Block> {
 }
 
 fn figures_table(cell: &CellComparison, lang: &dyn Lang) -> Table {
-    // Methods differ where a figure is not known of every trial.
+    // Methods differ if some trials lack a figure.
     let mut methods: Vec<&TestMethod> = Vec::new();
     for it in &cell.figures {
         if !methods.contains(&&it.method) {
@@ -278,7 +278,7 @@ fn left_out(it: &RunComparison, lang: &dyn Lang) -> Vec<Block> {
     if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
 }
 
-/// What changed, and what changed with it.
+/// Changes, and what else changed at the same run.
 fn changes(history: &RunHistory, cell: &CellHistory, lang: &dyn Lang) -> Vec<Block> {
     let mut all = Vec::new();
     for it in &cell.changes {
@@ -317,7 +317,7 @@ fn points(history: &RunHistory, cell: &CellHistory, lang: &dyn Lang) -> Table {
     let sparks = [(Metric::Tps, spark(tps)), (Metric::P99, spark(p99))];
     let row = |(number, it): (usize, &model::comparison::HistoryPoint)| {
         let run = &history.runs[it.run];
-        // A change is seen where it is, not told by colour alone.
+        // A mark shows the change without colour, too.
         let of = |metric| cell.changes.iter().any(|change| change.at == number && change.metric == metric);
         let mark = |metric, text: String| if of(metric) { format!("▸ {text}") } else { text };
         let p99 = it.p99.map_or(String::new(), |it| lang.time(Nanos::from_secs_f64(it)));
@@ -357,7 +357,7 @@ fn points(history: &RunHistory, cell: &CellHistory, lang: &dyn Lang) -> Table {
     }
 }
 
-/// A line of bars from 0 to the greatest.
+/// A line of bars from 0 to the maximum.
 fn spark(values: impl Iterator<Item = Option<f64>>) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let values: Vec<Option<f64>> = values.collect();

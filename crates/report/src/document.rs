@@ -1,16 +1,17 @@
-//! What does the program that draws a page receive?
+//! JSON document that the page's script draws.
 //!
-//! One JSON document: the page in every language, once its numbers over time. Numbers have four significant digits: more than
-//! a screen shows, and a third of the bytes.
+//! It contains the page in every language, and its time series once. Four significant digits suffice for a screen and
+//! save two thirds of the bytes.
 
 use crate::page::{Page, charted};
 use model::chart::{Chart, Charts};
 use model::run_result::RunResult;
 use std::fmt::Write;
 
-/// `chosen`: the language that is shown first; `events`: where news of a run that goes on are found, `/runs/NAME/events`.
+/// Builds the document. `chosen`: initial language. `events`: address of the live events of a running run,
+/// `/runs/NAME/events`.
 ///
-/// `data[i].charts[c][t]` are the numbers of track `t` of chart `c` of the trial `i` of the block of charts; `null` was not
+/// `data[i].charts[c][t]` are the values of track `t` of chart `c` of trial `i` of the charts block. `null` means not
 /// measured.
 pub fn document(account: &RunResult, pages: &[Page], chosen: &str, events: Option<&str>) -> String {
     let mut out = String::from("{\"format\":1,\"chosen\":");
@@ -49,7 +50,7 @@ fn write_chart_numbers(out: &mut String, it: &Charts) {
     out.push('}');
 }
 
-/// Column by column, `[[[…],[…]],…]`.
+/// Writes the columns of all charts: `[[[…],[…]],…]`.
 pub fn write_charts(out: &mut String, all: &[Chart]) {
     out.push('[');
     write_columns(out, all, |out, chart| {
@@ -76,7 +77,7 @@ fn write_columns<T>(out: &mut String, all: &[T], each: impl Fn(&mut String, &T))
     }
 }
 
-/// With four significant digits; what is no number is `null`.
+/// Writes a number with four significant digits, or `null` if it is not finite.
 fn write_number(out: &mut String, it: f64) {
     let it = round_to_four_digits(it);
     let wrote = match it {
@@ -92,9 +93,9 @@ fn round_to_four_digits(it: f64) -> f64 {
         return it;
     }
     let digits = 3 - it.abs().log10().floor() as i32;
-    // Dividing by a power of ten gives the number that is nearest to the decimal, which is written shortest.
+    // Division by a power of ten yields the nearest number to the decimal, which has the shortest text.
     match digits {
-        // What is that small is nothing on any axis.
+        // Smaller numbers are invisible on any axis.
         30.. => 0.0,
         0..30 => {
             let scale = 10f64.powi(digits);

@@ -1,6 +1,6 @@
-//! How does a terminal tell whether what was acknowledged outlived the faults?
+//! Durability verdicts for a terminal.
 //!
-//! The same blocks as the page's, without what was done in each trial.
+//! Prints the same blocks as the page, without the details of each trial.
 
 use crate::findings::paragraph;
 use crate::lang::Lang;

@@ -1,7 +1,7 @@
-//! How are findings told?
+//! Findings as paragraphs and tables.
 //!
-//! What must be known before the rest can be read comes first. Findings of one kind are one paragraph or one table, so that
-//! twenty cells are not twenty paragraphs; as data each finding stands for itself.
+//! Findings that affect the reading of others come first. Findings of one kind share a paragraph or a table; as JSON
+//! each finding is separate.
 
 use crate::lang::{Label, Lang};
 use crate::matrix::{TerminalStyle, cell_names, interval_text};
@@ -10,7 +10,7 @@ use crate::page::{Column, EvidenceLink, FindingView, Line, Row, Table, Tone};
 use model::finding::{Circumstance, Finding};
 use model::matrix::{ChangeVerdict, Matrix};
 
-/// One by kind. `evidence`: where that of findings of one kind is, of which there is at least one.
+/// One view per kind. `evidence` links to the evidence of findings of one kind; it gets at least one finding.
 pub fn views(
     findings: &[Finding],
     matrix: &Matrix,
@@ -36,7 +36,7 @@ pub fn views(
     groups.iter().map(tell).collect()
 }
 
-/// Nodes of the wanted cells that the load did not pass through, each once.
+/// Nodes of the wanted cells that received no load, each once.
 pub(crate) fn unused_nodes(findings: &[Finding], wanted: impl Fn(usize) -> bool) -> Vec<&str> {
     let mut nodes: Vec<&str> = Vec::new();
     for it in findings {
@@ -59,7 +59,7 @@ pub(crate) fn render(all: &[FindingView], style: TerminalStyle) -> String {
     all.iter().map(tell).collect()
 }
 
-/// What happened to clients is bad, what clouds the figures doubtful.
+/// Tone: bad if clients were affected, doubtful if the figures are.
 fn tone(it: &Finding) -> Tone {
     match it {
         Finding::SlotsExhausted { .. } | Finding::ClientsStarved { .. } | Finding::Failures { .. } => {
@@ -82,7 +82,7 @@ fn tone(it: &Finding) -> Tone {
     }
 }
 
-/// Whether so few runs were compared that nothing can be told.
+/// True if too few trials were compared for any conclusion.
 pub(crate) fn has_too_few_runs(findings: &[Finding]) -> bool {
     findings.iter().any(|it| match it {
         Finding::LikeForLikeCost { compared, .. } | Finding::UnlikeComparison { compared, .. } => {
@@ -92,8 +92,7 @@ pub(crate) fn has_too_few_runs(findings: &[Finding]) -> bool {
     })
 }
 
-/// Lower ones first: what happened to clients, who had no processor, where the limit is, where transactions wait, and what
-/// cells say beside each other.
+/// Sort key, lowest first: effects on clients, CPU shortage, the limiter, waits, comparisons of cells.
 fn rank(it: &Finding) -> u8 {
     match it {
         Finding::SlotsExhausted { .. } => 0,
@@ -133,7 +132,7 @@ fn rank(it: &Finding) -> u8 {
     }
 }
 
-/// One row each.
+/// A table with one row per finding.
 fn costs(all: &[&Finding], names: &[String], lang: &dyn Lang) -> Table {
     let headings = [Label::Cell, Label::Beside, Label::Transport, Label::VsBaseline, Label::Interval];
     let mut headings: Vec<&str> = headings.map(|it| lang.label(it)).to_vec();
@@ -149,7 +148,7 @@ fn costs(all: &[&Finding], names: &[String], lang: &dyn Lang) -> Table {
             lang.number(&format!("{:.3}", it.ratio)),
             it.interval.map_or(String::new(), |it| interval_text(it, lang)),
             format!("{}, {}", it.runs.0, it.runs.1),
-            // That there were too few is said once.
+            // A note reports the lack of trials once.
             if it.verdict == ChangeVerdict::TooFewRuns { "" } else { lang.verdict(it.verdict) }.to_owned(),
         ];
         let tone = match it.verdict {
@@ -159,7 +158,7 @@ fn costs(all: &[&Finding], names: &[String], lang: &dyn Lang) -> Table {
         };
         rows.push(Row { cells, tone, baseline: false });
     }
-    // Nobody has an interval where all have too few runs.
+    // Omit columns that are empty in every row.
     let used: Vec<bool> =
         (0..headings.len()).map(|at| rows.iter().any(|it| !it.cells[at].is_empty())).collect();
     let kept = |at: &usize| used[*at];
@@ -172,7 +171,7 @@ fn costs(all: &[&Finding], names: &[String], lang: &dyn Lang) -> Table {
     Table { columns, rows, ..Table::default() }
 }
 
-/// One line each, below their headings.
+/// The rows of a table below their headings, one line each.
 pub(crate) fn table_lines(table: &Table, style: TerminalStyle) -> String {
     let headings = table.columns.iter().map(|it| to_characters(&it.heading, style.characters)).collect();
     let rows =
@@ -189,7 +188,7 @@ pub(crate) fn table_lines(table: &Table, style: TerminalStyle) -> String {
     out
 }
 
-/// What blanks separate, but for the one before a percent sign.
+/// Splits at blanks, except before a percent sign.
 fn split_words(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
@@ -200,7 +199,8 @@ fn split_words(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Lines of at most `width` columns, the first after `begin`, the others below it. A longer word has a line of its own.
+/// Lines of at most `width` columns: `begin` before the first, the others indented below it. A longer word has its own
+/// line.
 pub(crate) fn paragraph(begin: &str, text: &str, width: usize) -> String {
     let margin = begin.chars().count();
     let mut out = begin.to_owned();

@@ -1,7 +1,7 @@
-//! How does a page become one file that a browser opens?
+//! Page as one HTML file.
 //!
-//! A shell with script and style in it, and the document as gzip in base64: no text of foreign origin is ever HTML, and
-//! nothing is asked of any network. What the policy names by its hash runs, and nothing else.
+//! The file contains script, style and the document as gzip in base64. Foreign text is never HTML, and the page uses no
+//! network. Its policy allows only the script and style with the given hashes.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -10,30 +10,30 @@ use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 use std::io::Write;
 
-/// Made from `web/` by its build.
+/// Script built from `web/`.
 const SCRIPT: &str = include_str!("../../../web/dist/page.js");
 const STYLE: &str = include_str!("../../../web/dist/page.css");
 
-/// What stands around a document.
+/// The HTML around a document.
 #[derive(Clone, Copy, Debug)]
 pub struct HtmlShell<'a> {
-    /// BCP 47.
+    /// BCP 47 code.
     pub lang: &'a str,
     pub title: &'a str,
-    /// Where no script runs.
+    /// Text that is shown if scripts are disabled.
     pub no_script: &'a str,
-    /// Whether the page may ask its own server, and only that, for what is new.
+    /// True if the page may request updates from its own server.
     pub live: bool,
 }
 
-/// One file; `document` as of [`crate::document::document`].
+/// One self-contained file. `document` comes from [`crate::document::document`].
 pub fn to_html(shell: HtmlShell<'_>, document: &str) -> String {
     wrap(shell, &[], &gzip_base64(document))
 }
 
-/// A page of a server. `data` are names and values that its script reads: addresses are `document` and `runs`, where the
-/// content is unless `document` is given, `home`, the list, and `file`, all of it as one file; `token` is what the server
-/// wants to see before it changes anything.
+/// A page of the web server. `data` are names and values for its script: the addresses `document` and `runs` (the
+/// content, unless `document` is given), `home` (the list) and `file` (the page as one file). `token` authorises
+/// changes.
 pub fn served(shell: HtmlShell<'_>, data: &[(&str, &str)], document: Option<&str>) -> String {
     wrap(shell, data, &document.map(gzip_base64).unwrap_or_default())
 }
@@ -68,7 +68,7 @@ fn wrap(shell: HtmlShell<'_>, data: &[(&str, &str)], packed: &str) -> String {
     out
 }
 
-/// What the page may do, as the value of `Content-Security-Policy`; a server says it in a header too.
+/// The page's `Content-Security-Policy`; a server also sends it as a header.
 pub fn content_security_policy(live: bool) -> String {
     let connect = if live { "connect-src 'self'; " } else { "" };
     format!(
@@ -90,7 +90,7 @@ fn gzip_base64(document: &str) -> String {
     STANDARD.encode(bytes.expect("memory takes everything"))
 }
 
-/// As text or as an attribute's value in double quotes.
+/// Escapes text for an element or a double-quoted attribute.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for it in text.chars() {
@@ -115,7 +115,7 @@ mod tests {
     const SHELL: HtmlShell<'_> =
         HtmlShell { lang: "en", title: "a & <b>", no_script: "no script", live: false };
 
-    /// Between the last of `before` and the next of `after`.
+    /// The text between the last `before` and the next `after`.
     fn extract_between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
         let begin = text.rfind(before).expect(before) + before.len();
         let rest = &text[begin..];
@@ -135,7 +135,7 @@ mod tests {
         assert!(page.contains("<title>a &amp; &lt;b&gt;</title>"));
     }
 
-    /// A script that ended its own element, or a style that did, would let what follows it be HTML.
+    /// A script or style that contains its own end tag would turn the rest into HTML.
     #[test]
     fn script_and_style_do_not_close_their_elements() {
         for (text, end) in [(SCRIPT, "</script"), (SCRIPT, "<!--"), (STYLE, "</style")] {

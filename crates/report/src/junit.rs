@@ -1,8 +1,8 @@
-//! How does continuous integration learn which objectives were kept?
+//! JUnit report of objectives for continuous integration.
 //!
-//! A test case for each objective of each cell, one for what outlived its faults, one for reads that were promised to be fresh, and
-//! one for each trial: a broken objective, a broken promise, an invalid trial, one in which nothing succeeded for a while, and one whose
-//! load did not pass through all nodes of its stack are failures, what could not be told is skipped.
+//! Test cases: one per objective of each cell, one per cell for durability under faults, one for promised fresh reads,
+//! and one per trial. Violated objectives and promises, invalid trials, outages and trials that bypass a node of the
+//! stack are failures. Undecided cases are skipped.
 
 use crate::findings::unused_nodes;
 use crate::html::escape;
@@ -18,7 +18,7 @@ use model::objective::{ObjectiveResult, ObjectiveVerdict};
 use model::run_result::{RunResult, TrialResult};
 use model::summary::Doubt;
 
-/// A document as Jenkins, GitLab and others read it; `answer`: that of the page.
+/// A document that Jenkins, GitLab and others read. `answer`: the answer of the page.
 pub fn junit(account: &RunResult, answer: &str, lang: &dyn Lang) -> String {
     let names = cell_names(&account.matrix);
     let name = |cell: usize| match names.get(cell).map_or("", String::as_str) {
@@ -87,7 +87,7 @@ pub fn junit(account: &RunResult, answer: &str, lang: &dyn Lang) -> String {
     out + "</testsuites>\n"
 }
 
-/// What became of one case, and why.
+/// Outcome of one case, with its reason.
 enum CaseOutcome {
     Passed,
     Failed(String),
@@ -95,7 +95,7 @@ enum CaseOutcome {
     Skipped(String),
 }
 
-/// Broken by one trial is broken.
+/// One violating trial makes the objective violated.
 fn objective_outcome(all: &[&ObjectiveResult], lang: &dyn Lang) -> CaseOutcome {
     let first = |verdict| all.iter().find(|it| it.verdict == verdict).map(|it| lang.judged(it));
     match (first(ObjectiveVerdict::Violated), first(ObjectiveVerdict::Unknown), all.is_empty()) {
@@ -170,7 +170,7 @@ impl TestSuite {
     }
 }
 
-/// Within an attribute; what XML cannot hold is seen as its escape.
+/// Escapes text for an attribute; characters that XML forbids become visible escapes.
 fn escape_attribute(text: &str) -> String {
     escape(&visible(text))
 }

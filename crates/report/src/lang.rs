@@ -1,6 +1,6 @@
-//! In which words?
+//! Traits that every language implements: one method per sentence.
 //!
-//! Every sentence of every report is a method here, so that a missing translation does not compile.
+//! A missing translation does not compile.
 
 pub mod advice;
 pub mod compare;
@@ -38,22 +38,22 @@ use search::SearchWords;
 use serve::ServeWords;
 use std::fmt::Debug;
 
-/// All languages, the one that is spoken unless something else is asked for first.
+/// All languages, the default first.
 pub const ALL: [&dyn Lang; 2] = [&En, &Ru];
 
-/// The same code is the same language.
+/// Languages are equal if their codes are.
 impl PartialEq for dyn Lang {
     fn eq(&self, other: &dyn Lang) -> bool {
         self.code() == other.code()
     }
 }
 
-/// The language of this [code](Lang::code).
+/// The language with this [code](Lang::code).
 pub fn find(code: &str) -> Option<&'static dyn Lang> {
     ALL.into_iter().find(|it| it.code() == code)
 }
 
-/// A language. Called when a report is written, from one thread, once per sentence.
+/// A language. Called while a report is written, from one thread, once per sentence.
 pub trait Lang:
     Debug
     + Sync
@@ -66,13 +66,13 @@ pub trait Lang:
     + ServeWords
     + AdviceWords
 {
-    /// BCP 47, as it is given on the command line: `en`.
+    /// BCP 47 code, as on the command line: `en`.
     fn code(&self) -> &'static str;
-    /// Its own name: `English`.
+    /// The language's own name: `English`.
     fn name(&self) -> &'static str;
-    /// How it writes numbers and their units.
+    /// Format of numbers and their units.
     fn numbers(&self) -> &'static Numbers;
-    /// A number that machines write as `-21570.5`.
+    /// A number in the language's format, from a machine format such as `-21570.5`.
     fn number(&self, it: &str) -> String {
         self.numbers().write(it)
     }
@@ -88,56 +88,57 @@ pub trait Lang:
     fn bytes(&self, it: f64) -> String {
         self.numbers().bytes(it)
     }
-    /// At most 23 columns, but for the headings of tables.
+    /// A label of at most 23 columns; table headings may be longer.
     fn label(&self, it: Label) -> &'static str;
-    /// What became of a failed transaction's effect.
+    /// The effect of failed transactions of this class.
     fn effect(&self, class: FailureClass) -> &'static str;
-    /// `dropped` of `arrivals` were never sent.
+    /// Reports that `dropped` of `arrivals` were never sent.
     fn dropped(&self, dropped: u64, arrivals: u64) -> String;
     fn fairness(&self, it: &Fairness) -> String;
-    /// `busiest`: share of the window in which the busiest thread worked.
+    /// The generator's CPU cost. `busiest`: share of the window in which the busiest thread worked.
     fn generator(&self, cost: &CpuCost, busiest: f64) -> String;
-    /// What was measured, and how.
+    /// The server and how it was measured.
     fn measured(&self, server: &Server, plan: &BenchPlan) -> String;
-    /// What a schedule will bring.
+    /// Arrivals and rates that a schedule will produce.
     fn preview(&self, it: &SchedulePreview) -> String;
     fn reason(&self, it: &InvalidReason) -> String;
-    /// A verdict on a measurement in which no transaction succeeded; `first`: the code and message of its failures.
+    /// Verdict if no transaction succeeded. `first`: code and message of the top failure.
     fn nothing_succeeded(&self, first: Option<&str>) -> String;
-    /// A verdict on a measurement that is valid, but not without saying this.
+    /// Verdict on a valid measurement with a reservation.
     fn valid_but(&self, why: &str) -> String;
-    /// `clients` it had.
+    /// A doubt about a measurement with `clients` clients.
     fn doubt(&self, it: &Doubt, clients: u32) -> String;
 
-    /// A heading of the matrix, with its unit, at most 12 columns.
+    /// A heading of the matrix with its unit, at most 12 columns.
     fn figure(&self, it: Figure) -> &'static str;
-    /// At most 14 columns.
+    /// A verdict of at most 14 columns.
     fn verdict(&self, it: ChangeVerdict) -> &'static str;
-    /// The way through a stack, and what its parts may use of the machine. `arrow` stands between them.
+    /// The nodes of a stack with their limits, separated by `arrow`.
     fn path(&self, hops: &[Hop], generator: &Placement, arrow: &str) -> String;
-    /// Why a trial does not count, where nothing speaks against the generator.
+    /// The reason why a trial does not count, apart from its generator.
     fn status(&self, it: &TrialStatus) -> String;
-    /// `left_out` of all `of` trials do not count, because of this.
+    /// Reports that `left_out` of `of` trials do not count, for one reason.
     fn left_out(&self, left_out: usize, of: usize, why: &str) -> String;
-    /// Limits that could not be applied for one and the same reason, at least one.
+    /// Limits that could not be applied for one common reason; at least one.
     fn not_applied(&self, limits: &[&UnappliedLimit]) -> String;
-    /// What the matrix's figures are. `seed` decided the resampling; `too_few`: runs for any comparison of some cells.
+    /// Legend of the matrix's figures. `seed`: seed of the resampling. `too_few`: true if some cells have too few
+    /// trials for any comparison.
     fn legend(&self, baseline: Option<&str>, seed: u64, too_few: bool) -> String;
-    /// How much of a processor watching took.
+    /// CPU time that sampling took, in CPUs.
     fn watching(&self, processors: f64) -> String;
-    /// How much of its table a feed can touch, and whether that is a cache.
+    /// Share of its table that a feed can touch, and whether that fits a cache.
     fn reach(&self, it: &FeedCoverage) -> String;
-    /// `names`: of the cells.
+    /// An objective's summary. `names`: names of the cells.
     fn tally(&self, it: &ObjectiveSummary, names: &[String]) -> String;
     fn entrance(&self, it: Transport) -> &'static str;
-    /// Findings that have this in common are told together.
+    /// Grouping key: findings with equal keys are reported together.
     fn group(&self, it: &Finding) -> String;
-    /// Findings of one group, at least one. `names`: of the cells.
+    /// Findings of one group, at least one. `names`: names of the cells.
     fn findings(&self, all: &[&Finding], names: &[String]) -> String;
     /// A stop rule that never had a value.
     fn blind(&self, rule: &str) -> String;
     fn fired(&self, it: &StopEvent) -> String;
-    /// Where Yandex.Tank would do otherwise with a stop rule.
+    /// A difference between our stop rule and Yandex.Tank's.
     fn difference(&self, it: &TankDifference) -> String;
     fn judged(&self, it: &ObjectiveResult) -> String;
 }
@@ -148,24 +149,24 @@ pub enum Label {
     Count,
     Mean,
     Max,
-    /// With their unit, milliseconds.
+    /// Label with its unit, milliseconds.
     Response,
     Service,
-    /// The same, before a script's number.
+    /// The response-time label before a script's number.
     ResponseOfScript,
     ServiceOfScript,
     Connecting,
     BacklogWait,
-    /// With their unit, microseconds.
+    /// Label with its unit, microseconds.
     SendLag,
     Jitter,
-    /// The unit above a plot of a schedule.
+    /// Unit above the plot of a schedule.
     ArrivalsPerSecond,
     /// Headings of tables.
     Statements,
     Failures,
     Effect,
-    /// Before a sentence.
+    /// Labels before a sentence.
     Dropped,
     Clients,
     Generator,

@@ -1,6 +1,6 @@
-//! How is it said and drawn?
+//! Text, tables and charts for terminals, pages and machines.
 //!
-//! Text from facts. Nothing here computes a statistic; every sentence stands in [`lang`].
+//! Turns facts into text. This crate computes no statistic; [`lang`] contains every sentence.
 
 pub mod advice;
 pub mod bench;
@@ -26,7 +26,7 @@ pub mod search_text;
 pub mod sizes;
 pub mod terminal;
 
-/// The whole summary as one JSON document. Names that end in `_ns` are nanoseconds.
+/// The whole summary as one JSON document. Fields whose names end in `_ns` are in nanoseconds.
 pub fn json(it: &model::Summary) -> String {
     serde_json::to_string_pretty(it).expect("strings as keys only")
 }

@@ -1,6 +1,6 @@
-//! How does a run look while it goes on?
+//! Live view of a run in a terminal or a log.
 //!
-//! A few lines for a terminal, redrawn in place, or one line for a log. Words of foreign origin are made harmless here.
+//! Renders a few lines that a terminal redraws in place, or one line for a log. Sanitises foreign text.
 
 use crate::lang::Lang;
 use crate::lang::live::LiveHeading;
@@ -13,30 +13,30 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// A run at one moment, while a trial is set up or measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveView {
-    /// Which trial, from 1.
+    /// Number of the trial, from 1.
     pub trial: usize,
-    /// Of foreign origin.
+    /// Name of the cell; foreign text.
     pub cell: String,
-    /// How far the run is; `None` where what is measured decides what follows.
+    /// Progress of the run; `None` if measurements decide which trials follow.
     pub progress: Option<RunProgress>,
     pub activity: Activity,
-    /// The last one, once there is one.
+    /// The last measured second, if any.
     pub second: Option<LiveSecond>,
-    /// By second, the last ones: what of [`Live::second`] is drawn over time. Seconds of time.
+    /// Values of the last seconds, drawn as sparklines; times in seconds.
     pub rates: Vec<Option<f64>>,
     pub medians: Vec<Option<f64>>,
     pub p99s: Vec<Option<f64>>,
-    /// By node, in processors.
+    /// CPU quota by node, in CPUs.
     pub quotas: Vec<(String, f64)>,
-    /// The last ones, in order of time.
+    /// The latest events, in order of time.
     pub events: Vec<LogLine>,
 }
 
-/// How much of a run is over, and how much is to come.
+/// Elapsed and remaining part of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunProgress {
     pub trials: usize,
-    /// Share of the whole time, 0..=1.
+    /// Share of the total time, 0..=1.
     pub elapsed_share: f64,
     pub remaining: Nanos,
 }
@@ -44,14 +44,14 @@ pub struct RunProgress {
 /// A line of a server's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogLine {
-    /// Since the trial's window began.
+    /// Time since the trial's window began.
     pub at: Nanos,
     pub node: String,
-    /// Of foreign origin.
+    /// Foreign text.
     pub text: String,
 }
 
-/// What takes a while.
+/// A slow step of the set-up.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Activity {
     SettingUp,
@@ -71,7 +71,7 @@ pub enum Activity {
     Restored {
         took: Nanos,
     },
-    /// Nothing was written since.
+    /// No write has occurred since the last restore.
     DataUnchanged,
     Warmed,
     WarmingUp,
@@ -81,7 +81,7 @@ pub enum Activity {
     },
 }
 
-/// What is worth keeping on the screen.
+/// An event that stays on the screen.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Milestone {
     Ready {
@@ -96,20 +96,20 @@ pub enum Milestone {
         took: Nanos,
         rate: PerSecond,
     },
-    /// A cold cache was asked for and cannot be had.
+    /// The experiment requires a cold cache, which is unavailable.
     CacheNotCold,
-    /// Files of a run that was killed, removed or left where they are.
+    /// Files of a killed run, removed or kept.
     StaleDirectory(StaleRunDirectory),
 }
 
-/// A trial that is over.
+/// A completed trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FinishedTrial {
     pub trial: usize,
-    /// Of how many, where that is known.
+    /// Total number of trials, if known.
     pub trials: Option<usize>,
     pub cell: String,
-    /// Absent where nothing was measured.
+    /// Absent if nothing was measured.
     pub figures: Option<TrialFigures>,
     pub end: TrialEnd,
 }
@@ -118,9 +118,9 @@ pub struct FinishedTrial {
 pub struct TrialFigures {
     pub rate: PerSecond,
     pub p99: Option<Nanos>,
-    /// Failed and unknown.
+    /// Failed and unknown transactions.
     pub failed: u64,
-    /// Why they are not of the system: the first reason that was found.
+    /// First reason why the trial is invalid.
     pub invalid: Option<InvalidReason>,
     /// Time without a success, [`Doubt::Outage`].
     pub outage: Option<Doubt>,
@@ -129,12 +129,12 @@ pub struct TrialFigures {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TrialEnd {
     Complete,
-    /// Of a search: the level was held, or it is too much.
+    /// Result of a search step: the level was sustained or not.
     Held,
     TooMuch,
-    /// Of a search: nothing can be said of the system, and why; empty where the user ended it.
+    /// Result of a search step that allows no conclusion, and the reason; empty if the user ended it.
     NotCounted(String),
-    /// By a stop rule, at the end of this second, counted from 0.
+    /// A stop rule fired at the end of this second, counted from 0.
     Stopped {
         rule: String,
         second: u64,
@@ -144,7 +144,7 @@ pub enum TrialEnd {
     Failed(String),
 }
 
-/// Of a terminal.
+/// Size of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TerminalSize {
     pub columns: usize,
@@ -157,18 +157,18 @@ pub struct LiveStyle {
     pub colour: bool,
 }
 
-/// More lines are no longer a glance.
+/// Most lines that can be read at a glance.
 const LINES_MAX: usize = 10;
-/// Log events at once.
+/// Most log events that are shown at once.
 const EVENTS_MAX: usize = 3;
-/// Columns of the bar.
+/// Columns of the progress bar.
 const BAR: usize = 40;
 const BAR_MIN: usize = 4;
 
-/// How much of what there is to see a line matters: the least is the last to go.
+/// Rank of a line: lines with the highest rank are dropped first.
 type LineRank = u8;
 
-/// The lines of a terminal of this size, at most half of its rows; none is as wide as the terminal.
+/// The lines for a terminal of this size: at most half of its rows, each narrower than the terminal.
 pub fn render_frame(it: &LiveView, size: TerminalSize, style: LiveStyle, lang: &dyn Lang) -> Vec<String> {
     let characters = style.characters;
     let it = it.sanitised(characters);
@@ -206,12 +206,12 @@ pub fn render_frame(it: &LiveView, size: TerminalSize, style: LiveStyle, lang: &
     lines.map(|(_, ink, text)| ink.paint(&truncate(&text, columns, characters), style)).collect()
 }
 
-/// The same in one line, of whatever width it comes out.
+/// The view in one line of any width.
 pub fn render_line(it: &LiveView, characters: CharacterSet, lang: &dyn Lang) -> String {
     one_line(&it.sanitised(characters), lang)
 }
 
-/// The line that stays when a trial is over.
+/// The line that remains after a trial.
 pub fn finished_line(it: &FinishedTrial, characters: CharacterSet, lang: &dyn Lang) -> String {
     let end = match &it.end {
         TrialEnd::Skipped(why) => TrialEnd::Skipped(sanitise(why, characters)),
@@ -227,7 +227,7 @@ pub fn finished_line(it: &FinishedTrial, characters: CharacterSet, lang: &dyn La
 }
 
 impl LiveView {
-    /// With nothing in it that a terminal would obey.
+    /// The view without control sequences.
     fn sanitised(&self, characters: CharacterSet) -> LiveView {
         let clean = |it: &mut String| *it = sanitise(it, characters);
         let mut it = self.clone();
@@ -248,20 +248,20 @@ impl LiveView {
     }
 }
 
-/// Without what a terminal would obey, and without what would turn or hide the words around it.
+/// The text without control sequences and format characters, which could reorder or hide text.
 pub fn sanitise(text: &str, characters: CharacterSet) -> String {
     let harmless = |it: char| match it {
         '\t' | '\n' | '\r' => Some(' '),
         it if it.is_control() => Some('?'),
         it if is_format(it) => None,
-        // A terminal that does not read UTF-8 may obey the bytes of any letter.
+        // A terminal without UTF-8 may interpret the bytes of any non-ASCII character.
         it if characters == CharacterSet::Ascii && !it.is_ascii() => Some('?'),
         it => Some(it),
     };
     text.chars().filter_map(harmless).collect()
 }
 
-/// Columns that a line of a [`frame`] takes.
+/// Columns that a line of [`render_frame`] takes.
 pub fn width(line: &str) -> usize {
     let mut parts = line.split("\x1b[");
     let first = parts.next().map_or(0, UnicodeWidthStr::width);
@@ -269,7 +269,7 @@ pub fn width(line: &str) -> usize {
     first + behind.sum::<usize>()
 }
 
-/// Three significant digits of milliseconds, more or less.
+/// Decimals that show about three significant digits of milliseconds.
 pub(crate) fn decimals(value: f64) -> usize {
     match value {
         ..9.995 => 2,
@@ -278,7 +278,7 @@ pub(crate) fn decimals(value: f64) -> usize {
     }
 }
 
-/// ` 3/12`, or ` 3` where nobody knows how many there will be.
+/// ` 3/12`, or ` 3` if the total is unknown.
 fn position(trial: usize, trials: Option<usize>) -> String {
     match trials {
         Some(trials) => format!("{trial:>width$}/{trials}", width = trials.to_string().len()),
@@ -315,7 +315,7 @@ fn progress(it: &LiveView, columns: usize, characters: CharacterSet, lang: &dyn 
     format!("{}{}  {words}", full.repeat(done), empty.repeat(width - done))
 }
 
-/// What is timed, with its past behind it.
+/// Rate and response times of the last second, each with a sparkline.
 fn rows(
     it: &LiveView,
     second: &LiveSecond,
@@ -360,7 +360,7 @@ fn event_line(it: &LogLine, lang: &dyn Lang) -> String {
     format!("{seconds:>4}  {}: {}", it.node, it.text)
 }
 
-/// The last values, as many as there is room for, from 0 to their greatest. What was not measured is a gap.
+/// The last values that fit, drawn from 0 to their maximum. Missing values leave a gap.
 fn sparkline(values: &[Option<f64>], room: usize, characters: CharacterSet) -> String {
     let heights: &[char] = match characters {
         CharacterSet::Utf8 => &['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'],
@@ -373,7 +373,7 @@ fn sparkline(values: &[Option<f64>], room: usize, characters: CharacterSet) -> S
     values.iter().map(|it| it.map_or(' ', height)).collect()
 }
 
-/// How a line is painted, where it may be.
+/// Style of a line, if styles are allowed.
 #[derive(Clone, Copy, Debug)]
 enum LineStyle {
     Plain,
@@ -394,7 +394,7 @@ impl LineStyle {
     }
 }
 
-/// Unicode's format characters (category Cf) and separators of lines: without width, and able to reorder a line.
+/// Unicode's format characters (category Cf) and line separators, which have no width and can reorder a line.
 fn is_format(it: char) -> bool {
     matches!(it,
         '\u{ad}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}'
@@ -403,7 +403,7 @@ fn is_format(it: char) -> bool {
         | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The beginning of a line, where it has more than so many columns.
+/// The beginning of a line that exceeds the given columns.
 fn truncate(text: &str, columns: usize, characters: CharacterSet) -> String {
     if text.width() <= columns {
         return text.to_owned();

@@ -1,7 +1,7 @@
-//! What does a browser hear of a run that goes on?
+//! Server-sent events of a running run.
 //!
-//! Server-sent events: `document` carries a whole one, `points` what is to be appended to the one that is shown, `state` a
-//! sentence, and `end` says that nothing more comes.
+//! `document` carries a whole document, `points` an addition to the displayed one, `state` a sentence. `end` closes the
+//! stream.
 //! Source: HTML Standard, "Server-sent events".
 
 use crate::document;
@@ -12,12 +12,13 @@ use model::run_result::RunResult;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
-/// Which of the document's `data` is the trial of this number in the store.
+/// Index into the document's `data` of the trial with this number in the store.
 pub fn data_index(account: &RunResult, trial: u32) -> Option<usize> {
     charted(account).position(|it| it.id == trial)
 }
 
-/// `data` must be one line, as JSON is. Who comes back tells the last `id` that he saw.
+/// Formats an event. `data` must be one line, as JSON is. A client that reconnects sends the last `id` that it
+/// received.
 pub fn sse_event(kind: &str, id: Option<&str>, data: &str) -> String {
     let mut text = String::with_capacity(data.len() + 64);
     if let Some(id) = id {
@@ -27,8 +28,8 @@ pub fn sse_event(kind: &str, id: Option<&str>, data: &str) -> String {
     text
 }
 
-/// What is new in the document's trial `place`: only its new points and marks, in the tracks of the document. Marks come in
-/// all languages, as the document does: whoever reads may choose another one at any moment.
+/// New points and marks of the document's trial `place`, in the document's tracks. Marks are in all languages, as in
+/// the document, because the reader may switch the language at any time.
 pub fn points_event(place: usize, new: &Charts) -> String {
     let marks = lang::ALL.iter().map(|lang| {
         let marks: Vec<_> = new.annotations.iter().map(|it| mark(it, *lang)).collect();
@@ -41,7 +42,7 @@ pub fn points_event(place: usize, new: &Charts) -> String {
     text
 }
 
-/// What goes on: one sentence, in all languages.
+/// Current activity as one sentence, in all languages.
 pub fn state_event(sentence: impl Fn(&dyn Lang) -> String) -> String {
     let text: Map<_, _> =
         lang::ALL.iter().map(|it| (it.code().to_owned(), Value::from(sentence(*it)))).collect();

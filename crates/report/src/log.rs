@@ -1,4 +1,4 @@
-//! How does a line of the transaction log read? As pgbench's, so that its readers go on working.
+//! Lines of the transaction log in pgbench's format.
 //!
 //! Source: `doLog` in pgbench.c of PostgreSQL 15.
 
@@ -6,20 +6,20 @@ use model::summary::{DurationSums, LogAggregate};
 use model::{Nanos, Outcome, Record};
 use std::fmt::{Result, Write};
 
-/// What the lines contain beside the rest.
+/// Optional columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogStyle {
-    /// Open model: the lag is told.
+    /// True in the open model, which has a lag.
     pub lag: bool,
-    /// There is a latency limit: dropped arrivals are told.
+    /// True with a latency limit: dropped arrivals are reported.
     pub skipped: bool,
-    /// Failures may be tried again: retries are told.
+    /// True if failures may be retried: retries are reported.
     pub retries: bool,
-    /// Serialization failures and deadlocks apart.
+    /// True if serialization failures and deadlocks are counted separately.
     pub failures_detailed: bool,
 }
 
-/// The file's name: of the process and, but for the first, the thread.
+/// Name of a log file: process id and, except for the first, the thread.
 pub fn file_name(prefix: &str, pid: u32, thread: usize) -> String {
     match thread {
         0 => format!("{prefix}.{pid}"),
@@ -27,7 +27,8 @@ pub fn file_name(prefix: &str, pid: u32, thread: usize) -> String {
     }
 }
 
-/// One transaction. `nth`: how many its client has finished before. `epoch`: Unix time when the run's clock began.
+/// Writes one transaction. `nth`: transactions that its client has completed before. `epoch`: Unix time at which the
+/// run's clock began.
 pub fn transaction(out: &mut impl Write, it: &Record, nth: u64, epoch: Nanos, style: LogStyle) -> Result {
     write!(out, "{} {nth} ", it.client.0)?;
     match it.outcome {
@@ -42,7 +43,7 @@ pub fn transaction(out: &mut impl Write, it: &Record, nth: u64, epoch: Nanos, st
     let at = (epoch + it.finished).0 / 1000;
     write!(out, " {} {} {}", it.script.0, at / 1_000_000, at % 1_000_000)?;
     if style.lag {
-        // pgbench measures the lag of what ended well only.
+        // pgbench measures the lag of successful transactions only.
         let lag = if it.outcome == Outcome::Ok { it.started - it.intended } else { Nanos::ZERO };
         write!(out, " {:.0}", lag.as_micros_f64())?;
     }
@@ -52,7 +53,7 @@ pub fn transaction(out: &mut impl Write, it: &Record, nth: u64, epoch: Nanos, st
     out.write_char('\n')
 }
 
-/// One interval.
+/// Writes one interval.
 pub fn aggregate(out: &mut impl Write, it: &LogAggregate, style: LogStyle) -> Result {
     let when = |shown: bool, n: u64| if shown { n } else { 0 };
     let lag = if style.lag { it.lag } else { DurationSums::default() };

@@ -1,12 +1,12 @@
-//! How does a page look where continuous integration shows Markdown?
+//! Page as Markdown for summaries in continuous integration.
 //!
-//! As GitHub and GitLab read it, without pictures and without what a page folds: what is left is short, and is cut before it
-//! is longer than such pages take. Text of foreign origin is escaped, so that it is text there too.
+//! Written for GitHub and GitLab, without pictures and folded parts. The text is cut at their size limit. Foreign text
+//! is escaped.
 
 use crate::page::text::{visible, visible_lines};
 use crate::page::{Block, Drawing, FindingView, Line, Page, Table};
 
-/// More bytes than this no summary takes.
+/// Largest size of a summary, in bytes.
 pub const BYTES_MAX: usize = 60_000;
 
 pub fn to_markdown(page: &Page) -> String {
@@ -35,7 +35,7 @@ pub fn to_markdown(page: &Page) -> String {
     out
 }
 
-/// Whole lines; nothing for what only a screen can show.
+/// Whole lines; empty for blocks that need a screen.
 fn block(it: &Block) -> String {
     match it {
         Block::Text(it) => format!("{}\n", escape_inline(&it.text)),
@@ -47,7 +47,7 @@ fn block(it: &Block) -> String {
         Block::Table(it) => table(it),
         Block::HeatMap(_) | Block::Charts(_) | Block::Code { folded: true, .. } => String::new(),
         Block::Drawing(it) => drawing(it),
-        // Nothing folds here.
+        // Markdown does not fold.
         Block::Details { blocks, .. } => blocks.iter().map(block).collect(),
         Block::Findings { findings } => findings.iter().map(finding).collect(),
         Block::Code { name, text, folded: false } => {
@@ -93,10 +93,10 @@ fn drawing(it: &Drawing) -> String {
     out
 }
 
-/// Evidence is where the charts are.
+/// A finding without its evidence, which consists of charts.
 fn finding(it: &FindingView) -> String {
     let line = format!("- {}\n", escape_inline(&it.line.text));
-    // Indented, a table belongs to its item.
+    // Indentation makes the table part of the list item.
     let table = it.table.as_ref().map_or(String::new(), |it| {
         let lines: String = table(it).lines().map(|it| format!("  {it}\n")).collect();
         format!("\n{lines}\n")
@@ -104,7 +104,7 @@ fn finding(it: &FindingView) -> String {
     line + &table
 }
 
-/// A block whose fence is longer than any within it.
+/// A code block whose fence is longer than any fence within it.
 fn code_block(text: &str) -> String {
     let text = visible_lines(text);
     let longest = text.split(|it| it != '`').map(str::len).max().unwrap_or(0);
@@ -112,7 +112,7 @@ fn code_block(text: &str) -> String {
     format!("{fence}\n{}\n{fence}\n", text.trim_end())
 }
 
-/// One line of text that is nothing but text.
+/// One line of text without Markdown syntax.
 fn escape_inline(text: &str) -> String {
     let text = visible(text);
     let mut out = String::with_capacity(text.len());
@@ -122,7 +122,7 @@ fn escape_inline(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '$' => out.extend(['\\', it]),
-            // Lists and rules begin so.
+            // These characters begin lists and rules.
             '-' | '+' | '=' if at == 0 => out.extend(['\\', it]),
             // Addresses become links.
             ':' if text[at..].starts_with("://") => out.push_str("\\:"),

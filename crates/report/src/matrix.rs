@@ -1,7 +1,7 @@
-//! How does a matrix look?
+//! Matrix as a table for pages and terminals.
 //!
-//! One table for pages and terminals. Every row names its way through the stack by a letter, which is told below it, because
-//! a figure means nothing without placement and transport. A terminal leaves out what matters least until the rest fits.
+//! A letter in each row refers to a note with its path through the stack: figures mean nothing without placement and
+//! transport. A terminal drops the least important columns until the rest fits.
 
 use crate::findings::{has_too_few_runs, paragraph, views};
 use crate::lang::{Label, Lang};
@@ -15,13 +15,13 @@ use model::summary::InvalidReason;
 use serde_json::{Value, json};
 use std::mem::{Discriminant, discriminant};
 
-/// How the terminal is.
+/// Capabilities of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TerminalStyle {
-    /// Columns; the table keeps to them if its names leave room for throughput.
+    /// Columns. The table fits into them if the names leave room for the throughput.
     pub width: usize,
     pub characters: CharacterSet,
-    /// By the sequences of ECMA-48.
+    /// True if ECMA-48 colour sequences are allowed.
     pub colour: bool,
 }
 
@@ -59,7 +59,7 @@ pub fn render(matrix: &Matrix, findings: &[Finding], style: TerminalStyle, lang:
     out
 }
 
-/// Trials in which nothing succeeded for a while, or that a rule stopped: what no figure of the table shows.
+/// Trials with an outage or a fired stop rule, which no figure of the table shows.
 fn interruptions(matrix: &Matrix, lang: &dyn Lang) -> Vec<String> {
     let names = cell_names(matrix);
     let several = matrix.rows.iter().map(|it| it.trials.len()).sum::<usize>() > 1;
@@ -81,7 +81,7 @@ fn interruptions(matrix: &Matrix, lang: &dyn Lang) -> Vec<String> {
     all
 }
 
-/// What the cells brought, beside the baseline; `findings` tell whether there were too few runs to compare.
+/// The cells' figures, compared with the baseline. `findings` show whether there were too few trials to compare.
 pub fn table(matrix: &Matrix, findings: &[Finding], lang: &dyn Lang) -> Table {
     let mut notes = NoteList::default();
     let mut columns = labels(matrix);
@@ -96,7 +96,7 @@ pub fn table(matrix: &Matrix, findings: &[Finding], lang: &dyn Lang) -> Table {
     let faint = |text| Line { text, tone: Tone::Faint };
     let mut below = vec![(String::new(), faint(lang.legend(baseline.as_deref(), matrix.seed, few)))];
     below.extend(notes.0.into_iter().map(|(mark, text)| {
-        // Letters are ways, numbers are what speaks against figures.
+        // Letters mark paths, numbers mark exclusions.
         let tone = if mark.starts_with(|c: char| c.is_ascii_digit()) { Tone::Doubt } else { Tone::Plain };
         (mark, Line { text, tone })
     }));
@@ -111,7 +111,7 @@ pub fn table(matrix: &Matrix, findings: &[Finding], lang: &dyn Lang) -> Table {
     Table { caption: String::new(), columns, rows, notes: below }
 }
 
-/// What was not measured is faint, what is lower or higher than the baseline is told by more than its words.
+/// Unmeasured rows are faint; rows that differ from the baseline are coloured in addition to their words.
 fn tone(row: &Row) -> Tone {
     let Some(it) = row.estimate(Figure::Tps) else { return Tone::Faint };
     match it.vs_baseline.map(|it| it.verdict) {
@@ -121,12 +121,12 @@ fn tone(row: &Row) -> Tone {
     }
 }
 
-/// The same as data.
+/// The matrix and its findings as JSON.
 pub fn json(matrix: &Matrix, findings: &[Finding]) -> Value {
     json!({ "matrix": matrix, "findings": findings })
 }
 
-/// What the cells are called: their values on each axis, `session/200`.
+/// Names of the cells: their values on each axis, such as `session/200`.
 pub fn cell_names(matrix: &Matrix) -> Vec<String> {
     let name = |row: &Row| row.label.iter().map(|it| it.1.as_str()).collect::<Vec<_>>().join("/");
     matrix.rows.iter().map(name).collect()
@@ -135,12 +135,12 @@ pub fn cell_names(matrix: &Matrix) -> Vec<String> {
 /// A column and its cells, by row.
 type FilledColumn = (Column, Vec<String>);
 
-/// Notes below the table, by their marks.
+/// Notes below the table, with their marks.
 #[derive(Default)]
 struct NoteList(Vec<(String, String)>);
 
 impl NoteList {
-    /// The mark of the note, the same for the same words: `a`, `b`, … for ways, `1`, `2`, … for the rest.
+    /// The mark of a note, equal for equal texts: `a`, `b`, … for paths, `1`, `2`, … for others.
     fn mark(&mut self, note: String, way: bool) -> String {
         if let Some((mark, _)) = self.0.iter().find(|it| it.1 == note) {
             return mark.clone();
@@ -148,7 +148,7 @@ impl NoteList {
         let is_way = |mark: &str| mark.starts_with(|c: char| c.is_ascii_lowercase());
         let number = self.0.iter().filter(|it| is_way(&it.0) == way).count();
         let mark = match way {
-            // After z comes a1.
+            // a1 follows z.
             true => {
                 let letter = char::from(b'a' + (number % 26) as u8);
                 if number < 26 { letter.to_string() } else { format!("{letter}{}", number / 26) }
@@ -160,7 +160,7 @@ impl NoteList {
     }
 }
 
-/// One column by axis; cells may lack an axis.
+/// One column per axis; a cell may lack an axis.
 fn labels(matrix: &Matrix) -> Vec<FilledColumn> {
     let mut axes: Vec<&str> = Vec::new();
     for (axis, _) in matrix.rows.iter().flat_map(|it| &it.label) {
@@ -201,7 +201,7 @@ fn figures(matrix: &Matrix, lang: &dyn Lang) -> Vec<FilledColumn> {
     push(lang.label(Label::Interval), 5, &|row| ratio_interval_text(row, lang));
     push(lang.figure(Figure::P50), 7, &|row| value(row, Figure::P50));
     push(lang.figure(Figure::P99), 2, &|row| value(row, Figure::P99));
-    // What is nothing everywhere needs no column.
+    // Omit columns that are zero everywhere.
     for (figure, dispensable) in
         [(Figure::Errors, 3), (Figure::Dropped, 3), (Figure::Refused, 3), (Figure::Deadlocks, 3)]
     {
@@ -221,7 +221,7 @@ fn figures(matrix: &Matrix, lang: &dyn Lang) -> Vec<FilledColumn> {
     columns
 }
 
-/// `0.844 lower`; the ratio alone where too few runs allow no more, which is said once below the table.
+/// `0.844 lower`, or the ratio alone with too few trials; a note below the table says so once.
 fn ratio_text(row: &Row, lang: &dyn Lang) -> String {
     let Some(it) = row.estimate(Figure::Tps).and_then(|it| it.vs_baseline) else { return String::new() };
     let ratio = it.ratio.map_or(String::new(), |it| lang.number(&format!("{it:.3}")) + " ");
@@ -234,14 +234,14 @@ fn ratio_interval_text(row: &Row, lang: &dyn Lang) -> String {
     it.map_or(String::new(), |it| interval_text(it, lang))
 }
 
-/// `[0.839, 0.847]`; where the comma is a decimal one, a semicolon stands between.
+/// `[0.839, 0.847]`, with a semicolon if the decimal separator is a comma.
 pub(crate) fn interval_text((low, high): (f64, f64), lang: &dyn Lang) -> String {
     let [low, high] = [low, high].map(|it| lang.number(&format!("{it:.3}")));
     let comma = if low.contains(',') { ';' } else { ',' };
     format!("[{low}{comma} {high}]")
 }
 
-/// Beside the median: `±1.0 %`, or `-0.4 +1.0 %` where the two sides differ.
+/// Interval relative to the median: `±1.0 %`, or `-0.4 +1.0 %` if it is asymmetric.
 fn interval(it: &Estimate, lang: &dyn Lang) -> String {
     let Some((low, high)) = it.interval.filter(|_| it.median > 0.0) else { return String::new() };
     let percent = |part: f64| lang.number(&format!("{:.1}", 100.0 * part / it.median));
@@ -249,13 +249,13 @@ fn interval(it: &Estimate, lang: &dyn Lang) -> String {
     if below == above { format!("±{below} %") } else { format!("-{below} +{above} %") }
 }
 
-/// `12.3`, or `>6000` where it is known to be longer only.
+/// `12.3`, or `>6000` if only a lower bound is known.
 fn at_least(it: &Estimate, lang: &dyn Lang) -> String {
     let sign = if it.at_least { ">" } else { "" };
     sign.to_owned() + &number(it.figure, it.median, lang)
 }
 
-/// In the unit of the figure's heading.
+/// A number in the unit of the figure's heading.
 fn number(figure: Figure, value: f64, lang: &dyn Lang) -> String {
     lang.number(&match figure {
         Figure::P50 | Figure::P99 => three_digits(value * 1e3),
@@ -266,14 +266,14 @@ fn number(figure: Figure, value: f64, lang: &dyn Lang) -> String {
     })
 }
 
-/// What a trial is left out for.
+/// Kind of reason for which a trial is excluded.
 #[derive(PartialEq)]
 enum ExclusionKind {
     Reason(Discriminant<InvalidReason>),
     Status(String),
 }
 
-/// Each kind once, with its words; none for a trial that counts.
+/// Reasons to exclude a trial, one per kind; empty if the trial counts.
 fn exclusion_reasons(trial: &Trial, lang: &dyn Lang) -> Vec<(ExclusionKind, String)> {
     let mut all: Vec<(ExclusionKind, String)> = Vec::new();
     if trial.valid {
@@ -293,11 +293,11 @@ fn exclusion_reasons(trial: &Trial, lang: &dyn Lang) -> Vec<(ExclusionKind, Stri
     all
 }
 
-/// The way of each row, and the notes on it. A note is told once for all rows that it is about.
+/// The path mark of each row, and the notes for it. Rows with equal notes share one.
 fn path_column(matrix: &Matrix, notes: &mut NoteList, lang: &dyn Lang) -> FilledColumn {
     let trials = || matrix.rows.iter().flat_map(|it| &it.trials);
     let of = trials().count();
-    // Of reasons of one kind the first one's figures are told.
+    // Reasons of one kind show the figures of the first trial.
     let mut kinds: Vec<(ExclusionKind, String, usize)> = Vec::new();
     for (kind, why) in trials().flat_map(|it| exclusion_reasons(it, lang)) {
         match kinds.iter_mut().find(|it| it.0 == kind) {
@@ -335,7 +335,7 @@ fn path_column(matrix: &Matrix, notes: &mut NoteList, lang: &dyn Lang) -> Filled
         }
         cells.push(marks.join(" "));
     }
-    // Ways first, in the order of their letters.
+    // Paths first, in the order of their letters.
     notes.0.sort_by_key(|it| it.0.starts_with(|c: char| c.is_ascii_digit()));
     (Column { heading: lang.label(Label::Path).to_owned(), numeric: false, drop_order: 0 }, cells)
 }
@@ -343,7 +343,7 @@ fn path_column(matrix: &Matrix, notes: &mut NoteList, lang: &dyn Lang) -> Filled
 /// Columns between two cells.
 const GAP: usize = 2;
 
-/// A table as wide as it may be: what matters least is left out until the rest fits.
+/// A table that fits the terminal's width: the least important columns are dropped.
 pub(crate) fn render_table(table: &Table, style: TerminalStyle) -> String {
     let (dash, marked) = match style.characters {
         CharacterSet::Utf8 => ("─", "▸ "),
@@ -381,7 +381,7 @@ fn total(columns: &[usize], widths: &[usize]) -> usize {
     GAP + columns.iter().map(|it| widths[*it] + GAP).sum::<usize>() - GAP
 }
 
-/// Which columns stay.
+/// Indexes of the columns that fit.
 fn visible_columns(all: &[Column], widths: &[usize], width: usize) -> Vec<usize> {
     let mut columns: Vec<usize> = (0..all.len()).collect();
     while total(&columns, widths) > width {
@@ -396,7 +396,7 @@ fn visible_columns(all: &[Column], widths: &[usize], width: usize) -> Vec<usize>
     columns
 }
 
-/// The baseline is bold, what was not measured faint, what is lower or higher than the baseline red or green.
+/// A row in colour: the baseline bold, unmeasured rows faint, rows below or above the baseline red or green.
 fn colour_row(text: String, colour: bool, row: &page::Row) -> String {
     let code = match row.tone {
         _ if !colour => return text,

@@ -1,16 +1,16 @@
-//! How does a server say something short in a browser? Plain HTML, without a script.
+//! Short messages of the web server as plain HTML, without a script.
 
 use crate::html::escape;
 use crate::lang::Lang;
 use crate::lang::serve::ServeTerm;
 
-/// A sentence, and the way back.
+/// A sentence and a link back.
 pub fn notice(sentence: &str, lang: &dyn Lang) -> String {
     let body = format!("<p>{}</p><p><a href=/>{}</a></p>", escape(sentence), lang.shown(ServeTerm::AllRuns));
     frame(&body, lang)
 }
 
-/// Who are you? `wrong`: what was said before is not true.
+/// Login form. `wrong`: true if the previous token was wrong.
 pub fn login(wrong: bool, lang: &dyn Lang) -> String {
     let wrong = match wrong {
         true => format!("<p class=bad role=alert>{}</p>", lang.shown(ServeTerm::WrongToken)),
@@ -35,7 +35,7 @@ fn frame(body: &str, lang: &dyn Lang) -> String {
     )
 }
 
-/// All of these pages' style: what their policy must allow.
+/// Style of all these pages; their policy must allow it.
 pub const STYLE: &str = "
 :root { color-scheme: light dark }
 body { margin: 0 auto; max-width: 40rem; padding: 2rem 1rem; font: 16px/1.5 system-ui, sans-serif }

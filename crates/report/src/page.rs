@@ -1,7 +1,7 @@
-//! What does a reader of a run see, in which order and in which words?
+//! View model of a run's report in one language.
 //!
-//! The one view model: HTML, Markdown, the terminal and JSON draw it, and none of them adds a word or a number. Texts of
-//! foreign origin (SQL, names, server messages) stand in it as they are: whoever draws them escapes them.
+//! HTML, Markdown, the terminal and JSON draw this one model and add no words or numbers. It contains foreign text
+//! (SQL, names, server messages) unescaped; each renderer escapes it.
 
 mod advice;
 mod answer;
@@ -37,7 +37,7 @@ use context::PageContext;
 use model::run_result::RunResult;
 use serde::Serialize;
 
-/// A run in a language. What is empty is left out.
+/// The report of a run in one language, without empty sections.
 pub fn page(account: &RunResult, lang: &dyn Lang) -> Page {
     let case = PageContext::new(account, lang);
     let mut matrix = Vec::new();
@@ -79,17 +79,17 @@ pub fn page(account: &RunResult, lang: &dyn Lang) -> Page {
     }
 }
 
-/// What a run says in one sentence, as it stands at the top of its page.
+/// The answer at the top of a run's page, in one sentence.
 pub fn answer(account: &RunResult, lang: &dyn Lang) -> Line {
     answer::answer(&PageContext::new(account, lang))
 }
 
-/// Whether what was acknowledged outlived the faults, without what was done in each trial. Empty without faults and ledgers.
+/// Durability verdicts of each cell, without the details of each trial. Empty without faults and ledgers.
 pub(crate) fn failover_blocks(account: &RunResult, lang: &dyn Lang) -> Vec<Block> {
     failover::summary_blocks(&PageContext::new(account, lang))
 }
 
-/// Those of the program that draws, by their keys.
+/// Words that the page's script displays, by their keys.
 pub fn script_words(lang: &dyn Lang) -> Vec<(&'static str, String)> {
     PageWord::KEYS.iter().map(|(key, word)| (*key, lang.word(*word).to_owned())).collect()
 }
@@ -97,26 +97,26 @@ pub fn script_words(lang: &dyn Lang) -> Vec<(&'static str, String)> {
 /// A whole report in one language.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Page {
-    /// BCP 47: `en`, `ru`.
+    /// BCP 47 code: `en`, `ru`.
     pub lang: &'static str,
-    /// The language's own name, for whoever may choose.
+    /// The language's own name, for the language menu.
     pub language: &'static str,
     pub title: String,
-    /// What was asked.
+    /// The experiment's question.
     pub question: String,
     /// The answer in one sentence, with its number, interval and validity.
     pub answer: Line,
-    /// When, with which seed, how long: one short phrase each.
+    /// Short phrases about the run: start, seed, duration.
     pub facts: Vec<String>,
     pub sections: Vec<Section>,
-    /// Words of the program that draws, by key: `zoom_out`, `dark`, `print`, …
+    /// Words that the page's script displays, by key: `zoom_out`, `dark`, `print`, …
     pub words: Vec<(&'static str, String)>,
 }
 
-/// A heading and what stands below it.
+/// A heading and its blocks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Section {
-    /// Where links lead: `[a-z-]+`, unique in its page, the same in every language.
+    /// Link target: `[a-z-]+`, unique in its page, equal in all languages.
     pub id: &'static str,
     pub heading: String,
     pub blocks: Vec<Block>,
@@ -126,7 +126,7 @@ pub struct Section {
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Block {
     Text(Line),
-    /// Bulleted.
+    /// A bulleted list.
     List {
         items: Vec<Line>,
     },
@@ -142,13 +142,13 @@ pub enum Block {
     Findings {
         findings: Vec<FindingView>,
     },
-    /// Of which there is much: shown when it is asked for. `name` says how much of what it is.
+    /// A folded block, for long content. `name` says what it contains and how much of it.
     #[serde(rename = "folded")]
     Details {
         name: String,
         blocks: Vec<Block>,
     },
-    /// Text as a machine reads it: a configuration, a command, SQL.
+    /// Preformatted text: a configuration, a command, SQL.
     Code {
         name: String,
         text: String,
@@ -156,10 +156,10 @@ pub enum Block {
     },
 }
 
-/// Of more trials than these some are folded.
+/// Number of trials above which some are folded.
 const TRIALS_SHOWN_MAX: usize = 12;
 
-/// How something is to be taken; never told by colour alone.
+/// Meaning of a text's colour. Words express it too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tone {
@@ -168,7 +168,7 @@ pub enum Tone {
     Good,
     Doubt,
     Bad,
-    /// Beside the point.
+    /// Unimportant.
     Faint,
 }
 
@@ -180,21 +180,21 @@ pub struct Line {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Table {
-    /// What it is of, above it; may be empty.
+    /// Text above the table; may be empty.
     pub caption: String,
     pub columns: Vec<Column>,
-    /// Each as long as `columns`.
+    /// Rows with as many cells as `columns`.
     pub rows: Vec<Row>,
-    /// Below it: its mark and the note; a mark may be empty.
+    /// Notes below the table: mark and text. A mark may be empty.
     pub notes: Vec<(String, Line)>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Column {
     pub heading: String,
-    /// Numbers stand at the right.
+    /// True if the column contains numbers, which are right-aligned.
     pub numeric: bool,
-    /// Where there is no room, the highest goes first; 0 stays.
+    /// Order in which columns are dropped if the table is too wide: the highest first, 0 never.
     #[serde(rename = "dispensable")]
     pub drop_order: u8,
 }
@@ -203,80 +203,80 @@ pub struct Column {
 pub struct Row {
     pub cells: Vec<String>,
     pub tone: Tone,
-    /// What the others are compared with.
+    /// True for the baseline, with which the other rows are compared.
     pub baseline: bool,
 }
 
-/// A table of shades: a figure over two axes, and others to choose from.
+/// A figure over two axes, as shaded cells, with alternative figures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct HeatMap {
     pub across: (String, Vec<String>),
     pub down: (String, Vec<String>),
-    /// The first is shown first; at least one.
+    /// Alternative figures, at least one. The first is shown initially.
     pub layers: Vec<HeatLayer>,
 }
 
 /// One figure of a heat map.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct HeatLayer {
-    /// What is shaded, with its unit: for whoever chooses.
+    /// Name and unit of the figure, for the menu.
     pub name: String,
-    /// The same, and beside what.
+    /// Name of the figure, and the baseline with which it is compared.
     pub caption: String,
-    /// Row by row, left to right.
+    /// Cells by row, left to right.
     pub cells: Vec<HeatCell>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct HeatCell {
-    /// Empty where nothing was measured.
+    /// Value; empty if nothing was measured.
     pub text: String,
-    /// Beside the baseline: -1 far worse, 0 the same, 1 far better, whether more of it is better or less; `None` where it
-    /// cannot be said.
+    /// Difference from the baseline: -1 is far worse, 0 equal, 1 far better, whether high or low values are good.
+    /// `None` if unknown.
     pub shade: Option<f64>,
     pub baseline: bool,
 }
 
-/// The stack, from where transactions come to where they end.
+/// The stack, from the generator to the last node.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Drawing {
-    /// What the picture says, for those who do not see it.
+    /// Text alternative of the picture.
     pub alternative: String,
     pub nodes: Vec<DrawnNode>,
-    /// One fewer than nodes: the way from each to the next, such as `TLS 1.3`.
+    /// Transports between consecutive nodes, such as `TLS 1.3`; one fewer than nodes.
     pub hops: Vec<String>,
-    /// Of the last node.
+    /// Replicas of the last node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replicas: Option<DrawnReplicas>,
 }
 
-/// Servers that follow one.
+/// Replicas of one server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct DrawnReplicas {
-    /// What comes to them, and whether it is waited for.
+    /// Replication mode: what the replicas receive, and whether commits wait for it.
     #[serde(rename = "way")]
     pub replication: String,
     /// At least one.
     pub nodes: Vec<DrawnNode>,
-    /// Who decides which server is the primary.
+    /// Failover manager, which chooses the primary.
     pub manager: DrawnNode,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct DrawnNode {
-    /// Its product, or the generator.
+    /// Product of the node, or the generator.
     pub heading: String,
-    /// Short lines: that the limit or the queue is here, pool, limits, what is at work and waits, its share of the time.
+    /// Short lines: marks of the limiter or the queue, pool, limits, activity, share of the response time.
     pub lines: Vec<Line>,
-    /// Share of its processors that it used, 0..=1.
+    /// Share of its CPUs that it used, 0..=1.
     pub load: Option<f64>,
     pub tone: Tone,
 }
 
-/// Charts of every trial; their numbers are beside the page, in the same order.
+/// Charts of every trial. Their data are stored outside the page, in the same order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ChartsBlock {
-    /// Which trial is shown first; an index.
+    /// Index of the trial that is shown initially.
     #[serde(rename = "chosen")]
     pub selected: usize,
     pub trials: Vec<ChartedTrial>,
@@ -284,7 +284,7 @@ pub struct ChartsBlock {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ChartedTrial {
-    /// Its cell and repetition.
+    /// Cell and repetition.
     pub name: Line,
     pub charts: Vec<ChartView>,
     pub marks: Vec<MarkView>,
@@ -292,15 +292,15 @@ pub struct ChartedTrial {
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChartView {
-    /// `model::chart::ChartKind` as it is serialised; where links lead.
+    /// `model::chart::ChartKind` in its serialised form; also the link target.
     pub id: model::chart::ChartKind,
     pub title: String,
     pub unit: model::chart::ChartUnit,
-    /// The unit in words, beside the axis.
+    /// Unit in words, for the axis.
     pub axis: String,
     pub logarithmic: bool,
     pub stacked: bool,
-    /// In the order of the numbers' columns.
+    /// Tracks in the order of the data's columns.
     pub tracks: Vec<TrackView>,
 }
 
@@ -318,11 +318,11 @@ pub struct MarkView {
     pub tone: Tone,
 }
 
-/// A finding, and where its evidence is.
+/// A finding, with links to its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FindingView {
     pub line: Line,
-    /// Below it, where many cells have figures of their own.
+    /// Table below the finding, if several cells have figures of their own.
     pub table: Option<Table>,
     pub evidence: Vec<EvidenceLink>,
 }
@@ -330,7 +330,7 @@ pub struct FindingView {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EvidenceLink {
     pub text: String,
-    /// [`Section::id`].
+    /// [`Section::id`] of the section with the evidence.
     pub section: &'static str,
     /// Index into [`Charts::trials`].
     pub trial: Option<usize>,

@@ -1,24 +1,24 @@
-//! How does a quantity over time look in a terminal?
+//! Bar plot of a time series in a terminal.
 
 use crate::lang::Numbers;
 use model::Nanos;
 
-/// Which characters the terminal can show.
+/// Characters that the terminal can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CharacterSet {
-    /// Block elements: eight heights in one row.
+    /// Block elements: eight heights per row.
     Utf8,
-    /// `.`, `:` and `#`: three heights in one row.
+    /// `.`, `:` and `#`: three heights per row.
     Ascii,
 }
 
-/// Rows of bars; with the heading, the axis and its labels a plot is three rows taller.
+/// Rows of bars. Heading, axis and labels add three rows.
 const ROWS: usize = 8;
 
-/// Draws one bar per value, over a time from 0 to `lasting`.
+/// Draws one bar per value over the time from 0 to `lasting`.
 ///
-/// The vertical axis begins at 0 and is headed by `unit`; a value above 0 is never drawn as nothing. A plot is ten
-/// columns wider than it has values, at most.
+/// The vertical axis begins at 0, and `unit` is its heading. A value above 0 is always visible. The plot is at most ten
+/// columns wider than the number of values.
 pub fn plot_bars(
     unit: &str,
     values: &[f64],
@@ -34,7 +34,7 @@ pub fn plot_bars(
     let labels = [top, top / 2.0, 0.0].map(|it| short(it, numbers));
     let margin = labels.iter().map(|it| it.chars().count()).max().unwrap_or(0);
     let full = heights.len() - 1;
-    // In units of one height; even a small value is one.
+    // Heights; at least one for a positive value.
     let tall =
         |value: f64| ((value / top * (ROWS * full) as f64).round() as usize).max(usize::from(value > 0.0));
     let mut lines = vec![unit.to_owned()];
@@ -52,7 +52,7 @@ pub fn plot_bars(
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-/// The begin, the middle (where there is room) and the end of the time, below `width` columns.
+/// Labels of the time axis below `width` columns: begin, middle (if it fits) and end.
 fn scale(width: usize, lasting: Nanos, numbers: &Numbers) -> String {
     let (middle, end) = (numbers.duration(Nanos(lasting.0 / 2)), numbers.duration(lasting));
     let wide = |it: &str| it.chars().count();
@@ -66,13 +66,13 @@ fn scale(width: usize, lasting: Nanos, numbers: &Numbers) -> String {
     format!("{middle:room$} {end}")
 }
 
-/// The least of 1, 1.5, 2, 3, 4, 5, 6, 8 or 10 times a power of ten that is not below `value`; 1 for 0.
+/// The smallest of 1, 1.5, 2, 3, 4, 5, 6, 8 or 10 times a power of ten that is at least `value`; 1 for 0.
 fn round_up(value: f64) -> f64 {
     if value <= 0.0 {
         return 1.0;
     }
     let power = 10f64.powf(value.log10().floor());
-    // A mean of many parts may lie a rounding above a round number.
+    // Rounding errors may lift a mean slightly above a round number.
     let least = value / power * (1.0 - 1e-9);
     [1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0].into_iter().find(|&it| it >= least).unwrap_or(10.0) * power
 }
@@ -84,7 +84,7 @@ fn short(value: f64, numbers: &Numbers) -> String {
         1e4.. => (value / 1e3, numbers.thousand),
         _ => (value, ""),
     };
-    // Three significant digits are more than the axis has.
+    // Three significant digits exceed the axis's resolution.
     let decimals = (2 - scaled.max(1e-4).log10().floor() as i32).clamp(0, 6) as usize;
     let text = format!("{scaled:.decimals$}");
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };

@@ -1,26 +1,26 @@
-//! How is a schedule shown before it runs?
+//! Preview of a schedule.
 
 use crate::lang::{Label, Lang};
 use crate::plot::{self, CharacterSet};
 use model::{Nanos, PerSecond, Spacing};
 use serde_json::{Value, json};
 
-/// What a schedule will bring.
+/// Arrivals and rates that a schedule produces.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SchedulePreview {
-    /// As it was written.
+    /// The schedule as the user wrote it.
     pub schedule: String,
     pub spacing: Spacing,
-    /// Decides Poisson's chance.
+    /// Seed of Poisson arrivals.
     pub seed: u64,
-    /// `None` where counting Poisson arrivals one by one would take too long.
+    /// Number of arrivals; `None` if counting Poisson arrivals one by one takes too long.
     pub arrivals: Option<u64>,
-    /// The integral of the rate.
+    /// Integral of the rate.
     pub expected: f64,
     pub duration: Nanos,
     pub lowest: PerSecond,
     pub highest: PerSecond,
-    /// The mean rate in equal stretches of the time.
+    /// Mean rates in equal parts of the time.
     pub rates: Vec<PerSecond>,
 }
 
@@ -41,7 +41,7 @@ pub fn render(it: &SchedulePreview, characters: CharacterSet, lang: &dyn Lang) -
     format!("{sentence}\n\n{plot}")
 }
 
-/// The same as data: rates per second, durations in seconds.
+/// The preview as JSON: rates per second, durations in seconds.
 pub fn json(it: &SchedulePreview) -> Value {
     let stretch = it.duration.as_secs_f64() / it.rates.len().max(1) as f64;
     json!({

@@ -1,20 +1,20 @@
-//! How does a line of progress read? pgbench's, with the 99th percentile after it.
+//! Progress line in pgbench's format, extended by p99.
 //!
 //! Source: `printProgressReport` in pgbench.c of PostgreSQL 15.
 
 use model::Nanos;
 use model::summary::Progress;
 
-/// What the line contains beside the rest.
+/// Optional columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProgressStyle {
-    /// Unix time of the window's beginning, to be shown instead of the time since.
+    /// Unix time at which the window began, to print absolute times; otherwise times since then are printed.
     pub epoch: Option<Nanos>,
-    /// Open model.
+    /// True in the open model.
     pub lag: bool,
-    /// Arrivals may be dropped.
+    /// True if arrivals may be dropped.
     pub skipped: bool,
-    /// Failures may be tried again.
+    /// True if failures may be retried.
     pub retries: bool,
 }
 

@@ -1,6 +1,6 @@
-//! How does a run read to Prometheus?
+//! Metrics of a run in Prometheus' text format.
 //!
-//! Its text format, version 0.0.4: base units, counters that end in `_total`, histograms with fixed bounds.
+//! Version 0.0.4: base units, counters that end in `_total`, histograms with fixed bounds.
 //! Source: prometheus.io/docs/instrumenting/exposition_formats, and its naming practices.
 
 use crate::page::text::is_unsafe;
@@ -9,20 +9,20 @@ use model::{Nanos, Series, SeriesKind, Unit};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// As it is sent.
+/// Content type of the response.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Letters of a label's value: labels come from elsewhere.
+/// Longest label value, in characters; labels contain foreign text.
 const LABEL_CHARS_MAX: usize = 200;
 
-/// What does not change while a run goes on.
+/// Constant facts of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunLabels {
-    /// Of the experiment.
+    /// Name of the experiment.
     pub run: String,
     pub program: String,
     pub seed: u64,
-    /// Of all cells together.
+    /// Number of trials in all cells.
     pub trials: usize,
 }
 
@@ -33,7 +33,7 @@ enum MetricType {
     Histogram,
 }
 
-/// Everything there is to scrape. `series`: what one of a probe is; what it does not know is left out.
+/// All metrics. `series` describes a probe's series; unknown series are omitted.
 pub fn render(
     about: &RunLabels,
     totals: &Totals,
@@ -66,7 +66,7 @@ pub fn render(
     out.text
 }
 
-/// The name under which a series of a probe is told: `pgdyno_pg_deadlocks_total`.
+/// Metric name of a probe's series, such as `pgdyno_pg_deadlocks_total`.
 pub fn metric_name(it: &Series) -> String {
     let unit = match it.unit {
         Unit::Bytes => "_bytes",
@@ -122,7 +122,7 @@ fn load(out: &mut Exposition, totals: &Totals) {
 }
 
 fn probes(out: &mut Exposition, totals: &Totals, series: &dyn Fn(&str) -> Option<&'static Series>) {
-    // A family stands in one piece, whoever it is told of.
+    // A metric family must be contiguous, across all nodes.
     let mut families: BTreeMap<&str, Vec<(&str, &str, f64)>> = BTreeMap::new();
     for ((node, _), told) in &totals.probes {
         for ((series, label), value) in &told.values {
@@ -146,7 +146,7 @@ fn probes(out: &mut Exposition, totals: &Totals, series: &dyn Fn(&str) -> Option
 #[derive(Debug, Default)]
 struct Exposition {
     text: String,
-    /// The one that samples belong to.
+    /// The family to which the samples belong.
     family: String,
 }
 
@@ -190,7 +190,7 @@ impl Exposition {
     }
 }
 
-/// Every nanosecond of it: `0.000131071`.
+/// Seconds with all nanoseconds: `0.000131071`.
 fn format_seconds(it: Nanos) -> String {
     let text = format!("{}.{:09}", it.0 / 1_000_000_000, it.0 % 1_000_000_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -1,7 +1,7 @@
-//! How does a terminal tell what was looked for?
+//! Search results for a terminal.
 //!
-//! The same blocks as the page's: what outlived the faults; how old what replicas show is; the answer of a search, what proves
-//! it, what led to it, what was held, and what is enough.
+//! Prints the same blocks as the page: freshness of replicas, the answer of a search with its proof and steps, soaks,
+//! and the plateau.
 
 use crate::findings::paragraph;
 use crate::lang::Lang;
@@ -10,10 +10,10 @@ use crate::page::text::to_characters;
 use crate::page::{Block, page};
 use model::run_result::RunResult;
 
-/// Sections of the page that a terminal is shown too.
+/// Sections of the page that a terminal also shows.
 const SECTIONS: [&str; 5] = ["freshness", "maximum", "scalability", "endured", "plateau"];
 
-/// Empty where nothing was looked for.
+/// Empty without such sections.
 pub fn render(account: &RunResult, style: TerminalStyle, lang: &dyn Lang) -> String {
     let looked = [
         !account.maxima.is_empty(),
@@ -28,7 +28,7 @@ pub fn render(account: &RunResult, style: TerminalStyle, lang: &dyn Lang) -> Str
     let show = |it: &str| to_characters(it, style.characters);
     let page = page(account, lang);
     let blocks = page.sections.iter().filter(|it| SECTIONS.contains(&it.id)).flat_map(|it| &it.blocks);
-    // Nothing folds here.
+    // A terminal does not fold.
     let unfolded = blocks.flat_map(|it| match it {
         Block::Details { blocks, .. } => blocks.iter().collect(),
         it => vec![it],

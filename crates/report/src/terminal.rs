@@ -1,15 +1,15 @@
-//! Sanitiser of everything that is written to standard output or standard error.
+//! Sanitiser for text on standard output and standard error.
 //!
-//! Server messages, names in run files and log lines may hold escape sequences that a terminal obeys, and characters that
-//! reverse or hide the words around them. They are written as visible escapes instead.
+//! Server messages, names in run files and log lines may contain escape sequences and characters that reorder or hide
+//! text. They become visible escapes.
 
 use crate::page::text::{is_unsafe, visible};
 
-/// Styles that our own output has: reset, bold, faint, underlined, and the colours 1 to 6, normal or bright.
+/// SGR codes of our own output: reset, bold, faint, underlined, and colours 1 to 6, normal or bright.
 const STYLES: [u8; 16] = [0, 1, 2, 4, 31, 32, 33, 34, 35, 36, 91, 92, 93, 94, 95, 96];
 
-/// The text as a terminal may have it: lines and tabs stay, all else that a terminal would obey is seen. With `styled`, so
-/// do our own styles.
+/// The text with visible escapes instead of control characters, except line breaks and tabs. `styled` keeps our own
+/// styles.
 pub fn sanitise(text: &str, styled: bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -28,7 +28,7 @@ pub fn sanitise(text: &str, styled: bool) -> String {
     out
 }
 
-/// The same in one line, for a cell of a table.
+/// The sanitised text in one line, for a table cell.
 pub fn sanitise_line(text: &str) -> String {
     visible(text)
 }
@@ -36,20 +36,20 @@ pub fn sanitise_line(text: &str) -> String {
 /// Length of the sequence of [`STYLES`] with which `text` begins.
 fn style_length(text: &str) -> Option<usize> {
     let behind = text.strip_prefix("\u{1b}[")?;
-    // Only as far as codes go: a search for the end would read the rest of the text for each sequence that has none.
+    // Reading stops after the codes; a search for the end would take quadratic time on unterminated sequences.
     let (codes, rest) =
         behind.split_at(behind.bytes().take_while(|it| matches!(it, b'0'..=b'9' | b';')).count());
     let known = |code: &str| code.parse().is_ok_and(|it: u8| STYLES.contains(&it));
     (rest.starts_with('m') && codes.split(';').all(known)).then(|| codes.len() + "\u{1b}[m".len())
 }
 
-/// The same JSON, in whose strings nothing is left that a terminal would obey.
+/// The JSON text with control characters in strings escaped.
 pub fn sanitise_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for it in json.chars() {
         match it {
             '\n' => out.push(it),
-            // All of them are below U+10000, where one escape is enough.
+            // All of them are below U+10000, so one escape suffices.
             it if is_unsafe(it) => out += &format!("\\u{:04x}", u32::from(it)),
             it => out.push(it),
         }
@@ -87,7 +87,7 @@ mod tests {
         }
     }
 
-    /// Ten megabytes of sequences that have no end take as long as any other text.
+    /// Ten megabytes of unterminated sequences take no longer than other text.
     #[test]
     fn unterminated_sequences_take_linear_time() {
         for part in ["\u{1b}[", "\u{1b}[31", "\u{1b}[1;1;1;1;1;"] {
