@@ -1,43 +1,43 @@
-//! Which row does a transaction draw from a feed?
+//! Feeds: rows of which each transaction draws one
 //!
-//! All clients of all threads draw from one feed: an atomic counter is all they share.
+//! All clients of all threads draw from one feed. They share only an atomic counter.
 
 use crate::random::{Prng, permute, zipfian};
 use model::row_table::{Fields, Rows};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Rows, and how they are chosen.
+/// Rows and the order in which they are drawn.
 #[derive(Debug)]
 pub struct Feed {
     pub rows: Rows,
     pub order: DrawOrder,
-    /// Draws so far, of those orders that count them.
+    /// Number of draws so far, in orders that depend on it.
     draws: AtomicU64,
 }
 
-/// How rows are chosen.
+/// Order in which rows are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DrawOrder {
-    /// From the first to the last, and from the first again.
+    /// From the first row to the last, then again from the first.
     Sequential,
-    /// Every row once in an order of the seed, and then in another one.
+    /// Every row once in an order derived from the seed, then every row again in another order.
     Shuffled { seed: i64 },
-    /// Each as often, by the client's own chance.
+    /// Uniform, from the client's generator.
     Random,
-    /// The first ones more often: `random_zipfian` with parameter `s`, in [`crate::random::ZIPFIAN_MIN`]..=1000.
+    /// Lower rows more often: `random_zipfian` with parameter `s`, in [`crate::random::ZIPFIAN_MIN`]..=1000.
     Zipfian { s: f64 },
-    /// From the first to the last, and then none.
+    /// From the first row to the last, then none.
     Once,
 }
 
 impl Feed {
-    /// There must be a row, and fewer than 2⁶³ of them.
+    /// Feed of at least one and fewer than 2⁶³ rows.
     pub fn new(rows: Rows, order: DrawOrder) -> Feed {
         assert!(!rows.is_empty() && i64::try_from(rows.len()).is_ok(), "a feed has rows");
         Feed { rows, order, draws: AtomicU64::new(0) }
     }
 
-    /// Up to a thousand rows from all over it.
+    /// Up to a thousand rows, evenly spaced.
     pub fn sample(&self) -> impl Iterator<Item = Fields<'_>> {
         let rows = self.rows.len();
         (0..rows.min(1000)).map(move |n| {
@@ -45,11 +45,11 @@ impl Feed {
         })
     }
 
-    /// The number of a row; `None` when there is none left.
+    /// Draws a row number; `None` if no row is left.
     #[inline]
     pub fn draw(&self, chance: &mut Prng) -> Option<u64> {
         let rows = self.rows.len();
-        // Which draw comes first does not matter, only that no two are the same.
+        // Relaxed: the order of draws is irrelevant; they only have to be distinct.
         let count = || self.draws.fetch_add(1, Ordering::Relaxed);
         match self.order {
             DrawOrder::Sequential => Some(count() % rows),

@@ -1,4 +1,4 @@
-//! Which HTTP services are asked, and which bytes ask them?
+//! HTTP services and the compiled requests for them
 
 use crate::script::call::BODY_MAX;
 use crate::script::{CallCapture, CallPart, HttpCall, ResponsePart, Slot, Variables};
@@ -12,20 +12,20 @@ use wire::{Template, TemplateBuilder};
 pub struct Service {
     /// Value of the header `Host`.
     pub host: String,
-    /// Spoken through TLS.
+    /// TLS client; `None`: plain TCP.
     pub tls: Option<HttpsClient>,
-    /// A connection that takes longer to open, its handshake included, is given up.
+    /// Time limit for opening a connection, TLS handshake included.
     pub connect_timeout: Nanos,
-    /// An answer that has not begun so long after the request was to leave is given up; `None`: never.
+    /// Time limit from the intended send of a request to the first byte of its response; `None`: unlimited.
     pub first_byte_timeout: Option<Nanos>,
-    /// The same for an answer that has not ended, redirects before it included.
+    /// Time limit for the whole response, preceding redirects included; `None`: unlimited.
     pub response_timeout: Option<Nanos>,
-    /// Each client keeps the cookies that answers set, and sends them back; with ammunition it does neither.
+    /// True if each client stores and sends cookies. Ammunition ignores this.
     pub cookies: bool,
 }
 
 impl Service {
-    /// One without TLS, given up only when it cannot be connected to within 30 s.
+    /// Service without TLS, with a connect timeout of 30 s and no other time limit.
     pub fn without_tls(host: &str) -> Service {
         Service {
             host: host.to_owned(),
@@ -37,56 +37,57 @@ impl Service {
         }
     }
 
-    /// Whom its requests are for.
+    /// Origin of its requests.
     pub(crate) fn origin(&self) -> Origin<'_> {
         Origin { host: &self.host, tls: self.tls.is_some() }
     }
 
-    /// The shortest of its patience while a request is under way.
+    /// Shortest time limit that applies while a request is in flight.
     pub(crate) fn shortest_timeout(&self) -> Nanos {
         [self.first_byte_timeout, self.response_timeout].into_iter().flatten().min().unwrap_or(Nanos::MAX)
     }
 }
 
-/// One call, compiled.
+/// Compiled HTTP call.
 #[derive(Debug)]
 pub(crate) struct HttpRequest {
     pub call: HttpCall,
     template: Template,
-    /// For ammunition without a body.
+    /// Template for ammunition without a body.
     without_body: Template,
-    /// For the target of a redirect, with the body and without it.
+    /// Templates for the target of a redirect, with the body and without it.
     redirected: Template,
     redirected_as_get: Template,
-    /// In the order of the templates' arguments, but for [`TARGET`] and [`COOKIES`].
+    /// Variables in the order of the templates' arguments, without [`TARGET`] and [`COOKIES`].
     pub args: Box<[Slot]>,
     pub keep: Retain,
-    /// What the body must hold.
+    /// Text that the body must contain.
     pub needle: Option<BodySearch>,
-    /// The number of its first regular expression among all of the workload; the others follow.
+    /// Index of its first regular expression among all of the workload; its others follow.
     pub finder: usize,
 }
 
-/// The argument that is a redirect's target.
+/// Argument number of a redirect's target.
 pub(crate) const TARGET: u16 = u16::MAX;
-/// The argument that is the line of cookies.
+/// Argument number of the `Cookie` line.
 pub(crate) const COOKIES: u16 = u16::MAX - 1;
 
-/// Which of a call's requests is under way.
+/// Request of a call that is in flight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum RedirectStep {
-    /// The one that it asks.
+    /// First request of the call.
     #[default]
     Original,
-    /// The same, of a redirect's target.
+    /// Redirected request with the same method and body.
     SameMethod,
-    /// What a redirect's target is: without a body.
+    /// Redirected request without a body: GET or HEAD.
     AsGet,
 }
 
 impl RedirectStep {
-    /// What an answer of this status to a request of this method leads to; `None` if it is no redirect. As browsers do:
-    /// RFC 9110, section 15.4, and the Fetch standard, section 4.4.
+    /// Next request after a response with this status to a request of this method; `None` if it is no redirect.
+    ///
+    /// Behaves as browsers do: RFC 9110, section 15.4, and the Fetch standard, section 4.4.
     pub fn next(self, status: u16, method: Method) -> Option<RedirectStep> {
         match status {
             301 | 302 | 303 | 307 | 308 if self == RedirectStep::AsGet => Some(RedirectStep::AsGet),
@@ -99,7 +100,7 @@ impl RedirectStep {
 }
 
 impl HttpRequest {
-    /// `finder`: regular expressions of the calls before it.
+    /// Compiles a call. `finder` counts the regular expressions of the calls before it.
     pub fn new(call: &HttpCall, service: &Service, finder: usize) -> HttpRequest {
         let (args, [template, bare, moved, fetched]) = match &call.ammo {
             Some(ammo) => {
@@ -132,7 +133,7 @@ impl HttpRequest {
         }
     }
 
-    /// What is asked with these variables. A method that is not known may be none that can be asked twice, as POST.
+    /// Method of the request. An unknown method of ammunition counts as POST, because it may not be idempotent.
     #[inline]
     pub fn method(&self, hop: RedirectStep, variables: &Variables) -> Method {
         match (&self.call.ammo, hop) {
@@ -142,7 +143,7 @@ impl HttpRequest {
         }
     }
 
-    /// Which bytes ask it.
+    /// Template of the request.
     #[inline]
     pub fn template(&self, hop: RedirectStep, method: Method, variables: &Variables) -> &Template {
         match (&self.call.ammo, hop) {
@@ -156,12 +157,12 @@ impl HttpRequest {
     }
 }
 
-/// The method that asks for what a redirect's target is.
+/// Method of a redirected request without a body.
 fn redirect_method(method: Method) -> Method {
     if method == Method::Head { Method::Head } else { Method::Get }
 }
 
-/// A request whose pieces the script says: its arguments, and its templates.
+/// Arguments and templates of a request that the script defines in parts.
 fn compile_call(call: &HttpCall, service: &Service) -> (Box<[Slot]>, [Template; 4]) {
     let mut args = Vec::new();
     let target = number_arguments(&call.target, &mut args);
@@ -193,7 +194,7 @@ fn compile_call(call: &HttpCall, service: &Service) -> (Box<[Slot]>, [Template; 
     }
     let target = [http::TemplatePart::Arg(TARGET, wire::Placeholder::Raw)];
     let moved = http::Request { target: &target, ..first };
-    // What is said of a body goes with it.
+    // Headers that describe the body are removed with it.
     let of_body = |name: &str| name.get(..8).is_some_and(|it| it.eq_ignore_ascii_case("content-"));
     let without: Vec<_> = headers.iter().copied().filter(|it| !of_body(it.0)).collect();
     let fetched =
@@ -207,7 +208,7 @@ fn build_template(build: impl FnOnce(&mut TemplateBuilder)) -> Template {
     builder.build()
 }
 
-/// The same pieces with their arguments numbered.
+/// Template parts, with their variables appended to `args` and numbered.
 fn number_arguments<'a>(parts: &'a [CallPart], args: &mut Vec<Slot>) -> Vec<http::TemplatePart<'a>> {
     let part = |it: &'a CallPart| match it {
         CallPart::Text(text) => http::TemplatePart::Text(text),

@@ -1,8 +1,8 @@
-//! How does what came of each write leave its thread, at once and without a lock?
+//! Lock-free transfer of write outcomes from the generator's threads to the ledger
 //!
-//! Each thread has a [`Tap`]: a ring of fixed-size records, filled by it and emptied by whoever keeps the ledger, through the
-//! [`Drain`] of all taps. A place is free again only when what stood in it has been written; so the thread also learns
-//! from it which sequences are safe to use.
+//! Each thread has a [`LedgerProducer`]: a ring of fixed-size records. The thread fills it, and the ledger's writer
+//! empties all rings through one [`LedgerConsumer`]. A slot becomes free only after its record was written. This also
+//! shows the thread which sequence numbers are safe to use.
 
 use crate::script::{Program, Slot};
 use model::durability::{LedgerEntry, ServerId, ServerInstance, WriteAttempt, WriteKey, WriteOutcome};
@@ -11,44 +11,48 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 
-/// A script whose transactions are writes with a key, acknowledged by the answer to its last command.
+/// Script whose transactions are writes with a key, acknowledged by the response to its last command.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyedScript {
-    /// Holds the write's [`Token`](model::durability::Token), a new one each time that the script begins; in SQL, a value
-    /// wherever a value may stand, whichever the query mode. The session is the client's number.
+    /// Variable that holds the write's [`Token`](model::durability::Token), a new one for each transaction.
+    ///
+    /// In SQL it stands for a value in any query mode. The token's session is the client's number.
     pub token: Slot,
-    /// Where the script keeps [`IDENTITY`], as the statement that writes returned it.
+    /// Variable in which the script stores [`SERVER_IDENTITY_SQL`], as returned by the statement that writes.
     pub server: Option<Slot>,
 }
 
 impl KeyedScript {
-    /// Names of its variables, to be known to whoever compiles such a script.
+    /// Names of its variables, which must be known when such a script is compiled.
     pub const VARIABLE_NAMES: [&str; 2] = ["token", "server"];
 
-    /// In a program that was compiled with [`Keyed::VARIABLES`]; else `None`.
+    /// Slots of the variables in `program`; `None` unless it was compiled with [`KeyedScript::VARIABLE_NAMES`].
     pub fn from_program(program: &Program) -> Option<KeyedScript> {
         let [token, server] = KeyedScript::VARIABLE_NAMES.map(|it| program.slot(it));
         token.map(|token| KeyedScript { token, server })
     }
 }
 
-/// An SQL expression in which a server tells who it is, to be returned by the statement that writes: over a pooler or a
-/// balancer the next statement may reach another one.
+/// SQL expression for the identity of a server.
+///
+/// The writing statement must return it: behind a pooler or balancer, the next statement may reach another server.
 pub const SERVER_IDENTITY_SQL: &str = "(extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint \
     || '|' || ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int \
     || '|' || coalesce(host(inet_server_addr()), 'local') || ':' || current_setting('port')";
 
-/// What the ledger is told, from what the client met. `sent`: at least one request left; `settled`: a statement before
-/// the last one was answered well, outside of a transaction block; `local`: with the warning of a wait given up.
+/// Outcome of a write, from the client's outcome; `None`: no record.
+///
+/// `sent`: at least one request was sent. `settled`: a statement before the last one succeeded outside of a transaction
+/// block. `local`: the server warned that it no longer waited for a standby.
 pub(crate) fn write_outcome(
     of: model::Outcome,
     sent: bool,
     settled: bool,
     local: bool,
 ) -> Option<WriteOutcome> {
-    // Refused for certain: by the server, which says so of a transaction that it rolled back.
+    // Certain failures: the server reports that it rolled the transaction back.
     let certain = |code| match code {
-        // Whether it was completed is not known; what a client says of itself is no server's word.
+        // These states leave the completion open (40003, 08007) or come from the client itself (38000).
         Code::SqlState(state) => !matches!(&state, b"40003" | b"08007" | b"38000") && !settled,
         // A service may have written before it failed.
         Code::Http(_) | Code::Net(_) | Code::TextNotFound | Code::CaptureNotFound => false,
@@ -65,9 +69,9 @@ pub(crate) fn write_outcome(
     }
 }
 
-/// Records that may be under way from one thread.
+/// Capacity of one thread's ring, in records.
 const RING_CAPACITY: u64 = 1 << 16;
-/// Sequences that are reserved at once.
+/// Sequence numbers per reservation.
 pub const RESERVATION_SIZE: u64 = 1024;
 
 const WORDS_PER_RECORD: usize = 5;
@@ -75,58 +79,61 @@ const WORDS_PER_RECORD: usize = 5;
 #[derive(Debug)]
 struct Ring {
     records: Box<[[AtomicU64; WORDS_PER_RECORD]]>,
-    /// Records that were put in, and of those the ones that were written.
+    /// Records that were pushed, and the number of them that were written.
     filled: AtomicU64,
     written: AtomicU64,
 }
 
-/// One thread's end. Fills the ring; where that is full, waits for who empties it: a ledger with holes would be worse than
-/// a late generator, which is noticed.
+/// Producer of one thread's records.
+///
+/// If the ring is full, it waits for the consumer. A ledger with gaps would be worse than a late generator, which is
+/// reported.
 #[derive(Debug)]
 pub struct LedgerProducer {
     ring: Arc<Ring>,
     filled: u64,
-    /// `filled` may grow up to it without looking.
+    /// `filled` may grow up to this number without a look at `written`.
     free: u64,
-    /// By client of this thread.
+    /// Reservations, by client of this thread.
     reserved: Vec<Reservation>,
     first: u32,
-    /// Told after each writing.
+    /// Receives a signal after each write.
     wake: Receiver<()>,
     servers: Arc<ServerTable>,
-    /// What servers said of themselves, the last first.
+    /// Identities that servers returned, most recent first.
     server_ids: Vec<(Box<[u8]>, ServerId)>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Reservation {
-    /// Sequences below are reserved.
+    /// Sequence numbers below are reserved.
     until: u64,
-    /// Those below are, and it is written.
+    /// Sequence numbers below are reserved, and the reservation is written.
     safe: u64,
     /// `filled` after the last reservation.
     filled_at: u64,
 }
 
-/// All that were met.
+/// All servers whose identity was returned.
 #[derive(Debug)]
 struct ServerTable {
     system: u64,
     servers: Mutex<Vec<ServerInstance>>,
 }
 
-/// The other end of all taps.
+/// Consumer of the records of all threads.
 #[derive(Debug)]
 pub struct LedgerConsumer {
-    /// With the number of records that were taken, and where their threads are woken.
+    /// Rings, each with the number of records taken and the channel that wakes its thread.
     rings: Vec<(Arc<Ring>, u64, SyncSender<()>)>,
     servers: Arc<ServerTable>,
-    /// Servers that were told.
+    /// Number of servers already reported.
     reported_servers: usize,
 }
 
-/// A tap for each thread, whose first client and number of clients are given. `system` is the `system_identifier` of the
-/// servers.
+/// Producers, one per thread, and their consumer.
+///
+/// `threads` holds the first client and the number of clients of each. `system` is the servers' `system_identifier`.
 pub fn ledger_channel(threads: &[(u32, u32)], system: u64) -> (Vec<LedgerProducer>, LedgerConsumer) {
     let servers = Arc::new(ServerTable { system, servers: Mutex::new(Vec::new()) });
     let mut rings = Vec::new();
@@ -152,7 +159,7 @@ pub fn ledger_channel(threads: &[(u32, u32)], system: u64) -> (Vec<LedgerProduce
 }
 
 impl LedgerProducer {
-    /// Reserves for every client, before the window: nobody has to wait for it later.
+    /// Makes reservations for every client before the window, so that none has to wait for its first.
     pub fn prepare(&mut self) {
         for client in 0..self.reserved.len() as u32 {
             if self.reserved[client as usize].until == 0 {
@@ -161,7 +168,7 @@ impl LedgerProducer {
         }
     }
 
-    /// The client is about to use a sequence, which is reserved and written when this returns.
+    /// Reserves a sequence number; when this returns, the reservation is written.
     #[inline]
     pub fn reserve(&mut self, client: ClientId, sequence: u64) {
         let of = client.0 - self.first;
@@ -174,7 +181,7 @@ impl LedgerProducer {
         }
     }
 
-    /// What came of a write; `server`: [`IDENTITY`] as the server told it, empty where it did not.
+    /// Pushes the outcome of a write. `server` is the returned [`SERVER_IDENTITY_SQL`], or empty.
     #[inline]
     pub fn push_attempt(&mut self, it: &WriteAttempt, server: &[u8]) {
         let (outcome, code) = match it.outcome {
@@ -195,7 +202,7 @@ impl LedgerProducer {
         (it.until, it.filled_at) = (until, self.filled);
     }
 
-    /// What was reserved last is safe once it is written; until then, what was reserved before it.
+    /// Waits until the last reservation is written, and marks it as safe.
     #[cold]
     fn settle(&mut self, client: u32, sequence: u64) {
         let it = self.reserved[client as usize];
@@ -220,7 +227,7 @@ impl LedgerProducer {
         self.ring.filled.store(self.filled, Ordering::Release);
     }
 
-    /// Until so many were written that it is `enough`; with nobody left to write, until nothing.
+    /// Waits until the number of written records satisfies `enough`; returns at once if the consumer has ended.
     fn wait(&self, enough: impl Fn(u64) -> bool) -> u64 {
         loop {
             let written = self.ring.written.load(Ordering::Acquire);
@@ -242,7 +249,7 @@ impl LedgerProducer {
         }
     }
 
-    /// Not the one before: after a failover, or where several are asked.
+    /// Number of a server other than the most recent one, after a failover or behind a balancer.
     #[cold]
     fn register_server(&mut self, told: &[u8]) -> Option<ServerId> {
         if let Some(at) = self.server_ids.iter().position(|it| *it.0 == *told) {
@@ -267,9 +274,9 @@ impl ServerTable {
 }
 
 impl LedgerConsumer {
-    /// Appends what came since the last call; of each thread in its order.
+    /// Appends the records since the last call; those of each thread in its order.
     pub fn take(&mut self, to: &mut Vec<LedgerEntry>) {
-        // First how far, then who: a server is known before its first record is put in.
+        // Counts first, then servers: a server is registered before its first record is pushed.
         let filled: Vec<u64> = self.rings.iter().map(|it| it.0.filled.load(Ordering::Acquire)).collect();
         {
             let met = self.servers.servers.lock().expect("who holds it does not panic");
@@ -286,11 +293,11 @@ impl LedgerConsumer {
         }
     }
 
-    /// Everything that was taken has been written.
+    /// Marks all taken records as written.
     pub fn mark_written(&mut self) {
         for (ring, taken, wakes) in &self.rings {
             ring.written.store(*taken, Ordering::Release);
-            // Where one is waiting to be seen already, that is enough.
+            // If a signal is already queued, one is enough.
             let _ = wakes.try_send(());
         }
     }
@@ -314,7 +321,7 @@ fn decode_entry([who, number, invoked, ended, what]: [u64; WORDS_PER_RECORD]) ->
     LedgerEntry::Completed(WriteAttempt { key, number: (who >> 32) as u16, outcome, invoked, ended, server })
 }
 
-/// Six bytes.
+/// Encodes a code in six bytes.
 fn encode_code(code: Code) -> u64 {
     match code {
         Code::SqlState([a, b, c, d, e]) => u64::from_le_bytes([0, a, b, c, d, e, 0, 0]),
@@ -336,7 +343,7 @@ fn decode_code(it: u64) -> Code {
     }
 }
 
-/// `started|timeline|address`.
+/// Parses `started|timeline|address`.
 fn parse_server(told: &[u8], system: u64) -> Option<ServerInstance> {
     let mut parts = std::str::from_utf8(told).ok()?.splitn(3, '|');
     let (started_us, timeline) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);

@@ -1,7 +1,7 @@
-//! What is sent when, and what came of it?
+//! Load generator: sends transactions on schedule and records their outcomes
 //!
-//! One thread's world is a [`Shard`]: sans I/O, given every moment as an argument. Drivers (epoll, io_uring) carry its
-//! bytes; the simulator runs it against invented servers on an invented clock.
+//! A [`Shard`] holds the clients and connections of one thread. It does no I/O and receives the time as an argument.
+//! Drivers (epoll, io_uring) transfer its bytes. The simulator runs it against simulated servers in simulated time.
 
 pub mod driver;
 pub mod feed;

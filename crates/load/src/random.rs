@@ -1,20 +1,20 @@
-//! Which number does chance give next, exactly as PostgreSQL 15's pgbench would draw it?
+//! Pseudorandom numbers and distributions, bit for bit those of PostgreSQL 15's pgbench
 //!
-//! The generator is xoroshiro128** seeded through splitmix64 (Blackman and Vigna, prng.di.unimi.it; `pg_prng.c`).
-//! The distributions repeat pgbench's arithmetic operation by operation, so that the same `--random-seed` gives the same
-//! run; they share the platform's `libm` with it. Nothing here allocates or reads a clock.
+//! The generator is xoroshiro128** seeded through splitmix64 (Blackman and Vigna, prng.di.unimi.it; `pg_prng.c`). The
+//! distributions repeat pgbench's arithmetic operation by operation, so that the same `--random-seed` gives the same
+//! run. Both use the platform's `libm`. This module neither allocates nor reads a clock.
 
 use std::f64::consts::PI;
 use std::fmt;
 use std::hint::black_box;
 
-/// Smallest parameter of `random_gaussian`: below it, too many draws would be thrown away.
+/// Smallest parameter of `random_gaussian`; a smaller one would reject too many draws.
 pub const GAUSSIAN_MIN: f64 = 2.0;
 /// Range of the parameter of `random_zipfian`.
 pub const ZIPFIAN_MIN: f64 = 1.001;
 pub const ZIPFIAN_MAX: f64 = 1000.0;
 
-/// One sequence of random numbers: 128 bits of state, never all zero.
+/// Random number generator with 128 bits of state, which are never all zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prng {
     s0: u64,
@@ -22,17 +22,17 @@ pub struct Prng {
 }
 
 impl Prng {
-    /// The sequence `pg_prng_seed(seed)` starts.
+    /// Generator in the state that `pg_prng_seed(seed)` sets.
     pub fn seeded(mut seed: u64) -> Prng {
         let (s0, s1) = (splitmix64(&mut seed), splitmix64(&mut seed));
         if s0 == 0 && s1 == 0 {
-            // The one state that would stay zero for ever; the replacement is Knuth's pair, as in PostgreSQL.
+            // The all-zero state would remain zero for ever. PostgreSQL replaces it by the same pair, which is Knuth's.
             return Prng { s0: 0x5851_F42D_4C95_7F2D, s1: 0x1405_7B7E_F767_814F };
         }
         Prng { s0, s1 }
     }
 
-    /// Any 64 bits.
+    /// Uniform 64-bit number.
     #[inline]
     pub fn u64(&mut self) -> u64 {
         let s0 = self.s0;
@@ -43,7 +43,7 @@ impl Prng {
         value
     }
 
-    /// Even over `min..=max`; `min`, without a draw, when the range holds nothing else.
+    /// Uniform number in `min..=max`. If `max <= min`, returns `min` without a draw.
     #[inline]
     pub fn u64_range(&mut self, min: u64, max: u64) -> u64 {
         if max <= min {
@@ -59,7 +59,7 @@ impl Prng {
         }
     }
 
-    /// Even over [0, 1), in steps of 2⁻⁵².
+    /// Uniform number in [0, 1), in steps of 2⁻⁵².
     #[inline]
     pub fn f64(&mut self) -> f64 {
         (self.u64() >> 12) as f64 * (1.0 / (1u64 << 52) as f64)
@@ -74,22 +74,22 @@ fn splitmix64(state: &mut u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// The sequences of one run, all derived from `--random-seed`, handed out in pgbench's order.
+/// Generators of one run, all derived from `--random-seed`, in pgbench's order.
 ///
-/// Call [`client`](Seeds::client) once per client, in the order of their ids; then
-/// [`default_seed`](Seeds::default_seed), unless `-D default_seed=…` was given; then [`thread`](Seeds::thread) once per
-/// thread. Any other order gives good numbers, but not pgbench's.
+/// Call [`client_rng`](SeedSequence::client_rng) once per client, in the order of their ids. Then call
+/// [`default_seed`](SeedSequence::default_seed), unless `-D default_seed=…` was given. Then call
+/// [`thread_rngs`](SeedSequence::thread_rngs) once per thread. In any other order, the numbers differ from pgbench's.
 #[derive(Clone, Copy, Debug)]
 pub struct SeedSequence(Prng);
 
-/// The three sequences of one thread.
+/// The three generators of one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadRngs {
-    /// Which script a client runs next (`Program::choose`).
+    /// Chooses the next script of a client (`Program::choose`).
     pub choose: Prng,
-    /// When the next arrival is due ([`poisson`]).
+    /// Chooses the next arrival ([`poisson`]).
     pub throttle: Prng,
-    /// Which transactions `--sampling-rate` logs.
+    /// Chooses the transactions that `--sampling-rate` logs.
     pub sample: Prng,
 }
 
@@ -98,12 +98,12 @@ impl SeedSequence {
         SeedSequence(Prng::seeded(seed))
     }
 
-    /// The sequence the next client's expressions draw from.
+    /// Generator for the next client's expressions.
     pub fn client_rng(&mut self) -> Prng {
         Prng::seeded(self.0.u64())
     }
 
-    /// The value of `:default_seed`, which `hash` and `permute` use when they are given no seed.
+    /// Value of `:default_seed`, the default seed of `hash` and `permute`.
     pub fn default_seed(&mut self) -> i64 {
         self.0.u64() as i64
     }
@@ -114,7 +114,7 @@ impl SeedSequence {
     }
 }
 
-/// Why no number can be drawn.
+/// Invalid arguments of a distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DrawError {
     /// min > max.
@@ -152,7 +152,7 @@ impl fmt::Display for DrawError {
     }
 }
 
-/// Whether `min..=max` can be drawn from.
+/// Checks that `min..=max` is a range for draws.
 #[inline]
 pub fn check_range(min: i64, max: i64) -> Result<(), DrawError> {
     if min > max {
@@ -164,14 +164,14 @@ pub fn check_range(min: i64, max: i64) -> Result<(), DrawError> {
     }
 }
 
-/// `random(min, max)`: every whole number of `min..=max` equally often.
+/// `random(min, max)`: uniform integer in `min..=max`.
 #[inline]
 pub fn uniform(rng: &mut Prng, min: i64, max: i64) -> Result<i64, DrawError> {
     check_range(min, max)?;
     Ok(min + rng.u64_range(0, (max - min) as u64) as i64)
 }
 
-/// `random_exponential`: density falls from `min` by e^−`parameter` over the range.
+/// `random_exponential`: the density decreases from `min` by e^−`parameter` over the range.
 pub fn exponential(rng: &mut Prng, min: i64, max: i64, parameter: f64) -> Result<i64, DrawError> {
     check_range(min, max)?;
     if parameter <= 0.0 {
@@ -183,13 +183,13 @@ pub fn exponential(rng: &mut Prng, min: i64, max: i64, parameter: f64) -> Result
     Ok(at_fraction(min, max, fraction))
 }
 
-/// `random_gaussian`: a normal distribution around the middle, cut off at `parameter` standard deviations.
+/// `random_gaussian`: normal distribution around the middle, truncated at `parameter` standard deviations.
 pub fn gaussian(rng: &mut Prng, min: i64, max: i64, parameter: f64) -> Result<i64, DrawError> {
     check_range(min, max)?;
     if parameter < GAUSSIAN_MIN {
         return Err(DrawError::Gaussian(parameter));
     }
-    // Box–Muller in its basic form; draws outside of ±parameter are repeated (at most 8.6 % of them).
+    // Basic Box–Muller transform. Draws outside of ±parameter (at most 8.6 %) are repeated.
     let deviation = loop {
         let (first, second) = (1.0 - rng.f64(), 1.0 - rng.f64());
         let deviation = (-2.0 * first.ln()).sqrt() * (2.0 * PI * second).sin();
@@ -202,11 +202,11 @@ pub fn gaussian(rng: &mut Prng, min: i64, max: i64, parameter: f64) -> Result<i6
 
 /// `random_zipfian`: `min` + k with a probability proportional to 1 / (k + 1)^`s`.
 ///
-/// Rejection method: L. Devroye, "Non-Uniform Random Variate Generation" (1986), pages 550–551. The closer `s` is to 1, the
-/// more draws it takes (about 400 at 1.001).
+/// Rejection method: L. Devroye, "Non-Uniform Random Variate Generation" (1986), pages 550–551. The number of draws
+/// increases as `s` approaches 1 (about 400 at 1.001).
 pub fn zipfian(rng: &mut Prng, min: i64, max: i64, s: f64) -> Result<i64, DrawError> {
     check_range(min, max)?;
-    // pgbench lets NaN pass here and then never ends.
+    // pgbench accepts NaN here and then never returns.
     if !(ZIPFIAN_MIN..=ZIPFIAN_MAX).contains(&s) {
         return Err(DrawError::Zipfian(s));
     }
@@ -214,7 +214,7 @@ pub fn zipfian(rng: &mut Prng, min: i64, max: i64, s: f64) -> Result<i64, DrawEr
     if count <= 1 {
         return Ok(min);
     }
-    // Hidden from the optimiser, which would turn 2^x into exp2(x): another function, another last bit.
+    // Without `black_box`, the optimiser would replace 2^x by exp2(x), which differs in the last bit.
     let b = black_box(2.0f64).powf(s - 1.0);
     loop {
         let (u, v) = (rng.f64(), rng.f64());
@@ -226,7 +226,8 @@ pub fn zipfian(rng: &mut Prng, min: i64, max: i64, s: f64) -> Result<i64, DrawEr
     }
 }
 
-/// The gap before the next arrival of a Poisson process whose mean gap is `center`: whole, at least 0, in `center`'s unit.
+/// Interval before the next arrival of a Poisson process with mean interval `center`: an integer ≥ 0, in `center`'s
+/// unit.
 #[inline]
 pub fn poisson(rng: &mut Prng, center: f64) -> i64 {
     let uniform = 1.0 - rng.f64();
@@ -237,8 +238,8 @@ fn at_fraction(min: i64, max: i64, fraction: f64) -> i64 {
     min.wrapping_add(truncate_to_i64((max - min + 1) as f64 * fraction))
 }
 
-/// Cuts off the fraction. What no i64 can hold (only an infinite or undefined parameter leads there) becomes the smallest
-/// i64, as x86-64's conversion gives pgbench.
+/// Truncates to an integer. Out-of-range values, which only an infinite or undefined parameter produces, give the
+/// smallest i64, as x86-64's conversion does in pgbench.
 fn truncate_to_i64(x: f64) -> i64 {
     if x >= -(2f64.powi(63)) && x < 2f64.powi(63) { x as i64 } else { i64::MIN }
 }
@@ -263,10 +264,10 @@ pub fn hash_murmur2(value: i64, seed: i64) -> i64 {
     (hash ^ (hash >> ROTATION)) as i64
 }
 
-/// `permute`: where `value` modulo `size` goes in the pseudorandom permutation of 0..`size` that `seed` chooses.
+/// `permute`: position of `value` modulo `size` in a pseudorandom permutation of 0..`size`, chosen by `seed`.
 ///
-/// Six rounds; each maps the lower and the upper 2^k numbers one to one (times an odd number, xor, rotate) and then shifts
-/// all of them round the ring. `size` below 2 has nothing to permute and gives 0.
+/// Each of six rounds maps the lower and the upper 2^k numbers one to one (odd multiplier, xor, rotation). It then
+/// rotates all numbers modulo `size`. Returns 0 if `size` is below 2.
 pub fn permute(value: i64, size: i64, seed: i64) -> i64 {
     if size < 2 {
         return 0;
@@ -296,7 +297,7 @@ pub fn permute(value: i64, size: i64, seed: i64) -> i64 {
 mod tests {
     use super::*;
 
-    /// What pgbench 15 prints for these draws, in this order, under `--random-seed=5432` (its own test asserts them).
+    /// Expected values: the output of pgbench 15 under `--random-seed=5432`, asserted by its own test.
     #[test]
     fn draws_match_pgbench_for_seed_5432() {
         let rng = &mut SeedSequence::new(5432).client_rng();

@@ -1,37 +1,40 @@
-//! Where do finished transactions go?
+//! Recorders of finished transactions
 
 use crate::ledger::LedgerProducer;
 use model::durability::WriteAttempt;
 use model::{ClientId, Code, Interval, Nanos, Record, ScriptId};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 
-/// Told by a shard, on its own thread, what came of everything. Must not allocate or block.
+/// Receiver of a shard's results.
+///
+/// The shard calls it on its own thread. Implementations must not allocate or block.
 pub trait Recorder {
     /// A client began a transaction.
     fn transaction_started(&mut self) {}
-    /// Once for every arrival.
+    /// Records one arrival; called once for each.
     fn record(&mut self, record: &Record);
-    /// Command `command` of a script took this long.
+    /// Command `command` of a script completed after `service`.
     fn statement_finished(&mut self, _script: ScriptId, _command: u16, _service: Nanos) {}
-    /// Command `command` was answered as expected, by a body of `bytes` bytes as received.
+    /// Command `command` received the expected response, with a body of `bytes` bytes as received.
     fn response_received(&mut self, _script: ScriptId, _command: u16, _bytes: u64) {}
-    /// Command `command` failed; `again` when its transaction is tried once more.
+    /// Command `command` failed; `again` is true if its transaction is retried.
     fn statement_failed(&mut self, _script: ScriptId, _command: u16, _again: bool) {}
-    /// An arrival was sent this long after its intended start, for which it had an idle client.
+    /// An arrival was sent `lag` after its intended start, although a client was idle.
     fn send_lag(&mut self, _lag: Nanos) {}
-    /// An arrival was sent this long after its intended start, because all clients were busy.
+    /// An arrival was sent `wait` after its intended start, because all clients were busy.
     fn backlog_wait(&mut self, _wait: Nanos) {}
     /// A connection was opened and logged in within this time.
     fn connected(&mut self, _took: Nanos) {}
     /// A connection could not be opened.
     fn refused(&mut self, _code: Code) {}
-    /// The window lies between these moments; [`Nanos::MAX`] while its end depends on the clients.
+    /// The window lies between these times. Its end is [`Nanos::MAX`] while it depends on the clients.
     fn window(&mut self, _begins: Nanos, _ends: Nanos) {}
-    /// Another second of the window is over.
+    /// Another second of the window has passed.
     fn tick(&mut self, _now: Nanos) {}
-    /// A client is about to use this sequence as a key: not before this returns, which may be late.
+    /// A client is about to use this sequence number as a key. It does not use it before this call returns, which may
+    /// take long.
     fn reserve(&mut self, _client: ClientId, _sequence: u64) {}
-    /// What came of a write with a key, before its record; `server`: what its script keeps of who that was.
+    /// A write with a key has ended; called before its record. `server` is the identity that its script stored.
     fn write_completed(&mut self, _attempt: &WriteAttempt, _server: &[u8]) {}
 }
 
@@ -41,25 +44,25 @@ impl Recorder for Vec<Record> {
     }
 }
 
-/// Counts into an [`Interval`], which is exchanged for an empty one at every tick.
+/// Recorder that counts into an [`Interval`] and exchanges it for an empty one at every tick.
 #[derive(Debug)]
 pub struct IntervalRecorder {
     interval: Box<Interval>,
-    /// Transactions that ended well within the window, by client of this thread.
+    /// Successful transactions that ended within the window, by client of this thread.
     clients: Vec<u64>,
     first: u32,
-    /// Response times above it are counted.
+    /// Latency limit: longer response times are counted.
     limit: Nanos,
     /// End of the window.
     end: Nanos,
     filled: SyncSender<Box<Interval>>,
     empty: Receiver<Box<Interval>>,
     log: Option<TransactionLog>,
-    /// Where writes with keys are told.
+    /// Receives the writes with keys.
     ledger: Option<LedgerProducer>,
 }
 
-/// Every record, in batches, for a writer on another thread.
+/// Log of every record, sent in batches to a writer on another thread.
 #[derive(Debug)]
 pub struct TransactionLog {
     batch: Vec<Record>,
@@ -68,7 +71,9 @@ pub struct TransactionLog {
 }
 
 impl IntervalRecorder {
-    /// For clients `first..first + clients`; response times above `limit` are counted; full intervals go to `filled`, cleared ones come back by `empty`.
+    /// Recorder for clients `first..first + clients`.
+    ///
+    /// Response times above `limit` are counted. Full intervals go to `filled`; cleared ones return through `empty`.
     pub fn new(
         (first, clients): (u32, u32),
         interval: Interval,
@@ -91,13 +96,13 @@ impl IntervalRecorder {
         }
     }
 
-    /// Writes with keys go to a ledger.
+    /// Sends writes with keys to a ledger.
     pub fn with_ledger(mut self, tap: LedgerProducer) -> IntervalRecorder {
         self.ledger = Some(tap);
         self
     }
 
-    /// The last interval, and the transactions by client.
+    /// Returns the last interval, and the successful transactions by client.
     pub fn finish(mut self, now: Nanos) -> (Box<Interval>, Vec<u64>) {
         self.interval.to = now;
         if let Some(log) = &mut self.log {
@@ -182,7 +187,7 @@ impl Recorder for IntervalRecorder {
         }
     }
 
-    /// Hands the interval over that ends `now`. Where the reader is behind, it grows until the next tick.
+    /// Sends off the interval that ends `now`. If the reader is behind, the interval continues until the next tick.
     fn tick(&mut self, now: Nanos) {
         let Ok(next) = self.empty.try_recv() else { return };
         self.interval.to = now;
@@ -195,7 +200,7 @@ impl Recorder for IntervalRecorder {
 }
 
 impl TransactionLog {
-    /// Records in one batch.
+    /// Records per batch.
     pub const BATCH_SIZE: usize = 4096;
 
     pub fn new(filled: SyncSender<Vec<Record>>, empty: Receiver<Vec<Record>>) -> TransactionLog {
@@ -213,11 +218,12 @@ impl TransactionLog {
         }
     }
 
-    /// Waits for the writer where it is behind: a log with holes would be worse than a late generator, which is noticed.
+    /// Sends the batch; waits if the writer is behind. A log with gaps would be worse than a late generator, which is
+    /// reported.
     fn flush(&mut self) {
         let next =
             self.empty_batches.try_recv().unwrap_or_else(|_| Vec::with_capacity(TransactionLog::BATCH_SIZE));
-        // A writer that is gone has told its error itself.
+        // A writer that has ended has reported its own error.
         let _ = self.full_batches.send(std::mem::replace(&mut self.batch, next));
     }
 }

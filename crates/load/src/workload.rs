@@ -1,4 +1,4 @@
-//! What do all clients share?
+//! Compiled workload, shared by all clients
 
 use crate::feed::Feed;
 use crate::http_service::{self, Service};
@@ -16,107 +16,109 @@ use std::sync::Arc;
 use wire::pg::{Login, Transport, compile};
 use wire::{Template, TemplateBuilder};
 
-/// What a caller wants done; [`Workload::new`] compiles it.
+/// Description of a load, which [`Workload::new`] compiles.
 #[derive(Debug)]
 pub struct LoadPlan {
     pub program: Program,
     pub mode: Mode,
     pub schedule: Schedule,
-    /// How long transactions are started; `None` until `transactions` are done or the schedule ends.
+    /// Time in which transactions are started; `None`: until `transactions` are done or the schedule ends.
     pub duration: Option<Nanos>,
     /// Transactions per client.
     pub transactions: Option<u64>,
-    /// Clients of all threads together; at least 1.
+    /// Clients of all threads; at least 1.
     pub clients: u32,
     /// Threads, at least 1 and at most `clients`.
     pub threads: u16,
-    /// Tries per transaction where a serialization failure or a deadlock allows another; 0 is without bound.
+    /// Maximum tries of a transaction after serialization failures and deadlocks; 0: unlimited.
     pub max_tries: u16,
-    /// Arrivals later than this are dropped instead of sent, and no failed transaction is tried again after it.
+    /// Latency limit. Arrivals later than this are dropped, and failed transactions are not retried after it.
     pub latency_limit: Option<Nanos>,
-    /// Arrivals that may wait for a client, over all threads; further ones are dropped.
+    /// Maximum arrivals in the backlogs of all threads; further ones are dropped.
     pub backlog_max: u32,
-    /// How long after the end of `duration` what is under way or in the backlog may still take.
+    /// Time after the end of `duration` for transactions in flight and in the backlog.
     pub drain: Nanos,
-    /// A new connection for each transaction.
+    /// True if each transaction opens its own connection.
     pub reconnect: bool,
-    /// Log-ins under way at the same time, over all threads; at least 1.
+    /// Maximum concurrent log-ins over all threads; at least 1.
     pub connecting_max: u32,
-    /// A log-in that takes longer is given up.
+    /// Time limit for a log-in.
     pub connect_timeout: Nanos,
-    /// A transaction that takes longer, from its send or from the beginning of its own log-in, is given up as Unknown (it may
-    /// have had an effect) and its connection closed. Looked for ten times within it, at least every 100 ms.
+    /// Time limit for a transaction, from its send or from the start of its own log-in.
+    ///
+    /// Then its outcome is Unknown (it may have had an effect), and its connection is closed. Checked ten times within
+    /// it, and at least every 100 ms.
     pub timeout: Option<Nanos>,
-    /// Tell of every failed transaction, not only of the first with a new code.
+    /// True if every failed transaction is reported, instead of only the first with each code.
     pub verbose: bool,
-    /// Commands are timed one by one.
+    /// True if each command is timed separately.
     pub statements: bool,
     pub seeds: RngSeeds,
 }
 
-/// Where all chance comes from.
+/// Seeds and generators of all randomness.
 #[derive(Clone, Debug)]
 pub struct RngSeeds {
-    /// By client: its functions `random…` and `permute`.
+    /// By client: generators of the functions `random…`.
     pub clients: Vec<Prng>,
-    /// By thread: the draw of scripts.
+    /// By thread: generators that choose scripts.
     pub script_rngs: Vec<Prng>,
-    /// The Poisson arrivals, which are the same for every number of threads.
+    /// Seed of the Poisson arrivals, which are the same for every number of threads.
     pub arrivals: u64,
-    /// Nonces, jitter of retries: nothing that is measured.
+    /// Seed of nonces and retry jitter, which do not affect results.
     pub other: u64,
-    /// Variables that every client begins with, by slot.
+    /// Variables of every client and their initial values, by slot.
     pub variables: Vec<(Slot, InitialValue)>,
 }
 
-/// A variable's first value.
+/// Initial value of a variable.
 #[derive(Clone, Debug)]
 pub enum InitialValue {
     Text(String),
     Int(i64),
-    /// The number of the client.
+    /// Number of the client.
     Client,
 }
 
-/// A compiled plan and who to ask.
+/// Compiled plan with the endpoints that it uses.
 #[derive(Debug)]
 pub struct Workload {
     pub(crate) plan: LoadPlan,
-    /// Clients keep a session with it; `None` where no script speaks SQL.
+    /// Endpoint of PostgreSQL; `None` if no script contains SQL.
     pub(crate) postgres: Option<PostgresEndpoint>,
-    /// Another door, behind which the replicas are.
+    /// Second endpoint, which leads to the replicas.
     pub(crate) replicas: Option<PostgresEndpoint>,
-    /// By script, where there are two doors: which of them its SQL goes through; `None` for one that asks no SQL.
+    /// Target of each script's SQL, if there are two endpoints; `None` for a script without SQL.
     sql_targets: Vec<Option<SqlTarget>>,
     pub(crate) services: Vec<Service>,
     feeds: Vec<Feed>,
-    /// By script, those whose transactions are writes with a key; empty where none is.
+    /// By script: keys of its writes, if its transactions are writes with a key. Empty if no script has keys.
     keyed: Vec<Option<KeyedWrite>>,
     /// Seals their tokens.
     secret: u64,
-    /// A ledger is kept of them.
+    /// True if their outcomes go to a ledger.
     has_ledger: bool,
-    /// A client that comes to a statement with an unset variable is aborted, whatever the variable.
+    /// True if a statement with any unset variable aborts its client.
     requires_variables: bool,
-    /// By slot: the variable is given a value somewhere, so that its name never means itself.
+    /// By slot: true if some script assigns the variable. Its name is then never sent in place of its value.
     assigned: Box<[bool]>,
-    /// Texts become literals in simple queries.
+    /// True if texts become literals in simple queries.
     quotes_texts: bool,
-    /// Variables that hold fields of feeds, and how much room each is given.
+    /// Variables that hold fields of feeds, with the bytes preallocated for each.
     pub(crate) fields: Vec<(Slot, usize)>,
-    /// By script, then command; `None` for commands that ask nothing of PostgreSQL.
+    /// By script, then command; `None` for commands without a request to PostgreSQL.
     requests: Vec<Vec<Option<SqlRequest>>>,
-    /// The same for those that ask nothing of an HTTP service.
+    /// By script, then command; `None` for commands without a request to an HTTP service.
     calls: Vec<Vec<Option<http_service::HttpRequest>>>,
-    /// The longest answer that is taken, in bytes.
+    /// Maximum size of a response, in bytes.
     pub(crate) answer_max: u64,
-    /// Prepared statements of all scripts.
+    /// Number of prepared statements in all scripts.
     pub(crate) statements: usize,
     pub(crate) sync: Template,
     pub(crate) rollback: Template,
 }
 
-/// The PostgreSQL server, or what stands before it.
+/// Endpoint of a PostgreSQL server, or of the pooler or balancer in front of it.
 #[derive(Clone, Debug)]
 pub struct PostgresEndpoint {
     pub login: Arc<Login>,
@@ -124,21 +126,22 @@ pub struct PostgresEndpoint {
     pub hosts: Hosts,
 }
 
-/// At how many addresses a server may be found, and which server will do: libpq's list of hosts and its
-/// `target_session_attrs`.
+/// Number of a server's addresses, and the role it must have: libpq's list of hosts and `target_session_attrs`.
 ///
-/// Each client tries them in turn, beginning where it was last, and pauses once all have refused it. Where a primary is wanted
-/// all begin with the first host. Where a replica is, the last is the primary so far: clients are dealt out over the others.
+/// Each client tries the hosts in turn, starting with its last one. It pauses after all have refused it. If a primary
+/// is wanted, all clients start with the first host. If a replica is wanted, clients are distributed over all hosts but
+/// the last, which is the primary at first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hosts {
-    /// From 1.
+    /// Number of hosts, at least 1.
     pub count: u16,
-    /// By what the server tells at log-in of whether it is a standby; one older than PostgreSQL 14 tells nothing, and will do.
+    /// Role that the server must report at log-in (`in_hot_standby`). A server older than PostgreSQL 14 reports none
+    /// and is accepted.
     pub target_role: SqlTarget,
 }
 
 impl Hosts {
-    /// Where this client begins.
+    /// Host that this client tries first.
     pub(crate) fn first_host(self, client: u32) -> u16 {
         match self.target_role {
             SqlTarget::Replica if self.count > 1 => (client % u32::from(self.count - 1)) as u16,
@@ -148,12 +151,12 @@ impl Hosts {
 }
 
 impl PostgresEndpoint {
-    /// At one address, whatever it is.
+    /// Endpoint at one address, in any role.
     pub fn new(login: Arc<Login>, transport: Transport) -> PostgresEndpoint {
         PostgresEndpoint { login, transport, hosts: Hosts { count: 1, target_role: SqlTarget::Any } }
     }
 
-    /// At one of several addresses. `login` must keep the server's parameters.
+    /// Endpoint at several addresses. `login` must keep the server's parameters, unless any role is accepted.
     pub fn with_hosts(login: Arc<Login>, transport: Transport, hosts: Hosts) -> PostgresEndpoint {
         assert!(
             hosts.count > 0 && (login.keep_parameters || hosts.target_role == SqlTarget::Any),
@@ -163,43 +166,43 @@ impl PostgresEndpoint {
     }
 }
 
-/// Whom a connection leads to.
+/// Destination of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// PostgreSQL by the door of this number, 0 or 1 for that of the replicas, and which of its hosts.
+    /// PostgreSQL by number of the endpoint (1: replicas), and index of the host.
     Postgres { endpoint: u16, host: u16 },
     /// Index among the workload's HTTP services.
     Service(u16),
 }
 
-/// What transactions of a script with a key need.
+/// Data for the transactions of a script with a key.
 #[derive(Debug)]
 pub(crate) struct KeyedWrite {
     pub keyed: KeyedScript,
-    /// A simple query is a text into which the token is written; elsewhere it is an argument.
+    /// True if the token is written into the text of a simple query as a quoted literal; otherwise it is an argument.
     quoted: bool,
 }
 
-/// One SQL command, compiled.
+/// Compiled SQL command.
 #[derive(Debug)]
 pub(crate) struct SqlRequest {
-    /// In the order of the templates' arguments.
+    /// Variables in the order of the templates' arguments.
     pub args: Box<[Slot]>,
-    /// The text of each argument that stands for itself while its variable is unset; simple mode only.
+    /// Text sent for each argument while its variable is unset; simple mode only.
     pub unset: Box<[Box<str>]>,
-    /// Where each argument stands in the statement; simple mode only.
+    /// Position of each argument in the statement's syntax; simple mode only.
     pub places: Box<[QuoteContext]>,
-    /// With a Parse before it and without.
+    /// Templates with a Parse message; those in `prepared` have none.
     pub with_parse: RequestTemplates,
     pub prepared: RequestTemplates,
-    /// Index of its prepared statement among all; `None` where none is kept.
+    /// Index of its prepared statement among all; `None` if it is not prepared.
     pub statement: Option<usize>,
-    /// It ends a transaction block by COMMIT or END.
+    /// True if it ends a transaction block by COMMIT or END.
     pub commits: bool,
     pub keep: Option<ResultStore>,
 }
 
-/// One request alone, or within a pipeline: without the Sync.
+/// Templates of a single request, and of one within a pipeline, without the Sync.
 #[derive(Debug)]
 pub(crate) struct RequestTemplates {
     pub alone: Template,
@@ -207,12 +210,12 @@ pub(crate) struct RequestTemplates {
 }
 
 impl Workload {
-    /// Scripts that speak SQL only.
+    /// Workload whose scripts contain only SQL.
     pub fn new(plan: LoadPlan, login: Arc<Login>, transport: Transport) -> Workload {
         Workload::with_services(plan, Some(PostgresEndpoint::new(login, transport)), Vec::new())
     }
 
-    /// Scripts that speak SQL, HTTP or both. Their calls name services by index.
+    /// Workload whose scripts contain SQL, HTTP or both. Calls refer to services by index.
     pub fn with_services(
         plan: LoadPlan,
         postgres: Option<PostgresEndpoint>,
@@ -284,10 +287,10 @@ impl Workload {
         }
     }
 
-    /// The feeds that scripts draw from, by the number at which they name them.
+    /// Sets the feeds of the scripts, by index.
     ///
     /// # Panics
-    /// When a script draws from a feed that is not there, or one with other columns.
+    /// If a script draws from a feed that does not exist, or that has other columns.
     pub fn with_feeds(mut self, feeds: Vec<Feed>) -> Workload {
         for draw in self.plan.program.scripts.iter().filter_map(|it| it.draw.as_ref()) {
             let rows = &feeds[usize::from(draw.feed)].rows;
@@ -300,26 +303,27 @@ impl Workload {
         self
     }
 
-    /// Aborts a client whose statement names a variable without a value, also where pgbench sends the name: in a simple query,
-    /// if no script gives it a value.
+    /// Aborts a client whose statement contains an unset variable.
+    ///
+    /// This includes variables in simple queries that no script assigns, whose names pgbench would send.
     pub fn require_variables(self) -> Workload {
         Workload { requires_variables: true, ..self }
     }
 
-    /// Sends texts of variables as literals in simple queries, instead of as parts of the statement as pgbench does.
+    /// Sends variable texts as literals in simple queries; pgbench inserts them as parts of the statement.
     ///
-    /// Must come before [`with_ledger`](Workload::with_ledger).
+    /// Must be called before [`with_ledger`](Workload::with_ledger).
     pub fn quoting_texts(self) -> Workload {
         Workload { quotes_texts: self.plan.mode == Mode::Simple, ..self }
     }
 
-    /// Where an argument stands, if a text must become a literal there.
+    /// Syntactic context of an argument, if its text must become a literal.
     #[inline]
     pub(crate) fn literal_place(&self, request: &SqlRequest, arg: u16) -> Option<QuoteContext> {
         self.quotes_texts.then(|| request.places[usize::from(arg)])
     }
 
-    /// Why a statement cannot be sent with these variables.
+    /// Error if a statement cannot be sent with these variables.
     #[inline]
     pub(crate) fn refusal(&self, script: u16, command: u16, variables: &Variables) -> Option<EvalError> {
         let request = self.request(script, command);
@@ -337,12 +341,14 @@ impl Workload {
         None
     }
 
-    /// The replicas have a door of their own; by script, where its SQL goes. Clients still begin with a session by the first
-    /// door. What is not open, because it never was or because it broke, is opened for the transaction that needs it: while
-    /// one door is shut, clients go on by the other.
+    /// Adds a second endpoint, for the replicas, and sets the target of each script's SQL.
+    ///
+    /// Clients still begin with a session by the first endpoint. A session that was never opened, or that broke, is
+    /// opened for the transaction that needs it. Thus, while one endpoint is unreachable, clients continue with the
+    /// other.
     ///
     /// # Panics
-    /// When it is not told of every script, or there is no first door.
+    /// If `to` has not one target per script, or if there is no first endpoint.
     pub fn with_replicas(mut self, replicas: PostgresEndpoint, to: &[SqlTarget]) -> Workload {
         let scripts = &self.plan.program.scripts;
         assert!(to.len() == scripts.len(), "each script is told of");
@@ -353,8 +359,9 @@ impl Workload {
         self
     }
 
-    /// A longer answer than this many bytes, instead of 4 GiB, makes its transaction Unknown with [`Code::TOO_LONG`] and
-    /// ends the connection.
+    /// Sets the maximum size of a response, which is 4 GiB by default.
+    ///
+    /// A larger response makes its transaction Unknown with [`Code::TOO_LONG`] and ends the connection.
     ///
     /// [`Code::TOO_LONG`]: model::Code::TOO_LONG
     pub fn with_answer_max(mut self, bytes: u64) -> Workload {
@@ -362,20 +369,20 @@ impl Workload {
         self
     }
 
-    /// Scripts whose transactions are writes that a ledger is kept of, by script. Each transaction begins with a new token,
-    /// sealed by `secret`.
+    /// Marks the scripts whose transactions are writes with a key, for a ledger. Each transaction begins with a new
+    /// token, sealed by `secret`.
     ///
     /// # Panics
-    /// When it is not told of every script.
+    /// If `keyed` has not one entry per script.
     pub fn with_ledger(self, secret: u64, keyed: Vec<Option<KeyedScript>>) -> Workload {
         self.with_keyed_scripts(secret, keyed, true)
     }
 
-    /// The same scripts where no ledger is kept: their tokens are decoys, so that nobody takes a row of theirs for one of a
-    /// write that is in a ledger.
+    /// Marks scripts with keys, but without a ledger. Their tokens are decoys, so their rows cannot be mistaken for
+    /// writes in a ledger.
     ///
     /// # Panics
-    /// When it is not told of every script.
+    /// If `keyed` has not one entry per script.
     pub fn with_decoys(self, secret: u64, keyed: Vec<Option<KeyedScript>>) -> Workload {
         self.with_keyed_scripts(secret, keyed, false)
     }
@@ -384,7 +391,7 @@ impl Workload {
         assert!(keyed.len() == self.plan.program.scripts.len(), "each script is told of");
         for it in keyed.iter().flatten() {
             self.fields.push((it.token, Token::LENGTH + 2));
-            // Who a server is: two numbers and an address.
+            // A server's identity: two numbers and an address.
             self.fields.extend(it.server.map(|slot| (slot, 128)));
         }
         let requests = self.requests.iter().map(|it| it.iter().any(Option::is_some));
@@ -404,7 +411,7 @@ impl Workload {
         self.keyed.get(usize::from(script))?.as_ref()
     }
 
-    /// Appends the token of a write, as the commands of its script are to hold it.
+    /// Appends the token of a write, in the form in which the script's commands contain it.
     #[inline]
     pub(crate) fn write_token(&self, key: WriteKey, write: &KeyedWrite, out: &mut Vec<u8>) {
         let token = Token::new(key, self.secret);
@@ -415,18 +422,18 @@ impl Workload {
         out.extend_from_slice(quotes);
     }
 
-    /// Who is behind a door, if it leads anywhere.
+    /// Endpoint by number, if it exists.
     pub(crate) fn endpoint(&self, door: u8) -> Option<&PostgresEndpoint> {
         if door == 0 { self.postgres.as_ref() } else { self.replicas.as_ref() }
     }
 
-    /// Where a script's SQL goes, if there is a choice; `None` if it asks none.
+    /// Target of a script's SQL, if there are two endpoints; `None` if it has no SQL.
     #[inline]
     pub(crate) fn sql_target(&self, script: u16) -> Option<SqlTarget> {
         self.sql_targets[usize::from(script)]
     }
 
-    /// A finder for each regular expression, in the order of the calls and their captures.
+    /// A matcher for each regular expression, in the order of the calls and their captures.
     pub(crate) fn matchers(&self) -> Vec<PatternMatcher> {
         let calls = self.calls.iter().flatten().flatten();
         let finder = |it: &CallCapture| match &it.source {
@@ -441,7 +448,7 @@ impl Workload {
         &self.feeds[usize::from(draw.feed)]
     }
 
-    /// Sets the variables that row `n` of what is drawn holds.
+    /// Sets the variables from row `n` of the feed.
     #[inline]
     pub(crate) fn fill(&self, draw: &Draw, n: u64, variables: &mut Variables) {
         for (field, slot) in self.feed(draw).rows.row(n).zip(&draw.columns) {
@@ -451,7 +458,7 @@ impl Workload {
         }
     }
 
-    /// Clients of thread `k`: the number of the first, and how many, dealt as pgbench deals them.
+    /// First client of thread `k` and number of its clients, distributed as in pgbench.
     pub fn clients_of_thread(&self, k: u16) -> (u32, u32) {
         let threads = u32::from(self.plan.threads);
         let mut first = 0;
@@ -466,13 +473,13 @@ impl Workload {
         unreachable!("thread {k} of {threads}")
     }
 
-    /// For [`model::Interval::new`]: commands timed one by one, by script.
+    /// Number of separately timed commands, by script, for [`model::Interval::new`].
     pub fn timed_commands(&self) -> Vec<usize> {
         let timed = |it: &Script| if self.plan.statements { it.commands.len() } else { 0 };
         self.plan.program.scripts.iter().map(timed).collect()
     }
 
-    /// For [`model::Interval::with_answers`]: HTTP requests, by script and command, ascending.
+    /// HTTP requests by script and command, ascending, for [`model::Interval::with_answer_sizes`].
     pub fn calls(&self) -> Vec<(u16, u16)> {
         let calls_of = |(script, calls): (u16, &Vec<Option<http_service::HttpRequest>>)| {
             let numbers = (0..).zip(calls).filter(|it| it.1.is_some()).map(|it| it.0);
@@ -481,7 +488,7 @@ impl Workload {
         (0..).zip(&self.calls).flat_map(calls_of).collect()
     }
 
-    /// An empty interval of what this workload measures.
+    /// Empty interval for the measurements of this workload.
     pub fn interval(&self) -> Interval {
         Interval::new(&self.timed_commands()).with_answer_sizes(&self.calls())
     }
@@ -499,7 +506,7 @@ impl Workload {
         self.find_request(script, command).expect("an SQL command")
     }
 
-    /// The request of a command, if it is one that asks.
+    /// Request of a command, if it sends SQL.
     #[inline]
     pub(crate) fn find_request(&self, script: u16, command: u16) -> Option<&SqlRequest> {
         self.requests[script as usize][command as usize].as_ref()
@@ -510,20 +517,20 @@ impl Workload {
         self.calls[script as usize][command as usize].as_ref().expect("an HTTP command")
     }
 
-    /// The shortest time after which a transaction or an answer is given up.
+    /// Shortest time limit of a transaction or response.
     pub(crate) fn shortest_timeout(&self) -> Nanos {
         let services = self.services.iter().map(Service::shortest_timeout);
         services.chain(self.plan.timeout).min().unwrap_or(Nanos::MAX)
     }
 
-    /// A script drawn by weight.
+    /// Draws a script by weight.
     #[inline]
     pub(crate) fn choose(&self, rng: &mut Prng) -> u16 {
         self.plan.program.choose(rng) as u16
     }
 }
 
-/// A server that never ends its answer is not listened to for ever; longer ones than this are no benchmark's.
+/// Bounds an endless response; no realistic benchmark has a longer one.
 const RESPONSE_MAX: u64 = 4 << 30;
 
 impl SqlRequest {
@@ -584,7 +591,7 @@ impl SqlRequest {
         SqlRequest { args, unset, places, with_parse: fresh, prepared, statement, commits, keep }
     }
 
-    /// What to render, given whether its statement is prepared on this connection.
+    /// Template of the request; `prepared`: its statement is prepared on this connection.
     #[inline]
     pub fn template(&self, prepared: bool, piped: bool) -> &Template {
         let asked = if prepared { &self.prepared } else { &self.with_parse };
@@ -598,7 +605,7 @@ fn template(build: impl FnOnce(&mut TemplateBuilder)) -> Template {
     builder.build()
 }
 
-/// Room for each column's fields, in bytes: as much as any of these rows needs, and not more than a page.
+/// Bytes to preallocate for each column: the longest of these fields, at most a page.
 fn field_lengths<'a>(rows: impl Iterator<Item = Fields<'a>>) -> Vec<usize> {
     const PAGE: usize = 4096;
     rows.fold(Vec::new(), |mut longest, fields| {
@@ -613,7 +620,7 @@ fn field_lengths<'a>(rows: impl Iterator<Item = Fields<'a>>) -> Vec<usize> {
     })
 }
 
-/// Does this statement's text begin with COMMIT or END?
+/// True if the statement's text begins with COMMIT or END.
 fn is_commit(text: &str) -> bool {
     let word = text.trim_start().split(|it: char| !it.is_ascii_alphabetic()).next().unwrap_or_default();
     word.eq_ignore_ascii_case("commit") || word.eq_ignore_ascii_case("end")

@@ -1,4 +1,4 @@
-//! Carries a shard's bytes by epoll: edge-triggered, sent inline, received into one buffer for all connections.
+//! epoll driver: edge-triggered, with inline sends and one receive buffer for all connections
 
 use super::socket::{begin_connect, connect_result, enable_keepalive};
 use super::{DriveResult, DriverContext, DriverState, describe, index, is_local_exhaustion, run_shell};
@@ -13,14 +13,14 @@ use rustix::net::{self, RecvFlags, SendFlags};
 use rustix::time::Timespec;
 use std::io;
 
-/// Events taken at one wait.
+/// Maximum events per wait.
 const EVENTS: usize = 256;
-/// Bytes taken at one receive.
+/// Size of the receive buffer, in bytes.
 const BUFFER: usize = 64 * 1024;
 
 /// Drives `shard` on this thread until it is done.
 ///
-/// An error is the system's: no epoll instance, or a wait that fails. What happens to connections is told to the shard.
+/// Returns an error if the system refuses an epoll instance or a wait. Errors of connections are reported to the shard.
 pub fn drive<R: Recorder>(shard: Shard<R>, ground: &DriverContext<'_>) -> io::Result<DriveResult<R>> {
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     let links = Vec::new();
@@ -34,7 +34,7 @@ pub fn drive<R: Recorder>(shard: Shard<R>, ground: &DriverContext<'_>) -> io::Re
         driver.shard.advance(now);
         let Some(until) = driver.perform() else { break };
         let wait = progress.sleep_until(now, until);
-        // Near the moment, waiting becomes looking again and again.
+        // Close to the due time, the driver polls instead of sleeping.
         let sleep = wait - ground.spin;
         events.clear();
         driver.wait(&mut events, sleep)?;
@@ -67,16 +67,16 @@ struct Driver<'a, R> {
     shard: Shard<R>,
     ground: &'a DriverContext<'a>,
     epoll: OwnedFd,
-    /// By connection.
+    /// Connections by number.
     links: Vec<Option<Connection>>,
     exhausted: u64,
 }
 
 struct Connection {
     socket: OwnedFd,
-    /// `connect` is under way.
+    /// True while `connect` is in progress.
     connecting: bool,
-    /// A send was cut short; the kernel tells when there is room.
+    /// True after a partial send; epoll reports when the socket is writable.
     blocked: bool,
 }
 
@@ -90,7 +90,7 @@ impl<R: Recorder> Driver<'_, R> {
         }
     }
 
-    /// Does all that the shard asks. The moment until which it then waits; `None` when it is done.
+    /// Performs all actions of the shard. Returns the time until which it waits; `None` when it is done.
     #[inline]
     fn perform(&mut self) -> Option<Nanos> {
         loop {
@@ -128,7 +128,7 @@ impl<R: Recorder> Driver<'_, R> {
                 Action::Shell { conn, line, keep } => {
                     run_shell(&mut self.shard, self.ground, conn, &line, keep);
                 }
-                // Nobody listens any more: then nobody misses it.
+                // If the receiver has ended, nobody needs the event.
                 Action::Report(said) => drop(self.ground.events.send(said)),
             }
         }
@@ -162,7 +162,7 @@ impl<R: Recorder> Driver<'_, R> {
 
     fn close(&mut self, conn: ConnId) {
         if let Some(link) = self.links.get_mut(index(conn)) {
-            // Dropped, the descriptor is closed and leaves the epoll set by itself.
+            // Closing the dropped descriptor also removes it from the epoll set.
             *link = None;
         }
     }
@@ -250,7 +250,8 @@ impl<R: Recorder> Driver<'_, R> {
 mod tests {
     use super::*;
 
-    /// Without `epoll_pwait2` a wait is rounded up to a whole millisecond, and every arrival would be late by half of one.
+    /// Without `epoll_pwait2`, a wait is rounded up to whole milliseconds, which delays arrivals by half of one on
+    /// average.
     #[test]
     fn short_wait_is_not_rounded_up() {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).expect("a file is free");

@@ -1,9 +1,9 @@
-//! What does the generator's own thread cost, and what does it suffer?
+//! CPU usage and stalls of a generator thread
 
 use model::{Nanos, ThreadUsage};
 use std::fs;
 
-/// Takes a thread's accounts at the beginning and the end of the window.
+/// Meter of a thread's usage between the beginning and the end of the window.
 #[derive(Debug, Default)]
 pub struct ThreadMeter {
     started: Nanos,
@@ -16,19 +16,19 @@ pub struct ThreadMeter {
 }
 
 impl ThreadMeter {
-    /// The window begins.
+    /// Starts the measurement, when the window begins.
     pub fn begin(&mut self, now: Nanos) {
         let (user, system) = cpu_times();
         *self = ThreadMeter { started: now, user, system, starved: starved_time(), ..ThreadMeter::default() };
     }
 
-    /// Something due was looked at this late.
+    /// Records that a due event was handled this late.
     #[inline]
     pub fn record_stall(&mut self, late: Nanos) {
         self.longest_stall = self.longest_stall.max(late);
     }
 
-    /// The window is over.
+    /// Ends the measurement, when the window is over.
     pub fn finish(self, now: Nanos) -> ThreadUsage {
         let (user, system) = cpu_times();
         ThreadUsage {
@@ -43,8 +43,10 @@ impl ThreadMeter {
     }
 }
 
-/// User and system time of this thread: the sum from its own clock, the split from what the kernel sampled
-/// (/proc/thread-self/stat, fields 14 and 15, ticks of 10 ms; proc(5)).
+/// User and system CPU time of this thread.
+///
+/// The sum comes from the thread's CPU clock, the split from the kernel's samples (/proc/thread-self/stat, fields 14
+/// and 15, ticks of 10 ms; proc(5)).
 fn cpu_times() -> (Nanos, Nanos) {
     let total = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     let total = total.tv_sec as f64 * 1e9 + total.tv_nsec as f64;
@@ -57,7 +59,7 @@ fn cpu_times() -> (Nanos, Nanos) {
     (Nanos(user as u64), Nanos((total - user) as u64))
 }
 
-/// Time spent ready to run without a processor; second field of schedstat, ns (kernel, sched-stats.rst).
+/// Time in which the thread was runnable but not running: second field of schedstat, ns (kernel, sched-stats.rst).
 fn starved_time() -> Option<Nanos> {
     let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_ascii_whitespace().nth(1)?.parse().ok().map(Nanos)

@@ -1,7 +1,7 @@
-//! Who carries a shard's bytes, and by which clock?
+//! Drivers: sockets, clock and thread accounting of a shard
 //!
-//! Two drivers, [`epoll`] and [`uring`], functions both: nothing is generic over a driver. Only here does this crate read
-//! a clock or touch a socket.
+//! The two drivers, [`epoll`] and [`uring`], are functions; nothing is generic over a driver. Within this crate, only
+//! this module reads a clock or uses sockets.
 
 pub mod epoll;
 mod meter;
@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 use std::sync::mpsc::Sender;
 use std::time::Instant;
 
-/// The run's clock: monotonic nanoseconds since it was made.
+/// Clock of a run: monotonic nanoseconds since its start.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock(Instant);
 
@@ -36,7 +36,7 @@ impl Clock {
     }
 }
 
-/// Where threads wait for each other, so that one window begins for all.
+/// Barrier at which the threads meet, so that one window begins for all.
 #[derive(Debug)]
 pub struct StartGate {
     threads: usize,
@@ -51,22 +51,22 @@ impl StartGate {
         StartGate { threads, settled, connected, window_start: AtomicU64::new(u64::MAX) }
     }
 
-    /// All clients of all threads are connected or refused.
+    /// True once all clients of all threads are connected or refused.
     pub fn is_settled(&self) -> bool {
         self.settled.load(Ordering::Acquire) == self.threads
     }
 
-    /// Clients connected so far, of settled threads.
+    /// Connected clients of the threads that are settled.
     pub fn connected(&self) -> u32 {
         self.connected.load(Ordering::Acquire)
     }
 
-    /// Opens it: the window begins at this moment.
+    /// Opens the gate: the window begins at `at`.
     pub fn open(&self, at: Nanos) {
         self.window_start.store(at.0, Ordering::Release);
     }
 
-    /// When the window begins; `None` until it is known.
+    /// Start of the window; `None` until it is known.
     pub fn window_start(&self) -> Option<Nanos> {
         let at = self.window_start.load(Ordering::Acquire);
         (at != u64::MAX).then_some(Nanos(at))
@@ -78,22 +78,22 @@ impl StartGate {
     }
 }
 
-/// What a driver stands on; shared by all threads of a run.
+/// Environment of a driver, shared by all threads of a run.
 #[derive(Debug)]
 pub struct DriverContext<'a> {
-    /// Where PostgreSQL listens, by door and host; empty if it is not asked.
+    /// Addresses of PostgreSQL, by endpoint and host; empty if the load contains no SQL.
     pub postgres: &'a [Vec<Address>],
-    /// Where the HTTP services listen, in the workload's order.
+    /// Addresses of the HTTP services, in the workload's order.
     pub services: &'a [Address],
     pub clock: Clock,
     pub gate: &'a StartGate,
     /// Set to end the window at once.
     pub stop: &'a AtomicBool,
-    /// Set to cancel what is under way, which is then Unknown.
+    /// Set to cancel transactions in flight, whose outcome is then Unknown.
     pub abandon: &'a AtomicBool,
-    /// This long before a moment that is due, waiting becomes spinning. Zero: sleep until the moment itself.
+    /// The driver spins for this long before a due time. Zero: it sleeps until the due time.
     pub spin: Nanos,
-    /// Where what is worth telling goes; one for each thread.
+    /// Receiver of reported events; one sender per thread.
     pub events: Sender<LoadEvent>,
 }
 
@@ -106,32 +106,32 @@ impl DriverContext<'_> {
     }
 }
 
-/// What a driver brings back.
+/// Result of a driver.
 #[derive(Debug)]
 pub struct DriveResult<R> {
     pub shard: Shard<R>,
     pub effort: ThreadUsage,
-    /// Connections that could not be opened because file descriptors or local ports had run out.
+    /// Connections that could not be opened because file descriptors or local ports were exhausted.
     pub exhausted: u64,
-    /// When the last transaction was over and the last connection closed.
+    /// Time at which the last transaction had ended and the last connection was closed.
     pub finished: Nanos,
 }
 
-/// The longest a driver sleeps, so that it sees `stop` and the gate.
+/// Maximum sleep of a driver; bounds its reaction to `stop` and the gate.
 const MAX_SLEEP: Nanos = Nanos::from_millis(100);
-/// The same while the gate is closed.
+/// Maximum sleep of a driver before the gate opens.
 const MAX_SLEEP_BEFORE_START: Nanos = Nanos::from_millis(1);
-/// Between two ticks of the recorder.
+/// Interval between two ticks of the recorder.
 const TICK_INTERVAL: Nanos = Nanos::from_secs(1);
 
-/// How far along a thread is: connecting, waiting at the gate, measuring. Both drivers ask it once in every round.
+/// Progress of a thread: connecting, waiting at the gate, measuring. Both drivers update it once per round.
 #[derive(Debug)]
 struct DriverState {
     settled: bool,
     started: bool,
     stopped: bool,
     tick: Nanos,
-    /// When the last round began, and how long it was allowed to sleep.
+    /// Start of the last round, and its maximum sleep.
     last: Nanos,
     max_sleep: Nanos,
     meter: ThreadMeter,
@@ -139,7 +139,7 @@ struct DriverState {
 
 impl DriverState {
     fn new() -> DriverState {
-        // Wake-ups by timer come when they are asked for, not up to 50 µs later; prctl(2), PR_SET_TIMERSLACK.
+        // Timers fire without the default slack of 50 µs; prctl(2), PR_SET_TIMERSLACK.
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
         DriverState {
             settled: false,
@@ -152,13 +152,13 @@ impl DriverState {
         }
     }
 
-    /// Looks at the gate, the wish to stop and the tick.
+    /// Checks the gate, the stop flags and the tick.
     #[inline]
     fn update<R: Recorder>(&mut self, now: Nanos, shard: &mut Shard<R>, ground: &DriverContext<'_>) {
         if !self.started {
             self.check_gate(now, shard, ground);
         } else {
-            // Longer than asked for: the thread stood still, or its last round was long.
+            // The round took longer than its sleep: the thread was stalled, or the round had much work.
             if now <= shard.window_end() {
                 self.meter.record_stall((now - self.last) - self.max_sleep);
             }
@@ -196,7 +196,7 @@ impl DriverState {
         }
     }
 
-    /// How long to sleep at most, from `now` until `until`, so that nothing is missed.
+    /// Maximum sleep from `now` until `until`, so that no tick or flag is missed.
     #[inline]
     fn sleep_until(&mut self, now: Nanos, until: Nanos) -> Nanos {
         let nap = if self.started { MAX_SLEEP } else { MAX_SLEEP_BEFORE_START };
@@ -204,13 +204,13 @@ impl DriverState {
         self.max_sleep
     }
 
-    /// The thread's cost since the window began.
+    /// Resource usage of the thread since the window began.
     fn finish(self, now: Nanos) -> ThreadUsage {
         self.meter.finish(now)
     }
 }
 
-/// Runs the command line that the shard asks for. Blocks the thread, as it does in pgbench.
+/// Runs the command line of the shard's action. Blocks the thread, as pgbench does.
 fn run_shell<R: Recorder>(
     shard: &mut Shard<R>,
     ground: &DriverContext<'_>,
@@ -222,7 +222,7 @@ fn run_shell<R: Recorder>(
     shard.shell_done(ground.clock.now(), conn, output.as_deref().map_err(Clone::clone));
 }
 
-/// Runs a command line of `\setshell` (`keep`), whose output is what counts, or of `\shell`, which must succeed.
+/// Runs a command line. With `keep` (`\setshell`), its output is returned; without (`\shell`), it must succeed.
 fn run_command(line: &str, keep: bool) -> Result<Vec<u8>, String> {
     let mut command = Command::new("/bin/sh");
     command.arg("-c").arg(line).stdin(Stdio::null()).stderr(Stdio::inherit());
@@ -235,7 +235,7 @@ fn run_command(line: &str, keep: bool) -> Result<Vec<u8>, String> {
     Err(format!("shell command \"{line}\" ended with {}", output.status))
 }
 
-/// For a connection that could not be opened: was it the generator's own fault?
+/// True if a connection could not be opened for lack of the generator's own resources.
 fn is_local_exhaustion(error: rustix::io::Errno) -> bool {
     use rustix::io::Errno;
     matches!(error, Errno::MFILE | Errno::NFILE | Errno::ADDRNOTAVAIL | Errno::NOBUFS | Errno::NOMEM)
@@ -245,7 +245,7 @@ fn index(conn: ConnId) -> usize {
     conn.0 as usize
 }
 
-/// The error's own words, without a number that only a programmer understands.
+/// Message of the error, without its number.
 fn describe(error: rustix::io::Errno) -> String {
     io::Error::from(error).to_string()
 }

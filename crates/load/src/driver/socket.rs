@@ -1,4 +1,4 @@
-//! How is a transport to the server opened?
+//! Opening of transports to servers
 
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -7,15 +7,15 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Where the server listens.
+/// Address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
-    /// The socket's own path, e.g. `/run/postgresql/.s.PGSQL.5432`.
+    /// Path of the socket, e.g. `/run/postgresql/.s.PGSQL.5432`.
     Unix(PathBuf),
     Tcp(SocketAddr),
 }
 
-/// Begins to connect, without waiting. True when the transport is open already, else it will be writable.
+/// Starts a non-blocking connect. Returns true if the transport is open at once; otherwise it becomes writable later.
 pub(super) fn begin_connect(address: &Address) -> Result<(OwnedFd, bool), Errno> {
     let family = match address {
         Address::Unix(_) => AddressFamily::UNIX,
@@ -38,11 +38,10 @@ pub(super) fn begin_connect(address: &Address) -> Result<(OwnedFd, bool), Errno>
     }
 }
 
-/// Has the system look whether the other side is still there, so that a connection to one that is gone breaks within
-/// [`GONE`] though nothing is sent.
+/// Enables keepalive probes, so that an idle connection to a dead peer breaks within [`DEAD_PEER_TIMEOUT`].
 pub(super) fn enable_keepalive(socket: &OwnedFd) {
     const EVERY: Duration = Duration::from_secs(1);
-    // A Unix socket has no such options, and needs none: both sides are on this machine.
+    // Unix sockets reject these options and do not need them: both sides are on this machine.
     let _ = sockopt::set_socket_keepalive(socket, true);
     let _ = sockopt::set_tcp_keepidle(socket, EVERY);
     let _ = sockopt::set_tcp_keepintvl(socket, EVERY);
@@ -52,7 +51,7 @@ pub(super) fn enable_keepalive(socket: &OwnedFd) {
 /// tcp(7), `TCP_USER_TIMEOUT`.
 const DEAD_PEER_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// What became of a connection that `dial` began.
+/// Result of a connect that `begin_connect` started.
 pub(super) fn connect_result(socket: &OwnedFd) -> Result<(), Errno> {
     sockopt::socket_error(socket)?
 }

@@ -1,4 +1,4 @@
-//! What does one client know?
+//! State of one client
 
 use super::shutdown::SessionShutdown;
 use crate::random::Prng;
@@ -7,111 +7,111 @@ use model::{Code, Nanos};
 use std::collections::VecDeque;
 use wire::pg::{Channel, Encryption, TransactionStatus};
 
-/// Runs scripts, one transaction at a time, over one connection at a time.
+/// Client: runs scripts, one transaction at a time, over one connection at a time.
 #[derive(Debug)]
 pub(super) struct Client {
-    /// The one it speaks in; where there are two doors, that of the other is parked.
+    /// Active session. With two endpoints, the session of the other endpoint is parked.
     pub session: Session,
-    /// Whose session that is: 0 or 1.
+    /// Endpoint of the active session: 0 or 1.
     pub endpoint: u8,
     pub state: ClientState,
-    /// It stands in the list of idle clients, or among those that wait for their turn.
+    /// True if it is in the list of idle clients or among the runnable.
     pub queued: bool,
-    /// It was connected, or refused, at least once.
+    /// True if it was connected, or refused, at least once.
     pub settled: bool,
-    /// It pauses because it was refused, and for nothing else.
+    /// True while it waits only because it was refused.
     pub backing_off: bool,
-    /// The words of the last error, where they will be told.
+    /// Text of the last error, if it will be reported.
     pub error_text: Option<Box<str>>,
 
-    /// What `\\shell` runs.
+    /// Command line of `\shell`.
     pub shell_line: String,
     pub variables: Variables,
     pub rng: Prng,
-    /// The key that its next write will have.
+    /// Sequence number of its next write's key.
     pub sequence: u64,
-    /// Transactions begun, and when the last of them was.
+    /// Number of started transactions, and the start of the last one.
     pub transactions_started: u64,
     pub transaction_start: Nanos,
-    /// It is to go as soon as its transaction is over.
+    /// True if it leaves as soon as its transaction has ended.
     pub leaving: bool,
-    /// It does no more once its session has ended.
+    /// True if it aborts once its session has ended.
     pub aborting: bool,
-    /// The alarm that counts; earlier ones were for what is over.
+    /// Deadline of the current timer; older heap entries are stale.
     pub timer_deadline: Nanos,
     pub tx: Option<Transaction>,
-    /// Variable of each column of the rows that a \gset or \aset awaits.
+    /// Variable of each column of the result that a \gset or \aset awaits.
     pub columns: Vec<Option<Slot>>,
-    /// Rows of the statement under way, and of the last that ended.
+    /// Rows of the current statement, and of the last completed one.
     pub rows: u32,
     pub last_rows: u32,
 }
 
-/// With PostgreSQL, or with what stands before it.
+/// Session with PostgreSQL, or with the pooler or balancer in front of it.
 #[derive(Debug)]
 pub(super) struct Session {
     pub channel: Channel,
-    /// Something for the driver: see the constants of `todo`.
+    /// Pending actions for the driver: bits of the module `todo`.
     pub pending_actions: u8,
-    /// The transport is open, or about to be.
+    /// True if the transport is open or being opened.
     pub connected: bool,
-    /// It was given up and is to end.
+    /// State of the shutdown, once the session is given up.
     pub shutdown: Option<SessionShutdown>,
-    /// Which of the door's hosts it is with, or tries.
+    /// Index of the endpoint's host that it uses or tries.
     pub host: u16,
-    /// Hosts that have refused it since the last pause.
+    /// Hosts that have refused it since the last retry delay.
     pub tried: u16,
-    /// Log-ins that failed since the last that did not; sets the pause before the next.
+    /// Failed log-ins since the last successful one; determines the next retry delay.
     pub refusals: u32,
-    /// In which manner to try at once again, where `sslmode` knows two.
+    /// Encryption to try next, without delay, if `sslmode` allows two ways.
     pub attempt: Option<Encryption>,
-    /// When the log-in under way began.
+    /// Start of the current log-in.
     pub connecting_since: Nanos,
-    /// Bytes that came since the last request.
+    /// Bytes received since the last request.
     pub received: u64,
-    /// What a FATAL error said before the connection broke.
+    /// Code of a FATAL error before the connection broke.
     pub fatal_code: Option<Code>,
-    /// By prepared statement: does this connection have it?
+    /// By prepared statement: true if this connection has prepared it.
     pub prepared: Box<[bool]>,
-    /// Statements sent with a Parse that is not answered, and the number of the Sync after each.
+    /// Statements sent with an unanswered Parse, each with the number of its Sync.
     pub parsing: VecDeque<(u16, u16)>,
 }
 
-/// The transaction under way.
+/// Transaction of a client.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Transaction {
     pub script: u16,
-    /// The row that it drew.
+    /// Row that it drew.
     pub row: Option<u64>,
-    /// The command that runs, or comes next.
+    /// Command that runs, or comes next.
     pub command: u16,
     pub intended: Nanos,
     pub started: Nanos,
     pub command_started: Nanos,
     pub tries: u16,
-    /// At least one request of it left.
+    /// True if at least one of its requests was sent.
     pub sent_request: bool,
     pub in_pipeline: bool,
-    /// ReadyForQuery messages that are still to come.
+    /// Number of ReadyForQuery messages still expected.
     pub pending_ready: u16,
-    /// Those that came.
+    /// Number of ReadyForQuery messages received.
     pub received_ready: u16,
-    /// What went wrong first, and how the session stands since the last ReadyForQuery.
+    /// First error, and the session's status in the last ReadyForQuery.
     pub error: Option<Code>,
-    /// The error may have come after an effect.
+    /// True if the error may have followed an effect.
     pub unknown: bool,
-    /// A statement was answered well outside of a transaction block: its effect stays, whatever comes.
+    /// True if a statement succeeded outside of a transaction block: its effect is permanent.
     pub settled: bool,
-    /// A wait for standbys was given up: what is committed may be on one server only.
+    /// True if the server stopped waiting for standbys, so that the commit may exist on one server only.
     pub local_only: bool,
     pub status: TransactionStatus,
-    /// The client's randomness at its beginning, for another try.
+    /// State of the client's generator at the start, for retries.
     pub rng: Prng,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ClientState {
-    /// A user who has not come yet, or has left.
+    /// User who has not joined yet, or has left.
     Absent,
     /// Without a connection; a timer or the queue opens one.
     Offline,
@@ -119,13 +119,13 @@ pub(super) enum ClientState {
     LoggingIn,
     /// Waits until the server has closed the session that it gave up.
     ClosingSession,
-    /// Ready for a transaction, perhaps waiting for its turn. Without a connection where each transaction opens its own.
+    /// Ready for a transaction, or waiting for its turn. Has no connection if each transaction opens its own.
     Idle,
-    /// Between two transactions by its own will.
+    /// Waits between two transactions (think time or pacing).
     Thinking,
     /// Awaits a ReadyForQuery.
     AwaitingReady,
-    /// Awaits an HTTP service's answer.
+    /// Awaits the response of an HTTP service.
     AwaitingHttp,
     /// Awaits the end of a ROLLBACK after an error.
     RollingBack,
@@ -137,7 +137,7 @@ pub(super) enum ClientState {
     Aborted,
 }
 
-/// Bits of `Session::todo`, in the order in which the driver is told.
+/// Bits of `Session::pending_actions`, in the order in which the driver receives them.
 pub(super) mod todo {
     pub const TRANSMIT: u8 = 1;
     pub const FINISH: u8 = 2;

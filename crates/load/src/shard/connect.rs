@@ -1,4 +1,4 @@
-//! How do clients come by their connections?
+//! Connection attempts, retry delays and lost sessions
 
 use super::client::{Client, ClientState, todo};
 use super::endpoint::new_channel;
@@ -6,31 +6,33 @@ use super::{ConnId, LoadEvent, Shard};
 use crate::recorder::Recorder;
 use model::{Code, Nanos, Outcome};
 
-/// The first pause before another attempt of a client, doubled with each.
+/// First delay before a client retries; doubled after each failure.
 const RETRY_DELAY: Nanos = Nanos::from_millis(10);
-/// It grows until the clients of a thread make about a hundred attempts per second together, but stays between these: an outage
-/// is seen to end within a tenth of a second, and many clients do not disturb who is about to end it.
+/// Maximum retry delay, per client of the thread; limited to `RETRY_DELAY_MAX`.
+///
+/// The clients of a thread thus make about a hundred attempts per second together. The limits keep the end of an outage
+/// detectable within a tenth of a second, and the load of retries low for a recovering server.
 const RETRY_DELAY_PER_CLIENT: Nanos = Nanos::from_millis(10);
 const RETRY_DELAY_MAX: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(1));
 
-/// `cannot_connect_now`, as of one who must wait until there is another server.
+/// `cannot_connect_now`, the code of a client that waits until another server is available.
 const CANNOT_CONNECT_NOW: Code = Code::SqlState(*b"57P03");
-/// How often log-ins and transactions are looked over for those that take too long, at least.
+/// Maximum interval between checks of time limits.
 const TIMEOUT_CHECK_INTERVAL: Nanos = Nanos::from_millis(100);
 
-/// Why a session is of no more use.
+/// Reason why a session is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SessionLoss {
     /// Its transport broke.
     Broken,
-    /// What was asked is given up; the server may still be about it.
+    /// The request was given up; the server may still execute it.
     TimedOut,
-    /// The server's bytes make no sense.
+    /// The server violated the protocol.
     ProtocolViolation,
 }
 
 impl<R: Recorder> Shard<R> {
-    /// Begins as many log-ins as there are places.
+    /// Begins as many log-ins as there are free slots.
     pub(super) fn connect_more(&mut self, now: Nanos) {
         while self.connecting < self.connecting_max {
             let Some(i) = self.connect_queue.pop_front() else { break };
@@ -46,14 +48,14 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Whether anything may take too long.
+    /// True if a time limit may apply.
     pub(super) fn has_timeouts(&self) -> bool {
         self.connecting > 0
             || self.shutdowns > 0
             || (self.window_started && self.shortest_timeout < Nanos::MAX)
     }
 
-    /// Gives up log-ins and transactions that take too long.
+    /// Gives up log-ins and transactions that exceed their time limits.
     fn check_timeouts(&mut self, now: Nanos) {
         let plan = &self.work.plan;
         let (logs_in_within, answers_within) = (plan.connect_timeout, plan.timeout.unwrap_or(Nanos::MAX));
@@ -69,7 +71,7 @@ impl<R: Recorder> Shard<R> {
             if let Some(w) = self.awaited_connection(i).filter(|_| late) {
                 self.http_lost(now, w, Code::TIMED_OUT, "timeout expired");
             } else if late && client.state == ClientState::ClosingSession {
-                // It did not come to ask anything.
+                // It has sent no request.
                 self.end_transaction(now, i, Outcome::Failed(Code::TIMED_OUT));
                 self.go_offline(now, i);
             } else if late || (logs_in && now - client.session.connecting_since > logs_in_within) {
@@ -91,7 +93,7 @@ impl<R: Recorder> Shard<R> {
         self.request_action(self.conn(i), todo::CONNECT);
     }
 
-    /// The transport is open.
+    /// Handles an opened transport.
     pub fn connected(&mut self, now: Nanos, conn: ConnId) {
         if let Some(w) = self.http_index(conn) {
             return match w.checked_sub(self.http_connections.len()) {
@@ -115,7 +117,7 @@ impl<R: Recorder> Shard<R> {
         self.request_action(conn, todo::TRANSMIT);
     }
 
-    /// The server accepted the log-in.
+    /// Handles a successful log-in.
     pub(super) fn opened(&mut self, now: Nanos, i: u32) {
         if !self.is_target_role(i) {
             return self.broken(
@@ -133,7 +135,7 @@ impl<R: Recorder> Shard<R> {
         self.reset_backoff(now);
         let client = &mut self.clients[i as usize];
         if client.tx.is_some() {
-            // No longer logging in: the transaction may end the client before it asks anything.
+            // The log-in is over: the transaction may end the client before it sends a request.
             client.state = ClientState::Idle;
             self.run(now, i);
         } else {
@@ -142,7 +144,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// The other side has closed the transport.
+    /// Handles a transport that the peer has closed.
     pub fn closed(&mut self, now: Nanos, conn: ConnId) {
         match self.http_index(conn) {
             Some(w) if w < self.http_connections.len() => self.http_closed(now, w),
@@ -150,7 +152,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// The transport broke, or could not be opened: `code` and `words` are the system's.
+    /// Handles a transport that broke, or could not be opened, with the system's `code` and message.
     pub fn broken(&mut self, now: Nanos, conn: ConnId, code: Code, words: &str) {
         if let Some(w) = self.http_index(conn) {
             return match w.checked_sub(self.http_connections.len()) {
@@ -167,7 +169,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// The session of client `i` is of no more use to it, and its transaction is over.
+    /// Handles the loss of client `i`'s session, which also ends its transaction.
     pub(super) fn session_lost(&mut self, now: Nanos, i: u32, code: Code, words: &str, loss: SessionLoss) {
         let conn = self.conn(i);
         let two_doors = self.has_two_endpoints();
@@ -177,7 +179,7 @@ impl<R: Recorder> Shard<R> {
         }
         let logging_in = matches!(client.state, ClientState::Connecting | ClientState::LoggingIn);
         if two_doors && client.tx.is_none() && !logging_in {
-            // It opens it again when it needs it.
+            // The client reopens it when needed.
             return self.close_session(conn);
         }
         let said = client.error_text.take();
@@ -217,7 +219,7 @@ impl<R: Recorder> Shard<R> {
         client.session.refusals += 1;
         client.state = ClientState::Offline;
         if let Some(tx) = &mut client.tx {
-            // In a pipeline, what follows a failure may have been done all the same.
+            // In a pipeline, statements after a failed one may still have had an effect.
             tx.settled |= tx.error.is_some() && tx.pending_ready > 0;
             let outcome = match tx.error {
                 Some(error) => Outcome::Failed(error),
@@ -226,7 +228,7 @@ impl<R: Recorder> Shard<R> {
             };
             self.end_transaction(now, i, outcome);
         }
-        // Where there are two doors, it may go on by the other.
+        // With two endpoints, it may continue with the other.
         let goes_on = two_doors && !self.is_draining && !self.clients[i as usize].leaving;
         if ends && !goes_on {
             return self.await_end(i);
@@ -239,7 +241,7 @@ impl<R: Recorder> Shard<R> {
         self.clients[i as usize].state = ClientState::ClosingSession;
     }
 
-    /// Client `i`, whose session is no more, comes back after a pause, or for its next transaction.
+    /// Client `i`, whose session is lost, reconnects after a delay or for its next transaction.
     pub(super) fn go_offline(&mut self, now: Nanos, i: u32) {
         self.clients[i as usize].state = ClientState::Offline;
         if self.is_draining {
@@ -249,8 +251,8 @@ impl<R: Recorder> Shard<R> {
             return self.user_left(i);
         }
         if self.work.plan.reconnect || self.has_two_endpoints() {
-            // It connects for its next transaction. In a closed model a server that is down is not to be asked without a
-            // pause; in an open one arrivals are the pause.
+            // The client connects for its next transaction. In a closed model, retries of an unavailable server need a
+            // delay; in an open model, the arrivals limit them.
             self.clients[i as usize].state = ClientState::Thinking;
             if !self.closed {
                 return self.become_idle(now, i);
@@ -259,19 +261,19 @@ impl<R: Recorder> Shard<R> {
         self.back_off(now, i);
     }
 
-    /// Client `i` was refused: it pauses before it tries again.
+    /// Delays the next attempt of client `i`, which was refused.
     pub(super) fn back_off(&mut self, now: Nanos, i: u32) {
         let doublings = (self.clients[i as usize].session.refusals - 1).min(10);
         let most = RETRY_DELAY_PER_CLIENT.0.saturating_mul(self.clients.len() as u64);
         let most = most.clamp(RETRY_DELAY_MAX.0.0, RETRY_DELAY_MAX.1.0);
         let pause = RETRY_DELAY.0.saturating_mul(1 << doublings).min(most);
-        // Half of it by chance, so that many clients do not come back at once.
+        // Half of the delay is random, so that many clients do not retry at once.
         let pause = Nanos(pause / 2 + self.misc_rng.u64() % (pause / 2 + 1));
         self.clients[i as usize].backing_off = true;
         self.wake_at(now + pause, i);
     }
 
-    /// Somebody was let in. Who was refused before, as if nobody listened, need not pause any longer.
+    /// A log-in succeeded: clients that were refused because the server was unavailable retry without further delay.
     pub(super) fn reset_backoff(&mut self, now: Nanos) {
         if !std::mem::take(&mut self.is_refusing) {
             return;
@@ -283,7 +285,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Ends the sessions in the orderly way, and closes the connections to services.
+    /// Ends the client's sessions with a Terminate message, and closes its connections to services.
     pub(super) fn close_connections(&mut self, i: u32) {
         self.close_all_http(i, true);
         let client = &self.clients[i as usize];
@@ -292,7 +294,7 @@ impl<R: Recorder> Shard<R> {
         self.close_sessions(i, logging_in);
     }
 
-    /// Client `i` has been connected or refused once.
+    /// Marks client `i` as connected or refused for the first time.
     pub(super) fn mark_settled(&mut self, i: u32) {
         let client = &mut self.clients[i as usize];
         self.unsettled -= u32::from(!client.settled);
@@ -303,7 +305,7 @@ impl<R: Recorder> Shard<R> {
         self.retire_client(i, ClientState::Finished);
     }
 
-    /// Client `i` does no more, for one reason or the other.
+    /// Ends client `i`, finished or aborted.
     pub(super) fn retire_client(&mut self, i: u32, state: ClientState) {
         if !self.clients[i as usize].is_over() {
             self.close_connections(i);
@@ -314,7 +316,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Tells it if it is the first with this code, or if the plan is verbose.
+    /// Reports an event if it is the first with this code, or if the plan is verbose.
     pub(super) fn report_once(&mut self, code: Code, said: impl FnOnce(&Self) -> LoadEvent) {
         let known = self.reported_codes.contains(&code);
         if !known && self.reported_codes.len() < self.reported_codes.capacity() {

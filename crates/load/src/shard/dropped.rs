@@ -1,11 +1,11 @@
-//! Arrivals that are never sent.
+//! Arrivals that are never sent
 
 use super::{ARRIVALS_PER_ROUND, DueArrival, Shard};
 use crate::recorder::Recorder;
 use model::{ClientId, Nanos, Outcome, Record, ScriptId};
 
 impl<R: Recorder> Shard<R> {
-    /// An arrival that would begin later than the latency limit allows is not sent at all, as in pgbench.
+    /// True if an arrival is later than the latency limit allows; as in pgbench, it is not sent.
     pub(super) fn is_too_late(&self, now: Nanos, due: Nanos) -> bool {
         self.work.plan.latency_limit.is_some_and(|limit| now - due > limit)
     }
@@ -28,12 +28,12 @@ impl<R: Recorder> Shard<R> {
         });
     }
 
-    /// Whether arrivals are to come although every client is over: all aborted.
+    /// True if arrivals remain although all clients have aborted.
     pub(super) fn has_rest(&self) -> bool {
         self.window_started && self.active == 0 && (!self.backlog.is_empty() || self.next_arrival().is_some())
     }
 
-    /// Records arrivals that no client is left to send as dropped, at most [`ARRIVALS_MAX`] at each call.
+    /// Records arrivals as dropped if no client is left to send them, at most [`ARRIVALS_PER_ROUND`] per call.
     pub(super) fn drop_rest(&mut self, now: Nanos) {
         for _ in 0..ARRIVALS_PER_ROUND {
             let due = self.backlog.pop_front().or_else(|| {

@@ -1,7 +1,7 @@
-//! Through which door does a client speak with PostgreSQL?
+//! Sessions with one or two PostgreSQL endpoints
 //!
-//! A primary and its replicas may stand behind two doors. Each client has a session by each; it speaks in one at a time, and the
-//! other is parked. Where there is one door nothing is ever parked.
+//! A primary and its replicas may have an endpoint each. Each client then has a session with both. It uses one at a
+//! time; the other is parked. With one endpoint, no session is ever parked.
 
 use super::client::{Client, Session, todo};
 use super::{ConnId, Shard};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use wire::pg::{Channel, Event, Login, Transport};
 
 impl<R: Recorder> Shard<R> {
-    /// Whom a connection leads to.
+    /// Destination of a connection.
     pub fn target(&self, conn: ConnId) -> Target {
         match self.http_index(conn) {
             None => {
@@ -31,7 +31,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Connections that are sessions.
+    /// Number of connections that are sessions.
     #[inline]
     pub(super) fn sessions(&self) -> usize {
         self.clients.len() + self.parked.len()
@@ -42,14 +42,14 @@ impl<R: Recorder> Shard<R> {
         u8::from(conn.0 as usize >= self.clients.len())
     }
 
-    /// Whose session that is.
+    /// Client that owns the session.
     #[inline]
     pub(super) fn client_of(&self, conn: ConnId) -> u32 {
         let clients = self.clients.len() as u32;
         if conn.0 < clients { conn.0 } else { conn.0 - clients }
     }
 
-    /// The client that speaks in this session; `None` if it is parked.
+    /// Client that uses this session at present; `None` if it is parked.
     #[inline]
     pub(super) fn active_client(&self, conn: ConnId) -> Option<u32> {
         let i = self.client_of(conn);
@@ -65,7 +65,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// The session in which client `i` speaks.
+    /// Connection of client `i`'s active session.
     #[inline]
     pub(super) fn conn(&self, i: u32) -> ConnId {
         self.endpoint_conn(i, self.clients[i as usize].endpoint)
@@ -80,11 +80,10 @@ impl<R: Recorder> Shard<R> {
         !self.parked.is_empty()
     }
 
-    /// Before client `i` begins this script: has it speak in the session that leads where the script's SQL is to go. True if
-    /// that must be opened first.
+    /// Selects the session for this script's SQL, before client `i` begins it. True if that must be opened first.
     pub(super) fn switch_endpoint(&mut self, i: u32, script: u16) -> bool {
         if !self.has_two_endpoints() {
-            // With one door, it is open unless each transaction opens it anew.
+            // With one endpoint, it is open unless each transaction opens it anew.
             return self.work.plan.reconnect && self.work.postgres.is_some();
         }
         let Some(to) = self.work.sql_target(script) else { return false };
@@ -101,7 +100,7 @@ impl<R: Recorder> Shard<R> {
         !client.session.connected || client.session.shutdown.is_some()
     }
 
-    /// Bytes came for a session in which nobody speaks: nothing was asked there, so nothing is answered.
+    /// Handles bytes for a parked session, which has no request in flight.
     pub(super) fn receive_parked(&mut self, conn: ConnId, bytes: &[u8]) {
         if self.session(conn).shutdown.is_some() {
             return self.receive_in_shutdown(conn, bytes);
@@ -117,7 +116,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Forgets the connection of a session and has the driver close it.
+    /// Resets a session and has the driver close its connection.
     pub(super) fn close_session(&mut self, conn: ConnId) {
         let session = self.session(conn);
         if session.connected {
@@ -128,7 +127,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Ends the sessions of client `i` in the orderly way; `logging_in`: the one in which it speaks has not begun.
+    /// Ends the sessions of client `i` with a Terminate message; `logging_in`: the active one is not logged in yet.
     pub(super) fn close_sessions(&mut self, i: u32, logging_in: bool) {
         let door = self.clients[i as usize].endpoint;
         self.terminate_session(self.endpoint_conn(i, door), logging_in);
@@ -139,7 +138,7 @@ impl<R: Recorder> Shard<R> {
 
     fn terminate_session(&mut self, conn: ConnId, logging_in: bool) {
         let session = self.session(conn);
-        // One that is to end is let go when it has.
+        // A session in shutdown is closed at the end of that.
         if session.connected && session.shutdown.is_none() {
             session.connected = false;
             session.pending_actions &= !todo::CONNECT;
@@ -151,7 +150,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Client `i`, whom a host has refused, turns to the door's next one. False if all have refused it.
+    /// Switches client `i` to the endpoint's next host after a refusal. False if all have refused it.
     pub(super) fn try_next_host(&mut self, i: u32) -> bool {
         let Client { session, endpoint: door, .. } = &mut self.clients[i as usize];
         let count = self.work.endpoint(*door).map_or(1, |it| it.hosts.count);
@@ -160,7 +159,7 @@ impl<R: Recorder> Shard<R> {
         session.tried > 0
     }
 
-    /// Whether whom client `i` has logged in with is whom its door is to lead to.
+    /// True if client `i` has logged in to a server of the role that its endpoint requires.
     pub(super) fn is_target_role(&self, i: u32) -> bool {
         let Client { session, endpoint: door, .. } = &self.clients[i as usize];
         let wanted = self.work.endpoint(*door).map_or(SqlTarget::Any, |it| it.hosts.target_role);
@@ -171,11 +170,11 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Somebody could not log in.
+    /// Records a refused log-in.
     pub(super) fn login_refused(&mut self, code: Code) {
         self.recorder.refused(code);
-        // As where nobody listens, or nobody that can be spoken to yet. Who is refused because there are too many is not
-        // let in because another one was.
+        // These codes mean that no server is available yet. Other refusals, such as too many connections, are not over
+        // when another client succeeds.
         self.is_refusing |= match code {
             Code::Net(_) => true,
             Code::SqlState(state) => matches!(state, [b'0', b'8', ..] | [b'5', b'7', ..]),
@@ -184,13 +183,13 @@ impl<R: Recorder> Shard<R> {
     }
 }
 
-/// The session of the client with this number by this door, which is not open yet.
+/// New session of a client with this endpoint, not yet open.
 pub(super) fn new_session(work: &Workload, door: u8, client: u32, other: &mut Prng) -> Session {
     let host = work.endpoint(door).map_or(0, |it| it.hosts.first_host(client));
     Session { host, ..Session::new(new_channel(work, door, other), work.statements) }
 }
 
-/// Of such a session, for one connection.
+/// Channel of a new session, for one connection.
 pub(super) fn new_channel(work: &Workload, door: u8, other: &mut Prng) -> Channel {
     let mut nonce = [0; 18];
     for part in nonce.chunks_mut(8) {
@@ -201,7 +200,7 @@ pub(super) fn new_channel(work: &Workload, door: u8, other: &mut Prng) -> Channe
     Channel::new(login, transport, nonce)
 }
 
-/// Where no script speaks SQL, no session is ever opened.
+/// Placeholder if no script contains SQL; such a session is never opened.
 fn unused_postgres() -> PostgresEndpoint {
     PostgresEndpoint::new(Arc::new(Login::new("", "")), Transport::Unix)
 }

@@ -1,52 +1,52 @@
-//! What is worth telling a person while it happens?
+//! Events that are reported to the user during a run
 
 use crate::script::Value;
 use model::{ClientId, Code, ScriptId};
 
-/// Something that happened to a client, told once per kind unless the plan is verbose.
+/// Event of a client, reported once per kind unless the plan is verbose.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LoadEvent {
-    /// It could not connect; the server's or the system's words.
+    /// It could not connect; `message` is the server's or the system's.
     Refused { client: ClientId, code: Code, message: String },
-    /// A command failed; `again` when the transaction is tried once more.
+    /// A command failed; `again` is true if the transaction is retried.
     Failed { client: ClientId, script: ScriptId, command: u16, code: Code, message: String, again: bool },
-    /// It does no more transactions.
+    /// It begins no further transactions.
     Aborted { client: ClientId, script: ScriptId, command: u16, reason: AbortReason },
-    /// The feed of this number, whose rows are drawn once each, has none left: nothing more begins here.
+    /// This feed, whose rows are drawn once each, has no row left; no further transaction begins.
     Exhausted { feed: u16 },
     /// The function `debug` was called.
     Debug { script: ScriptId, command: u16, value: Value },
 }
 
-/// Why a client cannot go on: each is a mistake of the script, which every repetition would meet again.
+/// Reason why a client cannot continue: an error in the script, which would recur in every transaction.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AbortReason {
-    /// An expression has no value; in pgbench's words.
+    /// An expression cannot be evaluated; pgbench's message.
     Expression(String),
-    /// `\gset` wants one row.
+    /// `\gset` expected one row.
     RowCount {
         got: u32,
     },
-    /// A column's name with the prefix is no variable's name.
+    /// The prefix with the column's name is no valid variable name.
     InvalidColumnName(String),
     /// The script ended within a transaction block.
     OpenTransaction,
     /// The script ended within a pipeline.
     OpenPipeline,
-    /// A pipeline was begun within a pipeline, or ended outside one.
+    /// A pipeline was started within a pipeline, or ended outside of one.
     Pipeline,
-    /// A pipeline of simple queries, each of which the server answers on its own.
+    /// A pipeline contained simple queries, which the server answers one by one.
     SimplePipeline,
-    /// `\gset`, or with `every` `\aset`, within a pipeline.
+    /// `\gset`, or `\aset` (`every`), within a pipeline.
     StoreInPipeline {
         every: bool,
     },
-    /// The server does not understand the statement, and this script has never succeeded.
+    /// The server rejects the statement permanently, and this script has never succeeded.
     PermanentError {
         code: Code,
         message: String,
     },
     Shell(String),
-    /// COPY is not for scripts.
+    /// The script contains COPY, which is not supported.
     Copy,
 }

@@ -1,7 +1,7 @@
-//! How does a client ask an HTTP service?
+//! Clients' connections to HTTP services
 //!
-//! Each client has a connection of its own to each service, opened when it is first needed and again after the server has
-//! closed it. An idle one may be closed at any time: that is no failure.
+//! Each client has its own connection to each service. It is opened when first needed, and again after the server has
+//! closed it. The server may close an idle connection at any time; that is no failure.
 
 use super::client::{ClientState, todo};
 use super::{ConnId, LoadEvent, Shard, redirect};
@@ -11,38 +11,38 @@ use crate::script::{CallCapture, PatternMatcher, ResponsePart, Value, Variables}
 use model::{Code, Nanos, ScriptId};
 use wire::http::{self, Channel, CookieJar, Event, Method, Response, ResponseReader};
 
-/// One client's connection to one service.
+/// Connection of one client to one service.
 #[derive(Debug, Default)]
 pub(super) struct HttpConnection {
     pub channel: Channel,
     pub state: HttpConnectionState,
-    /// As a client's.
+    /// Pending actions for the driver: bits of the module `todo`.
     pub pending_actions: u8,
-    /// Whose it is.
+    /// Client that owns it.
     pub client: u32,
-    /// When it began to be opened.
+    /// Start of the connection attempt.
     opened_at: Nanos,
-    /// When the call under way began, and when its last request was to leave.
+    /// Start of the current call, and intended send of its last request.
     call_start: Nanos,
     request_start: Nanos,
-    /// Which of its requests is under way, and after how many redirects.
+    /// Kind of the current request, and the number of redirects before it.
     pub hop: RedirectStep,
     pub hops: u8,
-    /// That request's method.
+    /// Method of the current request.
     pub method: Method,
-    /// Its path and query, where cookies or redirects are to be seen from it.
+    /// Path and query of the current request, if cookies or redirects need them.
     pub target: Vec<u8>,
-    /// Where a redirect leads.
+    /// Target of a redirect.
     pub location: Vec<u8>,
-    /// Where cookies are kept, those of this client and service.
+    /// Cookies of this client and service, if the service uses them.
     pub cookies: Option<Box<CookieJar>>,
-    /// It has answered a request before.
+    /// True if this transport has answered a request.
     has_answered: bool,
-    /// Bytes that came since the last request.
+    /// Bytes received since the last request.
     received: u64,
-    /// A byte of the request under way has left.
+    /// True if a byte of the current request was sent.
     pub request_sent: bool,
-    /// The request under way was sent on an earlier connection, which the server closed without an answer.
+    /// True if the current request is a retry, after the server closed an earlier connection without a response.
     is_retry: bool,
 }
 
@@ -50,30 +50,30 @@ pub(super) struct HttpConnection {
 pub(super) enum HttpConnectionState {
     #[default]
     Closed,
-    /// For a place among those that are being opened.
+    /// Waits for a slot among those that are being opened.
     Waiting,
     Connecting,
-    /// TLS is being agreed on.
+    /// TLS handshake in progress.
     TlsHandshake,
     Open,
 }
 
 impl HttpConnectionState {
-    /// It holds a place among those that are being opened.
+    /// True if it occupies a slot among those that are being opened.
     fn is_opening(self) -> bool {
         matches!(self, HttpConnectionState::Connecting | HttpConnectionState::TlsHandshake)
     }
 }
 
 impl HttpConnection {
-    /// Of a client, to a service.
+    /// Closed connection of a client to a service.
     pub fn new(client: u32, service: &crate::Service) -> HttpConnection {
         HttpConnection { client, cookies: service.cookies.then(Box::default), ..HttpConnection::default() }
     }
 }
 
 impl<R: Recorder> Shard<R> {
-    /// Index among `webs` of a connection; `None` for a client's session with PostgreSQL. Those come first.
+    /// Index in `http_connections`; `None` for a session with PostgreSQL, as these come first.
     #[inline]
     pub(super) fn http_index(&self, conn: ConnId) -> Option<usize> {
         (conn.0 as usize).checked_sub(self.sessions())
@@ -87,13 +87,13 @@ impl<R: Recorder> Shard<R> {
         &self.work.services[w % self.work.services.len()]
     }
 
-    /// The connections of client `i`.
+    /// Connections of client `i`.
     pub(super) fn http_connections_of(&self, i: u32) -> std::ops::Range<usize> {
         let services = self.work.services.len();
         i as usize * services..(i as usize + 1) * services
     }
 
-    /// The connection whose answer client `i` awaits.
+    /// Connection on which client `i` awaits a response.
     pub(super) fn awaited_connection(&self, i: u32) -> Option<usize> {
         let client = &self.clients[i as usize];
         let tx = client.tx.as_ref().filter(|_| client.state == ClientState::AwaitingHttp)?;
@@ -101,7 +101,7 @@ impl<R: Recorder> Shard<R> {
         Some(self.http_connections_of(i).start + usize::from(service))
     }
 
-    /// Client `i` comes to a call: asks it, or opens a connection for it first.
+    /// Starts the call of client `i`'s current command; opens a connection first if needed.
     #[inline]
     pub(super) fn call(&mut self, now: Nanos, i: u32) {
         self.clients[i as usize].state = ClientState::AwaitingHttp;
@@ -115,7 +115,7 @@ impl<R: Recorder> Shard<R> {
         self.send_http_request(now, w);
     }
 
-    /// Asks the request that `w` is at, over a connection that may have to be opened.
+    /// Sends the current request of `w`; opens the connection first if needed.
     #[inline]
     pub(super) fn send_http_request(&mut self, now: Nanos, w: usize) {
         let web = &mut self.http_connections[w];
@@ -126,7 +126,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Queues the request that the client of `w` is at.
+    /// Queues the current request of the client of `w`.
     #[inline]
     fn send(&mut self, now: Nanos, w: usize) {
         let HttpConnection {
@@ -172,7 +172,7 @@ impl<R: Recorder> Shard<R> {
         self.request_http_action(w, todo::TRANSMIT);
     }
 
-    /// Begins to open a connection, once there is a place.
+    /// Begins to open a connection, or queues it until a slot is free.
     fn open_http(&mut self, now: Nanos, w: usize) {
         let web = &mut self.http_connections[w];
         if self.connecting < self.connecting_max {
@@ -185,7 +185,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Begins to open as many connections as there are places.
+    /// Begins to open as many connections as there are free slots.
     pub(super) fn open_more_http(&mut self, now: Nanos) {
         while self.connecting < self.connecting_max {
             let Some(w) = self.http_connect_queue.pop_front() else { break };
@@ -195,7 +195,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// The transport of `w` is open.
+    /// Handles the opened transport of `w`.
     pub(super) fn http_connected(&mut self, now: Nanos, w: usize) {
         if self.http_connections[w].state != HttpConnectionState::Connecting {
             return;
@@ -212,7 +212,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Requests may be sent.
+    /// Handles a connection that is ready for requests.
     fn http_opened(&mut self, now: Nanos, w: usize) {
         self.connecting -= 1;
         let web = &mut self.http_connections[w];
@@ -225,7 +225,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Bytes came from the service.
+    /// Handles bytes from the service.
     #[inline]
     pub(super) fn http_receive(&mut self, now: Nanos, w: usize, bytes: &[u8]) {
         let web = &mut self.http_connections[w];
@@ -239,7 +239,7 @@ impl<R: Recorder> Shard<R> {
             if !matches!(web.state, HttpConnectionState::TlsHandshake | HttpConnectionState::Open) {
                 return;
             }
-            // A request is awaited on no other connection of its client.
+            // A client awaits a response on no other connection.
             let client = &self.clients[web.client as usize];
             let tx = client.tx.as_ref().filter(|_| client.state == ClientState::AwaitingHttp);
             let needle = tx.and_then(|it| self.work.call(it.script, it.command).needle.as_ref());
@@ -255,7 +255,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// The service closed its side of `w`.
+    /// Handles the service's close of its side of `w`.
     pub(super) fn http_closed(&mut self, now: Nanos, w: usize) {
         match self.http_connections[w].channel.closed() {
             Some(response) if self.http_connections[w].state == HttpConnectionState::Open => {
@@ -265,10 +265,10 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// The transport of `w` broke, or could not be opened.
+    /// Handles a transport that broke, or could not be opened.
     ///
-    /// Servers close connections that were idle for a while. A request that met such an end is asked once more, on a new
-    /// connection: if the first had not left, or if it may be asked twice (RFC 9112, section 9.3.1).
+    /// Servers close idle connections. A request that meets such a close is sent once more, on a new connection, if no
+    /// byte of it was sent or if it is idempotent (RFC 9112, section 9.3.1).
     pub(super) fn http_broken(&mut self, now: Nanos, w: usize, code: Code, words: &str) {
         let web = &self.http_connections[w];
         if matches!(web.state, HttpConnectionState::Closed | HttpConnectionState::Waiting) {
@@ -278,7 +278,7 @@ impl<R: Recorder> Shard<R> {
             web.state == HttpConnectionState::Open && web.has_answered && !web.channel.reader().has_begun();
         let called = self.awaited_connection(web.client) == Some(w);
         let tx = self.clients[web.client as usize].tx.as_ref();
-        // Of a write with a key it is known how often it was attempted.
+        // The ledger must know how often a write with a key was attempted, so such a write is not repeated.
         let counts = tx.is_some_and(|it| self.work.keyed_write(it.script).is_some());
         let repeatable = web.method.is_idempotent() && !counts;
         if called && met_the_end && !web.is_retry && (repeatable || !web.request_sent) {
@@ -289,7 +289,7 @@ impl<R: Recorder> Shard<R> {
         self.http_lost(now, w, code, words);
     }
 
-    /// Gives `w` up, and the request that is under way on it.
+    /// Closes `w` and fails its current request.
     pub(super) fn http_lost(&mut self, now: Nanos, w: usize, code: Code, words: &str) {
         let web = &self.http_connections[w];
         let (i, refused, left) = (web.client, web.state.is_opening(), web.request_sent);
@@ -309,7 +309,7 @@ impl<R: Recorder> Shard<R> {
         self.call_failed(now, i, code, !refused && left && !repeatable, words);
     }
 
-    /// The call that client `i` awaits failed; `unknown`: it may have had an effect.
+    /// Handles the failure of client `i`'s call; `unknown`: it may have had an effect.
     fn call_failed(&mut self, now: Nanos, i: u32, code: Code, unknown: bool, words: &str) {
         let told = self.reported_codes.contains(&code) && !self.work.plan.verbose;
         let client = &mut self.clients[i as usize];
@@ -357,7 +357,7 @@ impl<R: Recorder> Shard<R> {
         self.call_failed(now, i, code, false, &words);
     }
 
-    /// Whether the answer is one that was hoped for; takes of it what later commands need.
+    /// Checks that the response is the expected one, and captures the values for later commands.
     #[inline]
     fn check_response(&mut self, w: usize, response: Response) -> Result<(), Code> {
         let web = &self.http_connections[w];
@@ -385,7 +385,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Closes all connections of client `i`; of one that lost its transaction, only that on which it awaited an answer.
+    /// Closes all connections of client `i`; without `all`, only the one on which it awaits a response.
     pub(super) fn close_all_http(&mut self, i: u32, all: bool) {
         let busy = self.awaited_connection(i);
         for w in self.http_connections_of(i) {
@@ -395,7 +395,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Gives up what takes too long.
+    /// Gives up requests and connection attempts that exceed their time limits.
     pub(super) fn check_http_timeouts(&mut self, now: Nanos) {
         for w in 0..self.http_connections.len() {
             let (web, service) = (&self.http_connections[w], self.service(w));
@@ -432,7 +432,7 @@ impl<R: Recorder> Shard<R> {
     }
 }
 
-/// Sets the variables that take something of an answer; which code it fails with otherwise.
+/// Sets the variables captured from a response; otherwise returns the code of the failure.
 #[inline]
 fn capture(
     request: &HttpRequest,

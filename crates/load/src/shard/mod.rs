@@ -1,7 +1,7 @@
-//! What happens in one thread's world, and what is to be done next?
+//! One thread's clients and connections as a state machine without I/O
 //!
-//! Sans I/O: after any input, [`Shard::poll`] is drained until `Wait` or `Done`. After the window has begun nothing here
-//! allocates, locks, formats or reads a clock, as long as transactions succeed.
+//! After each input, the driver calls [`Shard::poll`] until it returns `Wait` or `Done`. Once the window has begun,
+//! this module does not allocate, lock, format or read a clock, as long as transactions succeed.
 
 mod client;
 mod connect;
@@ -33,47 +33,51 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 use users::ActiveUsers;
 
-/// A connection of this shard: first each client's session with PostgreSQL, in the order of the clients; where there are two
-/// doors to it, the same of the second; then each client's connections to the HTTP services; then for each client one that
-/// cancels its statements.
+/// Connection of this shard.
+///
+/// Numbers begin with each client's session with PostgreSQL, in the order of the clients. With two endpoints, the
+/// sessions of the second follow. Then come each client's connections to the HTTP services, and last each client's
+/// connection for cancel requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConnId(pub u32);
 
-/// What a driver is to do.
+/// Action that a driver has to perform.
 #[derive(Debug)]
 pub enum Action<'a> {
     /// Open a transport to the connection's target, then call `connected` or `broken`.
     Connect(ConnId),
-    /// Send these bytes, telling `sent` how many left; if not all did, call `writable` when more can.
+    /// Send these bytes and pass the number sent to `sent`. After a partial send, call `writable` once more can be
+    /// sent.
     Transmit(ConnId, &'a [u8]),
-    /// Tell the other side that nothing more will be sent, after what was; what it sends is still received.
+    /// Shut down the sending direction after all transmitted bytes. Bytes from the peer are still received.
     Finish(ConnId),
-    /// Close the transport; nothing is awaited.
+    /// Close the transport; no completion is awaited.
     Close(ConnId),
-    /// Have the system notice within seconds if the other side is gone, though nothing is sent.
+    /// Enable keepalive, so that a dead peer is detected within seconds although nothing is sent.
     Probe(ConnId),
-    /// Run this command line, then call `shell_done`. Blocks the thread, as it does in pgbench. Its output is to be handed
-    /// back if `keep`, else it goes where ours goes.
+    /// Run this command line, then call `shell_done`. Blocks the thread, as pgbench does.
+    ///
+    /// With `keep`, its output is passed to `shell_done`; otherwise it goes to the generator's standard output.
     Shell {
         conn: ConnId,
         line: String,
         keep: bool,
     },
     Report(LoadEvent),
-    /// Nothing to do before this moment or an input; a moment in the past asks to `advance` at once.
+    /// Wait until this time or an input. If the time is in the past, call `advance` at once.
     Wait(Nanos),
-    /// All transactions are over and all connections closed.
+    /// All transactions have ended and all connections are closed.
     Done,
 }
 
-/// Arrivals taken in one round, so that a generator that is far behind its schedule still hears signals.
+/// Arrivals per round; bounds the reaction time of a generator that is far behind its schedule.
 const ARRIVALS_PER_ROUND: u32 = 1024;
 
-/// A transaction that is to begin.
+/// Transaction that is due.
 #[derive(Clone, Copy, Debug)]
 struct DueArrival {
     at: Nanos,
-    /// `None`: drawn by weight.
+    /// Script of the transaction; `None`: drawn by weight.
     script: Option<ScriptId>,
 }
 
@@ -83,47 +87,47 @@ pub struct Shard<R> {
     work: Arc<Workload>,
     pub recorder: R,
     clients: Vec<Client>,
-    /// By client, where PostgreSQL has two doors: the session that it does not speak in.
+    /// Inactive session of each client, if PostgreSQL has two endpoints.
     parked: Vec<Session>,
-    /// By client, then service.
+    /// Connections by client, then service.
     http_connections: Vec<HttpConnection>,
-    /// By client, where scripts speak SQL.
+    /// Connections for cancel requests by client, if scripts contain SQL.
     cancels: Vec<CancelConnection>,
     /// Sessions that are being ended, and whether one that does not end was reported.
     shutdowns: u32,
     reported_slow_shutdown: bool,
-    /// Number of the first client among those of all threads.
+    /// Number of the first client, among those of all threads.
     first: u32,
     arrivals: Option<Streams>,
-    /// Who comes and leaves when, in the closed model.
+    /// Users of the closed model who are present.
     users: ActiveUsers,
-    /// Arrivals still to come, where the plan bounds their number.
+    /// Arrivals still to come, if the plan bounds their number.
     arrivals_left: u64,
     idle: Vec<u32>,
     backlog: VecDeque<DueArrival>,
     backlog_max: usize,
-    /// Clients that can go on at once; one at each `advance`, so that each has a fresh clock.
+    /// Clients that can continue at once. One continues per `advance`, so that each has a current time.
     runnable: VecDeque<u32>,
     timers: BinaryHeap<Reverse<(Nanos, u32)>>,
-    /// Connections.
+    /// Connections with pending actions.
     pending_conns: VecDeque<u32>,
     events: VecDeque<LoadEvent>,
-    /// Codes that were told already.
+    /// Error codes that were already reported.
     reported_codes: Vec<Code>,
-    /// By regular expression of the workload.
+    /// Matchers of the workload's regular expressions.
     matchers: Vec<PatternMatcher>,
 
-    /// Clients that wait for a place among `connecting_max`.
+    /// Clients that wait for a slot among `connecting_max`.
     connect_queue: VecDeque<u32>,
-    /// The same, of `webs`.
+    /// HTTP connections that wait for a slot among `connecting_max`.
     http_connect_queue: VecDeque<u32>,
     connecting: u32,
     connecting_max: u32,
-    /// Somebody was refused as if nobody listened, and nobody was let in since.
+    /// True if a log-in was refused as by an unavailable server, and none has succeeded since.
     is_refusing: bool,
-    /// When log-ins and transactions are next looked over for those that take too long.
+    /// Time of the next check of log-ins and transactions against their time limits.
     next_timeout_check: Nanos,
-    /// The shortest time after which something under way is given up.
+    /// Shortest time limit that may apply.
     shortest_timeout: Nanos,
     unsettled: u32,
 
@@ -134,24 +138,24 @@ pub struct Shard<R> {
     drain_deadline: Nanos,
     window_started: bool,
     window_over: bool,
-    /// A feed has no row left.
+    /// True if a feed has no row left.
     exhausted: bool,
-    /// Nothing more will begin, and who was idle has been ended.
+    /// True if no further transaction begins, and idle clients have ended.
     is_draining: bool,
     drain_start: Nanos,
-    /// The drain is over.
+    /// True if the drain has ended.
     drain_over: bool,
-    /// What is under way was cancelled before the drain was over.
+    /// True if transactions in flight were cancelled before the drain was over.
     abandoned: bool,
     closed: bool,
     /// Clients that are neither finished nor aborted.
     active: u32,
-    /// By script: did it ever succeed here?
+    /// By script: true if it has succeeded in this shard.
     succeeded: Box<[bool]>,
 }
 
 impl<R: Recorder> Shard<R> {
-    /// The world of thread `k`. Everything it will need is allocated here.
+    /// Shard of thread `k`. Allocates all memory that it needs later.
     pub fn new(work: Arc<Workload>, k: u16, recorder: R) -> Shard<R> {
         let plan = work.plan();
         let (first, count) = work.clients_of_thread(k);
@@ -231,18 +235,19 @@ impl<R: Recorder> Shard<R> {
         shard
     }
 
-    /// All clients have been connected or refused: the window may begin.
+    /// True if all clients have been connected or refused, so that the window may begin.
     pub fn is_settled(&self) -> bool {
         self.unsettled == 0
     }
 
-    /// Connections that can be open at the same time: for each client a session by each door, one to each service
-    /// and one that cancels.
+    /// Maximum number of open connections.
+    ///
+    /// Each client has one session per endpoint, one connection per service and one for cancel requests.
     pub fn connections(&self) -> u32 {
         (self.sessions() + self.http_connections.len() + self.cancels.len()) as u32
     }
 
-    /// Clients with an open session, or that need none; where nobody is there from the beginning, all who will come.
+    /// Clients with an open session, or that need none. If no user is present at the beginning, absent ones count too.
     pub fn connected_clients(&self) -> u32 {
         let needed = self.work.postgres.is_some();
         let is_ready =
@@ -253,12 +258,12 @@ impl<R: Recorder> Shard<R> {
         self.clients.iter().filter(counts).count() as u32
     }
 
-    /// Clients that gave up.
+    /// Clients that aborted.
     pub fn aborted_clients(&self) -> u32 {
         self.clients.iter().filter(|it| it.state == ClientState::Aborted || it.aborting).count() as u32
     }
 
-    /// Sets the moment at which the window begins.
+    /// Sets the start of the window.
     pub fn begin(&mut self, at: Nanos) {
         let plan = &self.work.plan;
         self.window_start = at;
@@ -270,12 +275,12 @@ impl<R: Recorder> Shard<R> {
         self.drain_deadline = self.window_end + plan.drain;
     }
 
-    /// End of the window; [`Nanos::MAX`] while it depends on what the clients do.
+    /// End of the window; [`Nanos::MAX`] while it depends on the clients.
     pub fn window_end(&self) -> Nanos {
         self.window_end
     }
 
-    /// The window ends `now`; what is under way gets as long as the plan's drain.
+    /// Ends the window `now`; transactions in flight may take as long as the plan's drain.
     pub fn stop(&mut self, now: Nanos) {
         if !self.window_started {
             self.window_start = now;
@@ -284,7 +289,7 @@ impl<R: Recorder> Shard<R> {
         self.drain_deadline = self.window_end + self.work.plan.drain;
     }
 
-    /// The window ends `now`, and what is under way is cancelled.
+    /// Ends the window `now` and cancels transactions in flight.
     pub fn abandon(&mut self, now: Nanos) {
         if !self.abandoned {
             self.stop(now);
@@ -293,13 +298,13 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Time has come to `now`.
+    /// Handles all events that are due at `now`.
     pub fn advance(&mut self, now: Nanos) {
         if !self.window_started && now >= self.window_start {
             self.start_window();
         }
         if self.window_started {
-            // Who leaves at a moment begins nothing at it.
+            // A user who leaves at a time begins no transaction at that time.
             self.process_user_events(now);
         }
         while let Some(&Reverse((at, i))) = self.timers.peek() {
@@ -344,7 +349,7 @@ impl<R: Recorder> Shard<R> {
         timer.min(sweep).min(rest)
     }
 
-    /// The window begins.
+    /// Begins the window.
     fn start_window(&mut self) {
         self.window_started = true;
         if self.closed {
@@ -366,8 +371,9 @@ impl<R: Recorder> Shard<R> {
         due.filter(|it| it.at < self.window_end)
     }
 
-    /// Gives arrivals that are due to idle clients: one at each call, so that the next is sent by a fresh clock; those that
-    /// find no idle client go to the backlog, at most [`ARRIVALS_MAX`] of them at each call.
+    /// Assigns due arrivals to idle clients, one per call, so that the next is sent with a current time.
+    ///
+    /// Arrivals without an idle client enter the backlog, at most [`ARRIVALS_PER_ROUND`] per call.
     #[inline]
     fn take_due_arrivals(&mut self, now: Nanos) {
         for _ in 0..ARRIVALS_PER_ROUND {
@@ -393,13 +399,13 @@ impl<R: Recorder> Shard<R> {
         self.arrivals_left -= 1;
     }
 
-    /// The script of a transaction that is about to begin; drawn once for each.
+    /// Script of a transaction that is about to begin; drawn once for each.
     #[inline]
     fn script_of(&mut self, due: DueArrival) -> ScriptId {
         due.script.unwrap_or_else(|| ScriptId(self.work.choose(&mut self.script_rng)))
     }
 
-    /// A client is free: the next transaction, if there is one, is its.
+    /// Makes client `i` idle, and begins the next transaction if there is one.
     fn become_idle(&mut self, now: Nanos, i: u32) {
         self.clients[i as usize].state = ClientState::Idle;
         if !self.window_started {
@@ -439,8 +445,9 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// The client that became idle last, as connection pools choose: few sessions, warm ones, carry a small load. Taking
-    /// each in turn would wake every session of the server for it, and cost it its caches.
+    /// Takes the client that became idle last, as connection pools do.
+    ///
+    /// A small load then uses few sessions with warm caches. Round robin would use every session of the server.
     fn take_idle(&mut self) -> Option<u32> {
         while let Some(i) = self.idle.pop() {
             let client = &mut self.clients[i as usize];
@@ -452,7 +459,7 @@ impl<R: Recorder> Shard<R> {
         None
     }
 
-    /// Once nothing more will begin, idle clients are ended; after the drain, all.
+    /// Ends idle clients once no further transaction begins, and all clients after the drain.
     fn drain(&mut self, now: Nanos) {
         let last = self.window_over || self.arrivals_left == 0;
         if last
@@ -481,7 +488,7 @@ impl<R: Recorder> Shard<R> {
             while let Some(due) = self.backlog.pop_front() {
                 self.drop_arrival(now, due);
             }
-            // What the schedule still had when the generator was behind.
+            // Arrivals left in the schedule of a generator that was behind.
             while let Some(due) = self.next_arrival() {
                 self.take_arrival();
                 self.drop_arrival(now, due);
@@ -504,7 +511,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// A moment that client `i` waited for has come.
+    /// Handles an expired timer of client `i`.
     fn on_timer(&mut self, now: Nanos, i: u32) {
         let client = &mut self.clients[i as usize];
         if now < client.timer_deadline {
@@ -527,7 +534,7 @@ impl<R: Recorder> Shard<R> {
         self.timers.push(Reverse((at, i)));
     }
 
-    /// Of a session.
+    /// Queues an action for the driver.
     #[inline]
     fn request_action(&mut self, conn: ConnId, what: u8) {
         let session = self.session(conn);
@@ -538,7 +545,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Clients have a session with PostgreSQL from one transaction to the next.
+    /// True if clients keep a session with PostgreSQL between transactions.
     fn has_sessions(&self) -> bool {
         self.work.postgres.is_some() && !self.work.plan.reconnect
     }

@@ -1,4 +1,4 @@
-//! Hands actions to the driver, and takes its word that bytes have left.
+//! Actions for the driver, and its confirmations of sent bytes
 
 use super::client::todo;
 use super::{Action, ConnId, Shard};
@@ -6,7 +6,7 @@ use crate::recorder::Recorder;
 use crate::script::CommandKind;
 
 impl<R: Recorder> Shard<R> {
-    /// What is to be done next.
+    /// Next action for the driver.
     pub fn poll(&mut self) -> Action<'_> {
         if let Some(said) = self.events.pop_front() {
             return Action::Report(said);
@@ -72,7 +72,7 @@ impl<R: Recorder> Shard<R> {
         if self.active == 0 && !self.has_rest() { Action::Done } else { Action::Wait(self.next_wakeup()) }
     }
 
-    /// The first `n` bytes of the last `Transmit` have left.
+    /// Confirms that the first `n` bytes of the last `Transmit` were sent.
     #[inline]
     pub fn sent(&mut self, conn: ConnId, n: usize) {
         if let Some(w) = self.http_index(conn) {
@@ -86,7 +86,7 @@ impl<R: Recorder> Shard<R> {
         self.session(conn).channel.sent(n);
     }
 
-    /// The transport can take bytes again.
+    /// Handles a transport that is writable again.
     pub fn writable(&mut self, conn: ConnId) {
         if let Some(w) = self.http_index(conn) {
             if let Some(i) = w.checked_sub(self.http_connections.len()) {

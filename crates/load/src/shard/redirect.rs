@@ -1,4 +1,4 @@
-//! Where does an answer lead its client, and what does it leave with him?
+//! Redirects and cookies of HTTP responses
 
 use super::Shard;
 use crate::recorder::Recorder;
@@ -6,7 +6,7 @@ use model::{Code, Nanos};
 use wire::http::{RedirectError, SetCookieContext};
 
 impl<R: Recorder> Shard<R> {
-    /// Keeps the cookies that the answer on `w` sets, and throws away those that it takes back.
+    /// Stores the cookies that the response on `w` sets, and removes those that it expires.
     pub(super) fn store_cookies(&mut self, now: Nanos, w: usize) {
         let services = &self.work.services;
         let origin = services[w % services.len()].origin();
@@ -17,8 +17,10 @@ impl<R: Recorder> Shard<R> {
         reader.each_header("set-cookie", |it| jar.store(it, &setting));
     }
 
-    /// Goes where the answer on `w` leads: true if its client has to ask there. Else it is one that counts, or has led
-    /// further than `most` times, or to somebody else: then with which code it fails, and why.
+    /// Follows the redirect in the response on `w`: true if a further request must be sent, false if it is the final
+    /// response.
+    ///
+    /// Returns a code and a message if the redirect exceeds the limit or leads to another origin.
     pub(super) fn follow_redirect(
         &mut self,
         w: usize,
@@ -52,7 +54,7 @@ impl<R: Recorder> Shard<R> {
         Ok(true)
     }
 
-    /// Who comes in the place of client `i` is somebody else: he has no cookies yet.
+    /// Clears the cookies of client `i`, because its next user is a different one.
     pub(super) fn clear_cookies(&mut self, i: u32) {
         for w in self.http_connections_of(i) {
             if let Some(jar) = &mut self.http_connections[w].cookies {
@@ -62,7 +64,7 @@ impl<R: Recorder> Shard<R> {
     }
 }
 
-/// Puts the path and query of a request into `target`.
+/// Copies the path and query of a request to `target`.
 pub(super) fn store_target(target: &mut Vec<u8>, request: &[u8]) {
     target.clear();
     target.extend_from_slice(request.split(|it| *it == b' ').nth(1).unwrap_or_default());

@@ -1,4 +1,4 @@
-//! What did the server's answer change?
+//! Handling of the server's replies
 
 use super::client::{Client, ClientState, todo};
 use super::connect::SessionLoss;
@@ -9,7 +9,7 @@ use model::{Code, Nanos, Outcome, ScriptId};
 use wire::pg::{Columns, Event, Notice, ProtocolError, Reply, TransactionStatus};
 
 impl<R: Recorder> Shard<R> {
-    /// Bytes came from the server.
+    /// Handles bytes from the server.
     #[inline]
     pub fn receive(&mut self, now: Nanos, conn: ConnId, bytes: &[u8]) {
         if let Some(w) = self.http_index(conn) {
@@ -25,7 +25,7 @@ impl<R: Recorder> Shard<R> {
         }
         let mut input = bytes;
         loop {
-            // After an answer its client may speak elsewhere.
+            // A reply may have switched the client to its other session.
             let Some(i) = self.active_client(conn) else { return self.receive_parked(conn, input) };
             let client = &mut self.clients[i as usize];
             if client.session.shutdown.is_some() {
@@ -51,7 +51,7 @@ impl<R: Recorder> Shard<R> {
                 Ok(Event::Row(row)) => {
                     for (slot, value) in columns.iter().zip(row.iter()) {
                         if let Some(slot) = slot {
-                            // As in pgbench, NULL is kept as the empty text.
+                            // As in pgbench, NULL is stored as the empty text.
                             variables.set_text(*slot, value.unwrap_or_default());
                         }
                     }
@@ -85,7 +85,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// A server does not end its answer, or speaks without being asked.
+    /// Handles a reply without end, or one that was not requested.
     #[cold]
     fn response_too_long(&mut self, now: Nanos, conn: ConnId) {
         if self.session(conn).shutdown.is_some() {
@@ -103,7 +103,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// ReadyForQuery came.
+    /// Handles ReadyForQuery.
     #[inline]
     fn ready(&mut self, now: Nanos, i: u32, reply: &Reply) {
         let client = &mut self.clients[i as usize];
@@ -132,7 +132,7 @@ impl<R: Recorder> Shard<R> {
         }
         let request = self.work.find_request(tx.script, tx.command);
         if request.is_some_and(|it| it.commits) && reply.rolled_back {
-            // COMMIT of a transaction that cannot commit answers ROLLBACK, without an error.
+            // COMMIT of a failed transaction returns ROLLBACK, without an error.
             tx.error = Some(Code::SqlState(*b"40000"));
             return self.transaction_failed(now, i, Code::SqlState(*b"40000"));
         }
@@ -144,7 +144,7 @@ impl<R: Recorder> Shard<R> {
         self.finish_command(now, i);
     }
 
-    /// The transaction failed: it is rolled back first where it is still open.
+    /// Handles a failed transaction: rolls it back first if it is still open.
     pub(super) fn transaction_failed(&mut self, now: Nanos, i: u32, code: Code) {
         let again = self.may_retry(now, i, code);
         let id = self.client_id(i);
@@ -174,7 +174,7 @@ impl<R: Recorder> Shard<R> {
         self.request_action(self.conn(i), todo::TRANSMIT);
     }
 
-    /// The failed transaction is rolled back: once more from its beginning, or on to the next.
+    /// Retries the transaction after its rollback, or continues with the next.
     fn rollback_finished(&mut self, now: Nanos, i: u32) {
         let client = &mut self.clients[i as usize];
         let tx = client.tx.as_mut().expect("it failed");
@@ -199,7 +199,8 @@ impl<R: Recorder> Shard<R> {
         self.next_transaction(now, i, true);
     }
 
-    /// Serialization failures and deadlocks may be tried again, within the number of tries, the limit and the window.
+    /// True if the transaction may be retried: a serialization failure or deadlock, within the tries, the limit and the
+    /// window.
     fn may_retry(&self, now: Nanos, i: u32, code: Code) -> bool {
         let plan = &self.work.plan;
         let tx = self.clients[i as usize].tx.expect("it failed");
@@ -210,7 +211,7 @@ impl<R: Recorder> Shard<R> {
     }
 }
 
-/// Finds the variable of each column; the name that cannot be one otherwise.
+/// Finds the variable of each column; otherwise returns the name that is invalid.
 fn bind_columns(
     places: &mut Vec<Option<Slot>>,
     described: &Columns<'_>,
@@ -226,7 +227,7 @@ fn bind_columns(
 }
 
 impl Client {
-    /// Of the statements sent with a Parse before the Sync that was answered, the first `parsed` are prepared.
+    /// Marks the first `parsed` statements of the answered Sync as prepared, among those sent with a Parse.
     fn parsed(&mut self, parsed: u16) {
         let segment = self.tx.map_or(0, |it| it.received_ready);
         let mut seen = 0;
@@ -241,12 +242,12 @@ impl Client {
     }
 }
 
-/// Syntax errors, unknown tables and the like: a script that never succeeded will not succeed later.
+/// True for syntax errors, unknown tables and the like: a script that never succeeded will not succeed later.
 fn is_permanent_error(code: Code) -> bool {
     matches!(code, Code::SqlState([b'4', b'2', ..] | [b'3', b'F', ..] | [b'0', b'A', ..]))
 }
 
-/// As libpq words it: severity, message, and on further lines what else helps.
+/// Message in libpq's format: severity and text, then details and hint on further lines.
 fn format_notice(notice: &Notice<'_>) -> Box<str> {
     let field = |tag| notice.field(tag).map(String::from_utf8_lossy);
     let severity = field(b'S').or(field(b'V')).unwrap_or_default();

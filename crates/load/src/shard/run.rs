@@ -1,4 +1,4 @@
-//! How does a client get through its script?
+//! Execution of a client's script
 
 use super::client::{ClientState, Transaction, todo};
 use super::{AbortReason, ConnId, DueArrival, LoadEvent, Shard};
@@ -11,20 +11,22 @@ use model::{ClientId, Code, Nanos, Outcome, Record, Schedule, ScriptId};
 use std::sync::Arc;
 use wire::pg::TransactionStatus;
 
-/// Why a transaction begins.
+/// Cause of a transaction's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StartCause {
-    /// It is due, and a client was idle.
+    /// It became due while a client was idle.
     Due,
-    /// It was due while all clients were busy.
+    /// It became due while all clients were busy.
     Backlogged,
-    /// The client of a closed model is ready for it.
+    /// A client of the closed model is ready.
     ClientReady,
 }
 
 impl<R: Recorder> Shard<R> {
-    /// Client `i` begins a transaction that was due. False if there is no row for it: then nothing more begins,
-    /// and an arrival of the open model is recorded as dropped.
+    /// Begins a due transaction on client `i`.
+    ///
+    /// Returns false if its feed has no row left. Then no further transaction begins, and an arrival of the open model
+    /// is recorded as dropped.
     pub(super) fn begin_transaction(
         &mut self,
         now: Nanos,
@@ -87,7 +89,7 @@ impl<R: Recorder> Shard<R> {
         true
     }
 
-    /// Where the script's transactions are writes with a key: tells its variables which it is, and that nobody has answered.
+    /// Sets the token of a write with a key, and clears its server identity.
     pub(super) fn set_key(&mut self, i: u32, script: u16) {
         let Some(write) = self.work.keyed_write(script) else { return };
         let client = &mut self.clients[i as usize];
@@ -98,7 +100,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// A feed has no row left.
+    /// Handles a feed without remaining rows.
     fn feed_exhausted(
         &mut self,
         now: Nanos,
@@ -117,14 +119,14 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Client `i` has its turn after standing among the runnable.
+    /// Resumes the runnable client `i`.
     pub(super) fn resume(&mut self, now: Nanos, i: u32) {
         if self.clients[i as usize].state == ClientState::Idle {
             self.become_idle(now, i);
         }
     }
 
-    /// Executes commands until one must be waited for.
+    /// Executes commands until one has to wait.
     pub(super) fn run(&mut self, now: Nanos, i: u32) {
         let work = Arc::clone(&self.work);
         loop {
@@ -163,7 +165,7 @@ impl<R: Recorder> Shard<R> {
                     }
                 }
                 CommandKind::If { test, next: otherwise } => {
-                    // From one refused condition to the next, until one holds or all are behind.
+                    // Evaluates the following conditions until one is true or the conditional ends.
                     let mut condition = (test, *otherwise);
                     loop {
                         match condition.0.eval(&client.variables, &mut client.rng, &mut debug) {
@@ -232,7 +234,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Queues the request of the command at hand. True when its answer is awaited now.
+    /// Queues the request of the current command. True if its reply is awaited now.
     #[inline]
     fn send_request(&mut self, i: u32) -> bool {
         let client = &mut self.clients[i as usize];
@@ -275,7 +277,7 @@ impl<R: Recorder> Shard<R> {
         true
     }
 
-    /// The command at hand is done; on with the next.
+    /// Completes the current command and moves to the next.
     pub(super) fn finish_command(&mut self, now: Nanos, i: u32) {
         let tx = self.clients[i as usize].tx.as_mut().expect("a running client has a transaction");
         self.recorder.statement_finished(ScriptId(tx.script), tx.command, now - tx.command_started);
@@ -296,7 +298,7 @@ impl<R: Recorder> Shard<R> {
         self.next_transaction(now, i, tx.sent_request);
     }
 
-    /// After a transaction: thinks, hangs up where each has its own connection, takes the next.
+    /// Continues after a transaction: think time, reconnect, or the next transaction.
     pub(super) fn next_transaction(&mut self, now: Nanos, i: u32, spoke: bool) {
         if self.work.plan.reconnect {
             self.close_connections(i);
@@ -315,12 +317,13 @@ impl<R: Recorder> Shard<R> {
                 client.state = ClientState::Thinking;
                 self.wake_at(now + think, i);
             }
-            // A server that is down is not to be asked without a pause; in an open model arrivals are the pause.
+            // In a closed model, retries of an unavailable server need a delay; in an open model, the arrivals limit
+            // them.
             true if client.session.refusals > 0 => {
                 client.state = ClientState::Thinking;
                 self.back_off(now, i);
             }
-            // A script that asks nothing would otherwise never let another client have its turn.
+            // A script without requests would otherwise starve the other clients.
             _ if !spoke || self.work.plan.reconnect => {
                 client.state = ClientState::Idle;
                 self.runnable.push_back(i);
@@ -329,7 +332,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Records what came of the transaction.
+    /// Records the outcome of the transaction.
     #[inline]
     pub(super) fn end_transaction(&mut self, now: Nanos, i: u32, outcome: Outcome) {
         let client = self.client_id(i);
@@ -351,7 +354,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Tells the ledger what came of the write with the client's last key.
+    /// Sends the outcome of the write with the client's last key to the ledger.
     fn record_write(&mut self, now: Nanos, i: u32, tx: &Transaction, outcome: Outcome, keyed: KeyedScript) {
         let client = &self.clients[i as usize];
         let Some(outcome) = ledger::write_outcome(outcome, tx.sent_request, tx.settled, tx.local_only) else {
@@ -363,16 +366,16 @@ impl<R: Recorder> Shard<R> {
         self.recorder.write_completed(&attempt, keyed.server.map_or(&[], |slot| client.variables.text(slot)));
     }
 
-    /// The client cannot go on: its transaction failed, and every further one would.
+    /// Aborts the client: its transaction failed, and every further one would.
     pub(super) fn abort(&mut self, now: Nanos, i: u32, why: AbortReason) {
         let (script, command) = self.clients[i as usize].tx.map_or((0, 0), |it| (it.script, it.command));
         let client = self.client_id(i);
         let code = match why {
             AbortReason::PermanentError { code, .. } => code,
-            // Not a server's failure: SQLSTATE class "external routine" says so.
+            // Not a server's failure, as SQLSTATE class 38, "external routine", shows.
             _ => Code::SqlState(*b"38000"),
         };
-        // A COPY that waits for data is not cancelled, but ends with its session.
+        // A COPY that waits for data is not cancelled; it ends with its session.
         let answers =
             self.clients[i as usize].tx.is_some_and(|it| it.pending_ready > 0) && why != AbortReason::Copy;
         self.events.push_back(LoadEvent::Aborted { client, script: ScriptId(script), command, reason: why });
@@ -386,7 +389,7 @@ impl<R: Recorder> Shard<R> {
         self.retire_client(i, ClientState::Aborted);
     }
 
-    /// The command of `Action::Shell` ended: with its output, or with what went wrong.
+    /// Handles the end of `Action::Shell`, with its output or an error message.
     pub fn shell_done(&mut self, now: Nanos, conn: ConnId, output: Result<&[u8], String>) {
         let i = self.client_of(conn);
         let work = Arc::clone(&self.work);

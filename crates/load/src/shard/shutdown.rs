@@ -1,9 +1,11 @@
-//! Ends sessions whose statement was given up.
+//! Ends sessions whose statement was given up
 //!
-//! A server continues a statement after its client has left, and keeps the session until the statement ends. A client that
-//! gives up a statement therefore cancels it and keeps its place: it opens another session only after the server has closed
-//! this one. So there are never more sessions than clients. Writes with a ledger key are not cancelled, because that would
-//! change their outcome, nor is anything behind a pooler (see `Login::cancels`): there the client only keeps its place.
+//! A server continues a statement after its client has left, and keeps the session until the statement ends. A client
+//! that gives up a statement therefore cancels it and keeps its place: it opens another session only after the server
+//! has closed this one. So there are never more sessions than clients.
+//!
+//! Writes with a ledger key are not cancelled, because that would change their outcome. Nothing is cancelled behind a
+//! pooler (see `Login::cancels`). In both cases the client only keeps its place.
 
 use super::client::{ClientState, Session, todo};
 use super::{ConnId, LoadEvent, Shard};
@@ -11,42 +13,42 @@ use crate::recorder::Recorder;
 use model::{Code, Nanos};
 use wire::pg::{Channel, Event};
 
-/// A connection that cancels is closed after this long.
+/// Time limit for a connection that cancels.
 const CANCEL_TIMEOUT: Nanos = Nanos::from_secs(2);
-/// From one request to cancel to the next: the first may have come before its statement, or meant the one before.
+/// Interval between cancel requests. The first may have arrived before its statement, or hit the previous one.
 const CANCEL_INTERVAL: Nanos = Nanos::from_secs(1);
-/// How long the last sessions of a run may take to end.
+/// Time limit for the end of a run's last sessions.
 const SHUTDOWN_TIMEOUT: Nanos = Nanos::from_secs(5);
-/// The same where the user waits for the end: long enough for two requests to cancel.
+/// The same time limit after the user aborted the run: long enough for two cancel requests.
 const ABANDONED_SHUTDOWN_TIMEOUT: Nanos = Nanos::from_millis(1500);
-/// Where there are several hosts, a client turns to the others after this long.
+/// Delay after which a client tries other hosts, if there are several.
 const HOST_SWITCH_DELAY: Nanos = Nanos::from_secs(1);
 
 /// State of a session that is being ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SessionShutdown {
     since: Nanos,
-    /// ReadyForQuery messages that are still to come.
+    /// Number of ReadyForQuery messages still expected.
     pending_ready: u16,
-    /// Its statement may be cancelled.
+    /// True if its statement may be cancelled.
     cancellable: bool,
-    /// The server was asked to.
+    /// True if a cancel request was sent for the current statement.
     cancel_sent: bool,
-    /// Its bytes make no sense, or need none.
+    /// True if received bytes are ignored.
     discards_input: bool,
-    /// The goodbye is said.
+    /// True if Terminate was sent.
     finished: bool,
 }
 
-/// A client's connection that cancels a statement of its own session.
+/// Connection of a client that cancels a statement of its own session.
 #[derive(Debug, Default)]
 pub(super) struct CancelConnection {
-    /// There while it is open.
+    /// Present while the connection is open.
     channel: Option<Box<Channel>>,
     pub pending_actions: u8,
     endpoint: u8,
     host: u16,
-    /// When it was begun.
+    /// Start of the connection.
     since: Nanos,
 }
 
@@ -67,8 +69,10 @@ impl CancelConnection {
 }
 
 impl<R: Recorder> Shard<R> {
-    /// Begins to end the session of client `i`, whose transaction is given up; `deaf`: its bytes make no sense any more.
-    /// False if the server has nothing to end, or is not to be waited for.
+    /// Begins to end the session of client `i`, whose transaction is given up. `deaf`: the received bytes violate the
+    /// protocol.
+    ///
+    /// Returns false if the server has nothing to end, or if its end is not awaited.
     pub(super) fn end_session(&mut self, now: Nanos, i: u32, deaf: bool) -> bool {
         let conn = self.conn(i);
         let client = &self.clients[i as usize];
@@ -106,12 +110,12 @@ impl<R: Recorder> Shard<R> {
         true
     }
 
-    /// A ledger is kept of what client `i` is about.
+    /// True if client `i`'s transaction is a write with a key.
     pub(super) fn is_in_ledger(&self, i: u32) -> bool {
         self.clients[i as usize].tx.is_some_and(|it| self.work.keyed_write(it.script).is_some())
     }
 
-    /// Says that nothing more will come: an idle server closes the connection at once, another when its statement ends.
+    /// Sends Terminate: the server closes an idle session at once, and a busy one when its statement ends.
     fn send_terminate(&mut self, conn: ConnId) {
         let session = self.session(conn);
         let Some(ending) = &mut session.shutdown else { return };
@@ -127,7 +131,7 @@ impl<R: Recorder> Shard<R> {
         self.request_action(conn, todo::FINISH);
     }
 
-    /// Bytes came for a session that is to end.
+    /// Handles bytes for a session that is being ended.
     pub(super) fn receive_in_shutdown(&mut self, conn: ConnId, bytes: &[u8]) {
         let mut input = bytes;
         loop {
@@ -144,7 +148,7 @@ impl<R: Recorder> Shard<R> {
                         ending.cancel_sent = false;
                     }
                 }
-                // It waits for data, which a request to cancel does not end.
+                // The server waits for data, which a cancel request does not end.
                 Ok(Event::CopyIn) => self.send_terminate(conn),
                 Ok(_) => {}
                 Err(_) => {
@@ -158,7 +162,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// The server has closed a session that was to end, or is gone.
+    /// Handles the end of a session in shutdown: the server has closed it, or is gone.
     pub(super) fn session_ended(&mut self, now: Nanos, conn: ConnId) {
         self.discard_shutdown(conn);
         let (i, speaks) = (self.client_of(conn), self.active_client(conn).is_some());
@@ -178,13 +182,13 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// A session of client `i` is to end.
+    /// True if a session of client `i` is being ended.
     pub(super) fn is_shutting_down(&self, i: u32) -> bool {
         let parked = self.parked.get(i as usize);
         self.clients[i as usize].session.shutdown.is_some() || parked.is_some_and(|it| it.shutdown.is_some())
     }
 
-    /// Closes the connection of a session that is to end, and what cancels it.
+    /// Closes the connection of a session in shutdown, and the connection that cancels it.
     fn discard_shutdown(&mut self, conn: ConnId) {
         if self.session(conn).shutdown.take().is_some() {
             self.shutdowns -= 1;
@@ -196,7 +200,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Client `i` is over: stops waiting for the end of its sessions.
+    /// Client `i` has ended: stops waiting for the end of its sessions.
     pub(super) fn discard_shutdowns(&mut self, i: u32) {
         self.discard_shutdown(self.endpoint_conn(i, 0));
         if self.has_two_endpoints() {
@@ -204,7 +208,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Looks over the sessions that are to end.
+    /// Checks the sessions that are being ended.
     pub(super) fn check_shutdowns(&mut self, now: Nanos) {
         for number in 0..self.sessions() as u32 {
             let conn = ConnId(number);
@@ -230,13 +234,13 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Until when the end of a last session, asked for at `since`, is waited for.
+    /// Deadline for the end of a last session whose shutdown began at `since`.
     fn shutdown_deadline(&self, since: Nanos) -> Nanos {
         let until = since.max(self.drain_start) + SHUTDOWN_TIMEOUT;
         if self.abandoned { until.min(self.drain_deadline + ABANDONED_SHUTDOWN_TIMEOUT) } else { until }
     }
 
-    /// Client `i` begins no further transaction.
+    /// True if client `i` begins no further transaction.
     fn is_retiring(&self, i: u32) -> bool {
         let client = &self.clients[i as usize];
         let done =
@@ -248,12 +252,12 @@ impl<R: Recorder> Shard<R> {
         self.work.endpoint(self.endpoint_of(conn)).map_or(1, |it| it.hosts.count)
     }
 
-    /// Asks the server to cancel what runs in a session, if it is time to.
+    /// Sends a cancel request for the statement of a session, if one is due.
     fn cancel(&mut self, now: Nanos, conn: ConnId) {
         let (i, door) = (self.client_of(conn) as usize, self.endpoint_of(conn));
         let session = self.session(conn);
         let Some(ending) = session.shutdown.filter(|it| it.cancellable) else { return };
-        // A server that gave no key, and a pooler, cannot be asked.
+        // Without a cancel key, and behind a pooler, nothing can be cancelled.
         let Some(canceller) = session.channel.cancel_channel() else { return };
         let host = session.host;
         let cancel = &mut self.cancels[i];
@@ -282,7 +286,7 @@ impl<R: Recorder> Shard<R> {
         cancel.pending_actions |= what;
     }
 
-    /// The transport of what cancels is open.
+    /// Handles the opened transport of a cancelling connection.
     pub(super) fn cancel_connected(&mut self, i: usize) {
         if let Some(channel) = &mut self.cancels[i].channel {
             channel.open();
@@ -290,7 +294,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Bytes came for what cancels: those of TLS.
+    /// Handles bytes on a cancelling connection, which belong to TLS.
     pub(super) fn cancel_receive(&mut self, i: usize, bytes: &[u8]) {
         let mut input = bytes;
         let Some(channel) = &mut self.cancels[i].channel else { return };
@@ -306,7 +310,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// The server has read the request to cancel, or cannot be reached.
+    /// Handles the end of a cancel request: the server has read it, or cannot be reached.
     pub(super) fn cancel_finished(&mut self, i: usize) {
         let cancel = &mut self.cancels[i];
         if cancel.channel.take().is_some() {

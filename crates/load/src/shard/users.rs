@@ -1,4 +1,4 @@
-//! When do users come, take their turn and leave?
+//! Users of the closed model: joining, pacing, rate cap and leaving
 
 use super::client::ClientState;
 use super::run::StartCause;
@@ -8,25 +8,27 @@ use crate::schedule::{RateCap, UserEvent, user_events};
 use model::{Nanos, Schedule};
 use std::collections::VecDeque;
 
-/// One thread's users: user n of all is client n / T of thread n mod T, so that each thread has its share at any time.
+/// Users of one thread. User n of all is client n / T of thread n mod T, so that each thread has its share at any time.
 #[derive(Debug)]
 pub(super) struct ActiveUsers {
-    /// Clients of this thread, by the number that they have here.
+    /// Events of this thread's users, by client number within the thread.
     events: Box<[UserEvent]>,
-    /// Those that are behind.
+    /// Number of processed events.
     processed: usize,
     pacing: Nanos,
     cap: Option<RateCap>,
-    /// Clients that wait for the cap, in their order.
+    /// Clients that wait for the rate cap, in their order.
     ready: VecDeque<u32>,
-    /// How many are there from the beginning.
+    /// Number of clients that are present at the beginning.
     initial: u32,
-    /// In no thread is anybody there from the beginning.
+    /// True if no thread has a client at the beginning.
     pub starts_empty: bool,
 }
 
 impl ActiveUsers {
-    /// Of thread `part.0` of `part.1`, which has so many clients; there from begin to end unless the schedule says more.
+    /// Users of thread `part.0` of `part.1`, which has `clients` clients.
+    ///
+    /// They are present from begin to end unless the schedule defines stages.
     pub fn new(schedule: &Schedule, clients: u32, part: (u16, u16)) -> ActiveUsers {
         let mut crowd = ActiveUsers {
             events: [].into(),
@@ -59,7 +61,7 @@ impl ActiveUsers {
 }
 
 impl<R: Recorder> Shard<R> {
-    /// Those who come or leave by `now` do.
+    /// Processes the users who join or leave by `now`.
     #[inline]
     pub(super) fn process_user_events(&mut self, now: Nanos) {
         while let Some(turn) = self.users.events.get(self.users.processed).copied() {
@@ -90,7 +92,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// The next moment at which somebody comes, leaves or gets his turn.
+    /// Time of the next event: a user joins, leaves or may start under the cap.
     pub(super) fn next_user_event(&self) -> Nanos {
         let turn = self.users.events.get(self.users.processed).filter(|_| !self.window_over);
         let turn = turn.map_or(Nanos::MAX, |it| self.window_start + it.at);
@@ -100,7 +102,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Client `i` leaves, its transaction over, and may come again.
+    /// Client `i` leaves after its transaction; it may join again.
     pub(super) fn user_left(&mut self, i: u32) {
         self.close_connections(i);
         self.clear_cookies(i);
@@ -110,7 +112,7 @@ impl<R: Recorder> Shard<R> {
         client.backing_off = false;
     }
 
-    /// Client `i` of the closed model is ready: it begins, or waits for its pace or its turn.
+    /// Begins a transaction of client `i`, which is ready, or queues it for its pacing or the rate cap.
     pub(super) fn start_when_allowed(&mut self, now: Nanos, i: u32) {
         let client = &mut self.clients[i as usize];
         let paced = client.transaction_start + self.users.pacing;
@@ -131,7 +133,7 @@ impl<R: Recorder> Shard<R> {
         self.start(now, i);
     }
 
-    /// Begins what has waited for its turn: one at each call, so that the next is sent by a fresh clock.
+    /// Begins a transaction that the rate cap delayed; one per call, so that the next is sent with a current time.
     #[inline]
     pub(super) fn start_capped(&mut self, now: Nanos) {
         let begins = self.window_start;
@@ -149,7 +151,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// A client of the closed model begins.
+    /// Begins a transaction of the closed model.
     fn start(&mut self, now: Nanos, i: u32) {
         if !self.begin_transaction(now, i, DueArrival { at: now, script: None }, StartCause::ClientReady) {
             self.finish_client(i);

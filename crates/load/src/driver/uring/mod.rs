@@ -1,6 +1,6 @@
-//! Carries a shard's bytes by io_uring: sends queued and submitted together, one standing receive for each connection.
+//! io_uring driver: sends queued and submitted together, one multishot receive per connection
 //!
-//! Needs Linux 6.1 or newer (`IORING_SETUP_DEFER_TASKRUN`); [`is_available`] tells.
+//! Needs Linux 6.1 or newer (`IORING_SETUP_DEFER_TASKRUN`); see [`is_available`].
 
 mod pool;
 
@@ -17,22 +17,22 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use std::io;
 
-/// Entries of the submission queue; a full one is submitted.
+/// Entries of the submission queue, which is submitted when full.
 const QUEUE: u32 = 1024;
-/// Completions taken in one round; the others are there in the next, after a look at the clock.
+/// Maximum completions per round. The others follow in the next round, after a clock read.
 const COMPLETIONS: usize = 256;
-/// `IORING_ENTER_GETEVENTS`: also do what the kernel has put off until we enter it; io_uring_enter(2).
+/// `IORING_ENTER_GETEVENTS`: also runs the work that the kernel has deferred; io_uring_enter(2).
 const GET_EVENTS: u32 = 1;
-/// Sends are whole, or fail.
+/// Flags of a send, which is complete or fails.
 const SEND: i32 = (SendFlags::NOSIGNAL.bits() | RecvFlags::WAITALL.bits()) as i32;
 
-/// Can this driver run here? The kernel may be too old, or a container's seccomp filter may forbid it.
+/// True if this driver works here. The kernel may be too old, or a seccomp filter may forbid io_uring.
 pub fn is_available() -> bool {
     ring(1).and_then(|it| BufferPool::register(&it)).is_ok()
 }
 
 fn ring(connections: u32) -> io::Result<IoUring> {
-    // Each connection has at most a receive and a poll under way; sends complete silently.
+    // Each connection has at most one receive and one poll in progress. Sends complete without an event.
     let completions = (2 * connections).next_power_of_two().clamp(4096, 65536);
     let ring = IoUring::builder()
         .setup_single_issuer()
@@ -47,7 +47,7 @@ fn ring(connections: u32) -> io::Result<IoUring> {
 
 /// Drives `shard` on this thread until it is done.
 ///
-/// An error is the system's: no ring. What happens to connections is told to the shard.
+/// Returns an error if the system refuses a ring. Errors of connections are reported to the shard.
 pub fn drive<R: Recorder>(shard: Shard<R>, ground: &DriverContext<'_>) -> io::Result<DriveResult<R>> {
     let connections = shard.connections();
     let ring = ring(connections)?;
@@ -90,22 +90,24 @@ struct Driver<'a, R> {
     exhausted: u64,
 }
 
-/// One connection's place in the ring.
+/// Connection and its state in the ring.
 #[derive(Default)]
 struct Connection {
     socket: Option<OwnedFd>,
-    /// Counts the transports of this connection, so that completions of an earlier one are known.
+    /// Number of this connection's current transport; identifies completions of earlier ones.
     generation: u16,
-    /// What the kernel may still be reading: it is not touched before the server has answered, or the socket is shut
-    /// down, after which a send fails without reading.
+    /// Bytes that the kernel may still read.
+    ///
+    /// They are not modified before the server has answered, or before the socket is shut down, after which a send
+    /// fails without reading.
     outbox: Vec<u8>,
-    /// A send was queued and nothing came since.
+    /// True after a send was queued, until bytes arrive.
     unanswered: bool,
-    /// The shard wants to send more, but `outbox` is not free.
+    /// True if the shard has more bytes to send, but `outbox` is in use.
     deferred: bool,
 }
 
-/// What a completion is about: kind, generation and connection in one word.
+/// Operation of a completion; stored in one word with the generation and the connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OperationKind {
     Receive = 1,
@@ -122,7 +124,7 @@ fn is_send(entry: &cqueue::Entry) -> bool {
 }
 
 impl<R: Recorder> Driver<'_, R> {
-    /// Waits until the kernel holds none of our memory; all sockets are shut down.
+    /// Waits until the kernel holds none of our memory. All sockets are shut down by then.
     fn drain_kernel(&mut self) -> io::Result<()> {
         while self.armed > 0 {
             self.submit(Nanos::from_millis(1))?;
@@ -132,7 +134,7 @@ impl<R: Recorder> Driver<'_, R> {
         Ok(())
     }
 
-    /// Submits what is queued and waits for a completion, at most `sleep`; not at all when that is zero.
+    /// Submits the queue and waits at most `sleep` for a completion; zero: no wait.
     fn submit(&mut self, sleep: Nanos) -> io::Result<()> {
         let submitted = if sleep == Nanos::ZERO {
             let queue = self.ring.submission();
@@ -160,14 +162,14 @@ impl<R: Recorder> Driver<'_, R> {
 
     #[inline]
     fn push(&mut self, entry: &squeue::Entry) {
-        // SAFETY: buffers named by entries are `outbox`es and the pool; both live, unmoved, as long as the kernel may use
-        // them: see `Link::outbox`, `close` and `Pool`.
+        // SAFETY: entries refer only to `outbox`es and the pool's buffers. Both stay at their address for as long as
+        // the kernel may use them: see `Connection::outbox`, `close` and `BufferPool`.
         while unsafe { self.ring.submission().push(entry) }.is_err() {
             self.ring.submit().expect("a full submission queue can be submitted");
         }
     }
 
-    /// Does all that the shard asks. The moment until which it then waits; `None` when it is done.
+    /// Performs all actions of the shard. Returns the time until which it waits; `None` when it is done.
     #[inline]
     fn perform(&mut self) -> Option<Nanos> {
         loop {
@@ -194,7 +196,7 @@ impl<R: Recorder> Driver<'_, R> {
                 Action::Done => return None,
                 Action::Connect(conn) => self.connect(conn),
                 Action::Finish(conn) => {
-                    // What was transmitted may still be queued.
+                    // Submits transmitted bytes that may still be queued.
                     let _ = self.ring.submit();
                     if let Some(socket) = &self.links[index(conn)].socket {
                         let _ = rustix::net::shutdown(socket, rustix::net::Shutdown::Write);
@@ -209,7 +211,7 @@ impl<R: Recorder> Driver<'_, R> {
                 Action::Shell { conn, line, keep } => {
                     run_shell(&mut self.shard, self.ground, conn, &line, keep);
                 }
-                // Nobody listens any more: then nobody misses it.
+                // If the receiver has ended, nobody needs the event.
                 Action::Report(said) => drop(self.ground.events.send(said)),
             }
         }
@@ -247,7 +249,7 @@ impl<R: Recorder> Driver<'_, R> {
         self.shard.connected(self.ground.clock.now(), conn);
     }
 
-    /// Queues the standing receive of a connection.
+    /// Queues the multishot receive of a connection.
     fn receive(&mut self, conn: ConnId) {
         let generation = self.links[index(conn)].generation;
         let entry = opcode::RecvMulti::new(types::Fixed(conn.0), BufferPool::GROUP).build().user_data(tag(
@@ -260,12 +262,12 @@ impl<R: Recorder> Driver<'_, R> {
     }
 
     fn close(&mut self, conn: ConnId) {
-        // A goodbye may still be queued.
+        // A Terminate message may still be queued.
         let _ = self.ring.submit();
         let link = &mut self.links[index(conn)];
         link.generation = link.generation.wrapping_add(1);
         let Some(socket) = link.socket.take() else { return };
-        // Ends the standing receive, which holds the socket beyond the descriptor, and a send that had no room.
+        // Ends the multishot receive, which keeps the socket open after the descriptor is closed, and any blocked send.
         let _ = rustix::net::shutdown(&socket, rustix::net::Shutdown::Both);
         let _ = self.ring.submitter().register_files_update(conn.0, &[-1]);
     }
@@ -316,7 +318,7 @@ impl<R: Recorder> Driver<'_, R> {
                         self.receive(conn);
                     }
                 }
-                // All buffers were full: they are being emptied right now.
+                // All buffers were full. They are emptied in this round, so the receive is queued again.
                 (_, error) if error == -Errno::NOBUFS.raw_os_error() => self.receive(conn),
                 (_, 0) => self.shard.closed(now, conn),
                 (_, error) => self.broken(conn, Errno::from_raw_os_error(-error)),

@@ -1,4 +1,4 @@
-//! Which buffers does the kernel receive into?
+//! Receive buffers, provided to the kernel
 
 use io_uring::{IoUring, types::BufRingEntry};
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
@@ -6,27 +6,27 @@ use std::ffi::c_void;
 use std::io;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-/// A ring of provided buffers, shared by all connections of a thread; io_uring_register_buf_ring(3).
+/// Ring of provided buffers, shared by all connections of a thread; io_uring_register_buf_ring(3).
 ///
-/// The kernel writes into a buffer from `give_back` until a completion names it; in between it is ours.
+/// The kernel may write into a buffer from `recycle` until a completion names it. Otherwise the buffer belongs to us.
 pub(super) struct BufferPool {
     ring: *mut BufRingEntry,
     buffers: Box<[u8]>,
     tail: u16,
 }
 
-/// Number of buffers, a power of two, and bytes of each.
+/// Number of buffers, a power of two, and the size of each in bytes.
 const COUNT: u16 = 1024;
 const SIZE: usize = 4096;
 const RING_BYTES: usize = COUNT as usize * size_of::<BufRingEntry>();
 
 impl BufferPool {
-    /// The group that receives name.
+    /// Group id of the buffers, named by receives.
     pub const GROUP: u16 = 0;
 
     pub fn register(ring: &IoUring) -> io::Result<BufferPool> {
         let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
-        // SAFETY: a fresh mapping of our own, unmapped in `drop`; the kernel wants page alignment.
+        // SAFETY: a new private mapping, unmapped in `drop`; the kernel requires page alignment.
         let memory = unsafe { mmap_anonymous(std::ptr::null_mut(), RING_BYTES, protection, flags) }?;
         let mut pool = BufferPool {
             ring: memory.cast(),
@@ -41,19 +41,19 @@ impl BufferPool {
         Ok(pool)
     }
 
-    /// The first `length` bytes of a buffer that a completion named.
+    /// First `length` bytes of a buffer that a completion named.
     #[inline]
     pub fn bytes(&self, buffer: u16, length: usize) -> &[u8] {
         let at = buffer as usize * SIZE;
         &self.buffers[at..at + length]
     }
 
-    /// Lets the kernel write into `buffer` again.
+    /// Returns `buffer` to the kernel.
     #[inline]
     pub fn recycle(&mut self, buffer: u16) {
         let at = &raw mut self.buffers[buffer as usize * SIZE];
-        // SAFETY: the index is below COUNT, so within the mapping; the kernel reads an entry only once the tail, which is
-        // stored after it, has passed it.
+        // SAFETY: the index is below COUNT, thus within the mapping. The kernel reads an entry only after the tail,
+        // which is stored later, has passed it.
         unsafe {
             let entry = &mut *self.ring.add((self.tail & (COUNT - 1)) as usize);
             entry.set_addr(at as u64);
@@ -68,7 +68,7 @@ impl BufferPool {
 
 impl Drop for BufferPool {
     fn drop(&mut self) {
-        // SAFETY: mapped in `register` with this length, and nothing of ours refers to it any more.
+        // SAFETY: mapped in `register` with this length, and no longer referenced.
         let _ = unsafe { munmap(self.ring.cast::<c_void>(), RING_BYTES) };
     }
 }
