@@ -1,4 +1,4 @@
-//! What has been written to a log since we last looked?
+//! Reads new lines of a log file.
 
 use super::{EventLimiter, LogFormat, LogReader};
 use model::{LogEvent, Nanos};
@@ -6,27 +6,27 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
-/// Follows a log from its present end.
+/// Follows a log from its current end.
 #[derive(Debug)]
 pub struct LogFollower {
     path: PathBuf,
     file: Option<File>,
     offset: u64,
-    /// The beginning of a line whose end is not written yet.
+    /// Line whose end is not written yet.
     partial: Vec<u8>,
     pub reader: LogReader,
     throttle: EventLimiter,
 }
 
-/// So much is read at a time: a server that writes more does not hold up whoever looks at others.
+/// Bytes per read: a server that logs more does not delay the other logs.
 const READ_CHUNK: usize = 256 * 1024;
-/// Further behind than this, what lies between is passed over.
+/// If the backlog is larger, it is skipped.
 const MAX_BACKLOG: u64 = 8 * 1024 * 1024;
-/// The rest of a longer line is read as lines of its own, which nobody understands.
+/// A longer line is discarded up to this length; its rest is parsed as a separate line, which no parser recognizes.
 const MAX_LINE: usize = 64 * 1024;
 
 impl LogFollower {
-    /// A file that is not there yet is read from its beginning.
+    /// A file that does not exist yet is read from its beginning.
     pub fn from_end(path: PathBuf, dialect: LogFormat, node: &str) -> LogFollower {
         let file = File::open(&path).ok();
         let offset = file.as_ref().and_then(|it| it.metadata().ok()).map_or(0, |it| it.len());
@@ -34,7 +34,7 @@ impl LogFollower {
         LogFollower { path, file, offset, partial: Vec::new(), reader, throttle }
     }
 
-    /// Appends the remarkable among the new lines. A file that became shorter is read from its beginning.
+    /// Appends the events in the new lines. A file that became shorter is read from its beginning.
     pub fn poll(&mut self, at: Nanos, out: &mut Vec<LogEvent>) -> io::Result<()> {
         self.throttle.tick(at, out);
         if self.file.is_none() {
@@ -60,7 +60,7 @@ impl LogFollower {
         Ok(())
     }
 
-    /// Tells what was not kept.
+    /// Reports the suppressed events.
     pub fn finish(&mut self, at: Nanos, out: &mut Vec<LogEvent>) {
         self.throttle.finish(at, out);
     }

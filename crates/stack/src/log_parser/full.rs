@@ -1,4 +1,4 @@
-//! Tells from a server's log whether it ended because its disk is full.
+//! Detects in a server's log that it ended because its disk is full.
 
 use super::{LogFormat, LogReader};
 use model::EventKind;
@@ -6,7 +6,7 @@ use model::EventKind;
 /// SQLSTATE of `disk_full`.
 const DISK_FULL: &str = "53100";
 
-/// The last FATAL or PANIC about a full disk in the lines of a PostgreSQL log, without its prefix; `None` if there is none.
+/// Text of the last FATAL or PANIC about a full disk in the lines of a PostgreSQL log, without its prefix.
 pub fn disk_full(lines: &[String]) -> Option<String> {
     let mut reader = LogReader::new(LogFormat::Postgres);
     let remarks = lines.iter().filter_map(|it| reader.line(it));
@@ -28,7 +28,7 @@ mod tests {
             (format!("2026-11-22 20:00:00.000 UTC [9] 53100 FATAL:  {full}"), Some(full)),
             ("2026-11-22 20:00:00.000 UTC [9] 53100 ВАЖНО:  нет места".to_owned(), Some("нет места")),
             (format!("2026-11-22 20:00:00.000 UTC [9] FATAL:  {full}"), Some(full)),
-            // A statement that failed, and the server went on.
+            // Only a statement failed; the server kept running.
             (format!("2026-11-22 20:00:00.000 UTC [9] 53100 ERROR:  {full}"), None),
             ("2026-11-22 20:00:00.000 UTC [9] 57P01 FATAL:  terminating connection".to_owned(), None),
             (full.to_owned(), None),

@@ -1,32 +1,32 @@
-//! Which statements did clients send, and with which values?
+//! Statements in PostgreSQL's log, with their values.
 //!
-//! Here alone nothing is masked: what is read is to be planned, and neither shown nor kept.
+//! The only parser that does not mask values: the statements are used for planning, and neither shown nor stored.
 
 use super::postgres::split_prefix;
 
-/// A statement as a client had it executed.
+/// Statement as a client executed it.
 #[derive(Clone, PartialEq)]
 pub struct LoggedStatement {
-    /// Its text; with `$1` where values came apart from it.
+    /// Text; with `$1` if the values were sent separately.
     pub text: String,
-    /// Those values in text form; `None` is NULL.
+    /// Values in text form; `None` is NULL.
     pub values: Vec<Option<String>>,
     pub millis: f64,
-    /// The server's process that served the client.
+    /// Process id of the server process.
     pub pid: u32,
 }
 
-/// Values are for the server alone.
+/// Masks values: only the server may see them.
 impl std::fmt::Debug for LoggedStatement {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} ({} values, {} ms)", super::mask_values(&self.text), self.values.len(), self.millis)
     }
 }
 
-/// Reads what a server writes under `log_min_duration_statement = 0`, in English.
+/// Parses the output of `log_min_duration_statement = 0`, in English.
 pub fn parse_logged_statements(log: &str) -> Vec<LoggedStatement> {
     let mut all: Vec<LoggedStatement> = Vec::new();
-    // Whether lines that continue, and what explains, belong to the last one.
+    // True if continuation and detail lines belong to the last statement.
     let mut open = false;
     for line in log.lines() {
         if let Some(rest) = line.strip_prefix('\t') {
@@ -60,7 +60,7 @@ fn parse_duration_line(text: &str, pid: u32) -> Option<LoggedStatement> {
     let (millis, rest) = text.strip_prefix("duration: ")?.split_once(" ms  ")?;
     let text = match rest.strip_prefix("statement: ") {
         Some(it) => it,
-        // What comes after a name is what it was prepared as; a name with a colon is nobody's.
+        // The text after the name is the prepared statement. Names with a colon are not supported.
         None => rest.strip_prefix("execute ")?.split_once(": ")?.1,
     };
     Some(LoggedStatement { text: text.to_owned(), values: Vec::new(), millis: millis.parse().ok()?, pid })
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(shown.concat(), expected);
     }
 
-    /// As PostgreSQL 15 writes it, and with the capital letter of 16.
+    /// Output of PostgreSQL 15, and with the capital letter of 16.
     #[test]
     fn parses_statements_with_parameters() {
         check(

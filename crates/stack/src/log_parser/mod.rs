@@ -1,7 +1,7 @@
-//! Which lines of a server's log are remarkable?
+//! Extracts events from the logs of servers.
 //!
-//! Pure but for [`Follower`]. What users put into their statements stays where it is: constants are masked, and the lines
-//! that explain an error (DETAIL, STATEMENT, …) are passed over, as they show rows and parameters.
+//! Pure except for [`LogFollower`]. Users' values are not extracted: constants are masked. Lines that explain an
+//! error (DETAIL, STATEMENT, …) are skipped, because they contain rows and parameters.
 
 mod follow;
 mod full;
@@ -19,35 +19,36 @@ pub(crate) use value_mask::replace_values;
 
 use model::{EventKind, LogEvent, Nanos};
 
-/// Whose log it is, and thereby its form.
+/// Program that wrote the log, which determines the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
-    /// Lines of `log_line_prefix` `%m [%p] %e `, in any language of `lc_messages`. Without `%e` known languages only.
+    /// Lines with the `log_line_prefix` `%m [%p] %e `, in any language of `lc_messages`. Without `%e`, known
+    /// languages only.
     Postgres,
     PgBouncer,
     Odyssey,
     HaProxy,
-    /// Any program's that names the levels of its lines.
+    /// Any program that writes a level in each line.
     Service,
 }
 
-/// What a line says.
+/// Event in a log line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogRecord {
     pub kind: EventKind,
-    /// SQLSTATE where the line tells it.
+    /// SQLSTATE, if the line contains it.
     pub code: Option<String>,
     /// Without prefix and constants, on one line.
     pub text: String,
 }
 
-/// Reads a log line by line.
+/// Parses a log line by line.
 #[derive(Clone, Debug)]
 pub struct LogReader {
     dialect: LogFormat,
-    /// The server's first process, whose plain messages are about the server itself.
+    /// Process id of the postmaster, whose plain messages are about the server itself.
     pub main_pid: Option<u32>,
-    /// What the last line of an own message began with: those that explain it begin alike.
+    /// Prefix of the last message; lines that explain it have the same prefix.
     previous_head: Option<postgres::LinePrefix>,
 }
 
@@ -56,7 +57,7 @@ impl LogReader {
         LogReader { dialect, main_pid: None, previous_head: None }
     }
 
-    /// The next line, without its end; `None` if it is not remarkable.
+    /// Parses the next line, without its line end; `None` if it contains no event.
     pub fn line(&mut self, line: &str) -> Option<LogRecord> {
         match self.dialect {
             LogFormat::Postgres => postgres::parse(line, self.main_pid, &mut self.previous_head),
@@ -68,16 +69,16 @@ impl LogReader {
     }
 }
 
-/// So many events of a node are kept in each second; of the others the number.
+/// Maximum number of events kept per node and second; the others are counted.
 pub const MAX_EVENTS_PER_SECOND: usize = 50;
 
-/// Lets [`KEPT`] events pass in each second of a node.
+/// Passes on [`MAX_EVENTS_PER_SECOND`] events in each second of a node.
 #[derive(Clone, Debug)]
 pub struct EventLimiter {
     node: String,
     second: u64,
     passed: usize,
-    /// How many of each kind were not kept.
+    /// Number of suppressed events of each kind.
     suppressed: Vec<(EventKind, u64)>,
 }
 
@@ -100,7 +101,7 @@ impl EventLimiter {
         }
     }
 
-    /// Tells what was not kept of a second that has passed: an event per kind, whose text begins with the number.
+    /// Reports the events suppressed in a past second: one event per kind, whose text begins with the number.
     pub fn tick(&mut self, at: Nanos, out: &mut Vec<LogEvent>) {
         if at.0 / 1_000_000_000 != self.second {
             self.finish(at, out);
@@ -109,7 +110,7 @@ impl EventLimiter {
         }
     }
 
-    /// Tells what was not kept until now.
+    /// Reports the events suppressed so far.
     pub fn finish(&mut self, at: Nanos, out: &mut Vec<LogEvent>) {
         let event = |(kind, count): (EventKind, u64)| LogEvent {
             at,
@@ -122,10 +123,10 @@ impl EventLimiter {
     }
 }
 
-/// No more of a message is kept, characters.
+/// Maximum length of a message, in characters.
 const MAX_MESSAGE_CHARS: usize = 300;
 
-/// Words on one line, without what a terminal would obey, and not too many of them.
+/// Text on one line, without control characters, truncated.
 fn normalize_message(text: &str) -> String {
     let plain: String = text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
     let words = plain.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -135,7 +136,7 @@ fn normalize_message(text: &str) -> String {
     }
 }
 
-/// The two texts of SQLSTATE 53300 in PostgreSQL's catalogues of messages, for logs that do not tell the code.
+/// The two texts of SQLSTATE 53300 in PostgreSQL's message catalogs, for logs without SQLSTATE.
 const TOO_MANY_CONNECTIONS_TEXTS: [&str; 24] = [
     "too many clients already",
     "remaining connection slots are reserved",
@@ -163,7 +164,7 @@ const TOO_MANY_CONNECTIONS_TEXTS: [&str; 24] = [
     "已保留的连接位置",
 ];
 
-/// That of 40P01.
+/// Texts of SQLSTATE 40P01.
 const DEADLOCK_TEXTS: [&str; 12] = [
     "deadlock detected",
     "обнаружена взаимоблокировка",
@@ -179,7 +180,7 @@ const DEADLOCK_TEXTS: [&str; 12] = [
     "检测到死锁",
 ];
 
-/// What a message without a code is about, by its text.
+/// Kind of a message without SQLSTATE, by its text.
 fn kind_from_text(text: &str) -> Option<EventKind> {
     let any = |of: &[&str]| of.iter().any(|it| text.contains(it));
     if any(&TOO_MANY_CONNECTIONS_TEXTS) {

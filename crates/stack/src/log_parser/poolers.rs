@@ -1,9 +1,9 @@
-//! What does a line of a pooler's or balancer's log say?
+//! Parsers of the logs of PgBouncer, Odyssey and HAProxy.
 
 use super::{LogRecord, kind_from_text, normalize_message};
 use model::EventKind;
 
-/// Reads `2026-11-21 11:49:02.123 UTC [4711] LEVEL text`.
+/// Parses `2026-11-21 11:49:02.123 UTC [4711] LEVEL text`.
 pub(super) fn parse_pgbouncer(line: &str) -> Option<LogRecord> {
     let (_, rest) = line.split_once('[')?;
     let (pid, rest) = rest.split_once("] ")?;
@@ -28,7 +28,8 @@ pub(super) fn parse_pgbouncer(line: &str) -> Option<LogRecord> {
         }
         "WARNING" => refused.or(kind_from_text(text)).unwrap_or(EventKind::Other),
         "LOG" if about_itself.iter().any(|it| text.starts_with(it)) => EventKind::Lifecycle,
-        // Clients' sessions end in many ways, which their errors tell better; servers' should not.
+        // Client sessions end for many reasons, which their own errors describe better; server sessions should not
+        // fail.
         "LOG" if text.starts_with("S-") && (text.contains("crashed") || text.contains("failed")) => {
             kind_from_text(text).unwrap_or(EventKind::Error)
         }
@@ -37,14 +38,14 @@ pub(super) fn parse_pgbouncer(line: &str) -> Option<LogRecord> {
     Some(log_record(kind, text))
 }
 
-/// Reads lines of `log_format "%p %t %l [%i %s] (%c) %m\n"`: the level is among the first words.
+/// Parses lines of `log_format "%p %t %l [%i %s] (%c) %m\n"`: the level is among the first words.
 pub(super) fn parse_odyssey(line: &str) -> Option<LogRecord> {
     let mut rest = line;
     for _ in 0..8 {
         let (word, more) = rest.trim_start().split_once(' ')?;
         rest = more;
         let text = || {
-            // Client and server, and what Odyssey was at, in brackets.
+            // Client and server, and Odyssey's context, in brackets.
             let text = rest.trim_start();
             let text = text.strip_prefix('[').and_then(|it| it.split_once("] ")).map_or(text, |it| it.1);
             text.strip_prefix('(').and_then(|it| it.split_once(") ")).map_or(text, |it| it.1)
@@ -63,7 +64,7 @@ pub(super) fn parse_odyssey(line: &str) -> Option<LogRecord> {
     None
 }
 
-/// Reads messages of the process, such as `[WARNING]  (4711) : text`, and lines of `log stdout format raw`.
+/// Parses messages of the process, such as `[WARNING]  (4711) : text`, and lines of `log stdout format raw`.
 pub(super) fn parse_haproxy(line: &str) -> Option<LogRecord> {
     let changed = |text: &str| {
         ["is DOWN", "is UP", "is stopping", "is going DOWN", " stopped", " started", "enters maintenance"]
@@ -91,7 +92,8 @@ pub(super) fn parse_haproxy(line: &str) -> Option<LogRecord> {
         let kind = if changed(line) { EventKind::Lifecycle } else { EventKind::Other };
         return Some(log_record(kind, line));
     }
-    // `client [accepted] frontend backend/server Tw/Tc/Tt bytes state …`: how the session ended, `--` if well.
+    // `client [accepted] frontend backend/server Tw/Tc/Tt bytes state …`: the state is `--` if the session ended
+    // normally.
     let (_, session) = line.split_once("] ")?;
     let words: Vec<&str> = session.split_whitespace().collect();
     let &[_, server, times, bytes, state, ..] = &words[..] else { return None };

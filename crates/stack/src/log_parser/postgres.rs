@@ -1,16 +1,16 @@
-//! What does a line of PostgreSQL's log say, in whatever language?
+//! Parser of PostgreSQL's log, in any language.
 //!
-//! By its SQLSTATE, which `%e` in `log_line_prefix` puts before the severity. The severity is a word of the language of
-//! `lc_messages`; the words below are those of PostgreSQL's catalogues of messages, versions 14 to 18. They tell FATAL from
-//! ERROR; a word that is not among them is an ERROR.
+//! Uses the SQLSTATE, which `%e` in `log_line_prefix` puts before the severity. The severity is a word in the
+//! language of `lc_messages`. The words below are those of PostgreSQL's message catalogs, versions 14 to 18. They
+//! distinguish FATAL from ERROR; any other word counts as ERROR.
 
 use super::{LogRecord, kind_from_text, mask_values, normalize_message};
 use model::EventKind;
 
-/// What a line begins with.
+/// Prefix of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LinePrefix {
-    /// What precedes the process number: the moment, if the prefix has it.
+    /// Text before the process id: the time, if the prefix has it.
     timestamp: String,
     pub(super) pid: u32,
     code: Option<String>,
@@ -73,7 +73,7 @@ const WARNING: [&str; 11] = [
 const LOG: [&str; 9] =
     ["LOG", "СООБЩЕНИЕ", "LOGG", "ЗАПИСУВАННЯ", "ჟურნალი", "로그", "日志", "DZIENNIK", "ZPRÁVA"];
 
-/// Beginnings of plain messages of the server about itself.
+/// Beginnings of the server's plain messages about itself.
 const LIFECYCLE: [&str; 16] = [
     "starting PostgreSQL",
     "database system",
@@ -93,7 +93,7 @@ const LIFECYCLE: [&str; 16] = [
     "выключение",
 ];
 
-/// `before` is the head of the last message of its own.
+/// `before` is the prefix of the last message that does not explain another one.
 pub(super) fn parse(line: &str, main_pid: Option<u32>, before: &mut Option<LinePrefix>) -> Option<LogRecord> {
     let (head, text) = split_prefix(line)?;
     let explains = |it: &LinePrefix| {
@@ -104,7 +104,7 @@ pub(super) fn parse(line: &str, main_pid: Option<u32>, before: &mut Option<LineP
     };
     let known = |of: &[&str]| of.contains(&head.severity.as_str());
     let own = known(&FATAL) || known(&ERROR) || known(&WARNING) || known(&LOG);
-    // In a language that we do not know: an explanation has the moment and the code of what it explains.
+    // In an unknown language: a line that explains a message has its time and SQLSTATE.
     if !own && (before.as_ref().is_some_and(explains) || head.code.is_none()) {
         return None;
     }
@@ -114,7 +114,7 @@ pub(super) fn parse(line: &str, main_pid: Option<u32>, before: &mut Option<LineP
     let kind = kind?;
     let text = match kind {
         EventKind::SlowStatement => slow_statement_text(text)?,
-        // What is wrong with a value is said by showing it: class 22, data exception.
+        // Class 22, data exception: the message quotes the invalid value.
         _ if code.as_deref().is_some_and(|it| it.starts_with("22")) => mask_quoted(text),
         _ => normalize_message(text),
     };
@@ -134,17 +134,18 @@ fn event_kind(head: &LinePrefix, text: &str, main_pid: Option<u32>) -> Option<Ev
             let itself = main_pid == Some(head.pid) || LIFECYCLE.iter().any(|it| text.starts_with(it));
             itself.then_some(EventKind::Lifecycle)
         }
-        // 00, 01 and 02 are success, warning and no data; a LOG line may carry the code of what went wrong.
+        // Classes 00, 01 and 02 are success, warning and no data; a LOG line may carry the SQLSTATE of an error.
         Some(code) if code.starts_with("01") || code.starts_with("02") || severe(&LOG) => {
             Some(EventKind::Other)
         }
-        // An operator's hand and refused log-ins end sessions, whatever the word for it is.
+        // Administrative shutdowns and rejected logins end sessions, whatever the severity's word is.
         Some(code) if ["57P", "28", "08"].iter().any(|it| code.starts_with(it)) => Some(EventKind::Fatal),
         Some(_) => Some(EventKind::Error),
     }
 }
 
-/// Splits `2026-11-21 11:49:02.123 UTC [4711] 40P01 ERROR:  text`; continued lines begin with a tab and have no head.
+/// Splits `2026-11-21 11:49:02.123 UTC [4711] 40P01 ERROR:  text`; continuation lines begin with a tab and have no
+/// prefix.
 pub(super) fn split_prefix(line: &str) -> Option<(LinePrefix, &str)> {
     if !line.starts_with(|it: char| it.is_ascii_digit()) && !line.starts_with('[') {
         return None;
@@ -154,7 +155,7 @@ pub(super) fn split_prefix(line: &str) -> Option<(LinePrefix, &str)> {
     let pid = pid.parse().ok()?;
     let (mut words, text) = rest.split_once(":  ")?;
     let mut code = None;
-    // Prefixes may have more, such as Debian's `user@database`. Every SQLSTATE has a digit, no severity has.
+    // Prefixes may have more words, such as Debian's `user@database`. Every SQLSTATE has a digit, no severity has.
     for (at, word) in
         words.match_indices(' ').map(|(at, _)| (at, words[at + 1..].split(' ').next().unwrap_or("")))
     {
@@ -166,12 +167,12 @@ pub(super) fn split_prefix(line: &str) -> Option<(LinePrefix, &str)> {
         }
     }
     let words = words.trim();
-    // Without a code nothing tells where the prefix ends, but the severity is one word.
+    // Without an SQLSTATE the end of the prefix is unknown, but the severity is one word.
     let severity = if code.is_some() { words } else { words.rsplit(' ').next()? };
     Some((LinePrefix { timestamp: stamp.to_owned(), pid, code, severity: severity.to_owned() }, text))
 }
 
-/// The end of `duration: 12.345` in whatever language: a word, a colon, and a number of three decimals.
+/// End of `duration: 12.345` in any language: a word, a colon, and a number with three decimals.
 fn duration_end(text: &str) -> Option<usize> {
     let at = text.find(": ")? + 2;
     let rest = &text[at..];
@@ -180,7 +181,7 @@ fn duration_end(text: &str) -> Option<usize> {
     (whole > 0 && decimals == 3 && rest.as_bytes()[whole] == b'.').then_some(at + whole + 4)
 }
 
-/// The text of a slow statement: `duration: 12.345 ms  statement: update t set a = ?`.
+/// Text of a slow statement: `duration: 12.345 ms  statement: update t set a = ?`.
 fn slow_statement_text(text: &str) -> Option<String> {
     let (told, rest) = text.split_at(duration_end(text)?);
     Some(match rest.split_once(": ") {
@@ -189,7 +190,7 @@ fn slow_statement_text(text: &str) -> Option<String> {
     })
 }
 
-/// The text with `"…"` for everything in double quotes.
+/// Text with `"…"` for everything in double quotes.
 fn mask_quoted(text: &str) -> String {
     let parts: Vec<&str> = text.split('"').step_by(2).collect();
     normalize_message(&parts.join("\"…\""))
@@ -211,7 +212,7 @@ mod tests {
         assert_eq!(shown, expected);
     }
 
-    /// As in a report of 2019, whose server spoke Russian; the prefix was `%m [%p] `.
+    /// Lines from a bug report of 2019 with a Russian server; the prefix was `%m [%p] `.
     #[test]
     fn parses_russian_lines_without_sqlstate() {
         check(

@@ -1,13 +1,13 @@
-//! What does a line of a service's log say?
+//! Parser of the logs of services.
 //!
-//! Every language has a form of its own, but all name the level of a line in one of its first words. What stands behind it
-//! may hold what clients sent: values are masked.
+//! Formats differ by language, but all have the level among the first words of a line. The text after it may
+//! contain clients' values, which are masked.
 
 use super::{LogRecord, kind_from_text, mask_values, normalize_message};
 use model::EventKind;
 
-/// Reads `2026/11/21 11:00:00 WARN text`, `[2026-11-21 …] [4711] [ERROR] text`, `time=… level=ERROR msg="text"`,
-/// `2026-11-21T…  ERROR 4711 --- [main] a.b.C : text`, and the ends of programs.
+/// Parses `2026/11/21 11:00:00 WARN text`, `[2026-11-21 …] [4711] [ERROR] text`, `time=… level=ERROR msg="text"`,
+/// `2026-11-21T…  ERROR 4711 --- [main] a.b.C : text`, and the last messages of crashed programs.
 pub(super) fn parse(line: &str) -> Option<LogRecord> {
     let dying = ["panic: ", "fatal error: ", "Exception in thread ", "java.lang.OutOfMemoryError"];
     if dying.iter().any(|it| line.starts_with(it)) {
@@ -29,7 +29,7 @@ pub(super) fn parse(line: &str) -> Option<LogRecord> {
                 continue;
             }
         };
-        // Spring tells process, thread and class first.
+        // Spring writes process, thread and class first.
         let spring = more.split_once(" --- [").and_then(|it| it.1.split_once(" : "));
         let text = spring.map_or(more, |it| it.1);
         return Some(log_record(kind_from_text(text).unwrap_or(kind), text));

@@ -1,20 +1,21 @@
-//! What remains of a statement without the values in it?
+//! Masks the values in SQL statements.
 
 use super::normalize_message;
 
-/// A statement with `?` in the place of strings and numbers, without comments, on one line and not too long.
+/// Statement with `?` in place of strings and numbers, without comments, on one line and truncated.
 ///
-/// Strings are found by PostgreSQL's rules: doubled quotes, `E'\''`, `$tag$…$tag$`. One that does not end masks the rest.
+/// Strings are recognized by PostgreSQL's rules: doubled quotes, `E'\''`, `$tag$…$tag$`. An unterminated string
+/// masks the rest.
 pub fn mask_values(sql: &str) -> String {
     normalize_message(&replace_values(sql, "?"))
 }
 
-/// The same with another mark, at its length.
+/// Like [`mask_values`], with a different mark and without truncation.
 pub(crate) fn replace_values(sql: &str, mark: &str) -> String {
     let mut out = String::with_capacity(sql.len());
     let mut rest = sql;
     while let Some(letter) = rest.chars().next() {
-        // Whether what comes is the middle of a name, such as the 1 of `t1`.
+        // True if the next characters continue a name, such as the 1 of `t1`.
         let inside = out.chars().next_back().is_some_and(|it| it.is_alphanumeric() || it == '_' || it == '$');
         let length = match letter {
             '\'' => {
@@ -39,7 +40,7 @@ pub(crate) fn replace_values(sql: &str, mark: &str) -> String {
                     length
                 }
                 None => {
-                    // `$1`: the number of a parameter, not its value.
+                    // `$1` is the number of a parameter, not a value.
                     let length = 1 + rest[1..].bytes().take_while(u8::is_ascii_digit).count();
                     out.push_str(&rest[..length]);
                     length
@@ -68,7 +69,7 @@ fn quoted_string_length(text: &str, escapes: bool) -> usize {
     quoted_length(text, '\'', escapes)
 }
 
-/// Length of what stands in quotes, which may be doubled inside; all of it if it does not end.
+/// Length of a quoted text, in which quotes may be doubled; the whole text if it is unterminated.
 fn quoted_length(text: &str, quote: char, escapes: bool) -> usize {
     let mut letters = text.char_indices().skip(1).peekable();
     while let Some((at, letter)) = letters.next() {
@@ -85,7 +86,7 @@ fn quoted_length(text: &str, quote: char, escapes: bool) -> usize {
     text.len()
 }
 
-/// Length of a comment; they can be nested.
+/// Length of a comment; comments can be nested.
 fn comment_length(text: &str) -> usize {
     let (mut depth, mut at) = (0_u32, 0);
     while let Some(rest) = text.get(at..).filter(|it| !it.is_empty()) {
@@ -117,7 +118,7 @@ fn dollar_quoted_length(text: &str) -> Option<usize> {
     Some(text[tag..].find(&text[..tag]).map_or(text.len(), |it| tag + it + tag))
 }
 
-/// Length of a number and of what hangs on it: `1.5e-3`, `0xff`, `1_000`.
+/// Length of a number with its suffix: `1.5e-3`, `0xff`, `1_000`.
 fn number_length(text: &str) -> usize {
     let part = |it: char| it.is_ascii_alphanumeric() || it == '.' || it == '_';
     let length = text.find(|it: char| !part(it)).unwrap_or(text.len());

@@ -1,25 +1,26 @@
-//! Which figures do the cells of a table hold, found by the names of its columns?
+//! Reads values from query results by the names of their columns.
 
 use super::{ReadError, Reading};
 use crate::client;
 use model::{Series, SeriesKind, Unit};
 
-/// How the columns of a table become readings.
+/// Mapping of the columns of a table to readings.
 pub(super) struct ColumnMapping<'a> {
     pub series: &'static [Series],
-    /// What a series' name begins with and its column's does not.
+    /// Prefix of the series' names that the columns' names lack.
     pub prefix: &'a str,
-    /// Columns that together tell which of several a row is about; they must be there.
+    /// Required columns that together form the label of a row.
     pub labels: &'a [&'static str],
-    /// Multiplies a value of this column.
+    /// Factor by which a column's value is multiplied.
     pub scale: fn(column: &str) -> f64,
-    /// Whether the row of these labels counts.
+    /// True if the row with these labels is used.
     pub keep: fn(labels: &[&str]) -> bool,
 }
 
 impl ColumnMapping<'_> {
-    /// A column whose name is that of a series, less the prefix, is a figure. Others, NULLs and what is no number give
-    /// nothing: versions differ in their columns.
+    /// Appends a reading for each column whose name, with the prefix, is that of a series.
+    ///
+    /// Ignores other columns, NULL, and cells that are no number: columns differ between versions.
     pub(super) fn read(&self, answer: &client::QueryResult, out: &mut Vec<Reading>) -> Result<(), ReadError> {
         let column = |name: &str| answer.columns.iter().position(|it| it == name);
         let mut labels = Vec::new();
@@ -48,7 +49,7 @@ impl ColumnMapping<'_> {
     }
 }
 
-/// Reads rows of `series`, `label` and `value`, as the probes of several questions in one ask for them.
+/// Reads rows of `series`, `label` and `value`, the format of probes that combine several queries.
 pub(super) fn read_long_format(
     series: &'static [Series],
     answer: &client::QueryResult,
@@ -69,14 +70,14 @@ pub(super) fn read_long_format(
     Ok(())
 }
 
-/// A figure of this series. An age below zero is none: the server's clock was set back meanwhile.
+/// Value of this series. A negative age is ignored: the server's clock was set back meanwhile.
 fn parse_value(series: &Series, text: &str, scale: f64) -> Option<f64> {
     let value = parse_finite(text)? * scale;
     let possible = value >= 0.0 || series.unit != Unit::Seconds || series.kind != SeriesKind::Gauge;
     (value.is_finite() && possible).then_some(value)
 }
 
-/// A finite number.
+/// Finite number.
 pub(super) fn parse_finite(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|it: &f64| it.is_finite())
 }

@@ -1,4 +1,4 @@
-//! What does HAProxy's stats socket tell?
+//! HAProxy statistics.
 
 use super::cells::{ColumnMapping, parse_finite};
 use super::{Probe, ProbeRequest, ProbeTarget, ReadError, Reading, SECOND, counter, gauge};
@@ -23,7 +23,7 @@ pub(super) static INFO: Probe = Probe {
     read: |answer, out| parse_info(answer.text(0)?, out),
 };
 
-/// Labels are proxy and server, which is `FRONTEND` or `BACKEND` for the sums; management.txt, "9.1. CSV format".
+/// Labels are proxy and server; the server is `FRONTEND` or `BACKEND` for sums; management.txt, "9.1. CSV format".
 static OF_STAT: [Series; 17] = [
     gauge("haproxy_qcur", Unit::Count, "Connections that wait for a slot of a server; show stat, qcur"),
     gauge(
@@ -66,7 +66,7 @@ static OF_INFO: [Series; 5] = [
 
 fn parse_stat(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
     let mut answer = read_csv(text)?;
-    // Words become a figure of their own: `UP`, `UP 1/3`, `OPEN`, `DOWN`, `MAINT`, `DRAIN`, `NOLB`, `no check`.
+    // Adds a numeric column for the status: `UP`, `UP 1/3`, `OPEN`, `DOWN`, `MAINT`, `DRAIN`, `NOLB`, `no check`.
     if let Some(at) = answer.columns.iter().position(|it| it == "status") {
         answer.columns.push("up".to_owned());
         for row in &mut answer.rows {
@@ -93,14 +93,14 @@ fn parse_info(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
     if out.len() == before { Err(ReadError { line: 0, expected: "known line" }) } else { Ok(()) }
 }
 
-/// A table from HAProxy's CSV: names behind `# ` on the first line, cells by RFC 4180; an empty cell is NULL.
+/// Table from HAProxy's CSV: names after `# ` on the first line, cells by RFC 4180; an empty cell is NULL.
 pub fn read_csv(text: &str) -> Result<client::QueryResult, ReadError> {
     let header =
         text.trim_start().strip_prefix("# ").ok_or(ReadError { line: 1, expected: "header `# `" })?;
     let mut rows = parse_csv_records(header).into_iter();
     let columns = rows.next().unwrap_or_default();
     let rows = rows
-        // The answer ends with an empty line.
+        // The output ends with an empty line.
         .filter(|row| row.iter().any(|it| !it.is_empty()))
         .map(|row| row.into_iter().map(|it| Some(it).filter(|it| !it.is_empty())).collect())
         .collect();

@@ -1,4 +1,4 @@
-//! What do the machine's processors spend their time on?
+//! CPU time of the machine, by kind.
 
 use super::{Probe, ProbeRequest, ProbeTarget, ReadError, Reading, SECOND, counter};
 use model::{Series, Unit};
@@ -21,7 +21,7 @@ static SERIES: [Series; 2] = [
     counter("host_switches", Unit::Count, "Context switches; /proc/stat, line `ctxt`"),
 ];
 
-/// In the order of the line `cpu`. Guests are counted in `user` and `nice` already.
+/// In the order of the line `cpu`. Guest time is already included in `user` and `nice`.
 const KINDS: [&str; 8] = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
 
 fn read(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
@@ -29,7 +29,7 @@ fn read(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
     let numbers = line("cpu ").ok_or(ReadError { line: 1, expected: "line `cpu`" })?;
     for (kind, ticks) in KINDS.iter().zip(numbers.split_whitespace()) {
         let ticks: u64 = ticks.parse().map_err(|_| ReadError { line: 1, expected: "number of ticks" })?;
-        // Ticks of 10 ms on every Linux that programs see, whatever the kernel's own are.
+        // User space always sees ticks of 10 ms on Linux, whatever the kernel's own tick is.
         out.push(Reading { series: &SERIES[0], label: (*kind).to_owned(), value: ticks as f64 / 100.0 });
     }
     if let Some(value) = line("ctxt ").and_then(super::cells::parse_finite) {

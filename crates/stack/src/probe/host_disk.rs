@@ -1,4 +1,4 @@
-//! What do the machine's disks do?
+//! Disk I/O of the machine.
 
 use super::{Probe, ProbeRequest, ProbeTarget, ReadError, Reading, SECOND, counter};
 use model::{Series, Unit};
@@ -21,7 +21,7 @@ static SERIES: [Series; 6] = [
     counter("disk_waits", Unit::Seconds, "Time that all requests spent waiting and being served; field 14"),
 ];
 
-/// Index in a line, and what one is worth.
+/// Index of the field in a line, and its unit.
 const FIELDS: [(usize, f64); 6] = [(3, 1.0), (5, 512.0), (7, 1.0), (9, 512.0), (12, 1e-3), (13, 1e-3)];
 
 fn read(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
@@ -32,7 +32,7 @@ fn read(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
         let values: Option<Vec<f64>> =
             FIELDS.iter().map(|(at, scale)| Some(super::cells::parse_finite(fields[*at])? * scale)).collect();
         let values = values.ok_or(expected)?;
-        // Files mounted as disks and disks in memory are nobody's bottleneck; what has done nothing says nothing.
+        // Skips loop devices and RAM disks, which are no bottleneck, and devices without any I/O.
         if name.starts_with("loop") || name.starts_with("ram") || values.iter().all(|it| *it == 0.0) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! How many tasks want a processor at this moment?
+//! Number of runnable tasks on the machine.
 
 use super::cells::parse_finite;
 use super::{Probe, ProbeRequest, ProbeTarget, ReadError, Reading, SECOND, gauge};

@@ -1,4 +1,4 @@
-//! How long did tasks stand still because processors, memory or disks were short?
+//! Pressure stall information: time that tasks waited for CPU, memory or I/O.
 
 use super::{Probe, ProbeRequest, ProbeTarget, ReadError, Reading, SECOND, counter};
 use model::{Series, Unit};
@@ -23,7 +23,7 @@ static SERIES: [Series; 1] = [counter(
     "Time in which some or all (`full`) tasks stood still, by what was short; /proc/pressure, `total`",
 )];
 
-/// A kernel without pressure information has no such files, and nothing to say.
+/// A kernel without pressure stall information has no such files; there are no readings then.
 fn read(texts: &[(&str, &str)], out: &mut Vec<Reading>) -> Result<(), ReadError> {
     for (of, text) in texts {
         for (at, line) in text.lines().enumerate() {

@@ -1,8 +1,8 @@
-//! Which questions tell how a part of the stack is doing, and what do their answers mean?
+//! Probes of the parts of a stack.
 //!
-//! A probe is data: where it applies, a question, and a pure reading of the answer by the names of its columns. The
-//! [`crate::sampler`] asks. A new probe is one file, one line in [`ALL`], and a captured answer per server version below
-//! `fixtures/probe`.
+//! A probe is data: a target, a request, and a pure function that reads the response by the names of its columns.
+//! The [`crate::sampler`] sends the requests. A new probe is one file, one line in [`ALL`], and one captured
+//! response per server version below `fixtures/probe`.
 
 mod cells;
 mod console;
@@ -37,88 +37,90 @@ use model::{Series, SeriesKind, Unit};
 use std::fmt;
 use std::time::Duration;
 
-/// A question about one part of the stack, and what the answer means.
+/// Request to one part of the stack, and the interpretation of its response.
 #[derive(Debug)]
 pub struct Probe {
-    /// Unique; names its fixtures: `pg_activity`.
+    /// Unique; also the name of its fixtures, such as `pg_activity`.
     pub name: &'static str,
     pub target: ProbeTarget,
-    /// How often it is asked.
+    /// Interval between two requests.
     pub period: Duration,
-    /// Every series that a reading can be of.
+    /// All series of the readings.
     pub series: &'static [Series],
-    /// The question to a server of this version (`server_version_num`, 0 where there is none); `None`: it has no such thing.
+    /// Request for a server of this version (`server_version_num`, 0 if there is none); `None` if the version does
+    /// not support it.
     pub request: fn(version: u32) -> Option<ProbeRequest>,
-    /// Appends what the answer says. NULL and what the version does not tell give nothing: they are not zero.
+    /// Appends the readings of a response. NULL and missing columns give no reading: they are not zero.
     pub read: fn(&ProbeResponse, &mut Vec<Reading>) -> Result<(), ReadError>,
 }
 
-/// What a probe asks about.
+/// Target of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProbeTarget {
-    /// The machine.
+    /// This machine.
     Host,
-    /// Each process of a node, or of the generator; readings are added up over them.
+    /// Each process of a node or of the generator; readings are summed over the processes.
     Process,
-    /// Each thread of those, added up likewise, also those that have ended since.
+    /// Each thread of these processes; readings are summed over all threads, including those that have ended.
     Thread,
-    /// The control group of a node.
+    /// Control group of a node.
     Group,
     Postgres,
     PgBouncer,
     Odyssey,
     HaProxy,
-    /// An HTTP service.
+    /// HTTP service.
     Service,
 }
 
-/// A question.
+/// Request of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProbeRequest {
-    /// To PostgreSQL: one statement without parameters. It is prepared once per session.
+    /// PostgreSQL: one statement without parameters. It is prepared once per session.
     Sql(&'static str),
-    /// To the console of a pooler, by the simple protocol.
+    /// Console of a pooler, by the simple protocol.
     Console(&'static str),
-    /// To HAProxy's stats socket.
+    /// HAProxy's stats socket.
     Stats(&'static str),
-    /// For the page that the service tells its statistics by; its path is the node's.
+    /// Statistics page of a service; the node defines the path.
     Page,
-    /// Files: of the machine by their full path, of a process or thread below its directory in `/proc`.
+    /// Files: of the machine by absolute path; of a process or thread relative to its directory in `/proc`.
     Files(&'static [&'static str]),
-    /// How many entries a directory of a process has, below its own in `/proc`: a text with their number, an empty one where
-    /// they must not be seen.
+    /// Number of entries of a process's directory, relative to its directory in `/proc`.
+    ///
+    /// The response is a text with the number, or an empty text without the right to list the directory.
     Entries(&'static str),
-    /// The files of the node's control group.
+    /// Files of the node's control group.
     Group,
 }
 
-/// An answer.
+/// Response to a request.
 #[derive(Clone, Debug)]
 pub enum ProbeResponse {
     Rows(client::QueryResult),
-    /// The question's files in its order, or the one text that a stats socket or a service answered. A missing file is empty.
+    /// Files in the request's order, or the one text from a stats socket or a service. A missing file is empty.
     Texts(Vec<String>),
     Group(Vec<(CounterFile, String)>),
 }
 
-/// One figure of an answer.
+/// One value from a response.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
     pub series: &'static Series,
-    /// Which of several; empty where there is one.
+    /// Distinguishes several values of one series; empty if there is only one.
     pub label: String,
     pub value: f64,
 }
 
-/// The answer is not what the probe knows.
+/// The response does not have the expected form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadError {
-    /// Counted from 1; 0: the answer as a whole.
+    /// Line, counted from 1; 0 means the response as a whole.
     pub line: u32,
     pub expected: &'static str,
 }
 
-/// Every probe.
+/// All probes.
 pub static ALL: &[&Probe] = &[
     &host_cpu::PROBE,
     &host_load::PROBE,
@@ -159,12 +161,12 @@ pub static ALL: &[&Probe] = &[
     &service::PROBE,
 ];
 
-/// The probe of this name.
+/// Probe with this name.
 pub fn find_probe(name: &str) -> Option<&'static Probe> {
     ALL.iter().copied().find(|it| it.name == name)
 }
 
-/// The series of this name.
+/// Series with this name.
 pub fn find_series(name: &str) -> Option<&'static Series> {
     ALL.iter().flat_map(|it| it.series).find(|it| it.name == name)
 }
@@ -187,7 +189,7 @@ impl ProbeResponse {
         }
     }
 
-    /// The text number `index` of the question's files.
+    /// Text of the request's file number `index`.
     fn text(&self, index: usize) -> Result<&str, ReadError> {
         match self {
             ProbeResponse::Texts(them) => Ok(them.get(index).map_or("", String::as_str)),

@@ -1,4 +1,4 @@
-//! What do checkpoints and the background writer do?
+//! Checkpoints and the background writer of PostgreSQL.
 
 use super::{Probe, ProbeRequest, ProbeTarget, SECOND, cells, counter};
 use model::{Series, Unit};

@@ -1,4 +1,4 @@
-//! How much has been committed, rolled back, read and spilled in each database?
+//! Commits, rollbacks, block reads and temporary files of each database.
 
 use super::cells::ColumnMapping;
 use super::{Probe, ProbeRequest, ProbeTarget, Reading, SECOND, counter, gauge};
@@ -17,7 +17,7 @@ pub(crate) static PROBE: Probe = Probe {
     },
 };
 
-/// Sessions hand their counts in at the latest a second after a transaction, and while idle: the figures lag.
+/// Sessions report their counts up to a second after a transaction, and when they become idle: the values lag.
 static SERIES: [Series; 14] = [
     gauge("pg_backends", Unit::Count, "Connected sessions; pg_stat_database.numbackends"),
     counter("pg_commits", Unit::Count, "Committed transactions, seconds late; pg_stat_database.xact_commit"),
@@ -59,7 +59,7 @@ static SERIES: [Series; 14] = [
     ),
 ];
 
-/// The number of transactions that the monitoring session has made, as a reading.
+/// Number of transactions of the monitoring session, as a reading.
 pub(crate) fn own_transactions(count: u64) -> Reading {
     let series = SERIES.last().expect("it is not empty");
     Reading { series, label: String::new(), value: count as f64 }

@@ -1,7 +1,7 @@
-//! Which sessions stand idle in a transaction, and what do they hold meanwhile?
+//! Sessions that are idle in a transaction, and the resources that they hold.
 //!
-//! A client that forgets to end its transaction, or does something else within it, keeps its locks, its server of a pool,
-//! and, once it has written or has a snapshot, every row version that vacuum could clean up.
+//! A client that does not end its transaction, or does something else within it, keeps its locks and its pooled
+//! server connection. Once it has written or has a snapshot, vacuum cannot remove row versions that it may see.
 
 use super::cells::ColumnMapping;
 use super::{Probe, ProbeRequest, ProbeTarget, SECOND, gauge};
@@ -14,7 +14,7 @@ pub(super) static PROBE: Probe = Probe {
     series: &SERIES,
     request: |_| Some(ProbeRequest::Sql(SQL)),
     read: |answer, out| {
-        // Without a row something is hidden: that is not none.
+        // No row means that a session's state is hidden, which is not zero.
         let table =
             ColumnMapping { series: &SERIES, prefix: "", labels: &["label"], scale: |_| 1.0, keep: |_| true };
         table.read(answer.rows()?, out)
@@ -44,9 +44,11 @@ static SERIES: [Series; 4] = [
     ),
 ];
 
-/// The function below the view: no joins for names that nobody asks for. Who blocks a session costs a look at all locks, so
-/// it is asked only of those that wait, and only while somebody is idle for long. What another user's session does is hidden
-/// from all but members of `pg_monitor`: then there is no answer.
+/// Uses the function below the view, which avoids joins for unused names.
+///
+/// Finding the sessions that block another one requires a look at all locks. It is therefore done only for waiting
+/// sessions, and only while a session is idle for long. The state of other users' sessions is visible only to
+/// members of `pg_monitor`; without it there is no row.
 const SQL: &str = "with clients as materialized (\
       select pid, query, wait_event_type, backend_xid, backend_xmin, \
         case when state like 'idle in transaction%' then extract(epoch from clock_timestamp() - state_change) end as idle \

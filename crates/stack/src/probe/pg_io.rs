@@ -1,4 +1,4 @@
-//! Which kind of process reads and writes blocks, and why?
+//! Block I/O of PostgreSQL, by kind of process and context.
 
 use super::cells::ColumnMapping;
 use super::{Probe, ProbeRequest, ProbeTarget, SECOND, counter};

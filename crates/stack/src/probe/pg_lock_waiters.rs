@@ -1,4 +1,4 @@
-//! Which statements wait for locks?
+//! Statements that wait for locks.
 
 use super::cells::ColumnMapping;
 use super::{Probe, ProbeRequest, ProbeTarget, SECOND, gauge};
@@ -17,13 +17,13 @@ pub(super) static PROBE: Probe = Probe {
     },
 };
 
-/// `pg_statement_text` has the texts of these numbers. Only a server that counts statements gives them numbers.
+/// Labels are query ids; `pg_statement_text` has their texts. Only servers that compute query ids have them.
 static SERIES: [Series; 1] = [gauge(
     "pg_lock_waiters",
     Unit::Count,
     "Sessions that wait for a lock, by queryid of their statement; pg_stat_activity.query_id",
 )];
 
-/// The function below the view: no joins for names that nobody asks for.
+/// Uses the function below the view, which avoids joins for unused names.
 const SQL: &str = "select coalesce(query_id::text, '') as label, count(*) as pg_lock_waiters \
     from pg_stat_get_activity(null) where backend_type = 'client backend' and wait_event_type = 'Lock' group by 1";

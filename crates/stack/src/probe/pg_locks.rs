@@ -1,4 +1,4 @@
-//! Who waits for a lock?
+//! Locks that sessions wait for.
 
 use super::{Probe, ProbeRequest, ProbeTarget, SECOND, cells, gauge};
 use model::{Series, Unit};

@@ -1,6 +1,6 @@
-//! How far are the replicas behind this server?
+//! Lag of the replicas of this server.
 //!
-//! Lags are NULL while there is nothing to replay: then there is no sample. That is not zero.
+//! Lags are NULL while there is nothing to replay. Then there is no sample, which is not zero.
 
 use super::cells::ColumnMapping;
 use super::{Probe, ProbeRequest, ProbeTarget, SECOND, gauge};
@@ -41,7 +41,7 @@ static SERIES: [Series; 6] = [
     ),
 ];
 
-/// The functions below the view, which looks at every session, also where there is no replica.
+/// Uses the functions below the view, which reads every session even if there is no replica.
 const SQL: &str = "with here as materialized (\
       select case when pg_is_in_recovery() then pg_last_wal_receive_lsn() else pg_current_wal_lsn() end as lsn) \
     select session.application_name || '/' || sender.sync_state as label, \

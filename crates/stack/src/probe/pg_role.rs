@@ -1,6 +1,6 @@
-//! Is this server a primary or a replica, in which history, and how far is it?
+//! Role, timeline and WAL position of a server.
 //!
-//! A change of role is a change of the first figure. What only a replica has is NULL on a primary, and gives no sample.
+//! The first series changes with the role. Values of replicas only are NULL on a primary and give no sample.
 
 use super::cells::ColumnMapping;
 use super::{Probe, ProbeRequest, ProbeTarget, SECOND, counter, gauge};
@@ -41,8 +41,8 @@ static SERIES: [Series; 6] = [
     ),
 ];
 
-/// A replica that has replayed all it has is behind by nothing that it knows of: its delay is NULL, for an idle primary would
-/// seem to leave it further and further behind.
+/// The replay delay is NULL if everything received is replayed: while the primary is idle, the delay would seem to
+/// grow.
 const SQL: &str = "with here as materialized (select pg_is_in_recovery() as replica, \
       case when pg_is_in_recovery() \
         then greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()) else pg_current_wal_flush_lsn() end as flushed, \

@@ -1,4 +1,4 @@
-//! How large is the database?
+//! Size of the database.
 
 use super::cells::ColumnMapping;
 use super::{Probe, ProbeRequest, ProbeTarget, gauge};

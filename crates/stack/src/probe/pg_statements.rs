@@ -1,7 +1,8 @@
-//! Which statements take the server's time, and how many does a pooler add to them?
+//! Time and calls per statement, including the statements that a pooler adds.
 //!
-//! The figures are asked for without the texts, which lie in a file of the server that is read as a whole. The texts come
-//! now and then, apart: the server has put `$1` in the place of constants, and we mask what it may have left.
+//! The values are read without the statement texts, because the server reads those from one file as a whole. The
+//! texts are read separately and less often. The server has replaced constants by `$1`; pgdyno masks any that
+//! remain.
 
 use super::cells::{self, ColumnMapping};
 use super::{Probe, ProbeRequest, ProbeTarget, SECOND, counter};

@@ -1,4 +1,4 @@
-//! How do the tables of the database change, and what is left to clean up?
+//! Changes and dead rows of the tables of the database.
 
 use super::cells::ColumnMapping;
 use super::{Probe, ProbeRequest, ProbeTarget, counter, gauge};
@@ -8,7 +8,7 @@ use std::time::Duration;
 pub(super) static PROBE: Probe = Probe {
     name: "pg_tables",
     target: ProbeTarget::Postgres,
-    // Looks at every table of the database.
+    // Reads the statistics of all tables of the database.
     period: Duration::from_secs(5),
     series: &SERIES,
     request: |_| Some(ProbeRequest::Sql(SQL)),
@@ -19,7 +19,7 @@ pub(super) static PROBE: Probe = Probe {
     },
 };
 
-/// Sums over the tables of the database that is asked.
+/// Sums over the tables of the current database.
 static SERIES: [Series; 8] = [
     gauge("pg_live_rows", Unit::Count, "Rows, estimated; pg_stat_user_tables.n_live_tup"),
     gauge(

@@ -1,4 +1,4 @@
-//! How much write-ahead log is written?
+//! Amount of write-ahead log written.
 
 use super::cells::ColumnMapping;
 use super::{Probe, ProbeRequest, ProbeTarget, SECOND, counter};
@@ -17,7 +17,7 @@ pub(super) static PROBE: Probe = Probe {
     },
 };
 
-/// From version 18 on, writes and syncs are told by `pg_io` only.
+/// Since version 18, only `pg_io` reports writes and syncs.
 static SERIES: [Series; 8] = [
     counter("pg_wal_records", Unit::Count, "Records; pg_stat_wal"),
     counter(

@@ -1,4 +1,4 @@
-//! What does a node, or the generator, use of the machine?
+//! Resource usage of the processes of a node, or of the generator.
 
 use super::cells::parse_finite;
 use super::{Probe, ProbeRequest, ProbeResponse, ProbeTarget, ReadError, Reading, SECOND, counter, gauge};
@@ -6,8 +6,8 @@ use crate::limits::{Io, Usage};
 use model::{Series, Unit};
 use std::time::Duration;
 
-/// A process's own figures and those of its children that it has waited for: their sum over a tree of processes does not
-/// fall when one of them ends.
+/// Includes the children that a process has waited for. The sum over a process tree therefore does not fall when
+/// one ends.
 pub(super) static PROCESS: Probe = Probe {
     name: "process",
     target: ProbeTarget::Process,
@@ -20,7 +20,7 @@ pub(super) static PROCESS: Probe = Probe {
 pub(super) static FILES: Probe = Probe {
     name: "process_files",
     target: ProbeTarget::Process,
-    // As dear as its `stat`, 20 µs for a process with twenty of them (November 2026), and wanted for what grows in hours.
+    // As expensive as `stat`: 20 µs for a process with twenty files (November 2026). It serves trends over hours.
     period: Duration::from_secs(10),
     series: &OPEN,
     request: |_| Some(ProbeRequest::Entries("fd")),
@@ -109,7 +109,7 @@ static OF_GROUP: [Series; 12] = [
 ];
 
 fn read_process(stat: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
-    // The name stands in brackets and may hold any character: what matters begins after the last bracket, at field 3.
+    // The name is in brackets and may contain any character: the fields after the last bracket start with field 3.
     let fields: Vec<&str> =
         stat.rsplit_once(')').map(|it| it.1.split_whitespace().collect()).unwrap_or_default();
     let field = |number: usize| fields.get(number - 3).and_then(|it| it.parse::<f64>().ok());
@@ -121,7 +121,7 @@ fn read_process(stat: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
     Ok(())
 }
 
-/// Only the owner and root may see them: nothing then, which is not none.
+/// Only the owner and root may list them. Otherwise there is no reading, which is not zero.
 fn read_files(count: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
     if count.is_empty() {
         return Ok(());

@@ -1,7 +1,8 @@
-//! How busy are a service's threads and its connections to the database?
+//! Threads and database pools of a service.
 //!
-//! The page is what this project's services answer to `GET /stats`, as `services/README.md` has it. Others may offer it too:
-//! an object of pools, each of them an object of whole numbers; `threads` are those that answer requests.
+//! Reads the page that this project's services serve at `GET /stats`, see `services/README.md`. Other services may
+//! provide it too: an object of pools, each of which is an object of integers; `threads` are those that handle
+//! requests.
 
 use super::{Probe, ProbeRequest, ProbeResponse, ProbeTarget, ReadError, Reading, SECOND, counter, gauge};
 use model::{Series, Unit};
@@ -16,7 +17,7 @@ pub(super) static PROBE: Probe = Probe {
     read,
 };
 
-/// The label of a pool is its name.
+/// Labels are the names of the pools.
 static SERIES: [Series; 10] = [
     gauge("service_threads_size", Unit::Count, "Threads that answer requests; threads, size"),
     gauge(

@@ -1,4 +1,4 @@
-//! In which states are the pooler's connections from clients?
+//! Client connections of a pooler, by state.
 
 use super::super::{Probe, ProbeRequest, ProbeTarget, SECOND, gauge};
 use super::count_states;

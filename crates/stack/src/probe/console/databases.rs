@@ -1,4 +1,4 @@
-//! How large may the pools be, and how many connections does each database have?
+//! Pool sizes and connections per database.
 
 use super::super::cells::ColumnMapping;
 use super::super::{Probe, ProbeRequest, ProbeResponse, ProbeTarget, ReadError, Reading, SECOND, gauge};

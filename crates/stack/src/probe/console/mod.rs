@@ -1,7 +1,7 @@
-//! What do the consoles of poolers tell?
+//! Consoles of poolers.
 //!
-//! Columns differ by version and are found by name. Rows about the console itself are left out. Only the questions of
-//! this directory are ever sent: Odyssey 1.5.2 dies of another one.
+//! Columns differ between versions and are found by name. Rows about the console itself are left out. No other
+//! statements than those in this directory are sent: another one crashes Odyssey 1.5.2.
 
 pub(super) mod clients;
 pub(super) mod databases;
@@ -13,7 +13,7 @@ use super::{ProbeResponse, ReadError, Reading};
 use model::Series;
 use std::collections::BTreeMap;
 
-/// Whether a row is about a database of clients: neither a console nor Odyssey's sum over all.
+/// True for a database of clients; false for a console and for Odyssey's sum over all databases.
 fn is_client_database(database: &str) -> bool {
     !["pgbouncer", "console", "aggregated", ""].contains(&database)
 }

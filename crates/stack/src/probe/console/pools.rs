@@ -1,4 +1,4 @@
-//! How many clients and servers does each pool have, and who waits?
+//! Clients and server connections of each pool, and the longest wait.
 
 use super::super::cells::ColumnMapping;
 use super::super::{Probe, ProbeRequest, ProbeResponse, ProbeTarget, ReadError, Reading, SECOND, gauge};
@@ -82,7 +82,7 @@ fn read(
     table.read(answer.rows()?, out)
 }
 
-/// `maxwait` is in whole seconds; what is missing stands in a column of its own.
+/// `maxwait` has whole seconds; the microseconds are in a separate column.
 fn add_micros(answer: &ProbeResponse, out: &mut [Reading]) {
     static MICROS: [Series; 1] = [gauge("pgbouncer_maxwait_us", Unit::Seconds, "")];
     let mut micros = Vec::new();

@@ -1,4 +1,4 @@
-//! In which states are the pooler's connections to servers?
+//! Server connections of a pooler, by state.
 
 use super::super::{Probe, ProbeRequest, ProbeTarget, SECOND, gauge};
 use super::count_states;

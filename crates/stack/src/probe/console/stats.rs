@@ -1,4 +1,4 @@
-//! How many transactions and queries went through each database, and how long did they take and wait?
+//! Transactions and queries per database, their duration and wait.
 
 use super::super::cells::ColumnMapping;
 use super::super::{Probe, ProbeRequest, ProbeResponse, ProbeTarget, ReadError, Reading, SECOND, counter};
@@ -42,7 +42,7 @@ static OF_PGBOUNCER: [Series; 8] = [
     counter("pgbouncer_total_wait_time", Unit::Seconds, "Time that clients waited for a server; SHOW STATS"),
 ];
 
-/// `total_sent` is left out: Odyssey 1.5 never counts it. Databases of one server and name are one row.
+/// Excludes `total_sent`, which Odyssey 1.5 never counts. Databases of one server and name share a row.
 static OF_ODYSSEY: [Series; 7] = [
     counter("odyssey_total_xact_count", Unit::Count, "Transactions; SHOW STATS"),
     counter("odyssey_total_query_count", Unit::Count, "Queries; SHOW STATS"),
