@@ -1,7 +1,8 @@
-//! What does a ledger cost the thread that loads? Nanoseconds per transaction without and with it, and of the ring alone.
+//! Measures the cost of a ledger for the generator's thread: ns per transaction without it, with it, and of the ring
+//! alone
 //!
-//! `cargo run --release -p load --example ledger_cost [TRANSACTIONS]`. The server is invented and answers at once, so this
-//! is the generator's own work; a real one adds the kernel's, some microseconds for each transaction.
+//! `cargo run --release -p load --example ledger_cost [TRANSACTIONS]`. The simulated server answers at once, so this is
+//! the generator's own work. A real server adds the kernel's work, some microseconds per transaction.
 
 use load::ledger::{KeyedScript, LedgerConsumer, LedgerProducer, ledger_channel};
 use load::random::SeedSequence;
@@ -18,7 +19,7 @@ const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
 const PARSED: &[u8] = b"1\0\0\0\x04";
 const ANSWER: &[u8] = b"2\0\0\0\x04C\0\0\0\x0fINSERT 0 1\0Z\0\0\0\x05I";
 
-/// Counts, and tells a ledger if there is one.
+/// Recorder that counts, and writes to a ledger if there is one.
 struct CountingRecorder(u64, Option<LedgerProducer>);
 
 impl Recorder for CountingRecorder {
@@ -60,7 +61,7 @@ fn main() {
     }
 }
 
-/// Another thread empties the ring every five milliseconds, as the keeper of a ledger does.
+/// Runs `run` while another thread empties the ring every five milliseconds, as the ledger's writer does.
 fn with_drain(run: impl FnOnce(LedgerProducer) -> f64) -> f64 {
     let (mut taps, mut drain): (Vec<LedgerProducer>, LedgerConsumer) = ledger_channel(&[(0, 64)], 1);
     let ends = Arc::new(AtomicBool::new(false));

@@ -46,7 +46,8 @@ fn consumer_receives_what_was_pushed() {
     assert_eq!(entries, []);
 }
 
-/// Two threads with more records than places: none is lost, none doubled, and no sequence is used before it is reserved.
+/// Two threads with more records than slots: none is lost or duplicated, and no sequence is used before its
+/// reservation.
 #[test]
 fn no_record_is_lost_between_threads() {
     const EACH: u64 = 3 * RING_CAPACITY;
@@ -89,7 +90,7 @@ fn no_record_is_lost_between_threads() {
     assert_eq!(reserved, [EACH + RESERVATION_SIZE; 2]);
 }
 
-/// A thread does not wait for a ledger that nobody keeps any more.
+/// A thread does not wait for a ledger whose consumer was dropped.
 #[test]
 fn producer_does_not_block_without_consumer() {
     let (mut taps, drain) = ledger_channel(&[(0, 1)], 1);
@@ -112,11 +113,11 @@ fn maps_outcomes_to_write_outcomes() {
         (Met::Ok, sent, false, true, Some(WriteOutcome::AcknowledgedLocally)),
         (failed(b"23505"), sent, false, false, Some(WriteOutcome::Failed(state(b"23505")))),
         (failed(b"25006"), sent, false, false, Some(WriteOutcome::Failed(state(b"25006")))),
-        // COMMIT was answered with ROLLBACK.
+        // COMMIT returned ROLLBACK.
         (failed(b"40000"), sent, false, false, Some(WriteOutcome::Failed(state(b"40000")))),
         (failed(b"40003"), sent, false, false, Some(WriteOutcome::Unknown(state(b"40003")))),
         (failed(b"08007"), sent, false, false, Some(WriteOutcome::Unknown(state(b"08007")))),
-        // An earlier statement has been committed by itself; the script went wrong by its own mistake.
+        // An earlier statement was committed on its own; then the script failed by its own error.
         (failed(b"23505"), sent, true, false, Some(WriteOutcome::Unknown(state(b"23505")))),
         (failed(b"38000"), sent, false, false, Some(WriteOutcome::Unknown(state(b"38000")))),
         (failed(b"38000"), unsent, false, false, Some(WriteOutcome::Failed(state(b"38000")))),

@@ -1,39 +1,40 @@
-//! Which arrivals are one thread's, and when is its next one due?
+//! Arrival times of one thread
 
 use super::ramp::{Ramp, ramps};
 use crate::random::Prng;
 use model::{Curve, Nanos, Spacing};
 
-/// One thread's share of a schedule's arrivals, in the order of time.
+/// One thread's share of a schedule's arrivals, in time order.
 ///
-/// Thread k of T takes arrivals k, k+T, k+2T, …; all threads together take the same arrivals for every T. Nothing is
-/// allocated after `new`. An arrival costs about 10 ns, a Poisson one 20 ns and 3 ns more for each further thread.
+/// Thread k of T takes arrivals k, k+T, k+2T, …. All threads together take the same arrivals for every T. Nothing is
+/// allocated after `new`. An arrival costs about 10 ns; a Poisson arrival costs 20 ns, plus 3 ns per further thread.
 #[derive(Clone, Debug)]
 pub struct Arrivals {
     ramps: Box<[Ramp]>,
-    /// The ramp that holds the next arrival; its predecessors are done.
+    /// Index of the ramp that contains the next arrival.
     ramp_index: usize,
     threads: u64,
     position: Position,
     next: Option<Nanos>,
 }
 
-/// Where the next arrival lies.
+/// Position of the next arrival.
 #[derive(Clone, Debug)]
 enum Position {
-    /// As a number, counted from the first arrival of ramp `at`.
+    /// Number of the arrival, from the first of ramp `ramp_index`.
     Even { n: u64 },
-    /// As a value of the curve's integral.
+    /// Value of the curve's integral.
     Poisson {
         process: PoissonProcess,
-        /// The integral at the begin of ramp `at`.
+        /// Integral at the start of ramp `ramp_index`.
         begin: f64,
     },
 }
 
 impl Arrivals {
-    /// The arrivals of thread `part.0` of `part.1`, by moments since the schedule's begin. `seed` decides Poisson's
-    /// chance and must be the same in all threads.
+    /// Arrivals of thread `part.0` of `part.1`, as times since the schedule's start.
+    ///
+    /// `seed` determines the Poisson process and must be the same in all threads.
     pub fn new(curve: &Curve, spacing: Spacing, seed: u64, part: (u32, u32)) -> Arrivals {
         let (thread, threads) = (u64::from(part.0), u64::from(part.1));
         assert!(thread < threads, "threads are counted from 0");
@@ -49,13 +50,13 @@ impl Arrivals {
         all
     }
 
-    /// When the next arrival is due, since the schedule's begin; `None` after the last.
+    /// Time of the next arrival since the schedule's start; `None` after the last.
     #[inline]
     pub fn peek(&self) -> Option<Nanos> {
         self.next
     }
 
-    /// Takes the next arrival.
+    /// Removes the next arrival.
     #[inline]
     pub fn pop(&mut self) {
         if self.next.is_some() {
@@ -63,7 +64,7 @@ impl Arrivals {
         }
     }
 
-    /// Goes on by `n` arrivals of all threads.
+    /// Advances by `n` arrivals of all threads.
     fn advance(&mut self, n: u64) {
         self.next = match &mut self.position {
             Position::Even { n: due } => {
@@ -102,30 +103,30 @@ impl Iterator for Arrivals {
     }
 }
 
-/// A Poisson process of intensity 1, which the inverse of the curve's integral stretches to one of the curve's.
+/// Poisson process of intensity 1, transformed to the curve's rate by the inverse of the curve's integral.
 ///
-/// Its gaps are −ln of even numbers from (0, 1], so the sum of some gaps is −ln of a product: whoever wants only every
-/// T-th arrival takes one logarithm for it. Products run over blocks of fixed length, so that all sums are rounded alike
-/// for every T.
+/// Its intervals are −ln of uniform numbers from (0, 1], so a sum of intervals is −ln of a product. A thread that takes
+/// every T-th arrival thus needs one logarithm for it. Products have a fixed number of factors, so that sums are
+/// rounded alike for every T.
 #[derive(Clone, Debug)]
 struct PoissonProcess {
     rng: Prng,
-    /// At the end of the last whole block.
+    /// Sum at the end of the last complete block.
     sum: f64,
-    /// Of the current block, and its factors so far.
+    /// Product of the current block's factors, and their number.
     product: f64,
     factor_count: u32,
 }
 
 impl PoissonProcess {
-    /// The least factor is 2⁻⁵², so the least product is 2⁻⁸³²: no underflow (2⁻¹⁰²²).
+    /// Factors per block. The least factor is 2⁻⁵², so the least product is 2⁻⁸³², above the underflow limit (2⁻¹⁰²²).
     const BLOCK: u32 = 16;
 
     fn new(seed: u64) -> PoissonProcess {
         PoissonProcess { rng: Prng::seeded(seed), sum: 0.0, product: 1.0, factor_count: 0 }
     }
 
-    /// Goes on by `n` arrivals; returns where the last of them lies.
+    /// Advances by `n` arrivals; returns the position of the last.
     #[inline]
     fn step(&mut self, n: u64) -> f64 {
         for _ in 0..n {

@@ -1,20 +1,20 @@
-//! What is wrong with a text, and where?
+//! Errors in the text of a schedule
 
 use std::fmt;
 use std::ops::Range;
 
-/// One mistake of the user.
+/// Error of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScheduleDiagnostic {
-    /// Where it stands in the text, in bytes.
+    /// Position in the text, in bytes.
     pub span: Range<usize>,
-    /// What stands there.
+    /// Text at this position.
     pub found: String,
-    /// What to write instead.
+    /// Correction to write instead.
     pub suggestion: String,
 }
 
-/// All mistakes in one text, at least one. `Display` shows each under its line, with a caret.
+/// All errors in one text, at least one. `Display` prints each below its line, with a caret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScheduleDiagnostics {
     text: String,
@@ -22,7 +22,7 @@ pub struct ScheduleDiagnostics {
 }
 
 impl ScheduleDiagnostics {
-    /// Reading stops after so many.
+    /// Maximum number of errors; parsing stops after it.
     pub const MAX: usize = 100;
 
     pub fn new(text: &str, mut list: Vec<ScheduleDiagnostic>) -> ScheduleDiagnostics {
@@ -30,7 +30,7 @@ impl ScheduleDiagnostics {
         ScheduleDiagnostics { text: text.to_owned(), items: list }
     }
 
-    /// Line and column of a byte of the text, counted from 1; columns are characters.
+    /// Line and column of a byte of the text, counted from 1. Columns are characters.
     pub fn line_and_column(&self, byte: usize) -> (usize, usize) {
         let before = &self.text[..byte];
         let line = before.rfind('\n').map_or(0, |i| i + 1);
@@ -56,7 +56,7 @@ impl fmt::Display for ScheduleDiagnostics {
     }
 }
 
-/// The line around a mistake, at most 76 characters of it, and carets below the mistake.
+/// Writes the line of an error, at most 76 characters, with carets below the error.
 fn write_excerpt(f: &mut fmt::Formatter<'_>, line: &str, column: usize, length: usize) -> fmt::Result {
     const WIDTH: usize = 76;
     let from = if column < WIDTH * 3 / 4 { 0 } else { column - WIDTH / 2 };
@@ -66,7 +66,7 @@ fn write_excerpt(f: &mut fmt::Formatter<'_>, line: &str, column: usize, length: 
     writeln!(f, "  {:column$}{}", "", "^".repeat(length.clamp(1, WIDTH - column)))
 }
 
-/// The text between backquotes, on one line and not longer than 32 characters.
+/// Text in backquotes, on one line and truncated to 32 characters.
 pub(super) fn quote(text: &str) -> String {
     let clean = |c: char| if c.is_control() { ' ' } else { c };
     match text.char_indices().nth(32) {

@@ -1,4 +1,4 @@
-//! When is each arrival due?
+//! Schedules: times at which arrivals are due
 //!
 //! ```text
 //! "line(1, 5, 2s)"  --parse-->  Curve  --Arrivals::new-->  0 s, 0.618 s, 1 s, 1.302 s, …

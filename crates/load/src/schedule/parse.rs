@@ -1,4 +1,4 @@
-//! Which curve does a schedule in Yandex.Tank's grammar mean, or what is wrong with it?
+//! Parser of schedules in Yandex.Tank's grammar
 //!
 //! ```text
 //! schedule := part { part }                     with blanks, newlines or nothing between
@@ -9,19 +9,19 @@
 //! duration := [Nd][Nh][Nm][N[s]]                whole numbers; bare ones are seconds
 //! ```
 //!
-//! What Tank reads otherwise than it is written (`1.5s`, `-1`, text between the parts) is refused.
+//! Text that Tank misreads (`1.5s`, `-1`, text between the parts) is an error.
 
 use super::diagnostic::{ScheduleDiagnostic, ScheduleDiagnostics};
 use model::{Curve, Nanos, PerSecond};
 use std::ops::Range;
 
-/// More is beyond one machine.
+/// Maximum rate; more exceeds one machine.
 pub const MAX_RATE: PerSecond = PerSecond(1e7);
 
-/// 100 days: up to 2^53 ns (104 days) a double keeps every nanosecond apart.
+/// Maximum duration: 100 days. A double represents every nanosecond up to 2^53 ns (104 days).
 pub const MAX_DURATION: Nanos = Nanos::from_secs(100 * 86_400);
 
-/// Lines, constants and levels of steps in one schedule.
+/// Maximum number of lines, constants and levels of steps in one schedule.
 pub const MAX_RAMPS: usize = 100_000;
 
 const PARTS: [(&str, &str); 3] = [
@@ -32,7 +32,7 @@ const PARTS: [(&str, &str); 3] = [
 
 const ANY_PART: &str = "`line(…)`, `const(…)` or `step(…)`";
 
-/// Reads a schedule, or tells all mistakes in it (up to a hundred).
+/// Parses a schedule, or returns all errors in it (at most a hundred).
 pub fn parse(text: &str) -> Result<Curve, ScheduleDiagnostics> {
     let mut reader = ScheduleParser {
         text,
@@ -50,10 +50,10 @@ pub fn parse(text: &str) -> Result<Curve, ScheduleDiagnostics> {
     }
 }
 
-/// A stretch of the text, in bytes.
+/// Range of the text, in bytes.
 type Span = Range<usize>;
 
-/// A rate in millionths per second: decimals add up exactly.
+/// Rate in millionths per second, so that decimals add up exactly.
 type MicroRate = u64;
 
 const MICROS_PER_UNIT: f64 = 1e6;
@@ -82,7 +82,7 @@ impl<'a> ScheduleParser<'a> {
         }
     }
 
-    /// One part, with whatever stands before it.
+    /// Parses one part, with any text before it.
     fn parse_part(&mut self) {
         let begin = self.position;
         let Some(bracket) = self.text[begin..].find(['(', ')']).map(|i| begin + i) else {
@@ -99,7 +99,7 @@ impl<'a> ScheduleParser<'a> {
         self.add_part(name, inner);
     }
 
-    /// What stands between the brackets; leaves `at` behind the part.
+    /// Text between the parentheses; sets `position` to the end of the part.
     fn bracket_contents(&mut self, bracket: usize) -> Span {
         let begin = bracket + 1;
         let end = self.text[begin..].find(['(', ')']).map_or(self.text.len(), |i| begin + i);
@@ -107,7 +107,7 @@ impl<'a> ScheduleParser<'a> {
             self.position = end + 1;
             return begin..end;
         }
-        // The next part has begun already, or the text is over.
+        // The parenthesis is not closed: the next part has begun, or the text has ended.
         let end = if end < self.text.len() { self.last_word(begin..end).start } else { end };
         self.position = end;
         let inner = self.trim(begin..end);
@@ -172,7 +172,7 @@ impl<'a> ScheduleParser<'a> {
         }
     }
 
-    /// Levels `from`, `from` ± `increment`, …, and one at exactly `to`.
+    /// Adds the levels `from`, `from` ± `increment`, …, and one at exactly `to`.
     fn add_steps(
         &mut self,
         name: Span,
@@ -188,7 +188,7 @@ impl<'a> ScheduleParser<'a> {
         self.push(name, count, lasting, (0..count).map(level).map(|rate| (rate, rate)));
     }
 
-    /// Adds `count` ramps that last `lasting` each, unless the schedule would become too large.
+    /// Adds `count` ramps of the same duration, unless the schedule would become too large.
     fn push(
         &mut self,
         name: Span,
@@ -264,7 +264,7 @@ impl<'a> ScheduleParser<'a> {
         }
     }
 
-    /// What stands between commas, without the blanks around.
+    /// Comma-separated values, without surrounding blanks.
     fn values(&self, inner: Span) -> Vec<Span> {
         let mut begin = inner.start;
         let pieces = self.text[inner].split(',').map(|piece| {
@@ -272,7 +272,7 @@ impl<'a> ScheduleParser<'a> {
             begin = span.end + 1;
             self.trim(span)
         });
-        // One more than any part takes is enough to see that they are too many.
+        // One more than the longest part has is enough to detect an excess.
         pieces.take(16).collect()
     }
 
@@ -282,7 +282,7 @@ impl<'a> ScheduleParser<'a> {
         begin..begin + text.trim().len()
     }
 
-    /// The name before a bracket, if any.
+    /// Name before a parenthesis, if any.
     fn last_word(&self, span: Span) -> Span {
         let text = self.text[span.clone()].trim_end();
         let rest = text.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_');
@@ -301,7 +301,7 @@ impl<'a> ScheduleParser<'a> {
 /// Units of a duration in their order, in seconds.
 const UNITS: [(char, u64); 4] = [('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1)];
 
-/// Seconds (saturating), or what to write instead.
+/// Seconds (saturating), or the correction to write instead.
 fn parse_duration(text: &str) -> Result<u64, String> {
     let usage =
         || "whole days, hours, minutes and seconds in this order, such as `1h30m` or `90s`".to_owned();
@@ -327,7 +327,7 @@ fn parse_duration(text: &str) -> Result<u64, String> {
     Ok(seconds)
 }
 
-/// What to write instead of a fraction of one unit.
+/// Correction for a fraction of one unit.
 fn suggest_whole_units(text: &str) -> Option<String> {
     let number = text.trim_end_matches(char::is_alphabetic);
     let unit = match &text[number.len()..] {

@@ -1,8 +1,8 @@
-//! How many arrivals does a curve bring by a moment, and at which moment is a given one due?
+//! Ramps: the integral of a curve's rate, and its inverse
 
 use model::{Curve, Nanos, PerSecond};
 
-/// One ramp of a curve, placed in time. Durations are in seconds, rates per second.
+/// Ramp of a curve with its start time. Durations are in seconds, rates per second.
 #[derive(Clone, Debug)]
 pub(super) struct Ramp {
     pub begin: Nanos,
@@ -11,29 +11,29 @@ pub(super) struct Ramp {
     to: f64,
     /// Change of the rate, 1/s².
     slope: f64,
-    /// The integral of the rate over the whole ramp: how many arrivals are expected.
+    /// Integral of the rate over the ramp: the expected number of arrivals.
     pub expected: f64,
-    /// Evenly spaced arrivals, numbers 0 to `count - 1`: as Yandex.Tank counts, the whole part of the integral.
+    /// Number of evenly spaced arrivals: the integer part of the integral, as in Yandex.Tank.
     pub count: u64,
 }
 
 impl Ramp {
-    /// Panics when a rate is negative or not finite.
+    /// Panics if a rate is negative or not finite.
     fn new(begin: Nanos, from: PerSecond, to: PerSecond, lasting: Nanos) -> Ramp {
         let (from, to) = (from.0, to.0);
         assert!(from >= 0.0 && to >= 0.0 && (from + to).is_finite(), "a rate is a finite number ≥ 0");
         let seconds = lasting.as_secs_f64();
         let slope = if lasting == Nanos::ZERO { 0.0 } else { (to - from) / seconds };
         let area = (from + to) / 2.0 * seconds;
-        // Rates are decimals, so a product such as 0.29/s × 100 s may lie below its whole number by rounding alone; half
-        // a dozen units in the last place are forgiven.
+        // Rates are decimals: a product such as 0.29/s × 100 s may be below its integer because of rounding. The factor
+        // tolerates six units in the last place.
         let count = (area * (1.0 + 6.0 * f64::EPSILON)) as u64;
         Ramp { begin, duration: lasting, from, to, slope, expected: area, count }
     }
 
-    /// The moment at which the integral of the rate reaches `n`, from 0 to `area`.
+    /// Time at which the integral of the rate reaches `n`, from 0 to `expected`.
     ///
-    /// The root of slope/2·t² + from·t = n in the form that loses no digits when the two terms nearly cancel.
+    /// Solves slope/2·t² + from·t = n in the form without cancellation of digits.
     #[inline]
     pub fn time_of_arrival(&self, n: f64) -> Nanos {
         let t = if n <= 0.0 {
@@ -43,18 +43,18 @@ impl Ramp {
         } else {
             2.0 * n / (self.from + (self.from * self.from + 2.0 * self.slope * n).max(0.0).sqrt())
         };
-        // Rounded by the cast: `f64::round` is a call on processors of the oldest kind, for which we compile.
+        // Rounded by the cast: `f64::round` is a function call on the baseline x86-64 CPU, our compilation target.
         self.begin + Nanos((t * 1e9 + 0.5) as u64).min(self.duration)
     }
 
-    /// The integral of the rate up to `at`, a moment of the schedule.
+    /// Integral of the rate up to `at`, a time since the schedule's start.
     fn expected_by(&self, at: Nanos) -> f64 {
         let t = (at - self.begin).min(self.duration).as_secs_f64();
         (self.from + self.slope / 2.0 * t) * t
     }
 }
 
-/// The ramps of a curve, one after the other.
+/// Ramps of a curve, in order.
 pub(super) fn ramps(curve: &Curve) -> Vec<Ramp> {
     fn place(curve: &Curve, begin: &mut Nanos, all: &mut Vec<Ramp>) {
         match curve {
@@ -70,33 +70,33 @@ pub(super) fn ramps(curve: &Curve) -> Vec<Ramp> {
     all
 }
 
-/// How many evenly spaced arrivals the curve holds: the whole part of each ramp's integral, summed.
+/// Number of evenly spaced arrivals of the curve: the integer parts of the ramps' integrals, summed.
 pub fn even_count(curve: &Curve) -> u64 {
     ramps(curve).iter().map(|ramp| ramp.count).sum()
 }
 
-/// The integral of the whole curve: how many Poisson arrivals are expected.
+/// Integral of the whole curve: the expected number of Poisson arrivals.
 pub fn poisson_mean(curve: &Curve) -> f64 {
     ramps(curve).iter().map(|ramp| ramp.expected).sum()
 }
 
-/// The integral of the rate up to `at`: how many arrivals are expected by then.
+/// Integral of the rate up to `at`: the expected number of arrivals by then.
 pub fn expected_by(curve: &Curve, at: Nanos) -> f64 {
     ramps(curve).iter().map(|ramp| ramp.expected_by(at)).sum()
 }
 
-/// The lowest and the highest rate of the curve; 0 and 0 for an empty one.
+/// Lowest and highest rate of the curve; 0 and 0 for an empty curve.
 pub fn rate_range(curve: &Curve) -> (PerSecond, PerSecond) {
     let rates = || ramps(curve).into_iter().flat_map(|ramp| [ramp.from, ramp.to]);
     (PerSecond(rates().reduce(f64::min).unwrap_or(0.0)), PerSecond(rates().reduce(f64::max).unwrap_or(0.0)))
 }
 
-/// The mean rate in each of `n` equal stretches of the curve's time.
+/// Mean rate in each of `n` equal parts of the curve's duration.
 pub fn mean_rates(curve: &Curve, n: usize) -> Vec<PerSecond> {
     let ramps = ramps(curve);
     let lasting = curve.duration();
     let edge = |i: usize| Nanos((u128::from(lasting.0) * i as u128 / n as u128) as u64);
-    // The edges ascend, so every ramp is looked at once: `before` holds those that ended before the edge.
+    // The edges ascend, so each ramp is visited once: `before` counts the ramps that ended before the edge.
     let (mut before, mut area_before) = (0, 0.0);
     let mut due = |at: Nanos| {
         while before < ramps.len() && ramps[before].begin + ramps[before].duration <= at {
@@ -132,7 +132,7 @@ mod tests {
             (0.0, 0.0, 10, 0),
             (100.0, 100.0, 0, 0),
             (1.5, 1.5, 1, 1),
-            // Decimals whose product in binary lies just below the whole number.
+            // Decimals whose binary product is just below the integer.
             (0.29, 0.29, 100, 29),
             (0.57, 0.57, 100, 57),
             (1.1, 1.1, 10, 11),
@@ -160,7 +160,7 @@ mod tests {
             for i in 0..=1000 {
                 let n = only.expected * f64::from(i) / 1000.0;
                 let back = expected_by(&curve, only.time_of_arrival(n));
-                // A nanosecond of rounding is `rate` × 1e-9 arrivals.
+                // A rounding error of one nanosecond is `rate` × 1e-9 arrivals.
                 let rounding = from.max(to) * 1e-9 + only.expected * 1e-15;
                 assert!((back - n).abs() <= 2.0 * rounding, "{from}..{to} {secs}s: {n} became {back}");
             }

@@ -1,24 +1,27 @@
-//! Which of several schedules brings the next arrival?
+//! Merged arrivals of several schedules
 
 use super::Arrivals;
 use model::{Nanos, Schedule, ScriptId, Stream};
 
-/// One thread's share of all arrivals of a schedule, in the order of time; of those at one moment, in the order in which
-/// their streams are named. Nothing is allocated after `new`.
+/// One thread's share of all arrivals of a schedule, in time order.
+///
+/// Simultaneous arrivals are in the order of their streams. Nothing is allocated after `new`.
 #[derive(Clone, Debug)]
 pub struct Streams {
     streams: Box<[(Arrivals, Option<ScriptId>)]>,
-    /// Which of them is next.
+    /// Index of the stream with the next arrival.
     next: usize,
 }
 
 impl Streams {
-    /// The share of thread `part.0` of `part.1`; `None` where arrivals are not scheduled. All threads together take the
-    /// same arrivals for every number of them. `seed`: as in [`Arrivals::new`].
+    /// Share of thread `part.0` of `part.1`; `None` if arrivals are not scheduled.
+    ///
+    /// All threads together take the same arrivals for every number of threads. `seed` is that of [`Arrivals::new`].
     pub fn new(schedule: &Schedule, seed: u64, part: (u16, u16)) -> Option<Streams> {
         let (k, threads) = (u32::from(part.0), u32::from(part.1));
         let arrivals = |n: usize, it: &Stream| {
-            // Not all first arrivals are the same thread's; and no two streams draw the same gaps.
+            // The first arrivals of the streams belong to different threads, and each stream has its own random
+            // sequence.
             let thread = (k as usize + n) % threads as usize;
             let seed = seed.wrapping_add((n as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
             (Arrivals::new(&it.curve, it.spacing, seed, (thread as u32, threads)), it.script)
@@ -35,15 +38,15 @@ impl Streams {
         Some(all)
     }
 
-    /// When the next arrival is due, since the schedule's begin, and whose it is, unless that is drawn by weight; `None`
-    /// after the last.
+    /// Time of the next arrival since the schedule's start, and its script unless that is drawn by weight; `None` after
+    /// the last.
     #[inline]
     pub fn peek(&self) -> Option<(Nanos, Option<ScriptId>)> {
         let (arrivals, script) = self.streams.get(self.next)?;
         arrivals.peek().map(|at| (at, *script))
     }
 
-    /// Takes the next arrival.
+    /// Removes the next arrival.
     #[inline]
     pub fn pop(&mut self) {
         if let Some((arrivals, _)) = self.streams.get_mut(self.next) {
@@ -91,7 +94,7 @@ mod tests {
 
     #[test]
     fn each_operation_has_its_own_arrivals() {
-        // The profile of ten, ten, six, five, one, one and one per second, three times.
+        // Rates of ten, ten, six, five, one, one and one per second, times three.
         let rates = [10, 10, 6, 5, 1, 1, 1];
         let streams =
             rates.iter().zip(0..).map(|(it, n)| stream(f64::from(3 * it), 60, Spacing::Even, Some(n)));

@@ -1,23 +1,23 @@
-//! Who is there at a time, and how long does a user pause?
+//! Users of the closed model: joining and leaving, think times, rate cap
 
 use crate::random::Prng;
 use model::plan::{ThinkTime, UserStage};
 use model::{Nanos, PerSecond};
 
-/// A user comes or leaves.
+/// A user joins or leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UserEvent {
-    /// Since the first stage's begin.
+    /// Time since the first stage's start.
     pub at: Nanos,
-    /// Counted from 0.
+    /// Number of the user, from 0.
     pub user: u32,
     pub joins: bool,
 }
 
-/// Every coming and leaving, in the order of time.
+/// All events of users who join or leave, in time order.
 ///
-/// In each stage the n-th who comes or leaves (from 0) does it n / `spawn_rate` after the stage's begin, as long as the
-/// stage lasts; the next stage begins with who is there then. Who came last leaves first.
+/// In each stage, the n-th event (from 0) is n / `spawn_rate` after the stage's start, while the stage lasts. The next
+/// stage starts with the users who are present then. The user who joined last leaves first.
 pub fn user_events(stages: &[UserStage]) -> Vec<UserEvent> {
     let (mut all, mut there, mut begin) = (Vec::new(), 0, Nanos::ZERO);
     for stage in stages {
@@ -38,15 +38,15 @@ pub fn user_events(stages: &[UserStage]) -> Vec<UserEvent> {
     all
 }
 
-/// How long this time.
+/// Next think time.
 #[inline]
 pub fn think_duration(think: &ThinkTime, chance: &mut Prng) -> Nanos {
     match think {
         ThinkTime::Constant(it) => *it,
-        // 1 − u lies within (0, 1].
+        // 1 − u is within (0, 1].
         ThinkTime::Exponential { mean } => Nanos((mean.0 as f64 * -(1.0 - chance.f64()).ln()) as u64),
         ThinkTime::LogNormal { median, sigma } => {
-            // Box and Muller's way to a normally distributed number.
+            // Box–Muller transform to a normal distribution.
             let radius = (-2.0 * (1.0 - chance.f64()).ln()).sqrt();
             let normal = radius * (std::f64::consts::TAU * chance.f64()).cos();
             Nanos((median.0 as f64 * (sigma * normal).exp()) as u64)
@@ -54,31 +54,31 @@ pub fn think_duration(think: &ThinkTime, chance: &mut Prng) -> Nanos {
     }
 }
 
-/// A bound on what one thread begins in a second.
+/// Rate cap on the transactions that one thread starts.
 ///
-/// Thread k of T may begin at k, k+T, k+2T, … times the interval of all threads together: each has its share, and none
-/// knows of the others. A turn that was not taken keeps for one start, so that whoever is a little late loses nothing: in
-/// any stretch of time no more begin than rate × time + 2 for each thread.
+/// Thread k of T may start at k, k+T, k+2T, … times the interval of all threads together. Thus each thread has its
+/// share without communication. One unused start is kept, so that a slightly late thread loses nothing. In any period,
+/// at most rate × time + 2 transactions start per thread.
 #[derive(Clone, Copy, Debug)]
 pub struct RateCap {
-    /// Nanoseconds since the window's begin; the integers among doubles suffice for a hundred days.
+    /// Nanoseconds since the window's start. A double represents them exactly for a hundred days.
     next: f64,
     interval: f64,
 }
 
 impl RateCap {
-    /// The share of thread `part.0` of `part.1` of a rate above 0.
+    /// Share of thread `part.0` of `part.1` of a rate above 0.
     pub fn new(rate: PerSecond, part: (u16, u16)) -> RateCap {
         let each = 1e9 / rate.0;
         RateCap { next: each * f64::from(part.0), interval: each * f64::from(part.1) }
     }
 
-    /// When the next may begin, since the window's begin.
+    /// Time of the next allowed start, since the window's start.
     pub fn next_start(&self) -> Nanos {
         Nanos(self.next.ceil() as u64)
     }
 
-    /// Whether one may begin at `now`, since the window's begin: it has, then.
+    /// True if a start is allowed at `now`, since the window's start; then it is used up.
     #[inline]
     pub fn try_take(&mut self, now: Nanos) -> bool {
         let may = now >= self.next_start();
@@ -98,7 +98,7 @@ mod tests {
         UserStage { users, spawn_rate, duration: Nanos::from_secs(secs) }
     }
 
-    /// How many are there at each of these seconds.
+    /// Number of present users at each of these seconds.
     fn active_users(stages: &[UserStage], seconds: &[f64]) -> Vec<usize> {
         let turns = user_events(stages);
         let by = |at: f64| turns.iter().filter(move |it| it.at.as_secs_f64() <= at);
@@ -115,7 +115,7 @@ mod tests {
                 &[(0.0, 1), (1.0, 51), (10.0, 501), (19.98, 1000), (89.0, 1000)],
             ),
             (&[stage(3, None, 1)], &[(0.0, 3), (0.9, 3)]),
-            // The second begins with what the first came to.
+            // The second stage starts with the users of the first.
             (
                 &[stage(10, Some(1.0), 5), stage(100, Some(10.0), 5), stage(20, Some(10.0), 60)],
                 &[(0.0, 1), (4.0, 5), (5.0, 6), (6.0, 16), (9.9, 55), (10.0, 54), (13.4, 20), (50.0, 20)],
@@ -140,7 +140,7 @@ mod tests {
             let (mut there, mut last) = (0, Nanos::ZERO);
             for it in user_events(&stages) {
                 prop_assert!(it.at >= last && it.at < Nanos(lasting));
-                // Users 0 to `there` - 1 are there, and no others.
+                // Users 0 to `there` - 1 are present, and no others.
                 prop_assert_eq!(it.user, if it.joins { there } else { there - 1 });
                 there = if it.joins { there + 1 } else { there - 1 };
                 last = it.at;
@@ -178,13 +178,13 @@ mod tests {
             let mut caps: Vec<RateCap> =
                 (0..threads).map(|k| RateCap::new(PerSecond(300.0), (k, threads))).collect();
             let mut begun = 0;
-            // Asked all the time, a third of a millisecond late on average.
+            // Polled continuously, a third of a millisecond late on average.
             for now in (0..10_000_000_000).step_by(666_667) {
                 begun += caps.iter_mut().filter_map(|it| it.try_take(Nanos(now)).then_some(())).count();
             }
             assert!((2_999..=3_000).contains(&begun), "{begun} with {threads} threads");
         }
-        // After a pause one start is owed, not all of them.
+        // After a pause, one start is available, not all of the missed ones.
         let mut cap = RateCap::new(PerSecond(10.0), (0, 1));
         let taken =
             |cap: &mut RateCap, at: u64| (0..100).filter(|_| cap.try_take(Nanos::from_millis(at))).count();

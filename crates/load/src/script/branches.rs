@@ -1,15 +1,15 @@
-//! Where does each `\if`, `\elif` and `\else` lead?
+//! Branch targets of `\if`, `\elif` and `\else`
 
 use super::{Command, CommandKind};
 
-/// An `\if` whose `\endif` has not come yet.
+/// `\if` without its `\endif` so far.
 struct OpenConditional {
-    /// The `\if` and its `\elif`s and `\else` so far.
+    /// Indices of the `\if` and its `\elif`s and `\else` so far.
     branches: Vec<usize>,
     has_else: bool,
 }
 
-/// Fills in where conditionals lead. Returns what is wrong: the index of the command and pgbench's words for it.
+/// Sets the targets of conditionals. Returns errors: index of the command, and pgbench's message.
 pub(super) fn link_branches(commands: &mut [Command]) -> Vec<(usize, &'static str)> {
     let mut wrong = Vec::new();
     let mut stack: Vec<OpenConditional> = Vec::new();

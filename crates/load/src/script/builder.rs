@@ -1,4 +1,4 @@
-//! How do scripts and HTTP requests become one program?
+//! Builder of programs from scripts and HTTP requests
 
 use super::call::{self, Ammo, CallCapture, CallPart, HttpCall, Method, ResponsePart, SecretLookup};
 use super::diagnostic::Diagnostic;
@@ -14,7 +14,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use wire::Placeholder;
 
-/// Compiles scripts of every kind, which share their variables.
+/// Compiles scripts of every kind into one program with shared variables.
 #[derive(Debug)]
 pub struct ProgramBuilder {
     mode: Mode,
@@ -22,26 +22,26 @@ pub struct ProgramBuilder {
     names: NameTable,
     scripts: Vec<Script>,
     diagnostics: Vec<Diagnostic>,
-    /// By script: the feed it draws from and the names of its columns.
+    /// By script: the feed it draws from, and the names of the feed's columns.
     draws: Vec<Option<(u16, Vec<String>)>>,
     /// Variables whose values are given.
     predefined: BTreeSet<Slot>,
-    /// Variables that scripts in pgbench's language read before anything gives them a value.
+    /// Variables that pgbench scripts read before any command assigns them.
     undefined: Vec<Diagnostic>,
 }
 
-/// What every script of a mix has.
+/// Properties of every script of a mix.
 #[derive(Clone, Copy, Debug)]
 pub struct ScriptHeader<'a> {
     pub name: &'a str,
-    /// Relative to the other scripts; 0 for one with a schedule of its own.
+    /// Weight relative to the other scripts; 0 for a script with its own schedule.
     pub weight: u32,
-    /// The number of the feed of which each transaction draws a row first, and the names of its columns.
+    /// Number of the feed from which each transaction draws a row first, and the names of its columns.
     pub draws: Option<(u16, &'a [String])>,
 }
 
 impl ProgramBuilder {
-    /// `predefined` are variables whose values are given. What depends on `mode`: as in [`super::parse`].
+    /// Builder without scripts. `predefined` are variables whose values are given; `mode` is that of [`super::parse`].
     pub fn new(mode: Mode, predefined: &[&str]) -> ProgramBuilder {
         let mut names = NameTable::default();
         let predefined = predefined.iter().map(|it| names.slot(it)).collect();
@@ -58,12 +58,12 @@ impl ProgramBuilder {
         }
     }
 
-    /// What `${env:NAME}` stands for in requests; without this, for nothing.
+    /// Sets the look-up of `${env:NAME}` in requests; the default finds nothing.
     pub fn with_secrets(self, secrets: SecretLookup) -> ProgramBuilder {
         ProgramBuilder { secrets, ..self }
     }
 
-    /// A script in pgbench's language; see [`super::parse`].
+    /// Adds a script in pgbench's language; see [`super::parse`].
     pub fn add_pgbench(&mut self, head: &ScriptHeader<'_>, text: &str, allow_shell: bool) {
         let source = ScriptSource { name: head.name, text, weight: head.weight };
         let mut reader = ScriptParser::new(&source, self.mode, allow_shell, &mut self.names);
@@ -74,8 +74,9 @@ impl ProgramBuilder {
         self.push(head, commands);
     }
 
-    /// Requests to the service of this number, one after the other, at least one. `sets` are computed first: a variable
-    /// and an expression, as behind `\set`. Texts hold variables as `${name}`.
+    /// Adds a script of at least one request to this service, sent one after the other.
+    ///
+    /// `sets` are evaluated first: a variable and an expression, as in `\set`. Texts contain variables as `${name}`.
     pub fn add_http(
         &mut self,
         head: &ScriptHeader<'_>,
@@ -127,8 +128,9 @@ impl ProgramBuilder {
         self.push(head, commands);
     }
 
-    /// Whole requests to the service of this number: rows of a feed that has the columns `method`, `target`, `headers`
-    /// (each with its line's end) and `body`.
+    /// Adds a script of whole requests to this service, from the rows of a feed.
+    ///
+    /// The feed has the columns `method`, `target`, `headers` (each with its line end) and `body`.
     pub fn add_ammo(&mut self, head: &ScriptHeader<'_>, service: u16) {
         let columns = head.draws.map_or(&[][..], |it| it.1);
         for name in Ammo::COLUMNS {
@@ -149,8 +151,7 @@ impl ProgramBuilder {
         self.push(head, vec![Command { line: 1, first_line, kind }]);
     }
 
-    /// The program, or all that is wrong with it. Weights are not looked at: they may all be 0 where every script has a
-    /// schedule of its own.
+    /// Program, or all errors. Weights are not checked: they may all be 0 if every script has its own schedule.
     pub fn finish(mut self) -> Result<Program, Vec<Diagnostic>> {
         self.resolve_draws();
         if self.names.overflowed {
@@ -169,7 +170,7 @@ impl ProgramBuilder {
         Ok(Program { scripts: self.scripts, names, undefined: self.undefined })
     }
 
-    /// A mistake that is in no single script.
+    /// Adds an error that belongs to no single script.
     pub(super) fn add_diagnostic(&mut self, message: String, hint: &str) {
         self.diagnostics.push(Diagnostic::without_location("", message, hint));
     }
@@ -179,14 +180,14 @@ impl ProgramBuilder {
         self.scripts.push(Script { name: head.name.to_owned(), weight: head.weight, draw: None, commands });
     }
 
-    /// Variables that have a value when a script begins: given ones, and the columns of its feed.
+    /// Variables that are set when a script begins: predefined ones, and the columns of its feed.
     fn defined_slots(&self, head: &ScriptHeader<'_>) -> BTreeSet<Slot> {
         let columns = head.draws.map_or(&[][..], |it| it.1);
         let drawn = columns.iter().filter_map(|it| self.names.get(it));
         self.predefined.iter().copied().chain(drawn).collect()
     }
 
-    /// Columns become variables once it is known which of them are used.
+    /// Assigns slots to the columns that are used, once all scripts are known.
     fn resolve_draws(&mut self) {
         for (script, draws) in self.scripts.iter_mut().zip(&self.draws) {
             let Some((feed, columns)) = draws else { continue };
@@ -214,7 +215,7 @@ impl ProgramBuilder {
         Ok(CommandKind::Set { slot: self.names.slot(name), value })
     }
 
-    /// The call of a step, and what is wrong with it.
+    /// Call of a step, and its errors.
     fn step(&mut self, service: u16, step: &HttpStep) -> (HttpCall, Vec<String>) {
         let ProgramBuilder { names, secrets, .. } = self;
         let secrets = *secrets;
@@ -308,7 +309,7 @@ fn capture(from: &CaptureSource) -> Result<ResponsePart, String> {
     })
 }
 
-/// No variable is called so: a dot is no part of a name.
+/// Name of the variable for a column of ammunition. The dot prevents a clash with users' variables.
 fn ammo_variable(column: &str) -> String {
     format!("ammo.{column}")
 }

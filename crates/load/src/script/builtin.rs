@@ -1,15 +1,15 @@
-//! Which scripts need no file?
+//! Built-in scripts
 
-/// A script that comes with the program; `-b` names it by any unambiguous beginning of its name.
+/// Built-in script; `-b` selects it by any unambiguous prefix of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Builtin {
     pub name: &'static str,
-    /// pgbench's "transaction type".
+    /// Value of pgbench's "transaction type".
     pub description: &'static str,
     pub text: &'static str,
 }
 
-/// Over the tables `pgbench -i` makes: 100,000 accounts, 10 tellers and 1 branch per unit of scale.
+/// Built-in scripts for the tables of `pgbench -i`: 100,000 accounts, 10 tellers and 1 branch per unit of scale.
 pub const ALL: [Builtin; 3] = [
     Builtin {
         name: "tpcb-like",
@@ -53,7 +53,7 @@ SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
     },
 ];
 
-/// The script whose name begins with `prefix`, if it is the only one; else what to say.
+/// Script whose name begins with `prefix`, if it is the only one; otherwise an error message.
 pub fn find(prefix: &str) -> Result<&'static Builtin, String> {
     let found: Vec<&Builtin> = ALL.iter().filter(|builtin| builtin.name.starts_with(prefix)).collect();
     match found[..] {

@@ -1,4 +1,4 @@
-//! Which HTTP request does a step of a script make, and which answer does it expect?
+//! HTTP requests of a script, and the expected responses
 
 use super::names::NameTable;
 use super::pattern::Pattern;
@@ -11,7 +11,7 @@ use wire::json::Pointer;
 use wire::pg::Secret;
 use wire::{Placeholder, TemplateBuilder};
 
-/// A request to an HTTP service; its time is that of a command.
+/// Request to an HTTP service; measured as one command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpCall {
     /// Index among the workload's HTTP services.
@@ -19,97 +19,97 @@ pub struct HttpCall {
     pub method: Method,
     /// Path and query.
     pub target: Vec<CallPart>,
-    /// Beside `Host` and `Content-Length`.
+    /// Headers other than `Host` and `Content-Length`.
     pub headers: Vec<(String, Vec<CallPart>)>,
     pub body: Option<Vec<CallPart>>,
-    /// The whole request is a row that was drawn; its pieces above are of no meaning then.
+    /// Variables of a whole drawn request; if set, the parts above are ignored.
     pub ammo: Option<Ammo>,
-    /// Any other status is a failure; empty: 200..=399.
+    /// Expected statuses; any other is a failure. Empty: 200..=399.
     pub expect: Vec<RangeInclusive<u16>>,
-    /// A body that does not hold this text is a failure.
+    /// Text that the body must contain; otherwise the request fails.
     pub contains: Option<String>,
-    /// What of the answer later commands need.
+    /// Parts of the response that later commands need.
     pub captures: Vec<CallCapture>,
-    /// So many redirects are followed, as long as they stay with the service; 0: an answer of 3xx is one like another.
+    /// Maximum redirects to follow, within the service; 0: a 3xx response is final.
     pub redirects: u8,
-    /// A packed body is asked for, and unpacked for those who look into it.
+    /// True if a compressed body is requested, and decompressed for checks and captures.
     pub decompress: bool,
 }
 
-/// A piece of a request.
+/// Part of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallPart {
     Text(String),
-    /// The variable's value, escaped for its place; nothing while it is unset.
+    /// Value of the variable, escaped for its context; empty while the variable is unset.
     Var {
         slot: Slot,
         hole: Placeholder,
     },
-    /// What the environment's variable of this name holds, escaped for its place. It is in no variable and told to nobody.
+    /// Value of this environment variable, escaped for its context. It is stored in no variable and never reported.
     Secret {
         name: String,
         escaped: Secret,
     },
 }
 
-/// Finds what a variable of the environment holds; `None` if there is none of this name.
+/// Look-up of an environment variable; `None` if it does not exist.
 pub type SecretLookup = fn(&str) -> Option<Secret>;
 
-/// Of `${env:NAME}`.
+/// Prefix of `${env:NAME}`.
 const ENVIRONMENT: &str = "env:";
 
-/// Something of an answer that becomes a variable's value.
+/// Part of a response that becomes a variable's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallCapture {
     pub slot: Slot,
     pub source: ResponsePart,
 }
 
-/// What is not there makes the transaction fail with [`Code::ABSENT`](model::Code::ABSENT).
+/// Source of a capture. If it is missing, the transaction fails with [`Code::ABSENT`](model::Code::ABSENT).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ResponsePart {
-    /// A number.
+    /// Status code, as a number.
     Status,
-    /// The first header of this name.
+    /// First header of this name.
     Header(String),
-    /// So many bytes of the body, or all of a shorter one.
+    /// First bytes of the body, at most this many.
     Body(u32),
-    /// The value within the body's first [`BODY_MAX`] bytes.
+    /// JSON value at this pointer, within the body's first [`BODY_MAX`] bytes.
     Json(Pointer),
-    /// The first group of what is found in them, or all of it where there is no group.
+    /// First group of the first match in these bytes, or the whole match if there is no group.
     Regex(Pattern),
 }
 
-/// So much of a body is kept for those who look into it.
+/// Bytes of a body that are kept for checks and captures.
 pub const BODY_MAX: u32 = 1 << 20;
 
-/// The variables that hold a whole request.
+/// Variables that hold a whole request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ammo {
     pub method: Slot,
     pub target: Slot,
-    /// Each with its line's end; without `Host` and `Content-Length`.
+    /// Headers, each with its line end; without `Host` and `Content-Length`.
     pub headers: Slot,
     pub body: Slot,
 }
 
 impl Ammo {
-    /// Of a feed; what other columns it has is not sent.
+    /// Columns of a feed of ammunition; other columns are not sent.
     pub const COLUMNS: [&str; 4] = ["method", "target", "headers", "body"];
 
-    /// By column.
+    /// Slots in the order of the columns.
     pub fn from_slots([method, target, headers, body]: [Slot; 4]) -> Ammo {
         Ammo { method, target, headers, body }
     }
 
-    /// In the order of [`wire::http::compile::whole`]'s arguments.
+    /// Slots in the order of the arguments of [`wire::http::compile::raw_request`].
     pub fn slots(&self) -> [Slot; 4] {
         [self.method, self.target, self.headers, self.body]
     }
 }
 
 impl HttpCall {
-    /// Asks `method` of `target`, and nothing else.
+    /// Call with a method and a target only.
     pub fn new(service: u16, method: Method, target: Vec<CallPart>) -> HttpCall {
         HttpCall {
             service,
@@ -126,7 +126,7 @@ impl HttpCall {
         }
     }
 
-    /// Is this answer one that was hoped for?
+    /// True if this status is expected.
     pub fn expects(&self, status: u16) -> bool {
         match &self.expect[..] {
             [] => (200..=399).contains(&status),
@@ -134,7 +134,7 @@ impl HttpCall {
         }
     }
 
-    /// As a report names it: `GET /books?author=${author}`, at most 127 bytes.
+    /// Name of the request in reports: `GET /books?author=${author}`, at most 127 bytes.
     pub fn first_line(&self, names: &[Box<str>]) -> String {
         let mut line = format!("{} ", self.method.name());
         for part in &self.target {
@@ -151,8 +151,10 @@ impl HttpCall {
     }
 }
 
-/// Cuts `text` at its variables, `${name}`, of which `slot` finds the place, and `${env:NAME}`, whose values `secrets`
-/// knows. `$$` is one dollar. Else what is wrong.
+/// Splits `text` at its variables.
+///
+/// `${name}` is a variable, whose slot `slot` returns. `${env:NAME}` is an environment variable, whose value `secrets`
+/// returns. `$$` is one dollar. Returns a message on errors.
 pub fn parse_parts(
     text: &str,
     hole: Placeholder,
@@ -199,7 +201,7 @@ pub fn parse_parts(
     Ok(parts)
 }
 
-/// A header as it is written on a command line, `Name: value`, variables in its value. Else what is wrong.
+/// Parses a header as on a command line, `Name: value`, with variables in its value. Returns a message on errors.
 pub fn parse_header(
     text: &str,
     secrets: SecretLookup,
@@ -219,7 +221,7 @@ pub fn parse_header(
     Ok((name.to_owned(), parse_parts(value.trim(), Placeholder::HeaderValue, secrets, slot)?))
 }
 
-/// How variables are escaped in a body of this Content-Type.
+/// Escaping of variables in a body of this Content-Type.
 pub(super) fn placeholder_for_content_type(kind: Option<&str>) -> Placeholder {
     match kind {
         Some(it) if it.contains("json") => Placeholder::Json,
@@ -228,17 +230,17 @@ pub(super) fn placeholder_for_content_type(kind: Option<&str>) -> Placeholder {
     }
 }
 
-/// Is this a target but for its variables: no blanks, no control characters?
+/// True if this is a valid target apart from its variables: no blanks, no control characters.
 pub(super) fn is_target(text: &str) -> bool {
     is_one_line(text) && !text.contains([' ', '\t', '#'])
 }
 
-/// All but what RFC 3986 calls unreserved, as within a form.
+/// Percent-encodes all characters but RFC 3986's unreserved ones, as in a form.
 pub(super) fn percent_encode(text: &str) -> String {
     escape(text, Placeholder::Url)
 }
 
-/// As it stands in a hole of this kind.
+/// Escapes a text for a placeholder of this kind.
 fn escape(text: &str, hole: Placeholder) -> String {
     let mut template = TemplateBuilder::default();
     template.placeholder(0, hole);
@@ -250,23 +252,23 @@ fn escape(text: &str, hole: Placeholder) -> String {
     String::from_utf8(out).expect("escapes are ASCII, and take the place of ASCII or of whole characters")
 }
 
-/// One request as it is written on a command line, its texts with variables `${name}`.
+/// Request as on a command line, with variables `${name}` in its texts.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestSource<'a> {
     pub method: Method,
     /// Path and query, percent-encoded but for the variables.
     pub target: &'a str,
-    /// As [`header`] reads them.
+    /// Headers in the format of [`parse_header`].
     pub headers: &'a [String],
-    /// A JSON text, unless a header says otherwise; variables are escaped accordingly.
+    /// Body: JSON, unless a header says otherwise; variables are escaped accordingly.
     pub body: Option<&'a str>,
     pub expect: &'a [RangeInclusive<u16>],
-    /// For `${env:NAME}`.
+    /// Look-up for `${env:NAME}`.
     pub secrets: SecretLookup,
 }
 
 impl Program {
-    /// A program of this one request; `variables` are the names that it may use. Else all that is wrong.
+    /// Program of one request; `variables` are the names that it may use. Otherwise all errors.
     pub fn from_request(it: &RequestSource<'_>, variables: &[&str]) -> Result<Program, Vec<String>> {
         let mut names = NameTable::default();
         let mut mistakes = Vec::new();
@@ -324,7 +326,7 @@ impl Program {
 mod tests {
     use super::*;
 
-    /// Slots are the names' lengths.
+    /// The slot of a name is its length.
     fn slot(name: &str) -> Slot {
         name.len() as Slot
     }
@@ -374,7 +376,7 @@ mod tests {
         };
         check("Accept:  */* ", Ok(r#"Accept=[Text("*/*")]"#));
         check("X: ${a}", Ok("X=[Var { slot: 1, hole: HeaderValue }]"));
-        // Not shown, not even for those who look for faults.
+        // Secrets are not printed, not even by `Debug`.
         check("X: a ${env:TOKEN}", Ok("X=[Text(\"a \"), Secret { name: \"TOKEN\", escaped: *** }]"));
         check("no", Err("\"no\" is no header; write it as \"Accept: text/html\""));
         check("a b: c", Err("\"a b: c\" is no header; write it as \"Accept: text/html\""));

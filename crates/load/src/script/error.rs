@@ -1,21 +1,21 @@
-//! Why has an expression no value?
+//! Errors of evaluation
 
 use super::eval::MAX_ARGUMENTS;
 use super::variables::Variables;
 use super::{Slot, ValueType, VariableNames};
 use crate::random::DrawError;
 
-/// Why an expression has no value. [`explain`](EvalError::explain) tells it in pgbench's words.
+/// Reason why an expression cannot be evaluated; see [`explain`](EvalError::explain).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum EvalError {
     Undefined(Slot),
     /// The variable's text is neither null, a boolean nor a number.
     Malformed(Slot),
-    /// The variable's text is a sign or white space only.
+    /// The variable's text is only a sign or white space.
     NotInteger(Slot),
-    /// The variable's text is a whole number beyond 64 bits.
+    /// The variable's text is an integer beyond 64 bits.
     TooLarge(Slot),
-    /// No variable may be called so.
+    /// The name is no valid variable name.
     InvalidName(Slot),
     Coercion {
         from: ValueType,
@@ -31,12 +31,12 @@ pub enum EvalError {
     SleepUndefined(Slot),
     /// The variable's text does not start with a number.
     SleepNotNumeric(Slot),
-    /// The variable's text would be sent where nothing can be escaped.
+    /// The variable's text is at a position where nothing can be escaped.
     Unquotable(Slot),
 }
 
 impl EvalError {
-    /// The error as pgbench says it, and what to write instead.
+    /// Message in pgbench's wording, with a correction.
     pub fn explain(&self, names: &VariableNames, variables: &Variables) -> String {
         let name = |slot: Slot| &*names[usize::from(slot)];
         let text = |slot: Slot| {

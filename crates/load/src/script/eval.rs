@@ -1,4 +1,4 @@
-//! What is the value of an expression, in pgbench's arithmetic?
+//! Evaluation of expressions in pgbench's arithmetic
 
 use super::Slot;
 use super::error::EvalError;
@@ -6,7 +6,7 @@ use super::value::{Value, ValueType};
 use super::variables::Variables;
 use crate::random::{self, Prng};
 
-/// A compiled expression: a tree, at most [`MAX_DEPTH`](super::parser::MAX_DEPTH) deep.
+/// Compiled expression: a tree, at most [`MAX_DEPTH`](super::parser::MAX_DEPTH) deep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr(pub(super) ExprNode);
 
@@ -24,7 +24,7 @@ pub(super) enum ExprNode {
         arms: Box<[[ExprNode; 2]]>,
         otherwise: Box<ExprNode>,
     },
-    /// `\set` of a name that no variable may have: evaluates, then fails, at pgbench's moment.
+    /// `\set` of an invalid name: evaluates the expression, then fails, as pgbench does.
     Unassignable(Slot, Box<ExprNode>),
 }
 
@@ -77,11 +77,12 @@ pub(super) enum Extremum {
     Greatest,
 }
 
-/// `least` and `greatest` of more arguments are an error, told when they are evaluated.
+/// Maximum arguments of `least` and `greatest`; more are an error of evaluation.
 pub(super) const MAX_ARGUMENTS: usize = 16;
 
 impl Expr {
-    /// The value now. `rng` is the client's sequence; `trace` receives what `debug()` shows. Does not allocate.
+    /// Evaluates the expression. `rng` is the client's generator; `trace` receives the values of `debug()`. Does not
+    /// allocate.
     #[inline]
     pub fn eval(
         &self,
@@ -92,7 +93,7 @@ impl Expr {
         Evaluation { variables, rng, trace }.eval(&self.0)
     }
 
-    /// Calls `found` for every variable that the expression names.
+    /// Calls `found` for every variable of the expression.
     pub(super) fn each_variable(&self, found: &mut dyn FnMut(Slot)) {
         self.0.each_variable(found);
     }
@@ -125,7 +126,7 @@ struct Evaluation<'a> {
 }
 
 impl Evaluation<'_> {
-    /// Leaves are answered in place: most operands are leaves, and a call costs more than they do.
+    /// Leaves are evaluated inline: most operands are leaves, and a call costs more than they do.
     #[inline]
     fn eval(&mut self, node: &ExprNode) -> Result<Value, EvalError> {
         match node {
@@ -228,7 +229,7 @@ impl Evaluation<'_> {
         if values.contains(&Value::Null) {
             return Ok(Value::Null);
         }
-        // One double makes all of them doubles. Written with `<` and `>` so that NaN goes where pgbench's macros put it.
+        // One double makes all of them doubles. `<` and `>` treat NaN as pgbench's macros do.
         if values.iter().any(|value| value.kind() == ValueType::Double) {
             let mut extremum = values[0].double()?;
             for value in &values[1..] {
@@ -259,7 +260,7 @@ fn unary(op: UnaryOp, x: Value) -> Result<Value, EvalError> {
         UnaryOp::Not => Value::Bool(!x.bool()?),
         UnaryOp::Abs => match x {
             Value::Int(i) => Value::Int(i.wrapping_abs()),
-            // Of a boolean, pgbench would take the bits for a double's.
+            // For a boolean, pgbench would reinterpret its bits as a double.
             x => {
                 let d = x.double()?;
                 Value::Double(if d < 0.0 { -d } else { d })
@@ -300,7 +301,7 @@ fn binary(op: BinaryOp, left: Value, right: Value) -> Result<Value, EvalError> {
         BinaryOp::BitAnd => l & r,
         BinaryOp::BitOr => l | r,
         BinaryOp::BitXor => l ^ r,
-        // Only the six low bits of the distance count, as on the machines pgbench runs on.
+        // Only the six low bits of the distance count, as on pgbench's platforms.
         BinaryOp::ShiftLeft => l.wrapping_shl(r as u32),
         BinaryOp::ShiftRight => l.wrapping_shr(r as u32),
         BinaryOp::HashFnv1a => random::hash_fnv1a(l, r),
@@ -325,7 +326,7 @@ fn binary_double(op: BinaryOp, l: f64, r: f64) -> Result<Value, EvalError> {
 }
 
 impl ExprNode {
-    /// Whether the value never depends on variables, chance or the moment.
+    /// True if the value never depends on variables, random numbers or time.
     fn is_pure(&self) -> bool {
         let is_const = |node: &ExprNode| matches!(node, ExprNode::Const(_));
         match self {
@@ -337,7 +338,7 @@ impl ExprNode {
         }
     }
 
-    /// Computes a constant expression now, unless it is an error: errors keep their moment.
+    /// Evaluates a constant expression at compile time. Errors remain errors of evaluation.
     pub(super) fn fold_constants(self) -> ExprNode {
         if !self.is_pure() {
             return self;

@@ -1,8 +1,8 @@
-//! What does a pgbench script say?
+//! Compiler of pgbench scripts
 //!
-//! The language is PostgreSQL 15's, unchanged, plus `\syncpipeline` of 17. [`parse`] compiles all scripts of a run into one
-//! [`Program`] or returns every mistake at once; executing it needs no look-up by name, no parsing and no allocation. A
-//! [`Maker`] does the same for a mix of scripts and HTTP requests.
+//! The language is that of PostgreSQL 15, plus `\syncpipeline` of PostgreSQL 17. [`parse`] compiles all scripts of a
+//! run into one [`Program`], or returns all errors at once. Execution needs no look-up by name, no parsing and no
+//! allocation. A [`ProgramBuilder`] compiles a mix of scripts and HTTP requests.
 
 mod branches;
 mod builder;
@@ -45,75 +45,76 @@ use crate::random::Prng;
 /// Index of a variable.
 pub type Slot = u16;
 
-/// pgbench's limit of parameters of a statement.
+/// Maximum parameters of a statement, as in pgbench.
 pub const MAX_PARAMETERS: usize = 255;
-/// pgbench's limit of scripts in a run.
+/// Maximum scripts of a run, as in pgbench.
 pub const MAX_SCRIPTS: usize = 128;
 
-/// The text of a script and how often it is chosen.
+/// Text and weight of a script.
 #[derive(Clone, Copy, Debug)]
 pub struct ScriptSource<'a> {
-    /// A file's name, or a builtin's description.
+    /// Name of the file, or a built-in script's description.
     pub name: &'a str,
     pub text: &'a str,
-    /// Relative to the other scripts; at least one of them must not be 0.
+    /// Weight relative to the other scripts; at least one weight must not be 0.
     pub weight: u32,
 }
 
-/// How statements travel.
+/// Protocol of statements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// As texts with the variables written into them.
+    /// Simple queries, with the variables inserted into the text.
     #[default]
     Simple,
-    /// As texts with `$1`, …, parsed anew each time.
+    /// Extended queries with `$1`, …, parsed each time.
     Extended,
-    /// Prepared once per connection.
+    /// Statements prepared once per connection.
     Prepared,
 }
 
 /// All scripts of a run.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// At least one.
+    /// Scripts, at least one.
     pub scripts: Vec<Script>,
-    /// The variables of all scripts, by slot.
+    /// Names of all scripts' variables, by slot.
     pub names: Arc<VariableNames>,
-    /// Variables that a script in pgbench's language reads before anything gives them a value. pgbench sends such a
-    /// variable as it is written, or as NULL where it is a parameter; an expression ends the client.
+    /// Variables that a pgbench script reads before any command assigns them.
+    ///
+    /// pgbench sends the name of such a variable, or NULL for a parameter. In an expression, it aborts the client.
     pub undefined: Vec<Diagnostic>,
 }
 
 #[derive(Clone, Debug)]
 pub struct Script {
-    /// pgbench's "transaction type": the file's name, or a builtin's description.
+    /// Value of pgbench's "transaction type": the file's name, or a built-in script's description.
     pub name: String,
     pub weight: u32,
-    /// The row that each of its transactions draws first.
+    /// Row that each of its transactions draws first.
     pub draw: Option<Draw>,
-    /// At least one.
+    /// Commands, at least one.
     pub commands: Vec<Command>,
 }
 
-/// A row of a feed, whose fields become variables.
+/// Row of a feed, whose fields become variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draw {
     /// Index among the workload's feeds.
     pub feed: u16,
-    /// By column; `None` where nobody uses the variable.
+    /// Variables by column; `None` for an unused variable.
     pub columns: Vec<Option<Slot>>,
 }
 
 #[derive(Clone, Debug)]
 pub struct Command {
-    /// Counted from 1.
+    /// Line, counted from 1.
     pub line: u32,
-    /// As `pgbench -r` prints it: the first line of a statement, at most 127 bytes, or the whole backslash command.
+    /// Text in the style of `pgbench -r`: first line of a statement, at most 127 bytes, or the whole backslash command.
     pub first_line: String,
     pub kind: CommandKind,
 }
 
-/// What to do. Indices are those of the script's commands.
+/// Kind of a command. Indices are those of the script's commands.
 #[derive(Clone, Debug)]
 pub enum CommandKind {
     Sql(Sql),
@@ -122,18 +123,19 @@ pub enum CommandKind {
         slot: Slot,
         value: Expr,
     },
-    /// False: continue *at* `next`, which is the `Elif`, `Else` or `Endif` that follows.
+    /// If false, continues *at* `next`: the following `Elif`, `Else` or `EndIf`.
     If {
         test: Expr,
         next: usize,
     },
-    /// Coming from above (a branch was taken): continue at `end`, the `Endif`. Sent here by `next`: test as `If` does.
+    /// Reached in sequence (a branch was taken), continues at `end`, the `EndIf`. Reached by `next`, tests as `If`
+    /// does.
     Elif {
         test: Expr,
         next: usize,
         end: usize,
     },
-    /// Coming from above: continue at `end`. Sent here by `next`: go on below.
+    /// Reached in sequence, continues at `end`. Reached by `next`, continues with the next command.
     Else {
         end: usize,
     },
@@ -154,50 +156,50 @@ pub enum CommandKind {
     EndPipeline,
 }
 
-/// A statement, or several joined by `\;`, with its final semicolon if it had one.
+/// Statement, or several joined by `\;`, with its final semicolon if it has one.
 #[derive(Clone, Debug)]
 pub struct Sql {
-    /// With `:name` as written.
+    /// Text with `:name` as written.
     pub text: String,
-    /// The same text, cut at the variables.
+    /// The same text, split at the variables.
     pub pieces: Vec<Piece>,
-    /// Whether and where the result is kept.
+    /// Variables for the result, if it is stored.
     pub store: Option<ResultStore>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
     Text(String),
-    /// Anything that looks like `:name`, even within quotes. If the variable is unset, simple mode sends `:name`.
+    /// `:name`, even within quotes. If the variable is unset, simple mode sends `:name`.
     Var {
         slot: Slot,
     },
 }
 
-/// How long to sleep.
+/// Duration of a `\sleep`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SleepDuration {
-    /// µs; not positive means not at all.
+    /// Microseconds; without effect if not positive.
     Constant(i64),
     Variable {
         slot: Slot,
-        /// µs
+        /// Microseconds per unit.
         unit: i64,
     },
 }
 
 impl Program {
-    /// The slot of a variable; `None` if no script uses it.
+    /// Slot of a variable; `None` if no script uses it.
     pub fn slot(&self, name: &str) -> Option<Slot> {
         self.names.slot(name)
     }
 
-    /// By slot: whether any command gives the variable a value.
+    /// By slot: true if any command assigns the variable.
     pub(crate) fn assigned(&self) -> Box<[bool]> {
         undefined::assigned(&self.scripts, &self.names)
     }
 
-    /// The index of the script to run next, by weight. A single script takes no draw.
+    /// Draws the index of the next script, by weight. A single script needs no draw.
     pub fn choose(&self, rng: &mut Prng) -> usize {
         if self.scripts.len() == 1 {
             return 0;
@@ -215,8 +217,7 @@ impl Program {
 }
 
 impl Sql {
-    /// The text with `$1`, `$2`, … for the variables, and their slots in this order. A variable that occurs twice counts
-    /// twice.
+    /// Text with `$1`, `$2`, … for the variables, and their slots in this order. Each occurrence of a variable counts.
     pub fn parameterize(&self) -> (String, Vec<Slot>) {
         let (mut text, mut slots) = (String::with_capacity(self.text.len()), Vec::new());
         for piece in &self.pieces {
@@ -234,7 +235,7 @@ impl Sql {
 }
 
 impl SleepDuration {
-    /// Microseconds.
+    /// Duration in microseconds.
     pub fn micros(&self, variables: &Variables) -> Result<i64, EvalError> {
         match *self {
             SleepDuration::Constant(micros) => Ok(micros),
@@ -245,7 +246,7 @@ impl SleepDuration {
     }
 }
 
-/// Splits `script@weight` as `-f` and `-b` take it; the weight is 1 if none is given. Else what to say.
+/// Splits `script@weight` as in `-f` and `-b`; the default weight is 1. Returns a message on errors.
 pub fn source_weight(option: &str) -> Result<(&str, u32), String> {
     let Some((name, weight)) = option.rsplit_once('@') else { return Ok((option, 1)) };
     let digits = weight.as_bytes();

@@ -1,4 +1,4 @@
-//! Which slot belongs to which variable name?
+//! Variable names and their slots
 
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -6,21 +6,21 @@ use std::sync::Arc;
 
 use super::Slot;
 
-/// The names of all variables of a program, by slot.
+/// Names of all variables of a program, by slot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VariableNames {
     by_slot: Vec<Box<str>>,
-    /// All slots, in the order of their names.
+    /// Slots in the order of their names.
     sorted: Vec<Slot>,
 }
 
 impl VariableNames {
-    /// The slot of `name`, if any script reads or sets it.
+    /// Slot of `name`, if any script reads or sets it.
     pub fn slot(&self, name: &str) -> Option<Slot> {
         self.find("", name.as_bytes())
     }
 
-    /// The slot of the name `prefix` + `rest`; does not allocate.
+    /// Slot of the name `prefix` + `rest`; does not allocate.
     fn find(&self, prefix: &str, rest: &[u8]) -> Option<Slot> {
         let wanted = || prefix.bytes().chain(rest.iter().copied());
         let at = self.sorted.binary_search_by(|&slot| self[usize::from(slot)].bytes().cmp(wanted())).ok()?;
@@ -36,24 +36,25 @@ impl Deref for VariableNames {
     }
 }
 
-/// `\gset` and `\aset`: which variables the columns of a result are kept in.
+/// Variables in which `\gset` or `\aset` stores the columns of a result.
 #[derive(Clone, Debug)]
 pub struct ResultStore {
-    /// Stands before each column's name; empty for the plain name.
+    /// Prefix of each column's name; may be empty.
     pub prefix: Box<str>,
-    /// `\aset`: rows of all statements, none expected; otherwise exactly one row, of the last statement.
+    /// True for `\aset`: any number of rows, of all statements. False for `\gset`: exactly one row, of the last
+    /// statement.
     pub all_rows: bool,
     pub(super) names: Arc<VariableNames>,
 }
 
-/// A variable cannot be called so.
+/// Error: not a valid variable name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidName;
 
 impl ResultStore {
-    /// The slot that keeps `column`; `None` if no script uses the variable. Does not allocate.
+    /// Slot of `column`; `None` if no script uses the variable. Does not allocate.
     ///
-    /// An invalid name is an error even if nobody uses it: pgbench stops with `error storing into variable …`.
+    /// An invalid name is an error even if it is unused: pgbench stops with `error storing into variable …`.
     pub fn slot_of(&self, column: &[u8]) -> Result<Option<Slot>, InvalidName> {
         let starts_badly =
             self.prefix.bytes().chain(column.iter().copied()).next().is_none_or(|b| !starts_name(b));
@@ -64,7 +65,7 @@ impl ResultStore {
     }
 }
 
-/// Whether a variable may be called `name`: letters, digits, underscores and anything beyond ASCII, not a digit first.
+/// True for a valid variable name: letters, digits, underscores and non-ASCII characters, without a leading digit.
 pub fn is_valid_name(name: &str) -> bool {
     name.bytes().next().is_some_and(starts_name) && name.bytes().all(continues_name)
 }
@@ -77,12 +78,12 @@ pub(super) fn continues_name(byte: u8) -> bool {
     starts_name(byte) || byte.is_ascii_digit()
 }
 
-/// Gives out slots while scripts are read.
+/// Allocates slots while scripts are parsed.
 #[derive(Debug, Default)]
 pub(super) struct NameTable {
     slots: HashMap<Box<str>, Slot>,
     by_slot: Vec<Box<str>>,
-    /// More names were asked for than there are slots; the extra ones got slot 0.
+    /// True if there were more names than slots; the extra names got slot 0.
     pub overflowed: bool,
 }
 
@@ -100,7 +101,7 @@ impl NameTable {
         slot
     }
 
-    /// The slot of a name that somebody has asked for.
+    /// Slot of a name, if it was allocated.
     pub fn get(&self, name: &str) -> Option<Slot> {
         self.slots.get(name).copied()
     }

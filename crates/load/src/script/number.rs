@@ -1,8 +1,8 @@
-//! How do texts become numbers and numbers texts, as C's library does it for pgbench?
+//! Conversion between numbers and texts, as in pgbench's C library
 
 use std::io::Write;
 
-/// What C's `isspace` takes for white space.
+/// True for white space according to C's `isspace`.
 pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
@@ -16,7 +16,7 @@ fn trim_start(mut text: &[u8]) -> &[u8] {
     text
 }
 
-/// Whether pgbench takes `text` for a whole number (and then insists that it is one).
+/// True if pgbench treats `text` as an integer (and then requires that it is one).
 pub(super) fn looks_like_integer(text: &[u8]) -> bool {
     let text = trim_start(text);
     let digits = text.strip_prefix(b"+").or(text.strip_prefix(b"-")).unwrap_or(text);
@@ -29,7 +29,7 @@ pub(super) enum IntegerError {
     Range,
 }
 
-/// Reads what [`looks_whole`] accepted.
+/// Parses a text that [`looks_like_integer`] accepted.
 pub(super) fn parse_integer(text: &[u8]) -> Result<i64, IntegerError> {
     let text = trim_start(text);
     let (negative, digits) = match text {
@@ -40,7 +40,7 @@ pub(super) fn parse_integer(text: &[u8]) -> Result<i64, IntegerError> {
     if digits.is_empty() {
         return Err(IntegerError::Syntax);
     }
-    // Gathered below zero, where there is room for i64::MIN.
+    // Negative accumulation, because i64::MIN has no positive counterpart.
     let mut value = 0i64;
     for digit in digits {
         if !digit.is_ascii_digit() {
@@ -52,7 +52,7 @@ pub(super) fn parse_integer(text: &[u8]) -> Result<i64, IntegerError> {
     if negative { Ok(value) } else { value.checked_neg().ok_or(IntegerError::Range) }
 }
 
-/// The whole number `text` starts with, 0 if there is none: C's `atoi`, but saturating.
+/// Integer at the start of `text`, 0 if there is none: C's `atoi`, but saturating.
 pub(super) fn parse_leading_integer(text: &[u8]) -> i64 {
     let text = trim_start(text);
     let (negative, digits) = match text {
@@ -65,9 +65,9 @@ pub(super) fn parse_leading_integer(text: &[u8]) -> i64 {
     if negative { -value } else { value }
 }
 
-/// C's `strtod` of the whole of `text`: `None` for other texts and where a double is too small or too great for it.
+/// C's `strtod` of all of `text`; `None` for other texts, and for values outside of a double's range.
 ///
-/// Hexadecimal notation is not read.
+/// Hexadecimal notation is not supported.
 pub(super) fn parse_double(text: &[u8]) -> Option<f64> {
     let text = str::from_utf8(trim_start(text)).ok()?;
     let value: f64 = text.parse().ok()?;
@@ -78,7 +78,7 @@ pub(super) fn parse_double(text: &[u8]) -> Option<f64> {
     in_range.then_some(value)
 }
 
-/// Appends `value` in decimal.
+/// Appends `value` in decimal notation.
 #[inline]
 pub(super) fn write_integer(value: i64, out: &mut Vec<u8>) {
     const PAIRS: [u8; 200] = {
@@ -111,8 +111,9 @@ pub(super) fn write_integer(value: i64, out: &mut Vec<u8>) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// Appends `value` as PostgreSQL's `printf("%.15g")` does: 15 significant digits, no trailing zeros, an exponent from 1e+15
-/// and below 1e-04.
+/// Appends `value` as PostgreSQL's `printf("%.15g")` does: 15 significant digits without trailing zeros.
+///
+/// The notation is exponential from 1e+15 and below 1e-04.
 pub(super) fn write_double(value: f64, out: &mut Vec<u8>) {
     if value.is_nan() {
         return out.extend_from_slice(b"NaN");

@@ -1,28 +1,29 @@
-//! Which tree does the text of an expression stand for, by pgbench's precedence?
+//! Parser of expressions, with pgbench's precedence
 //!
-//! From loose to tight: OR; AND; NOT; IS, ISNULL, NOTNULL; comparisons (not chainable); | & # << >> ~; + -; * / %; signs.
+//! Lowest to highest precedence: OR; AND; NOT; IS, ISNULL, NOTNULL; comparisons (not chainable); | & # << >> ~; + -; *
+//! / %; signs.
 
 use super::eval::{BinaryOp, Expr, ExprNode, Extremum, TernaryOp, UnaryOp};
 use super::names::NameTable;
 use super::token::{Cursor, Token};
 use super::value::Value;
 
-/// Limit of an expression's depth, so that neither parsing nor evaluating it exhausts a thread's stack.
+/// Maximum depth of an expression, so that neither parsing nor evaluation overflows a thread's stack.
 pub const MAX_DEPTH: usize = 500;
-/// Limit of parentheses, calls and signs within each other.
+/// Maximum nesting of parentheses, calls and signs.
 const MAX_NESTING: usize = 150;
 
-/// What is wrong at which byte of the script.
+/// Error at a byte of the script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ExpressionDiagnostic {
     pub at: usize,
-    /// In pgbench's words.
+    /// Message, in pgbench's wording.
     pub message: String,
-    /// What to write instead.
+    /// Correction to write instead.
     pub hint: String,
 }
 
-/// Reads an expression up to the end of its line, which is passed.
+/// Parses an expression up to the end of its line, which is consumed.
 pub(super) fn expression(
     cursor: &mut Cursor<'_>,
     names: &mut NameTable,
@@ -39,7 +40,7 @@ pub(super) fn expression(
 struct Parser<'p, 'a> {
     cursor: &'p mut Cursor<'a>,
     names: &'p mut NameTable,
-    /// The token not yet consumed, and its offset.
+    /// Token not yet consumed, and its offset.
     at: usize,
     token: Token<'a>,
     nesting: usize,
@@ -58,7 +59,7 @@ const COMPARISON: Precedence = 5;
 const BITS: Precedence = 6;
 const SIGN: Precedence = 9;
 
-/// How an operator between two operands is built.
+/// Construction of a binary operator's node.
 #[derive(Clone, Copy)]
 enum Infix {
     Plain(BinaryOp),
@@ -119,7 +120,7 @@ impl Parser<'_, '_> {
         ExpressionDiagnostic { at: self.at, message: "syntax error".to_owned(), hint }
     }
 
-    /// An expression of operators at least as tight as `tightness`.
+    /// Parses an expression of operators whose precedence is at least `tightness`.
     fn expression(&mut self, tightness: Precedence) -> Result<Tree, ExpressionDiagnostic> {
         self.nesting += 1;
         if self.nesting > MAX_NESTING {
@@ -153,7 +154,7 @@ impl Parser<'_, '_> {
         Ok(left)
     }
 
-    /// A prefix operator with its operand, or what has no operator at all.
+    /// Parses a prefix operator with its operand, or an operand without operator.
     fn parse_operand(&mut self) -> Result<Tree, ExpressionDiagnostic> {
         let at = self.at;
         let constant = match self.token {
@@ -204,7 +205,7 @@ impl Parser<'_, '_> {
         Ok(Tree::leaf(constant))
     }
 
-    /// `x IS [NOT] NULL`, `x IS [NOT] TRUE`, `x ISNULL`, …
+    /// Parses `x IS [NOT] NULL`, `x IS [NOT] TRUE`, `x ISNULL`, …
     fn parse_is(&mut self, operand: Tree) -> Result<Tree, ExpressionDiagnostic> {
         let at = self.at;
         let mut negated = self.token == Token::NotNull;
@@ -267,7 +268,7 @@ impl Parser<'_, '_> {
         let mut arguments = Vec::new();
         let mut depth = 0;
         let mut more = self.token != Token::Close;
-        // pgbench's grammar lets a list start with a comma, too.
+        // pgbench's grammar also allows a list that starts with a comma.
         if self.token == Token::Comma {
             self.advance()?;
         }
@@ -319,7 +320,7 @@ impl Tree {
         Tree { node: ExprNode::Const(constant), depth: 1 }
     }
 
-    /// A node over children of `depth`.
+    /// Node above children of depth `depth`.
     fn parent(at: usize, node: ExprNode, depth: usize) -> Result<Tree, ExpressionDiagnostic> {
         match node.fold_constants() {
             node @ ExprNode::Const(_) => Ok(Tree { node, depth: 1 }),
@@ -340,10 +341,10 @@ enum Function {
     Pi,
     Unary(UnaryOp),
     Binary(BinaryOp),
-    /// The second argument is `:default_seed` when it is left out.
+    /// Hash; the second argument defaults to `:default_seed`.
     Hash(BinaryOp),
     Ternary(TernaryOp),
-    /// The third argument is `:default_seed` when it is left out.
+    /// Permutation; the third argument defaults to `:default_seed`.
     Permute,
     Extremum(Extremum),
 }
@@ -373,7 +374,7 @@ const FUNCTIONS: [(&str, Function); 21] = [
 ];
 
 impl Function {
-    /// The call, or the arguments it should have had.
+    /// Node of the call, or the arguments that the function expects.
     fn applied_to(self, arguments: Vec<ExprNode>, names: &mut NameTable) -> Result<ExprNode, &'static str> {
         let mut seed = || ExprNode::Var(names.slot("default_seed"));
         let mut arguments = arguments;
@@ -417,7 +418,7 @@ fn into_array<const N: usize>(arguments: Vec<ExprNode>) -> Option<[ExprNode; N]>
     arguments.try_into().ok()
 }
 
-/// The known name that begins like the unknown one, or all of them.
+/// Suggests the known function with the same beginning, or lists all.
 fn suggest_function(name: &str) -> String {
     let known: Vec<&str> = FUNCTIONS.iter().map(|(known, _)| *known).collect();
     let alike = |known: &&&str| {

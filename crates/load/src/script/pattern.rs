@@ -1,11 +1,11 @@
-//! What does a regular expression find in an answer?
+//! Regular expressions for responses
 
 use regex_automata::meta::{Cache, Regex};
 use regex_automata::util::primitives::NonMaxUsize;
 use regex_automata::{Input, MatchKind};
 use std::str::FromStr;
 
-/// A regular expression in the language of Rust's `regex`, which takes time in proportion to the text whatever it says.
+/// Regular expression in the syntax of Rust's `regex`, whose search time is linear in the text for any pattern.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     text: String,
@@ -35,7 +35,7 @@ impl FromStr for Pattern {
     }
 }
 
-/// What one thread needs to look for a pattern: found again and again, it allocates nothing.
+/// Search state of one thread for a pattern; repeated searches do not allocate.
 #[derive(Debug)]
 pub struct PatternMatcher {
     cache: Cache,
@@ -46,7 +46,8 @@ impl PatternMatcher {
         PatternMatcher { cache: pattern.regex.create_cache() }
     }
 
-    /// The first group of the first place where `pattern`, the one of `new`, is found; all of it where there is no group.
+    /// Finds the first group of the first match, or the whole match without a group. `pattern` must be the one of
+    /// `new`.
     pub fn find<'a>(&mut self, pattern: &Pattern, text: &'a [u8]) -> Option<&'a [u8]> {
         let mut slots = [None; 4];
         let slots = &mut slots[..if pattern.regex.captures_len() > 1 { 4 } else { 2 }];
@@ -78,7 +79,7 @@ mod tests {
                 assert_eq!(found, expected.map(str::as_bytes), "{pattern:?} in {text}");
             }
         }
-        // Bytes that are no text do no harm.
+        // Invalid UTF-8 is accepted.
         let pattern: Pattern = "k=(.)".parse().expect("an expression");
         assert_eq!(PatternMatcher::new(&pattern).find(&pattern, b"\xff\xfek=v\xff"), Some(&b"v"[..]));
     }

@@ -1,7 +1,7 @@
-//! Values of variables as literals of an SQL statement.
+//! Values of variables as literals of an SQL statement
 //!
-//! A simple query is one text, in which a value from elsewhere must not end the literal that it stands in. Lexical rules are
-//! those of `split`.
+//! In the text of a simple query, a value from outside must not end its own literal. The lexical rules are those of
+//! `splitter`.
 
 use super::Piece;
 use super::names::{continues_name, starts_name};
@@ -10,22 +10,22 @@ use super::splitter::{
     run_end,
 };
 
-/// Where in a statement a variable stands.
+/// Syntactic context of a variable in a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuoteContext {
     /// Outside of quotes.
     Plain,
     /// `'…'`
     Quoted,
-    /// `E'…'` or `U&'…'`: a backslash is special.
+    /// `E'…'` or `U&'…'`, where a backslash is special.
     Escaped,
     /// `"…"`
     Identifier,
-    /// A comment, a dollar-quoted string or `U&"…"`, where nothing can be escaped.
+    /// Comment, dollar-quoted string or `U&"…"`, where nothing can be escaped.
     Unescapable,
 }
 
-/// The place of each variable of a statement, in their order.
+/// Context of each variable of a statement, in their order.
 pub(crate) fn contexts(pieces: &[Piece]) -> Vec<QuoteContext> {
     let (mut text, mut variables) = (String::new(), Vec::new());
     for piece in pieces {
@@ -33,7 +33,7 @@ pub(crate) fn contexts(pieces: &[Piece]) -> Vec<QuoteContext> {
             Piece::Text(it) => text.push_str(it),
             Piece::Var { .. } => {
                 variables.push(text.len());
-                // Any name; a blank keeps it apart from what follows.
+                // Placeholder name; the blank separates it from the following text.
                 text.push_str(":v ");
             }
         }
@@ -50,7 +50,7 @@ pub(crate) fn contexts(pieces: &[Piece]) -> Vec<QuoteContext> {
     places
 }
 
-/// End of the token at `at`, and the place of a variable within it.
+/// End of the token at `at`, and the context of a variable within it.
 fn token(bytes: &[u8], at: usize) -> (usize, QuoteContext) {
     let second = bytes.get(at + 1).copied();
     match (bytes[at], second) {
@@ -77,7 +77,7 @@ fn token(bytes: &[u8], at: usize) -> (usize, QuoteContext) {
     }
 }
 
-/// Whether a text is a number whose text form PostgreSQL would not change: it needs no quotes.
+/// True for a number whose text form PostgreSQL would not change, so that it needs no quotes.
 pub(super) fn is_number(text: &[u8]) -> bool {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     let dot = digits.iter().position(|it| *it == b'.');
@@ -89,18 +89,18 @@ pub(super) fn is_number(text: &[u8]) -> bool {
         && (digits.len() == text.len() || digits.iter().any(|it| (b'1'..=b'9').contains(it)))
 }
 
-/// Appends a text to a statement, so that it is one value at `place` whatever it holds.
+/// Appends a text to a statement, so that it is one value in the context `place`, whatever it contains.
 pub(super) fn write_literal(text: &[u8], place: QuoteContext, out: &mut Vec<u8>) {
     let doubled: &[u8] = match place {
         QuoteContext::Plain if is_number(text) => {
-            // Behind a minus it would begin a comment.
+            // After a minus, it would begin a comment.
             if text[0] == b'-' {
                 out.push(b' ');
             }
             b""
         }
         QuoteContext::Plain => {
-            // Apart from what stands before it, which might be a prefix such as `x` or another literal.
+            // The blank separates it from preceding text, which may be a prefix such as `x` or another literal.
             let has_backslash = text.contains(&b'\\');
             out.extend_from_slice(if has_backslash { b" E'" } else { b" '" });
             double_quotes(text, b"'\\", out);
@@ -114,7 +114,7 @@ pub(super) fn write_literal(text: &[u8], place: QuoteContext, out: &mut Vec<u8>)
     double_quotes(text, doubled, out);
 }
 
-/// Appends a text with each of these bytes twice.
+/// Appends a text with each of these bytes doubled.
 fn double_quotes(text: &[u8], which: &[u8], out: &mut Vec<u8>) {
     for &byte in text {
         if which.contains(&byte) {

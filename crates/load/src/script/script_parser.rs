@@ -1,4 +1,4 @@
-//! Which commands does the text of a script consist of?
+//! Parser of scripts
 
 use std::sync::Arc;
 
@@ -15,18 +15,18 @@ use super::{
     SleepDuration, Sql, branches, number,
 };
 
-/// pgbench's limit of the words of a backslash command, its name included.
+/// Maximum words of a backslash command, its name included, as in pgbench.
 const MAX_WORDS: usize = 256;
-/// Mistakes told of one script: each carries its line, which may be long.
+/// Maximum errors reported per script, because each contains its line, which may be long.
 const MAX_DIAGNOSTICS: usize = 100;
-/// What `pgbench -r` shows of a statement.
+/// Bytes of a statement's first line that `pgbench -r` prints.
 const FIRST_LINE_BYTES: usize = 127;
 
-/// Compiles all scripts, or tells all their mistakes.
+/// Compiles all scripts, or returns all their errors.
 ///
-/// `predefined` are the names given by `-D`. What depends on `mode`: only extended modes limit a statement's parameters.
-/// Unless `allow_shell`, `\shell` and `\setshell` are mistakes. Mistakes that pgbench finds only when it comes to the
-/// command (an unset variable, an overflow, a pipeline in simple mode) are left to the run.
+/// `predefined` are the names given by `-D`. Only the extended `mode`s limit a statement's parameters. Unless
+/// `allow_shell`, `\shell` and `\setshell` are errors. Errors that pgbench detects only at execution (an unset
+/// variable, an overflow, a pipeline in simple mode) remain errors of the run.
 pub fn parse(
     sources: &[ScriptSource<'_>],
     mode: Mode,
@@ -95,11 +95,11 @@ impl<'a> ScriptParser<'a> {
         commands
     }
 
-    /// What can only be said of the whole script.
+    /// Checks the script as a whole.
     fn finish(&mut self, commands: &mut [Command]) {
         let name = self.source.name;
         for (index, wrong) in branches::link_branches(commands) {
-            // pgbench counts an open \if behind the last command.
+            // pgbench counts an open \if after the last command.
             let number = if wrong.starts_with("\\if") { commands.len() } else { index } + 1;
             let message = format!("condition error in script \"{name}\" command {number}: {wrong}");
             let hint = match wrong {
@@ -117,7 +117,7 @@ impl<'a> ScriptParser<'a> {
         }
     }
 
-    /// The statement `text`, which begins at offset `at`; `None` if it is only comments.
+    /// Statement `text`, which begins at offset `at`; `None` if it contains only comments.
     fn parse_sql(&mut self, at: usize, text: &str) -> Option<Command> {
         let text = skip_line_comments(text)?;
         let mut first_line = text.split(['\n', '\r']).next().unwrap_or_default();
@@ -138,7 +138,7 @@ impl<'a> ScriptParser<'a> {
         })
     }
 
-    /// The command behind a backslash, if there is one.
+    /// Parses the command after a backslash, if there is one.
     fn parse_backslash_command(&mut self, cursor: &mut Cursor<'_>, commands: &mut Vec<Command>) {
         let start = cursor.at - 1;
         let Some((at, name)) = cursor.word() else { return };
@@ -171,7 +171,7 @@ impl<'a> ScriptParser<'a> {
         commands.extend(kind.map(|kind| Command { line, first_line, kind }));
     }
 
-    /// Passes what follows a mistake on its line. Characters and numbers that are wrong by themselves are told, too.
+    /// Skips the rest of the line after an error. Invalid characters and numbers in it are reported, too.
     fn skip_rest_of_expression(&mut self, cursor: &mut Cursor<'_>, place: &str) {
         while !self.source.text[..cursor.at].ends_with('\n') {
             match cursor.token() {
@@ -267,7 +267,7 @@ impl<'a> ScriptParser<'a> {
         }
     }
 
-    /// `\gset` and `\aset` belong to the statement before them.
+    /// `\gset` and `\aset` apply to the preceding statement.
     fn parse_store(
         &self,
         at: usize,
@@ -357,7 +357,7 @@ impl<'a> ScriptParser<'a> {
             .collect()
     }
 
-    /// Counted from 0.
+    /// Line of an offset, counted from 0.
     fn line_of(&self, at: usize) -> usize {
         self.lines.partition_point(|&start| start <= at) - 1
     }
@@ -388,7 +388,7 @@ fn missing<T>(at: usize, hint: &str) -> Result<T, ExpressionDiagnostic> {
     Err(ExpressionDiagnostic { at, message: "missing argument".to_owned(), hint: hint.to_owned() })
 }
 
-/// A branch that could not be read stays a branch, so that its `\endif` is not a mistake as well.
+/// Replacement of a branch with errors, so that its `\endif` is not reported as well.
 fn recover_branch(command: &str) -> Option<CommandKind> {
     let test = Expr(ExprNode::Const(Value::Null));
     Some(match command {
@@ -400,7 +400,7 @@ fn recover_branch(command: &str) -> Option<CommandKind> {
     })
 }
 
-/// The statement from its first word on; `None` if it has none.
+/// Statement from its first word; `None` if it has none.
 fn skip_line_comments(text: &str) -> Option<&str> {
     let mut rest = text;
     loop {
@@ -412,7 +412,7 @@ fn skip_line_comments(text: &str) -> Option<&str> {
     }
 }
 
-/// Cuts a statement at its variables: a single colon and a name. Quotes and comments do not matter.
+/// Splits a statement at its variables: a single colon and a name. Quotes and comments are ignored.
 fn split_variables(text: &str, names: &mut NameTable) -> Vec<Piece> {
     let bytes = text.as_bytes();
     let mut pieces = Vec::new();
@@ -421,7 +421,7 @@ fn split_variables(text: &str, names: &mut NameTable) -> Vec<Piece> {
         let colon = at + offset;
         at = colon + 1;
         if !bytes.get(at).copied().is_some_and(starts_name) {
-            // All colons in a row are passed, so that a cast is not taken for a variable.
+            // All adjacent colons are skipped, so that a cast is not taken for a variable.
             at += bytes[at..].iter().take_while(|&&b| b == b':').count();
             continue;
         }

@@ -1,9 +1,9 @@
-//! Which command line do the words of `\shell` and `\setshell` make, and what does its output mean?
+//! Command lines of `\shell` and `\setshell`, and their output
 
 use super::variables::{Variables, WriteResult};
 use super::{Slot, VariableNames, number};
 
-/// One word of a shell command.
+/// Word of a shell command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ShellWord {
     Text(String),
@@ -11,7 +11,7 @@ pub enum ShellWord {
     Var(Slot),
 }
 
-/// The words with blanks between them, for `sh -c`; else what is wrong.
+/// Command line for `sh -c`: the words separated by blanks. Returns a message on errors.
 pub fn command_line(
     words: &[ShellWord],
     names: &VariableNames,
@@ -37,7 +37,7 @@ pub fn command_line(
     Ok(String::from_utf8_lossy(&line).into_owned())
 }
 
-/// The whole number on the first line of a command's output; else what is wrong.
+/// Integer on the first line of a command's output. Returns a message on errors.
 pub fn parse_output(words: &[ShellWord], names: &VariableNames, output: &[u8]) -> Result<i64, String> {
     let command = command_name(words, names);
     let Some(line) = output.split_inclusive(|&b| b == b'\n').next() else {

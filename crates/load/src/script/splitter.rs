@@ -1,37 +1,38 @@
-//! Where does an SQL command of a script end?
+//! Splits a script into SQL commands
 //!
-//! At a semicolon or a backslash outside of quotes, comments, parentheses and `BEGIN ATOMIC … END` bodies. The lexical rules
-//! are those of PostgreSQL 15's client-side scanner (`psqlscan.l`) with standard-conforming strings; as there, the state of
-//! parentheses and bodies outlives a backslash command in their middle.
+//! A command ends at a semicolon or backslash outside of quotes, comments, parentheses and `BEGIN ATOMIC … END` bodies.
+//! The lexical rules are those of PostgreSQL 15's client-side scanner (`psqlscan.l`) with standard-conforming strings.
+//! As there, a backslash command does not reset the nesting of parentheses and bodies.
 
 use super::names::{continues_name, starts_name};
 
-/// What stopped the scan.
+/// Reason for the end of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CommandEnd {
-    /// A semicolon, which belongs to the command.
+    /// Semicolon, which belongs to the command.
     Semicolon,
-    /// A backslash, which starts another command.
+    /// Backslash, which starts another command.
     Backslash,
     EndOfText,
 }
 
-/// Nesting at the place the scan has reached.
+/// Nesting at the current position of the scan.
 #[derive(Debug, Default)]
 pub(super) struct Splitter {
     parentheses: u32,
     bodies: u32,
-    /// Words seen since the statement began, and the initials of the first four if they may introduce a body
-    /// (`CREATE [OR REPLACE] FUNCTION | PROCEDURE`).
+    /// Words since the start of the statement, and the initials of the first four.
+    ///
+    /// They may introduce a body: `CREATE [OR REPLACE] FUNCTION | PROCEDURE`.
     words: usize,
     initials: [u8; 4],
-    /// Where the last command began.
+    /// Start of the last command.
     pub start: usize,
 }
 
 impl Splitter {
-    /// Appends the command that starts at `at` to `command`, without the white space and line comments before it, and moves
-    /// `at` behind what stopped it.
+    /// Appends the command at `at` to `command`, without preceding white space and line comments, and moves `at` past
+    /// its end.
     pub fn next(&mut self, text: &str, at: &mut usize, command: &mut String) -> CommandEnd {
         let bytes = text.as_bytes();
         while let Some(&first) = bytes.get(*at) {
@@ -56,7 +57,7 @@ impl Splitter {
                 (b':', Some(b':')) => start + 2,
                 (b':', Some(next)) if continues_name(next) => run_end(bytes, start + 1, continues_name),
                 (b':', Some(b'{')) => match test_end(bytes, start) {
-                    // pgbench's scanner knows of no variable.
+                    // pgbench's scanner treats every variable as undefined.
                     Some(end) => {
                         *at = end;
                         command.push_str("FALSE");
@@ -140,7 +141,7 @@ pub(super) fn run_end(bytes: &[u8], from: usize, belongs: impl Fn(u8) -> bool) -
     from + bytes[from..].iter().take_while(|&&b| belongs(b)).count()
 }
 
-/// Just behind the next `what`, or the end of the text.
+/// Position after the next `what`, or the end of the text.
 pub(super) fn find_after(bytes: &[u8], from: usize, what: &[u8]) -> usize {
     let found = bytes[from..].windows(what.len()).position(|window| window == what);
     found.map_or(bytes.len(), |offset| from + offset + what.len())
@@ -154,7 +155,7 @@ pub(super) fn continues_identifier(byte: u8) -> bool {
     continues_name(byte) || byte == b'$'
 }
 
-/// Behind a C comment; they nest.
+/// End of a C comment; these can be nested.
 pub(super) fn comment_end(bytes: &[u8], start: usize) -> usize {
     let (mut at, mut depth) = (start, 0usize);
     while at < bytes.len() {
@@ -168,19 +169,19 @@ pub(super) fn comment_end(bytes: &[u8], start: usize) -> usize {
     at
 }
 
-/// Behind a string without escapes. A doubled quote ends it and starts the next one, which comes to the same.
+/// End of a string without escapes. A doubled quote ends it and starts another, with the same result.
 pub(super) fn quote_end(bytes: &[u8], from: usize) -> usize {
     find_after(bytes, from, b"'")
 }
 
-/// Behind `:{?name}`, if that is what starts here.
+/// End of `:{?name}`, if it starts here.
 fn test_end(bytes: &[u8], start: usize) -> Option<usize> {
     let name = bytes[start..].strip_prefix(b":{?")?;
     let length = name.iter().take_while(|&&b| continues_name(b)).count();
     (length > 0 && name.get(length) == Some(&b'}')).then_some(start + 3 + length + 1)
 }
 
-/// Behind a string with backslash escapes, and its continuations on further lines.
+/// End of a string with backslash escapes, with its continuations on further lines.
 pub(super) fn escaped_end(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     while at < bytes.len() {
@@ -196,7 +197,7 @@ pub(super) fn escaped_end(bytes: &[u8], from: usize) -> usize {
     at
 }
 
-/// The inside of a string that continues the one which ended at `from`: white space with a newline lies between them.
+/// Start of the string that continues the one which ended at `from`, after white space with a newline.
 fn continued_quote(bytes: &[u8], from: usize) -> Option<usize> {
     let (mut at, mut newline) = (from, false);
     loop {
@@ -210,7 +211,7 @@ fn continued_quote(bytes: &[u8], from: usize) -> Option<usize> {
     }
 }
 
-/// Behind a dollar-quoted string, a parameter, or a lone dollar.
+/// End of a dollar-quoted string, a parameter, or a lone dollar.
 pub(super) fn dollar_end(bytes: &[u8], start: usize) -> usize {
     let tag_end = match bytes.get(start + 1) {
         Some(b'0'..=b'9') => {
@@ -227,7 +228,7 @@ pub(super) fn dollar_end(bytes: &[u8], start: usize) -> usize {
     }
 }
 
-/// Behind a number and the letters stuck to it: `1e'x'` is a number and a string, not an escape string.
+/// End of a number and adjacent letters: `1e'x'` is a number and a string, not an escape string.
 pub(super) fn number_end(bytes: &[u8], start: usize) -> usize {
     let digits = |from| run_end(bytes, from, |b: u8| b.is_ascii_digit());
     let mut end = digits(start);
@@ -243,7 +244,7 @@ pub(super) fn number_end(bytes: &[u8], start: usize) -> usize {
     }
 }
 
-/// Behind the identifier that starts at `from`, if one does.
+/// End of the identifier that starts at `from`, if any.
 fn word_end(bytes: &[u8], from: usize) -> usize {
     match bytes.get(from) {
         Some(&first) if starts_name(first) => run_end(bytes, from, continues_identifier),

@@ -1,13 +1,13 @@
-//! What are the words of a backslash command, and the tokens of an expression?
+//! Lexer of backslash commands and expressions
 //!
-//! A command ends with its line, unless the line ends with a backslash (continuation). Outside of expressions it consists
-//! of words between white space.
+//! A command ends with its line, unless the line ends with a backslash (continuation). Outside of expressions, it
+//! consists of words separated by white space.
 
 use super::names::{continues_name, starts_name};
 use super::number;
 use super::parser::ExpressionDiagnostic;
 
-/// A place in a script.
+/// Position in a script.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor<'a> {
     pub text: &'a str,
@@ -85,7 +85,7 @@ impl<'a> Cursor<'a> {
         from + rest.iter().take_while(|&&b| belongs(b)).count()
     }
 
-    /// Length of a continuation mark that starts at `at`.
+    /// Length of a line continuation that starts at `at`.
     fn continuation(&self, at: usize) -> Option<usize> {
         match self.text.as_bytes().get(at..)? {
             [b'\\', b'\n', ..] => Some(2),
@@ -104,7 +104,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The next word and its offset; `None` at the end of the command, whose newline is passed.
+    /// Next word and its offset; `None` at the end of the command, whose newline is consumed.
     pub fn word(&mut self) -> Option<(usize, &'a str)> {
         self.skip_space();
         let start = self.at;
@@ -116,7 +116,7 @@ impl<'a> Cursor<'a> {
             _ => {
                 let mut end = self.run(start, |b| !is_space(b) && b != b'\n');
                 self.at = end;
-                // A continuation mark right behind a word is not part of it.
+                // A line continuation directly after a word is not part of it.
                 if self.text.as_bytes()[end - 1] == b'\\'
                     && let Some(length) = self.continuation(end - 1)
                 {
@@ -128,7 +128,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The next token of an expression and its offset.
+    /// Next token of an expression, and its offset.
     pub fn token(&mut self) -> Result<(usize, Token<'a>), ExpressionDiagnostic> {
         self.skip_space();
         let start = self.at;
@@ -228,7 +228,7 @@ fn unexpected(at: usize, character: char) -> ExpressionDiagnostic {
     ExpressionDiagnostic { at, message: format!("unexpected character ({character})"), hint: hint.to_owned() }
 }
 
-/// White space within a line.
+/// True for white space within a line.
 fn is_space(byte: u8) -> bool {
     byte != b'\n' && number::is_space(byte)
 }

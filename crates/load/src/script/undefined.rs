@@ -1,4 +1,4 @@
-//! Variables that a script reads before anything gives them a value.
+//! Variables that a script reads before they are assigned
 
 use super::diagnostic::Diagnostic;
 use super::names::{NameTable, continues_name};
@@ -8,13 +8,13 @@ use super::{
 };
 use std::collections::BTreeSet;
 
-/// Names that a hint lists at most.
+/// Maximum names in a hint.
 const LISTED_MAX: usize = 8;
 
-/// Reads of variables to which no earlier command gives a value: the slot and the command's index, each slot once.
+/// Reads of variables that no earlier command assigns: the slot and the command's index, each slot once.
 ///
-/// `defined` have a value when the script begins. A command within a branch counts, whether or not the branch is taken; and
-/// of a result that `\gset` or `\aset` keeps, the columns may have any names.
+/// `defined` are set when the script begins. A command within a branch counts, whether or not the branch is taken. The
+/// columns of a result that `\gset` or `\aset` stores may have any names.
 pub(super) fn undefined(
     commands: &[Command],
     names: &NameTable,
@@ -41,8 +41,9 @@ pub(super) fn undefined(
     found
 }
 
-/// By slot: whether a command gives the variable a value. The columns that `\gset` or `\aset` keep count where a prefix tells
-/// them.
+/// By slot: true if a command assigns the variable.
+///
+/// Columns that `\gset` or `\aset` stores count only if a prefix identifies them.
 pub(super) fn assigned(scripts: &[Script], names: &[Box<str>]) -> Box<[bool]> {
     let mut assigned: Box<[bool]> = vec![false; names.len()].into();
     for command in scripts.iter().flat_map(|it| &it.commands) {
@@ -60,7 +61,7 @@ pub(super) fn assigned(scripts: &[Script], names: &[Box<str>]) -> Box<[bool]> {
     assigned
 }
 
-/// The same reads in a script's text, each with its place and what to write instead.
+/// The same reads in a script's text, each with its location and a correction.
 pub(super) fn diagnostics(
     source: &ScriptSource<'_>,
     commands: &[Command],
@@ -86,7 +87,7 @@ pub(super) fn diagnostics(
     undefined(commands, names, defined.clone()).into_iter().map(diagnostic).collect()
 }
 
-/// Line, column (both from 1) and whole line of the first `:name` at or behind a line; of the line itself if there is none.
+/// Line, column (both from 1) and text of the first `:name` at or after a line; if there is none, those of the line.
 fn locate<'a>(text: &'a str, from: u32, name: &str) -> (u32, u32, &'a str) {
     let written = format!(":{name}");
     let is_name = |line: &str, at: usize| {
@@ -101,7 +102,7 @@ fn locate<'a>(text: &'a str, from: u32, name: &str) -> (u32, u32, &'a str) {
     found.unwrap_or_else(|| (from, 1, lines().next().map_or("", |it| it.1)))
 }
 
-/// Every variable that a command reads.
+/// Calls `found` for every variable that a command reads.
 fn for_each_read(kind: &CommandKind, found: &mut dyn FnMut(Slot)) {
     match kind {
         CommandKind::Sql(sql) => sql.pieces.iter().for_each(|it| {
@@ -109,7 +110,7 @@ fn for_each_read(kind: &CommandKind, found: &mut dyn FnMut(Slot)) {
                 found(*slot);
             }
         }),
-        // The columns of its feed, which it draws.
+        // These variables are columns of its feed, which it draws.
         CommandKind::Http(call) if call.ammo.is_some() => {}
         CommandKind::Http(call) => {
             let headers = call.headers.iter().flat_map(|it| &it.1);

@@ -1,9 +1,9 @@
-//! What values does the language have, and which of them stand for others?
+//! Values of the script language, and their conversions
 
 use super::error::EvalError;
 use super::number;
 
-/// A value of the language.
+/// Value of the script language.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
     Null,
@@ -32,7 +32,7 @@ impl ValueType {
 }
 
 impl Value {
-    /// What `\if` and `CASE WHEN` make of a value: null and zero are false.
+    /// Truth value for `\if` and `CASE WHEN`: null and zero are false.
     pub fn is_true(self) -> bool {
         match self {
             Value::Null => false,
@@ -42,7 +42,7 @@ impl Value {
         }
     }
 
-    /// Appends the value as it is sent to the server: `NULL`, `true`, `42`, `0.5` (15 digits).
+    /// Appends the value as sent to the server: `NULL`, `true`, `42`, `0.5` (15 digits).
     #[inline]
     pub fn write(self, out: &mut Vec<u8>) {
         match self {
@@ -68,7 +68,7 @@ impl Value {
             Value::Int(i) => Ok(i),
             Value::Double(d) => {
                 let whole = d.round_ties_even();
-                // -2⁶³ is a double, 2⁶³ - 1 is not.
+                // A double represents -2⁶³, but not 2⁶³ - 1.
                 let fits = whole >= i64::MIN as f64 && whole < -(i64::MIN as f64);
                 if fits { Ok(whole as i64) } else { Err(EvalError::NotInt(whole)) }
             }
@@ -92,7 +92,7 @@ impl Value {
     }
 }
 
-/// As `debug()` prints it: `null`, `boolean true`, `int 42`, `double 0.5`.
+/// Formats as `debug()` does: `null`, `boolean true`, `int 42`, `double 0.5`.
 impl std::fmt::Display for Value {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if let Value::Null = self {

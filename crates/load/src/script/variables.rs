@@ -1,4 +1,4 @@
-//! What does a client's script remember?
+//! Variables of one client
 
 use super::Slot;
 use super::error::EvalError;
@@ -6,9 +6,9 @@ use super::number::{self, IntegerError};
 use super::quoting::{self, QuoteContext};
 use super::value::Value;
 
-/// The variables of one client, one per slot of the `Program`.
+/// Variables of one client, one per slot of the `Program`.
 ///
-/// Setting values never allocates; setting texts reuses the slot's buffer once it is large enough.
+/// Setting values never allocates. Setting texts reuses the slot's buffer once it is large enough.
 #[derive(Clone, Debug)]
 pub struct Variables {
     values: Vec<StoredValue>,
@@ -20,24 +20,24 @@ pub struct Variables {
 enum StoredValue {
     Unset,
     Value(Value),
-    /// In `texts`. Read as a value only when an expression asks for it.
+    /// Text in `texts`; converted to a value only when an expression reads it.
     Text,
 }
 
-/// What [`Variables::write`] found.
+/// Result of [`Variables::write`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteResult {
-    /// Text was appended.
+    /// The value was appended.
     Value,
     /// The value is null. `NULL` was appended; pgbench sends this text in every mode, also as the text of a parameter.
     Null,
-    /// The variable is not set; nothing was appended. pgbench leaves `:name` in a simple query as it stands, and sends an
-    /// SQL null as a parameter.
+    /// The variable is unset; nothing was appended. pgbench keeps `:name` in a simple query, and sends an SQL null as a
+    /// parameter.
     Unset,
 }
 
 impl Variables {
-    /// `n` unset variables.
+    /// Set of `n` unset variables.
     pub fn new(n: usize) -> Variables {
         Variables { values: vec![StoredValue::Unset; n], texts: Vec::new() }
     }
@@ -47,12 +47,12 @@ impl Variables {
         self.values[usize::from(slot)] = StoredValue::Value(value);
     }
 
-    /// Sets a text, as `-D` and `\gset` do. It is sent as it is; expressions read it as null, a boolean or a number.
+    /// Sets a text, as `-D` and `\gset` do. It is sent unchanged; expressions read it as null, a boolean or a number.
     pub fn set_text(&mut self, slot: Slot, text: &[u8]) {
         self.begin_text(slot).extend_from_slice(text);
     }
 
-    /// Sets an empty text; what is appended to it is the variable's.
+    /// Sets an empty text, and returns its buffer for appending.
     pub fn begin_text(&mut self, slot: Slot) -> &mut Vec<u8> {
         self.values[usize::from(slot)] = StoredValue::Text;
         let buffer = self.buffer(slot);
@@ -60,7 +60,7 @@ impl Variables {
         buffer
     }
 
-    /// Makes room for a text of so many bytes, which will not have to be allocated when it is set.
+    /// Allocates a buffer for a text of this length, so that setting it does not allocate.
     pub fn reserve(&mut self, slot: Slot, bytes: usize) {
         let buffer = self.buffer(slot);
         buffer.reserve(bytes.saturating_sub(buffer.len()));
@@ -73,7 +73,7 @@ impl Variables {
         &mut self.texts[usize::from(slot)]
     }
 
-    /// The text that was set; empty where none was.
+    /// Text of the variable; empty if it has none.
     pub fn text(&self, slot: Slot) -> &[u8] {
         match self.values[usize::from(slot)] {
             StoredValue::Text => &self.texts[usize::from(slot)],
@@ -104,7 +104,7 @@ impl Variables {
         WriteResult::Value
     }
 
-    /// Appends the variable as a value of a simple query: a text becomes a literal, which cannot be anything else.
+    /// Appends the variable as a value of a simple query; a text becomes one literal.
     #[inline]
     pub fn write_literal(&self, slot: Slot, place: QuoteContext, out: &mut Vec<u8>) -> WriteResult {
         match self.values[usize::from(slot)] {
@@ -116,13 +116,13 @@ impl Variables {
         }
     }
 
-    /// Whether [`write_literal`](Variables::write_literal) can keep the value from being anything else at this place.
+    /// True if [`write_literal`](Variables::write_literal) can write the value safely in this context.
     pub fn can_be_literal(&self, slot: Slot, place: QuoteContext) -> bool {
         let is_text = matches!(self.values[usize::from(slot)], StoredValue::Text);
         place != QuoteContext::Unescapable || !is_text || quoting::is_number(&self.texts[usize::from(slot)])
     }
 
-    /// The variable as an expression sees it.
+    /// Value of the variable for an expression.
     #[inline]
     pub fn value(&self, slot: Slot) -> Result<Value, EvalError> {
         match self.values[usize::from(slot)] {
@@ -132,7 +132,7 @@ impl Variables {
         }
     }
 
-    /// The whole number the variable's text starts with, as `\\sleep` reads it.
+    /// Integer at the start of the variable's text, as `\\sleep` reads it.
     pub(super) fn leading_integer(&self, slot: Slot) -> Result<i64, EvalError> {
         let (whole, starts_with_digit) = match self.values[usize::from(slot)] {
             StoredValue::Unset => return Err(EvalError::SleepUndefined(slot)),
@@ -148,7 +148,7 @@ impl Variables {
     }
 }
 
-/// Reads a text as pgbench does: a whole number, `null`, a boolean or the beginning of one, else a double.
+/// Parses a text as pgbench does: an integer, `null`, a boolean or its prefix, otherwise a double.
 fn parse_value(slot: Slot, text: &[u8]) -> Result<Value, EvalError> {
     let begins = |word: &[u8]| word.len() >= text.len() && word[..text.len()].eq_ignore_ascii_case(text);
     let is = |word: &[u8]| text.eq_ignore_ascii_case(word);

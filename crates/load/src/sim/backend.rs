@@ -1,34 +1,34 @@
-//! What does an invented PostgreSQL answer?
+//! Simulated PostgreSQL server
 
-/// The server's side of one connection: enough of the protocol for scripts of one-row statements.
+/// Server side of one connection. Implements enough of the protocol for scripts of one-row statements.
 #[derive(Debug)]
 pub(super) struct SimulatedBackend {
     unread: Vec<u8>,
     logged_in: bool,
     welcome: bool,
-    /// A transaction block is open, or has failed.
+    /// Status of the transaction block, as in ReadyForQuery.
     block: u8,
-    /// Answers to the messages before the next Sync.
+    /// Replies to the messages before the next Sync.
     pending: Vec<u8>,
-    /// Text of the statement that Execute would run, so that BEGIN, COMMIT and ROLLBACK are understood.
+    /// Text of the statement that Execute would run, from which BEGIN, COMMIT and ROLLBACK are recognised.
     statement: Vec<u8>,
     prepared: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Its process id, which is also the key to cancel what it does.
+    /// Process id, which is also the cancel key.
     pid: u32,
 }
 
-/// What takes time to answer.
+/// Request that takes time to serve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SimulatedRequest {
     LogIn,
-    /// The statement of the session with this process id is to end.
+    /// Cancel the statement of the session with this process id.
     Cancel(u32),
-    /// Everything up to a Sync, or a simple query: the texts of its statements, and what else is to be answered.
+    /// Messages up to a Sync, or a simple query: the texts of its statements, and the other replies.
     Batch {
         statements: Vec<Vec<u8>>,
         before: Vec<u8>,
     },
-    /// An HTTP request; `head`: only the head of its answer is wanted.
+    /// HTTP request; `head`: its response has no body.
     Request {
         head: bool,
     },
@@ -48,7 +48,7 @@ impl SimulatedBackend {
         }
     }
 
-    /// Bytes came; what they ask, whole batches only.
+    /// Handles received bytes; returns the requests of complete batches.
     pub fn receive(&mut self, bytes: &[u8]) -> Vec<SimulatedRequest> {
         self.unread.extend_from_slice(bytes);
         let mut asked = Vec::new();
@@ -99,12 +99,12 @@ impl SimulatedBackend {
                 asked.push(SimulatedRequest::Batch { statements, before });
             }
         }
-        // Statements of a batch whose Sync has not come yet are asked again with it.
+        // Statements of a batch without its Sync are returned again with the Sync.
         assert!(statements.is_empty(), "a batch arrives whole");
         asked
     }
 
-    /// The answer's bytes, failing with `state` if given, and whether the server closes the connection after it.
+    /// Bytes of the reply, which fails with `state` if given; and whether the server then closes the connection.
     pub fn answer(&mut self, asked: &SimulatedRequest, state: Option<[u8; 5]>) -> (Vec<u8>, bool) {
         let mut out = Vec::new();
         match asked {

@@ -1,39 +1,39 @@
-//! What does an invented HTTP service answer?
+//! Simulated HTTP service
 
 use super::backend::SimulatedRequest;
 use model::Nanos;
 
-/// How the service answers.
+/// Behaviour of the service.
 #[derive(Clone, Copy, Debug)]
 pub struct SimulatedHttp {
     pub status: u16,
-    /// The status of those that fail, see `World::failing`, whose SQLSTATE does not matter here.
+    /// Status of failing responses, see `SimulatedSystem::failing`; the SQLSTATE there is ignored.
     pub failing: u16,
-    /// Bytes of each body.
+    /// Length of each body, in bytes.
     pub length: usize,
     pub body: SimulatedBody,
-    /// Nobody listens.
+    /// True if connections are refused.
     pub is_down: bool,
-    /// A connection is closed after so many answers, the last of which does not tell; 0: never.
+    /// Maximum responses per connection, which is then closed without `Connection: close`; 0: unlimited.
     pub max_responses: u64,
-    /// A connection is closed once it was idle for so long.
+    /// Time after which an idle connection is closed.
     pub idle: Option<Nanos>,
-    /// Answers come a byte at a time, with this pause between them.
+    /// Interval between single bytes of a response; `None`: sent at once.
     pub byte_interval: Option<Nanos>,
-    /// Every n-th request is never answered; 0: none.
+    /// Every n-th request gets no response; 0: none.
     pub silent: u64,
 }
 
-/// How the end of a body is told.
+/// Framing of the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SimulatedBody {
     Length,
     Chunked,
-    /// By the end of the connection.
+    /// The body ends with the connection.
     Close,
-    /// It is not: what comes is no HTTP.
+    /// The response is not HTTP.
     Garbage,
-    /// The connection is closed in its midst.
+    /// The connection is closed in the middle of the body.
     Cut,
 }
 
@@ -53,17 +53,17 @@ impl Default for SimulatedHttp {
     }
 }
 
-/// The service's side of one connection.
+/// Server side of one connection.
 #[derive(Debug, Default)]
 pub(super) struct HttpServerSide {
     unread: Vec<u8>,
     asked: u64,
     answered: u64,
-    /// It has closed the connection, and the client has yet to see it.
+    /// True if it has closed the connection, but the client has not received that yet.
     gone: bool,
 }
 
-/// An answer's bytes, whether the connection is closed after it, and how many there were on it.
+/// Bytes of a response, whether the connection is then closed, and the number of responses on it.
 pub(super) struct SimulatedResponse {
     pub bytes: Vec<u8>,
     pub closes: bool,
@@ -71,7 +71,7 @@ pub(super) struct SimulatedResponse {
 }
 
 impl HttpServerSide {
-    /// Bytes came; the requests that are whole.
+    /// Handles received bytes; returns the complete requests.
     pub fn receive(&mut self, bytes: &[u8]) -> Vec<SimulatedRequest> {
         let mut asked = Vec::new();
         if self.gone {
@@ -92,14 +92,14 @@ impl HttpServerSide {
         asked
     }
 
-    /// It closes the connection if it answered so many requests, and was asked none since.
+    /// Closes the connection if it has answered `answered` requests and received none since.
     pub fn closes_when_idle(&mut self, answered: u64) -> bool {
         let idle = self.answered == answered && self.asked == answered && !self.gone;
         self.gone |= idle;
         idle
     }
 
-    /// `served`: requests of all connections so far, this one included.
+    /// Response to a request. `served` counts the requests of all connections, this one included.
     pub fn answer(
         &mut self,
         web: &SimulatedHttp,

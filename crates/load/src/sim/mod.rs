@@ -1,7 +1,7 @@
-//! What would a shard measure of a system whose truth is known?
+//! Simulation of shards against a system with known behaviour
 //!
-//! Runs shards against an invented server, on an invented network and clock: no socket, no sleep, and the same seed gives
-//! the same run.
+//! Runs shards against a simulated server, network and clock. It uses no sockets and does not sleep. The same seed
+//! gives the same run.
 
 mod backend;
 mod http_service;
@@ -16,34 +16,34 @@ use model::{Code, Nanos};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
-/// The invented system.
+/// Simulated system.
 #[derive(Clone, Debug)]
 pub struct SimulatedSystem {
     pub seed: u64,
-    /// Requests in service at the same time; further ones wait in the order of their coming.
+    /// Number of requests in service at the same time; further ones queue in order of arrival.
     pub servers: u32,
     pub service: ServiceTime,
-    /// One way, both ways the same.
+    /// Network delay, the same in both directions.
     pub delay: Nanos,
-    /// Stretches, in order and apart from each other, in which nothing is served.
+    /// Disjoint periods, in order, in which nothing is served.
     pub pauses: Vec<(Nanos, Nanos)>,
-    /// Moments at which every connection breaks.
+    /// Times at which every connection breaks.
     pub breaks: Vec<Nanos>,
-    /// Stretches in which nobody listens at one of PostgreSQL's doors.
+    /// Periods in which a PostgreSQL endpoint refuses connections.
     pub outages: Vec<SimulatedOutage>,
-    /// Further connections are refused with 53300.
+    /// Maximum connections; further ones are refused with 53300.
     pub max_connections: u32,
-    /// PostgreSQL cancels a statement when it is asked to.
+    /// True if PostgreSQL obeys cancel requests.
     pub cancels: bool,
     /// Every n-th request fails with this SQLSTATE.
     pub failing: Option<(u64, [u8; 5])>,
-    /// Answers arrive in pieces of this many bytes.
+    /// Size of the pieces in which responses arrive, in bytes.
     pub piece: usize,
-    /// How HTTP services answer; they share the servers with PostgreSQL.
+    /// Behaviour of HTTP services, which share the servers with PostgreSQL.
     pub web: SimulatedHttp,
 }
 
-/// Connections by a door break, and further ones are refused until somebody listens there again.
+/// Outage of an endpoint: its connections break, and further ones are refused until it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimulatedOutage {
     pub endpoint: u16,
@@ -51,13 +51,13 @@ pub struct SimulatedOutage {
     pub to: Nanos,
 }
 
-/// How long a request is served.
+/// Service time of a request.
 #[derive(Clone, Copy, Debug)]
 pub enum ServiceTime {
     Constant(Nanos),
     /// Exponential with this mean.
     Exponential(Nanos),
-    /// The first, or with this probability (0..=1) the second.
+    /// The second value with this probability (0..=1), otherwise the first.
     Bimodal(Nanos, Nanos, f64),
 }
 
@@ -80,10 +80,10 @@ impl Default for SimulatedSystem {
     }
 }
 
-/// Runs the shards, which stand for threads, until all are done.
+/// Runs the shards, one per thread, until all are done.
 ///
 /// # Panics
-/// When nothing is left that could happen while a shard still waits: a transaction was lost.
+/// If no event is left while a shard still waits: a transaction was lost.
 pub fn drive<R: Recorder>(shards: Vec<Shard<R>>, world: &SimulatedSystem) -> Vec<Shard<R>> {
     drive_until(shards, world, Nanos::MAX, u64::MAX)
 }
@@ -118,7 +118,7 @@ fn drive_counting_until<R: Recorder>(
     let mut run = Simulation::new(shards, world);
     let mut begun = false;
     let mut steps = 0;
-    // The next end of a second of the window.
+    // End of the window's current second.
     let mut second = Nanos::MAX;
     loop {
         steps += 1;
@@ -160,12 +160,12 @@ fn drive_counting_until<R: Recorder>(
     }
 }
 
-/// Sessions of PostgreSQL. It keeps one whose client has left until its statement ends.
+/// Numbers of PostgreSQL's sessions. A session whose client has left remains until its statement ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionCounts {
-    /// The most at one time.
+    /// Maximum number at one time.
     pub max: usize,
-    /// Those that were there when the last client was done.
+    /// Number when the last client was done.
     pub remaining: usize,
 }
 
@@ -174,13 +174,13 @@ struct Simulation<'a, R> {
     now: Nanos,
     shards: Vec<Shard<R>>,
     events: BinaryHeap<Reverse<Event>>,
-    /// Orders events of one moment as they were made.
+    /// Counter that orders simultaneous events by creation.
     made: u64,
-    /// By shard and connection: the server's side of it.
+    /// Server sides of the connections, by shard and connection.
     backends: BTreeMap<SimulatedLink, ServerSide>,
     generation: u64,
     waiting: VecDeque<(SimulatedLink, SimulatedRequest)>,
-    /// By number of the request.
+    /// Connections by number of the request in service.
     serving: BTreeMap<u64, SimulatedLink>,
     sessions: Sessions,
     served: u64,
@@ -191,18 +191,18 @@ struct Simulation<'a, R> {
 #[derive(Default)]
 struct Sessions {
     open: BTreeSet<SimulatedLink>,
-    /// The client will send nothing more.
+    /// Sessions whose client sends nothing more.
     finished: BTreeSet<SimulatedLink>,
     most: usize,
 }
 
-/// The server's side of a connection.
+/// Server side of a connection.
 enum ServerSide {
     Postgres(SimulatedBackend),
     Web(http_service::HttpServerSide),
 }
 
-/// A transport: shard, connection, and which of its transports in turn.
+/// Transport: shard, connection, and number of the transport within the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct SimulatedLink {
     shard: usize,
@@ -234,21 +234,21 @@ enum EventKind {
     Connected(SimulatedLink),
     Refused(SimulatedLink),
     ToServer(SimulatedLink, Vec<u8>),
-    /// The client will send nothing more.
+    /// The client sends nothing more.
     Finished(SimulatedLink),
-    /// The request of this number was.
+    /// The request of this number was served.
     Served(u64, SimulatedRequest),
     ToClient(SimulatedLink, Vec<u8>),
     Closed(SimulatedLink),
-    /// The server closes a connection on which it has answered so many requests, and none since.
+    /// The server closes the connection if it has answered this many requests and received none since.
     Idle(SimulatedLink, u64),
     Break,
-    /// The same for those by this door.
+    /// The connections of this endpoint break.
     Shut(u16),
 }
 
 impl<'a, R: Recorder> Simulation<'a, R> {
-    /// Ends the simulation: the shards, and how many sessions the server kept.
+    /// Ends the simulation; returns the shards and the numbers of sessions.
     fn finish(self) -> (Vec<Shard<R>>, SessionCounts) {
         let counts = SessionCounts { max: self.sessions.most, remaining: self.sessions.open.len() };
         (self.shards, counts)
@@ -292,7 +292,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         self.backends.range(of(0)..=of(u64::MAX)).next_back().map(|(link, _)| *link)
     }
 
-    /// Does all that shard `k` asks. Until when it then waits; `None` when it is done.
+    /// Performs all actions of shard `k`. Returns the time until which it waits; `None` when it is done.
     fn perform(&mut self, k: usize) -> Option<Nanos> {
         loop {
             match self.shards[k].poll() {
@@ -419,7 +419,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
     }
 
-    /// The client's side of a connection is closed. False if it was before.
+    /// Closes the client side of a connection. False if it was closed before.
     fn remove(&mut self, link: SimulatedLink) -> bool {
         if !self.is_busy(link) {
             self.sessions.open.remove(&link);
@@ -427,12 +427,12 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         self.backends.remove(&link).is_some()
     }
 
-    /// A request of it is in service, or waits.
+    /// True if one of its requests is in service or queued.
     fn is_busy(&self, link: SimulatedLink) -> bool {
         self.serving.values().any(|it| *it == link) || self.waiting.iter().any(|it| it.0 == link)
     }
 
-    /// PostgreSQL ends a session whose client has left or will say no more, as soon as it is idle.
+    /// Ends a session whose client has left or sends nothing more, as soon as it is idle.
     fn end_if_finished(&mut self, link: SimulatedLink) {
         let there = self.backends.contains_key(&link);
         if (there && !self.sessions.finished.contains(&link)) || self.is_busy(link) {
@@ -444,7 +444,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
     }
 
-    /// Ends what the session with this process id runs first.
+    /// Ends the current statement of the session with this process id.
     fn cancel(&mut self, pid: u32) {
         let whose = |it: &&SimulatedLink| it.generation as u32 == pid;
         let link = self.sessions.open.iter().find(whose).copied().filter(|_| self.world.cancels);
@@ -478,7 +478,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
     }
 
-    /// Puts waiting requests into service while servers are free.
+    /// Starts queued requests while servers are free.
     fn serve(&mut self) {
         while (self.serving.len() as u32) < self.world.servers {
             let Some((link, asked)) = self.waiting.pop_front() else { return };
@@ -501,7 +501,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
     }
 
-    /// When work of `takes` that begins now is done, given the freezes.
+    /// Completion time of work that takes `takes` from now, without the pauses.
     fn completion_time(&self, takes: Nanos) -> Nanos {
         let (mut at, mut left) = (self.now, takes);
         for &(from, to) in &self.world.pauses {
@@ -538,7 +538,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             self.schedule_now(EventKind::Closed(link));
         }
     }
-    /// Sends an answer on its way: whole, or a byte at a time.
+    /// Sends a response, at once or byte by byte.
     fn answer_web(&mut self, link: SimulatedLink, answer: http_service::SimulatedResponse) {
         let http_service::SimulatedResponse { bytes, closes, answered } = answer;
         let mut at = self.now + self.world.delay;

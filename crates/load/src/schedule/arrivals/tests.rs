@@ -15,7 +15,7 @@ fn millis(curve: &Curve) -> Vec<u64> {
     Arrivals::new(curve, Spacing::Even, 0, (0, 1)).map(|due| due.0 / 1_000_000).collect()
 }
 
-/// Rows from Yandex.Tank's own tests of its load plans: the first arrivals in whole milliseconds.
+/// Rows from Yandex.Tank's tests of its load plans: the first arrivals in integer milliseconds.
 #[test]
 fn even_arrivals_match_tank() {
     let every = |step: usize, n: u64| (0..n).step_by(step).collect::<Vec<_>>();
@@ -35,7 +35,7 @@ fn even_arrivals_match_tank() {
         ("const(0, 10s) const(1, 2)", vec![10_000, 11_000]),
         ("line(0, 2, 2s)", vec![0, 1414]),
         ("line(2, 0, 2s)", vec![0, 585]),
-        // A ramp's fraction is not carried over, as in Tank.
+        // As in Tank, the fraction of a ramp is not carried over.
         ("const(0.5, 1s) const(0.5, 3s)", vec![1000]),
         ("const(3000, 1s)", (0..3000).map(|n| n / 3).collect()),
     ] {
@@ -49,7 +49,7 @@ fn even_arrivals_match_tank() {
     );
 }
 
-/// Rows from the same tests: how many arrivals in all, and how many of them at or after a moment.
+/// Rows from the same tests: the number of arrivals, and how many of them are due at or after a time.
 #[test]
 fn even_arrival_count_matches_tank() {
     for (text, count, second, after) in [
@@ -104,7 +104,7 @@ fn distant_arrivals_keep_nanosecond_precision() {
     assert_eq!(late.peek(), Some(Nanos(863_999_000_999_000)));
 }
 
-/// Poisson: gaps of mean 1/rate and as large a deviation, counts per second whose variance is their mean.
+/// Poisson: intervals with mean and standard deviation 1/rate, counts per second whose variance equals their mean.
 #[test]
 fn poisson_intervals_are_exponential() {
     for seed in [1, 2, 3] {
@@ -143,7 +143,7 @@ fn same_seed_gives_same_arrivals() {
     assert_ne!(all(&curve, Spacing::Poisson, 5), all(&curve, Spacing::Poisson, 6));
 }
 
-/// Up to eight ramps of at most some thousand arrivals, pauses and empty ones among them.
+/// Up to eight ramps of at most some thousand arrivals, with pauses and empty ramps among them.
 fn curves() -> impl Strategy<Value = Curve> {
     let rate = prop_oneof![Just(0.0), Just(10.0), 0.0..0.1, 0.0..500.0];
     let lasting = prop_oneof![Just(0), 1..10_000_000_000u64];
@@ -180,7 +180,7 @@ proptest! {
         }
     }
 
-    /// The n-th arrival of a ramp is where its integral reaches n.
+    /// The n-th arrival of a ramp is due when its integral reaches n.
     #[test]
     fn even_arrivals_match_the_integral(from in 0.0..500.0, to in 0.0..500.0, lasting in 1..10_000_000_000u64) {
         let curve = Curve::Ramp { from: PerSecond(from), to: PerSecond(to), duration: Nanos(lasting) };

@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// The curve as `from>to:seconds` for ramps and `rate:seconds` for constants.
+/// Formats the curve as `from>to:seconds` for ramps and `rate:seconds` for constants.
 fn show(curve: &Curve) -> String {
     match curve {
         Curve::Ramp { from, to, duration: lasting } if from == to => {
@@ -29,7 +29,7 @@ fn reads_as_tank_does() {
         ("const(0.000001,1)", "0.000001:1"),
         ("step(1, 5, 1, 5s)", "1:5 2:5 3:5 4:5 5:5"),
         ("step(5, 1, 2, 5s)", "5:5 3:5 1:5"),
-        // The last increment is cut, so that the last level is the one asked for.
+        // The last increment is reduced, so that the last level is the requested one.
         ("step(1, 6, 2, 1m)", "1:60 3:60 5:60 6:60"),
         ("step(6, 1, 2, 1m)", "6:60 4:60 2:60 1:60"),
         ("step(1.2, 5.7, 1.1, 5s)", "1.2:5 2.3:5 3.4:5 4.5:5 5.6:5 5.7:5"),
@@ -51,7 +51,7 @@ fn reads_as_tank_does() {
     }
 }
 
-/// `mistakes`: column, what is marked, what is said.
+/// `mistakes`: column, marked text, message.
 #[track_caller]
 fn check_diagnostics(text: &str, mistakes: &[(usize, &str, &str)]) {
     let Err(all) = parse(text) else { panic!("{text} is accepted") };
