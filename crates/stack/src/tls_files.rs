@@ -1,7 +1,8 @@
-//! With which certificate do the nodes of one run prove who they are?
+//! TLS certificates for the nodes of one run
 //!
-//! A key of our own signs one certificate for all nodes of a run, so that every hop can be checked in full. Made by
-//! `rcgen` with `ring`, which TLS needs anyway: the program `openssl` is not everywhere, and would see the key.
+//! A root key of the run signs one certificate for all its nodes, so that every hop can be verified in full. `rcgen`
+//! with `ring`, which TLS needs anyway, creates them. The program `openssl` is not always installed, and would see
+//! the key.
 
 use crate::supervisor::{NodeError, Supervisor};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
@@ -10,18 +11,18 @@ use std::sync::Arc;
 use wire::pg::{Login, SslMode};
 use wire::tls::{TlsIdentity, TlsVersionRange, config};
 
-/// Files that only the stack's user and we can read; they end with the supervisor.
+/// Files that only the stack's user and root can read; removed with the supervisor.
 #[derive(Clone, Debug)]
 pub struct TlsFiles {
-    /// Who signed: what every client checks with.
+    /// Root certificate, with which every client verifies the nodes.
     pub root: PathBuf,
     pub certificate: PathBuf,
     pub key: PathBuf,
-    /// The content of `root`.
+    /// Contents of `root`.
     root_pem: Arc<str>,
 }
 
-/// The name by which nodes are reached and which the certificate is for.
+/// The host name of all nodes, and the subject of the certificate.
 pub const HOST: &str = "127.0.0.1";
 
 impl TlsFiles {
@@ -39,7 +40,7 @@ impl TlsFiles {
         })
     }
 
-    /// Files that nobody has written, to see where their names end up.
+    /// Paths without files, for tests of configuration.
     #[cfg(test)]
     pub(crate) fn example(directory: &str) -> TlsFiles {
         let at = |name: &str| PathBuf::from(directory).join(name);
@@ -51,7 +52,7 @@ impl TlsFiles {
         }
     }
 
-    /// Lets this log-in use TLS only, and only with a node that holds our certificate.
+    /// Makes this login require TLS and a node with this run's certificate.
     pub fn protect(&self, login: &mut Login) {
         let identity = TlsIdentity { roots: Some(self.root_pem.as_bytes()), ..TlsIdentity::default() };
         let terms = config(SslMode::VerifyFull, &identity, TlsVersionRange::default());
@@ -61,7 +62,7 @@ impl TlsFiles {
     }
 }
 
-/// The root, the nodes' certificate and its key, as PEM. ECDSA with P-256: every TLS library knows it.
+/// Root, certificate of the nodes and its key, as PEM. ECDSA with P-256: every TLS library supports it.
 fn certificates() -> Result<(String, String, String), rcgen::Error> {
     let mut root = CertificateParams::default();
     root.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);

@@ -1,4 +1,4 @@
-//! What does etcd need to keep Patroni's keys?
+//! etcd component, which stores Patroni's keys
 
 use super::program::ProgramInfo;
 use std::net::SocketAddr;
@@ -16,12 +16,12 @@ pub static NAMES: ProgramInfo = ProgramInfo {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
     pub name: String,
-    /// Where clients are waited for, and where the other servers.
+    /// Addresses for clients and for the other members.
     pub clients: SocketAddr,
     pub peers: SocketAddr,
 }
 
-/// Its arguments, of all members its own number. Its data lies below `home`.
+/// Arguments of the member at index `own`. Its data directory is below `home`.
 pub fn arguments(members: &[Member], own: usize, home: &Path) -> Vec<String> {
     let Member { name, clients, peers } = &members[own];
     let all: Vec<String> = members.iter().map(|it| format!("{}=http://{}", it.name, it.peers)).collect();

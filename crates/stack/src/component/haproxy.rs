@@ -1,7 +1,7 @@
-//! What does HAProxy need to be this node?
+//! HAProxy component
 //!
-//! Before PostgreSQL it passes bytes on: what is behind it authenticates, and speaks TLS with the clients themselves.
-//! Before an HTTP service it shares requests among the copies.
+//! In front of PostgreSQL it passes bytes on: the node behind it authenticates clients and terminates TLS. In front
+//! of an HTTP service it distributes requests among the copies.
 
 use super::program::ProgramInfo;
 use super::{Component, Copies, EndpointTls, LaunchSpec, NodeContext, NodeEndpoint, Servers};
@@ -83,7 +83,8 @@ fn render_configuration(
     Ok(render_with_backend("tcp", wanted, given, statistics, &servers))
 }
 
-/// Clients go to the primary here, and to the replicas in turn at another port, as each server says what it is.
+/// Configuration for several servers: clients of this port reach the primary, those of another port the replicas in
+/// turn. The servers' health endpoints decide.
 fn render_servers(
     wanted: &HaProxy,
     given: &NodeContext<'_>,
@@ -98,7 +99,7 @@ fn render_servers(
     if let Some(it) = wanted.maxconn {
         write!(options, " maxconn {it}").expect("strings grow");
     }
-    // Once is enough to be taken at their word; who does not answer is asked again, at once.
+    // One successful check marks a server up; two failed checks mark it down.
     write!(options, " check inter {0} fastinter {0} downinter {0} fall 2 rise 1", format_millis(check))
         .expect("strings grow");
     if servers.shutdown_sessions {
@@ -132,7 +133,7 @@ fn render_servers(
     Ok(render_with_backend("tcp", wanted, given, statistics, &rest))
 }
 
-/// Requests go to its copies in turn, to those that say that they are ready.
+/// Configuration for HTTP services: requests go in turn to the copies that are ready.
 fn render_services(
     wanted: &HaProxy,
     given: &NodeContext<'_>,
@@ -159,14 +160,14 @@ fn render_services(
     Ok(render_with_backend("http", wanted, given, statistics, &lines))
 }
 
-/// The lines of those behind it.
+/// The `server` lines of the nodes behind it.
 fn server_lines(wanted: &HaProxy, doors: &[NodeEndpoint<'_>]) -> String {
     let mut options = String::new();
     if let Some(it) = wanted.maxconn {
         write!(options, " maxconn {it}").expect("strings grow");
     }
     if let Some(it) = wanted.check {
-        // Without the last a server that is down would keep its clients.
+        // Without the last option, a server that is down would keep its clients.
         write!(options, " check inter {} on-marked-down shutdown-sessions", format_millis(it))
             .expect("strings grow");
     }
@@ -222,12 +223,12 @@ backend behind
     )
 }
 
-/// A path as one word of its configuration.
+/// A path as one word of HAProxy's configuration.
 fn escape_path(path: &Path) -> String {
     path.display().to_string().replace('\\', "\\\\").replace(' ', "\\ ")
 }
 
-/// HAProxy's time, at least its least one.
+/// A duration in HAProxy's form, at least 1 ms.
 fn format_millis(it: Nanos) -> String {
     format!("{}ms", (it.0 / 1_000_000).max(1))
 }

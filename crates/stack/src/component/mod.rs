@@ -1,7 +1,7 @@
-//! Which kinds of node can the stack consist of?
+//! Components: the kinds of node of a stack, with the files and arguments that their programs need
 //!
-//! Each is a file here and a line in [`ALL`]. A component is pure: it is told what is wanted and answers which files and
-//! which arguments its program needs; [`crate::chain`] writes, starts and asks.
+//! Each component is a file here and a line in [`ALL`]. A component is pure: it computes files and arguments from its
+//! context; [`crate::chain`] writes, starts and checks.
 
 pub mod etcd;
 pub mod haproxy;
@@ -22,7 +22,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use wire::pg::Secret;
 
-/// Every component whose program we look for.
+/// Every component whose program is searched on this machine.
 pub const ALL: &[&dyn Component] = &[
     &postgres::PostgresComponent,
     &pgbouncer::PgBouncerComponent,
@@ -30,61 +30,61 @@ pub const ALL: &[&dyn Component] = &[
     &haproxy::HaProxyComponent,
 ];
 
-/// The component that starts such a node; `None` for what is attached.
+/// The component that starts this kind of node; `None` for attached nodes.
 pub fn for_kind(kind: &NodeKind) -> Option<&'static dyn Component> {
     let service: &dyn Component = &service::ServiceComponent;
     ALL.iter().copied().chain([service]).find(|it| it.handles(kind))
 }
 
-/// One kind of node. Called by the chain, from its thread, whenever a node is to be started.
+/// One kind of node. The chain calls it from its thread whenever it starts a node.
 pub trait Component: fmt::Debug + Sync {
-    /// How its program is called, asked and installed.
+    /// Names of its program, and how to install it.
     fn names(&self) -> &'static ProgramInfo;
 
-    /// True for the kind it starts.
+    /// True for the kind of node that it starts.
     fn handles(&self, kind: &NodeKind) -> bool;
 
-    /// What its program needs to be this node; or, in a sentence, why it cannot be.
+    /// Files and arguments for its program, or a sentence why it cannot be this node.
     fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, String>;
 }
 
-/// What a component is told.
+/// Input of [`Component::launch_spec`].
 #[derive(Clone, Copy, Debug)]
 pub struct NodeContext<'a> {
     pub node: &'a Node,
-    /// Of the program: major and minor, such as (1, 18).
+    /// Version of the program: major and minor, such as (1, 18).
     pub version: (u32, u32),
-    /// Where it is to wait for clients.
+    /// Address on which it listens for clients.
     pub address: &'a Address,
-    /// There if any hop of the chain is protected.
+    /// Set if any hop of the chain uses TLS.
     pub tls: Option<&'a TlsFiles>,
-    /// Where it finds what serves it; `None` for PostgreSQL, and a service without a database.
+    /// The node behind it; `None` for PostgreSQL, and for a service without a database.
     pub upstream: Option<&'a NodeEndpoint<'a>>,
-    /// What it shares requests among, in place of `behind`, if it is a balancer before an HTTP service.
+    /// The services among which a balancer distributes requests; replaces `upstream`.
     pub copies: Option<&'a Copies<'a>>,
-    /// What it tells apart, in place of `behind`, if it is a balancer before several PostgreSQL servers.
+    /// The PostgreSQL servers between which a balancer chooses by role; replaces `upstream`.
     pub servers: Option<&'a Servers<'a>>,
     pub users: &'a Users,
-    /// The directory that its files will lie in, and that no one else writes to.
+    /// Directory for its configuration files, to which only pgdyno writes.
     pub files: &'a Path,
-    /// A directory that it may write to: sockets, data.
+    /// Directory to which it may write: sockets, data.
     pub home: &'a Path,
-    /// The machine's, in bytes.
+    /// Memory of the machine, bytes.
     pub memory: u64,
 }
 
-/// How a node reaches the one behind it.
+/// Endpoint of a node for the node in front of it.
 #[derive(Clone, Debug)]
 pub struct NodeEndpoint<'a> {
-    /// The name of the node.
+    /// Name of the node.
     pub name: &'a str,
     pub address: Address,
-    /// Where it lets those in who only read, if replicas are behind it.
+    /// Its endpoint for read-only clients, if it has replicas behind it.
     pub read_only: Option<Address>,
     pub tls: EndpointTls,
 }
 
-/// One HTTP service, or several that are equal.
+/// One HTTP service, or several equal ones.
 #[derive(Clone, Debug)]
 pub struct Copies<'a> {
     /// At least one.
@@ -93,18 +93,18 @@ pub struct Copies<'a> {
     pub ready: &'a str,
 }
 
-/// PostgreSQL servers with the same rows, of which one is the primary.
+/// PostgreSQL servers with the same rows; one is the primary.
 #[derive(Clone, Debug)]
 pub struct Servers<'a> {
-    /// Each with the place that tells by its status whether it is the primary, at `/primary`, or a replica, at `/replica`.
+    /// Each server with the address that answers `/primary` and `/replica` by its status.
     pub endpoints: Vec<(NodeEndpoint<'a>, SocketAddr)>,
-    /// Where clients of the replicas are to be waited for.
+    /// Address on which the balancer listens for clients of the replicas.
     pub read_only: SocketAddr,
-    /// Whether sessions end with the role of their server.
+    /// True if sessions end when their server changes its role.
     pub shutdown_sessions: bool,
 }
 
-/// What the node behind must show.
+/// TLS that a node requires of the node behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EndpointTls {
     Off,
@@ -116,14 +116,14 @@ pub enum EndpointTls {
     },
 }
 
-/// Who logs in.
+/// The users that log in.
 #[derive(Clone, Debug)]
 pub struct Users {
-    /// The application's.
+    /// The application's user.
     pub app: User,
-    /// The database that the application uses.
+    /// The application's database.
     pub database: String,
-    /// Who may use the consoles of poolers.
+    /// User of the poolers' consoles.
     pub console: User,
 }
 
@@ -131,13 +131,15 @@ pub struct Users {
 pub struct User {
     pub name: String,
     pub password: Secret,
-    /// What PostgreSQL keeps of the password, where the user is ours. A pooler that is given the same checks a log-in as
-    /// cheaply as the server does; with the password alone PgBouncer 1.18 spends 3.4 ms of CPU on each, and Odyssey 2.5.
+    /// SCRAM verifier of the password, as PostgreSQL stores it; set for users that pgdyno created.
+    ///
+    /// With the verifier, a pooler checks a login as cheaply as the server does. With only the password, each login
+    /// costs PgBouncer 1.18 3.4 ms of CPU, and Odyssey 2.5 ms.
     pub verifier: Option<Secret>,
 }
 
 impl User {
-    /// Someone new, with a random password.
+    /// A new user with a random password.
     pub fn new(name: &str) -> std::io::Result<User> {
         let password = postgres::random_password()?;
         let salt = crate::client::nonce()?;
@@ -146,41 +148,41 @@ impl User {
         Ok(User { name: name.to_owned(), password, verifier })
     }
 
-    /// What a pooler checks log-ins with.
+    /// The verifier if known, else the password, for a pooler to check logins.
     fn pooler_secret(&self) -> &str {
         self.verifier.as_ref().unwrap_or(&self.password).reveal()
     }
 }
 
-/// What makes a program the node wanted.
+/// Files, arguments and signals to run a program as the requested node.
 #[derive(Clone, Debug)]
 pub struct LaunchSpec {
-    /// Names in [`Given::files`], and contents, which may hold secrets. The first one is the configuration proper.
+    /// Names in [`NodeContext::files`], and contents, which may hold secrets. The first is the main configuration.
     pub files: Vec<(String, String)>,
     /// Arguments: no secrets.
     pub arguments: Vec<String>,
-    /// Beside what every program is given: no secrets.
+    /// In addition to the environment that every program gets: no secrets.
     pub environment: Vec<(String, String)>,
-    /// As `environment`.
+    /// Secret environment variables.
     pub secrets: Vec<(String, Secret)>,
     pub stop: Vec<StopStep>,
-    /// What the kernel sends it if nobody is left to stop it.
+    /// Signal that the kernel sends to the program when the keeper dies.
     pub orphaned: Sig,
-    /// The database by which its console is reached.
+    /// Name of the database that is its console.
     pub console: Option<&'static str>,
-    /// The socket that tells its statistics.
+    /// Socket for its statistics.
     pub statistics: Option<PathBuf>,
 }
 
 impl Users {
-    /// The same without passwords, to show what was written.
+    /// A copy without passwords, for configuration that is shown.
     pub fn masked(&self) -> Users {
         let mask = |it: &User| User { name: it.name.clone(), password: Secret::new("***"), verifier: None };
         Users { app: mask(&self.app), database: self.database.clone(), console: mask(&self.console) }
     }
 }
 
-/// The host and port of libpq for an address: a directory stands for its Unix sockets.
+/// Host and port of an address in libpq's form: a directory stands for its Unix sockets.
 fn host_and_port(address: &Address) -> (String, String) {
     match address {
         Address::Tcp(it) => (it.ip().to_string(), it.port().to_string()),
@@ -193,7 +195,7 @@ fn host_and_port(address: &Address) -> (String, String) {
     }
 }
 
-/// Our lines, without those that the user's settings set too, then the user's.
+/// Our lines, except those that the user's settings also set, then the user's.
 fn with_settings<'a>(
     ours: Vec<(&'a str, String)>,
     settings: &'a [(String, String)],

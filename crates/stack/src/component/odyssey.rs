@@ -1,6 +1,6 @@
-//! What does Odyssey need to be this node?
+//! Odyssey component
 //!
-//! Its console must never be asked `SHOW SERVER_PREP_STMTS`: version 1.5.2 crashes on it.
+//! Never send `SHOW SERVER_PREP_STMTS` to its console: version 1.5.2 crashes on it.
 
 use super::program::ProgramInfo;
 use super::{Component, EndpointTls, LaunchSpec, NodeContext, User, host_and_port, with_settings};
@@ -21,7 +21,7 @@ static NAMES: ProgramInfo = ProgramInfo {
     install_hint: "./x setup unpacks it on Debian; elsewhere build it and name it: PGDYNO_ODYSSEY=/path/to/odyssey",
 };
 
-/// The database that is its console.
+/// Name of the database that is its console.
 const CONSOLE_DATABASE: &str = "console";
 
 impl Component for OdysseyComponent {
@@ -40,7 +40,7 @@ impl Component for OdysseyComponent {
         Ok(LaunchSpec {
             arguments: vec![given.files.join(&file).display().to_string()],
             files: vec![(file, configuration(wanted, given)?)],
-            // SIGINT and SIGTERM wait until the last client has left, and it has nothing to make safe.
+            // SIGINT and SIGTERM wait until the last client has left. It has no data to lose, so SIGKILL is safe.
             environment: Vec::new(),
             secrets: Vec::new(),
             stop: vec![StopStep { signal: Sig::Kill, patience: Duration::from_secs(5) }],
@@ -55,7 +55,7 @@ fn configuration(wanted: &Odyssey, given: &NodeContext<'_>) -> Result<String, St
     let behind = given.upstream.ok_or("there is nothing behind it")?;
     let (host, port) = host_and_port(&behind.address);
     let mut text = String::from("# Written by pgdyno.\n");
-    // One directory of sockets serves both sides.
+    // Odyssey has one setting for both the listening and the server's socket directory.
     let ours = matches!(given.address, Address::Unix(_)).then(|| host_and_port(given.address).0);
     let theirs = matches!(behind.address, Address::Unix(_)).then(|| host.clone());
     if let (Some(ours), Some(theirs)) = (&ours, &theirs)
@@ -93,7 +93,7 @@ fn configuration(wanted: &Odyssey, given: &NodeContext<'_>) -> Result<String, St
             listen.push(("host", format!("\"{}\"", it.ip())));
             listen.push(("port", it.port().to_string()));
         }
-        // Without a host it is the socket.
+        // Without a host, it listens on the Unix socket.
         Address::Unix(_) => listen.push(("port", host_and_port(given.address).1)),
     }
     match given.node.transport {
@@ -139,7 +139,7 @@ fn configuration(wanted: &Odyssey, given: &NodeContext<'_>) -> Result<String, St
         ("pool", format!("\"{mode}\"")),
         ("pool_size", wanted.size.to_string()),
         ("pool_timeout", (wanted.pool_timeout.0 / 1_000_000).to_string()),
-        // As PgBouncer does: what a session leaves behind is discarded, where sessions are lent.
+        // As PgBouncer does: session state is discarded where sessions are lent.
         ("pool_discard", if session { "yes" } else { "no" }.to_owned()),
         ("pool_smart_discard", "no".to_owned()),
         ("pool_reserve_prepared_statement", if session { "no" } else { "yes" }.to_owned()),
@@ -151,7 +151,7 @@ fn configuration(wanted: &Odyssey, given: &NodeContext<'_>) -> Result<String, St
     ];
     let settings: Vec<_> = wanted.settings.iter().map(|(k, v)| (k.clone(), format_value(v))).collect();
     let lines = with_settings(ours, &settings);
-    // Datasets may come in databases of other names.
+    // Datasets may use databases of other names.
     for database in [format!("database \"{}\"", given.users.database), "database default".to_owned()] {
         text.push('\n');
         writeln!(text, "{database} {{").expect("strings grow");
@@ -183,7 +183,7 @@ fn section(text: &mut String, indent: &str, name: &str, lines: &[(&str, String)]
     writeln!(text, "{indent}}}").expect("strings grow");
 }
 
-/// A value as its files have it: numbers, `yes` and `no` as they are, texts in quotes.
+/// A value in Odyssey's syntax: numbers, `yes` and `no` bare, other text quoted.
 fn format_value(value: &str) -> String {
     let bare = matches!(value, "yes" | "no")
         || value.starts_with('"')

@@ -1,4 +1,4 @@
-//! What does Patroni need to run this PostgreSQL as one of several?
+//! Patroni component: its configuration for one of several servers
 
 use super::program::ProgramInfo;
 use model::Nanos;
@@ -18,23 +18,23 @@ pub static NAMES: ProgramInfo = ProgramInfo {
 /// The first version with `synchronous_mode: quorum`.
 pub const QUORUM_VERSION: (u32, u32) = (4, 0);
 
-/// Beside the rows Patroni keeps what it was told of all servers, and believes that rather than a new configuration.
+/// Patroni's copy of its dynamic configuration, next to the data. It overrides a new configuration.
 pub const DYNAMIC_CONFIG_FILE: &str = "patroni.dynamic.json";
 
-/// What differs between servers, and what their Patroni is told of all.
+/// Values of one server's Patroni configuration.
 #[derive(Clone, Debug)]
 pub struct PatroniContext<'a> {
     pub name: &'a str,
     pub plan: &'a Patroni,
     pub sync: SyncMode,
-    /// Where etcd's clients are waited for.
+    /// Client addresses of etcd.
     pub etcd: &'a [SocketAddr],
-    /// Where Patroni tells the server's role.
+    /// Address of Patroni's REST API, which reports the server's role.
     pub rest_api: SocketAddr,
     pub postgres: SocketAddr,
     pub data: &'a Path,
     pub bin: &'a Path,
-    /// The directory of its Unix socket, and of what it writes.
+    /// Directory of its Unix socket, and of the files that it writes.
     pub home: &'a Path,
     /// Lines of `postgresql.conf`.
     pub settings: &'a [(String, String)],
@@ -43,7 +43,7 @@ pub struct PatroniContext<'a> {
     pub replicator: (&'a str, &'a str),
 }
 
-/// Its configuration: YAML, of which JSON is a part.
+/// The configuration as JSON, which is valid YAML.
 pub fn configuration(given: &PatroniContext<'_>) -> String {
     let PatroniContext { name, plan, home, .. } = given;
     let seconds = |it: Nanos| it.as_secs_f64().round() as u64;
@@ -62,14 +62,14 @@ pub fn configuration(given: &PatroniContext<'_>) -> String {
         "namespace": "/pgdyno/",
         "name": name,
         "restapi": { "listen": given.rest_api, "connect_address": given.rest_api },
-        // Etcd 3.4 speaks the older protocol no more.
+        // Etcd since 3.4 does not enable the v2 protocol.
         "etcd3": { "hosts": hosts },
         "bootstrap": { "dcs": {
             "ttl": seconds(plan.ttl),
             "loop_wait": seconds(plan.loop_wait),
             "retry_timeout": seconds(plan.retry_timeout),
             "primary_start_timeout": seconds(plan.primary_start_timeout),
-            // As it was called before 3.0.
+            // Its name before 3.0.
             "master_start_timeout": seconds(plan.primary_start_timeout),
             "maximum_lag_on_failover": plan.maximum_lag,
             "synchronous_mode": mode,
@@ -87,7 +87,7 @@ pub fn configuration(given: &PatroniContext<'_>) -> String {
             "remove_data_directory_on_rewind_failure": true,
             "basebackup": [{ "checkpoint": "fast" }],
         },
-        // A machine that is lent for tests has none.
+        // Test machines usually have no watchdog device.
         "watchdog": { "mode": "off" },
     });
     format!("{text:#}\n")

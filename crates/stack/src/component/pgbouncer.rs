@@ -1,4 +1,4 @@
-//! What does PgBouncer need to be this node?
+//! PgBouncer component
 
 use super::program::ProgramInfo;
 use super::{Component, EndpointTls, LaunchSpec, NodeContext, host_and_port, with_settings};
@@ -19,11 +19,12 @@ static NAMES: ProgramInfo = ProgramInfo {
     install_hint: "./x setup, or apt-get install pgbouncer",
 };
 
-/// The oldest that is known to work.
+/// Oldest version that is known to work.
 const OLDEST_VERSION: (u32, u32) = (1, 18);
-/// Prepared statements survive a change of the server connection since then; 1.18 does not start with the setting.
+/// First version whose prepared statements survive a change of the server connection; 1.18 rejects the setting.
 const PREPARED_STATEMENTS_VERSION: (u32, u32) = (1, 21);
-/// SIGTERM waits for all clients to leave since then, and SIGQUIT ends at once; before, SIGTERM ended at once.
+/// First version in which SIGTERM waits for all clients to leave and SIGQUIT ends at once. Before, SIGTERM ended at
+/// once.
 const TERM_WAITS_VERSION: (u32, u32) = (1, 23);
 
 impl Component for PgBouncerComponent {
@@ -76,7 +77,7 @@ fn configuration(wanted: &PgBouncer, given: &NodeContext<'_>, userlist: &str) ->
         Address::Tcp(it) => {
             ours.push(("listen_addr", it.ip().to_string()));
             ours.push(("listen_port", it.port().to_string()));
-            // With a socket too it would go on when the port is taken.
+            // With a socket too, it would continue if the port is taken.
             ours.push(("unix_socket_dir", String::new()));
         }
         Address::Unix(_) => {
@@ -94,11 +95,11 @@ fn configuration(wanted: &PgBouncer, given: &NodeContext<'_>, userlist: &str) ->
     ours.push(("default_pool_size", wanted.size.to_string()));
     ours.push(("max_client_conn", wanted.max_client_conn.to_string()));
     if given.version >= PREPARED_STATEMENTS_VERSION {
-        // The default of 1.24; 1.21 to 1.23 have it off.
+        // The default since 1.24; in 1.21 to 1.23 the default is off.
         ours.push(("max_prepared_statements", "200".to_owned()));
     }
     ours.push(("ignore_startup_parameters", "extra_float_digits".to_owned()));
-    // Statistics are asked for; lines for every connection would cost more than the queries of some experiments.
+    // pgdyno queries the statistics. Log lines per connection would cost more than the queries of some experiments.
     ours.push(("log_stats", "0".to_owned()));
     ours.push(("log_connections", "0".to_owned()));
     ours.push(("log_disconnections", "0".to_owned()));

@@ -1,4 +1,4 @@
-//! How does a throw-away PostgreSQL server come to be?
+//! Temporary PostgreSQL server
 
 use super::program::ProgramInfo;
 use super::{Component, LaunchSpec, NodeContext, host_and_port, with_settings};
@@ -17,44 +17,44 @@ use std::time::{Duration, Instant};
 use wire::Code;
 use wire::pg::{Login, Secret};
 
-/// A server that we made and that ends with its [`Supervisor`].
+/// A server that pgdyno created; it ends with its [`Supervisor`].
 #[derive(Debug)]
 pub struct Postgres {
     pub node: NodeId,
     pub installation: Installation,
     pub port: u16,
     pub data: PathBuf,
-    /// Where we find its data ourselves.
+    /// Path of the data directory as pgdyno itself reaches it.
     pub local_data: PathBuf,
-    /// The directory of its Unix socket.
+    /// Directory of its Unix socket.
     pub sockets: PathBuf,
     password: Secret,
     settings: Settings,
-    /// Who starts and stops the server in our place: Patroni.
+    /// Starts and stops the server in place of pgdyno: Patroni.
     pub manager: Option<Box<Launch>>,
-    /// The first process that served this data: no other data of this supervisor has the same.
+    /// Node of the first process that served this data. Copies share it; other data of this supervisor does not.
     pub cluster: NodeId,
 }
 
-/// What a throw-away server may differ in.
+/// Settings of a temporary server.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Names the node, its data directory and its log.
+    /// Name of the node, its data directory and its log.
     pub name: String,
     pub max_connections: u32,
-    /// Further lines for `postgresql.conf`; they win over ours.
+    /// Additional lines of `postgresql.conf`; they override the defaults.
     pub extra_lines: Vec<(String, String)>,
-    /// Clients may use TLS if given.
+    /// Certificate, if clients may use TLS.
     pub tls: Option<TlsFiles>,
-    /// What it may use of the machine.
+    /// Resource limits.
     pub limits: Limits,
-    /// Whether its processes are a world of their own, so that all of them can be killed or paused at once.
+    /// True if its processes get namespaces of their own, so that all of them can be killed or paused at once.
     pub isolated: bool,
-    /// Where it listens, beside its Unix socket.
+    /// TCP address on which it listens, in addition to its Unix socket.
     pub address: Ipv4Addr,
-    /// The directory of its own disk, if it has one: see `Supervisor::disk`.
+    /// Directory of its own disk, if it has one: see `Supervisor::disk`.
     pub disk: Option<PathBuf>,
-    /// Offers a port to listen on, anew when one is taken.
+    /// Source of ports to listen on; called again if a port is taken.
     pub ports: fn() -> std::io::Result<u16>,
 }
 
@@ -74,25 +74,25 @@ impl Default for Settings {
     }
 }
 
-/// The superuser, and the database that is there from the start.
+/// Name of the superuser and of its database.
 pub(crate) const SUPERUSER: &str = "postgres";
-/// In its data: whether it follows another server.
+/// File in the data directory that makes the server a standby.
 const STANDBY_SIGNAL: &str = "standby.signal";
-/// Slow disks take their time to write an empty cluster of 40 MB.
+/// Timeout for start-up; slow disks need time to write an empty cluster of 40 MB.
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What PostgreSQL logs while processes of an earlier postmaster, which was killed, still use its memory: they have not
-/// noticed yet. Its code, `lock_file_exists`, and its severity.
+/// Code (`lock_file_exists`) and severity of a log line while orphans of a killed postmaster still use its shared
+/// memory.
 const LOCK_FILE_EXISTS: &str = "F0001 FATAL";
-/// They notice within milliseconds, or when their statement ends.
+/// Timeout for these orphans. They notice within milliseconds, or when their statement ends.
 const ORPHAN_TIMEOUT: Duration = Duration::from_secs(10);
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 impl Postgres {
-    /// Makes an empty cluster, starts it, and returns when it answers queries.
+    /// Creates an empty cluster, starts it, and returns when it answers queries.
     ///
-    /// It is as durable as a real one (`fsync` and `full_page_writes` stay on), listens on loopback and on a Unix socket
-    /// in a private directory only, and asks for a password by SCRAM on both.
+    /// It is as durable as a production server: `fsync` and `full_page_writes` stay on. It listens only on loopback
+    /// and on a Unix socket in a private directory. Both require a password by SCRAM.
     pub fn start(
         supervisor: &mut Supervisor,
         installation: &Installation,
@@ -108,7 +108,7 @@ impl Postgres {
         Ok(postgres)
     }
 
-    /// One that does not run, and has no data.
+    /// A server without data that does not run yet.
     pub fn new(
         supervisor: &Supervisor,
         installation: &Installation,
@@ -116,7 +116,7 @@ impl Postgres {
         password: Secret,
     ) -> Postgres {
         let (data, reach) = match &settings.disk {
-            // Not the disk itself: who copies its rows anew removes the directory.
+            // A subdirectory of the disk, because a new base backup removes the data directory.
             Some(it) => (it.join("data"), supervisor.host_path(&it.join("data"))),
             None => (supervisor.home().join(&settings.name), supervisor.home().join(&settings.name)),
         };
@@ -134,8 +134,8 @@ impl Postgres {
         }
     }
 
-    /// A server with the same rows, made by `pg_basebackup` while this one serves; it follows whom `settings` say as soon as
-    /// it is launched.
+    /// Copies the rows into a new server by `pg_basebackup`, while this one serves. Once launched, the copy follows
+    /// the primary that `settings` name.
     pub fn base_backup(
         &self,
         supervisor: &mut Supervisor,
@@ -147,8 +147,8 @@ impl Postgres {
         Ok(copy)
     }
 
-    /// The rows of the server at the other port in place of its own, whatever these were. Sockets and password of all servers
-    /// with the same rows are the same.
+    /// Replaces the server's data by a base backup of the server on port `from`. All copies share the socket
+    /// directory and the password.
     pub fn base_backup_from(&self, supervisor: &mut Supervisor, from: u16) -> Result<(), NodeError> {
         let failure = |it: std::io::Error| NodeError::new(self.name(), "copy its data", it.to_string());
         if self.local_data.exists() {
@@ -167,8 +167,9 @@ impl Postgres {
         self.create_standby_signal(supervisor)
     }
 
-    /// Goes back to where its history and the other's part, and takes the other's from there. It must have ended; a crash is
-    /// recovered from first. Afterwards it stands by.
+    /// Runs `pg_rewind` against the server on port `to`, and makes this one a standby.
+    ///
+    /// This server must have ended; pg_rewind recovers it first after a crash.
     pub fn rewind(&self, supervisor: &mut Supervisor, to: u16) -> Result<(), NodeError> {
         let config = supervisor.directory().join(config_file_name(self.name()));
         let name = format!("{}-rewind", self.name());
@@ -187,7 +188,7 @@ impl Postgres {
         self.create_standby_signal(supervisor)
     }
 
-    /// From its next start on it follows another server.
+    /// Makes it a standby from its next start on.
     pub fn create_standby_signal(&self, supervisor: &Supervisor) -> Result<(), NodeError> {
         let failure = |it: std::io::Error| NodeError::new(self.name(), "stand by", it.to_string());
         let path = self.local_data.join(STANDBY_SIGNAL);
@@ -198,13 +199,13 @@ impl Postgres {
         }
     }
 
-    /// From its next start on it follows nobody.
+    /// Makes it a primary from its next start on.
     pub fn remove_standby_signal(&self) {
-        // It may not be there.
+        // The file may not exist.
         let _ = std::fs::remove_file(self.local_data.join(STANDBY_SIGNAL));
     }
 
-    /// Other settings, of which those hold at once that a running server takes.
+    /// Replaces the additional settings. A running server reloads those that need no restart.
     pub fn reload_with(
         &mut self,
         supervisor: &mut Supervisor,
@@ -215,8 +216,8 @@ impl Postgres {
         if supervisor.end_of(self.node).is_none() { supervisor.signal(self.node, Sig::Hup) } else { Ok(()) }
     }
 
-    /// Starts it on a port that is free. A port that was free may be taken by now: the server says so at once, and we try
-    /// another.
+    /// Starts it on a free port. Another program may have taken the port meanwhile; the server then fails at once,
+    /// and the next port is tried.
     pub fn launch_on_free_port(&mut self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
         self.configure(supervisor)?;
         for attempt in 1.. {
@@ -235,12 +236,12 @@ impl Postgres {
         &self.settings.name
     }
 
-    /// What it was last told to be.
+    /// Its current settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// The same data under other settings: stops it, if it still runs, and starts it again on the same port.
+    /// Restarts the server with other settings, on the same data and port.
     pub fn reconfigure(&mut self, supervisor: &mut Supervisor, settings: &Settings) -> Result<(), NodeError> {
         self.stop(supervisor)?;
         self.settings = settings.clone();
@@ -248,7 +249,7 @@ impl Postgres {
         self.launch(supervisor)
     }
 
-    /// Stops it, if it still runs, and starts it again on the same port.
+    /// Restarts the server on the same port. Stops it first if it runs.
     pub fn restart(&mut self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
         self.stop(supervisor)?;
         let begun = Instant::now();
@@ -262,7 +263,7 @@ impl Postgres {
         }
     }
 
-    /// Fast shutdown: sessions are ended, data is made safe.
+    /// Performs a fast shutdown: sessions are ended, data is safe on disk.
     pub fn stop(&self, supervisor: &mut Supervisor) -> Result<End, NodeError> {
         match supervisor.end_of(self.node) {
             Some(end) => Ok(end),
@@ -270,17 +271,17 @@ impl Postgres {
         }
     }
 
-    /// How to reach it by its Unix socket, as superuser.
+    /// Superuser login by Unix socket.
     pub fn target(&self) -> Target {
         self.superuser_target(Address::Unix(self.sockets.join(format!(".s.PGSQL.{}", self.port))))
     }
 
-    /// How to reach it by TCP, as superuser.
+    /// Superuser login by TCP.
     pub fn target_tcp(&self) -> Target {
         self.superuser_target(Address::Tcp(SocketAddr::from((self.settings.address, self.port))))
     }
 
-    /// The superuser's password. Lives in memory only.
+    /// The superuser's password. Exists in memory only.
     pub fn password(&self) -> &Secret {
         &self.password
     }
@@ -309,7 +310,7 @@ impl Postgres {
             |it: std::io::Error| NodeError::new(self.name(), "write its password file", it.to_string());
         let password =
             supervisor.private_file("password", self.password.reveal().as_bytes()).map_err(attempt)?;
-        // C.UTF-8 sorts by bytes and knows every letter; it is in every glibc of distributions, but not on macOS.
+        // C.UTF-8 sorts by bytes and classifies all letters. Every glibc of a distribution has it; macOS does not.
         let locale = if cfg!(target_os = "linux") { "C.UTF-8" } else { "C" };
         let launch =
             Launch::new(&format!("{}-initdb", self.name()), self.program("initdb"), &supervisor.home())
@@ -324,7 +325,7 @@ impl Postgres {
                     "--locale",
                     locale,
                 ])
-                // Nothing of value is there yet: a crash of the machine ends this cluster anyway.
+                // The cluster is empty, and a crash of the machine ends it anyway.
                 .arg("--no-sync")
                 .arg("--pwfile")
                 .arg(&password)
@@ -333,7 +334,7 @@ impl Postgres {
         let result = supervisor.run(launch, READY_TIMEOUT);
         std::fs::remove_file(&password).map_err(attempt)?;
         result?;
-        // Beyond loopback, those that it shares a network with: none but the nodes of this stack.
+        // Besides loopback, permit its own network, which holds only the nodes of this stack.
         let path = self.local_data.join("pg_hba.conf");
         let more = "host all all samenet scram-sha-256\nhost replication all samenet scram-sha-256\n";
         let opened = std::fs::OpenOptions::new().append(true).open(path);
@@ -343,7 +344,7 @@ impl Postgres {
     fn configure(&self, supervisor: &Supervisor) -> Result<(), NodeError> {
         let text = configuration(&self.settings, physical_memory());
         let failure = |it: std::io::Error| NodeError::new(self.name(), "be configured", it.to_string());
-        // One of an earlier cluster of this name may lie there.
+        // A file of an earlier cluster of this name may exist.
         let name = config_file_name(self.name());
         let _ = std::fs::remove_file(supervisor.directory().join(&name));
         supervisor.private_file(&name, text.as_bytes()).map(drop).map_err(failure)
@@ -354,13 +355,13 @@ impl Postgres {
         self.await_ready(supervisor)
     }
 
-    /// Returns when it answers queries.
+    /// Waits until it answers queries.
     pub fn await_ready(&self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
         let target = self.target();
         supervisor.await_ready(self.node, READY_TIMEOUT, || check_ready(&target))
     }
 
-    /// Starts it, or whoever manages it, and does not wait.
+    /// Starts the server or its manager, without waiting.
     pub fn spawn(&mut self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
         if let Some(it) = &self.manager {
             self.node = supervisor.launch(Launch::clone(it))?;
@@ -378,19 +379,19 @@ impl Postgres {
         Ok(())
     }
 
-    /// Those of its program.
+    /// Arguments of `postgres`.
     pub fn arguments(&self, supervisor: &Supervisor) -> Vec<String> {
         let config = supervisor.directory().join(config_file_name(self.name()));
         let sockets = self.sockets.display().to_string();
         server_arguments(&config, &self.data, &sockets, &self.port.to_string())
     }
 
-    /// Where its own network has it, if it has one.
+    /// Its address in a network of its own, if it has one.
     pub fn own_address(&self) -> Option<Ipv4Addr> {
         Some(self.settings.address).filter(|it| !it.is_loopback())
     }
 
-    /// What its configuration says, its own lines among it.
+    /// Lines of its `postgresql.conf`, additional settings included.
     pub fn configuration_lines(&self) -> Vec<(String, String)> {
         configuration_lines(&self.settings, physical_memory())
     }
@@ -400,7 +401,7 @@ impl Postgres {
     }
 }
 
-/// PostgreSQL as a part of a chain. Before it is started the first time, its cluster is made by [`Postgres`].
+/// PostgreSQL as part of a chain. [`Postgres`] creates its cluster before the first start.
 #[derive(Debug)]
 pub struct PostgresComponent;
 
@@ -408,7 +409,7 @@ static NAMES: ProgramInfo = ProgramInfo {
     name: "PostgreSQL",
     program: "postgres",
     version_argument: "--version",
-    // Of a directory: PostgreSQL is many programs, and `find` looks for them.
+    // Names a directory: PostgreSQL is many programs, and `find` searches for them.
     env_var: "PGDYNO_PG_BIN",
     install_hint: "./x setup, or apt-get install postgresql postgresql-contrib",
 };
@@ -434,7 +435,7 @@ impl Component for PostgresComponent {
         if given.node.transport == Transport::Tls {
             settings.tls = Some(given.tls.ok_or("there is no certificate for it")?.clone());
         }
-        // It listens on a socket too, for those who look after it.
+        // It also listens on a socket, for the superuser's sessions.
         let (_, port) = host_and_port(given.address);
         let config = given.files.join(config_file_name(name));
         Ok(LaunchSpec {
@@ -478,13 +479,13 @@ fn stop_steps() -> Vec<StopStep> {
     ]
 }
 
-/// Ready means: it logs us in and answers.
+/// Ready if it accepts a login and answers a query.
 pub(crate) fn check_ready(target: &Target) -> Readiness<()> {
     let asked = Connection::open(target, Duration::from_secs(5)).and_then(|mut it| it.query("select 1"));
     match asked {
         Ok(_) => Readiness::Ready(()),
         Err(error) => match error.code() {
-            // 57P03: starting up. The socket may not be there yet, or nobody behind it.
+            // 57P03: starting up. The socket may not exist yet, or have no listener.
             Code::SqlState(state) if &state != b"57P03" => Readiness::Never(error.to_string()),
             _ if matches!(error, Error::Protocol(_)) => Readiness::Never(error.to_string()),
             _ => Readiness::NotYet(error.to_string()),
@@ -492,9 +493,9 @@ pub(crate) fn check_ready(target: &Target) -> Readiness<()> {
     }
 }
 
-/// Names and values; `memory` is the machine's, in bytes.
+/// Names and values of the configuration; `memory` is the machine's, in bytes.
 fn configuration_lines(settings: &Settings, memory: u64) -> Vec<(String, String)> {
-    // A quarter of the memory, as the manual advises, but no more than a throw-away server should take.
+    // A quarter of the memory, as the manual advises, but at most 512 MB for a temporary server.
     let shared_buffers = (memory / 4 / MIB).clamp(16, 512);
     let mut ours = vec![
         ("listen_addresses", settings.address.to_string()),
@@ -533,7 +534,7 @@ fn configuration(settings: &Settings, memory: u64) -> String {
 
 const MIB: u64 = 1024 * 1024;
 
-/// Physical memory of this machine, bytes; 1 GiB where the kernel does not tell.
+/// Physical memory of this machine, bytes; 1 GiB if the kernel does not report it.
 pub(crate) fn physical_memory() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|it| it.strip_prefix("MemTotal:"));

@@ -1,4 +1,4 @@
-//! Where are the programs of the components on this machine?
+//! Search for the components' programs on this machine
 
 use crate::embedded::{self, cache_directory_for};
 use crate::find::InstallationSearch;
@@ -7,17 +7,17 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// How a component's program is called, asked and installed.
+/// Names of a component's program, and how to install it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ProgramInfo {
-    /// As people write it.
+    /// The product's name as people write it.
     pub name: &'static str,
     pub program: &'static str,
-    /// Asks for its version; the first line of the answer has it.
+    /// Argument that prints its version; the first line of the output holds it.
     pub version_argument: &'static str,
-    /// The variable that names the program's file; if set, it is the only place.
+    /// Variable with the program's path; if set, no other place is searched.
     pub env_var: &'static str,
-    /// What a user can do to have it.
+    /// Instruction for the user to install it.
     pub install_hint: &'static str,
 }
 
@@ -27,11 +27,11 @@ pub struct Program {
     pub path: PathBuf,
     /// Major and minor.
     pub version: (u32, u32),
-    /// The first line that it prints when asked.
+    /// First line of its version output.
     pub text: String,
 }
 
-/// A component that cannot be had here: what needs it is to be skipped, never done with something else.
+/// A component that is not available here: skip what needs it, never replace it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unavailable {
     pub component: &'static str,
@@ -41,29 +41,30 @@ pub struct Unavailable {
     pub install_hint: String,
 }
 
-/// Where programs are looked for.
+/// Places to search for programs.
 #[derive(Clone, Debug)]
 pub struct Programs {
-    /// Where a PostgreSQL may be; its version is the node's.
+    /// Places of PostgreSQL; the node sets the version.
     pub postgres: InstallationSearch,
-    /// Whether a PostgreSQL that is not there may be fetched.
+    /// True if a missing PostgreSQL may be downloaded.
     pub fetch: bool,
-    /// Directories of programs, most wanted first: `PATH`, where system programs are, then what `./x` unpacked.
+    /// Directories in order of preference: `PATH`, system directories, then programs that `./x` unpacked.
     pub search_path: Vec<PathBuf>,
-    /// The environment.
+    /// Reads an environment variable.
     pub env_var: fn(&str) -> Option<PathBuf>,
-    /// Where the paths of a service's command begin, and where it runs: the directory of the experiment's file.
+    /// Base of relative paths in a service's command, and its working directory: the directory of the experiment
+    /// file.
     pub directory: PathBuf,
 }
 
 impl Programs {
-    /// This machine, this process's environment and its directory.
+    /// This machine, with this process's environment and working directory.
     pub fn from_environment() -> Programs {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let system = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin"].map(PathBuf::from);
         let mut places: Vec<PathBuf> = std::env::split_paths(&path).filter(|it| it.is_absolute()).collect();
         places.extend(system);
-        // `./x` writes to the second one when it is root's; we, perhaps, to the first.
+        // `./x` as root writes to the second one; pgdyno itself may use the first.
         let caches = [cache_directory_for("programs").ok(), Some("/var/cache/pgdyno/programs".into())];
         for cache in caches.into_iter().flatten() {
             let unpacked = std::fs::read_dir(cache).into_iter().flatten().flatten();
@@ -80,7 +81,7 @@ impl Programs {
         }
     }
 
-    /// The first program that is new enough; any version will do when `least` is `None`.
+    /// The first program that is new enough. `least` = `None` accepts any version.
     pub fn find(
         &self,
         names: &'static ProgramInfo,
@@ -109,7 +110,7 @@ impl Programs {
         Err(Unavailable { component: names.name, reason: why, install_hint: names.install_hint.to_owned() })
     }
 
-    /// A PostgreSQL of this major version, or any; `tell` is called before one is fetched.
+    /// A PostgreSQL of this major version, or of any. Calls `tell` before a download.
     pub fn postgres(
         &self,
         major: Option<u32>,
@@ -137,7 +138,7 @@ impl Programs {
     }
 }
 
-/// Asks a program for its version.
+/// Runs a program to read its version.
 fn query_version(path: &Path, ask: &str) -> Result<Program, String> {
     let output = Command::new(path).arg(ask).stdin(Stdio::null()).output();
     let output = output.map_err(|it| format!("cannot be run: {it}"))?;

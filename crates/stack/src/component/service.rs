@@ -1,6 +1,7 @@
-//! What does an HTTP service need to be this node?
+//! HTTP service component
 //!
-//! Its program is the experiment's, not ours: it is told by its environment where to listen and where its database is.
+//! The program belongs to the experiment, not to pgdyno. Environment variables pass its listening address and its
+//! database.
 
 use super::program::{Program, ProgramInfo, Programs, Unavailable};
 use super::{Component, EndpointTls, LaunchSpec, NodeContext, NodeEndpoint};
@@ -13,7 +14,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct ServiceComponent;
 
-/// Never looked for by this name.
+/// Never searched by this name.
 static NAMES: ProgramInfo = ProgramInfo {
     name: "the service",
     program: "",
@@ -22,11 +23,11 @@ static NAMES: ProgramInfo = ProgramInfo {
     install_hint: "build it: ./x services builds those that belong to pgdyno, or tells what that takes",
 };
 
-/// What pgdyno alone decides.
+/// Variables that only pgdyno sets.
 const RESERVED_VARIABLES: [&str; 3] = ["ADDRESS", "DATABASE_URL", "PGPASSWORD"];
 
-/// The program that its command names, if it is there: a name is one of a program of this machine, a path is one from the
-/// experiment's directory. So must be what an interpreter is given to run.
+/// Finds the program of the service's command. A bare name is searched on this machine; a path is relative to the
+/// experiment's directory. A file that an interpreter runs must exist too.
 pub fn find(service: &Service, programs: &Programs) -> Result<Program, Unavailable> {
     let missing = |why: String| {
         let how_to_get = NAMES.install_hint.to_owned();
@@ -48,7 +49,7 @@ pub fn find(service: &Service, programs: &Programs) -> Result<Program, Unavailab
     if let Some(file) = arguments.iter().find(to_be_run) {
         return Err(missing(format!("there is no {file}")));
     }
-    // Through all links: an environment of Python's leads to whatever made it.
+    // Resolve all links: a Python virtual environment links to the interpreter that created it.
     let real = path.canonicalize().unwrap_or_else(|_| path.clone());
     if let Some(user) = User::unprivileged().ok().flatten() {
         let closed = [programs.directory.as_path(), real.as_path()].into_iter().find(|it| !open_to_all(it));
@@ -84,7 +85,7 @@ impl Component for ServiceComponent {
         }
         let mut environment = vec![
             ("ADDRESS".to_owned(), address.to_string()),
-            // What it leaves behind goes with the run.
+            // Its temporary files are removed with the run.
             ("TMPDIR".to_owned(), given.home.display().to_string()),
             (
                 "JDK_JAVA_OPTIONS".to_owned(),
@@ -107,7 +108,7 @@ impl Component for ServiceComponent {
             arguments: wanted.command[1..].to_vec(),
             environment,
             secrets,
-            // As long as a request may take that has begun.
+            // Time for a request in flight to complete.
             stop: vec![StopStep { signal: Sig::Term, patience: Duration::from_secs(5) }],
             orphaned: Sig::Kill,
             console: None,
@@ -116,7 +117,7 @@ impl Component for ServiceComponent {
     }
 }
 
-/// The address of the application's database, as libpq takes it, without a password.
+/// URL of the application's database in libpq's form, without a password.
 fn database_url(
     given: &NodeContext<'_>,
     behind: &NodeEndpoint<'_>,
@@ -135,7 +136,7 @@ fn database_url(
     Ok(format!("postgres://{user}@{address}/{database}?sslmode={tls}"))
 }
 
-/// A part of a URL; RFC 3986, section 2.3.
+/// Escapes a part of a URL; RFC 3986, section 2.3.
 fn percent_encode(text: &str) -> String {
     let plain = |it: u8| it.is_ascii_alphanumeric() || b"-._~".contains(&it);
     let each = |it: u8| if plain(it) { char::from(it).to_string() } else { format!("%{it:02X}") };

@@ -5,14 +5,14 @@ use model::Nanos;
 use model::plan::{HaProxy, Limits, Odyssey, PgBouncer, PoolMode, Postgres, Service, Transport};
 use std::path::PathBuf;
 
-/// What differs between the cases; the rest is the same for all.
+/// The properties that differ between the cases.
 struct Case {
     version: (u32, u32),
     kind: NodeKind,
     entrance: Transport,
-    /// Over what the node behind is reached.
+    /// Transport to the node behind it.
     upstream: Transport,
-    /// A service of two copies is behind it.
+    /// A service with two copies is behind it.
     copies: bool,
     /// Two PostgreSQL servers are behind it.
     servers: bool,
@@ -28,7 +28,7 @@ fn recipe(case: &Case, node: &Node, users: &Users) -> Result<LaunchSpec, String>
     let behind = NodeEndpoint {
         name: "next",
         address: address(case.upstream, 5001),
-        // Told to services whose way in is protected, so that both are seen.
+        // Only with TLS, so that the expected files cover both cases.
         read_only: Some(address(case.upstream, 5009)).filter(|_| case.upstream == Transport::Tls),
         tls: match case.upstream {
             Transport::Tls => EndpointTls::Checked { root: tls.root.clone() },
@@ -73,7 +73,7 @@ fn node(case: &Case) -> Node {
 
 fn users() -> Users {
     let secret = |it: &str| Secret::new(it);
-    // One of ours, and one that was there before.
+    // One user that pgdyno created, and one that existed before.
     let app =
         User {
             name: "app".to_owned(), password: secret("apple"), verifier: Some(secret("SCRAM-SHA-256$…"))
@@ -82,7 +82,7 @@ fn users() -> Users {
     Users { app, database: "app".to_owned(), console }
 }
 
-/// Compares with `expected/NAME.txt`, or with `UPDATE_EXPECT=1` writes it.
+/// Compares with `expected/NAME.txt`; writes it with `UPDATE_EXPECT=1`.
 fn check(name: &str, case: &Case) {
     let node = node(case);
     let it = recipe(case, &node, &users()).unwrap();

@@ -1,8 +1,7 @@
-//! How does a node have processes of its own, so that all of them end when the first one does?
+//! Namespaces for isolated nodes, whose processes all end when the first one does
 //!
-//! In a process namespace whose first process only waits: whoever kills it has killed all, as when a machine loses its
-//! power. Beside it stand a namespace of System V memory, and a `/dev/shm` of its own, so that what a killed server leaves
-//! there goes as well.
+//! The first process of the PID namespace only waits. Killing it kills all processes, as a power failure would. The
+//! node also gets an IPC namespace and its own `/dev/shm`, so that a killed server's shared memory is freed too.
 
 use super::keeper::parents;
 use super::launch::{Sig, User};
@@ -16,21 +15,22 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// What the keeper starts while this lives is in namespaces of its own; dropped, the keeper is back in its old ones.
+/// While it exists, processes that the keeper starts get new namespaces. Dropping it returns the keeper to its old
+/// ones.
 #[derive(Debug)]
 pub(super) struct NamespaceGuard {
     home: Vec<(File, LinkNameSpaceType)>,
 }
 
-/// A process namespace, by the number that the kernel gives it.
+/// A PID namespace, by its inode number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PidNamespace(u64);
 
-/// What all processes of a node are told, until there is none that was not.
+/// Maximum rounds of signalling until no new process appears.
 const ROUNDS: u32 = 100;
 
 impl NamespaceGuard {
-    /// Only root may.
+    /// Needs root.
     pub fn enter() -> io::Result<NamespaceGuard> {
         let kinds = [
             ("pid", LinkNameSpaceType::ProcessID),
@@ -45,7 +45,7 @@ impl NamespaceGuard {
         // SAFETY: file descriptors stay shared with nobody: the keeper has one thread.
         unsafe { unshare_unsafe(flags) }?;
         let away = NamespaceGuard { home };
-        // What is mounted here is seen here only.
+        // Mounts made here are visible here only.
         mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
         let plain = MountFlags::NOSUID | MountFlags::NODEV;
         mount("pgdyno", "/dev/shm", "tmpfs", plain, Some(c"mode=1777"))?;
@@ -62,11 +62,11 @@ impl Drop for NamespaceGuard {
     }
 }
 
-/// Called between fork and exec as the first process of a namespace: gives it a `/proc` that shows its own processes, which
-/// Patroni looks for there, and becomes its user.
+/// Prepares the first process of a namespace, between fork and exec: mounts its own `/proc`, in which Patroni looks
+/// for processes, and changes to the user.
 ///
 /// # Safety
-/// Makes system calls only; nothing else may be done between fork and exec.
+/// Call only between fork and exec. It makes system calls only.
 pub(super) unsafe fn furnish(user: Option<&User>) -> io::Result<()> {
     let plain = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount(c"proc", c"/proc", c"proc", plain, None)?;
@@ -80,11 +80,13 @@ pub(super) unsafe fn furnish(user: Option<&User>) -> io::Result<()> {
     }
 }
 
-/// Called between fork and exec as the first process of a namespace. Its child returns and becomes the program; itself it
-/// waits until no process is left, and ends as the program did: with 128 and the signal's number after a signal.
+/// Splits off the program from the first process of a namespace, between fork and exec.
+///
+/// The child returns and becomes the program. The parent waits until no process is left and exits with the program's
+/// status, or with 128 plus the number of the signal that ended it.
 ///
 /// # Safety
-/// Makes system calls only; nothing else may be done between fork and exec.
+/// Call only between fork and exec. It makes system calls only.
 pub(super) unsafe fn stay_first() -> io::Result<()> {
     // SAFETY: one thread, and the child goes on to exec.
     let program = unsafe { libc::fork() };
@@ -93,7 +95,8 @@ pub(super) unsafe fn stay_first() -> io::Result<()> {
         0 => return Ok(()),
         _ => {}
     }
-    // SAFETY: plain system calls. The keeper waits for the end of a pipe that we hold; we shall never write to it.
+    // SAFETY: plain system calls. `spawn` in the keeper waits until a pipe closes; this process must not hold it
+    // open.
     unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
     let (mut status, mut end) = (0, 0);
     loop {
@@ -106,7 +109,7 @@ pub(super) unsafe fn stay_first() -> io::Result<()> {
             };
         }
         if pid == -1 && io::Error::last_os_error().raw_os_error() == Some(libc::ECHILD) {
-            // SAFETY: ends this process, without what others registered for its end.
+            // SAFETY: ends this process, without running exit handlers.
             unsafe { libc::_exit(end) };
         }
     }
@@ -118,20 +121,20 @@ impl PidNamespace {
         Ok(PidNamespace(link.metadata()?.ino()))
     }
 
-    /// All its processes, as they are now.
+    /// All its current processes.
     pub fn processes(self) -> Vec<Pid> {
         let all = parents().into_iter().filter_map(|it| Pid::from_raw(it.0.cast_signed()));
         all.filter(|it| PidNamespace::of(*it).is_ok_and(|its| its == self)).collect()
     }
 
-    /// The handle of one of its processes. Numbers are used again; a handle is of the one process for ever.
+    /// Handle of one of its processes. Numbers are reused; a handle always refers to the same process.
     pub fn handle(self, pid: Pid) -> io::Result<OwnedFd> {
         let handle = pidfd_open(pid, PidfdFlags::empty())?;
-        // Asked after it was opened: who has the number now is who the handle is of, or has ended.
+        // After opening: the number's owner is the handle's process, or that process has ended.
         if PidNamespace::of(pid)? == self { Ok(handle) } else { Err(Errno::SRCH.into()) }
     }
 
-    /// Sends a signal to every process but the first, also to those that are begun meanwhile.
+    /// Signals every process except the first, including those that start meanwhile.
     pub fn signal_all(self, first: Pid, signal: Sig) {
         let mut told = Vec::new();
         for _ in 0..ROUNDS {

@@ -1,8 +1,8 @@
-//! How does a node have a disk of its own, so that it can be full?
+//! Disks for single nodes, which can be filled
 //!
-//! The disk is a file in the run directory, as large as there is room for it, of which only what is written takes any. It is
-//! mounted where the keeper and its nodes see it and nobody else: with the last of them the mount is gone, and its device
-//! with it.
+//! Each disk is a sparse file in the run directory, as large as the free space there. It is mounted only in the
+//! keeper's mount namespace, which its nodes share. When the last of these processes ends, the kernel removes the
+//! mount and its loop device.
 
 use super::launch::User;
 use rustix::fs::{FallocateFlags, fallocate};
@@ -14,20 +14,20 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Those that were made; all are below one directory.
+/// The disks that exist; all are below one directory.
 #[derive(Debug, Default)]
 pub(super) struct NodeDisks {
-    /// Names of nodes, and where their disks are mounted.
+    /// Names of nodes, and mount points of their disks.
     all: Vec<(String, PathBuf)>,
 }
 
-/// Below a node's disk: what fills it.
+/// File that fills a node's disk.
 const FULL: &str = "full";
-/// The greatest piece that is asked for at once, in bytes, and the smallest.
+/// Largest and smallest allocation, bytes.
 const PIECES: (u64, u64) = (1 << 30, 4096);
 
 impl NodeDisks {
-    /// Where the node's disk is, which is made if it has none; it is the `owner`'s. Only root may.
+    /// Mount point of the node's disk, owned by `owner`; created on first use. Needs root.
     pub fn of(&mut self, run: &Path, node: &str, owner: Option<&User>) -> Result<PathBuf, String> {
         if let Some(it) = self.all.iter().find(|it| it.0 == node) {
             return Ok(it.1.clone());
@@ -52,7 +52,7 @@ impl NodeDisks {
         let room = rustix::fs::statvfs(run).map_err(|it| format!("{}: {it}", run.display()))?;
         let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&image);
         file.and_then(|it| it.set_len(room.f_bavail * room.f_frsize)).map_err(told(&image))?;
-        // Few large files, nothing kept back for root, and no inodes zeroed in the background of a measurement.
+        // Few large files, no blocks reserved for root, and no background zeroing of inodes during a measurement.
         let options = [
             "-q",
             "-F",
@@ -74,7 +74,7 @@ impl NodeDisks {
         Ok(place)
     }
 
-    /// Takes all that is free on a node's disk, or gives it back.
+    /// Fills a node's disk, or frees that space again.
     pub fn fill(&self, node: &str, full: bool) -> Result<(), String> {
         let found = self.all.iter().find(|it| it.0 == node);
         let path = found.ok_or("it has no disk of its own")?.1.join(FULL);
@@ -88,14 +88,14 @@ impl NodeDisks {
             match fallocate(&file, FallocateFlags::empty(), at, piece) {
                 Ok(()) => at += piece,
                 Err(Errno::NOSPC) => piece /= 2,
-                // The longest file there can be would be longer than any disk.
+                // The maximum file size is not reached: it exceeds any disk.
                 Err(it) => return Err(told(it.into())),
             }
         }
         Ok(())
     }
 
-    /// Unmounts them; what stood on them is gone.
+    /// Unmounts all disks; their contents are lost.
     pub fn remove(&mut self) {
         for (_, place) in self.all.drain(..) {
             let _ = unmount(&place, UnmountFlags::DETACH);
@@ -103,7 +103,7 @@ impl NodeDisks {
     }
 }
 
-/// Runs one of the system's programs to its end.
+/// Runs a system program to its end.
 fn call(name: &str, options: &[&str], paths: &[&Path]) -> Result<(), String> {
     let places = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"].map(|it| Path::new(it).join(name));
     let program = places.into_iter().find(|it| it.exists());

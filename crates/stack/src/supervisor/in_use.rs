@@ -1,7 +1,7 @@
-//! Tells whether a directory is in use: by a process, a mount, or a listening socket.
+//! Check whether a process, a mount or a listening socket uses a directory
 //!
-//! Processes are compared by the identity of their files, not only by paths, so that one in a container that sees the
-//! directory under another name is found too. See `proc(5)`.
+//! Processes are compared by the identity of their files, not only by paths. This also finds a process in a container
+//! that sees the directory under another name. See `proc(5)`.
 
 use model::RetainReason;
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
@@ -20,18 +20,18 @@ type Identity = (u32, u32, u64);
 /// Process id of the first process of a namespace.
 const INIT: u32 = 1;
 
-/// The files of a directory, itself among them.
+/// The files of a directory, including itself.
 struct Tree<'a> {
     path: &'a Path,
     files: HashSet<Identity>,
-    /// Users whose processes may use it: ourselves and the files' owners.
+    /// Users whose processes may use it: the current user and the files' owners.
     users: HashSet<u32>,
 }
 
-/// Who or what uses `directory`, an absolute path without symbolic links; `None` if nothing does.
+/// A process, mount or socket that uses `directory`, an absolute path without symbolic links; `None` if none does.
 ///
-/// Processes of other users than ourselves and the owners of its files count if they can be inspected. An error is a
-/// part of the directory that cannot be read.
+/// Processes of the current user and the files' owners count even if they cannot be inspected; others only if they
+/// can. An error means that part of the directory cannot be read.
 pub(super) fn in_use(directory: &Path) -> io::Result<Option<RetainReason>> {
     if let Some(mount) = mounts().into_iter().find(|it| it.starts_with(directory)) {
         return Ok(Some(RetainReason::MountOrSocket(mount)));
@@ -52,7 +52,8 @@ pub(super) fn in_use(directory: &Path) -> io::Result<Option<RetainReason>> {
             Ok(true) => return Ok(Some(RetainReason::InUse { pid, program: program() })),
             Ok(false) => {}
             Err(Errno::NOENT | Errno::SRCH) => continue,
-            // A container's init may have more privileges than we. It begins others and opens no files of a run.
+            // A container's init may have more privileges than this process. It only starts others and opens no files
+            // of a run.
             Err(_) if pid != INIT && user_of(&process).is_none_or(|it| tree.users.contains(&it)) => {
                 hidden.get_or_insert_with(|| RetainReason::NotInspectable { pid, program: program() });
             }
@@ -86,11 +87,11 @@ impl Tree<'_> {
         Ok(tree)
     }
 
-    /// Whether a process, `/proc/<pid>`, has to do with the files. An error means that it has gone or hides that.
+    /// True if a process, `/proc/<pid>`, uses the files. An error means that it has ended or cannot be inspected.
     fn is_used_by(&self, process: &Path) -> Result<bool, Errno> {
         for name in ["cwd", "root", "exe"] {
             match self.holds(&process.join(name)) {
-                // Kernel threads and processes that have ended have none.
+                // Kernel threads and ended processes have none.
                 Err(Errno::NOENT) => {}
                 Ok(false) => {}
                 other => return other,
@@ -107,7 +108,7 @@ impl Tree<'_> {
         Ok(maps.split(|it| *it == b'\n').any(|it| self.maps(&String::from_utf8_lossy(it))))
     }
 
-    /// Whether a link of `/proc` leads into the tree. Never asks a file server that does not answer.
+    /// True if a link of `/proc` leads into the tree. Does not block on a file server that does not respond.
     fn holds(&self, link: &Path) -> Result<bool, Errno> {
         if read_link(link).map_err(errno)?.starts_with(self.path) {
             return Ok(true);
@@ -116,12 +117,13 @@ impl Tree<'_> {
         Ok(match statx(CWD, link, flags, StatxFlags::INO) {
             Ok(it) => self.files.contains(&(it.stx_dev_major, it.stx_dev_minor, it.stx_ino)),
             Err(Errno::ACCESS | Errno::PERM) => return Err(Errno::ACCESS),
-            // Not a file that could be one of these.
+            // Not a file that could belong to the tree.
             Err(_) => false,
         })
     }
 
-    /// The same of a line of `/proc/<pid>/maps`: range, permissions, offset, device, inode, path.
+    /// True if a line of `/proc/<pid>/maps` names a file of the tree: range, permissions, offset, device, inode,
+    /// path.
     fn maps(&self, line: &str) -> bool {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
         let [_, _, _, device, inode, ..] = fields[..] else { return false };
@@ -145,14 +147,14 @@ fn errno(error: io::Error) -> Errno {
     })
 }
 
-/// The effective user of a process, which everybody may know; `None` if it has gone or does not say.
+/// Effective user of a process, which every user may read; `None` if it has ended or shows none.
 fn user_of(process: &Path) -> Option<u32> {
     let status = String::from_utf8_lossy(&read(process.join("status")).ok()?).into_owned();
     let line = status.lines().find_map(|it| it.strip_prefix("Uid:"))?;
     line.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// Mount points of our namespace, with the escapes of `proc_pid_mountinfo(5)` undone.
+/// Mount points of this namespace, with the escapes of `proc_pid_mountinfo(5)` undone.
 fn mounts() -> Vec<PathBuf> {
     let text = read("/proc/self/mountinfo").unwrap_or_default();
     let lines = text.split(|it| *it == b'\n');
@@ -192,7 +194,7 @@ mod tests {
     use std::os::unix::net::UnixListener;
     use std::process::{Child, Command, Stdio};
 
-    /// A directory that goes with the test, and a process that uses it in some way.
+    /// A directory that the test removes, and a process that uses it in some way.
     struct UseCase {
         directory: PathBuf,
         child: Option<Child>,
@@ -206,7 +208,7 @@ mod tests {
             UseCase { directory: directory.canonicalize().unwrap(), child: None }
         }
 
-        /// Starts a shell that says when it is about to wait.
+        /// Starts a shell and waits until it has run the script.
         fn shell(mut self, script: &str) -> UseCase {
             let mut command = Command::new("/bin/sh");
             command
@@ -243,7 +245,7 @@ mod tests {
         check(UseCase::new("read").shell("exec 5<$D/home/file"), true);
         check(UseCase::new("directory").shell("exec 5<$D"), true);
         check(UseCase::new("renamed").shell("exec 5<$D/home/file; mv $D/home/file $D/other"), true);
-        // A file that is in no directory any more is kept by the process itself.
+        // A deleted file is not in the directory; only the process keeps it.
         check(UseCase::new("deleted").shell("exec 5<$D/home/file; rm $D/home/file"), true);
         let linked = UseCase::new("linked");
         fs::hard_link(linked.directory.join("home/file"), linked.directory.with_extension("link")).unwrap();

@@ -1,10 +1,12 @@
-//! Who sees to it that nothing outlives us?
+//! Keeper: the process that stops and removes everything when pgdyno ends
 //!
-//! The keeper is our own program, executed again in a session of its own. It is the parent of every process of the stack
-//! and, as a *subreaper*, also of what those leave behind. It reads orders from a socket whose other end only the
-//! supervisor holds; the kernel closes that end when the supervisor dies, even by `kill -9`, and the keeper then stops
-//! everything in reverse order and removes the run directory. Should the keeper itself be killed, the kernel signals its
-//! children (`PR_SET_PDEATHSIG`), and the next keeper removes the directory.
+//! The keeper is pgdyno's own program, executed again in a new session. It is the parent of every process of the
+//! stack and, as a *subreaper*, adopts their orphans. It reads orders from a socket whose other end only the
+//! supervisor holds. The kernel closes that end when the supervisor dies, even by `kill -9`. The keeper then stops
+//! everything in reverse order and removes the run directory.
+//!
+//! If the keeper itself is killed, the kernel signals its children (`PR_SET_PDEATHSIG`), and the next keeper removes
+//! the directory.
 
 use super::apart::{self, NamespaceGuard, PidNamespace};
 use super::disk::NodeDisks;
@@ -34,13 +36,13 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The program `pgdyno keeper`: standard input is the socket to the supervisor. Never of use to a person.
+/// Main function of `pgdyno keeper`: standard input is the socket to the supervisor. Not for interactive use.
 pub fn main() -> std::process::ExitCode {
     let socket = match rustix::io::fcntl_dupfd_cloexec(io::stdin(), 3) {
         Ok(it) => UnixStream::from(it),
         Err(_) => return std::process::ExitCode::from(2),
     };
-    // A session of our own: Ctrl-C at the terminal is for the supervisor alone.
+    // A session of its own: Ctrl-C at the terminal must reach the supervisor only.
     let _ = rustix::process::setsid();
     if rustix::process::set_child_subreaper(Some(rustix::process::getpid())).is_err() {
         return std::process::ExitCode::FAILURE;
@@ -61,47 +63,47 @@ pub fn main() -> std::process::ExitCode {
 
 struct Keeper {
     socket: UnixStream,
-    /// In the order of their launch; those that ended are gone.
+    /// Running nodes, in the order of their launch.
     nodes: Vec<KeptNode>,
     run: Option<RunDirectory>,
     groups: Option<Groups>,
     generator: Option<Generator>,
-    /// What connects nodes with networks of their own.
+    /// Connects nodes with networks of their own.
     hub: Option<NetworkBridge>,
-    /// Those of nodes that have one.
+    /// Disks of nodes that have one.
     disks: NodeDisks,
 }
 
-/// The supervisor's process, limited by us.
+/// The supervisor's process, which the keeper limits.
 struct Generator {
     pid: Pid,
-    /// Where it might run before.
+    /// CPU affinity before it was limited.
     affinity: Option<CpuSet>,
 }
 
 struct KeptNode {
     id: NodeId,
     pid: Pid,
-    /// Becomes readable when it ends.
+    /// Becomes readable when the process ends.
     pidfd: OwnedFd,
     launch: Launch,
-    /// Of a node that is apart.
+    /// Set for an isolated node.
     world: Option<IsolatedProcesses>,
-    /// Of a node with a network of its own.
+    /// Set for a node with a network of its own.
     port: Option<BridgePort>,
-    /// Its end is certain, and no process of it may go on for a moment more.
+    /// True once SIGKILL was sent: no process of the node may run any more.
     killed: bool,
 }
 
-/// Processes of which `Node::pid` is the first.
+/// Processes of an isolated node; [`KeptNode::pid`] is the first of the namespace.
 struct IsolatedProcesses {
     space: PidNamespace,
-    /// The program's handle, and its number.
+    /// Handle and number of the program.
     program: (OwnedFd, Pid),
 }
 
 impl Keeper {
-    /// Carries out orders until the supervisor is gone.
+    /// Executes orders until the supervisor ends.
     fn run_orders(&mut self) {
         let (mut pending, mut chunk) = (Vec::new(), [0; 16 * 1024]);
         loop {
@@ -181,14 +183,14 @@ impl Keeper {
         }
     }
 
-    /// True if the supervisor is still there to hear it.
+    /// True if the supervisor still receives replies.
     fn send_reply(&mut self, word: &Reply) -> bool {
         let mut line = serde_json::to_vec(word).expect("words are plain data");
         line.push(b'\n');
         self.socket.write_all(&line).is_ok()
     }
 
-    /// Sleeps until an order comes, a node ends, or `patience` has passed.
+    /// Waits until an order arrives, a node ends, or `patience` has passed.
     fn wait_for_event(&self, patience: Option<Duration>) {
         let patience = patience.map(|it| Timespec::try_from(it).expect("patience is short"));
         let mut fds: Vec<PollFd<'_>> =
@@ -199,7 +201,7 @@ impl Keeper {
         let _ = poll(&mut fds, patience.as_ref());
     }
 
-    /// Collects what has ended, and reports nodes; false if the supervisor is gone.
+    /// Reaps ended processes and reports ended nodes; false if the supervisor has ended.
     fn reap(&mut self) -> bool {
         let mut heard = true;
         while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
@@ -207,7 +209,7 @@ impl Keeper {
             let node = self.nodes.remove(at);
             end_group(node.pid);
             let end = match (status.exit_status(), status.terminating_signal()) {
-                // As the first process of its world tells it.
+                // The first process of the namespace encodes a signal this way.
                 (Some(status @ 129..), _) if node.world.is_some() => End::Signal(status - 128),
                 (Some(status), _) => End::Exit(status),
                 (None, signal) => End::Signal(signal.unwrap_or(0)),
@@ -221,10 +223,10 @@ impl Keeper {
     fn stop(&mut self, id: NodeId) {
         let Some(node) = self.nodes.iter_mut().find(|it| it.id == id) else { return };
         let mut steps = Vec::new();
-        // Who is held on purpose and is about to be killed with its world would get away with what is held.
+        // A killed node must not run again: SIGCONT would let its paused processes act before they die.
         if !node.killed {
             steps.clone_from(&node.launch.stop);
-            // A stopped process would keep a polite signal waiting.
+            // A paused process would not handle SIGTERM.
             let _ = node.signal(Sig::Cont);
         }
         for step in steps {
@@ -248,7 +250,7 @@ impl Keeper {
         }
     }
 
-    /// Limits the process that gives us orders.
+    /// Limits the process that sends the orders.
     fn limit_generator(&mut self, limits: &Limits) -> Result<(Option<Group>, Vec<UnappliedLimit>), String> {
         let pid = rustix::process::getppid().ok_or("it is gone")?;
         let mut generator = Generator { pid, affinity: None };
@@ -266,10 +268,10 @@ impl Keeper {
         Ok((group, not_applied))
     }
 
-    /// Gives the supervisor back what it had, if it is still there.
+    /// Removes the supervisor's limits, if it still runs.
     fn release_generator(&mut self) {
         let Some(Generator { pid, affinity }) = self.generator.take() else { return };
-        // Its number may be another's by now.
+        // Its number may belong to another process by now.
         if rustix::process::getppid() != Some(pid) {
             return;
         }
@@ -281,14 +283,14 @@ impl Keeper {
         }
     }
 
-    /// Stops all nodes in reverse order, then whatever they left behind, and removes the run directory.
+    /// Stops all nodes in reverse order, kills their orphans, and removes the run directory.
     fn clear_away(&mut self) {
         self.release_generator();
         while let Some(id) = self.nodes.last().map(|it| it.id) {
             self.stop(id);
         }
         let left = Instant::now() + Duration::from_secs(10);
-        // What our children leave behind is ours now, and killing one may hand us its children.
+        // The keeper adopts its children's orphans; killing one may add that one's children.
         while Instant::now() < left {
             for orphan in children() {
                 let _ = kill_process(orphan, Sig::Kill.into());
@@ -296,23 +298,23 @@ impl Keeper {
             match wait(WaitOptions::NOHANG) {
                 Err(Errno::CHILD) => break,
                 Ok(Some(_)) => {}
-                // Killed, but not yet dead.
+                // Killed, but not yet ended.
                 _ => std::thread::sleep(Duration::from_millis(1)),
             }
         }
         let removed = self.groups.take().is_none_or(|mut it| it.remove(Duration::from_secs(10)));
         self.disks.remove();
-        // Control groups that are left are noted in the directory, for the next keeper.
+        // The directory lists remaining control groups, for the next keeper.
         if let Some(run) = self.run.take().filter(|_| removed) {
             run.remove();
         }
     }
 }
 
-/// Kills what a process that has ended left behind in its process group: it would hold its port, and answer for it.
+/// Kills the rest of an ended process's process group, which could still hold and serve its port.
 fn end_group(leader: Pid) {
     let until = Instant::now() + Duration::from_secs(10);
-    // Orphans become our children; while there is one of them, the number is still theirs.
+    // The keeper adopts the orphans. While one of them exists, the group's number is not reused.
     while Instant::now() < until {
         match waitpgid(leader, WaitOptions::NOHANG) {
             Err(Errno::CHILD) => return,
@@ -325,7 +327,7 @@ fn end_group(leader: Pid) {
     }
 }
 
-/// Tells all threads of a process where to run; those they begin inherit it.
+/// Sets the CPU affinity of all threads of a process; new threads inherit it.
 fn run_on(pid: Pid, processors: &CpuSet) -> Result<(), UnappliedReason> {
     let tasks = PathBuf::from(format!("/proc/{}/task", pid.as_raw_nonzero()));
     let wrong =
@@ -333,7 +335,7 @@ fn run_on(pid: Pid, processors: &CpuSet) -> Result<(), UnappliedReason> {
     for task in std::fs::read_dir(&tasks).map_err(|it| wrong(&it))?.flatten() {
         let task = task.file_name().to_str().and_then(|it| it.parse().ok()).and_then(Pid::from_raw);
         match sched_setaffinity(task, processors) {
-            // It ended while we looked.
+            // The thread has ended meanwhile.
             Ok(()) | Err(Errno::SRCH) => {}
             Err(error) => return Err(wrong(&error)),
         }
@@ -341,14 +343,14 @@ fn run_on(pid: Pid, processors: &CpuSet) -> Result<(), UnappliedReason> {
     Ok(())
 }
 
-/// Processes whose parent we are.
+/// Child processes of the keeper.
 fn children() -> Vec<Pid> {
     let ours = std::process::id();
     let of_ours = parents().into_iter().filter(|it| it.1 == ours);
     of_ours.filter_map(|it| Pid::from_raw(it.0.cast_signed())).collect()
 }
 
-/// Every process of the machine and its parent, by `proc(5)`.
+/// Every process of the machine with its parent, from `proc(5)`.
 pub(super) fn parents() -> Vec<(u32, u32)> {
     let parent = |stat: &str| stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok();
     let numbers = std::fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -393,10 +395,10 @@ impl KeptNode {
             net = Some(network::leave().map_err(|it| format!("a network of its own: {it}"))?);
             port = Some(hub.connect(address)?);
         }
-        // Where we may not, it shares ours.
+        // Where namespaces are not permitted, it shares the keeper's.
         let away = if launch.isolated { NamespaceGuard::enter().ok() } else { None };
         let first = away.is_some();
-        // Whoever is first in a world mounts its `/proc`, which takes root.
+        // The first process of a namespace mounts its `/proc`, which needs root.
         let user = launch.user.clone().filter(|_| first);
         if let Some(user) = launch.user.as_ref().filter(|_| !first) {
             // The standard library drops the supplementary groups too.
@@ -405,10 +407,10 @@ impl KeptNode {
         let entrance = groups.prepare_node(&launch.name, &launch.limits).map_err(|it| it.to_string())?;
         let entrance = Arc::new(entrance);
         let inside = Arc::clone(&entrance);
-        // A handle of ours becomes readable when we end, whatever world it is looked at from.
+        // A handle of the keeper becomes readable when the keeper ends, from any namespace.
         let keeper = pidfd_open(rustix::process::getpid(), PidfdFlags::empty());
         let keeper = keeper.map_err(|it| format!("pidfd_open: {it}"))?;
-        // Killed, the first process takes the others along; other signals would not reach them.
+        // SIGKILL to the first process ends the whole namespace; other signals would not reach the others.
         let orphaned = if first { Sig::Kill } else { launch.orphaned }.into();
         // SAFETY: between fork and exec only system calls without allocation or locks are made.
         unsafe {
@@ -416,7 +418,7 @@ impl KeptNode {
                 if first {
                     apart::furnish(user.as_ref())?;
                 }
-                // A change of user would have forgotten it.
+                // After the change of user, which resets it.
                 rustix::process::set_parent_process_death_signal(Some(orphaned))?;
                 inside.enter();
                 // The keeper may have died before the first line.
@@ -443,7 +445,7 @@ impl KeptNode {
         Ok((KeptNode { id, pid, pidfd, launch, world, port, killed: false }, group, not_applied))
     }
 
-    /// To the node's own process; see [`Order::Signal`].
+    /// Signals the node's own process; see [`Order::Signal`].
     fn signal(&mut self, signal: Sig) -> io::Result<()> {
         self.killed |= signal == Sig::Kill;
         let handle = match &self.world {
@@ -457,14 +459,14 @@ impl KeptNode {
         Ok(pidfd_send_signal(handle, signal.into())?)
     }
 
-    /// To one process that is this node's: one of its world, or else its own process or a descendant.
+    /// Signals one process of this node: one of its namespace, or else its own process or a descendant.
     fn signal_one(&self, process: u32, signal: Sig) -> io::Result<()> {
         let pid = Pid::from_raw(process.cast_signed()).ok_or(Errno::SRCH)?;
         let handle = match &self.world {
             Some(world) => world.space.handle(pid)?,
             None => {
                 let handle = pidfd_open(pid, PidfdFlags::empty())?;
-                // After it was opened: the number's owner is whom the handle is of, or has ended.
+                // After opening: the number's owner is the handle's process, or that process has ended.
                 if !super::descendants(number(self.pid)).contains(&process) {
                     return Err(Errno::SRCH.into());
                 }
@@ -493,13 +495,13 @@ fn number(of: Pid) -> u32 {
     of.as_raw_nonzero().get().unsigned_abs()
 }
 
-/// The kernel silently leaves out processors that a process may not have: whether it runs where it should.
+/// Checks the CPU affinity: the kernel silently omits CPUs that a process may not use.
 fn check_affinity(pid: Pid, wanted: &[u32], known: &[UnappliedLimit]) -> Option<UnappliedLimit> {
     if wanted.is_empty() || known.iter().any(|it| it.limit == Limit::Cpus) {
         return None;
     }
     let wanted = cpu_set(wanted).ok()?;
-    // A process that has ended runs nowhere else.
+    // An ended process has no affinity to check.
     let found = sched_getaffinity(Some(pid)).ok()?;
     let numbers: Vec<String> =
         (0..CpuSet::MAX_CPU).filter(|&it| found.is_set(it)).map(|it| it.to_string()).collect();
@@ -507,7 +509,7 @@ fn check_affinity(pid: Pid, wanted: &[u32], known: &[UnappliedLimit]) -> Option<
     (found != wanted).then(|| UnappliedLimit { limit: Limit::Cpus, reason: why() })
 }
 
-/// What is there to read now: `None` if nothing is.
+/// Reads the bytes that are available now; `None` if there are none.
 fn available(socket: &UnixStream, buffer: &mut [u8]) -> io::Result<Option<usize>> {
     match recv(socket, buffer, RecvFlags::DONTWAIT) {
         Ok((n, _)) => Ok(Some(n)),

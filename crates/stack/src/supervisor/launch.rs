@@ -1,4 +1,4 @@
-//! What is to be started, as whom, and how is it asked to stop?
+//! Launch parameters: program, environment, user, limits and stop steps
 
 use model::plan::Limits;
 use serde::{Deserialize, Serialize};
@@ -8,33 +8,34 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wire::pg::Secret;
 
-/// One process to start. It travels to the keeper as a line of JSON, over a socket that nobody else holds.
+/// One process to start. It is sent to the keeper as a line of JSON, over a private socket.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Launch {
-    /// Names the node in messages, and its log file.
+    /// Name of the node in messages, and of its log file.
     pub name: String,
-    /// Program, by its full path, and arguments. Visible to every user of the machine.
+    /// Full path of the program, and arguments. Visible to every user of the machine.
     pub argv: Vec<OsString>,
-    /// The whole environment but for `PATH`, which is ours. Nothing is inherited.
+    /// The whole environment except `PATH`, which is pgdyno's. Nothing else is inherited.
     pub env: Vec<(String, OsString)>,
-    /// The same, not to be shown. Its user and root can see them, as they can see its memory.
+    /// Secret environment variables, never printed. The process's user and root can read them, as they can read its
+    /// memory.
     #[serde(with = "hidden")]
     pub secrets: Vec<(String, Secret)>,
     /// Working directory.
     pub directory: PathBuf,
-    /// Whom it runs as; ourselves when `None`.
+    /// User that runs it; `None` for the current user.
     pub user: Option<User>,
-    /// How it is asked to stop, politely first; each step waits for the end before the next. SIGKILL follows in any case.
+    /// Signals that stop it, gentlest first; each step waits for the end before the next. SIGKILL always follows.
     pub stop: Vec<StopStep>,
-    /// What the kernel sends it if the keeper itself is killed.
+    /// Signal that the kernel sends to it if the keeper is killed.
     pub orphaned: Sig,
-    /// What it may use of the machine. What could not be applied is told by `Supervisor::not_applied`.
+    /// Resource limits. `Supervisor::not_applied` reports those that could not be applied.
     pub limits: Limits,
-    /// Whether its processes are a world of their own, where we may make one: they end together, are paused together, and
-    /// polite signals go to the program. Told by `Supervisor::is_apart`.
+    /// True if its processes should get namespaces of their own, where permitted. They then end and pause together,
+    /// and other signals go to the program. `Supervisor::is_isolated` reports the result.
     #[serde(rename = "apart")]
     pub isolated: bool,
-    /// Of one that is apart: its address in a network that only such nodes and this machine share; see
+    /// Address of an isolated node in a network that only such nodes and this machine share; see
     /// `Supervisor::addresses`. The machine's own network when `None`.
     pub address: Option<Ipv4Addr>,
 }
@@ -46,7 +47,7 @@ pub struct StopStep {
     pub patience: Duration,
 }
 
-/// The signals of which a clean or a quick end can be asked for.
+/// Signals to stop, kill, pause, continue or reload a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Sig {
     Hup,
@@ -58,7 +59,7 @@ pub enum Sig {
     Cont,
 }
 
-/// Someone to run as.
+/// An operating-system user to run as.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct User {
     pub name: String,
@@ -106,9 +107,9 @@ impl Launch {
 }
 
 impl User {
-    /// Whom the stack runs as: ourselves (`None`) unless we are root; then `postgres`, or else `nobody`.
+    /// The user that runs the stack: the current user (`None`), or for root, `postgres` or else `nobody`.
     ///
-    /// Servers refuse to run as root, and so they should.
+    /// PostgreSQL refuses to run as root.
     pub fn unprivileged() -> Result<Option<User>, String> {
         if !rustix::process::geteuid().is_root() {
             return Ok(None);
@@ -120,7 +121,7 @@ impl User {
         known.map(Some).ok_or_else(|| missing.to_owned())
     }
 
-    /// Reads lines of `passwd(5)`.
+    /// Finds a user in lines of `passwd(5)`.
     fn in_accounts(accounts: &str, name: &str) -> Option<User> {
         let fields = accounts.lines().map(|it| it.split(':').collect::<Vec<_>>());
         let found = fields.into_iter().find(|it| it.len() >= 4 && it[0] == name)?;
@@ -142,7 +143,7 @@ impl From<Sig> for rustix::process::Signal {
     }
 }
 
-/// Secrets on their way to the keeper.
+/// Serialisation of secrets for the keeper.
 mod hidden {
     use serde::{Deserialize, Deserializer, Serializer};
     use wire::pg::Secret;

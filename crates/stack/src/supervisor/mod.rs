@@ -1,4 +1,4 @@
-//! Which processes of the stack run, and how do they begin and end?
+//! Start, observation and stop of the stack's processes
 
 mod apart;
 mod disk;
@@ -32,12 +32,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// Starts processes through a [`keeper`], and knows of their ends. Dropping it stops them all, in reverse order.
+/// Starts processes through a [`keeper`], and records their ends. Dropping it stops them all, in reverse order.
 #[derive(Debug)]
 pub struct Supervisor {
     keeper: Child,
     socket: UnixStream,
-    /// Bytes of words not yet complete.
+    /// Bytes of an incomplete reply.
     pending: Vec<u8>,
     directory: PathBuf,
     stale_directories: Vec<StaleRunDirectory>,
@@ -45,13 +45,13 @@ pub struct Supervisor {
     names: Vec<String>,
     started: HashMap<NodeId, StartedProcess>,
     ended: HashMap<NodeId, End>,
-    /// By name, see [`Supervisor::present`].
+    /// Current process number by node name, see [`Supervisor::pid_handle`].
     present: HashMap<String, Arc<AtomicU32>>,
-    /// The number of the nodes' network, once they have one.
+    /// Number of the nodes' network, once they have one.
     network: Option<u8>,
 }
 
-/// What the keeper told of a process that it started.
+/// The keeper's report of a started process.
 #[derive(Debug)]
 struct StartedProcess {
     pid: u32,
@@ -60,7 +60,7 @@ struct StartedProcess {
     not_applied: Vec<UnappliedLimit>,
 }
 
-/// How the keeper is executed: the program and its first arguments.
+/// Command that runs the keeper: the program and its first arguments.
 #[derive(Clone, Debug)]
 pub struct KeeperProgram {
     pub program: PathBuf,
@@ -68,16 +68,16 @@ pub struct KeeperProgram {
 }
 
 impl KeeperProgram {
-    /// `pgdyno keeper`, where we are pgdyno.
+    /// `pgdyno keeper`, if this process is pgdyno.
     pub fn ourselves() -> KeeperProgram {
-        // Not the path: the file may have been replaced by a new build since.
+        // Not the path: a new build may have replaced the file.
         let exe = PathBuf::from("/proc/self/exe");
         let program = if exe.exists() { exe } else { std::env::current_exe().unwrap_or(exe) };
         KeeperProgram { program, arguments: vec!["keeper"] }
     }
 }
 
-/// Our surroundings failed us: which node, what was attempted, why, and the last lines of its log.
+/// Failure of the environment: the node, the attempt, the reason, and the last lines of the node's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeError {
     pub node: String,
@@ -86,28 +86,29 @@ pub struct NodeError {
     pub log: Vec<String>,
 }
 
-/// Whether a node is ready to serve.
+/// Result of one readiness check.
 #[derive(Debug)]
 pub enum Readiness<T> {
     Ready(T),
-    /// And what it says instead.
+    /// Not ready, with the node's answer.
     NotYet(String),
     /// Waiting longer does not help.
     Never(String),
 }
 
-/// How many lines of a log a [`Failure`] shows.
+/// How many lines of a log a [`NodeError`] shows.
 const LOG_LINES: usize = 12;
-/// How many of the last lines of a log may tell why a node ended. A server of many sessions says a line for each.
+/// How many of the last lines of a log are searched for the reason of an end. A server may write a line per session.
 const END_LINES: usize = 300;
 
 impl Supervisor {
-    /// Starts a keeper with a run directory of its own, on a disk that the user of the stack can reach.
+    /// Starts a keeper with a new run directory, on a disk that the user of the stack can reach.
     pub fn start(keeper: &KeeperProgram) -> Result<Supervisor, NodeError> {
         Supervisor::start_in(keeper, Cgroups::detect())
     }
 
-    /// The same, with limits applied through these control groups; none of them, and no limit but affinity holds.
+    /// Like [`Supervisor::start`], with limits applied through these control groups. Without any, only CPU affinity
+    /// applies.
     pub fn start_in(keeper: &KeeperProgram, cgroups: Cgroups) -> Result<Supervisor, NodeError> {
         let failure = |why: String| NodeError::new("keeper", "start", why);
         let user = User::unprivileged().map_err(failure)?;
@@ -144,32 +145,33 @@ impl Supervisor {
         Ok(supervisor)
     }
 
-    /// Whom nodes should run as; ourselves when `None`.
+    /// The user that runs the nodes; `None` for the current user.
     pub fn user(&self) -> Option<&User> {
         self.user.as_ref()
     }
 
-    /// A private directory on disk, writable by [`Supervisor::user`], that ends with us: data, sockets, configuration.
+    /// Private directory on disk for data, sockets and configuration; [`Supervisor::user`] may write. Removed with
+    /// the supervisor.
     pub fn home(&self) -> PathBuf {
         self.directory.join("home")
     }
 
-    /// The run directory itself, in which only we write.
+    /// The run directory itself, to which only pgdyno writes.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Run directories of killed keepers that were found at our start; they are told once.
+    /// Run directories of killed keepers, as found at the start. Returned once.
     pub fn take_stale_directories(&mut self) -> Vec<StaleRunDirectory> {
         std::mem::take(&mut self.stale_directories)
     }
 
-    /// The process number of the keeper.
+    /// Process number of the keeper.
     pub fn keeper_pid(&self) -> u32 {
         self.keeper.id()
     }
 
-    /// Writes a file that only [`Supervisor::user`] and we can read; it ends with us.
+    /// Writes a file that only [`Supervisor::user`] and root can read. Removed with the supervisor.
     pub fn private_file(&self, name: &str, contents: &[u8]) -> io::Result<PathBuf> {
         let path = self.directory.join(name);
         let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
@@ -180,7 +182,7 @@ impl Supervisor {
         Ok(path)
     }
 
-    /// Starts a process; whether it is ready is to be asked with [`Supervisor::await_ready`].
+    /// Starts a process; [`Supervisor::await_ready`] checks whether it is ready.
     pub fn launch(&mut self, launch: Launch) -> Result<NodeId, NodeError> {
         let id = NodeId(self.names.len() as u32);
         let name = launch.name.clone();
@@ -196,7 +198,7 @@ impl Supervisor {
         }
     }
 
-    /// Runs a process to its end, which must be a success and come within `patience`.
+    /// Runs a process to its end; an error unless it succeeds within `patience`.
     pub fn run(&mut self, launch: Launch, patience: Duration) -> Result<(), NodeError> {
         let id = self.launch(launch)?;
         let until = Instant::now() + patience;
@@ -211,7 +213,7 @@ impl Supervisor {
         Err(self.failure(id, "run", format!("it did not end within {patience:?}")))
     }
 
-    /// Asks until the node is ready; fails at once if it ends.
+    /// Repeats `ask` until the node is ready; fails at once if the node ends.
     pub fn await_ready<T>(
         &mut self,
         id: NodeId,
@@ -226,7 +228,7 @@ impl Supervisor {
                 Readiness::NotYet(why) => why,
                 Readiness::Never(why) => return Err(self.failure(id, "become ready", why)),
             };
-            // Not a blind sleep: the end of the node wakes us.
+            // Not a plain sleep: the end of the node interrupts it.
             self.poll_ends(id, pause)?;
             pause = (pause * 2).min(Duration::from_millis(50));
             if let Some(end) = self.ended.get(&id) {
@@ -245,23 +247,23 @@ impl Supervisor {
         self.ended.get(&id).copied()
     }
 
-    /// Why a node ended, to be put behind how it did: `: its disk is full (…)`, or nothing if its log does not tell.
+    /// Reason of a node's end, to append to a message: `: its disk is full (…)`, or nothing if its log shows none.
     pub fn end_reason(&self, id: NodeId) -> String {
         let lines = self.log(&self.names[id.0 as usize], END_LINES);
         disk_full(&lines).map_or(String::new(), |it| format!(": its disk is full ({it})"))
     }
 
-    /// The process number of a node; `None` once its end was heard of.
+    /// Process number of a node; `None` once it has ended.
     pub fn pid(&self, id: NodeId) -> Option<u32> {
         if self.ended.contains_key(&id) { None } else { self.started.get(&id).map(|it| it.pid) }
     }
 
-    /// The process number of whichever node has this one's name: again after each restart, and 0 while there is none.
+    /// Process number of the current node of this name, updated at each restart; 0 while none runs.
     pub fn pid_handle(&self, id: NodeId) -> Option<Arc<AtomicU32>> {
         self.present.get(&self.names[id.0 as usize]).cloned()
     }
 
-    /// All processes of a node: those of its group, if it has one, else the node's own and its descendants.
+    /// All processes of a node: those of its control group, if it has one, else its own process and the descendants.
     pub fn processes(&self, id: NodeId) -> Vec<u32> {
         match (self.group(id), self.pid(id)) {
             (Some(group), _) => group.processes(),
@@ -270,37 +272,38 @@ impl Supervisor {
         }
     }
 
-    /// Whether a node's processes are a world of their own: they were asked to be, and we may.
+    /// True if a node's processes have namespaces of their own: requested, and permitted on this machine.
     pub fn is_isolated(&self, id: NodeId) -> bool {
         self.started.get(&id).is_some_and(|it| it.program.is_some())
     }
 
-    /// Sends a signal to one of a node's processes, and to no other whatever its number has become.
+    /// Signals one of a node's processes, never another process that has reused its number.
     pub fn signal_one(&mut self, id: NodeId, process: u32, signal: Sig) -> Result<(), NodeError> {
         let done = self.send_order(&Order::SignalOne(id, process, signal));
         done.map(drop).map_err(|why| self.failure(id, &format!("give {signal:?} to process {process}"), why))
     }
 
-    /// The control group that a node runs in. Only limits make one; a restarted node uses the same.
+    /// The control group of a node, if its limits need one. A restarted node uses the same.
     pub fn group(&self, id: NodeId) -> Option<&Group> {
         self.started.get(&id).and_then(|it| it.group.as_ref())
     }
 
-    /// How many of a node's processes the kernel has ended because they had used up its memory limit, until now. Clients are
-    /// told no more than that their connection is closed.
+    /// Number of a node's processes that the OOM killer has ended at its memory limit so far. Clients only see a
+    /// closed connection.
     pub fn oom_kills(&self, id: NodeId) -> u64 {
         self.group(id).and_then(|it| it.usage().oom_kills).unwrap_or(0)
     }
 
-    /// Which limits of a node could not be applied, and why. Figures that depend on them are not what was asked for.
+    /// The limits of a node that could not be applied. Results that depend on them do not describe the requested
+    /// setup.
     pub fn not_applied(&self, id: NodeId) -> &[UnappliedLimit] {
         self.started.get(&id).map_or(&[], |it| &it.not_applied)
     }
 
-    /// Limits our own process, all its threads, until we are dropped or are told other limits; what could not be applied,
-    /// and the group that we are in. Memory counts from now on.
+    /// Limits pgdyno's own process, with all its threads, until other limits are set or the supervisor is dropped.
+    /// Returns its group and the limits that could not be applied. Memory counts from now on.
     ///
-    /// Processes that we start ourselves inherit it; those of the keeper do not.
+    /// Child processes of pgdyno inherit the limits; those of the keeper do not.
     pub fn limit_generator(
         &mut self,
         limits: &Limits,
@@ -313,15 +316,16 @@ impl Supervisor {
         }
     }
 
-    /// Cuts a node with a network of its own off from everything, or mends that.
+    /// Disconnects a node with a network of its own from all others (`up` = false), or connects it again.
     pub fn link(&mut self, id: NodeId, up: bool) -> Result<(), NodeError> {
         let done = self.send_order(&Order::Link(id, up));
         let attempt = if up { "be connected again" } else { "be cut off" };
         done.map(drop).map_err(|why| self.failure(id, attempt, why))
     }
 
-    /// The directory of a disk that is this node's alone, and so can be full; made when it is asked for the first time. Only root
-    /// may, and only the keeper and its nodes see what is there: see [`Supervisor::seen`].
+    /// Directory of a disk for this node alone, which can be filled; created on first use.
+    ///
+    /// Needs root. Only the keeper and its nodes see the files there: see [`Supervisor::host_path`].
     pub fn disk(&mut self, node: &str) -> Result<PathBuf, NodeError> {
         let failure = |why: String| NodeError::new(node, "have a disk of its own", why);
         match self.send_order(&Order::Disk(node.to_owned())) {
@@ -331,33 +335,33 @@ impl Supervisor {
         }
     }
 
-    /// Takes all that is free on a node's own disk, or gives it back.
+    /// Fills a node's own disk, or frees that space again.
     pub fn fill(&mut self, node: &str, full: bool) -> Result<(), NodeError> {
         let done = self.send_order(&Order::Fill(node.to_owned(), full));
         let attempt = if full { "have its disk filled" } else { "get its disk back" };
         done.map(drop).map_err(|why| NodeError::new(node, attempt, why))
     }
 
-    /// How we reach what nodes see at a path, though it lies on a disk of their own.
+    /// Path by which pgdyno reaches a nodes' path, even on a node's own disk.
     pub fn host_path(&self, path: &Path) -> PathBuf {
         let below = path.strip_prefix("/").unwrap_or(path);
         Path::new("/proc").join(self.keeper_pid().to_string()).join("root").join(below)
     }
 
-    /// Addresses for nodes with networks of their own; none where all such networks are taken.
+    /// Free addresses for nodes with networks of their own; `None` if all such networks are taken.
     pub fn addresses(&mut self) -> Option<impl Iterator<Item = Ipv4Addr> + use<>> {
         let network = self.network.or_else(|| network::free_network(self.keeper.id() as u8))?;
         self.network = Some(network);
         Some((10..=254).map(move |host| network::address(network, host)))
     }
 
-    /// To the node's own process. SIGKILL, SIGSTOP and SIGCONT reach all processes of a node that is apart.
+    /// Signals the node's own process. For an isolated node, SIGKILL, SIGSTOP and SIGCONT reach all its processes.
     pub fn signal(&mut self, id: NodeId, signal: Sig) -> Result<(), NodeError> {
         let done = self.send_order(&Order::Signal(id, signal));
         done.map(drop).map_err(|why| self.failure(id, &format!("get {signal:?}"), why))
     }
 
-    /// Stops one node in its own way; returns how it ended.
+    /// Stops one node by its stop steps; returns how it ended.
     pub fn stop(&mut self, id: NodeId) -> Result<End, NodeError> {
         self.send_order(&Order::Stop(id)).map_err(|why| self.failure(id, "stop", why))?;
         self.ended
@@ -366,7 +370,7 @@ impl Supervisor {
             .ok_or_else(|| self.failure(id, "stop", "its end was not seen".to_owned()))
     }
 
-    /// The last lines that a node wrote to its standard output and error.
+    /// Last lines of a node's standard output and error.
     pub fn log(&self, name: &str, lines: usize) -> Vec<String> {
         let path = self.directory.join("log").join(format!("{name}.log"));
         let text = std::fs::read(path).unwrap_or_default();
@@ -387,7 +391,7 @@ impl Supervisor {
         NodeError { node, attempt: attempt.to_owned(), reason: why, log }
     }
 
-    /// Gives an order and returns the keeper's answer to it.
+    /// Sends an order and returns the keeper's reply.
     fn send_order(&mut self, order: &Order) -> Result<Reply, String> {
         let gone = |error: io::Error| format!("the keeper is gone: {error}");
         let mut line = serde_json::to_vec(order).expect("orders are plain data");
@@ -403,13 +407,13 @@ impl Supervisor {
         }
     }
 
-    /// Takes note of ends until `patience` has passed or one came; `id` is the node for whose sake.
+    /// Records ends of nodes until one occurs or `patience` has passed. Errors name the node `id`.
     fn poll_ends(&mut self, id: NodeId, patience: Duration) -> Result<(), NodeError> {
         let before = self.ended.len();
         let until = Instant::now() + patience;
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            // A timeout of zero would mean for ever.
+            // A timeout of zero would mean no timeout.
             let heard = self.receive_reply(Some(left.max(Duration::from_micros(1))));
             heard.map_err(|it| self.failure(id, "be watched", format!("the keeper is gone: {it}")))?;
             if self.ended.len() > before || left.is_zero() {
@@ -423,12 +427,12 @@ impl Supervisor {
         if let (Some(present), Some(it)) =
             (self.present.get(&self.names[id.0 as usize]), self.started.get(&id))
         {
-            // The next of its name may have begun.
+            // The next node of this name may already run.
             let _ = present.compare_exchange(it.pid, 0, Ordering::Relaxed, Ordering::Relaxed);
         }
     }
 
-    /// The next word that is not the end of a node; `None` after an end, or when `patience` has passed.
+    /// The next reply that is not the end of a node; `None` after an end, or after `patience`.
     fn receive_reply(&mut self, patience: Option<Duration>) -> io::Result<Option<Reply>> {
         loop {
             if let Some(end) = self.pending.iter().position(|&it| it == b'\n') {
@@ -455,7 +459,7 @@ impl Supervisor {
 }
 
 impl Drop for Supervisor {
-    /// Waits until everything is stopped and removed. The keeper bounds the time by its steps.
+    /// Waits until everything is stopped and removed. The keeper's stop steps limit the time.
     fn drop(&mut self) {
         let _ = self.socket.shutdown(Shutdown::Both);
         let _ = self.keeper.wait();
@@ -481,7 +485,7 @@ impl fmt::Display for NodeError {
 
 impl std::error::Error for NodeError {}
 
-/// A process and its descendants, by the parents that `proc(5)` tells.
+/// A process and its descendants, by the parents in `proc(5)`.
 fn descendants(pid: u32) -> Vec<u32> {
     let parents = keeper::parents();
     let mut found = vec![pid];
@@ -493,21 +497,21 @@ fn descendants(pid: u32) -> Vec<u32> {
     found
 }
 
-/// A TCP port of the loopback interface that was free a moment ago.
+/// A TCP port of the loopback interface that was free at the time of the call.
 pub fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
-/// The directory in which run directories are made.
+/// The directory in which run directories are created.
 pub fn scratch() -> Result<PathBuf, String> {
     scratch_base(User::unprivileged()?.as_ref())
 }
 
-/// Where the run directory goes: `TMPDIR`, `/var/tmp` or `/tmp`, the first that lies on a disk and that the user of the
-/// stack can reach; the first reachable one if all lie in memory.
+/// Directory for run directories: the first of `TMPDIR`, `/var/tmp` and `/tmp` that is on a disk and reachable by the
+/// stack's user; the first reachable one if all are in memory.
 ///
-/// On a disk, because data lies there and a server on a memory file system has no real fsync. Not `XDG_RUNTIME_DIR`:
-/// that is in memory and closed to other users.
+/// It must be on a disk because it holds data, and a memory file system has no real fsync. `XDG_RUNTIME_DIR` is
+/// unsuitable: it is in memory and closed to other users.
 fn scratch_base(user: Option<&User>) -> Result<PathBuf, String> {
     let tried = std::env::var_os("TMPDIR").map(PathBuf::from);
     let tried: Vec<PathBuf> = tried.into_iter().chain(["/var/tmp".into(), "/tmp".into()]).collect();
@@ -525,13 +529,13 @@ fn writable(path: &Path) -> bool {
     rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()
 }
 
-/// True if every user may pass through it and the directories above it.
+/// True if every user may traverse it and its parent directories.
 pub(crate) fn open_to_all(path: &Path) -> bool {
     path.ancestors()
         .all(|it| it.metadata().is_ok_and(|it| it.permissions().mode() & 0o001 != 0 || it.uid() != 0))
 }
 
-/// True on tmpfs and ramfs; magic numbers by `statfs(2)`.
+/// True on tmpfs and ramfs; magic numbers from `statfs(2)`.
 fn in_memory(path: &Path) -> bool {
     rustix::fs::statfs(path).is_ok_and(|it| matches!(it.f_type as u32, 0x0102_1994 | 0x8584_58f6))
 }

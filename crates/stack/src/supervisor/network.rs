@@ -1,8 +1,9 @@
-//! How do nodes have networks of their own, so that one can be cut off from all others?
+//! Networks for single nodes, which can be disconnected
 //!
-//! Each has a network namespace with one interface. Its other end is a port of a bridge, which lies in a namespace too,
-//! held by the keeper alone; one more cable leads from there to the machine. When a node ends, its cable goes; when the
-//! keeper ends, however, all of it: the machine's own interfaces and rules are never touched.
+//! Each node has a network namespace with one interface. The other end of its veth pair is a port of a bridge in
+//! another namespace, which only the keeper holds. One more veth pair connects the bridge to the machine. A node's
+//! pair ends with the node, and everything ends with the keeper. The machine's own interfaces and rules are never
+//! changed.
 
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 use std::fs::File;
@@ -11,26 +12,26 @@ use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd};
 use std::process::{Command, Stdio};
 
-/// The bridge, and where it leads.
+/// The bridge, in its own network namespace, and the machine's namespace.
 #[derive(Debug)]
 pub(super) struct NetworkBridge {
     space: File,
     machine: File,
-    /// Counts cables, so that no two have the same name.
+    /// Number of ports created, so that no two have the same name.
     cables: u32,
 }
 
-/// A port of the bridge: the node's end of its cable is in the node.
+/// Name of a port of the bridge; the other end of the pair is in the node.
 #[derive(Clone, Debug)]
 pub(super) struct BridgePort(String);
 
-/// Addresses of networks for benchmarks, which are routed nowhere: 198.18.0.0/15. Source: RFC 2544, appendix C.2.2.
+/// Address in a benchmark network, which is not routed: 198.18.0.0/15. Source: RFC 2544, appendix C.2.2.
 pub(crate) fn address(network: u8, host: u8) -> Ipv4Addr {
     Ipv4Addr::new(198, 18, network, host)
 }
 
 impl NetworkBridge {
-    /// Makes the bridge and the cable to the machine, which has `address(network, 1)` there.
+    /// Creates the bridge and its connection to the machine, which has `address(network, 1)` there.
     pub fn new(network: u8) -> Result<NetworkBridge, String> {
         let machine = here().map_err(|it| it.to_string())?;
         let leave = leave().map_err(|it| format!("a network of its own: {it}"))?;
@@ -47,12 +48,12 @@ impl NetworkBridge {
         Ok(hub)
     }
 
-    /// Called within a new network namespace: lays a cable from there to the bridge.
+    /// Connects the current network namespace, a new one, to the bridge.
     pub fn connect(&mut self, address: Ipv4Addr) -> Result<BridgePort, String> {
         self.cables += 1;
         let port = BridgePort(format!("port{}", self.cables));
         let [_, _, network, host] = address.octets();
-        // The same whenever the node comes back: its neighbours remember it.
+        // A restarted node keeps its hardware address: its neighbours cache it.
         let hardware = format!("02:00:c6:12:{network:02x}:{host:02x}");
         ip("link set dev lo up")?;
         ip(&format!(
@@ -66,7 +67,7 @@ impl NetworkBridge {
         Ok(port)
     }
 
-    /// Cuts the cable, or mends it.
+    /// Disconnects the port (`up` = false), or connects it again.
     pub fn link(&self, port: &BridgePort, up: bool) -> Result<(), String> {
         let state = if up { "up" } else { "down" };
         self.within(|| ip(&format!("link set dev {} {state}", port.0)))
@@ -81,7 +82,7 @@ impl NetworkBridge {
     }
 }
 
-/// Dropped, the keeper is in this network again.
+/// Returns the keeper to this network namespace when dropped.
 #[derive(Debug)]
 pub(super) struct NetworkGuard(File);
 
@@ -92,7 +93,7 @@ impl Drop for NetworkGuard {
     }
 }
 
-/// Goes into a new network, in which nothing is.
+/// Enters a new, empty network namespace.
 pub(super) fn leave() -> io::Result<NetworkGuard> {
     let back = NetworkGuard(here()?);
     // SAFETY: file descriptors stay shared with nobody: the keeper has one thread.
@@ -100,9 +101,9 @@ pub(super) fn leave() -> io::Result<NetworkGuard> {
     Ok(back)
 }
 
-/// A number from 0 to 255 for which nobody here has such addresses yet, at best the one wished for.
+/// Number of a network (0 to 255) that this machine does not use yet; `wish` if it is free.
 pub(crate) fn free_network(wish: u8) -> Option<u8> {
-    // An address that is ours can be bound to.
+    // Only an address of this machine can be bound.
     let taken = |it: u8| UdpSocket::bind((address(it, 1), 0)).is_ok();
     (0..=u8::MAX).map(|it| wish.wrapping_add(it)).find(|it| !taken(*it))
 }
@@ -115,12 +116,12 @@ fn enter(space: &File) -> io::Result<()> {
     Ok(move_into_link_name_space(space.as_fd(), Some(LinkNameSpaceType::Network))?)
 }
 
-/// By which another process finds it.
+/// Path by which another process finds the namespace.
 fn path(space: &File) -> String {
     format!("/proc/{}/fd/{}", std::process::id(), space.as_raw_fd())
 }
 
-/// Runs iproute2's program in the network that we are in.
+/// Runs iproute2's `ip` in the current network namespace.
 fn ip(arguments: &str) -> Result<(), String> {
     let places = ["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip", "/bin/ip"];
     let program = places.into_iter().find(|it| std::path::Path::new(it).exists());

@@ -1,7 +1,8 @@
-//! What do supervisor and keeper say to each other?
+//! Protocol between supervisor and keeper
 //!
-//! Lines of JSON over one socket pair. The supervisor orders, the keeper answers each order with one word; `Ended` comes
-//! unasked. When the supervisor's end closes, for whatever reason, the keeper clears everything away.
+//! Lines of JSON over one socket pair. The keeper answers each order of the supervisor with one reply; it also sends
+//! `Ended` unsolicited. When the supervisor's end closes, for whatever reason, the keeper stops and removes
+//! everything.
 
 use super::launch::{Launch, Sig, User};
 use crate::host::Cgroups;
@@ -12,13 +13,14 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
 
-/// Numbers the processes of one supervisor.
+/// Identifies a process of one supervisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct NodeId(pub u32);
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Order {
-    /// First of all: make the run directory below `base`; its `home` belongs to `owner`. Groups are made in `cgroups`.
+    /// The first order: create the run directory below `base`; its `home` belongs to `owner`. Groups are created in
+    /// `cgroups`.
     Open {
         base: PathBuf,
         owner: Option<User>,
@@ -27,32 +29,32 @@ pub(super) enum Order {
     Launch(NodeId, Launch),
     /// Limit the supervisor's own process.
     Generator(Limits),
-    /// To the node's own process; of one that is apart, SIGKILL, SIGSTOP and SIGCONT reach all.
+    /// Signal the node's own process. For an isolated node, SIGKILL, SIGSTOP and SIGCONT reach all its processes.
     Signal(NodeId, Sig),
-    /// To this process, if it is the node's.
+    /// Signal this process, if it belongs to the node.
     SignalOne(NodeId, u32, Sig),
-    /// Cut its network off, or mend it.
+    /// Connect (`true`) or disconnect the node's network.
     Link(NodeId, bool),
-    /// Make a disk for the node of this name, if it has none.
+    /// Create a disk for the node of this name, if it has none.
     Disk(String),
-    /// Take all that is free there, or give it back.
+    /// Fill the disk (`true`), or free its space again.
     Fill(String, bool),
-    /// Stop it in its own way; answered when it has ended.
+    /// Stop the node by its stop steps; answered when it has ended.
     Stop(NodeId),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Reply {
-    /// The run directory, and what became of those that killed keepers left.
+    /// The run directory, and the result for directories that killed keepers left.
     Opened {
         directory: PathBuf,
         leftovers: Vec<StaleRunDirectory>,
     },
     Launched {
         pid: u32,
-        /// Of a node that is apart: its program, which the first process waits for.
+        /// For an isolated node, its program; the first process waits for it.
         program: Option<u32>,
-        /// The group it is in, if its limits need one.
+        /// The control group, if its limits need one.
         group: Option<Group>,
         not_applied: Vec<UnappliedLimit>,
     },
@@ -60,10 +62,10 @@ pub(super) enum Reply {
         group: Option<Group>,
         not_applied: Vec<UnappliedLimit>,
     },
-    /// Where it is.
+    /// Directory of the disk.
     Disk(PathBuf),
     Done,
-    /// The order could not be carried out.
+    /// The order failed.
     Refused(String),
     Ended(NodeId, End),
 }

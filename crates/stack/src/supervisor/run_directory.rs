@@ -1,7 +1,7 @@
-//! The run directory: made, marked as ours, and removed at the end; if the keeper was killed, by the next one.
+//! Run directory: creation, lock file, and removal, if necessary by the next keeper
 //!
-//! A directory that may hold somebody's data is never removed. Only one with a strict name, that carries a mark which
-//! a keeper wrote, whose lock is free and which nothing uses any more is.
+//! A directory that may hold foreign data is never removed. It is removed only if its name is valid, a keeper wrote
+//! its lock file, the lock is free, and nothing uses it.
 
 use super::in_use::in_use;
 use super::launch::User;
@@ -16,17 +16,17 @@ use std::path::{Path, PathBuf};
 
 /// Name of a run directory; a number follows.
 const PREFIX: &str = "pgdyno-";
-/// The file that holds the mark. A living keeper holds a lock on it.
+/// Name of the lock file. A running keeper holds a lock on it.
 const LOCK: &str = "lock";
-/// The control groups that were made, one path a line.
+/// File that lists the control groups, one path a line.
 const GROUPS: &str = "groups";
-/// First line of a mark. Changes with what a later keeper has to know to remove the directory.
+/// First line of a lock file. Changes when a later keeper needs other information to remove the directory.
 const FORMAT: &str = "pgdyno run directory, format 1";
 
-/// A run directory that is in use by this keeper.
+/// A run directory that this keeper uses.
 pub(super) struct RunDirectory {
     pub path: PathBuf,
-    /// Owner of the nodes' files; ourselves when `None`.
+    /// Owner of the nodes' files; the current user when `None`.
     pub owner: Option<User>,
     lock: File,
 }
@@ -34,18 +34,18 @@ pub(super) struct RunDirectory {
 /// Contents of the lock file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct LockFile {
-    /// Process id of the keeper that made the directory.
+    /// Process id of the keeper that created the directory.
     keeper: u32,
-    /// Inode of the directory: a copy of a run directory is not one.
+    /// Inode of the directory, so that a copy of a run directory is not mistaken for one.
     inode: u64,
     /// 128 random bits.
     nonce: u128,
 }
 
 impl RunDirectory {
-    /// Makes `base/pgdyno-<number>` with `log`, which is ours, and `home`, which is the `owner`'s.
+    /// Creates `base/pgdyno-<number>` with `log`, owned by pgdyno, and `home`, owned by `owner`.
     ///
-    /// Also removes what killed keepers left in `base`, and reports it.
+    /// Also removes directories of killed keepers in `base`, and reports them.
     pub fn create(base: &Path, owner: Option<&User>) -> io::Result<(RunDirectory, Vec<StaleRunDirectory>)> {
         let leftovers = sweep(base);
         let path = fresh(base, if owner.is_some() { 0o711 } else { 0o700 })?;
@@ -65,12 +65,12 @@ impl RunDirectory {
         Ok((RunDirectory { path, owner: owner.cloned(), lock }, leftovers))
     }
 
-    /// Where the control groups of the run are noted.
+    /// File that lists the control groups of the run.
     pub fn groups(&self) -> PathBuf {
         self.path.join(GROUPS)
     }
 
-    /// Removes the directory, if it is still ours that stands at its path.
+    /// Removes the directory, unless another one has replaced it at its path.
     pub fn remove(self) {
         let identity = |it: std::fs::Metadata| (it.dev(), it.ino());
         let ours = self.lock.metadata().map(identity).ok();
@@ -89,7 +89,7 @@ impl LockFile {
         out
     }
 
-    /// The mark with exactly this text.
+    /// Parses the contents; `None` unless they match exactly.
     fn parse(text: &str) -> Option<LockFile> {
         let mut lines = text.strip_prefix(FORMAT)?.strip_prefix('\n')?.lines();
         let mut value = |name: &str| lines.next()?.strip_prefix(name)?.strip_prefix(' ');
@@ -103,7 +103,7 @@ impl LockFile {
     }
 }
 
-/// Makes a new directory in `base`, with exactly this mode.
+/// Creates a new directory in `base`, with exactly this mode.
 fn fresh(base: &Path, mode: u32) -> io::Result<PathBuf> {
     let mut number = std::process::id();
     loop {
@@ -133,7 +133,7 @@ fn sweep(base: &Path) -> Vec<StaleRunDirectory> {
         .collect()
 }
 
-/// The mark of a run directory whose keeper was killed, and its lock, which we now hold.
+/// The lock file's contents for a run directory whose keeper was killed, and its lock, which this process now holds.
 fn abandoned(directory: &Path) -> Option<(LockFile, File)> {
     let number = directory.file_name()?.to_str()?.strip_prefix(PREFIX)?;
     let is_number =
@@ -148,7 +148,7 @@ fn abandoned(directory: &Path) -> Option<(LockFile, File)> {
         OpenOptions::new().read(true).custom_flags(how.bits().cast_signed()).open(directory.join(LOCK));
     let lock = lock.ok()?;
     let file = lock.metadata().ok().filter(|it| it.is_file() && it.uid() == me && it.nlink() == 1)?;
-    // A mark has some hundred bytes.
+    // The contents have about a hundred bytes.
     let mut text = String::new();
     (&lock).take(1024).read_to_string(&mut text).ok()?;
     let mark = LockFile::parse(&text).filter(|it| it.inode == about.ino() && file.dev() == about.dev())?;
@@ -156,7 +156,7 @@ fn abandoned(directory: &Path) -> Option<(LockFile, File)> {
     Some((mark, lock))
 }
 
-/// Removes an abandoned directory and ends what still runs in its control groups; otherwise the reason why not.
+/// Removes an abandoned directory and kills the processes of its control groups; otherwise returns the reason.
 fn clear(directory: &Path, mark: &LockFile) -> Option<RetainReason> {
     let system = |it: &dyn ToString| Some(RetainReason::System(it.to_string()));
     if !groups::remove_stale_groups(&directory.join(GROUPS), mark.keeper) {
@@ -187,7 +187,7 @@ mod tests {
             Base(path.canonicalize().unwrap())
         }
 
-        /// A directory with data and this text in the file `lock`; `{inode}` stands for its own.
+        /// A directory with data and this text in its lock file; `{inode}` stands for the directory's inode.
         fn directory(&self, name: &str, lock: &str) -> PathBuf {
             let path = self.0.join(name);
             fs::create_dir(&path).unwrap();
@@ -264,7 +264,7 @@ mod tests {
             let _ = fs::remove_file(&path).or_else(|_| remove_dir_all(&path));
         };
         let real = base.directory("elsewhere", &mark());
-        // A link to a run directory, a linked mark, a mark with a second name, a pipe, a copy.
+        // A link to a run directory; a lock file that is a link, has a second name or is a pipe; a copy.
         check(&|it| symlink(&real, it).unwrap());
         let lock = |it: &Path| fs::read_to_string(it.join(LOCK)).unwrap();
         let with = |it: &Path, make: &dyn Fn(&Path)| {
