@@ -1,4 +1,4 @@
-//! `pgdyno advise`: which indexes would help, and which statements does none help?
+//! `pgdyno advise`: reports indexes that would help a run's statements
 
 mod apply;
 
@@ -34,7 +34,7 @@ struct Args {
     language: LanguageArgs,
 }
 
-/// Runs the command with the arguments behind its name; the exit status is 2 for wrong ones and 1 when it cannot be done.
+/// Runs the command. The exit status is 2 for wrong arguments and 1 if the command fails.
 pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno advise");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {

@@ -1,4 +1,4 @@
-//! `pgdyno check`: what would an experiment file run, and what is wrong with it?
+//! `pgdyno check`: prints the diagnostics of an experiment file, or a summary of its plan
 
 mod describe;
 mod feeds;
@@ -39,7 +39,7 @@ struct Args {
     quick: bool,
 }
 
-/// Why there is no plan.
+/// Reasons why a file yields no plan.
 #[derive(Debug)]
 pub enum PlanError {
     /// The file cannot be read.
@@ -48,7 +48,7 @@ pub enum PlanError {
 }
 
 impl PlanError {
-    /// Says so on standard error; the exit status is 2.
+    /// Prints the error to standard error. The exit status is 2.
     pub fn print(&self, program: &str) -> ExitCode {
         match self {
             PlanError::Unreadable(why) => errln!("{program}: error: {why}"),
@@ -58,7 +58,7 @@ impl PlanError {
     }
 }
 
-/// Reads an experiment file; nothing is started.
+/// Reads and plans an experiment file. Starts nothing.
 pub fn read(path: &Path, sets: &[String], quick: bool) -> Result<Plan, PlanError> {
     let unreadable =
         |error| PlanError::Unreadable(format!("cannot read {}: {}", path.display(), os_error_text(&error)));
@@ -66,7 +66,7 @@ pub fn read(path: &Path, sets: &[String], quick: bool) -> Result<Plan, PlanError
     plan(path, &text, sets, quick).map_err(PlanError::Invalid)
 }
 
-/// Plan of an experiment file's text. `path` is what diagnostics name and what other files are relative to.
+/// Plan of an experiment file's text. `path` appears in diagnostics, and relative file names are relative to it.
 pub fn plan(path: &Path, text: &str, sets: &[String], quick: bool) -> Result<Plan, Diagnostics> {
     let request = Request {
         path,
@@ -81,10 +81,11 @@ pub fn plan(path: &Path, text: &str, sets: &[String], quick: bool) -> Result<Pla
     experiment::read(&request)
 }
 
-/// Bytes of an experiment file, and of a script that one names. YAML takes ten times as much memory while it is read.
+/// Largest size, in bytes, of an experiment file or of a script that it names. The YAML parser needs ten times as much
+/// memory.
 const FILE_BYTES_MAX: u64 = 4 << 20;
 
-/// The whole of a file that people write.
+/// Text of an experiment file or script. Files above [`FILE_BYTES_MAX`] are rejected.
 pub fn read_text(path: &Path) -> io::Result<String> {
     let mut text = Vec::new();
     files::open(path)?.take(FILE_BYTES_MAX + 1).read_to_end(&mut text)?;
@@ -101,7 +102,7 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     })
 }
 
-/// Runs the command with the arguments behind its name; the exit status is 2 for wrong ones and for mistakes in the file.
+/// Runs the command. The exit status is 2 for wrong arguments and for diagnostics in the file.
 pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno check");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
@@ -117,7 +118,7 @@ pub fn main(args: &[String]) -> ExitCode {
     }
 }
 
-/// What a plan would run, in lines.
+/// Summary of a plan, as lines of text.
 pub fn overview(plan: &Plan) -> String {
     let it = &plan.experiment;
     let mut out = format!("{}\n\n", it.name);
@@ -188,7 +189,7 @@ pub fn overview(plan: &Plan) -> String {
     with_warnings(out, plan)
 }
 
-/// Seed and remarks.
+/// Appends the seed and the warnings.
 fn with_warnings(mut out: String, plan: &Plan) -> String {
     let _ = writeln!(out, "{:10}{}", "seed", plan.experiment.seed);
     for remark in warnings(plan) {
@@ -197,7 +198,7 @@ fn with_warnings(mut out: String, plan: &Plan) -> String {
     out
 }
 
-/// Lines under a label, each once.
+/// Writes lines under a label, each distinct line once.
 fn section(out: &mut String, label: &str, lines: impl Iterator<Item = String>) {
     let mut all: Vec<String> = Vec::new();
     for line in lines {
@@ -208,8 +209,8 @@ fn section(out: &mut String, label: &str, lines: impl Iterator<Item = String>) {
     }
 }
 
-/// What is most likely not meant, and where a stop rule means something else than it does to Yandex.Tank: each once, with
-/// its rule.
+/// Warnings about probable mistakes, and about stop rules that Yandex.Tank interprets differently. Each warning appears
+/// once, together with its rule.
 pub fn warnings(plan: &Plan) -> Vec<String> {
     let mut all = plan.warnings.clone();
     for cell in &plan.experiment.cells {
@@ -231,7 +232,7 @@ fn plural_suffix(n: usize) -> &'static str {
     if n == 1 { "" } else { "s" }
 }
 
-/// `clients -tcp→ pooler (PgBouncer, transaction, 20) -unix→ postgres`.
+/// Chain of nodes, such as `clients -tcp→ pooler (PgBouncer, transaction, 20) -unix→ postgres`.
 fn chain(setup: &Setup) -> String {
     let mut out = "clients".to_owned();
     for node in &setup.stack.nodes {
@@ -248,7 +249,7 @@ fn chain(setup: &Setup) -> String {
     out
 }
 
-/// `2 replicas (any 1, Patroni)`.
+/// Replication in one line, such as `2 replicas (any 1, Patroni)`.
 fn replica_words(it: &Replication) -> String {
     let sync = match it.sync {
         SyncMode::Async => "async".to_owned(),
@@ -285,7 +286,7 @@ fn node_words(node: &Node) -> String {
     if facts.is_empty() { name } else { format!("{name} ({})", facts.join(", ")) }
 }
 
-/// A node's limits, in words.
+/// Descriptions of a node's limits, such as `2 cpu`.
 pub fn limits(it: &Limits) -> Vec<String> {
     let megabytes = |it: u64| format!("{} MB", it as f64 / f64::from(1 << 20));
     let mut all = Vec::new();
@@ -345,7 +346,8 @@ fn load_words(setup: &Setup) -> String {
     words
 }
 
-/// `closed, 1000 users at 50/s for 1m30s, then 500 for 1m00s, thinking 1s on average (exponential)`.
+/// Closed load in one line, such as `closed, 1000 users at 50/s for 1m30s, then 500 for 1m00s, thinking 1s on average
+/// (exponential)`.
 fn users_words(
     stages: &[UserStage],
     think: ThinkTime,
@@ -379,7 +381,7 @@ fn users_words(
     parts.join(", ")
 }
 
-/// `1h2m`, `3m20s`, `12s`, `0.5s`.
+/// Duration for people: `1h2m`, `3m20s`, `12s` or `0.5s`.
 pub fn format_duration(seconds: f64) -> String {
     let whole = seconds.round() as u64;
     match whole {

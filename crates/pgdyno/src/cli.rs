@@ -1,11 +1,11 @@
-//! How does the program speak on standard error? As pgbench: `pgbench: error: …`, then detail and hint.
+//! Messages on standard error in pgbench's form: `pgbench: error: …`, then detail and hint
 
 pub mod language;
 
 use crate::bench::options::OptionDiagnostic;
 use report::plot::CharacterSet;
 
-/// Speaks under the name by which the program was called.
+/// Writes messages that begin with the name by which the program was called.
 #[derive(Clone, Debug)]
 pub struct Terminal {
     pub program: String,
@@ -32,12 +32,12 @@ impl Terminal {
         self.write("", what);
     }
 
-    /// One message is one write, so that those of several threads do not mix.
+    /// Writes each message with one system call, so that messages of several threads do not mix.
     fn write(&self, kind: &str, what: &str) {
         errln!("{}: {kind}{}", self.program, what.trim_end());
     }
 
-    /// All mistakes, each with what to write instead.
+    /// Prints every diagnostic with its correction.
     pub fn print_diagnostics(&self, all: &[OptionDiagnostic]) {
         for it in all {
             self.error(&it.message);
@@ -50,7 +50,7 @@ impl Terminal {
     }
 }
 
-/// What the terminal can show, by the locale.
+/// Character set of the terminal, according to the locale.
 pub fn characters() -> CharacterSet {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()
@@ -60,13 +60,13 @@ pub fn characters() -> CharacterSet {
     if utf8 { CharacterSet::Utf8 } else { CharacterSet::Ascii }
 }
 
-/// The system's words, without a number that only a programmer understands.
+/// The system's error message without the error number.
 pub fn os_error_text(error: &impl ToString) -> String {
     let words = error.to_string();
     words.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
-/// Why the work could not be done, and what may help.
+/// Reason why a command failed, and a hint on how to correct it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandError {
     pub message: String,

@@ -5,21 +5,21 @@ use rustix::time::{ClockId, clock_gettime};
 use std::sync::LazyLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Unix time minus [`boottime`], in nanoseconds, when it was first asked for.
+/// Unix time minus [`boottime`], in nanoseconds, at the first use.
 static OFFSET: LazyLock<i64> = LazyLock::new(offset);
 
-/// Unix time. The wall clock is read once; the boot-time clock, which cannot be set and runs during suspend, advances it. So
-/// the moments of one process are in order, and their differences are durations.
+/// Unix time that never jumps. The wall clock is read once; then the boot-time clock advances it. That clock cannot be
+/// set, and it runs during suspend. So timestamps of one process are ordered, and their differences are durations.
 pub fn unix_time() -> Nanos {
     Nanos((*OFFSET + boottime()).max(0) as u64)
 }
 
-/// Unix time as the system's clock has it now, in microseconds: for those who look whether it was set.
+/// Current time of the system clock in microseconds since the Unix epoch. It jumps if the clock is set.
 pub fn system_us() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_micros() as u64)
 }
 
-/// Notices that the system's clock was set.
+/// Detects that the system clock was set.
 #[derive(Clone, Copy, Debug)]
 pub struct StepDetector {
     offset: i64,
@@ -30,7 +30,8 @@ impl StepDetector {
         StepDetector { offset: offset() }
     }
 
-    /// By how many nanoseconds the clock was set since the start; negative: back. Near zero where it was not.
+    /// Nanoseconds by which the clock was set since the start; negative if it was set back. Near zero if it was not
+    /// set.
     pub fn step(self) -> i64 {
         offset() - self.offset
     }
@@ -55,7 +56,7 @@ mod tests {
         let watch = StepDetector::start();
         let (first, system, second) = (unix_time(), system_us(), unix_time());
         assert!(first <= second);
-        // Unless somebody sets the clock in this very moment.
+        // The test tolerates a clock that is set during this assertion.
         let step = watch.step().unsigned_abs() + 1_000_000_000;
         assert!(first.0.abs_diff(system * 1000) < step, "{first:?} {system}");
     }

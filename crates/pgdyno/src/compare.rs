@@ -1,4 +1,4 @@
-//! `pgdyno compare`: what changed from one run to another, and can that be said?
+//! `pgdyno compare`: reports what changed between runs, with 95 % confidence intervals
 
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal};
@@ -61,14 +61,14 @@ pub enum OutputFormat {
     Html,
 }
 
-/// Runs could not be read.
+/// Exit status if runs cannot be read.
 const FAILED: u8 = 1;
-/// A mistake of the user.
+/// Exit status for a user's mistake.
 const USAGE_ERROR: u8 = 2;
-/// As of broken objectives.
+/// Exit status if a condition is met. Violated objectives have the same status.
 const CONDITION_MET: u8 = 99;
 
-/// Runs the command with the arguments behind its name.
+/// Runs the command.
 pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno compare");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
@@ -114,7 +114,7 @@ fn status(it: &Comparison, strict: bool) -> u8 {
     if it.runs.iter().flat_map(|it| &it.conditions).any(fails) { CONDITION_MET } else { 0 }
 }
 
-/// How runs are compared, as it stands on the command line.
+/// Comparison options as given on the command line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CompareRequest<'a> {
     pub by_time: bool,
@@ -122,16 +122,17 @@ pub struct CompareRequest<'a> {
     pub conditions: &'a [String],
 }
 
-/// A comparison of the runs that can be read.
+/// Comparison of the readable runs.
 #[derive(Debug)]
 pub struct CompareResult {
-    /// Or all mistakes in the conditions.
+    /// The comparison, or all diagnostics of the conditions.
     pub comparison: Result<Comparison, Diagnostics>,
-    /// Why others cannot be read.
+    /// Reasons why the other runs could not be read.
     pub unreadable: Vec<CommandError>,
 }
 
-/// The runs in these files; the first one is the base, which must be readable, and so must another one if there are any.
+/// Compares the runs in these files. The first one is the base. Errors if the base is unreadable, or if there are
+/// others and all of them are unreadable.
 pub fn compare_files(paths: &[PathBuf], asked: CompareRequest<'_>) -> Result<CompareResult, CommandError> {
     let (base, others) = paths.split_first().expect("the base is one of them");
     let mut all = vec![LoadedRun::read(base)?];
@@ -156,7 +157,7 @@ pub fn compare_files(paths: &[PathBuf], asked: CompareRequest<'_>) -> Result<Com
     Ok(CompareResult { comparison: Ok(compare::compare(base, runs, &wanted)), unreadable })
 }
 
-/// All mistakes, each with its place.
+/// Parsed conditions, or all diagnostics with their places.
 fn conditions(texts: &[String], all: &[LoadedRun]) -> Result<Vec<FailCondition>, Diagnostics> {
     let cells = all.iter().flat_map(|it| &it.reading.experiment.cells);
     let mut operations: Vec<String> = Vec::new();
@@ -171,7 +172,7 @@ fn conditions(texts: &[String], all: &[LoadedRun]) -> Result<Vec<FailCondition>,
         match parse(text, &operations) {
             Ok(it) => right.push(it),
             Err(it) => {
-                // What stands there is quoted; where nothing stands, the caret is behind the text.
+                // The span covers the text that was found; at the end of the text it is empty.
                 let length = if it.found == "nothing" { 0 } else { it.found.len() - 2 };
                 let bytes = it.offset..(it.offset + length).min(text.len());
                 wrong.list.push(Diagnostic {
@@ -186,12 +187,12 @@ fn conditions(texts: &[String], all: &[LoadedRun]) -> Result<Vec<FailCondition>,
     if wrong.list.is_empty() { Ok(right) } else { Err(wrong) }
 }
 
-/// A run as far as it is compared.
+/// The part of a run that a comparison uses.
 struct LoadedRun {
     source: comparison::RunRef,
     reading: StoredRun,
     stand: Environment,
-    /// By cell.
+    /// Figures of the trials, indexed by cell.
     trials: Vec<Vec<TrialFigures>>,
     left_out: Vec<ExcludedTrial>,
 }
@@ -203,7 +204,7 @@ impl LoadedRun {
         let run = Run::open(path).map_err(trouble)?;
         let mut trials = vec![Vec::new(); reading.experiment.cells.len()];
         let mut left_out = Vec::new();
-        // Those that run still are in neither.
+        // Trials that are still running appear in neither list.
         let ended = run_result::counted_trials(&reading);
         for (stored, facts) in ended.iter().zip(stored::facts(&ended)) {
             let Some(summary) = facts.valid() else {
@@ -255,7 +256,7 @@ impl LoadedRun {
     }
 }
 
-/// What a run is called by.
+/// Name by which a comparison refers to a run.
 pub fn source(path: &Path, header: &store::RunHeader) -> comparison::RunRef {
     comparison::RunRef {
         name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
@@ -264,7 +265,7 @@ pub fn source(path: &Path, header: &store::RunHeader) -> comparison::RunRef {
     }
 }
 
-/// A page in one of the formats. `data`: what stands beside it as JSON.
+/// Renders a page in one of the formats. `data` is printed instead of the page if the format is JSON.
 pub fn render(
     page: &dyn Fn(&dyn Lang) -> Page,
     format: OutputFormat,
@@ -279,13 +280,13 @@ pub fn render(
     }
 }
 
-/// What draws a page receives: there is nothing over time in it.
+/// JSON document from which the page is drawn. It contains no time series.
 pub fn page_document(page: &dyn Fn(&dyn Lang) -> Page, lang: &dyn Lang) -> String {
     let pages: Vec<Page> = lang::ALL.iter().map(|it| page(*it)).collect();
     json!({ "format": 1, "chosen": lang.code(), "pages": pages, "data": [], "live": null }).to_string()
 }
 
-/// To standard output, as its format needs it.
+/// Prints text to standard output, escaped as its format requires.
 pub fn print(text: &str, format: OutputFormat) {
     match format {
         OutputFormat::Text => terminal::text(text),

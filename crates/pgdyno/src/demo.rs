@@ -1,7 +1,7 @@
-//! `pgdyno demo`: what does measuring a real PostgreSQL look like?
+//! `pgdyno demo`: measures a throw-away PostgreSQL server
 //!
-//! Finds a server's programs, starts a throw-away server, loads `book.tickets`, measures it closed and then open, shows
-//! both results and says where they lie. The server ends with us, whatever ends us.
+//! Finds PostgreSQL's programs, starts a throw-away server and loads `book.tickets`. Measures a closed and then an open
+//! load, shows both results and prints where they are stored. The server stops with this process, however it ends.
 
 use crate::bench::connect::ConnectedServer;
 use crate::bench::options::{self, BenchOptions};
@@ -53,19 +53,19 @@ struct Args {
     strict: bool,
 }
 
-/// The work could not be done.
+/// Exit status if the command fails.
 const FAILED: u8 = 1;
-/// It was interrupted, or is invalid under `--strict`.
+/// Exit status if the demo was interrupted, or if a measurement is invalid under `--strict`.
 const ABORTED: u8 = 3;
 
-/// Clients of the closed measurement: enough that the server, and not the way to it, is the limit.
+/// Clients of the closed measurement: enough to make the server the limit, rather than the connection to it.
 const CLIENTS: u32 = 8;
-/// Transactions in flight, at most, of the open one.
+/// In-flight cap of the open measurement.
 const IN_FLIGHT: u32 = 64;
-/// Share of the closed measurement's throughput that the open one asks for at its end: a busy server, not a breaking one.
+/// Highest rate of the open measurement, as a share of the closed throughput. The server is busy, but not overloaded.
 const LOAD_SHARE: f64 = 0.5;
 
-/// Runs the command with the arguments behind its name.
+/// Runs the command.
 pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno demo");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
@@ -163,7 +163,7 @@ fn load_dataset(rows: u64, place: &ConnectedServer) -> Result<(), CommandError> 
     Ok(())
 }
 
-/// One ticket by its key.
+/// Script that selects one ticket by its key.
 fn program(rows: u64, voice: &Terminal) -> Result<Program, CommandError> {
     let text = format!("\\set id random(1, {rows})\nSELECT * FROM book.tickets WHERE id = :id;\n");
     let source = script::ScriptSource { name: "book.tickets by key", text: &text, weight: 1 };
@@ -173,7 +173,7 @@ fn program(rows: u64, voice: &Terminal) -> Result<Program, CommandError> {
     })
 }
 
-/// Options that we wrote ourselves.
+/// Parses options that this module wrote itself.
 fn options(line: &str) -> BenchOptions {
     let args: Vec<String> = line.split(' ').map(str::to_owned).collect();
     match options::parse(&args, &|_| None) {
@@ -199,7 +199,7 @@ fn measure(
     Ok(DemoResult { summary, text, complete })
 }
 
-/// Rounded to two digits, at least 1.
+/// Rounds to two significant digits; at least 1.
 fn two_digits(it: f64) -> u64 {
     let unit = 10f64.powf((it.max(1.0).log10().floor() - 1.0).max(0.0));
     ((it / unit).round() * unit).max(1.0) as u64

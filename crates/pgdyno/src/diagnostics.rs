@@ -1,11 +1,11 @@
-//! How are mistakes in an experiment file shown? Each with its line, a caret, and what to write instead.
+//! Diagnostics of an experiment file as text: line, caret and correction
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use experiment::Diagnostics;
 use std::io::IsTerminal;
 
-/// All mistakes and their number, as a compiler shows them; in colour if asked for.
+/// All diagnostics and their number, in the form of compiler messages; in colour if requested.
 pub fn render(mistakes: &Diagnostics, colour: bool) -> String {
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
     let renderer = renderer.decor_style(DecorStyle::Ascii).term_width(120);
@@ -26,7 +26,7 @@ pub fn render(mistakes: &Diagnostics, colour: bool) -> String {
     shown + &format!("{} mistake{s}; nothing was started\n", mistakes.list.len())
 }
 
-/// Whether standard error is to be coloured.
+/// True if standard error should be coloured.
 pub fn use_colour() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty())
 }

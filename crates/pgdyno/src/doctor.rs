@@ -1,7 +1,7 @@
-//! `pgdyno doctor`: what does this machine offer, and what would each missing thing enable?
+//! `pgdyno doctor`: lists the machine's capabilities, and what each missing one would enable
 //!
-//! Starts nothing but programs that tell their version, and changes nothing: the empty control group that it tries limits on
-//! is removed at once.
+//! Starts only programs that print their version, and changes nothing. The empty control group that tests the limits is
+//! removed at once.
 
 use crate::terminal;
 use clap::Parser;
@@ -30,7 +30,7 @@ struct Args {
     json: bool,
 }
 
-/// Programs that a system under test may consist of: name, how it tells its version, what it would enable.
+/// Programs that a system under test may contain: name, option that prints the version, what it would enable.
 const PROGRAMS: [(&str, &str, &str); 6] = [
     ("pgbench", "--version", "comparing both programs on this machine"),
     ("pgbouncer", "--version", "a pooler in front of the server"),
@@ -40,7 +40,7 @@ const PROGRAMS: [(&str, &str, &str); 6] = [
     ("etcd", "--version", "an agreement between Patroni's members"),
 ];
 
-/// What was found.
+/// Capabilities of the machine.
 #[derive(Debug)]
 struct MachineReport {
     servers: Vec<Installation>,
@@ -48,12 +48,12 @@ struct MachineReport {
     programs: Vec<(&'static str, &'static str, Option<Program>)>,
     host: Host,
     io_uring: bool,
-    /// Which limits could not be applied to a node of a stack, and why.
+    /// Limits that cannot be applied to a node of a stack, with the reasons.
     not_applied: Vec<UnappliedLimit>,
     jitter: LatencyHistogram,
 }
 
-/// Runs the command with the arguments behind its name; 1 when there is no server to start.
+/// Runs the command. The exit status is 1 if there is no server to start.
 pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno doctor");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
@@ -79,7 +79,7 @@ impl MachineReport {
         let (host, io_uring) = (Host::detect(), uring::is_available());
         let scratch = scratch().unwrap_or_else(|_| PathBuf::from("/"));
         let not_applied = limits::probe_limits(host.cgroups.clone(), &scratch);
-        // A thousand moments: enough for one in a hundred.
+        // About a thousand samples, enough for p99.
         std::thread::sleep(Duration::from_secs(1));
         MachineReport {
             servers,
@@ -241,7 +241,7 @@ impl MachineReport {
 }
 
 const GIB: f64 = (1u64 << 30) as f64;
-/// Fewer open files than this are too few for ten thousand connections.
+/// Smallest open-file limit that suffices for ten thousand connections.
 const FILES: u64 = 10_240;
 
 fn format_file_limit((now, most): (Option<u64>, Option<u64>)) -> String {
@@ -256,7 +256,7 @@ fn write_cgroups(them: &Cgroups, page: &mut TextColumns) {
     }
 }
 
-/// Which limits hold here, and why the others do not.
+/// Writes which limits can be applied here, and why the others cannot.
 fn write_limits(not_applied: &[UnappliedLimit], page: &mut TextColumns) {
     let hold = Limit::ALL.into_iter().filter(|it| not_applied.iter().all(|not| not.limit != *it));
     let names: Vec<&str> = hold.map(Limit::name).collect();
@@ -286,7 +286,7 @@ fn format_jitter(latency: &LatencyHistogram) -> String {
     format!("p50 {p50}, p99 {p99}, max {}; {} wakes, one each ms", time(latency.max()), latency.count())
 }
 
-/// Text in two columns, at most 80 wide.
+/// Text in two columns, at most 80 characters wide.
 #[derive(Debug, Default)]
 struct TextColumns(String);
 
@@ -312,7 +312,7 @@ impl TextColumns {
         self.wrapped("  ", what);
     }
 
-    /// `first`, then words; further lines are indented to where the words began.
+    /// Writes `first`, then `words`. Continuation lines are indented to the column of the first word.
     fn wrapped(&mut self, first: &str, words: &str) {
         let indent = first.chars().count();
         let mut line = first.to_owned();

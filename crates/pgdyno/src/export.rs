@@ -1,4 +1,4 @@
-//! `pgdyno export`: how does a run get into other programs?
+//! `pgdyno export`: writes a run as CSV, JSON or HdrHistogram logs
 
 use crate::runs;
 use crate::terminal;
@@ -41,7 +41,7 @@ enum Format {
     Hlog,
 }
 
-/// Runs the command with the arguments behind its name; the exit status is 2 for wrong ones and 1 when it cannot be done.
+/// Runs the command. The exit status is 2 for wrong arguments and 1 if the command fails.
 pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno export");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
@@ -82,7 +82,7 @@ fn io_error_text(attempt: &str, path: &Path, error: &io::Error) -> String {
     format!("could not {attempt} \"{}\": {error}", path.display())
 }
 
-/// Where the files go.
+/// Directory, file stem and list of the exported files.
 struct OutputFiles {
     out: PathBuf,
     stem: String,
@@ -90,14 +90,14 @@ struct OutputFiles {
 }
 
 impl OutputFiles {
-    /// Writes one file; only its owner may read it, and a link is not followed.
+    /// Writes one file. Only its owner may read it, and symbolic links are not followed.
     fn write_file(
         &mut self,
         end: &str,
         write: impl FnOnce(&mut BufWriter<File>) -> ExportResult<()>,
     ) -> ExportResult<()> {
         let path = self.out.join(format!("{}.{end}", self.stem));
-        // A link is not followed: the user did not name its target.
+        // The user did not name the target of a symbolic link, so links are not followed.
         let mut to = BufWriter::new(
             create_private_file(&path, OFlags::NOFOLLOW)
                 .map_err(|error| io_error_text("write", &path, &error))?,
@@ -109,13 +109,14 @@ impl OutputFiles {
     }
 }
 
-/// Makes or empties a file of a run's contents. Only its owner may read it; one that was there keeps its permissions.
+/// Creates or truncates a file for a run's contents. Only its owner may read a new file; an existing file keeps its
+/// permissions.
 pub fn create_private_file(path: &Path, flags: OFlags) -> io::Result<File> {
     let flags = flags.bits() as i32;
     OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).custom_flags(flags).open(path)
 }
 
-/// The quantiles that are written.
+/// Exported quantiles.
 const QUANTILES: [(&str, f64); 5] =
     [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p999", 0.999)];
 
@@ -211,7 +212,7 @@ fn csv(run: &Run, shelf: &mut OutputFiles) -> ExportResult<()> {
     })
 }
 
-/// All ticks of all trials, one after the other, by operation.
+/// Calls `see` for each operation of each tick, one trial after the other.
 fn for_each_operation(
     run: &Run,
     trials: &[TrialRecord],
@@ -228,8 +229,8 @@ fn for_each_operation(
     Ok(())
 }
 
-/// A text as a field of CSV (RFC 4180). A spreadsheet would compute what begins as a formula; it gets an apostrophe. What a
-/// terminal would obey is written as a visible escape.
+/// Text as a CSV field (RFC 4180). Text that a spreadsheet would evaluate as a formula gets an apostrophe. Terminal
+/// control characters become visible escapes.
 fn csv_field(it: &str) -> String {
     let it = &sanitise(it, false);
     let formula = it.starts_with(['=', '+', '-', '@', '\t', '\r']);
@@ -249,7 +250,7 @@ fn json(run: &Run, shelf: &mut OutputFiles) -> ExportResult<()> {
                 "trial": it.trial.map(|it| it.0), "subject": it.subject, "text": it.text
             })).collect::<Value>(),
         });
-        // Not gathered first: the ticks of a long run are more than memory holds.
+        // Ticks are streamed, because the ticks of a long run do not fit into memory.
         let head = sanitise_json(&head.to_string());
         write!(to, "{},\"trials\":[", head.strip_suffix('}').expect("a JSON object ends with a brace"))?;
         for (i, it) in run.trials()?.iter().enumerate() {
@@ -328,8 +329,8 @@ fn tick_json(trial: &TrialRecord, it: &Tick) -> Value {
     })
 }
 
-/// A log in the format of `HistogramLogWriter.java`, version 1.3: seconds since the trial began, the greatest value in
-/// milliseconds, and the histogram, whose values are nanoseconds.
+/// Writes logs in the format of `HistogramLogWriter.java`, version 1.3. Columns: seconds since the trial began,
+/// interval, greatest value in milliseconds, histogram. Histogram values are nanoseconds.
 fn hlog(run: &Run, shelf: &mut OutputFiles) -> ExportResult<()> {
     for it in run.trials()? {
         shelf.write_file(&format!("trial-{}.hlog", it.id.0), |to| {
@@ -365,7 +366,7 @@ fn hlog(run: &Run, shelf: &mut OutputFiles) -> ExportResult<()> {
     Ok(())
 }
 
-/// A tag holds neither commas nor blanks.
+/// Tag of an operation, without commas and blanks, which the format does not allow.
 fn tag(operation: &str) -> String {
     sanitise_line(operation)
         .chars()

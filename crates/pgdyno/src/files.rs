@@ -6,8 +6,8 @@ use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Opens a regular file. Anything else is refused without waiting for it: nobody may write to a FIFO, and a device may have no
-/// end. What this process was started with, by `/dev/stdin` or `/dev/fd/N`, may also be a pipe or a terminal.
+/// Opens a regular file. Other kinds are rejected without blocking: a FIFO may have no writer, and a device may be
+/// endless. Inherited descriptors (`/dev/stdin`, `/dev/fd/N`) may also be pipes or terminals.
 pub fn open(path: &Path) -> io::Result<File> {
     let inherited = path == Path::new("/dev/stdin") || path.starts_with("/dev/fd");
     let flags = if inherited { OFlags::empty() } else { OFlags::NONBLOCK };
@@ -25,7 +25,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     Err(io::Error::other(format!("it is {refused}; name a regular file")))
 }
 
-/// All bytes of such a file.
+/// Reads all bytes of a file that [`open`] accepts.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.read_to_end(&mut bytes)?;

@@ -1,4 +1,4 @@
-//! `pgdyno history`: when did an experiment's figures change?
+//! `pgdyno history`: finds when an experiment's figures changed
 
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal};
@@ -33,10 +33,10 @@ struct Args {
     language: LanguageArgs,
 }
 
-/// Decides the permutations: the same runs always have the same changes.
+/// Seed of the permutation test. It is fixed, so that the same runs always yield the same changes.
 const SEED: u64 = 42;
 
-/// Runs the command with the arguments behind its name.
+/// Runs the command.
 pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno history");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
@@ -52,7 +52,7 @@ pub fn main(args: &[String]) -> ExitCode {
     }
 }
 
-/// One run, read and let go again but for its figures.
+/// The figures of one run, kept after its file is closed.
 struct LoadedRun {
     source: RunRef,
     server: Option<String>,
@@ -68,7 +68,7 @@ fn show(args: &Args) -> Result<(), CommandError> {
     for it in listed.iter().filter_map(|it| it.overview.as_ref().err()) {
         voice.warning(&format!("{it}; it is left out"));
     }
-    // The newest come first.
+    // The newest runs come first.
     let mut named: Vec<(String, PathBuf)> =
         listed.into_iter().filter_map(|it| Some((it.overview.ok()?.header.name, it.path))).collect();
     let Some(wanted) = args.experiment.clone().or_else(|| named.first().map(|it| it.0.clone())) else {

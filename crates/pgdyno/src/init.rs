@@ -1,4 +1,4 @@
-//! `pgdyno init`: with which experiment file does one begin?
+//! `pgdyno init`: writes a commented experiment file to begin with
 
 use crate::cli::os_error_text;
 use crate::terminal;
@@ -25,7 +25,7 @@ enum InitGoal {
     Failover,
 }
 
-/// What is written: every section that such an experiment has, with a comment.
+/// Template with every section that such an experiment has, each with a comment.
 fn template(find: Option<InitGoal>) -> &'static str {
     match find {
         None => include_str!("init/matrix.yaml"),
@@ -33,7 +33,7 @@ fn template(find: Option<InitGoal>) -> &'static str {
     }
 }
 
-/// Runs the command with the arguments behind its name; the exit status is 1 when the file is there or cannot be written.
+/// Runs the command. The exit status is 1 if the file exists or cannot be written.
 pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno init");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {

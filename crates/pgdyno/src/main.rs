@@ -1,4 +1,4 @@
-//! `pgdyno`: a dynamometer for PostgreSQL systems. This file: which command, and with which exit status?
+//! Entry point of `pgdyno`: dispatches the command and sets the exit status
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 

@@ -1,11 +1,11 @@
-//! First words of a server on each kind of failure
+//! First server message for each error code
 
 use load::{AbortReason, LoadEvent};
 use model::Code;
 
-/// Codes of one measurement whose first message is kept.
+/// Most codes per measurement for which the first message is kept.
 const CODES_MAX: usize = 64;
-/// Characters of a message.
+/// Longest message in characters; longer ones are cut.
 const MESSAGE_CHARS_MAX: usize = 200;
 
 /// The first message of each code.
@@ -36,13 +36,13 @@ impl Messages {
     }
 }
 
-/// Code and words of an aborted client, such as `42601 syntax error at or near "SELEC"`.
+/// Code and message of an aborted client, such as `42601 syntax error at or near "SELEC"`.
 pub fn reason(why: &AbortReason) -> String {
     let (code, words) = abort_message(why);
     format!("{code} {}", shorten(&words)).trim_end().to_owned()
 }
 
-/// The code that a client that gave up has recorded, and why it did.
+/// Code that a client recorded when it gave up, and its reason.
 pub fn abort_message(why: &AbortReason) -> (Code, String) {
     let words = match why {
         AbortReason::PermanentError { code, message } => return (*code, message.clone()),
@@ -61,7 +61,7 @@ pub fn abort_message(why: &AbortReason) -> (Code, String) {
     (Code::SqlState(*b"38000"), words)
 }
 
-/// The first line without its severity: of `ERROR:  syntax error at or near "SELEC"` what follows the two blanks.
+/// First line of a message without its severity, such as `ERROR: `.
 fn shorten(words: &str) -> String {
     let line = words.lines().next().unwrap_or_default();
     let severities = ["ERROR", "FATAL", "PANIC"];

@@ -1,7 +1,7 @@
-//! `--prometheus`: how does a Prometheus see a run while it goes on?
+//! `--prometheus`: metrics endpoint for a running test
 //!
-//! Seconds are added up by who watches the trial; a thread of the lowest priority writes them down for whoever scrapes. The
-//! load knows nothing of either.
+//! The observer of the trial sums up the seconds. A thread of the lowest priority renders them for each scrape. The
+//! load threads use neither.
 
 use crate::cli::{CommandError, os_error_text};
 use crate::run::observer::TrialEvent;
@@ -19,9 +19,9 @@ use stack::probe;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Where it is scraped.
+/// Path of the metrics endpoint.
 const PATH: &str = "/metrics";
-/// Its labels are statements' texts.
+/// Probe that is not exported, because its labels are the texts of statements.
 const EXCLUDED_SERIES: &str = "pg_statement_texts";
 
 /// What `pgdyno run` was asked for.
@@ -35,12 +35,12 @@ pub struct PrometheusArgs {
     prometheus_anyone: bool,
 }
 
-/// Watches a run, and is there to be scraped. It ends with the program, and keeps nobody from ending it.
+/// Observes a run and serves its metrics. It stops with the program, and does not keep the program alive.
 #[derive(Debug)]
 pub struct MetricsServer {
     shared: Arc<MetricsState>,
     url: String,
-    /// Of the trial that runs, in the order of its mix.
+    /// Operations of the current trial, in the order of its mix.
     operations: Vec<String>,
 }
 
@@ -48,12 +48,12 @@ pub struct MetricsServer {
 struct MetricsState {
     about: RunLabels,
     totals: Mutex<Totals>,
-    /// Where anybody may scrape there is none.
+    /// Access check; `None` if anybody may scrape.
     guard: Option<Guard>,
 }
 
 impl PrometheusArgs {
-    /// `None` where nobody has asked for it.
+    /// Starts the server; `None` if the option was not given.
     pub fn start_server(&self, experiment: &Experiment) -> Result<Option<MetricsServer>, CommandError> {
         let Some(address) = self.prometheus else { return Ok(None) };
         if !address.ip().is_loopback() && !self.prometheus_anyone {
@@ -91,7 +91,7 @@ impl MetricsServer {
         &self.url
     }
 
-    /// `operations`: of the mix, in its order.
+    /// Starts the metrics of a trial. `operations` are in the order of the mix.
     pub fn begin_trial(&mut self, cell: String, repetition: u32, operations: Vec<String>) {
         totals::begin_trial(&mut self.shared.totals(), CurrentTrial { cell, repetition }, &operations);
         self.operations = operations;
@@ -103,7 +103,7 @@ impl MetricsServer {
         }
     }
 
-    /// `outcome`: as the store calls it.
+    /// Ends the metrics of a trial. `outcome` is the name that the store uses.
     pub fn end_trial(&self, outcome: &'static str) {
         let mut totals = self.shared.totals();
         totals::end_trial(&mut totals);
@@ -129,7 +129,7 @@ impl MetricsState {
         if request.uri().path() != PATH {
             return response::text(StatusCode::NOT_FOUND, "a Prometheus finds all of it at /metrics");
         }
-        // Copied, so that who watches the trial does not wait for the text.
+        // Copied, so that the observer is not blocked while the text is rendered.
         let totals = self.totals().clone();
         let text = prometheus::render(&self.about, &totals, &probe::find_series);
         response::plain(prometheus::CONTENT_TYPE, Bytes::from(text))
@@ -140,7 +140,7 @@ fn header_text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str>
     headers.get(name)?.to_str().ok()
 }
 
-/// Which one a series belongs to.
+/// Name of the probe that writes a series; `None` if the series is unknown or not exported.
 fn series_probe(series: &str) -> Option<&'static str> {
     let known = probe::ALL.iter().find(|it| it.series.iter().any(|it| it.name == series))?;
     (known.name != EXCLUDED_SERIES).then_some(known.name)

@@ -1,4 +1,4 @@
-//! `pgdyno report`: how does a run get to those who were not there?
+//! `pgdyno report`: writes a run as HTML, Markdown, JSON or JUnit
 
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal, os_error_text};
@@ -46,7 +46,7 @@ enum ReportFormat {
     Junit,
 }
 
-/// Runs the command with the arguments behind its name; the exit status is 2 for wrong ones and 1 when it cannot be done.
+/// Runs the command. The exit status is 2 for wrong arguments and 1 if the command fails.
 pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno report");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
@@ -110,7 +110,7 @@ fn render(path: &Path, format: ReportFormat, lang: &'static dyn Lang) -> Result<
     })
 }
 
-/// The file that a browser opens. `live`: whether it may ask its own server for what is new.
+/// HTML file for a browser. `live` is true if the page may request updates from its server.
 pub fn html_shell(page: &Page, document: &str, live: bool) -> String {
     let no_script = page.words.iter().find(|it| it.0 == "no_script").map_or("", |it| it.1.as_str());
     to_html(HtmlShell { lang: page.lang, title: &page.title, no_script, live }, document)

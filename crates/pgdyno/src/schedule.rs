@@ -1,4 +1,4 @@
-//! `pgdyno schedule`: what will a schedule bring, before it is run?
+//! `pgdyno schedule`: previews the arrivals of a schedule
 
 use crate::cli::language::LanguageArgs;
 use crate::cli::{self, Terminal};
@@ -46,14 +46,14 @@ enum SpacingArg {
     Poisson,
 }
 
-/// Columns of the plot: with its margin it fits into a terminal of 80.
+/// Columns of the plot. With its margin it fits into a terminal 80 columns wide.
 const COLUMNS: usize = 64;
 
-/// Poisson arrivals are counted one by one up to this number: in less than a second.
+/// Largest expected number of Poisson arrivals that is counted one by one. The count takes less than a second.
 const EXACT_COUNT_MAX: f64 = 1e7;
 
-/// Runs the command with the arguments behind its name; the exit status is 2 for wrong ones and for a wrong schedule,
-/// and 1 when the output cannot be written.
+/// Runs the command. The exit status is 2 for wrong arguments or a wrong schedule, and 1 if the output cannot be
+/// written.
 pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno schedule");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
@@ -95,7 +95,7 @@ fn print(args: &Args, curve: &Curve, lang: &dyn Lang, out: &mut impl Write) -> i
             writeln!(out, "{}", sanitise_json(&preview::json(&args.preview(curve)).to_string()))?
         }
         (true, true) => {
-            // Not gathered first: there may be more starts than memory.
+            // Starts are streamed, because they may not fit into memory.
             let object = sanitise_json(&preview::json(&args.preview(curve)).to_string());
             let open = object.strip_suffix('}').expect("a JSON object ends with a brace");
             write!(out, "{open},\"times_ms\":[")?;

@@ -1,4 +1,4 @@
-//! `pgdyno schema`: which form has an experiment file, for an editor?
+//! `pgdyno schema`: prints the JSON Schema of experiment files
 
 use crate::terminal;
 use clap::Parser;
@@ -9,7 +9,7 @@ use std::process::ExitCode;
 #[command(name = "pgdyno schema")]
 struct Args {}
 
-/// Runs the command with the arguments behind its name.
+/// Runs the command.
 pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno schema");
     if let Err(error) = Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {

@@ -9,21 +9,21 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// After the second signal, what was measured must be printed within this time.
+/// Time after the second signal within which the results must be printed.
 const HURRY: Duration = Duration::from_secs(3);
 
-/// What the user asked for by signals.
+/// Requests that the user sends by signals.
 #[derive(Clone, Debug, Default)]
 pub struct Signals {
-    /// Set by the first signal: the measurement ends, and what is under way may end too.
+    /// Set by the first signal: the measurement ends, and work in flight may complete.
     pub interrupted: Arc<AtomicBool>,
-    /// Set by the second signal: what is under way is cancelled. The program ends by the third signal, or [`HURRY`] after the
-    /// second one.
+    /// Set by the second signal: work in flight is cancelled. The program exits at the third signal, or [`HURRY`] after
+    /// the second one.
     pub abandoned: Arc<AtomicBool>,
 }
 
 impl Signals {
-    /// Handles the signals from now on. An error is the system's: no handler, socket or thread.
+    /// Installs the signal handlers. Errors if the system provides no handler, socket or thread.
     pub fn listen(self) -> io::Result<Signals> {
         let (mut received, sender) = UnixStream::pair()?;
         let last = Arc::new(AtomicUsize::new(0));

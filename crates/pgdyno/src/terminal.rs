@@ -1,33 +1,33 @@
-//! Standard output and standard error: nothing else in the program writes to them.
+//! Standard output and standard error: nothing else in the program writes to them
 //!
-//! All text passes [`report::terminal`]. A reader that has gone, `head` for instance, has seen enough: what follows is not
-//! written, and nothing fails. Any other failure is remembered, so that the work goes on and its results are kept; [`end`]
-//! reports it and makes the exit status 1.
+//! All text passes [`report::terminal`]. If the reader closes the pipe, as `head` does, further output is dropped
+//! without an error. Any other write error is remembered, so that the work continues and its results are stored.
+//! [`finish`] then reports the error and makes the exit status 1.
 
 use report::terminal::{sanitise, sanitise_json};
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
-/// Why standard output could not be written: the first reason.
+/// First error of writing to standard output.
 static WRITE_ERROR: OnceLock<io::Error> = OnceLock::new();
 
-/// `print!`, to standard output.
+/// `print!` to standard output, through [`text`].
 macro_rules! out {
     ($($it:tt)*) => { $crate::terminal::text(&format!($($it)*)) };
 }
 
-/// `println!`, to standard output.
+/// `println!` to standard output, through [`text`].
 macro_rules! outln {
     ($($it:tt)*) => { $crate::terminal::text(&(format!($($it)*) + "\n")) };
 }
 
-/// `eprint!`, to standard error.
+/// `eprint!` to standard error, through [`message`].
 macro_rules! err {
     ($($it:tt)*) => { $crate::terminal::message(&format!($($it)*)) };
 }
 
-/// `eprintln!`, to standard error.
+/// `eprintln!` to standard error, through [`message`].
 macro_rules! errln {
     ($($it:tt)*) => { $crate::terminal::message(&(format!($($it)*) + "\n")) };
 }
@@ -42,7 +42,7 @@ pub fn json(it: &str) {
     write(&sanitise_json(it));
 }
 
-/// Writes a document in a format that has an escape of its own, such as HTML or Markdown.
+/// Writes a document whose format has its own escapes, such as HTML or Markdown.
 pub fn document(it: &str) {
     write(it);
 }
@@ -51,31 +51,31 @@ fn write(it: &str) {
     stream(|out| out.write_all(it.as_bytes()));
 }
 
-/// Has standard output written piece by piece, for what is more than memory holds. The pieces are ours.
+/// Streams standard output piece by piece, for output that does not fit into memory. pgdyno itself produced the pieces.
 pub fn stream(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
-    // After a piece that is missing nothing is to follow.
+    // After a failed write, nothing more is written, so that the output has no gap.
     if WRITE_ERROR.get().is_none() {
         let mut out = io::stdout().lock();
         if let Err(error) = write(&mut out).and_then(|()| out.flush()) {
-            // Nobody else has set it under the lock.
+            // The lock on standard output excludes other writers.
             let _ = WRITE_ERROR.set(error);
         }
     }
 }
 
-/// Writes to standard error, at one stroke, so that messages of several threads do not mix. Where that cannot be done there
-/// is nobody left to be told.
+/// Writes to standard error with one call, so that messages of several threads do not mix. Write errors are ignored,
+/// because they could not be reported.
 pub fn message(it: &str) {
     let _ = io::stderr().write_all(sanitise(it, is_styled(&io::stderr())).as_bytes());
 }
 
-/// Writes a line to standard error that the next one replaces: what clears the line, the text, and what ends it.
+/// Writes a line to standard error that the next one replaces. `clear` clears the line; `end` follows the text.
 pub fn overwrite_line(clear: &'static str, it: &str, end: &'static str) {
     let line = format!("{clear}{}{end}", sanitise(it, false));
     let _ = io::stderr().write_all(line.as_bytes());
 }
 
-/// What is wrong with a command's arguments, or its help; and the exit status.
+/// Prints clap's usage error or help, and returns the exit status.
 pub fn usage(error: &clap::Error) -> ExitCode {
     let (styled, plain) = (error.render().ansi().to_string(), error.render().to_string());
     match error.use_stderr() {
@@ -85,12 +85,12 @@ pub fn usage(error: &clap::Error) -> ExitCode {
     ExitCode::from(error.exit_code() as u8)
 }
 
-/// Whether it is a terminal that is to be coloured.
+/// True if the stream is a terminal that should be coloured.
 fn is_styled(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty())
 }
 
-/// Exit status of the program whose work ended with `status`.
+/// Exit status of a program whose work ended with `status`. It is 1 if standard output could not be written.
 pub fn finish(status: ExitCode) -> ExitCode {
     match WRITE_ERROR.get() {
         Some(error) if error.kind() != ErrorKind::BrokenPipe => {

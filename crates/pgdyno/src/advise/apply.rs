@@ -1,7 +1,8 @@
-//! What do advised indexes bring, and what do they cost?
+//! Measures the benefit and the cost of advised indexes
 //!
-//! The cell they are advised for is measured anew, as it is and with the indexes built into its data before each trial: a
-//! run of two cells, kept as any other, and gone on with in the same way if it breaks off.
+//! The advised cell is measured again, without and with the indexes, which are built into its data before each trial.
+//! The measurement is a run of two cells. It is stored like any other run, and resumes in the same way after an
+//! interruption.
 
 use super::Args;
 use crate::cli::CommandError;
@@ -17,9 +18,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use store::{Note, RunOutcome, RunStatus};
 
-/// Clients of a closed load in place of an open one: an open one brings what it offers, with indexes or without.
+/// Clients of the closed load that replaces an open one. An open load delivers the offered rate with or without
+/// indexes.
 const CLIENTS: u32 = 16;
-/// Longer names are not those of experiments.
+/// Longest name of an experiment, in characters.
 const LONGEST: usize = 64;
 
 pub fn apply(args: &Args) -> Result<ExitCode, CommandError> {
@@ -31,7 +33,7 @@ pub fn apply(args: &Args) -> Result<ExitCode, CommandError> {
     let indexes = added_indexes(&experiment);
     outln!("{}", lang.applying(indexes, args.repeat));
     let kept = create_run_file(args, &path, &account, &experiment)?;
-    // It has not begun, and is gone on with: nothing else differs from a run of a file.
+    // The run file holds no trials yet and is resumed, so this run proceeds like the run of an experiment file.
     let words =
         ["--resume".to_owned(), kept.display().to_string(), "--lang".to_owned(), lang.code().to_owned()];
     let status = run::main(&words);
@@ -41,13 +43,13 @@ pub fn apply(args: &Args) -> Result<ExitCode, CommandError> {
     Ok(status)
 }
 
-/// How many indexes the second cell has more.
+/// Number of indexes that only the second cell has.
 fn added_indexes(it: &Experiment) -> usize {
     let after = |cell: usize| it.cells[cell].setup.dataset.as_ref().map_or(0, |it| it.post_load.len());
     after(1) - after(0)
 }
 
-/// The advised cell, as it is and with the indexes.
+/// Experiment of two cells: the advised cell without and with the indexes.
 fn experiment(account: &RunResult, repeat: u32) -> Result<Experiment, CommandError> {
     let of = &account.experiment;
     if of.cells.iter().any(|it| uses_attached_server(&it.setup)) {
@@ -98,7 +100,7 @@ fn uses_attached_server(it: &Setup) -> bool {
     it.stack.nodes.iter().any(|it| there(&it.kind))
 }
 
-/// Of the advised cells the one under the hardest closed load, else the first.
+/// Advised cell with the most clients under a closed load, or else the first advised cell.
 fn hardest_loaded_cell(of: &Experiment, advice: &Advice) -> usize {
     let model = |it: usize| &of.cells[it].setup.load.model;
     let closed = advice.cells.iter().copied().filter(|it| !model(*it).is_open());
@@ -106,7 +108,7 @@ fn hardest_loaded_cell(of: &Experiment, advice: &Advice) -> usize {
     closed.max_by_key(|it| model(*it).clients()).unwrap_or(first)
 }
 
-/// Makes an open load a closed one of as long: how much the system holds shows in its throughput.
+/// Replaces an open load by a closed one of the same duration, so that throughput shows the capacity of the system.
 fn saturate(setup: &mut Setup) {
     if !setup.load.model.is_open() {
         return;
@@ -114,13 +116,13 @@ fn saturate(setup: &mut Setup) {
     setup.load.duration = Some(run_result::stored::load_duration(setup));
     let clients = setup.load.model.clients().min(CLIENTS);
     setup.load.model = LoadModel::Closed { clients, think: Nanos::ZERO };
-    // Arrivals of its own are no part of the mix.
+    // Operations with a schedule of their own are not part of the mix.
     for it in setup.operations.iter_mut().filter(|it| it.schedule.is_some()) {
         (it.schedule, it.weight) = (None, 1);
     }
 }
 
-/// A run's file in which nothing is measured yet.
+/// Creates a run file without measurements.
 fn create_run_file(
     args: &Args,
     of: &Path,
@@ -144,7 +146,7 @@ mod tests {
     use model::Spacing;
     use model::plan::{AttachedNode, AttachedRole};
 
-    /// A closed load on books without indexes on names and authors.
+    /// Run of a closed load on books that have no indexes on names and authors.
     const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/advice/books.dyno");
 
     fn account() -> RunResult {

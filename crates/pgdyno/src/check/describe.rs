@@ -1,4 +1,4 @@
-//! What do operations, feeds and a service say in words?
+//! Descriptions of operations, feeds and services for people
 
 use super::format_duration;
 use model::Nanos;
@@ -9,7 +9,8 @@ use model::plan::{
 };
 use std::path::Path;
 
-/// `by_author, 10/s: GET /books?author=${author}, of books`; nothing of a setup whose operations are scripts and no more.
+/// Mix of a setup, such as `by_author, 10/s: GET /books?author=${author}, of books`. Empty if all operations are plain
+/// scripts.
 pub fn describe_mix(setup: &Setup) -> Vec<String> {
     let plain = |it: &Operation| {
         matches!(it.kind, OperationKind::Script { .. })
@@ -46,7 +47,7 @@ fn describe_operation(it: &OperationKind, feed: Option<&str>) -> String {
     }
 }
 
-/// `POST /login → token by /token`.
+/// Step of an HTTP operation, such as `POST /login → token by /token`.
 fn describe_step(it: &HttpStep) -> String {
     let capture = |(name, from): &(String, CaptureSource)| match from {
         CaptureSource::Json(at) => format!("{name} by {at}"),
@@ -64,7 +65,7 @@ fn describe_step(it: &HttpStep) -> String {
     format!("{} {}{follows}{unpacks}{gives}", it.method, it.target)
 }
 
-/// `books: books.csv.gz (CSV), zipfian(1.2), of book.bookv2.author`.
+/// Feed in one line, such as `books: books.csv.gz (CSV), zipfian(1.2), of book.bookv2.author`.
 pub fn describe_feed(it: &Feed) -> String {
     let source = match &it.source {
         FeedSource::File { path, format: form } => {
@@ -93,7 +94,7 @@ pub fn describe_feed(it: &Feed) -> String {
     format!("{}: {source}, {order}{of}", it.name)
 }
 
-/// What it is, and facts about it.
+/// Name of a service, and facts about it.
 pub fn describe_service(it: &Service, name: &str) -> (String, Vec<String>) {
     match &it.url {
         Some(url) => (format!("{url} (attached)"), Vec::new()),
@@ -107,7 +108,7 @@ pub fn describe_service(it: &Service, name: &str) -> (String, Vec<String>) {
     }
 }
 
-/// What is looked for, in lines; none where the load says it all.
+/// Goal of a search, in lines. Empty if the load alone describes the trial.
 pub fn describe_goal(it: &Goal) -> Vec<String> {
     let of_max = |it: &MaxSearch| {
         let what = match it.scale {
@@ -142,7 +143,7 @@ pub fn describe_goal(it: &Goal) -> Vec<String> {
     it.max_search().map(of_max).into_iter().chain(then).collect()
 }
 
-/// `at 20s: kill primary`, as the file has it.
+/// Fault in the file's syntax, such as `at 20s: kill primary`.
 pub fn describe_fault(it: &Fault) -> String {
     let time = |it: Nanos| format_duration(it.as_secs_f64());
     let when = match it.trigger {
@@ -191,7 +192,7 @@ pub fn describe_fault(it: &Fault) -> String {
     format!("{when}: {deed}")
 }
 
-/// `write: SELECT token FROM payments`; nothing of operations without a ledger.
+/// Ledgers of a setup, such as `write: SELECT token FROM payments`. Operations without a ledger are omitted.
 pub fn describe_ledgers(setup: &Setup) -> Vec<String> {
     let line = |it: &Operation| Some(format!("{}: {}", it.name, it.ledger.as_ref()?.trim()));
     setup.operations.iter().filter_map(line).collect()

@@ -1,4 +1,4 @@
-//! What do the first lines of a feed's file tell?
+//! Column names from the first lines of a feed's file
 
 use crate::cli::os_error_text;
 use crate::files;
@@ -8,10 +8,10 @@ use model::plan::FeedFormat;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-/// Of a line; longer ones are not looked at.
+/// Longest line in bytes; longer ones are not examined.
 const LINE_BYTES_MAX: u64 = 1 << 20;
 
-/// What a file of this name most likely is.
+/// Format that a file name's extension suggests.
 pub fn format_from_name(name: &str) -> Option<FeedFormat> {
     Format::from_extension(name).map(|it| match it {
         Format::Csv => FeedFormat::Csv,
@@ -24,7 +24,7 @@ pub fn format_from_name(name: &str) -> Option<FeedFormat> {
     })
 }
 
-/// A line of names, and itself for a row.
+/// A header line, repeated as the first row.
 fn duplicate_line(line: &[u8]) -> Vec<u8> {
     let mut both = line.to_vec();
     both.extend((!line.ends_with(b"\n")).then_some(b'\n'));
@@ -32,7 +32,7 @@ fn duplicate_line(line: &[u8]) -> Vec<u8> {
     both
 }
 
-/// The columns of a file, or why there are none. Only its first line that is not empty is read.
+/// Columns of a file, or the reason why there are none. Only the first line that is not empty is read.
 pub fn columns(path: &Path, form: FeedFormat, given: Option<&[String]>) -> Columns {
     let unreadable = |error: io::Error| format!("it cannot be read: {}", os_error_text(&error));
     let file = files::open(path).map_err(unreadable)?;

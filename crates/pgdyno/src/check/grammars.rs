@@ -1,4 +1,4 @@
-//! What do the grammars within an experiment file say, each of which is another crate's knowledge?
+//! Checks of the grammars within an experiment file, which belong to other crates
 
 use analysis::rule::{self, RuleContext};
 use experiment::{GrammarDiagnostic, GrammarResult, Grammars, ScheduleExtent, UrlTarget};
@@ -10,7 +10,7 @@ use model::summary::QueryMode;
 use std::net::IpAddr;
 use wire::http::{Host, Url};
 
-/// All of them.
+/// All grammars.
 pub const ALL: Grammars<'static> = Grammars {
     schedule: &check_schedule,
     script: &check_script,
@@ -34,7 +34,7 @@ fn check_schedule(text: &str) -> GrammarResult<ScheduleExtent> {
     }
 }
 
-/// The highest rate, per second.
+/// Highest rate of a schedule, per second.
 fn peak_rate(curve: &Curve) -> f64 {
     match curve {
         Curve::Ramp { from, to, .. } => from.0.max(to.0),
@@ -93,7 +93,7 @@ fn check_regex(text: &str) -> GrammarResult {
 }
 
 fn check_secret(name: &str) -> GrammarResult {
-    // What it holds is read when it is sent, and kept nowhere.
+    // The value is read when it is sent, and is never stored.
     match std::env::var_os(name) {
         Some(held) if held.to_str().is_some() => Ok(()),
         held => {
@@ -112,7 +112,7 @@ fn check_rule(text: &str, setup: &Setup) -> GrammarResult {
     parsed.map(drop).map_err(|it| vec![to_diagnostic(text, &it, "a stop rule")])
 }
 
-/// Reads a stop rule. A series that no probe writes is an error.
+/// Parses a stop rule. A series that no probe writes is an error.
 pub fn parse_rule(text: &str, scene: &RuleContext) -> Result<rule::ParsedRule, rule::RuleDiagnostic> {
     let parsed = rule::parse(text, scene)?;
     if let Some(rule::SeriesName { offset, name }) = &parsed.series
@@ -130,7 +130,7 @@ fn series() -> impl Iterator<Item = &'static str> {
     of_probes.chain([stack::freshness::SERIES])
 }
 
-/// Names of series that share most with this one: the one that differs in a few letters, else those with the same words.
+/// Names of the most similar series: the one that differs in a few letters, or else those that share the most words.
 fn similar_series(name: &str) -> String {
     const MOST: usize = 8;
     if let Some(it) = experiment::nearest(name, series()) {
@@ -154,7 +154,7 @@ fn check_objective(text: &str, setup: &Setup) -> GrammarResult {
         .map_err(|it| vec![to_diagnostic(text, &it, "an objective")])
 }
 
-/// The caret stands below the part that is quoted, or below one letter.
+/// Diagnostic whose caret marks the quoted part, or else one character.
 fn to_diagnostic(text: &str, it: &rule::RuleDiagnostic, whose: &str) -> GrammarDiagnostic {
     let rest = text.get(it.offset..).unwrap_or_default();
     let quoted = it.found.split('`').nth(1).filter(|part| !part.is_empty() && rest.starts_with(part));

@@ -1,12 +1,12 @@
-//! In which language are results told?
+//! Language of results
 //!
-//! In English, unless `--lang` or PGDYNO_LANG asks for another. The locale is not asked: what a continuous integration reads
-//! must not change with the machine.
+//! Results are in English unless `--lang` or PGDYNO_LANG selects another language. The locale is ignored, so that
+//! output that continuous integration reads is the same on every machine.
 
 use super::CommandError;
 use report::lang::{self, En, Lang};
 
-/// The variable of the environment.
+/// Environment variable that selects the language.
 pub const VARIABLE: &str = "PGDYNO_LANG";
 
 /// The option of every command that tells results.
@@ -18,13 +18,13 @@ pub struct LanguageArgs {
 }
 
 impl LanguageArgs {
-    /// Wrong only where the environment is.
+    /// Selected language. Errors if the environment names an unknown one.
     pub fn lang(self) -> Result<&'static dyn Lang, CommandError> {
         let wanted = std::env::var(VARIABLE).ok();
         self.resolve(wanted.as_deref()).map_err(|it| CommandError::new(format!("{VARIABLE}: {it}")))
     }
 
-    /// `wanted`: by the environment, where an empty text wants nothing.
+    /// Selected language. `wanted` is the environment variable's value; an empty text counts as unset.
     fn resolve(self, wanted: Option<&str>) -> Result<&'static dyn Lang, String> {
         match (self.lang, wanted) {
             (Some(lang), _) => Ok(lang),
@@ -34,12 +34,12 @@ impl LanguageArgs {
     }
 }
 
-/// The language of this code, or which codes there are.
+/// Language of this code. The error lists the known codes.
 pub fn find(code: &str) -> Result<&'static dyn Lang, String> {
     lang::find(code).ok_or_else(|| format!("unknown language \"{code}\"; {}", known_codes_hint()))
 }
 
-/// What to write instead of a wrong code.
+/// Hint that lists the known codes.
 pub fn known_codes_hint() -> String {
     format!("write one of {}", lang::ALL.map(Lang::code).join(", "))
 }

@@ -1,4 +1,4 @@
-//! What has a run measured already?
+//! Completed trials of a run that is resumed
 
 use crate::cli::CommandError;
 use crate::run_result::stored::StoredRun;
@@ -6,15 +6,15 @@ use model::matrix::TrialStatus;
 use model::search::{SearchStep, StepResult};
 use std::path::Path;
 
-/// A trial that is over.
+/// A trial that has ended.
 #[derive(Clone, Debug)]
 pub struct CompletedTrial {
     pub cell: usize,
-    /// Of a search.
+    /// Step of a search; `None` outside searches.
     pub step: Option<SearchStep>,
-    /// What a step showed; `None` where the user ended it.
+    /// Result of a step; `None` if the user ended it.
     pub result: Option<StepResult>,
-    /// It need not be measured again.
+    /// True if the trial need not be measured again.
     pub is_complete: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What is seen of a run while it goes on?
+//! Progress display of a running test
 
 use super::EndedTrial;
 use super::observer::TrialEvent;
@@ -23,38 +23,38 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use store::RunStatus;
 
-/// Seconds that are drawn: as many as a wide terminal has columns.
+/// Seconds in the chart: as many as a wide terminal has columns.
 const SECONDS_DRAWN: usize = 240;
-/// Log events that are kept.
+/// Log events that the display shows.
 const EVENTS_KEPT: usize = 3;
 
-/// Gathers what there is to see, and gives it to the [`Screen`]. Nothing here waits for who is looking.
+/// Collects the state of the run and passes it to the [`Screen`]. It never blocks on the terminal.
 #[derive(Debug)]
 pub struct RunDisplay {
     screen: Screen,
     lang: &'static dyn Lang,
-    /// `None` where what is measured decides.
+    /// Number of trials; `None` if it depends on the results.
     trials: Option<usize>,
     seed: u64,
     cells: Vec<DisplayedCell>,
-    /// Under load, of trials still to come after the one that runs.
+    /// Load time of the trials that follow the current one.
     remaining_load: Duration,
     begun: Instant,
-    /// What setting up and ending has taken so far, and how often.
+    /// Total time of setup and teardown so far, and the number of trials that it covers.
     overhead: (Duration, u32),
     trial: Option<DisplayedTrial>,
     last_shown: Option<Instant>,
 }
 
-/// What is to be known of a cell.
+/// Facts about a cell that the display needs.
 #[derive(Debug)]
 struct DisplayedCell {
     name: String,
-    /// One trial under load, its warm-up included.
+    /// Load time of one trial, including the warm-up.
     duration: Nanos,
-    /// Of that, what is measured.
+    /// Measured part of the load time.
     window: Nanos,
-    /// By node, in processors.
+    /// CPU quota of each node, in CPUs.
     quotas: Vec<(String, f64)>,
 }
 
@@ -62,9 +62,9 @@ struct DisplayedCell {
 struct DisplayedTrial {
     position: usize,
     cell: usize,
-    /// The cell, and its level in a search.
+    /// Name of the cell, and its level in a search.
     name: String,
-    /// What is measured of it.
+    /// Measured part of the trial.
     window: Nanos,
     searched: bool,
     begun: Instant,
@@ -106,7 +106,7 @@ impl RunDisplay {
         self.screen.print_line(&self.lang.run_scraped(url));
     }
 
-    /// What a cell is called.
+    /// Name of a cell.
     pub fn cell_name(&self, cell: usize) -> &str {
         &self.cells[cell].name
     }
@@ -119,7 +119,7 @@ impl RunDisplay {
         self.print_diagnostic(&self.lang.reach(it));
     }
 
-    /// `step`: of a search.
+    /// Starts the display of a trial. `step` is its step of a search.
     pub fn begin_trial(&mut self, position: usize, cell: usize, step: Option<&SearchStep>) {
         let shown = &self.cells[cell];
         self.remaining_load = self.remaining_load.saturating_sub(shown.duration.into());
@@ -140,10 +140,10 @@ impl RunDisplay {
         self.draw();
     }
 
-    /// What takes long enough to be told.
+    /// Shows an update of the setup that takes noticeable time.
     pub fn update(&mut self, it: &Update<'_>) {
         match update::display_update(it) {
-            // Of a chain of nodes, the one that starts is enough.
+            // A start message for each node of a chain suffices.
             None | Some(DisplayUpdate::Permanent(Milestone::Ready { .. })) => {}
             Some(DisplayUpdate::Permanent(it)) => self.screen.print_line(&self.lang.milestone(&it)),
             Some(DisplayUpdate::Transient(it)) => {
@@ -189,7 +189,7 @@ impl RunDisplay {
         }
     }
 
-    /// `seen`: what a step of a search showed.
+    /// Ends the display of a trial. `seen` is the result of a search step.
     pub fn end_trial(&mut self, it: &EndedTrial, seen: Option<&search::StepResult>) {
         let Some(trial) = self.trial.take() else { return };
         let lasting: Duration = self.cells[trial.cell].duration.into();
@@ -230,7 +230,7 @@ impl RunDisplay {
         self.screen.print_line(&self.lang.run_kept(&path.display().to_string(), took));
     }
 
-    /// What is left, as far as can be known: the load of all trials, and what setting up has taken on average.
+    /// Estimated remaining time: the load of all remaining trials, and their mean setup time.
     fn remaining(&self, trial: &DisplayedTrial, trials: usize) -> Duration {
         let lasting: Duration = self.cells[trial.cell].duration.into();
         let (overhead, count) = self.overhead;
@@ -272,7 +272,7 @@ impl RunDisplay {
 }
 
 impl DisplayedTrial {
-    /// The same again is told once, as late as it was.
+    /// Adds a log line. A repeated line replaces the previous one and has the newer time.
     fn push_event(&mut self, it: &LogEvent) {
         if self.events.back().is_some_and(|last| last.node == it.node && last.text == it.text) {
             self.events.pop_back();
@@ -289,7 +289,7 @@ impl DisplayedCell {
         let nodes = stack.nodes.iter().map(|it| (it.name.clone(), &it.limits));
         let quotas = nodes.chain([own]).filter_map(|(name, limits)| Some((name, limits.cpu?)));
         let values: Vec<&str> = cell.label.iter().map(|it| it.1.as_str()).collect();
-        // `transaction, 125`.
+        // Label such as `transaction, 125`.
         let name = if values.is_empty() { lang.only_cell().to_owned() } else { values.join(", ") };
         DisplayedCell { name, duration: lasting, window: lasting - load.warmup, quotas: quotas.collect() }
     }

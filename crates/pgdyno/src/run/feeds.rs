@@ -1,7 +1,7 @@
-//! Where do the rows of feeds come from?
+//! Rows of feeds from files and queries
 //!
-//! A plain file is mapped as it lies on the disk, whatever its size. Everything else is packed once, into a file without a
-//! name that is mapped as well: what is not drawn needs no memory.
+//! A plain file is memory-mapped, whatever its size. Other sources are packed once into an unnamed temporary file,
+//! which is mapped as well. Rows that are never drawn need no memory.
 
 use crate::cli::{CommandError, os_error_text};
 use crate::files;
@@ -16,14 +16,14 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Feeds that were read once, for all trials that draw from them.
+/// Feeds that are read once and shared by all trials.
 #[derive(Debug, Default)]
 pub struct Feeds {
     loaded: Vec<(plan::Feed, Rows)>,
 }
 
 impl Feeds {
-    /// The rows of a feed. A query is asked of `connection`, once: what it finds is part of the data, which are the same in
+    /// Rows of a feed. A feed's query runs once on `connection`. Its result is part of the data, which are the same in
     /// every trial.
     pub fn rows(
         &mut self,
@@ -52,7 +52,7 @@ impl Feeds {
         Ok(rows)
     }
 
-    /// What a query found belongs to the data that it was asked of: other data, other rows.
+    /// Forgets the results of queries, because they belong to the data that were replaced.
     pub fn forget_queries(&mut self) {
         self.loaded.retain(|it| !matches!(it.0.source, FeedSource::Query(_)));
     }
@@ -85,14 +85,14 @@ fn read_query(feed: &plan::Feed, sql: &str, connection: &mut Connection) -> Resu
     let names = chosen.iter().map(|at| columns[*at].clone()).collect();
     let mut packing = PackedWriter::new(unnamed_file()?, names);
     for row in &rows {
-        // A feed knows texts only: NULL is an empty one.
+        // Feeds contain only text, so NULL becomes an empty text.
         let fields = chosen.iter().map(|at| row[*at].as_deref().unwrap_or_default().as_bytes());
         packing.push(fields).map_err(|it| write_error(&it))?;
     }
     finish_packing(packing)
 }
 
-/// Positions of the columns that a feed takes of a query's result: those that it names, or all.
+/// Indexes of the query's columns that a feed uses: the columns that it names, or all.
 fn chosen_columns(
     feed: &str,
     named: Option<&[String]>,
@@ -121,7 +121,7 @@ fn chosen_columns(
     named.unwrap_or(columns).iter().map(position).collect()
 }
 
-/// What PostgreSQL's statistics say of `schema.table.column`; `None` where they say nothing.
+/// PostgreSQL's statistics of `schema.table.column`; `None` if there are none.
 pub fn table_stats(of: &str, connection: &mut Connection) -> Option<TableStats> {
     let mut parts = of.rsplitn(3, '.');
     let (column, table, schema) = (parts.next()?, parts.next()?, parts.next().unwrap_or("public"));
@@ -139,12 +139,12 @@ pub fn table_stats(of: &str, connection: &mut Connection) -> Option<TableStats> 
     let [rows, bytes, distinct] = answer.rows.first()?.as_slice() else { return None };
     let number = |it: &Option<String>| it.as_ref()?.parse::<f64>().ok();
     let (rows, bytes, distinct) = (number(rows)?, number(bytes)?, number(distinct)?);
-    // Below 0 it is a share of the rows: PostgreSQL's manual, pg_stats.
+    // A negative n_distinct is a share of the rows (PostgreSQL manual, pg_stats).
     let distinct = if distinct < 0.0 { -distinct * rows } else { distinct };
     Some(TableStats { column: of.to_owned(), rows, bytes: bytes as u64, distinct })
 }
 
-/// A file that nobody else can find, and that is gone with us.
+/// Creates a temporary file without a name. It disappears when the process ends.
 fn unnamed_file() -> Result<BufWriter<File>, CommandError> {
     let file = tempfile::tempfile().map_err(|it| write_error(&it))?;
     Ok(BufWriter::with_capacity(1 << 20, file))
@@ -160,7 +160,7 @@ fn finish_packing(packing: PackedWriter<BufWriter<File>>) -> Result<Rows, Comman
     Ok(map_rows(bytes, layout))
 }
 
-/// Rows are drawn from anywhere: what lies beside them is not wanted. Advice that is not taken costs nothing.
+/// Maps rows. They are drawn at random, so readahead is useless; a failure of the advice is harmless.
 fn map_rows(bytes: Mmap, layout: RowLayout) -> Rows {
     let _ = bytes.advise(Advice::Random);
     Rows::new(Arc::new(bytes), layout)
@@ -176,8 +176,8 @@ fn write_error(it: &io::Error) -> CommandError {
 }
 
 fn map(file: &File) -> io::Result<Mmap> {
-    // SAFETY: a mapped file that another program shortens while it is read ends this one by SIGBUS, as any program that
-    // maps; changed bytes are other values, and no more. docs/feeds.md says so.
+    // SAFETY: if another program truncates a mapped file, a read raises SIGBUS and ends this process, as for any
+    // program that maps files. Changed bytes only yield other values. docs/feeds.md documents both.
     unsafe { Mmap::map(file) }
 }
 
@@ -201,7 +201,7 @@ mod tests {
     use std::fs;
     use std::path::PathBuf;
 
-    /// Gone with it.
+    /// File that is removed on drop.
     struct TempFile(PathBuf);
 
     impl TempFile {
@@ -214,7 +214,7 @@ mod tests {
 
     impl Drop for TempFile {
         fn drop(&mut self) {
-            // It is only litter otherwise.
+            // A leftover file is harmless.
             let _ = fs::remove_file(&self.0);
         }
     }
@@ -279,7 +279,7 @@ mod tests {
         };
         check(None, &["id", "name"], Ok(&[0, 1]));
         check(Some(&["id"]), &["id", "name"], Ok(&[0]));
-        // The order of the query does not matter.
+        // The order of the query's columns does not matter.
         check(Some(&["id", "name"]), &["name", "x", "id"], Ok(&[2, 0]));
         let found =
             "feeds.users.columns: there is no column \"id\" in the query's result, which has \"userid\"";
@@ -289,14 +289,14 @@ mod tests {
         check(Some(&["id"]), &["id", "id"], Err(found));
     }
 
-    /// Bytes of this process that are nobody else's and no file's.
+    /// Anonymous memory of this process in bytes, without mapped files.
     fn own_memory() -> u64 {
         let status = fs::read_to_string("/proc/self/status").expect("it is Linux");
         let line = status.lines().find_map(|it| it.strip_prefix("RssAnon:")).expect("since Linux 4.5");
         line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1024
     }
 
-    /// Of 64 MB, or as many as `PGDYNO_FEED_MB` says: the long way is `PGDYNO_FEED_MB=10000`.
+    /// The file has 64 MB, or `PGDYNO_FEED_MB` megabytes; the long test uses `PGDYNO_FEED_MB=10000`.
     #[test]
     #[cfg(target_os = "linux")]
     fn maps_large_files_instead_of_reading_them() {
@@ -323,7 +323,7 @@ mod tests {
         }
         let grown = own_memory().saturating_sub(before);
         let marks = rows as u64 / RowLayout::OFFSET_INTERVAL * 8;
-        // A vector that grows keeps up to three times what it holds.
+        // A growing vector allocates up to three times its contents.
         assert!(grown < 3 * marks + (8 << 20), "{grown} bytes for {megabytes} MB");
     }
 }

@@ -1,4 +1,4 @@
-//! `pgdyno run`: an experiment file, from the first check to the last figure.
+//! `pgdyno run`: measures the system that an experiment file describes
 
 mod completed;
 mod display;
@@ -84,16 +84,16 @@ struct Args {
     prometheus: Scraped,
 }
 
-/// The run could not start, or nothing was measured.
+/// Exit status if the run could not start, or if nothing was measured.
 const FAILED: u8 = 1;
-/// A trial failed, or the run was interrupted.
+/// Exit status if a trial failed, or if the run was interrupted.
 const ERRORS: u8 = 2;
-/// A trial is invalid, under `--strict`.
+/// Exit status if a trial is invalid under `--strict`.
 const INVALID: u8 = 3;
-/// An objective is broken: k6's status.
+/// Exit status if an objective is violated; k6 uses the same one.
 const OBJECTIVE_BROKEN: u8 = 99;
 
-/// Runs the command with the arguments behind its name.
+/// Runs the command.
 pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno run");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
@@ -161,7 +161,7 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
         ))
     })?;
     show.print_end(&path, trouble.as_deref());
-    // All of it is read before the result.
+    // Dropping the display flushes it, so that all its output precedes the result.
     drop(show);
     result::RunReport::from_file(&path)?.print(args.json, lang);
     if let Some(live) = live {
@@ -170,7 +170,7 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::from(exit_status(args.strict, status, &ended)))
 }
 
-/// What a whole run works with.
+/// State of a whole run.
 struct Runner {
     test_bed: TestBed,
     writer: Writer,
@@ -178,44 +178,45 @@ struct Runner {
     display: RunDisplay,
     endpoint: Option<MetricsServer>,
     explained: plans::ExplainedCells,
-    /// Of the next trial, in the order of all.
+    /// Index of the next trial in the order of all trials.
     position: usize,
     ended: Vec<EndedTrial>,
-    /// By cell: what of it cannot be had.
+    /// Reason why a cell's component is unavailable, by cell.
     unavailable: BTreeMap<usize, String>,
-    /// What is known of feeds already.
+    /// Feed coverage that is already known.
     known_coverage: Vec<(FeedKey, Vec<FeedCoverage>)>,
 }
 
-/// Feeds, and what decides how much of it they can touch: the data, and the server's memory.
+/// Inputs that determine the coverage of feeds: the feeds, the data and the server's memory limit.
 type FeedKey = (Vec<Feed>, Option<Dataset>, Option<u64>);
 
-/// What matters of a trial for the program's end.
+/// Facts about a completed trial that determine the exit status.
 #[derive(Clone, Debug)]
 struct EndedTrial {
     status: RunStatus,
     reason: Option<String>,
-    /// The rule that stopped it.
+    /// Stop rule that ended the trial.
     fired: Option<StopEvent>,
-    /// Whether there is anything to show of it.
+    /// True if the trial has results to show.
     measured: bool,
     valid: bool,
     objective_broken: bool,
-    /// Whether no transaction succeeded where some should have.
+    /// True if no transaction succeeded, although some were due.
     none_succeeded: bool,
 }
 
-/// One trial to be measured.
+/// One trial to measure.
 #[derive(Clone, Debug)]
 struct Task {
     cell: usize,
     repetition: u32,
-    /// Of a search.
+    /// Step of a search; `None` outside searches.
     step: Option<SearchStep>,
 }
 
 impl Runner {
-    /// Every trial, until the user or the disk ends it. `before`: those of a run that is gone on with.
+    /// Runs every trial, unless the user or a write error ends the run. `before` holds the completed trials of a
+    /// resumed run.
     fn run_all(&mut self, experiment: &Experiment, before: &[CompletedTrial]) {
         match &experiment.goal {
             Goal::Once | Goal::Failover | Goal::Sweep(Sweep { max: None }) => {
@@ -225,7 +226,7 @@ impl Runner {
         }
     }
 
-    /// Every cell as often as it is to be repeated, in the order of the seed.
+    /// Measures every cell as often as it is repeated, in the order that the seed determines.
     fn run_matrix(&mut self, experiment: &Experiment, before: &[CompletedTrial]) {
         let order = Order::new(experiment.cells.len(), experiment.repeat, experiment.seed);
         let mut done = before.iter().filter(|it| it.is_complete).count();
@@ -237,12 +238,13 @@ impl Runner {
         }
     }
 
-    /// The user or the disk ends the run.
+    /// True if the user interrupted the run or the store reported a write error.
     fn is_over(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed) || self.writer.error().is_some()
     }
 
-    /// Sets up, measures and keeps one trial. What a step of a search showed; `None` where the user ended it.
+    /// Sets up, measures and stores one trial. Returns the result of a search step, or `None` if the user ended the
+    /// trial.
     fn trial(&mut self, experiment: &Experiment, task: &Task) -> Option<StepResult> {
         let cell = &experiment.cells[task.cell];
         let position = self.position;
@@ -262,7 +264,7 @@ impl Runner {
             None => self.test_bed.set_up(setup, &mut |it| self.display.update(&it)),
         };
         if let Err(SetupError::Unavailable(why)) = &ready {
-            // A component that could not be had once cannot be had again.
+            // An unavailable component stays unavailable for the rest of the run.
             self.unavailable.insert(task.cell, why.clone());
         }
         let reaches = if ready.is_ok() { self.feed_coverage(setup) } else { Vec::new() };
@@ -300,7 +302,7 @@ impl Runner {
             || task.step.clone().filter(|_| broke_off).map(|it| StepResult::from_failed_trial(it, why()));
         let seen = seen.or_else(nothing);
         if let Some(step) = &task.step {
-            // A search asks for what is too much, and knows what to make of a late generator.
+            // A search overloads the system on purpose, and handles a late generator itself.
             ended.objective_broken &= matches!(step.purpose, StepPurpose::Confirm | StepPurpose::Soak);
             ended.valid = true;
         }
@@ -313,7 +315,7 @@ impl Runner {
         seen
     }
 
-    /// How much of their data the feeds can touch: looked for and told once for feeds and their data.
+    /// Coverage of the feeds' data. It is computed and stored once for each combination of feeds and data.
     fn feed_coverage(&mut self, setup: &Setup) -> Vec<FeedCoverage> {
         if setup.feeds.is_empty() {
             return Vec::new();
@@ -371,7 +373,7 @@ impl Runner {
             subject: subject.to_owned(),
             text: text.expect("plain data"),
         };
-        // What a trial leaves behind is what the next one would have met.
+        // Bloat that this trial left would have slowed the next one.
         let told_of =
             |it: Bloat| format!("{}: {} bytes, then {}, {} dead", it.table, it.before, it.now, it.dead);
         let grown = self.test_bed.bloat().into_iter().map(told_of).collect::<Vec<_>>().join("; ");
@@ -396,13 +398,14 @@ impl Runner {
         for it in result::never_succeeded(setup, &summary) {
             self.writer.note(Note { trial: Some(id), subject: it.0, text: it.1 });
         }
-        // A level of a search may be too much for a system; a statement that fails at any level is none.
+        // A search level may overload the system, so failures are expected. A statement that fails at every level is an
+        // error.
         let fails =
             |it: &String| step.is_none().then(|| it.clone()).or(has_answers(&summary).then(|| it.clone()));
         let nothing = result::nothing_succeeded(&summary).as_ref().and_then(fails);
         let without_success = nothing.is_some();
-        // Without a success that is the reason, and aborted clients follow from it. A script that cannot go on is no limit of a
-        // system, whatever the rules say.
+        // If nothing succeeded, that is the reason, and aborted clients are a consequence. A script that cannot
+        // continue is not a limit of the system, whatever the stop rules report.
         let aborted = aborted.filter(|_| summary.total.counts.ok > 0);
         let (status, reason) = match (&fired, self.writer.error()) {
             (_, Some(it)) => (RunStatus::Failed, Some(store_error_text(it))),
@@ -413,7 +416,7 @@ impl Runner {
             }
             (None, None) if self.interrupted.load(Ordering::Relaxed) => (RunStatus::Interrupted, None),
             (None, None) if nothing.is_some() => (RunStatus::Failed, nothing),
-            // Half a trial had another system than the other half.
+            // A node exited, so the two halves of the trial measured different systems.
             (None, None) if !ended.is_empty() => (RunStatus::Failed, Some(ended.join("; "))),
             (None, None) => (RunStatus::Complete, None),
         };
@@ -428,7 +431,7 @@ impl Runner {
             valid: Some(valid),
             measurement: Some(measured),
         };
-        // Of a trial that broke off nothing is known.
+        // An interrupted or failed trial yields no result.
         let seen = seen.filter(|_| matches!(status, RunStatus::Complete | RunStatus::Stopped));
         (
             EndedTrial {
@@ -447,7 +450,7 @@ impl Runner {
 }
 
 impl Runner {
-    /// Asks once for the plans of what is sent, and keeps them.
+    /// Explains the statements of a setup once, and stores their plans.
     fn explain(&mut self, setup: &Setup, seed: u64, id: TrialId) {
         if !self.explained.is_new(setup) {
             return;
@@ -461,12 +464,12 @@ impl Runner {
     }
 }
 
-/// Whether the server answered any transaction, if only with an error.
+/// True if the server answered any transaction, even with an error.
 fn has_answers(it: &model::Summary) -> bool {
     it.total.counts.arrivals() > it.total.counts.unanswered
 }
 
-/// The end of a trial that had no beginning.
+/// Result of a trial whose setup failed.
 fn setup_failed(why: SetupError) -> (EndedTrial, TrialEnd, Option<StepResult>) {
     let (status, reason) = match why {
         SetupError::Unavailable(it) => (RunStatus::Skipped, Some(it)),
@@ -510,10 +513,10 @@ fn store_error_text(it: &store::WriteError) -> String {
     }
 }
 
-/// How often it is looked for.
+/// Interval between two checks for a stop request.
 const STOP_POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Sets the flag once somebody has asked for the end of the run in `path`, for instance in a browser.
+/// Sets the flag when a stop request for the run in `path` appears, for instance from a browser.
 fn stop_on_request(path: &Path, flag: Arc<AtomicBool>) -> Result<(), CommandError> {
     let path = path.to_owned();
     let look = move || {
@@ -528,7 +531,7 @@ fn stop_on_request(path: &Path, flag: Arc<AtomicBool>) -> Result<(), CommandErro
         .map_err(|it| CommandError::new(format!("could not await requests: {}", os_error_text(&it))))
 }
 
-/// Unix time.
+/// Unix time in milliseconds.
 pub fn now_ms() -> u64 {
     crate::clock::unix_time().0 / 1_000_000
 }

@@ -1,6 +1,6 @@
-//! What happens with every second of a trial?
+//! Observer of a trial's seconds
 //!
-//! It is laid beside what the probes saw, written down, and shown to the stop rules.
+//! It combines each second with the samples of the probes, stores it, and evaluates the stop rules.
 
 use crate::measure::LoadListener;
 use crate::messages::{self, Messages};
@@ -15,11 +15,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
 use store::{Note, TrialId, Writer};
 
-/// A clock that begins with a trial's window.
+/// A clock that starts with a trial's window.
 #[derive(Clone, Debug)]
 pub struct TrialClock {
     clock: Clock,
-    /// `u64::MAX` before it is known.
+    /// Start of the window; `u64::MAX` before it is known.
     begin: Arc<AtomicU64>,
 }
 
@@ -28,38 +28,38 @@ impl TrialClock {
         TrialClock { clock, begin: Arc::new(AtomicU64::new(u64::MAX)) }
     }
 
-    /// Since the window began; zero before it.
+    /// Time since the window began; zero before it.
     pub fn now(&self) -> Nanos {
         self.since_begin(self.clock.now())
     }
 
-    /// The same of a moment of the clock.
+    /// Time from the start of the window to `at`, a time of the underlying clock.
     pub fn since_begin(&self, at: Nanos) -> Nanos {
         at - Nanos(self.begin.load(Ordering::Acquire))
     }
 
-    /// When the window began, by the clock; `None` before it.
+    /// Start of the window by the underlying clock; `None` before it.
     pub fn window_start(&self) -> Option<Nanos> {
         Some(Nanos(self.begin.load(Ordering::Acquire))).filter(|it| *it != Nanos::MAX)
     }
 }
 
-/// What can be seen of a trial while it goes on.
+/// Events that an observer reports during a trial.
 #[derive(Clone, Copy, Debug)]
 pub enum TrialEvent<'a> {
-    /// The load runs, and is not measured yet.
+    /// The load runs, but is not measured yet.
     WarmingUp,
     Second(&'a Tick),
-    /// What came after the last whole second.
+    /// Partial second at the end of the window.
     Rest(&'a Tick),
-    /// At least one.
+    /// Log events; never empty.
     Events(&'a [LogEvent]),
 }
 
-/// Seconds that are kept at most: hours of them are more than a judgement needs, and than there is room for.
+/// Most seconds that are kept. An hour suffices to judge a step, and bounds the memory.
 const SECONDS_MAX: usize = 3600;
 
-/// Behind the others; the oldest goes when there are too many.
+/// Appends a second, and removes the oldest one if there are more than [`SECONDS_MAX`].
 pub fn push_bounded(kept: &mut Vec<SecondSummary>, it: SecondSummary) {
     if kept.len() == SECONDS_MAX {
         kept.remove(0);
@@ -67,41 +67,41 @@ pub fn push_bounded(kept: &mut Vec<SecondSummary>, it: SecondSummary) {
     kept.push(it);
 }
 
-/// Characters of a server's message that are kept.
+/// Longest stored server message, in characters.
 const MESSAGE_CHARS: usize = 1000;
 
-/// A server's message as far as it is kept: of its first line.
+/// First line of a server's message, cut to [`MESSAGE_CHARS`].
 fn first_line(message: &str) -> String {
     message.lines().next().unwrap_or_default().chars().take(MESSAGE_CHARS).collect()
 }
 
-/// One trial's eyes.
+/// Observer of one trial: combines ticks, samples and events.
 pub struct Observer<'a> {
     observations: Receiver<Observation>,
     rules: Vec<Rule>,
     store: (&'a Writer, TrialId),
     show: &'a mut dyn FnMut(TrialEvent<'_>),
     since: TrialClock,
-    /// Set to end the trial.
+    /// Set by the observer to end the trial.
     stop: &'a AtomicBool,
-    /// Set by the user.
+    /// Set when the user interrupts the run.
     interrupted: &'a AtomicBool,
     fired: Option<StopEvent>,
     second: u64,
     in_flight: u64,
-    /// Samples that came since the last tick.
+    /// Samples that arrived since the last tick.
     pending_samples: Vec<Sample>,
-    /// What the first client was told that could not connect.
+    /// Error of the first client that could not connect.
     connect_error: Option<String>,
-    /// Why the first client aborted.
+    /// Reason why the first client aborted.
     aborted: Option<String>,
     messages: Messages,
-    /// Each second, where they are wanted afterwards.
+    /// Every second; `None` if they are not needed afterwards.
     seconds: Option<Vec<SecondSummary>>,
 }
 
 impl<'a> Observer<'a> {
-    /// `show` is called with what is seen; `stop` is what ends the trial, `interrupted` is what the user sets.
+    /// Creates an observer. `show` receives each event. `stop` ends the trial. The user sets `interrupted`.
     pub fn new(
         observations: Receiver<Observation>,
         rules: Vec<Rule>,
@@ -132,8 +132,8 @@ impl<'a> Observer<'a> {
         }
     }
 
-    /// After the last look of the probes. What a rule said, if one did, the rules that never had a value, and the seconds that
-    /// were kept.
+    /// Ends the observer after the last samples. Returns the stop rule's event if one fired, the rules that never had a
+    /// value, and the kept seconds.
     pub fn finish(mut self) -> (Option<StopEvent>, Vec<String>, Vec<SecondSummary>) {
         self.receive();
         let blind = self.rules.iter().filter(|it| it.is_blind()).map(|it| it.text().to_owned()).collect();
@@ -142,22 +142,22 @@ impl<'a> Observer<'a> {
         (self.fired, blind, self.seconds.unwrap_or_default())
     }
 
-    /// What the first client was told that could not connect.
+    /// Error of the first client that could not connect.
     pub fn connect_error(&self) -> Option<String> {
         self.connect_error.clone()
     }
 
-    /// Why the first client aborted, if one did.
+    /// Reason why the first client aborted, if one did.
     pub fn aborted(&self) -> Option<String> {
         self.aborted.clone()
     }
 
-    /// What was said of failures.
+    /// Messages of the failures.
     pub fn messages(&self) -> Messages {
         self.messages.clone()
     }
 
-    /// Takes what the probes have sent.
+    /// Receives and stores all observations that the probes have sent.
     fn receive(&mut self) {
         let (writer, trial) = self.store;
         let mut events = Vec::new();
@@ -171,7 +171,7 @@ impl<'a> Observer<'a> {
                 }
             }
         }
-        // One message, however many: the store's patience is counted in messages.
+        // All events go into one message, because the store's queue is bounded by its number of messages.
         if !events.is_empty() {
             (self.show)(TrialEvent::Events(&events));
             writer.events(trial, events);
@@ -226,7 +226,7 @@ impl LoadListener for Observer<'_> {
         self.end_second(interval, false);
     }
 
-    /// The first of each code is told; all are counted elsewhere.
+    /// Keeps the first message of each code. The load counts all failures itself.
     fn on_event(&mut self, said: LoadEvent) {
         let before = self.messages.clone();
         self.messages.add_event(&said);

@@ -1,7 +1,7 @@
-//! How does PostgreSQL answer what a trial has just sent to it, and would another index help?
+//! Query plans and index costs of a trial's statements
 //!
-//! Once the measured window is over, a few clients send every operation for a moment more, and the server writes down what
-//! it hears: plans are made with values that really come. Only a server that we started is asked.
+//! After the measured window, a few clients send every operation for a short time, and the server logs the statements.
+//! So the plans use values that really occur. Only a server that pgdyno started is examined.
 
 use super::test_bed::TestBed;
 use super::workload::{self, PreparedLoad};
@@ -16,18 +16,19 @@ use stack::plans::{Planner, StatementCapture};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// So long the server listens, to so many clients at most: a few executions of each statement are enough.
+/// Time for which the server logs statements, and most clients. A few executions of each statement suffice.
 const LISTEN_DURATION: Nanos = Nanos::from_millis(1500);
 const CLIENTS: u32 = 4;
-/// From a trial's seed: its requests are not asked again. The golden ratio's bits: low ones differ too.
+/// Mask that derives this load's seed from the trial's, so that other requests are sent. The bits of the golden ratio
+/// also change the low bits.
 const SEED_XOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What has been asked about already: plans depend on nothing else.
+/// Setups whose plans are known already. Plans depend only on these three parts.
 #[derive(Debug, Default)]
 pub struct ExplainedCells(Vec<(Stack, Option<Dataset>, Vec<Operation>)>);
 
 impl ExplainedCells {
-    /// True the first time for this stack, these data and operations.
+    /// True on the first call with this stack, data and operations.
     pub fn is_new(&mut self, setup: &Setup) -> bool {
         let this = (setup.stack.clone(), setup.dataset.clone(), setup.operations.clone());
         let new = !self.0.contains(&this);
@@ -38,13 +39,13 @@ impl ExplainedCells {
     }
 }
 
-/// Whether cells share what plans depend on.
+/// True if both cells have the inputs on which plans depend in common.
 pub fn shares_plans(one: &Setup, other: &Setup) -> bool {
     (&one.stack, &one.dataset, &one.operations) == (&other.stack, &other.dataset, &other.operations)
 }
 
-/// Plans of what stands ready in the lab; `None` where there is no server of ours. It is in use meanwhile, and its data are
-/// changed by what is sent.
+/// Plans for the server in the test bed; `None` if pgdyno did not start it. The call sends load, which changes the
+/// data.
 pub fn plans(
     lab: &mut TestBed,
     setup: &Setup,
@@ -107,7 +108,7 @@ fn explain(superuser: &stack::client::Target, heard: Vec<LoggedStatement>) -> Re
     Ok(plans)
 }
 
-/// A moment of every operation, each as often: seldom ones are planned too.
+/// Setup of a short load with equal weights, so that rare operations are planned too.
 fn short_setup(setup: &Setup) -> Setup {
     let mut brief = setup.clone();
     let load = &mut brief.load;
@@ -121,7 +122,7 @@ fn short_setup(setup: &Setup) -> Setup {
     brief
 }
 
-/// What comes of it is nobody's business.
+/// Listener that discards the events.
 struct IgnoreEvents;
 
 impl LoadListener for IgnoreEvents {}

@@ -1,4 +1,4 @@
-//! When would other stop rules have ended the trials of a stored run?
+//! Replay of other stop rules on the trials of a stored run
 
 use crate::check::parse_rule;
 use crate::cli::CommandError;
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use store::{Run, State};
 
-/// One line per trial and rule, by the same engine that watches a run while it goes on.
+/// Report with one line per trial and rule. The engine is the one that evaluates rules during a run.
 pub fn render(path: &Path, rules: &[String]) -> Result<String, CommandError> {
     let trouble = |it: store::Error| CommandError::new(it.to_string());
     let run = Run::open(path).map_err(trouble)?;
@@ -26,7 +26,7 @@ pub fn render(path: &Path, rules: &[String]) -> Result<String, CommandError> {
             rules.iter().map(|it| parse(it, &scene)).collect::<Result<Vec<Rule>, CommandError>>()?;
         let mut fired = vec![None; rules.len()];
         let mut ticks = run.ticks(recorded.id).map_err(trouble)?;
-        // What came after the last whole second is the last tick of a trial that has ended.
+        // The last tick of a completed trial is the partial second at its end.
         let rest = usize::from(matches!(recorded.state, State::Ended(_)));
         while ticks.remaining() > rest {
             let Some(tick) = ticks.next() else { break };

@@ -1,4 +1,4 @@
-//! What is asked for, and where is it kept?
+//! Inputs of a run, and the file that stores it
 
 use super::completed::{self, CompletedTrial};
 use super::{Args, now_ms, result};
@@ -14,17 +14,17 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use store::{Note, RunHeader, Writer};
 
-/// A run that is about to begin, or to go on.
+/// A run that is about to start or to resume.
 #[derive(Debug)]
 pub struct RunRequest {
     pub plan: Plan,
-    /// What was measured already, by a run that is gone on with.
+    /// Trials that a resumed run has already measured.
     pub completed: Vec<CompletedTrial>,
-    /// Its file.
+    /// File of the resumed run.
     resumed: Option<PathBuf>,
 }
 
-/// What the arguments ask for; nothing is started.
+/// Reads the request from the arguments. Starts nothing.
 pub(super) fn read_request(args: &Args) -> Result<Result<RunRequest, PlanError>, CommandError> {
     if let Some(run) = &args.resume {
         return resumed(&args.out, run).map(Ok);
@@ -34,8 +34,8 @@ pub(super) fn read_request(args: &Args) -> Result<Result<RunRequest, PlanError>,
     Ok(plan.map(|plan| RunRequest { plan, completed: Vec::new(), resumed: None }))
 }
 
-/// Refuses to run what is in a file that others may have written: a run is its owner's alone, and a copy that came from
-/// somewhere else is not.
+/// Rejects a run file that others may have written. Resuming would execute its contents, so the file must belong to the
+/// user alone.
 pub fn check_owner(path: &Path) -> Result<(), CommandError> {
     let shown = path.display();
     let failed = |it: io::Error| CommandError::new(format!("could not read {shown}: {}", os_error_text(&it)));
@@ -55,7 +55,7 @@ pub fn check_owner(path: &Path) -> Result<(), CommandError> {
     )))
 }
 
-/// The plan stands in the run's file, as it was understood then.
+/// Request to resume a run. The plan comes from the run's file, as it was parsed when the run began.
 fn resumed(dir: &Path, run: &Path) -> Result<RunRequest, CommandError> {
     let trouble = |it: store::Error| CommandError::new(it.to_string());
     let path = store::find(dir, &run.to_string_lossy()).map_err(trouble)?;
@@ -69,7 +69,7 @@ fn resumed(dir: &Path, run: &Path) -> Result<RunRequest, CommandError> {
     Ok(RunRequest { plan, completed: completed::read_all(&path)?, resumed: Some(path) })
 }
 
-/// Where the run is kept: in its file, which goes on, or in a new one in the directory.
+/// Opens the file of a resumed run, or creates a new one in the output directory.
 pub(super) fn open_file(args: &Args, asked: &RunRequest) -> Result<Writer, CommandError> {
     let trouble = |it: store::Error| CommandError::new(it.to_string());
     let Some(file) = args.file.as_ref().filter(|_| asked.resumed.is_none()) else {
@@ -85,14 +85,14 @@ pub(super) fn open_file(args: &Args, asked: &RunRequest) -> Result<Writer, Comma
     Ok(writer)
 }
 
-/// What is known of a run before anything is measured; `text`: its experiment file.
+/// Header of a run before its first trial. `text` is the experiment file.
 pub fn header(experiment: &Experiment, text: String) -> RunHeader {
     RunHeader {
         name: experiment.name.clone(),
         text,
         experiment: serde_json::to_value(experiment).expect("plain data"),
         machine: serde_json::to_value(stack::host::Host::detect()).expect("plain data"),
-        // Those of the stack stand beside its nodes.
+        // The versions of the stack are stored with its nodes.
         versions: Vec::new(),
         seed: experiment.seed,
         pgdyno_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -100,7 +100,7 @@ pub fn header(experiment: &Experiment, text: String) -> RunHeader {
     }
 }
 
-/// What repeats the run, as it is typed into a shell. No password can be in it: a file or `--set` with one is refused.
+/// Shell command that repeats the run. It contains no password, because files and `--set` reject passwords.
 fn repeat_command(args: &Args, file: &Path) -> String {
     let mut words = vec!["pgdyno".to_owned(), "run".to_owned(), shell_quote(&file.to_string_lossy())];
     words.extend(args.set.iter().flat_map(|it| ["--set".to_owned(), shell_quote(it)]));

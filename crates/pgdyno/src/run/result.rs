@@ -1,6 +1,6 @@
-//! What came out of a run?
+//! Results of a run, as printed after it
 //!
-//! Everything here repeats from the run's file, so it can be shown again at any time, by any later version.
+//! Everything is computed from the run's file, so any later version can show it again.
 
 use crate::cli::CommandError;
 use crate::run_result;
@@ -16,20 +16,20 @@ use rustix::termios::{isatty, tcgetwinsize};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Columns where there is no terminal, or a very wide one.
+/// Width of the output without a terminal, and its upper bound in a wide one.
 const WIDTH: usize = 120;
 
-/// The cells and what follows from them.
+/// The result of a run, ready to print.
 #[derive(Debug)]
 pub struct RunReport(RunResult);
 
 impl RunReport {
-    /// Reads the run's file and judges it.
+    /// Reads and evaluates a run's file.
     pub fn from_file(path: &Path) -> Result<RunReport, CommandError> {
         run_result::from_file(path).map(RunReport)
     }
 
-    /// As it is shown on standard output.
+    /// Text for standard output.
     pub fn text(&self, lang: &dyn Lang) -> String {
         let RunReport(account) = self;
         let searched = report::search_text::render(account, style(), lang);
@@ -39,7 +39,7 @@ impl RunReport {
         format!("{searched}{between}{matrix}{sizes}")
     }
 
-    /// The same, and more, for machines.
+    /// JSON with the contents of [`RunReport::text`] and further details.
     pub fn json(&self) -> Value {
         let RunReport(account) = self;
         let mut json = report::matrix::json(&account.matrix, &account.findings);
@@ -65,7 +65,7 @@ impl RunReport {
         json
     }
 
-    /// Prints it to standard output.
+    /// Prints the result to standard output.
     pub fn print(&self, json: bool, lang: &dyn Lang) {
         if json {
             terminal::json(
@@ -77,7 +77,7 @@ impl RunReport {
     }
 }
 
-/// Sizes of answers, by cell and operation.
+/// Response sizes by cell and operation.
 fn sizes(account: &RunResult) -> impl Iterator<Item = Value> {
     let operations = (0..)
         .zip(&account.cells)
@@ -86,38 +86,38 @@ fn sizes(account: &RunResult) -> impl Iterator<Item = Value> {
         .filter_map(|(cell, it)| Some(json!({ "cell": cell, "operation": it.name, "sizes": it.sizes? })))
 }
 
-/// Subject of the note that tells what repeats the run.
+/// Subject of the note with the command that repeats the run.
 pub const COMMAND: &str = "command";
-/// Subject of the note that tells what went wrong on purpose in a trial, and what came of it.
+/// Subject of the note with the faults of a trial and their effects.
 pub const FAULT_INJECTION: &str = "ordeal";
-/// Subject of the note that tells how old what replicas showed in a trial was.
+/// Subject of the note with the age of reads on replicas.
 pub const FRESHNESS: &str = "freshness";
-/// Subject of the note that tells which rule ended a trial.
+/// Subject of the note with the stop rule that ended a trial.
 pub const FIRED: &str = "fired";
 /// Subject of the note with the outages of a trial.
 pub const OUTAGES: &str = "outages";
-/// Subject of the notes that tell how much of its table a feed can touch.
+/// Subject of the notes with the feeds' coverage of their tables.
 pub const FEED: &str = "feed";
 /// Subject of the notes on limits of the generator that could not be applied.
 pub const GENERATOR: &str = "generator";
-/// Subject of the note that tells which step of a search a trial is.
+/// Subject of the note with the search step of a trial.
 pub const STEP: &str = "step";
-/// Subject of the note that tells what may be a cell's cause.
+/// Subject of the note with the suspects of a cell.
 pub const SUSPECTS: &str = "suspects";
-/// Subject of the notes that tell what was built for a trial, `model::advice::Built`.
+/// Subject of the notes with the indexes built for a trial, `model::advice::IndexBuild`.
 pub const BUILT: &str = "built";
-/// Subject of the note that holds a cell's plans, `model::explain::Plans`.
+/// Subject of the note with a cell's plans, `model::explain::Plans`.
 pub const PLANS: &str = "plans";
-/// Subject of the note that tells how much of a processor watching took.
+/// Subject of the note with the CPU cost of monitoring.
 pub const MONITORING: &str = "monitoring";
 
-/// Why a trial failed in which nothing succeeded; `None` where something did.
+/// Reason why a trial failed in which no transaction succeeded; `None` if one did.
 pub fn nothing_succeeded(it: &Summary) -> Option<String> {
     let why = it.top_failure().map_or(String::new(), |it| format!(": {}", it.describe()));
     (it.total.counts.ok == 0).then(|| format!("no transaction succeeded{why}"))
 }
 
-/// Why a trial failed whose clients aborted; `None` where none did. `first`: why the first one did.
+/// Reason why a trial failed whose clients aborted; `None` if none did. `first` is the first client's reason.
 pub fn clients_aborted(it: &Summary, first: Option<&str>) -> Option<String> {
     let (gone, clients) = (it.generator.aborted_clients, it.plan.clients);
     let why = first.map_or(String::new(), |it| format!(": {it}"));
@@ -125,7 +125,7 @@ pub fn clients_aborted(it: &Summary, first: Option<&str>) -> Option<String> {
         .then(|| format!("{gone} of {clients} clients gave up, because their script could not go on{why}"))
 }
 
-/// Operations that never succeeded while others did: their names, and why.
+/// Operations that never succeeded although others did: their names and reasons.
 pub fn never_succeeded(setup: &Setup, it: &Summary) -> Vec<(String, String)> {
     let named = setup.operations.iter().zip(&it.scripts);
     let failed = named.filter(|(_, script)| {

@@ -1,7 +1,7 @@
-//! How is standard error written to without anybody waiting for it?
+//! Non-blocking output on standard error
 //!
-//! A thread of its own writes. Whoever has something to show leaves it and goes on: of what changes only the newest is
-//! drawn, and of lines so many are kept. A terminal that is stopped, or a pipe that nobody reads, stops that thread only.
+//! A dedicated thread writes. Callers leave their output and continue. Only the newest live view is drawn, and the
+//! number of pending lines is bounded. A stopped terminal or a pipe without a reader blocks only this thread.
 
 use crate::cli;
 use report::lang::Lang;
@@ -19,14 +19,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Between two frames; a terminal that was resized is noticed this soon too.
+/// Interval between two frames. It also bounds the delay after which a resized terminal is noticed.
 const FRAME_INTERVAL: Duration = Duration::from_millis(250);
-/// Without a terminal: between two lines that tell how far it is.
+/// Interval between two progress lines without a terminal.
 const LOG_INTERVAL: Duration = Duration::from_secs(10);
-/// Lines that wait for their reader; those beyond are counted only.
+/// Most pending lines; further ones are only counted.
 const LINES_MAX: usize = 1000;
 
-/// Ends with everything written, once it is dropped; that may take as long as its reader likes.
+/// Writer of the progress display. Dropping it writes all pending output, and blocks until the reader has taken it.
 #[derive(Debug)]
 pub struct Screen {
     shared: Arc<ScreenState>,
@@ -40,13 +40,13 @@ struct ScreenState {
     changed: Condvar,
 }
 
-/// What was left to be shown.
+/// Output that waits for the thread.
 #[derive(Debug, Default)]
 struct PendingOutput {
     lines: VecDeque<String>,
     lost_lines: u64,
     live: Option<LiveView>,
-    /// Something was left since the thread last looked.
+    /// True if something was added since the thread last looked.
     changed: bool,
     ended: bool,
 }
@@ -57,11 +57,11 @@ impl Screen {
         let canvas = Canvas::detect(lang);
         let characters = canvas.style.characters;
         let continued = Arc::new(AtomicBool::new(false));
-        // Without it a frame may be drawn over the shell's words after Ctrl-Z.
+        // Without this signal, a frame may overwrite the shell's output after Ctrl-Z.
         let _ = signal_hook::flag::register(SIGCONT, Arc::clone(&continued));
         let looked_at = Arc::clone(&shared);
         let thread = thread::Builder::new().name("screen".to_owned());
-        // Without a thread to spare there is nothing to see; the run is worth more.
+        // Without a thread the run continues without a display.
         let thread = thread.spawn(move || draw(&looked_at, canvas, &continued)).ok();
         Screen { shared, characters, thread }
     }
@@ -70,18 +70,18 @@ impl Screen {
         self.characters
     }
 
-    /// A line that stays.
+    /// Prints a permanent line.
     pub fn print_line(&self, it: &str) {
         let it = sanitise(it, false);
         self.enqueue(|desk| desk.push_line(it));
     }
 
-    /// What changes.
+    /// Replaces the live view.
     pub fn show_live(&self, it: LiveView) {
         self.enqueue(|desk| desk.live = Some(it));
     }
 
-    /// A line that stays, after which nothing changes.
+    /// Removes the live view and prints a permanent line.
     pub fn print_final_line(&self, it: &str) {
         let it = sanitise(it, false);
         self.enqueue(|desk| {
@@ -126,7 +126,7 @@ impl PendingOutput {
     }
 }
 
-/// The thread's work, until the screen ends or nobody can read it any more.
+/// Main loop of the thread. It ends with the screen, or when standard error can no longer be written.
 fn draw(shared: &ScreenState, mut canvas: Canvas, continued: &AtomicBool) {
     let begun = Instant::now();
     loop {
@@ -153,7 +153,7 @@ fn draw(shared: &ScreenState, mut canvas: Canvas, continued: &AtomicBool) {
         if write_stderr(text.as_bytes()).is_err() || ended {
             return;
         }
-        // So many frames per second, however much is left meanwhile.
+        // At most one frame per interval, whatever arrives meanwhile.
         let until = Instant::now() + FRAME_INTERVAL;
         let mut desk = shared.pending();
         while let Some(left) = until.checked_duration_since(Instant::now()).filter(|it| !it.is_zero()) {
@@ -165,7 +165,7 @@ fn draw(shared: &ScreenState, mut canvas: Canvas, continued: &AtomicBool) {
     }
 }
 
-/// Standard error, without its lock: who holds that may wait for ever.
+/// Writes to standard error without its lock, whose holder may block forever.
 fn write_stderr(mut bytes: &[u8]) -> Result<(), Errno> {
     let out = std::io::stderr();
     while !bytes.is_empty() {
@@ -189,16 +189,16 @@ fn size() -> TerminalSize {
     })
 }
 
-/// What stands on the screen, and what is to be written so that something else does.
+/// State of the screen. It computes the bytes that change the screen to the next state.
 #[derive(Debug)]
 struct Canvas {
-    /// The cursor can be moved.
+    /// True if the cursor can be moved.
     has_cursor: bool,
     style: LiveStyle,
     lang: &'static dyn Lang,
-    /// The frame that stands above the cursor.
+    /// Frame above the cursor.
     frame: Vec<String>,
-    /// When the last line was written, since the beginning.
+    /// Time of the last printed line, since the start.
     last_line: Duration,
 }
 
@@ -211,12 +211,12 @@ impl Canvas {
         Canvas { has_cursor: terminal && !dumb, style, lang, frame: Vec::new(), last_line: Duration::ZERO }
     }
 
-    /// Something else may stand above the cursor now.
+    /// Forgets the frame, because other output may have replaced it.
     fn invalidate(&mut self) {
         self.frame.clear();
     }
 
-    /// What to write. `now`: since the beginning.
+    /// Text to write. `now` is the time since the start.
     fn update(
         &mut self,
         now: Duration,
@@ -239,7 +239,7 @@ impl Canvas {
         text
     }
 
-    /// For a log.
+    /// Text to write to a log.
     fn lines(&mut self, now: Duration, lines: &[String], live: Option<&LiveView>) -> String {
         let mut text: String = lines.iter().map(|it| format!("{it}\n")).collect();
         if !lines.is_empty() {
@@ -254,7 +254,7 @@ impl Canvas {
     }
 }
 
-/// Rows that a line takes where there are so many columns: a terminal that became narrower has broken it.
+/// Rows that a line occupies at this width. A terminal that became narrower has wrapped it.
 fn rows(line: &str, columns: usize) -> usize {
     live::width(line).div_ceil(columns).max(1)
 }

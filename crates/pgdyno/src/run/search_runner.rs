@@ -1,7 +1,6 @@
-//! Which trials does a search take?
+//! Trials of a search
 //!
-//! What comes next is a function of what there is already, so that a run that is gone on with takes the steps that it would
-//! have taken.
+//! The next step is a function of the steps so far, so a resumed run takes the steps of an uninterrupted one.
 
 use super::completed::CompletedTrial;
 use super::result::SUSPECTS;
@@ -15,30 +14,30 @@ use model::search::{Perturbation, ProofVerdict, SearchResult, SearchStep, StepPu
 use serde::{Deserialize, Serialize};
 use store::Note;
 
-/// What may be a cell's cause, as a run keeps it.
+/// Suspected limiters of a cell, as the run stores them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CellSuspects {
     pub cell: usize,
-    /// The likeliest first.
+    /// Suspects, the most likely one first.
     pub suspects: Vec<Suspect>,
 }
 
-/// Suspects that are turned, unless an earlier one is proved to be the cause.
+/// Most suspects that are perturbed, unless an earlier one is proven.
 pub const PERTURBED_MAX: usize = 3;
 
-/// One search: of a cell as it is, or with one thing changed.
+/// One search, with at most one perturbation.
 #[derive(Clone, Debug)]
 struct SearchState {
     cell: usize,
     perturbation: Option<Perturbation>,
     round: u32,
-    /// The first level.
+    /// First level.
     start: f64,
     done: Vec<StepResult>,
 }
 
 impl Runner {
-    /// Searches, and what follows from them.
+    /// Runs the searches and the trials that follow from their results.
     pub(super) fn search(&mut self, experiment: &Experiment, before: &[CompletedTrial]) {
         let cells = 0..experiment.cells.len();
         let mut answers: Vec<Option<SearchResult>> = vec![None; cells.len()];
@@ -71,7 +70,7 @@ impl Runner {
         }
     }
 
-    /// All searches to their end, or until it is `enough`, a step of each in turn.
+    /// Runs one step of each search in turn, until all have ended or `enough` is true.
     fn interleave(
         &mut self,
         experiment: &Experiment,
@@ -86,12 +85,12 @@ impl Runner {
             let Some((turn, step)) = search::interleave(&subjects, experiment.seed) else { return };
             let SearchState { cell, round, .. } = all[turn];
             let task = Task { cell, repetition: round, step: Some(step.clone()) };
-            // `None` where the user ended it, and with it the run.
+            // `None`: the user ended the trial and the run.
             all[turn].done.extend(self.trial(experiment, &task));
         }
     }
 
-    /// Turns what is suspected, one after the other, each beside the cell as it is, until one is proved.
+    /// Perturbs the suspects one after the other, each interleaved with the unchanged cell, until one is proven.
     fn prove_cause(
         &mut self,
         experiment: &Experiment,
@@ -122,7 +121,7 @@ impl Runner {
         }
     }
 
-    /// What may be the cause of a cell's maximum; kept with the run, which is asked for it first.
+    /// Suspected limiters of a cell's maximum. They are read from the run's file, or computed and stored there.
     fn suspects(&mut self, cell: usize) -> Option<Vec<Suspect>> {
         self.writer.flush();
         let (suspects, known) = run_result::suspected(self.writer.path(), cell).ok()?;
@@ -142,7 +141,7 @@ impl SearchState {
     }
 }
 
-/// What a run that is gone on with knows of a search.
+/// Steps of a search that a resumed run has already completed.
 fn completed_steps(before: &[CompletedTrial], search: &SearchState) -> Vec<StepResult> {
     let its = before.iter().filter(|it| it.cell == search.cell && it.is_complete);
     let of = |it: &&CompletedTrial| {
@@ -155,7 +154,7 @@ fn completed_steps(before: &[CompletedTrial], search: &SearchState) -> Vec<StepR
     its.filter(of).filter_map(|it| it.result.clone()).collect()
 }
 
-/// The first level: what the file says, or the cell's own load.
+/// First level: the file's `from`, or else the load of the cell.
 pub(super) fn first_level(max: &MaxSearch, setup: &Setup) -> f64 {
     let of_load = || match (&setup.load.model, max.scale) {
         (LoadModel::Open { schedule, .. }, LoadScale::Rate) => {
@@ -167,7 +166,7 @@ pub(super) fn first_level(max: &MaxSearch, setup: &Setup) -> f64 {
     max.from.or_else(of_load).unwrap_or(1.0).max(f64::MIN_POSITIVE)
 }
 
-/// The trial at a level that is held for long, if that is asked for and the level is known.
+/// Trial that holds a level for a long time; `None` if the goal has none or the level is unknown.
 pub(super) fn soak_step(find: &Goal, setup: &Setup, answer: Option<&SearchResult>) -> Option<SearchStep> {
     let level = |it: &TargetLevel| match it {
         TargetLevel::Absolute { level, .. } => Some(*level),

@@ -1,7 +1,7 @@
-//! What stands ready for the next trial?
+//! Running stack, dataset and feeds of a trial
 //!
-//! One supervisor, one chain that becomes the next cell's, one dataset that is put back as it was. What two cells share
-//! keeps running.
+//! One supervisor runs one chain, which is changed into the next cell's chain. The dataset is restored before each
+//! trial. Nodes that two cells share keep running.
 
 use super::feeds::{self, Feeds};
 use super::workload::HttpTarget;
@@ -22,69 +22,72 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Connections that load a dataset.
+/// Connections that load a dataset in parallel.
 const WORKERS: u16 = 2;
 
-/// Looking at the tables takes no longer.
+/// Timeout of queries on table sizes.
 const TABLE_QUERY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A feed's query, or a statement that follows loading, may read a whole table, cold and under a quota of reads.
+/// Timeout of feed queries and post-load statements. They may read a whole table, from a cold cache and under an I/O
+/// quota.
 const FEED_QUERY_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Everything under test, and who looks after it.
+/// The system under test and its supervisor.
 #[derive(Debug)]
 pub struct TestBed {
     pub supervisor: Supervisor,
     programs: Programs,
     chain: Option<Chain>,
     dataset: Option<LoadedDataset>,
-    /// What was built for the trial, once its data were there.
+    /// Indexes that were built for the trial after loading.
     built: Vec<IndexBuild>,
-    /// Processes of nodes that were ended for want of memory, when the last trial was set up.
+    /// Processes that the kernel had killed for lack of memory, by node, when the last trial was set up.
     oom_kills: Vec<(String, u64)>,
     feeds: Feeds,
     stop: Arc<AtomicBool>,
     abandoned: Arc<AtomicBool>,
 }
 
-/// A dataset, and the server that it is in.
+/// A dataset and the server that holds it.
 #[derive(Debug)]
 struct LoadedDataset {
-    /// Our data, or the server that was there before.
+    /// Data directory's node (`None` if the server is attached) and address.
     server: (Option<NodeId>, String),
-    /// The rows alone: without what follows once they are there, and however warm they are.
+    /// The loaded rows alone; post-load statements and the cache state do not count.
     dataset: Dataset,
     template: Template,
-    /// How far the server was with writing when the last trial began, by [`Template::settle`]; `None` where that trial's data were
-    /// not those of the template, or their caches were left as they were: a copy's are empty.
+    /// Transaction limit (`xmax`) of the server when the last trial began, from
+    /// [`Template::end_sessions_and_read_xmax`]. `None` if that trial's data differed from the template. Also `None` if
+    /// its caches were left as they were, because the caches of a copy are empty.
     untouched: Option<u64>,
 }
 
-/// What happens meanwhile, to be shown.
+/// Progress of the setup, for the display.
 #[derive(Clone, Copy, Debug)]
 pub enum Update<'a> {
     Chain(ChainProgress<'a>),
     Loading(Stage, u64),
     Loaded(&'a LoadResult),
     Restored(&'a CopyResult),
-    /// The trial before wrote nothing.
+    /// The previous trial wrote nothing.
     DataUnchanged,
     Warmed(&'a CachePreparation),
     StaleDirectory(&'a StaleRunDirectory),
 }
 
-/// Why a trial cannot begin.
+/// Reasons why a trial cannot start.
 #[derive(Debug)]
 pub enum SetupError {
-    /// A component cannot be had here: the cell is skipped.
+    /// A component is not available on this machine; the cell is skipped.
     Unavailable(String),
-    /// What should have worked did not.
+    /// The setup failed unexpectedly.
     Failed(String),
     Stopped,
 }
 
 impl TestBed {
-    /// `stop`: looked at while something takes long; `abandoned` ends the load without waiting for what is under way.
+    /// Starts the supervisor. `stop` ends long operations; `abandoned` ends the load without completing what is in
+    /// flight.
     pub fn start(stop: Arc<AtomicBool>, abandoned: Arc<AtomicBool>) -> Result<TestBed, CommandError> {
         let supervisor = Supervisor::start(&KeeperProgram::ourselves());
         let supervisor = supervisor.map_err(|it| CommandError::new(it.to_string()))?;
@@ -103,23 +106,24 @@ impl TestBed {
         })
     }
 
-    /// Set to end the load without waiting for what is under way.
+    /// Flag that ends the load without completing what is in flight.
     pub fn abandoned(&self) -> &Arc<AtomicBool> {
         &self.abandoned
     }
 
-    /// The chain of the last trial that was set up.
+    /// Chain of the most recent setup.
     pub fn chain(&self) -> &Chain {
         self.chain.as_ref().expect("a trial was set up")
     }
 
-    /// Where HTTP requests go, if the chain takes any.
+    /// Target of HTTP requests; `None` if the chain has no HTTP node.
     pub fn http_target(&self) -> Option<HttpTarget> {
         let running = self.chain().http_node()?;
         Some(HttpTarget { url: running.url.clone()?, address: running.endpoint.address.clone() })
     }
 
-    /// The rows of the plan's feeds, in its order; read once. A query is asked of PostgreSQL, whatever stands before it.
+    /// Rows of the plan's feeds, in its order; each feed is read once. Queries go directly to PostgreSQL, past all
+    /// other nodes.
     pub fn feeds(&mut self, setup: &Setup) -> Result<Vec<Rows>, CommandError> {
         let TestBed { feeds, chain, .. } = self;
         let chain = chain.as_ref().expect("a trial was set up");
@@ -136,7 +140,7 @@ impl TestBed {
         setup.feeds.iter().map(|it| feeds.rows(it, &mut connection)).collect()
     }
 
-    /// How much of their tables the feeds can touch, of those that name a column; empty where that cannot be found out.
+    /// Coverage of the feeds that name a column; empty if it cannot be determined.
     pub fn feed_coverage(&mut self, setup: &Setup) -> Vec<FeedCoverage> {
         let Ok(rows) = self.feeds(setup) else { return Vec::new() };
         let named = setup
@@ -163,11 +167,11 @@ impl TestBed {
         named.into_iter().map(reach).collect()
     }
 
-    /// Brings up what `setup` asks for, with its data as at the beginning.
+    /// Brings up the stack of `setup` and restores its data.
     pub fn set_up(&mut self, setup: &Setup, tell: &mut dyn FnMut(Update<'_>)) -> Result<(), SetupError> {
         self.supervisor.take_stale_directories().iter().for_each(|it| tell(Update::StaleDirectory(it)));
         Chain::available(&setup.stack, &self.programs, &mut |it| tell(Update::Chain(it)))?;
-        // What stands before the database goes first: its connections would hold it.
+        // The nodes in front of the database stop first, because their connections would block the restore.
         let last = setup.stack.nodes.last().expect("a stack has a node").clone();
         let base = Stack {
             nodes: vec![last],
@@ -189,17 +193,17 @@ impl TestBed {
         Ok(())
     }
 
-    /// The chain and who looks after it, for those who do something to both.
+    /// Chain and supervisor, for faults, which need both.
     pub fn chain_and_supervisor(&mut self) -> (&mut Chain, &mut Supervisor) {
         (self.chain.as_mut().expect("a trial was set up"), &mut self.supervisor)
     }
 
-    /// What was built for the trial that was set up.
+    /// Indexes built for the current trial.
     pub fn built(&self) -> &[IndexBuild] {
         &self.built
     }
 
-    /// Tables that are larger than they were before the trial. Empty also where they cannot be looked at.
+    /// Tables that grew during the trial. Also empty if they cannot be examined.
     pub fn bloat(&self) -> Vec<Bloat> {
         let (Some(filled), Some(chain)) = (&self.dataset, &self.chain) else { return Vec::new() };
         let Some(postgres) = chain.postgres() else { return Vec::new() };
@@ -209,8 +213,8 @@ impl TestBed {
         now.map(|it| it.bloat_since(&filled.template.state)).unwrap_or_default()
     }
 
-    /// What of the chain has ended though it was not asked to, and how: `pooler was ended by signal 9 in mid-trial`. To
-    /// those that were `hit` it was done.
+    /// Nodes that exited unexpectedly, with the reason, such as `pooler was ended by signal 9 in mid-trial`. Nodes in
+    /// `hit` are omitted, because a fault affected them.
     pub fn unexpected_exits(&mut self, hit: &[String]) -> Vec<String> {
         let chain = self.chain();
         let replicas = chain.servers().into_iter().skip(1);
@@ -238,7 +242,7 @@ impl TestBed {
         Ok(())
     }
 
-    /// The dataset as it was when it had just been loaded.
+    /// Loads the dataset, or restores it to its state after loading.
     fn load_dataset(
         &mut self,
         dataset: &Dataset,
@@ -269,12 +273,12 @@ impl TestBed {
                 self.feeds.forget_queries();
                 let target = postgres.endpoint.clone();
                 let loader = Loader { target, workers: WORKERS, force: false, stop: &self.stop };
-                // What is attached is restored by its superuser where we are it.
+                // An attached server is restored by its superuser, if we have that role.
                 let superuser = postgres.admin.as_ref().unwrap_or(&postgres.endpoint);
                 let database = &chain.users().database;
                 let whose =
                     if postgres.is_attached() { ServerOwnership::Attached } else { ServerOwnership::Ours };
-                // What cannot be restored is not loaded.
+                // Data that could not be restored later are not loaded.
                 Template::check(superuser, database, whose).map_err(failed)?;
                 let rows = dataset::total_rows(&dataset.content);
                 let loaded = dataset::load(&base, &loader, &mut |it| tell(Update::Loading(it, rows)));
@@ -297,7 +301,7 @@ impl TestBed {
             }
         }
         self.build(&dataset.post_load)?;
-        // Asked now: later their queries would fill caches that are to be cold.
+        // Feeds are read now, because their queries would otherwise fill caches that must stay cold.
         self.feeds(setup).map_err(|it| SetupError::Failed(it.message))?;
         let (chain, cache) = (self.chain.as_mut().expect("its server is up"), dataset.cache);
         tell(Update::Warmed(&chain.prepare_cache(&mut self.supervisor, cache).map_err(failed)?));
@@ -311,7 +315,7 @@ impl TestBed {
 }
 
 impl TestBed {
-    /// What follows once the rows are there, such as indexes, by the owner of the tables.
+    /// Runs the post-load statements, such as indexes, as the owner of the tables.
     fn build(&mut self, statements: &[String]) -> Result<(), SetupError> {
         self.built.clear();
         if statements.is_empty() {
@@ -326,7 +330,7 @@ impl TestBed {
                 .push(plans::build_index(&mut connection, it).map_err(|why| failed(format!("{it}: {why}")))?);
         }
         if let Some(admin) = postgres.admin.as_ref().filter(|_| !postgres.is_attached()) {
-            // What was written for it is not the trial's to pay for.
+            // The checkpoint keeps the writes of the build out of the trial.
             admin.open(TABLE_QUERY_TIMEOUT).and_then(|mut it| it.query("checkpoint")).map_err(failed)?;
         }
         self.built = built;

@@ -1,4 +1,4 @@
-//! How is one trial measured?
+//! Measurement of one trial
 
 use super::fault_injection::{FaultPlan, FaultRun, TrialContext};
 use super::observer::{Observer, TrialClock, TrialEvent};
@@ -27,22 +27,22 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 use store::{Configuration, NodeRecord, Note, TrialId, Writer};
 
-/// After the last client has left, so long until the last look.
+/// Time between the last client's exit and the last samples.
 const SETTLE_TIME: Duration = Duration::from_millis(200);
 
-/// Which trial.
+/// Inputs of a trial.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialSpec<'a> {
     pub setup: &'a Setup,
-    /// Differs from repetition to repetition and is the same for all cells of one, so that all meet the same requests.
+    /// Seed of the repetition. All cells of a repetition share it, so that they receive the same requests.
     pub seed: u64,
-    /// Rows of the dataset, which scripts know as `:rows`.
+    /// Rows of the dataset, available to scripts as `:rows`.
     pub rows: Option<u64>,
-    /// Whether each second is wanted afterwards.
+    /// True if each second is needed afterwards.
     pub keep_seconds: bool,
 }
 
-/// What came of it.
+/// Output of a trial.
 #[derive(Debug)]
 pub struct TrialOutput {
     pub measured: Measurement,
@@ -51,21 +51,21 @@ pub struct TrialOutput {
     pub fired: Option<StopEvent>,
     /// Stop rules that never had a value.
     pub blind: Vec<String>,
-    /// Why clients aborted; `None` where none did.
+    /// Reason why clients aborted; `None` if none did.
     pub aborted: Option<String>,
-    /// What ended meanwhile though nobody asked it to, and how.
+    /// Nodes that exited unexpectedly, with the reason.
     pub unexpected_exits: Vec<String>,
-    /// What watching cost.
+    /// CPU cost of monitoring.
     pub monitoring_cost: SamplingCost,
-    /// In their order, where they are wanted.
+    /// Seconds in their order; empty unless requested.
     pub seconds: Vec<SecondSummary>,
-    /// What went wrong on purpose, and what came of it.
+    /// Injected faults and their effects.
     pub fault_injection: Option<FaultInjection>,
-    /// How old what replicas showed was, where there are some.
+    /// Age of reads on replicas; `None` without replicas.
     pub freshness: Option<Freshness>,
 }
 
-/// Measures what stands ready in the lab. `interrupted` ends it early and keeps what there is.
+/// Measures the system in the test bed. `interrupted` ends the trial early and keeps its results.
 pub fn run(
     asked: TrialSpec<'_>,
     lab: &mut TestBed,
@@ -95,7 +95,7 @@ pub fn run(
     let hindering = |it: CommandError| SetupError::Failed(it.message);
     if setup.load.warmup.0 > 0 {
         show(TrialEvent::WarmingUp);
-        // Requests of its own, so that the trial does not ask again for what it has just warmed.
+        // Another seed, so that the trial does not repeat the requests that warmed the caches.
         let asked = workload::LoadInputs { secret: None, ..asked };
         let PreparedLoad { config: ready, .. } =
             workload::prepare(&warm_up_setup(setup), &asked, !seed).map_err(hindering)?;
@@ -138,7 +138,7 @@ pub fn run(
     let held =
         before.zip(group.as_ref().map(Group::usage)).and_then(|(before, now)| throttled_share(&before, &now));
     let freshness = prober.map(|it| it.stop(interrupted.load(Ordering::Relaxed)));
-    // Poolers take note of clients that have left.
+    // Poolers need this time to notice clients that have left.
     std::thread::sleep(SETTLE_TIME);
     let watching = sampler.stop();
     let (refused, aborted, messages) = (eyes.connect_error(), eyes.aborted(), eyes.messages());
@@ -176,7 +176,7 @@ pub fn run(
     })
 }
 
-/// Asks replicas what they show of what was just written, where there are some and it is asked for.
+/// Starts the freshness probe if it is enabled and there are replicas.
 fn freshness_prober(
     chain: &Chain,
     since: &TrialClock,
@@ -191,23 +191,23 @@ fn freshness_prober(
     started.map(Some).map_err(|it| SetupError::Failed(format!("nobody can read from the replicas: {it}")))
 }
 
-/// Share of the quota's periods in which a group was held back; `None` without a quota.
+/// Share of the quota's periods in which a group was throttled; `None` without a quota.
 fn throttled_share(before: &Usage, now: &Usage) -> Option<f64> {
     let periods = now.periods? - before.periods?;
     let throttled = now.throttled? - before.throttled?;
     (periods > 0).then(|| throttled as f64 / periods as f64)
 }
 
-/// The same load for the time of the warm-up, as hard as it becomes.
+/// Setup of the warm-up: the trial's load at its highest level.
 fn warm_up_setup(setup: &Setup) -> Setup {
     let mut warming = setup.clone();
     let load = &mut warming.load;
     load.duration = Some(load.warmup);
     if !matches!(load.model, LoadModel::Closed { .. }) {
-        // A schedule may begin with next to nothing, and so may users.
+        // A schedule or a user ramp may begin with almost no load.
         let clients = load.model.clients().min(8);
         load.model = match load.model {
-            // What may not be loaded harder is not warmed harder.
+            // The load's rate limit also applies to the warm-up.
             LoadModel::Users { rate_max: Some(rate), .. } => LoadModel::Users {
                 stages: vec![UserStage { users: clients, spawn_rate: None, duration: load.warmup }],
                 think: ThinkTime::Constant(model::Nanos::ZERO),
@@ -220,12 +220,12 @@ fn warm_up_setup(setup: &Setup) -> Setup {
     warming
 }
 
-/// A warm-up is nobody's business.
+/// Listener that discards the events of a warm-up.
 struct IgnoreEvents;
 
 impl LoadListener for IgnoreEvents {}
 
-/// `refused`: what the first client was told that could not connect.
+/// Setup error from a measurement error. `refused` is the error of the first client that could not connect.
 fn to_setup_error(why: &MeasureError, refused: Option<&str>) -> SetupError {
     match why {
         MeasureError::System(error) => SetupError::Failed(format!("the load could not begin: {error}")),
@@ -237,7 +237,7 @@ fn to_setup_error(why: &MeasureError, refused: Option<&str>) -> SetupError {
     }
 }
 
-/// Everything that can be watched.
+/// All targets that can be sampled.
 fn probe_points(lab: &TestBed, own: Option<Group>) -> Vec<SamplingTarget> {
     let chain = lab.chain();
     let database = &chain.users().database;
@@ -248,7 +248,7 @@ fn probe_points(lab: &TestBed, own: Option<Group>) -> Vec<SamplingTarget> {
     [SamplingTarget::host(), own].into_iter().chain(nodes).collect()
 }
 
-/// What the load connects to, in a report's words. A service has no database.
+/// Target of the load, for the report. A service has no database.
 fn server(chain: &Chain, setup: &Setup) -> Server {
     let only_web = !setup.operations.iter().any(|it| matches!(it.kind, OperationKind::Script { .. }));
     let entrance = &chain.nodes()[0];
@@ -267,7 +267,7 @@ fn server(chain: &Chain, setup: &Setup) -> Server {
     }
 }
 
-/// The nodes as they really are, for the store.
+/// The running nodes, as the store records them.
 pub fn nodes(lab: &TestBed) -> Vec<NodeRecord> {
     let node = |it: &RunningNode| NodeRecord {
         name: it.plan.name.clone(),

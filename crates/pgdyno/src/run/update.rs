@@ -1,4 +1,4 @@
-//! What of the lab's news is told, and is it passing or lasting?
+//! Setup updates for the display: transient or permanent
 
 use super::test_bed::Update;
 use report::live::{Activity, Milestone};
@@ -7,7 +7,7 @@ use stack::dataset::Stage;
 use stack::restore::CachePreparation;
 use std::time::Duration;
 
-/// Rows that are loading are told no more often.
+/// Minimum interval between two updates on the rows loaded so far.
 pub const LOADING_INTERVAL: Duration = Duration::from_millis(200);
 
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +16,7 @@ pub enum DisplayUpdate {
     Permanent(Milestone),
 }
 
-/// `None`: it takes no time and leaves nothing to know.
+/// Display of an update; `None` if it takes no time and carries no information.
 pub fn display_update(it: &Update<'_>) -> Option<DisplayUpdate> {
     Some(match it {
         Update::Chain(ChainProgress::Fetching(major)) => {

@@ -1,4 +1,4 @@
-//! From a cell's plan to what the load needs: which workload, against whom?
+//! Load configuration from a cell's setup
 
 use crate::bench::{http, ready};
 use crate::cli::CommandError;
@@ -20,44 +20,44 @@ use wire::http::{Host, Url};
 use wire::pg::{Login, Transport};
 use wire::tls::{HttpsClient as Tls, TlsIdentity};
 
-/// Arrivals that may wait for a client; further ones are dropped, and counted.
+/// Largest backlog; further arrivals are dropped and counted.
 const BACKLOG_MAX: u32 = 100_000;
-/// Log-ins under way at the same time.
+/// Most simultaneous log-ins.
 const CONNECTING_MAX: u32 = 64;
-/// A log-in that takes longer is given up, where the load does not say how long it may take.
+/// Default timeout of a log-in, if the load does not set one.
 const LOGIN_TIMEOUT: Nanos = Nanos::from_secs(30);
-/// After the window, what is under way may take this long where no timeout says it.
+/// Default drain time after the window, if the load has no timeout.
 const DRAIN: Nanos = Nanos::from_secs(10);
-/// Before a due moment, waiting becomes spinning.
+/// Time before a due moment at which sleeping turns into spinning.
 const SPIN: Nanos = Nanos::from_micros(30);
 
-/// A trial's load, ready to begin.
+/// The load of a trial, ready to start.
 #[derive(Debug)]
 pub struct PreparedLoad {
     pub config: LoadConfig,
     pub plan: summary::BenchPlan,
 }
 
-/// Who is asked, and what with.
+/// Targets and inputs of a load.
 #[derive(Clone, Copy, Debug)]
 pub struct LoadInputs<'a> {
-    /// Who answers SQL, if anybody does; of several, whoever is the primary.
+    /// PostgreSQL targets; empty if the chain has none. If there are several, the primary is used.
     pub postgres: &'a [&'a Target],
-    /// The same of the replicas, where there are any; of several, those that are none any more are passed by.
+    /// Replica targets; empty if there are none. Servers that are no longer replicas are skipped.
     pub replicas: &'a [&'a Target],
-    /// Seals what is written by operations with a ledger; `None` where none is kept.
+    /// Secret that seals the tokens of operations with a ledger; `None` without a ledger.
     pub secret: Option<u64>,
-    /// Who answers HTTP requests.
+    /// Target of HTTP requests.
     pub web: Option<&'a HttpTarget>,
-    /// By the plan's feeds.
+    /// Rows, in the order of the plan's feeds.
     pub feeds: &'a [Rows],
-    /// What scripts may use without setting it, such as `:rows`.
+    /// Predefined script variables, such as `:rows`.
     pub variables: &'a [(&'a str, i64)],
-    /// Set to end the load without waiting for what is under way.
+    /// Flag that ends the load without completing what is in flight.
     pub abandoned: &'a Arc<AtomicBool>,
 }
 
-/// Where requests go.
+/// Target of HTTP requests.
 #[derive(Clone, Debug)]
 pub struct HttpTarget {
     pub url: Url,
@@ -130,7 +130,7 @@ pub fn prepare(setup: &Setup, asked: &LoadInputs<'_>, seed: u64) -> Result<Prepa
     Ok(PreparedLoad { config: ready, plan: described })
 }
 
-/// Of these, whoever is wanted; nobody where there are none.
+/// Candidate hosts and the wanted role. May be empty.
 #[derive(Clone, Copy, Debug)]
 struct HostSet<'a> {
     hosts: &'a [&'a Target],
@@ -138,7 +138,7 @@ struct HostSet<'a> {
 }
 
 impl HostSet<'_> {
-    /// One log-in, that of the first, will do for all.
+    /// Endpoint of the first host, whose log-in applies to all, and the addresses of all hosts.
     fn to_endpoint(self) -> Option<(PostgresEndpoint, Vec<Address>)> {
         let first = self.hosts.first()?;
         let transport = match &first.address {
@@ -156,7 +156,7 @@ impl HostSet<'_> {
     }
 }
 
-/// Whom SQL is sent to: by the first door, and by that of the replicas where some of it goes elsewhere.
+/// SQL targets: the first endpoint, and the replicas' endpoint if some operations use it.
 fn endpoints<'a>(setup: &Setup, asked: &LoadInputs<'a>) -> (HostSet<'a>, HostSet<'a>) {
     let nobody = HostSet { hosts: &[], wanted: SqlTarget::Any };
     let primary = HostSet { hosts: asked.postgres, wanted: SqlTarget::Primary };
@@ -176,7 +176,7 @@ fn endpoints<'a>(setup: &Setup, asked: &LoadInputs<'a>) -> (HostSet<'a>, HostSet
     }
 }
 
-/// By operation, those whose writes have tokens; `None` where none has.
+/// Keyed script of each operation with a ledger; `None` if there is no such operation.
 fn keyed_operations(setup: &Setup, program: &Program) -> Option<Vec<Option<KeyedScript>>> {
     let its = |it: &Operation| it.ledger.as_ref().and_then(|_| KeyedScript::from_program(program));
     let keyed: Vec<Option<KeyedScript>> = setup.operations.iter().map(its).collect();
@@ -202,7 +202,7 @@ fn service(web: &HttpTarget, load: &Load) -> Result<(Service, Address), CommandE
     Ok((service, to_address(&web.address)))
 }
 
-/// Of a service that is there: its certificate is checked as browsers do.
+/// TLS settings of an HTTPS service. Its certificate is verified as browsers do.
 fn http_tls(url: &Url) -> Result<Option<Tls>, CommandError> {
     match &url.host {
         Host::Tcp(name, _) if url.tls => {
@@ -214,7 +214,7 @@ fn http_tls(url: &Url) -> Result<Option<Tls>, CommandError> {
     }
 }
 
-/// The seed is the repetition's, so that all cells of one meet the same rows.
+/// Draw order of a feed. The seed belongs to the repetition, so that all its cells draw the same rows.
 fn order(it: FeedOrder, seed: u64) -> DrawOrder {
     match it {
         FeedOrder::Sequential => DrawOrder::Sequential,
@@ -225,12 +225,12 @@ fn order(it: FeedOrder, seed: u64) -> DrawOrder {
     }
 }
 
-/// How many clients there are at most.
+/// Largest number of clients.
 pub fn client_count(load: &Load) -> u32 {
     load.model.clients()
 }
 
-/// The mix, in the order in which intervals have it.
+/// Operations of the mix, in the order that intervals use.
 pub fn operations(setup: &Setup) -> Vec<summary::Script> {
     let script =
         |it: &Operation| summary::Script { name: it.name.clone(), weight: it.weight, commands: Vec::new() };
@@ -282,7 +282,8 @@ fn schedule(setup: &Setup) -> Result<Schedule, CommandError> {
                 Ok(Stream { curve: parse(text)?, spacing, script: Some(ScriptId(n as u16)) })
             });
             let mut own: Vec<Stream> = own.collect::<Result<_, CommandError>>()?;
-            // The load's schedule is that of operations without one; where there are none, it only says how long.
+            // The load's schedule applies to operations without their own. Without such operations it only sets the
+            // duration.
             let is_drawn = setup.operations.iter().any(|it| it.schedule.is_none());
             let mix = is_drawn.then(|| parse(text)).transpose()?;
             match (mix, own.is_empty()) {
@@ -309,7 +310,7 @@ fn seeding(program: &Program, variables: &[(&str, i64)], clients: u32, threads: 
     RngSeeds { clients, script_rngs: choices, arrivals: seed, other: !seed, variables }
 }
 
-/// The load in a report's words.
+/// The load in the terms of the report.
 fn describe(setup: &Setup, plan: &LoadPlan, driver: Driver, seed: u64) -> summary::BenchPlan {
     let load = &setup.load;
     summary::BenchPlan {

@@ -1,7 +1,7 @@
-//! Did every acknowledged write outlive what was done?
+//! Durability check: every acknowledged write must survive the faults
 //!
-//! A ledger of the trial is kept while the load goes on; afterwards everything that has a token is read from the primary, and
-//! both are compared.
+//! A ledger records the writes of the trial. After the load, everything that has a token is read back from the primary
+//! and compared with the ledger.
 
 use super::injector::InjectionResult;
 use crate::cli::{CommandError, os_error_text};
@@ -26,25 +26,25 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use store::ledger::{self, EntrySource, LedgerFile, LedgerWriter};
 
-/// A query that sorts millions of rows shows its first one late.
+/// Timeout of the read-back. A query that sorts millions of rows returns its first row late.
 const READ_TIMEOUT: Duration = Duration::from_secs(120);
-/// A primary must answer by then.
+/// Time within which a primary must answer.
 const PRIMARY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A ledger that is being kept.
+/// Writer of a trial's ledger.
 #[derive(Debug)]
 pub struct LedgerRecorder {
     path: PathBuf,
     keeper: LedgerWriter,
 }
 
-/// Seals the tokens of one trial: invented, so that no row of another one is taken for its own.
+/// Secret of one trial's tokens. It is random, so that rows of other trials are not mistaken for this trial's.
 pub fn random_secret() -> u64 {
     RandomState::new().hash_one("token")
 }
 
 impl LedgerRecorder {
-    /// Begins the ledger of a trial, numbered from 1, beside the run's file. Its moments are those of `clock`.
+    /// Starts the ledger of a trial, numbered from 1, next to the run's file. Its times are those of `clock`.
     pub fn begin(
         run: &Path,
         trial: u32,
@@ -69,12 +69,12 @@ impl LedgerRecorder {
         Ok(LedgerRecorder { path, keeper })
     }
 
-    /// Why there is nothing to be believed any more.
+    /// Write error that makes the ledger unusable.
     pub fn error(&self) -> Option<String> {
         self.keeper.error().map(super::super::store_error_text)
     }
 
-    /// Everything is written; gives the ledger's file.
+    /// Flushes the ledger and returns its path.
     pub fn finish(self) -> Result<PathBuf, CommandError> {
         let failed =
             |it| CommandError::new(format!("could not end {}: {}", self.path.display(), os_error_text(&it)));
@@ -83,7 +83,7 @@ impl LedgerRecorder {
     }
 }
 
-/// What the threads told.
+/// Ledger entries of the load threads.
 struct DrainSource(LedgerConsumer);
 
 impl EntrySource for DrainSource {
@@ -96,14 +96,14 @@ impl EntrySource for DrainSource {
     }
 }
 
-/// Reads back what a ledger speaks of.
+/// Reads back the writes that a ledger records.
 #[derive(Debug)]
 pub struct LedgerReader {
     ledger: PathBuf,
-    /// Of one column each.
+    /// Queries, each with one column.
     queries: Vec<String>,
     secret: u64,
-    /// Sequences that may have been used, by session.
+    /// Sequence numbers that may have been used, by session.
     reserved: Vec<u64>,
     readings: Vec<ReadBack>,
 }
@@ -123,7 +123,7 @@ impl LedgerReader {
         Ok(LedgerReader { ledger, queries, secret, reserved, readings: Vec::new() })
     }
 
-    /// Reads everything from whichever server takes writes.
+    /// Reads all tokens from the server that accepts writes.
     pub fn read(
         &mut self,
         servers: &[DirectServer],
@@ -155,7 +155,7 @@ impl LedgerReader {
         })
     }
 
-    /// What all of it says. `begun` and `over`: when the window began and the load was over, by the ledger's clock.
+    /// Durability verdict. `begun` is the start of the window and `over` the end of the load, by the ledger's clock.
     pub fn verdict(
         self,
         acted: &InjectionResult,
@@ -187,8 +187,8 @@ fn entries(path: &Path) -> Result<ledger::LedgerReader<std::io::BufReader<fs::Fi
     ledger::open(path).map_err(|it| CommandError::new(it.to_string()))
 }
 
-/// The server that takes writes; of several, which is wrong, the one with the newest history. With when its snapshot was asked
-/// for, and when all had answered.
+/// Server that accepts writes. If there are wrongly several, the one with the newest history. Also returns when its
+/// snapshot was requested and when all servers had answered, and the transaction with the snapshot.
 fn find_primary(
     servers: &[DirectServer],
     clock: Clock,
@@ -211,7 +211,7 @@ fn find_primary(
     }
 }
 
-/// What servers that take writes promised. Settings that we do not know promise nothing that is known.
+/// Promises of the servers that accept writes. Unknown settings yield no promise.
 fn promises(watched: &RoleObservations) -> Vec<PromiseChange> {
     let promised = |it: &stack::roles::CommitSettings| {
         let standbys = replication::parse(&it.synchronous_standby_names).ok()?;
@@ -221,7 +221,7 @@ fn promises(watched: &RoleObservations) -> Vec<PromiseChange> {
     watched.settings.iter().filter_map(promised).collect()
 }
 
-/// What was done, by the ledger's clock.
+/// Injected faults, by the ledger's clock.
 fn fault_events(acted: &InjectionResult, watched: &RoleObservations, begun: Nanos) -> Vec<FaultEvent> {
     let all = &acted.injection.injected;
     let fault = |(number, it): (usize, &InjectedFault)| {
@@ -239,7 +239,7 @@ fn fault_events(acted: &InjectionResult, watched: &RoleObservations, begun: Nano
         };
         FaultEvent { at, fails_over: must || followed }
     };
-    // What is withheld shows at the next fault.
+    // The effect of blocked replication appears only with the next fault.
     let tells = |it: &&(usize, &InjectedFault)| {
         !it.1.nodes.is_empty() && !matches!(it.1.action, FaultAction::BlockReplication { .. })
     };
@@ -247,13 +247,13 @@ fn fault_events(acted: &InjectionResult, watched: &RoleObservations, begun: Nano
     done.map(fault).collect()
 }
 
-/// Whether the node was, of those seen to take writes by then, the one with the newest history.
+/// True if the node had the newest history of all nodes that accepted writes before `at`.
 fn was_primary(node: &str, at: Nanos, watched: &RoleObservations) -> bool {
     let took_writes = watched.role_periods.iter().filter(|it| !it.in_recovery && it.from <= at);
     took_writes.max_by_key(|it| (it.server.timeline, it.from)).is_some_and(|it| it.node == node)
 }
 
-/// What was decided, and from what: what the failed primary had asked for, and who confirmed to it, is as it was seen last.
+/// Promotion decision and its inputs. The failed primary's settings and its confirming standbys are as last observed.
 fn promotion_decision(at: Nanos, it: &chain::Promotion, watched: &RoleObservations) -> PromotionDecision {
     let settings = watched.settings.iter().rfind(|of| of.node == it.from && of.at <= at);
     let standbys: Option<SynchronousStandbys> =
@@ -305,9 +305,9 @@ mod tests {
             inflicted(10, pause(), &["b"]),
             inflicted(20, pause(), &["b"]),
             inflicted(30, kill(FaultTarget::Replica), &["c"]),
-            inflicted(40, kill(FaultTarget::Primary), &[]), // could not be done
+            inflicted(40, kill(FaultTarget::Primary), &[]), // could not be injected
             inflicted(50, named("b"), &["b"]),
-            inflicted(60, named("a"), &["a"]), // the primary of old
+            inflicted(60, named("a"), &["a"]), // the former primary
             inflicted(
                 70,
                 FaultAction::Kill {
@@ -329,7 +329,7 @@ mod tests {
             spell("b", 1, true, 0, 12),
             spell("b", 2, false, 12, 49),
             spell("a", 2, true, 15, 80),
-            spell("c", 3, false, 51, 80), // after it was killed
+            spell("c", 3, false, 51, 80), // after the kill
         ];
         let watched = RoleObservations { role_periods: spells, ..RoleObservations::default() };
         let ordeal =

@@ -1,7 +1,7 @@
-//! Who does what goes wrong, and who promotes another server then?
+//! Injects faults and promotes a replica
 //!
-//! On a thread of its own beside the load. It has the chain and its supervisor until it is [`Actor::finish`]ed: everything
-//! that it did is undone then, or told as a trouble.
+//! Runs in a thread next to the load. It owns the chain and its supervisor until [`FaultInjector::run`] returns. By
+//! then, all faults are reverted, or the failure to revert them is reported as an error.
 
 use super::super::observer::TrialClock;
 use super::monitor::Monitor;
@@ -18,14 +18,14 @@ use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Between two looks at what is due.
+/// Interval between two checks of what is due.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
-/// How long one look for a new primary may hold up what else is due.
+/// Longest time for which one search for a new primary may delay other actions.
 const PRIMARY_LOOK_TIMEOUT: Duration = Duration::from_millis(100);
-/// After the load: another primary must have been found by then. Patroni's key lives twenty seconds and more.
+/// Time after the load within which a new primary must be found. The TTL of Patroni's key is twenty seconds or more.
 const PROMOTION_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Carries out what is planned.
+/// Executes the fault schedule.
 #[derive(Debug)]
 pub struct FaultInjector<'a> {
     chain: &'a mut Chain,
@@ -34,21 +34,21 @@ pub struct FaultInjector<'a> {
     schedule: FaultSchedule<'a>,
     since: TrialClock,
     tell: Sender<Observation>,
-    /// By the number of the fault that lasts.
+    /// Faults that are in effect, by number.
     active_faults: BTreeMap<usize, ActiveFault>,
     promoter: PromotionMode,
-    /// Since when Patroni may make another server the primary, and whether it has to.
+    /// Time since which Patroni may promote another server, and whether a promotion is mandatory.
     leaderless: Option<(Instant, bool)>,
-    /// Old primaries that have not come back.
+    /// Failed primaries that have not rejoined.
     failed_primaries: Vec<String>,
-    /// Replicas that cannot follow the new primary as they are.
+    /// Replicas that cannot follow the new primary without being rebuilt.
     diverged: Vec<String>,
     injection: FaultInjection,
-    /// What servers said of themselves before each promotion.
+    /// Promotions, with the state of the servers before each.
     promotions: Vec<(Nanos, Promotion)>,
 }
 
-/// Who promotes.
+/// Promotion of replicas: by nobody, by pgdyno or by Patroni.
 #[derive(Debug)]
 enum PromotionMode {
     Nobody,
@@ -56,18 +56,18 @@ enum PromotionMode {
     Patroni,
 }
 
-/// What there is when all is over.
+/// Result of the fault injection.
 #[derive(Debug)]
 pub struct InjectionResult {
     pub injection: FaultInjection,
-    /// With when each was seen, since the window began.
+    /// Promotions, with their times since the window began.
     pub promotions: Vec<(Nanos, Promotion)>,
-    /// Old primaries that have not come back, and replicas that strayed.
+    /// Failed primaries that have not rejoined, and diverged replicas.
     pub failed_primaries: Vec<String>,
 }
 
 impl<'a> FaultInjector<'a> {
-    /// `tell`: what is done and seen, as events.
+    /// Creates an injector. `tell` receives its actions and observations as events.
     pub fn new(
         (chain, supervisor): (&'a mut Chain, &'a mut Supervisor),
         faults: &'a [Fault],
@@ -103,9 +103,9 @@ impl<'a> FaultInjector<'a> {
         }
     }
 
-    /// Does what is due until the load is `over`, then undoes what still lasts and waits for a primary.
+    /// Executes due actions until the load is `over`. Then reverts the active faults and waits for a primary.
     ///
-    /// `look` is called all the time. What is `hurried` waits for nobody.
+    /// `look` is called in each iteration. If `hurried` is set, the injector does not wait.
     pub fn run(mut self, over: &AtomicBool, hurried: &AtomicBool, look: impl Fn()) -> InjectionResult {
         while !over.load(Ordering::Relaxed) {
             look();
@@ -126,7 +126,7 @@ impl<'a> FaultInjector<'a> {
             }
         }
         self.find_primary();
-        // The new primary may need their confirmations.
+        // The new primary may need confirmations from these replicas.
         let back = std::mem::take(&mut self.diverged);
         self.rejoin_nodes(back);
         if !self.schedule.is_over() && self.leaderless.is_none() {
@@ -183,7 +183,7 @@ impl<'a> FaultInjector<'a> {
         if let Some(it) = done.promotion {
             self.record_promotion(it, true);
         } else if hits_primary && matches!(self.promoter, PromotionMode::Patroni) {
-            // A server that was stopped only, or a postmaster, may be back before another is promoted.
+            // A paused server, or only its postmaster, may return before Patroni promotes another one.
             let must = matches!(deed, FaultAction::Kill { scope: FaultScope::Node, .. });
             self.leaderless = Some((Instant::now(), must));
         }
@@ -195,7 +195,7 @@ impl<'a> FaultInjector<'a> {
             return self.add_error(why.to_string());
         }
         let at = self.since.now();
-        // Faults are begun in their order, each once.
+        // Faults start in their order, each once.
         let Some(it) = self.injection.injected.get_mut(number) else { return };
         it.reverted = Some(at);
         let text = fault_keyword(&it.action).to_owned();
@@ -204,7 +204,7 @@ impl<'a> FaultInjector<'a> {
         }
     }
 
-    /// Whether another server may have to be the primary after it.
+    /// True if the fault may lead to the promotion of another server.
     fn hits_primary(&self, deed: &FaultAction) -> bool {
         let primary = self.chain.primary().map(|it| it.plan.name.as_str());
         match deed {
@@ -214,7 +214,7 @@ impl<'a> FaultInjector<'a> {
             | FaultAction::FillDisk { target: whom, .. } => match whom {
                 FaultTarget::Primary => true,
                 FaultTarget::Node(name) => Some(name.as_str()) == primary,
-                // Without its keys Patroni has its primary be none.
+                // Without its key in etcd, Patroni demotes the primary.
                 FaultTarget::Etcd => true,
                 FaultTarget::Replica => false,
             },
@@ -224,7 +224,7 @@ impl<'a> FaultInjector<'a> {
         }
     }
 
-    /// Whether a primary answers now that did so after this moment.
+    /// True if a primary answers now and has answered after `began`.
     fn has_primary_since(&self, began: Nanos) -> bool {
         match &self.promoter {
             PromotionMode::Nobody => true,
@@ -241,7 +241,7 @@ impl<'a> FaultInjector<'a> {
             PromotionMode::Pgdyno(plan, monitor)
                 if monitor.silence(self.since.now()) >= monitor.silence_timeout(plan.timeout) =>
             {
-                // Who cannot be followed is asked again: that replicas do not answer may pass.
+                // The attempt is repeated, because unresponsive replicas may recover.
                 match self.chain.fail_over(self.supervisor) {
                     Ok(it) => self.record_promotion(it, false),
                     Err(why) => {
@@ -254,7 +254,7 @@ impl<'a> FaultInjector<'a> {
                 let Some((began, _)) = self.leaderless else { return };
                 if let Ok(it) = self.chain.await_promotion(self.supervisor, began, PRIMARY_LOOK_TIMEOUT) {
                     self.leaderless = None;
-                    // One that lives follows by Patroni's doing.
+                    // Patroni makes a running former primary follow the new one.
                     let lives = |name: &str| {
                         let servers = self.chain.servers();
                         servers.iter().find(|it| it.plan.name == name).and_then(|it| it.node)
@@ -267,7 +267,7 @@ impl<'a> FaultInjector<'a> {
         }
     }
 
-    /// `follows`: the old primary follows the new one, or will.
+    /// Records a promotion. `follows` is true if the former primary follows the new one, or will.
     fn record_promotion(&mut self, it: Promotion, follows: bool) {
         let at = self.since.now();
         if let (PromotionMode::Pgdyno(_, monitor), Some(primary)) = (&self.promoter, self.chain.primary()) {
@@ -306,7 +306,7 @@ impl<'a> FaultInjector<'a> {
 
     fn send_event(&self, at: Nanos, node: &str, kind: EventKind, text: String) {
         let event = LogEvent { at, node: node.to_owned(), kind, code: None, text };
-        // Who listens may have gone with the user.
+        // The receiver may be gone after an interruption.
         let _ = self.tell.send(Observation::Event(event));
     }
 }
@@ -317,14 +317,14 @@ impl InjectionResult {
     }
 }
 
-/// Each trouble once.
+/// Adds an error unless it is already listed.
 fn push_error(ordeal: &mut FaultInjection, why: String) {
     if !ordeal.errors.contains(&why) {
         ordeal.errors.push(why);
     }
 }
 
-/// A server that was the primary follows the one that is.
+/// Makes a former primary follow the current one.
 pub fn rejoin(
     chain: &mut Chain,
     supervisor: &mut Supervisor,
@@ -336,7 +336,7 @@ pub fn rejoin(
     Ok(RejoinRecord { node, at: since.now(), elapsed: took, rewound })
 }
 
-/// In one word, which is the file's.
+/// Keyword of a fault in the experiment file.
 fn fault_keyword(it: &FaultAction) -> &'static str {
     match it {
         FaultAction::Kill { .. } => "kill",

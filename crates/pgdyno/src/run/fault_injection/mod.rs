@@ -1,8 +1,8 @@
-//! What happens beside the load while things go wrong, and what follows from it?
+//! Fault injection next to the load, and the verdict that follows from it
 //!
-//! Three look after it: an [`actor`] does what is planned and promotes another server, a watcher of `stack::roles` sees who is
-//! the primary, and a ledger is kept of what was written. When the load is over, old primaries come back, everything is
-//! read, and a verdict follows.
+//! Three parts take part. The [`injector`] executes the plan and promotes another server. A monitor from `stack::roles`
+//! observes which server is the primary. A ledger records the writes. After the load, former primaries rejoin, all
+//! writes are read back, and a verdict follows.
 
 mod durability_check;
 mod injector;
@@ -33,37 +33,37 @@ use std::time::Duration;
 
 pub use durability_check::random_secret;
 
-/// A server that is asked once answers by then.
+/// Timeout of a single query to a server.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What is planned beside the load.
+/// Fault injection that a setup requires.
 #[derive(Clone, Debug)]
 pub struct FaultPlan<'a> {
     faults: &'a [Fault],
-    /// Of operations with a ledger: how what they wrote is read.
+    /// Read-back queries of the operations with a ledger.
     queries: Vec<String>,
-    /// Seals their tokens.
+    /// Secret that seals their tokens.
     pub secret: u64,
 }
 
-/// Where and when.
+/// Files, clocks and channels of the trial.
 #[derive(Clone, Debug)]
 pub struct TrialContext<'a> {
     pub run: &'a Path,
-    /// The trial's number in the run's file.
+    /// Number of the trial in the run's file.
     pub trial: u32,
     pub clock: Clock,
     pub since: TrialClock,
-    /// Takes what is done and seen.
+    /// Receives actions and observations.
     pub observations: Sender<Observation>,
-    /// Set by the user: nothing is waited for any more.
+    /// Set by the user: no more waiting.
     pub interrupted: &'a AtomicBool,
-    /// Writes beside the load, and rests when it is over.
+    /// Probe that writes during the load and pauses when the load ends.
     pub prober: Option<&'a FreshnessProber>,
 }
 
 impl<'a> FaultPlan<'a> {
-    /// `None` where nothing goes wrong and no ledger is to be kept.
+    /// Fault plan of a setup; `None` without faults and ledgers.
     pub fn for_setup(setup: &'a Setup) -> Option<FaultPlan<'a>> {
         let queries = ledger_queries(&setup.operations);
         let faults = &setup.faults;
@@ -74,7 +74,7 @@ impl<'a> FaultPlan<'a> {
         })
     }
 
-    /// Measures with all that is planned.
+    /// Measures the load while it executes the plan.
     pub fn measure(
         &self,
         lab: &mut TestBed,
@@ -91,7 +91,7 @@ impl<'a> FaultPlan<'a> {
             watcher.map_err(|it| SetupError::Failed(format!("nobody can watch the servers: {it}")))?;
         let (taps, kept) = self.start_ledger(chain, ready, (run, trial), clock)?;
         let over = AtomicBool::new(false);
-        // What is not kept proves nothing.
+        // Without a complete ledger, the trial proves nothing.
         let look = || {
             if kept.as_ref().is_some_and(|it| it.error().is_some()) {
                 stop.store(true, Ordering::Relaxed);
@@ -128,7 +128,7 @@ impl<'a> FaultPlan<'a> {
         ))
     }
 
-    /// The ledger, if there is one to be kept, and what the threads tell it by.
+    /// Starts the ledger if one is required, and returns the producers for the load threads.
     fn start_ledger(
         &self,
         chain: &mut Chain,
@@ -145,7 +145,7 @@ impl<'a> FaultPlan<'a> {
     }
 }
 
-/// What has happened when the load is over.
+/// State of the fault injection at the end of the load.
 #[derive(Debug)]
 pub struct FaultRun {
     injection: InjectionResult,
@@ -154,21 +154,22 @@ pub struct FaultRun {
     reader: Option<LedgerReader>,
     clock: Clock,
     since: TrialClock,
-    /// When the load was over.
+    /// End of the load.
     ended: Nanos,
-    /// The user waits for the end.
+    /// True if the user interrupted the run.
     interrupted: bool,
 }
 
 impl FaultRun {
-    /// Nodes that something was done to.
+    /// Nodes that a fault affected.
     pub fn faulted_nodes(&self) -> Vec<String> {
         let ordeal = &self.injection.injection;
         let inflicted = ordeal.injected.iter().flat_map(|it| &it.nodes);
         inflicted.chain(ordeal.promotions.iter().map(|it| &it.from)).cloned().collect()
     }
 
-    /// Old primaries come back, and everything is read after the load, after that, and after all servers were restarted.
+    /// Rejoins former primaries and reads back all writes: after the load, after the rejoin, and after a restart of all
+    /// servers.
     pub fn conclude(mut self, lab: &mut TestBed) -> Result<FaultInjection, SetupError> {
         if !self.interrupted {
             self.rejoin_primaries(lab);
@@ -214,14 +215,14 @@ impl FaultRun {
     }
 }
 
-/// The servers' `system_identifier`; 0 where it is not told to us.
+/// The servers' `system_identifier`; 0 if it cannot be read.
 fn system_identifier(chain: &Chain) -> u64 {
     let sql = "select system_identifier from pg_control_system()";
     let told = |it: &DirectServer| it.target.open(QUERY_TIMEOUT).ok()?.value(sql).ok()??.parse().ok();
     chain.direct_targets().iter().find_map(told).unwrap_or(0)
 }
 
-/// Every server is stopped and started.
+/// Restarts every server.
 fn restart(chain: &mut Chain, supervisor: &mut Supervisor) -> Result<(), String> {
     let names: Vec<String> = chain.servers().iter().map(|it| it.plan.name.clone()).collect();
     names.iter().try_for_each(|it| chain.restart(supervisor, it)).map_err(|it| it.to_string())
@@ -231,7 +232,7 @@ fn to_setup_error(it: CommandError) -> SetupError {
     SetupError::Failed(it.message)
 }
 
-/// How what operations wrote is read: those that share a table name it each, and what is read twice is there once.
+/// Distinct read-back queries. Operations that share a table have equal queries.
 fn ledger_queries(operations: &[Operation]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for it in operations.iter().filter_map(|it| it.ledger.as_ref()) {

@@ -1,6 +1,6 @@
-//! Is the primary silent?
+//! Monitor that detects an unresponsive primary
 //!
-//! Asked over the network that clients use, so that one that is cut off is silent, though it runs.
+//! It connects over the clients' network, so an isolated primary counts as unresponsive although it runs.
 
 use super::super::observer::TrialClock;
 use model::Nanos;
@@ -10,14 +10,14 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Between two questions.
+/// Interval between two queries.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
-/// An answer that takes longer is none.
+/// Timeout of one query.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
-/// Who has just become the primary may be out of reach for so long at least, as after a link that came back in between.
+/// Minimum timeout of a newly promoted primary. It may be unreachable at first, for instance until a link is restored.
 const GRACE: Nanos = Nanos::from_secs(5);
 
-/// Asks one server again and again, on a thread of its own.
+/// Queries one server periodically, in a thread of its own.
 #[derive(Debug)]
 pub struct Monitor {
     shared: Arc<MonitorState>,
@@ -26,11 +26,11 @@ pub struct Monitor {
 
 #[derive(Debug)]
 struct MonitorState {
-    /// Whom to ask, and how often that was changed.
+    /// Server to query, and the number of changes so far.
     target: Mutex<(Target, u32)>,
-    /// When the last question was asked that was answered.
+    /// Send time of the last query that was answered.
     last_answer: AtomicU64,
-    /// The present one has never answered.
+    /// True if the current target has never answered.
     is_new: AtomicBool,
     stop: AtomicBool,
 }
@@ -50,7 +50,7 @@ impl Monitor {
         Monitor { shared, thread: Some(thread) }
     }
 
-    /// From now on, another one.
+    /// Changes the target.
     pub fn set_target(&self, whom: Target, now: Nanos) {
         let mut current = self.shared.target.lock().expect("nobody panics with it");
         *current = (whom, current.1 + 1);
@@ -58,12 +58,12 @@ impl Monitor {
         self.shared.last_answer.store(now.0, Ordering::Release);
     }
 
-    /// How long the present one may be silent, where one that has been heard may be silent for `known`.
+    /// Time for which the current target may be silent. `known` applies to a target that has answered before.
     pub fn silence_timeout(&self, known: Nanos) -> Nanos {
         if self.shared.is_new.load(Ordering::Acquire) { known.max(GRACE) } else { known }
     }
 
-    /// For how long nothing was heard.
+    /// Time since the last answer.
     pub fn silence(&self, now: Nanos) -> Nanos {
         now - Nanos(self.shared.last_answer.load(Ordering::Acquire))
     }
@@ -117,7 +117,7 @@ mod tests {
         Target { address, login: Arc::new(Login::new("somebody", "")) }
     }
 
-    /// A server that lets everybody in and finds that each statement is done.
+    /// Server that accepts every log-in and acknowledges every statement.
     fn serve(mut to: TcpStream) {
         let mut bytes = [0; 512];
         let mut answer: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";

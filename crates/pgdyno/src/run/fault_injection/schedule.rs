@@ -1,25 +1,25 @@
-//! Which fault is next, and when?
+//! Order and times of the faults
 
 use model::Nanos;
 use model::plan::{Fault, FaultAction, FaultTrigger, TriggerEvent};
 
-/// What is to go wrong, in the order of the file: one after the other.
+/// Planned faults, executed one after the other in the order of the file.
 #[derive(Debug)]
 pub struct FaultSchedule<'a> {
     remaining: &'a [Fault],
-    /// Since the last fault: when what may be waited for came first.
+    /// First occurrence of each trigger event since the last fault.
     events: Vec<(TriggerEvent, Nanos)>,
-    /// Numbers of what lasts, and when it ends.
+    /// Numbers of the active faults, and their end times.
     active: Vec<(usize, Nanos)>,
     done: usize,
 }
 
-/// What is to be done now.
+/// Action that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DueAction {
-    /// The fault of this number begins.
+    /// Injects the fault with this number.
     Inject(usize),
-    /// It ends.
+    /// Reverts the fault with this number.
     Revert(usize),
 }
 
@@ -28,14 +28,14 @@ impl<'a> FaultSchedule<'a> {
         FaultSchedule { remaining: faults, events: Vec::new(), active: Vec::new(), done: 0 }
     }
 
-    /// Something happened that a fault may wait for.
+    /// Records an event that may trigger a fault.
     pub fn record_event(&mut self, event: TriggerEvent, at: Nanos) {
         if !self.events.iter().any(|it| it.0 == event) {
             self.events.push((event, at));
         }
     }
 
-    /// What has not been done by now, the earliest first; each is told once.
+    /// Earliest action that is due. Each action is returned once.
     pub fn due(&mut self, now: Nanos) -> Option<DueAction> {
         let healed = self.active.iter().position(|it| it.1 <= now);
         let begins = self.next_start().filter(|it| *it <= now);
@@ -53,17 +53,17 @@ impl<'a> FaultSchedule<'a> {
         Some(DueAction::Inject(number))
     }
 
-    /// Whether a fault is still to come.
+    /// True if no fault remains.
     pub fn is_over(&self) -> bool {
         self.remaining.is_empty()
     }
 
-    /// What still lasts; it is told once.
+    /// Removes and returns the active faults.
     pub fn take_active(&mut self) -> Vec<usize> {
         self.active.drain(..).map(|it| it.0).collect()
     }
 
-    /// When the next one begins, if that is known.
+    /// Start of the next fault, if it is known.
     fn next_start(&self) -> Option<Nanos> {
         match self.remaining.first()?.trigger {
             FaultTrigger::At(it) => Some(it),
@@ -74,7 +74,7 @@ impl<'a> FaultSchedule<'a> {
     }
 }
 
-/// How long a deed lasts before it is undone; `None` for what is over at once.
+/// Time after which a fault is reverted; `None` if the fault is instantaneous.
 fn fault_duration(it: &FaultAction) -> Option<Nanos> {
     match it {
         FaultAction::Pause { duration: lasting, .. }
@@ -112,13 +112,13 @@ mod tests {
             assert_eq!(all, due, "at {now}");
         };
         check(4, None, &[]);
-        // What came before the fault that precedes is not what is waited for.
+        // Events before the preceding fault do not trigger this one.
         check(4, Some(TriggerEvent::Promoted), &[]);
         check(5, None, &[DueAction::Inject(0)]);
         check(6, None, &[DueAction::Inject(1)]);
         check(7, None, &[DueAction::Revert(0)]);
         check(8, Some(TriggerEvent::Promoted), &[]);
-        // The first counts.
+        // Only the first event counts.
         check(9, Some(TriggerEvent::Promoted), &[DueAction::Inject(2)]);
         check(11, None, &[]);
         check(12, None, &[DueAction::Revert(2)]);

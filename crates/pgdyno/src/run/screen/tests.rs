@@ -1,4 +1,4 @@
-//! What stands on a terminal after all that was written to it.
+//! Terminal contents after the screen's output
 
 use super::*;
 use model::Nanos;
@@ -25,10 +25,10 @@ fn live(doing: Activity) -> LiveView {
     }
 }
 
-/// A terminal that knows what we use of one, and breaks lines anew when it becomes narrower.
+/// Emulator of the terminal features in use. It wraps lines again when it becomes narrower.
 struct TerminalEmulator {
     size: TerminalSize,
-    /// Everything above and on the screen.
+    /// All rows, including those that scrolled away.
     rows: Vec<Vec<char>>,
     row: usize,
     column: usize,
@@ -154,7 +154,7 @@ transaction, 125 of many: building keys
 
 ",
     );
-    // The terminal itself breaks what stands there; what we have drawn is drawn anew.
+    // The terminal wraps existing rows itself; the canvas redraws its own rows.
     check(
         &[],
         Some(live(Activity::Keys)),
@@ -186,7 +186,7 @@ terminal
     );
 }
 
-/// In a low terminal the upper part may have left the screen.
+/// In a short terminal, the upper part of a frame may have scrolled away.
 #[test]
 fn does_not_draw_over_rows_that_scrolled_away() {
     let size = TerminalSize { columns: 44, rows: 4 };

@@ -1,11 +1,11 @@
-//! Experiment files by chance: most are such as a user could mean, some values are odd.
+//! Random experiment files: most are plausible, some values are odd
 
 use load::random::Prng;
 
-/// One value of a hundred is odd: zero, huge, or of another type.
+/// Percentage of odd values: zero, huge, or of another type.
 const ODD_PERCENT: u64 = 1;
 
-/// Text of an experiment file; the same seed gives the same text.
+/// Text of an experiment file. Equal seeds give equal texts.
 pub fn file(seed: u64) -> String {
     Generator { rng: Prng::seeded(seed) }.file()
 }
@@ -30,7 +30,7 @@ impl Generator {
         all[self.rng.u64_range(0, all.len() as u64 - 1) as usize]
     }
 
-    /// One of these; seldom an odd value instead.
+    /// One of the usual values, or rarely an odd value.
     fn value<'a>(&mut self, usual: &[&'a str]) -> &'a str {
         match self.chance(ODD_PERCENT) {
             true => self.pick(&[
@@ -50,7 +50,7 @@ impl Generator {
         }
     }
 
-    /// `key: value` with this chance.
+    /// Adds `key: value` with a probability of `percent`.
     fn maybe(&mut self, parts: &mut Vec<String>, percent: u64, key: &str, usual: &[&str]) {
         if self.chance(percent) {
             let value = self.value(usual);
@@ -66,7 +66,7 @@ impl Generator {
         let searches = self.chance(20);
         let stack = self.stack(has_service, has_replicas);
         let feeds = self.feeds();
-        // Of the open model: weights under the load's schedule, rates, or schedules of their own for all.
+        // Open model: weights under the load's schedule, rates, or a schedule for each operation.
         let share = if is_open { self.pick(&["weights", "rates", "own"]) } else { "weights" };
         let share = if searches && share == "own" { "weights" } else { share };
         let count = self.rng.u64_range(1, 5);
@@ -154,7 +154,7 @@ impl Generator {
         feeds
     }
 
-    /// How often an operation comes.
+    /// Weight, rate or schedule of an operation.
     fn share(&mut self, share: &str, is_open: bool, is_first: bool) -> Vec<String> {
         let mut parts = Vec::new();
         match share {
@@ -171,7 +171,7 @@ impl Generator {
         parts
     }
 
-    /// At most three seconds long, so that it is no longer than the load.
+    /// Schedule of at most three seconds, so that it is not longer than the load.
     fn schedule(&mut self) -> String {
         let count = self.rng.u64_range(1, 3);
         let part = |it: &mut Generator| {

@@ -1,4 +1,4 @@
-//! First second of an experiment file's cells on the simulator.
+//! Simulation of the first second of an experiment file's cells
 
 use super::{HttpTarget, LoadInputs, PreparedLoad, prepare};
 use crate::check;
@@ -19,25 +19,25 @@ use std::sync::Arc;
 use wire::http::Url;
 use wire::pg::Login;
 
-/// Simulated time after which a cell is left; log-ins are within it.
+/// Simulated time limit of a cell, including log-ins.
 const DEADLINE: Nanos = Nanos::from_millis(1500);
-/// Steps of the simulator after which a cell is left, however far it is.
+/// Most simulator steps of a cell.
 const STEPS_MAX: u64 = 20_000;
 
-/// Why a file's cells did not run.
+/// Reasons why a file's cells did not run.
 #[derive(Debug)]
 pub enum SimulationError {
-    /// `check` has diagnostics.
+    /// `check` reports diagnostics.
     Check(String),
-    /// The file is accepted, and a trial's preparation reports an error.
+    /// `check` accepts the file, but the preparation of a trial reports an error.
     Prepare(String),
 }
 
-/// Runs each cell's first second, and for a search its first step's; returns the records of all cells.
+/// Runs the first second of each cell, or of a search's first step. Returns the records of all cells.
 pub fn first_second(text: &str) -> Result<Vec<Record>, SimulationError> {
     let plan = check::plan(Path::new("file.yaml"), text, &[], false)
         .map_err(|it| SimulationError::Check(it.to_string()))?;
-    // What `check` prints is made of the plan, too.
+    // The output of `check` depends on the plan, so it is exercised too.
     check::overview(&plan);
     let mut records = Vec::new();
     for setup in setups(&plan) {
@@ -46,7 +46,7 @@ pub fn first_second(text: &str) -> Result<Vec<Record>, SimulationError> {
     Ok(records)
 }
 
-/// Each cell's setup; where a level is looked for, that of the first step.
+/// Setup of each cell; for a search, the setup of its first step.
 fn setups(plan: &Plan) -> Vec<Setup> {
     let find = &plan.experiment.goal;
     let first_step = |setup: &Setup| match find.max_search() {
@@ -89,7 +89,7 @@ fn run(setup: &Setup, seed: u64) -> Result<Vec<Record>, CommandError> {
     Ok(shards.into_iter().flat_map(|it| it.recorder).collect())
 }
 
-/// Rows of all feeds; those of a query are one row, its values the names of its columns.
+/// Rows of all feeds. A query yields one row, whose values are the names of its columns.
 fn rows(setup: &Setup) -> Result<Vec<Rows>, CommandError> {
     let mut feeds = Feeds::default();
     let mut nobody = || Err(CommandError::new("queries are answered here"));

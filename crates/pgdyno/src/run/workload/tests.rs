@@ -18,13 +18,13 @@ fn runs_what_check_accepts() {
     check(&format!("operations: {{ {a} }}\n{open}"), 100);
     check(&format!("operations: {{ {a}, {b} }}\n{open}"), 300);
     check(&format!("operations: {{ {a}, {b} }}\n{half}"), 300);
-    // A client that aborts right after its log-in gives its place among those that log in back.
+    // A client that aborts right after its log-in releases its slot for further log-ins.
     let aborts = "operations: { a: { sql: \"\\\\set x 1 / 0\\nSELECT :x\" } }";
     check(&format!("{aborts}\nload: {{ model: closed, clients: 4, duration: 5s, connect_each: true }}"), 4);
     // Pipelines of simple queries end their clients, as in pgbench.
     let piped = "operations: { a: { sql: \"\\\\startpipeline\\nSELECT 1;\\n\\\\endpipeline\" } }";
     check(&format!("{piped}\nload: {{ model: closed, clients: 2, duration: 5s }}"), 2);
-    // The base load is absent, or that of some operations only.
+    // No operation, or only some operations, use the load's schedule.
     check(
         &format!(
             "operations: {{ {a}, c: {{ rate: 100, sql: SELECT 3 }} }}\n{open_5s}",
@@ -40,8 +40,8 @@ fn runs_what_check_accepts() {
     );
 }
 
-/// A variable without a value ends a run before it begins: by `check`, or where only a query tells its columns, by the
-/// trial's preparation.
+/// A script variable without a value is an error before the run. `check` reports it, or the trial's preparation if only
+/// a query yields the columns.
 #[test]
 fn refuses_undefined_variables() {
     let check = |text: &str, expected: &str| {
@@ -99,12 +99,13 @@ fn refuses_undefined_variables() {
     assert!(!records.expect("every variable has a value").is_empty());
 }
 
-/// Files that are run where `PGDYNO_GENERATED_FILES` does not say how many.
+/// Default number of generated files, unless `PGDYNO_GENERATED_FILES` is set.
 const GENERATED: u64 = 300;
-/// Of a hundred, as many must be accepted: a generator of mistakes tests nothing.
+/// Minimum percentage of accepted files. A generator of mostly invalid files would test nothing.
 const ACCEPTED_MIN: u64 = 50;
 
-/// Whatever `check` accepts runs its first second without a panic. The first seed is `PGDYNO_GENERATED_SEED`, or 1.
+/// Every file that `check` accepts runs its first second without a panic. The first seed is `PGDYNO_GENERATED_SEED`, or
+/// 1.
 #[test]
 fn generated_files_run_their_first_second() {
     let number = |name: &str| std::env::var(name).ok().map(|it| it.parse::<u64>().expect("a whole number"));
@@ -120,7 +121,7 @@ fn generated_files_run_their_first_second() {
                 records += all.len();
             }
             Ok(Err(SimulationError::Check(_))) => refused += 1,
-            // Only its rows tell the columns of a query that names none.
+            // Such a query names no columns, so only its rows show them.
             Ok(Err(SimulationError::Prepare(why))) => {
                 assert!(
                     why.contains("not defined") || why.contains("undefined variable"),
