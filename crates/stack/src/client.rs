@@ -1,6 +1,6 @@
-//! What does the server answer to this one question?
+//! Blocking query client for PostgreSQL
 //!
-//! A small blocking client over `wire`'s channel, for set-up, probes and loading; the measured load does not use it.
+//! It uses `wire`'s channel, for set-up, probes and loading. The measured load does not use it.
 
 use std::fmt;
 use std::fs::File;
@@ -17,14 +17,14 @@ use wire::pg::{
 use wire::tls::TlsInfo;
 use wire::{Code, TemplateBuilder};
 
-/// Where a server listens, and as whom we log in.
+/// Address of a server, and the login for it.
 #[derive(Clone, Debug)]
 pub struct Target {
     pub address: Address,
     pub login: Arc<Login>,
 }
 
-/// Where a server listens.
+/// Address on which a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// The socket file itself, such as `/run/postgresql/.s.PGSQL.5432`.
@@ -32,26 +32,26 @@ pub enum Address {
     Tcp(SocketAddr),
 }
 
-/// One session that answers one question at a time.
+/// One session that runs one query at a time.
 #[derive(Debug)]
 pub struct Connection {
     address: Address,
     stream: Stream,
     channel: Channel,
-    /// Bytes received; those from `read` on are not yet understood.
+    /// Bytes received; those from `consumed` on are not parsed yet.
     received: Vec<u8>,
     consumed: usize,
-    /// How long an answer may take altogether; `None`: for ever.
+    /// Timeout for a whole answer; `None` for no timeout.
     timeout: Option<Duration>,
-    /// A statement is not answered yet.
+    /// True while a statement is not answered.
     busy: bool,
-    /// Bytes of `notices`.
+    /// Total bytes of `notices`.
     notice_bytes: usize,
-    /// What the server remarked since [`Connection::open`], as `SEVERITY:  message`.
+    /// Notices of the server since [`Connection::open`], as `SEVERITY:  message`.
     pub notices: Vec<String>,
 }
 
-/// The answer to one statement, or to the last of several.
+/// The result of one statement, or of the last of several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueryResult {
     pub columns: Vec<String>,
@@ -61,18 +61,18 @@ pub struct QueryResult {
     pub tag: String,
 }
 
-/// No answer, and why.
+/// Why a query failed.
 #[derive(Debug)]
 pub enum Error {
-    /// Nobody there, or the connection broke.
+    /// Connection failed or broke.
     Net {
         address: Address,
         error: io::Error,
     },
-    /// The server refused.
+    /// The server returned an error.
     Server(ServerError),
     Protocol(ProtocolError),
-    /// The answer is longer than anything that we ask for.
+    /// The answer exceeds [`ANSWER_MAX`].
     TooLong {
         address: Address,
     },
@@ -94,16 +94,16 @@ enum Stream {
     Tcp(TcpStream),
 }
 
-/// The most that the rows of one answer may take, in bytes. The longest that we ask for are a catalogue's tables and a minute of
-/// statements: a few MiB.
+/// Maximum size of the rows of one answer, bytes. The longest expected answers have a few MiB: the tables of a
+/// catalogue, or the statements of a minute.
 const ANSWER_MAX: usize = 256 << 20;
-/// How long each step of cancelling a statement may take, and how many there are at most.
+/// Timeout of each step of cancelling a statement, and the maximum number of steps.
 const CANCEL_TIMEOUT: Duration = Duration::from_millis(300);
 const CANCEL_ROUNDS: usize = 16;
 /// The most bytes of notices that are kept; further notices are dropped.
 const NOTICES_MAX: usize = 1 << 20;
 
-/// What a round of receiving waits for.
+/// Event that ends a round of receiving.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum AwaitedEvent {
     Opened,
@@ -119,8 +119,8 @@ impl Target {
         Target { address: self.address.clone(), login: Arc::new(login) }
     }
 
-    /// Connects and logs in. The log-in and each answer after it may take `patience` altogether; rows of a COPY may go on for
-    /// longer, as long as each comes within it.
+    /// Connects and logs in. The login and each later answer may take `patience` in total. A COPY may take longer, as
+    /// long as each row arrives within it.
     pub fn open(&self, patience: Duration) -> Result<Connection, Error> {
         Connection::open(self, patience)
     }
@@ -132,7 +132,7 @@ impl Connection {
         match (first, connection.channel.second_attempt()) {
             (Ok(()), _) => Ok(connection),
             (Err(error), None) => Err(error),
-            // `sslmode` allows another try: with TLS after without, or the other way round.
+            // `sslmode` allows a second attempt: with TLS after one without, or the reverse.
             (Err(_), Some(encryption)) => {
                 let (again, second) = Connection::open_once(target, patience, Some(encryption))?;
                 connection = again;
@@ -141,7 +141,7 @@ impl Connection {
         }
     }
 
-    /// Connects and tries to log in; the connection tells whether another attempt is due.
+    /// Connects and tries to log in; the connection's channel knows whether a second attempt is allowed.
     fn open_once(
         target: &Target,
         patience: Duration,
@@ -175,13 +175,13 @@ impl Connection {
         Ok((connection, result))
     }
 
-    /// How long an answer may take; `None`: for ever. After opening it is what was given there.
+    /// Sets the timeout of an answer; `None` for no timeout. Initially it is the one given to `open`.
     pub fn set_timeout(&mut self, patience: Option<Duration>) -> io::Result<()> {
         self.timeout = patience;
         self.wait_for(patience)
     }
 
-    /// How long each wait for the network may last.
+    /// Sets the timeout of each read and write of the socket.
     fn wait_for(&self, patience: Option<Duration>) -> io::Result<()> {
         self.stream.wait_for(patience)
     }
@@ -200,14 +200,14 @@ impl Connection {
         Ok(answer.rows.into_iter().next().and_then(|row| row.into_iter().next()).flatten())
     }
 
-    /// Begins `COPY … FROM STDIN`. Its rows are to be sent with [`CopyIn::send`] and ended by [`CopyIn::finish`].
+    /// Starts `COPY … FROM STDIN`. Send its rows with [`CopyIn::send`] and end it with [`CopyIn::finish`].
     pub fn copy_in(&mut self, sql: &str) -> Result<CopyIn<'_>, Error> {
         self.send_query(sql);
         self.exchange(AwaitedEvent::CopyIn, &mut QueryResult::default())?;
         Ok(CopyIn { connection: self, finished: false })
     }
 
-    /// Runs `COPY … TO STDOUT`. Each row is given away as it comes, in COPY's form and with its line feed, and not kept;
+    /// Runs `COPY … TO STDOUT`. Passes each row to `take` in COPY's format with its line feed, and keeps none;
     /// returns their number.
     pub fn copy_out(&mut self, sql: &str, take: &mut dyn FnMut(&[u8])) -> Result<u64, Error> {
         self.send_query(sql);
@@ -216,26 +216,26 @@ impl Connection {
         Ok(copied_rows(&answer))
     }
 
-    /// What the server reported of a parameter such as `server_version`, if the login keeps parameters.
+    /// Value of a parameter such as `server_version`, if the server reported it and the login keeps parameters.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         self.channel.parameter(name)
     }
 
-    /// `server_version_num`, such as 150018; 0 if the server does not tell.
+    /// `server_version_num`, such as 150018; 0 if the server does not report it.
     pub fn server_version(&mut self) -> u32 {
         let told = self.value("show server_version_num").ok().flatten();
         told.and_then(|it| it.parse().ok()).unwrap_or(0)
     }
 
-    /// Whether the peer is PostgreSQL itself, not a pooler: its key to cancel names the process that answers.
+    /// True if the peer is PostgreSQL itself, not a pooler: its cancel key names the process that answers.
     ///
-    /// A peer that gives no key, or an error, is none.
+    /// False if the peer sends no key, or an error.
     pub fn is_direct(&mut self) -> bool {
         let Some((pid, _)) = self.channel.backend() else { return false };
         self.value("select pg_backend_pid()").ok().flatten() == Some(pid.to_string())
     }
 
-    /// How the bytes are encrypted; `None`: not at all.
+    /// TLS parameters of the connection; `None` without TLS.
     pub fn protection(&self) -> Option<TlsInfo> {
         self.channel.protection()
     }
@@ -271,8 +271,8 @@ impl Connection {
         self.exchange_rows(until, answer, &mut |_| {})
     }
 
-    /// Sends what is queued and receives until the event waited for; an error of the server waits for `Ready` first,
-    /// so that the session can go on. What COPY sends is given away.
+    /// Sends what is queued and receives until the awaited event. After an error of the server it waits for `Ready`,
+    /// so that the session stays usable. Passes the rows of a COPY to `take`.
     fn exchange_rows(
         &mut self,
         until: AwaitedEvent,
@@ -290,7 +290,7 @@ impl Connection {
             let done = match event.map_err(Error::Protocol)? {
                 Event::Opened => until == AwaitedEvent::Opened,
                 Event::CopyIn if until == AwaitedEvent::CopyIn => true,
-                // Nobody has rows for it: end it, so that the server answers.
+                // The caller has no rows for this COPY: end it, so that the server answers.
                 Event::CopyIn => {
                     self.consumed = self.received.len() - input.len();
                     self.channel.request(|out| copy_fail(out, "no data was offered"));
@@ -360,14 +360,14 @@ impl Connection {
         }
     }
 
-    /// Has the server cancel the statement that is under way; returns once it has read that.
+    /// Asks the server to cancel the running statement; returns once the server has read the request.
     fn cancel(&self) -> Option<()> {
         let mut channel = self.channel.cancel_channel()?;
         let mut stream = Stream::connect(&self.address, CANCEL_TIMEOUT).ok()?;
         stream.wait_for(Some(CANCEL_TIMEOUT)).ok()?;
         channel.open();
         let mut buffer = [0; 1024];
-        // A handshake of TLS takes a few rounds.
+        // A TLS handshake takes a few rounds.
         for _ in 0..CANCEL_ROUNDS {
             while !channel.outgoing().is_empty() {
                 let n = stream.write(channel.outgoing()).ok()?;
@@ -402,17 +402,17 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // The server would go on with it, in a session that counts.
+        // Otherwise the server would continue the statement in an open session.
         if self.busy {
             self.cancel();
         }
-        // Politeness: without it the server logs an unexpected end.
+        // Without it, the server logs an unexpected end of the connection.
         let _ = self.wait_for(Some(Duration::from_millis(100)));
         let _ = self.stream.write(&wire::pg::terminate());
     }
 }
 
-/// A COPY that takes rows. Dropped unfinished, it fails at the server and nothing is loaded.
+/// A running COPY that takes rows. If it is dropped unfinished, it fails at the server and loads nothing.
 #[derive(Debug)]
 pub struct CopyIn<'a> {
     connection: &'a mut Connection,
@@ -420,13 +420,14 @@ pub struct CopyIn<'a> {
 }
 
 impl CopyIn<'_> {
-    /// Sends what `write` appends: any piece of the stream, best some 100 KiB. Waits while the server is behind.
+    /// Sends the bytes that `write` appends: any piece of the stream, best about 100 KiB. Blocks while the server is
+    /// slower.
     pub fn send(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Error> {
         self.connection.channel.request(|out| copy_data(out, write));
         self.connection.flush()
     }
 
-    /// Ends the data; returns the number of rows that the server took.
+    /// Ends the data; returns the number of rows that the server stored.
     pub fn finish(mut self) -> Result<u64, Error> {
         self.finished = true;
         self.connection.channel.request(copy_done);
@@ -480,7 +481,7 @@ impl Stream {
 }
 
 impl Error {
-    /// The SQLSTATE, or the network's number for it.
+    /// SQLSTATE, or a code for the network error.
     pub fn code(&self) -> Code {
         match self {
             Error::Server(it) => it.code,
@@ -488,7 +489,7 @@ impl Error {
             Error::TooLong { .. } => Code::TOO_LONG,
             Error::Net { error, .. } => match (error.kind(), error.raw_os_error()) {
                 (io::ErrorKind::UnexpectedEof, _) => Code::RESET,
-                // The kernel's answer to a read that waited too long.
+                // The kernel's error for a read that timed out.
                 (io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut, _) => Code::TIMED_OUT,
                 (_, Some(errno)) => u16::try_from(errno).map_or(Code::PROTOCOL, Code::Net),
                 (_, None) => Code::PROTOCOL,
@@ -550,7 +551,7 @@ pub(crate) fn nonce() -> io::Result<[u8; 18]> {
     Ok(nonce)
 }
 
-/// Rows, by the tag of a COPY.
+/// Number of rows from the command tag of a COPY.
 fn copied_rows(answer: &QueryResult) -> u64 {
     answer.tag.strip_prefix("COPY ").and_then(|it| it.parse().ok()).unwrap_or(0)
 }

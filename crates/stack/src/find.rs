@@ -1,11 +1,11 @@
-//! Where is PostgreSQL on this machine?
+//! Search for PostgreSQL installations on this machine
 
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Server programs that are ready to run.
+/// An installed PostgreSQL server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Installation {
     /// The directory that holds `postgres` and `initdb`.
@@ -14,60 +14,60 @@ pub struct Installation {
     pub origin: Origin,
 }
 
-/// What `postgres --version` tells.
+/// Version from `postgres --version`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version {
-    /// 15 of 15.18.
+    /// Major version: 15 of 15.18.
     pub major: u32,
-    /// As printed, with the packager's remark: `15.18 (Debian 15.18-0+deb12u1)`.
+    /// Version as printed, with the packager's suffix: `15.18 (Debian 15.18-0+deb12u1)`.
     pub text: String,
 }
 
-/// Which of the usual places it was found in.
+/// Kind of place in which an installation was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// A directory given on the command line.
     Flag,
     /// The variable `PGDYNO_PG_BIN`.
     Variable,
-    /// The directory that `pg_config --bindir` names.
+    /// The directory that `pg_config --bindir` prints.
     PgConfig,
     Path,
     /// `/usr/lib/postgresql/*/bin`: Debian, Ubuntu.
     Debian,
-    /// `/usr/pgsql-*/bin`: the PostgreSQL project's packages for Red Hat's family.
+    /// `/usr/pgsql-*/bin`: packages of the PostgreSQL project for the Red Hat family.
     RedHat,
     Homebrew,
     PostgresApp,
-    /// Fetched by us, see [`crate::embedded`].
+    /// Downloaded by pgdyno, see [`crate::embedded`].
     Embedded,
 }
 
-/// Where to look.
+/// Places to search, and the wanted version.
 #[derive(Clone, Debug, Default)]
 pub struct InstallationSearch {
-    /// If given, the only place.
+    /// Directory from the command line; if set, no other place is searched.
     pub flag: Option<PathBuf>,
-    /// `PGDYNO_PG_BIN`; if set and there is no flag, the only place.
+    /// `PGDYNO_PG_BIN`; if set and there is no flag, no other place is searched.
     pub variable: Option<PathBuf>,
     /// `PATH`.
     pub path: OsString,
-    /// Below which the usual places lie: `/`, but in tests.
+    /// Parent of the packagers' directories: `/`, except in tests.
     pub root: PathBuf,
-    /// Wanted major version; any, the newest first, when `None`.
+    /// Wanted major version; `None` for the newest.
     pub major: Option<u32>,
 }
 
-/// Nothing usable was found.
+/// No usable server was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotFoundError {
     pub major: Option<u32>,
     pub rejected: Vec<RejectedPlace>,
-    /// What installs a server on this system.
+    /// Command that installs a server on this system.
     pub install: &'static str,
 }
 
-/// One place that was looked at in vain.
+/// A place without a usable server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RejectedPlace {
     pub origin: Origin,
@@ -76,8 +76,8 @@ pub struct RejectedPlace {
 }
 
 impl Installation {
-    /// Whether it has a library that a server can load, such as `pg_stat_statements`, in one of the places that Debian,
-    /// other packagers and embedded servers use.
+    /// True if a server can load this library, such as `pg_stat_statements`. Checks the directories of Debian, of
+    /// other packagers and of embedded servers.
     pub fn has_library(&self, name: &str) -> bool {
         let file = format!("{name}.{}", if cfg!(target_os = "macos") { "dylib" } else { "so" });
         let lib = self.bin.join("../lib");
@@ -86,7 +86,7 @@ impl Installation {
 }
 
 impl InstallationSearch {
-    /// This machine and this process's environment.
+    /// A search of this machine, with this process's environment.
     pub fn from_environment(flag: Option<PathBuf>, major: Option<u32>) -> InstallationSearch {
         InstallationSearch {
             flag,
@@ -97,7 +97,7 @@ impl InstallationSearch {
         }
     }
 
-    /// The installation to use.
+    /// The preferred installation.
     pub fn find_first(&self) -> Result<Installation, NotFoundError> {
         let (mut found, tried) = self.find_all();
         if found.is_empty() {
@@ -110,7 +110,7 @@ impl InstallationSearch {
         Ok(found.swap_remove(0))
     }
 
-    /// Every installation in the order of preference, and what was looked at in vain.
+    /// All installations in the order of preference, and the rejected places.
     pub fn find_all(&self) -> (Vec<Installation>, Vec<RejectedPlace>) {
         let (mut found, mut tried) = (Vec::<Installation>::new(), Vec::new());
         for (origin, place) in self.candidate_directories() {
@@ -129,7 +129,7 @@ impl InstallationSearch {
         (found, tried)
     }
 
-    /// Directories to look at, most wanted first.
+    /// Directories to search, in the order of preference.
     fn candidate_directories(&self) -> Vec<(Origin, PathBuf)> {
         if let Some(it) = &self.flag {
             return vec![(Origin::Flag, it.clone())];
@@ -154,7 +154,7 @@ impl InstallationSearch {
     }
 }
 
-/// Where packagers put servers: parent directory, what the name of a version's directory begins with, and the programs in it.
+/// Directories of packagers: parent directory, prefix of a version's directory, and subdirectory of the programs.
 const PACKAGE_DIRECTORIES: &[(Origin, &str, &str, &str)] = &[
     (Origin::Debian, "usr/lib/postgresql", "", "bin"),
     (Origin::RedHat, "usr", "pgsql-", "bin"),
@@ -164,7 +164,7 @@ const PACKAGE_DIRECTORIES: &[(Origin, &str, &str, &str)] = &[
     (Origin::PostgresApp, "Applications/Postgres.app/Contents/Versions", "", "bin"),
 ];
 
-/// Directories named `<prefix><number>` in `parent`, the greatest number first.
+/// Directories named `<prefix><number>` in `parent`, highest number first.
 fn versioned_directories(parent: &Path, prefix: &str) -> Vec<PathBuf> {
     let number = |path: &Path| path.file_name()?.to_str()?.strip_prefix(prefix)?.parse::<f32>().ok();
     let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
@@ -174,7 +174,7 @@ fn versioned_directories(parent: &Path, prefix: &str) -> Vec<PathBuf> {
     found.into_iter().map(|(_, path)| path).collect()
 }
 
-/// The version of the server in `bin`, or why it cannot be used.
+/// Version of the server in `bin`, or why it is unusable.
 pub(crate) fn server_version(bin: &Path) -> Result<Version, String> {
     for program in ["postgres", "initdb"] {
         if !bin.join(program).is_file() {
@@ -186,7 +186,7 @@ pub(crate) fn server_version(bin: &Path) -> Result<Version, String> {
 }
 
 impl Version {
-    /// Reads `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)`, also `17beta1` and `18devel`.
+    /// Parses `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)`, also `17beta1` and `18devel`.
     fn parse(line: &str) -> Option<Version> {
         let text = line.split_once("(PostgreSQL)")?.1.trim();
         let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -202,13 +202,13 @@ fn first_line(program: &Path, argument: &str) -> Option<String> {
     (output.status.success() && !line.is_empty()).then(|| line.to_owned())
 }
 
-/// Whether two directories lead to one program, be it by links.
+/// True if two directories hold the same program, possibly by links.
 fn is_same_program(a: &Path, b: &Path) -> bool {
     let program = |it: &Path| it.join("postgres").canonicalize();
     a == b || matches!((program(a), program(b)), (Ok(a), Ok(b)) if a == b)
 }
 
-/// The command that installs a server here, from `/etc/os-release`.
+/// Command that installs a server on this system, according to `/etc/os-release`.
 pub fn install_command(root: &Path) -> &'static str {
     let release = std::fs::read_to_string(root.join("etc/os-release")).unwrap_or_default();
     let families = release
@@ -270,7 +270,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    /// Makes programs below a directory of its own: `place=version`; `pg_config=bindir` when the value begins with `/`.
+    /// Creates programs in a new directory: `place=version`, or `pg_config=bindir` if the value begins with `/`.
     fn create_programs(name: &str, programs: &[&str]) -> PathBuf {
         let root = std::env::temp_dir().join(format!("pgdyno-find-{name}-{}", std::process::id()));
         let script = |path: PathBuf, prints: &str| {
@@ -291,7 +291,7 @@ mod tests {
         root
     }
 
-    /// Looks for `major` (0: any) with `PATH` being `/on/path`, and compares `directory origin version` of all found.
+    /// Searches for `major` (0: any) with `/on/path` as `PATH`; compares `directory origin version` of all results.
     fn check(name: &str, programs: &[&str], major: u32, flag: &str, variable: &str, expected: &str) {
         let root = create_programs(name, programs);
         let given = |it: &str| (!it.is_empty()).then(|| root.join(it));

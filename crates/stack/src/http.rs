@@ -1,6 +1,6 @@
-//! What does an HTTP service answer to this one question?
+//! Blocking HTTP client for readiness checks and probes
 //!
-//! For readiness and probes: a connection for each question. The measured load does not use it.
+//! It opens one connection per request. The measured load does not use it.
 
 use crate::client::Address;
 use std::io::{self, ErrorKind, Read, Write};
@@ -11,26 +11,26 @@ use wire::TemplateBuilder;
 use wire::http::{Channel, Event, Host, Method, Request, Retain, TemplatePart, Url, compile};
 use wire::tls::{HttpsClient, TlsIdentity};
 
-/// An answer.
+/// Response to one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpResponse {
-    /// 200 and more.
+    /// Status code, 200 or higher.
     pub status: u16,
-    /// How the server calls itself, if it does.
+    /// The `Server` header.
     pub server: Option<String>,
-    /// Its header `Pgdyno`, by which a server may say that it may be loaded.
+    /// The `Pgdyno` header, by which a server may permit load.
     pub allowed: Option<Vec<u8>>,
-    /// The TLS version that was spoken, such as `TLSv1.3`.
+    /// TLS version of the connection, such as `TLSv1.3`.
     pub tls: Option<&'static str>,
-    /// Its beginning, if it is longer than [`LONGEST`].
+    /// The body, or its first [`MAX_BODY`] bytes.
     pub body: Vec<u8>,
 }
 
-/// So much of a body is kept.
+/// Maximum size of a stored body, bytes.
 const MAX_BODY: u32 = 1 << 20;
 
-/// Asks for the URL, and gives up when `patience` has passed, whatever the server does meanwhile. Certificates are not
-/// checked: nothing that is secret is sent.
+/// Sends a GET request; fails once `patience` has passed in total. Certificates are not verified, because no secrets
+/// are sent.
 pub fn get(url: &Url, patience: Duration) -> io::Result<HttpResponse> {
     let until = Instant::now() + patience;
     let late = |_| io::Error::new(ErrorKind::TimedOut, format!("no answer within {patience:?}"));
@@ -87,7 +87,7 @@ pub fn get(url: &Url, patience: Duration) -> io::Result<HttpResponse> {
     }
 }
 
-/// Where it is found: the first address of its name.
+/// The URL's address: the first one of its host name.
 pub fn resolve_address(url: &Url) -> io::Result<Address> {
     match &url.host {
         Host::Unix(path) => Ok(Address::Unix(path.into())),
@@ -117,7 +117,7 @@ fn render_request(url: &Url, out: &mut Vec<u8>) {
 }
 
 trait Stream: Read + Write {
-    /// How long the next wait may last.
+    /// Sets the timeout of each read and write.
     fn set_timeout(&self, patience: Duration) -> io::Result<()>;
 }
 
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
     use std::net::{Ipv4Addr, TcpListener};
 
-    /// What is made of an answer by a server that then says nothing more, or closes.
+    /// Compares the result for an answer of a server that then stays silent, or closes.
     fn check(answer: &'static [u8], closes: bool, expected: &str) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let url = Url::parse(&format!("http://{}/stats", listener.local_addr().unwrap())).unwrap();
@@ -159,7 +159,7 @@ mod tests {
             }
             assert!(asked.starts_with(b"GET /stats HTTP/1.1\r\n"), "{}", String::from_utf8_lossy(&asked));
             stream.write_all(answer).unwrap();
-            // Until the other side has seen enough.
+            // Until the client closes the connection.
             if !closes {
                 let _ = stream.read(&mut [0]);
             }

@@ -1,8 +1,9 @@
-//! Tells whether a server that was reached is on this machine.
+//! Check whether a server runs on this machine
 //!
-//! An address does not: `ssh -L`, `kubectl port-forward` and proxies of clouds listen on the loopback and lead elsewhere.
-//! The server names its process and when that began; only if this machine has such a process of PostgreSQL is the
-//! server here. Through a pooler or balancer the server behind it answers, so that is what is looked for.
+//! An address does not prove it: `ssh -L`, `kubectl port-forward` and cloud proxies listen on the loopback and
+//! forward to other machines. The server reports its process and the start time of that process. Only if this machine
+//! has such a PostgreSQL process does the server run here. Through a pooler or balancer, the server behind it
+//! answers, so that server is located.
 
 use crate::client::{Address, Connection};
 use rustix::time::{ClockId, clock_gettime};
@@ -11,13 +12,13 @@ use std::fs::{read, read_dir, read_link, read_to_string};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-/// Where a server is.
+/// Location of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
     ThisMachine,
-    /// The address is not of the loopback.
+    /// The address is not a loopback address.
     OtherMachine,
-    /// The address is of this machine, and what answers there is not shown to be: why.
+    /// The address belongs to this machine, but the server is not proven to run here; with the reason.
     Unproven(String),
 }
 
@@ -26,7 +27,7 @@ pub enum Location {
 struct BackendIdentity {
     /// Process id, in the innermost namespace of the server.
     pid: u32,
-    /// For how long it has run by the server's clock, seconds.
+    /// Time since its start by the server's clock, seconds.
     age: f64,
     /// The server's own address, as it sees the connection.
     address: String,
@@ -35,10 +36,10 @@ struct BackendIdentity {
 /// A process of this machine.
 #[derive(Clone, Debug, PartialEq)]
 struct ProcessIdentity {
-    /// Its number in each process namespace that it is in, ours first.
+    /// Its number in each PID namespace that contains it, this process's namespace first.
     pids: Vec<u32>,
     name: String,
-    /// For how long it has run, seconds.
+    /// Time since its start, seconds.
     age: f64,
 }
 
@@ -46,10 +47,11 @@ const BACKEND_SQL: &str = "select pg_backend_pid(), extract(epoch from clock_tim
     coalesce(host(inet_server_addr()) || ' port ' || inet_server_port(), 'a Unix socket') \
     from pg_stat_activity where pid = pg_backend_pid()";
 
-/// The server takes the time soon after the process began, and we look at the process soon after the server: seconds.
+/// Tolerated difference of ages, seconds: the server reads its clock shortly after the process starts, and we read
+/// `/proc` shortly after the query.
 const TOLERANCE: f64 = 2.0;
 
-/// Programs that listen here for what is elsewhere.
+/// Programs that listen on this machine and forward to others.
 const FORWARDERS: [&str; 14] = [
     "ssh",
     "sshd",
@@ -67,7 +69,7 @@ const FORWARDERS: [&str; 14] = [
     "boundary",
 ];
 
-/// Whether an address is of this machine alone: the loopback or a Unix socket.
+/// True for an address of this machine alone: the loopback or a Unix socket.
 pub fn is_loopback(address: &Address) -> bool {
     match address {
         Address::Unix(_) => true,
@@ -75,7 +77,7 @@ pub fn is_loopback(address: &Address) -> bool {
     }
 }
 
-/// Where the server that answers a session is.
+/// Location of the server that answers a session.
 pub fn locate_server(address: &Address, session: &mut Connection) -> Location {
     if !is_loopback(address) {
         return Location::OtherMachine;
@@ -101,10 +103,10 @@ pub fn locate_server(address: &Address, session: &mut Connection) -> Location {
     Location::Unproven(format!("its address is {address}, and its process {pid} is none of this machine's"))
 }
 
-/// Where the service at an address is, as far as the program that listens there shows it.
+/// Location of the service at an address, judged by the program that listens there.
 ///
-/// What is behind a proxy that is not in the table of forwarders, or of a user whose processes we may not inspect, is not
-/// known and counts as this machine's.
+/// Some proxies remain undetected: those that [`FORWARDERS`] does not list, and those of users whose processes cannot
+/// be inspected. They count as this machine.
 pub fn locate_listener(address: &Address) -> Location {
     if !is_loopback(address) {
         return Location::OtherMachine;
@@ -131,14 +133,14 @@ impl BackendIdentity {
 }
 
 impl ProcessIdentity {
-    /// Reads `/proc/<pid>`; `None` if it has gone.
+    /// Reads `/proc/<pid>`; `None` if the process has ended.
     fn read_proc(directory: &Path) -> Option<ProcessIdentity> {
         let status = String::from_utf8_lossy(&read(directory.join("status")).ok()?).into_owned();
         let field = |name: &str| status.lines().find_map(|it| it.strip_prefix(name)?.strip_prefix(':'));
         let pids =
             field("NSpid").or(field("Pid"))?.split_whitespace().filter_map(|it| it.parse().ok()).collect();
         let stat = String::from_utf8_lossy(&read(directory.join("stat")).ok()?).into_owned();
-        // Field 22 of proc_pid_stat(5); the second, a name in brackets, may have blanks.
+        // Field 22 of proc_pid_stat(5); the second, a name in brackets, may contain blanks.
         let ticks: f64 = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()?;
         let now = clock_gettime(ClockId::Boottime);
         let now = now.tv_sec as f64 + now.tv_nsec as f64 / 1e9;
@@ -147,7 +149,7 @@ impl ProcessIdentity {
     }
 }
 
-/// Names of the programs that listen at a TCP address of our network namespace.
+/// Names of the programs that listen at a TCP address of this network namespace.
 fn listening_programs(address: &Address) -> Vec<String> {
     let Address::Tcp(wanted) = address else { return Vec::new() };
     let lines = ["/proc/net/tcp", "/proc/net/tcp6"].map(|it| read_to_string(it).unwrap_or_default()).concat();
@@ -170,7 +172,7 @@ fn listening_programs(address: &Address) -> Vec<String> {
     names
 }
 
-/// The inode of a line of `/proc/net/tcp` whose socket listens at `wanted`, see `proc_net_tcp(5)`.
+/// Inode of a line of `/proc/net/tcp` if its socket listens at `wanted`; see `proc_net_tcp(5)`.
 fn listening_inode(line: &str, wanted: &SocketAddr) -> Option<u64> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let (ip, port) = fields.get(1)?.split_once(':')?;
@@ -233,9 +235,9 @@ mod tests {
         for (it, expected) in [
             (process(&[70], "postgres", 1000.4), true),
             (process(&[70], "postmaster", 999.0), true),
-            // In a container.
+            // A process in a container.
             (process(&[4711, 70], "postgres", 1000.0), true),
-            // Of a container, and by chance another's number outside.
+            // A container's process whose number outside equals the server's by chance.
             (process(&[70, 9], "postgres", 1000.0), false),
             (process(&[71], "postgres", 1000.0), false),
             (process(&[70], "bash", 1000.0), false),

@@ -1,4 +1,4 @@
-//! Servers that say too much, or never come to an end, to a session of ours.
+//! Servers that send too much, or never finish an answer
 
 use super::{ANSWER_MAX, Address, Connection, Error, NOTICES_MAX, Target};
 use std::io::{Read, Write};
@@ -11,7 +11,7 @@ use wire::pg::Login;
 
 const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
 
-/// A server of one client, to whom it says this.
+/// A server for one client, to which it sends this.
 fn start_server(says: impl FnOnce(&mut TcpStream) + Send + 'static) -> (Target, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = Address::Tcp(listener.local_addr().expect("it has one"));

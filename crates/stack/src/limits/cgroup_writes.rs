@@ -1,31 +1,31 @@
-//! What is written into which file of a control group, so that a limit holds?
+//! Files of a control group, and the values that set its limits
 
 use super::device::Disk;
 use super::{CgroupVersion, Limit, UnappliedLimit, UnappliedReason};
 use model::plan::Limits;
 
-/// One line for the kernel.
+/// One value to write to a file of the group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CgroupWrite {
     pub limit: Limit,
     pub controller: &'static str,
     pub file: &'static str,
     pub value: String,
-    /// Some kernels lack the file; the limit holds without it.
+    /// True if some kernels lack the file; the limit works without it.
     pub optional: bool,
 }
 
-/// A quota lasts so long, µs. Shorter than the kernel's default of 100 ms, in which a node at a tenth of a processor would
-/// answer at once for 10 ms and then not at all for 90.
+/// Period of the CPU quota, µs. It is shorter than the kernel's default of 100 ms, in which a node with 0.1 CPU would
+/// run for 10 ms and then be throttled for 90 ms.
 const QUOTA_PERIOD: f64 = 10_000.0;
-/// The kernel's least quota, µs; `kernel/sched/core.c`, `min_cfs_quota_period`.
+/// The kernel's smallest quota, µs; `kernel/sched/core.c`, `min_cfs_quota_period`.
 const MIN_QUOTA: f64 = 1_000.0;
 
-/// So much swap is left to a group of version 1, bytes: the bound of memory and swap would otherwise be met first, and
-/// the kernel counts no failures at that one (seen with Linux 6.18).
+/// Swap that a group of version 1 keeps, bytes. Without it, the limit on memory plus swap would be reached first, and
+/// the kernel counts no failures there (seen with Linux 6.18).
 const SWAP_ALLOWANCE: u64 = 1 << 20;
 
-/// The lines, in order, and what cannot be limited at all. `disk` is asked only when something of it is to be limited.
+/// The writes, in order, and the limits that cannot be set. Calls `disk` only if an I/O limit is set.
 pub(super) fn cgroup_writes(
     limits: &Limits,
     version: CgroupVersion,
@@ -47,8 +47,8 @@ pub(super) fn cgroup_writes(
         }
     }
     if let Some(bytes) = limits.memory {
-        // Swap would only hide that the memory is not enough. The sum of both is never less than the memory, which may be
-        // more than before.
+        // Swap would only hide a shortage of memory. Memory plus swap must never be below memory, which may be higher
+        // than before: remove its limit first.
         match version {
             CgroupVersion::V1 => {
                 line(Limit::Memory, "memory", "memory.memsw.limit_in_bytes", "-1".to_owned(), true);
@@ -72,7 +72,7 @@ pub(super) fn cgroup_writes(
     if io.iter().any(|it| it.1.is_some()) {
         match disk() {
             Ok(disk) => {
-                // Those without a bound are told too: the group may have had one before.
+                // Unlimited rates are written too: the group may have had a limit before.
                 for (limit, value, file, key) in io {
                     let none = value.is_none();
                     let number = |it: &str| value.map_or(it.to_owned(), |it| it.to_string());
@@ -133,7 +133,7 @@ mod tests {
             cpu(2.5),
             [&["cpu cpu.cfs_period_us=10000", "cpu cpu.cfs_quota_us=25000"], &["cpu cpu.max=25000 10000"]],
         );
-        // Less than a tenth needs longer periods.
+        // Less than a tenth of a CPU needs a longer period.
         check(
             cpu(0.03),
             [&["cpu cpu.cfs_period_us=33334", "cpu cpu.cfs_quota_us=1000"], &["cpu cpu.max=1000 33334"]],

@@ -1,17 +1,17 @@
-//! Which disk lies behind a directory?
+//! The disk behind a directory
 
 use super::UnappliedReason;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Major and minor number of a disk, by which the kernel throttles it.
+/// Major and minor number of a disk, which identify it for throttling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Disk {
     pub major: u32,
     pub minor: u32,
 }
 
-/// The whole disk that a directory's file system lies on. Throttling knows whole disks only, not their partitions.
+/// The whole disk that holds a directory's file system. The kernel throttles only whole disks, not partitions.
 pub fn find_disk(directory: &Path) -> Result<Disk, UnappliedReason> {
     let refused = |path: &Path, error: std::io::Error| UnappliedReason::Refused {
         path: path.to_owned(),
@@ -22,7 +22,7 @@ pub fn find_disk(directory: &Path) -> Result<Disk, UnappliedReason> {
     let mounts = PathBuf::from("/proc/self/mountinfo");
     let mounts = std::fs::read_to_string(&mounts).map_err(|it| refused(&mounts, it))?;
     let number = |path: &Path| path.metadata().ok().map(|it| Disk::from_number(it.rdev()));
-    // `/sys/dev/block/8:1` leads to `…/block/sda/sda1`; what lies in a disk's directory is a partition of it.
+    // `/sys/dev/block/8:1` links to `…/block/sda/sda1`; the parent of a partition is its disk.
     let parent = |disk: Disk| {
         let place = format!("/sys/dev/block/{disk}");
         let place = Path::new(&place).canonicalize().ok()?;
@@ -38,7 +38,8 @@ fn find_whole_disk(
     number: &dyn Fn(&Path) -> Option<Disk>,
     parent: &dyn Fn(Disk) -> Option<String>,
 ) -> Result<Disk, UnappliedReason> {
-    // Major 0 is no device: the file system names its own source, as btrfs does, or has none, as overlay and tmpfs.
+    // Major 0 is not a device. The file system may name its source, as btrfs does, or have none, as overlay and
+    // tmpfs.
     let device = if device.major != 0 {
         device
     } else {
@@ -50,7 +51,7 @@ fn find_whole_disk(
     Ok(whole.unwrap_or(device))
 }
 
-/// Kind and source of the file system that a path lies in, from `/proc/self/mountinfo`; `proc_pid_mountinfo(5)`.
+/// Kind and source of the file system that holds a path, from `/proc/self/mountinfo`; `proc_pid_mountinfo(5)`.
 fn find_mount<'a>(path: &Path, mounts: &'a str) -> Option<(&'a str, &'a str)> {
     let lines = mounts.lines().filter_map(|line| {
         let (left, right) = line.split_once(" - ")?;
@@ -58,12 +59,12 @@ fn find_mount<'a>(path: &Path, mounts: &'a str) -> Option<(&'a str, &'a str)> {
         let mut right = right.split(' ');
         path.starts_with(place).then_some((place.components().count(), right.next()?, right.next()?))
     });
-    // Of mounts at the same place the last one is seen.
+    // Of several mounts at one place, the last one is visible.
     lines.max_by_key(|it| it.0).map(|it| (it.1, it.2))
 }
 
 impl Disk {
-    /// From `st_dev`, as the C library packs it; `makedev(3)`.
+    /// Unpacks `st_dev`; see `makedev(3)`.
     fn from_number(it: u64) -> Disk {
         Disk { major: rustix::fs::major(it), minor: rustix::fs::minor(it) }
     }

@@ -1,4 +1,4 @@
-//! In which control groups does a node run?
+//! Control groups of one node
 
 use super::usage::{CounterFile, Usage};
 use serde::{Deserialize, Serialize};
@@ -8,11 +8,11 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
     pub version: CgroupVersion,
-    /// Controller, such as `cpu`, and the node's directory in its hierarchy. Never empty.
+    /// Controllers, such as `cpu`, with the node's directory in the hierarchy. Never empty.
     pub directories: Vec<(String, PathBuf)>,
 }
 
-/// Of control groups; see `cgroups(7)`.
+/// Version of control groups; see `cgroups(7)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CgroupVersion {
@@ -21,7 +21,7 @@ pub enum CgroupVersion {
 }
 
 impl Group {
-    /// The files that count what it uses; those that this kernel does not have are left out.
+    /// Its existing counter files. Some kernels lack some of them.
     pub fn files(&self) -> Vec<(CounterFile, PathBuf)> {
         let all: &[(&str, CounterFile, &str)] = match self.version {
             CgroupVersion::V1 => &V1,
@@ -39,7 +39,7 @@ impl Group {
         files
     }
 
-    /// What it has used until now.
+    /// Its usage so far.
     pub fn usage(&self) -> Usage {
         let mut usage = Usage::default();
         for (source, path) in self.files() {
@@ -50,7 +50,7 @@ impl Group {
         usage
     }
 
-    /// Numbers of all processes in it.
+    /// Numbers of all its processes.
     pub fn processes(&self) -> Vec<u32> {
         let text = self.directories.first().map(|it| std::fs::read_to_string(it.1.join("cgroup.procs")));
         let text = text.and_then(Result::ok).unwrap_or_default();
@@ -58,7 +58,7 @@ impl Group {
     }
 }
 
-/// Controller, what it tells, file.
+/// Counter files of version 1: controller, counter, file name.
 const V1: [(&str, CounterFile, &str); 9] = [
     ("cpu", CounterFile::CpuStat, "cpu.stat"),
     ("cpuacct", CounterFile::CpuUsage, "cpuacct.usage"),
@@ -71,7 +71,7 @@ const V1: [(&str, CounterFile, &str); 9] = [
     ("blkio", CounterFile::IoBytes, "blkio.throttle.io_service_bytes"),
 ];
 
-/// As [`V1`]; every group of version 2 counts its processor time.
+/// Counter files of version 2, as [`V1`]. Every group counts its CPU time, so `cpu.stat` needs no controller.
 const V2: [(&str, CounterFile, &str); 6] = [
     ("", CounterFile::CpuStat, "cpu.stat"),
     ("memory", CounterFile::Memory, "memory.current"),

@@ -1,4 +1,4 @@
-//! How does a process come to be limited from its first instruction on?
+//! Entry of a process into its control groups, before its first instruction
 
 use super::{CgroupVersion, Group, Limit, UnappliedLimit, UnappliedReason};
 use rustix::io::Errno;
@@ -8,33 +8,33 @@ use std::io::{self, PipeReader, PipeWriter, Read, Write as _};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-/// A directory of a node, in one hierarchy.
+/// A node's directory in one hierarchy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GroupDirectory {
     pub controller: String,
     pub directory: PathBuf,
-    /// Which hold only inside it.
+    /// Limits that this directory enforces.
     pub limits: Vec<Limit>,
 }
 
-/// What a process must do between fork and exec to be limited from its first instruction on.
+/// State for the entry of a process, between fork and exec.
 #[derive(Debug)]
 pub(crate) struct GroupEntry {
     /// `cgroup.procs` of each group.
     procs_files: Vec<(File, GroupDirectory)>,
-    /// Where there is no group for it.
+    /// CPU affinity, if no group limits the CPUs.
     affinity: Option<CpuSet>,
-    /// Failures: which door, and `errno`.
+    /// Pipe for failures: index into `procs_files` and `errno`, one byte each.
     report: (PipeReader, PipeWriter),
     pub not_applied: Vec<UnappliedLimit>,
     version: CgroupVersion,
 }
 
-/// Stands for a door in a report: the affinity could not be set.
+/// Index in the failure pipe that stands for the CPU affinity.
 const AFFINITY: u8 = u8::MAX;
 
 impl GroupEntry {
-    /// Into these places, and onto these processors; `not_applied` is what is known not to hold.
+    /// Prepares the entry into these directories and onto these CPUs. `not_applied` lists limits that already failed.
     pub fn new(
         version: CgroupVersion,
         places: Vec<GroupDirectory>,
@@ -51,7 +51,7 @@ impl GroupEntry {
         }
         let mut affinity = None;
         if !cpus.is_empty() {
-            // A group for processors cannot be left; without one the process is at least told where to run.
+            // A process can leave its affinity, but not a cpuset group. Without a group, set at least the affinity.
             not_applied.retain(|it| it.limit != Limit::Cpus);
             match cpu_set(cpus) {
                 Ok(_) if doors.iter().any(|it| it.1.limits.contains(&Limit::Cpus)) => {}
@@ -69,7 +69,7 @@ impl GroupEntry {
             let _ = rustix::io::write(self.report.1.as_fd(), &[which, error.raw_os_error() as u8]);
         };
         for (which, (door, _)) in self.procs_files.iter().enumerate() {
-            // Zero is whoever writes it.
+            // Zero stands for the writing process.
             if let Err(error) = rustix::io::write(door.as_fd(), b"0") {
                 fail(which as u8, error);
             }
@@ -81,7 +81,7 @@ impl GroupEntry {
         }
     }
 
-    /// Puts another process in, with all its threads.
+    /// Moves another process, with all its threads, into the groups.
     pub fn move_process(self, pid: u32) -> (Option<Group>, Vec<UnappliedLimit>) {
         let (mut inside, mut not_applied) = (Vec::new(), self.not_applied);
         for (mut door, place) in self.procs_files {
@@ -95,7 +95,7 @@ impl GroupEntry {
         (make_group(self.version, &inside), not_applied)
     }
 
-    /// After the process has begun: where it is, and what does not hold.
+    /// Called after the process has started: its group, and the limits that are not in effect.
     pub fn finish(self) -> (Option<Group>, Vec<UnappliedLimit>) {
         let GroupEntry { procs_files: doors, report: (mut report, ours), mut not_applied, version, .. } =
             self;
@@ -136,7 +136,7 @@ fn make_group(version: CgroupVersion, places: &[GroupDirectory]) -> Option<Group
     (!places.is_empty()).then_some(Group { version, directories })
 }
 
-/// The set of these processors, all of which must be there.
+/// The set of these CPUs; an error if one does not exist.
 pub(crate) fn cpu_set(numbers: &[u32]) -> Result<CpuSet, UnappliedReason> {
     let online = read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
     let mut set = CpuSet::new();
@@ -152,7 +152,7 @@ pub(crate) fn cpu_set(numbers: &[u32]) -> Result<CpuSet, UnappliedReason> {
     Ok(set)
 }
 
-/// Whether a list such as `0-3,8` has a number; `cpuset(7)`, List format.
+/// True if a list such as `0-3,8` contains a number; `cpuset(7)`, List format.
 fn in_list(list: &str, number: u32) -> bool {
     list.trim().split(',').any(|it| {
         let (first, last) = it.split_once('-').unwrap_or((it, it));

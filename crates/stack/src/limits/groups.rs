@@ -1,7 +1,7 @@
-//! How are the groups of one keeper made and removed?
+//! Creation and removal of a keeper's control groups
 //!
-//! All are below `pgdyno-<pid of the keeper>`, itself below the group that we are in. In version 2 a group with processes of
-//! its own cannot hand controllers down, so there it is below the nearest group above us that can.
+//! All are below `pgdyno-<pid of the keeper>`, itself below the keeper's own group. In version 2, a group with
+//! processes cannot enable controllers for its children. There, the nearest ancestor that can do so is used.
 
 use super::cgroup_writes::cgroup_writes;
 use super::device::find_disk;
@@ -16,32 +16,32 @@ use std::io::{self, ErrorKind, Write as _};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Groups begin so; the number of their keeper follows.
+/// Prefix of the keeper's group; its process number follows.
 const PREFIX: &str = "pgdyno-";
-/// Where pgdyno itself is put, if it is to be limited.
+/// Name of the group for pgdyno itself, if it is limited.
 pub(crate) const GENERATOR: &str = "generator";
 
-/// The groups of one keeper.
+/// The control groups of one keeper.
 #[derive(Debug)]
 pub(crate) struct Groups {
     cgroups: Cgroups,
     version: CgroupVersion,
     /// `pgdyno-<pid>`.
     name: String,
-    /// What is throttled is the disk behind it.
+    /// Directory whose disk is throttled.
     data_directory: PathBuf,
-    /// Every directory is noted here before it is made, so that it is found even after our sudden death.
+    /// File that lists every directory before it is created, so that the next keeper finds it after a kill.
     note_file: Option<PathBuf>,
-    /// Parents before children.
+    /// Directories that were created, parents before children.
     created: Vec<PathBuf>,
     /// By name of their node.
     nodes: HashMap<String, NodeGroups>,
-    /// Version 2: where our groups are, and what was handed down for them: file, controller.
+    /// Version 2: parent of the keeper's group, and the controllers enabled for it: file, controller.
     base: Option<PathBuf>,
     enabled_controllers: Vec<(PathBuf, String)>,
 }
 
-/// What was made for a node.
+/// The groups of one node.
 #[derive(Clone, Debug, Default)]
 struct NodeGroups {
     limits: Limits,
@@ -50,7 +50,7 @@ struct NodeGroups {
 }
 
 impl Groups {
-    /// For nodes whose files are below `directory`.
+    /// Groups for nodes whose files are below `directory`.
     pub fn new(cgroups: Cgroups, directory: &Path, note: Option<PathBuf>) -> Groups {
         Groups {
             version: effective_version(&cgroups),
@@ -65,10 +65,10 @@ impl Groups {
         }
     }
 
-    /// Makes what a node needs. Its groups, if they are there with the same limits, are used again.
+    /// Creates the groups for a node, or reuses its groups if they have the same limits.
     pub fn prepare_node(&mut self, node: &str, limits: &Limits) -> io::Result<GroupEntry> {
         if self.nodes.get(node).is_none_or(|it| it.limits != *limits) {
-            // What is left of other limits goes with its directory, unless someone is in it still.
+            // The directories of other limits are removed, unless they still hold a process.
             for place in self.nodes.remove(node).unwrap_or_default().places {
                 let _ = std::fs::remove_dir(&place.directory);
             }
@@ -94,7 +94,7 @@ impl Groups {
                 None => wanted.push((line.controller, vec![line.limit])),
             }
         }
-        // It counts and does not limit; mounted with `cpu`, it is in the same place.
+        // `cpuacct` only counts. If it is mounted with `cpu`, both share a directory.
         let counts = self.version == CgroupVersion::V1 && !wanted.is_empty();
         let apart = |of: &str| {
             let find = |name: &str| self.cgroups.v1.iter().find(|it| it.name == name).map(|it| &it.directory);
@@ -134,7 +134,7 @@ impl Groups {
                 _ => {}
             }
         }
-        // A group that limits nothing is not entered.
+        // A group without limits is not entered.
         if places.iter().all(|it| it.limits.is_empty()) {
             places.clear();
         }
@@ -142,7 +142,7 @@ impl Groups {
         (places, not_applied)
     }
 
-    /// The node's directory in the hierarchy of a controller.
+    /// Creates the node's directory in the hierarchy of a controller.
     fn create_node_group(&mut self, node: &str, controller: &str) -> Result<PathBuf, UnappliedReason> {
         let node = node.replace('/', "-");
         match self.version {
@@ -157,7 +157,7 @@ impl Groups {
                 for (directory, above) in [(&ours, &above), (&its, &ours)] {
                     self.create_directory(directory)?;
                     if controller == "cpuset" {
-                        // A new group has none, and cannot be entered without; cpuset(7).
+                        // A new group has no values for these files and cannot be entered without them; cpuset(7).
                         for file in ["cpuset.mems", "cpuset.cpus"] {
                             let from = above.join(file);
                             let inherited = read_to_string(&from).map_err(|it| refused_error(&from, &it))?;
@@ -203,7 +203,8 @@ impl Groups {
         Ok(())
     }
 
-    /// Version 2: the nearest group, from ours upwards, that can hand down what is wanted; ours if none can.
+    /// Version 2: chooses the nearest group, from the keeper's own upwards, that can enable the wanted controllers;
+    /// its own if none can.
     fn choose_base(&mut self, wanted: &[&str]) {
         let Some(ours) = self.cgroups.v2.first().map(|it| it.directory.clone()) else { return };
         let wanted: Vec<&str> = wanted.iter().copied().filter(|it| *it != "cpuset").collect();
@@ -215,7 +216,7 @@ impl Groups {
         self.base = Some(able.unwrap_or(ours));
     }
 
-    /// Version 2: lets the children of a group have a controller.
+    /// Version 2: enables a controller for the children of a group.
     fn enable_controller(&mut self, group: &Path, controller: &str) -> Result<(), UnappliedReason> {
         let path = group.join("cgroup.subtree_control");
         let now = read_to_string(&path).map_err(|it| refused_error(&path, &it))?;
@@ -227,18 +228,19 @@ impl Groups {
         Ok(())
     }
 
-    /// Puts a running process, with all its threads, where its limits hold; what it has already is not counted.
+    /// Moves a running process, with all its threads, into its groups. Resources that it already uses are not
+    /// counted.
     pub fn move_process(
         &mut self,
         pid: u32,
         limits: &Limits,
     ) -> io::Result<(Option<Group>, Vec<UnappliedLimit>)> {
-        // Its processors are told to its threads: a group would be harder to leave again.
+        // CPUs are limited by the affinity of its threads: a cpuset group would be harder to leave.
         let entrance = self.prepare_node(GENERATOR, &Limits { cpus: Vec::new(), ..limits.clone() })?;
         Ok(entrance.move_process(pid))
     }
 
-    /// Puts a process back into the groups that we ourselves are in.
+    /// Moves a process back into the keeper's own groups.
     pub fn move_back(&self, pid: u32) {
         let Some(NodeGroups { places, .. }) = self.nodes.get(GENERATOR) else { return };
         let home = self.cgroups.v1.iter().chain(&self.cgroups.v2);
@@ -249,12 +251,12 @@ impl Groups {
         }
     }
 
-    /// Removes all groups; their processes must have ended, and been waited for. False if some are still there.
+    /// Removes all groups; false if some remain. Their processes must have ended and been reaped.
     pub fn remove(&mut self, patience: Duration) -> bool {
         let until = Instant::now() + patience;
         let mut all_gone = true;
         for path in self.created.drain(..).rev() {
-            // A process that is gone for its parent may still count for its group, for a moment.
+            // A reaped process may still belong to its group for a moment.
             while let Err(error) = std::fs::remove_dir(&path) {
                 if error.kind() == ErrorKind::NotFound {
                     break;
@@ -273,15 +275,15 @@ impl Groups {
     }
 }
 
-/// The one that has the controllers: in a hybrid system one has them all, and the other is there for other purposes.
+/// The version whose hierarchies have the controllers. On a hybrid system only one version has them.
 fn effective_version(of: &Cgroups) -> CgroupVersion {
     let limiting = |it: &Controller| matches!(it.name.as_str(), "cpu" | "memory" | "blkio");
     if of.v1.iter().any(limiting) || of.v2.is_empty() { CgroupVersion::V1 } else { CgroupVersion::V2 }
 }
 
-/// Removes the groups that a killed keeper noted, and ends what still runs in them; false if some are still there.
+/// Removes the groups that a killed keeper listed, and kills their processes; false if some remain.
 ///
-/// Only groups below `pgdyno-<keeper>` are touched: that keeper made them and put the processes there.
+/// Only groups below `pgdyno-<keeper>` are touched: that keeper created them and moved the processes there.
 pub(crate) fn remove_stale_groups(note: &Path, keeper: u32) -> bool {
     let text = read_to_string(note).unwrap_or_default();
     let until = Instant::now() + Duration::from_secs(2);
@@ -290,7 +292,7 @@ pub(crate) fn remove_stale_groups(note: &Path, keeper: u32) -> bool {
         if !path.exists() {
             continue;
         }
-        // The number may be another keeper's by now, and so the name.
+        // The process number, and so the name, may belong to another keeper by now.
         if !is_group_of_keeper(keeper, path) || !is_dead(keeper) {
             all_gone = false;
             continue;
@@ -312,7 +314,7 @@ pub(crate) fn remove_stale_groups(note: &Path, keeper: u32) -> bool {
     all_gone
 }
 
-/// Whether a path is the group of a keeper, or of one of its nodes, in a control group file system.
+/// True if a path in a control group file system is the group of a keeper, or of one of its nodes.
 fn is_group_of_keeper(keeper: u32, path: &Path) -> bool {
     let names: Vec<Component<'_>> = path.components().collect();
     let plain = names.iter().skip(1).all(|it| matches!(it, Component::Normal(_)));
@@ -324,25 +326,25 @@ fn is_group_of_keeper(keeper: u32, path: &Path) -> bool {
     path.is_absolute() && plain && named && groups()
 }
 
-/// Kills the processes of a group, and none that has the number of one that ended.
+/// Kills the processes of a group, but no process that has reused the number of an ended one.
 fn kill_processes(group: &Path) {
     let processes = || read_to_string(group.join("cgroup.procs")).unwrap_or_default();
     for line in processes().lines() {
         let Some(pid) = line.parse().ok().and_then(Pid::from_raw) else { continue };
         let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { continue };
-        // Asked after it was opened: the number's owner is whom the handle is of, or has ended.
+        // After opening: the number's owner is the handle's process, or that process has ended.
         if processes().lines().any(|it| it == line) {
             let _ = pidfd_send_signal(&handle, Signal::KILL);
         }
     }
 }
 
-/// A keeper that was given our own number since is dead too.
+/// True if a keeper has ended. This process may have received the same number since.
 fn is_dead(pid: u32) -> bool {
     pid == std::process::id() || !Path::new(&format!("/proc/{pid}")).exists()
 }
 
-/// In one system call, as the kernel's files want it.
+/// Writes in one system call, as the kernel's files require.
 fn write(path: &Path, value: &str) -> io::Result<()> {
     OpenOptions::new().write(true).open(path)?.write_all(value.as_bytes())
 }
@@ -351,7 +353,7 @@ fn write(path: &Path, value: &str) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// A tree of plain files in place of version 2, in which the kernel would have made the files.
+    /// A tree of plain files in place of version 2, with the files that the kernel would create.
     struct Tree(PathBuf);
 
     impl Tree {
@@ -376,7 +378,7 @@ mod tests {
         }
     }
 
-    /// Shows what was told to the kernel, and what could not be.
+    /// Compares the contents written to the files, and the limits that were not applied.
     fn check(name: &str, files: &[&str], limits: &Limits, expected: &[(&str, &str)], not: &[&str]) {
         let tree = Tree::new(name, files);
         let directory = tree.0.join("slice/scope");
@@ -410,7 +412,7 @@ mod tests {
             "slice/scope/OURS/node/memory.max",
         ];
         let expected = [
-            // Written one by one, each over the other, in a plain file.
+            // In plain files, each write replaces the previous one.
             ("slice/scope/cgroup.subtree_control", "+memory"),
             ("slice/scope/OURS/cgroup.subtree_control", "+memory"),
             ("slice/scope/OURS/node/cpu.max", "1000 10000"),
@@ -418,7 +420,7 @@ mod tests {
             ("slice/scope/OURS/node/cgroup.procs", "0"),
         ];
         check("alone", &alone, &limits, &expected, &[no_disk]);
-        // A group with processes of its own refuses, here by a directory in the file's place: the one above serves.
+        // A group with processes of its own refuses, here by a directory in place of the file; its parent is used.
         let beside = [
             "slice/cgroup.subtree_control",
             "slice/scope/cgroup.subtree_control/refuses",
@@ -467,7 +469,7 @@ mod tests {
         let is_group = |it: &&str| {
             rustix::fs::statfs(*it).is_ok_and(|it| matches!(it.f_type as u32, 0x0027_e0eb | 0x6367_7270))
         };
-        // None of these is there, but for the mount itself: what is no group is not one of a keeper.
+        // None of these exists, except the mount itself. A path that is no control group belongs to no keeper.
         let real = mount.into_iter().find(is_group);
         for path in ["pgdyno-17", "/tmp/pgdyno-17", "/pgdyno-17/../etc", "/sys/fs/cgroup/user.slice", "/"] {
             assert!(!is_group_of_keeper(17, Path::new(path)), "{path}");

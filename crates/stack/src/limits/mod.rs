@@ -1,4 +1,4 @@
-//! What may a node use of the machine, and which of its limits could not be applied?
+//! Resource limits of nodes
 
 mod cgroup_writes;
 mod device;
@@ -21,7 +21,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// One of the bounds of [`model::plan::Limits`].
+/// One of the limits in [`model::plan::Limits`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
@@ -34,7 +34,7 @@ pub enum Limit {
     Cpus,
 }
 
-/// A limit that was asked for and does not hold.
+/// A requested limit that is not in effect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnappliedLimit {
     pub limit: Limit,
@@ -48,15 +48,15 @@ pub struct UnappliedLimit {
 pub enum UnappliedReason {
     /// No mounted hierarchy has this controller.
     NoController(String),
-    /// The kernel refused to make, fill or enter a group: the file or directory, and what it said.
+    /// The kernel refused to create, write or enter a group: the file or directory, and the error.
     Refused { path: PathBuf, error: String },
-    /// The directory lies on no disk of its own: the kind of file system, such as `overlay` or `tmpfs`.
+    /// The directory is not on a disk: the kind of file system, such as `overlay` or `tmpfs`.
     NoDisk(String),
-    /// The processors asked for are not there, or not ours.
+    /// The requested CPUs do not exist, or may not be used.
     NoSuchProcessors(String),
 }
 
-/// Tries every limit on a group that nobody enters and that is removed at once: what could not be applied to a node whose
+/// Tests every limit on a group that is removed at once. Returns the limits that cannot be applied to a node whose
 /// files are in `directory`.
 pub fn probe_limits(cgroups: Cgroups, directory: &Path) -> Vec<UnappliedLimit> {
     let mine = rustix::thread::sched_getaffinity(None).ok();

@@ -1,35 +1,35 @@
-//! How much of its limits has a group used, and which of them held it back?
+//! Parser for the usage counters of control groups
 //!
-//! Pure readers of the kernel's texts: `cgroups(7)`, and of the kernel's documentation `admin-guide/cgroup-v1/` and
-//! `admin-guide/cgroup-v2.rst`. Counters grow as long as the group lives, also over a restart of its node.
+//! Sources: `cgroups(7)`, and `admin-guide/cgroup-v1/` and `admin-guide/cgroup-v2.rst` in the kernel's documentation.
+//! Counters grow as long as the group exists, also across a restart of its node.
 
 use serde::Serialize;
 
-/// What a group has used, as far as its files tell. `None`: the kernel does not count it, or no limit needs the controller.
+/// Resource usage of a group. `None`: the kernel does not count it, or no limit needs the controller.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Usage {
-    /// Processor time, seconds.
+    /// CPU time, seconds.
     pub cpu_seconds: Option<f64>,
-    /// Periods of the quota in which the group wanted to run.
+    /// Periods of the quota in which the group had work.
     pub periods: Option<u64>,
-    /// Those of them in which its quota was used up: the limit bound.
+    /// Periods in which the quota was used up.
     pub throttled: Option<u64>,
-    /// How long its processors stood still therefore, seconds, summed over processors.
+    /// Time for which its CPUs were throttled, seconds, summed over CPUs.
     pub throttled_seconds: Option<f64>,
     /// Bytes, page cache included.
     pub memory: Option<u64>,
-    /// The most it was, bytes.
+    /// Peak of `memory`, bytes.
     pub memory_peak: Option<u64>,
-    /// Bytes; `None` when there is no bound.
+    /// Bytes; `None` if there is no limit.
     pub memory_limit: Option<u64>,
-    /// How often an allocation met the bound; mostly page cache was given up then.
+    /// How often an allocation reached the limit; the kernel then mostly reclaimed page cache.
     pub memory_failures: Option<u64>,
-    /// Processes that the kernel killed because nothing could be given up.
+    /// Processes that the OOM killer ended because nothing could be reclaimed.
     pub oom_kills: Option<u64>,
     pub io: Option<Io>,
 }
 
-/// What the block layer did for a group, over all disks. In version 1 written-back pages are not the group's.
+/// Block I/O of a group, over all disks. Version 1 does not attribute written-back pages to the group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Io {
     pub reads: u64,
@@ -40,11 +40,11 @@ pub struct Io {
     pub written: u64,
 }
 
-/// A file that counts something, and thereby its form.
+/// A counter file, which determines its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CounterFile {
-    /// `cpu.stat`, of either version.
+    /// `cpu.stat` of either version.
     CpuStat,
     /// `cpuacct.usage`.
     CpuUsage,
@@ -67,7 +67,7 @@ pub enum CounterFile {
 }
 
 impl Usage {
-    /// Adds what one file says. What it does not say stays as it was.
+    /// Adds the values of one file. Values that it does not contain stay unchanged.
     pub fn read_file(&mut self, source: CounterFile, text: &str) {
         match source {
             CounterFile::CpuStat => {
@@ -80,7 +80,7 @@ impl Usage {
             CounterFile::CpuUsage => self.cpu_seconds = number(text).map(|it| it as f64 / 1e9),
             CounterFile::Memory => self.memory = number(text),
             CounterFile::MemoryPeak => self.memory_peak = number(text),
-            // Version 1 says "no bound" by the largest multiple of a page below 2^63.
+            // Version 1 encodes "no limit" as the largest multiple of a page below 2^63.
             CounterFile::MemoryLimit => self.memory_limit = number(text).filter(|it| *it < 1 << 62),
             CounterFile::MemoryFailures => self.memory_failures = number(text),
             CounterFile::MemoryEvents => {
@@ -100,7 +100,7 @@ impl Usage {
     }
 }
 
-/// Reads `cpu.stat` of either version; only what concerns processors is filled.
+/// Parses `cpu.stat` of either version; sets only the CPU fields.
 pub fn read_cpu_stat(text: &str) -> Usage {
     let nanos = value(text, "throttled_time").map(|it| it as f64 / 1e9);
     let micros = |key: &str| value(text, key).map(|it| it as f64 / 1e6);
@@ -135,7 +135,7 @@ fn sum_reads_and_writes(text: &str) -> (u64, u64) {
     (sum("Read"), sum("Write"))
 }
 
-/// From lines such as `254:0 rbytes=4096 wbytes=0 rios=1 wios=0 dbytes=0 dios=0`.
+/// Parses lines such as `254:0 rbytes=4096 wbytes=0 rios=1 wios=0 dbytes=0 dios=0`.
 fn io_stat(text: &str) -> Io {
     let sum = |of: &str| {
         let fields = text.split_whitespace().filter_map(|it| it.split_once('='));
@@ -156,8 +156,8 @@ mod tests {
             assert_eq!(usage, expected, "{texts:?}");
         };
         check(&[], Usage::default());
-        // Version 1, captured with Linux 6.18: 200 reads and three writes of 4 KiB past the cache, a second of spinning at
-        // a tenth of a processor, then more memory than the 32 MiB allowed.
+        // Version 1, captured with Linux 6.18: 200 reads and three writes of 4 KiB past the cache, one second of
+        // spinning with a quota of 0.1 CPU, then more memory than the limit of 32 MiB.
         check(
             &[
                 (
@@ -194,7 +194,7 @@ mod tests {
                 io: Some(Io { reads: 200, writes: 3, read: 819_200, written: 12_288 }),
             },
         );
-        // Two disks; the bound that the root group shows.
+        // Two disks; the memory limit that the root group shows.
         check(
             &[
                 (CounterFile::IoServiced, "254:0 Read 2\n254:0 Total 2\n7:0 Read 8\n7:0 Write 1\nTotal 11\n"),
@@ -202,7 +202,7 @@ mod tests {
             ],
             Usage { io: Some(Io { reads: 10, writes: 1, ..Io::default() }), ..Usage::default() },
         );
-        // Version 2, captured likewise, in a group without controllers.
+        // Version 2, captured in the same way, in a group without controllers.
         check(
             &[(
                 CounterFile::CpuStat,
