@@ -1,9 +1,9 @@
-//! What is the condition behind this code called?
+//! Names of SQLSTATE and errno codes
 
 use model::Code;
 
-/// The name in PostgreSQL's manual, appendix A, or errno's; that of its class for an SQLSTATE which is not there.
-/// `None` where even the class is unknown.
+/// Name of the condition from PostgreSQL's manual, appendix A, or of the errno. An unknown SQLSTATE has the name of its
+/// class. `None` if the class is unknown too.
 pub fn name(code: Code) -> Option<&'static str> {
     match code {
         Code::SqlState(state) => {
@@ -22,7 +22,7 @@ fn sqlstate_name(state: &str) -> Option<&'static str> {
     Some(CONDITIONS[at].1)
 }
 
-/// Linux's numbers, of errors that sockets meet. Source: errno(3), asm-generic/errno.h.
+/// Linux's error numbers that sockets return. Source: errno(3), asm-generic/errno.h.
 const ERRNO: [(u16, &str); 22] = [
     (2, "ENOENT"),
     (11, "EAGAIN"),
@@ -48,7 +48,7 @@ const ERRNO: [(u16, &str); 22] = [
     (129, "EKEYREJECTED"),
 ];
 
-/// By SQLSTATE, ascending. Source: PostgreSQL 15 manual, appendix A "PostgreSQL Error Codes".
+/// Conditions by SQLSTATE, ascending. Source: PostgreSQL 15 manual, appendix A "PostgreSQL Error Codes".
 #[rustfmt::skip]
 const CONDITIONS: &[(&str, &str)] = &[
     ("00000", "successful_completion"),

@@ -1,16 +1,16 @@
-//! How often something happened that several logs report.
+//! Counts events that several logs report
 //!
-//! A pooler, a balancer or a service repeats what the server behind it said, so the lines of all logs together count
-//! one event several times. Each log that repeats reports a part of the server's events: the greatest count is used.
+//! A pooler, a balancer or a service repeats the server's messages, so the lines of all logs together count an event
+//! several times. Each such log has a part of the server's events: the greatest count is used.
 
 use crate::finding::{TrialFacts, samples};
 use model::plan::NodeKind;
 use model::{EventKind, LogEvent, Nanos, Summary};
 
-/// Part of the text of PgBouncer's own refusal, which no server knows of.
+/// Part of PgBouncer's own rejection message, which never reaches the server.
 const PGBOUNCER_REFUSAL: &str = "no more connections allowed";
 
-/// Events of one kind, each counted once, from the moment `since` of the trial's window on.
+/// Events of one kind, each counted once, from the time `since` of the trial's window on.
 pub fn count_logged(trial: &TrialFacts<'_>, kind: EventKind, since: Nanos) -> u64 {
     let lines: Vec<&LogEvent> = trial.events.iter().filter(|it| it.kind == kind && it.at >= since).collect();
     let count = |of: &dyn Fn(&LogEvent) -> bool| -> u64 {
@@ -22,7 +22,7 @@ pub fn count_logged(trial: &TrialFacts<'_>, kind: EventKind, since: Nanos) -> u6
     others.dedup();
     for node in others {
         let refuses = lines.iter().any(|it| it.node == node && it.text.contains(PGBOUNCER_REFUSAL));
-        // A line that stands for several does not say whose words they were.
+        // A line that stands for several events does not show which program rejected them.
         let is_own = |it: &LogEvent| {
             it.text.contains(PGBOUNCER_REFUSAL) || refuses && it.text.ends_with(LogEvent::AGGREGATE_SUFFIX)
         };
@@ -32,11 +32,11 @@ pub fn count_logged(trial: &TrialFacts<'_>, kind: EventKind, since: Nanos) -> u6
     own + most
 }
 
-/// Deadlocks of a trial; `None` where nothing that was measured would have shown one.
+/// Deadlocks of a trial; `None` if no measurement could have shown one.
 ///
-/// The clients' errors, the logs and the server's counter (`pg_stat_database.deadlocks`) each show a part of the same events,
-/// so the greatest count is the best: clients do not see what was retried or what a service hid, a log may
-/// be out of reach, and the counter is seconds late.
+/// The clients' errors, the logs and the server's counter (`pg_stat_database.deadlocks`) each show a part of the same
+/// events, so the greatest count is the best. Clients do not receive errors that were retried or that a service hid. A
+/// log may be unavailable, and the counter is seconds late.
 pub fn deadlocks(trial: &TrialFacts<'_>, it: &Summary) -> Option<u64> {
     let told = it.total.counts.deadlock;
     let logged = count_logged(trial, EventKind::Deadlock, Nanos(1));
@@ -49,7 +49,7 @@ pub fn deadlocks(trial: &TrialFacts<'_>, it: &Summary) -> Option<u64> {
     known.then(|| told.max(logged).max(counted.unwrap_or(0)))
 }
 
-/// By how much the counters of all servers have grown within the window; `None` if none was sampled.
+/// Growth of the counters of all servers within the window; `None` if none was sampled.
 fn server_deadlocks(trial: &TrialFacts<'_>) -> Option<u64> {
     let mut nodes: Vec<&str> =
         trial.samples.iter().map(|it| &*it.node).filter(|it| is_server(trial, it)).collect();
@@ -60,7 +60,7 @@ fn server_deadlocks(trial: &TrialFacts<'_>) -> Option<u64> {
     grown.reduce(|sum, it| sum + it).map(|it| it as u64)
 }
 
-/// Whether a node is the server or one of its replicas, which are called as the server and a number.
+/// True if a node is the server or one of its replicas, whose names are the server's name and a number.
 fn is_server(trial: &TrialFacts<'_>, node: &str) -> bool {
     trial.server().and_then(|it| node.strip_prefix(&*it.name)).is_some_and(|rest| {
         let number = rest.strip_prefix('-').filter(|it| !it.is_empty());
@@ -76,7 +76,7 @@ mod tests {
     use model::matrix::Figure;
     use model::plan::{AttachedNode, AttachedRole};
 
-    /// A trial of a cell, whose setup may be changed before.
+    /// A trial of a cell; `change` edits its setup first.
     fn facts(
         run: &TestRun,
         cell: &str,
@@ -114,9 +114,9 @@ mod tests {
         );
         check(both.clone(), deadlock, 5);
         check(both.logs("service-1", deadlock, &["org.postgresql: deadlock detected"; 2]), deadlock, 5);
-        // The server's log is out of reach.
+        // The server's log is unavailable.
         check(run().logs("pooler", deadlock, &["ERROR 40P01 deadlock detected"; 3]), deadlock, 3);
-        // Each server has its own.
+        // Each server has its own log.
         let servers = run().logs("postgres", deadlock, &["one"; 2]).logs("postgres-2", deadlock, &["two"; 3]);
         check(servers, deadlock, 5);
         let slots = EventKind::TooManyConnections;
@@ -144,11 +144,11 @@ mod tests {
             attached(setup);
             setup.stack.nodes.insert(0, crate::finding::fixture::service());
         };
-        // Nine within ten seconds, of 10,000 transactions.
+        // Nine within ten seconds, in 10,000 transactions.
         check(counted(), &service, Some(0.9));
         check(counted(), &attached, Some(0.9));
         check(counted().failed(b"40P01", 20), &attached, Some(1000.0 * 20.0 / 10_020.0));
-        // Nothing that was measured would have shown a deadlock.
+        // No measurement could have shown a deadlock.
         check(TestRun::new(0, 0), &service, None);
         check(TestRun::new(0, 0), &attached, Some(0.0));
         let retried = |setup: &mut model::plan::Setup| {

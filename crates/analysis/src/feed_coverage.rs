@@ -1,24 +1,24 @@
-//! Does a feed measure the data, or a cache of a part of them?
+//! Share of a table that a feed's values can touch
 
 use model::feed_coverage::{FeedCoverage, TableCoverage};
 use model::plan::FeedOrder;
 
-/// PostgreSQL's, unless it was built otherwise.
+/// PostgreSQL's default page size in bytes.
 const PAGE: u64 = 8192;
 
-/// What a table's statistics say.
+/// Statistics of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableStats {
     /// `schema.table.column`.
     pub column: String,
     pub rows: f64,
-    /// Without indexes.
+    /// Size without indexes, bytes.
     pub bytes: u64,
-    /// Different values of the column; as many as rows where nothing is known.
+    /// Distinct values of the column; the number of rows if it is unknown.
     pub distinct: f64,
 }
 
-/// `distinct`: different values of the feed. `memory`: bytes that the server may use.
+/// `distinct`: distinct values of the feed. `memory`: bytes that the server may use.
 pub fn feed_coverage(
     feed: &str,
     (rows, distinct): (u64, u64),
@@ -46,7 +46,7 @@ pub fn feed_coverage(
     FeedCoverage { feed: feed.to_owned(), rows, distinct, repeats_after, table: table.map(touched) }
 }
 
-/// Pages that hold at least one of `rows` that lie anywhere: P (1 − (1 − 1/P)ʳ), as of balls thrown into boxes.
+/// Expected pages with at least one of `rows` randomly placed rows: P (1 − (1 − 1/P)ʳ), as for balls thrown into boxes.
 fn touched_pages(rows: f64, pages: f64) -> f64 {
     if pages <= 1.0 {
         return pages.min(rows);

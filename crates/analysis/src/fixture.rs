@@ -1,4 +1,4 @@
-//! An invented measurement that nothing can be said against, and chance.
+//! Valid simulated measurement and a random generator for tests
 
 use model::summary::{BenchPlan, EndCondition, LoadModelSummary, QueryMode, Script};
 use model::{

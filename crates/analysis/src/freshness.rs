@@ -1,10 +1,10 @@
-//! How old is what is read on a cell's replicas?
+//! Staleness of reads on a cell's replicas
 //!
-//! Reads that follow each other are alike: where a replica falls behind for ten seconds, fifty of them are old at once, which is
-//! one event and not fifty. Each old or fresh read is therefore taken for a step of a two-state Markov chain, whose mean has the
-//! variance of n (1 − ρ) / (1 + ρ) independent reads; ρ follows from how often old and fresh ones have changed (Bayley and
-//! Hammersley, "The 'Effective' Number of Independent Observations in an Autocorrelated Time Series", 1946). With so many the
-//! interval is Wilson's (1927), which says something also where nothing was old.
+//! Consecutive reads are correlated: while a replica lags for ten seconds, fifty reads are stale, which is one event
+//! and not fifty. Each stale or fresh read is therefore a step of a two-state Markov chain. Its mean has the variance
+//! of n (1 − ρ) / (1 + ρ) independent reads. ρ follows from the number of changes between stale and fresh (Bayley and
+//! Hammersley, "The 'Effective' Number of Independent Observations in an Autocorrelated Time Series", 1946). With that
+//! effective number the interval is Wilson's (1927), which is defined even if no read was stale.
 
 #[cfg(test)]
 mod tests;
@@ -16,13 +16,13 @@ use model::freshness::{
 use model::plan::{Experiment, FailoverManager, NodeKind, Setup};
 use std::collections::BTreeMap;
 
-/// Two-sided, 95 % of a normal distribution.
+/// Two-sided quantile of the normal distribution for 95 %.
 const Z: f64 = 1.959_964;
-/// Reads that lie beyond a quantile that is told.
+/// Fewest reads beyond a quantile that is reported.
 const READS_BEYOND_QUANTILE: usize = 10;
 
-/// Of every cell that is no control and has replicas that were asked, in the order of cells. `trials`: cells with what was seen in
-/// their trials.
+/// Results of every cell with sampled replicas, except controls, in the order of cells. `trials`: cells with the
+/// observations of their trials.
 pub fn all_cells(experiment: &Experiment, trials: &[(usize, &Freshness)]) -> Vec<FreshnessResult> {
     let cells = experiment.cells.iter().enumerate().filter(|(_, it)| it.control_of.is_none());
     let staleness = |(cell, it): (usize, &model::plan::Cell)| {
@@ -32,7 +32,7 @@ pub fn all_cells(experiment: &Experiment, trials: &[(usize, &Freshness)]) -> Vec
     cells.filter_map(staleness).collect()
 }
 
-/// Of one cell. `None` where no number was acknowledged.
+/// Result of one cell. `None` if no number was acknowledged.
 fn cell_freshness(cell: usize, promised: bool, trials: &[&Freshness]) -> Option<FreshnessResult> {
     let trials: Vec<&Freshness> = trials.iter().filter(|it| it.acknowledged > 0).copied().collect();
     let bound = trials.first()?.bound;
@@ -68,15 +68,15 @@ fn cell_freshness(cell: usize, promised: bool, trials: &[&Freshness]) -> Option<
     })
 }
 
-/// Whether a commit waits until every replica shows it: `remote_apply`, and it waits for all of them. Patroni may wait for
-/// fewer where one is gone.
+/// True if a commit waits until every replica shows it: `remote_apply` with all replicas synchronous. Patroni may wait
+/// for fewer if one is gone.
 fn promises_to_apply(setup: &Setup) -> bool {
     let Some(replication) = &setup.stack.replication else { return false };
     let settings = setup.stack.nodes.last().and_then(|it| match &it.kind {
         NodeKind::Postgres(it) => Some(&it.settings),
         _ => None,
     });
-    // The last of several lines counts.
+    // The last of several lines takes effect.
     let mut lines = settings.into_iter().flatten().rev();
     let commit = lines.find(|it| it.0.eq_ignore_ascii_case("synchronous_commit"));
     commit.is_some_and(|it| it.1.trim_matches('\'').eq_ignore_ascii_case("remote_apply"))
@@ -98,7 +98,7 @@ fn stale_share(reads: ReadCounts) -> Option<StaleReads> {
     })
 }
 
-/// So many independent reads would say as much; at least 1.
+/// Number of independent reads with the same information; at least 1.
 fn effective_count(ReadCounts { total: all, stale: old, changes }: ReadCounts) -> f64 {
     let (all, old, changes) = (all as f64, old as f64, changes as f64);
     let fresh = all - old;
@@ -110,20 +110,20 @@ fn effective_count(ReadCounts { total: all, stale: old, changes }: ReadCounts) -
     (all * (1.0 - correlation) / (1.0 + correlation)).max(1.0)
 }
 
-/// Where a probability lies of which `share` of `n` were seen.
+/// Confidence interval of a probability of which `share` was observed in `n` reads.
 fn wilson_interval(share: f64, n: f64) -> (f64, f64) {
     let square = Z * Z / n;
     let middle = share + square / 2.0;
     let half = (square * (share * (1.0 - share) + square / 4.0)).sqrt();
     let end = |it: f64| (it / (1.0 + square)).clamp(0.0, 1.0);
-    // What was not seen, or nothing else, is an end of its own: not one that rounding has moved.
+    // At a share of 0 or 1 the end is exact, without rounding.
     let low = if share == 0.0 { 0.0 } else { end(middle - half) };
     let high = if share == 1.0 { 1.0 } else { end(middle + half) };
     (low, high)
 }
 
-/// A quantile of the time until a number was shown. `seen_us`: of those that were, ascending; `all`: how many there are, of
-/// which the others come after these.
+/// Quantile of the time until a number was visible. `seen_us`: times of visible numbers, ascending; `all`: number of
+/// all, the others being later than these.
 fn visibility_delay(seen_us: &[u64], all: u64, quantile: f64) -> Option<VisibilityDelay> {
     let rank = ((quantile * all as f64).ceil() as usize).max(1);
     if (all as usize).saturating_sub(rank) < READS_BEYOND_QUANTILE {

@@ -1,10 +1,10 @@
-//! When did an experiment's figures become other ones?
+//! Change points in the history of an experiment's figures
 //!
-//! Change points by E-divisive means: where a series is cut so that the distances between the two sides exceed those within
-//! them most, and a permutation of its values exceeds that hardly ever. Then each part again, until nothing more is found.
-//! It assumes nothing of the values' distribution, but that runs of the same are exchangeable: a machine that drifts from
-//! month to month changes too. Source: Matteson and James, "A Nonparametric Approach for Multiple Change Point Analysis of
-//! Multivariate Data" (2014), with exponent 1.
+//! Uses E-divisive means: a series is cut where the distances between the two sides exceed those within them most, if
+//! permutations of its values hardly ever exceed that. Each part is then cut again, until no cut is found. It assumes
+//! no distribution, only that runs of an unchanged system are exchangeable: a drift of the machine is a change too.
+//! Source: Matteson and James, "A Nonparametric Approach for Multiple Change Point Analysis of Multivariate Data"
+//! (2014), with exponent 1.
 
 use crate::compare::{RunEnvironment, differences};
 use crate::repeats;
@@ -15,11 +15,11 @@ use model::comparison::{
 };
 use model::plan::Experiment;
 
-/// On either side of a change; of fewer a permutation is not rare.
+/// Fewest runs on either side of a change; permutations of fewer are not rare enough.
 pub const RUNS_MIN: usize = 5;
 /// Permutations of one test.
 const DRAWS: usize = 1999;
-/// Of all series of a history together (Bonferroni).
+/// Significance level of all series of a history together (Bonferroni).
 const LEVEL: f64 = 0.05;
 
 /// One run of the experiment.
@@ -32,10 +32,10 @@ pub struct HistoryRun<'a> {
     pub trials: Vec<Vec<(PerSecond, Option<f64>)>>,
 }
 
-/// `runs`: the oldest first.
+/// `runs`: oldest first.
 pub fn history(experiment: &str, runs: &[HistoryRun<'_>], seed: u64) -> RunHistory {
     let mut labels: Vec<&CellLabel> = Vec::new();
-    // Cells in the order of the newest file; those that it has no longer, after them.
+    // Cells in the order of the newest file; cells that it no longer has come last.
     for cell in runs.iter().rev().flat_map(|it| &it.experiment.cells) {
         if !labels.contains(&&cell.label) {
             labels.push(&cell.label);
@@ -52,7 +52,7 @@ pub fn history(experiment: &str, runs: &[HistoryRun<'_>], seed: u64) -> RunHisto
 
 fn cell_history(label: &CellLabel, runs: &[HistoryRun<'_>], level: f64, seed: u64) -> CellHistory {
     let mut points = Vec::new();
-    // Of each point: its run and which cell of it.
+    // Run and cell of each point.
     let mut places = Vec::new();
     for (number, run) in runs.iter().enumerate() {
         let Some(place) = run.experiment.cells.iter().position(|it| it.label == *label) else { continue };
@@ -77,7 +77,7 @@ fn cell_history(label: &CellLabel, runs: &[HistoryRun<'_>], level: f64, seed: u6
         let known: Vec<(usize, f64)> =
             points.iter().enumerate().filter_map(|(n, it)| Some((n, value(it)?))).collect();
         let values: Vec<f64> = known.iter().map(|it| it.1).collect();
-        // What doubles from 1 ms is as much as what doubles from 100 ms.
+        // Doubling from 1 ms counts as much as doubling from 100 ms.
         let logs: Vec<f64> = values.iter().map(|it| it.max(f64::MIN_POSITIVE).ln()).collect();
         let found = change_points(&logs, level, DRAWS, seed);
         let ends: Vec<usize> = found.iter().map(|it| it.at).collect();
@@ -110,14 +110,14 @@ fn differences_between(
     differences(of(before), of(after), &[])
 }
 
-/// A cut, before `at`.
+/// A cut before `at`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangePosition {
     pub at: usize,
     pub p: f64,
 }
 
-/// In order. A cut is found if at most a share `level` of so many permutations is cut as well.
+/// Cuts in order. A cut counts if at most a share `level` of `draws` permutations has one as strong.
 pub fn change_points(values: &[f64], level: f64, draws: usize, seed: u64) -> Vec<ChangePosition> {
     let mut chance = SplitMix64(seed);
     let mut cuts: Vec<ChangePosition> = Vec::new();
@@ -157,9 +157,9 @@ fn shuffle(values: &mut [f64], chance: &mut SplitMix64) {
     }
 }
 
-/// Where what comes before is farthest from a stretch that follows, and how far: the energy distance, weighted by their
-/// lengths. The stretch may end before the series does, so that a change which was taken back is seen too. `None` where
-/// there is no room.
+/// Cut where the values before differ most from an interval after it, and that difference: the energy distance,
+/// weighted by their lengths. The interval may end before the series, so that a reverted change is found too. `None` if
+/// the series is too short.
 fn best_cut(values: &[f64]) -> Option<(f64, usize)> {
     let n = values.len();
     if n < 2 * RUNS_MIN {
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
     use crate::compare::tests::TestRng;
 
-    /// Levels by stretch: how many runs, and of how much.
+    /// A series from intervals of constant level: number of runs and level.
     fn series(stretches: &[(usize, f64)], deviation: f64, draw: &mut TestRng) -> Vec<f64> {
         let all = stretches.iter().flat_map(|it| std::iter::repeat_n(it.1, it.0));
         all.map(|it| (it * (1.0 + deviation * draw.normal())).ln()).collect()
@@ -212,7 +212,7 @@ mod tests {
             (&[(12, 1000.0), (12, 900.0)], &[12]),
             (&[(6, 1000.0), (20, 1080.0)], &[6]),
             (&[(10, 1000.0), (10, 900.0), (10, 1000.0)], &[10, 20]),
-            // There and back within too few runs for either.
+            // The change is reverted within too few runs for either.
             (&[(4, 1000.0), (4, 900.0)], &[]),
         ] {
             let found = change_points(&series(stretches, 0.01, draw), 0.01, 199, 7);
@@ -220,8 +220,8 @@ mod tests {
         }
     }
 
-    /// A thousand series of twenty equal runs, half of them with outliers, and how near shifts of three deviations are found;
-    /// a fifth of them where nothing is optimised.
+    /// A thousand series of twenty equal runs, half of them with outliers, and the distance at which shifts of three
+    /// deviations are found; a fifth of them without optimisation.
     #[test]
     fn false_alarm_rate_is_below_the_level() {
         let seed = 3;

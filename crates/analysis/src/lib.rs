@@ -1,6 +1,6 @@
-//! What follows from the run?
+//! Pure functions from measurements to facts with their evidence
 //!
-//! Pure functions from what was measured to facts with their evidence. No sentence is formed here, no clock is read.
+//! This crate forms no sentences and reads no clocks.
 
 pub mod advice;
 mod aggregate;

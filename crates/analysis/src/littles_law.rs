@@ -1,41 +1,41 @@
-//! Do number, rate and time agree?
+//! Checks number, rate and time of a node against Little's law
 //!
-//! Little's law: what is in a node on average is what passes through it per second, times how long it stays. Three figures
-//! that are measured apart have to agree; where they do not, one of them is not what it is called.
+//! Little's law: the mean number in a node is the rate through it times the mean time in it. The three figures are
+//! measured separately and must agree. Otherwise one of them is not what its name says.
 
 /// A figure and the standard error of its mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanEstimate {
     pub mean: f64,
-    /// At least 0.
+    /// Standard error, at least 0.
     pub error: f64,
 }
 
-/// A node's three figures do not agree.
+/// Disagreement between the three figures of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Violation {
     pub hop: String,
-    /// In it: at work and waiting.
+    /// Mean number in the node, in service and waiting.
     pub number: f64,
-    /// What that should be: `rate` × `time`.
+    /// Expected number: `rate` × `time`.
     pub expected: f64,
-    /// Through it, per second.
+    /// Rate through the node, per second.
     pub rate: f64,
-    /// Mean of what one stays, seconds.
+    /// Mean time in the node, seconds.
     pub time: f64,
-    /// By how much the two numbers may differ by chance and by what begins before and ends after.
+    /// Difference of the numbers that chance and the ends of the window explain.
     pub tolerance: f64,
 }
 
-/// Deviations that chance may bring: with normal errors one check of 16,000 is beyond.
+/// Standard errors that chance may explain: with normal errors, one check in 16,000 exceeds them.
 const DEVIATIONS_MAX: f64 = 4.0;
-/// Below this share, sampling moments and clocks of two programs differ more than a law could.
+/// Relative difference that sampling times and clocks of two programs may cause.
 const SHARE_MIN: f64 = 0.05;
-/// A tenth of a transaction is what a look beside the clock misses.
+/// Absolute difference that unsynchronised samples may cause, in transactions.
 const NUMBER_MIN: f64 = 0.1;
 
-/// Samples of a gauge, neighbours being alike: by the means of batches (Law and Kelton, "Simulation Modeling and Analysis").
-/// `None` with fewer than two for each of the ten batches.
+/// Mean of a gauge with correlated samples, by batch means (Law and Kelton, "Simulation Modeling and Analysis"). `None`
+/// with fewer than two samples for each of the ten batches.
 pub fn estimate_mean(samples: &[f64]) -> Option<MeanEstimate> {
     const BATCHES: usize = 10;
     let size = samples.len() / BATCHES;
@@ -50,9 +50,9 @@ pub fn estimate_mean(samples: &[f64]) -> Option<MeanEstimate> {
     Some(MeanEstimate { mean, error: (variance / BATCHES as f64).sqrt() })
 }
 
-/// `n`: in the hop, by samples; `rate`: through it, per second; `time`: mean in it, seconds; `window`: seconds that all three
-/// are of. Who is in it at the window's two ends counts in one figure and not in the other: at most the number twice, times
-/// its time, over the window.
+/// `n`: number in the node, from samples; `rate`: through it, per second; `time`: mean in it, seconds; `window`:
+/// seconds that all three cover. A transaction in the node at either end of the window counts in one figure and not in
+/// the other. The difference is at most twice the number, times its time, over the window.
 pub fn check_law(
     hop: &str,
     n: MeanEstimate,
@@ -94,11 +94,11 @@ mod tests {
             (exact(20.9), exact(1000.0), exact(0.02), 60.0, None),
             (exact(22.0), exact(1000.0), exact(0.02), 60.0, Some(20.0)),
             (exact(18.0), exact(1000.0), exact(0.02), 60.0, Some(20.0)),
-            // The same with errors that allow for it.
+            // Errors are large enough to allow the difference.
             (MeanEstimate { mean: 22.0, error: 0.5 }, exact(1000.0), exact(0.02), 60.0, None),
             (exact(22.0), MeanEstimate { mean: 1000.0, error: 25.0 }, exact(0.02), 60.0, None),
             (exact(22.0), exact(1000.0), MeanEstimate { mean: 0.02, error: 0.0005 }, 60.0, None),
-            // Whoever stays for half of the window may be of either end.
+            // Transactions that stay for half of the window may cross either end.
             (exact(5.0), exact(1.0), exact(30.0), 60.0, None),
             (exact(0.05), exact(10.0), exact(0.001), 60.0, None),
             (exact(0.0), exact(0.0), exact(0.0), 0.0, None),
@@ -114,14 +114,14 @@ mod tests {
     fn estimates_errors_by_batch_means() {
         assert_eq!(estimate_mean(&[3.0; 40]), Some(exact(3.0)));
         assert_eq!(estimate_mean(&[1.0; 19]), None);
-        // Halves: neighbours are all alike, and forty samples are worth hardly more than two.
+        // Two halves of equal values: forty samples carry hardly more information than two.
         let halves: Vec<f64> = (0..40).map(|it| if it < 20 { 0.0 } else { 2.0 }).collect();
         let it = estimate_mean(&halves).expect("forty");
         assert!((it.mean - 1.0).abs() < 1e-12 && (it.error - 1.0 / 3.0).abs() < 1e-3, "{it:?}");
     }
 
-    /// A queue of one server, Poisson arrivals, exponential times, utilisation 0.7, of which ten looks per second are taken:
-    /// the law holds, and is seen to be violated where the time is told a quarter too short.
+    /// A queue with one server, Poisson arrivals, exponential times and utilisation 0.7, sampled ten times a second.
+    /// The law holds. It is violated if the reported time is a quarter too short.
     #[test]
     fn a_simulated_queue_obeys_the_law() {
         for seed in 0..20 {
@@ -141,7 +141,7 @@ mod tests {
                 .map(|it| {
                     let look = f64::from(it) * 0.1;
                     let begun = stays.partition_point(|it| it.0 <= look);
-                    // Nobody stays for more than a second here.
+                    // No transaction stays for more than a second here.
                     let recent = stays[..begun].iter().rev().take(1000);
                     recent.filter(|it| it.1 > look).count() as f64
                 })

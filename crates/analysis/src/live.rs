@@ -1,4 +1,4 @@
-//! What do the last seconds of a trial look like?
+//! Live figures from the last seconds of a trial
 
 use crate::finding::samples::{
     CGROUP_CPU, HAPROXY_QCUR, ODYSSEY_SV_ACTIVE, PGBOUNCER_CL_WAITING, PGBOUNCER_SV_ACTIVE, PROCESS_CPU, sums,
@@ -7,16 +7,16 @@ use model::live::{LiveSecond, NodeCpu, PoolState};
 use model::{LatencyHistogram, Nanos, PerSecond, Sample, ScriptCounts, Tick};
 use std::collections::BTreeMap;
 
-/// Follows one trial. What a probe tells less often than once a second stands until it tells again.
+/// State of one trial. A sample that is taken less often than once a second holds until the next one.
 #[derive(Clone, Debug, Default)]
 pub struct LiveState {
     pools: BTreeMap<String, PoolState>,
-    /// By node: what its processors have done until which moment, and how many it used since the moment before.
+    /// By node: time of the last sample, CPU time until then, and CPUs used since the sample before.
     processors: BTreeMap<String, (Nanos, f64, Option<f64>)>,
 }
 
 impl LiveState {
-    /// Called once per second, in order.
+    /// Adds a second. Called once per second, in order.
     pub fn second(&mut self, tick: &Tick) -> LiveSecond {
         self.add_samples(&tick.samples);
         let it = &tick.interval;
@@ -55,7 +55,7 @@ impl LiveState {
             if let Some((at, cpu)) = cpu_time(samples, node) {
                 let before = self.processors.get(node).copied();
                 let used = match before {
-                    // What begins anew has no difference.
+                    // A restarted counter has no difference.
                     Some((then, had, _)) if at > then && cpu >= had => {
                         Some((cpu - had) / (at - then).as_secs_f64())
                     }
@@ -68,7 +68,7 @@ impl LiveState {
     }
 }
 
-/// Processor time of a node until its last sample: of its control group, else of its processes.
+/// CPU time of a node until its last sample: by its control group, otherwise by its processes.
 fn cpu_time(samples: &[Sample], node: &str) -> Option<(Nanos, f64)> {
     let last = |series| sums(samples, node, series, |_| true).last().copied();
     last(CGROUP_CPU).or_else(|| {

@@ -1,4 +1,4 @@
-//! What did each cell bring, and what differs from the baseline?
+//! Figures of each cell, and their ratios to the baseline
 
 use crate::event_count;
 use crate::finding::{self, TrialFacts, samples};
@@ -9,7 +9,7 @@ use model::matrix::{
 use model::plan::{AttachedRole, CacheState, Experiment, Limits, Node, NodeKind, Setup};
 use model::{Nanos, Summary};
 
-/// In the order in which they are shown.
+/// Figures in the order in which they are displayed.
 const FIGURES: [Figure; 12] = [
     Figure::Tps,
     Figure::P50,
@@ -25,7 +25,7 @@ const FIGURES: [Figure; 12] = [
     Figure::TimeToSteady,
 ];
 
-/// All cells of the experiment, also those without a trial.
+/// All cells of the experiment, including those without a trial.
 pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
     let mut rows = Vec::new();
     // By row and figure: one value of each valid trial that has it.
@@ -53,14 +53,14 @@ pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
         for it in &mut row.figures {
             let of_cell = || trials.iter().filter(|it| it.cell == cell);
             let unanswered = of_cell().filter(|trial| is_unanswered(trial, it.figure)).count();
-            // They are the longest: the median is one of theirs from the half of the trials on.
+            // Unanswered arrivals are the longest, so they include the median once half of the trials have them.
             it.at_least = unanswered > 0 && 2 * unanswered >= it.runs as usize;
         }
     }
     matrix
 }
 
-/// One figure of all rows: all comparisons with the baseline are decided together.
+/// Estimates one figure of all rows. All comparisons with the baseline are decided together.
 fn estimate(matrix: &mut Matrix, figure: Figure, values: &[&[f64]]) {
     let baseline = matrix.baseline.filter(|it| *it < values.len());
     let compared: Vec<Option<RatioEstimate>> = (0..values.len())
@@ -115,7 +115,7 @@ fn row(label: &[(String, String)], setup: &Setup, trials: &[&TrialFacts<'_>]) ->
     }
 }
 
-/// Clients, or how much may be in flight.
+/// Number of clients, or the in-flight cap.
 pub fn clients(setup: &Setup) -> u32 {
     setup.load.model.clients()
 }
@@ -151,7 +151,7 @@ fn placement(it: &Limits) -> Placement {
     Placement { cpu: it.cpu, cpus: it.cpus.clone() }
 }
 
-/// The figure of one trial; `None` when the trial does not count, or it was not measured.
+/// Figure of one trial; `None` if the trial is not valid, or the figure was not measured.
 pub(crate) fn read_figure(trial: &TrialFacts<'_>, figure: Figure) -> Option<f64> {
     let it = trial.valid()?;
     let (counts, response) = (&it.total.counts, &it.total.response);
@@ -174,7 +174,7 @@ pub(crate) fn read_figure(trial: &TrialFacts<'_>, figure: Figure) -> Option<f64>
         }
         Figure::PoolerCpu => finding::host::upstream_processors(trial),
         Figure::ServerCpu => samples::processors(trial.samples, &trial.server()?.name),
-        // A warm one has nothing to get going.
+        // A warm system has no warm-up time.
         Figure::TimeToSteady => {
             trial.setup.dataset.as_ref().filter(|it| it.cache == CacheState::Cold)?;
             crate::steady::steady_state(trial.delivered).map(|it| it.after.as_secs_f64())
@@ -182,7 +182,7 @@ pub(crate) fn read_figure(trial: &TrialFacts<'_>, figure: Figure) -> Option<f64>
     }
 }
 
-/// Whether the figure of the trial is a time of arrivals without an answer, of which only a bound is known.
+/// True if the figure is a time that falls on unanswered arrivals, so that only a lower bound is known.
 fn is_unanswered(trial: &TrialFacts<'_>, figure: Figure) -> bool {
     let place = match figure {
         Figure::P50 => 0.5,

@@ -1,13 +1,13 @@
-//! Did a trial keep what was promised?
+//! Parses and judges objectives
 //!
-//! An objective is `p99 < 200ms`, `p50 <= 5ms`, `mean < 10ms`, `max < 1s`, `errors < 1%`, `dropped < 0.1%`, `tps > 500`; an
-//! operation's name may stand before it: `transfer: p99 < 1s`. Times are response times, from the intended start, of
-//! transactions that ended well; an arrival that was never answered is longer than any bound. Errors are arrivals that
-//! failed, are unknown or were dropped, of all; dropped are those that were never sent. A connection that was refused before
-//! its transaction could be sent is that transaction's failure; one that a client only opens anew is no arrival.
+//! An objective is `p99 < 200ms`, `p50 <= 5ms`, `mean < 10ms`, `max < 1s`, `errors < 1%`, `dropped < 0.1%`, `tps >
+//! 500`; an operation's name may precede it: `transfer: p99 < 1s`. Times are response times, from the intended start,
+//! of transactions that succeeded. An arrival that was never answered is longer than any bound. Errors are the share of
+//! arrivals that failed, are unknown or were dropped; dropped arrivals were never sent. A connection refused before its
+//! transaction was sent is a failure of that transaction. A mere reconnect is no arrival.
 //!
 //! In the closed model no user arrives during an outage. Times and errors are therefore also judged by the window's
-//! [`outage`]s, and errors by the share of clients that never got in because their connections were refused.
+//! [`outage`]s. Errors are also judged by the share of clients that never connected because they were refused.
 
 use crate::outage;
 use crate::rule::RuleDiagnostic;
@@ -15,21 +15,21 @@ use model::Nanos;
 use model::objective::{ObjectiveResult, ObjectiveUnit, ObjectiveVerdict};
 use model::summary::{Distribution, GroupSummary, LoadModelSummary, OutcomeCounts, Summary};
 
-/// One promise.
+/// One objective.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Objective {
     text: String,
-    /// Of all when `None`.
+    /// Operation; all of them if `None`.
     pub operation: Option<usize>,
     pub figure: ObjectiveMetric,
     pub relation: ObjectiveRelation,
-    /// Seconds, a share of 0..=1, or transactions per second.
+    /// Bound in seconds, as a share of 0..=1, or in transactions per second.
     pub bound: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ObjectiveMetric {
-    /// One of those that a summary has.
+    /// A quantile that summaries have.
     Quantile(Quantile),
     Mean,
     Max,
@@ -55,7 +55,7 @@ pub enum ObjectiveRelation {
     AtLeast,
 }
 
-/// Figures by name, in the order in which they are offered.
+/// Figures by name, in the order in which messages list them.
 const FIGURES: [(&str, ObjectiveMetric); 10] = [
     ("p50", ObjectiveMetric::Quantile(Quantile::P50)),
     ("p90", ObjectiveMetric::Quantile(Quantile::P90)),
@@ -69,7 +69,7 @@ const FIGURES: [(&str, ObjectiveMetric); 10] = [
     ("tps", ObjectiveMetric::Tps),
 ];
 
-/// The longer one first.
+/// Relations; longer ones first.
 const RELATIONS: [(&str, ObjectiveRelation); 4] = [
     ("<=", ObjectiveRelation::AtMost),
     (">=", ObjectiveRelation::AtLeast),
@@ -77,7 +77,7 @@ const RELATIONS: [(&str, ObjectiveRelation); 4] = [
     (">", ObjectiveRelation::Above),
 ];
 
-/// Reads one objective; `operations` in the order of a summary's scripts.
+/// Parses one objective. `operations` are in the order of a summary's scripts.
 pub fn parse(text: &str, operations: &[String]) -> Result<Objective, RuleDiagnostic> {
     let at = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
     let wrong = |part: &str, instead: String| {
@@ -151,7 +151,7 @@ impl ObjectiveMetric {
 }
 
 impl Objective {
-    /// As the user wrote it.
+    /// Text as the user wrote it.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -168,9 +168,10 @@ impl Objective {
             (None, Some(least)) => (Some(least), true),
             (seen, _) => (seen, false),
         };
-        // A bound that the longest one keeps, all quantiles keep; one that a lower quantile breaks, a higher one breaks.
+        // If the longest time is within the bound, so are all quantiles. If a lower quantile exceeds it, so does a
+        // higher one.
         let verdict = match (measured, group) {
-            // Without bound: no bound is long enough.
+            // The figure has no upper limit, so it exceeds any bound.
             (Some(_), Some(group)) if self.figure.is_unanswered(group) => ObjectiveVerdict::Violated,
             (Some(it), _) => match self.compare(it) {
                 ObjectiveVerdict::Met if at_least && self.figure.is_hidden_by_outage(summary) => {
@@ -203,7 +204,7 @@ impl Objective {
         if kept { ObjectiveVerdict::Met } else { ObjectiveVerdict::Violated }
     }
 
-    /// Of a quantile with too few samples beyond it: broken when a lower one is too long already.
+    /// Verdict for a quantile with too few samples beyond it: violated if a lower quantile already exceeds the bound.
     fn by_lower_quantile(&self, it: &Distribution) -> ObjectiveVerdict {
         let ObjectiveMetric::Quantile(wanted) = self.figure else { return ObjectiveVerdict::Unknown };
         let lower =
@@ -238,7 +239,7 @@ impl Quantile {
 }
 
 impl ObjectiveMetric {
-    /// What was measured, and of how many.
+    /// Measured value, and the number of samples.
     fn measure(self, it: &GroupSummary) -> (Option<f64>, u64) {
         let OutcomeCounts { ok, failed, unknown, dropped, .. } = it.counts;
         let arrivals = it.counts.arrivals();
@@ -255,30 +256,30 @@ impl ObjectiveMetric {
         }
     }
 
-    /// 0..=1, where it is a place in the distribution of times.
+    /// Share of the distribution of times below the figure, 0..=1; `None` for other figures.
     fn share(self) -> Option<f64> {
         match self {
             ObjectiveMetric::Quantile(it) => Some(it.share()),
-            // Of a mean one arrival without bound is enough.
+            // A single unanswered arrival makes the mean unbounded.
             ObjectiveMetric::Mean | ObjectiveMetric::Max => Some(1.0),
             ObjectiveMetric::Errors | ObjectiveMetric::Dropped | ObjectiveMetric::Tps => None,
         }
     }
 
-    /// Whether the figure is a time that falls among the unanswered arrivals.
+    /// True if the figure is a time that falls on the unanswered arrivals.
     fn is_unanswered(self, it: &GroupSummary) -> bool {
         self.share().is_some_and(|place| it.response.longer_than(place).is_some())
     }
 
-    /// Whether an outage that lasts to the end of the window hides the figure, a time: too many users were still waiting.
+    /// True if an outage up to the end of the window hides the figure, a time: too many users were still waiting.
     fn is_hidden_by_outage(self, summary: &Summary) -> bool {
         let unended = summary.outages.iter().filter(|it| it.ongoing);
         let share = unended.map(|it| it.duration().as_secs_f64()).sum::<f64>() / summary.window.as_secs_f64();
         self.share().is_some_and(|place| share > 1.0 - place)
     }
 
-    /// What it is at least, where what was recorded does not show it all: by arrivals without an answer, or by the outages and
-    /// the refused clients of a closed model.
+    /// Lower bound of the figure if the samples do not show it all: from unanswered arrivals, or from the outages and
+    /// refused clients of a closed model.
     fn lower_bound(self, it: &GroupSummary, summary: &Summary) -> Option<f64> {
         let (outages, window) = (&summary.outages, summary.window);
         let closed = matches!(summary.plan.model, LoadModelSummary::Closed { .. }) && !outages.is_empty();
@@ -290,7 +291,7 @@ impl ObjectiveMetric {
             ObjectiveMetric::Errors => outage::failing_share(outages, window),
             ObjectiveMetric::Dropped | ObjectiveMetric::Tps => 0.0,
         });
-        // A user is any of the clients with equal probability.
+        // A user is each of the clients with equal probability.
         let turned_away = match self {
             ObjectiveMetric::Errors => {
                 f64::from(summary.connects.turned_away) / f64::from(summary.plan.clients.max(1))
@@ -302,7 +303,7 @@ impl ObjectiveMetric {
     }
 }
 
-/// All of `objectives`, in their order.
+/// Results of all `objectives`, in their order.
 pub fn judge(objectives: &[Objective], summary: &Summary) -> Vec<ObjectiveResult> {
     objectives.iter().map(|it| it.judge(summary)).collect()
 }
@@ -319,7 +320,8 @@ mod tests {
         ["pay", "look: up"].map(str::to_owned).to_vec()
     }
 
-    /// A quiet run, spoiled: 7500 transactions of the first operation, 2500 of the second, of 2.5 ms each, 999/s.
+    /// A quiet run, changed by `spoil`: 7500 transactions of the first operation and 2500 of the second, of 2.5 ms
+    /// each, 999/s.
     #[track_caller]
     fn check(objective: &str, spoil: impl FnOnce(&mut Measurement), expected: &str) {
         let mut measured = quiet_measurement();
@@ -357,7 +359,7 @@ mod tests {
     #[test]
     fn unanswered_arrivals_exceed_every_bound() {
         let dropped = |n: u64| move |it: &mut Measurement| it.interval.scripts[0].dropped = n;
-        // 1 % of them and more: p99 is one of them, as are mean and max of any.
+        // 1 % of them or more: p99 is one of them, as are mean and max with any.
         check("p99 < 200ms", dropped(50), "Kept 0.002500 of 10050");
         check("p99 < 200ms", dropped(150), "Broken >10.000000 of 10150");
         check("p99 < 60m", dropped(150), "Broken >10.000000 of 10150");
@@ -367,7 +369,7 @@ mod tests {
         check("mean < 1m", dropped(10), "Broken >10.000000 of 10010");
         check("pay: p99 < 200ms", dropped(150), "Broken >10.000000 of 7650");
         check("look: up: p99 < 200ms", dropped(150), "Kept 0.002500 of 2500");
-        // So is what was refused before it was sent, or got no answer; but not what was answered with an error.
+        // A connection refused before sending, or a request without an answer, counts too; an error answer does not.
         let failed = |code| {
             move |it: &mut Measurement| (0..150).for_each(|_| it.interval.scripts[0].failed.count(code))
         };
@@ -380,7 +382,7 @@ mod tests {
         check("p99 < 200ms", unknown, "Broken >10.000000 of 10150");
         // Most of all arrivals.
         check("p50 < 1s", dropped(30_000), "Broken >10.000000 of 40000");
-        // Too few of them to show a quantile.
+        // Too few samples for a quantile.
         let few = |it: &mut Measurement| {
             it.interval.scripts[0].response = crate::fixture::millis(100, 5);
             it.interval.scripts[0].dropped = 5;
@@ -404,10 +406,10 @@ mod tests {
         check("max < 1s", outage(2_000, 5_000, false), "Broken >3.000000 of 10000");
         check("mean < 100ms", outage(2_000, 5_000, false), "Broken >0.450000 of 10000");
         check("pay: p99 < 50ms", outage(2_000, 5_000, false), "Broken >2.900000 of 7500");
-        // Who was kept waiting until then was served in the end.
+        // Users that waited were served in the end.
         check("errors < 1%", outage(2_000, 5_000, false), "Kept 0.000000 of 10000");
         check("errors < 1%", outage(2_000, 5_000, true), "Broken >0.300000 of 10000");
-        // The outage lasts to the end of the window: its length is not known.
+        // The outage lasts to the end of the window: its length is unknown.
         check("p99 < 50ms", outage(7_000, 10_000, false), "Broken >2.900000 of 10000");
         check("p99 < 3s", outage(7_000, 10_000, false), "Unknown >2.900000 of 10000");
         check("p50 < 3s", outage(7_000, 10_000, false), "Kept 0.002500 of 10000");
@@ -422,7 +424,7 @@ mod tests {
         };
         check("errors < 1%", few, "Broken >0.750000 of 10000");
         check("errors < 80%", few, "Kept >0.750000 of 10000");
-        // They log in late, or wait for a pooler.
+        // Clients log in late, or wait for a pooler.
         let late = |it: &mut Measurement| it.interval.refused.add(Code::SqlState(*b"53300"), 408);
         check("errors < 1%", late, "Kept 0.000000 of 10000");
         check("errors < 1%", |it| it.clients = vec![10_000, 0, 0, 0], "Kept 0.000000 of 10000");
@@ -450,7 +452,7 @@ mod tests {
         };
         check("pay: p99 < 200ms", few(1000), "Kept 0.005000 of 1000");
         check("pay: p99 < 200ms", few(900), "Unknown - of 900");
-        // It cannot be kept any more.
+        // The objective can no longer be met.
         check("pay: p99 < 4ms", few(900), "Broken - of 900");
         check("pay: p50 < 4ms", few(10), "Unknown - of 10");
         let nothing = |it: &mut Measurement| it.interval.clear();

@@ -1,4 +1,4 @@
-//! How did the objectives fare over all trials?
+//! Results of the objectives over all trials
 
 use crate::finding::TrialFacts;
 use crate::objective;
@@ -6,8 +6,8 @@ use crate::rule::RuleContext;
 use model::objective::{ObjectiveResult, ObjectiveSummary, ObjectiveUnit, ObjectiveVerdict, WorstResult};
 use model::plan::Experiment;
 
-/// One per text of an objective, in the order of the cells and of their lists. Every trial that was measured counts, also an
-/// invalid one: that the generator was late makes no answer faster.
+/// One summary per text of an objective, in the order of the cells and of their lists. Every measured trial counts,
+/// including invalid ones: a late generator makes no answer faster.
 pub fn objective_summaries(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<ObjectiveSummary> {
     let mut all: Vec<ObjectiveSummary> = Vec::new();
     for objective in experiment.cells.iter().flat_map(|it| &it.setup.objectives) {
@@ -43,8 +43,8 @@ fn count(tally: &mut ObjectiveSummary, cell: usize, judged: ObjectiveResult) {
     }
 }
 
-/// What was measured by the bound, so that more is worse; 1 is the bound itself. What is broken without a figure is beyond it by who
-/// knows how much, so that a figure beyond it tells more.
+/// Measured value relative to the bound, oriented so that more is worse; 1 is the bound itself. A violation without a
+/// figure has no known severity, so a figure beyond the bound takes precedence.
 fn severity(it: &ObjectiveResult) -> f64 {
     let ratio = |part: f64, whole: f64| if part == 0.0 { 0.0 } else { part / whole };
     match (it.measured, it.verdict) {

@@ -1,41 +1,44 @@
-//! Outages: time in which no transaction succeeded.
+//! Outages: intervals in which no transaction succeeded
 //!
-//! In the open model arrivals continue during an outage and are counted. In the closed model every client waits or is refused,
-//! so an outage adds hardly any sample. There, objectives on times and errors are judged for a user who arrives at a random
-//! moment of the window, every moment being equally likely: the user waits longer than a bound b with the probability
-//! Σ max(0, gap − b) / window. Gaps count from a tenth of a second on, so that many short outages weigh as much as a long one.
+//! In the open model arrivals continue during an outage and are counted. In the closed model every client waits or is
+//! refused, so an outage adds hardly any sample. There, objectives on times and errors are judged for a user who
+//! arrives at a random time of the window, uniformly distributed. The user waits longer than a bound b with the
+//! probability Σ max(0, gap − b) / window. Gaps count from a tenth of a second on, so that many short outages weigh as
+//! much as a long one.
 //!
 //! A gap is an outage if neither chance nor the statements explain it ([`unexplained`]):
 //!
-//! - At the rate of the rest of the window, so many successes were to come in it that chance does not leave them all out.
-//! - It is several times as long as the transaction that a client is in at a random moment.
-//! - Slow statements do not overlap by chance so as to leave it. A client that is independent of the others brings no success
-//!   for the next g with the probability S(g) = Σ max(0, r − g) / (clients · window), r being all response times. A
-//!   transaction longer than g is such a gap if the other clients bring none either, so n(g) · S(g)^(clients − 1) such gaps are
-//!   to be expected, n(g) being the number of transactions longer than g. In an outage all clients wait together.
+//! - At the rate of the rest of the window, so many successes are expected in it that chance does not leave them all
+//!   out.
+//! - It is several times as long as the transaction that a client is in at a random time.
+//! - Slow statements that overlap by chance do not explain it. A client that is independent of the others has no
+//!   success for the next g with the probability S(g) = Σ max(0, r − g) / (clients · window), r being all response
+//!   times. A transaction longer than g is such a gap if the other clients have no success either. So n(g) ·
+//!   S(g)^(clients − 1) such gaps are expected, n(g) being the number of transactions longer than g. In an outage all
+//!   clients wait together.
 //! - Clients waited: transactions were as long as the gap, or failed. Users who think need no server.
 //!
-//! The expected-interval correction of HdrHistogram would need the interval at which users were to come, which a closed model
-//! does not have, and would correct slow statements too.
+//! The expected-interval correction of HdrHistogram would need the interval at which users arrive, which a closed model
+//! does not have. It would correct slow statements too.
 
 use model::{Interval, LatencyHistogram, Nanos, Outage, Second, Successes};
 
 /// Shortest outage: a dozen buckets of [`model::Successes`].
 const OUTAGE_MIN: Nanos = Nanos::from_millis(100);
-/// Shortest gap that counts in an open model, where arrivals show shorter ones, and for a single client, whose slow statement
-/// cannot be told from a short outage. Seconds of a file show none shorter.
+/// Shortest gap that counts in an open model, where arrivals show shorter ones, and for a single client, whose slow
+/// statement looks like a short outage. Seconds of a file show none shorter.
 const LONG: Nanos = Nanos::from_secs(1);
-/// −ln of the probability that chance alone leaves a gap: among n successes, a gap in which `expected` were to come has a
-/// probability of at most n·e^−expected. At 9.2, one run in ten thousand shows one.
+/// −ln of the probability that chance alone leaves a gap: among n successes, a gap in which `expected` successes are
+/// missing has a probability of at most n·e^−expected. At 9.2, one run in ten thousand shows one.
 const CHANCE_LOG: f64 = 9.2;
-/// Multiple of the [`usual`] response time, in an open model of the median, below which a gap is no outage: transactions of
-/// equal length that begin together also end together.
+/// Multiple of the [`usual`] response time, in an open model of the median, below which a gap is no outage.
+/// Transactions of equal length that begin together also end together.
 const CYCLES: f64 = 3.0;
-/// One of so many transactions at most is held up by outages. Where more are, the samples show it.
+/// At most one in this number of transactions is delayed by outages. If more are, the samples show it.
 const HELD_UP: u64 = 100;
 /// Probability up to which slow statements of independent clients do not explain the gaps of a run.
 const OVERLAP: f64 = 0.01;
-/// Share of a gap that a transaction must have taken to have waited for its end.
+/// Smallest share of a gap that a transaction took if it waited for the gap's end.
 const WAITED: f64 = 0.9;
 
 /// Counts of one second that show an outage.
@@ -47,9 +50,9 @@ pub struct SecondCounts {
     /// Transactions that ended, with any outcome. `ok`: successes.
     ended: u64,
     ok: u64,
-    /// Arrivals that did not end well, and refused connections.
+    /// Arrivals that did not succeed, and refused connections.
     failed: u64,
-    /// As in [`Interval`]; seconds of a file do not have it.
+    /// Times of successes, as in [`Interval`]; seconds of a file do not have them.
     successes: Option<Successes>,
 }
 
@@ -75,32 +78,32 @@ impl From<&Second> for SecondCounts {
     }
 }
 
-/// Follows a window second by second.
+/// Detects the outages of a window, second by second.
 #[derive(Debug, Default)]
 pub struct OutageDetector {
-    /// The beginning of the window, by the clock of the intervals; `None` before the first one.
+    /// Start of the window, by the clock of the intervals; `None` before the first one.
     begin: Option<Nanos>,
-    /// The last success, or the window's beginning.
+    /// Last success, or the start of the window.
     last: Nanos,
     in_flight: u64,
-    /// The first end of a second since `last` at which no transaction was in flight or had failed.
+    /// First end of a second since `last` at which no transaction was in flight or had failed.
     idle_since: Option<Nanos>,
-    /// Since `last`, at the end of every second none was in flight and some had failed.
+    /// True if since `last`, at the end of every second, none was in flight and some had failed.
     rejected: bool,
-    /// `turned_away` at the end of the latest second.
+    /// `rejected` at the end of the latest second.
     at_end: bool,
-    /// Whether the latest second failed, if it had no success. The time after the window does not count.
+    /// True if the latest second had failures and no success. The time after the window does not count.
     empty: Option<bool>,
-    /// Whether the seconds since that of `last`, and that one, had failures.
+    /// True if the seconds from that of `last` on had failures.
     failures: bool,
-    /// Whole seconds of the gap, and those of them with failures.
+    /// Whole seconds of the gap, and the number of them with failures.
     whole: u64,
     failing: u64,
     outages: Vec<Outage>,
 }
 
 impl OutageDetector {
-    /// The next second of all threads, or what came after the last one.
+    /// Adds the next second of all threads, or the time after the last one.
     pub fn second(&mut self, it: impl Into<SecondCounts>) {
         let it: SecondCounts = it.into();
         if self.begin.is_none() {
@@ -116,7 +119,7 @@ impl OutageDetector {
         let failed = it.failed > 0;
         self.failures |= failed;
         match it.successes {
-            // Seconds of a file do not tell when: they were full of successes.
+            // Seconds of a file have no times of successes: they are assumed to be spread over the second.
             None if it.ok > 0 => self.success(it.from, it.to),
             None => self.empty = Some(failed),
             Some(successes) => {
@@ -140,7 +143,7 @@ impl OutageDetector {
         (self.whole, self.failing) = (0, 0);
     }
 
-    /// A success at `to`, none since `from`, both within one second.
+    /// Adds a success at `to`, with none since `from`, both within one second.
     fn success_after(&mut self, from: Nanos, to: Nanos) {
         self.last = from;
         self.success(to, to);
@@ -158,7 +161,7 @@ impl OutageDetector {
         }
     }
 
-    /// What of them lies within a window of this length, since its beginning.
+    /// Outages within a window of this length, relative to its start.
     pub fn finish(mut self, window: Nanos) -> Vec<Outage> {
         let begin = self.begin.unwrap_or_default();
         self.close(begin + window, true);
@@ -170,8 +173,8 @@ impl OutageDetector {
     }
 }
 
-/// Those of the measured gaps that neither chance nor slow statements explain. `clients`: of a closed model in which all are
-/// there from the beginning to the end; `None` in any other.
+/// Measured gaps that neither chance nor slow statements explain. `clients`: of a closed model whose clients are all
+/// present for the whole window; `None` for any other.
 pub(crate) fn unexplained(
     gaps: &[Outage],
     window: Nanos,
@@ -203,8 +206,8 @@ pub(crate) fn unexplained(
     candidates
 }
 
-/// Length of the transaction that a client is in at a random moment: the median weighted by time. The longest 1 % of transactions,
-/// which an outage may have held up, are left out.
+/// Length of the transaction that a client is in at a random time: the median weighted by time. The longest 1 % of
+/// transactions, which an outage may have delayed, are left out.
 fn usual(response: &LatencyHistogram) -> Nanos {
     let mut left = response.count() - response.count() / HELD_UP;
     let mut kept = Vec::new();
@@ -222,10 +225,10 @@ fn usual(response: &LatencyHistogram) -> Nanos {
     kept.iter().find(is_median).map_or(Nanos::ZERO, |it| it.0)
 }
 
-/// Those gaps in which all of so many `clients` waited at the same time more often than independent ones do.
+/// Gaps in which all `clients` waited at the same time more often than independent clients do.
 fn together(mut gaps: Vec<Outage>, response: &LatencyHistogram, clients: f64, window: Nanos) -> Vec<Outage> {
     gaps.sort_by_key(|it| std::cmp::Reverse(it.duration()));
-    // Who waited for the end of a gap shorter than a second waited, or was refused.
+    // In a gap shorter than a second, a client waited for its end or was refused.
     let mut matched = 0;
     gaps.retain_mut(|it| {
         let waited = response.count_above(Nanos((it.duration().0 as f64 * WAITED) as u64)) > matched;
@@ -233,7 +236,7 @@ fn together(mut gaps: Vec<Outage>, response: &LatencyHistogram, clients: f64, wi
         it.failing &= !waited || it.duration() >= LONG;
         waited || it.failing || it.duration() >= LONG
     });
-    // Of the rest of the window, without these outages and what waited for their ends.
+    // Expected gaps in the rest of the window, without these outages and the transactions that waited for their ends.
     let expected = |length: Nanos, without: &[Outage]| {
         let (mut count, mut excess, mut rest) = (0.0, 0.0, window.as_secs_f64());
         for (it, n) in response.counts().filter(|it| it.0 > length) {
@@ -248,7 +251,7 @@ fn together(mut gaps: Vec<Outage>, response: &LatencyHistogram, clients: f64, wi
         let silent = (excess.max(0.0) / (clients * rest)).min(1.0);
         count.max(0.0) * silent.powf(clients - 1.0)
     };
-    // The probability of n gaps and more where `expected` are to come is at most expectedⁿ / n!.
+    // The probability of n or more gaps, if `expected` are expected, is at most expectedⁿ / n!.
     let (mut unexplained, mut factorial) = (0, 0.0);
     for (number, it) in gaps.iter().enumerate() {
         let n = (number + 1 - unexplained) as f64;
@@ -262,13 +265,13 @@ fn together(mut gaps: Vec<Outage>, response: &LatencyHistogram, clients: f64, wi
     gaps
 }
 
-/// Quantile `q` (0..=1) of the time that users wait for the end of an outage, if they arrive at random moments of the window,
-/// every moment being equally likely. A lower bound where an outage did not end within the window.
+/// Quantile `q` (0..=1) of the time that users wait for the end of an outage, if they arrive at uniformly random times
+/// of the window. It is a lower bound if an outage did not end within the window.
 pub(crate) fn wait_quantile(outages: &[Outage], window: Nanos, q: f64) -> Nanos {
     let mut lengths: Vec<f64> = outages.iter().map(|it| it.duration().as_secs_f64()).collect();
     lengths.sort_by(|a, b| b.total_cmp(a));
-    // A user who arrives in the last w of an outage waits less than w. Find w for which the others, Σ (length − w), take
-    // this long.
+    // A user who arrives in the last w of an outage waits less than w. Find w for which the others, Σ (length − w),
+    // take this long.
     let beyond = (1.0 - q) * window.as_secs_f64();
     let mut sum = 0.0;
     for (number, length) in lengths.iter().enumerate() {
@@ -282,13 +285,13 @@ pub(crate) fn wait_quantile(outages: &[Outage], window: Nanos, q: f64) -> Nanos 
     Nanos::ZERO
 }
 
-/// Their mean wait.
+/// Mean wait of these users.
 pub(crate) fn mean_wait(outages: &[Outage], window: Nanos) -> Nanos {
     let squares: f64 = outages.iter().map(|it| it.duration().as_secs_f64().powi(2)).sum();
     Nanos::from_secs_f64(squares / 2.0 / window.as_secs_f64())
 }
 
-/// The share of them who is turned away, or not served within the window.
+/// Share of these users who are refused, or not served within the window.
 pub(crate) fn failing_share(outages: &[Outage], window: Nanos) -> f64 {
     let those = outages.iter().filter(|it| it.failing || it.ongoing);
     those.map(|it| it.duration().as_secs_f64()).sum::<f64>() / window.as_secs_f64()
@@ -300,9 +303,9 @@ mod tests {
     use crate::fixture::millis;
     use model::{Code, Measurement};
 
-    /// A second from words: `500` transactions of 2 ms that ended well, from the beginning to the end of the second, or from a
-    /// tenth to another, `100@0-2`; `^900` four more that took 900 ms; `!3` failed; `~3` refused connections; `+4` more under
-    /// way than before, `-4` fewer.
+    /// Parses a second: `500` transactions of 2 ms that succeeded, over the whole second, or from one tenth to another,
+    /// `100@0-2`; `^900` four more that took 900 ms; `!3` failed; `~3` refused connections; `+4` more in flight than
+    /// before, `-4` fewer.
     fn second(number: u64, text: &str) -> Interval {
         let mut it = Interval::new(&[0]);
         (it.from, it.to) = (Nanos::from_secs(number + 7), Nanos::from_secs(number + 8));
@@ -339,7 +342,7 @@ mod tests {
         it
     }
 
-    /// What comes after the window is nothing.
+    /// The time after the window is empty.
     fn measured(seconds: &[&str]) -> Measurement {
         let (mut gaps, mut all) = (OutageDetector::default(), Interval::new(&[0]));
         for (number, text) in seconds.iter().enumerate() {
@@ -376,14 +379,14 @@ mod tests {
             // Frozen: clients wait. It ends, or it does not.
             (&["500", "500", "100@0-2 +4", "", "400@1-10 -4", "500"], "2.2-4.1"),
             (&["500", "500", "100@0-2 +4", "", "", ""], "2.2-6.0 unended"),
-            // Refused for a while.
+            // Connections are refused for a while.
             (&["500", "500", "100@0-2 !4", "150@7-10", "500"], "2.2-3.7 failing"),
             (&["500", "100@0-2 !4", "~80", "400@2-10", "500", "500"], "1.2-3.2 failing"),
             // From the very beginning.
             (&["+4", "", "400@2-10 -4", "500", "500", "500"], "0.0-2.2"),
-            // Two of them.
+            // Two outages.
             (&["500 !4", "!9", "500 +4", "", "500 -4"], "1.0-2.0 failing, 3.0-4.0"),
-            // Shorter than a second: clients waited, or were refused. Nobody asked, or one client of the four did.
+            // Shorter than a second: clients waited, or were refused. No client, or one of the four, sent a request.
             (&["500", "400@0-6 +4", "400@5-10 ^900 -4", "500"], "1.6-2.5"),
             (&["500", "400@0-6 +4", "400@5-10 ~9 -4", "500"], "1.6-2.5 failing"),
             (&["500", "400@0-6 ~9 100@9-10", "500"], "1.6-1.9 failing"),
@@ -393,9 +396,9 @@ mod tests {
             ),
             (&["500", "400@0-6", "400@5-10", "500"], ""),
             (&["500", "400@0-6 +4", "400@5-10 ^300 -4", "500"], ""),
-            // Longer ones and shorter ones.
+            // Longer and shorter outages.
             (&["500", "400@0-5 +4", "", "400@5-10 ^2000", "400@0-4 100@9-10 ^500"], "1.5-3.5, 4.4-4.9"),
-            // Nobody asked.
+            // No client sent a request.
             (&["500", "500", "", "", "500", "500"], ""),
             // At 2/s chance makes a gap of three seconds; not one of eleven.
             (&["2", "2", "2", "1@0-0 +1", "", "", "2 -1", "2", "2"], ""),
@@ -406,7 +409,7 @@ mod tests {
                 ],
                 "3.0-15.0",
             ),
-            // Never a success: there is nothing to compare with.
+            // No success at all: there is nothing to compare with.
             (&["!500", "!500", "!500"], ""),
         ] {
             let found: Vec<String> = found(&measured(seconds)).iter().map(shown).collect();
@@ -414,8 +417,8 @@ mod tests {
         }
     }
 
-    /// Gaps of half a second, which four clients leave by chance if their transactions often take longer; two clients more often
-    /// than four.
+    /// Gaps of half a second, which four clients leave by chance if their transactions often take longer; two clients
+    /// leave them more often than four.
     #[test]
     fn slow_statements_that_overlap_are_no_outage() {
         let gap = |n: u64| Outage {
@@ -437,7 +440,7 @@ mod tests {
             (120, 1, 4, 0),
         ] {
             let mut it = measured(&["500"; 60]);
-            // Those that an outage holds up take as long as it, natural ones from 0.6 to 1 s.
+            // Transactions that an outage delays take as long as the outage; natural ones take 0.6 to 1 s.
             let length = |n: u64| if slow <= 16 { 505 } else { 600 + n % 5 * 100 };
             let response = &mut it.interval.scripts[0].response;
             (0..slow).for_each(|n| response.merge(&millis(1, length(n))));
@@ -490,7 +493,7 @@ mod tests {
             (&[outage(2_000, 5_000)], 0.7, 0),
             (&[outage(2_000, 5_000)], 0.5, 0),
             (&[outage(2_000, 5_000)], 1.0, 3000),
-            // (3 − w) + (2 − w) = 2, of the first alone it would be 1 s.
+            // (3 − w) + (2 − w) = 2; from the first alone it would be 1 s.
             (&[outage(0, 2_000), outage(5_000, 8_000)], 0.8, 1500),
             (&[outage(0, 2_000), outage(5_000, 8_000)], 0.95, 2500),
             (&[], 0.99, 0),

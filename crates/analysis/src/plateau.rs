@@ -1,12 +1,13 @@
-//! Which settings are enough?
+//! Plateau of a grid: the cells that the best one is not shown to beat
 //!
-//! Over a grid, the best cell is rarely shown to be better than its neighbours: together they are a plateau, and on it the
-//! least settings are the ones to take.
+//! The best cell of a grid is rarely shown to be better than its neighbours. Together they are a plateau, and the
+//! smallest settings on it are the ones to use.
 //!
-//! The best of many is best by luck too, and each cell has a chance of its own to look worse. A cell therefore leaves the
-//! plateau only if the best beats it by more than the best and the worst of as many *equal* cells differ by in 95 % of cases
-//! (Tukey's range): resampled from how all runs scatter around their own cell's mean, ratios being what is compared. Where
-//! each cell was searched once, the intervals of the answers say how they scatter.
+//! The best of many cells is partly lucky, and each cell may look worse by chance. A cell therefore leaves the plateau
+//! only if the best beats it by more than chance explains. The bound is the difference between the best and the worst
+//! of as many *equal* cells that 95 % of cases do not exceed (Tukey's range). It is resampled from the scatter of all
+//! runs around their own cell's mean, on ratios. If each cell was searched once, the intervals of the answers give the
+//! scatter.
 
 use crate::repeats;
 use crate::strategy::SplitMix64;
@@ -15,16 +16,16 @@ use std::cmp::Ordering;
 
 const DRAWS: usize = 4000;
 const LEVEL: f64 = 0.95;
-/// Runs beyond the first of their cells, of all cells together: fewer do not tell how runs scatter.
+/// Fewest runs beyond the first of their cells, over all cells. Fewer do not show the scatter.
 const RUNS_MIN: usize = 4;
-/// Deviations of a normal value between the ends of its interval of 95 %.
+/// Standard deviations of a normal value between the ends of its interval of 95 %.
 const INTERVAL_DEVIATIONS: f64 = 2.0 * 1.959_964;
 
-/// What is known of one cell: a figure of each of its runs, or an answer with its interval.
+/// Data of one cell: a figure of each of its runs, or an answer with its interval.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CellValue {
     Runs(Vec<f64>),
-    /// Of a search that was made once.
+    /// Answer of a single search.
     Answer {
         value: f64,
         interval: Option<(f64, f64)>,
@@ -45,8 +46,8 @@ impl CellValue {
     }
 }
 
-/// `labels`: of the cells, by axis its name and what it is there; `known`: of each of them, above 0. `maxima`: whether more of
-/// it is better (rates) or less (seconds). `None` where nothing is known of any cell. `seed` decides the resampling.
+/// `labels`: for each cell, name and value of each axis; `known`: data of each cell, above 0. `maxima`: true if more is
+/// better (rates), false if less is (seconds). `None` without data of any cell. `seed` determines the resampling.
 pub fn plateau(
     labels: &[Vec<(String, String)>],
     known: &[CellValue],
@@ -60,7 +61,7 @@ pub fn plateau(
         .enumerate()
         .filter_map(|(cell, it)| Some((cell, it.filter(|it| it.value > 0.0)?.value)))
         .collect();
-    // Of equal ones the first.
+    // Of equal cells the first one wins.
     ranked.sort_by(|a, b| if maxima { b.1.total_cmp(&a.1) } else { a.1.total_cmp(&b.1) });
     let best = ranked.first()?.0;
     let cells: Vec<usize> = ranked.iter().map(|it| it.0).collect();
@@ -71,17 +72,17 @@ pub fn plateau(
     Some(Plateau { maxima, points, plateau, recommended, needs })
 }
 
-/// How far cells may differ by chance.
+/// Scatter of the cells, which bounds differences by chance.
 #[derive(Debug)]
 struct CellScatter {
-    /// By cell: the logarithm of its figure, and its standard error.
+    /// By cell: logarithm of its figure, and its standard error.
     of: Vec<Option<(f64, f64)>>,
-    /// So many standard errors of a difference are beyond chance.
+    /// Standard errors of a difference that chance does not exceed.
     bound: f64,
 }
 
 impl CellScatter {
-    /// `None` where it is not known how they scatter.
+    /// `None` if the scatter is unknown.
     fn from_cells(
         cells: &[usize],
         known: &[CellValue],
@@ -153,7 +154,7 @@ impl CellScatter {
         CellScatter { of, bound }
     }
 
-    /// Whether `cell` is shown to be worse than the best.
+    /// True if `cell` is shown to be worse than the best.
     fn is_worse(&self, best: usize, cell: usize, maxima: bool) -> bool {
         let (Some(best), Some(cell)) = (self.of[best], self.of[cell]) else { return false };
         let behind = if maxima { best.0 - cell.0 } else { cell.0 - best.0 };
@@ -165,7 +166,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The greatest difference of any two, in standard errors of that difference.
+/// Greatest difference of any two cells, in standard errors of that difference.
 fn studentized_range(of: &[(f64, f64)]) -> f64 {
     let pairs = of.iter().enumerate().flat_map(|(at, a)| of[at + 1..].iter().map(move |b| (a, b)));
     let apart = pairs.map(|(a, b)| match a.1.hypot(b.1) {
@@ -180,8 +181,8 @@ fn bound(mut ranges: Vec<f64>) -> f64 {
     ranges[(LEVEL * (ranges.len() - 1) as f64).ceil() as usize]
 }
 
-/// Which of two cells takes less: the product of its numbers, so that twice the threads weigh as much as twice the pool; of
-/// equal ones the first axis decides, then the order of the file. Axes that are no numbers weigh nothing.
+/// Orders two cells by size: the product of their numbers, so that twice the threads weigh as much as twice the pool.
+/// Of equal ones the first axis decides, then the order of the file. Axes without numbers have no weight.
 fn by_size(labels: &[Vec<(String, String)>], one: usize, other: usize) -> Ordering {
     let amounts = |cell: usize| -> Vec<f64> {
         labels.get(cell).map_or(Vec::new(), |it| it.iter().filter_map(|(_, value)| amount(value)).collect())
@@ -196,7 +197,7 @@ fn by_size(labels: &[Vec<(String, String)>], one: usize, other: usize) -> Orderi
     by_weight.then(by_axis).then(one.cmp(&other))
 }
 
-/// A number as an axis tells it: `20`, `1_000`, `0.5`, `400MB`, `2 GiB`, `50ms`; `None` for words.
+/// Number of an axis value: `20`, `1_000`, `0.5`, `400MB`, `2 GiB`, `50ms`; `None` for words.
 fn amount(text: &str) -> Option<f64> {
     let text: String = text.chars().filter(|it| !matches!(it, '_' | ' ')).collect();
     let digits = text.find(|it: char| !(it.is_ascii_digit() || it == '.')).unwrap_or(text.len());
@@ -215,8 +216,9 @@ fn amount(text: &str) -> Option<f64> {
     Some(number * unit)
 }
 
-/// How many connections `rate` per second needs, when each transaction holds one for `held` seconds, by Little's law. `None`
-/// where one of the two is not known. At `held` measured under light load it is the least: under load each holds longer.
+/// Connections that `rate` per second needs if each transaction holds one for `held` seconds, by Little's law. `None`
+/// if one of the two is unknown. With `held` from light load it is a lower bound: under load each transaction holds it
+/// longer.
 pub fn required_connections(rate: f64, held: f64, processors: f64) -> Option<RequiredConnections> {
     let sound = [rate, held].iter().all(|it| it.is_finite() && *it > 0.0);
     sound.then_some(RequiredConnections { rate, hold_time: held, connections: rate * held, processors })
@@ -241,14 +243,14 @@ mod tests {
         let answer = |value: f64| CellValue::Answer { value, interval: Some((0.97 * value, 1.03 * value)) };
         let runs = |value: f64| CellValue::Runs([0.98, 1.0, 1.01, 0.99, 1.02].map(|it| it * value).into());
         for (known, maxima, plateau_is, recommended) in [
-            // Five threads are too few, whatever the pool.
+            // Five threads are too few with any pool.
             ([300.0, 640.0, 646.0, 310.0, 650.0, 645.0].map(answer), true, vec![4, 2, 5, 1], Some(1)),
             ([300.0, 640.0, 646.0, 310.0, 650.0, 645.0].map(runs), true, vec![4, 2, 5, 1], Some(1)),
-            // Of seconds less is better.
+            // For seconds, less is better.
             ([0.3, 0.1, 0.1, 0.3, 0.101, 0.2].map(runs), false, vec![1, 2, 4], Some(1)),
-            // One is best.
+            // A single best cell.
             ([100.0, 200.0, 300.0, 400.0, 500.0, 900.0].map(runs), true, vec![5], Some(5)),
-            // How they scatter is not known: nothing is shown.
+            // The scatter is unknown: no cell is shown to be worse.
             (
                 [100.0, 200.0, 300.0, 1.0, 2.0, 3.0].map(|value| CellValue::Answer { value, interval: None }),
                 true,
@@ -265,7 +267,7 @@ mod tests {
             let it = plateau(&labels(&GRID), &known, maxima, None, 1).expect("cells are known");
             assert_eq!((&it.plateau, it.recommended), (&plateau_is, recommended), "{known:?}");
         }
-        // Without a cell that was skipped, and one that did nothing at all.
+        // With a cell that was skipped, and one that did nothing at all.
         let known = [
             CellValue::Missing,
             runs(640.0),
@@ -286,7 +288,7 @@ mod tests {
     #[test]
     fn recommends_the_least_setting_of_a_plateau() {
         for (cells, least) in [
-            // Of 240 each, the fewest threads.
+            // All products are 240; the fewest threads win.
             (&[("20", "12"), ("160", "96"), ("80", "3"), ("5", "48")][..], 3),
             (&[("20", "12"), ("10", "12"), ("20", "3")], 2),
             (&[("2GiB", "1"), ("400MB", "1"), ("1_000MB", "1")], 1),
@@ -301,7 +303,7 @@ mod tests {
 
     #[test]
     fn computes_connections_by_littles_law() {
-        // Document 004: 646 per second, 2.59 ms of the database each.
+        // Document 004: 646 per second, 2.59 ms in the database each.
         let it = required_connections(646.0, 0.002_59, 1.0).expect("both are known");
         assert!((it.connections - 1.673).abs() < 0.001, "{it:?}");
         for (rate, held) in [(0.0, 0.1), (1.0, 0.0), (f64::NAN, 1.0), (1.0, f64::INFINITY)] {
@@ -309,7 +311,7 @@ mod tests {
         }
     }
 
-    /// Shares of invented grids in which any of 12 equal cells leaves, and in which one that is 20 % worse stays.
+    /// Shares of simulated grids in which any of 12 equal cells leaves, and in which one that is 20 % worse stays.
     fn error_rates(runs: usize, draws: u64) -> (f64, f64) {
         let (mut left, mut stayed) = (0, 0);
         let cells = labels(&[("1", "1"); 12]);

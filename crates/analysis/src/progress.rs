@@ -1,9 +1,9 @@
-//! What came of the time since the last line of progress?
+//! Progress lines: figures since the previous line
 
 use model::summary::Progress;
 use model::{Interval, LatencyHistogram, Nanos, PerSecond, ScriptCounts};
 
-/// `interval`: what all threads measured since the last line. `began`: the window's beginning.
+/// `interval`: data of all threads since the previous line. `began`: start of the window.
 pub fn progress(interval: &Interval, began: Nanos) -> Progress {
     let mut response = LatencyHistogram::new();
     let mut service_sum = 0;

@@ -1,29 +1,29 @@
-//! When was something acknowledged, and how long was nothing?
+//! Times of acknowledgements, and the outages between them
 
 use model::Nanos;
 use model::durability::{FaultEvent, WriteOutage};
 use std::collections::BTreeMap;
 
-/// First and last acknowledgement of each hundredth of a second in which there was one: what is needed to know every gap
-/// that is at least as long, exactly, in whatever order acknowledgements come.
+/// First and last acknowledgement of each slot of 10 ms that has one. This gives every gap of at least a slot's length
+/// exactly, in any order of acknowledgements.
 #[derive(Debug, Default)]
 pub(super) struct AcknowledgementTimes {
     slots: BTreeMap<u64, (Nanos, Nanos)>,
-    /// The slot that was met last: most come into the same as the one before.
+    /// Slot of the previous acknowledgement; most fall into the same slot.
     current: Option<(u64, (Nanos, Nanos))>,
-    /// When the last attempt ended, however.
+    /// End of the last attempt, with any outcome.
     last_attempt: Nanos,
 }
 
 const SLOT: u64 = 10_000_000;
 
 impl AcknowledgementTimes {
-    /// An attempt ended; in whatever order they come.
+    /// Adds the end of an attempt. Ends may arrive in any order.
     pub fn add_attempt(&mut self, at: Nanos) {
         self.last_attempt = self.last_attempt.max(at);
     }
 
-    /// It was acknowledged.
+    /// Adds an acknowledgement.
     pub fn add_acknowledgement(&mut self, at: Nanos) {
         let number = at.0 / SLOT;
         match &mut self.current {
@@ -37,7 +37,7 @@ impl AcknowledgementTimes {
         }
     }
 
-    /// To be called before anything is asked.
+    /// Stores the current slot. Call it before any query.
     pub fn flush(&mut self) {
         if let Some((number, (first, last))) = self.current.take() {
             let slot = self.slots.entry(number).or_insert((first, last));
@@ -49,9 +49,9 @@ impl AcknowledgementTimes {
         self.slots.last_key_value().map(|(_, it)| it.1)
     }
 
-    /// For each fault the longest gap between it and the next: one that contains either belongs to the first it contains.
-    /// One that did not end lasts until the last attempt, or until the load was `over`, for there is none where nobody can log in.
-    /// None where nothing was acknowledged before it.
+    /// Longest gap without acknowledgements between each fault and the next one. A gap that contains several faults
+    /// belongs to the first of them. A gap without an end lasts until the last attempt, or until the load was `over`,
+    /// because without a login there are no attempts. A fault without an earlier acknowledgement has no outage.
     pub fn outages(&self, faults: &[FaultEvent], over: Nanos) -> Vec<WriteOutage> {
         let end = self.last_attempt.max(over);
         let outage = |(number, fault): (usize, &FaultEvent)| {

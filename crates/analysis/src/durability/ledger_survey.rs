@@ -1,6 +1,6 @@
-//! Which servers acknowledged, from when on, and is the ledger whole?
+//! First pass over the ledger: servers, timelines and completeness
 //!
-//! The first way through the entries: what must be known before any of them can be judged.
+//! It collects the facts that are needed before any entry can be judged.
 
 use super::acknowledgements::AcknowledgementTimes;
 use model::Nanos;
@@ -12,18 +12,18 @@ use std::collections::BTreeSet;
 #[derive(Debug)]
 pub(super) struct LedgerSurvey {
     servers: Vec<KnownServer>,
-    /// By session: sequences below may have been used.
+    /// By session: sequences below this may have been used.
     pub reserved: Vec<u64>,
     /// By session: one more than the highest sequence with an outcome.
     pub completed: Vec<u64>,
-    /// Of acknowledgements.
+    /// Times of acknowledgements.
     pub acknowledgements: AcknowledgementTimes,
     pub clock_steps_us: Vec<i64>,
-    /// Entries that cannot be.
+    /// Entries that contradict each other.
     pub contradictions: u64,
     pub failovers: u32,
     pub doubts: Vec<InconclusiveReason>,
-    /// Every timeline that was seen, and when.
+    /// Every timeline that occurred, with its time.
     pub timelines: Vec<(Nanos, u32)>,
 }
 
@@ -31,16 +31,16 @@ pub(super) struct LedgerSurvey {
 struct KnownServer {
     id: ServerId,
     server: ServerInstance,
-    /// When it acknowledged first.
+    /// First acknowledgement.
     first: Option<Nanos>,
-    /// Between these moments it was certainly in recovery.
+    /// Intervals in which it was certainly in recovery.
     recovering: Vec<(Nanos, Nanos)>,
     acknowledged_in_recovery: bool,
-    /// The earliest acknowledgement by a server that followed it; nothing may begin and be acknowledged here after it.
+    /// Earliest acknowledgement by a server that followed it. No later write may begin here and be acknowledged.
     superseded: Nanos,
 }
 
-/// The wall clock was set if it went otherwise than the other by more.
+/// Difference between the clocks, in microseconds, above which the wall clock was set.
 const STEP_US: i64 = 500_000;
 
 impl LedgerSurvey {
@@ -89,12 +89,12 @@ impl LedgerSurvey {
         self.find_server(id).map(|it| &it.server)
     }
 
-    /// True when the attempt was acknowledged by a server after its successor had begun to acknowledge.
+    /// True if the attempt was acknowledged by a server whose successor had already acknowledged writes.
     pub fn is_by_deposed_primary(&self, attempt: &WriteAttempt) -> bool {
         attempt.server.and_then(|it| self.find_server(it)).is_some_and(|it| attempt.invoked > it.superseded)
     }
 
-    /// Systems that acknowledged.
+    /// System identifiers of servers that acknowledged writes.
     pub fn systems(&self) -> BTreeSet<u64> {
         self.servers.iter().filter(|it| it.first.is_some()).map(|it| it.server.system).collect()
     }
@@ -152,7 +152,7 @@ impl LedgerSurvey {
         }
     }
 
-    /// Who follows whom: a higher timeline, or on the same one a later first acknowledgement.
+    /// Orders servers: a successor has a higher timeline, or on the same timeline a later first acknowledgement.
     fn order_servers(&mut self) {
         let ranks: Vec<_> =
             self.servers.iter().filter_map(|it| Some((it.server.timeline, it.first?, it.id))).collect();
@@ -197,7 +197,7 @@ impl LedgerSurvey {
     }
 }
 
-/// The place of `session`, made if it is not there.
+/// Entry of `session`; inserted if it is missing.
 fn session_entry(of: &mut Vec<u64>, session: u32) -> &mut u64 {
     let session = session as usize;
     if of.len() <= session {

@@ -1,7 +1,7 @@
-//! Did every acknowledged write survive?
+//! Durability check: verifies that every acknowledged write survived
 //!
-//! [`judge`] goes through a ledger twice, and keeps a bit for each write and reading: a hundred million writes are some dozen
-//! megabytes. What it cannot know it does not guess: `docs/durability.md` tells what each finding and each doubt means.
+//! [`judge`] passes over the ledger twice and keeps one bit for each write and reading. A hundred million writes take
+//! some dozens of megabytes. It does not guess: `docs/durability.md` explains each finding and each doubt.
 
 mod acknowledgements;
 mod ledger_survey;
@@ -22,7 +22,8 @@ use std::collections::BTreeMap;
 use trusted_reads::TrustedReads;
 use writes::WriteJudge;
 
-/// What the ledger's entries, which `entries` gives anew at each call, and the rest of the evidence come to.
+/// Verdict from the ledger's entries and the other evidence. `entries` returns a new iterator over all entries at each
+/// call.
 pub fn judge<I: Iterator<Item = LedgerEntry>>(
     history: &DurabilityHistory,
     entries: impl Fn() -> I,
@@ -75,14 +76,16 @@ pub fn judge<I: Iterator<Item = LedgerEntry>>(
     }
 }
 
-/// Upper bound, at 95 %, of the probability that one failover loses something, when none of `failovers` did.
+/// Upper bound, at 95 %, of the probability that a failover loses writes, if none of `failovers` did.
 ///
-/// With probability p for each, all n pass with (1 − p)ⁿ; the bound is the p at which that is 5 %. 1 without any.
+/// If each failover loses writes with probability p, all n pass with (1 − p)ⁿ. The bound is the p at which that is 5 %.
+/// It is 1 without failovers.
 pub fn loss_probability_bound(failovers: u32) -> f64 {
     if failovers == 0 { 1.0 } else { 1.0 - 0.05_f64.powf(1.0 / f64::from(failovers)) }
 }
 
-/// A violation is one whatever else is in doubt, unless the evidence for it contradicts itself.
+/// Conclusion from findings and doubts. A violation counts in spite of other doubts, unless its evidence contradicts
+/// itself.
 pub(crate) fn conclude(findings: &[Anomaly], doubts: &[InconclusiveReason]) -> Conclusion {
     if !is_sound(doubts) {
         Conclusion::Unknown
@@ -95,7 +98,7 @@ pub(crate) fn conclude(findings: &[Anomaly], doubts: &[InconclusiveReason]) -> C
     }
 }
 
-/// Whether the evidence can be believed as far as it goes.
+/// True if no doubt discredits the evidence that exists.
 pub(crate) fn is_sound(doubts: &[InconclusiveReason]) -> bool {
     let undermines = |it: &InconclusiveReason| {
         matches!(it, InconclusiveReason::LedgerContradictsItself { .. } | InconclusiveReason::MultipleSystems)
@@ -111,7 +114,7 @@ fn end_doubt(end: Option<LedgerEnd>) -> Option<InconclusiveReason> {
     }
 }
 
-/// What was found so far.
+/// Anomalies that were found so far.
 #[derive(Debug, Default)]
 struct Anomalies(BTreeMap<AnomalyKind, (u64, Vec<WriteKey>)>);
 
@@ -120,7 +123,7 @@ impl Anomalies {
         self.add_many(kind, 1, key);
     }
 
-    /// `count` more, of which these are examples.
+    /// Adds `count` anomalies, with these examples.
     fn add_many(&mut self, kind: AnomalyKind, count: u64, examples: impl IntoIterator<Item = WriteKey>) {
         if count > 0 {
             let (known, keys) = self.0.entry(kind).or_default();

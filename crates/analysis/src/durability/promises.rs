@@ -1,32 +1,32 @@
-//! What had been promised for a write when it was acknowledged?
+//! Promise that was in force when a write was acknowledged
 
 use super::ledger_survey::LedgerSurvey;
 use model::Nanos;
 use model::durability::{AnomalyKind, DurabilityHistory, Promise, ServerInstance, WriteAttempt};
 
-/// What each server promised, and since when.
+/// Promises of each server, and when they began.
 #[derive(Debug)]
 pub(super) struct PromiseHistory<'a> {
-    /// In the order of time.
+    /// All promises in order of time.
     all: Vec<(Nanos, &'a ServerInstance, &'a Promise)>,
     survey: &'a LedgerSurvey,
 }
 
-/// Of all that may have been in force, the weakest and the strongest.
+/// Weakest and strongest of all promises that may have been in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PromiseStrength {
-    /// It outlives the primary.
+    /// The write survives the loss of the primary.
     Replicated,
-    /// On the primary's disk, or further, but no more than that for sure.
+    /// The write is on the primary's disk. More is not certain.
     Local,
     None,
-    /// It changed, from what does not outlive the primary to what does, or back.
+    /// The promise changed between surviving the primary and not surviving it.
     Ambiguous,
-    /// Nobody asked.
+    /// The settings were not sampled.
     Unknown,
 }
 
-/// A change takes effect in each session at its own time: what was in force this long before or after counts as well.
+/// A change takes effect in each session at its own time. Promises within this margin before and after count as well.
 pub(super) const MARGIN: Nanos = Nanos::from_secs(1);
 
 impl<'a> PromiseHistory<'a> {
@@ -35,7 +35,7 @@ impl<'a> PromiseHistory<'a> {
         PromiseHistory { all, survey }
     }
 
-    /// What holds for this acknowledged attempt.
+    /// Strength of the promise for this acknowledged attempt.
     pub fn strength_for(&self, attempt: &WriteAttempt) -> PromiseStrength {
         let server = attempt.server.and_then(|it| self.survey.server(it));
         let (from, to) = (attempt.invoked - MARGIN, attempt.ended + MARGIN);
@@ -64,7 +64,7 @@ impl<'a> PromiseHistory<'a> {
 }
 
 impl PromiseStrength {
-    /// What it is called when the write is gone.
+    /// Anomaly to report if the write is lost.
     pub fn kind_of_loss(self) -> AnomalyKind {
         match self {
             PromiseStrength::Replicated => AnomalyKind::Lost,

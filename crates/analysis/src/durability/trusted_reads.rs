@@ -1,4 +1,4 @@
-//! What was there afterwards, by readings that can be believed?
+//! Reads after the faults that can be trusted, and the rows they found
 
 use super::Anomalies;
 use super::ledger_survey::LedgerSurvey;
@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 
 #[derive(Debug)]
 pub(super) struct TrustedReads<'a> {
-    /// From a primary of the newest timeline, in the order of time.
+    /// Reads from a primary of the newest timeline, in order of time.
     reads: Vec<&'a ReadBack>,
-    /// About the others.
+    /// Doubts about the other reads.
     pub doubts: Vec<InconclusiveReason>,
     history: &'a DurabilityHistory,
 }
@@ -39,27 +39,28 @@ impl<'a> TrustedReads<'a> {
         it
     }
 
-    /// Of what was known by `at`: is it there, by the last word; `None` when every reading is older.
+    /// True if the last read that began after `at` has the row; `None` if every read is older.
     pub fn is_present_by(&self, key: WriteKey, at: Nanos) -> Option<bool> {
         self.reads.last().filter(|it| it.started >= at).map(|it| it.keys.contains(key))
     }
 
-    /// Absent from a reading that began after `at`.
+    /// True if a read that began after `at` lacks the row.
     pub fn was_absent(&self, key: WriteKey, at: Nanos) -> bool {
         self.reads.iter().any(|it| it.started >= at && !it.keys.contains(key))
     }
 
-    /// In any reading.
+    /// True if any read has the row.
     pub fn was_present(&self, key: WriteKey) -> bool {
         self.reads.iter().any(|it| it.keys.contains(key))
     }
 
-    /// More than once in any reading.
+    /// True if any read has the row more than once.
     pub fn is_duplicated(&self, key: WriteKey) -> bool {
         self.reads.iter().any(|it| it.keys.repeated.contains_key(&key))
     }
 
-    /// There, and absent in a later reading. What a fault between them took away is a loss, and no more than that.
+    /// Finds rows that are present, and absent in a later read. If a fault between the reads removed a row, it counts
+    /// only as a loss.
     pub fn find_flickers(&self, found: &mut Anomalies) {
         for session in 0..self.sessions() {
             let words = self.reads.iter().map(|it| it.keys.session(session).len()).max().unwrap_or(0);
@@ -82,14 +83,14 @@ impl<'a> TrustedReads<'a> {
         }
     }
 
-    /// Nothing was done to the system between two readings, and the same primary's timeline went on.
+    /// True if no fault occurred between two reads, and the same primary stayed on its timeline.
     fn is_undisturbed(&self, earlier: &ReadBack, later: &ReadBack) -> bool {
         let between = |at: Nanos| earlier.started < at && at <= later.started;
         earlier.server.timeline == later.server.timeline
             && !self.history.faults.iter().any(|it| between(it.at))
     }
 
-    /// What nobody asked for. In a `closed` ledger that is also what was reserved and never used.
+    /// Finds rows that no client wrote. In a `closed` ledger these include keys that were reserved and never used.
     pub fn find_phantoms(&self, found: &mut Anomalies, survey: &LedgerSurvey, closed: bool) {
         let mut counts = [0, 0];
         let mut named = BTreeSet::new();
@@ -119,8 +120,8 @@ impl<'a> TrustedReads<'a> {
     }
 }
 
-/// Samples on both sides of the reading say that its server was in recovery. It may be promoted between one that is asked for
-/// meanwhile and its own answer.
+/// True if samples before and after the read show its server in recovery. A standby may be promoted between a sample
+/// during the read and its answer.
 fn was_standby(history: &DurabilityHistory, reading: &ReadBack) -> bool {
     let of_it = || history.samples.iter().filter(|it| it.server.is_same_process(&reading.server));
     let before = of_it().rfind(|it| it.at <= reading.started).is_some_and(|it| it.in_recovery);
@@ -128,7 +129,7 @@ fn was_standby(history: &DurabilityHistory, reading: &ReadBack) -> bool {
     before && after
 }
 
-/// The keys of a word's bits, the lowest first.
+/// Keys of a word's bits, lowest first.
 fn keys(session: usize, place: usize, word: u64) -> impl Iterator<Item = WriteKey> {
     let key = move |bit: u64| WriteKey { session: session as u32, sequence: place as u64 * 64 + bit };
     (0..64).filter(move |bit| word >> bit & 1 == 1).map(key)

@@ -1,6 +1,7 @@
-//! What came of each write, all its attempts together, and is it there?
+//! Second pass over the ledger: judges each write from all its attempts
 //!
-//! A session has one write under way at a time, so its attempts stand together: a write is judged when the next one begins.
+//! A session has one write in flight at a time, so its attempts are adjacent. A write is judged when the next one
+//! begins.
 
 use super::Anomalies;
 use super::ledger_survey::LedgerSurvey;
@@ -21,13 +22,13 @@ pub(super) struct WriteJudge<'a> {
     written: WriteTotals,
 }
 
-/// What all writes came to.
+/// Totals over all writes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WriteTotals {
     pub counts: WriteCounts,
-    /// Acknowledged after every reading.
+    /// Writes acknowledged after every read.
     pub younger: u64,
-    /// Absent, and nobody knows what was promised.
+    /// Absent writes whose promise is unknown.
     pub unpromised: u64,
     /// Sequences without an outcome before one that has it.
     pub missing: u64,
@@ -38,25 +39,25 @@ pub(super) struct WriteTotals {
 #[derive(Debug, Default)]
 struct SessionState {
     open: Option<WriteState>,
-    /// Acknowledged and absent, by the server that had them on its disk: a later write there that is present makes holes
-    /// of them.
+    /// Acknowledged and absent writes, with the server that had them on its disk. If a later write on that server is
+    /// present, they are holes.
     absent: Vec<(ServerId, u64)>,
-    /// The last of those lost without a promise, and how many stand before it without a gap.
+    /// Last write of a run of losses without a promise, and the number of writes before it without a gap.
     run: Option<(u64, u64)>,
 }
 
-/// One write.
+/// State of one write.
 #[derive(Clone, Copy, Debug)]
 struct WriteState {
     key: WriteKey,
     attempts: u16,
-    /// The first attempt that was acknowledged.
+    /// First attempt that was acknowledged.
     acknowledged: Option<WriteAttempt>,
     local: bool,
     unknown: bool,
-    /// When the last attempt was over.
+    /// End of the last attempt.
     ended: Nanos,
-    /// The server of all attempts, where it is one.
+    /// Server of all attempts, if it is the same one.
     server: Option<ServerId>,
 }
 
@@ -105,8 +106,8 @@ impl<'a> WriteJudge<'a> {
         }
     }
 
-    /// After the last entry. In a ledger that is not `closed`, the last write of each session may have been tried again,
-    /// perhaps elsewhere, and all that were reserved behind it may have been sent.
+    /// Judges the last writes, after the last entry. In a ledger that is not `closed`, the last write of each session
+    /// may have been retried, even on another server. All reserved sequences after it may have been sent.
     pub fn finish(mut self, closed: bool, found: &mut Anomalies) -> WriteTotals {
         for number in 0..self.sessions.len() {
             if let Some(mut write) = self.sessions[number].open {
@@ -164,7 +165,7 @@ impl<'a> WriteJudge<'a> {
         }
     }
 
-    /// Whether an acknowledged write is there, and what follows if it is not.
+    /// Judges an acknowledged write, present or absent.
     fn judge_acknowledged(
         &mut self,
         write: &WriteState,
@@ -197,7 +198,8 @@ impl<'a> WriteJudge<'a> {
         there
     }
 
-    /// A write is there: what the same server had acknowledged before it, for the same session, must be there too.
+    /// Checks for holes when a write is present: earlier writes that the same server acknowledged for the same session
+    /// must be present too.
     fn check_holes(&mut self, write: &WriteState, found: &mut Anomalies) {
         let WriteKey { session, .. } = write.key;
         let absent = &mut self.sessions[session as usize].absent;

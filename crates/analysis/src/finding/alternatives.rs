@@ -1,4 +1,4 @@
-//! What does one and the same setup say when it is asked otherwise: open or closed, by this feed or by that?
+//! Findings on cells that run one setup in two ways: open and closed loop, or two feeds
 
 use super::samples::{self, growth};
 use super::{CellTrials, Finding, TrialFacts};
@@ -7,15 +7,15 @@ use model::finding::{CellResponse, ReadVolume};
 use model::matrix::Figure;
 use model::plan::{Operation, Setup};
 
-/// Above this ratio two 99th percentiles tell of different systems: repeated runs on a busy machine differ by half.
+/// Ratio of two p99 above which they describe different systems. Repeated runs on a busy machine differ by a half.
 const TAIL_RATIO_MIN: f64 = 2.0;
-/// Likewise of throughput, which is steadier.
+/// The same for throughput, which varies less.
 const RATE_RATIO_MIN: f64 = 1.5;
 
-/// For each open cell the closed one of the same setup that delivers most, if its tail is much better than the open one's.
-/// An open test below the capacity has the better tail: then nothing is hidden.
+/// For each open cell, the closed cell of the same setup with the highest throughput, if its tail is much better. An
+/// open-loop test below the capacity has the better tail: then nothing is hidden.
 pub fn open_and_closed(cells: &[CellTrials<'_>]) -> Vec<Finding> {
-    // A search may ask otherwise than the cell's load says.
+    // A step of a search may use another model than the cell's load.
     let is_open = |it: &CellTrials<'_>| it.trials.iter().any(|it| it.setup.load.model.is_open());
     let open = cells.iter().filter(|it| is_open(it));
     let one = |cell: &CellTrials<'_>| {
@@ -35,7 +35,7 @@ pub fn open_and_closed(cells: &[CellTrials<'_>]) -> Vec<Finding> {
     open.filter_map(one).collect()
 }
 
-/// Pairs that differ in one feed only, and in what they say.
+/// Pairs of cells that differ in one feed only, and in their results.
 pub fn feeds_differ(cells: &[CellTrials<'_>]) -> Vec<Finding> {
     let mut found = Vec::new();
     for (at, with) in cells.iter().enumerate() {
@@ -59,7 +59,7 @@ fn feed_differs(cell: &CellTrials<'_>, with: &CellTrials<'_>) -> Option<Finding>
     }
     let (mine, other) = (cell_response(cell)?, cell_response(with)?);
     let apart = |a: f64, b: f64, ratio: f64| a > ratio * b || b > ratio * a;
-    // Steps of a search have loads of their own, and tails that follow from those.
+    // Steps of a search have loads of their own, which determine their tails.
     let as_asked = |it: &CellTrials<'_>| it.trials.iter().all(|trial| trial.setup.load == it.setup.load);
     let comparable = as_asked(cell) && as_asked(with);
     let tails = comparable && mine.p99.zip(other.p99).is_some_and(|(a, b)| apart(a, b, TAIL_RATIO_MIN));
@@ -74,7 +74,8 @@ fn feed_differs(cell: &CellTrials<'_>, with: &CellTrials<'_>) -> Option<Finding>
     })
 }
 
-/// The same system, data and work. Rates of operations are the load's; what counts is their proportion.
+/// True if both setups have the same system, data and operations. Rates of operations follow from the load, so only
+/// their proportions count.
 fn same_but_model(a: &Setup, b: &Setup) -> bool {
     let work = |it: &Setup| -> Vec<Operation> {
         it.operations.iter().map(|it| Operation { rate: None, ..it.clone() }).collect()
@@ -99,7 +100,7 @@ fn offered_rate(trial: &TrialFacts<'_>) -> Option<f64> {
     Some(it.total.counts.arrivals() as f64 / it.window.as_secs_f64())
 }
 
-/// What a transaction had read: PostgreSQL's own counts lag by a second or two at either end.
+/// Reads per transaction. PostgreSQL's own counts lag by a second or two at either end.
 pub fn read_volume(cell: &CellTrials<'_>) -> ReadVolume {
     let by_transaction = |growth: fn(&TrialFacts<'_>, &str) -> Option<f64>| {
         cell.median(|it| {

@@ -1,4 +1,4 @@
-//! Did a service answer with something else than its work?
+//! Findings on services whose answer sizes suggest error pages
 
 use super::{CellTrials, Finding, TrialFacts};
 use crate::sizes::{SizeSeries, is_mostly_smaller, populations};
@@ -6,7 +6,7 @@ use model::SizeHistogram;
 use model::finding::SizeChange;
 use model::plan::{OperationKind, Setup};
 
-/// Sizes of a cell's answers that fell, or that are of two populations.
+/// Drops in the sizes of a cell's answers, and sizes with two populations.
 pub fn size_changes(cell: &CellTrials<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for place in answered_requests(cell) {
@@ -25,7 +25,7 @@ pub fn size_changes(cell: &CellTrials<'_>) -> Vec<Finding> {
     found
 }
 
-/// Cells whose answers are small beside those of another cell that was asked the same.
+/// Cells whose answers are small compared with those of another cell with the same requests.
 pub fn sizes_compared_with_other_cells(cells: &[CellTrials<'_>]) -> Vec<Finding> {
     let mut found = Vec::new();
     for cell in cells {
@@ -79,7 +79,7 @@ fn finding(
     share: f64,
 ) -> Finding {
     let known = cell.setup.operations.get(usize::from(operation));
-    // What is computed before the requests has commands of its own.
+    // Computations before the requests are commands of their own.
     let step = known.and_then(|it| match &it.kind {
         OperationKind::Http(steps) if steps.len() > 1 => {
             let number = usize::from(command).checked_sub(it.sets.len())?;

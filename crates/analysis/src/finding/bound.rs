@@ -1,4 +1,4 @@
-//! Do processors, or a pool of servers, hold the throughput where it is?
+//! Findings on CPUs and server pools that limit the throughput
 
 use super::queue::busy_sessions;
 use super::samples::{self, mean, sums};
@@ -9,33 +9,33 @@ use model::finding::MissingInput;
 use model::matrix::UnappliedLimit;
 use model::plan::{Node, NodeKind};
 
-/// Share of the processors it may use from which on a node has no reserve.
+/// Share of the available CPUs above which a node is saturated.
 const SATURATED_SHARE: f64 = 0.9;
-/// Share of a quota's periods in which a node that is held back by it, and not by chance, used it up.
+/// Share of a quota's periods with throttling above which the quota limits the node, and chance does not explain it.
 const THROTTLED_SHARE: f64 = 0.5;
-/// Share of a pool that is lent from which on it is full.
+/// Share of lent servers above which a pool is full.
 const POOL_FULL_SHARE: f64 = 0.9;
-/// Share of a pool below which most of it does nothing. Between two statements of its client a server is not at work, so
-/// that even a pool that holds everything up is not all at work.
+/// Share of busy servers below which most of a pool is idle. A server does nothing between two statements of its
+/// client, so even a pool that is the limit is not always busy.
 const POOL_IDLE_SHARE: f64 = 0.5;
 
-/// Processors of a node.
+/// CPU usage of a node.
 pub struct CpuUsage {
     pub used: f64,
-    /// How many it could use.
+    /// CPUs that it could use.
     pub available: f64,
     pub throttled: Option<f64>,
     pub throttled_cpus: Option<f64>,
 }
 
 impl CpuUsage {
-    /// `None` where nothing bounds it: what is full on a shared machine may be anybody's.
+    /// CPU usage of a node; `None` without a quota: on a shared machine, any program may saturate the CPUs.
     pub fn measure(cell: &CellTrials<'_>, node: &Node) -> Result<Option<CpuUsage>, MissingInput> {
         let applied = |limit: &str| {
             let fails = |it: &UnappliedLimit| it.node == node.name && it.limit == limit;
             !cell.trials.iter().any(|it| it.not_applied.iter().any(fails))
         };
-        // Each copy of a service has its own.
+        // Each copy of a service has threads of its own.
         let (threads, copies) = match &node.kind {
             NodeKind::PgBouncer(_) => (Some(1.0), 1.0),
             NodeKind::Odyssey(it) => (Some(f64::from(it.workers)), 1.0),
@@ -61,8 +61,8 @@ impl CpuUsage {
     }
 }
 
-/// A pooler without processor time looks like a full pool in its console: servers are lent, but do nothing. PostgreSQL's own
-/// view tells the two apart. A session in a transaction, but without a statement, waits for the pooler or the client.
+/// A pooler without CPU time shows a full pool in its console: servers are lent but idle. PostgreSQL's own view
+/// distinguishes the two. A session in a transaction without a statement waits for the pooler or the client.
 pub fn pooler(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let Some((node, pool, cpu)) = pooler_usage(cell)? else { return Ok(Vec::new()) };
     let active = active(cell)?;
@@ -88,7 +88,7 @@ pub fn pool(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let busy = cell.median(busy_sessions).ok_or(MissingInput::Server)?;
     let size = f64::from(pool);
     let full = lent >= POOL_FULL_SHARE * size && busy >= POOL_IDLE_SHARE * size && clients(cell.setup) > pool;
-    // Where they wait for each other's locks, more servers would wait.
+    // If sessions wait for each other's locks, more servers would wait too.
     let bound = full && !cpu.is_saturated() && sessions_wait(cell).is_none();
     let finding = || Finding::PoolBound {
         cell: cell.number,
@@ -102,13 +102,13 @@ pub fn pool(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     Ok(bound.then(finding).into_iter().collect())
 }
 
-/// The pooler, its pool's size and its processors.
+/// The pooler, its pool size and its CPU usage.
 fn pooler_usage<'a>(cell: &CellTrials<'a>) -> Result<Option<(&'a Node, u32, CpuUsage)>, MissingInput> {
     let Some((node, (_, size))) = cell.pooler().zip(clients::pool(cell)) else { return Ok(None) };
     Ok(CpuUsage::measure(cell, node)?.map(|cpu| (node, size, cpu)))
 }
 
-/// Servers given to clients, by the pooler's console.
+/// Servers lent to clients, from the pooler's console.
 fn lent_servers(cell: &CellTrials<'_>, node: &Node) -> Option<f64> {
     let series = match node.kind {
         NodeKind::PgBouncer(_) => samples::PGBOUNCER_SV_ACTIVE,
@@ -122,7 +122,7 @@ fn active(cell: &CellTrials<'_>) -> Result<f64, MissingInput> {
     cell.median(|it| samples::sessions(it.samples, &server.name, "active")).ok_or(MissingInput::Server)
 }
 
-/// Where nothing bounds PostgreSQL the machine does, and its own rule tells of that.
+/// Without a quota for PostgreSQL the machine is the limit, which has its own rule.
 pub fn server(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = cell.server().ok_or(MissingInput::Server)?;
     let full = |node: &Node| {
@@ -130,7 +130,7 @@ pub fn server(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     };
     let replicas: Vec<Option<(String, CpuUsage)>> =
         replicas(cell, node).iter().map(full).collect::<Result<_, _>>()?;
-    // Of replicas, which are alike, the one that has most to do.
+    // Replicas are alike: the busiest one counts.
     let replica = replicas.into_iter().flatten().max_by(|a, b| a.1.used.total_cmp(&b.1.used));
     let finding = |(node, cpu): (String, CpuUsage)| Finding::ServerBound {
         cell: cell.number,
@@ -143,7 +143,7 @@ pub fn server(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     Ok(full(node)?.into_iter().chain(replica).map(finding).collect())
 }
 
-/// The others of the primary's kind.
+/// The other nodes of the primary's kind.
 fn replicas(cell: &CellTrials<'_>, primary: &Node) -> Vec<Node> {
     let stack = &cell.setup.stack;
     let limits = stack.replication.as_ref().map(|it| it.limits.clone()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What do cells say beside each other?
+//! Findings from comparing cells with each other
 
 use super::clients::{pool, slots_exhausted, starved};
 use super::queue::busy_sessions;
@@ -10,12 +10,12 @@ use model::matrix::{ChangeVerdict, Figure};
 use model::plan::{Experiment, Node, NodeKind, Setup, Transport};
 use std::collections::BTreeMap;
 
-/// A cell with more errors of a thousand transactions did other work than one without.
+/// Errors per thousand transactions above which a cell did other work than a cell without errors.
 const ERRORS: f64 = 10.0;
-/// Where one cell has more than so many times the other's transactions under way, their deadlocks are no comparison.
+/// Ratio of transactions in flight above which two cells' deadlocks are not comparable.
 const CONCURRENT: f64 = 1.5;
 
-/// Per thousand transactions.
+/// Deadlocks per thousand transactions.
 pub fn deadlocks(cell: &CellTrials<'_>) -> Option<Finding> {
     let it = repeats::estimate(&figure_values(cell, Figure::Deadlocks))?;
     let any = figure_values(cell, Figure::Deadlocks).iter().any(|it| *it > 0.0);
@@ -31,7 +31,7 @@ fn figure_values(cell: &CellTrials<'_>, figure: Figure) -> Vec<f64> {
     cell.trials.iter().filter_map(|it| read_figure(it, figure)).collect()
 }
 
-/// Throughput of each first cell by its second, decided together. A pair without valid runs is left out.
+/// Ratio of throughputs of each pair, first cell to second, decided together. Pairs without valid runs are left out.
 fn throughputs<'a>(
     pairs: &Pairs<'a>,
     seed: u64,
@@ -52,11 +52,12 @@ fn throughputs<'a>(
     all.collect()
 }
 
-/// Each first cell beside its second.
+/// Pairs of cells that are compared.
 type Pairs<'a> = Vec<(&'a CellTrials<'a>, &'a CellTrials<'a>)>;
 
-/// What throughput says of cells that do the same work: what a pooler costs, what that would seem to be, and whether its
-/// modes differ. Cells that did other work are named, if there is anything to compare them with.
+/// Findings on throughput of cells that do the same work: the cost of a pooler, the apparent cost over another
+/// transport, and differences between pool modes. Cells that did other work are named if there is a cell to compare
+/// them with.
 pub fn throughput(cells: &[CellTrials<'_>], seed: u64) -> Vec<Finding> {
     let (mut like, mut unlike, mut modes) = (Vec::new(), Vec::new(), pairs_by_pool_mode(cells));
     for cell in cells.iter().filter(|it| it.setup.stack.nodes.len() > 1) {
@@ -73,7 +74,7 @@ pub fn throughput(cells: &[CellTrials<'_>], seed: u64) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     for (cell, why) in &other {
         let among = |pairs: &Pairs<'_>| pairs.iter().any(|it| it.0.number == *cell || it.1.number == *cell);
-        // The unlike ones are told with the like ones only.
+        // Report pairs with different transports only together with pairs with equal ones.
         if among(&like) || among(&modes) {
             found.push(Finding::NotCompared { cell: *cell, reason: *why });
         }
@@ -86,7 +87,7 @@ pub fn throughput(cells: &[CellTrials<'_>], seed: u64) -> Vec<Finding> {
     found
 }
 
-/// Throughput tells something only of cells whose clients all did their work.
+/// Reason why a cell's throughput is not comparable: its clients did not all do their work.
 fn incomparable_reason(cell: &CellTrials<'_>) -> Option<IncomparableReason> {
     if slots_exhausted(cell).is_some() {
         return Some(IncomparableReason::SlotsExhausted);
@@ -98,8 +99,8 @@ fn incomparable_reason(cell: &CellTrials<'_>) -> Option<IncomparableReason> {
     (of_thousand > ERRORS).then_some(IncomparableReason::Errors { of_thousand })
 }
 
-/// A cell through something beside the direct one: over the same transport everywhere, what that costs; over another one,
-/// what somebody who did not look at the transport would say.
+/// Compares cells through a pooler or balancer with the direct cell. Over the same transport everywhere this is its
+/// cost. Over another transport it is the apparent cost, which ignores the transport.
 fn pooler_costs(like: &Pairs<'_>, unlike: &Pairs<'_>, seed: u64) -> Vec<Finding> {
     let like = throughputs(like, seed);
     let unlike = throughputs(unlike, seed);
@@ -123,7 +124,7 @@ fn pooler_costs(like: &Pairs<'_>, unlike: &Pairs<'_>, seed: u64) -> Vec<Finding>
     found
 }
 
-/// The same load on the same data, PostgreSQL and the generator with the same settings and limits.
+/// True if both have the same load and data, and PostgreSQL and the generator have the same settings and limits.
 fn same_but_stack(a: &Setup, b: &Setup) -> bool {
     let server = |it: &Setup| it.stack.nodes.last().map(|it| (it.kind.clone(), it.limits.clone()));
     a.load == b.load
@@ -133,7 +134,7 @@ fn same_but_stack(a: &Setup, b: &Setup) -> bool {
         && server(a) == server(b)
 }
 
-/// Cells that differ in the pool's mode only.
+/// Pairs of cells that differ in the pool mode only.
 fn pairs_by_pool_mode<'a>(cells: &'a [CellTrials<'a>]) -> Pairs<'a> {
     let mut pairs = Vec::new();
     for (n, with) in cells.iter().enumerate() {
@@ -147,7 +148,7 @@ fn pairs_by_pool_mode<'a>(cells: &'a [CellTrials<'a>]) -> Pairs<'a> {
     pairs
 }
 
-/// Modes whose throughput is the same, as far as so many runs can tell.
+/// Pool modes whose throughput does not differ, as far as so many runs can show.
 fn no_difference(pairs: &Pairs<'_>, seed: u64) -> Vec<Finding> {
     let known = throughputs(pairs, seed).into_iter().filter(|it| it.2.verdict == ChangeVerdict::NoEvidence);
     let finding = |(cell, with, compared): (&CellTrials<'_>, &CellTrials<'_>, ThroughputComparison)| {
@@ -158,7 +159,7 @@ fn no_difference(pairs: &Pairs<'_>, seed: u64) -> Vec<Finding> {
     known.filter_map(finding).collect()
 }
 
-/// The nodes as they would be if all poolers were in the same mode.
+/// Nodes with all poolers set to the same mode.
 fn without_mode(cell: &CellTrials<'_>) -> Vec<Node> {
     let mut nodes = cell.setup.stack.nodes.clone();
     for node in &mut nodes {
@@ -171,7 +172,8 @@ fn without_mode(cell: &CellTrials<'_>) -> Vec<Node> {
     nodes
 }
 
-/// Cells whose deadlocks differ from the baseline's, and so does the number of transactions under way in PostgreSQL.
+/// Cells whose deadlocks differ from the baseline's while the number of transactions in flight in PostgreSQL differs
+/// too.
 pub fn concurrency_differs(cells: &[CellTrials<'_>], experiment: &Experiment) -> Vec<Finding> {
     let baseline = experiment.baseline.and_then(|number| cells.iter().find(|it| it.number == number));
     let Some(with) = baseline else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! Under which circumstances was a cell measured?
+//! Findings on the circumstances under which a cell was measured
 
 use super::alternatives::read_volume;
 use super::samples::{self, growth};
@@ -8,7 +8,7 @@ use model::finding::{Circumstance, MissingInput, NormalizedRate};
 use model::summary::InvalidReason;
 use model::{LogEvent, Nanos};
 
-/// Feeds whose values lead to less than the server's memory, of a table that is larger.
+/// Feeds whose values touch less than the server's memory, of a table that is larger.
 pub fn feeds_that_fit_in_memory(cell: &CellTrials<'_>) -> Vec<Finding> {
     let mut known: Vec<&FeedCoverage> = Vec::new();
     for it in cell.trials.iter().flat_map(|it| it.reaches) {
@@ -36,14 +36,15 @@ pub fn feeds_that_fit_in_memory(cell: &CellTrials<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// Log-ins by a transaction, from which on they are no reconnecting now and then; and per second, below which nobody cares.
+/// Logins per transaction above which clients reconnect regularly; below `LOGINS_PER_SECOND_MIN` per second they do not
+/// matter.
 const LOGINS_PER_TRANSACTION_MIN: f64 = 0.1;
 const LOGINS_PER_SECOND_MIN: f64 = 1.0;
-/// Cancelled of a thousand transactions: as many errors make a cell another one.
+/// Cancelled transactions per thousand. So many errors change the work of a cell.
 const CANCELLED_PER_1000_MIN: f64 = 10.0;
 const QUERY_CANCELED: &str = "57014";
 
-/// By the server's own count of sessions; a connection for each transaction was asked for.
+/// Reconnects by the server's count of sessions, unless the load connects for each transaction.
 pub fn reconnects(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = &cell.server().ok_or(MissingInput::Server)?.name;
     let executed = |it: &TrialFacts<'_>| {
@@ -64,8 +65,8 @@ pub fn reconnects(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     Ok(told.then_some(Finding::Circumstance { cell: cell.number, circumstance: it }).into_iter().collect())
 }
 
-/// Of a thousand transactions: by what clients were told or the server logged, whichever is more. A service's clients are
-/// told something else.
+/// Cancelled transactions per thousand, from clients' errors or the server's log, whichever is greater. A service's
+/// clients receive other errors.
 fn cancelled(trial: &TrialFacts<'_>) -> Option<f64> {
     let it = trial.valid()?;
     let told: u64 = it.failures.iter().filter(|it| it.code == QUERY_CANCELED).map(|it| it.count).sum();
@@ -75,7 +76,7 @@ fn cancelled(trial: &TrialFacts<'_>) -> Option<f64> {
     (executed > 0.0).then(|| 1000.0 * told.max(logged) as f64 / executed)
 }
 
-/// Trials in which the generator or its host was what was measured.
+/// Trials that measured the generator or its host.
 pub fn late_generator(cell: &CellTrials<'_>) -> Option<Finding> {
     let late = |it: &&InvalidReason| !matches!(it, InvalidReason::Aborted { .. });
     let first = |it: &&TrialFacts<'_>| it.summary?.validity.reasons.iter().find(late).copied();
@@ -88,12 +89,12 @@ pub fn late_generator(cell: &CellTrials<'_>) -> Option<Finding> {
     Some(Finding::Circumstance { cell: cell.number, circumstance: it })
 }
 
-/// Of the machine's processors, from which on those that the hypervisor gave to others matter: as much as throughput differs
-/// from run to run.
+/// Share of the machine's CPUs that the hypervisor gave to others, above which it matters. Throughput differs by as
+/// much from run to run.
 const STEAL_SHARE_MIN: f64 = 0.01;
-/// How late a sleeping thread is woken on a machine that has something else to do: on a quiet one it is a tenth of that.
+/// Timer jitter of a busy machine, seconds. On a quiet machine it is a tenth of that.
 const JITTER_MIN: f64 = 0.001;
-/// With less of its processors idle a machine wakes late because of what is measured.
+/// Idle share of its CPUs below which a machine's jitter is caused by the load that is measured.
 const IDLE: f64 = 0.2;
 
 pub fn noisy_host(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
@@ -108,7 +109,7 @@ pub fn noisy_host(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     Ok(told.then_some(Finding::Circumstance { cell: cell.number, circumstance: it }).into_iter().collect())
 }
 
-/// Feeds of which nobody knows what they touch.
+/// Feeds whose coverage of their tables is unknown.
 pub fn unknown_feeds(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let feeds = &cell.setup.feeds;
     if feeds.is_empty() || cell.trials.iter().any(|it| !it.reaches.is_empty()) {

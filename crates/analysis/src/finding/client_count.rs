@@ -1,4 +1,4 @@
-//! Did the clients ask for all that the system could give?
+//! Findings on closed-loop tests with too few clients
 
 use super::bound::CpuUsage;
 use super::host;
@@ -7,15 +7,16 @@ use model::Nanos;
 use model::finding::{Bound, Circumstance, MissingInput};
 use model::plan::LoadModel;
 
-/// Share of PostgreSQL's processors that is left at least: a fifth of it would be a quarter more work.
+/// Smallest idle share of PostgreSQL's CPUs: a fifth of them would allow a quarter more work.
 const CPU_RESERVE_MIN: f64 = 0.2;
-/// Share of clients ÷ response time that was delivered at least: the law has no exception, but a mean of what has ended.
+/// Smallest share of clients ÷ response time that was delivered. The law is exact, but the mean covers only
+/// transactions that ended.
 const LITTLE_SHARE_MIN: f64 = 0.9;
 
-/// In a closed loop N clients get no more than N ÷ response time. Where nothing is full, that is what held the throughput.
-/// `found`: all else that is known of the cell.
+/// In a closed loop, N clients deliver at most N ÷ response time. If no resource is full, this limits the throughput.
+/// `found` holds all other findings on the cell.
 pub fn clients(cell: &CellTrials<'_>, found: &[Finding]) -> Result<Vec<Finding>, MissingInput> {
-    // As the trials had it: a search tries several.
+    // Use the model of the trials: a search tries several.
     let closed = |it: &TrialFacts<'_>| match it.setup.load.model {
         LoadModel::Closed { clients, think: Nanos::ZERO } => Some(clients),
         _ => None,
@@ -44,7 +45,7 @@ pub fn clients(cell: &CellTrials<'_>, found: &[Finding]) -> Result<Vec<Finding>,
     Ok(few.then_some(Finding::Bound { cell: cell.number, bound: by }).into_iter().collect())
 }
 
-/// Whether it may be what holds a throughput where it is.
+/// True if the finding may be a limit of the throughput.
 fn may_be_limiting(it: &Finding) -> bool {
     match it {
         Finding::SlotsExhausted { .. }

@@ -1,4 +1,4 @@
-//! Who was refused, starved, held up or left behind?
+//! Findings on clients that were refused, starved, delayed or left connected
 
 use super::{CellTrials, Finding, TrialFacts};
 use crate::event_count;
@@ -9,11 +9,11 @@ use model::summary::{Doubt, Failure, FailureClass};
 use model::{Code, EventKind, Nanos};
 
 const EXHAUSTED: &str = "53300";
-/// A client that got less than this share of the mean was hardly served.
+/// Share of the mean below which a client was hardly served.
 pub const STARVED_SHARE: f64 = 0.1;
-/// Share of clients that may be hardly served without a word.
+/// Share of hardly served clients that is not reported.
 const STARVED_CLIENTS_SHARE: f64 = 0.05;
-/// Transactions per client from which on chance alone leaves none without.
+/// Transactions per client above which chance alone does not leave a client without any.
 const TRANSACTIONS_PER_CLIENT_MIN: f64 = 10.0;
 
 pub fn slots_exhausted(cell: &CellTrials<'_>) -> Option<Finding> {
@@ -35,7 +35,8 @@ pub fn slots_exhausted(cell: &CellTrials<'_>) -> Option<Finding> {
     })
 }
 
-/// By the words of PostgreSQL, `src/backend/utils/init/postinit.c`: `too many connections for role "few"`.
+/// The limit that PostgreSQL's message names, `src/backend/utils/init/postinit.c`: `too many connections for role
+/// "few"`.
 fn connection_limit(cell: &CellTrials<'_>) -> ConnectionLimit {
     let summaries = cell.trials.iter().filter_map(|it| it.summary);
     let failures = summaries.flat_map(|it| it.connects.refused.iter().chain(&it.failures));
@@ -51,13 +52,13 @@ fn connection_limit(cell: &CellTrials<'_>) -> ConnectionLimit {
     }
 }
 
-/// Refused log-ins; with a pooler also transactions that it failed with its server's code.
+/// Refused logins. With a pooler, also transactions that failed with the server's code.
 fn refused_connections(trial: &TrialFacts<'_>) -> u64 {
     let count =
         |all: &[Failure]| -> u64 { all.iter().filter(|it| it.code == EXHAUSTED).map(|it| it.count).sum() };
     let Some(it) = trial.summary else { return 0 };
     let refused = count(&it.connects.refused);
-    // With a connection for each transaction a refused log-in has failed its transaction too.
+    // With a connection per transaction, a refused login is a failed transaction too.
     if trial.setup.load.reconnect { refused.max(count(&it.failures)) } else { refused + count(&it.failures) }
 }
 
@@ -75,7 +76,7 @@ fn first_second(trial: &TrialFacts<'_>) -> Option<u64> {
     events.map(|it| it.at.0 / Nanos::from_secs(1).0).chain(ticks.map(|it| it.second)).min()
 }
 
-/// In the closed model only: in an open one whoever is idle serves an arrival.
+/// Starved clients, in the closed model only: in an open one, any idle client takes the next arrival.
 pub fn starved(cell: &CellTrials<'_>) -> Option<Finding> {
     struct StarvationCounts {
         served: usize,
@@ -139,7 +140,7 @@ pub fn in_flight_cap_reached(cell: &CellTrials<'_>) -> Option<Finding> {
     })
 }
 
-/// Behind a service the clients of a pooler are its connections, which it keeps.
+/// Clients that stayed connected. Behind a service, a pooler's clients are the service's connections, which it keeps.
 pub fn remaining_clients<'a>(cell: &'a CellTrials<'_>) -> impl Iterator<Item = Finding> + 'a {
     let of_generator = |it: &&Node| !matches!(it.kind, NodeKind::Service(_));
     cell.setup.stack.nodes.iter().take_while(of_generator).filter_map(|node| {
@@ -157,7 +158,7 @@ pub fn remaining_clients<'a>(cell: &'a CellTrials<'_>) -> impl Iterator<Item = F
     })
 }
 
-/// Codes of failed and unknown transactions, the most frequent first. Slots and deadlocks have findings of their own.
+/// Codes of failed and unknown transactions, most frequent first. Slots and deadlocks have findings of their own.
 pub fn failures(cell: &CellTrials<'_>) -> Vec<Finding> {
     let told = ["53300", "40P01"];
     let mut counts: Vec<(String, Option<&'static str>, u64)> = Vec::new();

@@ -1,4 +1,4 @@
-//! Do the disk or too little memory hold the server up?
+//! Findings on disks and memory that limit the server
 
 use super::samples::{self, growth, mean, sums};
 use super::waits::{BOUND_SHARE_MIN, WaitClass, class_share};
@@ -6,25 +6,25 @@ use super::{CellTrials, Finding};
 use model::finding::{Bound, MissingInput};
 use model::plan::Limits;
 
-/// Share of a quota from which on it is used up: the kernel lets through 412 reads a second at a quota of 400, and below
-/// this it was not met all the time.
+/// Share of a quota above which it is exhausted. The kernel allows 412 reads a second at a quota of 400; below this
+/// share the quota was not reached all the time.
 const QUOTA_USED_SHARE: f64 = 0.85;
-/// Of active sessions that wait for the disk at least, where a quota is used up: others read and write too, such as
-/// checkpoints, and nobody waits for them.
+/// Smallest share of active sessions that wait for the disk if a quota is exhausted. Checkpoints and others also read
+/// and write, and no session waits for them.
 const WAIT_SHARE_MIN: f64 = 0.2;
-/// Share of its bound from which on memory is full.
+/// Share of its limit above which memory is full.
 const FULL: f64 = 0.9;
-/// Bytes that a transaction reads from disk, from which on what was thrown out is missed: half of them read a page.
+/// Bytes read from disk per transaction above which evicted pages are missed: every second transaction reads a page.
 const MISSED: f64 = 4096.0;
 
-/// What one direction of the disk has and may do.
+/// Use and quota of one direction of the disk.
 struct DiskUsage {
     per_second: Option<f64>,
     quota: Option<f64>,
     in_bytes: bool,
 }
 
-/// Of the quotas in operations and in bytes the one that is nearer to its end; without any, operations.
+/// Usage of the quota in operations or in bytes that is nearer to its end; operations if there is no quota.
 fn disk_usage(
     cell: &CellTrials<'_>,
     series: [&'static str; 2],
@@ -52,7 +52,7 @@ fn disk_usage(
     })
 }
 
-/// Whether it holds the sessions up, of which so many wait for it.
+/// True if the disk delays the sessions. `waits` is the share of sessions that wait for it.
 fn is_limiting(it: &DiskUsage, waits: Option<f64>) -> Result<bool, MissingInput> {
     match it.quota {
         Some(quota) => {
@@ -78,7 +78,7 @@ pub fn reads(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
         .collect())
 }
 
-/// The log is written to the same disk: where its quota is used up, who waits for the log waits for that.
+/// WAL is written to the same disk. If the quota is exhausted, sessions that wait for WAL wait for the quota.
 pub fn writes(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = cell.server().ok_or(MissingInput::Server)?;
     let Limits { write_iops, write_bps, .. } = node.limits;
@@ -97,8 +97,8 @@ pub fn writes(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
         .collect())
 }
 
-/// A bound of memory is met by the page cache sooner or later; it holds the server up where transactions wait for what was
-/// thrown out.
+/// The page cache fills any memory limit sooner or later. The limit delays the server if transactions wait for evicted
+/// pages.
 pub fn memory(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = cell.server().ok_or(MissingInput::Server)?;
     let Some(limit) = node.limits.memory.map(|it| it as f64) else { return Ok(Vec::new()) };

@@ -1,4 +1,4 @@
-//! Invented trials.
+//! Simulated trials for tests
 
 use super::TrialFacts;
 use crate::fixture;
@@ -10,9 +10,9 @@ use model::plan::*;
 use model::summary::{CpuCost, InvalidReason, QueryMode, Server, Summary, Validity};
 use model::{AnswerSizes, Code, EventKind, LogEvent, Measurement, Nanos, Outage, Sample, Second};
 
-/// An experiment of cells, each by one word: `direct`, `unix` (direct over a Unix socket), `session`, `pooled` (transaction
-/// mode), `statement`, `odyssey` (transaction), `haproxy`, `balanced` (with maxconn 20). PostgreSQL has 50 slots and one
-/// processor, pools have 20 servers and a tenth; 200 clients; everything over TCP.
+/// Creates an experiment with one cell per word: `direct`, `unix` (direct over a Unix socket), `session`, `pooled`
+/// (transaction mode), `statement`, `odyssey` (transaction), `haproxy`, `balanced` (with maxconn 20). PostgreSQL has 50
+/// slots and one CPU; poolers have 20 servers and a tenth of a CPU. 200 clients connect over TCP.
 pub fn experiment(cells: &[&str], baseline: Option<usize>) -> Experiment {
     let cell = |word: &&str| Cell {
         label: vec![("through".into(), word.to_string())],
@@ -99,7 +99,7 @@ pub fn setup(word: &str) -> Setup {
     }
 }
 
-/// A service of three tenths of a processor.
+/// A service with 0.3 CPUs.
 pub fn service() -> Node {
     let service = Service {
         command: vec!["./service".into()],
@@ -115,7 +115,7 @@ pub fn service() -> Node {
     Node { name: "service".into(), kind: NodeKind::Service(service), transport: Transport::Tcp, limits }
 }
 
-/// A quiet trial of ten seconds, 10,000 transactions of 2.5 ms by 4 clients; and what is added to it.
+/// A quiet trial of ten seconds with 10,000 transactions of 2.5 ms by 4 clients; its methods change it.
 #[derive(Clone)]
 pub struct TestRun {
     cell: usize,
@@ -182,7 +182,7 @@ impl TestRun {
         self.with(|it| it.tps = Some(tps))
     }
 
-    /// The 99th percentile of response time, milliseconds.
+    /// Sets the p99 of response time, milliseconds.
     pub fn p99(self, millis: u64) -> TestRun {
         self.with(|it| it.p99 = Some(Nanos::from_millis(millis)))
     }
@@ -206,13 +206,13 @@ impl TestRun {
         self.with(|it| (0..n).for_each(|_| it.measured.interval.refused.count(Code::SqlState(*state))))
     }
 
-    /// Nothing succeeded between these seconds.
+    /// Adds an outage between these seconds.
     pub fn outage(self, from: u64, to: u64) -> TestRun {
         let (from, to) = (Nanos::from_secs(from), Nanos::from_secs(to));
         self.with(|it| it.measured.outages = vec![Outage { from, to, ongoing: false, failing: false }])
     }
 
-    /// What the server said of every failure.
+    /// Sets the server's message for every failure.
     pub fn said(mut self, words: &str) -> TestRun {
         if let Some(it) = &mut self.summary {
             it.set_messages(|_| Some(words.to_owned()));
@@ -241,7 +241,7 @@ impl TestRun {
         self
     }
 
-    /// So many lines of one kind, one after the other from second 3 on.
+    /// Adds `n` log lines of one kind, one after the other from second 3 on.
     pub fn event(mut self, kind: EventKind, n: u64) -> TestRun {
         self.events.extend((0..n).map(|n| LogEvent {
             at: Nanos::from_millis(3000 + n),
@@ -253,7 +253,7 @@ impl TestRun {
         self
     }
 
-    /// Lines of one kind in a node's log, one after the other from second 3 on.
+    /// Adds lines of one kind to a node's log, one after the other from second 3 on.
     pub fn logs(mut self, node: &str, kind: EventKind, texts: &[&str]) -> TestRun {
         self.events.extend((0..).zip(texts).map(|(n, text)| LogEvent {
             at: Nanos::from_millis(3000 + n),
@@ -265,24 +265,24 @@ impl TestRun {
         self
     }
 
-    /// An event that stands for so many.
+    /// Adds an event that stands for `n`.
     pub fn event_count(self, kind: EventKind, n: u64) -> TestRun {
         let mut run = self.event(kind, 1);
         run.events.last_mut().expect("one was added").text = format!("{n}{}", LogEvent::AGGREGATE_SUFFIX);
         run
     }
 
-    /// The same value at the end of each second.
+    /// Adds a gauge with the same value at the end of each second.
     pub fn gauge(self, node: &str, series: &str, label: &str, value: f64) -> TestRun {
         self.series(node, series, label, |_| value)
     }
 
-    /// Growing by `rate` per second.
+    /// Adds a counter that grows by `rate` per second.
     pub fn counter(self, node: &str, series: &str, label: &str, rate: f64) -> TestRun {
         self.series(node, series, label, |second| 100.0 + rate * second as f64)
     }
 
-    /// One sample, at the end of this second.
+    /// Adds one sample at the end of this second.
     pub fn sample(mut self, second: u64, node: &str, series: &str, label: &str, value: f64) -> TestRun {
         self.samples.push(Sample {
             at: Nanos::from_secs(second),
@@ -294,7 +294,7 @@ impl TestRun {
         self
     }
 
-    /// The same value three times a second.
+    /// Adds a gauge with the same value three times a second.
     pub fn gauge_thrice(mut self, node: &str, series: &str, label: &str, value: f64) -> TestRun {
         self.samples.extend((1..=30).map(|third| Sample {
             at: Nanos(third * 333_333_333),
@@ -306,14 +306,14 @@ impl TestRun {
         self
     }
 
-    /// So many lines of the server's log with this code.
+    /// Adds `n` lines with this code to the server's log.
     pub fn logged(mut self, code: &str, n: u64) -> TestRun {
         self = self.event_count(EventKind::Error, n);
         self.events.last_mut().expect("one was added").code = Some(code.to_owned());
         self
     }
 
-    /// The generator's reason for which it does not count.
+    /// Makes the trial invalid for a reason of the generator.
     pub fn invalid_reason(mut self, it: InvalidReason) -> TestRun {
         if let Some(summary) = &mut self.summary {
             summary.validity = Validity { valid: false, reasons: vec![it], ..Validity::default() };
@@ -321,7 +321,7 @@ impl TestRun {
         self
     }
 
-    /// The 99th percentile of how late a sleeper was woken, milliseconds.
+    /// Sets the p99 of the timer jitter, milliseconds.
     pub fn jitter(mut self, millis: u64) -> TestRun {
         if let Some(summary) = &mut self.summary {
             summary.generator.jitter.p99 = Some(Nanos::from_millis(millis));
@@ -329,7 +329,7 @@ impl TestRun {
         self
     }
 
-    /// A value that its second decides.
+    /// Adds a gauge whose value depends on the second.
     pub fn ramp(self, node: &str, series: &str, value: impl Fn(u64) -> f64) -> TestRun {
         self.series(node, series, "", value)
     }
@@ -350,7 +350,7 @@ impl TestRun {
         self
     }
 
-    /// Processors that the generator used.
+    /// Sets the CPUs that the generator used.
     pub fn generator(mut self, processors: f64) -> TestRun {
         if let Some(it) = &mut self.summary {
             let counts = &it.total.counts;
@@ -367,7 +367,7 @@ impl TestRun {
         self
     }
 
-    /// So many answers of these sizes, second by second, to the first request of the first operation.
+    /// Sets counts and sizes of the answers to the first request of the first operation, second by second.
     pub fn answers(mut self, each: &[&[(u64, u64)]]) -> TestRun {
         let mut courses = SizeSeriesSet::default();
         for (second, sizes) in each.iter().enumerate() {
@@ -381,7 +381,7 @@ impl TestRun {
         self
     }
 
-    /// Transactions that ended well, second by second.
+    /// Sets the successful transactions, second by second.
     pub fn delivered(mut self, each: &[f64]) -> TestRun {
         self.delivered = each.to_vec();
         self
@@ -397,7 +397,7 @@ impl TestRun {
         self
     }
 
-    /// Only its first seconds, of samples too.
+    /// Keeps only the first seconds, also of the samples.
     pub fn truncate(mut self, seconds: u64) -> TestRun {
         let window = Nanos::from_secs(seconds);
         self.samples.retain(|it| it.at <= window);

@@ -1,19 +1,19 @@
-//! Did the machine have a processor to spare?
+//! Finding on a machine without idle CPUs
 
 use super::samples::{HOST_CPU, growth, processors};
 use super::{CellTrials, Finding, TrialFacts};
 use model::Sample;
 
-/// The machine's name as a node.
+/// Node name of the machine.
 const HOST: &str = "host";
-/// Below this share of its processor time the machine is full.
+/// Idle share of CPU time below which the machine is saturated.
 const IDLE: f64 = 0.05;
-/// Above this share of the machine the generator is no bystander.
+/// Share of the machine above which the generator is a significant load.
 const LARGE: f64 = 0.3;
-/// Kinds of time in which a processor could have worked for somebody.
+/// Kinds of time in which a CPU was free.
 const FREE: [&str; 2] = ["idle", "iowait"];
 
-/// Where the machine is full, the generator's share is told with it.
+/// Reports a saturated machine together with the generator's share.
 pub(super) fn host(cell: &CellTrials<'_>) -> Option<Finding> {
     let processors = cell.median(|it| total_processors(it.samples))?;
     let idle = cell.median(|it| idle_share(it.samples))?;
@@ -28,7 +28,8 @@ pub(super) fn host(cell: &CellTrials<'_>) -> Option<Finding> {
     Some(Finding::GeneratorShare { cell: cell.number, used, processors })
 }
 
-/// By the generator's own account: its threads are told apart from those that watch, and from what it has started.
+/// CPUs of the generator, by its own accounting, which separates its threads from the monitoring and from the processes
+/// that it started.
 pub fn generator_processors(trial: &TrialFacts<'_>) -> Option<f64> {
     let it = trial.valid()?;
     let counts = &it.total.counts;
@@ -37,7 +38,7 @@ pub fn generator_processors(trial: &TrialFacts<'_>) -> Option<f64> {
     Some(executed * (each.user + each.system).as_secs_f64() / it.window.as_secs_f64())
 }
 
-/// Processors used by what stands before PostgreSQL; `None` where nothing does.
+/// CPUs used by the nodes before PostgreSQL; `None` if there are none.
 pub fn upstream_processors(trial: &TrialFacts<'_>) -> Option<f64> {
     let each = trial.upstream_nodes().iter().map(|node| processors(trial.samples, &node.name));
     each.collect::<Option<Vec<f64>>>().filter(|it| !it.is_empty()).map(|it| it.iter().sum())
@@ -47,24 +48,24 @@ pub fn server_processors(trial: &TrialFacts<'_>) -> Option<f64> {
     processors(trial.samples, &trial.server()?.name)
 }
 
-/// What is left of the busy time when everybody that is known has had theirs.
+/// Busy CPUs that none of the known programs explain.
 fn other_processors(trial: &TrialFacts<'_>) -> Option<f64> {
     let busy = total_processors(trial.samples)? * (1.0 - idle_share(trial.samples)?);
     let before = if trial.upstream_nodes().is_empty() { 0.0 } else { upstream_processors(trial)? };
     Some((busy - generator_processors(trial)? - before - server_processors(trial)?).max(0.0))
 }
 
-/// Processors that the machine has: whatever they did, it took time.
+/// CPUs of the machine: the sum of all kinds of time.
 pub(super) fn total_processors(samples: &[Sample]) -> Option<f64> {
     growth(samples, HOST, HOST_CPU, |_| true).filter(|it| *it > 0.0)
 }
 
-/// Share of all processors' time.
+/// Idle share of all CPU time.
 pub(super) fn idle_share(samples: &[Sample]) -> Option<f64> {
     Some(growth(samples, HOST, HOST_CPU, |it| FREE.contains(&it))? / total_processors(samples)?)
 }
 
-/// Processors that the hypervisor gave to others.
+/// CPUs that the hypervisor gave to others (CPU steal).
 pub(super) fn stolen_processors(samples: &[Sample]) -> Option<f64> {
     growth(samples, HOST, HOST_CPU, |it| it == "steal")
 }

@@ -1,15 +1,15 @@
-//! Who leaves transactions open, and who waits for them?
+//! Finding on sessions that stay idle in transaction
 
 use super::samples::{self, maximum, mean, sums};
 use super::{CellTrials, Finding, clients};
 use model::finding::{Circumstance, MissingInput};
 use model::plan::NodeKind;
 
-/// Sessions idle in a transaction for longer than a second, on average, from which on they are told: one for a tenth of the
-/// time. A tenth of a server of a pool is lost then, or whatever the session has locked.
+/// Mean number of sessions idle in transaction for longer than a second that is reported: one session for a tenth of
+/// the time. It blocks a tenth of a pool's server, or the locks that the session holds.
 const SESSIONS_MIN: f64 = 0.1;
 
-/// Of the whole window: one such transaction in it is enough.
+/// Judges the whole window: one such transaction in it is enough.
 pub fn idle_transactions(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = &cell.server().ok_or(MissingInput::Server)?.name;
     let on_average = |series: &str| cell.median(|it| mean(&sums(it.samples, node, series, |_| true)));

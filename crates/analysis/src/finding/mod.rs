@@ -1,7 +1,8 @@
-//! What does a reader of the run need to be told?
+//! Findings: facts about a run that its reader needs, with their evidence
 //!
-//! A finding is named only where all of it was measured; rules that miss a series are told by that. Counts of what happened
-//! are over all trials, figures are medians over the valid ones: a late generator does not undo that slots ran out.
+//! A rule reports a finding only if all its inputs were measured. Rules without their inputs are reported as such.
+//! Counts of events cover all trials; figures are medians over the valid ones. Slots that ran out count even if the
+//! generator was late.
 
 mod alternatives;
 mod answers;
@@ -35,50 +36,50 @@ use model::{LogEvent, Nanos, Sample, Summary, Tick};
 pub(crate) use queue::busy_sessions;
 pub use samples::{SERIES, SampleReducer, remaining_clients};
 
-/// What is known of one trial.
+/// Facts about one trial.
 #[derive(Clone, Debug)]
 pub struct TrialFacts<'a> {
     /// Index into the experiment's cells.
     pub cell: usize,
-    /// From 0.
+    /// Repetition, from 0.
     pub repetition: u32,
     pub setup: &'a Setup,
     pub status: &'a TrialStatus,
-    /// Absent when nothing was measured.
+    /// Absent if nothing was measured.
     pub summary: Option<&'a Summary>,
-    /// Transactions that ended well within the window, by client; empty where that is not known.
+    /// Transactions that succeeded within the window, by client; empty if unknown.
     pub clients: &'a [u64],
-    /// Of the window; what was sampled after it tells only who is [`left`].
+    /// Samples of the window. Later samples only show remaining clients, see `left`.
     pub samples: &'a [Sample],
     pub events: &'a [LogEvent],
     /// May be empty.
     pub ticks: &'a [Tick],
     pub not_applied: &'a [UnappliedLimit],
-    /// Processors that watching took.
+    /// CPUs that the monitoring used.
     pub monitoring_cpu: Option<f64>,
-    /// Transactions that ended well, by whole second of the window; empty where that is not known.
+    /// Transactions that succeeded, by whole second of the window; empty if unknown.
     pub delivered: &'a [f64],
-    /// How much of their tables the setup's feeds can touch, of those that name a column.
+    /// Coverage of the tables by the setup's feeds that name a column.
     pub reaches: &'a [FeedCoverage],
-    /// Clients that a node still held once the load had ended and had had time to leave: its name and their number.
+    /// Nodes that still had clients after the load had ended and its clients had had time to leave, with their number.
     pub left: &'a [(String, u64)],
     /// Sizes of HTTP answers over time.
     pub answers: &'a [SizeSeries],
 }
 
 impl<'a> TrialFacts<'a> {
-    /// The summary, if the trial counts: it ended by itself or by a rule, and nothing speaks against the generator.
+    /// Summary of a valid trial: it ended normally or by a stop rule, and has no reason to be invalid.
     pub fn valid(&self) -> Option<&'a Summary> {
         let ended = matches!(self.status, TrialStatus::Done | TrialStatus::Stopped { .. });
         self.summary.filter(|it| ended && it.validity.valid)
     }
 
-    /// The node that is PostgreSQL.
+    /// The PostgreSQL node.
     pub fn server(&self) -> Option<&'a Node> {
         self.setup.stack.nodes.last()
     }
 
-    /// What stands before PostgreSQL, the entrance first.
+    /// Nodes before PostgreSQL, starting with the one that clients connect to.
     pub fn upstream_nodes(&self) -> &'a [Node] {
         self.setup.stack.nodes.split_last().map_or(&[], |(_, before)| before)
     }
@@ -92,7 +93,7 @@ struct CellTrials<'a> {
 }
 
 impl<'a> CellTrials<'a> {
-    /// Median of what the valid trials have.
+    /// Median over the valid trials that have the value.
     fn median(&self, of: impl Fn(&'a TrialFacts<'a>) -> Option<f64>) -> Option<f64> {
         let values: Vec<f64> =
             self.trials.iter().filter(|it| it.valid().is_some()).filter_map(|it| of(it)).collect();
@@ -110,8 +111,8 @@ impl<'a> CellTrials<'a> {
     }
 }
 
-/// Everything that follows from the trials, in the order of the cells; comparisons of cells last. What a reader must know
-/// first is for who tells it.
+/// All findings from the trials, in the order of the cells; comparisons of cells come last. Callers choose the most
+/// important ones.
 pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Finding> {
     let of = |number: usize| trials.iter().filter(|it| it.cell == number).collect::<Vec<_>>();
     let cells: Vec<CellTrials<'_>> = experiment
@@ -135,7 +136,8 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         let full = &CellTrials { number: cell.number, setup: cell.setup, trials };
         found.extend(host::host(full));
         found.extend(queue::in_balancer(full));
-        // What is under way in Odyssey is known as an average of the whole trial, so the rest is taken likewise.
+        // Odyssey's transactions in flight are known only as an average over the trial, so the others are averaged as
+        // well.
         let odyssey = cell.pooler().is_some_and(|it| matches!(it.kind, NodeKind::Odyssey(_)));
         found.extend(queue::in_pooler(if odyssey { cell } else { full }));
         let interrupted = cell.trials.iter().any(|it| it.summary.and_then(outage_doubt).is_some());
@@ -157,7 +159,7 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
     found
 }
 
-/// Whether it says what holds the throughput up: averages over time with and without an outage do not show that.
+/// True if the finding names a limit of the throughput. Averages over a time with an outage do not show one.
 fn is_limiter(it: &Finding) -> bool {
     matches!(
         it,
@@ -169,8 +171,8 @@ fn is_limiter(it: &Finding) -> bool {
     )
 }
 
-/// Rules on what was sampled, each of trials under full load and of their whole windows. What is asked every ten seconds, or
-/// differs from second to second, needs those.
+/// Rule on samples. `full` has the samples under full load, `whole` those of the whole windows. Series that are sampled
+/// every ten seconds, or that vary from second to second, need whole windows.
 type RuleFn = fn(full: &CellTrials<'_>, whole: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>;
 
 const RULES: [(FindingRule, RuleFn); 18] = [
@@ -194,7 +196,7 @@ const RULES: [(FindingRule, RuleFn); 18] = [
     (FindingRule::Feed, |_, whole| circumstance::unknown_feeds(whole)),
 ];
 
-/// What the rules found, and those that lacked what they need.
+/// Findings of all rules, and the rules without their inputs.
 fn apply_rules(whole: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
     let (mut found, mut lacking) = (Vec::new(), Vec::new());
     let mut take = |rule, judged: Result<Vec<Finding>, MissingInput>, found: &mut Vec<Finding>| match judged {
@@ -204,7 +206,7 @@ fn apply_rules(whole: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
     for (rule, judge) in RULES {
         take(rule, judge(full, whole), &mut found);
     }
-    // A wait that has a bound of its own is told there.
+    // A wait with a bound of its own is reported there.
     let told = |class| {
         found
             .iter()
@@ -222,7 +224,7 @@ fn apply_rules(whole: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
     take(FindingRule::ServerCpu, few, &mut found);
     lacking.sort();
     lacking.dedup_by_key(|it| it.0);
-    // Without a trial that counts nothing is judged, and that is told by their reasons.
+    // Without a valid trial nothing is judged; the trials' reasons are reported instead.
     if !lacking.is_empty() && whole.trials.iter().any(|it| it.valid().is_some()) {
         let it = Circumstance::RulesSkipped { rules: lacking };
         found.push(Finding::Circumstance { cell: whole.number, circumstance: it });
@@ -230,9 +232,10 @@ fn apply_rules(whole: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
     found
 }
 
-/// What was sampled under the full load: all of a closed model's; of an open one, and of users that come one by one, the
-/// last third, towards which schedules grow. What holds up the end of a ramp is not seen in an average over all of it. Of a
-/// rate that stays the same, all but the first quarter, in which queues fill: a third of a short window has no two looks.
+/// Samples under full load. For a closed model: all of them. For an open model, and for users that arrive over time:
+/// the last third, towards which schedules grow; an average over the ramp would hide the limit at its end. For a
+/// constant rate: all but the first quarter, in which queues fill; a third of a short window has fewer than two
+/// samples.
 fn full_load_samples(trial: &TrialFacts<'_>) -> Vec<Sample> {
     let window = trial.summary.map_or(Nanos::ZERO, |it| it.window);
     let last_third = Nanos(window.0 / 3 * 2);
@@ -245,7 +248,7 @@ fn full_load_samples(trial: &TrialFacts<'_>) -> Vec<Sample> {
     trial.samples.iter().filter(|it| it.at > from).cloned().collect()
 }
 
-/// Whether a schedule has one part, in which the rate stays the same.
+/// True if the schedule is a single part with a constant rate.
 fn is_one_rate(schedule: &str) -> bool {
     schedule.trim_start().starts_with("const(") && schedule.matches('(').count() == 1
 }

@@ -1,4 +1,4 @@
-//! Do number, rate and time of a node agree?
+//! Finding on nodes that violate Little's law
 
 use super::samples::{self, growth, sums};
 use super::{CellTrials, Finding, TrialFacts};
@@ -8,8 +8,9 @@ use model::plan::{NodeKind, PoolMode};
 use model::{Nanos, Sample};
 use std::collections::BTreeMap;
 
-/// Transactions in the pooler: clients that have a server or wait for one, by its console every second; and its own sums of
-/// their number and time. In session mode a client has a server also between its transactions. Told where most trials show it.
+/// Compares the transactions in the pooler with its own sums of count and time. The number is that of clients with a
+/// server or waiting for one, from its console every second. In session mode a client also keeps its server between
+/// transactions. A violation is reported if most trials show it.
 pub fn little_s_law(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let Some(node) = cell.pooler() else { return Ok(Vec::new()) };
     if !matches!(&node.kind, NodeKind::PgBouncer(it) if it.mode != PoolMode::Session) {
@@ -33,7 +34,7 @@ pub fn little_s_law(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>
     Ok(vec![Finding::Circumstance { cell: cell.number, circumstance: it }])
 }
 
-/// `None`: too few samples.
+/// `None` if there are too few samples.
 fn trial_violation(samples: &[Sample], node: &str) -> Option<Option<Violation>> {
     let grown = |series| growth(samples, node, series, |_| true);
     let rate = grown(samples::PGBOUNCER_TRANSACTIONS).filter(|it| *it > 0.0)?;

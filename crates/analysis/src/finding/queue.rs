@@ -1,4 +1,4 @@
-//! Where do transactions wait?
+//! Findings on queues of waiting transactions
 
 use super::samples::{self, maximum, mean, sums};
 use super::{CellTrials, Finding, TrialFacts};
@@ -6,10 +6,10 @@ use crate::matrix::clients;
 use model::Nanos;
 use model::plan::NodeKind;
 
-/// Share of clients that may wait without a word.
+/// Share of clients that may wait without being reported.
 const FEW: f64 = 0.05;
 
-/// Fewer do not make a queue.
+/// Fewest waiting clients that form a queue.
 fn queue_min(cell: &CellTrials<'_>) -> f64 {
     (FEW * f64::from(clients(cell.setup))).max(1.0)
 }
@@ -19,7 +19,7 @@ pub fn in_balancer(cell: &CellTrials<'_>) -> Option<Finding> {
         NodeKind::HaProxy(haproxy) => Some((it, haproxy.maxconn)),
         _ => None,
     })?;
-    // Those of a server, and those of the backend, which no server has been chosen for yet.
+    // Queues of the servers, and of the backend, which holds requests without a chosen server.
     let of = |series: &'static str| {
         move |it: &TrialFacts<'_>| mean(&sums(it.samples, &node.name, series, |_| true))
     };
@@ -36,8 +36,8 @@ pub fn in_balancer(cell: &CellTrials<'_>) -> Option<Finding> {
     })
 }
 
-/// PgBouncer tells how many wait. Odyssey's `cl_waiting` counts idle clients too; there more transactions must be under way
-/// than sessions of PostgreSQL are busy, by a twentieth of the clients.
+/// PgBouncer reports the number of waiting clients. Odyssey's `cl_waiting` also counts idle clients. For Odyssey,
+/// transactions in flight must exceed PostgreSQL's busy sessions by a twentieth of the clients.
 pub fn in_pooler(cell: &CellTrials<'_>) -> Option<Finding> {
     let node = cell.pooler()?;
     let under_way = cell.median(transactions_in_flight)?;
@@ -63,13 +63,13 @@ pub fn in_pooler(cell: &CellTrials<'_>) -> Option<Finding> {
     })
 }
 
-/// Transactions under way on average, by Little's law: throughput × mean time from the send to the end.
+/// Mean transactions in flight, by Little's law: throughput × mean service time.
 fn transactions_in_flight(trial: &TrialFacts<'_>) -> Option<f64> {
     let it = trial.valid()?;
     Some(it.total.tps.0 * it.total.service.mean?.as_secs_f64())
 }
 
-/// Sessions of PostgreSQL that were in a statement or a transaction, on average.
+/// Mean number of PostgreSQL sessions in a statement or a transaction.
 pub fn busy_sessions(trial: &TrialFacts<'_>) -> Option<f64> {
     let server = &trial.server()?.name;
     let of = |state| samples::sessions(trial.samples, server, state);

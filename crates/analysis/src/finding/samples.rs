@@ -1,26 +1,26 @@
-//! What do a trial's samples say of one series?
+//! Reads series from a trial's samples
 //!
-//! The names of series that facts are read from stand here, and nowhere else in this crate.
+//! This module has all names of series that facts are read from; no other module of this crate names one.
 
 use model::{Nanos, Sample};
 use std::collections::BTreeMap;
 
-/// Sessions of clients by the server's own view, by state: `active`, `idle`, `idle in transaction`, …
+/// Client sessions by state, from the server's view: `active`, `idle`, `idle in transaction`, …
 pub const PG_SESSIONS: &str = "pg_sessions";
 pub const PG_USED: &str = "pg_connections_used";
-/// Active ones by what they wait for: `Lock/transactionid`, `running` for nothing.
+/// Active sessions by wait event: `Lock/transactionid`; `running` if they do not wait.
 pub const PG_WAITS: &str = "pg_active_waits";
-/// By database and user, as all of a pooler's.
+/// By database and user, as all series of a pooler.
 pub const PGBOUNCER_CL_ACTIVE: &str = "pgbouncer_cl_active";
 pub const PGBOUNCER_CL_WAITING: &str = "pgbouncer_cl_waiting";
 pub const PGBOUNCER_SV_ACTIVE: &str = "pgbouncer_sv_active";
 pub const PGBOUNCER_MAXWAIT: &str = "pgbouncer_maxwait";
 pub const ODYSSEY_SV_ACTIVE: &str = "odyssey_sv_active";
-/// By proxy and server. Those of a server, and below `BACKEND` those that no server has been chosen for yet.
+/// By proxy and server. Under `BACKEND`: requests without a chosen server.
 pub const HAPROXY_QCUR: &str = "haproxy_qcur";
 pub const HAPROXY_QTIME: &str = "haproxy_qtime";
 pub const CGROUP_CPU: &str = "cgroup_cpu";
-/// By queryid of the statement that waits for a lock, and its text behind that.
+/// By queryid of the statement that waits for a lock, followed by its text.
 pub const PG_LOCK_WAITERS: &str = "pg_lock_waiters";
 pub const PG_STATEMENT_TEXT: &str = "pg_statement_text";
 /// Transactions of the monitoring session, which the two counters above include.
@@ -28,7 +28,7 @@ pub const PG_MONITOR_TRANSACTIONS: &str = "pg_monitor_transactions";
 /// Age of the oldest open transaction, seconds.
 pub const PG_LONGEST_TRANSACTION: &str = "pg_longest_transaction";
 pub const PG_LONGEST_LOCK_WAIT: &str = "pg_longest_lock_wait";
-/// By queryid; of all statements without one.
+/// By queryid; without one for all statements.
 pub const PG_STATEMENT_ROWS: &str = "pg_statement_rows";
 pub const PG_SETS: &str = "pg_sets";
 /// By database.
@@ -45,15 +45,15 @@ pub const PG_DEAD_ROWS: &str = "pg_dead_rows";
 pub const PG_LIVE_ROWS: &str = "pg_live_rows";
 pub const PG_VACUUMS: &str = "pg_vacuums";
 pub const PG_CHECKPOINTS: &str = "pg_checkpoints";
-/// Of sessions idle in a transaction for longer than a second: their number, those that keep vacuum from cleaning up, and
-/// sessions that wait for them; and how long the first of all has been idle.
+/// Sessions idle in transaction for longer than a second: all of them, those that hold back vacuum, and sessions that
+/// wait for them; and how long the longest has been idle.
 pub const PG_IDLE_TRANSACTIONS: &str = "pg_idle_transactions";
 pub const PG_IDLE_HORIZON: &str = "pg_idle_transactions_horizon";
 pub const PG_IDLE_BLOCKED: &str = "pg_idle_transactions_blocked";
 pub const PG_IDLE_LONGEST: &str = "pg_idle_transaction_longest";
-/// By who wrote.
+/// By the process that wrote.
 pub const PG_BUFFERS_WRITTEN: &str = "pg_buffers_written";
-/// By database that is configured: there is one as soon as the console answers.
+/// By configured database: a sample exists as soon as the console answers.
 pub const PGBOUNCER_DATABASES: &str = "pgbouncer_pool_size";
 pub const PGBOUNCER_ASSIGNMENTS: &str = "pgbouncer_total_server_assignment_count";
 pub const PGBOUNCER_TRANSACTIONS: &str = "pgbouncer_total_xact_count";
@@ -78,11 +78,11 @@ const PROCESS_READ_BYTES: &str = "process_read_bytes";
 const CGROUP_THROTTLED_TIME: &str = "cgroup_throttled_time";
 const CGROUP_PERIODS: &str = "cgroup_periods";
 const CGROUP_THROTTLED: &str = "cgroup_throttled";
-/// Of the whole machine, by kind.
+/// CPU time of the whole machine, by kind.
 pub const HOST_CPU: &str = "host_cpu";
 pub const PROCESS_CPU: [&str; 2] = ["process_cpu_user", "process_cpu_system"];
 
-/// All that facts are read from.
+/// All series that facts are read from.
 pub const SERIES: &[&str] = &[
     PG_SESSIONS,
     PG_WAITS,
@@ -145,13 +145,13 @@ pub const SERIES: &[&str] = &[
     PROCESS_CPU[1],
 ];
 
-/// Trials of more seconds are long.
+/// Seconds above which a trial is long.
 const LONG_TRIAL_SECONDS: u64 = 600;
-/// Asked ten times a second.
+/// Series that are sampled ten times a second.
 const OFTEN: [&str; 2] = [PG_SESSIONS, PG_WAITS];
 
-/// Samples that facts are read from. Of a long trial, what is asked ten times a second becomes one moment per second with
-/// the mean of its moments: an hour has 700,000 of them.
+/// Collects the samples that facts are read from. In a long trial, series that are sampled ten times a second are
+/// averaged over each second: an hour has 700,000 samples of them.
 #[derive(Debug)]
 pub struct SampleReducer {
     is_long: bool,
@@ -165,7 +165,7 @@ struct OpenSecond {
     node: String,
     series: &'static str,
     second: u64,
-    /// The last moment, and how many there were.
+    /// Last sample time, and number of sample times.
     at: Nanos,
     moments: u32,
     sums: Vec<(String, f64)>,
@@ -176,7 +176,7 @@ impl SampleReducer {
         SampleReducer { is_long: seconds > LONG_TRIAL_SECONDS, samples: Vec::new(), open: Vec::new() }
     }
 
-    /// In the order of time by node and series. Those of other series are left out.
+    /// Adds a sample, in order of time by node and series. Other series are left out.
     pub fn push(&mut self, it: Sample) {
         let often = OFTEN.into_iter().find(|series| it.series == *series);
         let Some(series) = often.filter(|_| self.is_long && it.at > Nanos::ZERO) else {
@@ -220,7 +220,7 @@ impl SampleReducer {
 }
 
 impl OpenSecond {
-    /// What it was; the next one begins.
+    /// Ends the current second and returns its samples.
     fn close(&mut self, second: u64) -> Vec<Sample> {
         let (at, moments) = (self.at, f64::from(std::mem::take(&mut self.moments)));
         self.second = second;
@@ -235,8 +235,8 @@ impl OpenSecond {
     }
 }
 
-/// Clients that a pooler still held when it was last asked after the window, by node; those without any are left out.
-/// Odyssey's console does not tell.
+/// Clients of a pooler in its last sample after the window, by node; nodes without any are left out. Odyssey's console
+/// does not report them.
 pub fn remaining_clients(samples: &[Sample], window: Nanos) -> Vec<(String, u64)> {
     let held = [PGBOUNCER_CL_ACTIVE, PGBOUNCER_CL_WAITING];
     let late = samples.iter().filter(|it| it.at > window && held.contains(&&*it.series));
@@ -252,7 +252,8 @@ pub fn remaining_clients(samples: &[Sample], window: Nanos) -> Vec<(String, u64)
     last.into_iter().map(of).filter(|it| it.1 > 0).collect()
 }
 
-/// A node's gauge, all labels added up at each moment. In order of time; what was sampled before the window is not in it.
+/// Gauge of a node, summed over all labels at each sample time, in order of time. Samples before the window are left
+/// out.
 pub fn sums(samples: &[Sample], node: &str, series: &str, label: impl Fn(&str) -> bool) -> Vec<(Nanos, f64)> {
     let mut sums: BTreeMap<Nanos, f64> = BTreeMap::new();
     let of_node = samples.iter().filter(|it| it.at > Nanos::ZERO && it.node == node && it.series == series);
@@ -271,35 +272,35 @@ pub fn maximum(samples: &[(Nanos, f64)]) -> Option<f64> {
     samples.iter().map(|it| it.1).max_by(f64::total_cmp)
 }
 
-/// How many sessions were in `state` on average. A state that none is in is not told, so each moment at which any state
-/// was told counts.
+/// Mean number of sessions in `state`. A state without sessions has no sample, so every sample time of any state
+/// counts.
 pub fn sessions(samples: &[Sample], node: &str, state: &str) -> Option<f64> {
-    // Without any session no state is told either, but their number is.
+    // Without sessions no state has a sample, but their number has.
     let [told, counted] = [PG_SESSIONS, PG_USED].map(|series| sums(samples, node, series, |_| true).len());
     let moments = told.max(counted);
     let of_state = sums(samples, node, PG_SESSIONS, |it| it == state).iter().fold(0.0, |sum, it| sum + it.1);
     (moments > 0).then(|| of_state / moments as f64)
 }
 
-/// Growth of a counter per second, a restart apart; `None` with fewer than two samples.
+/// Growth of a counter per second, without restarts; `None` with fewer than two samples.
 pub fn growth(samples: &[Sample], node: &str, series: &str, label: impl Fn(&str) -> bool) -> Option<f64> {
     let all = sums(samples, node, series, label);
     let lasting = (all.last()?.0 - all.first()?.0).as_secs_f64();
     (lasting > 0.0).then(|| sum_of_increases(&all) / lasting)
 }
 
-/// Growth of a counter from its first sample in the window to the last, restarts apart; `None` with fewer than two.
+/// Growth of a counter from its first sample in the window to the last, without restarts; `None` with fewer than two.
 pub fn total_growth(samples: &[Sample], node: &str, series: &str) -> Option<f64> {
     let all = sums(samples, node, series, |_| true);
     (all.len() > 1).then(|| sum_of_increases(&all))
 }
 
 fn sum_of_increases(all: &[(Nanos, f64)]) -> f64 {
-    // A sum of nothing would be -0.
+    // An empty sum would be -0.
     all.windows(2).map(|it| it[1].1 - it[0].1).filter(|it| *it > 0.0).fold(0.0, |sum, it| sum + it)
 }
 
-/// Processors that the node used: of its control group, else of its processes.
+/// CPUs that the node used: by its control group, otherwise by its processes.
 pub fn processors(samples: &[Sample], node: &str) -> Option<f64> {
     growth(samples, node, CGROUP_CPU, |_| true).or_else(|| {
         let [user, system] = PROCESS_CPU.map(|series| growth(samples, node, series, |_| true));
@@ -307,18 +308,18 @@ pub fn processors(samples: &[Sample], node: &str) -> Option<f64> {
     })
 }
 
-/// Bytes per second that the node read from disks: its control group, else its processes.
+/// Bytes per second that the node read from disks: by its control group, otherwise by its processes.
 pub fn disk_bytes(samples: &[Sample], node: &str) -> Option<f64> {
     let of = |series| growth(samples, node, series, |_| true);
     of(CGROUP_READ_BYTES).or_else(|| of(PROCESS_READ_BYTES))
 }
 
-/// Processors of the node that stood still, because its quota was used up.
+/// CPUs of the node that were throttled, because its quota was used up.
 pub fn throttled_processors(samples: &[Sample], node: &str) -> Option<f64> {
     growth(samples, node, CGROUP_THROTTLED_TIME, |_| true)
 }
 
-/// Share of the quota's periods in which the node was held back.
+/// Share of the quota's periods in which the node was throttled.
 pub fn throttled_share(samples: &[Sample], node: &str) -> Option<f64> {
     let periods = growth(samples, node, CGROUP_PERIODS, |_| true)?;
     let throttled = growth(samples, node, CGROUP_THROTTLED, |_| true)?;

@@ -1,4 +1,4 @@
-//! Does a service hold itself up: its processor, its connections, its threads?
+//! Findings on services limited by their CPU, their connections or their threads
 
 use super::bound::CpuUsage;
 use super::samples::{self, growth, mean, sums};
@@ -7,13 +7,13 @@ use model::finding::{Bound, Circumstance, MissingInput};
 use model::plan::{Node, NodeKind, Service};
 use std::collections::BTreeSet;
 
-/// Share of connections or threads from which on all are taken.
+/// Share of connections or threads in use above which they are exhausted.
 const EXHAUSTED_SHARE: f64 = 0.9;
-/// Requests that wait on average, from which on there is a queue.
+/// Mean number of waiting requests above which there is a queue.
 const QUEUE_MIN: f64 = 1.0;
-/// Share of requests that had to wait, from which on that is no chance.
+/// Share of requests that waited above which chance does not explain it.
 const WAITED_SHARE_MIN: f64 = 0.1;
-/// SETs by a transaction, from which on servers change hands in different sessions' settings.
+/// SETs per transaction above which servers move between sessions with different settings.
 const SETS_PER_TRANSACTION_MIN: f64 = 0.05;
 
 fn services<'a>(cell: &CellTrials<'a>) -> impl Iterator<Item = (&'a Node, &'a Service)> {
@@ -46,7 +46,7 @@ fn gauge(cell: &CellTrials<'_>, node: &Node, series: &str, of: &str) -> Option<f
     cell.median(|it| mean(&sums(it.samples, &node.name, series, |it| it == of)))
 }
 
-/// Transactions that were answered, in whatever way, per second: who was refused had asked too.
+/// Answered transactions per second, with any outcome: rejected ones had used the service too.
 fn rate(it: &TrialFacts<'_>) -> Option<f64> {
     let summary = it.valid()?;
     let answered = summary.total.counts.executed();
@@ -88,7 +88,7 @@ fn pools_of<'a>(cell: &CellTrials<'a>, node: &Node) -> BTreeSet<&'a str> {
     sizes.map(|it| &*it.label).collect()
 }
 
-/// A service without a bound on its threads has nothing to be full.
+/// A service without a thread limit cannot exhaust it.
 pub fn threads(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let mut found = Vec::new();
     for (node, _) in services(cell) {
@@ -107,8 +107,8 @@ pub fn threads(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     Ok(found)
 }
 
-/// A service with more connections than the pooler behind it has servers; told where connections wait there, or servers are
-/// set up anew for each other's sessions.
+/// A service with more connections than its pooler has servers. It is reported if connections wait in the pooler, or if
+/// servers are set up again for other sessions.
 pub fn pools_in_row(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let (Some(pooler), Some((_, pool))) = (cell.pooler(), super::clients::pool(cell)) else {
         return Ok(Vec::new());
@@ -124,7 +124,7 @@ pub fn pools_in_row(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>
                 Some(samples::PGBOUNCER_CL_WAITING),
                 samples::PGBOUNCER_TRANSACTIONS,
             ),
-            // Its console counts idle clients as waiting.
+            // Odyssey's console counts idle clients as waiting.
             _ => (samples::ODYSSEY_ASSIGNMENTS, None, samples::ODYSSEY_TRANSACTIONS),
         };
         let of_pooler = |it: &TrialFacts<'_>, series| growth(it.samples, &pooler.name, series, |_| true);

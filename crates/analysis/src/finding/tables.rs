@@ -1,4 +1,4 @@
-//! What do tables and their upkeep cost: scans, checkpoints, row versions to be cleaned up?
+//! Findings on tables: full scans, checkpoints and dead row versions
 
 use super::bound::CpuUsage;
 use super::samples::{self, growth, mean, sums};
@@ -7,25 +7,25 @@ use model::Nanos;
 use model::finding::{Bound, Circumstance, MissingInput};
 use std::collections::BTreeSet;
 
-/// Rows read by scans for one transaction, from which on they matter: a processor reads some ten million a second, so this
-/// is a millisecond of one.
+/// Rows read by scans per transaction above which they matter. A CPU reads some ten million rows a second, so this
+/// takes a millisecond.
 const ROWS: f64 = 10_000.0;
-/// Rows of a table below which reading it as a whole is what a good plan does.
+/// Rows of a table below which a full scan is a good plan.
 const SMALL: f64 = 1000.0;
-/// Rows read for one that is returned, below which an index would not help.
+/// Rows read per returned row below which an index would not help.
 const FOR_ONE: f64 = 100.0;
-/// Throughput while a checkpoint is written by that of other seconds, from which on it is felt: a tenth less is more than
-/// seconds differ by chance, if there are some of each.
+/// Ratio of throughput during checkpoints to that of other seconds below which checkpoints are reported. A tenth less
+/// exceeds random variation, if there are `SECONDS` of each.
 const SLOWED: f64 = 0.9;
 const SECONDS: usize = 3;
-/// Growth of row versions to be cleaned up from the first trial to the last, and their share of all rows, from which on it
-/// is told: autovacuum begins at a fifth.
+/// Growth of dead row versions from the first trial to the last, and their share of all rows, above which they are
+/// reported. Autovacuum starts at a fifth.
 const GROWN: f64 = 2.0;
 const DEAD: f64 = 0.02;
-/// Fewer trials show no trend.
+/// Fewest trials that show a trend.
 const TRIALS: usize = 3;
 
-/// Of the table that most rows are read of.
+/// Reports the table with the most rows read by scans.
 pub fn scans(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = cell.server().ok_or(MissingInput::Server)?;
     let by_transaction = |series: &str, table: &str| {
@@ -40,13 +40,13 @@ pub fn scans(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
         tables.insert(&it.label);
     }
     if tables.is_empty() {
-        // A database without a scan has no table to tell of; one that was not asked has no figure at all.
+        // A database without a scan has no table to report; a server that was not sampled has no figure at all.
         let asked = cell.trials.iter().flat_map(|it| it.samples).any(|it| it.series == samples::PG_DEAD_ROWS);
         return if asked { Ok(Vec::new()) } else { Err(MissingInput::Server) };
     }
     let rows = |table: &str| by_transaction(samples::PG_SCANNED_ROWS, table);
     let most = tables.into_iter().filter_map(|it| Some((it, rows(it)?))).max_by(|a, b| a.1.total_cmp(&b.1));
-    // Counters take two looks.
+    // Counters need two samples.
     let (table, read) = most.ok_or(MissingInput::Server)?;
     let scans = by_transaction(samples::PG_SCANS, table).unwrap_or(0.0);
     let returned = by_transaction(samples::PG_STATEMENT_ROWS, "").unwrap_or(0.0);
@@ -57,7 +57,7 @@ pub fn scans(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     Ok(told.then_some(Finding::Bound { cell: cell.number, bound: by }).into_iter().collect())
 }
 
-/// Transactions that were sent, per second.
+/// Sent transactions per second.
 fn executed_rate(it: &TrialFacts<'_>) -> Option<f64> {
     let summary = it.valid()?;
     let rate = summary.total.counts.executed() as f64 / summary.window.as_secs_f64();
@@ -82,14 +82,14 @@ pub fn checkpoints(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> 
     Ok(felt.then_some(Finding::Bound { cell: cell.number, bound: by }).into_iter().collect())
 }
 
-/// By second: whether the checkpointer wrote.
+/// Seconds of the trial, with true if the checkpointer wrote.
 fn checkpoint_seconds(it: &TrialFacts<'_>, node: &str) -> Vec<(usize, bool)> {
     let total = sums(it.samples, node, samples::PG_BUFFERS_WRITTEN, |it| it == "checkpointer");
     let second = |at: Nanos| (at.0.saturating_sub(1) / Nanos::from_secs(1).0) as usize;
     total.windows(2).map(|it| (second(it[1].0), it[1].1 > it[0].1)).collect()
 }
 
-/// Delivered in seconds with writing ÷ in those without.
+/// Throughput in seconds with checkpoint writes ÷ throughput in those without.
 fn checkpoint_slowdown(it: &TrialFacts<'_>, node: &str) -> Option<f64> {
     it.valid()?;
     let (mut with, mut without) = (Vec::new(), Vec::new());
@@ -101,7 +101,8 @@ fn checkpoint_slowdown(it: &TrialFacts<'_>, node: &str) -> Option<f64> {
     Some(mean(&with)? / mean(&without).filter(|it| *it > 0.0)?)
 }
 
-/// Trials in the order of their repetition, valid or not: each leaves its row versions to the next, if nobody cleans up.
+/// Trials in order of repetition, valid or not: each leaves its dead row versions to the next unless vacuum removes
+/// them.
 pub fn bloat(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = &cell.server().ok_or(MissingInput::Server)?.name;
     let level = |it: &TrialFacts<'_>, series| mean(&sums(it.samples, node, series, |_| true));

@@ -1,6 +1,7 @@
-//! Nodes of a stack that the load did not pass through.
+//! Findings on nodes that the load did not pass through
 //!
-//! What poolers and PostgreSQL count is compared with what clients completed. A limit is not attributed to such a node.
+//! Transactions counted by poolers and PostgreSQL are compared with those that clients completed. No limit is
+//! attributed to an unused node.
 
 use super::samples::{self, maximum, sums, total_growth};
 use super::{CellTrials, Finding, TrialFacts};
@@ -9,21 +10,21 @@ use model::plan::{AttachedRole, Node, NodeKind};
 
 /// Fewest completed transactions with which a node is judged.
 const ENOUGH: f64 = 100.0;
-/// Share of the completed transactions below which a node counts as not used. Each transaction of a client is at least one
-/// of every node on its path; half of them allows for what is counted late.
+/// Share of the completed transactions below which a node counts as unused. Each transaction of a client is at least
+/// one transaction of every node on its path. A half allows for late counts.
 const DIRECT: f64 = 0.5;
-/// The same where a service is on the path: it may answer most requests without its database.
+/// Share for a path with a service, which may answer most requests without its database.
 const BEHIND_SERVICE: f64 = 0.01;
-/// Most transactions of the monitoring that may be uncounted yet, as a share of the completed transactions.
+/// Most transactions of the monitoring that may not be counted yet, as a share of the completed transactions.
 const NOISE: f64 = 0.05;
-/// Shortest time between a node's first and last answer with which it is judged, seconds. Odyssey counts in intervals of its
-/// `stats_interval`.
+/// Shortest time between a node's first and last answer with which it is judged, seconds. Odyssey counts in intervals
+/// of its `stats_interval`.
 const SHORTEST: f64 = 2.0;
 const SHORTEST_ODYSSEY: f64 = 60.0;
-/// Sessions of PostgreSQL report what they did so late, seconds; see the manual on the cumulative statistics system.
+/// Delay with which PostgreSQL sessions report statistics, seconds; see the manual on the cumulative statistics system.
 const LATE: f64 = 1.0;
 
-/// What a node counted in a trial, and what clients completed meanwhile.
+/// Transactions that a node counted in a trial, and those that clients completed in the same time.
 struct Counts {
     counted: f64,
     completed: f64,
@@ -34,7 +35,7 @@ struct Counts {
 /// A finding for each pooler and server that the load did not pass through.
 pub fn nodes(cell: &CellTrials<'_>) -> Vec<Finding> {
     let nodes = &cell.setup.stack.nodes;
-    // Reads may all go to replicas, which are no nodes of the path.
+    // All reads may go to replicas, which are not nodes of the path.
     let replicas = cell.setup.stack.replication.is_some();
     let service = nodes.iter().any(|it| matches!(it.kind, NodeKind::Service(_)));
     let least = if service { BEHIND_SERVICE } else { DIRECT };
@@ -67,7 +68,7 @@ fn is_server(node: &Node) -> bool {
     }
 }
 
-/// Whether a finding attributes a limit to one of the nodes that these findings name.
+/// True if a finding attributes a limit to one of the nodes that these findings name.
 pub fn blames(it: &Finding, cell: &CellTrials<'_>, unused: &[Finding]) -> bool {
     let is_unused = |name: &str| {
         unused.iter().any(|it| {
@@ -94,14 +95,14 @@ pub fn blames(it: &Finding, cell: &CellTrials<'_>, unused: &[Finding]) -> bool {
             | Bound::RowLocks { .. }
             | Bound::Scans { .. }
             | Bound::Checkpoints { .. }
-            // Its evidence is the processor time that PostgreSQL has left.
+            // Its evidence is the idle CPU time of PostgreSQL.
             | Bound::Clients { .. } => server(),
         },
         _ => false,
     }
 }
 
-/// Whether transactions stayed open for half of a trial: nothing counts those that have not ended.
+/// True if transactions stayed open for half of a trial. Counters only include transactions that have ended.
 fn stays_open(trial: &TrialFacts<'_>, cell: &CellTrials<'_>) -> bool {
     let window = trial.summary.map_or(0.0, |it| it.window.as_secs_f64());
     let oldest = cell
@@ -110,7 +111,7 @@ fn stays_open(trial: &TrialFacts<'_>, cell: &CellTrials<'_>) -> bool {
     oldest.is_some_and(|it| it >= window / 2.0)
 }
 
-/// `None` where the node was not asked, or not for long enough.
+/// `None` if the node was not sampled, or not for long enough.
 fn counts(trial: &TrialFacts<'_>, node: &Node) -> Option<Counts> {
     if is_server(node) { of_server(trial, &node.name) } else { of_pooler(trial, &node.name) }
 }
@@ -129,7 +130,7 @@ fn of_server(trial: &TrialFacts<'_>, node: &str) -> Option<Counts> {
 }
 
 fn of_pooler(trial: &TrialFacts<'_>, node: &str) -> Option<Counts> {
-    // A console names no database that no client has used.
+    // A console lists no database that no client has used.
     let kinds = [
         (samples::PGBOUNCER_DATABASES, samples::PGBOUNCER_TRANSACTIONS, SHORTEST),
         (samples::ODYSSEY_TRANSACTIONS, samples::ODYSSEY_TRANSACTIONS, SHORTEST_ODYSSEY),
@@ -138,7 +139,7 @@ fn of_pooler(trial: &TrialFacts<'_>, node: &str) -> Option<Counts> {
         let moments = sums(trial.samples, node, asked, |_| true);
         let (from, to) = (moments.first()?.0.as_secs_f64(), moments.last()?.0.as_secs_f64());
         let all = sums(trial.samples, node, counted, |_| true);
-        // The first use of a database is its first row.
+        // The first use of a database creates its first row.
         let counted = all.last().map_or(0.0, |last| last.1 - if all.len() > 1 { all[0].1 } else { 0.0 });
         (to - from >= shortest).then_some(Counts {
             counted,
@@ -148,7 +149,8 @@ fn of_pooler(trial: &TrialFacts<'_>, node: &str) -> Option<Counts> {
     })
 }
 
-/// Transactions that clients completed between two moments of the window, in seconds, as far as whole seconds lie between.
+/// Transactions that clients completed between two times of the window, in seconds, counting the whole seconds between
+/// them.
 fn completed(trial: &TrialFacts<'_>, from: f64, to: f64) -> Option<f64> {
     let summary = trial.summary?;
     if trial.delivered.is_empty() {

@@ -1,23 +1,23 @@
-//! What do active sessions wait for?
+//! Findings on wait events of active sessions
 
 use super::samples::{self, maximum, sums};
 use super::{CellTrials, Finding};
 use model::finding::{Bound, MissingInput};
 use std::collections::BTreeMap;
 
-/// Share of active sessions that wait for one thing, from which on that is told. Without it the system would do half as much
-/// again at best: 1 / (1 - 1/3).
+/// Share of active sessions with one wait class that is reported. Without the wait the throughput would grow by at most
+/// a half: 1 / (1 - 1/3).
 pub const BOUND_SHARE_MIN: f64 = 1.0 / 3.0;
-/// Share of active sessions from which on a single event is told that belongs to no bound.
+/// Share of active sessions with a single wait event that is reported although it belongs to no bound.
 const EVENT_SHARE_MIN: f64 = 0.5;
-/// Fewer active sessions are no queue.
+/// Fewest active sessions that form a queue.
 const ACTIVE_SESSIONS_MIN: f64 = 2.0;
-/// With fewer of them nothing that they wait for holds anybody up.
+/// Active sessions below which their waits delay no transaction.
 const WORKING: f64 = 0.5;
-/// Statements that are told.
+/// Most statements that are reported.
 const STATEMENTS: usize = 3;
 
-/// Waits that have one cause. Names have changed over versions of PostgreSQL, but for capitals.
+/// Wait events with one cause. Names differ between versions of PostgreSQL, even in case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitClass {
     Rows,
@@ -33,7 +33,7 @@ impl WaitClass {
             "lock/transactionid" | "lock/tuple" => WaitClass::Rows,
             "io/walsync" | "io/walwrite" | "lwlock/walwrite" => WaitClass::Log,
             "ipc/syncrep" => WaitClass::Replicas,
-            // The second session that wants a block waits for the first one's reading.
+            // The second session that needs a block waits for the first one's read.
             "io/datafileread"
             | "io/datafileprefetch"
             | "ipc/bufferio"
@@ -46,20 +46,20 @@ impl WaitClass {
     }
 }
 
-/// Whether this bound tells of such waits.
+/// True if this bound explains such waits.
 pub fn matches_class(by: &Bound, class: WaitClass) -> bool {
     match by {
         Bound::RowLocks { .. } => class == WaitClass::Rows,
         Bound::WalFlush { .. } => class == WaitClass::Log,
         Bound::SyncReplicas { .. } => class == WaitClass::Replicas,
         Bound::Reads { .. } => class == WaitClass::Read,
-        // The log's quota is the same.
+        // WAL has the same quota.
         Bound::Writes { .. } => matches!(class, WaitClass::Write | WaitClass::Log),
         _ => false,
     }
 }
 
-/// Of active sessions, 0..=1; `None` where waits were not seen.
+/// Share of active sessions, 0..=1; `None` if waits were not sampled.
 pub fn share(cell: &CellTrials<'_>, of: impl Fn(&str) -> bool) -> Option<f64> {
     let node = &cell.server()?.name;
     cell.median(|it| {
@@ -80,10 +80,12 @@ fn active(cell: &CellTrials<'_>) -> Option<f64> {
     cell.median(|it| samples::sessions(it.samples, node, "active"))
 }
 
-/// What commits and updates wait for. `cell` under full load; `whole` from begin to end, for what is rarely sampled.
+/// Bounds of commits and updates. `cell` has samples under full load, `whole` those of the whole window, for rare
+/// samples.
 pub fn bounds(cell: &CellTrials<'_>, whole: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let active = active(cell).ok_or(MissingInput::Server)?;
-    // One session that waits for the disk at each commit is held up no less than twenty; none is not.
+    // A single session that waits for the disk at each commit is delayed as much as twenty. Without active sessions,
+    // none is delayed.
     let large = |class| class_share(cell, class).filter(|it| *it >= BOUND_SHARE_MIN && active >= WORKING);
     let mut found = Vec::new();
     found.extend(large(WaitClass::Log).map(|share| Bound::WalFlush { share, active }));
@@ -94,14 +96,14 @@ pub fn bounds(cell: &CellTrials<'_>, whole: &CellTrials<'_>) -> Result<Vec<Findi
     Ok(found.into_iter().map(|by| Finding::Bound { cell: cell.number, bound: by }).collect())
 }
 
-/// The longest that a session had waited for a lock, of the trial that is the median in this.
+/// Longest lock wait of a session, in the trial with the median wait.
 fn longest_lock_wait(cell: &CellTrials<'_>) -> Option<f64> {
     let node = &cell.server()?.name;
     cell.median(|it| maximum(&sums(it.samples, node, samples::PG_LONGEST_LOCK_WAIT, |_| true)))
         .filter(|it| *it > 0.0)
 }
 
-/// Those that waited for locks most often, of all trials.
+/// Statements that waited for locks most often, over all trials.
 pub fn statements(cell: &CellTrials<'_>) -> Vec<String> {
     let Some(node) = cell.server().map(|it| &it.name) else { return Vec::new() };
     let all = || cell.trials.iter().flat_map(|it| it.samples).filter(|it| it.node == *node);
@@ -119,7 +121,7 @@ pub fn statements(cell: &CellTrials<'_>) -> Vec<String> {
     waited.into_iter().filter_map(|(id, _)| text(id)).take(STATEMENTS).collect()
 }
 
-/// `running` is waiting for nothing.
+/// `running` means that a session does not wait.
 pub fn sessions_wait(cell: &CellTrials<'_>) -> Option<Finding> {
     let node = &cell.server()?.name;
     let active = active(cell)?;
@@ -128,7 +130,7 @@ pub fn sessions_wait(cell: &CellTrials<'_>) -> Option<Finding> {
         let waits = trial.samples.iter().filter(|it| it.node == *node && it.series == samples::PG_WAITS);
         events.extend(waits.map(|it| (&*it.label, ())));
     }
-    // A statement that sleeps by itself, such as `pg_sleep`, is at work as far as others are concerned.
+    // A statement that sleeps on purpose, such as `pg_sleep`, counts as running for other sessions.
     let known = events.into_keys().filter(|it| *it != "running" && !it.starts_with("Timeout/"));
     let shares = known.filter_map(|event| Some((event, share(cell, |it| it == event)?)));
     let (event, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;
