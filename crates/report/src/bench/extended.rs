@@ -1,4 +1,4 @@
-//! What does pgdyno tell beyond pgbench? At most 100 columns.
+//! Report lines that pgbench lacks, at most 100 columns wide.
 
 use super::pgbench::line;
 use crate::lang::{Label, Lang};
@@ -62,7 +62,7 @@ fn failure_name(it: &Failure) -> String {
     to_characters(&it.describe(), CharacterSet::Utf8)
 }
 
-/// A label, and a text wrapped beside it.
+/// A label, and a wrapped text next to it.
 fn write_wrapped(out: &mut String, label: &str, text: &str) {
     let mut begin = format!("{label:<LABEL$}");
     let mut line = String::new();
@@ -104,7 +104,7 @@ fn distributions(out: &mut String, it: &Summary, lang: &dyn Lang) {
     if it.generator.backlog_wait.count > 0 {
         row(lang.label(Label::BacklogWait).into(), Unit::Millis, &it.generator.backlog_wait);
     }
-    // In the closed model nothing is due at a moment, so nothing can be late.
+    // In the closed model nothing is due at a fixed time, so nothing can be late.
     if it.generator.send_lag.count > 0 {
         row(lang.label(Label::SendLag).into(), Unit::Micros, &it.generator.send_lag);
     }
@@ -120,14 +120,14 @@ enum Unit {
     Micros,
 }
 
-/// Count, mean, five quantiles and the greatest: 74 columns.
+/// Count, mean, five quantiles and the maximum: 74 columns.
 fn cells(unit: Unit, it: &Distribution, lang: &dyn Lang) -> String {
     let number = |it: Nanos| match unit {
         Unit::Millis => format_short(it.as_millis_f64(), 3, lang),
         Unit::Micros => format_short(it.as_micros_f64(), 1, lang),
     };
     let value = |(nanos, place): (Option<Nanos>, f64)| {
-        // Of an arrival without an answer.
+        // Time of an arrival without an answer.
         let longer =
             it.longer_than(place).map(|it| format!(">{}", format_short(it.as_millis_f64(), 0, lang)));
         let shown = longer.or(nanos.map(number));
@@ -145,7 +145,7 @@ fn cells(unit: Unit, it: &Distribution, lang: &dyn Lang) -> String {
     format!("{:>11}{}", lang.numbers().count(it.count), values.map(value).concat())
 }
 
-/// At most eight columns for what is below a million; as many decimals as these have room for.
+/// A number of at most eight columns if it is below a million, with as many of the decimals as fit.
 fn format_short(it: f64, decimals: usize, lang: &dyn Lang) -> String {
     let written = |decimals| lang.numbers().fixed(it, decimals);
     (1..=decimals).rev().map(written).find(|it| it.chars().count() <= 8).unwrap_or_else(|| written(0))

@@ -1,8 +1,8 @@
-//! Which lines does pgbench 15 print at the end of a run? Byte for byte, whatever the language.
+//! Final report of pgbench 15, byte for byte, in every language.
 //!
-//! Source: `printResults` in pgbench.c of PostgreSQL 15. Three figures mean more than there: `latency average` is
-//! measured, not computed from the run's length; `tps` leaves out what ended after the window; and failures are of every
-//! code, because here no error ends the run.
+//! Source: `printResults` in pgbench.c of PostgreSQL 15. Three figures mean more than there. `latency average` is
+//! measured, not computed from the run's length. `tps` leaves out transactions that end after the window. Failures
+//! include every code, because here no error ends the run.
 
 use super::BenchStyle;
 use model::summary::{
@@ -158,7 +158,7 @@ fn script(out: &mut String, it: &Summary, number: usize, script: &ScriptSummary,
 }
 
 fn latency(out: &mut String, prefix: &str, it: &Distribution, deviation: bool) {
-    // As there, of what was executed; but not without saying so where there is more.
+    // As in pgbench, of executed transactions; the label says so if others exist.
     let of = if it.unanswered.is_some() { " (of answered transactions)" } else { "" };
     let Some(mean) = it.mean.or(it.unanswered.and_then(|it| it.mean_of_answered)) else { return };
     line!(out, "{prefix} average = {:.3} ms{of}", mean.as_millis_f64());

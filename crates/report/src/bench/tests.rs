@@ -24,7 +24,7 @@ fn script(name: &str, weight: u32) -> Script {
     Script { name: name.to_owned(), weight, commands: Vec::new() }
 }
 
-/// One script, closed model, ten transactions per client, nothing wrong.
+/// One script, closed model, ten transactions per client, no failures.
 fn plain_summary() -> Summary {
     let counts = OutcomeCounts { ok: 40, ..OutcomeCounts::default() };
     let group = GroupSummary {
@@ -76,7 +76,7 @@ fn plain_summary() -> Summary {
     }
 }
 
-/// Two scripts, open model, and everything that may go wrong.
+/// Two scripts, open model, and every kind of failure.
 fn full_summary() -> Summary {
     let mut it = plain_summary();
     it.plan = BenchPlan {
@@ -137,7 +137,7 @@ fn full_summary() -> Summary {
     it
 }
 
-/// Prints both, or with `UPDATE_EXPECT=1` writes, what stands in `expected/`.
+/// Compares `got` with a file of `expected/`, or writes it with `UPDATE_EXPECT=1`.
 #[track_caller]
 fn check(name: &str, got: &str) {
     let path = format!("{}/src/bench/expected/{name}", env!("CARGO_MANIFEST_DIR"));
@@ -192,7 +192,7 @@ fn json_fields_have_units() {
     }
 }
 
-/// What is printed behind the label.
+/// Text after the label.
 #[track_caller]
 fn line(it: &Summary, label: &str) -> String {
     let mut out = String::new();
@@ -214,7 +214,7 @@ fn verdict_names_unanswered_arrivals() {
     let expected = "verdict valid with doubts: nothing succeeded for 3.80 s (from 2.20 s to 6.00 s)";
     assert_eq!(line(&it, "verdict"), expected);
     assert!(!line(&it, "note").contains("nothing succeeded"), "it is said once");
-    // Without a success it is no measurement, whatever else is right.
+    // Without a success nothing is valid.
     it.total.counts = OutcomeCounts { failed: 40, ..OutcomeCounts::default() };
     it.validity.doubts = vec![Doubt::NoSuccess];
     it.failures = vec![Failure {

@@ -1,28 +1,29 @@
-//! What is said of indexes that would help, and of statements that none helps, sentence by sentence?
+//! Sentences about index advice.
 
 use model::advice::{IndexAdvice, IndexBuild, Remedy, Scan, StatementChange};
 
-/// Called when a report is written, from one thread, once per sentence.
+/// Sentences of index advice. Called while a report is written, from one thread, once per sentence.
 pub trait AdviceWords {
     fn advice_word(&self, it: AdviceWord) -> &'static str;
-    /// What so many indexes save together, of the time of all statements, 0..=1.
+    /// Time that so many indexes save together, as a share of the time of all statements, 0..=1.
     fn saved_together(&self, indexes: usize, share: f64) -> String;
-    /// What its columns are there for.
+    /// Purpose of the index's columns.
     fn why_index(&self, it: &IndexAdvice) -> String;
-    /// What it saves, of the time of all statements; absent where they were not counted. And how many it helps.
+    /// Time that the index saves, as a share of all statements (absent if they were not counted), and number of
+    /// statements that it helps.
     fn index_saves(&self, it: &IndexAdvice) -> String;
-    /// Its size, and whom it costs time.
+    /// Size of the index, and the statements that it slows down.
     fn index_costs(&self, it: &IndexAdvice) -> String;
     /// `index`: number of the index, from 1, and the planner's cost without it and with it.
     fn remedy(&self, it: &Remedy, index: Option<(usize, f64, f64)>) -> String;
-    /// What a scan reads, and how much of that it passes on.
+    /// Rows that a scan reads, and the share that it passes on.
     fn scanned(&self, it: &Scan) -> String;
-    /// The planner could not be asked about indexes that are not there.
+    /// Reports that the planner could not estimate hypothetical indexes.
     fn untried(&self, why: &str) -> String;
 
-    /// That indexes are built in a copy of the data and measured beside it, `repeat` times each.
+    /// Reports that indexes are built in a copy of the data and compared in `repeat` trials each.
     fn applying(&self, indexes: usize, repeat: u32) -> String;
-    /// What building an index took.
+    /// Duration and size of an index build.
     fn index_built(&self, it: &IndexBuild) -> String;
     /// Mean time of a statement without the indexes and with them.
     fn statement_changed(&self, it: &StatementChange) -> String;
@@ -33,15 +34,15 @@ pub trait AdviceWords {
 /// Words that stand alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AdviceWord {
-    /// Headings of columns: what is read, and what helps.
+    /// Headings of columns: what a statement reads, and its remedy.
     Reads,
     Helps,
-    /// No index is worth being built.
+    /// No index is worth building.
     NoIndex,
-    /// The run has no plans to advise from.
+    /// The run has no plans for advice.
     NoPlans,
-    /// How it is built while others work.
+    /// How to build an index while other sessions work.
     Beware,
-    /// Heading of what indexes brought.
+    /// Heading of the measured effect of indexes.
     Applied,
 }

@@ -1,42 +1,42 @@
-//! What a comparison of runs says, sentence by sentence?
+//! Sentences of a comparison of runs.
 
 use model::comparison::{Change, ConditionResult, Difference, Metric, RunComparison, TestMethod};
 use model::matrix::ChangeVerdict;
 
-/// Called when it is written, from one thread, once per sentence.
+/// Sentences of a comparison. Called while it is written, from one thread, once per sentence.
 pub trait CompareWords {
     fn comparing(&self, it: CompareTerm) -> &'static str;
-    /// What is measured, without a unit.
+    /// Name of a metric, without its unit.
     fn metric(&self, it: Metric) -> &'static str;
-    /// What a verdict means for this figure: slower, higher, no evidence.
+    /// Word for a verdict on this metric: slower, higher, no evidence.
     fn differs(&self, metric: Metric, verdict: ChangeVerdict) -> &'static str;
-    /// A value of this figure, with its unit.
+    /// A value of this metric, with its unit.
     fn measure(&self, metric: Metric, value: f64) -> String;
-    /// In percent, or in percentage points; nothing where it is not known.
+    /// Change in per cent, or in percentage points; empty if unknown.
     fn changed(&self, it: &Change) -> String;
-    /// The same of its interval.
+    /// Interval of the change, in the same unit.
     fn changed_interval(&self, it: &Change) -> String;
 
-    /// `runs` is empty where the base's cells are compared with each other.
+    /// `runs` is empty if the cells of the base are compared with each other.
     fn comparison_question(&self, base: &str, runs: &[&str]) -> String;
     /// One sentence on one run.
     fn comparison_answer(&self, it: &RunComparison) -> String;
-    /// So many differences change the figures, whatever else was changed.
+    /// Reports `count` differences that affect the figures apart from the tested change.
     fn unlike(&self, count: usize) -> String;
-    /// `cells`: that differ so; empty for all.
+    /// `cells`: cells with this difference; empty for all.
     fn differing(&self, it: &Difference, cells: &[&str]) -> String;
     fn method(&self, it: &TestMethod) -> String;
     fn excluded(&self, of_base: bool, cell: &str, repetition: u32, why: &str) -> String;
     fn unmatched(&self, of_base: bool, cells: &[&str]) -> String;
-    /// `cell`: empty where there is only one.
+    /// `cell`: empty if there is only one.
     fn condition(&self, it: &ConditionResult, cell: &str) -> String;
-    /// What the figures are. `figures`: how many were decided together.
+    /// Legend of the figures. `figures`: number of figures that were tested together.
     fn comparison_legend(&self, seed: u64, figures: usize) -> String;
 
     fn history_question(&self, experiment: &str) -> String;
-    /// `too_few`: for any change to be found.
+    /// `too_few`: true if there are too few runs to detect any change.
     fn history_answer(&self, runs: usize, changes: usize, too_few: bool) -> String;
-    /// From this run on. Values as of [`CompareWords::measure`].
+    /// A change from this run on. The values have the unit of [`CompareWords::measure`].
     fn change_point(&self, metric: Metric, run: &str, before: f64, after: f64, p: f64) -> String;
 }
 
@@ -69,17 +69,17 @@ pub enum CompareTerm {
     Program,
     Server,
     Trials,
-    /// Nothing in the plan, the stand or the versions changed with it.
+    /// Neither plan, environment nor versions changed at the same run.
     NothingElse,
 }
 
-/// How one run stands beside the base, in numbers.
+/// Numbers of figures by their verdict relative to the base.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct FigureCount {
     pub figures: usize,
     pub better: usize,
     pub worse: usize,
-    /// Higher or lower where neither is better.
+    /// Figures that are higher or lower, if neither is better.
     pub other: usize,
     pub too_few: usize,
     pub unlike: usize,

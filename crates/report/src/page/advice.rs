@@ -1,4 +1,4 @@
-//! Which indexes would help, and what helps each statement?
+//! Section with index advice and a remedy per statement.
 
 use super::context::PageContext;
 use super::number::format;
@@ -10,7 +10,7 @@ use crate::lang::advice::AdviceWord;
 use crate::lang::page::PageTerm;
 use model::advice::{Advice, StatementAdvice as Statement};
 
-/// So much of a statement's text is shown.
+/// Characters of a statement's text that are shown.
 const TEXT_CHARS_MAX: usize = 400;
 
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
@@ -62,7 +62,7 @@ fn advice_blocks(case: &PageContext<'_>, advice: &Advice) -> Vec<Block> {
         let first = Column { heading: lang.term(PageTerm::Statement).to_owned(), ..Column::default() };
         let mut table =
             non_empty_columns((first, |it: &Statement| truncate(&it.text, TEXT_CHARS_MAX)), figures, &rows);
-        // The last two are words.
+        // The last two columns contain words.
         table.columns.iter_mut().skip(3).for_each(|it| it.numeric = false);
         blocks.push(Block::Table(table));
     }

@@ -1,4 +1,4 @@
-//! What was asked, and what is the answer?
+//! Question, answer and facts at the top of a page.
 
 use super::context::{PageContext, is_open};
 use super::{Line, Tone, failover, maximum, plateau, soak};
@@ -37,7 +37,7 @@ pub fn question(case: &PageContext<'_>) -> String {
     case.lang.question(&it)
 }
 
-/// In the order of the file.
+/// Names of the axes, in the order of the file.
 pub fn axes<'a>(case: &PageContext<'a>) -> Vec<&'a str> {
     let mut axes: Vec<&str> = Vec::new();
     for (axis, _) in case.account.matrix.rows.iter().flat_map(|it| &it.label) {
@@ -48,15 +48,14 @@ pub fn axes<'a>(case: &PageContext<'a>) -> Vec<&'a str> {
     axes
 }
 
-/// `PgBouncer → PostgreSQL`.
+/// Path through the stack: `PgBouncer → PostgreSQL`.
 fn path(row: Option<&Row>) -> String {
     let products = row.map(|it| it.hops.iter().map(|it| it.product).collect::<Vec<_>>());
     products.unwrap_or_default().join(" → ")
 }
 
-/// What was sought is told first: a maximum, a grid, what was held for long, what outlived the faults; else what was measured,
-/// and what outlived the faults that it had.
-/// It ends with the nodes that the load did not pass through.
+/// The run's answer: the maximum, plateau, soak or failover result if the experiment looks for one. Otherwise the
+/// measured figures, and the failover result if faults were injected. The nodes that received no load come last.
 pub fn answer(case: &PageContext<'_>) -> Line {
     let it = main_answer(case);
     let unused = unused_nodes(&case.account.findings, |_| true);
@@ -166,7 +165,7 @@ fn objective_levels<'a>(case: &'a PageContext<'_>, cell: usize) -> Option<Object
     })
 }
 
-/// Every objective once: broken if any trial broke it.
+/// Counts each objective once: violated if any trial violates it.
 fn objective_summary(case: &PageContext<'_>) -> ObjectiveCounts {
     let mut goals = ObjectiveCounts::default();
     for it in &case.account.matrix.objectives {
@@ -179,7 +178,7 @@ fn objective_summary(case: &PageContext<'_>) -> ObjectiveCounts {
     goals
 }
 
-/// When, how long, how much: one short phrase each.
+/// Short phrases about the run: start, duration, size.
 pub fn facts(case: &PageContext<'_>) -> Vec<String> {
     let (about, lang) = (&case.account.info, case.lang);
     let mut facts = vec![about.name.clone(), lang.moment(about.started_ms)];

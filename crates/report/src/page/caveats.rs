@@ -1,4 +1,4 @@
-//! What speaks against the figures?
+//! Section with reservations about the figures.
 
 use super::context::PageContext;
 use super::objectives::distinct;
@@ -8,7 +8,7 @@ use model::run_result::TrialResult;
 use model::summary::{Doubt, InvalidReason};
 use std::mem::discriminant;
 
-/// Limits that do not hold, trials that do not count, doubts of those that do, rules that fired, and notes.
+/// Limits that were not applied, excluded trials, doubts about the others, fired stop rules, and notes.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let (account, lang) = (case.account, case.lang);
     let trials = || account.trials.iter().filter(|it| it.status.is_some());
@@ -57,7 +57,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let notes: Vec<String> = trials()
         .flat_map(|it| distinct(it.notes.iter().map(|(subject, words)| format!("{subject}: {words}"))))
         .collect();
-    // Notes that differ by their figures only are one, told with the first one's.
+    // Notes that differ only in their figures are merged into the first one.
     let mut kinds: Vec<(String, &String, usize)> = Vec::new();
     for note in &notes {
         let kind = note.replace(|it: char| it.is_ascii_digit() || it == '.', "");
@@ -74,7 +74,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
 }
 
-/// Limits that were not applied, those of one reason together.
+/// Limits that were not applied, grouped by reason.
 fn not_applied<'a>(case: &PageContext<'a>) -> Vec<Vec<&'a UnappliedLimit>> {
     let mut all: Vec<&UnappliedLimit> =
         case.account.matrix.rows.iter().flat_map(|it| &it.unapplied_limits).collect();

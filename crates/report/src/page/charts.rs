@@ -1,4 +1,4 @@
-//! What is beside the curves: their names, units and events?
+//! Names, units and annotations of the charts.
 
 use super::context::PageContext;
 use super::text::truncate;
@@ -9,7 +9,7 @@ use model::EventKind;
 use model::chart::{Annotation, Chart, ChartSeries, ChartSeriesKind};
 use model::run_result::TrialResult;
 
-/// So much of a log line is shown.
+/// Characters of a log line that are shown.
 const TEXT_CHARS_MAX: usize = 300;
 
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
@@ -36,7 +36,7 @@ fn trial(case: &PageContext<'_>, it: &TrialResult) -> ChartedTrial {
     }
 }
 
-/// A trial among others: by its repetition, or in a search by its level.
+/// A trial's name within its cell: its repetition, or its level in a search.
 fn name(case: &PageContext<'_>, it: &TrialResult) -> String {
     let (lang, cell) = (case.lang, case.name(it.cell));
     let Some(step) = &it.step else { return lang.trial(cell, it.repetition + 1) };
@@ -46,7 +46,7 @@ fn name(case: &PageContext<'_>, it: &TrialResult) -> String {
     format!("{}: {level}{nudge}", it.id)
 }
 
-/// Its names in a language; numbers are beside the page.
+/// Names and units of a chart in one language, without its data.
 pub fn chart(it: &Chart, lang: &dyn Lang) -> ChartView {
     let unit = it.kind.unit();
     ChartView {
@@ -80,10 +80,10 @@ fn track(it: &ChartSeries, lang: &dyn Lang) -> TrackView {
     TrackView { label, dashed: it.kind == ChartSeriesKind::Limit }
 }
 
-/// The label of sessions that wait for nothing.
+/// Label of sessions that do not wait.
 const RUNNING_LABEL: &str = "running";
 
-/// An event as it is read.
+/// Text of an event.
 pub fn mark(it: &Annotation, lang: &dyn Lang) -> MarkView {
     let tone = match it.kind {
         EventKind::Deadlock | EventKind::TooManyConnections | EventKind::Fatal => Tone::Bad,

@@ -1,4 +1,4 @@
-//! Of which cells and trials does a page speak?
+//! Selection of the cells and trials that a page shows.
 
 use crate::lang::Lang;
 use model::finding::Finding;
@@ -6,39 +6,39 @@ use model::matrix::Figure;
 use model::plan::LoadModel;
 use model::run_result::{RunResult, TrialResult};
 
-/// A run that is told in a language.
+/// A run and the language of its report.
 #[derive(Debug)]
 pub(crate) struct PageContext<'a> {
     pub account: &'a RunResult,
     pub lang: &'a dyn Lang,
-    /// Of the cells.
+    /// Names of the cells.
     pub names: Vec<String>,
-    /// Of those beside the baseline that may be compared, the one with the highest throughput, and with the lowest where
-    /// that is another one. They are of the closed model: in the open one throughput is what was offered.
+    /// The cell with the highest throughput of those that are comparable with the baseline, or the one with the lowest,
+    /// if they differ. Open-model cells are left out, because their throughput is the offered rate.
     pub best: Option<usize>,
     pub worst: Option<usize>,
     pub open: OpenCells,
-    /// Cells that are told in full: all where there are few, else the baseline, the best, the worst, and of the open ones
-    /// the highest and the strained one.
+    /// Cells that are shown in full: all if they are few. Otherwise the baseline, the best and the worst, and the
+    /// highest and the strained open-model cell.
     pub chosen: Vec<usize>,
 }
 
-/// Cells of the open model beside the baseline.
+/// Cells of the open model, apart from the baseline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OpenCells {
-    /// How many of them keep up with what is offered, and how many there are.
+    /// Number of cells that keep up with the offered rate, and number of all.
     pub kept_up: usize,
     pub of: usize,
-    /// Of those that keep up, the one to which most is offered.
+    /// The cell with the highest offered rate of those that keep up.
     pub highest: Option<usize>,
-    /// Of the others, the one that delivers the smallest share.
+    /// The cell that delivers the smallest share of its offered rate, of those that do not keep up.
     pub strained: Option<usize>,
 }
 
-/// What delivers this share of what is offered keeps up: one that fails in more than 1 % of its work is in no comparison.
+/// Share of the offered rate that a cell must deliver to keep up. Cells with more than 1 % of errors are not compared.
 const KEEPS_UP: f64 = 0.99;
 
-/// So many cells are told in full.
+/// Number of cells up to which all are shown in full.
 const FEW: usize = 3;
 
 impl<'a> PageContext<'a> {
@@ -56,7 +56,7 @@ impl<'a> PageContext<'a> {
             ranked = closed().collect();
         }
         let tps = |cell: &usize| throughput(account, *cell).unwrap_or(0.0);
-        // Of equal ones the first.
+        // The first of equal ones wins.
         ranked.sort_by(|one, other| tps(other).total_cmp(&tps(one)));
         let best = ranked.first().copied();
         let worst = ranked.last().copied().filter(|it| Some(*it) != best);
@@ -71,22 +71,23 @@ impl<'a> PageContext<'a> {
         self.names.get(cell).map_or("", String::as_str)
     }
 
-    /// Whether not all of its clients did their work.
+    /// True if some of its clients were not served.
     pub fn left_out(&self, cell: usize) -> bool {
         is_excluded(self.account, cell)
     }
 
-    /// Whether both cells have the same kind of load, so that their throughputs say which one holds more.
+    /// True if both cells have the same kind of load, so that their throughputs are comparable.
     pub fn alike(&self, one: usize, other: usize) -> bool {
         is_open(self.account, one) == is_open(self.account, other)
     }
 
-    /// Trials that have charts: what a page shows over time, in this order.
+    /// Trials with charts, in the order in which the page shows them.
     pub fn charted(&self) -> Vec<&'a TrialResult> {
         charted(self.account).collect()
     }
 
-    /// Index into [`Case::charted`] of the trial that stands for a cell: of its valid ones that with the median throughput.
+    /// Index into [`PageContext::charted`] of the cell's representative trial: the valid one with the median
+    /// throughput.
     pub fn trial_of(&self, cell: usize) -> Option<usize> {
         let charted = self.charted();
         let mut all: Vec<usize> = (0..charted.len()).filter(|it| charted[*it].cell == cell).collect();
@@ -99,7 +100,7 @@ impl<'a> PageContext<'a> {
     }
 }
 
-/// Trials that have charts, in the order in which they began.
+/// Trials with charts, in the order of their start.
 pub(crate) fn charted(account: &RunResult) -> impl Iterator<Item = &TrialResult> {
     account.trials.iter().filter(|it| !it.charts.times.is_empty() && !it.charts.charts.is_empty())
 }

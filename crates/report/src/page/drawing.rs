@@ -1,4 +1,4 @@
-//! What does the stack consist of, and where in it are the time and the queue?
+//! Drawing of the stack with response times and queues.
 
 use super::context::PageContext;
 use super::{Block, Drawing, DrawnNode, DrawnReplicas, Line, Tone};
@@ -9,7 +9,7 @@ use model::matrix::{Hop, UnappliedLimit};
 use model::plan::{Limits, Setup, Stack, Transport};
 use model::run_result::HopMetrics;
 
-/// One drawing for each way that the chosen cells have.
+/// One drawing for each distinct path of the chosen cells.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     let several = case.account.experiment.cells.len() > 1;
@@ -67,12 +67,12 @@ fn drawing(case: &PageContext<'_>, cell: usize) -> Option<Drawing> {
     Some(Drawing { alternative, nodes, hops, replicas })
 }
 
-/// What a server among several is: what is done to them on purpose may change it.
+/// Role of a server among several; injected faults may change it.
 fn seat_text(case: &PageContext<'_>, setup: &Setup, name: &str, it: ServerSeat) -> String {
     case.lang.seat(name, it, !setup.faults.is_empty())
 }
 
-/// Those of the last node, of the same `product`, and who chooses among them.
+/// Replicas of the last node, with the same `product`, and their failover manager.
 fn replicas<'a>(
     case: &PageContext<'_>,
     cell: usize,
@@ -97,7 +97,7 @@ fn replicas<'a>(
     Some(DrawnReplicas { replication: case.lang.followed(plan.sync), nodes, manager })
 }
 
-/// What the first hop of an account is called.
+/// Name of the first hop.
 const GENERATOR: &str = "generator";
 
 fn concurrency_limit(hop: &Hop, last: bool) -> Option<ConcurrencyLimit> {
@@ -129,7 +129,7 @@ fn node(
     let mut lines: Vec<Line> =
         standing.map(|(it, tone)| Line { text: lang.standing(it).to_owned(), tone }).into_iter().collect();
     lines.extend(first.into_iter().map(plain));
-    // How much is used of a quota tells the quota.
+    // The share of a quota implies the quota.
     let told = seen.cpu.is_some() && limits.cpu == seen.cpu_limit;
     let limits = lang.limits(&Limits { cpu: limits.cpu.filter(|_| !told), ..limits.clone() });
     if !limits.is_empty() {
@@ -151,15 +151,15 @@ fn node(
     DrawnNode { heading, lines, load, tone: standing.map_or(Tone::Plain, |it| it.1) }
 }
 
-/// Fewer transactions than this are as good as none.
+/// Fewer transactions than this count as none.
 const IN_FLIGHT_MIN: f64 = 0.01;
 
-/// A transaction's time in the node, where there is any.
+/// A transaction's time in the node, if any.
 fn node_time(seen: &HopMetrics) -> Option<Nanos> {
     seen.time.filter(|it| *it >= Nanos::from_micros(1))
 }
 
-/// With the version of TLS, where it is known.
+/// Transport with the TLS version, if known.
 fn transport_text(case: &PageContext<'_>, entrance: Option<Transport>, tls: Option<String>) -> String {
     match (entrance, tls) {
         (None | Some(Transport::Tls), Some(version)) => {
@@ -169,7 +169,7 @@ fn transport_text(case: &PageContext<'_>, entrance: Option<Transport>, tls: Opti
     }
 }
 
-/// What findings say of the node in this cell: what of it is the limit, or that the queue stands there.
+/// Findings about the node in this cell: its limiter, or the queue before it.
 fn bottleneck_text(case: &PageContext<'_>, cell: usize, name: &str) -> Option<(BottleneckRole, Tone)> {
     let mut found = None;
     for it in &case.account.findings {
@@ -183,7 +183,7 @@ fn bottleneck_text(case: &PageContext<'_>, cell: usize, name: &str) -> Option<(B
             }
             _ => continue,
         };
-        // The limit says more than the queue before it.
+        // The limiter is more important than the queue before it.
         if *of == cell && node == name && (tone == Tone::Bad || found.is_none()) {
             found = Some((standing, tone));
         }

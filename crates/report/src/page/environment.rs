@@ -1,4 +1,4 @@
-//! On what was it measured, and how is it repeated?
+//! Sections on the environment and on how to repeat the run.
 
 use super::context::PageContext;
 use super::{Block, Column, Row, Table, Tone};
@@ -7,7 +7,7 @@ use model::plan::Transport;
 use model::run_result::NodeInfo;
 use serde_json::Value;
 
-/// The machine, the nodes as they really were, and their configurations.
+/// The machine, the nodes with their effective properties, and their configurations.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let (stand, lang) = (&case.account.environment, case.lang);
     let mut blocks = Vec::new();
@@ -54,7 +54,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     blocks
 }
 
-/// What matters most first; what is not known here comes last, in its own order.
+/// Facts by importance; unknown ones last, in their own order.
 fn sorted_facts(machine: &[(String, String)]) -> Vec<&(String, String)> {
     const ORDER: [&str; 12] = [
         "system",
@@ -75,7 +75,7 @@ fn sorted_facts(machine: &[(String, String)]) -> Vec<&(String, String)> {
     all
 }
 
-/// Nodes that differ in their configurations only are one: of these the files tell.
+/// Merges nodes that differ only in their configurations, which the files show.
 fn merge_equal_nodes(all: &[NodeInfo]) -> Vec<NodeInfo> {
     let mut kinds: Vec<NodeInfo> = Vec::new();
     for it in all {
@@ -94,7 +94,7 @@ fn merge_equal_nodes(all: &[NodeInfo]) -> Vec<NodeInfo> {
     kinds
 }
 
-/// As the store has it: `unix`, `tcp`, `tls`.
+/// Name of a transport from the store: `unix`, `tcp`, `tls`.
 fn transport_name(case: &PageContext<'_>, it: &str) -> String {
     let known = [("unix", Transport::Unix), ("tcp", Transport::Tcp), ("tls", Transport::Tls)];
     match known.iter().find(|(name, _)| *name == it) {
@@ -103,7 +103,7 @@ fn transport_name(case: &PageContext<'_>, it: &str) -> String {
     }
 }
 
-/// A figure of the machine; amounts of memory are bytes, ports a range.
+/// A fact about the machine. Amounts of memory are in bytes, ports are a range.
 fn fact(case: &PageContext<'_>, key: &str, value: &str) -> (String, String) {
     let name = case.lang.machine(key).map_or_else(|| key.replace('_', " "), str::to_owned);
     let value = match value.parse::<u64>() {
@@ -123,7 +123,7 @@ fn fact(case: &PageContext<'_>, key: &str, value: &str) -> (String, String) {
     (name, value)
 }
 
-/// What a machine is asked for may have parts: those of a list by their names.
+/// Text of a fact with parts; elements of a list by their names.
 fn plain_value(it: &Value) -> String {
     match it {
         Value::Null => String::new(),

@@ -1,4 +1,4 @@
-//! Did what was acknowledged outlive the faults, and what did they cost?
+//! Section on durability and outages under faults.
 
 use super::context::PageContext;
 use super::maximum::capitalise;
@@ -11,12 +11,12 @@ use model::fault_injection::{DurationRange, FailoverResult, FaultInjection};
 use model::run_result::{RunState, TrialResult};
 use model::{Nanos, run_result::RunResult};
 
-/// Of many trials, those that are shown without being asked for.
+/// Trials that are not folded, if there are many.
 const TRIALS_SHOWN: usize = 5;
-/// Cells whose sentence stands in the run's answer; of more, the worst.
+/// Cells whose sentence is part of the run's answer; with more cells, only the worst.
 const CELLS_IN_ANSWER_MAX: usize = 3;
 
-/// The figures of all cells, then each by itself, and last what was done in each trial.
+/// Figures of all cells, then each cell, then the events of each trial.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks = summary_blocks(case);
     for it in &case.account.failovers {
@@ -37,7 +37,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     blocks
 }
 
-/// Of many trials the first, and those in which a promise was broken; the others when they are asked for.
+/// The first trials and those with a broken promise; the others are folded.
 fn fold_trials(items: Vec<Line>, lang: &dyn Lang) -> Vec<Block> {
     if items.len() <= TRIALS_SHOWN_MAX {
         return vec![Block::List { items }];
@@ -50,7 +50,7 @@ fn fold_trials(items: Vec<Line>, lang: &dyn Lang) -> Vec<Block> {
     [Some(lines(first)), rest].into_iter().flatten().collect()
 }
 
-/// The same without what was done in each trial.
+/// The section without the events of each trial.
 pub(crate) fn summary_blocks(case: &PageContext<'_>) -> Vec<Block> {
     let lang = case.lang;
     let mut blocks: Vec<Block> = figures(case).map(Block::Table).into_iter().collect();
@@ -59,7 +59,7 @@ pub(crate) fn summary_blocks(case: &PageContext<'_>) -> Vec<Block> {
         let text = |text, tone| Block::Text(Line { text, tone });
         blocks.push(Block::Text(line(case, it)));
         blocks.extend(it.recovery_point.map(|it| text(lang.recovery_point(&it), Tone::Plain)));
-        // Cells may share one.
+        // Cells may share a control.
         let control = it.control.filter(|it| !controls.contains(&it.cell));
         controls.extend(control.map(|it| it.cell));
         blocks.extend(control.map(|it| {
@@ -82,7 +82,7 @@ pub(crate) fn summary_blocks(case: &PageContext<'_>) -> Vec<Block> {
     blocks
 }
 
-/// The run's answer, where faults were survived or not: of every cell where there are few, else of the worst.
+/// The run's answer about faults: all cells if they are few, else the worst.
 pub fn answer(case: &PageContext<'_>) -> Option<Line> {
     let survivals = &case.account.failovers;
     let worst = survivals.iter().map(rank).min()?;
@@ -101,7 +101,7 @@ pub fn answer(case: &PageContext<'_>) -> Option<Line> {
     Some(Line { text: told, tone })
 }
 
-/// From the worst to the best: broken, not proven, kept.
+/// Sort key, worst first: broken, not proven, kept.
 fn rank(it: &FailoverResult) -> u8 {
     match it.conclusion {
         Some(Conclusion::Broken) => 0,
@@ -110,7 +110,7 @@ fn rank(it: &FailoverResult) -> u8 {
     }
 }
 
-/// What was lost without a promise is neither good nor bad.
+/// Loss without a promise is neither good nor bad.
 fn tone(it: &FailoverResult) -> Tone {
     match rank(it) {
         0 => Tone::Bad,
@@ -120,7 +120,7 @@ fn tone(it: &FailoverResult) -> Tone {
     }
 }
 
-/// Whether there are several cells beside controls.
+/// True if there are several cells, controls apart.
 pub(super) fn has_several_cells(case: &PageContext<'_>) -> bool {
     case.account.experiment.cells.iter().filter(|it| it.control_of.is_none()).count() > 1
 }
@@ -131,7 +131,7 @@ fn line(case: &PageContext<'_>, it: &FailoverResult) -> Line {
     Line { text: if name.is_empty() { capitalise(&text) } else { text }, tone: tone(it) }
 }
 
-/// A row for each cell.
+/// A table with one row per cell.
 fn figures(case: &PageContext<'_>) -> Option<Table> {
     let survivals: Vec<&FailoverResult> = case.account.failovers.iter().collect();
     let lang = case.lang;
@@ -187,7 +187,7 @@ fn figures(case: &PageContext<'_>) -> Option<Table> {
     Some(table)
 }
 
-/// The median, and the range where there is one.
+/// The median, and the range if there is one.
 fn range_text(it: &DurationRange, lang: &dyn Lang) -> String {
     let [least, median, greatest] = [it.min, it.median, it.max].map(|it| lang.time(it));
     if it.min == it.max { median } else { format!("{median} [{least}{}{greatest}]", lang.numbers().among()) }
@@ -228,7 +228,7 @@ fn findings(case: &PageContext<'_>, it: &FailoverResult) -> Option<Table> {
     })
 }
 
-/// A cell's trials, and those of its control behind them.
+/// A cell's trials, then those of its control.
 fn trials<'a>(
     account: &'a RunResult,
     it: &FailoverResult,
@@ -237,7 +237,7 @@ fn trials<'a>(
     cells.into_iter().flatten().map(|cell| account.trials.iter().filter(move |it| it.cell == cell))
 }
 
-/// What happened when, in one line.
+/// Events of a trial in one line.
 fn trial(case: &PageContext<'_>, it: &TrialResult) -> Option<Line> {
     let (lang, ordeal) = (case.lang, it.fault_injection.as_ref()?);
     let at = |at: Nanos, text: String| (at, format!("{} – {text}", lang.time(at)));
@@ -265,12 +265,12 @@ fn trial(case: &PageContext<'_>, it: &TrialResult) -> Option<Line> {
     Some(Line { text, tone: tone_of(ordeal) })
 }
 
-/// What a trouble says, and the log behind it.
+/// Splits an error into its message and the log after it.
 fn first_line(trouble: &str) -> (&str, &str) {
     trouble.split_once('\n').unwrap_or((trouble, ""))
 }
 
-/// The logs of what went wrong in a trial, to be unfolded.
+/// Folded logs of a trial's errors.
 fn logs(it: &TrialResult) -> impl Iterator<Item = Block> {
     let troubles = it.fault_injection.iter().flat_map(|it| &it.errors).map(|it| first_line(it));
     let code = |(name, text): (&str, &str)| Block::Code {
@@ -281,7 +281,7 @@ fn logs(it: &TrialResult) -> impl Iterator<Item = Block> {
     troubles.filter(|it| !it.1.is_empty()).map(code)
 }
 
-/// Without those about a control, which a single trial has none of.
+/// Doubts except those about a control, which a single trial lacks.
 fn doubts(it: &DurabilityVerdict) -> impl Iterator<Item = &InconclusiveReason> {
     use InconclusiveReason::{ControlLostNothing, NoControl};
     it.doubts.iter().filter(|it| !matches!(it, NoControl | ControlLostNothing))

@@ -1,4 +1,4 @@
-//! What follows, and where can it be seen?
+//! Section with findings and links to their evidence.
 
 use super::context::PageContext;
 use super::{Block, EvidenceLink};
@@ -7,7 +7,7 @@ use crate::lang::page::PageTerm;
 use model::chart::ChartKind;
 use model::finding::{Bound, Circumstance, Finding};
 
-/// Links of one finding to its evidence.
+/// Most links of one finding to its evidence.
 const LINKS_MAX: usize = 4;
 
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
@@ -20,7 +20,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     vec![Block::Findings { findings }]
 }
 
-/// Charts of the first cells that show it; the matrix where none does.
+/// Charts of the first cells with the finding, or the matrix if there are none.
 fn evidence(case: &PageContext<'_>, all: &[&Finding]) -> Vec<EvidenceLink> {
     let mut links: Vec<EvidenceLink> = Vec::new();
     for finding in all {
@@ -42,7 +42,7 @@ fn evidence(case: &PageContext<'_>, all: &[&Finding]) -> Vec<EvidenceLink> {
     links
 }
 
-/// The cell it is of, and the charts in which it is seen.
+/// The finding's cell, and the charts that show the finding.
 fn chart_links(it: &Finding) -> (usize, &'static [ChartKind]) {
     use ChartKind::{
         Connections, Disk, Failures, InFlight, Pooler, Processors, Rate, Response, SendLag, Waits,

@@ -1,4 +1,4 @@
-//! How old is what is read on replicas?
+//! Section on the freshness of reads on replicas.
 
 use super::context::PageContext;
 use super::failover::has_several_cells;
@@ -10,7 +10,7 @@ use crate::lang::freshness::{FreshnessTerm, share};
 use model::Nanos;
 use model::freshness::{FreshnessResult, ReplicaFreshness, StaleReads, VisibilityDelay};
 
-/// A row for each replica of each cell, then what that means, cell by cell.
+/// A table with one row per replica of each cell, then conclusions by cell.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks: Vec<Block> = figures(case).map(Block::Table).into_iter().collect();
     let several = has_several_cells(case);

@@ -1,4 +1,4 @@
-//! How do cells differ, at one look?
+//! Heat map of the cells' figures.
 
 use super::answer::axes;
 use super::context::PageContext;
@@ -7,10 +7,10 @@ use super::{Block, HeatCell, HeatLayer, HeatMap};
 use crate::lang::Lang;
 use model::matrix::{ChangeVerdict, Estimate, Figure, Row};
 
-/// Figures to choose from, and whether more of them is better.
+/// Figures to choose from; true if high values are good.
 const FIGURES: [(Figure, bool); 3] = [(Figure::Tps, true), (Figure::P99, false), (Figure::Errors, false)];
 
-/// The last axis across, the others down; nothing for a single cell.
+/// The last axis is horizontal, the others vertical. Empty for a single cell.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let matrix = &case.account.matrix;
     let axes = axes(case);
@@ -50,7 +50,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     vec![Block::HeatMap(HeatMap { across, down, layers })]
 }
 
-/// Nothing where no cell has the figure, or all have none of it.
+/// `None` if no cell has the figure, or if it is zero in all.
 fn layer(
     case: &PageContext<'_>,
     (figure, more): (Figure, bool),
@@ -63,7 +63,7 @@ fn layer(
         let Some(at) = *at else { return HeatCell::default() };
         let baseline = matrix.baseline == Some(at);
         let Some(it) = estimate(at) else { return HeatCell { baseline, ..HeatCell::default() } };
-        // What was offered says nothing of what is held.
+        // An offered rate says nothing about capacity.
         let alike = figure != Figure::Tps || matrix.baseline.is_none_or(|it| case.alike(it, at));
         let shade = if baseline { Some(0.0) } else { shade(it, more).filter(|_| alike) };
         HeatCell { text: format_figure(figure, it, case.lang), shade, baseline }
@@ -73,7 +73,7 @@ fn layer(
     Some(HeatLayer { name, caption, cells: grid.iter().map(cell).collect() })
 }
 
-/// Times are in milliseconds, as their headings say.
+/// Formats a figure; times are in milliseconds, as their headings say.
 fn format_figure(figure: Figure, it: &Estimate, lang: &dyn Lang) -> String {
     match figure {
         Figure::P50 | Figure::P99 => {
@@ -84,13 +84,14 @@ fn format_figure(figure: Figure, it: &Estimate, lang: &dyn Lang) -> String {
     }
 }
 
-/// Half or double is all there is; what is no evidence is no shade. `more`: of it is better.
+/// Shade of a figure: full at half or double the baseline, `None` without evidence. `more`: true if high values are
+/// good.
 fn shade(it: &Estimate, more: bool) -> Option<f64> {
     let against = it.vs_baseline?;
     match against.verdict {
         ChangeVerdict::NoEvidence => Some(0.0),
         ChangeVerdict::Lower | ChangeVerdict::Higher | ChangeVerdict::TooFewRuns => {
-            // Two digits are more than an eye tells apart.
+            // Two digits exceed what the eye can distinguish.
             let change = against.ratio.filter(|it| *it > 0.0)?.log2().clamp(-1.0, 1.0);
             let shade = if more { change } else { -change };
             Some((100.0 * shade).round() / 100.0)

@@ -1,4 +1,4 @@
-//! How much does each cell hold, how was that found, and what stops it there?
+//! Section on the maximum of each cell, its search and its limiter.
 
 use super::context::PageContext;
 use super::number::{exact, format, millis};
@@ -11,7 +11,7 @@ use model::search::{
     Cause, FittedValue, LevelOutcome, Maximum, Proof, ProofVerdict, SearchResult, StepResult,
 };
 
-/// For each cell that was searched: its answer, what proves its cause, and the steps that led to it.
+/// For each searched cell: its answer, the proof of its limiter, and its steps.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for it in &case.account.maxima {
@@ -35,14 +35,14 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     blocks
 }
 
-/// The run's answer, where a maximum was looked for: of the best cell, and of the baseline where that is another one.
+/// The run's answer about maxima: the best cell, and the baseline if it is another one.
 pub fn answer(case: &PageContext<'_>) -> Option<Line> {
     let maxima = &case.account.maxima;
     let level = |it: &&Maximum| it.answer.level;
-    // Rates and clients are not compared: cells of the first one's scale are.
+    // Rates and clients are not comparable: use the cells with the first one's scale.
     let scale = maxima.first()?.answer.scale;
     let answered = || maxima.iter().filter(|it| it.answer.scale == scale && it.answer.level.is_some());
-    // Of equal ones the first.
+    // The first of equal ones wins.
     let best = answered().reduce(|best, it| if level(&it) > level(&best) { it } else { best });
     let Some(best) = best else {
         let first = line(case, &maxima[0]);
@@ -95,13 +95,13 @@ fn to_fitted((value, interval): (f64, Option<(f64, f64)>)) -> FittedValue {
     FittedValue { value, interval }
 }
 
-/// A sentence begins with a capital letter.
+/// Text with a capital first letter.
 pub(super) fn capitalise(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().collect::<String>() + letters.as_str())
 }
 
-/// In the order in which they were measured.
+/// Steps in the order of their measurement.
 fn steps(it: &Maximum, lang: &dyn Lang) -> Option<Table> {
     let scale = it.steps.first()?.step.scale;
     let sought = |it| lang.sought(it).to_owned();

@@ -1,12 +1,12 @@
-//! How are a page's numbers rounded, before a language writes them?
+//! Rounding of a page's numbers.
 
 use crate::lang::Lang;
 use model::Nanos;
 
-/// Three digits or all of a whole number, and never more than three decimals, as machines write it: `0.371`, `5.73`,
-/// `21500`. What is there but cannot be written so is `<0.001`.
+/// Three significant digits or a whole number, with at most three decimals, in machine format: `0.371`, `5.73`,
+/// `21500`. Smaller values are `<0.001`.
 pub(crate) fn three_digits(value: f64) -> String {
-    // The bounds are where rounding makes one digit more.
+    // The bounds lie where rounding adds a digit.
     match value.abs() {
         99.95.. => format!("{value:.0}"),
         9.995.. => format!("{value:.1}"),
@@ -17,12 +17,12 @@ pub(crate) fn three_digits(value: f64) -> String {
     }
 }
 
-/// The same in a language.
+/// [`three_digits`] in the format of a language.
 pub(crate) fn format(value: f64, lang: &dyn Lang) -> String {
     lang.number(&three_digits(value))
 }
 
-/// The same, but whole numbers as they are: what somebody has chosen, or counted.
+/// [`format`], but whole numbers keep all digits: settings and counts.
 pub(crate) fn exact(value: f64, lang: &dyn Lang) -> String {
     lang.number(&exact_digits(value))
 }
@@ -31,12 +31,12 @@ pub(crate) fn exact_digits(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value:.0}") } else { three_digits(value) }
 }
 
-/// The same as [`said`], however small: `1.04·10⁻⁴`.
+/// [`format`] for small values too: `1.04·10⁻⁴`.
 pub(crate) fn small(value: f64, lang: &dyn Lang) -> String {
     if value == 0.0 || value.abs() >= 0.001 {
         return format(value, lang);
     }
-    // Rounding to three digits may make one more of them.
+    // Rounding to three digits may add a digit.
     let written = format!("{value:.2e}");
     let (digits, power) = written.split_once('e').expect("it was asked for");
     let raised = power.chars().map(|it| match it {
@@ -49,12 +49,12 @@ pub(crate) fn small(value: f64, lang: &dyn Lang) -> String {
     format!("{}·10{}", lang.number(digits), raised.collect::<String>())
 }
 
-/// Nothing for what is not known.
+/// Milliseconds; empty if unknown.
 pub(crate) fn millis(it: Option<Nanos>, lang: &dyn Lang) -> String {
     it.map_or(String::new(), |it| format(it.as_millis_f64(), lang))
 }
 
-/// A duration as a number of three digits and one of the units, from the smallest: microseconds, milliseconds, seconds.
+/// A duration as a number of three digits and the index of its unit: microseconds, milliseconds, seconds.
 pub(crate) fn duration(it: Nanos) -> (String, usize) {
     match it.0 {
         ..999_500 => (three_digits(it.as_micros_f64()), 0),
@@ -63,7 +63,7 @@ pub(crate) fn duration(it: Nanos) -> (String, usize) {
     }
 }
 
-/// A duration that somebody has chosen: all of its digits, in the largest unit of which it is one or more.
+/// A configured duration with all of its digits, in the largest unit in which it is at least one.
 pub(crate) fn chosen_duration(it: Nanos) -> (String, usize) {
     match it.0 {
         ..1_000_000 => (it.as_micros_f64().to_string(), 0),
@@ -72,8 +72,8 @@ pub(crate) fn chosen_duration(it: Nanos) -> (String, usize) {
     }
 }
 
-/// Hours, minutes and seconds (0, 1 and 2), the largest that is not zero and the next one: `(2, 0)`, `(5, 1)`. Nothing
-/// where it is less than half a second.
+/// Hours, minutes and seconds (0, 1 and 2): the largest non-zero one and the next, such as `(2, 0)`, `(5, 1)`. Empty
+/// below half a second.
 pub(crate) fn duration_parts(it: Nanos) -> Vec<(u64, usize)> {
     let seconds = (it.as_secs_f64().round()) as u64;
     let parts = match seconds {

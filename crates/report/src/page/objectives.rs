@@ -1,4 +1,4 @@
-//! What was the load, and were the objectives kept?
+//! Section on the load and its objectives.
 
 use super::context::PageContext;
 use super::{Block, Line, Tone};
@@ -46,16 +46,16 @@ fn tone(kept: u32, broken: u32, unknown: u32) -> Tone {
     }
 }
 
-/// A load by more or fewer clients.
+/// Loads that differ only in the number of clients.
 struct LoadGroup {
     load: Load,
-    /// Whether any operation speaks SQL.
+    /// True if any operation contains SQL.
     sql: bool,
-    /// Clients, or what may be in flight.
+    /// Number of clients, or in-flight cap.
     concurrency: Vec<u32>,
 }
 
-/// Loads that differ by more than how many clients there are. `searched`: how much is not theirs to say.
+/// Distinct loads, apart from the number of clients. `searched`: true if a search chooses the level.
 fn loads(setups: &[&Setup], searched: bool) -> Vec<LoadGroup> {
     let mut all: Vec<LoadGroup> = Vec::new();
     for setup in setups {
@@ -88,7 +88,7 @@ fn loads(setups: &[&Setup], searched: bool) -> Vec<LoadGroup> {
     all
 }
 
-/// `read ×10, write ×1`.
+/// Operations with their weights: `read ×10, write ×1`.
 fn mix(all: &[Operation]) -> String {
     let each = all.iter().map(|it| match all.len() {
         1 => it.name.clone(),
@@ -114,7 +114,7 @@ fn scripts(setups: &[&Setup]) -> Vec<Block> {
     seen.into_iter().map(block).collect()
 }
 
-/// Each once, in the order in which they come.
+/// Distinct texts in order of first occurrence.
 pub(super) fn distinct(all: impl Iterator<Item = String>) -> Vec<String> {
     let mut seen: Vec<String> = Vec::new();
     for it in all {

@@ -1,4 +1,4 @@
-//! Which of a grid's settings are enough?
+//! Section on the plateau of a sweep.
 
 use super::context::PageContext;
 use super::{Block, Column, Line, Row, Table, Tone};
@@ -16,7 +16,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     blocks
 }
 
-/// The run's answer, where a grid was looked through.
+/// The run's answer about a sweep.
 pub fn answer(case: &PageContext<'_>) -> Option<Line> {
     let it = case.account.plateau.as_ref()?;
     let line = line(case, it)?;
@@ -39,7 +39,7 @@ fn table(case: &PageContext<'_>, it: &Plateau) -> Table {
     let lang = case.lang;
     let sought = |it| lang.sought(it).to_owned();
     let figure = if it.maxima { SearchTerm::MaximumOfCell } else { SearchTerm::P99OfCell };
-    // Response times are told in milliseconds.
+    // Response times are shown in milliseconds.
     let unit = if it.maxima { 1.0 } else { 1e3 };
     let in_unit = |it: &FittedValue| FittedValue {
         value: unit * it.value,

@@ -1,4 +1,4 @@
-//! What came of each operation?
+//! Section with the results of each operation.
 
 use super::context::PageContext;
 use super::number::{format, millis};
@@ -8,7 +8,7 @@ use crate::lang::{Label, Lang};
 use model::Nanos;
 use model::run_result::{CellResult, OperationResult, RunResult, SizeFigures};
 
-/// A table of operations for every chosen cell, and one of its failures.
+/// For each chosen cell, a table of operations and one of failures.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for &cell in &case.chosen {
@@ -19,13 +19,13 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     blocks
 }
 
-/// A figure of a table: its heading, how dispensable it is, and its text for one row.
+/// Column of a table: heading, drop order, and text for one row.
 pub(super) type FigureColumn<'a, T> = (String, u8, Box<dyn Fn(&T) -> String + 'a>);
 
 fn operations(it: &CellResult, caption: String, lang: &dyn Lang) -> Option<Table> {
     let total = it.total.as_ref()?;
     let mut rows: Vec<&OperationResult> = it.operations.iter().collect();
-    // With one operation all are that one.
+    // A single operation equals the total.
     if rows.len() != 1 {
         rows.push(total);
     }
@@ -67,12 +67,12 @@ fn operations(it: &CellResult, caption: String, lang: &dyn Lang) -> Option<Table
     Some(table)
 }
 
-/// A size of answers; empty where it is not known.
+/// A size of answers; empty if unknown.
 fn size(it: &OperationResult, figure: fn(&SizeFigures) -> Option<u64>, lang: &dyn Lang) -> String {
     it.sizes.as_ref().and_then(figure).map_or(String::new(), |it| lang.bytes(it as f64))
 }
 
-/// Sizes of answers by cell and operation; `None` where there are none.
+/// Sizes of answers by cell and operation; `None` without sizes.
 pub(crate) fn sizes(account: &RunResult, names: &[String], lang: &dyn Lang) -> Option<Table> {
     let cells = account.cells.iter().zip(names);
     let rows: Vec<(String, &OperationResult)> = cells
@@ -100,7 +100,7 @@ pub(crate) fn sizes(account: &RunResult, names: &[String], lang: &dyn Lang) -> O
     (!rows.is_empty()).then_some(table)
 }
 
-/// A response time, `>6000` where it is that of an arrival without an answer; `place`: 0..=1, of mean and greatest 1.
+/// A response time, or `>6000` for an arrival without an answer. `place`: quantile, 0..=1; 1 for mean and maximum.
 fn response(it: &OperationResult, value: Option<Nanos>, place: f64, lang: &dyn Lang) -> String {
     let longer = it.response.unanswered.and_then(|unanswered| unanswered.longer_than(place, it.count));
     match longer {
@@ -109,7 +109,7 @@ fn response(it: &OperationResult, value: Option<Nanos>, place: f64, lang: &dyn L
     }
 }
 
-/// A table of these rows; a column that says nothing of any of them is left out.
+/// A table of these rows, without columns that are empty in all of them.
 pub(super) fn non_empty_columns<T>(
     first: (Column, impl Fn(&T) -> String),
     figures: Vec<FigureColumn<'_, T>>,

@@ -1,4 +1,4 @@
-//! How does throughput grow with clients?
+//! Section on throughput against clients.
 
 use super::context::PageContext;
 use super::number::{exact, format};
@@ -6,7 +6,7 @@ use super::{Block, Column, Line, Row, Table, Tone};
 use crate::lang::search::SearchTerm;
 use model::search::Scalability;
 
-/// For each cell that a law was fitted to: what it says, and what was measured beside it.
+/// For each cell with a fitted law: its parameters, and the law next to the measurements.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for maximum in &case.account.maxima {
@@ -20,7 +20,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     blocks
 }
 
-/// A row for each number of clients, with all of its trials.
+/// One row per number of clients, with all of its trials.
 fn table(case: &PageContext<'_>, it: &Scalability) -> Table {
     let lang = case.lang;
     let column = |it| Column { heading: lang.sought(it).to_owned(), numeric: true, drop_order: 0 };

@@ -1,4 +1,4 @@
-//! What was held for long, and what changed meanwhile?
+//! Section on soaks: leaks and drift.
 
 use super::context::PageContext;
 use super::maximum::capitalise;
@@ -8,7 +8,7 @@ use model::plan::LoadScale;
 use model::run_result::RunState;
 use model::search::{FittedValue, LevelOutcome, SoakResult, Trend, TrendMetric, TrendVerdict};
 
-/// At less of the maximum a soak proves little.
+/// Share of the maximum below which a soak proves little.
 const MAXIMUM_SHARE_MIN: f64 = 0.5;
 
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
@@ -21,7 +21,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     blocks
 }
 
-/// The run's answer, where something was held for long: of every cell.
+/// The run's answer about soaks, for every cell.
 pub fn answer(case: &PageContext<'_>) -> Option<Line> {
     let endured = &case.account.soaks;
     endured.first()?;
@@ -53,7 +53,7 @@ fn line(case: &PageContext<'_>, it: &SoakResult) -> Line {
     Line { text: if several { text } else { capitalise(&text) }, tone }
 }
 
-/// The scale of its level: that of its maximum where one was searched, else what its load counts in.
+/// Scale of the soak's level: that of the cell's maximum, else that of its load.
 fn scale(case: &PageContext<'_>, it: &SoakResult) -> LoadScale {
     let searched = case.account.maxima.iter().find(|maximum| maximum.cell == it.cell);
     let of_load =
@@ -100,7 +100,7 @@ fn trends(case: &PageContext<'_>, all: &[Trend]) -> Option<Table> {
     })
 }
 
-/// A slope with its interval, in the unit of what moves.
+/// A slope with its interval, in the metric's unit.
 fn per_hour(case: &PageContext<'_>, what: &TrendMetric, it: &FittedValue) -> String {
     let amount = |it| case.lang.amount(what, it);
     let among = case.lang.numbers().among();

@@ -1,4 +1,4 @@
-//! Which statements took the server's time, and what did they take in the baseline?
+//! Section on statements by server time, compared with the baseline.
 
 use super::context::PageContext;
 use super::number::format;
@@ -8,7 +8,7 @@ use super::{Block, Column};
 use crate::lang::page::PageTerm;
 use model::run_result::StatementStats;
 
-/// So much of a statement's text is shown.
+/// Characters of a statement's text that are shown.
 const MOST: usize = 400;
 
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {

@@ -14,7 +14,7 @@ mod freshness;
 mod invent;
 mod search;
 
-/// Compares with, or with `UPDATE_EXPECT=1` writes, what stands in `expected/`.
+/// Compares `got` with a file of `expected/`, or writes it with `UPDATE_EXPECT=1`.
 #[track_caller]
 fn golden(name: &str, got: &str) {
     let path = format!("{}/src/page/expected/{name}", env!("CARGO_MANIFEST_DIR"));
@@ -92,7 +92,7 @@ fn sections_are_ordered_and_not_empty() {
     assert_eq!(it.answer.text, "No answer yet: no trial has ended.");
 }
 
-/// Without a trial that counts there is no number, whatever was measured.
+/// Without a valid trial, the headline contains no number.
 #[test]
 fn does_not_headline_an_invalid_trial() {
     let mut it = account();
@@ -150,7 +150,7 @@ fn a_single_cell_has_one_sentence() {
     assert_eq!(tone, Tone::Bad);
 }
 
-/// Throughput of the open model is what was offered: such cells are neither best nor worst, and have no ratio to others.
+/// Throughput of the open model is the offered rate: such cells are neither best nor worst, and have no ratio.
 #[test]
 fn describes_open_cells_by_offered_load() {
     use model::plan::LoadModel;
@@ -190,7 +190,7 @@ fn describes_open_cells_by_offered_load() {
     }
 }
 
-/// The numbers beside the page are those of the page's charts, in the same order.
+/// Stored data match the page's charts, in the same order.
 #[test]
 fn chart_numbers_match_the_charts() {
     let it = account();
@@ -218,7 +218,7 @@ fn chart_numbers_match_the_charts() {
             }
         }
     }
-    // What was not measured is not zero.
+    // Unmeasured is not zero.
     assert_eq!(seen["data"][0]["charts"][0][1][1], serde_json::Value::Null);
     let live = document(&it, &pages, "en", Some("/runs/x/events"));
     assert!(live.ends_with("\"live\":{\"events\":\"/runs/x/events\"}}"));
@@ -248,7 +248,7 @@ fn evidence_links_resolve() {
     }
 }
 
-/// What must never be obeyed, by any reader of any form.
+/// Markup or control sequences that no reader may interpret.
 fn unsafe_markup(text: &str) -> Option<String> {
     let tags = ["<script", "</script", "<img", "onerror=\""];
     let lower = text.to_ascii_lowercase();
@@ -269,13 +269,13 @@ fn escapes_hostile_text_in_every_format() {
         let page = page(&it, lang);
         let terminal = crate::matrix::render(&it.matrix, &it.findings, TerminalStyle::default(), lang);
         let xml = junit(&it, &page.answer.text, lang);
-        // What stands in a fence is text already, and its fence is longer than any in it.
+        // Fenced text is literal, and its fence is longer than any fence within.
         let markdown: String = to_markdown(&page).split("\n```").step_by(2).collect();
         for (form, text) in [("markdown", markdown), ("junit", xml)] {
             assert_eq!(unsafe_markup(&text), None, "{form}\n{text}");
             assert!(text.contains("alert(1)"), "{form} lost it");
         }
-        // A terminal knows no tags.
+        // A terminal interprets no tags.
         let steers = |it: char| it.is_control() && it != '\n' || ('\u{202a}'..='\u{202e}').contains(&it);
         assert!(!terminal.contains(steers), "{terminal}");
         let document = document(&it, std::slice::from_ref(&page), lang.code(), None);
@@ -284,7 +284,7 @@ fn escapes_hostile_text_in_every_format() {
         let html = crate::html::to_html(shell, &document);
         let body = &html[html.find("<body>").expect("a body")..];
         assert!(!html.contains("alert(1)</") && !body.contains("onerror=alert"), "HTML");
-        // As data it is what it was.
+        // JSON contains the original text.
         let data: serde_json::Value = serde_json::from_str(&document).expect("JSON");
         let statement = &data["pages"][0]["sections"];
         assert!(statement.to_string().contains("onerror=alert"), "the document lost it");
@@ -325,11 +325,11 @@ fn script_words_have_unique_keys() {
     }
 }
 
-/// A trial of so many points and operations. Every number is noisy, which packs worse than what real systems do.
+/// A trial with the given numbers of points and operations. Noisy values compress worse than real ones.
 fn long(points: usize, operations: usize) -> RunResult {
     use model::chart::{Annotation, Chart, ChartKind, ChartSeries, ChartSeriesKind, Charts};
     let mut it = invent::single_cell_account();
-    // Of SplitMix64 (S. Vigna), from a seed of 42.
+    // SplitMix64 (S. Vigna) with the seed 42.
     let mut state: u64 = 42;
     let mut noise = |around: f64| {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -380,7 +380,7 @@ fn long(points: usize, operations: usize) -> RunResult {
     it
 }
 
-/// With everything around the numbers, in all languages.
+/// Measures the whole file, in all languages.
 #[test]
 fn html_files_stay_below_the_mail_limit() {
     for (what, points, operations, most) in

@@ -1,9 +1,8 @@
-//! How is text of foreign origin made harmless to whoever reads it?
+//! Sanitiser of foreign text.
 
 use crate::plot::CharacterSet;
 
-/// The same text, in which what would steer a terminal, or turn the direction of reading, is seen instead of obeyed. Line
-/// breaks and tabs become blanks.
+/// The text with visible escapes instead of terminal controls and direction marks. Line breaks and tabs become blanks.
 pub(crate) fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for it in text.chars() {
@@ -17,7 +16,7 @@ pub(crate) fn visible(text: &str) -> String {
     out
 }
 
-/// The same with line breaks and tabs as they are.
+/// [`visible`], but line breaks and tabs stay.
 pub(crate) fn visible_lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for it in text.chars() {
@@ -31,17 +30,17 @@ pub(crate) fn visible_lines(text: &str) -> String {
     out
 }
 
-/// Whether a terminal would obey it, or a reader be misled by it.
+/// True if a terminal would interpret the character, or it could mislead a reader.
 pub(crate) fn is_unsafe(it: char) -> bool {
     it.is_control() || is_invisible(it)
 }
 
-/// Marks of direction, invisible characters, what separates lines in Unicode, and what is no character in XML.
+/// Direction marks, invisible characters, Unicode's line separators, and characters that XML forbids.
 fn is_invisible(it: char) -> bool {
     matches!(it, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// In the characters that a terminal has.
+/// The text in the characters that the terminal can show.
 pub(crate) fn to_characters(text: &str, characters: CharacterSet) -> String {
     let text = visible(text);
     if characters == CharacterSet::Utf8 {
@@ -63,7 +62,7 @@ pub(crate) fn to_characters(text: &str, characters: CharacterSet) -> String {
     out
 }
 
-/// At most so many characters, in one line.
+/// At most the given number of characters, in one line.
 pub(crate) fn truncate(text: &str, most: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(most) {
