@@ -1,96 +1,96 @@
-//! Which indexes would help, which statements none helps, and what an index costs.
+//! Index advice: indexes that would help, statements that none helps, and measured effects.
 
 use crate::Nanos;
 use crate::explain::{IndexCandidate, KeyRole};
 use serde::{Deserialize, Serialize};
 
-/// What follows from the plans of cells that share stack, data and operations.
+/// Advice derived from the plans of cells that share stack, data and operations.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Advice {
     /// Indexes into the experiment's cells.
     pub cells: Vec<usize>,
-    /// The dearest first.
+    /// Statements, the most expensive first.
     pub statements: Vec<StatementAdvice>,
-    /// The one that saves most first.
+    /// Recommended indexes, the one that saves the most first.
     pub indexes: Vec<IndexAdvice>,
-    /// What they save together, as [`Advised::saved`].
+    /// Saving of all indexes together, see [`IndexAdvice::saved`].
     pub saved: Option<f64>,
-    /// Why the planner could not be asked about indexes that are not there: then their effect is estimated.
+    /// Reason why the planner could not cost hypothetical indexes; their effect is then estimated.
     #[serde(rename = "untried")]
     pub planner_unavailable: Option<String>,
 }
 
-/// One statement, and what can be done for it.
+/// Statement with its remedy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StatementAdvice {
-    /// Of foreign origin.
+    /// Text of the statement; untrusted input.
     pub text: String,
-    /// Of the time of all statements, 0..=1; absent where statements were not counted.
+    /// Share of the time of all statements, 0..=1; absent if statements were not counted.
     pub share: Option<f64>,
-    /// Of one call, seconds.
+    /// Mean time of a call, in seconds.
     pub mean: Option<f64>,
-    /// The scan that reads most rows in vain, or most at all.
+    /// Scan that discards the most rows, or else reads the most.
     pub scan: Option<Scan>,
     pub remedy: Remedy,
 }
 
-/// A scan of a whole table.
+/// Scan of a whole table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scan {
     /// `schema.table`.
     pub table: String,
-    /// Read, and of those passed on.
+    /// Rows read; `passed` counts those that the filter kept.
     pub rows: f64,
     pub passed: f64,
-    /// Counted as it ran; else as the planner expects.
+    /// True if the rows were counted in an execution; otherwise they are the planner's estimate.
     pub counted: bool,
 }
 
-/// What helps a statement.
+/// Remedy for a statement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Remedy {
-    /// It reads no large table from end to end.
+    /// No remedy needed: the statement scans no large table.
     NotNeeded,
     /// Index into [`Advice::indexes`].
     Index { index: usize },
-    /// Nothing: it asks for every row of a table.
+    /// No remedy: the statement needs every row of a table.
     EveryRow,
-    /// Nothing: it asks for so much of a table (0..=1) that reading all of it is the quickest way.
+    /// No remedy: the statement needs such a share (0..=1) of a table that a full scan is fastest.
     MostRows { share: f64 },
-    /// No b-tree over columns answers this condition.
+    /// No remedy: no b-tree on columns supports this condition.
     Condition { condition: String },
-    /// There are such indexes, and the planner would take none of them, or gain little.
+    /// No remedy: the planner would use none of the possible indexes, or gain little.
     NotTaken,
-    /// There is no plan; why, in the server's words.
+    /// No plan; `reason` is the server's message.
     NoPlan {
         #[serde(rename = "why")]
         reason: String,
     },
 }
 
-/// An index that is worth being built.
+/// Recommended index.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct IndexAdvice {
     pub candidate: IndexCandidate,
-    /// What builds it, without a semicolon.
+    /// Statement that creates the index, without a semicolon.
     pub ddl: String,
-    /// As expected.
+    /// Expected size of the index.
     pub bytes: Option<u64>,
-    /// Of the table.
+    /// Rows of the table.
     pub rows: f64,
     #[serde(rename = "helped")]
     pub improved: Vec<CostChange>,
-    /// Share of the time of all statements that it saves if time goes with the planner's cost, 0..=1.
+    /// Share of the time of all statements (0..=1) that the index saves, if time is proportional to the planner's cost.
     pub saved: Option<f64>,
-    /// Indexes into [`Advice::statements`]: those that have to keep it up to date.
+    /// Indexes into [`Advice::statements`]: statements that have to maintain the index.
     #[serde(rename = "kept_by")]
     pub maintained_by: Vec<usize>,
-    /// Of those, updates that change a column of it, which can be heap-only (HOT) no longer.
+    /// Part of `maintained_by`: updates that change an indexed column, and so can no longer be heap-only (HOT).
     pub not_hot: Vec<usize>,
 }
 
-/// A statement that an index helps: what the planner says it costs without it and with it.
+/// Planner's cost of a statement without and with an index.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CostChange {
     /// Index into [`Advice::statements`].
@@ -99,40 +99,40 @@ pub struct CostChange {
     pub after: f64,
 }
 
-/// What a statement that builds something cost. Runs keep it as a trial's note with the subject `built`.
+/// Cost of a statement that builds an index. Runs store it as a note of the trial with the subject `built`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IndexBuild {
-    /// Such as `CREATE INDEX`.
+    /// Statement, such as `CREATE INDEX`.
     pub ddl: String,
     #[serde(rename = "took_ns")]
     pub elapsed: Nanos,
-    /// By how much the indexes of the database grew.
+    /// Growth of the database's indexes in bytes.
     pub bytes: u64,
 }
 
-/// What indexes brought and cost when they were built in a copy of the data and measured beside it.
+/// Measured effect of indexes: cells with and without them, on copies of the same data.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct IndexEffect {
     pub built: Vec<IndexBuild>,
-    /// Those that both cells sent, in the order of the first one's time.
+    /// Statements that both cells sent, by their time in the first one.
     pub statements: Vec<StatementChange>,
-    /// Share of updated rows that stayed heap-only (HOT), without the indexes and with them, 0..=1.
+    /// Share of heap-only (HOT) updates without and with the indexes, 0..=1.
     pub hot: Option<(f64, f64)>,
 }
 
-/// Mean time of a statement without the indexes and with them, seconds.
+/// Mean time of a statement without and with the indexes, in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StatementChange {
-    /// Of foreign origin.
+    /// Text of the statement; untrusted input.
     pub text: String,
     pub before: f64,
     pub after: f64,
-    /// It has to keep indexes up to date.
+    /// True if the statement has to maintain indexes.
     pub writes: bool,
 }
 
 impl IndexAdvice {
-    /// Columns that are asked for in this way.
+    /// Columns with this role.
     pub fn columns(&self, role: KeyRole) -> Vec<&str> {
         self.candidate.keys.iter().filter(|it| it.role == role).map(|it| it.column.as_str()).collect()
     }

@@ -1,28 +1,28 @@
-//! What is drawn over time?
+//! Time series charts of a trial.
 //!
-//! Columns of numbers on one shared axis per trial, computed once: whoever draws them computes nothing, and whoever names
-//! them does so in a language.
+//! Each trial has columns of numbers on one shared time axis, computed once. Code that draws or names them computes
+//! nothing.
 
 use crate::EventKind;
 use serde::Serialize;
 
-/// All charts of one trial.
+/// Charts of one trial.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Charts {
-    /// Seconds that one point stands for: 1, or more in long trials so that there are at most [`Charts::POINTS`].
+    /// Seconds per point: 1, or more in long trials so that there are at most [`Charts::POINTS`].
     pub bin: u32,
-    /// Each point's beginning, seconds since the window began; ascending.
+    /// Start of each point in seconds since the window's start; ascending.
     #[serde(rename = "at")]
     pub times: Vec<f64>,
-    /// Only those that have at least one track.
+    /// Charts with at least one series.
     pub charts: Vec<Chart>,
-    /// In order of time.
+    /// Annotations in order of time.
     #[serde(rename = "marks")]
     pub annotations: Vec<Annotation>,
 }
 
 impl Charts {
-    /// More points than this are more than a wide screen has columns.
+    /// Maximum number of points: more than a wide screen has columns.
     pub const POINTS: usize = 7200;
 }
 
@@ -33,39 +33,39 @@ pub struct Chart {
     pub series: Vec<ChartSeries>,
 }
 
-/// In the order in which they are shown. Units are those of [`ChartKind::unit`].
+/// Kind of a chart, in the order of display. Units are those of [`ChartKind::unit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChartKind {
-    /// Offered and delivered, and delivered by operation where there are several.
+    /// Offered and delivered rate; also delivered by operation if there are several.
     Rate,
-    /// Quantiles of response time, of all operations together.
+    /// Quantiles of the response time of all operations together.
     Response,
     /// Median and 99th percentile by operation; absent with one operation.
     ResponseByOperation,
-    /// By code.
+    /// Failures by code.
     Failures,
-    /// Sent and not yet answered, and waiting for a client.
+    /// Transactions in flight, and arrivals waiting for a client.
     InFlight,
-    /// Clients and servers of poolers, queues of balancers.
+    /// Clients and server connections of poolers, queues of balancers.
     Pooler,
-    /// Sessions of PostgreSQL by state, beside what it allows.
+    /// PostgreSQL sessions by state, compared with `max_connections`.
     Connections,
-    /// Processors by node, each beside its quota, and the host's.
+    /// CPUs used by node, each compared with its quota, and by the host.
     Processors,
     /// Bytes read and written per second, by node.
     Disk,
-    /// Active sessions by what they wait for; stacked.
+    /// Active sessions by wait event; stacked.
     Waits,
-    /// Bytes by replica.
+    /// Lag in bytes, by replica.
     ReplicationLag,
-    /// Time from an acknowledgement until a replica showed what was written, by replica.
+    /// Time from the acknowledgement until the write was visible, by replica.
     Freshness,
     /// Quantiles of the generator's own lateness.
     SendLag,
 }
 
-/// How a chart's numbers are to be read.
+/// Unit of a chart's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChartUnit {
@@ -110,7 +110,7 @@ impl ChartKind {
         }
     }
 
-    /// Quantiles span decades.
+    /// True for durations, because their quantiles span decades.
     pub fn is_logarithmic(self) -> bool {
         self.unit() == ChartUnit::Seconds
     }
@@ -120,75 +120,75 @@ impl ChartKind {
     }
 }
 
-/// One line of a chart.
+/// Line of a chart.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChartSeries {
     #[serde(rename = "what")]
     pub kind: ChartSeriesKind,
-    /// Where several nodes have it.
+    /// Node, if several nodes have this series.
     pub node: Option<String>,
-    /// An operation, a code, a state, a wait event: text of foreign origin.
+    /// Operation, code, state or wait event; untrusted input.
     pub label: Option<String>,
-    /// By point of [`Charts::at`]; `None` where nothing was measured, which is not zero.
+    /// Values by point of [`Charts::times`]; `None` means not measured, which differs from zero.
     pub values: Vec<Option<f64>>,
 }
 
-/// What a line is.
+/// Kind of a chart line.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChartSeriesKind {
     /// Arrivals that were due.
     Offered,
-    /// Ended well; of one operation where the track has a label.
+    /// Successful transactions; of one operation if the series has a label.
     Delivered,
-    /// 0..=1.
+    /// Quantile, 0..=1.
     Quantile(f64),
     Max,
-    /// Failed, by its code.
+    /// Failed transactions with the code of the label.
     Failed,
-    /// Unknown, by its code.
+    /// Unknown transactions with the code of the label.
     Unknown,
     Refused,
     Dropped,
     InFlight,
-    /// Arrivals that waited for a client in that time.
+    /// Arrivals that waited for a client during the point's interval.
     Waited,
     /// Clients of a pooler.
     ClientsActive,
     ClientsWaiting,
-    /// Servers of a pooler.
+    /// Server connections of a pooler.
     ServersActive,
     ServersIdle,
-    /// Waiting in a balancer.
+    /// Connections queued in a balancer.
     Queue,
     /// Sessions in the state of the label.
     Sessions,
-    /// A bound, drawn dashed: `max_connections`, a quota.
+    /// Limit, drawn dashed: `max_connections`, a quota.
     Limit,
-    /// Used by the node.
+    /// CPUs used by the node.
     Processors,
-    /// Used by anybody on the host.
+    /// CPUs used on the whole host.
     Host,
     Read,
     Written,
-    /// Active sessions that wait for the label; `running` for nothing.
+    /// Active sessions with the wait event of the label; `running` means no wait.
     Waiting,
     ReplicationLag,
-    /// After the acknowledgement.
+    /// Time from the acknowledgement until the write was visible.
     Visible,
     SendLag(f64),
 }
 
-/// Something that happened at one moment.
+/// Event at one time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Annotation {
-    /// Seconds since the window began.
+    /// Seconds since the window's start.
     pub at: f64,
     pub node: String,
     pub kind: EventKind,
-    /// How many events of its kind within this second it stands for, at least 1; where there are very many, within a longer
-    /// time from then on.
+    /// Number of events of this kind within this second, at least 1. If there are very many, the annotation covers a
+    /// longer time from this second on.
     pub count: u64,
-    /// The first one's words: text of foreign origin.
+    /// Text of the first event; untrusted input.
     pub text: String,
 }

@@ -1,27 +1,27 @@
-//! How do runs stand beside another one?
+//! Comparison of runs with a base run.
 //!
-//! Facts: what differs in what was measured, each figure's change with its interval, and what came of the user's
-//! conditions. Values are seconds, transactions per second, shares of 0..=1, or processors.
+//! Facts: differences between the setups, the change of each figure with its interval, and the results of the user's
+//! conditions. Values are seconds, transactions per second, shares of 0..=1, or CPUs.
 
 use crate::PerSecond;
 use crate::matrix::{ChangeVerdict, TrialStatus};
 use crate::summary::InvalidReason;
 use serde::Serialize;
 
-/// One base and what is compared with it.
+/// Base run and the runs compared with it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     pub base: RunRef,
-    /// In the order in which they were asked for.
+    /// Compared runs in the order of the request.
     pub runs: Vec<RunComparison>,
-    /// Decided the resampling.
+    /// Seed of the resampling.
     pub seed: u64,
 }
 
-/// A run that figures are of.
+/// Reference to a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RunRef {
-    /// The run's file without `.dyno`.
+    /// File name of the run without `.dyno`.
     pub name: String,
     /// Unix time in milliseconds.
     #[serde(rename = "begun_ms")]
@@ -31,67 +31,67 @@ pub struct RunRef {
     pub pgdyno_version: String,
 }
 
-/// One run beside the base.
+/// Comparison of one run with the base.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunComparison {
     pub run: RunRef,
-    /// What makes the comparison unfair first.
+    /// Differences, confounders first.
     pub differences: Vec<Difference>,
-    /// Cells that both have, in the base's order.
+    /// Cells that both runs have, in the base's order.
     pub cells: Vec<CellComparison>,
-    /// Cells that have no counterpart.
+    /// Cells without a counterpart.
     pub only_base: Vec<CellLabel>,
     pub only_run: Vec<CellLabel>,
     #[serde(rename = "left_out")]
     pub excluded: Vec<ExcludedTrial>,
-    /// In the order of the user's conditions, each for every cell.
+    /// Results in the order of the user's conditions, each for every cell.
     pub conditions: Vec<ConditionResult>,
 }
 
-/// A cell's place: by axis, its name and what it is there.
+/// Label of a cell: axis names and values.
 pub type CellLabel = Vec<(String, String)>;
 
-/// Something that is not the same in both.
+/// Difference between the two runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
     pub subject: DifferenceSubject,
-    /// Where in the experiment or the stand: `pooler.mode`, `machine.kernel`.
+    /// Path in the experiment or environment: `pooler.mode`, `machine.kernel`.
     pub path: String,
-    /// What it is there; `None` where there is none. Of foreign origin.
+    /// Value in the base; `None` if it is absent. Untrusted input.
     pub base: Option<String>,
     pub run: Option<String>,
-    /// Pairs of cells that differ so: indices into [`Beside::cells`]; empty for all.
+    /// Indexes into [`RunComparison::cells`] of the pairs that differ; empty for all.
     pub cells: Vec<usize>,
-    /// The user said that it was changed on purpose.
+    /// True if the user declared the difference as intended.
     pub expected: bool,
 }
 
 impl Difference {
-    /// It changes the figures without being what is compared.
+    /// True if the difference changes the figures without being the subject of the comparison.
     pub fn is_confounder(&self) -> bool {
         self.subject.is_confounder() && !self.expected
     }
 }
 
-/// What a difference is about, in the order in which they are told.
+/// Subject of a difference, in the order of display.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DifferenceSubject {
-    /// What the bytes travel over on one hop.
+    /// Transport of a hop.
     Transport,
-    /// Which PostgreSQL it is.
+    /// Version or build of PostgreSQL.
     Server,
-    /// What a node may use of the machine.
+    /// Limits of a node.
     Limit,
-    /// A limit that was asked for and does not hold.
+    /// Limit that was requested but not applied.
     NotApplied,
     Machine,
     Dataset,
-    /// How much, in which model, for how long.
+    /// Level, model and duration of the load.
     Load,
-    /// What is done: scripts and their weights.
+    /// Scripts and their weights.
     Operation,
-    /// Settings and builds of what stands before PostgreSQL, and PostgreSQL's settings.
+    /// Settings and builds of the nodes before PostgreSQL, and PostgreSQL's settings.
     Setting,
     /// Version of pgdyno.
     Generator,
@@ -99,46 +99,46 @@ pub enum DifferenceSubject {
 }
 
 impl DifferenceSubject {
-    /// A figure changes with it, whatever else was changed.
+    /// True if figures depend on this subject regardless of the other differences.
     pub fn is_confounder(self) -> bool {
         self < DifferenceSubject::Setting
     }
 }
 
-/// A trial that does not count.
+/// Trial that is excluded from the comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExcludedTrial {
-    /// Of the base, not of the run.
+    /// True for a trial of the base, false for one of the run.
     #[serde(rename = "of_base")]
     pub from_base: bool,
     pub cell: CellLabel,
-    /// From 0.
+    /// Repetition, from 0.
     pub repetition: u32,
     pub reasons: Vec<InvalidReason>,
-    /// Where nothing speaks against the generator, it did not come to its end.
+    /// Status of the trial; without `reasons`, it was excluded because it did not complete.
     pub status: TrialStatus,
 }
 
-/// One pair of cells.
+/// Comparison of one pair of cells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CellComparison {
     pub base: CellLabel,
     pub run: CellLabel,
-    /// Of all operations together first, then by operation where there are several.
+    /// Figures of all operations together, then by operation if there are several.
     pub figures: Vec<MetricComparison>,
 }
 
-/// One figure of both.
+/// Comparison of one figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MetricComparison {
     pub metric: Metric,
-    /// Of all together when `None`.
+    /// Operation; `None` for all together.
     pub operation: Option<String>,
     pub base: MetricEstimate,
     pub run: MetricEstimate,
     pub change: Change,
     pub method: TestMethod,
-    /// Two-sided; absent where there is too little to test.
+    /// Two-sided p-value; absent with too little data for a test.
     pub p: Option<f64>,
     pub verdict: ChangeVerdict,
 }
@@ -146,20 +146,20 @@ pub struct MetricComparison {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
-    /// Ended well within the window, per second.
+    /// Successful transactions within the window, per second.
     Tps,
-    /// Of response time.
+    /// Response time.
     P50,
     P90,
     P99,
     P999,
-    /// Of service time.
+    /// Service time.
     ServiceP99,
-    /// Failed and unknown of all that were sent.
+    /// Failed and unknown transactions as a share of those sent.
     Errors,
-    /// Processors used.
+    /// CPUs used.
     GeneratorCpu,
-    /// By what stands before PostgreSQL.
+    /// CPUs used by the nodes before PostgreSQL.
     #[serde(rename = "before_cpu")]
     PoolerCpu,
     ServerCpu,
@@ -179,7 +179,7 @@ impl Metric {
         Metric::ServerCpu,
     ];
 
-    /// As a user writes it.
+    /// Name as users write it.
     pub fn name(self) -> &'static str {
         match self {
             Metric::Tps => "tps",
@@ -195,7 +195,7 @@ impl Metric {
         }
     }
 
-    /// 0..=1, of response or service time.
+    /// Quantile of response or service time, 0..=1.
     pub fn quantile(self) -> Option<f64> {
         match self {
             Metric::P50 => Some(0.5),
@@ -215,7 +215,7 @@ impl Metric {
         }
     }
 
-    /// Whether more of it is better; `None` where that depends.
+    /// True if a higher value is better; `None` if that depends.
     pub fn higher_is_better(self) -> Option<bool> {
         match self.kind() {
             MetricKind::Rate => Some(true),
@@ -234,29 +234,29 @@ pub enum MetricKind {
     Processors,
 }
 
-/// A figure of one of the two.
+/// Figure of one of the two runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct MetricEstimate {
-    /// Median of the trials, or of all their seconds together.
+    /// Median of the trials, or value over all their seconds together.
     pub value: f64,
-    /// Of 95 %.
+    /// 95 % confidence interval.
     pub interval: Option<(f64, f64)>,
-    /// Valid ones that have it, at least 1.
+    /// Valid trials with this figure, at least 1.
     pub trials: u32,
 }
 
-/// The run beside the base.
+/// Change of a figure from the base to the run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Change {
-    /// Run by base; `None` if the base's is 0.
+    /// Run ÷ base; `None` if the base's value is 0.
     Ratio { value: Option<f64>, interval: Option<(f64, f64)> },
-    /// Run minus base: of shares, whose ratio means nothing near 0.
+    /// Run − base, for shares, whose ratio is meaningless near 0.
     Difference { value: f64, interval: Option<(f64, f64)> },
 }
 
 impl Change {
-    /// Of 95 %.
+    /// 95 % confidence interval.
     pub fn interval(&self) -> Option<(f64, f64)> {
         match self {
             Change::Ratio { interval, .. } | Change::Difference { interval, .. } => *interval,
@@ -264,41 +264,41 @@ impl Change {
     }
 }
 
-/// What an interval and a verdict were computed from.
+/// Method of an interval and a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum TestMethod {
-    /// Ranks of the trials of both, at least four of each: exact, whatever their distribution.
+    /// Rank test on the trials, at least four of each: exact for any distribution.
     Trials { base: u32, run: u32 },
-    /// Ranks of the differences between trials that were measured side by side, at least six pairs.
+    /// Signed-rank test on pairs of trials measured together, at least six pairs.
     Pairs { pairs: u32 },
-    /// Student's distribution for the trials of both, at least three together.
+    /// Student's t distribution for the trials, at least three together.
     FewTrials { base: u32, run: u32 },
-    /// Blocks of seconds, resampled within trials: it tells of these stretches of time only.
+    /// Block bootstrap of seconds within trials; the result is valid only for these periods.
     Blocks { base: Blocks, run: Blocks },
-    /// There is too little for any of them.
+    /// Too little data for any method.
     None { base: u32, run: u32 },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Blocks {
-    /// Length of each.
+    /// Length of a block.
     pub seconds: f64,
-    /// That fit beside each other.
+    /// Number of blocks without overlap.
     pub count: u32,
     /// Correlation of each second with the next.
     pub correlation: f64,
 }
 
-/// What came of one of the user's conditions in one pair of cells.
+/// Result of a user's condition for one pair of cells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConditionResult {
-    /// As the user wrote it.
+    /// Text of the condition as the user wrote it.
     pub text: String,
-    /// Index into [`Beside::cells`].
+    /// Index into [`RunComparison::cells`].
     pub cell: usize,
     pub outcome: ConditionOutcome,
-    /// What was compared with the bound, where it is known: a value, a ratio, or a difference.
+    /// Value, ratio or difference that was compared with the bound, if known.
     pub value: Option<f64>,
     pub interval: Option<(f64, f64)>,
     pub bound: f64,
@@ -308,23 +308,23 @@ pub struct ConditionResult {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConditionOutcome {
-    /// The whole interval is beyond the bound.
+    /// True: the whole interval is beyond the bound.
     Yes,
-    /// The whole interval is on this side.
+    /// False: the whole interval is on this side of the bound.
     No,
-    /// The bound lies within the interval, or there is none.
+    /// Bound lies within the interval, or there is no interval.
     Unknown,
-    /// The runs do not have this figure.
+    /// Runs do not have this figure.
     Absent,
 }
 
-/// What a condition's figures are.
+/// Unit of a condition's figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConditionUnit {
-    /// A ratio minus 1.
+    /// Ratio minus 1.
     Relative,
-    /// A difference of shares.
+    /// Difference of shares.
     Points,
     Seconds,
     PerSecond,
@@ -332,62 +332,62 @@ pub enum ConditionUnit {
     Processors,
 }
 
-/// The runs of one experiment in the order of time.
+/// Runs of one experiment in order of time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunHistory {
     pub experiment: String,
-    /// The oldest first.
+    /// Runs, the oldest first.
     pub runs: Vec<DatedRun>,
-    /// By cell.
+    /// Series by cell.
     pub series: Vec<CellHistory>,
-    /// Decided the permutations.
+    /// Seed of the permutations.
     pub seed: u64,
 }
 
-/// One run of the series.
+/// Run of the history.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DatedRun {
     pub source: RunRef,
-    /// PostgreSQL, as it told itself.
+    /// PostgreSQL version as the server reported it.
     pub server: Option<String>,
 }
 
-/// One cell over the runs.
+/// History of one cell over the runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CellHistory {
     pub label: CellLabel,
-    /// Those with a valid trial, the oldest first.
+    /// Runs with a valid trial, the oldest first.
     pub points: Vec<HistoryPoint>,
     pub changes: Vec<ChangePoint>,
-    /// Too few points for any change to be found.
+    /// True if there are too few points to detect a change.
     pub too_few: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HistoryPoint {
-    /// Index into [`History::runs`].
+    /// Index into [`RunHistory::runs`].
     pub run: usize,
     /// Valid trials.
     pub trials: u32,
-    /// Median over them.
+    /// Median over the valid trials.
     pub tps: PerSecond,
     pub tps_interval: Option<(f64, f64)>,
-    /// Median over them, seconds.
+    /// Median over the valid trials, in seconds.
     pub p99: Option<f64>,
     pub p99_interval: Option<(f64, f64)>,
 }
 
-/// From here on it was another one.
+/// Point at which a metric changed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChangePoint {
     pub metric: Metric,
-    /// Index into [`CellHistory::points`] of the first after it.
+    /// Index into [`CellHistory::points`] of the first point after the change.
     pub at: usize,
-    /// Medians of the stretch before and the one after, each up to the next change.
+    /// Median before the change; `after` is the median after it. Each period ends at the next change.
     pub before: f64,
     pub after: f64,
-    /// Of the permutation test that found it.
+    /// p-value of the permutation test that found the change.
     pub p: f64,
-    /// Between the last run before and the first after.
+    /// Differences between the last run before and the first run after the change.
     pub differences: Vec<Difference>,
 }

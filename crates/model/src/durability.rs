@@ -1,8 +1,9 @@
-//! Did every acknowledged write survive, and how is that known?
+//! Durability check: writes, promises, read-backs and the verdict.
 //!
-//! Every write has a [`Key`]. What came of it stands in a *ledger*, as [`Entry`]s in the order in which it was learnt; what
-//! is there afterwards in a [`Reading`]; what a server had promised, and who was primary when, in a [`History`]. A
-//! [`Verdict`] is a function of these and nothing else. Moments are of the generator's monotonic clock.
+//! Every write has a [`WriteKey`]. The outcomes of writes are in a *ledger*, as [`LedgerEntry`]s in the order in which
+//! they became known. A [`ReadBack`] records the rows that exist afterwards. A [`DurabilityHistory`] records the
+//! servers' promises and roles over time. A [`DurabilityVerdict`] is a function of these alone. Times are of the
+//! generator's monotonic clock.
 
 use crate::{Code, Nanos};
 use serde::{Deserialize, Serialize};
@@ -12,138 +13,140 @@ mod token;
 
 pub use token::Token;
 
-/// Names one write within its run.
+/// Key of one write within its run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct WriteKey {
-    /// Numbered from 0; has one write under way at a time.
+    /// Session number from 0; a session has one write in flight at a time.
     pub session: u32,
-    /// Numbered from 0 within its session, without gaps.
+    /// Sequence number from 0 within the session, without gaps.
     pub sequence: u64,
 }
 
-/// What one attempt to write came to, as told on the wire.
+/// Outcome of one attempt to write, according to the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WriteOutcome {
-    /// ReadyForQuery came after the commit, without an error; or the service's answer that stands for it.
+    /// Acknowledged: ReadyForQuery followed the commit without an error, or the service answered accordingly.
     Acknowledged,
-    /// The same, with a warning that the wait for the standbys was given up: committed on this server only.
+    /// Acknowledged with the warning that the wait for standbys was cancelled: committed on this server only.
     AcknowledgedLocally,
-    /// Refused: it has no effect.
+    /// Refused: the write has no effect.
     Failed(Code),
-    /// The connection broke, or time ran out, after the first byte was handed over: its effect may exist.
+    /// Unknown: the connection broke or timed out after the first byte was sent, so the write may exist.
     Unknown(Code),
 }
 
-/// One attempt at one write.
+/// Attempt at one write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteAttempt {
     pub key: WriteKey,
-    /// From 1; more where the same write is tried again.
+    /// Attempt number from 1; retries of the same write have higher ones.
     pub number: u16,
     pub outcome: WriteOutcome,
-    /// Before its first byte was handed over.
+    /// Time before the first byte was sent.
     pub invoked: Nanos,
-    /// When its outcome was known.
+    /// Time at which the outcome became known.
     pub ended: Nanos,
-    /// Whom it reached; `None` where that is not known, as behind a service.
+    /// Server that the attempt reached; `None` if unknown, as behind a service.
     pub server: Option<ServerId>,
 }
 
-/// A server in the ledger: the number of its [`Entry::Server`].
+/// Number of a server in the ledger, see [`LedgerEntry::Server`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ServerId(pub u16);
 
-/// One run of one server on one timeline, as it tells of itself over the connection that is asked.
+/// Server process on one timeline, as the server itself reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ServerInstance {
     /// `system_identifier` of `pg_control_system()`: equal on a primary and its standbys.
     pub system: u64,
     pub address: String,
-    /// `pg_postmaster_start_time()`, microseconds of Unix time.
+    /// `pg_postmaster_start_time()` in microseconds of Unix time.
     pub started_us: u64,
     pub timeline: u32,
 }
 
 impl ServerInstance {
-    /// The same postmaster, perhaps on another timeline: a promotion does not restart it.
+    /// True for the same postmaster. The timelines may differ, because a promotion does not restart it.
     pub fn is_same_process(&self, other: &ServerInstance) -> bool {
         (self.system, self.started_us, &self.address) == (other.system, other.started_us, &other.address)
     }
 }
 
-/// One line of the ledger.
+/// Entry of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LedgerEntry {
-    /// From here on `ServerId` means this server.
+    /// Definition: from here on, `ServerId` refers to this server.
     Server(ServerId, ServerInstance),
-    /// Sequences below `until` of the session may be used; written before any of them is.
+    /// Reservation: sequences of the session below `until` may be used. Written before any of them is used.
     Reserved {
         session: u32,
         until: u64,
     },
     Completed(WriteAttempt),
-    /// What both clocks show at one moment; the second, Unix time in microseconds, is a label and orders nothing.
+    /// Readings of both clocks at the same time. The second, Unix time in microseconds, is only informative and orders
+    /// nothing.
     Clock {
         at: Nanos,
         wall_us: u64,
     },
-    /// The load ended in the orderly way: nothing follows, and nothing is missing before.
+    /// Regular end of the load: no entry follows, and none is missing.
     Closed,
 }
 
-/// How a ledger ends.
+/// State of a ledger's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LedgerEnd {
-    /// With [`Entry::Closed`].
+    /// Ends with [`LedgerEntry::Closed`].
     Closed,
-    /// Within the load, between two entries: outcomes after it are not known.
+    /// Ends during the load, between two entries: later outcomes are not known.
     Open,
-    /// So many bytes at its end are no entries, and were left out.
+    /// Ends with bytes that are not a valid entry and were ignored.
     Torn { bytes: u64 },
 }
 
-/// What a server has promised for a write that it acknowledges; from the weakest to the strongest.
+/// Guarantee of a server for the writes that it acknowledges, from the weakest to the strongest.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Promise {
-    /// Nothing: `synchronous_commit = off`.
+    /// No guarantee: `synchronous_commit = off`.
     None,
-    /// It is on this server's disk.
+    /// Flushed to this server's disk.
     Local,
-    /// Standbys have it in the memory of their host.
+    /// Written to the operating system of standbys.
     RemoteWrite(SynchronousStandbys),
-    /// It is on the disks of standbys.
+    /// Flushed to the disks of standbys.
     Flush(SynchronousStandbys),
-    /// The same, and queries there see it.
+    /// Flushed and applied on standbys, so visible to queries there.
     Apply(SynchronousStandbys),
 }
 
 impl Promise {
-    /// It outlives the primary and any one of its hosts, if the right standby follows.
+    /// True if an acknowledged write survives the loss of the primary or of any one host, provided that the right
+    /// standby is promoted.
     pub fn outlives_primary(&self) -> bool {
         matches!(self, Promise::Flush(_) | Promise::Apply(_))
     }
 }
 
-/// `synchronous_standby_names`, read.
+/// Parsed `synchronous_standby_names`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SynchronousStandbys {
     pub method: SyncMethod,
-    /// How many must answer, at least 1.
+    /// Number of standbys that must answer, at least 1.
     pub count: u32,
-    /// As written, in their order; `*` stands for every name.
+    /// Names as written, in order; `*` matches every name.
     pub names: Vec<String>,
 }
 
-/// Which of the named standbys must answer.
+/// Choice among the named standbys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SyncMethod {
-    /// The first in the list that are connected: `FIRST n (…)`.
+    /// The first connected ones in the list: `FIRST n (…)`.
     First,
-    /// No matter which: `ANY n (…)`.
+    /// Any of them: `ANY n (…)`.
     Any,
 }
 
-/// From a moment on, this server promised this.
+/// Promise of a server from a time on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromiseChange {
     pub at: Nanos,
@@ -151,7 +154,7 @@ pub struct PromiseChange {
     pub promise: Promise,
 }
 
-/// Who a server was at a moment, asked directly, past poolers and balancers.
+/// Role of a server at one time, queried directly and not through poolers or balancers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoleSample {
     pub at: Nanos,
@@ -160,72 +163,71 @@ pub struct RoleSample {
     pub in_recovery: bool,
 }
 
-/// Something was done to the system.
+/// Fault that was injected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultEvent {
     pub at: Nanos,
-    /// Another server is to become primary.
+    /// True if the fault should cause a failover.
     pub fails_over: bool,
 }
 
-/// A standby was made primary.
+/// Promotion of a standby.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromotionDecision {
     pub at: Nanos,
     /// `application_name` of the standby.
     pub promoted: String,
-    /// What the failed primary had asked for.
+    /// `synchronous_standby_names` of the failed primary.
     pub standbys: Option<SynchronousStandbys>,
-    /// Every standby that the failed primary had, whether it answered before the decision or not.
+    /// Positions of all standbys of the failed primary, including those that did not answer before the decision.
     pub positions: Vec<StandbyPosition>,
 }
 
-/// What a standby said it had when it was asked.
+/// WAL position that a standby reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StandbyPosition {
-    /// Its `application_name`.
+    /// `application_name` of the standby.
     pub name: String,
-    /// Position in the write-ahead log, in bytes: the farther of what was received and what was replayed; `None` if it did
-    /// not answer.
+    /// WAL position in bytes: the later of received and replayed; `None` if the standby did not answer.
     pub received: Option<u64>,
-    /// Among the primary's synchronous standbys when it was last seen (`pg_stat_replication.sync_state` is `sync` or `quorum`).
+    /// True if the standby was synchronous when last seen (`pg_stat_replication.sync_state` is `sync` or `quorum`).
     pub synchronous: bool,
 }
 
-/// What was there when everything was read.
+/// Rows that exist after the faults.
 #[derive(Clone, Debug)]
 pub struct ReadBack {
-    /// When its snapshot was asked for: of what was acknowledged later it says nothing.
+    /// Time at which the snapshot was requested; later acknowledgements are outside its scope.
     pub started: Nanos,
-    /// When the server had said who it is, and whether it is in recovery: not before it began.
+    /// Time at which the server had reported its identity and recovery state, not before `started`.
     pub identified: Nanos,
     pub server: ServerInstance,
-    /// `pg_is_in_recovery()`, asked over the same connection.
+    /// `pg_is_in_recovery()`, queried on the same connection.
     pub in_recovery: bool,
     pub keys: KeySet,
 }
 
-/// Which keys a reading found: one bit each.
+/// Set of keys that a read-back found, one bit each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeySet {
-    /// By session, then sequence / 64.
+    /// Bits by session, then sequence / 64.
     bits: Vec<Vec<u64>>,
-    /// Keys that came more than once, and how often.
+    /// Keys that occurred more than once, with their counts.
     pub repeated: BTreeMap<WriteKey, u64>,
-    /// Rows with a key beyond what was reserved for its session, and the first of them.
+    /// Number of rows with a key beyond its session's reservation, and the first of them.
     pub strays: (u64, Vec<WriteKey>),
-    /// Rows whose token is not that of their key, and the first of them.
+    /// Number of rows whose token does not match their key, and the first of them.
     pub forged: (u64, Vec<WriteKey>),
 }
 
 impl KeySet {
-    /// Room for the sequences that were reserved, by session.
+    /// Empty set with room for the reserved sequences, by session.
     pub fn new(reserved: &[u64]) -> KeySet {
         let words = |until: &u64| vec![0; until.div_ceil(64) as usize];
         KeySet { bits: reserved.iter().map(words).collect(), ..KeySet::default() }
     }
 
-    /// A row came. `authentic`: its token is that of its key.
+    /// Adds a row's key. `authentic` is true if the token matches the key.
     pub fn add(&mut self, key: WriteKey, authentic: bool) {
         if !authentic {
             return add_example(&mut self.forged, key);
@@ -245,7 +247,7 @@ impl KeySet {
         word.is_some_and(|it| it >> (key.sequence % 64) & 1 == 1)
     }
 
-    /// The bits of a session, 64 sequences in each word, the lowest first.
+    /// Bits of a session: 64 sequences per word, the lowest first.
     pub fn session(&self, session: usize) -> &[u64] {
         self.bits.get(session).map_or(&[], Vec::as_slice)
     }
@@ -266,200 +268,202 @@ fn add_example(to: &mut (u64, Vec<WriteKey>), key: WriteKey) {
     }
 }
 
-/// Keys that are named where there are many.
+/// Maximum number of keys given as examples.
 pub const EXAMPLES: usize = 10;
 
-/// Everything but the ledger's entries.
+/// Evidence other than the ledger's entries.
 #[derive(Clone, Debug, Default)]
 pub struct DurabilityHistory {
     pub end: Option<LedgerEnd>,
-    /// In the order of time.
+    /// Promise changes in order of time.
     pub promises: Vec<PromiseChange>,
-    /// In the order of time.
+    /// Role samples in order of time.
     pub samples: Vec<RoleSample>,
-    /// In the order of time.
+    /// Faults in order of time.
     pub faults: Vec<FaultEvent>,
     pub promotions: Vec<PromotionDecision>,
-    /// When nothing was tried any more; 0 if that is not known.
+    /// Time after which no write was attempted; 0 if unknown.
     pub load_ended: Nanos,
-    /// In the order of time.
+    /// Read-backs in order of time.
     pub read_backs: Vec<ReadBack>,
-    /// The same fault where a loss must be found.
+    /// Result of the positive control.
     pub control: Option<ControlResult>,
 }
 
-/// What the positive control came to: the same fault, without a promise.
+/// Result of the positive control: the same fault without a promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ControlResult {
-    /// Acknowledged writes that it lost.
+    /// Acknowledged writes that the control lost.
     pub lost: u64,
 }
 
-/// What follows.
+/// Verdict on the durability of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DurabilityVerdict {
     pub conclusion: Conclusion,
     pub counts: WriteCounts,
-    /// The worst first; each kind at most once.
+    /// Anomalies, the worst first; each kind at most once.
     #[serde(rename = "findings")]
     pub anomalies: Vec<Anomaly>,
-    /// Why not everything can be concluded.
+    /// Reasons why the evidence is incomplete.
     pub doubts: Vec<InconclusiveReason>,
-    /// What was lost without a promise broken.
+    /// Writes lost without a broken promise.
     pub recovery_point: Option<RecoveryPoint>,
-    /// By fault.
+    /// Outages by fault.
     pub outages: Vec<WriteOutage>,
-    /// Faults after which another timeline was seen.
+    /// Number of faults after which a new timeline was observed.
     pub failovers: u32,
-    /// Upper bound, at 95 %, of the probability that a failover loses something, when none of these did. 0..=1
+    /// Upper bound (95 % confidence) of the probability that a failover loses a write, if none of these did. 0..=1
     pub bound: f64,
-    /// The generator's wall clock was set, by so many microseconds: nothing here depends on it.
+    /// Steps of the generator's wall clock in microseconds; nothing here depends on that clock.
     pub clock_steps_us: Vec<i64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Conclusion {
-    /// What was promised was kept.
+    /// All promises were kept.
     Kept,
-    /// It was not.
+    /// A promise was broken.
     Broken,
-    /// The evidence does not suffice.
+    /// Insufficient evidence.
     Unknown,
 }
 
-/// Writes by what came of them, all attempts together.
+/// Writes by outcome, all attempts together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WriteCounts {
     pub acknowledged: u64,
     pub local: u64,
     pub failed: u64,
     pub unknown: u64,
-    /// Of the unknown, those that are there.
+    /// Part of `unknown` that exists.
     pub unknown_present: u64,
-    /// Perhaps sent, and without an outcome: such as stand before one that has it, and, unless the ledger was closed, all that
-    /// were reserved behind the last. What a closed ledger has reserved and tells nothing of was not used.
+    /// Writes that may have been sent but have no recorded outcome.
+    ///
+    /// They precede a write of their session that has an outcome. In a ledger that was not closed, all reservations
+    /// after the last outcome count too. In a closed ledger, such reservations were not used.
     #[serde(rename = "untold")]
     pub unresolved: u64,
     /// Attempts that reached a standby: SQLSTATE 25006.
     pub misrouted: u64,
 }
 
-/// One kind of thing that is not as it should be.
+/// Anomalies of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Anomaly {
     pub kind: AnomalyKind,
     pub count: u64,
-    /// The first of them.
+    /// First keys of this kind.
     pub examples: Vec<WriteKey>,
 }
 
-/// Kinds of findings, the worst first.
+/// Kind of anomaly, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnomalyKind {
-    /// Acknowledged with the promise that it outlives the primary, and absent.
+    /// Acknowledged with a promise that survives the primary, but absent.
     Lost,
-    /// Absent while a later write of its session on the same server is there: no prefix of a log explains it.
+    /// Absent although a later write of the session on the same server exists: no prefix of a WAL explains it.
     Hole,
-    /// There, and absent later; or acknowledged, absent, and there later.
+    /// Present and later absent; or acknowledged, absent, and later present.
     Flicker,
-    /// Refused, and there.
+    /// Refused but present.
     FalseFailure,
-    /// There without having been asked for, or with a token that is not ours.
+    /// Present without having been sent, or with a foreign token.
     Phantom,
-    /// There more than once after one attempt.
+    /// Present more than once after one attempt.
     Duplicate,
-    /// Acknowledged by an old primary after a new one had begun to acknowledge.
+    /// Acknowledged by an old primary after a new one had acknowledged writes.
     SplitBrain,
-    /// A standby was promoted that was not sure to have everything.
+    /// Promotion of a standby that was not certain to have all promised writes.
     WrongPromotion,
-    /// Acknowledged while the promise changed, and absent: it may have been promised or not.
+    /// Acknowledged while the promise changed, and absent: it is unknown which promise applied.
     LostAmbiguous,
     /// Acknowledged without such a promise, and absent.
     #[serde(rename = "lost_unpromised")]
     LostWithoutPromise,
     /// Acknowledged with a warning, and absent.
     LostLocal,
-    /// There more than once after several attempts.
+    /// Present more than once after several attempts.
     DuplicateByRetry,
 }
 
 impl AnomalyKind {
-    /// A promise, or what every database promises, was broken.
+    /// True if a promise, or a guarantee of any database, was broken.
     pub fn is_violation(self) -> bool {
         self <= AnomalyKind::WrongPromotion
     }
 }
 
-/// Why something cannot be concluded.
+/// Reason why the evidence is incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InconclusiveReason {
-    /// Nothing was read back.
+    /// No read-back took place.
     #[serde(rename = "not_read")]
     NotReadBack,
-    /// So many acknowledged writes are younger than every reading.
+    /// Acknowledged writes that are newer than every read-back.
     #[serde(rename = "younger_than_readings")]
     NewerThanReadBacks { count: u64 },
-    /// A reading, numbered from 0, came from a server in recovery.
+    /// Read-back (numbered from 0) from a server in recovery.
     ReadFromStandby { reading: usize },
-    /// A reading came from a timeline older than one that was seen before it.
+    /// Read-back from a timeline older than one observed before.
     ReadFromOldTimeline { reading: usize },
-    /// A reading came from another system.
+    /// Read-back from another database system.
     #[serde(rename = "read_from_elsewhere")]
     ReadFromOtherSystem { reading: usize },
-    /// A server that acknowledged writes was in recovery then.
+    /// Server that acknowledged writes while in recovery.
     StandbyAcknowledged { server: ServerId },
-    /// Servers of several systems acknowledged writes.
+    /// Servers of several database systems acknowledged writes.
     #[serde(rename = "several_systems")]
     MultipleSystems,
-    /// Nothing was acknowledged after the fault of this number.
+    /// No write was acknowledged after the fault with this number.
     #[serde(rename = "silent_after_fault")]
     NoWritesAfterFault { fault: usize },
-    /// No other timeline was seen after the fault of this number.
+    /// No new timeline was observed after the fault with this number.
     #[serde(rename = "fault_unseen")]
     NoNewTimelineAfterFault { fault: usize },
-    /// The ledger is not closed: outcomes at its end may be missing.
+    /// Ledger not closed: outcomes at its end may be missing.
     LedgerOpen,
-    /// So many bytes at its end were no entries.
+    /// Invalid bytes at the end of the ledger.
     LedgerTorn { bytes: u64 },
-    /// Entries contradict each other: a sequence goes back, an outcome precedes its question, a server is not named.
+    /// Contradictory entries: decreasing sequence, outcome before its attempt, or undefined server.
     LedgerContradictsItself { entries: u64 },
-    /// Outcomes are missing in the middle.
+    /// Outcomes missing in the middle of the ledger.
     LedgerHasGaps { writes: u64 },
-    /// What was promised for so many acknowledged writes was not sampled.
+    /// Acknowledged writes for which no promise was sampled.
     PromiseUnknown { count: u64 },
     /// Writes were lost while the promise changed.
     LostWhilePromiseChanged,
-    /// Nothing was done to the system, or nothing could be.
+    /// No fault was injected.
     NoFault,
-    /// There was no positive control.
+    /// No positive control.
     NoControl,
-    /// The positive control lost nothing: this set-up cannot see a loss.
+    /// Positive control lost no write: this setup cannot detect a loss.
     ControlLostNothing,
 }
 
-/// What was lost where nothing had been promised.
+/// Loss of acknowledged writes that had no promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecoveryPoint {
-    /// Acknowledged writes.
+    /// Acknowledged writes that were lost.
     pub count: u64,
     pub sessions: u32,
-    /// Of one session, one after the other.
+    /// Longest sequence of consecutive lost writes of one session.
     pub longest_run: u64,
-    /// When the first and the last of them were acknowledged, nanoseconds from the fault they are nearest to, negative
-    /// before it; `None` without a fault.
+    /// First and last acknowledgement of lost writes, in nanoseconds from the nearest fault, negative before it; `None`
+    /// without a fault.
     pub window_ns: Option<(i64, i64)>,
 }
 
-/// How long nothing could be written.
+/// Period without acknowledged writes around a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WriteOutage {
     /// Number of the fault.
     pub fault: usize,
-    /// The longest time between two acknowledgements, or from the last one to the last attempt, that does not end before the
-    /// fault, nor begin after the next.
+    /// Start of the longest period between two acknowledgements, or from the last one to the last attempt. The period
+    /// ends after the fault and starts before the next one.
     pub from: Nanos,
     pub to: Nanos,
 }

@@ -1,46 +1,46 @@
-//! How does PostgreSQL answer a statement, and which index would it take?
+//! Query plans, table statistics and index candidates.
 //!
-//! What it was asked after a trial, kept so that advice follows from it at any later time. No value of a user's is in it.
+//! Collected after a trial and stored, so that advice can be derived at any later time. Contains no user values.
 
 use serde::{Deserialize, Serialize};
 
-/// Plans of the statements that a cell sends. Runs keep them as a trial's note with the subject `plans`.
+/// Plans of the statements that a cell sends. Runs store them as a note of the trial with the subject `plans`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Plans {
-    /// Those that took most time first.
+    /// Statements, those with the most time first.
     pub statements: Vec<StatementPlan>,
-    /// Every table that their plans read.
+    /// Tables that the plans read.
     pub tables: Vec<TableStats>,
-    /// Indexes that could help, and what the planner says of each, alone.
+    /// Candidate indexes with the planner's estimate for each one alone.
     #[serde(rename = "tried")]
     pub estimates: Vec<IndexEstimate>,
-    /// Why nobody could ask the planner about indexes that are not there.
+    /// Reason why the planner could not cost hypothetical indexes.
     #[serde(rename = "untried")]
     pub planner_unavailable: Option<String>,
 }
 
-/// One statement, planned with parameters that a client had sent.
+/// Statement with its plan for parameters that a client sent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StatementPlan {
-    /// With `?` or `$1` in the place of values; of foreign origin.
+    /// Text with `?` or `$1` in place of values; untrusted input.
     pub text: String,
-    /// How often it was heard while parameters were listened for.
+    /// Number of times that it occurred while parameters were captured.
     #[serde(rename = "heard")]
     pub captured: u32,
     pub plan: Option<PlanNode>,
-    /// Why there is no plan, in the server's words.
+    /// Server's message if there is no plan.
     #[serde(rename = "refused")]
     pub error: Option<String>,
 }
 
-/// A node of a plan, by the names that `EXPLAIN (FORMAT JSON)` gives its parts; values are masked as `$0`.
+/// Plan node with the field names of `EXPLAIN (FORMAT JSON)`; values are masked as `$0`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PlanNode {
     /// `Seq Scan`, `Sort`, …
     #[serde(rename = "Node Type")]
     pub kind: String,
-    /// Of `ModifyTable`: `Insert`, `Update`, `Delete`, `Merge`.
+    /// Operation of `ModifyTable`: `Insert`, `Update`, `Delete`, `Merge`.
     #[serde(rename = "Operation", skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
     #[serde(rename = "Schema", skip_serializing_if = "Option::is_none")]
@@ -55,7 +55,7 @@ pub struct PlanNode {
     pub filter: Option<String>,
     #[serde(rename = "Index Cond", skip_serializing_if = "Option::is_none")]
     pub index_condition: Option<String>,
-    /// Of a bitmap heap scan: what its index was asked.
+    /// Index condition that a bitmap heap scan rechecks.
     #[serde(rename = "Recheck Cond", skip_serializing_if = "Option::is_none")]
     pub recheck: Option<String>,
     #[serde(rename = "Hash Cond", skip_serializing_if = "Option::is_none")]
@@ -64,22 +64,22 @@ pub struct PlanNode {
     pub merge_condition: Option<String>,
     #[serde(rename = "Join Filter", skip_serializing_if = "Option::is_none")]
     pub join_filter: Option<String>,
-    /// Expressions, some with ` DESC` or ` NULLS FIRST` behind them.
+    /// Sort expressions, some followed by ` DESC` or ` NULLS FIRST`.
     #[serde(rename = "Sort Key", skip_serializing_if = "Vec::is_empty")]
     pub sort_key: Vec<String>,
-    /// In the planner's units.
+    /// Cost in the planner's units.
     #[serde(rename = "Total Cost")]
     pub cost: f64,
-    /// Expected, of one execution.
+    /// Estimated rows per execution.
     #[serde(rename = "Plan Rows")]
     pub rows: f64,
-    /// On average of an execution; absent where the statement was not run.
+    /// Mean rows per execution; absent if the statement was not executed.
     #[serde(rename = "Actual Rows", skip_serializing_if = "Option::is_none")]
     pub actual_rows: Option<f64>,
-    /// Executions.
+    /// Number of executions.
     #[serde(rename = "Actual Loops", skip_serializing_if = "Option::is_none")]
     pub loops: Option<f64>,
-    /// On average of an execution.
+    /// Mean number of removed rows per execution.
     #[serde(rename = "Rows Removed by Filter", skip_serializing_if = "Option::is_none")]
     pub removed: Option<f64>,
     #[serde(rename = "Plans", skip_serializing_if = "Vec::is_empty")]
@@ -87,21 +87,21 @@ pub struct PlanNode {
 }
 
 impl PlanNode {
-    /// It and all below it, parents first.
+    /// This node and all nodes below it, parents first.
     pub fn flatten(&self) -> Vec<&PlanNode> {
         let below = self.children.iter().flat_map(PlanNode::flatten);
         std::iter::once(self).chain(below).collect()
     }
 }
 
-/// A table, as the planner knows it.
+/// Table with the planner's statistics.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TableStats {
     pub schema: String,
     pub name: String,
-    /// As last estimated; `pg_class.reltuples`.
+    /// Estimated rows; `pg_class.reltuples`.
     pub rows: f64,
-    /// Without its indexes.
+    /// Size without indexes.
     pub bytes: u64,
     pub columns: Vec<ColumnStats>,
     pub indexes: Vec<ExistingIndex>,
@@ -110,65 +110,65 @@ pub struct TableStats {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ColumnStats {
     pub name: String,
-    /// Different values; `None` before the first ANALYZE.
+    /// Number of distinct values; `None` before the first ANALYZE.
     pub distinct: Option<f64>,
-    /// Between its order and that of the rows, -1..=1.
+    /// Correlation between value order and row order, -1..=1.
     pub correlation: Option<f64>,
 }
 
-/// An index that is there.
+/// Index that exists.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ExistingIndex {
     pub name: String,
-    /// Columns or expressions, in its order.
+    /// Columns or expressions, in the order of the index.
     pub columns: Vec<String>,
-    /// Of all rows, and a b-tree.
+    /// True for a b-tree on all rows.
     pub plain: bool,
 }
 
-/// An index that could help.
+/// Index that could help.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IndexCandidate {
     pub schema: String,
     pub table: String,
-    /// In its order; at least one.
+    /// Columns in the order of the index; at least one.
     pub keys: Vec<IndexKey>,
-    /// Indexes into [`Plans::statements`]: those whose plans ask for it.
+    /// Indexes into [`Plans::statements`] of the statements whose plans suggest this index.
     #[serde(rename = "wanted_by")]
     pub requested_by: Vec<usize>,
 }
 
-/// A column of an index, and what it is there for.
+/// Column of an index with its role.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IndexKey {
     pub column: String,
     pub role: KeyRole,
-    /// Different values in the table.
+    /// Number of distinct values in the table.
     pub distinct: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KeyRole {
-    /// It is asked for by value.
+    /// Compared for equality.
     Equal,
-    /// By bounds.
+    /// Compared with bounds.
     Range,
     Ascending,
     Descending,
 }
 
-/// What the planner says of an index, as if it were the only new one.
+/// Planner's estimate for an index, as if it were the only new one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IndexEstimate {
     pub candidate: IndexCandidate,
-    /// Its size, as expected; absent where nobody could be asked.
+    /// Estimated size; absent if the planner could not be asked.
     pub bytes: Option<u64>,
-    /// By statement: the cost of a plan that takes it; `None` where none does.
+    /// Cost of a plan that uses the index, by statement; `None` if no plan uses it.
     pub costs: Vec<Option<f64>>,
 }
 
-/// The same for texts that differ only in how values are left out: `$1` of a parameter or `?` of a masked constant.
+/// Normalised text, in which `$1` of a parameter and `?` of a masked constant are equal.
 pub fn normalize_placeholders(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -182,7 +182,7 @@ pub fn normalize_placeholders(text: &str) -> String {
 }
 
 impl IndexCandidate {
-    /// What builds it, without a semicolon.
+    /// Statement that creates the index, without a semicolon.
     pub fn ddl(&self) -> String {
         let key = |it: &IndexKey| {
             let descending = if it.role == KeyRole::Descending { " DESC" } else { "" };
@@ -198,7 +198,7 @@ impl IndexCandidate {
     }
 }
 
-/// A name as it is written in SQL: quoted where it has to be.
+/// Identifier in SQL syntax: quoted if necessary.
 pub fn quote_identifier(name: &str) -> String {
     let plain = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_';
     let first = name.starts_with(|it: char| it.is_ascii_lowercase() || it == '_');
@@ -208,7 +208,7 @@ pub fn quote_identifier(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// Key words that cannot name a column or table bare: PostgreSQL's manual, appendix C.
+/// Reserved key words, which must be quoted as identifiers: PostgreSQL's manual, appendix C.
 const RESERVED: &[&str] = &[
     "all",
     "analyse",

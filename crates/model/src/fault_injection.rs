@@ -1,4 +1,4 @@
-//! What did the faults of a trial cost, and did every acknowledged write outlive them?
+//! Results of fault injection: promotions, rejoins, read-backs and outages.
 
 use crate::Nanos;
 use crate::durability::{
@@ -7,67 +7,67 @@ use crate::durability::{
 use crate::plan::FaultAction;
 use serde::{Deserialize, Serialize};
 
-/// What a trial with faults came to. Moments are since its window began.
+/// Result of a trial with faults. Times are relative to the start of its window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FaultInjection {
-    /// In their order.
+    /// Injected faults in their order.
     #[serde(rename = "inflicted")]
     pub injected: Vec<InjectedFault>,
-    /// Each time that another server became the primary.
+    /// Promotions of another server to primary.
     #[serde(rename = "promoted")]
     pub promotions: Vec<PromotionRecord>,
-    /// Old primaries that came back, and replicas that had more than the one promoted.
+    /// Rejoins of old primaries, and of replicas with more WAL than the promoted one.
     #[serde(rename = "rejoined")]
     pub rejoins: Vec<RejoinRecord>,
-    /// What was read back, in its order.
+    /// Read-backs in their order.
     #[serde(rename = "readings")]
     pub read_backs: Vec<ReadBackRecord>,
-    /// `None` where no operation has a ledger.
+    /// `None` if no operation has a ledger.
     pub verdict: Option<DurabilityVerdict>,
-    /// What should have been done and could not be, such as a replica that did not come back.
+    /// Steps that failed, such as a replica that did not return.
     #[serde(rename = "troubles")]
     pub errors: Vec<String>,
 }
 
-/// A deed that was done.
+/// Fault that was injected.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InjectedFault {
     pub at: Nanos,
-    /// When it was undone, of what lasts.
+    /// Time at which a fault with a duration was reverted.
     #[serde(rename = "healed")]
     pub reverted: Option<Nanos>,
     #[serde(rename = "deed")]
     pub action: FaultAction,
-    /// Names of nodes; empty where it could not be done.
+    /// Names of nodes; empty if the fault could not be injected.
     pub nodes: Vec<String>,
 }
 
-/// A server became the primary.
+/// Promotion of a server to primary.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PromotionRecord {
     pub from: String,
     pub to: String,
-    /// When it was seen to take writes.
+    /// Time at which it was first observed to accept writes.
     pub at: Nanos,
-    /// When whoever asks for its health was first told that it is the primary.
+    /// Time at which its health endpoint first reported it as primary.
     pub healthy: Option<Nanos>,
     pub timeline: u32,
-    /// Whether nothing that was confirmed can be missing; `None` where somebody else decided, as Patroni does.
+    /// True if no confirmed write can be missing; `None` if another component decided, such as Patroni.
     pub safe: Option<bool>,
 }
 
-/// A server that was the primary, or had more than the one promoted, follows it.
+/// Rejoin of an old primary, or of a server with more WAL than the promoted one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RejoinRecord {
     pub node: String,
     pub at: Nanos,
     #[serde(rename = "took")]
     pub elapsed: Nanos,
-    /// By `pg_rewind`; else all was copied anew.
+    /// True if `pg_rewind` was used; otherwise all data was copied again.
     pub rewound: bool,
 }
 
-/// Everything that has a token was read, from one primary.
+/// Read-back of all rows with a token, from one primary.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReadBackRecord {
     #[serde(rename = "after")]
@@ -79,68 +79,68 @@ pub struct ReadBackRecord {
     pub elapsed: Nanos,
 }
 
-/// What preceded a reading.
+/// Phase of the trial that preceded a read-back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadBackPhase {
-    /// The load, with its faults.
+    /// Load with its faults.
     Load,
-    /// The old primary has come back.
+    /// Rejoin of the old primary.
     Rejoining,
-    /// All servers were stopped and started.
+    /// Stop and start of all servers.
     Restart,
 }
 
-/// What a cell's trials say together.
+/// Combined results of a cell's trials.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FailoverResult {
     /// Index into the experiment's cells.
     pub cell: usize,
-    /// Trials whose faults were done.
+    /// Trials whose faults were injected.
     pub trials: u32,
-    /// After which another server took writes.
+    /// Number of faults after which another server accepted writes.
     pub failovers: u32,
-    /// Nothing known is lost or the promise broken in any trial; `None` without a ledger.
+    /// Combined conclusion of all trials; `None` without a ledger.
     pub conclusion: Option<Conclusion>,
-    /// Upper bound, at 95 %, of the probability that a failover loses something, when none of these did. 0..=1
+    /// Upper bound (95 % confidence) of the probability that a failover loses a write, if none of these did. 0..=1
     pub bound: f64,
-    /// Of all trials together.
+    /// Sum over all trials.
     pub counts: WriteCounts,
-    /// Acknowledged writes that are gone, whatever had been promised.
+    /// Acknowledged writes that were lost, regardless of the promise.
     pub lost: u64,
-    /// Each kind once, the worst first, of all trials together.
+    /// Anomalies of all trials together, each kind once, the worst first.
     #[serde(rename = "found")]
     pub anomalies: Vec<Anomaly>,
-    /// Each once.
+    /// Doubts of all trials, each once.
     pub doubts: Vec<InconclusiveReason>,
-    /// Of the trial that lost most without a promise broken.
+    /// Largest loss without a broken promise in any trial.
     pub recovery_point: Option<RecoveryPoint>,
-    /// The longest time of a trial without an acknowledged write, around its faults.
+    /// Longest period of each trial without an acknowledged write, around its faults.
     pub outage: Option<DurationRange>,
-    /// From what was done to a primary until another server took writes.
+    /// Time from the fault on a primary until another server accepted writes.
     pub promoted: Option<DurationRange>,
-    /// The same until its health was told.
+    /// Time from the same fault until the health endpoint reported the new primary.
     pub healthy: Option<DurationRange>,
-    /// How long the old primary took to come back.
+    /// Time that the old primary took to rejoin.
     pub rejoined: Option<DurationRange>,
-    /// Of the cell's positive control.
+    /// Result of the cell's positive control.
     pub control: Option<ControlSummary>,
 }
 
-/// What the same faults did to a system that promises nothing.
+/// Result of the same faults on a system that promises nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ControlSummary {
     /// Index into the experiment's cells.
     pub cell: usize,
     pub trials: u32,
-    /// Those that lost something.
+    /// Trials that lost writes.
     #[serde(rename = "lossy")]
     pub lossy_trials: u32,
     /// Acknowledged writes that they lost.
     pub lost: u64,
 }
 
-/// Of several durations.
+/// Range of several durations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct DurationRange {
     #[serde(rename = "least")]

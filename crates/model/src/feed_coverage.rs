@@ -1,38 +1,38 @@
-//! How much of a table can a feed touch?
+//! Feed coverage: the part of a table that a feed can touch.
 
 use serde::{Deserialize, Serialize};
 
-/// What is known of a feed before the load begins.
+/// Facts about a feed, known before the load begins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FeedCoverage {
     pub feed: String,
     pub rows: u64,
-    /// Different values of the column that is looked up; of all columns together where no table is named.
+    /// Distinct values of the column that is looked up, or of all columns together if no table is named.
     pub distinct: u64,
-    /// Draws from one of a row to the next of the same; `None` where chance decides, or a row is drawn once.
+    /// Number of draws until the same row is drawn again; `None` if rows are drawn randomly or only once.
     pub repeats_after: Option<u64>,
-    /// Of the table that its values are found in, where one is named.
+    /// Coverage of the table in which the values occur, if one is named.
     pub table: Option<TableCoverage>,
 }
 
-/// The part of a table that a feed's values lead to.
+/// Part of a table that a feed's values refer to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TableCoverage {
     /// `schema.table.column`.
     pub column: String,
     pub rows: f64,
-    /// Of the table alone; its indexes are not in it.
+    /// Size of the table without its indexes.
     pub bytes: u64,
-    /// Of its rows that values of the feed lead to, 0..=1.
+    /// Share of the rows that values of the feed refer to, 0..=1.
     pub share: f64,
-    /// Of the pages that those rows are expected to lie in, if the table's order has nothing to do with the feed's.
+    /// Expected size of the pages with those rows, if the table's order is independent of the feed's.
     pub touched: u64,
-    /// Bytes that the server may use, its page cache included.
+    /// Memory that the server may use in bytes, including the page cache.
     pub memory: u64,
 }
 
 impl TableCoverage {
-    /// The table does not fit into the server's memory, but what the feed touches of it does: a cache is measured.
+    /// True if the server's memory holds the touched part but not the whole table: a cache is measured.
     pub fn fits_only_in_cache(&self) -> bool {
         self.bytes > self.memory && self.touched <= self.memory
     }

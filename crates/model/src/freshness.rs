@@ -1,85 +1,86 @@
-//! How old is what is read on replicas?
+//! Staleness of reads on replicas.
 
 use crate::Nanos;
 use serde::{Deserialize, Serialize};
 
-/// What a trial's sessions saw that put numbers on the primary and read them on its replicas.
+/// Measurement by sessions that write numbers on the primary and read them on its replicas.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Freshness {
-    /// So long a number was waited for.
+    /// Longest time to wait for a number.
     pub bound: Nanos,
     /// Numbers that the primary acknowledged.
     pub acknowledged: u64,
-    /// Of each server that was asked as a replica, in the order of their names.
+    /// Reads of each server that was read as a replica, in the order of their names.
     pub replicas: Vec<ReplicaReads>,
-    /// Of a session that read all replicas in turn, and remembered the highest number it had seen: a read is old that shows
-    /// less. `None` where there is one replica.
+    /// Reads of a session that alternates between all replicas and remembers the highest number seen. A read that shows
+    /// a lower one is stale. `None` with only one replica.
     #[serde(rename = "in_turn")]
     pub round_robin: Option<ReadCounts>,
 }
 
-/// What one replica showed.
+/// Reads of one replica.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplicaReads {
     pub node: String,
-    /// Of a number that had just been acknowledged: a read is old that does not show it.
+    /// Reads right after a number was acknowledged; a read that does not show it is stale.
     #[serde(rename = "own")]
     pub own_writes: ReadCounts,
-    /// Numbers for which there was no answer, or for which the question was late.
+    /// Numbers without a response, or whose read was sent late.
     pub unanswered: u64,
-    /// Microseconds from the acknowledgement until a read had shown the number, ascending. Of those numbers that were
-    /// shown within the bound: the others of `own` were not.
+    /// Microseconds from the acknowledgement until a read showed the number, ascending. Contains only numbers that were
+    /// visible within the bound.
     pub visible_us: Vec<u64>,
 }
 
-/// Reads, and how many of them were old.
+/// Number of reads, and of stale reads among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadCounts {
     #[serde(rename = "all")]
     pub total: u64,
     #[serde(rename = "old")]
     pub stale: u64,
-    /// How often a read was old and the one before it was not, or the other way round.
+    /// Number of transitions between stale and fresh reads.
     pub changes: u64,
 }
 
-/// What a cell's trials say together.
+/// Combined results of a cell's trials.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FreshnessResult {
     /// Index into the experiment's cells.
     pub cell: usize,
-    /// Trials that say something.
+    /// Trials with data.
     pub trials: u32,
     pub bound: Nanos,
     /// Numbers that the primary acknowledged.
     pub acknowledged: u64,
-    /// Whether a commit waits until every replica shows it.
+    /// True if a commit waits until every replica has applied it.
     pub promised: bool,
-    /// In the order of their names.
+    /// Replicas in the order of their names.
     pub replicas: Vec<ReplicaFreshness>,
-    /// Of a session that read all replicas in turn; `None` where it had nothing to compare.
+    /// Reads of a session that alternates between all replicas; `None` if it had nothing to compare.
     #[serde(rename = "in_turn")]
     pub round_robin: Option<StaleReads>,
 }
 
-/// What is read on one replica.
+/// Freshness of one replica.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReplicaFreshness {
     pub node: String,
-    /// Reads that did not show what had just been acknowledged; `None` where there was no answer.
+    /// Reads that did not show the number just acknowledged; `None` without a response.
     pub stale: Option<StaleReads>,
-    /// Numbers for which there was no answer, or for which the question was late.
+    /// Numbers without a response, or whose read was sent late.
     pub unanswered: u64,
-    /// Time from the acknowledgement until it was there. Absent with fewer than ten reads beyond.
+    /// Time from the acknowledgement until the number was visible. Absent with fewer than ten reads beyond the
+    /// quantile.
     pub p50: Option<VisibilityDelay>,
     pub p90: Option<VisibilityDelay>,
     pub p99: Option<VisibilityDelay>,
-    /// Numbers that were not there within the bound.
+    /// Numbers that were not visible within the bound.
     #[serde(rename = "unseen")]
     pub not_visible: u64,
 }
 
-/// How many reads were old.
+/// Number of stale reads.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct StaleReads {
     #[serde(rename = "old")]
@@ -87,22 +88,22 @@ pub struct StaleReads {
     /// At least 1.
     #[serde(rename = "all")]
     pub total: u64,
-    /// Between these the probability of an old read lies, with 95 %. 0..=1
+    /// 95 % confidence interval of the probability of a stale read, 0..=1.
     pub interval: (f64, f64),
 }
 
-/// When something that was written could be read.
+/// Time until a write was visible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VisibilityDelay {
     Within(Nanos),
-    /// Not within the bound.
+    /// Not visible within the bound.
     #[serde(rename = "later")]
     AfterBound,
 }
 
 impl FreshnessResult {
-    /// Whether what was promised of reads was kept; `None` where nothing was, or nobody answered.
+    /// True if the promise for reads was kept; `None` without a promise or without a response.
     pub fn is_promise_kept(&self) -> Option<bool> {
         let mut stale = self.replicas.iter().filter_map(|it| it.stale).peekable();
         stale.peek().filter(|_| self.promised)?;
@@ -111,7 +112,7 @@ impl FreshnessResult {
 }
 
 impl StaleReads {
-    /// 0..=1
+    /// Share of stale reads, 0..=1.
     pub fn share(&self) -> f64 {
         self.stale as f64 / self.total as f64
     }

@@ -1,4 +1,4 @@
-//! A distribution of durations.
+//! Histogram of durations.
 
 mod encoding;
 mod sparse;
@@ -9,13 +9,14 @@ pub use sparse::{HistogramDecoder, HistogramSum, SparseHistogram};
 use crate::Nanos;
 use hdrhistogram::Histogram;
 
-/// Bounds in nanoseconds, and significant digits: equal everywhere, so that all may be merged.
+/// Bounds in nanoseconds and significant digits. They are equal everywhere, so that all histograms can be merged.
 const LOWEST_VALUE: u64 = 1;
 const HIGHEST_VALUE: u64 = 3_600_000_000_000;
 const SIGNIFICANT_DIGITS: u8 = 3;
 
-/// Durations from 1 ns to one hour, three significant digits (relative error of a quantile ≤ 0.1 %), with exact
-/// count, sum, sum of squares, least and greatest. Longer ones count as one hour in quantiles. 270 KiB.
+/// Histogram of durations from 1 ns to one hour with three significant digits (relative error of a quantile ≤ 0.1 %).
+///
+/// Count, sum, sum of squares, minimum and maximum are exact. Longer durations count as one hour in quantiles. 270 KiB.
 #[derive(Clone, Debug)]
 pub struct LatencyHistogram {
     histogram: Histogram<u64>,
@@ -26,7 +27,7 @@ pub struct LatencyHistogram {
 }
 
 impl LatencyHistogram {
-    /// A quantile is given only with this many samples beyond it.
+    /// Minimum number of samples beyond a quantile that is reported.
     pub const MIN_TAIL_SAMPLES: u64 = 10;
 
     pub fn new() -> LatencyHistogram {
@@ -62,16 +63,16 @@ impl LatencyHistogram {
         self.histogram.len()
     }
 
-    /// The smallest recorded value that at least a share `q` (0..=1) of samples does not exceed, or `None` when fewer
-    /// than [`Latency::TAIL`] samples lie beyond it.
+    /// Smallest recorded value that at least a share `q` (0..=1) of samples does not exceed; `None` if fewer than
+    /// [`LatencyHistogram::MIN_TAIL_SAMPLES`] samples lie beyond it.
     pub fn quantile(&self, q: f64) -> Option<Nanos> {
         let beyond = (self.count() as f64 * (1.0 - q)).round() as u64;
         (beyond >= LatencyHistogram::MIN_TAIL_SAMPLES)
             .then(|| Nanos(self.histogram.value_at_quantile(q).min(self.max)))
     }
 
-    /// The same over these samples and `unanswered` more that are longer than any of them. `None` also where the quantile is
-    /// one of those: [`is_unanswered`].
+    /// Quantile over these samples and `unanswered` more that are longer than any of them. `None` also if the quantile
+    /// is one of the latter: [`is_quantile_unanswered`].
     pub fn quantile_with_unanswered(&self, q: f64, unanswered: u64) -> Option<Nanos> {
         if unanswered == 0 {
             return self.quantile(q);
@@ -83,19 +84,20 @@ impl LatencyHistogram {
             .then(|| Nanos(self.histogram.value_at_quantile(rank as f64 / self.count() as f64).min(self.max)))
     }
 
-    /// The same value with however few samples beyond it, for a rule that must decide each second; never for showing.
-    /// `None` without samples.
+    /// Quantile regardless of the number of samples beyond it; `None` without samples. For rules that decide every
+    /// second, not for display.
     pub fn quantile_unchecked(&self, q: f64) -> Option<Nanos> {
         (self.count() > 0).then(|| Nanos(self.histogram.value_at_quantile(q).min(self.max)))
     }
 
-    /// Samples longer than `limit`; those that the histogram cannot tell from it are not among them.
+    /// Number of samples longer than `limit`, without those in the bucket of `limit`.
     pub fn count_above(&self, limit: Nanos) -> u64 {
         self.count() - self.histogram.count_between(0, limit.0).min(self.count())
     }
 
-    /// For each of these ascending bounds, how many samples do not exceed it; exact where a bound is the last nanosecond
-    /// that the histogram cannot tell from those below it, as `n · 2^k − 1` is for n ≤ 1024.
+    /// Number of samples that do not exceed each of these ascending bounds.
+    ///
+    /// Exact if a bound is the last nanosecond of a bucket, as `n · 2^k − 1` is for n ≤ 1024.
     pub fn cumulative_counts(&self, bounds: &[Nanos]) -> Vec<u64> {
         let mut counts = vec![0; bounds.len()];
         for it in self.histogram.iter_recorded() {
@@ -110,7 +112,7 @@ impl LatencyHistogram {
         counts
     }
 
-    /// `None` without samples.
+    /// Mean; `None` without samples.
     pub fn mean(&self) -> Option<Nanos> {
         (self.count() > 0).then(|| Nanos((self.sum / u128::from(self.count())) as u64))
     }
@@ -130,7 +132,7 @@ impl LatencyHistogram {
         (self.count() > 0).then_some(Nanos(self.min))
     }
 
-    /// Every value that was recorded, to three digits, and how often; ascending.
+    /// Recorded values with three significant digits and their counts; ascending.
     pub fn counts(&self) -> impl Iterator<Item = (Nanos, u64)> + '_ {
         self.histogram
             .iter_recorded()
@@ -142,19 +144,19 @@ impl LatencyHistogram {
         self.sum
     }
 
-    /// Sum of the squares of all samples, ns².
+    /// Sum of the squares of all samples in ns².
     pub fn sum_of_squares(&self) -> f64 {
         self.sum_of_squares
     }
 }
 
-/// Place of the quantile among `count` samples in ascending order, from 1.
+/// Rank of the quantile among `count` samples in ascending order, from 1.
 fn rank(q: f64, count: u64) -> u64 {
     ((q * count as f64).ceil() as u64).max(1)
 }
 
-/// Whether the quantile of `answered` samples and `unanswered` ones, longer than any, is one of the latter, and these are
-/// enough to show it.
+/// True if the quantile falls among `unanswered` samples, which are longer than the `answered` ones, and there are
+/// enough of them to show it.
 pub fn is_quantile_unanswered(q: f64, answered: u64, unanswered: u64) -> bool {
     unanswered >= LatencyHistogram::MIN_TAIL_SAMPLES && rank(q, answered + unanswered) > answered
 }

@@ -1,51 +1,51 @@
-//! What a stretch of time brought.
+//! Measurement of an interval by one or more threads.
 
 use crate::{AnswerSizes, Code, LatencyHistogram, Nanos, Outcome, Record, Successes};
 
-/// What one thread, or after merging all of them, measured from one moment to another.
+/// Measurement of one thread, or of all after merging, from one time to another.
 #[derive(Clone, Debug)]
 pub struct Interval {
     pub from: Nanos,
     pub to: Nanos,
-    /// Transactions begun: with what has ended it tells how many are in flight.
+    /// Transactions started; minus those that ended, it is the number in flight.
     pub started: u64,
-    /// Ends of transactions that ended well, by the run's clock; `None` without one.
+    /// Ends of successful transactions by the run's clock; `None` if there were none.
     pub successes: Option<Successes>,
-    /// By script.
+    /// Counts by script.
     pub scripts: Vec<ScriptCounts>,
-    /// From the intended start to the send, of arrivals that found an idle client: the generator's own lateness.
+    /// Time from the intended start to the send, of arrivals that found an idle client: the generator's own lateness.
     pub send_lag: LatencyHistogram,
-    /// From the intended start to the send, of arrivals that had to wait for a client: the backlog.
+    /// Time from the intended start to the send, of arrivals that had to wait for a client: the backlog.
     pub backlog_wait: LatencyHistogram,
-    /// From `connect` to the end of log-in.
+    /// Time from `connect` to the end of login.
     pub connects: LatencyHistogram,
     pub refused: FailureCounts,
-    /// Sizes of HTTP answers' bodies as received, of expected answers only; in the order of operations and commands.
+    /// Sizes of the bodies of expected HTTP responses as received, in the order of operations and commands.
     pub answers: Vec<AnswerSizes>,
 }
 
-/// What came of one script's arrivals.
+/// Counts of one script's arrivals.
 #[derive(Clone, Debug)]
 pub struct ScriptCounts {
     pub ok: u64,
-    /// Of `ok`: how many ended after the window; they are in the histograms, but not in the rate.
+    /// Part of `ok` that ended after the window: in the histograms, but not in the rate.
     pub late: u64,
     pub failed: FailureCounts,
     pub unknown: FailureCounts,
     pub dropped: u64,
-    /// Transactions that were tried more than once, and all tries beyond the first.
+    /// Transactions that were tried more than once; `retries` counts all tries beyond the first.
     pub retried: u64,
     pub retries: u64,
-    /// Of `ok`: how many had a response time above the latency limit.
+    /// Part of `ok` with a response time above the latency limit.
     pub above_limit: u64,
-    /// Of `ok` transactions.
+    /// Response times of `ok` transactions.
     pub response: LatencyHistogram,
     pub service: LatencyHistogram,
-    /// By command of the script; empty unless asked for.
+    /// Counts by command of the script; empty unless requested.
     pub statements: Vec<CommandCounts>,
 }
 
-/// What came of one command of a script.
+/// Counts of one command of a script.
 #[derive(Clone, Debug)]
 pub struct CommandCounts {
     pub service: LatencyHistogram,
@@ -53,32 +53,32 @@ pub struct CommandCounts {
     pub retries: u64,
 }
 
-/// Counts by code, without allocating: the first sixteen codes by name, the others together.
+/// Failure counts by code, without allocation: the first sixteen codes individually, the others together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FailureCounts {
     by_code: [Option<(Code, u64)>; 16],
     other: u64,
 }
 
-/// What the generator itself cost and suffered, one thread.
+/// CPU usage and lateness of one generator thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ThreadUsage {
     pub user: Nanos,
     pub system: Nanos,
-    /// Of `user` and `system`: waiting by spinning for a moment that was near.
+    /// Part of `user` and `system`: spinning until a timer that is about to expire.
     pub spun: Nanos,
-    /// Ready to run, but without a processor; `None` where the kernel does not tell.
+    /// Time during which the thread was runnable but had no CPU; `None` if the kernel does not report it.
     pub starved: Option<Nanos>,
-    /// Returns from the kernel's wait.
+    /// Number of returns from the kernel's wait.
     pub wakeups: u64,
-    /// The longest time between two looks at the clock while something was due.
+    /// Longest time between two clock reads while work was due.
     pub longest_stall: Nanos,
-    /// Wall time of the measured window.
+    /// Wall time of the window.
     pub wall: Nanos,
 }
 
 impl Interval {
-    /// An empty interval; `statements[i]` is the number of commands of script i that are measured one by one.
+    /// Empty interval; `statements[i]` is the number of commands of script i that are measured individually.
     pub fn new(statements: &[usize]) -> Interval {
         Interval {
             from: Nanos::ZERO,
@@ -94,12 +94,12 @@ impl Interval {
         }
     }
 
-    /// Measures the answers to these commands, ascending pairs of an operation's number and a command's.
+    /// Enables size measurement for these commands: ascending pairs of operation and command number.
     pub fn with_answer_sizes(self, calls: &[(u16, u16)]) -> Interval {
         Interval { answers: calls.iter().copied().map(AnswerSizes::new).collect(), ..self }
     }
 
-    /// Counts an answer's size. Does not allocate; an answer to a command that is not measured is not counted.
+    /// Records the size of a response without allocation. Commands that are not measured are ignored.
     #[inline]
     pub fn record_answer(&mut self, call: (u16, u16), bytes: u64) {
         if let Ok(at) = self.answers.binary_search_by_key(&call, AnswerSizes::key) {
@@ -117,7 +117,7 @@ impl Interval {
         self.answers.iter_mut().for_each(|it| it.sizes.clear());
     }
 
-    /// Adds what `other` measured, in another thread or next in time.
+    /// Adds the measurement of another thread or of the following interval.
     pub fn merge(&mut self, other: &Interval) {
         self.from = self.from.min(other.from);
         self.to = self.to.max(other.to);
@@ -135,7 +135,7 @@ impl Interval {
         AnswerSizes::merge(&mut self.answers, &other.answers);
     }
 
-    /// A transaction ended well at this moment.
+    /// Records a successful transaction at this time.
     #[inline]
     pub fn record_success(&mut self, at: Nanos) {
         match &mut self.successes {
@@ -184,12 +184,12 @@ impl ScriptCounts {
         }
     }
 
-    /// Arrivals: every one of them has exactly one outcome.
+    /// Number of arrivals; each has exactly one outcome.
     pub fn arrivals(&self) -> u64 {
         self.ok + self.failed.total() + self.unknown.total() + self.dropped
     }
 
-    /// Arrivals that no server answered, neither well nor with an error: dropped, unknown, or refused before they were sent.
+    /// Arrivals without a response or error from a server: dropped, unknown, or refused before they were sent.
     pub fn unanswered(&self) -> u64 {
         self.failed.unanswered() + self.unknown.total() + self.dropped
     }
@@ -231,7 +231,7 @@ impl FailureCounts {
         self.add(code, 1);
     }
 
-    /// Counts `n` failures of one code at once.
+    /// Counts `n` failures with this code.
     pub fn add(&mut self, code: Code, n: u64) {
         for slot in &mut self.by_code {
             match slot {
@@ -254,7 +254,7 @@ impl FailureCounts {
         self.other += other.other;
     }
 
-    /// The named codes with their counts, in the order of their first appearance.
+    /// Individually counted codes in the order of their first occurrence.
     pub fn iter(&self) -> impl Iterator<Item = (Code, u64)> + '_ {
         self.by_code.iter().flatten().copied()
     }
@@ -264,12 +264,12 @@ impl FailureCounts {
         self.other += n;
     }
 
-    /// Failures of codes beyond the first sixteen.
+    /// Failures with codes beyond the first sixteen.
     pub fn other(&self) -> u64 {
         self.other
     }
 
-    /// Those that are no answer; codes beyond the first sixteen are not known to be one.
+    /// Failures that are not a server's answer, including all codes beyond the first sixteen.
     pub fn unanswered(&self) -> u64 {
         self.other + self.iter().filter(|(code, _)| !code.is_answer()).map(|(_, n)| n).sum::<u64>()
     }

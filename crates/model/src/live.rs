@@ -1,39 +1,39 @@
-//! What does a run look like at this moment?
+//! Live state of a run.
 
 use crate::{Nanos, PerSecond};
 
-/// One second of a trial, of all operations together.
+/// One second of a trial, all operations together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveSecond {
-    /// Ended well.
+    /// Successful transactions.
     pub rate: PerSecond,
-    /// Of response time; absent with fewer than ten samples beyond.
+    /// Response time; absent with fewer than ten samples beyond the quantile.
     pub p50: Option<Nanos>,
     pub p99: Option<Nanos>,
-    /// Failed and unknown.
+    /// Failed and unknown transactions.
     pub failed: u64,
     pub dropped: u64,
-    /// Connections that were refused.
+    /// Refused connections.
     pub refused: u64,
-    /// Sent and not yet answered when it ended.
+    /// Transactions in flight at the end of the second.
     pub in_flight: u64,
-    /// In the order of their names.
+    /// Pools in the order of their names.
     pub pools: Vec<PoolState>,
-    /// Nodes that tell, in the order of their names.
+    /// CPU use of the nodes that report it, in the order of their names.
     pub processors: Vec<NodeCpu>,
 }
 
-/// A pooler or balancer, as it last told.
+/// Most recent state of a pooler or balancer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoolState {
     pub node: String,
-    /// Who waits for a server; absent where the console does not tell.
+    /// Clients that wait for a server connection; absent if the console does not report them.
     pub waiting: Option<f64>,
-    /// Servers at work; absent where the console does not tell.
+    /// Server connections in use; absent if the console does not report them.
     pub busy: Option<f64>,
 }
 
-/// Processors that a node used between its last two samples.
+/// CPUs that a node used between its two most recent samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeCpu {
     pub node: String,

@@ -1,36 +1,36 @@
-//! What came of an objective?
+//! Results of objectives.
 
 use serde::Serialize;
 
-/// Whether one trial kept one objective.
+/// Result of one objective in one trial.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ObjectiveResult {
-    /// As the user wrote it, such as `p99 < 200ms`.
+    /// Text of the objective as the user wrote it, such as `p99 < 200ms`.
     pub objective: String,
     pub verdict: ObjectiveVerdict,
     pub unit: ObjectiveUnit,
-    /// What was measured, where it is known.
+    /// Measured value, if known.
     pub measured: Option<f64>,
-    /// Whether the figure is a lower bound: arrivals were never answered, or an outage of a closed model kept users from
-    /// arriving.
+    /// True if the value is only a lower bound: arrivals were not answered, or an outage in a closed model kept users
+    /// from arriving.
     pub at_least: bool,
     pub bound: f64,
-    /// How many samples, arrivals or seconds it was computed from.
+    /// Number of samples, arrivals or seconds behind the value.
     #[serde(rename = "of")]
     pub samples: u64,
 }
 
-/// How one objective fared in all trials that were measured, also those that are invalid.
+/// Results of one objective in all measured trials, including invalid ones.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ObjectiveSummary {
-    /// As the user wrote it.
+    /// Text of the objective as the user wrote it.
     pub objective: String,
     #[serde(rename = "kept")]
     pub met: u32,
     #[serde(rename = "broken")]
     pub violated: u32,
     pub unknown: u32,
-    /// The trial that came nearest to its bound or went farthest beyond it, where any figure is known.
+    /// Trial closest to its bound or farthest beyond it, if a figure is known.
     pub worst: Option<WorstResult>,
 }
 
@@ -49,16 +49,16 @@ pub enum ObjectiveVerdict {
     Met,
     #[serde(rename = "broken")]
     Violated,
-    /// There was too little to tell, such as a quantile with fewer than ten samples beyond it. Never the same as kept.
+    /// Too little data, such as a quantile with fewer than ten samples beyond it. Never counts as met.
     Unknown,
 }
 
-/// What an objective's figures are.
+/// Unit of an objective's figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ObjectiveUnit {
     Seconds,
-    /// 0..=1.
+    /// Share, 0..=1.
     Share,
     PerSecond,
 }

@@ -1,17 +1,18 @@
-//! What was seen of the system while it was under load.
+//! Observations of the system under load: samples, log events and ticks.
 
 use crate::{Interval, Nanos};
 use serde::Serialize;
 use std::borrow::Cow;
 
-/// What one kind of figure is.
+/// Description of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Series {
-    /// Unique, `snake_case`, beginning with its source: `pg_deadlocks`, `pgbouncer_cl_waiting`, `cgroup_throttled`.
+    /// Unique name in `snake_case` with its source as prefix: `pg_deadlocks`, `pgbouncer_cl_waiting`,
+    /// `cgroup_throttled`.
     pub name: &'static str,
     pub unit: Unit,
     pub kind: SeriesKind,
-    /// One line: what it means, and where it comes from.
+    /// Meaning and source in one line.
     pub help: &'static str,
 }
 
@@ -20,55 +21,54 @@ pub struct Series {
 pub enum Unit {
     Count,
     Bytes,
-    /// Seconds.
     Seconds,
-    /// 0..=1.
+    /// Share, 0..=1.
     Share,
-    /// Processors: 1 is one of them, busy all the time.
+    /// CPUs: 1 is one fully used CPU.
     Processors,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SeriesKind {
-    /// Its value stands for the moment.
+    /// Value at the time of the sample.
     Gauge,
-    /// It only grows, but for restarts; differences count.
+    /// Value that only increases except at restarts; differences are meaningful.
     Counter,
 }
 
-/// One figure at one moment.
+/// Sample of a series.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sample {
-    /// Since the window began; before it, moments count as zero.
+    /// Time since the window's start; zero before it.
     pub at: Nanos,
-    /// The node's name; `host` or `generator` for those.
+    /// Node name, or `host` or `generator`.
     pub node: Cow<'static, str>,
-    /// [`Series::name`].
+    /// Series name, see [`Series::name`].
     pub series: Cow<'static, str>,
-    /// Which of several: a database, a user, a wait event, a state. Empty where there is one.
+    /// Label among several: a database, user, wait event or state. Empty if there is only one.
     pub label: Cow<'static, str>,
     pub value: f64,
 }
 
-/// A remarkable line of a server's log, or an event of our own making.
+/// Notable line of a server's log, or an event that pgdyno generates.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LogEvent {
-    /// Since the window began; before it, moments count as zero.
+    /// Time since the window's start; zero before it.
     pub at: Nanos,
     pub node: String,
     pub kind: EventKind,
-    /// SQLSTATE where the line tells it.
+    /// SQLSTATE, if the line contains it.
     pub code: Option<String>,
-    /// The line's words, without its prefix; never a statement's parameters.
+    /// Message without the line's prefix; never contains a statement's parameters.
     pub text: String,
 }
 
 impl LogEvent {
-    /// End of the text of an event that stands for several of its kind; their number is before it.
+    /// Suffix of the text of an event that aggregates several of its kind; their number precedes it.
     pub const AGGREGATE_SUFFIX: &'static str = " more within a second";
 
-    /// How many lines it stands for, at least 1.
+    /// Number of lines that the event represents, at least 1.
     pub fn line_count(&self) -> u64 {
         self.text.strip_suffix(LogEvent::AGGREGATE_SUFFIX).and_then(|it| it.parse().ok()).unwrap_or(1)
     }
@@ -78,34 +78,34 @@ impl LogEvent {
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
     Deadlock,
-    /// No slot was free: SQLSTATE 53300, by either of its texts.
+    /// No free slot: SQLSTATE 53300, with either of its messages.
     TooManyConnections,
     SlowStatement,
-    /// Another FATAL or PANIC.
+    /// FATAL or PANIC of another kind.
     Fatal,
-    /// Another ERROR.
+    /// ERROR of another kind.
     Error,
-    /// A server, pooler or balancer ended, began, or changed its state.
+    /// Stop, start or state change of a server, pooler or balancer.
     Lifecycle,
-    /// Something was done to it on purpose; the text says what, by the word that the experiment's file has.
+    /// Injected fault; the text names it as in the experiment file.
     Fault,
-    /// What was done to it was undone; the same text.
+    /// Reverted fault; the text is the same.
     #[serde(rename = "healed")]
     Reverted,
-    /// A replica has become the primary; the text says on which timeline.
+    /// Promotion of a replica to primary; the text names the timeline.
     Promoted,
-    /// It was the primary and follows another; the text says how it came back.
+    /// Rejoin of a former primary; the text says by which method.
     Rejoined,
     Other,
 }
 
-/// One second of a trial: what rules watch, live or replayed.
+/// One second of a trial: input of the rules, live or replayed.
 #[derive(Clone, Debug)]
 pub struct Tick {
-    /// Whole seconds since the window began: 0 for the first.
+    /// Whole seconds since the window's start: 0 for the first.
     pub second: u64,
     pub interval: Interval,
-    /// Transactions sent and not yet answered when it ended.
+    /// Transactions in flight at the end of the second.
     pub in_flight: u64,
     pub samples: Vec<Sample>,
 }

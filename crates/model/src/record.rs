@@ -1,51 +1,51 @@
-//! What came of one arrival.
+//! Record of one arrival and its outcome.
 
 use crate::{Code, Nanos};
 
-/// Which script of the mix, counted from 0.
+/// Index of a script in the mix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ScriptId(pub u16);
 
-/// Which client of the run, counted from 0 over all threads.
+/// Index of a client in the run, over all threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClientId(pub u32);
 
-/// How a transaction ended.
+/// Outcome of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
-    /// Acknowledged: ReadyForQuery came, without an error.
+    /// Acknowledged: ReadyForQuery without an error.
     Ok,
-    /// The server refused it; it has no effect.
+    /// Refused by the server; no effect.
     Failed(Code),
-    /// The connection broke after the request left; its effect may or may not exist.
+    /// Connection broken after the request was sent; the effect may exist.
     Unknown(Code),
-    /// Never sent: the backlog was full, or the latency limit had passed before its turn.
+    /// Never sent: the backlog was full, or the latency limit had passed.
     Dropped,
 }
 
-/// One arrival and what came of it. All moments are of the run's clock.
+/// Arrival with its outcome. All times are of the run's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
     pub script: ScriptId,
     pub client: ClientId,
     pub outcome: Outcome,
-    /// When it was due. In a closed model: when its client was ready for it.
+    /// Time when the arrival was due. In a closed model: when its client was ready.
     pub intended: Nanos,
-    /// When its first byte was handed to the kernel; equals `finished` for `Dropped`.
+    /// Time when its first byte was passed to the kernel; equals `finished` for `Dropped`.
     pub started: Nanos,
-    /// When its outcome was known.
+    /// Time when its outcome was known.
     pub finished: Nanos,
-    /// Attempts made, at least 1 unless dropped; more only when serialization failures or deadlocks are retried.
+    /// Attempts, at least 1 unless dropped; more than 1 only after serialization failures or deadlocks.
     pub tries: u16,
 }
 
 impl Record {
-    /// From the intended start to the outcome: what a user waits.
+    /// Response time: from the intended start to the outcome, as a user experiences it.
     pub fn response(&self) -> Nanos {
         self.finished - self.intended
     }
 
-    /// From the send to the outcome: what the server takes.
+    /// Service time: from the send to the outcome, as the server takes it.
     pub fn service(&self) -> Nanos {
         self.finished - self.started
     }

@@ -1,47 +1,47 @@
-//! Which values does row n of a feed hold?
+//! Random access to the rows of a feed.
 //!
-//! Rows lie in bytes that may be a mapped file far larger than memory: only every [`Layout::STEP`]th row's place is kept.
-//! Reading a row copies and allocates nothing.
+//! Rows are in bytes that may be a mapped file far larger than memory. Only the offset of every
+//! [`RowLayout::OFFSET_INTERVAL`]th row is stored. Reading a row neither copies nor allocates.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// A table of texts; cheap to clone.
+/// Table of texts; cheap to clone.
 #[derive(Clone)]
 pub struct Rows {
     bytes: Arc<dyn AsRef<[u8]> + Send + Sync>,
     layout: Arc<RowLayout>,
 }
 
-/// Where rows lie in bytes.
+/// Positions of rows within the bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowLayout {
     pub format: RowFormat,
-    /// By place in a row; at least one.
+    /// Column names in order; at least one.
     pub columns: Vec<String>,
     pub count: u64,
-    /// Where rows 0, [`Layout::STEP`], 2 × [`Layout::STEP`], … begin.
+    /// Offsets of rows 0, [`RowLayout::OFFSET_INTERVAL`], 2 × [`RowLayout::OFFSET_INTERVAL`], …
     pub offsets: Vec<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowFormat {
-    /// A line each, its end `\n` or `\r\n`; every line has a field by column, and none of them is quoted.
+    /// One row per line, ended by `\n` or `\r\n`; every line has one unquoted field per column.
     Lines { delimiter: u8 },
-    /// Each field behind its length, as four bytes, the least significant first.
+    /// Fields with their length before them, as four bytes in little-endian order.
     Packed,
 }
 
 impl RowLayout {
-    /// Rows between two that are marked: a draw passes over half as many on average.
+    /// Rows between two stored offsets: a draw skips half as many on average.
     pub const OFFSET_INTERVAL: u64 = 32;
 
-    /// Of no rows yet.
+    /// Layout without rows.
     pub fn new(form: RowFormat, columns: Vec<String>) -> RowLayout {
         RowLayout { format: form, columns, count: 0, offsets: Vec::new() }
     }
 
-    /// Counts one more row, which begins at `offset`.
+    /// Appends a row that begins at `offset`.
     pub fn push(&mut self, offset: u64) {
         if self.count.is_multiple_of(RowLayout::OFFSET_INTERVAL) {
             self.offsets.push(offset);
@@ -51,7 +51,7 @@ impl RowLayout {
 }
 
 impl Rows {
-    /// `layout` must be that of these bytes.
+    /// Table of these bytes; `layout` must describe them.
     pub fn new(bytes: Arc<dyn AsRef<[u8]> + Send + Sync>, layout: RowLayout) -> Rows {
         Rows { bytes, layout: Arc::new(layout) }
     }
@@ -68,10 +68,10 @@ impl Rows {
         &self.layout.columns
     }
 
-    /// The fields of row `n`, by column.
+    /// Fields of row `n`, by column.
     ///
     /// # Panics
-    /// There must be so many rows. A mapped file that somebody changes meanwhile gives other fields, or empty ones.
+    /// If there are at most `n` rows. If a mapped file is modified concurrently, fields may differ or be empty.
     #[inline]
     pub fn row(&self, n: u64) -> Fields<'_> {
         assert!(n < self.layout.count, "row {n} of {}", self.layout.count);
@@ -88,7 +88,7 @@ impl Rows {
         Fields { rest, delimiter, remaining: self.layout.columns.len() }
     }
 
-    /// Where the row after the one at `at` begins.
+    /// Offset of the row after the one at `at`.
     fn next_offset(&self, bytes: &[u8], at: usize) -> usize {
         let rest = bytes.get(at..).unwrap_or_default();
         match self.layout.format {
@@ -110,17 +110,17 @@ impl fmt::Debug for Rows {
     }
 }
 
-/// Without its end.
+/// First line without its line ending.
 fn first_line(rest: &[u8]) -> &[u8] {
     let end = rest.iter().position(|it| *it == b'\n').unwrap_or(rest.len());
     rest[..end].strip_suffix(b"\r").unwrap_or(&rest[..end])
 }
 
-/// The fields of one row, first to last: one by column.
+/// Fields of one row in order, one per column.
 #[derive(Clone, Debug)]
 pub struct Fields<'a> {
     rest: &'a [u8],
-    /// `None` for what is packed.
+    /// `None` for the packed format.
     delimiter: Option<u8>,
     remaining: usize,
 }
@@ -184,7 +184,7 @@ mod tests {
             (lines("1,x\n2,y\n", b','), "1|x 2|y"),
             (lines("1\tx\r\n2\t\r\n", b'\t'), "1|x 2|"),
             (lines("1,x", b','), "1|x"),
-            // What has changed since is not what it was, and does no harm.
+            // Bytes that have changed since give other fields, but no panic.
             (lines("1\n,2,3\n", b','), "1| |2"),
             (packed(&[["1", "x"], ["", "a\nb,c"]]), "1|x |a\nb,c"),
             (packed(&[]), ""),

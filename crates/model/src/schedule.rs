@@ -1,58 +1,58 @@
-//! When arrivals are wanted.
+//! Schedule of arrivals.
 
 use crate::plan::{ThinkTime, UserStage};
 use crate::{Nanos, PerSecond, ScriptId};
 use std::ops::Add;
 
-/// What makes the next transaction start.
+/// Condition that starts the next transaction.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Schedule {
-    /// The end of the client's previous one, plus `think`.
+    /// End of the client's previous transaction, plus `think`.
     Closed { think: Nanos },
-    /// The same for users who come and leave, and behave as users do.
+    /// Closed model with users that arrive and leave, with think time and pacing.
     Users(UserRamp),
-    /// A moment, whether or not anything has been answered.
+    /// Time of the curve, regardless of responses.
     Open { curve: Curve, spacing: Spacing },
-    /// The same by several curves at once.
+    /// Several curves at once.
     Streams(Vec<Stream>),
 }
 
-/// How many users there are, and what each waits for.
+/// Number of users over time, and their think time and pacing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UserRamp {
-    /// One after the other; the window is as long as all of them.
+    /// Consecutive stages; their total is the window.
     pub stages: Vec<UserStage>,
-    /// From a transaction's end to the user's next one.
+    /// Time from the end of a transaction to the user's next one.
     pub think: ThinkTime,
-    /// From one start to the same user's next one at least.
+    /// Minimum time from one start to the same user's next one.
     pub pacing: Option<Nanos>,
-    /// Transactions that all users together begin in a second, above 0.
+    /// Maximum transactions per second of all users together, above 0.
     pub rate_max: Option<PerSecond>,
 }
 
 impl UserRamp {
-    /// From the first stage's begin to the last one's end.
+    /// Time from the first stage's start to the last one's end.
     pub fn duration(&self) -> Nanos {
         self.stages.iter().map(|it| it.duration).fold(Nanos::ZERO, Nanos::add)
     }
 
-    /// Users who are there at the same time, at most.
+    /// Maximum number of simultaneous users.
     pub fn peak(&self) -> u32 {
         self.stages.iter().map(|it| it.users).max().unwrap_or(0)
     }
 }
 
-/// Arrivals of one operation, or of all that have none of their own.
+/// Arrivals of one operation, or of all operations without a schedule of their own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stream {
     pub curve: Curve,
     pub spacing: Spacing,
-    /// `None`: drawn by weight for each arrival.
+    /// Script of the arrivals; `None` draws one by weight for each arrival.
     pub script: Option<ScriptId>,
 }
 
 impl Schedule {
-    /// How long it brings arrivals, or has users; `None` where it does not say.
+    /// Duration of the arrivals or users; `None` if the schedule does not determine it.
     pub fn duration(&self) -> Option<Nanos> {
         match self {
             Schedule::Closed { .. } => None,
@@ -65,17 +65,17 @@ impl Schedule {
     }
 }
 
-/// A rate over time.
+/// Arrival rate over time.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Curve {
-    /// From one rate to another, linearly; constant when they are equal; a pause when both are 0.
+    /// Linear change from one rate to another; constant if they are equal, a pause if both are 0.
     Ramp { from: PerSecond, to: PerSecond, duration: Nanos },
-    /// One after the other.
+    /// Consecutive curves.
     Chain(Vec<Curve>),
 }
 
 impl Curve {
-    /// From the first ramp's begin to the last one's end.
+    /// Time from the first ramp's start to the last one's end.
     pub fn duration(&self) -> Nanos {
         match self {
             Curve::Ramp { duration: lasting, .. } => *lasting,
@@ -84,12 +84,12 @@ impl Curve {
     }
 }
 
-/// How arrivals lie within the curve.
+/// Spacing of arrivals along the curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spacing {
-    /// In each ramp, the n-th arrival (from 0) at the moment at which the ramp's integral reaches n. As Yandex.Tank
-    /// counts: a ramp begins with an arrival and has as many as the whole part of its integral.
+    /// Deterministic: in each ramp, the n-th arrival (from 0) is at the time at which the ramp's integral reaches n. As
+    /// in Yandex.Tank, a ramp begins with an arrival and has as many as the integer part of its integral.
     Even,
-    /// A Poisson process whose intensity is the curve: independent users.
+    /// Poisson process with the curve as intensity: independent users.
     Poisson,
 }

@@ -1,33 +1,33 @@
-//! What did one second of a trial bring, in little space?
+//! Compact measurement of one second of a trial.
 
 use crate::{
     AnswerSizes, CommandCounts, FailureCounts, HistogramSum, Interval, LatencyHistogram, Nanos, ScriptCounts,
     SparseHistogram, Tick,
 };
 
-/// A [`Tick`] takes megabytes; this is what sums and charts need of it.
+/// Part of a [`Tick`] that sums and charts need; a tick itself takes megabytes.
 #[derive(Clone, Debug, Default)]
 pub struct Second {
-    /// Whole seconds since the window began: 0 for the first.
+    /// Whole seconds since the window's start: 0 for the first.
     pub second: u64,
-    /// By the clock of the trial, as in [`Interval`].
+    /// Times by the clock of the trial, as in [`Interval`].
     pub from: Nanos,
     pub to: Nanos,
-    /// Transactions begun.
+    /// Transactions started.
     pub started: u64,
-    /// Transactions sent and not yet answered when it ended.
+    /// Transactions in flight at the end of the second.
     pub in_flight: u64,
-    /// In the order of the trial's operations.
+    /// Measurements in the order of the trial's operations.
     pub operations: Vec<OperationSecond>,
     pub send_lag: SparseHistogram,
     pub backlog_wait: SparseHistogram,
     pub connects: SparseHistogram,
     pub refused: FailureCounts,
-    /// As in [`Interval`]; of commands that were answered.
+    /// Sizes as in [`Interval`], of commands with responses.
     pub answers: Vec<AnswerSizes>,
 }
 
-/// One operation's part: as [`Cell`].
+/// Measurement of one operation, as in [`ScriptCounts`].
 #[derive(Clone, Debug, Default)]
 pub struct OperationSecond {
     pub ok: u64,
@@ -40,24 +40,24 @@ pub struct OperationSecond {
     pub above_limit: u64,
     pub response: SparseHistogram,
     pub service: SparseHistogram,
-    /// By command: service time, failures and retries.
+    /// Service time, failures and retries by command.
     pub statements: Vec<(SparseHistogram, u64, u64)>,
 }
 
 impl OperationSecond {
-    /// Every arrival has exactly one outcome.
+    /// Number of arrivals; each has exactly one outcome.
     pub fn arrivals(&self) -> u64 {
         self.ok + self.failed.total() + self.unknown.total() + self.dropped
     }
 
-    /// As [`Cell::unanswered`].
+    /// Unanswered arrivals as in [`ScriptCounts::unanswered`].
     pub fn unanswered(&self) -> u64 {
         self.failed.unanswered() + self.unknown.total() + self.dropped
     }
 }
 
 impl Second {
-    /// With the service times of the same second, read apart.
+    /// Second with the service times of `other`, which are the same second's, read separately.
     pub fn with_service_of(mut self, other: Second) -> Second {
         for (it, other) in self.operations.iter_mut().zip(other.operations) {
             it.service = other.service;
@@ -105,12 +105,12 @@ impl From<&Tick> for Second {
     }
 }
 
-/// Seconds added up.
+/// Sum of seconds.
 #[derive(Debug, Default)]
 pub struct SecondSum {
-    /// Its counts; its distributions are those below.
+    /// Sum of the counts; its histograms are unused, see the fields below.
     counts: Second,
-    /// Of each operation: response, service, then its commands.
+    /// Histograms by operation: response, service, then its commands.
     operations: Vec<Vec<HistogramSum>>,
     /// Send lag, backlog wait, connects.
     others: [HistogramSum; 3],
@@ -118,7 +118,7 @@ pub struct SecondSum {
 }
 
 impl SecondSum {
-    /// `commands[i]`: how many commands of operation i are measured one by one.
+    /// Empty sum; `commands[i]` is the number of commands of operation i that are measured individually.
     pub fn new(commands: &[usize]) -> SecondSum {
         let operation = |n: &usize| OperationSecond {
             statements: vec![Default::default(); *n],
@@ -164,7 +164,7 @@ impl SecondSum {
         }
     }
 
-    /// As one second, however long.
+    /// Sum in the form of one second, however long.
     pub fn to_second(&self) -> Second {
         let [send_lag, backlog_wait, connects] = self.others.each_ref().map(SparseHistogram::from);
         let operations = self.counts.operations.iter().zip(&self.operations).map(|(it, gathered)| {

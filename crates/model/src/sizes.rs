@@ -1,14 +1,15 @@
-//! A distribution of sizes.
+//! Histogram of sizes.
 
 /// Sizes below it have a bucket each.
 const EXACT_BELOW: u64 = 16;
-/// Buckets of each power of two: a bucket is 1/16 of its lower bound wide.
+/// Buckets per power of two: a bucket's width is 1/16 of its lower bound.
 const BUCKETS_PER_OCTAVE: usize = 16;
-/// Octaves from 16 bytes to 2⁴⁰; longer answers count in the last bucket.
+/// Octaves from 16 bytes to 2⁴⁰; larger responses count in the last bucket.
 const OCTAVES: usize = 36;
 const BUCKETS: usize = EXACT_BELOW as usize + OCTAVES * BUCKETS_PER_OCTAVE;
 
-/// Sizes in bytes: exact below 16, else within 1/16, with exact count, sum, least and greatest. 4.6 KiB.
+/// Histogram of sizes in bytes: exact below 16, otherwise within 1/16. Count, sum, minimum and maximum are exact. 4.6
+/// KiB.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SizeHistogram {
     counts: Box<[u64]>,
@@ -23,7 +24,7 @@ impl SizeHistogram {
         SizeHistogram { counts: vec![0; BUCKETS].into(), count: 0, sum: 0, min: u64::MAX, max: 0 }
     }
 
-    /// Does not allocate.
+    /// Records a size without allocation.
     #[inline]
     pub fn record(&mut self, bytes: u64) {
         self.counts[bucket(bytes)] += 1;
@@ -50,12 +51,12 @@ impl SizeHistogram {
         self.count
     }
 
-    /// Sum of all sizes, bytes.
+    /// Sum of all sizes in bytes.
     pub fn sum(&self) -> u128 {
         self.sum
     }
 
-    /// `None` without samples.
+    /// Minimum; `None` without samples.
     pub fn min(&self) -> Option<u64> {
         (self.count > 0).then_some(self.min)
     }
@@ -64,7 +65,7 @@ impl SizeHistogram {
         (self.count > 0).then_some(self.max)
     }
 
-    /// The least size that at least a share `q` (0..=1) of samples does not exceed; `None` without samples.
+    /// Smallest size that at least a share `q` (0..=1) of samples does not exceed; `None` without samples.
     pub fn quantile(&self, q: f64) -> Option<u64> {
         let rank = ((self.count as f64 * q).ceil() as u64).max(1);
         let mut below = 0;
@@ -75,23 +76,23 @@ impl SizeHistogram {
         found.map(|(at, _)| upper(at).clamp(self.min, self.max))
     }
 
-    /// Samples of at most this size; those of the size's own bucket are among them.
+    /// Number of samples of at most this size, including all of the size's own bucket.
     pub fn count_at_most(&self, bytes: u64) -> u64 {
         self.counts[..=bucket(bytes)].iter().sum()
     }
 
-    /// Number and count of every bucket that has samples, ascending.
+    /// Index and count of every bucket with samples, ascending.
     pub fn buckets(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         self.counts.iter().copied().enumerate().filter(|it| it.1 > 0)
     }
 
-    /// Least and greatest size of each bucket that has samples, and its count; ascending.
+    /// Smallest and largest size of each bucket with samples, and its count; ascending.
     pub fn ranges(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
         self.buckets().map(|(at, count)| (lower(at), upper(at), count))
     }
 
-    /// What was recorded, as [`Sizes::buckets`], [`Sizes::sum`], [`Sizes::min`] and [`Sizes::max`] tell it; `None` where
-    /// that cannot be.
+    /// Histogram from the values of [`SizeHistogram::buckets`], [`SizeHistogram::sum`], [`SizeHistogram::min`] and
+    /// [`SizeHistogram::max`]; `None` if they are inconsistent.
     pub fn from_parts(
         buckets: impl Iterator<Item = (usize, u64)>,
         sum: u128,
@@ -114,17 +115,17 @@ impl Default for SizeHistogram {
     }
 }
 
-/// Sizes of the answers to one request of an operation.
+/// Response sizes of one request of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerSizes {
-    /// Number of the operation, and of the command in its script.
+    /// Index of the operation; `command` is the index of the command in its script.
     pub operation: u16,
     pub command: u16,
     pub sizes: SizeHistogram,
 }
 
 impl AnswerSizes {
-    /// No answers yet.
+    /// Empty histogram for this operation and command.
     pub fn new((operation, command): (u16, u16)) -> AnswerSizes {
         AnswerSizes { operation, command, sizes: SizeHistogram::new() }
     }
@@ -133,7 +134,7 @@ impl AnswerSizes {
         (self.operation, self.command)
     }
 
-    /// Adds the sizes of `others`; both ascending by place.
+    /// Adds the sizes of `others`; both are sorted by key.
     pub fn merge(all: &mut Vec<AnswerSizes>, others: &[AnswerSizes]) {
         for other in others {
             match all.binary_search_by_key(&other.key(), AnswerSizes::key) {

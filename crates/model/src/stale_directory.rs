@@ -12,18 +12,18 @@ pub struct StaleRunDirectory {
     pub retained: Option<RetainReason>,
 }
 
-/// Why a leftover directory was not removed.
+/// Reason why a stale directory was not removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RetainReason {
-    /// A process works in it, runs a program of it, or has a file of it open or mapped.
+    /// Process that has it as working directory, runs a program from it, or has a file in it open or mapped.
     #[serde(rename = "Used")]
     InUse { pid: u32, program: String },
-    /// A process that could use it may not be inspected.
+    /// Process that may use it, but that we may not inspect.
     #[serde(rename = "Hidden")]
     NotInspectable { pid: u32, program: String },
-    /// A mount point or a listening socket below it.
+    /// Mount point or listening socket below it.
     #[serde(rename = "Place")]
     MountOrSocket(PathBuf),
-    /// The system's message.
+    /// Error message of the operating system.
     System(String),
 }

@@ -1,46 +1,46 @@
-//! What did a stop rule say?
+//! Stop rule that fired, and differences from Yandex.Tank's autostop.
 
 use crate::PerSecond;
 use serde::{Deserialize, Serialize};
 
-/// A rule that says: enough.
+/// Stop rule that fired.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StopEvent {
-    /// As the user wrote it.
+    /// Text of the rule as the user wrote it.
     pub rule: String,
-    /// The first bad second, counted from 0.
+    /// First second that met the condition, counted from 0.
     pub cause_second: u64,
-    /// The second at whose end it fired.
+    /// Second at whose end the rule fired.
     pub at_second: u64,
-    /// Transactions begun in the first bad second: what Yandex.Tank calls imbalance.
+    /// Transactions started in the first such second: Yandex.Tank's "imbalance".
     pub rate_at_cause: PerSecond,
-    /// The exit status that Yandex.Tank has for it; none for a rule of ours.
+    /// Exit status of Yandex.Tank for this rule; `None` for rules that only pgdyno has.
     pub tank_rc: Option<u8>,
 }
 
-/// Where Yandex.Tank would do otherwise with the same text.
+/// Case in which Yandex.Tank interprets the same text differently.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum TankDifference {
-    /// Here a mask of `x` alone is any code but 0, as Tank's manual says. Since June 2024 Tank compares the whole code, so
-    /// that `xx` matches no errno from 100 on: not 104, 110, 111.
+    /// A mask of `x` alone matches any code but 0, as Tank's manual says. Since June 2024 Tank compares the whole code,
+    /// so `xx` matches no errno from 100 on: not 104, 110, 111.
     MaskOfX { mask: String },
-    /// Tank keeps 25, 50, 75, 80, 90, 95, 98, 99 and 100 only; a rule on another one never fires there.
+    /// Tank has only the quantiles 25, 50, 75, 80, 90, 95, 98, 99 and 100; a rule on another one never fires there.
     OtherQuantile { percent: f64 },
-    /// Here only transactions that ended well have a time; Tank times failed ones too.
+    /// pgdyno measures times of successful transactions only; Tank includes failed ones.
     TimesOfFailures,
     /// Tank rounds the limit to a bin of its histogram.
     RoundedLimit { limit_ms: f64 },
-    /// Tank takes a second without responses as 1 %; here it is left out. Tank of 2025 and later divides the sums over the
-    /// window; here, as before, the percents of its seconds are averaged.
+    /// Tank counts a second without responses as 1 %; pgdyno ignores it. Tank since 2025 divides sums over the window;
+    /// pgdyno, like older versions, averages the percentages of its seconds.
     MeanOfPercents,
-    /// Tank reads a metric that was not sent as 0; here a second without a sample changes nothing.
+    /// Tank treats a missing metric as 0; in pgdyno a second without a sample changes nothing.
     MissingMetric,
-    /// Tank's share is that of its generator's instances, and with Pandora it needs `startup: once`; here it is that of the
-    /// clients, or of what may be in flight.
+    /// Tank's share is of its generator's instances, and with Pandora it needs `startup: once`; pgdyno's share is of
+    /// the clients or of the in-flight cap.
     #[serde(rename = "instances")]
     InstancesShare,
-    /// Tank does not know this rule.
+    /// Tank does not have this rule.
     #[serde(rename = "not_tanks")]
     NotInTank,
 }

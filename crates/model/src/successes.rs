@@ -1,14 +1,15 @@
-//! Moments of success within about a second.
+//! Times of successes within about a second.
 
 use crate::Nanos;
 
 /// log2 of a bucket's length in nanoseconds: 8.4 ms.
 const SHIFT: u32 = 23;
-/// Number of the last bucket, which also stands for all later ones.
+/// Index of the last bucket, which also represents all later ones.
 const LAST: u64 = 127;
 
-/// When transactions ended well: the first and the last moment, and in between which buckets of 8.4 ms had a success. Of an
-/// interval longer than 1.07 s the rest is one bucket.
+/// Times of successful transactions: first, last, and which buckets of 8.4 ms in between had a success.
+///
+/// In an interval longer than 1.07 s, the remainder is one bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Successes {
     pub first: Nanos,
@@ -22,7 +23,7 @@ impl Successes {
         Successes { first: moment, last: moment, buckets: 1 }
     }
 
-    /// Adds a success; those of one thread come in the order of time.
+    /// Adds a success; those of one thread are in order of time.
     #[inline]
     pub fn add(&mut self, moment: Nanos) {
         if moment < self.first {
@@ -32,14 +33,14 @@ impl Successes {
         self.buckets |= 1 << (bucket(moment) - bucket(self.first)).min(LAST);
     }
 
-    /// Adds what another thread saw, or what came next.
+    /// Adds the successes of another thread or of the following interval.
     pub fn merge(&mut self, other: &Successes) {
         let first = self.first.min(other.first);
         self.buckets = self.since(first) | other.since(first);
         (self.first, self.last) = (first, self.last.max(other.last));
     }
 
-    /// Its buckets counted from that of `first`.
+    /// Buckets, counted from that of `first`.
     fn since(&self, first: Nanos) -> u128 {
         let shift = bucket(self.first) - bucket(first);
         if shift > LAST {
@@ -49,8 +50,8 @@ impl Successes {
         self.buckets << shift | u128::from(beyond > 0) << LAST
     }
 
-    /// Stretches between the first and the last success whose buckets had none, in order; at most a bucket shorter at each side
-    /// than the time without a success.
+    /// Periods between the first and the last success whose buckets had none, in order. Each is shorter than the time
+    /// without a success by at most one bucket per side.
     pub fn gaps(self) -> impl Iterator<Item = (Nanos, Nanos)> {
         let begin = bucket(self.first);
         let moment = move |number: u64| Nanos((begin + number) << SHIFT);

@@ -1,13 +1,13 @@
-//! Moments, durations and rates.
+//! Times, durations and rates.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 use std::time::Duration;
 
-/// Nanoseconds: a duration, or a moment as the duration since the run's clock began.
+/// Nanoseconds: a duration, or a time relative to the start of the run's clock.
 ///
-/// Subtraction stops at zero: two readings of one monotonic clock never differ by less.
+/// Subtraction saturates at zero: two readings of a monotonic clock are never in reverse order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Nanos(pub u64);
 
@@ -27,7 +27,7 @@ impl Nanos {
         Nanos(secs * 1_000_000_000)
     }
 
-    /// The nearest whole nanosecond; negative and NaN become zero, too large becomes [`Nanos::MAX`].
+    /// Nearest integer nanosecond; negative values and NaN become zero, too large ones [`Nanos::MAX`].
     pub fn from_secs_f64(secs: f64) -> Nanos {
         Nanos((secs * 1e9).round() as u64)
     }

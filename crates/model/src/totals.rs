@@ -1,76 +1,77 @@
-//! What has a run counted since it began?
+//! Totals of a run since its start.
 
 use crate::Nanos;
 use std::collections::BTreeMap;
 
-/// Over all trials of a run. What is counted never falls; what is of the moment is gone between trials.
+/// Totals over all trials of a run. Counters never decrease; gauges are absent between trials.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Totals {
-    /// By name.
+    /// Totals by operation name.
     pub operations: BTreeMap<String, OperationTotals>,
     /// Failed and unknown transactions by code; `other` for codes beyond the first sixteen of a second.
     pub failures: BTreeMap<String, u64>,
-    /// Connections that were refused, by code.
+    /// Refused connections by code.
     pub refused: BTreeMap<String, u64>,
     pub send_lag: Buckets,
     pub backlog_wait: Buckets,
-    /// Trials that are over, by what became of them: `complete`, `stopped`, …
+    /// Ended trials by status: `complete`, `stopped`, …
     pub trials: BTreeMap<&'static str, u64>,
-    /// While a trial is set up or measured.
+    /// Trial that is being set up or measured.
     pub trial: Option<CurrentTrial>,
-    /// Sent and not yet answered.
+    /// Transactions in flight.
     pub in_flight: u64,
-    /// What the probes told last, by node and probe.
+    /// Most recent values of the probes, by node and probe.
     pub probes: BTreeMap<(String, &'static str), ProbeValues>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CurrentTrial {
-    /// `transaction, 125`; of foreign origin.
+    /// Label such as `transaction, 125`; untrusted input.
     pub cell: String,
     pub repetition: u32,
 }
 
-/// One operation of the mix.
+/// Totals of one operation of the mix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OperationTotals {
     pub ok: u64,
     pub failed: u64,
     pub unknown: u64,
     pub dropped: u64,
-    /// Of `ok` transactions, and of arrivals without an answer, which exceed all bounds and are not in the sum.
+    /// Response times of `ok` transactions and unanswered arrivals. The latter exceed all bounds and are not in the
+    /// sum.
     pub response: Buckets,
-    /// Of `ok` transactions.
+    /// Service times of `ok` transactions.
     pub service: Buckets,
 }
 
-/// A distribution of durations, by fixed bounds.
+/// Histogram of durations with fixed bounds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Buckets {
-    /// Ascending.
+    /// Ascending bounds.
     pub bounds: &'static [Nanos],
-    /// By bound: how many do not exceed it.
+    /// Number of durations that do not exceed each bound.
     pub at_most: Vec<u64>,
     pub count: u64,
-    /// In nanoseconds.
+    /// Sum in nanoseconds.
     pub sum: u128,
 }
 
-/// One answer of a probe.
+/// Values of one sample of a probe.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProbeValues {
     pub at: Nanos,
-    /// By series and label.
+    /// Values by series and label.
     pub values: BTreeMap<(String, String), f64>,
 }
 
-/// Of response and service time: 98 µs to 69 s, two to each doubling.
+/// Bounds of response and service time: 98 µs to 69 s, two per doubling.
 pub const RESPONSE_TIME_BOUNDS: &[Nanos] = &doubling_bounds::<40>(16, true);
-/// Of the generator's own lateness: 1 µs to 1.1 s, one to each doubling.
+/// Bounds of the generator's own lateness: 1 µs to 1.1 s, one per doubling.
 pub const SEND_LAG_BOUNDS: &[Nanos] = &doubling_bounds::<21>(10, false);
 
-/// `2^from − 1` and on, doubling; `halves`: `1.5 · 2^from − 1` and on, with one between. The last nanoseconds that a
-/// histogram of ours cannot tell from those below them, so that what is counted is exact.
+/// Bounds `2^from − 1`, doubling; with `halves` also `1.5 · 2^from − 1` and so on in between. Each is the last
+/// nanosecond of a histogram bucket, so the counts are exact.
 const fn doubling_bounds<const N: usize>(from: u32, halves: bool) -> [Nanos; N] {
     let mut all = [Nanos::ZERO; N];
     let mut n = 0;

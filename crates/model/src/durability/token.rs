@@ -1,12 +1,14 @@
-//! Which text proves that a row is what a write with this key wrote?
+//! Token: text that proves which write created a row.
 //!
-//! `0000002a.00000000000003e7.5c2f90d1b6a84e37`: session, sequence and a seal, in hexadecimal. Its length is always the
-//! same, so that it is found within any other text, and its characters mean nothing in SQL, JSON or a URL.
+//! `0000002a.00000000000003e7.5c2f90d1b6a84e37`: session, sequence and seal in hexadecimal. Its length is fixed, so it
+//! can be found within any text. Its characters have no special meaning in SQL, JSON or a URL.
 
 use super::WriteKey;
 
-/// A key and its seal. The seal tells a row of this run from one that happens to look alike, or got another's key; it does not
-/// withstand anybody who wants to forge one.
+/// Key of a write with a seal.
+///
+/// The seal distinguishes rows of this run from similar rows and from rows with a wrong key. It does not protect
+/// against deliberate forgery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Token {
     pub key: WriteKey,
@@ -14,16 +16,16 @@ pub struct Token {
 }
 
 impl Token {
-    /// Bytes of its text.
+    /// Length of the text in bytes.
     pub const LENGTH: usize = SESSION + 1 + WORD + 1 + WORD;
 
-    /// `secret`: of the ledger that the write stands in.
+    /// Creates a token; `secret` is the secret of the ledger that contains the write.
     #[inline]
     pub fn new(key: WriteKey, secret: u64) -> Token {
         Token { key, seal: seal(key, secret) }
     }
 
-    /// Its seal is that of its key.
+    /// True if the seal matches the key.
     pub fn is_authentic(self, secret: u64) -> bool {
         self.seal == seal(self.key, secret)
     }
@@ -33,13 +35,13 @@ impl Token {
         self.join(b'.')
     }
 
-    /// A text as long, and as different from all others, in which none is found: for a write that stands in no ledger.
+    /// Equally long and unique text that contains no token, for writes that are not in a ledger.
     #[inline]
     pub fn decoy(self) -> [u8; Token::LENGTH] {
         self.join(b'-')
     }
 
-    /// The first token in a text, wherever it stands there; `None` if it holds none.
+    /// First token within a text; `None` if there is none.
     pub fn find(text: &[u8]) -> Option<Token> {
         text.windows(Token::LENGTH).find_map(parse)
     }
@@ -54,14 +56,14 @@ impl Token {
     }
 }
 
-/// Digits of a session, and of the two other parts.
+/// Hexadecimal digits of the session; `WORD` for the two other parts.
 const SESSION: usize = 8;
 const WORD: usize = 16;
-/// Where these begin.
+/// Offsets of the sequence and the seal.
 const SEQUENCE: usize = SESSION + 1;
 const SEAL: usize = SEQUENCE + WORD + 1;
 
-/// Of exactly as many bytes as a token has.
+/// Parses a text of exactly [`Token::LENGTH`] bytes.
 #[inline]
 fn parse(text: &[u8]) -> Option<Token> {
     if text[SEQUENCE - 1] != b'.' || text[SEAL - 1] != b'.' {
@@ -72,7 +74,7 @@ fn parse(text: &[u8]) -> Option<Token> {
     Some(Token { key: WriteKey { session, sequence }, seal })
 }
 
-/// All the digits that there is room for, the lowest last.
+/// Fills the slice with hexadecimal digits, the lowest digit last.
 #[inline]
 fn write_hex(mut number: u64, to: &mut [u8]) {
     for digit in to.iter_mut().rev() {
@@ -81,7 +83,7 @@ fn write_hex(mut number: u64, to: &mut [u8]) {
     }
 }
 
-/// At most sixteen digits; `None` where another character is among them.
+/// Parses at most sixteen digits; `None` for any other character.
 fn parse_hex(digits: &[u8]) -> Option<u64> {
     digits.iter().try_fold(0, |number, it| {
         let digit = match it {
@@ -93,13 +95,13 @@ fn parse_hex(digits: &[u8]) -> Option<u64> {
     })
 }
 
-/// One to one in the sequence, and in the session, while the others stay: two keys of one session never have the same.
+/// Injective in the sequence and in the session separately, so two keys of one session never share a seal.
 #[inline]
 fn seal(key: WriteKey, secret: u64) -> u64 {
     mix(mix(mix(secret) ^ u64::from(key.session)) ^ key.sequence)
 }
 
-/// The finaliser of splitmix64 (Blackman and Vigna, prng.di.unimi.it), with a step before it so that 0 does not stay 0.
+/// Finaliser of splitmix64 (Blackman and Vigna, prng.di.unimi.it), after an addition so that 0 does not map to 0.
 #[inline]
 fn mix(number: u64) -> u64 {
     let number = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -143,14 +145,14 @@ mod tests {
         }
     }
 
-    /// It stands in rows that are read back a year later.
+    /// Rows with this text may be read back a year later.
     #[test]
     fn text_format_is_stable() {
         let text = Token::new(key(42, 999), SECRET).to_text();
         assert_eq!(std::str::from_utf8(&text), Ok("0000002a.00000000000003e7.ea44280b95643543"));
     }
 
-    /// Any part of a token of one write beside the parts of another's is no token of ours.
+    /// A combination of parts of two tokens is not an authentic token.
     #[test]
     fn rejects_parts_of_another_token() {
         for it in keys() {
@@ -165,7 +167,7 @@ mod tests {
                     assert_eq!(found.is_authentic(SECRET), same, "{mine:?} and {its:?} at {at}");
                 }
             }
-            // A digit that was changed on the way.
+            // One digit differs.
             let mut text = Token::new(it, SECRET).to_text();
             let at = (it.sequence % SESSION as u64) as usize;
             text[at] = if text[at] == b'0' { b'1' } else { b'0' };
@@ -183,7 +185,7 @@ mod tests {
         check(text, mine);
         check(&format!("Привет, {text}, и пока"), mine);
         check(&format!("\"text\":\"{text}\"}}"), mine);
-        // Its neighbours are digits and dots, too.
+        // Neighbouring characters are digits and dots, too.
         check(&format!("deadbeef{text}deadbeef"), mine);
         check(&format!("1.2.3.{text}.4.5"), mine);
         check(&format!("00000000.0000000000000000.{text}"), mine);
@@ -207,7 +209,7 @@ mod tests {
         check(&".".repeat(200), None);
         check(&"0".repeat(200), None);
         assert_eq!(Token::find(&[0xff; 200]), None);
-        // Bytes by chance, rich in what tokens consist of: read without a panic, and what is found was there.
+        // Random bytes from the token's alphabet: no panic, and any token found is really in the text.
         let alphabet = b"0123456789abcdef....\xff";
         for seed in 0..2_000 {
             let bytes: Vec<u8> = (0..100).map(|n| alphabet[(mix(seed << 8 | n) % 21) as usize]).collect();

@@ -1,26 +1,26 @@
-//! How is a distribution kept?
+//! Encoding of a histogram in HdrHistogram's format.
 
 use super::{HistogramDecoder, LatencyHistogram};
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use std::fmt;
 
-/// A distribution in HdrHistogram's format V2, compressed, with what that format cannot keep exactly beside it.
+/// Histogram in HdrHistogram's compressed format V2, with the exact values that the format does not hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EncodedHistogram {
     pub count: u64,
     /// Sum of all samples in nanoseconds.
     pub sum: u128,
-    /// Sum of the squares of all samples, ns².
+    /// Sum of the squares of all samples in ns².
     pub sum_of_squares: f64,
     /// Nanoseconds; [`u64::MAX`] without samples.
     pub min: u64,
     /// Nanoseconds; zero without samples.
     pub max: u64,
-    /// "V2 compressed" as other HdrHistogram libraries read it; values are nanoseconds.
+    /// "V2 compressed" bytes that other HdrHistogram libraries can read; values are nanoseconds.
     pub v2: Vec<u8>,
 }
 
-/// These bytes are no distribution of ours.
+/// Error: the bytes are not a histogram with our bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecodeError;
 
@@ -32,7 +32,7 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// Packs one distribution after the other, with the same buffers.
+/// Encoder that reuses its buffers.
 pub struct HistogramEncoder(V2DeflateSerializer);
 
 impl fmt::Debug for HistogramEncoder {
@@ -66,25 +66,26 @@ impl Default for HistogramEncoder {
     }
 }
 
-/// Cookie of format V2, and of its compressed form. Source: `AbstractHistogram.java` of HdrHistogram, `getEncodingCookie`.
+/// Cookies of format V2 and of its compressed form. Source: `AbstractHistogram.java` of HdrHistogram,
+/// `getEncodingCookie`.
 const COOKIE: u32 = 0x1c84_9313;
 pub(super) const COMPRESSED_COOKIE: u32 = 0x1c84_9314;
 
-/// Of format V2, before its counts: cookie, length, offset, digits, least, greatest, ratio.
+/// Length of the V2 header before the counts: cookie, length, offset, digits, lowest, highest, ratio.
 /// Source: `AbstractHistogram.java` of HdrHistogram, `ENCODING_HEADER_SIZE`.
 pub(super) const HEADER_LENGTH: usize = 40;
 
-/// More counts than ours has, at nine bytes each, would take.
+/// Upper bound of the encoded counts: more than ours has, at nine bytes each.
 pub(super) const MAX_LENGTH: u32 = 1 << 20;
 
 impl LatencyHistogram {
-    /// The distribution that was packed. Bytes from anywhere may be tried: they cost bounded time and memory.
+    /// Decodes a histogram. Accepts untrusted bytes: time and memory are bounded.
     pub fn decode(it: &EncodedHistogram) -> Result<LatencyHistogram, DecodeError> {
         HistogramDecoder::new().decode(it).map(|it| (&it).into())
     }
 }
 
-/// Whether a header of 40 bytes is of a histogram with our bounds, whose counts take `length` bytes.
+/// True if a 40-byte header is of a histogram with our bounds and `length` bytes of counts.
 pub(super) fn has_our_bounds(header: &[u8], length: usize) -> bool {
     let word = |at: usize| u32::from_be_bytes(header[at..at + 4].try_into().expect("four bytes"));
     let long = |at: usize| (u64::from(word(at)) << 32) | u64::from(word(at + 4));
@@ -162,7 +163,7 @@ mod tests {
         for row in rows {
             assert!(LatencyHistogram::decode(&row).is_err(), "{row:?}");
         }
-        // Neither the cookie nor the length before what is compressed.
+        // Damage to the cookie or the length before the compressed bytes.
         for at in 0..8 {
             let mut v2 = good.v2.clone();
             v2[at] ^= 1;
@@ -172,7 +173,7 @@ mod tests {
             for bit in 0..8 {
                 let mut v2 = good.v2.clone();
                 v2[at] ^= 1 << bit;
-                // It may be a distribution yet; it must not be a panic.
+                // The result may still be a histogram, but there must be no panic.
                 let _ = LatencyHistogram::decode(&EncodedHistogram { v2, ..good.clone() });
             }
         }

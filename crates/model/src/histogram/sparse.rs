@@ -1,24 +1,25 @@
-//! How are thousands of distributions added up in a moment?
+//! Sparse histograms and their fast summation.
 //!
-//! A [`Latency`] is 270 KiB, of which a second's samples fill some hundred places. Here only those are looked at.
+//! A [`LatencyHistogram`] takes 270 KiB, of which one second's samples fill about a hundred buckets. This code visits
+//! only those.
 
 use super::encoding::{COMPRESSED_COOKIE, HEADER_LENGTH, MAX_LENGTH, has_our_bounds};
 use super::{DecodeError, EncodedHistogram, LatencyHistogram};
 use crate::Nanos;
 use flate2::{Decompress, FlushDecompress, Status};
 
-/// Values below 2¹¹ have a place of their own, further ones share: each doubling has 2¹⁰ places.
+/// Buckets per doubling: values below 2¹¹ have a bucket each, larger ones share 2¹⁰ buckets per doubling.
 /// Source: `AbstractHistogram.java` of HdrHistogram, for three digits from 1.
 const BUCKETS_PER_DOUBLING: u64 = 1 << 10;
-/// Of a histogram with our bounds.
+/// Number of buckets of a histogram with our bounds.
 const BUCKETS: usize = 33 * BUCKETS_PER_DOUBLING as usize;
-/// Places whose sum is kept too.
+/// Number of buckets whose sum is also stored.
 const BLOCK_SIZE: usize = 64;
 
-/// A distribution by the places of its histogram that hold samples.
+/// Histogram that stores only the buckets with samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SparseHistogram {
-    /// Place and count, ascending.
+    /// Bucket index and count, ascending.
     buckets: Vec<(u32, u64)>,
     count: u64,
     sum: u128,
@@ -59,11 +60,11 @@ impl From<&LatencyHistogram> for SparseHistogram {
     }
 }
 
-/// Unpacks one distribution after the other, with the same buffers.
+/// Decoder that reuses its buffers.
 #[derive(Debug)]
 pub struct HistogramDecoder {
     inflater: Decompress,
-    /// Room for the longest: what is inflated at one stroke is not copied once more.
+    /// Buffer for the longest histogram: inflating in one call avoids another copy.
     bytes: Vec<u8>,
 }
 
@@ -75,7 +76,7 @@ impl HistogramDecoder {
         }
     }
 
-    /// The distribution that was packed. Bytes from anywhere may be tried: they cost bounded time and memory.
+    /// Decodes a histogram. Accepts untrusted bytes: time and memory are bounded.
     pub fn decode(&mut self, it: &EncodedHistogram) -> Result<SparseHistogram, DecodeError> {
         let (cookie, rest) = it.v2.split_first_chunk().ok_or(DecodeError)?;
         let (length, packed) = rest.split_first_chunk().ok_or(DecodeError)?;
@@ -97,7 +98,7 @@ impl HistogramDecoder {
         let (mut places, mut at, mut count) = (Vec::new(), 0, 0u64);
         while !rest.is_empty() {
             match read_zigzag(&mut rest).ok_or(DecodeError)? {
-                // So many places without a sample.
+                // Number of consecutive empty buckets.
                 it @ i64::MIN..0 => at += usize::try_from(it.unsigned_abs()).map_err(|_| DecodeError)?,
                 0 => at += 1,
                 it => {
@@ -124,7 +125,7 @@ impl Default for HistogramDecoder {
     }
 }
 
-/// Zig-zag LEB128; the ninth byte has all of its eight bits. `None` when the bytes end before the number.
+/// Reads a zig-zag LEB128 number whose ninth byte has eight value bits. `None` if the bytes end before the number does.
 fn read_zigzag(rest: &mut &[u8]) -> Option<i64> {
     let (mut it, mut shift) = (0u64, 0);
     loop {
@@ -139,13 +140,13 @@ fn read_zigzag(rest: &mut &[u8]) -> Option<i64> {
     }
 }
 
-/// Where a value is counted.
+/// Bucket index of a value.
 fn bucket_index(value: u64) -> u32 {
     let doublings = (64 - (value | (2 * BUCKETS_PER_DOUBLING - 1)).leading_zeros()) - 11;
     doublings * BUCKETS_PER_DOUBLING as u32 + (value >> doublings) as u32
 }
 
-/// The greatest value that is counted there.
+/// Largest value of a bucket.
 fn bucket_upper_bound(place: usize) -> u64 {
     let place = place as u64;
     if place < 2 * BUCKETS_PER_DOUBLING {
@@ -155,11 +156,11 @@ fn bucket_upper_bound(place: usize) -> u64 {
     ((place % BUCKETS_PER_DOUBLING + BUCKETS_PER_DOUBLING + 1) << doublings) - 1
 }
 
-/// Distributions added up: what a [`Latency`] of all their samples would be.
+/// Sum of histograms, equal to a [`LatencyHistogram`] of all their samples.
 #[derive(Clone, Debug)]
 pub struct HistogramSum {
     counts: Vec<u64>,
-    /// Sums of [`BLOCK`] counts each.
+    /// Sums of [`BLOCK_SIZE`] counts each.
     blocks: Vec<u64>,
     count: u64,
     sum: u128,
@@ -206,22 +207,22 @@ impl HistogramSum {
         self.count
     }
 
-    /// `None` without samples.
+    /// Maximum; `None` without samples.
     pub fn max(&self) -> Option<Nanos> {
         (self.count > 0).then_some(Nanos(self.max))
     }
 
-    /// `None` without samples.
+    /// Mean; `None` without samples.
     pub fn mean(&self) -> Option<Nanos> {
         (self.count > 0).then(|| Nanos((self.sum / u128::from(self.count)) as u64))
     }
 
-    /// As [`Latency::quantile`].
+    /// Quantile as in [`LatencyHistogram::quantile`].
     pub fn quantile(&self, q: f64) -> Option<Nanos> {
         self.quantile_with_unanswered(q, 0)
     }
 
-    /// As [`Latency::quantile_with`].
+    /// Quantile as in [`LatencyHistogram::quantile_with_unanswered`].
     pub fn quantile_with_unanswered(&self, q: f64, unanswered: u64) -> Option<Nanos> {
         let all = self.count + unanswered;
         let beyond = (all as f64 * (1.0 - q)).round() as u64;
@@ -244,7 +245,7 @@ impl HistogramSum {
         Some(Nanos(bucket_upper_bound(first + place).min(self.max)))
     }
 
-    /// As [`Latency::above`].
+    /// Count as in [`LatencyHistogram::count_above`].
     pub fn count_above(&self, limit: Nanos) -> u64 {
         let last = (bucket_index(limit.0) as usize).min(BUCKETS - 1);
         let (blocks, rest) = (last / BLOCK_SIZE, last / BLOCK_SIZE * BLOCK_SIZE);
@@ -285,7 +286,7 @@ mod tests {
     use super::*;
     use crate::HistogramEncoder;
 
-    /// So many values of up to `bits` bits, from xorshift64 with this seed.
+    /// Histogram of `count` values of up to `bits` bits, from xorshift64 with this seed.
     fn latency(seed: u64, count: usize, bits: u32) -> LatencyHistogram {
         let mut state = seed;
         let mut it = LatencyHistogram::new();
@@ -354,7 +355,7 @@ mod tests {
             for bit in 0..8 {
                 let mut v2 = good.v2.clone();
                 v2[at] ^= 1 << bit;
-                // It may be a distribution yet; it must not be a panic.
+                // The result may still be a histogram, but there must be no panic.
                 let _ = unpacker.decode(&EncodedHistogram { v2, ..good.clone() });
             }
         }
