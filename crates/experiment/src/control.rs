@@ -1,23 +1,24 @@
-//! Which cells show that the faults of the others can lose something?
+//! Positive controls: cells whose faults must lose writes.
 
 use crate::matrix::Label;
 use crate::setup::CellSetup;
 use model::Nanos;
 use model::plan::Cell;
 
-/// What a control's label says it is.
+/// Label of a control: axis and value.
 const AXIS: &str = "control";
 const WAY: &str = "async, log withheld";
 
-/// A cell that follows the ordinary ones.
+/// Cell that follows the ordinary ones.
 #[derive(Debug)]
 pub struct Control {
     pub cell: Cell,
     pub lasting: Nanos,
 }
 
-/// Positive controls of the cells that want one; cells whose controls are the same share it, and what they have in common
-/// of their labels is its label.
+/// Positive controls of all cells that require one.
+///
+/// Cells with equal controls share one. Its label has the parts that their labels have in common.
 pub fn cells(read: &[(Label, CellSetup)]) -> Vec<Control> {
     let mut all: Vec<Control> = Vec::new();
     for (i, (label, made)) in read.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! How does serde read what the schema has found to be right? Mappings keep the order of the file.
+//! Values that were checked against the schema, as input for serde. Mappings keep the order of the file.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::value::{Error, MapDeserializer, SeqDeserializer};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A value whose kind is known.
+/// Value of a known type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Datum {
     Null,
@@ -115,7 +115,7 @@ impl<'de> VariantAccess<'de> for Datum {
     }
 }
 
-/// A mapping with names that the user chooses, in the file's order.
+/// Mapping with user-defined names, in the file's order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ordered<T>(pub Vec<(String, T)>);
 

@@ -1,37 +1,37 @@
-//! What is wrong with a file, where, and what is to be written instead?
+//! Diagnostics: errors in a file, with their position and a correction.
 
 use std::fmt;
 use std::ops::Range;
 
-/// More than so many are not told.
+/// Maximum number of diagnostics to report.
 pub const MAX_DIAGNOSTICS: usize = 100;
-/// After so many, the same ones in several cells among them, reading ends.
+/// Reading stops after this many, including duplicates from several cells.
 pub const MAX_COLLECTED: usize = 4 * MAX_DIAGNOSTICS;
 
-/// A text in which mistakes can be.
+/// Text that diagnostics refer to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// A file's path, or `--set pooler.size=x`.
+    /// Path of a file, or `--set pooler.size=x`.
     pub name: String,
     pub text: String,
 }
 
-/// A stretch of a source.
+/// Range within a source.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Span {
     /// Index of the source.
     pub source: usize,
-    /// In bytes; at the boundaries of characters.
+    /// Byte range, at character boundaries.
     pub bytes: Range<usize>,
 }
 
-/// One mistake of the user.
+/// One error of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     pub span: Span,
-    /// What stands there.
+    /// Text found there.
     pub found: String,
-    /// What to write instead.
+    /// Text to write instead.
     pub suggestion: String,
 }
 
@@ -41,10 +41,10 @@ impl Diagnostic {
     }
 }
 
-/// All mistakes, at least one, in the order of their places; no two the same.
+/// All diagnostics, at least one, in the order of their positions, without duplicates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostics {
-    /// The experiment file first. What looks like a password in them is written as `***`, of the same length.
+    /// Sources, the experiment file first. Each byte of an apparent password is replaced by `*`.
     pub sources: Vec<Source>,
     pub list: Vec<Diagnostic>,
 }
@@ -64,7 +64,7 @@ impl Diagnostics {
         Diagnostics { sources, list }
     }
 
-    /// Line and column where a mistake begins, counted from 1; columns are characters.
+    /// Line and column of a diagnostic's start, counted from 1; columns are characters.
     pub fn line_and_column(&self, at: &Span) -> (usize, usize) {
         let before = &self.sources[at.source].text[..at.bytes.start];
         let line = before.rfind('\n').map_or(0, |i| i + 1);
@@ -74,7 +74,7 @@ impl Diagnostics {
 
 impl std::error::Error for Diagnostics {}
 
-/// One line each: `book.yaml:7:11: …; write …`.
+/// One line per diagnostic: `book.yaml:7:11: …; write …`.
 impl fmt::Display for Diagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for it in &self.list {
@@ -86,14 +86,14 @@ impl fmt::Display for Diagnostics {
     }
 }
 
-/// The text with asterisks for the bytes of passwords: `scheme://user:HERE@…`, and `password=HERE`.
+/// Text with asterisks for the bytes of passwords: `scheme://user:HERE@…`, and `password=HERE`.
 fn mask_passwords(text: &str) -> String {
     let mut shown = text.as_bytes().to_vec();
     let ends = |c: char| c.is_whitespace() || c == '"' || c == '\'';
     for (i, sign) in text.match_indices("://") {
         let begin = i + sign.len();
         let token = text[begin..].split(ends).next().unwrap_or_default();
-        // Unescaped signs in a password are its own: it ends at the last @.
+        // A password may contain unescaped characters, so it ends at the last @.
         if let Some((user, _)) = token.rsplit_once('@')
             && let Some(colon) = user.find(':')
         {
@@ -115,7 +115,7 @@ fn mask_passwords(text: &str) -> String {
     String::from_utf8(shown).expect("whole characters were written over with ASCII")
 }
 
-/// The text between backquotes, on one line and not longer than 40 characters.
+/// Text in backquotes, on one line and at most 40 characters long.
 pub(crate) fn quote(text: &str) -> String {
     let clean = |c: char| if c.is_control() { ' ' } else { c };
     match text.char_indices().nth(40) {
@@ -134,7 +134,7 @@ pub(crate) fn any_of<T: AsRef<str>>(words: &[T]) -> String {
     }
 }
 
-/// The one of `names` that `name` is most likely meant to be: one that differs in at most a third of its letters.
+/// Name in `names` that is most similar to `name`; at most a third of its letters differ.
 pub fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = name.to_lowercase().replace('-', "_");
     let most = (wanted.chars().count() / 3).max(1);
@@ -146,7 +146,7 @@ pub fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|it| it.1)
 }
 
-/// Levenshtein's distance, in characters; only the first 64 are looked at.
+/// Levenshtein distance, in characters; considers only the first 64.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().take(64).collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,7 +1,7 @@
-//! How is an experiment written?
+//! Types of the experiment file.
 //!
-//! These types are the file's form; their comments are what an editor shows. The JSON Schema is made from them, and the
-//! text is checked against that schema before serde reads it.
+//! Their doc comments are the help that editors show. The JSON Schema is generated from them, and the text is
+//! checked against that schema before serde reads it.
 
 pub mod find;
 mod replication;

@@ -1,14 +1,14 @@
-//! What does a YAML value say as JSON?
+//! Converts YAML values to JSON.
 
 use crate::tree::{Node, Style, Value};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use std::borrow::Cow;
 
-/// The key of a schema whose values are made into JSON.
+/// Schema key that marks values to be converted to JSON.
 pub const KEY: &str = "x-json";
 
-/// A JSON text, with variables.
+/// JSON text with variables.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct JsonText(pub String);
@@ -27,7 +27,7 @@ impl JsonSchema for JsonText {
     }
 }
 
-/// The text of a value; a scalar at the top is that text already.
+/// JSON text of a value; a scalar at the top level is already JSON.
 pub fn text(node: &Node) -> String {
     match &node.value {
         Value::Scalar(text, _) => text.clone(),
@@ -53,7 +53,7 @@ fn write(node: &Node, out: &mut String) {
         Value::Map(entries) => {
             for (i, (key, it)) in entries.iter().enumerate() {
                 *out += if i == 0 { "{" } else { "," };
-                // No variables in names.
+                // Names have no variables.
                 *out += &quoted(&key.text.replace('$', "$$"));
                 *out += ":";
                 write(it, out);
@@ -63,7 +63,7 @@ fn write(node: &Node, out: &mut String) {
     }
 }
 
-/// Without quotes a number, a truth value or a variable stays as it is; `1_000` is a thousand.
+/// An unquoted number, boolean or variable stays as it is; `1_000` is a thousand.
 fn scalar(text: &str, style: Style) -> String {
     if style == Style::Plain {
         let digits = text.replace('_', "");
@@ -83,9 +83,10 @@ fn quoted(text: &str) -> String {
     serde_json::to_string(text).expect("every text is a JSON text")
 }
 
-/// Where a text with variables is no JSON, and why.
+/// Byte position and message of the first error in a JSON text with variables.
 pub fn find_json_error(text: &str) -> Option<(usize, String)> {
-    // A variable is a digit, as long as it is written: it may stand within a text, or for a number.
+    // Each variable is replaced by a digit and padding of the same length: it may stand within a string, or for a
+    // number.
     let mut plain = text.replace("$$", "$ ");
     while let Some(begin) = plain.find("${") {
         let end = plain[begin..].find('}').map_or(plain.len(), |it| begin + it + 1);

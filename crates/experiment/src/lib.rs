@@ -1,8 +1,9 @@
-//! What does the experiment file ask for, and what is wrong with it?
+//! Reads experiment files and reports their errors.
 //!
-//! Text becomes a tree with places, the tree is checked against the schema that is made from the file's types, and what
-//! has the right form is made into [`model::plan`]; all mistakes are told at once. Nothing is read or started here: the
-//! caller hands in the text, ways to read scripts and the begins of feeds, and the grammars that are others' knowledge.
+//! The text is parsed into a tree with positions. The tree is checked against the schema generated from the file's
+//! types, and then converted into [`model::plan`]. All errors are reported at once. This crate reads no files and
+//! starts nothing. The caller passes in the text, functions that read scripts and the beginnings of feeds, and the
+//! grammars of other crates.
 
 mod control;
 mod datum;
@@ -29,67 +30,70 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// A mistake in a text that is written in a grammar of its own.
+/// Error in a text with a grammar of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrammarDiagnostic {
-    /// Where in that text, in bytes; the whole of it when empty.
+    /// Byte range in that text; an empty range means all of it.
     pub span: Range<usize>,
-    /// What stands there.
+    /// Text found there.
     pub found: String,
-    /// What to write instead.
+    /// Text to write instead.
     pub suggestion: String,
 }
 
-/// What a grammar says of a text.
+/// Result of parsing a text with a grammar.
 pub type GrammarResult<T = ()> = Result<T, Vec<GrammarDiagnostic>>;
 
-/// What a schedule asks for.
+/// Duration and maximum rate of a schedule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScheduleExtent {
     pub duration: Nanos,
-    /// The highest rate, per second.
+    /// Maximum rate, per second.
     pub max_rate: f64,
 }
 
-/// Whom a URL names.
+/// Target of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UrlTarget {
-    /// `host:port`, or a socket's path; of a database `host:port/database`, its hosts separated by commas.
+    /// `host:port`, or the path of a socket; for a database `host:port/database`, with several hosts separated by
+    /// commas.
     pub address: String,
     pub transport: model::plan::Transport,
-    /// On this machine.
+    /// True if the target is on this machine.
     pub is_local: bool,
-    /// Path and query, `/` if there are none; nothing of a database.
+    /// Path and query, `/` if there are none; empty for a database.
     pub target: String,
 }
 
-/// Names of columns, or why there are none.
+/// Column names, or the reason why there are none.
 pub type Columns = Result<Vec<String>, String>;
 
-/// Reads the first lines of a file; columns are given where those do not name them.
+/// Reads the column names from the first lines of a file. The list of columns is given for files that do not name
+/// them.
 pub type ColumnsOf = dyn Fn(&Path, FeedFormat, Option<&[String]>) -> Columns;
 
-/// Judges a script; given the variables that have a value when it begins, `None` where they are not known.
+/// Checks a script. The list has the variables that are defined when it begins; `None` if they are unknown.
 pub type ScriptChecker<'a> = dyn Fn(&str, QueryMode, Option<&[String]>) -> GrammarResult + 'a;
 
-/// The grammars within the file: each says what is wrong with a text.
+/// Grammars of texts within the file; each function returns the errors in a text.
 #[derive(Clone, Copy)]
 pub struct Grammars<'a> {
-    /// A schedule.
+    /// Schedule.
     pub schedule: &'a dyn Fn(&str) -> GrammarResult<ScheduleExtent>,
-    /// A script in pgbench's language.
+    /// Script in pgbench's language.
     pub script: &'a ScriptChecker<'a>,
-    /// A URL.
+    /// URL.
     pub url: &'a dyn Fn(&str) -> GrammarResult<UrlTarget>,
-    /// Whom the address of a database names, as far as the address can be understood; who attaches it tells of the rest.
+    /// Target of a database's address, as far as it can be parsed; errors in it are reported when the database is
+    /// attached.
     pub dsn: &'a dyn Fn(&str) -> Option<UrlTarget>,
-    /// A regular expression.
+    /// Regular expression.
     pub regex: &'a dyn Fn(&str) -> GrammarResult,
-    /// A name of a variable of the environment: there is to be one.
+    /// Name of an environment variable, which must be set.
     pub secret: &'a dyn Fn(&str) -> GrammarResult,
-    /// A stop rule; it may name what the setup has.
+    /// Stop rule; it may refer to parts of the setup.
     pub rule: &'a dyn Fn(&str, &Setup) -> GrammarResult,
-    /// An objective, likewise.
+    /// Objective; it may refer to parts of the setup.
     pub objective: &'a dyn Fn(&str, &Setup) -> GrammarResult,
 }
 
@@ -99,23 +103,23 @@ impl fmt::Debug for Grammars<'_> {
     }
 }
 
-/// What is to be read, and with whose help.
+/// Experiment file to read, with the functions needed for it.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
-    /// The file's path: what mistakes are told of, and what scripts are relative to. Its stem is the default name.
+    /// Path of the file, used in errors and as the base of relative script paths. Its stem is the default name.
     pub path: &'a Path,
-    /// The file's text.
+    /// Text of the file.
     pub text: &'a str,
-    /// Each `path=value`, the value in YAML; the last one wins.
+    /// Assignments `path=value` with the value in YAML; the last one wins.
     pub sets: &'a [String],
-    /// Whether the section `quick` applies. Its mistakes are told in any case.
+    /// True if the section `quick` applies. Its errors are reported in any case.
     pub quick: bool,
     pub grammars: Grammars<'a>,
     /// Reads a script.
     pub read: &'a dyn Fn(&Path) -> io::Result<String>,
-    /// Of a feed's file.
+    /// Reads the column names of a feed's file.
     pub columns: &'a ColumnsOf,
-    /// What a file of this name most likely is.
+    /// Most likely format of a file with this name.
     pub form: &'a dyn Fn(&str) -> Option<FeedFormat>,
 }
 
@@ -125,26 +129,26 @@ impl fmt::Debug for Request<'_> {
     }
 }
 
-/// What a file asks for.
+/// Contents of an experiment file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     pub experiment: Experiment,
-    /// By cell: how long one trial loads the system, warm-up included.
+    /// Load duration of one trial of each cell, warm-up included.
     pub durations: Vec<Nanos>,
-    /// What is no mistake, and most likely not meant; each once.
+    /// Warnings about settings that are valid but most likely not intended, without duplicates.
     pub warnings: Vec<String>,
 }
 
-/// The JSON Schema of the file, for editors.
+/// JSON Schema of the file, for editors.
 pub fn schema() -> serde_json::Value {
     schemars::schema_for!(file::File).into()
 }
 
-/// Made once: that takes longer than to read a file.
+/// Built once: that takes longer than reading a file.
 static SHAPE: LazyLock<schema_index::SchemaIndex> =
     LazyLock::new(|| schema_index::SchemaIndex::new(schema()));
 
-/// Reads an experiment file, or tells all its mistakes.
+/// Reads an experiment file, or returns all its errors.
 pub fn read(request: &Request<'_>) -> Result<Plan, Diagnostics> {
     let name = request.path.display().to_string();
     let mut sources = vec![Source { name, text: request.text.to_owned() }];
@@ -159,7 +163,7 @@ pub fn read(request: &Request<'_>) -> Result<Plan, Diagnostics> {
     };
     form(&tree, false, &mut mistakes);
     let quick = tree.get("quick").map(|it| it.1.entries().to_vec()).unwrap_or_default();
-    // Both ways, so that a mistake in `quick` is told before somebody is in a hurry.
+    // Both ways, so that an error in `quick` is reported even if it is not used.
     let ways = if quick.is_empty() { vec![request.quick] } else { vec![!request.quick, request.quick] };
     let mut plan = None;
     for is_quick in ways {
@@ -168,7 +172,7 @@ pub fn read(request: &Request<'_>) -> Result<Plan, Diagnostics> {
         let mut read = Vec::new();
         for (label, tree) in &cells.list {
             let before = mistakes.len();
-            // The form is no longer looked at.
+            // Too many errors: skip the rest.
             if before > diagnostic::MAX_COLLECTED {
                 break;
             }
@@ -195,7 +199,7 @@ pub fn read(request: &Request<'_>) -> Result<Plan, Diagnostics> {
     }
 }
 
-/// Name, seed and repeat are the same in all cells: no axis may set them.
+/// Name, seed and repeat are equal in all cells: no axis may set them.
 fn build_plan(baseline: Option<usize>, read: Vec<(matrix::Label, setup::CellSetup)>) -> Plan {
     let first = &read.first().expect("a matrix without mistakes has a cell").1;
     let (name, seed, repeat) = (first.name.clone(), first.seed, first.repeat);
@@ -218,7 +222,7 @@ fn build_plan(baseline: Option<usize>, read: Vec<(matrix::Label, setup::CellSetu
     }
 }
 
-/// Reads `path=value` of the command line.
+/// Parses `path=value` arguments of the command line.
 fn assignments(
     sets: &[String],
     sources: &mut Vec<Source>,
@@ -238,7 +242,7 @@ fn assignments(
             ));
             continue;
         };
-        // As if it stood there in the file, so that places are those of the argument.
+        // Padded so that positions refer to the argument.
         let blanks = " ".repeat(path.len() + 1);
         if let Some(mut node) = tree::parse(&format!("{blanks}{value}"), source, mistakes) {
             if value.trim().is_empty() {

@@ -1,31 +1,31 @@
-//! Which cells has the matrix, and what stands in each?
+//! Cells of the matrix.
 
 use crate::diagnostic::{Diagnostic, Span, quote};
 use crate::path::{self, META, Path};
 use crate::schema_index::SchemaIndex;
 use crate::tree::{Key, Node, Value};
 
-/// More would not be measured in a lifetime.
+/// More cells would take too long to measure.
 const MAX_CELLS: usize = 1000;
 
-/// By axis, its name and what it is in this cell.
+/// Axes of a cell: name and value of each.
 pub type Label = Vec<(String, String)>;
 
-/// The points of the matrix that are to be measured.
+/// Cells to measure.
 #[derive(Debug, Default)]
 pub struct Cells {
-    /// Each a whole file without a matrix. At least one if there are no mistakes.
+    /// Label and file content of each cell, without the matrix. At least one cell if there are no errors.
     pub list: Vec<(Label, Node)>,
-    /// Index of what the others are compared with.
+    /// Index of the cell with which the others are compared.
     pub baseline: Option<usize>,
 }
 
 struct Axis {
     key: Key,
-    /// Of an axis of values.
+    /// Path that the axis sets; `None` for an axis of named variants.
     path: Option<Path>,
     all: Vec<Variant>,
-    /// Those of `all` that are asked for, or values that take their place.
+    /// Variants to measure: a subset of `all`, or values that replace them.
     chosen: Vec<Variant>,
 }
 
@@ -35,10 +35,10 @@ struct Variant {
     sets: Vec<(Key, Path, Node)>,
 }
 
-/// A path as it was written, and what it is to be.
+/// Key as written, its resolved path, and the value.
 pub type Assignment = (Key, Node);
 
-/// Reads matrix, skip and baseline of a file, after some assignments.
+/// Reads matrix, skip and baseline of a file, after applying some assignments.
 pub fn expand(
     shape: &SchemaIndex,
     file: &Node,
@@ -96,7 +96,7 @@ pub fn expand(
     cells
 }
 
-/// The variant of each axis in cell `number`: the last axis changes fastest.
+/// Variant of each axis in cell `number`: the last axis varies fastest.
 fn variants_of_cell(axes: &[Axis], mut number: usize) -> Vec<&Variant> {
     let mut chosen: Vec<&Variant> = Vec::new();
     for axis in axes.iter().rev() {
@@ -122,7 +122,7 @@ fn axis(shape: &SchemaIndex, (key, node): &(Key, Node), mistakes: &mut Vec<Diagn
             };
             (None, entries.iter().map(variant).collect::<Vec<_>>())
         }
-        // Told by the schema.
+        // The schema check reports this.
         Value::Scalar(..) => return None,
     };
     if all.is_empty() {
@@ -146,7 +146,7 @@ fn single(key: &Key, path: &Path, value: &Node) -> Variant {
     Variant { label: flow(value), sets: vec![(key.clone(), path.clone(), value.clone())] }
 }
 
-/// What an axis sets. What is the same for all cells is no axis.
+/// Path that an axis sets. Settings that are common to all cells cannot be an axis.
 fn axis_path(shape: &SchemaIndex, key: &Key, mistakes: &mut Vec<Diagnostic>) -> Option<Path> {
     let path = resolve_path(shape, key, mistakes)?;
     let common = ["name", "seed", "repeat", "find", "prove"].contains(&path[0].as_str());
@@ -169,7 +169,7 @@ fn resolve_path(shape: &SchemaIndex, key: &Key, mistakes: &mut Vec<Diagnostic>) 
     .ok()
 }
 
-/// Makes one assignment: to an axis, which then has only these values, or to the base.
+/// Applies one assignment: to an axis, which then has only these values, or to the base.
 fn change(
     shape: &SchemaIndex,
     base: &mut Node,
@@ -214,7 +214,7 @@ fn change(
     }
 }
 
-/// Some axes' names and labels.
+/// Names and labels of some axes.
 type CellSelector = Label;
 
 fn covers(choice: &CellSelector, label: &Label) -> bool {
@@ -277,7 +277,7 @@ fn base_of(
     let fits: Vec<usize> = (0..cells.list.len()).filter(|i| covers(&choice, &cells.list[*i].0)).collect();
     match fits.as_slice() {
         [one] => Some(*one),
-        // Its values were narrowed away, by --quick for instance.
+        // The baseline's value was removed from its axis, for example by `--quick`.
         [] if axes.iter().any(|it| it.all.len() != it.chosen.len()) => None,
         [] => {
             mistakes.push(Diagnostic::new(
@@ -298,7 +298,7 @@ fn base_of(
     }
 }
 
-/// A value on one line, as it could be written.
+/// Value on one line, in YAML's flow style.
 fn flow(node: &Node) -> String {
     match &node.value {
         Value::Scalar(text, _) => text.clone(),

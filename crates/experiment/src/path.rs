@@ -1,17 +1,17 @@
-//! Which place of the file does `pooler.size` mean, and how is it set?
+//! Resolves and sets paths such as `pooler.size`.
 
 use crate::diagnostic::{Span, nearest};
 use crate::schema_index::SchemaIndex;
 use crate::tree::{Key, Node, Value};
 use serde_json::Value as Json;
 
-/// What describes other settings, and is none itself.
+/// Keys that describe other settings and are not settings themselves.
 pub const META: [&str; 4] = ["matrix", "skip", "baseline", "quick"];
 
-/// Keys from the file's root on.
+/// Keys from the root of the file.
 pub type Path = Vec<String>;
 
-/// The place that a path names: from the root, or from `stack`, whose name may be left out. Else what to write instead.
+/// Resolves a path, relative to the root or to `stack`. Error: what to write instead.
 pub fn resolve(shape: &SchemaIndex, written: &str) -> Result<Path, String> {
     let segments: Vec<&str> = written.split('.').collect();
     let root = shape.root();
@@ -42,13 +42,13 @@ fn walk(shape: &SchemaIndex, schema: &Json, segments: &[&str]) -> Option<Path> {
     if shape.keys(schema).contains(first) {
         return step(first, rest);
     }
-    // The user's keys may contain dots.
+    // Keys that the user chooses may contain dots.
     let open = shape.is_open(schema) && segments.iter().all(|it| !it.is_empty());
     let joined = || (1..=segments.len()).map(|n| (segments[..n].join("."), &segments[n..]));
     open.then(|| joined().find_map(|(key, rest)| step(&key, rest))).flatten()
 }
 
-/// All paths whose keys the form names, those in `stack` without its name.
+/// All paths whose keys the schema names; those in `stack` without that prefix.
 fn known(shape: &SchemaIndex) -> Vec<String> {
     fn below(shape: &SchemaIndex, schema: &Json, path: &str, depth: usize, all: &mut Vec<String>) {
         for key in shape.keys(schema).into_iter().filter(|key| depth > 0 || !META.contains(key)) {
@@ -64,8 +64,7 @@ fn known(shape: &SchemaIndex) -> Vec<String> {
     all
 }
 
-/// Puts a value at a path, in the place of what was there; mappings on the way are made. `Err` is the value on the way
-/// that is no mapping.
+/// Sets the value at a path; creates missing mappings on the way. Error: the path's part that is no mapping.
 pub fn set(root: &mut Node, path: &[String], at: &Span, value: Node) -> Result<(), String> {
     let mut node = root;
     for (i, name) in path.iter().enumerate() {
@@ -91,13 +90,14 @@ pub fn set(root: &mut Node, path: &[String], at: &Span, value: Node) -> Result<(
     Ok(())
 }
 
-/// Where something about a path is best told: at its value, or at the last key on the way that is there. Items of lists
-/// are counted from 0, as in `operations.session.steps[1].get`.
+/// Best position for an error about a path: its value, or the last existing key on the way.
+///
+/// List items are counted from 0, as in `operations.session.steps[1].get`.
 pub fn span_of(root: &Node, path: &str) -> Span {
     follow(root, path).0
 }
 
-/// The value at a path, if it is there.
+/// Value at a path, if it exists.
 pub fn node<'a>(root: &'a Node, path: &str) -> Option<&'a Node> {
     follow(root, path).1
 }
@@ -121,7 +121,7 @@ fn follow<'a>(root: &'a Node, path: &str) -> (Span, Option<&'a Node>) {
         }
         let fits =
             |key: &str| rest.strip_prefix(key).is_some_and(|it| it.is_empty() || it.starts_with(['.', '[']));
-        // The longest: names may contain these signs.
+        // The longest key: keys may contain these characters.
         let found = node.entries().iter().filter(|it| fits(&it.0.text)).max_by_key(|it| it.0.text.len());
         let Some((key, value)) = found else { return (at, None) };
         rest = rest[key.text.len()..].trim_start_matches('.');

@@ -1,6 +1,7 @@
-//! Has a tree the form that the schema asks for?
+//! Checks a tree against the schema.
 //!
-//! The schema also decides what a plain scalar is: where a text is wanted, `on` and `1.10` stay as they are written.
+//! The schema also determines the type of a plain scalar: if it requires a string, `on` and `1.10` stay as they are
+//! written.
 
 use crate::datum::Datum;
 use crate::diagnostic::{Diagnostic, MAX_COLLECTED, Span, any_of, nearest, quote};
@@ -9,7 +10,7 @@ use crate::tree::{Node, Style, Value};
 use crate::unit;
 use serde_json::Value as Json;
 
-/// A JSON Schema, as schemars makes it of the file's types.
+/// JSON Schema that schemars generates from the file's types.
 #[derive(Debug)]
 pub struct SchemaIndex {
     root: Json,
@@ -24,7 +25,7 @@ impl SchemaIndex {
         &self.root
     }
 
-    /// What is allowed at a place: the alternatives, references followed, `null` left out.
+    /// Allowed alternatives at a place, with references resolved and `null` left out.
     pub fn alternatives<'a>(&'a self, schema: &'a Json) -> Vec<&'a Json> {
         if let Some(name) = schema.get("$ref").and_then(Json::as_str) {
             let name = name.rsplit('/').next().unwrap_or_default();
@@ -37,7 +38,7 @@ impl SchemaIndex {
         }
     }
 
-    /// What may stand under `key` within a place, if that may be a mapping with such a key.
+    /// Schema of `key` within a place, if a mapping with this key is allowed there.
     pub fn child<'a>(&'a self, schema: &'a Json, key: &str) -> Option<&'a Json> {
         self.alternatives(schema).into_iter().find_map(|it| {
             it.get("properties")
@@ -46,7 +47,7 @@ impl SchemaIndex {
         })
     }
 
-    /// The keys that a mapping at a place may have by the form; not those that the user names.
+    /// Keys that the schema allows in a mapping at a place; excludes keys that the user chooses.
     pub fn keys<'a>(&'a self, schema: &'a Json) -> Vec<&'a str> {
         let all = self.alternatives(schema).into_iter();
         all.filter_map(|it| it.get("properties")?.as_object())
@@ -54,12 +55,12 @@ impl SchemaIndex {
             .collect()
     }
 
-    /// Whether the user names the keys of mappings at a place.
+    /// True if the user chooses the keys of mappings at a place.
     pub fn is_open(&self, schema: &Json) -> bool {
         self.alternatives(schema).into_iter().any(|it| extra(it).is_some_and(Json::is_object))
     }
 
-    /// What a place wants, in words.
+    /// Description of the allowed values at a place.
     fn describe(&self, schema: &Json) -> String {
         let all = self.alternatives(schema);
         let mut words: Vec<String> = words(&all).iter().map(|it| format!("`{it}`")).collect();
@@ -72,7 +73,7 @@ impl SchemaIndex {
     }
 }
 
-/// Schema of the keys that the user names.
+/// Schema of the keys that the user chooses.
 fn extra(schema: &Json) -> Option<&Json> {
     schema.get("additionalProperties").filter(|it| **it != Json::Bool(false))
 }
@@ -93,7 +94,7 @@ fn is_object(schema: &Json) -> bool {
     has_type(schema, "object")
 }
 
-/// The words of `enum` and `const`.
+/// Words of `enum` and `const`.
 fn words<'a>(all: &[&'a Json]) -> Vec<&'a str> {
     let lists = all.iter().filter_map(|it| it.get("enum")?.as_array()).flatten();
     let singles = all.iter().filter_map(|it| it.get("const"));
@@ -125,17 +126,18 @@ fn kind(schema: &Json) -> Option<String> {
     Some(word.to_owned())
 }
 
-/// Reads trees; gathers mistakes.
+/// Reads trees and collects diagnostics.
 pub struct SchemaReader<'a> {
     pub shape: &'a SchemaIndex,
     pub mistakes: &'a mut Vec<Diagnostic>,
-    /// Whether what is missing is a mistake.
+    /// True if a missing required key is an error.
     pub complete: bool,
 }
 
 impl SchemaReader<'_> {
-    /// The value, as good as it can be had; it is to be used only if there were no mistakes. `at` is where to say that
-    /// something is missing in it, `path` what it is called.
+    /// Reads a value as far as possible; use it only if there are no errors.
+    ///
+    /// `at` is the position for errors about missing keys, `path` the name of the value in messages.
     pub fn read(&mut self, schema: &Json, node: &Node, path: &str, at: &Span) -> Datum {
         if *schema == Json::Bool(true) || self.mistakes.len() > MAX_COLLECTED {
             return untyped(node);
@@ -166,7 +168,7 @@ impl SchemaReader<'_> {
             },
             Value::Map(entries) => {
                 let objects: Vec<&Json> = all.iter().copied().filter(|it| is_object(it)).collect();
-                // Of several forms, the one of which most is there.
+                // Among several alternatives, the one with the most keys present.
                 let there = |it: &&Json| {
                     let required = it.get("required").and_then(Json::as_array);
                     let has = |key: &&Json| key.as_str().is_some_and(|key| node.get(key).is_some());
@@ -227,7 +229,7 @@ impl SchemaReader<'_> {
         self.report(at, found, instead);
     }
 
-    /// A mapping that is none of several forms.
+    /// Reports a mapping that matches none of several alternatives.
     fn none_of(
         &mut self,
         forms: &[&Json],
@@ -250,7 +252,7 @@ impl SchemaReader<'_> {
         Datum::Null
     }
 
-    /// Nothing stands after the colon.
+    /// Handles an empty value.
     fn null(&mut self, schema: &Json, node: &Node, path: &str, at: &Span) -> Datum {
         let allowed = |schema: &Json| has_type(schema, "null");
         let nullable = allowed(schema)
@@ -259,7 +261,7 @@ impl SchemaReader<'_> {
         if nullable {
             return Datum::Null;
         }
-        // An empty mapping or list is as good as a missing one.
+        // An empty mapping or list equals a missing one.
         if let Some(it) = all.iter().find(|it| is_object(it)) {
             return self.object(it, &Node::empty_map(&node.span), path, at);
         }
@@ -347,7 +349,7 @@ impl SchemaReader<'_> {
 
 type ScalarResult = Result<Datum, (String, String)>;
 
-/// A whole number; `1_000_000` is a million.
+/// Integer; `1_000_000` is a million.
 fn integer(schema: &Json, text: &str, path: &str) -> ScalarResult {
     let digits = text.replace('_', "");
     let most = match schema.get("format").and_then(Json::as_str) {
@@ -379,7 +381,7 @@ fn integer(schema: &Json, text: &str, path: &str) -> ScalarResult {
     }
 }
 
-/// What `10k`, `1e6` or `8.0` most likely means.
+/// Most likely meaning of `10k`, `1e6` or `8.0`.
 fn whole(text: &str) -> Option<u64> {
     let (digits, times) = match text.char_indices().last()? {
         (i, 'k' | 'K') => (&text[..i], 1e3),
@@ -411,7 +413,7 @@ fn boolean(text: &str, plain: bool, path: &str) -> ScalarResult {
     Err((format!("{} is not true or false, as {} is", quote(text), quote(path)), instead.to_owned()))
 }
 
-/// A value of which nothing is wanted.
+/// Value without a schema.
 fn untyped(node: &Node) -> Datum {
     match &node.value {
         _ if node.is_null() => Datum::Null,

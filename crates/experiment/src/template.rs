@@ -1,36 +1,36 @@
-//! Which variables stand in a text? `${name}` is one, `${env:NAME}` one of the environment, `$$` is the sign itself.
+//! Templates: `${name}` is a variable, `${env:NAME}` an environment variable, and `$$` a dollar sign.
 
 use crate::GrammarDiagnostic;
 use std::ops::Range;
 
-/// A variable where it stands.
+/// Variable with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
     pub name: String,
-    /// In bytes of the text, `${` and `}` included.
+    /// Byte range in the text, `${` and `}` included.
     pub at: Range<usize>,
 }
 
-/// A piece of a text.
+/// Part of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TemplatePiece {
     Plain(String),
     Variable(Variable),
 }
 
-/// May a variable be called so? As in pgbench's language.
+/// True if a variable may have this name, by pgbench's rules.
 pub fn is_name(name: &str) -> bool {
     let begins = |it: char| it.is_ascii_alphabetic() || it == '_' || !it.is_ascii();
     let mut letters = name.chars();
     letters.next().is_some_and(begins) && letters.all(|it| begins(it) || it.is_ascii_digit())
 }
 
-/// The name of a variable of the environment.
+/// Name of the environment variable.
 pub fn secret(name: &str) -> Option<&str> {
     name.strip_prefix("env:").filter(|it| is_name(it))
 }
 
-/// Cuts a text at its variables; signs that begin none are complained of.
+/// Splits a text at its variables; reports a `$` that begins none.
 pub fn pieces(text: &str) -> Result<Vec<TemplatePiece>, Vec<GrammarDiagnostic>> {
     let (mut pieces, mut complaints) = (Vec::new(), Vec::new());
     let (mut plain, mut at) = (String::new(), 0);
@@ -69,7 +69,7 @@ pub fn pieces(text: &str) -> Result<Vec<TemplatePiece>, Vec<GrammarDiagnostic>> 
     if complaints.is_empty() { Ok(pieces) } else { Err(complaints) }
 }
 
-/// The same, only the variables; none where there are complaints.
+/// Variables of a text; empty if the text has errors.
 pub fn variables(text: &str) -> Vec<Variable> {
     let variable = |it: TemplatePiece| match it {
         TemplatePiece::Variable(it) => Some(it),

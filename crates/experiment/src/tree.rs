@@ -1,20 +1,20 @@
-//! What stands where in a YAML text?
+//! YAML parser that keeps positions.
 //!
-//! Keys and values with their places, not yet interpreted: whether `on` or `1.10` is a text is for who knows what is wanted
-//! there. Aliases and merge keys (`<<`) are followed; depth, size and what aliases multiply are bounded.
+//! Keys and values are not interpreted: the reader with the schema decides whether `on` or `1.10` is a string.
+//! Aliases and merge keys (`<<`) are resolved. Depth, size and the expansion of aliases are limited.
 
 use crate::diagnostic::{Diagnostic, MAX_DIAGNOSTICS, Span, quote};
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 use std::collections::HashMap;
 
-/// Nothing that a person wrote is deeper.
+/// Deeper than any handwritten file.
 const MAX_DEPTH: usize = 64;
-/// In bytes.
+/// Bytes.
 const MAX_SIZE: usize = 256 * 1024;
-/// Keys and values, those that aliases stand for included.
+/// Number of keys and values, including those that aliases expand to.
 const MAX_NODES: usize = 20_000;
 
-/// A value and where it stands. Of lists and mappings only the begin.
+/// Value and its position. A list's or mapping's span covers only its beginning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     pub span: Span,
@@ -25,14 +25,14 @@ pub struct Node {
 pub enum Value {
     Scalar(String, Style),
     List(Vec<Node>),
-    /// In the order of the text; each key once.
+    /// Entries in the order of the text, with unique keys.
     Map(Vec<(Key, Node)>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     Plain,
-    /// Between quotes, or a block: always a text.
+    /// Quoted, or a block scalar: always a string.
     Quoted,
 }
 
@@ -47,12 +47,12 @@ impl Node {
         Node { span: span.clone(), value: Value::Map(Vec::new()) }
     }
 
-    /// Nothing stands here: an empty value, `~` or `null`.
+    /// True for an empty value, `~` or `null`.
     pub fn is_null(&self) -> bool {
         matches!(&self.value, Value::Scalar(text, Style::Plain) if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
     }
 
-    /// Keys and values; none if it is no mapping.
+    /// Keys and values; empty if it is no mapping.
     pub fn entries(&self) -> &[(Key, Node)] {
         match &self.value {
             Value::Map(entries) => entries,
@@ -64,7 +64,7 @@ impl Node {
         self.entries().iter().find(|it| it.0.text == key)
     }
 
-    /// Takes a key out of a mapping.
+    /// Removes a key from a mapping and returns it.
     pub fn take(&mut self, key: &str) -> Option<(Key, Node)> {
         let Value::Map(entries) = &mut self.value else { return None };
         let index = entries.iter().position(|it| it.0.text == key)?;
@@ -80,7 +80,8 @@ impl Node {
     }
 }
 
-/// Reads one document. `source` is the text's index among the sources. Without a tree there is at least one mistake.
+/// Parses one document. `source` is the index of the text among the sources. Without a tree there is at least one
+/// error.
 pub fn parse(text: &str, source: usize, mistakes: &mut Vec<Diagnostic>) -> Option<Node> {
     let whole = |bytes| Span { source, bytes };
     if text.len() > MAX_SIZE {
@@ -107,14 +108,14 @@ pub fn parse(text: &str, source: usize, mistakes: &mut Vec<Diagnostic>) -> Optio
 struct TreeBuilder<'a> {
     text: &'a str,
     source: usize,
-    /// Of each character, its byte.
+    /// Byte position of each character.
     places: Vec<usize>,
     mistakes: &'a mut Vec<Diagnostic>,
     nodes: usize,
     anchors: HashMap<usize, Node>,
 }
 
-/// A list or mapping whose end is not read yet.
+/// List or mapping whose end is not parsed yet.
 struct OpenNode {
     span: Span,
     anchor: usize,
@@ -227,7 +228,7 @@ impl TreeBuilder<'_> {
     fn entry(&mut self, entries: &mut Vec<(Key, Node)>, key: Key, node: Node) {
         match entries.iter().find(|it| it.0.text == key.text) {
             None => entries.push((key, node)),
-            // Further ones would not be told; counting lines takes its time.
+            // Further errors would not be reported, and counting lines takes time.
             Some(_) if self.mistakes.len() > MAX_DIAGNOSTICS => {}
             Some((first, _)) => {
                 let line = self.text[..first.span.bytes.start].matches('\n').count() + 1;
@@ -238,7 +239,7 @@ impl TreeBuilder<'_> {
         }
     }
 
-    /// Adds what a mapping merges (`<<`) and does not itself say.
+    /// Adds the entries of merged mappings (`<<`) whose keys the mapping lacks.
     fn merge(&mut self, entries: &mut Vec<(Key, Node)>) -> Result<(), Diagnostic> {
         let Some(i) = entries.iter().position(|it| it.0.text == "<<") else { return Ok(()) };
         let (_, node) = entries.remove(i);
@@ -286,7 +287,7 @@ impl TreeBuilder<'_> {
         Diagnostic::new(&span, format!("this is not YAML: {}", error.info()), instead)
     }
 
-    /// Without the blanks and newlines that end it.
+    /// Span without trailing blanks and newlines.
     fn span(&self, it: saphyr_parser::Span) -> Span {
         let (start, end) = (self.byte(it.start.index()), self.byte(it.end.index()));
         let end = end.max(start);

@@ -1,4 +1,4 @@
-//! What does a quantity with its unit say?
+//! Quantities with units.
 
 use model::Nanos;
 use model::plan::{FeedOrder, ThinkTime};
@@ -6,10 +6,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error};
 use std::borrow::Cow;
 
-/// The key of a schema that names its unit; [`check`] knows how it is written.
+/// Schema key with the name of a unit; [`check`] knows its notation.
 pub const KEY: &str = "x-unit";
 
-/// Whether a text is a quantity of this unit; else what stands there, and what to write instead.
+/// Checks that a text is a quantity of this unit. Error: the text found, and what to write instead.
 pub fn check(unit: &str, text: &str) -> Result<(), (String, String)> {
     match unit {
         "duration" => duration(text).map(|_| ()),
@@ -23,7 +23,7 @@ pub fn check(unit: &str, text: &str) -> Result<(), (String, String)> {
     }
 }
 
-/// What such a quantity is called, with an example.
+/// Description of such a quantity, with an example.
 pub fn describe(unit: &str) -> &'static str {
     match unit {
         "duration" => "a duration such as 10s or 50ms",
@@ -81,7 +81,7 @@ fn duration(text: &str) -> Quantity<Nanos> {
     Ok(Nanos::from_secs_f64(seconds))
 }
 
-/// As PostgreSQL counts: a kB is 1024 bytes.
+/// Like PostgreSQL's units: a kB is 1024 bytes.
 const BYTES: [(&str, u64); 10] = [
     ("", 1),
     ("B", 1),
@@ -129,7 +129,7 @@ fn share(text: &str) -> Quantity<f64> {
     share.ok().filter(|it| (0.0..=1.0).contains(it)).ok_or_else(wrong)
 }
 
-/// `name(argument, argument)`, cut into its parts.
+/// Splits `name(argument, argument)` into its parts.
 fn call(text: &str) -> Option<(&str, Vec<&str>)> {
     let (name, arguments) = text.trim().strip_suffix(')')?.split_once('(')?;
     Some((name.trim(), arguments.split(',').map(str::trim).collect()))
@@ -144,7 +144,7 @@ fn pause(text: &str) -> Quantity<ThinkTime> {
         ("lognormal", [median, sigma]) => {
             let median = duration(median)?;
             match sigma.parse::<f64>() {
-                // Beyond, one pause in a thousand is a million times as long as the median.
+                // Beyond that, one pause in a thousand is a million times as long as the median.
                 Ok(sigma) if (0.0..=4.0).contains(&sigma) => Ok(ThinkTime::LogNormal { median, sigma }),
                 _ => Err((
                     format!("{} is no σ of a log-normal pause", shown(sigma)),
@@ -180,7 +180,7 @@ fn order(text: &str) -> Quantity<FeedOrder> {
     }
 }
 
-/// `200`, `2xx`, `200-299`: the first and the last.
+/// First and last status of `200`, `2xx` or `200-299`.
 fn statuses(text: &str) -> Quantity<(u16, u16)> {
     let text = text.trim();
     let status = |it: &str| it.trim().parse::<u16>().ok().filter(|it| (100..=599).contains(it));
@@ -198,7 +198,7 @@ fn statuses(text: &str) -> Quantity<(u16, u16)> {
     })
 }
 
-/// The number that a text begins with, and what follows; `1_000` is a thousand.
+/// Leading number of a text, and the rest; `1_000` is a thousand.
 fn split(text: &str) -> (Option<f64>, &str) {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
     (text[..end].replace('_', "").parse().ok(), &text[end..])
@@ -242,11 +242,11 @@ quantity!(
     Duration(Nanos), duration, "duration", ["string", "integer"], r"^\s*([0-9._]+\s*(ns|us|µs|ms|s|m|h|d)\s*)+$|^0$"
 );
 quantity!(
-    /// `256MB`; a number is of bytes.
+    /// `256MB`; a number without a unit is in bytes.
     Bytes(u64), bytes, "bytes", ["string", "integer"], r"^\s*[0-9._]+\s*([kKmMgGtT]?i?[bB])?\s*$"
 );
 quantity!(
-    /// `10MB`, also `10MB/s`; a number is of bytes per second.
+    /// `10MB`, also `10MB/s`; a number without a unit is in bytes per second.
     BytesPerSecond(u64), bytes_per_second, "bytes per second", ["string", "integer"], r"^\s*[0-9._]+\s*([kKmMgGtT]?i?[bB])?(/s)?\s*$"
 );
 quantity!(
@@ -268,7 +268,7 @@ quantity!(
     Statuses((u16, u16)), statuses, "status", ["string", "integer"], r"^[1-5]([0-9][0-9]|xx|XX)(-[1-5][0-9][0-9])?$"
 );
 
-/// A text that looks like a number or a truth value as often as not: `off`, `1.21`, `4MB`.
+/// Text that often looks like a number or a boolean: `off`, `1.21`, `4MB`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(transparent)]
 pub struct Word(pub String);

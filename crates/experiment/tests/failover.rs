@@ -1,4 +1,4 @@
-//! What does a file ask for that looks for failovers?
+//! Tests files with the goal `failover`.
 
 mod common;
 
@@ -26,7 +26,7 @@ fn plan(rest: &str) -> Plan {
     read(SEVERAL, WRITE, rest).unwrap_or_else(|it| panic!("{rest}\n{it}"))
 }
 
-/// `[axis=value …] of N` where it is a control: `sync`, and when its log is withheld.
+/// `[axis=value …] of N` for a control: `sync`, and when its replication is blocked.
 fn told(it: &Cell) -> String {
     let label: Vec<String> = it.label.iter().map(|(axis, it)| format!("{axis}={it}")).collect();
     let of = it.control_of.map_or(String::new(), |it| format!(" of {it}"));
@@ -80,7 +80,7 @@ fn reports_ledger_diagnostics() {
     check("a: { get: '/x?${token}' }", "knows no variable `token`");
     check("a: { sql: \"\\\\set token 1\\nSELECT :token\", ledger: SELECT 1 }", "a second variable `token`");
     check("a: { get: '/x?${token}', set: { token: '1' }, ledger: SELECT 1 }", "a second variable `token`");
-    // Of another operation: a client has one set of variables.
+    // Another operation must not overwrite it: a client has one set of variables.
     let other =
         "a: { get: '/x?${token}', ledger: SELECT 1 }, b: { post: /login, capture: { token: { json: /t } } }";
     check(other, "a second variable `token`");
@@ -100,7 +100,7 @@ fn reading(text: &str) -> Result<Plan, Diagnostics> {
     asked(text, &|_| Ok(place.clone()))
 }
 
-/// A service's answer is an acknowledgement; what is behind it is read by ourselves.
+/// A service's response is an acknowledgement; pgdyno reads the database behind it directly.
 #[test]
 fn reads_ledgers_of_services() {
     let text = text("", "a: { post: /x, json: { id: '${token}' }, ledger: SELECT token FROM t }", "");
@@ -147,7 +147,7 @@ fn builds_control_cells() {
             "[control=a positive control=async, log withheld] of 0: Async: withheld 4.5+1 5",
         ],
     );
-    // One control for all that promise differently, and another where more is different.
+    // One control for all cells that differ only in their promise, another one for other differences.
     check(
         &format!("{KILL}\nmatrix: {{ replicas.sync: [async, any 1], load.clients: [1, 2] }}"),
         &[
@@ -160,7 +160,7 @@ fn builds_control_cells() {
         ],
     );
     let control = "[control=async, log withheld] of 0: Async:";
-    // Before the first that takes the primary, in the order of time.
+    // Before the first fault of the primary, in the order of time.
     check(
         "faults: [{ at: 1s, restart: primary }, { at: 4.8s, pause: replica, for: 1s }, { at: 5s, cut_off: postgres, for: 2s }]",
         &["[]: Any(1): 1 4.8 5", &format!("{control} 1 withheld 4.5+1 4.8 5")],
@@ -177,7 +177,7 @@ fn builds_control_cells() {
     assert_eq!(plan.experiment.control_for(0), None);
 }
 
-/// A Patroni that promises nothing promotes whoever is there.
+/// A Patroni without a promise promotes any replica.
 #[test]
 fn builds_control_cells_for_patroni() {
     let stack = "replicas: { count: 2, sync: first 1, manager: patroni }";
@@ -196,7 +196,7 @@ fn control_names_its_cell() {
     let rest = "matrix: { replicas.sync: [async, any 1, first 1], load.clients: [1, 2] }";
     let experiment = plan(&format!("find: failover\n{KILL}\n{rest}")).experiment;
     let found: Vec<Option<usize>> = (0..8).map(|cell| experiment.control_for(cell)).collect();
-    // A control's own faults are others.
+    // The faults of a control differ.
     let expected = [Some(6), Some(7), Some(6), Some(7), Some(6), Some(7), None, None];
     assert_eq!(found, expected);
     assert_eq!(experiment.control_for(99), None);

@@ -1,4 +1,4 @@
-//! What does a file look for?
+//! Tests the section `find`.
 
 mod common;
 
@@ -116,7 +116,7 @@ fn reports_find_diagnostics() {
     }
 }
 
-/// Whoever searches does not go beyond what a machine of others may bear.
+/// A search does not exceed the caps of a machine of others.
 #[test]
 fn searches_on_other_machines_respect_caps() {
     let check = |find: &str, expected: Result<Option<f64>, &str>| {

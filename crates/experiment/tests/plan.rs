@@ -1,4 +1,4 @@
-//! What does a file with HTTP operations, feeds and users become?
+//! Tests files with HTTP operations, feeds and users.
 
 use experiment::{Diagnostics, GrammarDiagnostic, Grammars, Plan, Request, ScheduleExtent, UrlTarget, read};
 use model::Nanos;
@@ -8,7 +8,7 @@ use std::path::Path;
 const SERVICE: &str = "stack: { service: { url: \"http://127.0.0.1:1\" } }\n";
 const CLOSED: &str = "load: { model: closed, clients: 8, duration: 10s }\n";
 
-/// Each schedule lasts ten seconds, at five per second; `shop` is on another machine; `!` is always wrong.
+/// Each schedule lasts ten seconds, at five per second; `shop` is on another machine; `!` is always invalid.
 fn try_reading(text: &str) -> Result<Plan, Diagnostics> {
     let refuse = |text: &str| match text.find('!') {
         Some(i) => {
@@ -54,7 +54,7 @@ fn setup(text: &str) -> Setup {
     experiment(text).0.cells.remove(0).setup
 }
 
-/// What an operation asks, in lines.
+/// Requests of an operation, one per line.
 #[track_caller]
 fn asks(operation: &str, expected: &str) {
     let feeds = "feeds: { books: { file: a.csv } }\n";
@@ -156,7 +156,7 @@ fn reads_user_stages() {
     let second = Nanos::from_secs(1);
     let plain = LoadModel::Closed { clients: 8, think: second };
     check("clients: 8, duration: 9s, think: 1s", &plain, 9);
-    // What one stage of users says, clients say too.
+    // A single stage of users equals `clients`.
     check("users: [{ users: 8, for: 9s }], think: 1s", &plain, 9);
     let users = |stages, think, pacing, rate_max| LoadModel::Users { stages, think, pacing, rate_max };
     check(
@@ -191,7 +191,7 @@ fn reads_services() {
     let model::plan::NodeKind::Service(it) = &setup.stack.nodes[0].kind else { panic!("{setup:?}") };
     assert_eq!(it.command, ["there/bin/shop", "there/../x.jar", "there/./y", "z/w", "-v"]);
     assert_eq!((it.copies, it.ready_path.as_str(), it.url.as_deref()), (1, "/health", None));
-    // A closed load of somebody else's machine has a cap, whether or not it was asked for.
+    // A closed load on a machine of others has a cap, even if none is requested.
     let far =
         "stack: { service: { url: \"http://shop\", allow: \"SHOP:80\" } }\noperations: { a: { get: / } }\n";
     let (experiment, ..) = experiment(&format!("{far}{CLOSED}"));
@@ -234,7 +234,7 @@ fn reports_warnings() {
     );
 }
 
-/// A text with some of everything.
+/// Text with many different elements.
 const RICH: &str = r#"stack:
   service: { url: "http://shop", allow: "shop:80", caps: { rate: 99, clients: 9, duration: 5m }, ready: /r, stats: /s }
   postgres: { attach: "postgres://h/d" }

@@ -1,4 +1,4 @@
-//! Which replicas and which faults does a file ask for?
+//! Tests replicas and faults in files.
 
 mod common;
 

@@ -1,7 +1,7 @@
-//! Do the probes read what servers of each version answered?
+//! Tests the probes against captured responses of each server version.
 //!
-//! `fixtures/probe/PROBE/VERSION.txt` is an answer, most of them recorded by `cargo xtask capture`; `VERSION.expected` are
-//! the readings, rewritten with `UPDATE_EXPECT=1`.
+//! `fixtures/probe/PROBE/VERSION.txt` is a response, most of them recorded by `cargo xtask capture`.
+//! `VERSION.expected` are the readings; `UPDATE_EXPECT=1` rewrites them.
 
 use stack::client;
 use stack::limits::CounterFile;
@@ -27,7 +27,7 @@ fn rows(text: &str) -> client::QueryResult {
     client::QueryResult { columns, rows, tag: String::new() }
 }
 
-/// Texts stand behind lines of `=== NAME`.
+/// Texts that follow lines of `=== NAME`.
 fn texts(text: &str) -> Vec<(String, String)> {
     let parts = text.split("=== ").skip(1).filter_map(|it| it.split_once('\n'));
     parts.map(|(name, text)| (name.to_owned(), text.to_owned())).collect()
@@ -89,7 +89,7 @@ fn parses_recorded_answers() {
 #[test]
 fn rejects_invalid_answers() {
     for probe in ALL {
-        // Those whose files may be missing have nothing to say then.
+        // Probes whose files may be missing have no readings then.
         let quiet = ["host_disk", "host_pressure", "group"].contains(&probe.name);
         let wrong = match probe.target {
             ProbeTarget::Group => ProbeResponse::Texts(Vec::new()),
@@ -120,7 +120,7 @@ fn probe_names_are_unique_and_queries_read_only() {
         }
         for version in [0, 140_000, 150_000, 160_000, 170_000, 180_000] {
             match (probe.request)(version) {
-                // Odyssey 1.5.2 dies of SHOW SERVER_PREP_STMTS: only these are ever sent.
+                // SHOW SERVER_PREP_STMTS crashes Odyssey 1.5.2: only these statements are ever sent.
                 Some(ProbeRequest::Console(it)) => {
                     let known = ["POOLS", "STATS", "SERVERS", "CLIENTS", "DATABASES"];
                     assert!(known.iter().any(|known| it == format!("SHOW {known}")), "{it}");

@@ -1,7 +1,7 @@
-//! Does all this hold with real servers and real processes?
+//! Tests with real servers and real processes.
 //!
-//! One throw-away server serves the tests that do it no harm; those that kill have their own. Needs an installed
-//! PostgreSQL with pgbench; `./x test` installs it.
+//! Tests that do no harm share one throw-away server; tests that kill servers start their own. Requires an
+//! installed PostgreSQL with pgbench; `./x test` installs it.
 
 mod real_server {
     mod ask;

@@ -1,4 +1,4 @@
-//! How is it written what an experiment looks for?
+//! Types of the section `find`.
 
 use crate::unit::{Duration, Share};
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! How are replicas and faults written?
+//! Types of replicas and faults.
 
 use super::Limits;
 use crate::unit::{Bytes, Duration, Word};

@@ -1,4 +1,4 @@
-//! How are feeds and operations written?
+//! Types of feeds and operations.
 
 use super::ServerTarget;
 use crate::datum::Ordered;

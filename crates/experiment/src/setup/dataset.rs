@@ -1,4 +1,4 @@
-//! Which rows are asked for?
+//! The section `dataset`.
 
 use super::SetupBuilder;
 use crate::diagnostic::{any_of, quote};
@@ -14,7 +14,7 @@ const USERS: u64 = 5;
 const PER_USER: u64 = 2;
 const ZIPF: f64 = 1.1;
 
-/// A dataset that has a size, and what it is called.
+/// Dataset with a configurable size, and the name of what it counts.
 type Owner = (DatasetName, &'static str);
 
 impl SetupBuilder<'_> {
@@ -178,7 +178,7 @@ impl SetupBuilder<'_> {
                         );
                     }
                 }
-                // Written alike, moments are in order as texts are.
+                // In this notation, the order of times is that of the texts.
                 if is_moment(&it.from) && is_moment(&it.to) {
                     self.ordered(path, it.from <= it.to || it.to.starts_with(&it.from));
                 }
@@ -209,14 +209,14 @@ impl SetupBuilder<'_> {
     }
 }
 
-/// What needs no quotes in SQL, letters' case aside.
+/// True for a name that needs no quotes in SQL, apart from letter case.
 fn is_name(text: &str) -> bool {
     let mut letters = text.chars();
     let first = letters.next().is_some_and(|c| c.is_alphabetic() || c == '_');
     first && text.len() <= 63 && letters.all(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// `2024-01-01` or `2024-01-01 12:00:00`.
+/// True for `2024-01-01` or `2024-01-01 12:00:00`.
 fn is_moment(text: &str) -> bool {
     let (date, time) = text.split_once(' ').unwrap_or((text, "00:00:00"));
     let numbers = |text: &str, sign: char, lengths: [usize; 3]| -> Option<Vec<u32>> {

@@ -1,9 +1,11 @@
-//! Where in the file does a part of a scalar's text stand?
+//! Locates part of a scalar's text in the file.
 
 use std::ops::Range;
 
-/// The stretch of `source` in which bytes `at` of `text` stand, if `text` is what is written at `span`: as it is, between
-/// quotes, or as an indented block. The whole span where that cannot be told, as of escapes and folded lines.
+/// Byte range of `source` that holds bytes `at` of `text`, the scalar written at `span`.
+///
+/// Handles plain, quoted and indented block scalars. Returns the whole span if the range is unknown, for example
+/// because of escapes or folded lines.
 pub fn locate_excerpt(source: &str, span: Range<usize>, text: &str, at: Range<usize>) -> Range<usize> {
     let begin = at.start.min(text.len());
     if at.is_empty() && begin == 0 || !text.is_char_boundary(begin) {
@@ -16,7 +18,7 @@ pub fn locate_excerpt(source: &str, span: Range<usize>, text: &str, at: Range<us
     };
     let wanted = text[begin - column..].split('\n').next().unwrap_or_default();
     let Some(written) = source.get(span.clone()) else { return span };
-    // Where the line begins in the source.
+    // Beginning of the line in the source.
     let mut from = span.start;
     for _ in 0..line {
         match source[from..].find('\n') {
@@ -49,7 +51,7 @@ pub fn locate_excerpt(source: &str, span: Range<usize>, text: &str, at: Range<us
 mod tests {
     use super::*;
 
-    /// `«` and `»` in the source stand around the scalar; the found part must be `expected`.
+    /// `«` and `»` mark the scalar in the source; the located part must be `expected`.
     fn check(marked: &str, text: &str, part: &str, expected: &str) {
         let start = marked.find('«').expect("marked");
         let source = marked.replace('«', "");
@@ -59,7 +61,7 @@ mod tests {
         let found = locate_excerpt(&source, start..end, text, at..at + part.len());
         assert_eq!(&source[found.clone()], expected, "{marked}");
         if expected == part {
-            // Not an earlier place that looks alike.
+            // Must not be an earlier, similar range.
             assert!(
                 source[found.start..]
                     .starts_with(&text[at..].split('\n').next().unwrap_or_default()[..part.len()])

@@ -1,4 +1,4 @@
-//! Can it be told whether every acknowledged write outlives the faults?
+//! The goal `failover`: checks, and the positive control.
 
 use super::SetupBuilder;
 use crate::file::Find as Asked;
@@ -6,14 +6,14 @@ use crate::tree::Value;
 use model::Nanos;
 use model::plan::{Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, Goal, Setup};
 
-/// So long before the primary is gone its log is withheld from the replicas of a control, and so long in all.
+/// Lead time and duration of blocked replication in a positive control, before the primary fails.
 const AHEAD: Nanos = Nanos::from_millis(500);
 const WITHHELD: Nanos = Nanos::from_secs(1);
 
 const KILL: &str = "`{ at: 20s, kill: primary }`";
 
 impl SetupBuilder<'_> {
-    /// How often each cell is measured.
+    /// Number of measurements of each cell.
     pub(super) fn times(&mut self, find: Option<&Asked>, repeat: Option<u32>) -> u32 {
         let times = settings(find).and_then(|it| it.times);
         if times.is_some() && repeat.is_some() {
@@ -23,8 +23,9 @@ impl SetupBuilder<'_> {
         times.or(repeat).unwrap_or(1)
     }
 
-    /// Tells why a failover would show nothing; what its positive control is, if it is to have one. `window`: what is
-    /// measured.
+    /// Reports why a failover trial would prove nothing; returns its positive control unless disabled.
+    ///
+    /// `window` is the measured duration.
     pub(super) fn failover(
         &mut self,
         asked: Option<&Asked>,
@@ -49,7 +50,7 @@ impl SetupBuilder<'_> {
             _ => 0,
         };
         if setup.faults.len() < written {
-            // Told where they stand.
+            // Errors in the faults are already reported.
             return None;
         }
         if written == 0 {
@@ -69,7 +70,7 @@ impl SetupBuilder<'_> {
         wanted.then(|| self.control(setup)).flatten()
     }
 
-    /// The setup with nothing promised, and with the log withheld when the primary goes.
+    /// Setup without any promise, and with replication blocked before the primary fails.
     fn control(&mut self, setup: &Setup) -> Option<Setup> {
         let mut control = setup.without_promise();
         let Some(first) = setup.faults.iter().position(takes_primary) else {
@@ -111,7 +112,7 @@ fn settings(find: Option<&Asked>) -> Option<&crate::file::find::Failover> {
     }
 }
 
-/// Whether a replica has to take over, and what the primary alone has is gone for then.
+/// True for a fault after which a replica must take over without the data that only the primary has.
 fn takes_primary(it: &Fault) -> bool {
     let whom = match &it.action {
         FaultAction::Kill { target: whom, scope: FaultScope::Node | FaultScope::Postmaster } => whom,

@@ -1,4 +1,4 @@
-//! Which feeds are asked for, and which columns do they have?
+//! The section `feeds`: feeds and their columns.
 
 use super::SetupBuilder;
 use crate::diagnostic::quote;
@@ -6,16 +6,16 @@ use crate::file;
 use crate::template::is_name;
 use model::plan::{Feed, FeedFormat, FeedOrder, FeedSource, NodeKind, Stack};
 
-/// More rows are better kept in a file.
+/// More rows belong in a file.
 const MAX_ROWS: usize = 1000;
 
-/// What operations need to know of a feed.
+/// Feed, as far as operations use it.
 #[derive(Clone, Debug)]
 pub struct FeedInfo {
     pub name: String,
-    /// `None` where a query says it later.
+    /// `None` if only the query's result names them.
     pub columns: Option<Vec<String>>,
-    /// Its rows are whole requests.
+    /// True if its rows are whole requests.
     pub is_ammo: bool,
 }
 
@@ -24,7 +24,7 @@ impl SetupBuilder<'_> {
         all.into_iter().map(|(name, it)| self.feed(name, it)).unzip()
     }
 
-    /// Whether there is somebody to answer queries.
+    /// Reports feed queries without a database to answer them.
     pub(super) fn check_feed_queries(&mut self, feeds: &[Feed], stack: &Stack) {
         let alone =
             !stack.nodes.is_empty() && stack.nodes.iter().all(|it| matches!(it.kind, NodeKind::Service(_)));
@@ -111,7 +111,7 @@ impl SetupBuilder<'_> {
         (Feed { name, source, columns, order, lookup_column: it.of }, known)
     }
 
-    /// The columns of a feed's file.
+    /// Column names of a feed's file.
     fn file(
         &mut self,
         path: &str,
@@ -149,7 +149,7 @@ impl SetupBuilder<'_> {
         }
     }
 
-    /// Rows that stand in the file: all with the same columns.
+    /// Rows written in the experiment file: all with the same columns.
     fn rows(
         &mut self,
         path: &str,

@@ -1,4 +1,4 @@
-//! What is looked for?
+//! The sections `find` and `prove`.
 
 use super::SetupBuilder;
 use super::mix::Mix;
@@ -8,7 +8,7 @@ use model::Nanos;
 use model::plan::{Confirm, Goal, LoadScale, MaxSearch, Soak, Sweep, TargetLevel};
 
 impl SetupBuilder<'_> {
-    /// `prove`: as the file has it.
+    /// `prove` is the section as written.
     pub(super) fn find(
         &mut self,
         it: Option<&file::Find>,
@@ -143,7 +143,7 @@ impl SetupBuilder<'_> {
         }
     }
 
-    /// In whole seconds, of which schedules are made.
+    /// Duration in whole seconds, as schedules require.
     fn lasting(&mut self, path: &str, given: Option<crate::unit::Duration>, usual: Nanos) -> Nanos {
         let it = given.map_or(usual, |it| it.0);
         if it.0 == 0 || !it.0.is_multiple_of(1_000_000_000) {
@@ -152,7 +152,7 @@ impl SetupBuilder<'_> {
         it
     }
 
-    /// What a search cannot turn.
+    /// Reports loads whose level a search cannot vary.
     pub(super) fn check_search(&mut self, find: &Goal, load: &crate::file::Load, mix: &Mix) {
         if matches!(find, Goal::Once | Goal::Failover | Goal::Sweep(Sweep { max: None })) {
             return;
@@ -172,7 +172,7 @@ impl SetupBuilder<'_> {
     }
 }
 
-/// What says how much, instead of the load: a search, or a level that is given.
+/// Search settings that replace the load's level: a search, or a given level.
 pub(super) fn search_in_place_of_load(find: &Goal) -> Option<MaxSearch> {
     let at = |level: f64, window| MaxSearch {
         from: Some(level),
@@ -191,7 +191,7 @@ pub(super) fn search_in_place_of_load(find: &Goal) -> Option<MaxSearch> {
     }
 }
 
-/// What all searches of a file have in common.
+/// Options that all searches of a file have in common.
 #[derive(Clone, Copy, Debug)]
 struct SearchOptions {
     asked: bool,

@@ -1,7 +1,7 @@
-//! How hard may what is on another machine be loaded?
+//! Limits on the load of systems on other machines.
 //!
-//! Only if it is named twice, within caps until they are raised, and not for long once it fails. Whether it says itself
-//! that it may be loaded is seen when it is attached.
+//! Such a system must be named twice. Caps apply until they are raised, and a trial that fails is aborted soon. The
+//! system's own permission is checked when it is attached.
 
 use super::SetupBuilder;
 use super::load::RequestedLoad;
@@ -11,26 +11,26 @@ use crate::file::Caps;
 use model::Nanos;
 use model::plan::{Confirm, Goal, LoadModel, LoadScale, Soak, Sweep, TargetLevel};
 
-/// Until they are raised.
+/// Default caps.
 const RATE: f64 = 1000.0;
 const CLIENTS: u32 = 50;
 const LASTING: Nanos = Nanos::from_secs(300);
 
-/// When it has failed for long enough, unless the file says so itself.
+/// Default stop rule for a failing system.
 const ABORT: &str = "errors(5%, 10s)";
 
-/// Which part of the file tells of something that is there before us.
+/// Section of an attached system in the file.
 #[derive(Clone, Copy, Debug)]
 pub struct AttachedSection {
-    /// The section in `stack`.
+    /// Section in `stack`.
     pub node: &'static str,
-    /// The key of its address.
+    /// Key of its address.
     pub address: &'static str,
-    /// What is there.
+    /// Noun for the attached system.
     pub noun: &'static str,
 }
 
-/// Of what is on another machine.
+/// Caps for a system on another machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Guard {
     rate: LimitWithSource<f64>,
@@ -38,14 +38,14 @@ pub struct Guard {
     lasting: LimitWithSource<Nanos>,
 }
 
-/// The most that may be, and because of whom.
+/// Maximum, and the section that sets it.
 #[derive(Clone, Copy, Debug)]
 struct LimitWithSource<T> {
     most: T,
     door: AttachedSection,
 }
 
-/// Whoever of a chain bears the least decides.
+/// Combines the caps of a chain: the lowest of each applies.
 pub fn strictest(guards: Vec<Guard>) -> Option<Guard> {
     fn less<T: PartialOrd>(a: LimitWithSource<T>, b: LimitWithSource<T>) -> LimitWithSource<T> {
         if b.most < a.most { b } else { a }
@@ -58,7 +58,7 @@ pub fn strictest(guards: Vec<Guard>) -> Option<Guard> {
 }
 
 impl SetupBuilder<'_> {
-    /// Of what is on another machine: whether it is named twice, and its caps.
+    /// Checks the section of a system on another machine: it must be named twice. Returns its caps.
     pub(super) fn guard(
         &mut self,
         door: &AttachedSection,
@@ -67,7 +67,7 @@ impl SetupBuilder<'_> {
         place: &UrlTarget,
     ) -> Option<Guard> {
         let path = |key: &str| format!("stack.{}.{key}", door.node);
-        // An address of this machine may lead to another one, which is seen when it is attached.
+        // An address of this machine may lead to another one; that is detected when it is attached.
         if place.is_local && allow.is_none() {
             if caps.is_some() {
                 let found = format!("`{}.caps` of a {} on this machine", door.node, door.noun);
@@ -108,7 +108,7 @@ impl SetupBuilder<'_> {
         })
     }
 
-    /// Tells of what guards nothing, since pgdyno starts it.
+    /// Reports `allow` and `caps` of a node that pgdyno starts: they have no effect.
     pub(super) fn reject_unused_guards(&mut self, door: &AttachedSection, allow: bool, caps: bool) {
         let article = if door.address == "url" { "a" } else { "an" };
         for key in given(allow, caps) {
@@ -119,7 +119,7 @@ impl SetupBuilder<'_> {
         }
     }
 
-    /// Whether a load is within the caps. A closed load is given that of its rate.
+    /// Checks that a load is within the caps. A closed load gets the rate's cap as its maximum rate.
     pub(super) fn check_load_caps(&mut self, guard: &Guard, asked: &mut RequestedLoad) {
         let mut beyond = |key: &str, door: AttachedSection, path: &str, is: String, cap: String| {
             let found = format!("{is}, beyond the cap of {cap} for {}s on other machines", door.noun);
@@ -169,7 +169,7 @@ impl SetupBuilder<'_> {
         }
     }
 
-    /// Whether what is looked for stays within the caps; a search goes no further than they let it.
+    /// Checks that a goal is within the caps, and limits searches to them.
     pub(super) fn check_search_caps(&mut self, guard: &Guard, find: &mut Goal) {
         let Guard { rate, clients, lasting } = *guard;
         let cap = |scale| match scale {
@@ -193,7 +193,7 @@ impl SetupBuilder<'_> {
         if let Goal::Confirm(Confirm { level: TargetLevel::Absolute { level: given, .. }, .. })
         | Goal::Soak(Soak { level: TargetLevel::Absolute { level: given, .. }, .. }) = find
         {
-            // Of a closed load the rate is bounded as well, by the load itself.
+            // The rate of a closed load is limited separately, by the load itself.
             level(format!("{section}.level"), *given, LoadScale::Rate);
         }
         let mut longest = held;
@@ -216,7 +216,7 @@ impl SetupBuilder<'_> {
         }
     }
 
-    /// The rule that ends a trial of what fails, unless the file has rules of its own.
+    /// Adds the default stop rule unless the file has rules of its own.
     pub(super) fn abort(&mut self, guard: &Guard, stop: &mut Vec<String>) {
         if stop.is_empty() {
             stop.push(ABORT.to_owned());
@@ -228,7 +228,7 @@ impl SetupBuilder<'_> {
     }
 }
 
-/// The keys that are given.
+/// Names of the keys that are set.
 fn given(allow: bool, caps: bool) -> impl Iterator<Item = &'static str> {
     [("allow", allow), ("caps", caps)].into_iter().filter(|it| it.1).map(|it| it.0)
 }

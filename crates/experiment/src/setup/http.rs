@@ -1,4 +1,4 @@
-//! Which requests does an HTTP operation make, and which variables do they know?
+//! HTTP operations: requests and their variables.
 
 use super::SetupBuilder;
 use crate::datum::Ordered;
@@ -10,20 +10,20 @@ use crate::unit::Word;
 use crate::{GrammarDiagnostic, json, path};
 use model::plan::{CaptureSource, Expectation, HttpStep, Load, Operation, OperationKind, RequestBody};
 
-/// Nobody reads more.
+/// Longer operations are unreadable.
 const MAX_STEPS: usize = 100;
-/// What every run knows.
+/// Variables that are always defined.
 pub(super) const PREDEFINED: [&str; 3] = ["client_id", "default_seed", "random_seed"];
 
-/// Headers that are written when a request is.
+/// Headers that pgdyno generates itself.
 const OURS: [&str; 4] = ["Host", "Content-Length", "Transfer-Encoding", "Connection"];
 
-/// The variables of an operation.
+/// Variables of an operation.
 #[derive(Debug, Default)]
 pub struct Variables {
-    /// As far as they can be known.
+    /// Known names.
     pub names: Vec<String>,
-    /// There are others, of which a query will tell.
+    /// True if a query's result defines further names.
     pub open: bool,
     pub used: Vec<String>,
 }
@@ -37,7 +37,7 @@ impl Variables {
 }
 
 impl file::Request {
-    /// Keys of methods that are given, with their paths.
+    /// Method keys that are set, with their paths.
     pub fn methods(&self) -> Vec<(&'static str, &str)> {
         let all = [
             ("get", &self.get),
@@ -50,7 +50,7 @@ impl file::Request {
         all.into_iter().filter_map(|(key, it)| Some((key, it.as_deref()?))).collect()
     }
 
-    /// What is given beside the method.
+    /// Keys that are set besides the method.
     pub fn details(&self) -> Vec<&'static str> {
         let all = [
             ("query", !self.query.0.is_empty()),
@@ -68,7 +68,7 @@ impl file::Request {
 }
 
 impl SetupBuilder<'_> {
-    /// Whether what a load says of services fits what is asked of them.
+    /// Checks that the load's service settings fit the operations.
     pub(super) fn check_service_load(&mut self, load: &Load, operations: &[Operation]) {
         let asks =
             operations.iter().any(|it| matches!(it.kind, OperationKind::Http(_) | OperationKind::Ammo));
@@ -127,7 +127,7 @@ impl SetupBuilder<'_> {
         steps
     }
 
-    /// One request; what it captures is known after it.
+    /// Checks one request; its captures are defined for later requests.
     pub(super) fn step(
         &mut self,
         path: &str,
@@ -204,7 +204,7 @@ impl SetupBuilder<'_> {
         }
     }
 
-    /// Path and query as they travel. `sound`: whether its variables are.
+    /// Path and query in encoded form. `sound` is true if their variables are valid.
     fn target(&mut self, path: &str, written: String, query: &Ordered<Word>, sound: bool) -> String {
         let instead = match written.split_once("://") {
             _ if written.is_empty() || written.starts_with('/') => None,
@@ -215,7 +215,7 @@ impl SetupBuilder<'_> {
             let instead = format!("write `/{}`: `stack.service` says where", it.trim_start_matches('/'));
             self.report(path, format!("{} is no path", quote(&written)), instead);
         } else if written.is_empty() {
-            // Told where it is missing.
+            // A missing path is reported elsewhere.
             if path::node(self.tree, path).is_some() {
                 self.report(path, "an empty path", "write one, as in `/books`");
             }
@@ -264,7 +264,7 @@ impl SetupBuilder<'_> {
         (name, value.trim().to_owned())
     }
 
-    /// A text that stands where a value could must be JSON already.
+    /// A scalar in place of a value must already be JSON.
     fn json(&mut self, path: &str, text: String) -> String {
         if let Some(Value::Scalar(..)) = path::node(self.tree, path).map(|it| &it.value)
             && let Some((at, why)) = json::find_json_error(&text)
@@ -319,7 +319,7 @@ impl SetupBuilder<'_> {
         (name, from)
     }
 
-    /// Whether the variables in all texts at a path are known to `whose` operation.
+    /// Checks that operation `whose` knows the variables in all texts at a path.
     fn check_variables(&mut self, path: &str, whose: &str, variables: &mut Variables) {
         fn leaves<'a>(node: &'a Node, all: &mut Vec<&'a Node>) {
             match &node.value {
@@ -358,7 +358,7 @@ impl SetupBuilder<'_> {
         }
     }
 
-    /// What is wrong with a variable's name, if that is not known.
+    /// Error about an unknown variable; `None` if it is known.
     pub(super) fn unknown_variable(
         &self,
         name: &str,
@@ -386,7 +386,7 @@ impl SetupBuilder<'_> {
     }
 }
 
-/// What to write instead of a text that is no JSON pointer (RFC 6901).
+/// Suggestion for a text that is no JSON pointer (RFC 6901).
 fn suggest_json_pointer(text: &str) -> Option<String> {
     let escaped = |it: &str| it.split('~').skip(1).all(|it| it.starts_with(['0', '1']));
     if text.is_empty() || text.starts_with('/') && escaped(text) {
@@ -400,13 +400,13 @@ fn suggest_json_pointer(text: &str) -> Option<String> {
     })
 }
 
-/// The signs of a text that are not within variables, with their places.
+/// Characters outside of variables, with their positions.
 fn outside(text: &str) -> impl Iterator<Item = (usize, char)> {
     let variables = template::variables(text);
     text.char_indices().filter(move |(i, _)| !variables.iter().any(|it| it.at.contains(i)))
 }
 
-/// Appends a text as it stands in a query. Source: RFC 3986, section 2.3.
+/// Appends a text, percent-encoded for a query. Source: RFC 3986, section 2.3.
 fn encode(text: &str, out: &mut String) {
     for byte in text.bytes() {
         match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {

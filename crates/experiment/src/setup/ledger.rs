@@ -1,4 +1,4 @@
-//! Can it be proved of an operation that what it wrote is still there?
+//! Ledgers: queries that read back what operations wrote.
 
 use super::SetupBuilder;
 use super::http::Variables;
@@ -8,11 +8,11 @@ use crate::file;
 use crate::template::is_name;
 use model::plan::{NodeKind, Operation, OperationKind};
 
-/// The variable that is a new one each time the operation begins.
+/// Variable with a new value each time the operation begins.
 const TOKEN: &str = "token";
 
 impl SetupBuilder<'_> {
-    /// The query that reads an operation's tokens, without its semicolon; the operation then knows the variable.
+    /// Query that reads an operation's tokens, without its semicolon. Also defines the variable for the operation.
     pub(super) fn ledger(
         &mut self,
         path: &str,
@@ -49,13 +49,13 @@ impl SetupBuilder<'_> {
         let mut query =
             written.trim().trim_end_matches(|it: char| it == ';' || it.is_whitespace()).to_owned();
         if query.contains("--") {
-            // A comment must not swallow what is put behind the query.
+            // A trailing comment must not hide the text appended to the query.
             query.push('\n');
         }
         Some(query)
     }
 
-    /// Whether an operation with a ledger writes what is to be found, and nothing else under its name.
+    /// Checks that an operation with a ledger writes the token and does not redefine the variable.
     pub(super) fn writes_token(&mut self, path: &str, it: &Operation, variables: &Variables) {
         for _ in it.sets.iter().filter(|it| it.0 == TOKEN) {
             self.second_token(&format!("{path}.set.{TOKEN}"));
@@ -74,7 +74,7 @@ impl SetupBuilder<'_> {
                 }
                 (variables.used.iter().any(|it| it == TOKEN), "${token}")
             }
-            // Told already.
+            // Already reported.
             OperationKind::Ammo => return,
         };
         if !written {
@@ -84,7 +84,7 @@ impl SetupBuilder<'_> {
         }
     }
 
-    /// A client's variables are those of all its operations: what one of them calls so another one would overwrite.
+    /// All operations of a client share its variables: one operation must not overwrite another's token.
     pub(super) fn check_token_conflicts(&mut self, all: &[Operation]) {
         if !all.iter().any(|it| it.ledger.is_some()) {
             return;
@@ -109,7 +109,7 @@ impl SetupBuilder<'_> {
     }
 }
 
-/// Whether a script computes a variable of that name.
+/// True if a script sets the variable.
 fn sets_token(script: &str) -> bool {
     let sets = |line: &str| {
         let mut words = line.split_whitespace();
@@ -118,7 +118,7 @@ fn sets_token(script: &str) -> bool {
     script.lines().any(sets)
 }
 
-/// Whether a script names the variable, as `:token`. Behind two colons stands a type.
+/// True if a script uses the variable, as `:token`. A name after two colons is a type.
 fn names_token(script: &str) -> bool {
     let continues = |it: char| is_name(&format!("a{it}"));
     script.match_indices(":token").any(|(i, it)| {

@@ -1,4 +1,4 @@
-//! Which load is asked for, and how long does it last?
+//! The section `load`: model, rate and duration.
 
 use super::SetupBuilder;
 use super::mix::{Mix, decimal};
@@ -8,18 +8,18 @@ use model::plan::{Load, LoadModel, MaxSearch};
 use model::summary::QueryMode;
 use model::{Nanos, Spacing};
 
-/// A load, and what it comes to.
+/// Load, with its duration and maximum rate.
 #[derive(Debug)]
 pub struct RequestedLoad {
     pub load: Load,
-    /// Of one trial, warm-up included.
+    /// Duration of one trial, warm-up included.
     pub duration: Nanos,
-    /// The highest rate that it offers, per second; 0 in the closed model.
+    /// Maximum offered rate, per second; 0 in the closed model.
     pub max_rate: f64,
 }
 
 impl SetupBuilder<'_> {
-    /// `max`: where a search, or a level that is held, says how much and how long.
+    /// `max`, if given, determines level and duration: a search, or a level to hold.
     pub(super) fn load(&mut self, it: &file::Load, mix: &Mix, max: Option<&MaxSearch>) -> RequestedLoad {
         let (model, course) = match it.model {
             Model::Closed => self.closed(it, mix, max),
@@ -142,7 +142,7 @@ impl SetupBuilder<'_> {
         (LoadModel::Open { schedule, arrivals, max_in_flight: it.max_in_flight.unwrap_or(1) }, course)
     }
 
-    /// A text in the schedule's grammar; nothing where there is a mistake in it.
+    /// Parses a schedule; a zero extent if it has an error.
     pub(super) fn schedule(&mut self, path: &str, text: &str) -> ScheduleExtent {
         (self.request.grammars.schedule)(text).unwrap_or_else(|complaints| {
             let at = self.span_of(path);
@@ -151,13 +151,13 @@ impl SetupBuilder<'_> {
         })
     }
 
-    /// The schedule of a load that is made of its operations' rates, or of their own schedules.
+    /// Schedule of a load that consists of its operations' rates, or of their own schedules.
     fn of_rates(&mut self, it: &file::Load, mix: &Mix, max: Option<&MaxSearch>) -> (String, ScheduleExtent) {
         let own = mix.own.iter().map(|it| it.1.duration).max().unwrap_or(Nanos::ZERO);
         let said = max.filter(|_| mix.rate.is_some()).map(|it| it.window);
         let lasting = match (it.duration.map(|it| it.0).or(said), mix.rate) {
             (Some(it), _) => it,
-            // Told where it stands, if that is no schedule.
+            // A text that is no schedule is already reported.
             (None, None) if mix.is_empty() => Nanos::from_secs(own.0.div_ceil(1_000_000_000)),
             (None, Some(_)) => {
                 self.needs(
@@ -187,7 +187,7 @@ impl SetupBuilder<'_> {
         (schedule, ScheduleExtent { duration: lasting, max_rate: rate })
     }
 
-    /// Keys that are of the other model.
+    /// Reports keys of the other model.
     pub(super) fn not_with(&mut self, it: &file::Load, model: &str, keys: &[(&str, bool, &str)]) {
         let fits_other = match it.model {
             Model::Closed => it.schedule.is_some() && it.clients.is_none(),
@@ -213,12 +213,12 @@ impl SetupBuilder<'_> {
     }
 }
 
-/// The first step of a search; where it begins is said in the file, or it begins with little.
+/// First step of a search; the file or [`FROM`] determines its rate.
 fn searched(max: &MaxSearch) -> (String, ScheduleExtent) {
     let from = max.from.unwrap_or(FROM);
     let schedule = format!("const({}, {}s)", decimal(from), max.window.0 / 1_000_000_000);
     (schedule, ScheduleExtent { duration: max.window, max_rate: max.limit.unwrap_or(from) })
 }
 
-/// Per second, where a search begins that nobody has told.
+/// Default rate at which a search begins, per second.
 const FROM: f64 = 10.0;

@@ -1,23 +1,23 @@
-//! How do operations share the load?
+//! Shares of the operations in the load.
 
 use super::SetupBuilder;
 use crate::ScheduleExtent;
 use crate::diagnostic::quote;
 use crate::file;
 
-/// What each operation has of the load.
+/// Shares and rates of all operations.
 #[derive(Debug, Default)]
 pub struct Mix {
-    /// By operation; 0 of those that have a schedule of their own.
+    /// Weights by operation; 0 for operations with a schedule of their own.
     pub weights: Vec<u32>,
-    /// Of all operations together, per second, where they have rates.
+    /// Rate of all operations together, per second, if they have rates.
     pub rate: Option<f64>,
-    /// Where schedules of their own stand, and what they ask for.
+    /// Paths and extents of the operations' own schedules.
     pub own: Vec<(String, ScheduleExtent)>,
 }
 
 impl Mix {
-    /// Nothing is drawn: every operation has a schedule of its own.
+    /// True if every operation has a schedule of its own, so that none is drawn.
     pub fn is_empty(&self) -> bool {
         !self.weights.is_empty() && self.own.len() == self.weights.len()
     }
@@ -76,7 +76,7 @@ impl SetupBuilder<'_> {
     }
 }
 
-/// The least whole numbers that are to each other as these are; rounded where they would be too large.
+/// Smallest integers with the same ratios; rounded if they would be too large.
 fn proportions(rates: &[f64]) -> Vec<u32> {
     const MOST: f64 = 1e9;
     let largest = rates.iter().copied().fold(0.0, f64::max);
@@ -88,12 +88,12 @@ fn proportions(rates: &[f64]) -> Vec<u32> {
     whole.iter().map(|it| it / divisor).collect()
 }
 
-/// The greatest common divisor.
+/// Greatest common divisor.
 fn greatest_common_divisor(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
-/// As schedules are written: at most six digits behind the point.
+/// Number in a schedule's notation: at most six decimals.
 pub(super) fn decimal(it: f64) -> String {
     let text = format!("{it:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

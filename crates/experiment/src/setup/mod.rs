@@ -1,7 +1,7 @@
-//! What does one cell ask for, and does it make sense?
+//! Builds the setup of one cell.
 //!
-//! Each part converts its section and tells what cannot be meant: a value is made in any case, and not used if there is a
-//! mistake.
+//! Each submodule converts its section and reports values that make no sense. A value is returned in any case; it
+//! is not used if there are errors.
 
 mod dataset;
 mod excerpt;
@@ -29,7 +29,7 @@ use model::Nanos;
 use model::plan::{Goal, Setup};
 use operations::Context;
 
-/// A cell, and what is the same in all cells.
+/// Cell, and settings that are equal in all cells.
 #[derive(Debug)]
 pub struct CellSetup {
     pub name: String,
@@ -37,21 +37,21 @@ pub struct CellSetup {
     pub repeat: u32,
     pub find: Goal,
     pub setup: Setup,
-    /// The same without a promise, where it is to be shown that the faults can lose something.
+    /// Setup of the positive control without a promise, if there is to be one.
     pub control: Option<Setup>,
-    /// Warm-up included.
+    /// Duration of a trial, warm-up included.
     pub duration: Nanos,
     pub remarks: Vec<String>,
 }
 
-/// What all parts need.
+/// State that all submodules share.
 #[derive(Debug)]
 pub struct SetupBuilder<'a> {
     pub tree: &'a Node,
     pub request: &'a Request<'a>,
     pub sources: &'a mut Vec<Source>,
     pub mistakes: &'a mut Vec<Diagnostic>,
-    /// What is no mistake, and most likely not meant.
+    /// Warnings about settings that are valid but most likely not intended.
     pub remarks: Vec<String>,
 }
 
@@ -125,7 +125,7 @@ impl SetupBuilder<'_> {
         tame(&stem)
     }
 
-    /// Tells a mistake at a path's value.
+    /// Reports an error at a path's value.
     fn report(&mut self, path: &str, found: impl Into<String>, instead: impl Into<String>) {
         let at = self.span_of(path);
         self.mistakes.push(Diagnostic::new(&at, found, instead));
@@ -135,7 +135,7 @@ impl SetupBuilder<'_> {
         path::span_of(self.tree, path)
     }
 
-    /// Tells what a foreign grammar says of item `i` of a list.
+    /// Reports the errors of a grammar in item `i` of a list.
     fn report_grammar(&mut self, list: &str, i: usize, text: &str, said: GrammarResult) {
         let Err(complaints) = said else { return };
         let span = match self.tree.get(list).map(|it| &it.1.value) {
@@ -146,7 +146,7 @@ impl SetupBuilder<'_> {
         self.report_in_text(&span, text, complaints);
     }
 
-    /// Tells complaints about a text that stands at `span`, each at its own place if that can be found.
+    /// Reports errors in a text at `span`, each at its own position if it can be located.
     fn report_in_text(&mut self, span: &Span, text: &str, complaints: Vec<GrammarDiagnostic>) {
         for it in complaints {
             let source = &self.sources[span.source].text;
@@ -157,7 +157,7 @@ impl SetupBuilder<'_> {
     }
 }
 
-/// The name in letters that a name may have.
+/// Name with all characters replaced that a name must not have.
 fn tame(name: &str) -> String {
     let tame = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let name: String = name.chars().map(tame).take(64).collect();

@@ -1,4 +1,4 @@
-//! Which transactions are asked for?
+//! The section `operations`.
 
 use super::SetupBuilder;
 use super::feeds::FeedInfo;
@@ -13,15 +13,15 @@ use model::plan::{Node, NodeKind, Operation, OperationKind, SqlTarget, Stack};
 use model::summary::QueryMode;
 use std::path::PathBuf;
 
-/// As pgbench has it.
+/// Same limit as pgbench's.
 const MAX_OPERATIONS: usize = 128;
 
-/// What operations may use.
+/// Context of operations.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     pub stack: &'a Stack,
     pub feeds: &'a [FeedInfo],
-    /// `rows` is known: how many the dataset has.
+    /// True if `rows`, the number of the dataset's rows, is known.
     pub has_rows: bool,
     pub mode: QueryMode,
 }
@@ -149,7 +149,7 @@ impl SetupBuilder<'_> {
         made
     }
 
-    /// Which server is asked, where there are several.
+    /// Server that executes an operation's SQL, if there are several.
     fn to(
         &mut self,
         path: &str,
@@ -176,11 +176,11 @@ impl SetupBuilder<'_> {
         }
     }
 
-    /// Whether there is somebody to ask.
+    /// Reports an operation without a node to answer it.
     fn reachable(&mut self, path: &str, is_http: bool, is_something: bool, context: &Context<'_>) {
         let is_service = |it: &Node| matches!(it.kind, NodeKind::Service(_));
         let nodes = &context.stack.nodes;
-        // Without any node that is told already.
+        // A stack without nodes is already reported.
         if !is_something || nodes.is_empty() {
         } else if is_http && !nodes.iter().any(is_service) {
             let instead = "add `service: { command: […] }`, or `service: { url: … }` for one that is there";
@@ -191,7 +191,7 @@ impl SetupBuilder<'_> {
         }
     }
 
-    /// The feed that an operation draws from.
+    /// Feed of an operation.
     fn feed_of<'a>(
         &mut self,
         path: &str,
@@ -230,7 +230,7 @@ impl SetupBuilder<'_> {
         Some(feed)
     }
 
-    /// Variables that are computed; each may use those before it.
+    /// Computed variables; each may use the ones before it.
     fn sets(
         &mut self,
         path: &str,
@@ -300,7 +300,7 @@ impl SetupBuilder<'_> {
         }
     }
 
-    /// Remarks on what is captured and not used.
+    /// Warns about captured variables that are not used.
     fn unused(&mut self, name: &str, work: &OperationKind, variables: &Variables) {
         let OperationKind::Http(steps) = work else { return };
         for (capture, _) in steps.iter().flat_map(|it| &it.captures) {
@@ -355,8 +355,7 @@ impl SetupBuilder<'_> {
     }
 }
 
-/// Whether a statement of the script is BEGIN or START TRANSACTION. Comments and quoted texts are passed over; a statement
-/// within a string that begins so is not.
+/// True if a statement of the script is BEGIN or START TRANSACTION. Ignores comments and quoted texts.
 pub(super) fn begins_transaction(script: &str) -> bool {
     statements(script).iter().any(|it| {
         let mut words =
@@ -371,7 +370,7 @@ pub(super) fn begins_transaction(script: &str) -> bool {
     })
 }
 
-/// The script's statements without comments, quoted texts and backslash commands.
+/// Statements of a script without comments, quoted texts and backslash commands.
 pub(super) fn statements(script: &str) -> Vec<String> {
     let lines: Vec<&str> = script.lines().filter(|it| !it.trim_start().starts_with('\\')).collect();
     let text = lines.join("\n");

@@ -1,4 +1,4 @@
-//! Which replicas and which faults are asked for?
+//! Replicas and faults.
 
 use super::SetupBuilder;
 use super::stack::is_attached;
@@ -11,7 +11,7 @@ use model::plan::{
     Promoter, PromotionPolicy, Replication, Stack, SyncMode, Transport, TriggerEvent,
 };
 
-/// Patroni refuses a shorter one.
+/// Patroni rejects a lower value.
 const LEAST_TTL: Nanos = Nanos::from_secs(20);
 
 impl SetupBuilder<'_> {
@@ -125,7 +125,8 @@ impl SetupBuilder<'_> {
         made
     }
 
-    /// The faults; servers that are to be cut off get a network of their own, and those whose disk is to be full a disk.
+    /// Converts the faults. Servers to be isolated get a network of their own, those whose disk is to be filled a
+    /// disk.
     pub(super) fn faults(&mut self, faults: Vec<file::Fault>, stack: &mut Stack) -> Vec<Fault> {
         let mut made = Vec::new();
         for (i, it) in faults.into_iter().enumerate() {
@@ -236,7 +237,7 @@ impl SetupBuilder<'_> {
         Some(Fault { trigger: when, action: deed })
     }
 
-    /// A role, or a node that is there and ours.
+    /// Role, or a node that exists and that pgdyno starts.
     fn fault_target(&mut self, path: &str, name: &str, stack: &Stack) -> Option<FaultTarget> {
         let replicas = stack.replication.as_ref().map_or(0, |it| it.replicas);
         let has_etcd =
@@ -262,7 +263,7 @@ impl SetupBuilder<'_> {
     }
 }
 
-/// Whether a PostgreSQL of ours is meant.
+/// True if the target is a PostgreSQL server that pgdyno starts.
 fn is_server(whom: &str) -> bool {
     ["primary", "replica", "postgres"].contains(&whom) || whom.starts_with("postgres-")
 }

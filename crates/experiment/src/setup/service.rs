@@ -1,4 +1,4 @@
-//! Which HTTP service is asked for?
+//! The section `stack.service`.
 
 use super::SetupBuilder;
 use super::guard::{AttachedSection, Guard};
@@ -10,12 +10,12 @@ use crate::unit::Word;
 use model::Nanos;
 use model::plan::{Node, NodeKind, Service, Transport};
 
-/// Where all three services of the project answer.
+/// Health endpoint of the three services of this project.
 const READY: &str = "/health";
 const DOOR: AttachedSection = AttachedSection { node: "service", address: "url", noun: "service" };
 
 impl SetupBuilder<'_> {
-    /// The node, and what guards it if it is on another machine.
+    /// Node of the service, and its caps if it is on another machine.
     pub(super) fn service(&mut self, it: file::Service) -> (Node, Option<Guard>) {
         let path = |key: &str| format!("stack.service.{key}");
         let limits = self.limits("stack.service.limits", it.limits.clone());
@@ -87,7 +87,7 @@ impl SetupBuilder<'_> {
         )
     }
 
-    /// What is relative to the file becomes relative to where the file is.
+    /// Resolves paths that are relative to the file.
     fn command(&self, words: Vec<Word>) -> Vec<String> {
         let folder = self.request.path.parent().unwrap_or("".as_ref());
         let own = |(i, it): (usize, Word)| {
@@ -122,7 +122,7 @@ impl SetupBuilder<'_> {
     }
 }
 
-/// What a service has that is there already.
+/// True for a service that is already running.
 pub(super) fn is_attached(kind: &NodeKind) -> bool {
     matches!(kind, NodeKind::Service(it) if it.url.is_some())
 }

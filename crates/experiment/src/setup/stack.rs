@@ -1,4 +1,4 @@
-//! Which chain of nodes is asked for?
+//! The section `stack`: the chain of nodes.
 
 use super::SetupBuilder;
 use super::guard::{AttachedSection, Guard, strictest};
@@ -19,11 +19,11 @@ const SUPERUSER_RESERVED: u32 = 3;
 /// PgBouncer's default.
 const POOL_SIZE: u32 = 20;
 const MAX_CLIENT_CONN: u32 = 10_000;
-/// How often it asks several servers which of them is the primary.
+/// Interval at which HAProxy checks which server is the primary.
 const CHECK: Nanos = Nanos::from_millis(500);
 const QUEUE_TIMEOUT: Nanos = Nanos::from_secs(30);
 
-/// What is there before us.
+/// Address of an attached system.
 struct AttachedDsn {
     dsn: String,
     admin: Option<String>,
@@ -33,7 +33,7 @@ struct AttachedDsn {
 }
 
 impl SetupBuilder<'_> {
-    /// The chain, and what guards those of it that are on other machines.
+    /// Nodes of the chain, and the caps of those that are on other machines.
     pub(super) fn stack(&mut self, stack: file::Stack) -> (Stack, Option<Guard>) {
         let (mut nodes, mut guards) = (Vec::new(), Vec::new());
         if let Some(it) = stack.service.and_then(OrNone::into_option) {
@@ -45,7 +45,7 @@ impl SetupBuilder<'_> {
         let balancer = stack.balancer.and_then(OrNone::into_option);
         let balancer = balancer.map(|it| self.balancer(it, replicas.is_some(), &mut guards));
         let pooler = stack.pooler.and_then(OrNone::into_option).map(|it| self.pooler(it, &mut guards));
-        // It alone knows which of several servers is the primary.
+        // With replicas, only the balancer knows which server is the primary.
         let between = if replicas.is_some() { [pooler, balancer] } else { [balancer, pooler] };
         nodes.extend(between.into_iter().flatten());
         if let Some(it) = stack.postgres {
@@ -234,7 +234,7 @@ impl SetupBuilder<'_> {
             self.report("stack.balancer", "`stack.balancer` has no `kind`", "add `kind: haproxy`");
         }
         let check = it.check.and_then(OrNone::into_option).map(|it| it.0);
-        // Without one it would not know the primary.
+        // Without a check, the balancer would not know the primary.
         let check = check.or(several.then_some(CHECK));
         let queue_timeout = it.queue_timeout.map_or(QUEUE_TIMEOUT, |it| it.0);
         for (key, _) in [("check", check), ("queue_timeout", Some(queue_timeout))]
@@ -252,7 +252,7 @@ impl SetupBuilder<'_> {
         node("balancer", it.entrance, self.limits("stack.balancer.limits", it.limits), kind)
     }
 
-    /// A node that is there before us: nothing of it can be set.
+    /// Attached node: none of its settings can be changed.
     fn attached(
         &mut self,
         door: &AttachedSection,
@@ -319,7 +319,7 @@ impl SetupBuilder<'_> {
         parts
     }
 
-    /// A setting that has a key of its own, or that is ours to choose.
+    /// Reports a setting that has a key of its own or that pgdyno controls.
     fn not_a_setting(&mut self, node: &str, settings: &[(String, String)], name: &str, own: Option<&str>) {
         if settings.iter().any(|it| it.0.eq_ignore_ascii_case(name)) {
             let instead = match own {
@@ -334,7 +334,7 @@ impl SetupBuilder<'_> {
         }
     }
 
-    /// Whether each node can be entered as it is said.
+    /// Checks that each node supports its transport.
     fn check_transports(&mut self, nodes: &[Node]) {
         let is_balancer = |it: &Node| matches!(it.kind, NodeKind::HaProxy(_));
         let nodes = &nodes[nodes.iter().position(is_balancer).unwrap_or(nodes.len())..];
@@ -359,7 +359,7 @@ impl SetupBuilder<'_> {
         }
     }
 
-    /// Whether the pool's connections fit into PostgreSQL.
+    /// Checks that the pool's connections fit into PostgreSQL's slots.
     fn check_pool_fits(&mut self, nodes: &[Node]) {
         let pool = nodes.iter().find_map(|it| match &it.kind {
             NodeKind::PgBouncer(it) => Some(it.size),
@@ -426,7 +426,7 @@ impl SetupBuilder<'_> {
                 "name each once, as in [0, 1]",
             );
         }
-        // A quota beyond the processors that it may run on never binds.
+        // A quota beyond the node's CPUs has no effect.
         if let Some(cpu) = it.cpu.filter(|cpu| !cpus.is_empty() && *cpu > cpus.len() as f64) {
             let found = format!("a limit of {cpu} processors for a node that may run on {}", cpus.len());
             self.report(&format!("{path}.cpu"), found, format!("write at most {}", cpus.len()));
@@ -442,7 +442,7 @@ impl SetupBuilder<'_> {
         }
     }
 
-    /// What modes of poolers make impossible.
+    /// Reports combinations that pool modes make impossible.
     pub(super) fn check_pooler_modes(
         &mut self,
         stack: &Stack,
@@ -457,7 +457,7 @@ impl SetupBuilder<'_> {
             return;
         };
         let setting = it.settings.iter().find(|it| it.0 == "max_prepared_statements");
-        // From 1.21 on PgBouncer can keep them, and is told to unless the settings say otherwise.
+        // Since 1.21, PgBouncer can keep prepared statements; pgdyno enables it unless the settings say otherwise.
         let kept = it.version.is_some_and(|it| it >= (1, 21)) && setting.is_none_or(|it| it.1 != "0");
         let is_script = |it: &&Operation| matches!(it.kind, OperationKind::Script { .. });
         let scripts = || operations.iter().filter(is_script);
@@ -506,16 +506,16 @@ pub(super) fn words(it: Ordered<Word>) -> Vec<(String, String)> {
     it.0.into_iter().map(|(key, word)| (key, word.0)).collect()
 }
 
-/// Whether an address has a password in it: `postgres://user:secret@…`, `password=…`.
+/// True if an address contains a password: `postgres://user:secret@…`, `password=…`.
 fn has_password(dsn: &str) -> bool {
     let authority = dsn.split_once("://").map(|it| it.1.split(['/', '?']).next().unwrap_or_default());
-    // The password may itself contain a slash or an @, whoever wrote it did not escape it.
+    // An unescaped password may contain a slash or an @.
     let user = dsn.split_once("://").and_then(|it| it.1.rsplit_once('@')).map(|it| it.0);
     let lower = dsn.to_lowercase();
     user.is_some_and(|it| it.contains(':')) && authority.is_some() || lower.contains("password")
 }
 
-/// How clients reach an address.
+/// Transport of an address.
 fn transport_of_dsn(dsn: &str) -> Transport {
     let value = |key: &str| {
         let (_, rest) = dsn.split_once(&format!("{key}="))?;

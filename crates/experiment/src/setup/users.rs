@@ -1,4 +1,4 @@
-//! Which clients are asked for in the closed model, and how do they behave?
+//! Clients in the closed model.
 
 use super::SetupBuilder;
 use super::mix::Mix;
@@ -7,11 +7,11 @@ use crate::file;
 use model::Nanos;
 use model::plan::{LoadModel, MaxSearch, ThinkTime, UserStage};
 
-/// Beyond, nobody reads them.
+/// More stages are unreadable.
 const MAX_STAGES: usize = 1000;
 
 impl SetupBuilder<'_> {
-    /// `max`: where a search says how many, and for how long.
+    /// `max`: a search that determines the number of clients and the duration.
     pub(super) fn closed(
         &mut self,
         it: &file::Load,
@@ -115,7 +115,7 @@ impl SetupBuilder<'_> {
     }
 }
 
-/// The same closed load, with at most `rate` transactions per second.
+/// The load model with at most `rate` transactions per second, for `lasting`.
 pub(super) fn with_max_rate(model: &LoadModel, rate: f64, lasting: Nanos) -> LoadModel {
     match model.clone() {
         LoadModel::Closed { clients, think } => LoadModel::Users {

@@ -1,10 +1,11 @@
-//! A file on its own: every foreign grammar accepts everything, and each schedule lasts ten seconds at five per second.
+//! Reads a single file: every other grammar accepts everything, and each schedule lasts ten seconds at five per
+//! second.
 
 use experiment::{Diagnostics, GrammarDiagnostic, Grammars, Plan, Request, ScheduleExtent, UrlTarget, read};
 use model::Nanos;
 use std::path::Path;
 
-/// `url`: whom a service's address names.
+/// `url` is the parsed address of a service.
 pub fn asked(
     text: &str,
     url: &dyn Fn(&str) -> Result<UrlTarget, Vec<GrammarDiagnostic>>,
@@ -12,7 +13,7 @@ pub fn asked(
     reading(text, url, &[], false)
 }
 
-/// The same with changes of the command line.
+/// Like [`asked`], with assignments from the command line.
 #[allow(dead_code, reason = "not every test changes something")]
 pub fn with(text: &str, sets: &[String], quick: bool) -> Result<Plan, Diagnostics> {
     reading(text, &|_| Err(Vec::new()), sets, quick)

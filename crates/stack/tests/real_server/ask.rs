@@ -1,4 +1,4 @@
-//! Are questions answered, by rows or by reasons?
+//! Query results and errors.
 
 use super::server::{PATIENCE, fresh_database, in_database, server};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ fn questions() {
     check("select 1/0", "ERROR: division by zero (SQLSTATE 22012)");
     check("begin; select nothing", "ERROR: column \"nothing\" does not exist (SQLSTATE 42703)");
     check("rollback", ":  -> ROLLBACK");
-    // Data of COPY TO is passed over.
+    // Data of COPY TO is skipped.
     check("copy (select 1) to stdout", ":  -> COPY 1");
 }
 
@@ -54,7 +54,7 @@ fn abandoned_statement_is_cancelled_on_server() {
     let mut other = in_database(&database).open(PATIENCE).unwrap();
     let sleeping = "select count(*) from pg_stat_activity where datname = current_database() and query like '%600%' \
         and pid <> pg_backend_pid()";
-    // The request was read: the session is about to end.
+    // The server has read the request: the session is about to end.
     let deadline = Instant::now() + PATIENCE;
     while other.value(sleeping).unwrap().as_deref() != Some("0") {
         assert!(Instant::now() < deadline, "the statement goes on");

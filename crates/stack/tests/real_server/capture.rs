@@ -1,7 +1,7 @@
-//! Can every probe ask and read every server that is here?
+//! Runs every probe against every available server.
 //!
-//! With `PGDYNO_CAPTURE` set, what they answer is written to `fixtures/probe`, for `cargo xtask capture`; its value is the
-//! name of one probe, or `all`.
+//! With `PGDYNO_CAPTURE` set, the responses are written to `fixtures/probe`, for `cargo xtask capture`. Its value
+//! is the name of one probe, or `all`.
 
 use super::chain::{TestStack, haproxy, pgbouncer, postgres, stack};
 use super::server::{PATIENCE, installation, keeper};
@@ -15,7 +15,7 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-/// Reads the answer as the probe does, and writes it down if that is wanted.
+/// Reads the response like the probe does, and stores it if requested.
 pub fn keep(probe: &Probe, version: &str, answer: &ProbeResponse, text: &str) {
     let mut readings = Vec::new();
     (probe.read)(answer, &mut readings).unwrap_or_else(|it| panic!("{} of {version}: {it}", probe.name));
@@ -48,7 +48,7 @@ fn capture(on: ProbeTarget, number: u32, version: &str, connection: &mut Connect
     }
 }
 
-/// Someone waits for a lock while we ask.
+/// Runs the queries while a session waits for a lock.
 fn with_a_lock_wait(target: &Target, ask: impl FnOnce(&mut Connection)) {
     let mut holder = target.open(PATIENCE).unwrap();
     holder.query("create table if not exists t as select 1 as a").unwrap();
@@ -57,7 +57,7 @@ fn with_a_lock_wait(target: &Target, ask: impl FnOnce(&mut Connection)) {
     let mut waiter = target.open(PATIENCE).unwrap();
     let waiting = std::thread::spawn(move || waiter.query("update t set a = 4").unwrap());
     let mut asker = target.open(PATIENCE).unwrap();
-    // And whoever holds it stands idle for longer than a second: of a session in its transaction that is long.
+    // The holder of the lock is idle in its transaction for more than a second, which counts as long.
     let waits = "select count(*) from pg_locks l, pg_stat_activity a where not granted \
          and a.state = 'idle in transaction' and clock_timestamp() - a.state_change > '1.05 s'";
     while asker.value(waits).unwrap().as_deref() != Some("1") {
@@ -69,7 +69,7 @@ fn with_a_lock_wait(target: &Target, ask: impl FnOnce(&mut Connection)) {
     waiting.join().unwrap();
 }
 
-/// The installed version; with `PGDYNO_TEST_ALL_VERSIONS` those that can be fetched too.
+/// The installed version; with `PGDYNO_TEST_ALL_VERSIONS` also the versions that can be downloaded.
 #[test]
 fn postgres_of_every_version() {
     let mut all = vec![installation()];
@@ -94,7 +94,7 @@ fn postgres_of_every_version() {
     }
 }
 
-/// The version's digits: `PgBouncer 1.18.0` or `HAProxy version 2.6.12-1+deb12u2` gives `1.18`, `2.6`.
+/// Digits of the version: `PgBouncer 1.18.0` or `HAProxy version 2.6.12-1+deb12u2` gives `1.18`, `2.6`.
 fn short(version: &str) -> String {
     let digits = version.find(|it: char| it.is_ascii_digit()).map_or("", |at| &version[at..]);
     digits.split(['.', '-', ' ']).take(2).collect::<Vec<_>>().join(".")
@@ -120,7 +120,7 @@ fn pooler_and_balancer() {
         stream.write_all(format!("{question}\n").as_bytes()).unwrap();
         let mut text = String::new();
         stream.read_to_string(&mut text).unwrap();
-        // Names of machines are nobody's business.
+        // Host names are confidential.
         let lines: Vec<&str> = text.lines().filter(|it| !it.starts_with("node:")).collect();
         let text = lines.join("\n") + "\n";
         let version = format!("haproxy-{}", short(&balancer.version));

@@ -1,4 +1,4 @@
-//! Does every chain serve, over the hops that were asked for?
+//! Tests that every chain works, over the requested hops.
 
 use super::server::{PATIENCE, keeper};
 use model::Nanos;
@@ -11,7 +11,7 @@ use stack::client::Target;
 use stack::component::program::Programs;
 use stack::supervisor::Supervisor;
 
-/// A supervisor and what it runs.
+/// Supervisor and the stack that it runs.
 pub struct TestStack {
     pub chain: Chain,
     pub supervisor: Supervisor,
@@ -28,7 +28,7 @@ impl TestStack {
         self.chain.reconcile(&mut self.supervisor, stack, &Programs::from_environment(), &mut |_| {})
     }
 
-    /// The hops, the entrance first: `tcp unix`.
+    /// Transports of the hops, the entry first: `tcp unix`.
     fn hops(&self) -> String {
         let hops = self.chain.nodes().iter().map(|it| match &it.hop {
             ServerTransport::UnixSocket => "unix",
@@ -74,13 +74,13 @@ pub fn stack(nodes: &[Node]) -> Stack {
     Stack { nodes: nodes.to_vec(), generator: Limits::default(), replication: None }
 }
 
-/// What the entry answers to `sql` by the simple protocol.
+/// Result of `sql` at the entry, by the simple protocol.
 pub fn ask(target: &Target, sql: &str) -> String {
     let answer = target.open(PATIENCE).and_then(|mut it| it.value(sql));
     answer.map_or_else(|it| it.to_string(), Option::unwrap_or_default)
 }
 
-/// True where the problem is that a component cannot be had, which is told.
+/// True if a component is not available; prints that.
 pub fn skipped(problem: &ChainError) -> bool {
     if let ChainError::Unavailable(it) = problem {
         println!("skipped: {it}");
@@ -125,7 +125,7 @@ fn every_chain_serves_over_the_hops_that_were_asked_for() {
             ask(stand.chain.endpoint(), "select current_user || ' ' || current_database()"),
             "app app"
         );
-        // A pooler gives a cancel key of its own, and a balancer the server's.
+        // A pooler sends a cancel key of its own; a balancer passes on the server's.
         let pooled = nodes.iter().any(|it| matches!(it.kind, NodeKind::PgBouncer(_) | NodeKind::Odyssey(_)));
         let direct = stand.chain.endpoint().open(PATIENCE).unwrap().is_direct();
         assert_eq!(direct, !pooled, "{expected}");
@@ -149,7 +149,7 @@ fn every_chain_serves_over_the_hops_that_were_asked_for() {
     }
     let base = postgres(Unix);
     for mode in [Session, Transaction, Statement] {
-        // Another stop signal and a setting that older ones do not know.
+        // 1.23 uses another stop signal and a setting that older versions lack.
         let mut newer = pgbouncer(Tls, mode);
         let NodeKind::PgBouncer(it) = &mut newer.kind else { unreachable!() };
         it.version = Some((1, 23));

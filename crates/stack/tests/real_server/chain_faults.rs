@@ -1,4 +1,4 @@
-//! What becomes of a chain when something goes wrong?
+//! Errors and faults in chains.
 
 use super::chain::{TestStack, ask, haproxy, node, odyssey, pgbouncer, postgres, skipped, stack};
 use super::server::{PATIENCE, keeper, server};
@@ -20,7 +20,7 @@ use std::sync::{Arc, OnceLock};
 use wire::Code;
 use wire::pg::{Secret, SslMode};
 
-/// Both poolers and the balancer, before a PostgreSQL.
+/// Both poolers and the balancer, in front of PostgreSQL.
 fn fronts() -> [Node; 3] {
     [
         pgbouncer(Transport::Tcp, PoolMode::Transaction),
@@ -55,7 +55,7 @@ fn a_wrong_password_is_refused_with_the_right_message() {
     let [pgbouncer, odyssey, haproxy] = fronts();
     check(std::slice::from_ref(&base), &[ours]);
     check(&[haproxy, base.clone()], &[ours]);
-    // Poolers have words of their own, PgBouncer since 1.19 those of the server.
+    // Poolers have error messages of their own; PgBouncer passes on the server's since 1.19.
     check(&[pgbouncer, base.clone()], &["FATAL: SASL authentication failed (SQLSTATE 08P01)", ours]);
     check(&[odyssey, base], &[": password authentication failed for user \"app\" (SQLSTATE 28000)"]);
 }
@@ -71,7 +71,7 @@ fn too_many_clients_are_told_apart() {
         }
     };
     assert_eq!(error.code(), Code::SqlState(*b"53300"), "{error}");
-    // Three are kept for superusers.
+    // Three slots are reserved for superusers.
     assert_eq!(sessions.len(), 17);
     assert_eq!(ask(stand.chain.nodes()[0].admin.as_ref().unwrap(), "select 1"), "1");
 }
@@ -80,7 +80,7 @@ fn too_many_clients_are_told_apart() {
 fn a_taken_port_is_survived() {
     static TAKEN: OnceLock<TcpListener> = OnceLock::new();
     static COUNT: AtomicU32 = AtomicU32::new(0);
-    /// Every other port is taken, by somebody who never answers.
+    /// Every other port is in use by a listener that never answers.
     fn ports() -> std::io::Result<u16> {
         if COUNT.fetch_add(1, Ordering::Relaxed) % 2 == 1 {
             return free_port();
@@ -164,7 +164,7 @@ fn a_balancer_queues_and_its_queue_ends() {
     assert_eq!(second.join().unwrap(), "2");
 }
 
-/// How many clients wait for the server, by HAProxy's `show stat`.
+/// Number of clients that wait for the server, by HAProxy's `show stat`.
 fn queued(statistics: &Path) -> String {
     let mut stream = UnixStream::connect(statistics).unwrap();
     stream.write_all(b"show stat\n").unwrap();
@@ -191,7 +191,7 @@ fn what_was_killed_serves_again_at_its_address() {
         session.query("select 1").unwrap_err();
         stand.chain.restart(&mut stand.supervisor, &name).unwrap_or_else(|it| panic!("{it}"));
         assert_eq!(ask(&target, "select 3"), "3", "{name}");
-        // And once more, while it runs; and PostgreSQL behind it.
+        // Restarts it once more while it runs, and the PostgreSQL server behind it.
         stand.chain.restart(&mut stand.supervisor, &name).unwrap_or_else(|it| panic!("{it}"));
         stand.chain.kill(&mut stand.supervisor, "postgres").unwrap();
         stand.chain.restart(&mut stand.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
@@ -231,7 +231,7 @@ fn a_database_keeps_its_data_under_other_settings() {
     assert_eq!(ask(stand.chain.endpoint(), "select it from kept"), "42");
     assert_eq!(ask(stand.chain.endpoint(), "show max_connections"), "33");
     assert_eq!(stand.chain.nodes()[0].cluster_id(), cluster);
-    // Under another name it is another database.
+    // A different name means a different database.
     let mut renamed = postgres(Transport::Unix);
     renamed.name = "other".to_owned();
     stand.reconcile(&stack(&[renamed])).expect("a new one starts");
@@ -271,7 +271,7 @@ fn a_quiet_database_can_be_replaced() {
     }
 }
 
-/// A password file, which ends with its test.
+/// Password file, removed at the end of the test.
 struct Passwords(PathBuf);
 
 impl Passwords {
@@ -311,7 +311,7 @@ fn poolers_that_were_there_before_are_asked_too() {
         let Address::Tcp(at) = theirs.chain.endpoint().address else { unreachable!() };
         let dsn = |user: &str, database: &str| {
             let file = passwords.0.display();
-            // Not said whether to use TLS: what is found is kept to.
+            // Without a TLS setting, the transport that is found is kept.
             format!("host=127.0.0.1 port={} user={user} dbname={database} passfile={file}", at.port())
         };
         let console = theirs.chain.nodes()[0].admin.as_ref().unwrap().login.database.clone();

@@ -1,4 +1,4 @@
-//! Are the rows the right ones?
+//! Tests the rows of datasets.
 
 use super::server::{PATIENCE, fresh_database, in_database, installation, server};
 use stack::client::Connection;
@@ -24,7 +24,7 @@ fn tickets() {
     check("select relallvisible = relpages from pg_class where oid = 'book.tickets'::regclass", "t");
 }
 
-/// What a database holds: every relation and constraint, and a digest of each table's rows in physical order.
+/// Contents of a database: every relation and constraint, and a digest of each table's rows in physical order.
 fn contents(connection: &mut Connection) -> String {
     let mut lines = Vec::new();
     let mut all = |sql: &str| {
@@ -52,7 +52,7 @@ fn contents(connection: &mut Connection) -> String {
     lines.join("\n")
 }
 
-/// Initialises one database with pgbench's own program and one with ours, and compares them.
+/// Initialises one database with pgbench's own program and one with pgdyno, and compares them.
 fn check(arguments: &[&str], ours: &Pgbench, steps: &str) {
     let (mut theirs, name) = fresh_database();
     let pgbench = installation().bin.join("pgbench");

@@ -1,4 +1,4 @@
-//! Does a fetched server run?
+//! Tests downloaded servers.
 
 use super::server::{PATIENCE, keeper};
 use stack::component::postgres::{Postgres, Settings};
@@ -6,7 +6,7 @@ use stack::embedded::{MAJORS, cached, cached_or_fetched};
 use stack::find::Origin;
 use stack::supervisor::Supervisor;
 
-/// The newest; all of them, 15 MB to fetch for each, with `PGDYNO_TEST_ALL_VERSIONS` set.
+/// The newest version; all versions, each a download of 15 MB, with `PGDYNO_TEST_ALL_VERSIONS` set.
 #[test]
 fn offered_versions_run() {
     let all = std::env::var_os("PGDYNO_TEST_ALL_VERSIONS").is_some();

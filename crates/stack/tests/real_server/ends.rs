@@ -1,4 +1,4 @@
-//! Does everything end with whoever started it?
+//! Tests that all processes end with the process that started them.
 
 use super::server::{PATIENCE, installation, keeper};
 use rustix::process::{Pid, Signal, kill_process};
@@ -22,7 +22,7 @@ fn a_killed_keeper_takes_its_children_along_and_its_directory_is_swept() {
     assert!(supervisor.signal(postgres.node, Sig::Term).is_err());
     drop(supervisor);
     assert!(directory.exists());
-    // The lock is released when the last process that holds it is gone.
+    // The lock is released when the last process that holds it has ended.
     let until = Instant::now() + Duration::from_secs(20);
     while directory.exists() {
         assert!(Instant::now() < until, "{} is still there", directory.display());
@@ -54,7 +54,7 @@ fn a_server_restarts_and_keeps_its_rows() {
 fn orphans_end_too() {
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
     let mark = supervisor.home().join("pid");
-    // The child of a shell that has gone away: nobody knows it but the keeper, to whom the kernel gave it.
+    // Child of a shell that has exited: only the keeper knows it, because the kernel reparented it to the keeper.
     let script =
         format!("setsid sh -c 'echo $$ > {0}.new; mv {0}.new {0}; exec sleep 1000' & wait", mark.display());
     let launch = Launch::new("shell", "/bin/sh", &supervisor.home()).args(["-c".to_owned(), script]);

@@ -1,8 +1,8 @@
-//! Does nothing survive, whenever and however pgdyno ends?
+//! Tests that nothing is left behind, whenever and however pgdyno ends.
 //!
-//! Rounds of: a process starts a supervisor and several nodes, and meets its end at a seeded moment. Then no process, no
-//! group, no interface, no mount and no directory may remain; a namespace without any of these is none. `./x proof` runs a
-//! thousand and more of them; the other tests a few.
+//! In each round, a process starts a supervisor and several nodes, and ends at a seeded moment. Then no process,
+//! group, interface, mount or directory may remain; a namespace without any of these does not exist. `./x proof`
+//! runs more than a thousand rounds, the other tests a few.
 
 use super::chain::haproxy;
 use super::replicas::replicated;
@@ -23,23 +23,23 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What the victim says when it gets there; it is killed at one of them, or some µs later.
+/// Phases that the victim prints; it is killed at one of them, or some µs later.
 const PHASES: [&str; 9] =
     ["born", "keeper", "forking", "limited", "deaf", "launched", "ready", "stopping", "stopped"];
-/// The same of one that has its primary killed.
+/// Phases of a victim whose primary is killed.
 const FAILOVER: [&str; 9] =
     ["born", "keeper", "primary", "replica", "up", "killed", "promoted", "stopping", "stopped"];
 
-/// What a victim starts.
+/// Nodes that a victim starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cast {
-    /// Cheap processes with bad habits.
+    /// Cheap processes that are hard to stop.
     StandIns,
     /// PostgreSQL and PgBouncer.
     Servers,
-    /// Three servers with networks of their own behind a balancer; the primary is killed, and we promote.
+    /// Three servers with networks of their own behind a balancer; the primary is killed, and pgdyno promotes.
     Replicas,
-    /// The same, and Patroni promotes.
+    /// Like `Replicas`, but Patroni promotes.
     Patroni,
 }
 
@@ -53,39 +53,39 @@ impl Cast {
         }
     }
 
-    /// A phase lasts so long, about, and the end comes within it; in µs.
+    /// Approximate duration of a phase, within which the victim ends; in µs.
     fn lasts(self) -> u64 {
         match self {
             Cast::StandIns => 8_000,
-            // Real servers take a second to be ready.
+            // Real servers take a second to start.
             Cast::Servers | Cast::Replicas => 1_000_000,
             Cast::Patroni => 5_000_000,
         }
     }
 }
 
-/// How a victim ends.
+/// Way in which a victim ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Kill,
-    /// SIGINT to its whole process group, twice: what a terminal does when Ctrl-C is pressed twice.
+    /// SIGINT to its whole process group, twice, like a terminal when Ctrl-C is pressed twice.
     CtrlCTwice,
     Panic,
-    /// As `Kill`, and the keeper after it.
+    /// Like `Kill`, and then kills the keeper.
     KeeperToo,
 }
 
-/// One round, decided by its seed.
+/// One round, determined by its seed.
 #[derive(Clone, Copy, Debug)]
 struct Round {
     fate: Fate,
     cast: Cast,
-    /// Index of its phases.
+    /// Index into the phases.
     phase: usize,
     after: Duration,
 }
 
-/// Numbers of a seed: SplitMix64. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014).
+/// SplitMix64 generator. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014).
 struct Chance(u64);
 
 impl Chance {
@@ -110,17 +110,17 @@ impl Round {
     }
 }
 
-/// Not a test of its own: the process that meets its end. It says which phase it is in, and its keeper's number.
+/// Not a test of its own: the process that is killed. It prints its phase and its keeper's process id.
 #[test]
 fn victim() {
     let Ok(role) = std::env::var("STACK_TEST_PROOF") else { return };
     let (cast, panics) = role.split_once(' ').unwrap();
     let Some(cast) = Cast::ALL.into_iter().find(|it| format!("{it:?}") == cast) else {
-        // Whoever starts the next time removes what is left.
+        // The next start removes what is left.
         return drop(Supervisor::start(&keeper()).unwrap());
     };
     let say = |phase: &str| {
-        // Past the harness, which would keep it.
+        // Bypasses the test harness, which would capture the output.
         writeln!(std::io::stdout().lock(), "phase {phase}").unwrap();
         std::io::stdout().flush().unwrap();
         assert!(phase != panics, "as it was told to");
@@ -136,17 +136,17 @@ fn victim() {
     };
     say("ready");
     if panics.is_empty() {
-        // Some die while they run, some while they stop.
+        // Some nodes die while they run, others while they stop.
         supervisor.signal(node, Sig::Cont).unwrap();
     }
     say("stopping");
     drop(supervisor);
     say("stopped");
-    // Its end comes from outside, and soon.
+    // It is killed from outside soon.
     std::thread::sleep(PATIENCE);
 }
 
-/// Cheap processes with bad habits.
+/// Cheap processes that are hard to stop.
 fn stand_ins(supervisor: &mut Supervisor, say: &dyn Fn(&str)) -> stack::supervisor::NodeId {
     let home = supervisor.home();
     let user = supervisor.user().cloned();
@@ -155,7 +155,7 @@ fn stand_ins(supervisor: &mut Supervisor, say: &dyn Fn(&str)) -> stack::supervis
         launch.stop = vec![StopStep { signal: Sig::Term, patience: Duration::from_millis(20) }];
         supervisor.launch(launch.limited(limits)).unwrap()
     };
-    // Children, one in a session of its own, and grandchildren whose parent is gone.
+    // Children, one in a session of its own, and grandchildren whose parent has exited.
     let forks =
         "sleep 1000 & setsid sleep 1000 & (sleep 1000 & setsid sh -c 'sleep 1000 & sleep 1000' &); wait";
     shell("forking", forks, &Limits::default());
@@ -167,7 +167,7 @@ fn stand_ins(supervisor: &mut Supervisor, say: &dyn Fn(&str)) -> stack::supervis
         shell("deaf", "trap '' TERM INT HUP; : >deaf; while :; do sleep 1000; done", &Limits::default());
     say("deaf");
     shell("plain", "exec sleep 1000", &Limits::default());
-    // A world of its own, where we may make one.
+    // Namespaces of its own, if we may create them.
     let mut apart = Launch::new("apart", "/bin/sh", &home).args(["-c", forks]).as_user(user.as_ref());
     apart.isolated = true;
     supervisor.launch(apart).unwrap();
@@ -178,7 +178,7 @@ fn stand_ins(supervisor: &mut Supervisor, say: &dyn Fn(&str)) -> stack::supervis
     deaf
 }
 
-/// PostgreSQL, limited, and PgBouncer before it where there is one.
+/// PostgreSQL with limits, and PgBouncer in front of it if it is installed.
 fn servers(supervisor: &mut Supervisor, say: &dyn Fn(&str)) -> stack::supervisor::NodeId {
     let pooler = program("pgbouncer", "--version", &[]).map(|program| {
         say("forking");
@@ -202,7 +202,7 @@ fn servers(supervisor: &mut Supervisor, say: &dyn Fn(&str)) -> stack::supervisor
     pooler.unwrap_or(postgres.node)
 }
 
-/// A primary dies, another server takes its place, and the old one comes back.
+/// A primary dies, another server is promoted, and the old one rejoins.
 fn failover(supervisor: &mut Supervisor, cast: Cast, say: &dyn Fn(&str)) -> stack::supervisor::NodeId {
     let mut plan = replicated(&[haproxy(Transport::Tcp, None)], SyncMode::First(1), Promoter::default());
     let replication = plan.replication.as_mut().unwrap();
@@ -232,7 +232,8 @@ fn failover(supervisor: &mut Supervisor, cast: Cast, say: &dyn Fn(&str)) -> stac
     chain.primary().and_then(|it| it.node).unwrap()
 }
 
-/// Plays one round and tells whether its end was a signal, and what survived it: processes, groups, interfaces, mounts, directories.
+/// Plays one round. Returns true if a signal ended the victim, and everything that survived it: processes, groups,
+/// interfaces, mounts, directories.
 fn play(round: &Round, scratch: &Scratch) -> (bool, Vec<String>) {
     let panics = if round.fate == Fate::Panic { round.phase() } else { "" };
     let role = format!("{:?} {panics}", round.cast);
@@ -241,31 +242,31 @@ fn play(round: &Round, scratch: &Scratch) -> (bool, Vec<String>) {
     let mut keeper = None;
     let mut lines = BufReader::new(victim.stdout.take().unwrap()).lines().map_while(Result::ok);
     for line in lines.by_ref() {
-        // The harness writes before the first one on the same line.
+        // The harness writes before the first phase on the same line.
         let Some((_, word)) = line.split_once("phase ") else { continue };
         if let Some(number) = word.strip_prefix("keeper-pid ") {
             keeper = number.parse::<u32>().ok();
         }
         if word == round.phase() && round.fate != Fate::Panic {
-            // Not a wait for anything: the moment is what the seed decides.
+            // Not a wait for a condition: the seed determines the moment.
             std::thread::sleep(round.after);
             break;
         }
     }
     match round.fate {
-        // It may have ended by now; its number is its own until it is waited for.
+        // It may have ended by now; its process id is not reused until it is waited for.
         Fate::Kill | Fate::KeeperToo => kill_process(pid, Signal::KILL).unwrap_or(()),
         Fate::CtrlCTwice => (0..2).for_each(|_| kill_process_group(pid, Signal::INT).unwrap_or(())),
-        // Until it has ended by itself.
+        // Waits until it has ended by itself.
         Fate::Panic => {}
     }
     let signalled = victim.wait().unwrap().signal().is_some();
-    // What it said after we stopped listening: no group is made before the keeper is there.
+    // Output after the loop above stopped reading: no group is created before the keeper runs.
     for line in lines {
         keeper = keeper.or(line.split_once("keeper-pid ").and_then(|it| it.1.parse().ok()));
     }
     if round.fate == Fate::KeeperToo {
-        // It may have ended with its supervisor.
+        // The keeper may have ended with its supervisor.
         let known = keeper.and_then(|it| Pid::from_raw(it.cast_signed()));
         known.map(|it| kill_process(it, Signal::KILL));
         let until = Instant::now() + scratch.patience;
@@ -276,13 +277,13 @@ fn play(round: &Round, scratch: &Scratch) -> (bool, Vec<String>) {
     let keeper = keeper.unwrap_or(0);
     let Cgroups { v1, v2 } = Cgroups::detect();
     let groups = v1.into_iter().chain(v2).map(|it| it.directory.join(format!("pgdyno-{keeper}")));
-    // The number that its networks have, if no other had it.
+    // Number of its networks, if no other keeper had it.
     let interface = PathBuf::from(format!("/sys/class/net/pgdyno{}", keeper as u8));
     let others: Vec<PathBuf> = groups.chain([interface]).collect();
     let (processes, directories) = scratch.left();
     let until = Instant::now() + scratch.patience;
     loop {
-        // The kernel takes its time with the interfaces and mounts of namespaces that have ended.
+        // The kernel removes interfaces and mounts of ended namespaces with a delay.
         let others = others.iter().filter(|it| it.exists()).chain(&directories);
         let shown = others.map(|it| it.display().to_string()).chain(scratch.mounts());
         let left: Vec<String> = processes.iter().cloned().chain(shown).collect();
@@ -293,7 +294,7 @@ fn play(round: &Round, scratch: &Scratch) -> (bool, Vec<String>) {
     }
 }
 
-/// This program, as another; Ctrl-C ends it also where whoever started us has us ignore that.
+/// This program in another process. Ctrl-C ends it even if our parent made us ignore SIGINT.
 fn ourselves(role: &str, scratch: &Scratch) -> Command {
     let mut command = Command::new("env");
     command
@@ -306,7 +307,7 @@ fn ourselves(role: &str, scratch: &Scratch) -> Command {
     command
 }
 
-/// Plays many, some at a time, and prints what came of them.
+/// Plays many rounds, some concurrently, and prints the results.
 fn play_all(name: &str, rounds: u64, fates: &[Fate], cast: Cast) {
     let seed = std::env::var("PGDYNO_PROOF_SEED").map_or(20_260, |it| it.parse().expect("a number"));
     let (next, signalled, survivors) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
@@ -344,7 +345,7 @@ fn play_all(name: &str, rounds: u64, fates: &[Fate], cast: Cast) {
     assert!(fates.contains(&Fate::Panic) || signalled == rounds, "{name}: some ended by themselves");
 }
 
-/// How many rounds: so many, or what `./x proof` asks for.
+/// Number of rounds: `few`, or the number that `./x proof` requests.
 fn rounds(few: u64, of_proof: impl Fn(u64) -> u64) -> u64 {
     let asked = std::env::var("PGDYNO_PROOF_ROUNDS").ok().map(|it| it.parse().expect("a number of rounds"));
     asked.map_or(few, of_proof)

@@ -1,4 +1,4 @@
-//! Does what goes wrong on purpose go wrong so, and is it healed and gone afterwards?
+//! Tests that faults are injected, reverted and gone afterwards.
 
 use super::chain::{TestStack, ask, haproxy};
 use super::replicas::{comes_to, replicated};
@@ -26,7 +26,7 @@ fn heal(stand: &mut TestStack, wound: Option<ActiveFault>) {
     stand.chain.revert(&mut stand.supervisor, wound.unwrap()).unwrap_or_else(|it| panic!("{it}"));
 }
 
-/// Without root there are no worlds and no networks to be made, and that is told.
+/// Without root there are no namespaces and networks; prints that.
 fn is_root() -> bool {
     if !geteuid().is_root() {
         println!("skipped: only root may make namespaces");
@@ -50,7 +50,7 @@ fn what_is_withheld_from_all_replicas_is_lost_with_the_primary() {
     );
     assert_eq!(ask(&entry, "insert into t values (1) returning a"), "1");
     inflict(&mut stand, &FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node });
-    // Its time comes, though there is nothing left to be healed.
+    // The revert is due, but there is nothing left to revert.
     heal(&mut stand, held.active_fault);
     let promotion = stand.chain.fail_over(&mut stand.supervisor).unwrap_or_else(|it| panic!("{it}"));
     assert!(!promotion.safe);
@@ -58,7 +58,7 @@ fn what_is_withheld_from_all_replicas_is_lost_with_the_primary() {
     assert_eq!(ask(&entry, "select count(*) from t"), "0", "it was acknowledged, and nobody else had it");
 }
 
-/// What dies slowly must not do meanwhile what it was held back from.
+/// A process that dies slowly must not continue meanwhile.
 #[test]
 fn who_is_held_when_its_world_is_killed_does_nothing_more() {
     if !is_root() {
@@ -83,7 +83,7 @@ fn who_is_held_when_its_world_is_killed_does_nothing_more() {
     let title = |it: &u32| std::fs::read_to_string(format!("/proc/{it}/cmdline")).unwrap_or_default();
     let (held, others): (Vec<u32>, Vec<u32>) =
         supervisor.processes(node).into_iter().partition(|it| title(it).ends_with("counter\0"));
-    // The end of a world begins with its first process, which the others now keep from the one processor they have.
+    // A PID namespace ends with its first process, which the others now keep from getting its only CPU.
     others.iter().for_each(|it| run("taskset", &["--pid", "1", &it.to_string()]));
     run("chrt", &["--idle", "--pid", "0", &supervisor.pid(node).unwrap().to_string()]);
     supervisor.signal_one(node, held[0], Sig::Stop).unwrap();
@@ -118,7 +118,7 @@ fn what_is_paused_goes_on_and_a_dead_postmaster_ends_its_node() {
     }
     inflict(&mut stand, &FaultAction::Restart { target: whom });
     assert_eq!(answers(&stand), [true, true, true]);
-    // Of a process that is not the node's, nothing is known to it.
+    // A process that is not the node's is unknown to it.
     let stranger = stand.supervisor.keeper_pid();
     let node = stand.chain.servers()[2].node.unwrap();
     stand.supervisor.signal_one(node, stranger, Sig::Kill).unwrap_err();
@@ -135,7 +135,7 @@ fn who_is_cut_off_is_told_nothing_until_it_is_healed() {
     let entry = stand.chain.endpoint().clone();
     ask(&entry, "create table t (a int)");
     let third = FaultTarget::Node("postgres-3".to_owned());
-    // Its socket is a file, which no network leads to.
+    // The socket is a file and needs no network.
     let inside = stand.admin("postgres-3").in_database("app");
     comes_to(&mut stand, &inside, "select count(*) from t", "0");
     let cut = inflict(&mut stand, &FaultAction::Isolate { target: third, duration: LASTING });
@@ -144,7 +144,7 @@ fn who_is_cut_off_is_told_nothing_until_it_is_healed() {
     heal(&mut stand, cut.active_fault);
     comes_to(&mut stand, &inside, "select count(*) from t", "1");
 
-    // The primary takes itself for one, and nobody reaches it.
+    // The primary still considers itself primary, but no one can reach it.
     inflict(&mut stand, &FaultAction::Isolate { target: FaultTarget::Primary, duration: LASTING });
     assert_eq!(ask(&stand.admin("postgres"), "select pg_is_in_recovery()"), "f");
     let promotion = stand.chain.fail_over(&mut stand.supervisor).unwrap_or_else(|it| panic!("{it}"));
@@ -183,7 +183,7 @@ fn a_full_disk_refuses_rows_until_it_is_healed() {
     heal(&mut stand, full.active_fault);
     comes_to(&mut stand, &entry, more, "6000");
 
-    // A node that is killed finds its rows on its disk again, and whoever is copied anew has a disk too.
+    // A killed node still has its data on its disk, and a node that is copied anew has a disk too.
     stand.chain.kill(&mut stand.supervisor, "postgres").unwrap();
     let promotion = stand.chain.fail_over(&mut stand.supervisor).unwrap_or_else(|it| panic!("{it}"));
     assert!(promotion.safe, "{promotion:?}");

@@ -1,4 +1,4 @@
-//! Is a replica seen to lag as long as it does, and not at all where that is promised?
+//! Tests the measured replication delay, and that there is none where the settings rule it out.
 
 use super::chain::{TestStack, ask, postgres, stack};
 use super::replicas::{comes_to, replicated};
@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Two replicas of a primary that begins with these settings.
+/// Two replicas of a primary that starts with these settings.
 fn with(settings: &[(&str, &str)], sync: SyncMode) -> TestStack {
     let mut node = postgres(Transport::Tcp);
     let NodeKind::Postgres(plan) = &mut node.kind else { unreachable!("it is one") };
@@ -47,10 +47,10 @@ fn a_replica_that_is_delayed_is_stale_for_as_long_as_that() {
     assert!(seen.acknowledged >= 10 && late.own_writes.total >= 5, "{seen:?}");
     assert_eq!(late.own_writes.stale, late.own_writes.total, "every read is stale: {late:?}");
     assert_eq!(late.visible_us.len() as u64, late.own_writes.total, "what was waited for came: {late:?}");
-    // The delay counts from the primary's commit, which its client is told when it is on the disk.
+    // The delay starts at the primary's commit, which the client receives when it is flushed to disk.
     assert!(late.visible_us[0] > 300_000, "{late:?}");
     assert!(late.visible_us[late.visible_us.len() / 2] < 800_000, "{late:?}");
-    // The other one shows what it has, and whoever reads both sees the older after the newer.
+    // The other replica is up to date, and a reader that alternates sees the older value after the newer one.
     let prompt = of(&seen, "postgres-2");
     assert!(prompt.visible_us[prompt.visible_us.len() / 2] < 200_000, "{prompt:?}");
     let in_turn = seen.round_robin.unwrap();
@@ -65,7 +65,7 @@ fn a_replica_that_is_delayed_is_stale_for_as_long_as_that() {
         .collect();
     assert!(samples.iter().all(|it| it.series == SERIES), "{samples:?}");
     assert!(samples.iter().any(|it| it.node == "postgres-3" && it.value > 0.3), "{samples:?}");
-    // Nothing of it is left, on no server.
+    // Nothing of it is left on any server.
     let left = "select count(*) from pg_namespace where nspname like 'pgdyno%'";
     for server in stand.chain.direct_targets() {
         comes_to(&mut stand, &server.target, left, "0");
@@ -74,7 +74,7 @@ fn a_replica_that_is_delayed_is_stale_for_as_long_as_that() {
 
 #[test]
 fn what_all_replicas_have_applied_is_never_stale_and_a_failover_is_survived() {
-    // What the application's user is given counts, and not what the superuser has.
+    // The setting of the application's user counts, not the superuser's.
     let mut stand = with(&[], SyncMode::First(2));
     ask(&stand.admin("postgres"), "alter role app set synchronous_commit = remote_apply");
     let (prober, _told) = probed(&stand);
@@ -88,7 +88,7 @@ fn what_all_replicas_have_applied_is_never_stale_and_a_failover_is_survived() {
     }
     assert_eq!(seen.round_robin.unwrap().stale, 0, "{seen:?}");
 
-    // The same under a quorum of one, whose primary goes.
+    // Like above with a quorum of one, whose primary fails.
     stand
         .reconcile(&replicated(&[], SyncMode::Any(1), Promoter::default()))
         .unwrap_or_else(|it| panic!("{it}"));
@@ -101,7 +101,8 @@ fn what_all_replicas_have_applied_is_never_stale_and_a_failover_is_survived() {
     let seen = prober.stop(false);
     println!("{seen:?}");
     let follower = if promotion.to == "postgres-2" { "postgres-3" } else { "postgres-2" };
-    // It was read before and after, the new primary before, and the dead one answers nothing, which is not zero.
+    // The remaining replica was read before and after, the new primary before. The dead one gives no answers, which
+    // is not zero.
     let [stays, rose, dead] = [follower, promotion.to.as_str(), "postgres"].map(|it| of(&seen, it));
     assert!(stays.own_writes.total > rose.own_writes.total + 4 && rose.own_writes.total > 2, "{seen:?}");
     assert!(dead.own_writes.total == 0 && dead.unanswered > 4, "{seen:?}");

@@ -1,7 +1,7 @@
-//! Do limits hold, and is it told where they do not?
+//! Tests that limits apply, and that missing ones are reported.
 //!
-//! Control groups need their right to be used. Where it is missing, the tests of what they do have nothing to look at, and
-//! say so; what happens without the right is tested everywhere.
+//! Control groups require privileges. Without them, the tests of their effect check nothing and print that. The
+//! behaviour without privileges is tested everywhere.
 
 use super::scratch::{OURSELVES, Scratch};
 use super::server::{PATIENCE, keeper};
@@ -18,14 +18,14 @@ fn start() -> Supervisor {
     Supervisor::start(&keeper()).unwrap()
 }
 
-/// Starts a shell, or what it executes, as the user of the stack.
+/// Starts a shell, or the program that it executes, as the user of the stack.
 fn shell(supervisor: &mut Supervisor, name: &str, script: &str, limits: &Limits) -> NodeId {
     let user = supervisor.user().cloned();
     let launch = Launch::new(name, "/bin/sh", &supervisor.home()).args(["-c", script]);
     supervisor.launch(launch.as_user(user.as_ref()).limited(limits)).unwrap()
 }
 
-/// True if all of them hold; else says which do not, and the test has nothing to look at.
+/// True if all limits apply; otherwise prints which ones do not, and the test checks nothing.
 fn holds(supervisor: &Supervisor, node: NodeId) -> bool {
     supervisor.not_applied(node).iter().for_each(|it| eprintln!("not tested here: {it}"));
     supervisor.not_applied(node).is_empty()
@@ -37,7 +37,7 @@ fn status(pid: u32, field: &str) -> String {
     line.unwrap_or_else(|| panic!("no {field}")).trim().to_owned()
 }
 
-/// The groups that a keeper made, in every hierarchy below our own groups.
+/// Groups that a keeper created, in every hierarchy below our own groups.
 fn groups_of(keeper: u32) -> Vec<PathBuf> {
     let Cgroups { v1, v2 } = Cgroups::detect();
     let all = v1.into_iter().chain(v2).map(|it| it.directory.join(format!("pgdyno-{keeper}")));
@@ -60,9 +60,10 @@ fn a_spinning_node_gets_its_share_and_no_more() {
             other => Readiness::NotYet(format!("{other:?} periods")),
         };
         let used = supervisor.await_ready(node, PATIENCE, || enough(group.usage())).unwrap();
-        // Periods are read after the time that they must account for.
+        // The periods are read after the CPU time that they must account for.
         let periods = group.usage().periods.unwrap();
-        // A processor notices at its next tick, at most 10 ms later, that the quota is used up; the debt is paid later.
+        // A CPU notices at its next tick, at most 10 ms later, that the quota is used up; the excess is paid back
+        // later.
         let ticks = 0.01 * std::thread::available_parallelism().unwrap().get() as f64;
         let most = share * 0.01 * (periods + 1) as f64 + ticks;
         assert!(
@@ -78,7 +79,7 @@ fn memory_is_bounded_and_only_its_own_node_is_killed() {
     let mut supervisor = start();
     let limits = Limits { memory: Some(32 << 20), ..Limits::default() };
     let neighbour = shell(&mut supervisor, "neighbour", "exec sleep 1000", &limits);
-    // `tail` keeps the last line, and there is no end of it.
+    // `tail` keeps the last line, which never ends.
     let hungry = shell(&mut supervisor, "hungry", "exec tail /dev/zero", &limits);
     if !holds(&supervisor, hungry) {
         return;
@@ -123,7 +124,7 @@ fn reads_are_held_to_so_many_a_second() {
     let file = supervisor.home().join("file");
     std::fs::write(&file, vec![7; 4096 * 100]).unwrap();
     std::fs::File::open(&file).unwrap().sync_all().unwrap();
-    // Past the page cache, which is not throttled.
+    // Bypasses the page cache, which is not throttled.
     let script = format!(
         "while ! [ -e go ]; do :; done; exec dd if={} of=/dev/null bs=4k iflag=direct",
         file.display()
@@ -147,7 +148,7 @@ fn reads_are_held_to_so_many_a_second() {
     assert!(log.reason.contains("status 0"), "{log}");
     let after = group.usage().io.unwrap();
     assert!(after.reads >= before.reads + 100, "{before:?} {after:?}");
-    // Two seconds, but for what the first moments grant; however slow this machine is, it is never quicker.
+    // Two seconds, minus the initial burst; a slow machine is never faster.
     assert!(begun.elapsed() >= Duration::from_secs(1), "{:?}", begun.elapsed());
 }
 
@@ -163,7 +164,7 @@ fn without_the_right_everything_else_works() {
     };
     let closed = |name: &str| Controller {
         name: name.to_owned(),
-        // Nobody may make directories there.
+        // Nobody may create directories there.
         directory: PathBuf::from("/proc/sys"),
         writable: false,
     };
@@ -212,7 +213,7 @@ fn a_restarted_node_is_in_the_same_group_and_no_group_remains() {
     assert_eq!(supervisor.group(second), Some(&group));
     assert!(group.usage().cpu_seconds.unwrap() >= counted);
     assert!(group.processes().contains(&supervisor.pid(second).unwrap()));
-    // Other limits, in the place of the old ones.
+    // Other limits replace the previous ones.
     supervisor.stop(second).unwrap();
     let wider = Limits { memory: Some(128 << 20), ..limits };
     let third = shell(&mut supervisor, "node", "exec sleep 1000", &wider);
@@ -228,7 +229,7 @@ fn a_restarted_node_is_in_the_same_group_and_no_group_remains() {
 fn what_a_killed_keeper_left_in_its_groups_is_ended_at_the_next_start() {
     let mut supervisor = start();
     let limits = Limits { cpu: Some(0.5), ..Limits::default() };
-    // The kernel tells the shell of the keeper's death, and nobody tells the child.
+    // The kernel signals the keeper's death to the shell, but not to the child.
     let node = shell(&mut supervisor, "node", "setsid sleep 1000 & exec sleep 1000", &limits);
     if !holds(&supervisor, node) {
         return;
@@ -250,7 +251,7 @@ fn what_a_killed_keeper_left_in_its_groups_is_ended_at_the_next_start() {
     assert!(orphans.iter().all(|it| !Path::new(&format!("/proc/{it}/exe")).exists()), "{orphans:?}");
 }
 
-/// Not a test of its own: the process that is limited. Says what holds for it before, meanwhile and after.
+/// Not a test of its own: the process that is limited. Prints its limits before, during and after.
 #[test]
 fn generator() {
     if std::env::var_os("STACK_TEST_GENERATOR").is_none() {
@@ -269,7 +270,7 @@ fn generator() {
         Some(group) => assert!(group.processes().contains(&me)),
         None => assert!(!not_applied.is_empty()),
     }
-    // What the keeper starts is not the generator.
+    // Nodes that the keeper starts are not part of the generator.
     let node = shell(&mut supervisor, "node", "exec sleep 1000", &Limits::default());
     let its = supervisor.pid(node).unwrap();
     writeln!(said, "node: {}", status(its, "Cpus_allowed_list") == cpus).unwrap();

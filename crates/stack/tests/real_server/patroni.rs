@@ -1,4 +1,4 @@
-//! Does a real Patroni run the servers, and is there another primary when one is gone?
+//! Tests a real Patroni and its failover.
 
 use super::chain::{TestStack, ask, haproxy, postgres, skipped, stack};
 use super::replicas::comes_to;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 #[test]
 fn a_switchover_and_a_dead_primary() {
-    // Newer ones keep a dead leader's key for 20 s at least.
+    // Newer versions keep a dead leader's key for at least 20 s.
     let [loop_wait, retry_timeout, ttl] = [1, 3, 10].map(Nanos::from_secs);
     let quick = Patroni { loop_wait, retry_timeout, ttl, ..Patroni::default() };
     let (manager, apart) = (FailoverManager::Patroni(quick), geteuid().is_root());
@@ -40,7 +40,7 @@ fn a_switchover_and_a_dead_primary() {
     comes_to(&mut stand, &entry, "insert into t values (8) returning a", "8");
     assert!(stand.chain.patroni_get("/history").unwrap().starts_with('['));
 
-    // Where the keys are cannot be reached for a while: servers go on, and whoever promotes next needs it healed.
+    // etcd is unreachable for a while: the servers continue, and the next promotion requires etcd.
     if apart {
         let cut = FaultAction::Isolate { target: FaultTarget::Etcd, duration: Nanos::from_secs(1) };
         let cut = stand.chain.inject(&mut stand.supervisor, &cut).unwrap_or_else(|it| panic!("{it}"));
@@ -66,11 +66,11 @@ fn a_switchover_and_a_dead_primary() {
         stand.chain.rejoin(&mut stand.supervisor, &promotion.to).unwrap_or_else(|it| panic!("{it}"));
     println!("{rejoined:?}");
 
-    // Taken back from Patroni it is alone, with the rows it has.
+    // Without Patroni, the server is alone and keeps its rows.
     stand.reconcile(&stack(&[postgres(Transport::Tcp)])).unwrap_or_else(|it| panic!("{it}"));
     assert_eq!(ask(stand.chain.endpoint(), "select sum(a) from t"), "24");
 
-    // The next one is told anew: what the first was told lies beside the rows, and would be believed.
+    // The next Patroni is configured anew: the first one's configuration is next to the data and would be used.
     let replication = Some(Replication {
         manager,
         separate_networks: apart,

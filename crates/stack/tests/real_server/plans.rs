@@ -1,4 +1,4 @@
-//! Does a real server tell how it answers what it really hears, and do its plans lead to the right indexes?
+//! Tests statement capture, plans and index estimates on a real server.
 
 use super::server::{PATIENCE, installation, keeper};
 use model::explain::{IndexCandidate, IndexKey, KeyRole, PlanNode, StatementPlan};
@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// A server with 20,000 books, and its log.
+/// Server with 20,000 books, and its log.
 fn books() -> (Supervisor, Postgres, PathBuf) {
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
     let server = Postgres::start(&mut supervisor, &installation(), &Settings::default()).unwrap();
@@ -30,7 +30,7 @@ fn books() -> (Supervisor, Postgres, PathBuf) {
     (supervisor, server, log)
 }
 
-/// As an application sends them: a name that is there, and one with a quote.
+/// Statements of an application: a name that exists, and one with a quote.
 const SENT: [&str; 5] = [
     "select * from book.bookv2 b where name = 'Туман и бескрайний лес'",
     "select * from book.bookv2 b where author = 'O''Hara'",
@@ -111,7 +111,7 @@ fn what_is_heard_is_planned_and_forgotten() {
     assert_eq!((books.indexes[0].columns.as_slice(), books.indexes[0].plain), (&["id".to_owned()][..], true));
 }
 
-/// HypoPG is a package of its own: where it is missing, that is what has to be said.
+/// HypoPG is a package of its own: if it is missing, the error must say so.
 #[test]
 fn indexes_that_are_not_there() {
     let (_supervisor, server, log) = books();

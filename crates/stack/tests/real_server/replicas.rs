@@ -1,4 +1,4 @@
-//! Do servers hold the same rows, and is there another primary when one is gone?
+//! Tests replication and promotion.
 
 use super::chain::{TestStack, ask, haproxy, postgres, stack};
 use super::server::PATIENCE;
@@ -10,7 +10,7 @@ use stack::client::Target;
 use stack::supervisor::Readiness;
 use std::time::Instant;
 
-/// A stack whose PostgreSQL has two replicas.
+/// Stack whose PostgreSQL has two replicas.
 pub fn replicated(before: &[Node], sync: SyncMode, promoter: Promoter) -> Stack {
     let nodes = [before, &[postgres(Transport::Tcp)]].concat();
     let manager = FailoverManager::Builtin(promoter);
@@ -21,7 +21,7 @@ pub fn replicated(before: &[Node], sync: SyncMode, promoter: Promoter) -> Stack 
 }
 
 impl TestStack {
-    /// How to reach a server as its superuser.
+    /// Superuser login to a server.
     pub fn admin(&self, name: &str) -> Target {
         let servers = self.chain.servers();
         servers.iter().find(|it| it.plan.name == name).unwrap().admin.clone().unwrap()
@@ -32,7 +32,7 @@ impl TestStack {
     }
 }
 
-/// Asks until the answer is the expected one.
+/// Repeats the query until the result is the expected one.
 pub fn comes_to(stand: &mut TestStack, target: &Target, sql: &str, expected: &str) {
     let TestStack { chain, supervisor } = stand;
     let runs = chain.servers().iter().filter_map(|it| it.node).find(|it| supervisor.end_of(*it).is_none());
@@ -55,7 +55,7 @@ fn a_primary_dies_and_writes_go_on() {
         "select string_agg(application_name || ' ' || sync_state, ', ' order by 1) from pg_stat_replication";
     assert_eq!(ask(&stand.admin("postgres"), sql), "postgres-2 quorum, postgres-3 quorum");
 
-    // What is written at the one listener is read at the other.
+    // A write at one listener is visible at the other.
     let entry = stand.chain.endpoint().clone();
     let replicas = stand.chain.replica_endpoints()[0].clone();
     ask(&entry, "create table t as select 7 as a");
@@ -63,7 +63,7 @@ fn a_primary_dies_and_writes_go_on() {
     comes_to(&mut stand, &replicas, "select pg_is_in_recovery()", "t");
     comes_to(&mut stand, &replicas, "select sum(a) from t", "7");
 
-    // The whole node dies at once: in its own world nobody is left to acknowledge anything.
+    // The whole node dies at once: no process of it can acknowledge anything.
     let old = stand.chain.servers()[0].node.unwrap();
     let apart = stand.supervisor.is_isolated(old);
     let pid = stand.supervisor.pid(old).unwrap();
@@ -77,7 +77,7 @@ fn a_primary_dies_and_writes_go_on() {
     comes_to(&mut stand, &entry, "insert into t values (8) returning a", "8");
     comes_to(&mut stand, &replicas, "select sum(a) from t", "15");
 
-    // The old primary comes back as a replica, with all rows.
+    // The old primary rejoins as a replica, with all rows.
     let rejoined = stand.chain.rejoin(&mut stand.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
     println!("{rejoined:?}");
     let first = stand.chain.servers()[0].endpoint.clone();
@@ -85,7 +85,7 @@ fn a_primary_dies_and_writes_go_on() {
     let states = stand.chain.server_statuses();
     assert!(states.iter().all(|it| it.state.is_some_and(|it| it.timeline == 2)), "{states:?}");
 
-    // Its history is known also when nobody sends it anything any more.
+    // Its timeline is known even without a primary that streams to it.
     stand.chain.kill(&mut stand.supervisor, &promotion.to).unwrap();
     let second = stand.fail_over();
     let known = second.statuses.iter().filter_map(|it| it.state.map(|it| it.timeline)).collect::<Vec<_>>();
@@ -93,11 +93,11 @@ fn a_primary_dies_and_writes_go_on() {
     comes_to(&mut stand, &entry, "insert into t values (9) returning a", "9");
     assert_eq!(ask(&entry, "select sum(a) from t"), "24");
 
-    // Asked to be as at the beginning, it is: the first server is the primary again, with two new replicas.
+    // Restored to the initial plan: the first server is the primary again, with two new replicas.
     stand.reconcile(&plan).unwrap_or_else(|it| panic!("{it}"));
     assert_eq!(stand.chain.primary().unwrap().plan.name, "postgres");
     assert_eq!(ask(&stand.admin("postgres"), sql), "postgres-2 quorum, postgres-3 quorum");
-    // And alone when it is to be alone.
+    // A single server if the plan has no replicas.
     stand.reconcile(&stack(&[postgres(Transport::Tcp)])).unwrap_or_else(|it| panic!("{it}"));
     assert_eq!(stand.chain.servers().len(), 1);
     assert_eq!(ask(stand.chain.endpoint(), "insert into t values (1) returning a"), "1");
@@ -110,7 +110,7 @@ fn a_laggard_that_is_promoted_lacks_rows_and_is_called_wrong() {
         TestStack::up(&replicated(&[], SyncMode::Any(1), promoter)).unwrap_or_else(|it| panic!("{it}"));
     let entry = stand.chain.endpoint().clone();
     ask(&entry, "create table t (a int)");
-    // It receives nothing any more, and the other confirms alone.
+    // It receives no more WAL, and the other replica confirms alone.
     let admin = stand.admin("postgres-3");
     ask(&admin, "alter system set primary_conninfo = 'host=127.0.0.1 port=1'");
     ask(&admin, "select pg_reload_conf()");
@@ -127,9 +127,9 @@ fn a_laggard_that_is_promoted_lacks_rows_and_is_called_wrong() {
     assert_eq!((promotion.to.as_str(), promotion.safe), ("postgres-3", false), "{promotion:?}");
     let entry = stand.chain.primary().unwrap().endpoint.clone();
     assert_eq!(ask(&entry, "select count(*) from t"), "0", "what was acknowledged is lost");
-    // What we set would be copied with the rest.
+    // Otherwise the setting would be copied with the rest.
     ask(&admin, "alter system reset primary_conninfo");
-    // Nothing is confirmed before the one that has the row still has given it up.
+    // Nothing is confirmed before the replica that still has the row has discarded it.
     assert_eq!(promotion.diverged, ["postgres-2"]);
     let rejoined =
         stand.chain.rejoin(&mut stand.supervisor, "postgres-2").unwrap_or_else(|it| panic!("{it}"));

@@ -1,4 +1,4 @@
-//! Does a database get back to what it was, and does nobody else lose theirs?
+//! Tests that a database is restored, and that data of others is kept.
 
 use super::server::{PATIENCE, fresh_database, in_database, installation, keeper, server};
 use model::plan::{CacheState, Content, Dataset};
@@ -27,7 +27,7 @@ fn load(target: stack::client::Target, content: Content) {
     dataset::load(&dataset, &loader, &mut |_| {}).unwrap_or_else(|it| panic!("{it}"));
 }
 
-/// A database with 80 profiles.
+/// Database with 80 profiles.
 fn profiles() -> (Connection, String) {
     let (connection, name) = fresh_database();
     load(in_database(&name), Content::Profiles { users: 5, per_user: 16 });
@@ -60,7 +60,7 @@ fn a_trial_leaves_nothing_behind() {
         assert_eq!(value(&mut after, SPOILT), "0");
         assert_eq!(query_state(&mut after).unwrap().bloat_since(&template.state), []);
         assert_eq!(value(&mut after, "select to_regclass('profiles_by_user') is not null"), "t");
-        // What was loaded is known in the copy too.
+        // The copy has the record of the dataset too.
         let dataset = Dataset {
             seed: 42,
             content: Content::Profiles { users: 5, per_user: 16 },
@@ -72,7 +72,7 @@ fn a_trial_leaves_nothing_behind() {
     }
 }
 
-/// On a server of its own: what others write on it counts too.
+/// On a server of its own: writes of other tests count too.
 #[test]
 fn whether_anything_was_written_is_known() {
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
@@ -89,7 +89,7 @@ fn whether_anything_was_written_is_known() {
     reader.query("begin; select sum(value_id) from profiles").unwrap();
     assert_eq!(template.end_sessions_and_read_xmax().unwrap(), begin, "it was only read");
     reader.query("select 1").unwrap_err();
-    // Also what is undone again leaves rows behind.
+    // A rolled-back change leaves dead rows too.
     let writes =
         ["update profiles set value_id = -1", "begin; delete from profiles; rollback", "analyze profiles"];
     let mut known = begin;
@@ -99,7 +99,7 @@ fn whether_anything_was_written_is_known() {
         assert!(now > known, "{sql}: {now:?} after {known:?}");
         known = now;
     }
-    // Ended in the middle, with its session.
+    // Interrupted in the middle, with its session.
     let mut writer = target.open(PATIENCE).unwrap();
     writer.query("begin; update profiles set value_id = -2").unwrap();
     assert!(template.end_sessions_and_read_xmax().unwrap() > known);
@@ -113,16 +113,16 @@ fn the_owner_stays_and_half_a_restore_is_made_whole() {
         .unwrap();
     let template = Template::create(&server().target(), &name, ServerOwnership::Ours).unwrap();
     let mut beside = server().target().open(PATIENCE).unwrap();
-    // Cut short between its two halves.
+    // Interrupted between its two halves.
     beside.query(&format!("drop database {name}")).unwrap();
     template.restore().unwrap();
     let owner =
         format!("select datdba::regrole || ' ' || datallowconn from pg_database where datname = '{name}'");
     assert_eq!(value(&mut beside, &owner), format!("owner_{name} true"));
-    // Nobody gets at the template.
+    // The template rejects logins.
     let refused = in_database(&format!("{name}_template")).open(PATIENCE).unwrap_err();
     assert_eq!(refused.code(), Code::SqlState(*b"55000"), "{refused}");
-    // A second one takes its place; then it goes.
+    // A second template replaces it; then it is dropped.
     let template = Template::create(&server().target(), &name, ServerOwnership::Ours).unwrap();
     template.drop_template().unwrap();
     let left = format!("select count(*) from pg_database where datname like '{name}\\_%'");
@@ -144,7 +144,7 @@ fn what_is_not_ours_is_not_dropped() {
         Template::create(&superuser, "nowhere", ServerOwnership::Ours),
         Err(Error::MissingDatabase { database }) if database == "nowhere"
     ));
-    // Somebody's database that happens to have the template's name.
+    // A database of others that happens to have the template's name.
     let mut beside = superuser.open(PATIENCE).unwrap();
     beside.query(&format!("create database {name}_template")).unwrap();
     assert_eq!(
@@ -166,7 +166,7 @@ fn sessions_of_others_are_not_ended() {
     assert!(
         database == name && sessions.len() == 1 && sessions[0].ends_with("user postgres, application shop")
     );
-    // And they may come again.
+    // They may connect again.
     assert_eq!(value(&mut in_database(name).open(PATIENCE).unwrap(), SPOILT), "0");
     theirs.query("set application_name = 'pgdyno load'").unwrap();
     let template = Template::create(&superuser, name, ServerOwnership::Attached).unwrap();
@@ -178,12 +178,12 @@ fn sessions_of_others_are_not_ended() {
     assert!(matches!(template.restore(), Err(Error::InUse { .. })));
     assert_eq!(value(&mut theirs, SPOILT), "80");
     drop(theirs);
-    // The server notices a little later that they have gone.
+    // The server notices the closed sessions a little later.
     while matches!(template.restore(), Err(Error::InUse { .. })) {
         std::thread::yield_now();
     }
     assert_eq!(value(&mut in_database(name).open(PATIENCE).unwrap(), SPOILT), "0");
-    // The copy is ours as well.
+    // The copy belongs to pgdyno as well.
     template.restore().unwrap();
 }
 
@@ -196,14 +196,14 @@ fn caches_become_warm() {
         prepare_cache(CacheState::Cold, &in_database(&name), None).unwrap(),
         CachePreparation::ColdUnavailable
     );
-    // In a server of others no extension is made.
+    // No extension is created in an attached server.
     let CachePreparation::ReadThrough { relations, bytes, indexes, .. } =
         warm_cache(&mut connection, ServerOwnership::Attached).unwrap()
     else {
         panic!("it has no pg_prewarm")
     };
     let size = "select pg_relation_size('book.tickets') + pg_relation_size('book.tickets_pkey')";
-    // The third is the empty index of TOAST, whose one page is its own.
+    // The third is the empty TOAST index, which has one page.
     let size: u64 = value(&mut connection, size).parse().unwrap();
     assert!(
         indexes && (2..=4).contains(&relations) && bytes >= size && bytes < size + 64 * 1024,
@@ -230,7 +230,7 @@ fn caches_become_cold() {
     load(postgres.target(), Content::Tickets { rows: 20_000 });
     let mut connection = postgres.target().open(PATIENCE).unwrap();
     let file = postgres.data.join(value(&mut connection, "select pg_relation_filepath('book.tickets')"));
-    // Bytes of the file in the system's cache, as util-linux tells.
+    // Bytes of the file in the page cache, as util-linux reports them.
     let resident = || -> u64 {
         let told =
             Command::new("fincore").args(["--bytes", "--noheadings", "--output", "RES"]).arg(&file).output();

@@ -1,4 +1,4 @@
-//! Who is who is seen while it changes, and what is there is read back.
+//! Tests role monitoring during changes, and reading back.
 
 use super::chain::{TestStack, ask, haproxy, pgbouncer, postgres, skipped, stack};
 use super::replicas::{comes_to, replicated};
@@ -10,12 +10,12 @@ use stack::read_back::ReadTransaction;
 use stack::roles::{DirectServer, POLL_INTERVAL, RoleMonitor, RoleObservations};
 use std::time::{Duration, Instant};
 
-/// As those tell it who write.
+/// Same format as the identity that writing clients receive.
 const IDENTITY: &str = "(extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint \
     || '|' || ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int \
     || '|' || coalesce(host(inet_server_addr()), 'local') || ':' || current_setting('port')";
 
-/// Until what is watched satisfies the condition.
+/// Waits until the observations satisfy the condition.
 fn see(watcher: &RoleMonitor, what: &str, mut is: impl FnMut(&RoleObservations) -> bool) -> RoleObservations {
     let until = Instant::now() + PATIENCE;
     loop {
@@ -48,7 +48,7 @@ fn a_failover_is_seen_and_its_rows_are_read_back() {
     let mut stand = TestStack::up(&plan).unwrap_or_else(|it| panic!("{it}"));
     println!("ready after {:?}", began.elapsed());
     stand.chain.create_identity_function(IDENTITY).unwrap();
-    // Each trial asks for it.
+    // Each trial creates it.
     stand.chain.create_identity_function(IDENTITY).unwrap();
     let servers = stand.chain.direct_targets();
     let clock = move || Nanos(began.elapsed().as_nanos() as u64);
@@ -87,7 +87,7 @@ fn a_failover_is_seen_and_its_rows_are_read_back() {
         .collect();
     assert_eq!(followers, ["postgres-2 quorum true", "postgres-3 quorum true"]);
 
-    // What the user is given counts, and not what the superuser has.
+    // The setting of the user counts, not the superuser's.
     ask(&stand.admin("postgres"), "alter role app in database app set synchronous_commit = remote_apply");
     ask(&stand.admin("postgres"), "alter role app set synchronous_commit = off");
     let commit = |it: &RoleObservations| it.settings.last().unwrap().synchronous_commit.clone();
@@ -123,7 +123,7 @@ fn a_failover_is_seen_and_its_rows_are_read_back() {
 
     let rejoined = stand.chain.rejoin(&mut stand.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
     println!("{rejoined:?}");
-    // At the socket at which it was known before.
+    // At the same socket as before.
     let is_back = |it: &RoleObservations| {
         it.role_periods.last().is_some_and(|it| it.node == "postgres" && it.in_recovery)
     };
@@ -134,7 +134,7 @@ fn a_failover_is_seen_and_its_rows_are_read_back() {
     let seen = watcher.stop();
     assert!(seen.samples().is_sorted_by_key(|it| it.at));
 
-    // By the new primary, and by the old one, which says what it is.
+    // By the new primary, and by the old one, which reports its role.
     let by = |name: &str| servers.iter().find(|it| it.name == name).unwrap();
     let began = Instant::now();
     let (snapshot, rows) = read(by(to), "select token from t order by token -- all of it");
@@ -198,6 +198,6 @@ fn a_pooler_that_is_killed_behind_a_balancer_serves_again() {
         .chain
         .inject(&mut stand.supervisor, &FaultAction::Restart { target: whom })
         .unwrap_or_else(|it| panic!("{it}"));
-    // The balancer asks whether it is back every 100 ms.
+    // The balancer checks its health every 100 ms.
     comes_to(&mut stand, &entry, "select 2", "2");
 }

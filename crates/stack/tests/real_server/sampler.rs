@@ -1,4 +1,4 @@
-//! Does the sampler see a real server, cost little, and never hold anything up?
+//! Tests that the sampler reads a real server, costs little, and never blocks.
 
 use super::server::{PATIENCE, fresh_database, in_database, installation, keeper};
 use model::{EventKind, Nanos, Sample};
@@ -18,7 +18,7 @@ fn clock() -> impl Fn() -> Nanos + Send + Clone + 'static {
     move || begin.elapsed().into()
 }
 
-/// Takes observations until one is what is waited for, at most a minute.
+/// Receives observations until one is accepted, for at most a minute.
 fn until<T>(from: &Receiver<Observation>, mut wanted: impl FnMut(&Observation) -> Option<T>) -> T {
     let end = Instant::now() + PATIENCE;
     loop {
@@ -30,7 +30,7 @@ fn until<T>(from: &Receiver<Observation>, mut wanted: impl FnMut(&Observation) -
     }
 }
 
-/// A sample of this series and label whose value is accepted.
+/// Waits for a sample of this series and label with an accepted value.
 fn sample(from: &Receiver<Observation>, series: &str, label: &str, accept: impl Fn(f64) -> bool) {
     until(from, |it| {
         let Observation::Samples(them) = it else { return None };
@@ -62,7 +62,7 @@ fn sessions_waits_and_missing_extensions_are_seen() {
     let cost = sampler.stop();
     assert!(cost.wall > cost.own_cpu && cost.server_cpu > Nanos::ZERO, "{cost:?}");
 
-    // Asked a last time at the end; what is not there was told once.
+    // Every probe runs a last time at the end; a missing probe was reported once.
     let rest: Vec<Observation> = seen.iter().collect();
     let series: BTreeSet<String> = rest
         .iter()
@@ -175,7 +175,7 @@ fn a_server_that_dies_is_seen_again_and_its_log_is_followed() {
     assert!(cost.server_cpu > Nanos::ZERO);
 }
 
-/// As one with replicas is: what its first process began is the node, sessions among it.
+/// Like a server with replicas: its first process's children are the node, including sessions.
 #[test]
 fn a_server_that_is_a_world_of_its_own_is_seen_whole() {
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
@@ -194,7 +194,7 @@ fn a_server_that_is_a_world_of_its_own_is_seen_whole() {
     sampler.stop();
 }
 
-/// A server that takes connections and says nothing.
+/// Server that accepts connections and never responds.
 #[test]
 fn a_server_that_hangs_holds_nobody_up() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -227,7 +227,7 @@ fn a_server_that_hangs_holds_nobody_up() {
     assert!(seen.iter().all(|it| !matches!(it, Observation::Missing { node, .. } if node == "hanging")));
 }
 
-/// Prints the cost with `--nocapture`; asserted loosely, because other tests run at the same time.
+/// Prints the cost with `--nocapture`; the limit is loose, because other tests run at the same time.
 #[test]
 fn two_hundred_clients_cost_little() {
     let mut supervisor = Supervisor::start(&keeper()).unwrap();

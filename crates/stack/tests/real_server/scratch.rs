@@ -1,16 +1,16 @@
-//! Is anything left of what one test started?
+//! Scratch directory that detects what a test leaves behind.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// This very program, also when a build has put another in its place.
+/// This program, even if a build has replaced its file.
 pub const OURSELVES: &str = "/proc/self/exe";
 
-/// A directory on disk in which run directories of one test are made.
+/// Directory on disk for the run directories of one test.
 pub struct Scratch {
     pub path: PathBuf,
-    /// How long what is in it is waited for.
+    /// Timeout for processes and directories to disappear.
     pub patience: Duration,
 }
 
@@ -22,7 +22,7 @@ impl Scratch {
         Scratch { path, patience: Duration::from_secs(30) }
     }
 
-    /// Processes that have to do with it: by their arguments, environment or working directory.
+    /// Processes that refer to it in their arguments, environment or working directory.
     pub fn processes(&self) -> Vec<String> {
         let mark = self.path.to_str().unwrap();
         let about = |pid: &Path| {
@@ -41,7 +41,7 @@ impl Scratch {
         std::fs::read_dir(&self.path).unwrap().flatten().map(|it| it.path()).collect()
     }
 
-    /// Mounts that have to do with it, as this process sees them, and what disks there are of its files.
+    /// Mounts that refer to it, as this process sees them, and loop devices of its files.
     pub fn mounts(&self) -> Vec<String> {
         let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
         let disks = std::fs::read_dir("/sys/block").unwrap().flatten();
@@ -51,7 +51,7 @@ impl Scratch {
         all.filter(|it| it.contains(mark)).collect()
     }
 
-    /// What is left when time is up, or nothing any more: processes, then directories.
+    /// Processes and directories that are left when none remains or the time is up.
     pub fn left(&self) -> (Vec<String>, Vec<PathBuf>) {
         let until = Instant::now() + self.patience;
         loop {

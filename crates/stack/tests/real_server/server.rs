@@ -1,4 +1,4 @@
-//! The server that the tests share.
+//! Server that the tests share.
 
 use stack::client::{Connection, Target};
 use stack::component::postgres::{Postgres, Settings};
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use wire::pg::Login;
 
-/// No query of these tests takes longer.
+/// Timeout of all queries in these tests.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 static SERVER: OnceLock<(Mutex<Supervisor>, Postgres)> = OnceLock::new();
@@ -24,7 +24,7 @@ pub fn keeper() -> KeeperProgram {
     KeeperProgram { program: env!("CARGO_BIN_EXE_keeper").into(), arguments: Vec::new() }
 }
 
-/// The shared server; it ends with the process.
+/// Shared server; it ends with the process.
 pub fn server() -> &'static Postgres {
     let start = || {
         let mut supervisor = Supervisor::start(&keeper()).unwrap_or_else(|it| panic!("{it}"));
@@ -34,7 +34,7 @@ pub fn server() -> &'static Postgres {
     &SERVER.get_or_init(start).1
 }
 
-/// A session in a new, empty database, and the database's name.
+/// Session in a new, empty database, and the database's name.
 pub fn fresh_database() -> (Connection, String) {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let name = format!("fresh{}", COUNT.fetch_add(1, Ordering::Relaxed));

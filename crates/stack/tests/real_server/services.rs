@@ -1,4 +1,4 @@
-//! Does an HTTP service stand in the stack as its other nodes do?
+//! Tests HTTP services as nodes of a stack.
 
 use super::chain::{TestStack, haproxy, pgbouncer, postgres, stack};
 use super::scratch::Scratch;
@@ -26,7 +26,7 @@ pub fn get(node: &RunningNode, target: &str) -> String {
     }
 }
 
-/// Asks until it answers so.
+/// Repeats the request until the answer is the expected one.
 fn await_answer(stand: &mut TestStack, target: &str, expected: impl Fn(&str) -> bool) {
     let node = stand.chain.http_node().unwrap();
     stand
@@ -42,7 +42,7 @@ fn up(nodes: &[Node]) -> TestStack {
     TestStack::up(&stack(nodes)).unwrap_or_else(|it| panic!("{it}"))
 }
 
-/// A service's own process and its worker's.
+/// Process of a service and its worker's.
 fn processes(node: &RunningNode) -> Vec<PathBuf> {
     let told = get(node, "/who");
     told.split(' ').skip(1).map(|it| Path::new("/proc").join(it)).collect()
@@ -79,7 +79,7 @@ fn a_service_is_a_node() {
         assert_eq!(stand.chain.nodes()[1].hop, wanted);
         assert!(shop.configuration[0].1.contains("COLOUR=blue\n"), "{:?}", shop.configuration);
 
-        // What is secret is in its memory alone.
+        // Secrets are only in its memory.
         let secret = stand.chain.users().app.password.reveal().to_owned();
         assert!(!format!("{:?}", stand.chain).contains(&secret));
         let own = processes(shop);
@@ -90,18 +90,18 @@ fn a_service_is_a_node() {
             assert!(read("status").contains(&format!("Uid:\t{0}\t{0}\t{0}\t{0}", user.uid)));
         }
 
-        // Its database begins anew, and it goes on.
+        // The database restarts, and the service continues.
         stand.chain.restart(&mut stand.supervisor, "postgres").unwrap();
         await_answer(&mut stand, "/sql", |it| it == "200 app app");
 
-        // Its worker ends with it, and it can begin anew.
+        // Its worker ends with it, and it can restart.
         assert!(own.iter().all(|it| it.exists()), "{own:?}");
         assert_eq!(stand.chain.kill(&mut stand.supervisor, "shop").unwrap(), End::Signal(9));
         assert!(own.iter().all(|it| !it.exists()), "{own:?}");
         stand.chain.restart(&mut stand.supervisor, "shop").unwrap();
         assert_eq!(get(stand.chain.http_node().unwrap(), "/sql"), "200 app app");
 
-        // The database can be copied, since nobody is in it.
+        // The database can be copied, because it has no sessions.
         let own = processes(stand.chain.http_node().unwrap());
         stand.chain.quiesce(&mut stand.supervisor, &mut |_| {}).unwrap();
         assert!(stand.chain.http_node().is_none() && own.iter().all(|it| !it.exists()), "{own:?}");
@@ -125,7 +125,7 @@ fn copies_stand_behind_a_balancer() {
     let answers: Vec<String> = (0..4).map(|_| get(balancer, "/who")).collect();
     assert!(answers[0] == answers[2] && answers[1] == answers[3] && answers[0] != answers[1], "{answers:?}");
 
-    // One of them is gone: the other takes all.
+    // One of them has stopped: the other gets all requests.
     let other = get(stand.chain.find_node("shop-2").unwrap(), "/who");
     stand.chain.kill(&mut stand.supervisor, "shop-1").unwrap();
     let mut in_a_row = std::cell::Cell::new(0);
@@ -183,7 +183,7 @@ fn what_cannot_be_started_says_why() {
         &[],
         "shop could not become ready: it exited with status 3\nthe last lines of its log:\n  one\n  two",
     );
-    // A relative path leads from the directory of the experiment.
+    // A relative path is relative to the directory of the experiment.
     check(
         &["./tiny", "--exact", "real_server::tiny::serve", "--nocapture"],
         &[("LAST_WORDS", "alas")],
@@ -198,7 +198,7 @@ the last lines of its log:
 fn a_service_is_watched() {
     let scratch = Scratch::new("watched");
     let mut shop = tiny::service("shop", &scratch, &[]);
-    // A control group, where there are any.
+    // A control group, if available.
     shop.limits.cpu = Some(0.9);
     let stand = up(&[shop, postgres(Transport::Tcp)]);
     let points: Vec<SamplingTarget> = stand
@@ -213,7 +213,7 @@ fn a_service_is_watched() {
         "{worker:?}"
     );
     let (out, seen) = channel();
-    // Everything is asked once more at the end.
+    // Every probe runs once more at the end.
     Sampler::start(points, || Nanos::ZERO, out).stop();
     let mut shown: Vec<String> = Vec::new();
     for it in seen {

@@ -1,6 +1,6 @@
-//! Do the services of this project stand in the stack, and come back when their database does?
+//! Tests the services of this project in a stack, and their recovery after a database restart.
 //!
-//! Those that are not built are skipped: `./x services` builds them.
+//! Services that are not built are skipped: `./x services` builds them.
 
 use super::capture::keep;
 use super::chain::{TestStack, node, pgbouncer, postgres, stack};
@@ -24,7 +24,7 @@ fn service(name: &str, command: &[&str], env: &[(&str, &str)]) -> Node {
     let kind = NodeKind::Service(Service {
         command: command.iter().map(owned).collect(),
         url: None,
-        // The pooler lends by transaction.
+        // The pooler uses transaction mode.
         env: [("PREPARE", "false")].iter().chain(env).map(|it| (owned(&it.0), owned(&it.1))).collect(),
         copies: 1,
         ready_path: "/health".to_owned(),
@@ -35,7 +35,7 @@ fn service(name: &str, command: &[&str], env: &[(&str, &str)]) -> Node {
     node(name, Transport::Tcp, kind)
 }
 
-/// The service behind PgBouncer, with its rows; `None` where it is not built.
+/// Service behind PgBouncer, with its rows; `None` if it is not built.
 fn up(service: Node, content: Content) -> Option<TestStack> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../services").canonicalize().unwrap();
     let programs = Programs { directory, ..Programs::from_environment() };
@@ -71,7 +71,7 @@ fn sql(stand: &TestStack) -> Connection {
     stand.chain.endpoint().open(PATIENCE).unwrap()
 }
 
-/// Sends JSON; the whole answer.
+/// Sends JSON; returns the whole response.
 fn post(stand: &TestStack, target: &str, body: &str) -> String {
     let host = web(stand).url.as_ref().unwrap().host_header();
     let mut stream = TcpStream::connect(&host).unwrap();
@@ -84,7 +84,7 @@ fn post(stand: &TestStack, target: &str, body: &str) -> String {
     answer
 }
 
-/// Its page of statistics is read; it outlives its database; nothing of it is left when it is killed.
+/// Reads its statistics page; it survives a restart of its database; nothing is left after it is killed.
 fn lives(mut stand: TestStack, target: &str) {
     let name = web(&stand).plan.name.clone();
     let asked = get(web(&stand), target);
@@ -131,7 +131,7 @@ fn book() {
     let asked = format!("/books?author={}&name={}", escaped(&author), escaped(&name));
     let expected = format!(r#"200 [{{"id":7,"author":"{author}","name":"{name}","price":{price}}}]"#);
     assert_eq!(get(web(&stand), &asked), expected);
-    // Its numbers begin where ours end.
+    // The service's ids start after the dataset's.
     let answer = post(&stand, "/books", r#"{"author":"Чехов","name":"Чайка","price":19900}"#);
     assert!(answer.contains(r#"{"id":2001}"#), "{answer}");
     lives(stand, &asked);

@@ -1,4 +1,4 @@
-//! An HTTP service so small that it is here wherever the tests are: this program, executed again.
+//! Minimal HTTP service for tests: this program, executed again.
 
 use super::chain::node;
 use super::scratch::Scratch;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use wire::pg::conninfo::{self, Environment};
 
-/// The node of one; its program is copied to where everybody may execute it.
+/// Node of a service; the program is copied to a directory where every user may execute it.
 pub fn service(name: &str, scratch: &Scratch, env: &[(&str, &str)]) -> Node {
     let program = scratch.path.join("tiny");
     if !program.exists() {
@@ -36,7 +36,7 @@ pub fn service(name: &str, scratch: &Scratch, env: &[(&str, &str)]) -> Node {
 
 pub const STATS: &str = r#"{"working":3,"pool":{"size":10,"busy":2,"idle":1,"waited_total":7}}"#;
 
-/// Not a test: the service itself, if it was started as one.
+/// Not a test: the service itself, if this process was started as one.
 #[test]
 fn serve() {
     if std::env::var_os("TINY").is_none() {
@@ -46,7 +46,7 @@ fn serve() {
         eprintln!("{words}");
         std::process::exit(3);
     }
-    // A worker, as servers of other languages have them.
+    // Worker process, like servers in other languages have.
     let child = Command::new("sleep").arg("1000").spawn().unwrap().id();
     let listener = TcpListener::bind(std::env::var("ADDRESS").unwrap()).unwrap();
     static ASKED: AtomicU32 = AtomicU32::new(0);
@@ -60,7 +60,7 @@ fn answer(mut stream: &TcpStream, child: u32, asked: &AtomicU32) {
     while let Some(Ok(first)) = lines.next() {
         lines.by_ref().map_while(Result::ok).take_while(|it| !it.is_empty()).for_each(drop);
         let (status, body) = match first.split(' ').nth(1).unwrap_or_default() {
-            // Not at once, as others.
+            // Not ready at once, like other services.
             "/health" if asked.fetch_add(1, Ordering::Relaxed) < 3 => (503, "not yet".to_owned()),
             "/health" => (200, "up".to_owned()),
             "/stats" => (200, STATS.to_owned()),
@@ -81,7 +81,7 @@ fn answer(mut stream: &TcpStream, child: u32, asked: &AtomicU32) {
     }
 }
 
-/// What it was told of its database.
+/// Database login from the environment.
 fn database() -> Target {
     let url = std::env::var("DATABASE_URL").unwrap();
     let env = |name: &str| std::env::var(name).ok();
