@@ -5,7 +5,8 @@ use crate::diagnostic::{Diagnostic, excerpt};
 use model::row_table::{RowFormat, RowLayout};
 
 /// Finds the rows of `bytes`, whose fields `delimiter` separates. The first line names the columns unless `columns` do.
-/// `None` where a field is quoted: such a file is to be packed. Lines without anything are no rows, but at the end only.
+/// `None` if a field is quoted or a line holds a carriage return: such a file must be packed. Empty lines are no rows, and are
+/// allowed at the end only.
 pub fn index_rows(
     bytes: &[u8],
     delimiter: u8,
@@ -26,7 +27,7 @@ pub fn index_rows(
         Some(columns) => columns.to_vec(),
         None => {
             let Some((_, _, names)) = next() else { return Ok(Some(empty_layout(delimiter))) };
-            if names.contains(&b'"') {
+            if names.contains(&b'"') || names.contains(&b'\r') {
                 return Ok(None);
             }
             check_count(names.iter().filter(|it| **it == delimiter).count() + 1)?;
@@ -39,8 +40,8 @@ pub fn index_rows(
     let wanted = layout.columns.len();
     let mut blank = None;
     while let Some((line, begin, text)) = next() {
-        // Tabs separate texts without any quoting.
-        if delimiter != b'\t' && text.contains(&b'"') {
+        // Tabs separate texts without any quoting. A carriage return within a line ends it for the reader that packs.
+        if (delimiter != b'\t' && text.contains(&b'"')) || text.contains(&b'\r') {
             return Ok(None);
         }
         if text.is_empty() && wanted > 1 {
@@ -105,6 +106,10 @@ mod tests {
         check("id\n\n7\n", b',', None, "id:  7");
         check("id,name\n1,\"a\"\n", b',', None, "quoted");
         check("\"id\",name\n", b',', None, "quoted");
+        for delimiter in [b',', b'\t'] {
+            check("id\n1\r2\n", delimiter, None, "quoted");
+            check("i\rd\n1\n", delimiter, None, "quoted");
+        }
     }
 
     #[test]

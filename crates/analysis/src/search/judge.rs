@@ -211,7 +211,7 @@ fn backlog_grows(level: f64, seconds: &[&SecondSummary]) -> Option<OverloadReaso
     let under_way: Vec<(f64, f64)> =
         seconds.iter().map(|it| (it.to.as_secs_f64(), transactions_in_flight(level, it))).collect();
     let slope = median_slope(&under_way);
-    let last = self::median_slope(&under_way[under_way.len() / 2..]);
+    let last = median_slope(&under_way[under_way.len() / 2..]);
     let lasting = under_way.len() as f64;
     let chance = (DISPERSION * level * lasting).sqrt();
     (slope * lasting > GROWTH_DEVIATIONS * chance && last >= slope / 2.0)

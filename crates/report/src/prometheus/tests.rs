@@ -22,7 +22,7 @@ fn metric_names_follow_prometheus_conventions() {
         ("haproxy_Idle_pct", Unit::Share, Gauge, "pgdyno_haproxy_idle_pct_ratio"),
         ("used_total", Unit::Count, Counter, "pgdyno_used_total"),
     ] {
-        assert_eq!(super::metric_name(&series(name, unit, kind)), expected);
+        assert_eq!(metric_name(&series(name, unit, kind)), expected);
     }
 }
 
