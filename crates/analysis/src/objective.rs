@@ -336,21 +336,21 @@ mod tests {
     #[test]
     fn judges_kept_and_broken_objectives() {
         for (objective, expected) in [
-            ("p99 < 200ms", "Kept 0.002500 of 10000"),
-            ("p99<2ms", "Broken 0.002500 of 10000"),
-            ("p50 <= 2500us", "Kept 0.002500 of 10000"),
-            ("p50 < 2500us", "Broken 0.002500 of 10000"),
-            ("mean < 0.01s", "Kept 0.002500 of 10000"),
-            ("max < 1m", "Kept 0.002500 of 10000"),
-            ("errors < 1%", "Kept 0.000000 of 10000"),
-            ("errors < 0%", "Broken 0.000000 of 10000"),
-            ("errors <= 0%", "Kept 0.000000 of 10000"),
-            ("dropped < 0.1 %", "Kept 0.000000 of 10000"),
-            ("tps > 998", "Kept 999.000000 of 10000"),
-            ("tps > 999", "Broken 999.000000 of 10000"),
-            ("tps >= 999/s", "Kept 999.000000 of 10000"),
-            ("pay: p99 < 1s", "Kept 0.002500 of 7500"),
-            ("look: up: p99 < 1s", "Kept 0.002500 of 2500"),
+            ("p99 < 200ms", "Met 0.002500 of 10000"),
+            ("p99<2ms", "Violated 0.002500 of 10000"),
+            ("p50 <= 2500us", "Met 0.002500 of 10000"),
+            ("p50 < 2500us", "Violated 0.002500 of 10000"),
+            ("mean < 0.01s", "Met 0.002500 of 10000"),
+            ("max < 1m", "Met 0.002500 of 10000"),
+            ("errors < 1%", "Met 0.000000 of 10000"),
+            ("errors < 0%", "Violated 0.000000 of 10000"),
+            ("errors <= 0%", "Met 0.000000 of 10000"),
+            ("dropped < 0.1 %", "Met 0.000000 of 10000"),
+            ("tps > 998", "Met 999.000000 of 10000"),
+            ("tps > 999", "Violated 999.000000 of 10000"),
+            ("tps >= 999/s", "Met 999.000000 of 10000"),
+            ("pay: p99 < 1s", "Met 0.002500 of 7500"),
+            ("look: up: p99 < 1s", "Met 0.002500 of 2500"),
         ] {
             check(objective, |_| {}, expected);
         }
@@ -360,28 +360,28 @@ mod tests {
     fn unanswered_arrivals_exceed_every_bound() {
         let dropped = |n: u64| move |it: &mut Measurement| it.interval.scripts[0].dropped = n;
         // 1 % of them or more: p99 is one of them, as are mean and max with any.
-        check("p99 < 200ms", dropped(50), "Kept 0.002500 of 10050");
-        check("p99 < 200ms", dropped(150), "Broken >10.000000 of 10150");
-        check("p99 < 60m", dropped(150), "Broken >10.000000 of 10150");
-        check("p99 < 2ms", dropped(50), "Broken 0.002500 of 10050");
-        check("p50 < 200ms", dropped(150), "Kept 0.002500 of 10150");
-        check("max < 1m", dropped(10), "Broken >10.000000 of 10010");
-        check("mean < 1m", dropped(10), "Broken >10.000000 of 10010");
-        check("pay: p99 < 200ms", dropped(150), "Broken >10.000000 of 7650");
-        check("look: up: p99 < 200ms", dropped(150), "Kept 0.002500 of 2500");
+        check("p99 < 200ms", dropped(50), "Met 0.002500 of 10050");
+        check("p99 < 200ms", dropped(150), "Violated >10.000000 of 10150");
+        check("p99 < 60m", dropped(150), "Violated >10.000000 of 10150");
+        check("p99 < 2ms", dropped(50), "Violated 0.002500 of 10050");
+        check("p50 < 200ms", dropped(150), "Met 0.002500 of 10150");
+        check("max < 1m", dropped(10), "Violated >10.000000 of 10010");
+        check("mean < 1m", dropped(10), "Violated >10.000000 of 10010");
+        check("pay: p99 < 200ms", dropped(150), "Violated >10.000000 of 7650");
+        check("look: up: p99 < 200ms", dropped(150), "Met 0.002500 of 2500");
         // A connection refused before sending, or a request without an answer, counts too; an error answer does not.
         let failed = |code| {
             move |it: &mut Measurement| (0..150).for_each(|_| it.interval.scripts[0].failed.count(code))
         };
-        check("p99 < 200ms", failed(Code::REFUSED), "Broken >10.000000 of 10150");
-        check("p99 < 200ms", failed(Code::SqlState(*b"40P01")), "Kept 0.002500 of 10000");
-        check("p99 < 200ms", failed(Code::Http(503)), "Kept 0.002500 of 10000");
+        check("p99 < 200ms", failed(Code::REFUSED), "Violated >10.000000 of 10150");
+        check("p99 < 200ms", failed(Code::SqlState(*b"40P01")), "Met 0.002500 of 10000");
+        check("p99 < 200ms", failed(Code::Http(503)), "Met 0.002500 of 10000");
         let unknown = |it: &mut Measurement| {
             (0..150).for_each(|_| it.interval.scripts[0].unknown.count(Code::TIMED_OUT));
         };
-        check("p99 < 200ms", unknown, "Broken >10.000000 of 10150");
+        check("p99 < 200ms", unknown, "Violated >10.000000 of 10150");
         // Most of all arrivals.
-        check("p50 < 1s", dropped(30_000), "Broken >10.000000 of 40000");
+        check("p50 < 1s", dropped(30_000), "Violated >10.000000 of 40000");
         // Too few samples for a quantile.
         let few = |it: &mut Measurement| {
             it.interval.scripts[0].response = crate::fixture::millis(100, 5);
@@ -400,20 +400,20 @@ mod tests {
             }
         };
         // A user who arrives during the outage waits for its end.
-        check("p99 < 50ms", outage(2_000, 5_000, false), "Broken >2.900000 of 10000");
-        check("p99 < 3s", outage(2_000, 5_000, false), "Kept >2.900000 of 10000");
-        check("p50 < 50ms", outage(2_000, 5_000, false), "Kept 0.002500 of 10000");
-        check("max < 1s", outage(2_000, 5_000, false), "Broken >3.000000 of 10000");
-        check("mean < 100ms", outage(2_000, 5_000, false), "Broken >0.450000 of 10000");
-        check("pay: p99 < 50ms", outage(2_000, 5_000, false), "Broken >2.900000 of 7500");
+        check("p99 < 50ms", outage(2_000, 5_000, false), "Violated >2.900000 of 10000");
+        check("p99 < 3s", outage(2_000, 5_000, false), "Met >2.900000 of 10000");
+        check("p50 < 50ms", outage(2_000, 5_000, false), "Met 0.002500 of 10000");
+        check("max < 1s", outage(2_000, 5_000, false), "Violated >3.000000 of 10000");
+        check("mean < 100ms", outage(2_000, 5_000, false), "Violated >0.450000 of 10000");
+        check("pay: p99 < 50ms", outage(2_000, 5_000, false), "Violated >2.900000 of 7500");
         // Users that waited were served in the end.
-        check("errors < 1%", outage(2_000, 5_000, false), "Kept 0.000000 of 10000");
-        check("errors < 1%", outage(2_000, 5_000, true), "Broken >0.300000 of 10000");
+        check("errors < 1%", outage(2_000, 5_000, false), "Met 0.000000 of 10000");
+        check("errors < 1%", outage(2_000, 5_000, true), "Violated >0.300000 of 10000");
         // The outage lasts to the end of the window: its length is unknown.
-        check("p99 < 50ms", outage(7_000, 10_000, false), "Broken >2.900000 of 10000");
+        check("p99 < 50ms", outage(7_000, 10_000, false), "Violated >2.900000 of 10000");
         check("p99 < 3s", outage(7_000, 10_000, false), "Unknown >2.900000 of 10000");
-        check("p50 < 3s", outage(7_000, 10_000, false), "Kept 0.002500 of 10000");
-        check("errors < 1%", outage(7_000, 10_000, false), "Broken >0.300000 of 10000");
+        check("p50 < 3s", outage(7_000, 10_000, false), "Met 0.002500 of 10000");
+        check("errors < 1%", outage(7_000, 10_000, false), "Violated >0.300000 of 10000");
     }
 
     #[test]
@@ -422,12 +422,12 @@ mod tests {
             it.clients = vec![10_000, 0, 0, 0];
             it.interval.refused.add(Code::SqlState(*b"53300"), 408);
         };
-        check("errors < 1%", few, "Broken >0.750000 of 10000");
-        check("errors < 80%", few, "Kept >0.750000 of 10000");
+        check("errors < 1%", few, "Violated >0.750000 of 10000");
+        check("errors < 80%", few, "Met >0.750000 of 10000");
         // Clients log in late, or wait for a pooler.
         let late = |it: &mut Measurement| it.interval.refused.add(Code::SqlState(*b"53300"), 408);
-        check("errors < 1%", late, "Kept 0.000000 of 10000");
-        check("errors < 1%", |it| it.clients = vec![10_000, 0, 0, 0], "Kept 0.000000 of 10000");
+        check("errors < 1%", late, "Met 0.000000 of 10000");
+        check("errors < 1%", |it| it.clients = vec![10_000, 0, 0, 0], "Met 0.000000 of 10000");
     }
 
     #[test]
@@ -438,11 +438,11 @@ mod tests {
             (0..150).for_each(|_| cell.unknown.count(Code::RESET));
             cell.dropped = 250;
         };
-        check("errors < 5%", spoil, "Kept 0.047619 of 10500");
-        check("errors < 4%", spoil, "Broken 0.047619 of 10500");
-        check("dropped < 3%", spoil, "Kept 0.023810 of 10500");
-        check("look: up: errors < 5%", spoil, "Broken 0.166667 of 3000");
-        check("pay: errors < 5%", spoil, "Kept 0.000000 of 7500");
+        check("errors < 5%", spoil, "Met 0.047619 of 10500");
+        check("errors < 4%", spoil, "Violated 0.047619 of 10500");
+        check("dropped < 3%", spoil, "Met 0.023810 of 10500");
+        check("look: up: errors < 5%", spoil, "Violated 0.166667 of 3000");
+        check("pay: errors < 5%", spoil, "Met 0.000000 of 7500");
     }
 
     #[test]
@@ -450,16 +450,16 @@ mod tests {
         let few = |count| {
             move |it: &mut Measurement| it.interval.scripts[0].response = crate::fixture::millis(count, 5)
         };
-        check("pay: p99 < 200ms", few(1000), "Kept 0.005000 of 1000");
+        check("pay: p99 < 200ms", few(1000), "Met 0.005000 of 1000");
         check("pay: p99 < 200ms", few(900), "Unknown - of 900");
         // The objective can no longer be met.
-        check("pay: p99 < 4ms", few(900), "Broken - of 900");
+        check("pay: p99 < 4ms", few(900), "Violated - of 900");
         check("pay: p50 < 4ms", few(10), "Unknown - of 10");
         let nothing = |it: &mut Measurement| it.interval.clear();
         for objective in ["p50 < 1s", "mean < 1s", "max < 1s", "errors < 1%", "dropped < 1%"] {
             check(objective, nothing, "Unknown - of 0");
         }
-        check("tps > 1", nothing, "Broken 0.000000 of 0");
+        check("tps > 1", nothing, "Violated 0.000000 of 0");
     }
 
     #[test]

@@ -76,7 +76,7 @@ pub fn compare(base: &ComparedRun<'_>, runs: &[ComparedRun<'_>], wanted: &Compar
         let baseline = base.experiment.baseline.unwrap_or_default();
         let others = (0..base.experiment.cells.len()).filter(|it| *it != baseline);
         let pairs: Vec<(usize, usize)> = others.map(|it| (baseline, it)).collect();
-        all.push(self::compare_run(base, base, &pairs, wanted));
+        all.push(compare_run(base, base, &pairs, wanted));
     }
     Comparison { base: base.source.clone(), runs: all, seed: wanted.seed }
 }

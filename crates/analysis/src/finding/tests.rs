@@ -94,7 +94,7 @@ fn reports_exhausted_connection_slots() {
             TestRun::new(0, 2).without_summary().event(EventKind::TooManyConnections, 5),
         ],
         &[
-            "SlotsExhausted { cell: 0, limit: Server, refused: 40, logged: 46, max_connections: Some(50), first_second: Some(3), trials: 2, of: 3 }",
+            "SlotsExhausted { cell: 0, limit: Server, refused: 40, logged: 46, max_connections: Some(50), first_second: Some(3), trials: 2, total_trials: 3 }",
         ],
     );
     // Behind Odyssey transactions fail with the code of its server.
@@ -102,7 +102,7 @@ fn reports_exhausted_connection_slots() {
         &["odyssey"],
         &[run().failed(b"53300", 188)],
         &[
-            "SlotsExhausted { cell: 0, limit: Server, refused: 188, logged: 0, max_connections: Some(50), first_second: None, trials: 1, of: 1 }",
+            "SlotsExhausted { cell: 0, limit: Server, refused: 188, logged: 0, max_connections: Some(50), first_second: None, trials: 1, total_trials: 1 }",
         ],
     );
     check(&["direct"], &[run().refused(b"28P01", 40)], &[]);
@@ -112,7 +112,7 @@ fn reports_exhausted_connection_slots() {
         ("too many connections for database \"shop\"", "Database"),
     ] {
         let exhausted = format!(
-            "SlotsExhausted {{ cell: 0, limit: {limit}, refused: 40, logged: 0, max_connections: Some(50), first_second: None, trials: 1, of: 1 }}"
+            "SlotsExhausted {{ cell: 0, limit: {limit}, refused: 40, logged: 0, max_connections: Some(50), first_second: None, trials: 1, total_trials: 1 }}"
         );
         check(&["direct"], &[run().refused(b"53300", 40).said(words)], &[&exhausted]);
     }
@@ -224,7 +224,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
         &["pooled"],
         &[sessions(cpu(lent(20.0), "pooler", 0.099, 90.0), 1.5, 0.0, 18.5)],
         &[
-            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.099, of_cpu: 0.1, throttled: Some(0.9), stood_still: None, pool: 20, lent: Some(20.0), active: 1.5 }",
+            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.099, cpu_limit: 0.1, throttled: Some(0.9), throttled_cpu: None, pool: 20, lent: Some(20.0), active: 1.5 }",
         ],
     );
     // In two statements' transactions they are idle in a transaction: they wait for the pooler too.
@@ -232,14 +232,14 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
         &["pooled"],
         &[sessions(cpu(lent(20.0), "pooler", 0.06, 90.0), 4.0, 16.0, 0.0)],
         &[
-            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.06, of_cpu: 0.1, throttled: Some(0.9), stood_still: None, pool: 20, lent: Some(20.0), active: 4.0 }",
+            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.06, cpu_limit: 0.1, throttled: Some(0.9), throttled_cpu: None, pool: 20, lent: Some(20.0), active: 4.0 }",
         ],
     );
     check(
         &["pooled"],
         &[sessions(cpu(lent(20.0), "pooler", 0.05, 3.0), 18.0, 2.0, 0.0)],
         &[
-            "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 20.0, cpu: 0.05, of_cpu: 0.1 }",
+            "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 20.0, cpu: 0.05, cpu_limit: 0.1 }",
         ],
     );
     // Between two statements servers are not at work; where they wait for locks the pool is not what holds them up.
@@ -248,7 +248,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
         &["pooled"],
         &[half(10.0)],
         &[
-            "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 10.0, cpu: 0.05, of_cpu: 0.1 }",
+            "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 10.0, cpu: 0.05, cpu_limit: 0.1 }",
         ],
     );
     check(&["pooled"], &[half(9.9)], &[]);
@@ -262,7 +262,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
         &["pooled"],
         &[half(10.0).gauge("postgres", "pg_active_waits", "Timeout/PgSleep", 9.0)],
         &[
-            "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 10.0, cpu: 0.05, of_cpu: 0.1 }",
+            "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 10.0, cpu: 0.05, cpu_limit: 0.1 }",
         ],
     );
     // Neither: both are full, the pool is half empty, or what would tell them apart was not measured.
@@ -275,7 +275,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
         &["odyssey"],
         &[sessions(cpu(odyssey, "pooler", 0.098, 80.0), 1.0, 0.0, 19.0)],
         &[
-            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.098, of_cpu: 0.1, throttled: Some(0.8), stood_still: None, pool: 20, lent: Some(20.0), active: 1.0 }",
+            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.098, cpu_limit: 0.1, throttled: Some(0.8), throttled_cpu: None, pool: 20, lent: Some(20.0), active: 1.0 }",
         ],
     );
 }
@@ -320,7 +320,7 @@ fn reports_a_saturated_server() {
         &["direct"],
         &[cpu(run(), "postgres", 0.97, 60.0)],
         &[
-            "ServerBound { cell: 0, node: \"postgres\", cpu: 0.97, of_cpu: 1.0, throttled: Some(0.6), stood_still: None }",
+            "ServerBound { cell: 0, node: \"postgres\", cpu: 0.97, cpu_limit: 1.0, throttled: Some(0.6), throttled_cpu: None }",
         ],
     );
     check(&["direct"], &[cpu(run(), "postgres", 0.5, 10.0)], &[]);
@@ -419,7 +419,7 @@ fn reports_a_reached_in_flight_cap() {
         &["direct"],
         &[run().open().dropped(500), TestRun::new(0, 1).open()],
         &[
-            "NotOpenLoop { cell: 0, arrivals: 10500, waited: 0, dropped: 500, in_flight_max: 200, trials: 1, of: 2 }",
+            "NotOpenLoop { cell: 0, arrivals: 10500, waited: 0, dropped: 500, in_flight_max: 200, trials: 1, total_trials: 2 }",
         ],
     );
 }
@@ -461,7 +461,7 @@ fn reports_clients_that_remain_connected() {
     check(
         &["pooled"],
         &[run().left("pooler", 3), TestRun::new(0, 1).left("pooler", 17), TestRun::new(0, 2)],
-        &["ClientsLeftAfterTest { cell: 0, node: \"pooler\", clients: 17, trials: 2, of: 3 }"],
+        &["ClientsLeftAfterTest { cell: 0, node: \"pooler\", clients: 17, trials: 2, total_trials: 3 }"],
     );
     // Behind a service they are its own connections, which it keeps.
     let mut serviced = experiment(&["pooled"], None);
@@ -526,7 +526,7 @@ fn compares_only_cells_with_the_same_work() {
 #[test]
 fn ignores_limits_that_were_not_applied() {
     let full = || sessions(cpu(run(), "pooler", 0.099, 0.0), 1.5, 0.0, 18.5);
-    let bound = "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.099, of_cpu: 0.1, throttled: Some(0.0), stood_still: None, pool: 20, \
+    let bound = "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.099, cpu_limit: 0.1, throttled: Some(0.0), throttled_cpu: None, pool: 20, \
                  lent: None, active: 1.5 }";
     check(&["pooled"], &[full()], &[bound]);
     check(&["pooled"], &[full().not_applied("pooler", "cpus")], &[bound]);

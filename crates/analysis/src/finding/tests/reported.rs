@@ -52,7 +52,7 @@ fn reports_a_late_generator() {
         &["direct"],
         &[late(0), TestRun::new(0, 1), late(2)],
         &[
-            "Circumstance { cell: 0, circumstance: GeneratorLate { reason: Saturated { thread: 0, busy: 0.97 }, trials: 2, of: 3 } }",
+            "Circumstance { cell: 0, circumstance: GeneratorLate { reason: Saturated { thread: 0, busy: 0.97 }, trials: 2, total_trials: 3 } }",
         ],
     );
 }
@@ -201,7 +201,7 @@ fn reports_rules_with_missing_input() {
 #[test]
 fn reports_an_unused_pooler() {
     let console = || TestRun::new(0, 0).gauge("pooler", "pgbouncer_pool_size", "app", 20.0);
-    let unused = "Circumstance { cell: 0, circumstance: NotUsed { node: \"pooler\", transactions: 10000, counted: 0, trials: 1, of: 1 } }";
+    let unused = "Circumstance { cell: 0, circumstance: NotUsed { node: \"pooler\", transactions: 10000, counted: 0, trials: 1, total_trials: 1 } }";
     let found = |run: TestRun, setup: &str| {
         let experiment = experiment(&[setup], None);
         let found = findings(&experiment, &[run.facts(&experiment)]);

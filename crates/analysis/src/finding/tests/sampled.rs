@@ -46,7 +46,7 @@ fn reports_a_cpu_bound_server() {
         &pinned(&[0]),
         &[busy(0.95)],
         &[
-            "ServerBound { cell: 0, node: \"postgres\", cpu: 0.95, of_cpu: 1.0, throttled: None, stood_still: None }",
+            "ServerBound { cell: 0, node: \"postgres\", cpu: 0.95, cpu_limit: 1.0, throttled: None, throttled_cpu: None }",
         ],
     );
     check_in(&pinned(&[0, 1]), &[busy(0.95)], &[]);
@@ -62,7 +62,7 @@ fn reports_a_cpu_bound_server() {
         let of_replica = |run: TestRun, name, used| run.counter(name, "cgroup_cpu", "", used);
         of_replica(of_replica(busy(0.1), "postgres-2", second), "postgres-3", third)
     };
-    let bound = "ServerBound { cell: 0, node: \"postgres-3\", cpu: 0.3, of_cpu: 0.3, throttled: None, stood_still: None }";
+    let bound = "ServerBound { cell: 0, node: \"postgres-3\", cpu: 0.3, cpu_limit: 0.3, throttled: None, throttled_cpu: None }";
     check_in(&replicated, &[read(0.29, 0.3)], &[bound]);
     check_in(&replicated, &[read(0.1, 0.1)], &[]);
     // What stood still is told with what was used.
@@ -71,7 +71,7 @@ fn reports_a_cpu_bound_server() {
         &["direct"],
         &[throttled],
         &[
-            "ServerBound { cell: 0, node: \"postgres\", cpu: 0.97, of_cpu: 1.0, throttled: Some(0.6), stood_still: \
+            "ServerBound { cell: 0, node: \"postgres\", cpu: 0.97, cpu_limit: 1.0, throttled: Some(0.6), throttled_cpu: \
            Some(2.5) }",
         ],
     );
@@ -82,8 +82,8 @@ fn reports_a_cpu_bound_service() {
     let used = |used| cpu(run(), "service", used, 80.0);
     let bound = |cpu: &str, of: &str| {
         format!(
-            "Bound {{ cell: 0, bound: Service {{ node: \"service\", cpu: {cpu}, of_cpu: {of}, throttled: Some(0.8), \
-             stood_still: None }} }}"
+            "Bound {{ cell: 0, bound: Service {{ node: \"service\", cpu: {cpu}, cpu_limit: {of}, throttled: Some(0.8), \
+             throttled_cpu: None }} }}"
         )
     };
     check_in(&serviced("direct", 1), &[used(0.29)], &[&bound("0.29", "0.3")]);
