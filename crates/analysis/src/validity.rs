@@ -367,7 +367,7 @@ mod tests {
         check(closed_plan(), |it| it.aborted_clients = 2, "Aborted { clients: 2, of: 4 }");
         let dropped = |it: &mut Measurement| (it.aborted_clients, it.interval.scripts[0].dropped) = (2, 5);
         check(open_plan(), dropped, "Aborted { clients: 2, of: 4 }");
-        check(closed_plan(), |it| it.interval.clear(), "? NothingOk");
+        check(closed_plan(), |it| it.interval.clear(), "? NoSuccess");
         check(
             closed_plan(),
             |it| {

@@ -620,7 +620,7 @@ fn suspects_a_busy_machine_last() {
         lent: 20.0,
         busy: 19.0,
         cpu: 0.02,
-        cpu_limit: 0.1,
+        of_cpu: 0.1,
     };
     let first = |others| suspects(&setup("pooler"), 0, &[host(others), pool.clone()], 2.0).remove(0).limit;
     assert_eq!(first(Some(1.5)), Limit::Pool { node: "pooler".into() });

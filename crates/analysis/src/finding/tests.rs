@@ -239,7 +239,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
         &["pooled"],
         &[sessions(cpu(lent(20.0), "pooler", 0.05, 3.0), 18.0, 2.0, 0.0)],
         &[
-            "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 20.0, cpu: 0.05, cpu_limit: 0.1 }",
+            "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 20.0, cpu: 0.05, of_cpu: 0.1 }",
         ],
     );
     // Between two statements servers are not at work; where they wait for locks the pool is not what holds them up.
@@ -461,7 +461,7 @@ fn reports_clients_that_remain_connected() {
     check(
         &["pooled"],
         &[run().left("pooler", 3), TestRun::new(0, 1).left("pooler", 17), TestRun::new(0, 2)],
-        &["ClientsLeftAfterTest { cell: 0, node: \"pooler\", clients: 17, trials: 2, total_trials: 3 }"],
+        &["ClientsLeftAfterTest { cell: 0, node: \"pooler\", clients: 17, trials: 2, of: 3 }"],
     );
     // Behind a service they are its own connections, which it keeps.
     let mut serviced = experiment(&["pooled"], None);

@@ -181,12 +181,7 @@ mod tests {
         let host = Host::detect();
         assert!(host.processors >= 1 && host.files.0.is_some_and(|it| it > 0), "{host:?}");
         let watch = HostMonitor::start();
-        let until = nanos(ClockId::Monotonic) + Nanos::from_millis(100);
-        while nanos(ClockId::Monotonic) < until {
-            std::thread::yield_now();
-        }
         let seen = watch.stop();
-        // A busy machine may keep the thread from running for most of this time.
         assert!(seen.jitter.count() >= 1);
         assert!(seen.suspended < Nanos::from_millis(10), "{:?}", seen.suspended);
     }

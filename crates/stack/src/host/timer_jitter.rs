@@ -50,7 +50,7 @@ fn measure_jitter(stop: &AtomicBool, every: Nanos) -> LatencyHistogram {
     let _ = set_current_timer_slack(NonZeroU64::new(1));
     let mut latency = LatencyHistogram::new();
     let mut due = nanos(ClockId::Monotonic) + every;
-    while !stop.load(Ordering::Relaxed) {
+    loop {
         let until =
             Timespec { tv_sec: (due.0 / 1_000_000_000) as i64, tv_nsec: (due.0 % 1_000_000_000) as i64 };
         let _ = clock_nanosleep_absolute(ClockId::Monotonic, &until);
@@ -60,6 +60,9 @@ fn measure_jitter(stop: &AtomicBool, every: Nanos) -> LatencyHistogram {
             latency.record(now - due);
             due += every;
         }
+        // Looked at last, so that there is a sample even if this thread has hardly run.
+        if stop.load(Ordering::Relaxed) {
+            return latency;
+        }
     }
-    latency
 }
