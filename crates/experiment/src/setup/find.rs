@@ -1,4 +1,4 @@
-//! The sections `find` and `prove`.
+//! The settings `find` and `prove`: the goal of an experiment.
 
 use super::SetupBuilder;
 use super::mix::Mix;
@@ -8,7 +8,7 @@ use model::Nanos;
 use model::plan::{Confirm, Goal, LoadScale, MaxSearch, Soak, Sweep, TargetLevel};
 
 impl SetupBuilder<'_> {
-    /// `prove` is the section as written.
+    /// Goal of the experiment. `prove` is the setting as written.
     pub(super) fn find(
         &mut self,
         it: Option<&file::Find>,

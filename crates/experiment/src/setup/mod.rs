@@ -157,7 +157,7 @@ impl SetupBuilder<'_> {
     }
 }
 
-/// Name with all characters replaced that a name must not have.
+/// Valid name: lowercase letters, digits and `-`, at most 64 characters.
 fn tame(name: &str) -> String {
     let tame = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let name: String = name.chars().map(tame).take(64).collect();

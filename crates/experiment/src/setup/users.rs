@@ -115,7 +115,7 @@ impl SetupBuilder<'_> {
     }
 }
 
-/// The load model with at most `rate` transactions per second, for `lasting`.
+/// Limits a closed load to `rate` transactions per second; an open load is unchanged.
 pub(super) fn with_max_rate(model: &LoadModel, rate: f64, lasting: Nanos) -> LoadModel {
     match model.clone() {
         LoadModel::Closed { clients, think } => LoadModel::Users {

@@ -73,12 +73,12 @@ impl DatasetRecord {
         Ok(Some(mark))
     }
 
-    /// True if the dataset is complete and all its tables exist.
+    /// True if the dataset with the key `wanted` is complete and all its tables exist.
     pub fn matches(&self, wanted: &str) -> bool {
         self.complete && self.content == wanted && self.tables_found == self.tables_created
     }
 
-    /// Drops our tables and the schemas that we created for them, unless a schema contains something else by now.
+    /// Drops our tables, and the schemas that we created for them if nothing else is in them.
     pub fn drop_tables(&self, connection: &mut Connection) -> Result<(), Error> {
         connection.query("begin")?;
         let dropped = self.drop_tables_and_schemas(connection);
@@ -86,8 +86,7 @@ impl DatasetRecord {
         dropped
     }
 
-    /// Like [`drop_tables`](Self::drop_tables), and drops the schema of the record unless it contains something
-    /// else.
+    /// Like [`drop_tables`](Self::drop_tables); also drops the record's table, and its schema if nothing else is in it.
     pub fn drop_all(&self, connection: &mut Connection) -> Result<(), Error> {
         self.drop_tables(connection)?;
         if connection.value("select 1 from pgdyno.dataset")?.is_none() {
