@@ -1,11 +1,11 @@
-//! What do the servers of this machine answer to the probes?
+//! Captures the servers' answers to the probes.
 //!
-//! Runs the real-server tests that ask them, told to write the answers to `crates/stack/fixtures/probe`; then the readings
-//! that are expected of those are rewritten, to be looked at before they are committed.
+//! Runs the real-server tests in the mode that writes answers to `crates/stack/fixtures/probe`. Then rewrites their
+//! expected readings. Review both before you commit them.
 
 use std::process::{Command, ExitCode};
 
-/// `probe` is the name of one, or `all`. PostgreSQL of all versions that can be fetched is asked.
+/// `probe` is the name of a probe, or `all`. The tests cover every PostgreSQL version that can be fetched.
 pub fn main(probe: &str) -> ExitCode {
     let steps: [(&[&str], (&str, &str)); 2] = [
         (&["--test", "real_server", "--", "capture::", "services_built::"], ("PGDYNO_CAPTURE", probe)),

@@ -1,4 +1,4 @@
-//! Which chore is to be done? `cargo xtask tidy`: do the walls stand? `cargo xtask capture`: what do probes get to read?
+//! Development tasks: `cargo xtask tidy` checks the code's layers, `cargo xtask capture` captures probe fixtures.
 
 mod capture;
 mod tidy;

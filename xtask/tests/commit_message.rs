@@ -1,9 +1,9 @@
-//! Rows for `tools/commit-message`, the check of one commit message.
+//! Tests of `tools/commit-message`, the check of one commit message.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// What the check prints; empty for a message that passes.
+/// Output of the check; empty for a message that passes.
 fn check(message: &str) -> String {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../tools/commit-message");
     let mut child =

@@ -1,4 +1,4 @@
-//! PostgreSQL sessions: they stand whatever a server sends, and mean the same however the network cuts it.
+//! PostgreSQL sessions: no server message crashes them, and splitting messages does not change their meaning.
 
 use std::sync::{Arc, LazyLock};
 use wire::pg::{Channel, Event, Login, Secret, SslMode, Transport};
@@ -16,7 +16,7 @@ fn login(ssl: SslMode) -> Login {
     login
 }
 
-/// How far the log-in has come before the invented bytes begin.
+/// Stages of the log-in at which the fuzzed bytes begin.
 const BEFORE: [&[u8]; 6] = [
     b"",
     b"R\0\0\0\x2a\0\0\0\x0aSCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0",
@@ -29,12 +29,12 @@ const BEFORE: [&[u8]; 6] = [
 /// Bytes of a ReadyForQuery.
 const READY: usize = 6;
 
-/// The first byte chooses the state, the second how the rest is cut.
+/// The first byte chooses the state, the second how the rest is split.
 pub fn run(data: &[u8]) {
     let [state, cut, bytes @ ..] = data else { return };
     let watch = state & 0x80 != 0;
     let secured = state & 0x40 != 0;
-    // Where the last answer that was asked for may come, the cuts decide whether what follows is seen with it.
+    // At the last expected answer, the split decides whether later bytes are seen together with it.
     let last = state & 0x20 != 0;
     let asked = if last { 1 } else { bytes.len() / READY + 2 };
     let before = BEFORE[usize::from(state & 0x1f) % BEFORE.len()];
@@ -53,7 +53,7 @@ pub fn run(data: &[u8]) {
     };
     let (mut whole, mut cuts) = (start(), start());
     let seen = feed(&mut whole, bytes, bytes.len());
-    // TLS refuses plain bytes after the answer to its request only when they come along with it.
+    // TLS refuses plain bytes after the answer to its request only if both arrive together.
     if !secured && !last {
         assert_eq!(seen, feed(&mut cuts, bytes, usize::from(*cut)));
     } else {
@@ -61,7 +61,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// Feeds `bytes` in pieces of `step`, of 1, 2, 3 … when 0; what came of it.
+/// Feeds `bytes` in pieces of `step`, or of 1, 2, 3, … if `step` is 0. Returns the events.
 fn feed(channel: &mut Channel, bytes: &[u8], step: usize) -> Vec<String> {
     let mut seen = Vec::new();
     let (mut rest, mut next) = (bytes, step.max(1));
@@ -94,7 +94,7 @@ fn feed(channel: &mut Channel, bytes: &[u8], step: usize) -> Vec<String> {
     seen
 }
 
-/// Everything that can be asked of an event.
+/// Calls every method of an event.
 fn look(event: &Event<'_>) {
     match event {
         Event::Columns(it) => assert_eq!(it.iter().count(), it.count()),

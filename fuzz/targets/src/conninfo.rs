@@ -1,10 +1,10 @@
-//! Connection strings, service files and password files: read or refused, and no password shown.
+//! Connection strings, service files and password files: parsed or rejected, and no password is shown.
 
 use wire::pg::conninfo::{ConfigFile, Environment, resolve};
 
 const PASSWORD: &str = "hUnTeR2!";
 
-/// Four texts, parted by NUL: connection string, service file, password file, a variable of the environment.
+/// Four texts, separated by NUL: connection string, service file, password file, an environment variable.
 pub fn run(data: &[u8]) {
     let text = crate::text(data);
     let mut parts = text.splitn(4, '\0');
@@ -14,7 +14,7 @@ pub fn run(data: &[u8]) {
         env: &|name| match name {
             "HOME" => Some("/home".to_owned()),
             "PGPASSWORD" => Some(PASSWORD.to_owned()),
-            // Terms of TLS take a hundred times longer to make than all the rest.
+            // Setting up TLS takes a hundred times longer than everything else.
             "PGSSLMODE" => Some("disable".to_owned()),
             name => variable.strip_prefix(name)?.strip_prefix('=').map(str::to_owned),
         },
@@ -31,7 +31,7 @@ pub fn run(data: &[u8]) {
             assert!(!format!("{settings:?}").contains(PASSWORD));
             for host in &settings.hosts {
                 assert_eq!(host.socket().is_some(), host.transport() == wire::pg::Transport::Unix);
-                // The StartupMessage can be written.
+                // The StartupMessage can be built.
                 let login = std::sync::Arc::new(settings.login(host));
                 wire::pg::Channel::new(login, wire::pg::Transport::Unix, [0; 18]).open();
             }

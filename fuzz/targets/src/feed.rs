@@ -1,4 +1,4 @@
-//! Feed files: rows that hold together, or diagnostics; a plain file means the same indexed and packed.
+//! Feed files: consistent rows, or diagnostics. A plain file has the same rows indexed and packed.
 
 use feed::{Format, decompress, index_rows, pack};
 use model::row_table::Rows;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 const FORMS: [Format; 7] =
     [Format::Csv, Format::Tsv, Format::JsonLines, Format::Uri, Format::UriPost, Format::Raw, Format::Access];
 
-/// The first byte chooses the form, and whether its columns are given.
+/// The first byte chooses the format, and whether its columns are given.
 pub fn run(data: &[u8]) {
     let [how, bytes @ ..] = data else { return };
     let form = FORMS[usize::from(*how & 0x7f) % FORMS.len()];
@@ -27,14 +27,14 @@ pub fn run(data: &[u8]) {
     let Some(delimiter) = form.delimiter() else { return };
     if let Ok(Some(layout)) = index_rows(bytes, delimiter, columns) {
         let indexed = fields(&Rows::new(Arc::new(bytes.to_vec()), layout));
-        // gzip's bytes are no text; they are not indexed, because they are seen first.
+        // gzip data are not text. They are detected first, so they are never indexed.
         if let Some(packed) = packed.filter(|_| !bytes.starts_with(&[0x1f, 0x8b])) {
             assert_eq!(indexed, packed, "a plain file means the same in both ways");
         }
     }
 }
 
-/// All fields of all rows; every row has as many as there are columns.
+/// All fields of all rows; every row has as many fields as there are columns.
 fn fields(rows: &Rows) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     for n in 0..rows.len() {

@@ -1,4 +1,4 @@
-//! Stored histograms: refused, or read as HdrHistogram's own reader does.
+//! Stored histograms: rejected, or read as HdrHistogram's own reader reads them.
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
@@ -7,7 +7,7 @@ use hdrhistogram::serialization::Deserializer;
 use model::{EncodedHistogram, LatencyHistogram};
 use std::io::Write;
 
-/// The first byte chooses whether the rest is compressed first; the next eight are the sample count that stands beside it.
+/// The first byte chooses whether the rest is compressed first; the next eight are the stored sample count.
 pub fn run(data: &[u8]) {
     let Some(([how, count @ ..], bytes)) = data.split_first_chunk::<9>() else { return };
     let v2 = if *how & 1 == 0 { bytes.to_vec() } else { compressed(bytes) };
@@ -20,7 +20,7 @@ pub fn run(data: &[u8]) {
     assert_eq!(theirs.len(), count);
 }
 
-/// The cookie and the length of HdrHistogram's compressed format V2, and the bytes compressed.
+/// The cookie and the length of HdrHistogram's compressed format V2, and the compressed bytes.
 fn compressed(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(bytes).expect("memory can be written");

@@ -1,15 +1,15 @@
-//! HTTP connections: they stand whatever a server sends, and mean the same however the network cuts it.
+//! HTTP connections: no answer crashes them, and splitting answers does not change their meaning.
 
 use wire::http::{
     Channel, CookieJar, Event, HEAD_MAX, Method, Origin, Response, ResponseReader, Retain, SetCookieContext,
 };
 
 const KEEP: Retain = Retain { head: true, body: 100, decompress: false };
-/// What unpacking needs, about.
+/// Approximate memory that decompression needs, in bytes.
 const UNPACKER: usize = 64 << 10;
 const ORIGIN: Origin<'_> = Origin { host: "a.test", tls: false };
 
-/// The first byte chooses the method and whether bodies are unpacked, the second how the rest is cut.
+/// The first byte chooses the method and whether bodies are decompressed, the second how the rest is split.
 pub fn run(data: &[u8]) {
     let [how, cut, bytes @ ..] = data else { return };
     let method = Method::ALL[usize::from(*how & 0x7f) % Method::ALL.len()];
@@ -19,7 +19,7 @@ pub fn run(data: &[u8]) {
     through_channel(method, keep, bytes, usize::from(*cut).max(1));
 }
 
-/// An answer with what was kept of it; `None` if it is wrong or cut.
+/// An answer with its retained parts; `None` if it is invalid or incomplete.
 fn read(
     method: Method,
     keep: Retain,
@@ -43,7 +43,7 @@ fn read(
     Some((response, reader.body().to_vec(), reader.header("a").map(<[u8]>::to_vec)))
 }
 
-/// What a redirect leads to is one request's target; cookies stay within their jar, and are one line.
+/// A redirect leads to one request target. Cookies stay within their jar, and form one line.
 fn kept(reader: &ResponseReader) {
     let mut to = Vec::new();
     let location = reader.header("location").unwrap_or_default();
@@ -63,7 +63,7 @@ fn kept(reader: &ResponseReader) {
     );
 }
 
-/// Asks again after each answer, as long as the connection lasts.
+/// Sends the next request after each answer, while the connection is open.
 fn through_channel(method: Method, keep: Retain, bytes: &[u8], step: usize) {
     let mut channel = Channel::default();
     channel.open(None).expect("there is no TLS that could fail");

@@ -1,9 +1,9 @@
-//! JSON pointers: they find what serde_json finds.
+//! JSON pointers: they find the values that serde_json finds.
 
 use serde_json::Value;
 use wire::json::Pointer;
 
-/// A pointer, a line's end, and a JSON text.
+/// A pointer, a newline, and a JSON text.
 pub fn run(data: &[u8]) {
     let Some(end) = data.iter().position(|it| *it == b'\n') else { return };
     let (Ok(pointer), json) = (std::str::from_utf8(&data[..end]), &data[end + 1..]) else { return };
@@ -11,9 +11,9 @@ pub fn run(data: &[u8]) {
     let mut found = b"before".to_vec();
     let copied = ours.extract(json, &mut found);
     assert!(found.starts_with(b"before") && (copied || found.len() == 6));
-    // An escape of two bytes that means nothing becomes a character of three.
+    // An invalid escape of two bytes becomes a character of three.
     assert!(found.len() - 6 <= json.len() * 3 / 2, "a value is hardly longer than its text");
-    // Written again, so that no name stands twice in an object.
+    // Serialised again, so that no object contains a name twice.
     let Ok(value) = serde_json::from_slice::<Value>(json) else { return };
     let text = value.to_string();
     found.clear();

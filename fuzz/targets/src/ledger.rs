@@ -1,9 +1,9 @@
-//! Ledger files: read without harm, and only what the checksums vouch for is believed.
+//! Ledger files: read without a crash, and only data with a correct checksum are accepted.
 
 use model::durability::{LedgerEnd, LedgerEntry};
 use store::ledger::LedgerReader;
 
-/// The first byte chooses whether the rest is a file, or frames that get their checksums here.
+/// The first byte chooses whether the rest is a file, or frames whose checksums are computed here.
 pub fn run(data: &[u8]) {
     let [how, rest @ ..] = data else { return };
     let bytes = if how & 1 == 0 { rest.to_vec() } else { sealed(rest) };
@@ -25,7 +25,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// A file of frames, each a length in two bytes and a body.
+/// A file of frames, each with a length of two bytes and a body.
 fn sealed(mut frames: &[u8]) -> Vec<u8> {
     let mut file = b"pgdynoL1".to_vec();
     let mut chain = 0;
@@ -42,7 +42,7 @@ fn sealed(mut frames: &[u8]) -> Vec<u8> {
     file
 }
 
-/// CRC-32C of what `before` is the checksum of, followed by `bytes`. Source: RFC 3720, appendix B.4.
+/// CRC-32C of the bytes whose checksum is `before`, followed by `bytes`. Source: RFC 3720, appendix B.4.
 fn crc32c(before: u32, bytes: &[u8]) -> u32 {
     let step = |crc: u32, _: u32| if crc & 1 == 1 { crc >> 1 ^ 0x82f6_3b78 } else { crc >> 1 };
     !bytes.iter().fold(!before, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), step))

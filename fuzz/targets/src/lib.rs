@@ -1,6 +1,7 @@
-//! Fuzz targets: functions that feed invented bytes to the parsers of foreign input and assert what must hold.
+//! Fuzz targets: functions that feed fuzzed bytes to the parsers of foreign input and assert their invariants.
 //!
-//! `fuzz/` runs them under libFuzzer; the tests here replay the kept inputs of `fuzz/corpus` with the stable compiler.
+//! `fuzz/` runs them under libFuzzer; the tests here replay the stored inputs of `fuzz/corpus` with the stable
+//! compiler.
 
 pub mod backend;
 pub mod conninfo;
@@ -21,7 +22,7 @@ pub mod serve;
 pub mod template;
 pub mod x509;
 
-/// A target's name, which is also that of its folder in `fuzz/corpus`, and what runs one input.
+/// A target's name, which is also its folder in `fuzz/corpus`, and the function that runs one input.
 pub type Target = (&'static str, fn(&[u8]));
 
 pub const TARGETS: [Target; 18] = [

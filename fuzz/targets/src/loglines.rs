@@ -1,4 +1,4 @@
-//! Log lines and probe texts: read without harm, and none of their values gets out.
+//! Log lines and probe texts: read without a crash, and their values are masked.
 
 use stack::log_parser::{LogFormat, LogReader, mask_values};
 use stack::probe::{ProbeResponse, ReadError, find_probe, read_csv};
@@ -11,7 +11,7 @@ pub fn run(data: &[u8]) {
             assert!(remark.text.chars().count() <= 301 && !remark.text.chars().any(char::is_control));
         }
     }
-    // A value that cannot be anything else: it stands alone, behind whatever was invented, in quotes of its own.
+    // A quoted value before the fuzzed text is always recognisable as a value.
     let hidden = mask_values(&format!("select 'pgdynosecret', {text}"));
     assert!(!hidden.contains("pgdynosecret"), "{hidden}");
     match read_csv(text) {

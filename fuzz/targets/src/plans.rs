@@ -1,4 +1,4 @@
-//! Plans that a server explains, and statements in its log: read without harm, and advice can be made of them.
+//! Query plans and logged statements: read without a crash, and usable for advice.
 
 use analysis::advice::{advice, candidates, estimate_indexes};
 use model::explain::{Plans, StatementPlan, TableStats};

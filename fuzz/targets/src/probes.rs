@@ -1,10 +1,10 @@
-//! Answers to probes: finite figures or an error, whatever a server, a console or a service sends.
+//! Answers to probes: finite figures or an error, for any answer of a server, a console or a service.
 
 use stack::client;
 use stack::probe::{ALL, ProbeResponse};
 
-/// The first byte chooses the probe. The rest is its answer: lines of cells parted by tabs, the first of them names, and
-/// `\N` for NULL; or texts parted by NUL.
+/// The first byte chooses the probe. The rest is its answer: lines of cells separated by tabs, with names in the first
+/// line and `\N` for NULL; or texts separated by NUL.
 pub fn run(data: &[u8]) {
     let [which, data @ ..] = data else { return };
     let probe = ALL[usize::from(*which) % ALL.len()];

@@ -1,4 +1,4 @@
-//! SCRAM: no server is believed that does not know the password.
+//! SCRAM: a server that does not know the password is rejected.
 
 use std::sync::{Arc, LazyLock};
 use wire::pg::{AuthMethods, Channel, Event, Login, Secret, Transport};
@@ -10,10 +10,10 @@ static LOGIN: LazyLock<Arc<Login>> = LazyLock::new(|| {
     Arc::new(login)
 });
 
-/// What the nonce of these bytes looks like.
+/// The nonce that these bytes yield.
 const NONCE: &[u8] = b"BwcHBwcHBwcHBwcHBwcHBwcH";
 
-/// Three texts, parted by 0xff: mechanisms, first and last message; `@` in the second is the client's nonce.
+/// Three texts, separated by 0xff: mechanisms, first and last message; `@` in the second is the client's nonce.
 pub fn run(data: &[u8]) {
     let mut parts = data.splitn(3, |it| *it == 0xff);
     let mut part = || parts.next().unwrap_or_default();
@@ -47,7 +47,7 @@ fn request(kind: u32, body: &[u8]) -> Vec<u8> {
     [b"R", &(body.len() as u32 + 8).to_be_bytes()[..], &kind.to_be_bytes(), body].concat()
 }
 
-/// Those take long, and say nothing new.
+/// True for iteration counts that take long and test nothing new.
 fn too_many_iterations(first: &[u8]) -> bool {
     first.windows(6).any(|it| it.starts_with(b"i=") && it[2..].iter().all(u8::is_ascii_digit))
 }

@@ -1,4 +1,4 @@
-//! Scripts: they run to their end, or give diagnostics with their places.
+//! Scripts: they run to their end, or yield diagnostics with their places.
 
 use load::random::Prng;
 use load::script::{
@@ -24,7 +24,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// As a client would, but every failing command is passed over.
+/// Runs the script as a client does, but skips failing commands.
 fn execute(program: &Program) {
     let commands = &program.scripts[0].commands;
     let mut variables = Variables::new(program.names.len());

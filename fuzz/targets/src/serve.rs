@@ -1,4 +1,4 @@
-//! Requests to `pgdyno serve`: answered only to those who may ask, and names stay names.
+//! Requests to `pgdyno serve`: only authorised requests are answered, and names survive encoding.
 
 #[path = "../../../crates/pgdyno/src/serve/guard.rs"]
 #[allow(dead_code)]
@@ -16,7 +16,7 @@ static GUARD: LazyLock<Guard> = LazyLock::new(|| {
     Guard::new(address, Some("bench.test"), Some("token")).expect("randomness is there")
 });
 
-/// Six texts, parted by NUL: path, query, `Host`, `Origin`, `Cookie`, `Authorization`; an empty one is absent.
+/// Six texts, separated by NUL: path, query, `Host`, `Origin`, `Cookie`, `Authorization`; an empty one is absent.
 pub fn run(data: &[u8]) {
     let mut parts = crate::text(data).splitn(6, '\0');
     let mut part = || parts.next().filter(|it| !it.is_empty());

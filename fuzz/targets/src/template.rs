@@ -1,4 +1,4 @@
-//! Values of feeds within requests: they stay what they are, and never become more than a value.
+//! Feed values within requests: they stay unchanged, and never become more than a value.
 
 use serde_json::Value;
 use wire::{Placeholder, TemplateBuilder};

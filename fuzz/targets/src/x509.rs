@@ -1,4 +1,4 @@
-//! Server certificates: read without harm, and trusted only when a trusted authority signed them.
+//! Server certificates: read without a crash, and trusted only if a trusted authority signed them.
 
 use rustls::client::danger::ServerCertVerifier;
 use rustls::pki_types::pem::PemObject;
@@ -10,7 +10,7 @@ use wire::tls::{TlsIdentity, server_verifier};
 use wire::x509::Certificate;
 
 const ROOT: &[u8] = include_bytes!("../../../crates/wire/tests/certs/root.crt");
-/// Every certificate of the tests that this authority signed.
+/// Every test certificate that this authority signed.
 const SIGNED: [&[u8]; 5] = [
     ROOT,
     include_bytes!("../../../crates/wire/tests/certs/server.crt"),
@@ -24,7 +24,7 @@ static VERIFIER: LazyLock<Arc<dyn ServerCertVerifier>> = LazyLock::new(|| {
     server_verifier(SslMode::VerifyCa, &identity).expect("the root can be read")
 });
 
-/// What the authority signed: the parts of its certificates that the signature covers.
+/// Signed parts of the authority's certificates.
 static KNOWN: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let signed = |pem: &&[u8]| {
         let der = CertificateDer::from_pem_slice(pem).expect("a certificate of ours");
@@ -44,7 +44,7 @@ pub fn run(der: &[u8]) {
         assert!(first.abs_diff(0) < 1 << 40 && last.abs_diff(0) < 1 << 40);
     }
     let name = ServerName::try_from("db.test").expect("a name");
-    // In 2030, when those that do not expire are valid.
+    // In 2030, when the certificates that do not expire are valid.
     let now = UnixTime::since_unix_epoch(Duration::from_secs(1_900_000_000));
     if VERIFIER.verify_server_cert(&CertificateDer::from(der), &[], &name, &[], now).is_ok() {
         let it = read.expect("what is trusted can be read");

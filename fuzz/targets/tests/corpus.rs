@@ -1,4 +1,4 @@
-//! The kept inputs of every fuzz target, replayed.
+//! Replays the stored inputs of every fuzz target.
 
 use std::fs;
 use std::panic::catch_unwind;

@@ -3,7 +3,7 @@
 use super::{Violation, tree::File, tree::Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Cycles that are still to be opened: the crate and the modules. A row that is no cycle any more is a complaint too.
+/// Known cycles that remain to be broken: the crate and its modules. A row that is no longer a cycle is a violation.
 const KNOWN: [(&str, &[&str]); 5] = [
     ("analysis", &["event_count", "finding", "matrix", "objective_summary"]),
     ("feed", &["ammo", "read"]),
@@ -15,7 +15,7 @@ const KNOWN: [(&str, &[&str]); 5] = [
     ("report", &["advice", "findings", "lang", "live", "matrix", "page", "plot", "preview"]),
 ];
 
-/// By module, those that it imports, each with one place where it does so.
+/// Imported modules by importing module, each with one place of the import.
 type Imports<'a> = BTreeMap<String, BTreeMap<String, (&'a str, usize)>>;
 
 pub fn cycles(tree: &Tree) -> Vec<Violation> {
@@ -48,7 +48,7 @@ fn found(tree: &Tree, known: &[(&str, &[&str])]) -> Vec<Violation> {
     all
 }
 
-/// The top-level module that a file belongs to; `None` for the crate's root.
+/// The top-level module of a file; `None` for the crate's root.
 fn top(file: &File) -> Option<&str> {
     let name = file.path_in_crate().split('/').next()?;
     let name = name.strip_suffix(".rs").unwrap_or(name);
@@ -71,7 +71,7 @@ fn imports<'a>(tree: &'a Tree, krate: &str) -> Imports<'a> {
     all
 }
 
-/// The top-level name that a path leads to, if it leads to the crate's root.
+/// The top-level name of a path that starts at the crate's root.
 fn imported<'p>(file: &File, path: &'p str) -> Option<&'p str> {
     let mut parts = path.split("::").peekable();
     let mut above = 0;
@@ -83,7 +83,7 @@ fn imported<'p>(file: &File, path: &'p str) -> Option<&'p str> {
     at_root.then(|| parts.next()).flatten()
 }
 
-/// Sets of two or more modules each of which reaches all others, in order of their names.
+/// Sets of two or more modules that all reach each other, in order of their names.
 fn components(imports: &Imports<'_>) -> Vec<BTreeSet<String>> {
     let reached = |from: &str| {
         let mut reached = BTreeSet::new();

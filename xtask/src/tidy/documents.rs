@@ -1,9 +1,9 @@
-//! Do the documents say what is there?
+//! Checks of the documents: links, promised tests, crate table.
 
 use super::{Violation, files::normalise, manifest, tree::File, tree::Tree};
 use std::collections::BTreeSet;
 
-/// Relative links whose file or heading does not exist.
+/// Reports relative links whose file or heading does not exist.
 pub fn links(tree: &Tree) -> Vec<Violation> {
     let mut all = Vec::new();
     for file in tree.files.iter().filter(|file| file.path.ends_with(".md")) {
@@ -21,7 +21,7 @@ pub fn links(tree: &Tree) -> Vec<Violation> {
     all
 }
 
-/// Lines outside of code blocks, with their numbers.
+/// Lines outside code blocks, with their numbers.
 fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut code = false;
     text.lines().enumerate().filter_map(move |(i, line)| {
@@ -31,7 +31,7 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// What stands in `[…](here)`, titles and angle brackets removed.
+/// Targets of links, `[…](target)`, without titles and angle brackets.
 fn targets(line: &str) -> impl Iterator<Item = &str> {
     line.match_indices("](").filter_map(move |(i, _)| {
         let inner = &line[i + 2..];
@@ -54,7 +54,7 @@ fn target_exists(tree: &Tree, from: &File, target: &str) -> bool {
     }
 }
 
-/// The anchors of a document's headings: lower case, blanks as hyphens, other signs dropped.
+/// Anchors of a document's headings: lower case, hyphens for blanks, without other signs.
 fn headings(text: &str) -> impl Iterator<Item = String> {
     prose(text).filter(|(_, line)| line.starts_with('#')).map(|(_, line)| {
         let title = line.trim_start_matches('#').trim().to_lowercase();
@@ -65,7 +65,7 @@ fn headings(text: &str) -> impl Iterator<Item = String> {
 
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
 
-/// The table in ARCHITECTURE.md whose second column is headed "imports" names all crates and what they import.
+/// Compares the table in ARCHITECTURE.md whose second column is headed "imports" with the crates and their imports.
 pub fn crate_table(tree: &Tree) -> Vec<Violation> {
     let Some(file) = tree.get(ARCHITECTURE) else {
         return vec![Violation::new(ARCHITECTURE, 1, "there is no map", "write it")];
@@ -113,8 +113,8 @@ pub fn crate_table(tree: &Tree) -> Vec<Violation> {
 
 const PROMISES: &str = "docs/reliability.md";
 
-/// The tests that docs/reliability.md names, as `FILE::TEST` in backquotes, exist. TEST is a function of a Rust file, or
-/// any text of another one.
+/// Reports tests that docs/reliability.md names, as `FILE::TEST` in backquotes, but that do not exist. TEST is a
+/// function of a Rust file, or any text of another file.
 pub fn promises(tree: &Tree) -> Vec<Violation> {
     let Some(page) = tree.get(PROMISES) else {
         return vec![Violation::new(PROMISES, 1, "the page is missing", "write it")];
@@ -135,7 +135,7 @@ pub fn promises(tree: &Tree) -> Vec<Violation> {
     complaints
 }
 
-/// What stands between backquotes.
+/// Texts between backquotes.
 fn quoted_names(cell: &str) -> BTreeSet<&str> {
     cell.split('`').skip(1).step_by(2).map(|name| name.split("::").next().unwrap_or(name)).collect()
 }

@@ -1,9 +1,9 @@
-//! Is every file in its place, introduced and short?
+//! Checks of source files: reachable, documented, short.
 
 use super::{Violation, source::Module, tree::File, tree::Tree};
 use std::collections::BTreeSet;
 
-/// Files that no crate's module tree reaches.
+/// Reports files that no crate's module tree reaches.
 pub fn unreachable_files(tree: &Tree) -> Vec<Violation> {
     let rust = || tree.files.iter().filter(|file| file.path.ends_with(".rs"));
     let mut alive = BTreeSet::new();
@@ -24,7 +24,7 @@ pub fn unreachable_files(tree: &Tree) -> Vec<Violation> {
     rust().filter(|file| !alive.contains(file.path.as_str())).map(told).collect()
 }
 
-/// Cargo compiles it without being told by a `mod`.
+/// True for files that Cargo compiles without a `mod`.
 fn is_root(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     match parts[..] {
@@ -65,7 +65,7 @@ pub fn normalise(path: &str) -> String {
     parts.join("/")
 }
 
-/// Modules whose first line is not `//!`.
+/// Reports modules whose first line is not `//!`.
 pub fn missing_module_docs(tree: &Tree) -> Vec<Violation> {
     let modules = tree.rust_files().filter(|file| file.path.contains("/src/"));
     let silent = modules.filter(|file| !file.text.starts_with("//! "));
@@ -80,7 +80,7 @@ pub fn missing_module_docs(tree: &Tree) -> Vec<Violation> {
     silent.map(told).collect()
 }
 
-/// Lines after which a file probably hides a second module.
+/// Number of lines above which a file probably contains a second module.
 const LINES_MAX: usize = 600;
 
 pub fn long_files(tree: &Tree) -> Vec<Violation> {

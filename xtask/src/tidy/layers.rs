@@ -1,13 +1,13 @@
-//! Which crate must not know what?
+//! Checks of what each crate may know: imports, libraries, paths, macros, strings.
 
 use super::{Violation, manifest, tree::File, tree::Tree};
 
-/// One crate and what it may know; ARCHITECTURE.md gives the reasons.
+/// A crate's permissions; ARCHITECTURE.md gives the reasons.
 struct Layer {
     krate: &'static str,
-    /// Of ours.
+    /// Crates of this project that it may import.
     imports: &'static [&'static str],
-    /// Libraries it must not depend on.
+    /// Libraries that it must not depend on.
     forbidden: &'static [&'static str],
 }
 
@@ -54,14 +54,14 @@ const LAYERS: [Layer; 10] = [
     },
 ];
 
-/// No async runtime below these.
+/// Crates that may use an async runtime.
 const ASYNC_CRATES: [&str; 2] = ["stack", "pgdyno"];
 
 fn layer_of(krate: &str) -> Option<&'static Layer> {
     LAYERS.iter().find(|wall| wall.krate == krate)
 }
 
-/// Dependencies between our crates, and the part of `wire` that `model` may name.
+/// Reports forbidden imports between our crates, and forbidden paths of `wire` in `model`.
 pub fn imports(tree: &Tree) -> Vec<Violation> {
     let mut all = Vec::new();
     for (krate, file) in manifest::crates(tree) {
@@ -93,7 +93,7 @@ pub fn imports(tree: &Tree) -> Vec<Violation> {
     all
 }
 
-/// Libraries that would let a crate do what it must not.
+/// Reports dependencies on forbidden libraries.
 pub fn libraries(tree: &Tree) -> Vec<Violation> {
     let mut all = Vec::new();
     for (krate, file) in manifest::crates(tree) {
@@ -113,9 +113,9 @@ pub fn libraries(tree: &Tree) -> Vec<Violation> {
     all
 }
 
-/// Where a path may not be named, and what to do instead.
+/// Forbidden paths, where they are forbidden, and the fix.
 struct PathBan {
-    /// Whole parts of a path: `Instant` forbids `std::time::Instant` and `time::Instant::now`.
+    /// Whole segments of a path: `Instant` forbids `std::time::Instant` and `time::Instant::now`.
     paths: &'static [&'static str],
     applies: fn(&File) -> bool,
     fix: &'static str,
@@ -133,7 +133,7 @@ fn is_hot_loop(file: &File) -> bool {
     file.krate() == Some("load") && file.path_in_crate().starts_with("shard")
 }
 
-/// The one reader of the clock that can be set, and who looks when a file was written last.
+/// Files that may read the wall clock: the clock module, and the run index for modification times.
 const WALL_CLOCK: [&str; 2] = ["crates/pgdyno/src/clock.rs", "crates/pgdyno/src/serve/run_index.rs"];
 
 const BANS: [PathBan; 6] = [
@@ -207,7 +207,7 @@ pub fn forbidden_paths(tree: &Tree) -> Vec<Violation> {
     all
 }
 
-/// `println!` and its like belong to programs: `pgdyno`, the keeper's process, examples.
+/// Reports `println!` and similar macros outside programs: `pgdyno`, the keeper process, examples.
 pub fn print_macros(tree: &Tree) -> Vec<Violation> {
     let may = |file: &File| match file.krate() {
         Some("pgdyno") | None => true,
@@ -226,7 +226,7 @@ pub fn print_macros(tree: &Tree) -> Vec<Violation> {
     all
 }
 
-/// A string longer than this, with blanks in it, is taken for a sentence.
+/// Characters above which a string with blanks counts as a sentence.
 const SENTENCE_CHARS: usize = 40;
 
 pub fn sentences(tree: &Tree) -> Vec<Violation> {
@@ -304,7 +304,7 @@ mod tests {
         );
     }
 
-    /// One line of code in one file, and what is said of it.
+    /// Rows: file, one line of code, expected violation.
     #[test]
     fn finds_forbidden_paths() {
         for (file, code, found) in [
@@ -397,7 +397,7 @@ mod tests {
 
     #[test]
     fn every_layer_is_acyclic() {
-        // A crate stands behind all that it may import.
+        // Each crate is listed after all crates that it may import.
         for (i, wall) in LAYERS.iter().enumerate() {
             let earlier: Vec<_> = LAYERS[..i].iter().map(|it| it.krate).collect();
             assert!(wall.imports.iter().all(|it| earlier.contains(it)), "{}", wall.krate);

@@ -1,8 +1,8 @@
-//! What has been left for later?
+//! Finds markers of unfinished work.
 
 use super::{Violation, tree::Tree};
 
-/// Words that mean "not done"; in two pieces, so that this file is not found by itself.
+/// Words that mark unfinished work, split so that this file does not match itself.
 const LEFTOVERS: [&str; 6] = [
     concat!("TO", "DO"),
     concat!("FIX", "ME"),
@@ -29,7 +29,7 @@ pub fn leftovers(tree: &Tree) -> Vec<Violation> {
     all
 }
 
-/// As a word of its own.
+/// True if the line contains the word as a whole word.
 fn contains_word(line: &str, word: &str) -> bool {
     let letter = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(word).any(|(i, _)| {

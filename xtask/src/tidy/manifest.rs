@@ -1,4 +1,4 @@
-//! On what does each crate depend?
+//! Crate manifests: dependencies and lints.
 
 use super::{Violation, tree::File, tree::Tree};
 use toml::{Table, Value};
@@ -8,11 +8,11 @@ use toml::{Table, Value};
 pub struct Dependency {
     pub name: String,
     pub line: usize,
-    /// Only for tests, benchmarks and examples.
+    /// True for tests, benchmarks and examples only.
     pub dev: bool,
 }
 
-/// The manifests of `crates/*`, by name and in alphabetical order.
+/// Manifests of `crates/*` with the crates' names, in alphabetical order.
 pub fn crates(tree: &Tree) -> impl Iterator<Item = (&str, &File)> {
     tree.files.iter().filter_map(|file| {
         let name = file.path.strip_prefix("crates/")?.strip_suffix("/Cargo.toml")?;
@@ -20,7 +20,7 @@ pub fn crates(tree: &Tree) -> impl Iterator<Item = (&str, &File)> {
     })
 }
 
-/// All dependencies, those of single platforms included.
+/// All dependencies, including those of single platforms.
 pub fn dependencies(manifest: &File) -> Vec<Dependency> {
     let Ok(table) = manifest.text.parse::<Table>() else { return Vec::new() };
     let targets = table.get("target").and_then(Value::as_table).into_iter().flatten();
@@ -40,7 +40,7 @@ pub fn dependencies(manifest: &File) -> Vec<Dependency> {
     all
 }
 
-/// The line on which a key is written.
+/// The line that contains a key.
 fn line_of(text: &str, key: &str) -> usize {
     let is_key = |line: &str| {
         let line = line.trim_start().trim_start_matches('"');

@@ -1,4 +1,4 @@
-//! Is the house as ARCHITECTURE.md and CONTRIBUTING.md say?
+//! Checks the project against the rules of ARCHITECTURE.md and CONTRIBUTING.md.
 
 mod cycles;
 mod documents;
@@ -14,11 +14,11 @@ use std::path::Path;
 use std::process::ExitCode;
 use tree::Tree;
 
-/// What is wrong at one place, and what to do about it.
+/// A violation of a rule at one place, and its fix.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Violation {
     file: String,
-    /// Counted from 1.
+    /// Line, counted from 1.
     line: usize,
     message: String,
     fix: String,
@@ -39,7 +39,7 @@ impl fmt::Display for Violation {
 
 type Rule = fn(&Tree) -> Vec<Violation>;
 
-/// Each of them fails the check.
+/// Rules; any violation fails the check.
 const RULES: [(&str, Rule); 14] = [
     ("every source can be read", source::invalid_sources),
     ("crates import only what lies below them", layers::imports),
@@ -57,10 +57,10 @@ const RULES: [(&str, Rule); 14] = [
     ("every crate obeys the workspace's lints", manifest::lints),
 ];
 
-/// These are told, and do not fail it.
+/// Rules whose violations are only printed.
 const ADVICE: [(&str, Rule); 1] = [("files are short", files::long_files)];
 
-/// Checks the project in which this program was built.
+/// Checks the project that contains this program's source.
 pub fn main() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the project");
     let tree = match Tree::read(root) {
@@ -91,7 +91,7 @@ pub fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The complaints of a rule about an invented tree, as `file:line: what`.
+/// Violations of a rule in a synthetic tree, as `file:line: message`.
 #[cfg(test)]
 fn violations(rule: Rule, files: &[(&str, &str)]) -> Vec<String> {
     let mut all = rule(&Tree::from_files(files));

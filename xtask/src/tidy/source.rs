@@ -1,50 +1,50 @@
-//! Which paths, macros, strings and modules does a Rust file name, outside of its tests?
+//! Paths, macros, strings and modules that a Rust file names outside its tests.
 
 use super::{Violation, tree::Tree};
 use proc_macro2::{Delimiter, Group, Spacing, TokenStream, TokenTree};
 
-/// What a file says. Lines are counted from 1.
+/// Names in a file. Lines are counted from 1.
 #[derive(Debug, Default)]
 pub struct Source {
-    /// Every path of two or more parts, groups in `use` written out: `std::time::Instant`.
+    /// Every path of two or more segments, with groups in `use` expanded: `std::time::Instant`.
     pub paths: Vec<(String, usize)>,
-    /// Names of the macros that are called.
+    /// Names of the called macros.
     pub macros: Vec<(String, usize)>,
-    /// String literals, but those of attributes, assertions and `expect`, which speak to us only.
+    /// String literals, except those in attributes, assertions and `expect`, which users do not normally see.
     pub strings: Vec<(String, usize)>,
-    /// Modules in files of their own, those of tests included.
+    /// Modules in files of their own, including tests.
     pub modules: Vec<Module>,
-    /// Why the file is no Rust.
+    /// Syntax error, if the file is not valid Rust.
     pub syntax_error: Option<String>,
 }
 
 /// `mod name;`
 #[derive(Debug, PartialEq, Eq)]
 pub struct Module {
-    /// With the inline modules around it: `outer/name`.
+    /// Name with its enclosing inline modules: `outer/name`.
     pub name: String,
-    /// From `#[path = "…"]`.
+    /// Path from `#[path = "…"]`.
     pub path: Option<String>,
 }
 
-/// What is true for all tokens of a group.
+/// Context of all tokens of a group.
 #[derive(Clone, Default)]
 struct TokenContext {
     test: bool,
-    /// Strings here speak to us: an assertion's message.
+    /// True if strings here are internal, such as an assertion's message.
     internal: bool,
-    /// Inline modules around: `outer/`.
+    /// Enclosing inline modules: `outer/`.
     module_prefix: String,
 }
 
-/// What stands in the attributes before an item.
+/// Relevant attributes of an item.
 #[derive(Default)]
 struct Attributes {
     test: bool,
     path: Option<String>,
 }
 
-/// Macros whose message tells of our own mistake.
+/// Macros whose message reports a bug of our own.
 const ASSERTIONS: [&str; 8] = [
     "assert",
     "assert_eq",
@@ -84,7 +84,7 @@ impl Source {
         }
     }
 
-    /// Reads the first thing in `tokens` and returns what is behind it.
+    /// Reads the first item or path in `tokens` and returns the remaining tokens.
     fn read_next<'a>(
         &mut self,
         tokens: &'a [TokenTree],
@@ -139,7 +139,8 @@ impl Source {
         }
     }
 
-    /// Reads a path that goes on from `before`; returns what is behind it. A macro behind a path is left to `one`.
+    /// Reads a path that continues `before` and returns the remaining tokens. Leaves a macro after the path to the
+    /// caller.
     fn path<'a>(&mut self, tokens: &'a [TokenTree], before: &str, context: &TokenContext) -> &'a [TokenTree] {
         let (mut path, mut rest) = (before.to_owned(), tokens);
         let mut line = 0;
@@ -175,7 +176,7 @@ impl Source {
         rest
     }
 
-    /// The paths in `before::{a, b::c}`.
+    /// Reads the paths in `before::{a, b::c}`.
     fn use_tree(&mut self, group: &Group, before: &str, context: &TokenContext) {
         let tokens: Vec<TokenTree> = group.stream().into_iter().collect();
         let comma = |token: &TokenTree| matches!(token, TokenTree::Punct(it) if it.as_char() == ',');
@@ -185,7 +186,7 @@ impl Source {
     }
 }
 
-/// What is behind `::`.
+/// Tokens after `::`, if `tokens` begin with it.
 fn after_colons(tokens: &[TokenTree]) -> Option<&[TokenTree]> {
     match tokens {
         [TokenTree::Punct(first), TokenTree::Punct(second), rest @ ..]
@@ -197,7 +198,7 @@ fn after_colons(tokens: &[TokenTree]) -> Option<&[TokenTree]> {
     }
 }
 
-/// The attributes before an item, and the item.
+/// Splits the attributes before an item from the item.
 fn attributes(mut tokens: &[TokenTree]) -> (Attributes, &[TokenTree]) {
     let mut all = Attributes::default();
     loop {
@@ -230,7 +231,7 @@ fn attributes(mut tokens: &[TokenTree]) -> (Attributes, &[TokenTree]) {
     }
 }
 
-/// How many tokens the first item takes: up to a semicolon, or up to its body.
+/// Number of tokens of the first item: up to a semicolon, or up to its body.
 fn item_length(tokens: &[TokenTree]) -> usize {
     let ends_with_semicolon = tokens.iter().take(3).any(|token| {
         matches!(token, TokenTree::Ident(word) if ["use", "const", "static", "let"].iter().any(|it| word == it))

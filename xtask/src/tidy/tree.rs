@@ -1,11 +1,11 @@
-//! Which files does the project consist of?
+//! Files of the project.
 
 use super::source::Source;
 use std::cell::OnceCell;
 use std::path::Path;
 use std::{fs, io};
 
-/// All text files of the project, or of an invented one.
+/// All text files of the project, or of a synthetic one.
 #[derive(Debug)]
 pub struct Tree {
     pub files: Vec<File>,
@@ -13,13 +13,13 @@ pub struct Tree {
 
 #[derive(Debug)]
 pub struct File {
-    /// From the project's root, with `/`.
+    /// Path from the project's root, with `/`.
     pub path: String,
     pub text: String,
     source: OnceCell<Source>,
 }
 
-/// Made by tools, or not ours.
+/// Names of generated or foreign files and directories.
 const SKIPPED: [&str; 7] = ["target", ".git", "node_modules", "runs", "artifacts", "corpus", "Cargo.lock"];
 
 impl Tree {
@@ -36,7 +36,7 @@ impl Tree {
                 if kind.is_dir() {
                     folders.push(path);
                 } else if kind.is_file() {
-                    // What is no UTF-8 is no text, but links may lead to it.
+                    // A file that is not UTF-8 counts as empty: links may lead to it.
                     let text = String::from_utf8(fs::read(&path)?).unwrap_or_default();
                     let parts: Vec<_> =
                         path.strip_prefix(root).expect("found below the root").iter().collect();
@@ -63,7 +63,7 @@ impl Tree {
         self.files.iter().find(|file| file.path == path)
     }
 
-    /// Rust files, but those that only tests are made of.
+    /// Rust files, except files that contain only tests.
     pub fn rust_files(&self) -> impl Iterator<Item = &File> {
         self.files.iter().filter(|file| file.path.ends_with(".rs") && !file.is_test())
     }
@@ -76,17 +76,17 @@ impl File {
         rest.starts_with("src/").then_some(name)
     }
 
-    /// Below `src` of its crate: `shard/poll.rs`.
+    /// Path below `src` of its crate: `shard/poll.rs`.
     pub fn path_in_crate(&self) -> &str {
         self.path.split_once("/src/").map_or("", |(_, rest)| rest)
     }
 
-    /// Tests in a file of their own.
+    /// True for a file that contains only tests.
     pub fn is_test(&self) -> bool {
         self.path.split('/').any(|part| part == "tests" || part == "tests.rs")
     }
 
-    /// What the code says; computed once.
+    /// The names in the file; computed once.
     pub fn source(&self) -> &Source {
         self.source.get_or_init(|| Source::parse(&self.text))
     }
