@@ -1,26 +1,26 @@
-//! Which requests does ammunition of Yandex.Tank's forms hold?
+//! Reader of HTTP requests in Yandex.Tank's ammunition formats
 //!
-//! The forms are those of Tank's manual. What pgdyno writes itself (`Host`, `Content-Length`, `Transfer-Encoding`,
-//! `Connection`) is left out of the headers: it follows from where the request goes and from its body.
+//! The formats are those of Tank's manual. Headers that pgdyno writes itself (`Host`, `Content-Length`,
+//! `Transfer-Encoding`, `Connection`) are removed: they follow from the request's destination and body.
 
 use crate::bounds::{MAX_ROW_BYTES, row_too_long};
 use crate::diagnostic::{Diagnostic, excerpt};
 use crate::read::Format;
 use std::io::{self, BufRead, Read};
 
-/// One request.
+/// HTTP request.
 #[derive(Clone, Debug, Default)]
 pub struct AmmoRequest {
     method: Vec<u8>,
     target: Vec<u8>,
-    /// Each with its line's end.
+    /// Headers, each with its line end.
     headers: Vec<u8>,
     body: Vec<u8>,
     tag: Vec<u8>,
 }
 
 impl AmmoRequest {
-    /// In the order of [`crate::AMMO`].
+    /// Fields in the order of [`crate::AMMO_COLUMNS`].
     pub fn fields(&self) -> impl Iterator<Item = &[u8]> {
         [&self.method, &self.target, &self.headers, &self.body, &self.tag].into_iter().map(Vec::as_slice)
     }
@@ -28,8 +28,9 @@ impl AmmoRequest {
 
 type RequestSink<'a> = dyn FnMut(&AmmoRequest) -> io::Result<()> + 'a;
 
-/// Every request of `source`, in its order. Lines of a log that say no request, or one whose body they do not say, are
-/// passed over: their number is returned.
+/// Reads every request of `source`, in its order.
+///
+/// Lines of a log without a request, or with a request whose body is not logged, are skipped. Returns their number.
 pub fn read(form: Format, source: &mut dyn BufRead, take: &mut RequestSink<'_>) -> Result<u64, Diagnostic> {
     let mut lines = LineReader { source, line: 0, text: Vec::new() };
     let (mut headers, mut skipped, mut taken) = (Headers::default(), 0, 0_u64);
@@ -65,7 +66,7 @@ pub fn read(form: Format, source: &mut dyn BufRead, take: &mut RequestSink<'_>) 
                 let body = lines.body(length)?;
                 AmmoRequest { method: b"POST".to_vec(), target, tag, body, ..headers.request() }
             }
-            // A length of nothing is the end, by Tank's manual.
+            // A length of 0 marks the end, according to Tank's manual.
             _ if text == b"0" => break,
             _ => {
                 let (length, tag) = split_word(&text);
@@ -84,7 +85,7 @@ pub fn read(form: Format, source: &mut dyn BufRead, take: &mut RequestSink<'_>) 
     Ok(skipped)
 }
 
-/// Lines, and bodies of a length that a line says.
+/// Reader of lines, and of bodies whose length a line specifies.
 struct LineReader<'a> {
     source: &'a mut dyn BufRead,
     line: u64,
@@ -125,15 +126,15 @@ impl LineReader<'_> {
     }
 }
 
-/// Headers of a request: as many as servers take.
+/// Maximum headers of a request, a usual limit of servers.
 const MAX_HEADERS: usize = 100;
 
-/// Those that apply to what follows.
+/// Headers that apply to the following requests.
 #[derive(Default)]
 struct Headers(Vec<(String, String)>);
 
 impl Headers {
-    /// `[Name: value]`, several in a line too.
+    /// Sets headers from `[Name: value]`; a line may contain several.
     fn set(&mut self, text: &[u8], line: u64) -> Result<(), Diagnostic> {
         let wrong = || {
             Diagnostic::new(
@@ -179,13 +180,13 @@ fn is_generated_header(name: &[u8]) -> bool {
         .any(|it| name.eq_ignore_ascii_case(it.as_bytes()))
 }
 
-/// The first word, and the rest without what surrounds it.
+/// First word, and the rest without surrounding white space.
 fn split_word(text: &[u8]) -> (&[u8], &[u8]) {
     let end = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
     (&text[..end], text[end..].trim_ascii())
 }
 
-/// Of a request as it would be sent.
+/// Request from its raw bytes.
 fn from_raw(whole: &[u8], line: u64) -> Result<AmmoRequest, Diagnostic> {
     let wrong = |what: &str| Diagnostic::new(line, format!("the request behind it {what}"));
     let crlf = whole.windows(4).position(|it| it == b"\r\n\r\n").map(|it| (it, it + 4));
@@ -214,7 +215,7 @@ fn from_raw(whole: &[u8], line: u64) -> Result<AmmoRequest, Diagnostic> {
     })
 }
 
-/// Of a log's line: what stands between the first quotes. Only methods that have no body.
+/// Request from a log line: the text between the first quotes. Only for methods without a body.
 fn from_log_line(text: &[u8]) -> Option<AmmoRequest> {
     let mut parts = text.splitn(3, |it| *it == b'"');
     let (method, rest) = split_word(parts.nth(1)?);
@@ -227,7 +228,7 @@ fn from_log_line(text: &[u8]) -> Option<AmmoRequest> {
     })
 }
 
-/// What would break the request that it becomes.
+/// Rejects values that would make the request malformed.
 fn check(it: &AmmoRequest, line: u64) -> Result<(), Diagnostic> {
     if !is_header_name(&it.method) {
         return Err(Diagnostic::new(line, format!("\"{}\" is no method", excerpt(&it.method))));

@@ -1,18 +1,18 @@
-//! Bounds on what a feed may take, so that a damaged or hostile file is refused instead of filling memory or a disk.
+//! Limits of feeds, so that a damaged or hostile file is rejected instead of filling memory or a disk
 
 use crate::Diagnostic;
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::io::{self, BufRead, Read};
 
-/// Columns of a feed: as many as a table of PostgreSQL has at most.
+/// Maximum columns of a feed, as in a PostgreSQL table.
 pub const MAX_COLUMNS: usize = 1600;
-/// Bytes of a row.
+/// Maximum length of a row, in bytes.
 pub const MAX_ROW_BYTES: u64 = 64 << 20;
-/// Bytes of a feed that is packed into a temporary file.
+/// Maximum size of a feed that is packed into a temporary file, in bytes.
 pub const MAX_PACKED_BYTES: u64 = 8 << 30;
 
-/// Each column has a name of its own, and there are at most [`COLUMNS`].
+/// Checks that column names are unique, and that there are at most [`MAX_COLUMNS`].
 pub fn check_columns(columns: &[String]) -> Result<(), Diagnostic> {
     check_count(columns.len())?;
     let mut known = HashSet::new();
@@ -39,7 +39,7 @@ pub fn check_count(columns: usize) -> Result<(), Diagnostic> {
     }
 }
 
-/// No field of a row holds a NUL byte.
+/// Checks that no field of a row contains a NUL byte.
 pub fn check_nul<'a>(
     line: u64,
     fields: impl Iterator<Item = &'a [u8]>,
@@ -54,14 +54,14 @@ pub fn check_nul<'a>(
     })
 }
 
-/// A source that fails where a row is longer than [`ROW`].
+/// Source that fails if a row is longer than [`MAX_ROW_BYTES`].
 pub struct RowLimitedReader<'a> {
     source: &'a mut dyn BufRead,
     remaining: &'a Cell<u64>,
 }
 
 impl<'a> RowLimitedReader<'a> {
-    /// `left`: bytes that the row may still take; set it to [`ROW`] before each.
+    /// Reader that counts down `left`, the bytes left to the row. Set it to [`MAX_ROW_BYTES`] before each row.
     pub fn new(source: &'a mut dyn BufRead, left: &'a Cell<u64>) -> RowLimitedReader<'a> {
         RowLimitedReader { source, remaining: left }
     }
@@ -76,7 +76,7 @@ impl Read for RowLimitedReader<'_> {
     }
 }
 
-/// Why a row is refused.
+/// Error for a row that is too long.
 pub fn row_too_long() -> io::Error {
     io::Error::other(format!("a row is longer than {} MiB; a quote may be open", MAX_ROW_BYTES >> 20))
 }

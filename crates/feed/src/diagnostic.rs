@@ -1,13 +1,13 @@
-//! What is wrong with a feed, and where?
+//! Errors in the content of a feed
 
 use std::fmt;
 
-/// The first thing that is wrong; what follows it was not read.
+/// First error of a feed; reading stops at it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Counted from 1; 0 for the whole feed.
+    /// Line, counted from 1; 0 for the whole feed.
     pub line: u64,
-    /// What stands there, and what to write instead.
+    /// Text found there, and the correction.
     pub message: String,
 }
 
@@ -16,7 +16,7 @@ impl Diagnostic {
         Diagnostic { line, message: what.into() }
     }
 
-    /// The source could not be read to its end.
+    /// Error of a source that could not be read to its end.
     pub(crate) fn from_io_error(line: u64, error: &std::io::Error) -> Diagnostic {
         Diagnostic::new(line, format!("it cannot be read: {error}"))
     }
@@ -33,7 +33,7 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
-/// As much of a text as a message needs.
+/// Beginning of a text, for a message.
 pub(crate) fn excerpt(text: &[u8]) -> String {
     let short: String = String::from_utf8_lossy(text).chars().take(40).collect();
     short.escape_debug().to_string()

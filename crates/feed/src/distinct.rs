@@ -1,15 +1,17 @@
-//! How many different values does a feed hold?
+//! Number of distinct values in a feed
 
 use model::row_table::Rows;
 use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 
-/// Values that are told apart: beyond them, those of further rows are estimated.
+/// Maximum distinct values that are counted exactly; those of further rows are estimated.
 const MAX_TRACKED_VALUES: usize = 10_000_000;
 
-/// Different values of column `which`, or of all columns together. Exact but for rare chance up to ten million of them; beyond,
-/// as many more as the further rows would bring at the rate of the last million.
+/// Distinct values of column `which`, or of all columns together.
+///
+/// The number is exact up to ten million, apart from rare collisions of hashes. Beyond, it is extrapolated with the
+/// share of new values among the last million rows.
 pub fn count_distinct(rows: &Rows, which: Option<usize>) -> u64 {
     if rows.is_empty() {
         return 0;

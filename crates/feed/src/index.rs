@@ -1,12 +1,13 @@
-//! Where do the rows of a plain file of lines begin?
+//! Index of the rows in a plain file of lines
 
 use crate::bounds::{check_columns, check_count, check_nul};
 use crate::diagnostic::{Diagnostic, excerpt};
 use model::row_table::{RowFormat, RowLayout};
 
-/// Finds the rows of `bytes`, whose fields `delimiter` separates. The first line names the columns unless `columns` do.
-/// `None` if a field is quoted or a line holds a carriage return: such a file must be packed. Empty lines are no rows, and are
-/// allowed at the end only.
+/// Finds the rows of `bytes`, whose fields are separated by `delimiter`.
+///
+/// The first line names the columns unless `columns` is given. Returns `None` if a field is quoted or a line contains a
+/// carriage return: such a file has to be packed. Empty lines are not rows, and are allowed only at the end.
 pub fn index_rows(
     bytes: &[u8],
     delimiter: u8,
@@ -40,7 +41,8 @@ pub fn index_rows(
     let wanted = layout.columns.len();
     let mut blank = None;
     while let Some((line, begin, text)) = next() {
-        // Tabs separate texts without any quoting. A carriage return within a line ends it for the reader that packs.
+        // In tab-separated files, quotes have no special meaning. The reader that packs treats a carriage return within
+        // a line as its end.
         if (delimiter != b'\t' && text.contains(&b'"')) || text.contains(&b'\r') {
             return Ok(None);
         }

@@ -1,7 +1,8 @@
-//! Which rows does a feed hold?
+//! Readers of feeds
 //!
-//! Texts of many forms become [`model::rows::Rows`]. A plain file of lines is used as it lies on the disk: [`index`] finds
-//! its rows. Everything else is [`pack`]ed once, before the load begins. Nothing here opens a file, or knows who draws.
+//! Texts in various formats become [`model::row_table::Rows`]. A plain file of lines is used as stored on the disk:
+//! [`index_rows`] finds its rows. All other formats are converted once by [`pack`], before the load begins. This crate
+//! opens no files and does not draw rows.
 
 mod ammo;
 mod bounds;

@@ -1,18 +1,18 @@
-//! How are rows written, so that drawing one parses nothing?
+//! Writer of rows in a format that needs no parsing when a row is drawn
 
 use crate::bounds::MAX_PACKED_BYTES;
 use model::row_table::{RowFormat, RowLayout};
 use std::io::{self, Write};
 
-/// Writes rows in the form [`Form::Packed`].
+/// Writer of rows in the format [`RowFormat::Packed`].
 #[derive(Debug)]
 pub struct PackedWriter<W> {
     out: W,
     position: u64,
-    /// Bytes that may be written.
+    /// Maximum bytes to write.
     limit: u64,
     layout: RowLayout,
-    /// Of the source's, that could not become a row.
+    /// Entries of the source that could not become a row.
     pub skipped: u64,
 }
 
@@ -35,10 +35,10 @@ impl<W: Write> PackedWriter<W> {
         self.layout.count
     }
 
-    /// One field by column.
+    /// Writes a row with one field per column.
     ///
     /// # Errors
-    /// What `out` tells; a field of 4 GiB or more; and more than [`PACKED`] bytes together.
+    /// If `out` fails, a field has 4 GiB or more, or all rows exceed `bounds::MAX_PACKED_BYTES`.
     pub fn push<'a>(&mut self, fields: impl Iterator<Item = &'a [u8]>) -> io::Result<()> {
         self.layout.push(self.position);
         let mut count = 0;
@@ -61,7 +61,7 @@ impl<W: Write> PackedWriter<W> {
         Ok(())
     }
 
-    /// What was written into, flushed, and where its rows are.
+    /// Flushes the output; returns it with the positions of its rows.
     pub fn finish(mut self) -> io::Result<(W, RowLayout)> {
         self.out.flush()?;
         Ok((self.out, self.layout))

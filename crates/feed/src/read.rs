@@ -1,4 +1,4 @@
-//! How do texts of each form become rows?
+//! Conversion of texts in each format to rows
 
 mod csv_rows;
 mod json_lines;
@@ -8,27 +8,27 @@ use crate::{AMMO_COLUMNS, Diagnostic, ammo};
 use flate2::bufread::MultiGzDecoder;
 use std::io::{BufRead, BufReader, Write};
 
-/// What a feed's text is.
+/// Format of a feed's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// RFC 4180: `"` quotes a field.
     Csv,
-    /// Nothing is quoted.
+    /// Tab-separated, without quoting.
     Tsv,
-    /// An object per line; its members are the columns.
+    /// One JSON object per line; its members are the columns.
     JsonLines,
-    /// Yandex.Tank's: headers in brackets, a target and a tag per line.
+    /// Yandex.Tank's `uri`: headers in brackets, a target and a tag per line.
     Uri,
-    /// The same, with a body behind each line.
+    /// Yandex.Tank's `uripost`: as `Uri`, with a body after each line.
     UriPost,
-    /// The same: whole requests, each behind its length.
+    /// Yandex.Tank's raw format: whole requests, each after its length.
     Raw,
-    /// Lines of a web server's log in the form that Apache calls combined or common.
+    /// Log of a web server in Apache's combined or common format.
     Access,
 }
 
 impl Format {
-    /// By the end of a file's name, without `.gz`; `None` for one that does not tell.
+    /// Format by the file's extension, ignoring `.gz`; `None` if it is unknown.
     pub fn from_extension(name: &str) -> Option<Format> {
         let name = name.strip_suffix(".gz").unwrap_or(name);
         let (_, ending) = name.rsplit_once('.')?;
@@ -44,12 +44,12 @@ impl Format {
         }
     }
 
-    /// Whole requests, with the columns [`AMMO`].
+    /// True for formats of whole requests, with the columns [`AMMO_COLUMNS`].
     pub fn is_ammo(self) -> bool {
         matches!(self, Format::Uri | Format::UriPost | Format::Raw | Format::Access)
     }
 
-    /// What separates fields, where lines can be used as they are.
+    /// Separator of fields, if lines can be used without conversion.
     pub fn delimiter(self) -> Option<u8> {
         match self {
             Format::Csv => Some(b','),
@@ -59,7 +59,7 @@ impl Format {
     }
 }
 
-/// The text itself, whether or not gzip has packed it.
+/// Text of the source, decompressed if it is in gzip format.
 pub fn decompress<'a>(mut source: impl BufRead + 'a) -> Result<Box<dyn BufRead + 'a>, Diagnostic> {
     let begins = source.fill_buf().map_err(|it| Diagnostic::from_io_error(0, &it))?;
     Ok(match begins.starts_with(&[0x1f, 0x8b]) {
@@ -68,7 +68,7 @@ pub fn decompress<'a>(mut source: impl BufRead + 'a) -> Result<Box<dyn BufRead +
     })
 }
 
-/// Reads all of `source`. `columns` name those of CSV and TSV without a first line that does, and choose those of JSON.
+/// Reads all of `source`. `columns` name those of CSV and TSV without a header line, and select those of JSON.
 pub fn pack<W: Write>(
     form: Format,
     columns: Option<&[String]>,
@@ -94,7 +94,7 @@ mod tests {
     use model::row_table::Rows;
     use std::sync::Arc;
 
-    /// Columns and rows, or what is wrong.
+    /// Columns and rows, or the error.
     pub(crate) fn read_rows(form: Format, columns: Option<&[&str]>, text: &[u8]) -> String {
         let columns: Option<Vec<String>> = columns.map(|it| it.iter().map(|it| (*it).to_owned()).collect());
         let mut source = match decompress(text) {
@@ -146,7 +146,7 @@ mod tests {
         check("id,\n1,2\n", None, "line 1: a column has no name");
     }
 
-    /// Feeds that would take minutes, or all memory.
+    /// Feeds that would take minutes, or exhaust the memory.
     #[test]
     fn rejects_hostile_feeds() {
         let wide = vec!["c"; 200_000].join(",") + "\n";

@@ -1,7 +1,7 @@
-//! How large is an hour, and what does a second cost?
+//! Measures the size of a run of one hour, and the cost of writing a second
 //!
 //! `cargo run --release -p store --example hour [DIRECTORY [TRANSACTIONS_PER_SECOND]]`: two operations, 60 samples per
-//! second. The file stays if a directory is given.
+//! second. The file is kept if a directory is given.
 
 #[path = "../tests/invent/mod.rs"]
 mod invent;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use store::{Run, RunStatus};
 
 const SECONDS: usize = 3600;
-/// So many ticks are told at once: fewer than may be under way.
+/// Ticks that are queued at once; fewer than the writer's queue holds.
 const BATCH: usize = 8;
 
 fn main() {

@@ -1,4 +1,4 @@
-//! Why can a file not be written or read?
+//! Errors of reading and writing run files
 
 use std::fmt;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What was wrong, and with which file.
+/// Error with the path of the file.
 #[derive(Debug)]
 pub struct Error {
     pub path: PathBuf,
@@ -15,37 +15,37 @@ pub struct Error {
 
 #[derive(Debug)]
 pub enum ErrorCause {
-    /// Not `[a-z0-9-]{1,64}`.
+    /// The name does not match `[a-z0-9-]{1,64}`.
     InvalidName(String),
-    /// The system refused an attempt of ours.
+    /// A system call failed.
     System { attempt: &'static str, error: io::Error },
-    /// SQLite did.
+    /// SQLite reported an error.
     Sqlite { attempt: &'static str, error: rusqlite::Error },
-    /// Not a file of pgdyno's.
+    /// The file does not belong to pgdyno.
     NotRunFile,
-    /// Nothing is in it: its writer was ended before it could write.
+    /// The file is empty: its writer ended before it could write.
     Empty,
-    /// Of a later pgdyno.
+    /// The file was written by a later version of pgdyno.
     NewerVersion { version: i64 },
-    /// What is in it cannot be.
+    /// The file contains impossible values.
     Damaged { what: String },
-    /// Something in its schema that pgdyno does not make: it could be run by reading.
+    /// The schema contains an object that pgdyno does not create, and that could be executed by reading.
     UnexpectedSchema { what: String },
-    /// It is in SQLite's write-ahead mode, in which reading it makes files beside it.
+    /// The file is in SQLite's write-ahead mode, in which reading creates further files next to it.
     WriteAhead,
-    /// Its journal reaches for other files.
+    /// Its journal refers to other files.
     HostileJournal,
-    /// A value in it is longer than any that pgdyno writes.
+    /// A value is longer than any that pgdyno writes.
     ValueTooLong,
-    /// A question about it takes more memory than is given to one.
+    /// A query needs more memory than its limit.
     OutOfMemoryBudget,
-    /// Reading it takes more work than a file of its length can need.
+    /// Reading needs more work than a file of this length can require.
     OutOfWorkBudget,
-    /// No file of that name.
+    /// No file has this name.
     NotFound,
-    /// More than one file is meant.
+    /// The name matches several files.
     Ambiguous { names: Vec<String> },
-    /// It is being written.
+    /// The file is being written.
     Busy,
 }
 
@@ -68,7 +68,7 @@ impl Error {
 }
 
 impl ErrorCause {
-    /// What SQLite means.
+    /// Maps SQLite's error codes to causes.
     fn from_sqlite(attempt: &'static str, error: rusqlite::Error) -> ErrorCause {
         use rusqlite::ErrorCode;
         match error.sqlite_error_code() {

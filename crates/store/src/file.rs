@@ -1,4 +1,4 @@
-//! Where does a run lie, and how is its file made?
+//! Paths and creation of run files
 
 use crate::error::{Error, ErrorCause, Result};
 use rustix::fs::OFlags;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 pub const EXTENSION: &str = "dyno";
 
-/// SQLite's rollback journal of the run in `path`.
+/// Path of SQLite's rollback journal for the run in `path`.
 pub fn journal_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push("-journal");
@@ -22,8 +22,9 @@ pub fn is_valid_name(it: &str) -> bool {
     (1..=64).contains(&it.len()) && it.bytes().all(fits)
 }
 
-/// Makes the empty file `<name>-<UTC time>.dyno` in `dir`, which is made too; nobody else gets the same. Only its owner
-/// may read it.
+/// Creates the empty file `<name>-<UTC time>.dyno` in `dir`, which is created if missing.
+///
+/// The name is unique, also among concurrent callers. Only the owner may read the file.
 pub fn create_run_file(dir: &Path, name: &str, begun_ms: u64) -> Result<PathBuf> {
     if !is_valid_name(name) {
         return Err(Error::new(dir, ErrorCause::InvalidName(name.to_owned())));
@@ -52,14 +53,14 @@ pub fn create_new(path: &Path) -> std::io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).custom_flags(flags).open(path)
 }
 
-/// Room on the disk that is given back when it is needed to say why the run ended.
+/// Reserved disk space, freed when the disk is full, so that the end of the run can still be recorded.
 #[derive(Debug)]
 pub struct DiskReserve(#[expect(dead_code, reason = "it is held, and closing it frees it")] File);
 
 impl DiskReserve {
     pub const BYTES: usize = 4 << 20;
 
-    /// Takes room beside `path`, in a file without a name: it goes with us, however we end.
+    /// Reserves space on the disk of `path`, in an unlinked file that the kernel frees when this process ends.
     pub fn allocate_near(path: &Path) -> Result<DiskReserve> {
         let place = path.with_extension("reserve");
         let take = || {
@@ -67,7 +68,7 @@ impl DiskReserve {
             fs::remove_file(&place)?;
             let block = [0; 1 << 16];
             (0..DiskReserve::BYTES / block.len()).try_for_each(|_| file.write_all(&block))?;
-            // What the disk will not hold is refused now, not later.
+            // Reports a full disk now, not later.
             file.sync_data()?;
             Ok(DiskReserve(file))
         };
@@ -75,7 +76,7 @@ impl DiskReserve {
     }
 }
 
-/// A moment as in `20261121T115331Z`.
+/// Formats a time as in `20261121T115331Z`.
 pub fn format_utc(unix_ms: u64) -> String {
     let secs = unix_ms / 1000;
     let (year, month, day) = civil_from_days(secs / 86_400);
@@ -83,7 +84,8 @@ pub fn format_utc(unix_ms: u64) -> String {
     format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
 }
 
-/// Year, month and day of so many days after 1970-01-01.
+/// Year, month and day, given the days since 1970-01-01.
+///
 /// Source: H. Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`.
 fn civil_from_days(days: u64) -> (u64, u64, u64) {
     let shifted = days + 719_468;

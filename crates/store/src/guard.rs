@@ -1,9 +1,11 @@
-//! Bounds on what a run file that a stranger made can do and cost.
+//! Limits for untrusted run files
 //!
-//! A schema is a program: views, triggers, virtual tables and generated columns run when they are read or written. A file
-//! is read only if its tables are the ones that pgdyno makes. Values have a greatest length, and the work that SQLite may
-//! do grows with the file's length only, because pages that repeat make a table endless in a small file. Work is counted in
-//! SQLite's instructions and not in seconds: what one machine reads, a slow or loaded one reads too.
+//! A schema is a program: views, triggers, virtual tables and generated columns are executed when they are read or
+//! written. Therefore a file is read only if its tables are those that pgdyno creates.
+//!
+//! The length of values is limited. The work that SQLite may do is limited in proportion to the file's length, because
+//! repeated pages can make a table endless in a small file. Work is counted in SQLite's instructions, not in seconds,
+//! so that the result does not depend on the speed or load of the machine.
 
 use crate::bounds::MAX_VALUE_BYTES;
 use crate::error::{Error, ErrorCause, Result};
@@ -17,16 +19,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Instructions until the schema is checked: enough for some thousand entries.
+/// Instructions before the schema is checked: enough for some thousand entries.
 const WORK_BEFORE_CHECK: i64 = 100_000;
-/// Instructions for reading a file: a constant, and some for each of its bytes. Reading all of a run takes about one
-/// instruction per byte, and no command reads a run more than ten times.
+/// Instructions for reading a file: a constant plus some per byte.
+///
+/// Reading a whole run takes about one instruction per byte, and no command reads a run more than ten times.
 const WORK: i64 = 2_000_000;
 const WORK_PER_BYTE: i64 = 40;
-/// Instructions between two looks at what is left.
+/// Instructions between two checks of the budget.
 const PROGRESS_INTERVAL: i32 = 1000;
 
-/// Other limits of SQLite: our own statements and tables are far below them.
+/// Other limits of SQLite; our own statements and tables are far below them.
+///
 /// Source: <https://sqlite.org/security.html>, "Untrusted SQLite Database Files".
 const LIMITS: [(Limit, i32); 9] = [
     (Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES as i32),
@@ -40,19 +44,19 @@ const LIMITS: [(Limit, i32); 9] = [
     (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
 ];
 
-/// Work that may still be done for one connection.
+/// Remaining work of one connection, in instructions.
 #[derive(Clone, Debug)]
 pub struct WorkBudget(Arc<AtomicI64>);
 
 impl WorkBudget {
-    /// Enough for all queries of a file of `bytes` bytes.
+    /// Sets the budget to the work that all queries of a file of `bytes` bytes need.
     pub fn refill(&self, bytes: u64) {
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
         self.0.store(WORK.saturating_add(bytes.saturating_mul(WORK_PER_BYTE)), Ordering::Relaxed);
     }
 }
 
-/// Bounds everything that is done with this connection, before it has read a byte of the file.
+/// Applies all limits to this connection, before it has read a byte of the file.
 pub fn limit(connection: &mut Connection) -> rusqlite::Result<WorkBudget> {
     let work = Arc::new(AtomicI64::new(WORK_BEFORE_CHECK));
     let left = work.clone();
@@ -74,22 +78,23 @@ pub fn limit(connection: &mut Connection) -> rusqlite::Result<WorkBudget> {
     Ok(WorkBudget(work))
 }
 
-/// Lifts the bound on work: for writing, whose statements touch a few rows each.
+/// Removes the limit on work for writing, whose statements touch a few rows each.
 pub fn lift_work_limit(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.progress_handler(0, None::<fn() -> bool>)
 }
 
-/// Which tables a file must have.
+/// Tables that a file must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchemaCheck {
-    /// Those of any pgdyno that wrote this format.
+    /// Tables of any pgdyno version that wrote this format.
     Readable,
-    /// Exactly those that are written now.
+    /// Exactly the tables of this version.
     Writable,
 }
 
-/// Refuses a schema with anything in it that pgdyno does not make and that could be run. Tables and views that somebody
-/// added under other names are never read. The number of entries is returned.
+/// Rejects a schema with executable objects that pgdyno does not create. Returns the number of entries.
+///
+/// Tables and views that users added under other names are accepted, because they are never read.
 pub fn check_schema(connection: &Connection, path: &Path, tables: SchemaCheck) -> Result<usize> {
     let sql = "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema";
     let text = |row: &Row<'_>, at| row.get::<_, Option<String>>(at).map(Option::unwrap_or_default);
@@ -113,9 +118,9 @@ pub fn check_schema(connection: &Connection, path: &Path, tables: SchemaCheck) -
     let has = |name: &str| entries.iter().any(|it| it.name == name);
     for it in schema::statements() {
         let needed = match tables {
-            // Rows are read in the order of indexes; without them they would have to be sorted.
+            // Rows are read in index order; without the indexes, they would have to be sorted.
             SchemaCheck::Readable => it.kind == "index" && has(it.table),
-            // A file of version 1 has no sizes of answers. Resuming it creates the table.
+            // A file of version 1 has no response sizes. Resuming it creates the table.
             SchemaCheck::Writable => it.kind != "view" && it.name != "answer",
         };
         if needed && !entries.is_empty() && !has(it.name) {
@@ -125,12 +130,12 @@ pub fn check_schema(connection: &Connection, path: &Path, tables: SchemaCheck) -
     Ok(entries.len())
 }
 
-/// A row of `sqlite_schema`.
+/// Row of `sqlite_schema`.
 struct SchemaEntry {
     kind: String,
     name: String,
     table: String,
-    /// Views and virtual tables have none.
+    /// False for views and virtual tables.
     has_pages: bool,
     sql: String,
 }
@@ -169,12 +174,13 @@ impl std::fmt::Display for SchemaEntry {
     }
 }
 
-/// Where a database's header says how it is written and read; 2 is a write-ahead log.
+/// Bytes of a database header that hold its write and read versions; 2 means write-ahead log.
+///
 /// Source: <https://sqlite.org/fileformat2.html>, "The Database Header".
 const MODES: std::ops::Range<usize> = 18..20;
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
-/// Refuses a file beside which SQLite would make others.
+/// Rejects a file for which SQLite would create further files.
 pub fn check_mode(path: &Path) -> Result<()> {
     let mut header = [0; MODES.end];
     let read = File::open(path).and_then(|mut it| it.read_exact(&mut header));
@@ -188,11 +194,13 @@ pub fn check_mode(path: &Path) -> Result<()> {
 }
 
 /// Last bytes of a journal that belongs to several databases.
+///
 /// Source: <https://sqlite.org/fileformat2.html>, "The Rollback Journal".
 const JOURNAL_MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 
-/// Refuses a journal that would have SQLite delete or shorten another file when it takes back what a killed writer had
-/// begun: one that names such a file at its end, and one that is a link.
+/// Rejects a journal whose rollback would make SQLite delete or truncate another file.
+///
+/// Such a journal names that file at its end, or is a link.
 pub fn check_journal(path: &Path) -> Result<()> {
     let journal = file::journal_path(path);
     let meta = match fs::symlink_metadata(&journal) {
@@ -213,7 +221,7 @@ pub fn check_journal(path: &Path) -> Result<()> {
         Ok(end)
     };
     match read().map_err(Error::system(&journal, "read"))? {
-        // A journal in which nothing was written yet is shorter.
+        // A shorter journal has no content yet.
         JOURNAL_MAGIC if meta.len() > JOURNAL_MAGIC.len() as u64 => {
             Err(Error::new(path, ErrorCause::HostileJournal))
         }

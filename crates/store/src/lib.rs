@@ -1,8 +1,8 @@
-//! What was measured, and is it still there?
+//! Storage of runs
 //!
-//! One SQLite file per run, written while it happens: [`create`] gives a [`Writer`], [`Run::open`] reads. What a tick was
-//! when it was written, it is when it is read; nothing here is computed from it. `docs/store.md` describes the file for
-//! those who read it with other programs.
+//! Each run is one SQLite file, written while the run is in progress. [`create`] returns a [`Writer`], and
+//! [`Run::open`] reads. Ticks are stored and returned as measured; nothing is derived from them. `docs/store.md`
+//! describes the file for users of other programs.
 
 mod bounds;
 mod error;

@@ -1,4 +1,4 @@
-//! Which runs are there?
+//! List of stored runs
 
 use crate::error::{Error, ErrorCause, Result};
 use crate::file::{EXTENSION, journal_path};
@@ -10,33 +10,33 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What a list tells of a run.
+/// Run in a list.
 #[derive(Debug)]
 pub struct RunEntry {
-    /// The file's name without `.dyno`.
+    /// Name of the file, without `.dyno`.
     pub name: String,
     pub path: PathBuf,
-    /// With its journal, if it has one.
+    /// Size, including the journal if there is one.
     pub bytes: u64,
-    /// Why it cannot be read, otherwise.
+    /// Summary of the run, or the error that prevents reading it.
     pub overview: Result<RunOverview>,
 }
 
-/// What is in a run, in short.
+/// Summary of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunOverview {
     pub header: RunHeader,
     pub state: State,
-    /// Of the experiment.
+    /// Number of the experiment's cells.
     pub cells: usize,
-    /// That have begun.
+    /// Number of trials that have begun.
     pub trials: usize,
 }
 
-/// How long the writer of one run may keep us from listing the others.
+/// Timeout for a run that is locked by its writer, so that the others can be listed.
 const LIST_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// All `.dyno` files in `dir`, those that began last first; unreadable ones last. Empty if there is no such directory.
+/// Lists all `.dyno` files in `dir`, most recent start first, unreadable ones last. Empty if `dir` does not exist.
 pub fn list(dir: &Path) -> Result<Vec<RunEntry>> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
@@ -63,7 +63,7 @@ fn overview(run: &Run) -> Result<RunOverview> {
     Ok(RunOverview { header, cells, trials: run.progress()?.started as usize, state: run.state()? })
 }
 
-/// The file that is meant by `run`: `last`, a name as in the list, the beginning of exactly one, or a path.
+/// Finds the file for `run`: `last`, a listed name, an unambiguous prefix of one, or a path.
 pub fn find(dir: &Path, run: &str) -> Result<PathBuf> {
     let unknown = || Error::new(Path::new(run), ErrorCause::NotFound);
     if run == "last" {
@@ -84,7 +84,7 @@ pub fn find(dir: &Path, run: &str) -> Result<PathBuf> {
     }
 }
 
-/// The file of exactly this name as in the list: whatever `name` says, nothing outside of `dir` is meant.
+/// Finds the file with exactly this listed name. No `name` can refer to a file outside of `dir`.
 pub fn find_exact(dir: &Path, name: &str) -> Result<PathBuf> {
     match run_names(dir)?.iter().any(|it| it == name) {
         true => Ok(run_path(dir, name)),
@@ -92,7 +92,7 @@ pub fn find_exact(dir: &Path, name: &str) -> Result<PathBuf> {
     }
 }
 
-/// Deletes the run of exactly this name in `dir`, and its journal; not while it is being written.
+/// Deletes the run with exactly this name in `dir`, and its journal, unless it is being written.
 pub fn remove(dir: &Path, name: &str) -> Result<PathBuf> {
     let name = name.strip_suffix(".dyno").unwrap_or(name);
     let path = run_path(dir, name);
@@ -102,18 +102,18 @@ pub fn remove(dir: &Path, name: &str) -> Result<PathBuf> {
     }
     match Run::open(&path).and_then(|it| it.state()) {
         Ok(State::Running) => return Err(Error::new(&path, ErrorCause::Busy)),
-        // Another program's file keeps its life, whatever it is called.
+        // Files of other programs are not deleted, whatever their name.
         Err(error) if matches!(error.cause, ErrorCause::NotRunFile) => return Err(error),
         _ => {}
     }
     fs::remove_file(&path).map_err(Error::system(&path, "remove"))?;
-    // There is one only after a kill.
+    // A journal is left only after a kill.
     let _ = fs::remove_file(journal_path(&path));
     stop_request::clear_request(&path);
     Ok(path)
 }
 
-/// Only plain files.
+/// Names of the runs; only regular files count.
 fn run_names(dir: &Path) -> Result<Vec<String>> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,

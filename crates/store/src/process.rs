@@ -1,14 +1,15 @@
-//! Is the process that writes a run still there?
+//! Identity of the process that writes a run
 
 use std::fs;
 
-/// Names this process so that no later one has the same name: the machine's boot, the process, the moment it began.
-/// `None` where the kernel does not tell.
+/// Unique identity of this process: the machine's boot id, the process id and its start time.
+///
+/// `None` if the kernel does not provide them.
 pub fn current_process() -> Option<String> {
     process_name(std::process::id())
 }
 
-/// True if the process of that name runs on this machine.
+/// True if the process with this identity runs on this machine.
 pub fn is_alive(name: &str) -> bool {
     let pid = name.split(' ').nth(1).and_then(|it| it.parse().ok());
     pid.and_then(process_name).is_some_and(|it| it == name)
@@ -17,7 +18,7 @@ pub fn is_alive(name: &str) -> bool {
 fn process_name(pid: u32) -> Option<String> {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // Fields are counted behind the command's name, which may hold blanks and parentheses: proc(5). 3 is the state.
+    // Fields are counted after the command's name, which may contain blanks and parentheses: proc(5). 3 is the state.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     let ended = matches!(fields.next()?, "Z" | "X");
     let began = fields.nth(18)?;

@@ -1,17 +1,17 @@
-//! How far is a run that is being written, and what is new in it?
+//! Progress and new events of a run that is being written
 //!
-//! For those who look every second: each question is one short transaction, so that the writer waits for nobody.
+//! For callers that poll every second: each query is one short transaction, so that it hardly delays the writer.
 
 use crate::error::Result;
 use crate::read::{Run, State};
 use crate::record::TrialId;
 use model::LogEvent;
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunProgress {
     pub state: State,
-    /// Trials that have begun, and those of them that have ended.
+    /// Number of trials that have begun, and number of those that have ended.
     pub started: u32,
     pub finished: u32,
 }
@@ -20,7 +20,7 @@ impl Run {
     pub fn progress(&self) -> Result<RunProgress> {
         self.refresh();
         let state = self.state()?;
-        // Not count(*) alone, for which SQLite walks the table in one instruction, however long it takes.
+        // Not count(*) alone, which walks the table in one SQLite instruction, however long that takes.
         let sql = "SELECT count(id), count(status) FROM trial";
         let (begun, ended) = self.query_one(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(RunProgress { state, started: begun, finished: ended })

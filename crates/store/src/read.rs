@@ -1,4 +1,4 @@
-//! What does a run's file say?
+//! Reader of run files
 
 use crate::error::{Error, ErrorCause, Result};
 use crate::guard::{self, SchemaCheck, WorkBudget};
@@ -17,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// One run, read only; also while it is being written.
+/// Run, opened read-only; it may be being written at the same time.
 #[derive(Debug)]
 pub struct Run {
     pub(crate) path: PathBuf,
@@ -25,18 +25,18 @@ pub struct Run {
     work: WorkBudget,
 }
 
-/// How it stands with a run or a trial.
+/// State of a run or a trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
-    /// The process that writes it runs on this machine.
+    /// The process that writes it is running on this machine.
     Running,
     Ended(RunOutcome),
-    /// Its process was ended before it could say how.
+    /// Its process ended without recording an outcome.
     Lost,
 }
 
 impl State {
-    /// `None` while it is running.
+    /// Final status; `None` while it is running.
     pub fn status(&self) -> Option<RunStatus> {
         match self {
             State::Running => None,
@@ -46,31 +46,33 @@ impl State {
     }
 }
 
-/// A trial as it was recorded.
+/// Trial as recorded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialRecord {
     pub id: TrialId,
     pub trial: TrialHeader,
     pub state: State,
-    /// `model::summary::Validity::valid`.
+    /// Value of `model::summary::Validity::valid`.
     pub valid: Option<bool>,
-    /// `model::Summary`.
+    /// Serialized `model::Summary`.
     pub summary: Option<Value>,
 }
 
-/// Moments whose samples are read at once: as long as they are, a writer waits.
+/// Number of sampling times per read, which bounds how long a read blocks the writer.
 pub const MOMENTS_PER_READ: usize = 512;
 
-/// How long a writer may keep us from reading.
+/// Timeout for a lock that the writer holds.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Run {
-    /// A run that was killed opens too. The file may be anybody's: what it can do and cost is bounded.
+    /// Opens a run, including one whose writer was killed.
+    ///
+    /// The file may be untrusted: its effects and its cost are limited.
     pub fn open(path: &Path) -> Result<Run> {
         Run::open_with_timeout(path, READ_TIMEOUT)
     }
 
-    /// [`Run::open`] with another bound on the time that a writer may take.
+    /// [`Run::open`] with another timeout for the writer's lock.
     pub(crate) fn open_with_timeout(path: &Path, patience: Duration) -> Result<Run> {
         let meta = fs::metadata(path).map_err(Error::system(path, "open"))?;
         if !meta.is_file() {
@@ -80,7 +82,7 @@ impl Run {
             return Err(Error::new(path, ErrorCause::Empty));
         }
         guard::check_mode(path)?;
-        // SQLite takes a name that begins with "file:" for a URI, which has parameters.
+        // SQLite treats a name that begins with "file:" as a URI with parameters.
         let whole = std::path::absolute(path).map_err(Error::system(path, "find"))?;
         let open = |flags| {
             let mut connection =
@@ -91,7 +93,7 @@ impl Run {
             Ok((connection, work, application))
         };
         let opened = match open(OpenFlags::SQLITE_OPEN_READ_ONLY) {
-            // Its writer was killed in the midst of a transaction, which must be taken back first.
+            // The writer was killed during a transaction, which must be rolled back first.
             Err(error) if is_incomplete(&error) => {
                 guard::check_journal(&whole)?;
                 open(OpenFlags::SQLITE_OPEN_READ_WRITE).and_then(|_| open(OpenFlags::SQLITE_OPEN_READ_ONLY))
@@ -119,7 +121,7 @@ impl Run {
         Ok(run)
     }
 
-    /// Allows as much work again as the file's length now calls for: for those who follow a run that grows.
+    /// Resets the work limit to the file's current length, for callers that follow a growing run.
     pub(crate) fn refresh(&self) {
         self.work.refill(fs::metadata(&self.path).map_or(0, |it| it.len()));
     }
@@ -173,7 +175,7 @@ impl Run {
         }
     }
 
-    /// In the order in which they began.
+    /// Trials in the order in which they began.
     pub fn trials(&self) -> Result<Vec<TrialRecord>> {
         let sql =
             "SELECT status, reason, ended_ms, id, cell, label, repetition, position, begun_ms, valid, summary
@@ -276,7 +278,7 @@ impl Run {
         rows.into_iter().map(full).collect()
     }
 
-    /// In the order in which they were told; of one series or of all.
+    /// Samples of one series or of all, in the order in which they were written.
     pub fn samples(&self, trial: TrialId, series: Option<&str>) -> Result<Vec<Sample>> {
         self.samples_where(
             "m.trial = ?1 AND (?2 IS NULL OR s.series = ?2) ORDER BY m.id, v.number",
@@ -284,7 +286,7 @@ impl Run {
         )
     }
 
-    /// All samples of a trial, as [`Run::samples`], a part at a time: there may be more than memory holds.
+    /// All samples of a trial, as in [`Run::samples`], in parts: together they may exceed the memory.
     pub fn sample_parts(&self, trial: TrialId) -> Result<impl Iterator<Item = Result<Vec<Sample>>>> {
         let sql = "SELECT id FROM moment WHERE trial = ? ORDER BY id";
         let moments: Vec<i64> = self.query_all(sql, [trial.0], |row| row.get(0))?;
@@ -294,7 +296,7 @@ impl Run {
         Ok(parts.into_iter().map(move |(first, last)| self.samples_where(condition, (first, last, trial.0))))
     }
 
-    /// `condition` speaks of moment `m`, series `s` and sample `v`.
+    /// Samples that match `condition`, which refers to moment `m`, series `s` and sample `v`.
     pub(crate) fn samples_where(&self, condition: &str, params: impl Params) -> Result<Vec<Sample>> {
         let sql = format!(
             "SELECT m.at_ns, s.node, s.series, s.label, v.value FROM moment m
@@ -307,13 +309,13 @@ impl Run {
                 node: text(row.get(1)?),
                 series: text(row.get(2)?),
                 label: text(row.get(3)?),
-                // SQLite keeps NaN as NULL.
+                // SQLite stores NaN as NULL.
                 value: row.get::<_, Option<f64>>(4)?.unwrap_or(f64::NAN),
             })
         })
     }
 
-    /// In the order in which they were told.
+    /// Events in the order in which they were written.
     pub fn events(&self, trial: TrialId) -> Result<Vec<LogEvent>> {
         self.events_where("trial = ? ORDER BY id", [trial.0])
     }
@@ -333,7 +335,7 @@ impl Run {
         rows.into_iter().map(full).collect()
     }
 
-    /// Of the run and all its trials.
+    /// Notes of the run and all its trials.
     pub fn notes(&self) -> Result<Vec<Note>> {
         self.query_all("SELECT trial, subject, text FROM note ORDER BY id", [], |row| {
             Ok(Note {
@@ -344,13 +346,14 @@ impl Run {
         })
     }
 
-    /// What the load brought back: its ticks together, and what was told at the end. `None` for a trial that did not get
-    /// to its end, or measured nothing.
+    /// Measurement of a trial: the sum of its ticks, and the values recorded at its end.
+    ///
+    /// `None` for a trial that did not complete, or measured nothing.
     pub fn measurement(&self, trial: TrialId) -> Result<Option<Measurement>> {
         self.measurement_with(trial, || self.total_interval(trial))
     }
 
-    /// The same for whoever has added its seconds up already.
+    /// [`Run::measurement`] for callers that have already added up the trial's seconds.
     pub fn measurement_with(
         &self,
         trial: TrialId,
@@ -465,14 +468,14 @@ impl Run {
     }
 }
 
-/// Status, reason and end as they stand in a row.
+/// Status, reason and end, as stored in a row.
 type EndColumns = (Option<String>, Option<String>, Option<u64>);
 
 fn read_end_columns(row: &Row<'_>) -> rusqlite::Result<EndColumns> {
     Ok((row.get(0)?, row.get(1)?, rows::optional_unix_ms(row, 2)?))
 }
 
-/// Bytes of a row's texts and blobs.
+/// Size of a row's texts and blobs, in bytes.
 fn row_bytes(row: &Row<'_>) -> rusqlite::Result<u64> {
     let columns = row.as_ref().column_count();
     (0..columns).try_fold(0, |sum, at| {

@@ -1,21 +1,21 @@
-//! What is told to the store besides ticks, samples and events?
+//! Records of a run besides ticks, samples and events
 
 use model::Measurement;
 use model::summary::Script;
 use serde_json::Value;
 
-/// What is known before anything is measured.
+/// Data of a run that is known before it begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunHeader {
-    /// The experiment's, `[a-z0-9-]{1,64}`: it names the file.
+    /// Name of the experiment, `[a-z0-9-]{1,64}`; part of the file's name.
     pub name: String,
-    /// The experiment file, as the user wrote it.
+    /// Experiment file as the user wrote it.
     pub text: String,
-    /// `model::plan::Experiment`.
+    /// Serialized `model::plan::Experiment`.
     pub experiment: Value,
-    /// The host, as `stack::host` describes it.
+    /// Description of the host by `stack::host`.
     pub machine: Value,
-    /// By program or library, such as (`postgres`, `15.18`).
+    /// Versions by program or library, such as (`postgres`, `15.18`).
     pub versions: Vec<(String, String)>,
     pub seed: u64,
     /// Version of pgdyno.
@@ -24,65 +24,65 @@ pub struct RunHeader {
     pub begun_ms: u64,
 }
 
-/// A trial of this run: 1 for the first.
+/// Number of a trial within its run, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TrialId(pub u32);
 
-/// What is known when a trial begins.
+/// Data of a trial that is known when it begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialHeader {
     /// Index into the experiment's cells.
     pub cell: u32,
-    /// `model::plan::Cell::label`.
+    /// Value of `model::plan::Cell::label`.
     pub label: Vec<(String, String)>,
-    /// 0 for the first time this cell is measured.
+    /// Repetition of this cell, from 0.
     pub repetition: u32,
-    /// Place in the order of all trials, from 0.
+    /// Position in the order of all trials, from 0.
     pub position: u32,
     /// Unix time in milliseconds.
     pub begun_ms: u64,
-    /// In the order of the intervals' cells, with the commands that are measured one by one.
+    /// Operations in the order of the intervals' cells, with their separately timed commands.
     pub operations: Vec<Script>,
-    /// The entrance first.
+    /// Nodes; the first is the one that receives the load.
     pub nodes: Vec<NodeRecord>,
 }
 
-/// A node as it really was.
+/// Node as it was set up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeRecord {
     pub name: String,
     /// `postgres`, `pgbouncer`, …
     pub kind: String,
     pub version: String,
-    /// Path of the program; `None` for what is not ours.
+    /// Path of the program; `None` for a node that pgdyno did not start.
     pub program: Option<String>,
-    /// What the bytes on the way into it travel over: `unix`, `tcp`, `tls`.
+    /// Transport of connections to it: `unix`, `tcp` or `tls`.
     pub transport: String,
-    /// `model::plan::Limits` that were asked for.
+    /// Requested `model::plan::Limits`.
     pub limits: Value,
-    /// What of them was not applied, and why.
+    /// Limits that were not applied, with the reasons.
     pub unapplied_limits: Vec<String>,
     pub configuration: Vec<Configuration>,
 }
 
-/// A file that we rendered; without secrets.
+/// Configuration file that pgdyno rendered, without secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Configuration {
     pub name: String,
     pub text: String,
 }
 
-/// How a trial or a run ended.
+/// Final status of a trial or a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RunStatus {
     Complete,
-    /// By the user, or with the process.
+    /// Interrupted by the user, or by the end of the process.
     Interrupted,
-    /// By a stop rule.
+    /// Ended by a stop rule.
     Stopped,
-    /// Something in our surroundings failed.
+    /// The environment failed.
     Failed,
-    /// It never began to be measured.
+    /// The measurement never began.
     Skipped,
 }
 
@@ -95,7 +95,7 @@ impl RunStatus {
         RunStatus::Skipped,
     ];
 
-    /// As it stands in the file.
+    /// Name as stored in the file.
     pub fn name(self) -> &'static str {
         match self {
             RunStatus::Complete => "complete",
@@ -111,7 +111,7 @@ impl RunStatus {
     }
 }
 
-/// How it ended, when, and why if it was not complete.
+/// Final status and time, with a reason if it is not complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunOutcome {
     pub status: RunStatus,
@@ -120,24 +120,24 @@ pub struct RunOutcome {
     pub ended_ms: u64,
 }
 
-/// What is known when a trial has ended.
+/// Data of a trial that is known when it ends.
 #[derive(Clone, Debug)]
 pub struct TrialEnd {
     pub outcome: RunOutcome,
-    /// `model::Summary`.
+    /// Serialized `model::Summary`.
     pub summary: Option<Value>,
-    /// `model::summary::Validity::valid`.
+    /// Value of `model::summary::Validity::valid`.
     pub valid: Option<bool>,
-    /// All but its distributions and counts, which the ticks told. `None` when nothing was measured.
+    /// Measurement without distributions and counts, which the ticks contain. `None` if nothing was measured.
     pub measurement: Option<Measurement>,
 }
 
-/// Something that is missing or to be known, such as a probe without its right.
+/// Remark on missing or noteworthy things, such as a probe without its privilege.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// `None`: of the whole run.
+    /// Trial; `None`: the whole run.
     pub trial: Option<TrialId>,
-    /// A node, a probe, a limit.
+    /// Node, probe or limit.
     pub subject: String,
     pub text: String,
 }

@@ -1,4 +1,4 @@
-//! What happened in each second of a trial, once more?
+//! Ticks of a recorded trial
 
 use crate::error::{Error, Result};
 use crate::read::Run;
@@ -8,26 +8,26 @@ use model::{FailureCounts, Interval, LatencyHistogram, Tick};
 use rusqlite::Row;
 use std::ops::Range;
 
-/// A trial's ticks, one after the other: each takes megabytes.
+/// Iterator over a trial's ticks, which take megabytes each.
 #[derive(Debug)]
 pub struct Ticks<'a> {
     run: &'a Run,
     trial: TrialId,
-    /// By operation, how many commands are measured one by one.
+    /// Number of separately timed commands, by operation.
     commands: Vec<usize>,
     ids: std::vec::IntoIter<i64>,
-    /// How many were read, and the least number of the next one.
+    /// Number of ticks already read, and the least allowed number of the next second.
     position: u64,
     next: u64,
 }
 
 impl Run {
-    /// In the order in which they were told.
+    /// Ticks in the order in which they were written.
     pub fn ticks(&self, trial: TrialId) -> Result<Ticks<'_>> {
         self.ticks_after(trial, 0)
     }
 
-    /// The same without the first `known`.
+    /// [`Run::ticks`] without the first `known`.
     pub fn ticks_after(&self, trial: TrialId, known: usize) -> Result<Ticks<'_>> {
         let shape = self.operations(trial)?.iter().map(|it| it.commands.len()).collect();
         let sql = "SELECT id FROM tick WHERE trial = ? ORDER BY id LIMIT -1 OFFSET ?";
@@ -44,12 +44,12 @@ impl Run {
 }
 
 impl Ticks<'_> {
-    /// How many are yet to come.
+    /// Number of ticks still to be read.
     pub fn remaining(&self) -> usize {
         self.ids.len()
     }
 
-    /// Without its samples.
+    /// Reads a tick without its samples.
     fn counts(&self, id: i64) -> Result<Tick> {
         let mut interval = Interval::new(&self.commands);
         let sql = "SELECT second, from_ns, to_ns, begun, in_flight FROM tick WHERE id = ?";

@@ -1,10 +1,10 @@
-//! How do the words of `model` stand in rows?
+//! Conversion between the types of `model` and rows
 
 use model::{AnswerSizes, Code, EncodedHistogram, EventKind, Nanos, SizeHistogram};
 use rusqlite::Row;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};
 
-/// What a histogram is of.
+/// Quantity of a histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HistogramKind {
     Response = 0,
@@ -24,7 +24,7 @@ impl HistogramKind {
     }
 }
 
-/// Which failures a row counts.
+/// Class of the failures that a row counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureClass {
     Failed = 0,
@@ -32,10 +32,10 @@ pub enum FailureClass {
     Refused = 2,
 }
 
-/// In place of an operation's number, where a row belongs to none.
+/// Number in place of an operation, for rows that belong to none.
 pub const NO_OPERATION: i64 = -1;
 
-/// All 64 bits, also those beyond what SQLite counts to.
+/// Stores all 64 bits in SQLite's signed integer.
 pub fn to_sql_bits(it: u64) -> i64 {
     it as i64
 }
@@ -44,37 +44,38 @@ pub fn from_sql_bits(it: i64) -> u64 {
     it as u64
 }
 
-/// Counts and durations are below these bounds, so that sums over all seconds of a trial fit into 64 bits: a billion
-/// transactions in a second, and more than a year of nanoseconds.
+/// Upper bounds of counts and durations, so that sums over all seconds of a trial fit into 64 bits.
+///
+/// They are about 10¹² transactions in a second, and more than a year of nanoseconds.
 const MAX_COUNT: i64 = 1 << 40;
 const MAX_NANOS: i64 = 1 << 55;
-/// The last millisecond of the year 9999.
+/// Last millisecond of the year 9999.
 const MAX_UNIX_MS: i64 = 253_402_300_799_999;
-/// Of nanoseconds, in one distribution.
+/// Upper bound of the sum of one distribution, in nanoseconds.
 const MAX_SUM: u128 = 1 << 100;
 
-/// How often something happened, from column `at`.
+/// Count from column `at`.
 pub fn count(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
     check_range(at, row.get(at)?, MAX_COUNT)
 }
 
-/// A moment or duration from column `at`.
+/// Time or duration from column `at`.
 pub fn nanos(row: &Row<'_>, at: usize) -> rusqlite::Result<Nanos> {
     check_range(at, row.get(at)?, MAX_NANOS).map(Nanos)
 }
 
-/// A Unix time in milliseconds from column `at`.
+/// Unix time in milliseconds from column `at`.
 pub fn unix_ms(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
     check_range(at, row.get(at)?, MAX_UNIX_MS)
 }
 
-/// [`nanos`] where there may be none.
+/// [`nanos`] of a column that may be null.
 pub fn optional_nanos(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Nanos>> {
     let value: Option<i64> = row.get(at)?;
     value.map(|it| check_range(at, it, MAX_NANOS).map(Nanos)).transpose()
 }
 
-/// [`unix_ms`] where there may be none.
+/// [`unix_ms`] of a column that may be null.
 pub fn optional_unix_ms(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<u64>> {
     let value: Option<i64> = row.get(at)?;
     value.map(|it| check_range(at, it, MAX_UNIX_MS)).transpose()
@@ -85,15 +86,15 @@ fn check_range(at: usize, it: i64, greatest: i64) -> rusqlite::Result<u64> {
     u64::try_from(it).ok().filter(|_| it <= greatest).ok_or_else(wrong)
 }
 
-/// Seconds that a trial may lack: those that the disk was too slow for.
+/// Maximum number of seconds missing from a trial because the disk was too slow.
 const MAX_GAP_SECONDS: u64 = 3600;
 
-/// Whether a trial's second, the `place`th that was stored, may have this number when `next` is the least one.
+/// True if the stored second at position `place` may have this number; `next` is the least allowed one.
 pub fn is_second(number: u64, place: u64, next: u64) -> bool {
     (next..=place + MAX_GAP_SECONDS).contains(&number)
 }
 
-/// A sum of nanoseconds: a number while it fits, decimal digits beyond; SQL adds either.
+/// Sum of nanoseconds: an integer while it fits, otherwise decimal digits; SQL adds both.
 pub struct Sum(pub u128);
 
 impl ToSql for Sum {
@@ -114,7 +115,7 @@ impl FromSql for Sum {
     }
 }
 
-/// From six columns in the order count, sum, sum of squares, min, max, v2, beginning with column `at`.
+/// Histogram from six columns, beginning with `at`: count, sum, sum of squares, min, max, v2.
 pub fn encoded_histogram(row: &Row<'_>, at: usize) -> rusqlite::Result<EncodedHistogram> {
     let sum = row.get::<_, Sum>(at + 1)?.0;
     let sum_of_squares: f64 = row.get(at + 2)?;
@@ -131,8 +132,9 @@ pub fn encoded_histogram(row: &Row<'_>, at: usize) -> rusqlite::Result<EncodedHi
     })
 }
 
-/// From six columns in the order operation, command, sum, min, max, buckets, beginning with column `at`; `None` for what
-/// cannot be.
+/// Response sizes from six columns, beginning with `at`: operation, command, sum, min, max, buckets.
+///
+/// `None` for impossible values.
 pub fn answer_sizes(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<AnswerSizes>> {
     let (operation, command) = (row.get(at)?, row.get(at + 1)?);
     let sum = row.get::<_, Sum>(at + 2)?.0;
@@ -144,7 +146,7 @@ pub fn answer_sizes(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<AnswerS
     Ok(sizes.map(|sizes| AnswerSizes { operation, command, sizes }))
 }
 
-/// As `Code` is displayed.
+/// Parses the text form of `Code`.
 pub fn code(text: &str) -> Option<Code> {
     if let Some(errno) = text.strip_prefix("net ") {
         return errno.parse().ok().map(Code::Net);
@@ -182,7 +184,7 @@ pub fn event_kind(name: &str) -> Option<EventKind> {
     EVENTS.iter().find(|(_, it)| *it == name).map(|(kind, _)| *kind)
 }
 
-/// Each number in as many bytes as it needs, seven bits each, the lowest first: LEB128.
+/// Encodes each number in LEB128: seven bits per byte, lowest first.
 pub fn pack_counts(all: &[u64]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(all.len() * 2);
     for &it in all {
@@ -196,7 +198,7 @@ pub fn pack_counts(all: &[u64]) -> Vec<u8> {
     bytes
 }
 
-/// `None` for bytes that [`pack_counts`] does not write.
+/// Decodes [`pack_counts`]; `None` for other bytes.
 pub fn unpack_counts(bytes: &[u8]) -> Option<Vec<u64>> {
     let (mut all, mut it, mut shift) = (Vec::new(), 0u64, 0);
     for &byte in bytes {

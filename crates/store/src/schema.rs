@@ -1,9 +1,9 @@
-//! Which tables does a run have?
+//! Schema of run files
 //!
-//! Tables are for us and for size, views for whoever looks with another program. Moments and durations end in `_ns`, Unix
-//! times in `_ms`. Unsigned numbers of 64 bits are stored by their bits: beyond 2⁶³ they look negative.
+//! Tables are compact and for pgdyno; views are for users of other programs. Times and durations end in `_ns`, Unix
+//! times in `_ms`. Unsigned 64-bit numbers are stored by their bits, so that values from 2⁶³ appear negative.
 
-/// Version of the format. It grows when a file has what an older pgdyno would miss or misread; older files stay readable.
+/// Version of the format, increased when an older pgdyno would miss or misread new data. Older files stay readable.
 ///
 /// 2: the table `answer`.
 pub const VERSION: i64 = 2;
@@ -11,23 +11,23 @@ pub const VERSION: i64 = 2;
 /// `dyno`, in the header of each file: <https://sqlite.org/pragma.html#pragma_application_id>.
 pub(crate) const APPLICATION_ID: i64 = 0x6479_6e6f;
 
-/// One statement of the schema, as SQLite keeps it.
+/// Statement of the schema, as SQLite stores it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SchemaStatement<'a> {
     /// `table`, `index` or `view`.
     pub kind: &'a str,
     pub name: &'a str,
-    /// Table of an index; else the name.
+    /// Table of an index; otherwise the name.
     pub table: &'a str,
     pub sql: &'a str,
 }
 
-/// Everything in the schema of a file that is written now.
+/// All statements of the current schema.
 pub(crate) fn statements() -> impl Iterator<Item = SchemaStatement<'static>> {
     split(TABLES).chain(split(ANSWERS)).chain(split(VIEWS))
 }
 
-/// Statements that earlier builds wrote in this format, and that are still read.
+/// Statements that earlier builds wrote in this format, and that are still readable.
 pub(crate) fn legacy_statements() -> impl Iterator<Item = SchemaStatement<'static>> {
     split(LEGACY_TABLES)
 }
@@ -43,7 +43,7 @@ fn split(sql: &str) -> impl Iterator<Item = SchemaStatement<'_>> {
     })
 }
 
-/// A table that changes without a new [`VERSION`] leaves its former statement here.
+/// Former statements of tables that changed without a new [`VERSION`].
 const LEGACY_TABLES: &str = "";
 
 pub(crate) const TABLES: &str = "
@@ -220,7 +220,9 @@ CREATE TABLE effort (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// Sizes of HTTP answers, which files of version 1 do not have. `buckets` holds pairs of a bucket's number and its count, as `rows::pack_counts` packs them.
+/// Sizes of HTTP responses, which files of version 1 lack.
+///
+/// `buckets` holds pairs of a bucket's number and its count, encoded by `rows::pack_counts`.
 pub(crate) const ANSWERS: &str = "
 CREATE TABLE answer (
     tick INTEGER NOT NULL,

@@ -1,6 +1,7 @@
-//! What did each second of a trial bring, read at a stroke?
+//! Seconds of a trial with compact distributions
 //!
-//! [`crate::Ticks`] give each second as it was measured; here distributions stay small, which takes a hundredth of the time.
+//! [`crate::Ticks`] returns each second as it was measured. Here distributions stay encoded compactly, which takes a
+//! hundredth of the time.
 
 use crate::error::{Error, Result};
 use crate::read::{MOMENTS_PER_READ, Run};
@@ -12,40 +13,40 @@ use model::{
 use rusqlite::Row;
 use std::borrow::Cow;
 
-/// So many are read at once.
+/// Number of seconds per read.
 const SECONDS_PER_READ: usize = 64;
 
-/// Which distributions are read. Unpacking them takes most of the time, and two threads may share it.
+/// Distributions to read. Decoding them takes most of the time, and two threads may share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HistogramSelection {
     All,
-    /// Service times, of operations and of their commands.
+    /// Service times of operations and their commands.
     Service,
     /// All others.
     Response,
 }
 
-/// A trial's seconds, one after the other.
+/// Iterator over a trial's seconds.
 #[derive(Debug)]
 pub struct Seconds<'a> {
     run: &'a Run,
     trial: TrialId,
-    /// By operation, how many commands are measured one by one.
+    /// Number of separately timed commands, by operation.
     commands: Vec<usize>,
-    /// Of the ticks that are still to be read.
+    /// Ids of the ticks still to be read.
     ids: std::vec::IntoIter<i64>,
     read: std::vec::IntoIter<Second>,
-    /// How many were read, and the least number of the next one.
+    /// Number of seconds already read, and the least allowed number of the next one.
     position: u64,
     next: u64,
     selection: HistogramSelection,
-    /// Sizes of answers are read with response times, where the file has them.
+    /// True if response sizes are read: with response times, if the file has them.
     has_answers: bool,
     unpacker: HistogramDecoder,
 }
 
 impl Run {
-    /// In the order in which they were told.
+    /// Seconds in the order in which they were written.
     pub fn seconds(&self, trial: TrialId, wanted: HistogramSelection) -> Result<Seconds<'_>> {
         let shape = self.command_counts(trial)?;
         let ids =
@@ -66,18 +67,18 @@ impl Run {
         })
     }
 
-    /// Whether the file has sizes of answers: since version 2.
+    /// True if the file has response sizes, which it has since version 2.
     pub(crate) fn has_answers(&self) -> Result<bool> {
         let sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'answer'";
         Ok(self.query_one(sql, [], |row| row.get::<_, i64>(0))? > 0)
     }
 
-    /// By operation, how many commands are measured one by one.
+    /// Number of separately timed commands, by operation.
     pub fn command_counts(&self, trial: TrialId) -> Result<Vec<usize>> {
         Ok(self.operations(trial)?.iter().map(|it| it.commands.len()).collect())
     }
 
-    /// All seconds of a trial as one interval; empty if there are none.
+    /// Sum of all seconds of a trial as one interval; empty if there are none.
     pub(crate) fn total_interval(&self, trial: TrialId) -> Result<Interval> {
         let mut all = SecondSum::new(&self.command_counts(trial)?);
         for it in self.seconds(trial, HistogramSelection::All)? {
@@ -86,7 +87,7 @@ impl Run {
         Ok((&all.to_second()).into())
     }
 
-    /// Gives every sample of these series to `each`, in the order in which they were told.
+    /// Calls `each` for every sample of these series, in the order in which they were written.
     pub fn for_each_sample(
         &self,
         trial: TrialId,
@@ -113,7 +114,7 @@ impl Run {
         }
         let sql = "SELECT id FROM moment WHERE trial = ? ORDER BY id";
         let moments: Vec<i64> = self.query_all(sql, [trial.0], |row| row.get(0))?;
-        // In the order in which they lie nothing is to be sorted.
+        // Storage order avoids a sort.
         let sql = "SELECT m.at_ns, v.series, v.value FROM moment m NOT INDEXED CROSS JOIN sample v ON v.moment = m.id
                    WHERE m.id BETWEEN ? AND ? AND m.trial = ? ORDER BY m.id, v.number";
         let text = |it: &String| Cow::Owned(it.clone());
@@ -126,7 +127,7 @@ impl Run {
                     node: text(&it.node),
                     series: Cow::Borrowed(it.series),
                     label: text(&it.label),
-                    // SQLite keeps NaN as NULL.
+                    // SQLite stores NaN as NULL.
                     value: row.get::<_, Option<f64>>(2)?.unwrap_or(f64::NAN),
                 });
             }
@@ -144,7 +145,7 @@ impl Run {
 }
 
 impl Seconds<'_> {
-    /// How many are yet to come.
+    /// Number of seconds still to be read.
     pub fn remaining(&self) -> usize {
         self.read.len() + self.ids.len()
     }
@@ -159,7 +160,7 @@ impl Seconds<'_> {
         };
         let empty = Second { operations: self.commands.iter().map(operation).collect(), ..Second::default() };
         let mut all = vec![empty; ids.len()];
-        // Rows come in the order of ticks; those of another trial are nobody's.
+        // Rows are in the order of ticks; rows of another trial are skipped.
         let place = |row: &Row<'_>| Ok::<_, rusqlite::Error>(ids.binary_search(&row.get(0)?).ok());
         let sql = "SELECT id, second, from_ns, to_ns, begun, in_flight FROM tick WHERE id BETWEEN ? AND ? ORDER BY id";
         run.for_each(sql, between, |row| {

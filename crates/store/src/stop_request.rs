@@ -1,7 +1,7 @@
-//! Has somebody asked the process that writes a run to end it?
+//! Requests to stop a run that another process writes
 //!
-//! A request is an empty file beside the run's: nobody but the one who writes that run can be meant by it, on whichever
-//! side of a container's wall he runs, and asking twice is asking once.
+//! A request is an empty file next to the run's file. It can only refer to the writer of that run, also across
+//! container boundaries, and repeating it has no effect.
 
 use crate::error::{Error, Result};
 use std::fs::{self, OpenOptions};
@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Asks for the run in `path` to be ended, as by Ctrl-C.
+/// Requests the end of the run in `path`, as by Ctrl-C.
 pub fn request_stop(path: &Path) -> Result<()> {
     let place = request_path(path);
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&place) {
@@ -19,14 +19,14 @@ pub fn request_stop(path: &Path) -> Result<()> {
     }
 }
 
-/// Whether that was asked for.
+/// True if a stop was requested.
 pub fn is_stop_requested(path: &Path) -> bool {
     request_path(path).symlink_metadata().is_ok_and(|it| it.is_file() && it.len() == 0)
 }
 
-/// Takes the request away, if there is one.
+/// Removes the request, if there is one.
 pub(crate) fn clear_request(path: &Path) {
-    // A file of this name that is not empty is somebody else's.
+    // A non-empty file of this name belongs to someone else.
     if is_stop_requested(path) {
         let _ = fs::remove_file(request_path(path));
     }

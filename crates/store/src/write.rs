@@ -1,4 +1,4 @@
-//! Which rows do a trial and its ticks become?
+//! Writes trials and ticks as rows
 
 use crate::error::{Error, Result};
 use crate::guard::{self, SchemaCheck};
@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
-/// What is written, in the order in which it was told.
+/// Data to write, in order.
 #[derive(Debug)]
 pub enum Message {
     Begin(TrialId, TrialHeader),
@@ -28,22 +28,22 @@ pub enum Message {
     Note(Note),
     End(TrialId, Box<TrialEnd>),
     Finish(RunOutcome),
-    /// Dropped once all before it is written.
+    /// Dropped once all messages before it are written.
     Flush(#[expect(dead_code, reason = "that it is dropped is what it says")] SyncSender<()>),
 }
 
-/// The open file.
+/// Open run file.
 #[derive(Debug)]
 pub struct RunDatabase {
     connection: Connection,
     encoder: HistogramEncoder,
-    /// Rows of `series`, by node, series and label with a zero byte between.
+    /// Ids of rows in `series`, by node, series and label, separated by zero bytes.
     series: HashMap<String, i64>,
-    /// Rows of `document`, by text.
+    /// Ids of rows in `document`, by text.
     documents: HashMap<String, i64>,
 }
 
-/// A note, such as a statement's plan, that a row can hold: a run is worth more than one that is too long.
+/// Truncates a note, such as a statement's plan, to the length that a row can hold. A long note must not end the run.
 fn truncate_note(text: &str) -> Cow<'_, str> {
     match text.len() {
         ..=MAX_NOTE_BYTES => Cow::Borrowed(text),
@@ -51,10 +51,10 @@ fn truncate_note(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The rest of its row is short.
+/// Maximum length of a note; leaves enough for the rest of its row.
 const MAX_NOTE_BYTES: usize = bounds::MAX_VALUE_BYTES - (64 << 10);
 
-/// How long a reader may keep us from writing.
+/// Timeout for a lock that a reader holds.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl RunDatabase {
@@ -70,8 +70,9 @@ impl RunDatabase {
         open().map_err(Error::sqlite(path, "begin"))
     }
 
-    /// Goes on with a file that has ended, however it did, and tells its last trial's number. A trial that had not ended
-    /// was interrupted.
+    /// Reopens a file whose run has ended, in whatever way. Returns the number of its last trial.
+    ///
+    /// A trial without an end is marked as interrupted.
     pub fn reopen(path: &Path, now_ms: u64) -> Result<(RunDatabase, u32)> {
         let mut desk = RunDatabase::connect(path).map_err(Error::sqlite(path, "go on with"))?;
         let work = guard::limit(&mut desk.connection).map_err(Error::sqlite(path, "go on with"))?;
@@ -79,7 +80,7 @@ impl RunDatabase {
         work.refill(fs::metadata(path).map_err(Error::system(path, "open"))?.len());
         let open = || {
             desk.transaction(|desk| {
-                // A file of an older pgdyno becomes one of ours.
+                // Upgrades a file of an older pgdyno.
                 if !desk.connection.table_exists(None, "answer")? {
                     desk.connection.execute_batch(schema::ANSWERS)?;
                 }
@@ -114,10 +115,11 @@ impl RunDatabase {
         let connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(WRITE_TIMEOUT)?;
         connection.set_prepared_statement_cache_capacity(64);
-        // What cannot be read is not written.
+        // Values that could not be read are not written.
         connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, bounds::MAX_VALUE_BYTES as i32)?;
-        // A rollback journal, not a write-ahead log: but for some milliseconds per second this one file is the whole
-        // run, also after `kill -9`, so it can be copied away without its companion. Readers wait for milliseconds.
+        // A rollback journal instead of a write-ahead log: this file alone is then the whole run, except for some
+        // milliseconds per second, and also after `kill -9`. It can be copied without a companion. Readers wait for
+        // milliseconds.
         connection.pragma_update(None, "journal_mode", "truncate")?;
         connection.pragma_update(None, "synchronous", "normal")?;
         Ok(RunDatabase {
@@ -152,12 +154,12 @@ impl RunDatabase {
         Ok(())
     }
 
-    /// All of it or, after an error, nothing.
+    /// Writes all messages or, after an error, none.
     pub fn write(&mut self, messages: &[Message]) -> rusqlite::Result<()> {
         self.transaction(|desk| messages.iter().try_for_each(|it| desk.write_message(it)))
     }
 
-    /// Leaves one file, without a journal, and nobody who writes it.
+    /// Closes the file without a journal and without a writer.
     pub fn close(self) -> rusqlite::Result<()> {
         self.connection.execute("UPDATE run SET writer = NULL", [])?;
         self.connection.flush_prepared_statement_cache();
@@ -172,9 +174,9 @@ impl RunDatabase {
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
         let done = work(self).and_then(|()| self.connection.execute_batch("COMMIT"));
         if done.is_err() {
-            // SQLite may have rolled back by itself; then there is nothing to do, and it complains.
+            // SQLite may have rolled back already; the error of a second rollback is ignored.
             let _ = self.connection.execute_batch("ROLLBACK");
-            // Their rows may have gone with it.
+            // The rollback may have removed their rows.
             self.series.clear();
             self.documents.clear();
         }
@@ -245,7 +247,7 @@ impl RunDatabase {
         Ok(())
     }
 
-    /// The same text is written once.
+    /// Id of a document; equal texts are stored once.
     fn document(&mut self, text: &str) -> rusqlite::Result<i64> {
         if let Some(&id) = self.documents.get(text) {
             return Ok(id);
@@ -352,7 +354,7 @@ impl RunDatabase {
         Ok(())
     }
 
-    /// Only with samples in it.
+    /// Writes a histogram unless it is empty.
     fn histogram(
         &mut self,
         tick: i64,
@@ -382,7 +384,7 @@ impl RunDatabase {
         )
     }
 
-    /// Only where there were answers.
+    /// Writes response sizes if there were responses.
     fn answer(&self, tick: i64, it: &AnswerSizes) -> rusqlite::Result<()> {
         let (Some(min), Some(max)) = (it.sizes.min(), it.sizes.max()) else { return Ok(()) };
         let buckets: Vec<u64> = it.sizes.buckets().flat_map(|(at, count)| [at as u64, count]).collect();

@@ -1,7 +1,7 @@
-//! How does a run get to the disk without anybody waiting for the disk?
+//! Writer thread of a run, so that no caller waits for the disk
 //!
-//! A thread of its own writes, one transaction per tick. What comes between ticks waits for the next one, for a second at
-//! most. When the disk is full, the reserve is given back: what was measured until then, and why it ended, still fits.
+//! The thread writes one transaction per tick. Messages between ticks wait for the next one, for at most a second. When
+//! the disk is full, the writer frees the reserve: the data up to then and the reason of the end still fit.
 
 use crate::error::{Error, ErrorCause, Result};
 use crate::file::{self, DiskReserve};
@@ -18,37 +18,37 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Why the run cannot be kept as it should: the load is to be stopped.
+/// Reason why the run can no longer be recorded completely; the load has to be stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WriteError {
-    /// No room is left. The reserve is in use.
+    /// The disk is full. The reserve is in use.
     DiskFull,
-    /// The system or SQLite refused to write, in its words.
+    /// The system or SQLite refused to write; contains its message.
     Refused(String),
     /// More than [`BACKLOG`] ticks wait for the disk; further ones are lost.
     BacklogFull,
 }
 
-/// Messages under way to the disk: a minute's ticks, some megabytes each, where nothing else is told.
+/// Maximum messages in the queue: the ticks of a minute, some megabytes each, if nothing else is sent.
 const BACKLOG: usize = 64;
 
-/// What was told outside of ticks waits so long for company, and at most for so much.
+/// Maximum delay of messages outside of ticks, and the number that is written without further delay.
 const BATCH_DELAY: Duration = Duration::from_millis(500);
 const BATCH_SIZE: usize = 32;
 
-/// Begins a run: makes `<name>-<UTC time>.dyno` in `dir`, which is made too if need be, and writes the header.
+/// Creates `<name>-<UTC time>.dyno` in `dir`, which is created if missing, and writes the header.
 pub fn create(dir: &Path, header: &RunHeader) -> Result<Writer> {
     let path = file::create_run_file(dir, &header.name, header.begun_ms)?;
     let writer = DiskReserve::allocate_near(&path)
         .and_then(|reserve| Writer::start(&path, reserve, RunDatabase::open(&path, header)?, 0));
     if writer.is_err() {
-        // Nothing is in it, and nobody else knows it.
+        // The file is empty, and nobody else knows it.
         let _ = std::fs::remove_file(&path);
     }
     writer
 }
 
-/// One run, as long as it is written. Dropping it without [`Writer::finish`] leaves a run that was interrupted.
+/// Writer of one run. Dropping it without [`Writer::finish`] marks the run as interrupted.
 #[derive(Debug)]
 pub struct Writer {
     path: PathBuf,
@@ -58,12 +58,13 @@ pub struct Writer {
     trials: u32,
 }
 
-/// Goes on with a run that has ended, or whose process was ended: further trials follow those that are there. A trial that
-/// was under way then counts as interrupted. `now_ms`: Unix time in milliseconds. Refuses a run that is being written, and
-/// one of another version.
+/// Resumes a run that has ended, or whose process has ended; further trials are appended.
+///
+/// A trial that was running counts as interrupted. `now_ms` is the Unix time in milliseconds. Returns an error for a
+/// run that is being written, and for one of another version.
 pub fn resume(path: &Path, now_ms: u64) -> Result<Writer> {
     let path = std::fs::canonicalize(path).map_err(Error::system(path, "open"))?;
-    // A killed writer's last transaction is taken back, and what is not a run of ours refused.
+    // Opening rolls back a killed writer's last transaction, and rejects files that are not runs.
     if Run::open(&path)?.state()? == State::Running {
         return Err(Error::new(&path, ErrorCause::Busy));
     }
@@ -97,55 +98,59 @@ impl Writer {
         &self.path
     }
 
-    /// Why the load is to be stopped, as soon as there is a reason; it does not go away.
+    /// Reason to stop the load, if there is one. It is never cleared.
     pub fn error(&self) -> Option<&WriteError> {
         self.trouble.get()
     }
 
-    /// May wait for what is under way; before the load begins.
+    /// Begins a trial. Call it before the load begins, because it may wait for queued messages.
     pub fn begin_trial(&mut self, trial: TrialHeader) -> TrialId {
-        // One too many is refused by the table.
+        // The table rejects a trial beyond the maximum.
         self.trials = self.trials.saturating_add(1);
         let id = TrialId(self.trials);
         self.send(Message::Begin(id, trial));
         id
     }
 
-    /// Never waits. The interval has a cell for each operation of the trial. The last, partial one must be told as well:
-    /// the ticks of a trial together are the whole.
+    /// Queues a tick without waiting.
+    ///
+    /// The interval has a cell for each operation of the trial. The last, partial tick must be written as well, because
+    /// the trial is the sum of its ticks.
     pub fn tick(&self, trial: TrialId, tick: Box<Tick>) {
         self.try_send(Message::Tick(trial, tick));
     }
 
-    /// Never waits. For samples that belong to no tick, such as those before the first.
+    /// Queues samples that belong to no tick, such as those before the first, without waiting.
     pub fn samples(&self, trial: TrialId, samples: Vec<Sample>) {
         self.try_send(Message::Samples(trial, samples));
     }
 
-    /// Never waits.
+    /// Queues events without waiting.
     pub fn events(&self, trial: TrialId, events: Vec<LogEvent>) {
         self.try_send(Message::Events(trial, events));
     }
 
-    /// Never waits.
+    /// Queues a note without waiting.
     pub fn note(&self, note: Note) {
         self.try_send(Message::Note(note));
     }
 
-    /// May wait for what is under way; after the load has ended.
+    /// Ends a trial. Call it after the load has ended, because it may wait for queued messages.
     pub fn end_trial(&self, trial: TrialId, end: TrialEnd) {
         self.send(Message::End(trial, Box::new(end)));
     }
 
-    /// Waits until all that was told is in the file, or cannot be: for whoever is to read it next.
+    /// Waits until all messages are in the file, or cannot be written, so that the file can be read.
     pub fn flush(&self) {
         let (say, said) = sync_channel(1);
         self.send(Message::Flush(say));
-        // It is dropped with the messages that are written.
+        // The sender is dropped when the messages are written.
         let _ = said.recv();
     }
 
-    /// Writes how the run ended and leaves one file. An error tells why some of it is not there; what is can be read.
+    /// Writes the outcome of the run and closes the file.
+    ///
+    /// An error means that some data is missing; the rest can be read.
     pub fn finish(mut self, outcome: RunOutcome) -> Result<PathBuf> {
         self.send(Message::Finish(outcome));
         match self.join() {
@@ -166,7 +171,7 @@ impl Writer {
         let say = self.messages.as_ref().expect("it is there until the writer is dropped");
         match say.try_send(message) {
             Ok(()) => {}
-            // The first trouble is told.
+            // Only the first error is kept.
             Err(TrySendError::Full(_)) => drop(self.trouble.set(WriteError::BacklogFull)),
             Err(TrySendError::Disconnected(_)) => unreachable!("the thread listens until then"),
         }
@@ -180,17 +185,17 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // Nobody is left to be told.
+        // The error has no receiver any more.
         let _ = self.join();
     }
 }
 
-/// The thread that writes.
+/// State of the writer thread.
 struct WriterThread {
     database: RunDatabase,
     reserve: Option<DiskReserve>,
     trouble: Arc<OnceLock<WriteError>>,
-    /// Why something was lost.
+    /// Error because of which data was lost.
     sqlite_error: Option<rusqlite::Error>,
 }
 
@@ -217,13 +222,13 @@ impl WriterThread {
         }
     }
 
-    /// Tries again with the room of the reserve.
+    /// Writes the messages; if that fails, frees the reserve and tries again.
     fn write(&mut self, messages: &[Message]) {
         if messages.is_empty() {
             return;
         }
         let Err(error) = self.database.write(messages) else { return };
-        // The first trouble is told.
+        // Only the first error is kept.
         let _ = self.trouble.set(match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => WriteError::DiskFull,
             _ => WriteError::Refused(error.to_string()),

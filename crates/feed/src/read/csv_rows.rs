@@ -1,4 +1,4 @@
-//! CSV and TSV.
+//! Reader of CSV and TSV
 
 use super::Format;
 use crate::bounds::{MAX_ROW_BYTES, RowLimitedReader, check_columns, check_count, check_nul};

@@ -1,4 +1,4 @@
-//! An object per line.
+//! Reader of JSON lines, one object per line
 
 use crate::bounds::{MAX_ROW_BYTES, check_columns, check_nul, row_too_long};
 use crate::diagnostic::{Diagnostic, excerpt};
@@ -7,8 +7,9 @@ use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::io::{BufRead, Read, Write};
 
-/// Texts become what they say, null becomes nothing, everything else stays as it is written. Without `columns`, those are
-/// the members of the first object, in its order.
+/// Writes each object as a row. Strings are decoded, null becomes empty, other values are kept as written.
+///
+/// Without `columns`, the columns are the members of the first object, in its order.
 pub fn read<W: Write>(
     columns: Option<&[String]>,
     source: &mut dyn BufRead,
@@ -51,7 +52,7 @@ pub fn read<W: Write>(
     packing.ok_or_else(|| Diagnostic::new(0, "it holds no row"))
 }
 
-/// The members' names as they are written: their values lie in one text.
+/// Names of the members in the order of the text, given by the positions of their values.
 fn member_names(object: &HashMap<String, &RawValue>) -> Vec<String> {
     let mut members: Vec<_> = object.iter().collect();
     members.sort_by_key(|it| it.1.get().as_ptr());

@@ -1,9 +1,9 @@
-//! Have these bytes changed?
+//! CRC-32C checksum
 
 /// CRC-32C (Castagnoli), reflected: RFC 3720, appendix B.4.
 const POLYNOMIAL: u32 = 0x82F6_3B78;
 
-/// What eight bytes at once change, by their place.
+/// Effect of each byte value on the checksum, by position within eight bytes.
 static TABLES: [[u32; 256]; 8] = tables();
 
 const fn tables() -> [[u32; 256]; 8] {
@@ -32,7 +32,7 @@ const fn tables() -> [[u32; 256]; 8] {
     tables
 }
 
-/// The checksum of what `before` is the checksum of, followed by these bytes; that of nothing is 0.
+/// Checksum of the bytes with checksum `before`, followed by `bytes`. The checksum of no bytes is 0.
 pub(super) fn crc32c(before: u32, bytes: &[u8]) -> u32 {
     let mut crc = !before;
     let mut eights = bytes.chunks_exact(8);
@@ -53,7 +53,7 @@ pub(super) fn crc32c(before: u32, bytes: &[u8]) -> u32 {
 mod tests {
     use super::*;
 
-    /// RFC 3720, appendix B.4, and the check value of every catalogue of CRCs.
+    /// Values from RFC 3720, appendix B.4, and the check value in catalogues of CRCs.
     #[test]
     fn matches_known_checksums() {
         let rising: Vec<u8> = (0..32).collect();

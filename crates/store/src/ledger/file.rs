@@ -1,4 +1,4 @@
-//! How does an entry get into the file?
+//! Ledger file that is being written
 
 use super::LedgerHeader;
 use super::frame::{self, Frame, MAGIC};
@@ -11,27 +11,27 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// One ledger, as long as it is written. Dropping it leaves a ledger that is open.
+/// Ledger file that is being written. Dropping it leaves the ledger without its end mark.
 #[derive(Debug)]
 pub struct LedgerFile {
     file: File,
-    /// Checksum of all so far.
+    /// Checksum of all frames so far.
     chain: u32,
-    /// What is to be written.
+    /// Frames not yet written.
     buffer: Vec<u8>,
-    /// Bytes in the file.
+    /// Length of the file, in bytes.
     length: u64,
-    /// Bytes of the disk that are ours, at least `length`; grows by [`Ledger::ROOM`].
+    /// Preallocated bytes, at least `length`; grows by [`LedgerFile::PREALLOCATION`].
     allocated: u64,
-    /// No further room could be taken.
+    /// True if preallocation failed.
     low_space: bool,
 }
 
 impl LedgerFile {
-    /// Room on the disk is taken in pieces of this size, before it is needed: a full disk is met while there is still room.
+    /// Size of a preallocation. Thus a full disk is detected while there is still space to write.
     pub const PREALLOCATION: u64 = 64 << 20;
 
-    /// Makes the file, which must not be there, with nothing but its header.
+    /// Creates the file, which must not exist, and writes its header.
     pub fn create(path: &Path, header: &LedgerHeader) -> Result<LedgerFile> {
         let make = || -> io::Result<LedgerFile> {
             let file = file::create_new(path)?;
@@ -51,17 +51,18 @@ impl LedgerFile {
         make().map_err(Error::system(path, "make the file"))
     }
 
-    /// To be written with the next [`Ledger::write`].
+    /// Appends an entry, to be written by the next [`LedgerFile::write`].
     pub fn append(&mut self, entry: LedgerEntry) {
         frame::append(&Frame::Entry(entry), &mut self.chain, &mut self.buffer);
     }
 
-    /// Hands everything to the system: it outlives this process from now on. After an error the file holds what it did
-    /// before, and is not to be written any more.
+    /// Writes all entries to the kernel, so that they survive this process.
+    ///
+    /// After an error, the file has its previous content and must not be written any more.
     pub fn write(&mut self) -> io::Result<()> {
         self.preallocate();
         if let Err(error) = self.file.write_all(&self.buffer) {
-            // What was written of it would be a torn tail.
+            // A partial write would leave a torn tail.
             let _ = self.file.set_len(self.length);
             return Err(error);
         }
@@ -70,26 +71,26 @@ impl LedgerFile {
         Ok(())
     }
 
-    /// Bytes that were written.
+    /// Number of written bytes.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// The disk has no further room to be taken: what is written now may be the last that fits.
+    /// True if no more space can be preallocated: the next write may be the last that fits.
     pub fn is_low_space(&self) -> bool {
         self.low_space
     }
 
-    /// For another thread to sync, which takes long.
+    /// Handle for a thread that syncs the file, which takes long.
     pub fn file(&self) -> io::Result<File> {
         self.file.try_clone()
     }
 
-    /// Nothing follows: on the disk, and no more of it than that.
+    /// Writes the end mark, frees the unused preallocation and syncs the file.
     pub fn close(mut self) -> io::Result<()> {
         self.append(LedgerEntry::Closed);
         self.write()?;
-        // Gives back what lies beyond the end.
+        // Frees the preallocated space beyond the end.
         self.file.set_len(self.length)?;
         self.file.sync_all()
     }
@@ -99,7 +100,7 @@ impl LedgerFile {
         while self.allocated < needed && !self.low_space {
             match fallocate(&self.file, FallocateFlags::KEEP_SIZE, self.allocated, LedgerFile::PREALLOCATION)
             {
-                // Some file systems know no rooms.
+                // Some file systems do not support preallocation.
                 Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.allocated += LedgerFile::PREALLOCATION,
                 Err(_) => self.low_space = true,
             }

@@ -1,15 +1,15 @@
-//! How does an entry lie in the file?
+//! Encoding of ledger entries as frames
 
 use super::LedgerHeader;
 use super::crc::crc32c;
 use model::durability::{LedgerEntry, ServerId, ServerInstance, WriteAttempt, WriteKey, WriteOutcome};
 use model::{Code, Nanos};
 
-/// Begins the file; the digit is the format's version.
+/// First bytes of a file; the digit is the version of the format.
 pub(super) const MAGIC: &[u8; 8] = b"pgdynoL1";
-/// Of a body: no entry is longer.
+/// Maximum length of a frame's body.
 pub(super) const MAX_BODY_BYTES: usize = 512;
-/// Of an address; what is longer is cut.
+/// Maximum length of a server's address, which is truncated to it.
 const MAX_ADDRESS_BYTES: usize = 256;
 const NO_SERVER: u16 = u16::MAX;
 
@@ -28,7 +28,7 @@ mod kind {
     pub const CLOSED: u8 = 6;
 }
 
-/// Appends a frame; `chain` is the checksum of all before it, and becomes that with it.
+/// Appends a frame and updates `chain`, the checksum of all frames so far.
 pub(super) fn append(frame: &Frame, chain: &mut u32, to: &mut Vec<u8>) {
     let begin = to.len();
     to.extend_from_slice(&[0; 2]);
@@ -40,7 +40,7 @@ pub(super) fn append(frame: &Frame, chain: &mut u32, to: &mut Vec<u8>) {
     to.extend_from_slice(&chain.to_le_bytes());
 }
 
-/// Takes the frame that `bytes` begin with, and how many it is of; `None` if they are none.
+/// Decodes the frame at the start of `bytes`; returns it with its length. `None` if the bytes are no valid frame.
 pub(super) fn take_frame(bytes: &[u8], chain: &mut u32) -> Option<(Frame, usize)> {
     let (length, rest) = bytes.split_first_chunk()?;
     let length = usize::from(u16::from_le_bytes(*length));
@@ -147,7 +147,7 @@ fn decode_body(body: &[u8]) -> Option<Frame> {
     rest.0.is_empty().then_some(frame)
 }
 
-/// What of a body is still to be read.
+/// Rest of a body that is still to be decoded.
 struct FieldReader<'a>(&'a [u8]);
 
 impl FieldReader<'_> {

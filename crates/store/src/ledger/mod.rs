@@ -1,8 +1,8 @@
-//! Which writes were attempted, and what came of each, even if this process is killed?
+//! Ledger of attempted writes and their outcomes, which survives a kill of this process
 //!
-//! A file of each trial beside the run's: `NAME.1.ledger` beside `NAME.dyno`. Frames are only appended, each with a checksum over itself and
-//! all before it. What [`Ledger::write`] has handed to the system outlives this process; what was synced outlives the host.
-//! A tail that was lost turns outcomes into unknown ones: that can hide a loss, and never invents one.
+//! Each trial has a file next to the run's: `NAME.1.ledger` next to `NAME.dyno`. Frames are only appended. Each has a
+//! checksum over itself and all frames before it. Entries written by [`LedgerFile::write`] survive this process; synced
+//! entries survive the host. A lost tail makes outcomes unknown: that can hide a lost write, but never invents one.
 //!
 //! ```text
 //! file   magic frame frame …
@@ -22,18 +22,18 @@ pub use writer::{EntrySource, LedgerStats, LedgerWriter, start_writer};
 
 use std::path::{Path, PathBuf};
 
-/// Whose ledger it is.
+/// Identity of a ledger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LedgerHeader {
-    /// Invented for the run; it stands in every row.
+    /// Random id of the run, contained in every row that it writes.
     pub run: u128,
-    /// `/proc/sys/kernel/random/boot_id`: while it is the same, the host has not lost its memory.
+    /// `/proc/sys/kernel/random/boot_id`. While it is unchanged, the host has not lost its memory.
     pub boot: u128,
     /// Unix time.
     pub started_ms: u64,
 }
 
-/// The ledger that belongs to a trial, numbered from 1, of a run's file.
+/// Path of the ledger for a trial, numbered from 1, of the run in `run`.
 pub fn ledger_path(run: &Path, trial: u32) -> PathBuf {
     run.with_extension(format!("{trial}.ledger"))
 }

@@ -1,4 +1,4 @@
-//! What stands in a ledger, up to its first byte that cannot be?
+//! Reader of ledgers, up to the first invalid byte
 
 use super::LedgerHeader;
 use super::frame::{self, Frame, MAGIC, MAX_BODY_BYTES};
@@ -8,14 +8,14 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-/// The entries of a ledger, from the first on.
+/// Iterator over the entries of a ledger.
 #[derive(Debug)]
 pub struct LedgerReader<R> {
     header: LedgerHeader,
     input: R,
-    /// Bytes that were read and not yet understood.
+    /// Bytes read from the input.
     buffer: Vec<u8>,
-    /// Of `ahead`, those that were understood.
+    /// Number of decoded bytes in `buffer`.
     consumed: usize,
     at_end: bool,
     chain: u32,
@@ -24,7 +24,7 @@ pub struct LedgerReader<R> {
     failed: Option<io::Error>,
 }
 
-/// Reads a file of this kind, of this version, with a whole header; otherwise tells why not.
+/// Opens a ledger. Returns an error for other files, other versions, and an incomplete header.
 pub fn open(path: &Path) -> Result<LedgerReader<BufReader<File>>> {
     let meta = std::fs::metadata(path).map_err(Error::system(path, "open"))?;
     if !meta.is_file() {
@@ -37,7 +37,7 @@ pub fn open(path: &Path) -> Result<LedgerReader<BufReader<File>>> {
 }
 
 impl<R: Read> LedgerReader<R> {
-    /// `None` where no ledger begins.
+    /// Reader of a ledger from `from`; `None` if it does not begin with a valid header.
     pub fn from_reader(from: R) -> io::Result<Option<LedgerReader<R>>> {
         let header = LedgerHeader::default();
         let (ahead, chain, end) = (Vec::with_capacity(2 * CHUNK), 0, None);
@@ -71,17 +71,17 @@ impl<R: Read> LedgerReader<R> {
         &self.header
     }
 
-    /// How it ended; `None` until every entry was taken.
+    /// Kind of the ledger's end; `None` until every entry was returned.
     pub fn end(&self) -> Option<LedgerEnd> {
         self.end
     }
 
-    /// Why nothing more could be read, where it was the system that refused.
+    /// Error of the system that ended the reading, if any.
     pub fn error(&self) -> Option<&io::Error> {
         self.failed.as_ref()
     }
 
-    /// At least one whole frame lies ahead, or all that there is.
+    /// Fills the buffer until it holds at least one complete frame, or the rest of the input.
     fn fill(&mut self) -> io::Result<()> {
         if self.at_end || self.buffer.len() - self.consumed >= 2 + MAX_BODY_BYTES + 4 {
             return Ok(());
@@ -93,7 +93,7 @@ impl<R: Read> LedgerReader<R> {
         Ok(())
     }
 
-    /// Bytes that are no entries.
+    /// Number of bytes that are not valid entries.
     fn remaining_bytes(&mut self) -> u64 {
         let ahead = (self.buffer.len() - self.consumed) as u64;
         ahead + io::copy(&mut self.input, &mut io::sink()).unwrap_or(0)
@@ -127,5 +127,5 @@ impl<R: Read> Iterator for LedgerReader<R> {
     }
 }
 
-/// Read at once.
+/// Bytes per read.
 const CHUNK: usize = 1 << 16;

@@ -1,6 +1,6 @@
-//! How do entries get into the file without anybody waiting for the disk?
+//! Writer threads of a ledger, so that no client waits for the disk
 //!
-//! One thread takes what came and writes it every few milliseconds; another one syncs.
+//! One thread collects entries and writes them every few milliseconds. Another thread syncs the file.
 
 use super::LedgerFile;
 use crate::writer::WriteError;
@@ -14,23 +14,24 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Where entries come from. Asked by the thread that writes, every [`EVERY`].
+/// Source of entries. The writing thread calls it every [`WRITE_INTERVAL`].
 pub trait EntrySource: Send {
-    /// Appends what came since the last call, in its order.
+    /// Appends the entries since the last call, in their order.
     fn take(&mut self, to: &mut Vec<LedgerEntry>);
-    /// All that was taken outlives this process from now on. Also told after it could not be written: nobody is to wait for
-    /// a disk that is full.
+    /// All taken entries now survive this process. Also called after a failed write, so that no client waits for a full
+    /// disk.
     fn mark_written(&mut self);
 }
 
-/// Between two writes: with the write itself it stays below the ten milliseconds that a kill may cost.
+/// Interval between two writes. With the write itself, it is below the ten milliseconds that a kill may lose.
 pub const WRITE_INTERVAL: Duration = Duration::from_millis(5);
-/// Between two syncs.
+/// Interval between two syncs.
 const SYNC_INTERVAL: Duration = Duration::from_millis(200);
-/// Between two entries that tell what both clocks show.
+/// Interval between two entries with the readings of both clocks.
 const CLOCK_INTERVAL: Nanos = Nanos::from_secs(1);
 
-/// A ledger that is being kept. Dropping it without [`Keeper::finish`] leaves it open.
+/// Ledger that is being written by its threads. Dropping it without [`LedgerWriter::finish`] leaves it without its end
+/// mark.
 #[derive(Debug)]
 pub struct LedgerWriter {
     stop: Option<SyncSender<()>>,
@@ -46,15 +47,16 @@ struct WriterState {
     error: OnceLock<WriteError>,
 }
 
-/// What was kept.
+/// Number of written entries and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LedgerStats {
     pub entries: u64,
     pub bytes: u64,
 }
 
-/// Begins to keep what comes from `source`. `clocks` reads both at one moment: the monotonic one of the entries, and Unix time in
-/// microseconds.
+/// Starts the threads that write the entries of `source`.
+///
+/// `clocks` reads two clocks at the same time: the entries' monotonic clock, and Unix time in microseconds.
 pub fn start_writer(
     ledger: LedgerFile,
     source: impl EntrySource + 'static,
@@ -91,17 +93,17 @@ pub fn start_writer(
 }
 
 impl LedgerWriter {
-    /// Why the load is to be stopped, as soon as there is a reason: the evidence ends here.
+    /// Reason to stop the load, if there is one: the ledger is complete only up to then.
     pub fn error(&self) -> Option<&WriteError> {
         self.shared.error.get()
     }
 
-    /// Bytes that would outlive this process, and those of them that would outlive the host.
+    /// Number of bytes that survive this process, and number of those that survive the host.
     pub fn durable_bytes(&self) -> (u64, u64) {
         (self.shared.written.load(Ordering::Acquire), self.shared.synced.load(Ordering::Acquire))
     }
 
-    /// Writes what is left, and that nothing follows. Where something could not be written the ledger stays open.
+    /// Writes the remaining entries and the end mark. After a failed write, the ledger has no end mark.
     pub fn finish(mut self) -> io::Result<LedgerStats> {
         let (ledger, kept) = self.join().expect("it is joined once");
         match ledger {
@@ -122,21 +124,21 @@ impl LedgerWriter {
 
 impl Drop for LedgerWriter {
     fn drop(&mut self) {
-        // Nobody is left to be told.
+        // The error has no receiver any more.
         let _ = self.join();
     }
 }
 
-/// The thread that writes.
+/// State of the writing thread.
 struct WriterThread<S, C> {
-    /// Until something could not be written.
+    /// Open file; `None` after a failed write.
     ledger: Option<LedgerFile>,
     source: S,
     clocks: C,
     shared: Arc<WriterState>,
     batch: Vec<LedgerEntry>,
     stats: LedgerStats,
-    /// When the clocks were told last.
+    /// Time of the last entry with clock readings.
     last_clock: Option<Nanos>,
 }
 
@@ -162,7 +164,7 @@ impl<S: EntrySource, C: Fn() -> (Nanos, u64)> WriterThread<S, C> {
             let entries = self.stats.entries + self.batch.len() as u64;
             self.batch.drain(..).for_each(|it| ledger.append(it));
             let written = ledger.write();
-            // The first trouble is told.
+            // Only the first error is kept.
             let trouble = |it: WriteError| drop(self.shared.error.set(it));
             if ledger.is_low_space() {
                 trouble(WriteError::DiskFull);
@@ -180,7 +182,7 @@ impl<S: EntrySource, C: Fn() -> (Nanos, u64)> WriterThread<S, C> {
     }
 }
 
-/// The thread that syncs.
+/// Runs the syncing thread.
 fn run_sync(file: &File, shared: &WriterState, ends: &Receiver<()>) {
     while ends.recv_timeout(SYNC_INTERVAL) == Err(RecvTimeoutError::Timeout) {
         let written = shared.written.load(Ordering::Acquire);
@@ -189,7 +191,7 @@ fn run_sync(file: &File, shared: &WriterState, ends: &Receiver<()>) {
         }
         match file.sync_data() {
             Ok(()) => shared.synced.store(written, Ordering::Release),
-            // The first trouble is told.
+            // Only the first error is kept.
             Err(error) => drop(shared.error.set(WriteError::Refused(error.to_string()))),
         }
     }
