@@ -1,4 +1,4 @@
-//! What comparisons and histories say, in both languages.
+//! Tests of comparisons and histories, in both languages.
 
 use super::*;
 use crate::lang::{En, Ru};

@@ -1,43 +1,44 @@
-//! What is said of faults, and of what outlived them?
+//! Sentences about faults and durability.
 
 use model::durability::{AnomalyKind, Conclusion, InconclusiveReason, RecoveryPoint};
 use model::fault_injection::{ControlSummary, FailoverResult, PromotionRecord, ReadBackRecord, RejoinRecord};
 use model::plan::{FaultAction, FaultScope};
 use model::{EventKind, Nanos};
 
-/// Called when it is written, from one thread, once per sentence.
+/// Sentences about faults. Called while a report is written, from one thread, once per sentence.
 pub trait FailoverWords {
     /// A heading, or a word of a table.
     fn outlived(&self, it: FailoverTerm) -> &'static str;
-    /// What is asked of failovers. `way`: products from the entrance to PostgreSQL; empty with several cells.
+    /// The question of a failover experiment. `way`: products from the first node to PostgreSQL; empty with several
+    /// cells.
     fn asked_of_failovers(&self, way: &str) -> String;
-    /// One or two sentences with their stops. `name`: of the cell, empty where there is only one.
+    /// One or two sentences with their full stops. `name`: name of the cell; empty if there is only one.
     fn survival(&self, it: &FailoverResult, name: &str) -> String;
     fn conclusion(&self, it: Conclusion) -> &'static str;
-    /// What was found, as a plural.
+    /// Name of an anomaly, in the plural.
     fn kind(&self, it: AnomalyKind) -> &'static str;
-    /// What that means, as part of a sentence.
+    /// Meaning of an anomaly, as part of a sentence.
     fn meaning(&self, it: AnomalyKind) -> &'static str;
-    /// Why it is not proven, as part of a sentence.
+    /// Reason why durability is not proven, as part of a sentence.
     fn unproven(&self, it: &InconclusiveReason) -> String;
-    /// So many writes may have been sent, and a ledger that was not closed does not know: a sentence with its stop.
+    /// A sentence with its full stop: the ledger was not closed, so it may lack this number of writes.
     fn untold(&self, writes: u64) -> String;
-    /// A sentence with its stop. `name`: of the control.
+    /// A sentence with its full stop. `name`: name of the control.
     fn controlled(&self, it: &ControlSummary, name: &str) -> String;
-    /// What of the trial that lost most was lost: a sentence with its stop.
+    /// Loss in the trial that lost most: a sentence with its full stop.
     fn recovery_point(&self, it: &RecoveryPoint) -> String;
 
-    /// What was done to a node.
+    /// Name of a fault.
     fn deed(&self, it: &FaultStatus) -> &'static str;
-    /// What was done, whom it struck, and until when; moments are since the window began.
+    /// A fault, its nodes and its end, in time since the window began.
     fn inflicted(&self, it: &FaultStatus, nodes: &[String], healed: Option<Nanos>) -> String;
     fn promotion(&self, it: &PromotionRecord) -> String;
     fn rejoining(&self, it: &RejoinRecord) -> String;
     fn reading(&self, it: &ReadBackRecord) -> String;
-    /// What a mark on a chart says of what happened to its node.
+    /// Text of a chart mark for an event of a node.
     fn happening(&self, it: &TimelineEvent<'_>) -> String;
 
-    /// The same of an event as it is kept.
+    /// Text of a stored event.
     fn happened(&self, kind: EventKind, text: &str) -> String {
         TimelineEvent::of(kind, text).map_or(text.to_owned(), |it| self.happening(&it))
     }
@@ -57,7 +58,7 @@ pub enum FailoverTerm {
     Acknowledged,
     Lost,
     LostLocally,
-    /// And how many of them are there.
+    /// Unknown writes, and the number of them that exist.
     Unknown,
     Refused,
     Misrouted,
@@ -65,16 +66,16 @@ pub enum FailoverTerm {
     Promoted,
     Healthy,
     Rejoined,
-    /// What the control lost.
+    /// Writes that the control lost.
     Control,
     Finding,
     Count,
     Meaning,
-    /// The first of them, by session and sequence.
+    /// The first lost writes, by session and sequence.
     Examples,
 }
 
-/// What was done, whomever it struck.
+/// Kind of a fault, independent of its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultStatus {
     Kill,
@@ -103,7 +104,7 @@ impl FaultStatus {
         }
     }
 
-    /// By the word that the experiment's file has.
+    /// The fault with this keyword of the experiment file.
     fn named(word: &str) -> Option<FaultStatus> {
         Some(match word {
             "kill" => FaultStatus::Kill,
@@ -118,20 +119,20 @@ impl FaultStatus {
     }
 }
 
-/// What an event of a trial with faults says behind its kind.
+/// Detail of an event in a failover trial, after its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimelineEvent<'a> {
     Done(FaultStatus),
-    /// On this timeline.
+    /// Promoted to this timeline.
     Promoted(&'a str),
-    /// What it had beyond the new primary was taken back.
+    /// Changes beyond the new primary's history were rewound.
     Rewound,
-    /// Everything was copied anew.
+    /// All data were copied anew.
     Copied,
 }
 
 impl<'a> TimelineEvent<'a> {
-    /// `None` for a text that nobody of ours wrote.
+    /// `None` for a text that pgdyno did not write.
     fn of(kind: EventKind, text: &'a str) -> Option<TimelineEvent<'a>> {
         match kind {
             EventKind::Fault | EventKind::Reverted => FaultStatus::named(text).map(TimelineEvent::Done),
@@ -143,13 +144,14 @@ impl<'a> TimelineEvent<'a> {
     }
 }
 
-/// How much of what was acknowledged is gone: what a sentence says first.
+/// Loss of acknowledged writes, which a sentence reports first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LossKind {
     /// No ledger was kept.
     NotKnown,
     None,
-    /// Without a promise broken; how long before the fault the first of them was acknowledged, or after it.
+    /// Loss that broke no promise. Time from the first lost write's acknowledgement to the fault, or from the fault to
+    /// it.
     Unpromised {
         before: Option<Nanos>,
         after: Option<Nanos>,

@@ -1,22 +1,23 @@
-//! What is said of reads on replicas?
+//! Sentences about reads on replicas.
 
 use super::Numbers;
 use model::Nanos;
 use model::freshness::{FreshnessResult, ReplicaFreshness, StaleReads};
 
-/// Called when it is written, from one thread, once per sentence.
+/// Sentences about freshness. Called while a report is written, from one thread, once per sentence.
 pub trait FreshnessWords {
     /// A heading, or a word of a table.
     fn freshness(&self, it: FreshnessTerm) -> &'static str;
-    /// The heading of a quantile of the time until a replica showed what was acknowledged.
+    /// Heading: quantile of the time until a replica shows an acknowledged write.
     fn visible(&self, quantile: &str) -> String;
-    /// The heading of how many writes were not there within that time.
+    /// Heading: number of writes that were not visible within this time.
     fn unseen(&self, bound: Nanos) -> String;
-    /// How often one's own write was not there: a sentence with its stop. `name`: of the cell, empty where there is only one.
+    /// Share of own writes that were not visible: a sentence with its full stop. `name`: name of the cell; empty if
+    /// there is only one.
     fn own_writes(&self, it: &FreshnessResult, name: &str) -> String;
-    /// How often a session saw something older than before, by reading all replicas in turn: a sentence with its stop.
+    /// Share of stale reads of a session that reads all replicas in turn: a sentence with its full stop.
     fn in_turn(&self, it: &StaleReads) -> String;
-    /// What was promised of reads, and whether it was kept: a sentence with its stop.
+    /// Promise about reads, and whether it was kept: a sentence with its full stop.
     fn applied(&self, kept: bool) -> String;
 }
 
@@ -28,23 +29,23 @@ pub enum FreshnessTerm {
     // Columns.
     Cell,
     Replica,
-    /// At once after an acknowledgement.
+    /// Reads immediately after an acknowledgement.
     Asked,
     Stale,
     Unanswered,
 }
 
-/// What a sentence says of one's own writes.
+/// Replicas that a sentence about own writes covers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum ReplicaGroup<'a> {
     NoAnswer,
-    /// So many reads of so many replicas, and the highest probability that one of them may have.
+    /// All reads of all replicas were fresh: their numbers, and the upper bound of the probability of a stale one.
     AllThere {
         reads: u64,
         replicas: u64,
         highest: f64,
     },
-    /// Of the replica that was stale most often.
+    /// The replica with the most stale reads.
     Stale(&'a ReplicaFreshness, StaleReads),
 }
 
@@ -64,7 +65,7 @@ impl ReplicaGroup<'_> {
     }
 }
 
-/// `12.3 % [10.1, 14.9]`; shares below a hundredth have one digit more.
+/// `12.3 % [10.1, 14.9]`; shares below one per cent have one more digit.
 pub(crate) fn share(it: &StaleReads, numbers: &Numbers) -> String {
     let decimals = decimals(it.share());
     let [low, high] = [it.interval.0, it.interval.1].map(|end| numbers.fixed(100.0 * end, decimals));

@@ -1,50 +1,50 @@
-//! What is said while a run goes on, sentence by sentence?
+//! Sentences of the live view.
 
 use crate::live::{Activity, FinishedTrial, Milestone};
 use model::live::{LiveSecond, NodeCpu, PoolState};
 use model::plan::LoadScale;
 use model::{Nanos, PerSecond};
 
-/// Called while a run goes on, from one thread, some hundred times per second at most.
+/// Sentences of the live view. Called during a run, from one thread, at most some hundred times per second.
 pub trait LiveWords {
-    /// The first line. `lasting`: of all trials together, under load.
+    /// First line of a run. `lasting`: total time under load of all trials.
     fn run_begins(&self, trials: usize, cells: usize, seed: u64, lasting: Nanos) -> String;
-    /// The same of a search. `each`: of one trial under load.
+    /// First line of a search. `each`: time under load of one trial.
     fn search_begins(&self, cells: usize, seed: u64, each: Nanos) -> String;
-    /// Something that the reader should know of the experiment.
+    /// A note about the experiment.
     fn run_note(&self, it: &str) -> String;
-    /// Where a Prometheus finds it.
+    /// Address at which Prometheus can scrape the run.
     fn run_scraped(&self, url: &str) -> String;
-    /// The run ended before its time.
+    /// The run ended early.
     fn run_broken_off(&self, why: &str) -> String;
-    /// The last line: where it is kept.
+    /// Last line: path of the run file.
     fn run_kept(&self, path: &str, took: Nanos) -> String;
-    /// A cell of a matrix without axes.
+    /// Name of the cell of a matrix without axes.
     fn only_cell(&self) -> &'static str;
     fn doing(&self, it: &Activity) -> String;
     fn milestone(&self, it: &Milestone) -> String;
-    /// What came of a trial; position and cell stand before it.
+    /// Result of a trial, after its position and cell.
     fn trial_finished(&self, it: &FinishedTrial) -> String;
 
     /// Headings of rows, at most 10 columns.
     fn live_heading(&self, it: LiveHeading) -> &'static str;
     fn live_rate(&self, it: PerSecond) -> String;
     fn live_time(&self, it: Nanos) -> String;
-    /// What of a second is counted and not timed.
+    /// Counts of a second.
     fn live_counts(&self, it: &LiveSecond) -> String;
     fn live_pool(&self, it: &PoolState) -> String;
-    /// `of`: its quota in processors.
+    /// CPU usage of a node. `of`: its quota in CPUs.
     fn live_used(&self, it: &NodeCpu, of: Option<f64>) -> String;
     fn live_left(&self, it: Nanos) -> String;
-    /// Which trial of a search, whose length nobody knows; from 1.
+    /// Number of a search's trial, from 1; the total is unknown.
     fn live_step(&self, trial: usize) -> String;
-    /// A cell at a level, for a line: per second, or clients.
+    /// A cell and its level, in arrivals per second or clients.
     fn at_level(&self, cell: &str, scale: LoadScale, level: f64) -> String;
-    /// Lines that nobody read in time.
+    /// Number of log lines that were dropped because they were not read in time.
     fn live_lost(&self, lines: u64) -> String;
 }
 
-/// Of a row of the live view.
+/// Heading of a row of the live view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LiveHeading {
     Rate,

@@ -1,43 +1,43 @@
-//! How does a number look in a language?
+//! Number formats of the languages.
 
 use crate::page::number::{binary, chosen_duration, duration, duration_parts, three_digits};
 use model::{Nanos, PerSecond};
 
-/// A language's figures: the arithmetic stands here once, what it looks like differs.
+/// Number format of a language. The arithmetic is common; the fields differ.
 #[derive(Debug)]
 pub struct Numbers {
-    /// A decimal comma, and narrow no-break spaces between thousands.
+    /// True for a decimal comma and narrow no-break spaces between thousands.
     pub comma: bool,
-    /// Between a number and its unit or a percent sign.
+    /// Text between a number and its unit or a percent sign.
     pub gap: &'static str,
     pub micros: &'static str,
     pub millis: &'static str,
     pub seconds: &'static str,
-    /// Of a span of time.
+    /// Units of a time span.
     pub hours: &'static str,
     pub minutes: &'static str,
-    /// Of 1, 1024, … bytes.
+    /// Units of 1, 1024, … bytes.
     pub bytes: [&'static str; 5],
-    /// Behind a rate, without a gap.
+    /// Suffix of a rate, without a gap.
     pub per_second: &'static str,
-    /// Behind a rounded number, without a gap: a thousand and a million.
+    /// Suffixes of a rounded number, without a gap: a thousand and a million.
     pub thousand: &'static str,
     pub million: &'static str,
-    /// Days, hours, minutes and seconds of a duration, behind their numbers.
+    /// Suffixes for days, hours, minutes and seconds of a duration.
     pub parts: [&'static str; 4],
-    /// Between the parts of a duration.
+    /// Text between the parts of a duration.
     pub between: &'static str,
-    /// Before the lower and before the upper end of a range.
+    /// Texts before the lower and before the upper end of a range.
     pub range: [&'static str; 2],
 }
 
 impl Numbers {
-    /// What machines write as `-21570.5`.
+    /// A number from its machine format, such as `-21570.5`.
     pub fn write(&self, it: &str) -> String {
         if self.comma { with_comma(it) } else { it.to_owned() }
     }
 
-    /// Between numbers of a list.
+    /// Separator of numbers in a list.
     pub fn among(&self) -> &'static str {
         if self.comma { "; " } else { ", " }
     }
@@ -46,34 +46,35 @@ impl Numbers {
         self.write(&it.to_string())
     }
 
-    /// With so many decimals.
+    /// A number with a fixed number of decimals.
     pub fn fixed(&self, it: f64, decimals: usize) -> String {
         self.write(&format!("{it:.decimals$}"))
     }
 
-    /// As many decimals as it takes: `0.5`, `20`.
+    /// A number with as many decimals as necessary: `0.5`, `20`.
     pub fn plain(&self, it: f64) -> String {
         self.write(&it.to_string())
     }
 
-    /// Three digits, or all of a whole number.
+    /// Three significant digits, or all digits of a whole number.
     pub fn three(&self, it: f64) -> String {
         self.write(&three_digits(it))
     }
 
-    /// A time that was measured: three digits and a unit.
+    /// A measured time: three significant digits and a unit.
     pub fn time(&self, it: Nanos) -> String {
         let (number, unit) = duration(it);
         self.with_unit(&number, [self.micros, self.millis, self.seconds][unit])
     }
 
-    /// A time that somebody has chosen, exactly: `2 s`, `250 ms`.
+    /// A configured time, exactly: `2 s`, `250 ms`.
     pub fn chosen(&self, it: Nanos) -> String {
         let (number, unit) = chosen_duration(it);
         self.with_unit(&number, [self.micros, self.millis, self.seconds][unit])
     }
 
-    /// How long something took or takes, in whole seconds or more: `2 h 5 min`, `3 min 20 s`, `12 s`. Less is a time.
+    /// A duration in whole seconds or larger units: `2 h 5 min`, `3 min 20 s`, `12 s`. Shorter ones are formatted as
+    /// [`Numbers::time`].
     pub fn span(&self, it: Nanos) -> String {
         let units = [self.hours, self.minutes, self.seconds];
         let parts: Vec<String> =
@@ -81,18 +82,18 @@ impl Numbers {
         if parts.is_empty() { self.time(it) } else { parts.join(self.gap) }
     }
 
-    /// Three digits and a binary unit.
+    /// Three significant digits and a binary unit.
     pub fn bytes(&self, it: f64) -> String {
         let (number, power) = binary(it);
         self.with_unit(&number, self.bytes[power])
     }
 
-    /// What machines write as `-21570.5`, with its unit.
+    /// A number from its machine format, such as `-21570.5`, with its unit.
     pub fn with_unit(&self, it: &str, unit: &str) -> String {
         format!("{}{}{unit}", self.write(it), self.gap)
     }
 
-    /// The same, from seconds.
+    /// A measured time, from seconds.
     pub fn seconds(&self, it: f64) -> String {
         self.time(Nanos::from_secs_f64(it))
     }
@@ -102,7 +103,7 @@ impl Numbers {
         self.plain(it.0) + self.per_second
     }
 
-    /// A share of 0..=1: `12.3 %`.
+    /// A share, 0..=1: `12.3 %`.
     pub fn percent(&self, share: f64, decimals: usize) -> String {
         format!("{}{}%", self.fixed(100.0 * share, decimals), self.gap)
     }
@@ -124,7 +125,7 @@ impl Numbers {
         format!("{from}{}{to}{}", self.fixed(low, decimals), self.fixed(high, decimals))
     }
 
-    /// Whole and thousandths of seconds: `1d2h`, `1m40s`, `0.25s`.
+    /// A duration to the millisecond: `1d2h`, `1m40s`, `0.25s`.
     pub fn duration(&self, it: Nanos) -> String {
         const SECOND: u64 = 1_000_000_000;
         let [day, hour, minute, second] = self.parts;
@@ -153,13 +154,13 @@ impl Numbers {
     }
 }
 
-/// 0.99 is p99. A name, the same in every language: objectives are written with it.
+/// Name of a quantile, such as p99 for 0.99. It is the same in every language, because objectives contain it.
 pub(crate) fn quantile(it: f64) -> String {
     format!("p{}", (it * 1000.0).round() / 10.0)
 }
 
-/// A number as machines write it, `-21570.5`, with a decimal comma and with narrow no-break spaces between its
-/// thousands where there are five digits or more.
+/// A number in machine format, such as `-21570.5`, with a decimal comma. Numbers of five or more digits have narrow
+/// no-break spaces between thousands.
 pub(crate) fn with_comma(text: &str) -> String {
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
     let digits = whole.chars().filter(char::is_ascii_digit).count();

@@ -1,4 +1,4 @@
-//! What a page says beside the matrix and its findings, sentence by sentence?
+//! Sentences of a page, apart from the matrix and its findings.
 
 use model::chart::{ChartKind, ChartSeriesKind, ChartUnit};
 use model::matrix::BaselineComparison;
@@ -6,104 +6,104 @@ use model::plan::{Dataset, FailoverManager, Limits, Load, SyncMode, Transport};
 use model::run_result::RunState;
 use model::{EventKind, Nanos};
 
-/// Called when it is written, from one thread, once per sentence.
+/// Sentences of a page. Called while it is written, from one thread, once per sentence.
 pub trait PageWords {
-    /// For the program that draws the page.
+    /// A word for the page's script.
     fn word(&self, it: PageWord) -> &'static str;
     /// A heading, or the name of a value.
     fn term(&self, it: PageTerm) -> &'static str;
     /// Unix time in milliseconds, as UTC to the minute.
     fn moment(&self, unix_ms: u64) -> String;
-    /// Nothing for a run that is complete.
+    /// State of the run; `None` if it is complete.
     fn state(&self, it: RunState, reason: Option<&str>) -> Option<String>;
     fn extent(&self, trials: usize, cells: usize) -> String;
     fn seed(&self, it: u64) -> String;
 
     fn question(&self, it: &PageQuestion<'_>) -> String;
-    /// One sentence.
+    /// The answer in one sentence.
     fn answer(&self, it: &PageAnswer<'_>) -> String;
-    /// One sentence behind the answer: the load did not pass through these nodes.
+    /// A sentence after the answer: these nodes received no load.
     fn not_passed(&self, nodes: &[&str]) -> String;
 
-    /// `sql`: whether its protocol matters, which requests to services do not have. `at_once`: how many clients, or
-    /// transactions in flight, in one cell or another; empty, like an open model's schedule, where that is searched for.
+    /// `sql`: true if the SQL protocol matters, which HTTP requests lack. `at_once`: numbers of clients, or in-flight
+    /// caps, over the cells. `at_once` and an open model's schedule are empty if a search chooses them.
     fn load(&self, it: &Load, sql: bool, at_once: &[u32]) -> String;
-    /// How often and how long each cell is measured.
+    /// Number and duration of each cell's trials.
     fn window(&self, it: &Load, repeat: u32) -> String;
     fn dataset(&self, it: &Dataset) -> String;
-    /// Nothing where there is none.
+    /// Limits of a node; empty if there are none.
     fn limits(&self, it: &Limits) -> String;
-    /// A limit that was asked for and does not hold.
+    /// A requested limit that was not applied.
     fn no_limit(&self, limit: &str, why: &str) -> String;
 
-    /// The heading of a quantile's column, or of `mean` and `max`, in milliseconds.
+    /// Column heading of a quantile, `mean` or `max`, in milliseconds.
     fn times(&self, service: bool, which: &str) -> String;
-    /// The heading of a figure of the sizes of answers; of the operations beside them if `which` is empty.
+    /// Column heading of a figure of answer sizes; with an empty `which`, of the operations.
     fn size(&self, which: &str) -> String;
-    /// The way into a node; `None` where it was there before and its address tells.
+    /// Transport to a node; `None` for an attached node, whose address implies it.
     fn way(&self, it: Option<Transport>) -> &'static str;
-    /// The mode and size of a pool, a queue's bound, slots.
+    /// Mode and size of a pool, limit of a queue, or slots.
     fn room(&self, it: &ConcurrencyLimit) -> String;
-    /// Processors used, of how many it may use.
+    /// CPUs in use, and the quota.
     fn processors(&self, used: f64, of: Option<f64>) -> String;
-    /// Share of the quota's periods, 0..=1.
+    /// Throttling, as a share of the quota's periods, 0..=1.
     fn held_back(&self, share: f64) -> String;
-    /// What findings say of a node, in a few words.
+    /// Findings about a node, in a few words.
     fn standing(&self, it: BottleneckRole) -> &'static str;
-    /// Transactions at work in a node, and such as wait in it.
+    /// Transactions in service in a node, and those queued there.
     fn occupied(&self, busy: Option<f64>, queue: Option<f64>) -> Option<String>;
     /// Mean time of a transaction in one node.
     fn spent(&self, it: Nanos) -> String;
-    /// What a server among several is. `at_first`: it may change.
+    /// Role of a server among several. `at_first`: true if it may change.
     fn seat(&self, name: &str, it: ServerSeat, at_first: bool) -> String;
-    /// What comes to replicas, and whether commits wait for it, in a few words.
+    /// Replication mode, and whether commits wait for replicas, in a few words.
     fn followed(&self, it: SyncMode) -> String;
-    /// What whoever promotes does, and with what: lines.
+    /// Settings of the failover manager, as lines.
     fn manages(&self, it: &FailoverManager) -> Vec<String>;
-    /// What follows a way whose last node has replicas. `followed`: the above; `manager`: who promotes.
+    /// Replicas of the last node of a path. `followed`: result of [`PageWords::followed`]; `manager`: failover manager.
     fn with_replicas(&self, count: usize, followed: &str, manager: &str) -> String;
-    /// What a drawing says: the way, and the node in which a transaction spends most of its time.
+    /// Text alternative of a drawing: the path, and the node with the longest time per transaction.
     fn drawn(&self, way: &str, longest: Option<(&str, Nanos)>) -> String;
 
-    /// What is shaded, and beside what.
+    /// Figure of a heat map, and its baseline.
     fn shaded(&self, figure: &str, baseline: Option<&str>) -> String;
     fn chart(&self, it: ChartKind) -> &'static str;
-    /// Beside an axis.
+    /// Label of an axis.
     fn axis(&self, it: ChartUnit) -> &'static str;
     fn track(&self, it: ChartSeriesKind) -> String;
     fn event(&self, it: EventKind) -> &'static str;
-    /// `name`: of the cell; empty where there is only one.
+    /// `name`: name of the cell; empty if there is only one.
     fn trial(&self, name: &str, repetition: u32) -> String;
-    /// Trials that are folded away.
+    /// Number of folded trials.
     fn more_trials(&self, count: usize) -> String;
-    /// Steps of a search that are.
+    /// Number of folded steps of a search.
     fn all_steps(&self, count: usize) -> String;
-    /// The mean time of a statement in the baseline.
+    /// Mean time of a statement in the baseline.
     fn mean_in(&self, baseline: &str) -> String;
 
-    /// A remark on `trials` of all `of`.
+    /// A remark about `trials` of `of` trials.
     fn in_trials(&self, trials: usize, of: usize, what: &str) -> String;
-    /// A figure of the machine by its key, such as `cpu_model`; `None` for one that is not known.
+    /// Name of a fact about the machine by its key, such as `cpu_model`; `None` if the key is unknown.
     fn machine(&self, key: &str) -> Option<&'static str>;
-    /// Cells that have a configuration: their names, or that all have it.
+    /// Cells with a configuration: their names, or all.
     fn cells(&self, names: &[&str], of: usize) -> String;
 }
 
-/// What was asked.
+/// Question of an experiment.
 #[derive(Clone, Copy, Debug)]
 pub enum PageQuestion<'a> {
-    /// How much one system holds. `way`: products from the entrance to PostgreSQL.
+    /// The capacity of one system. `way`: products from the first node to PostgreSQL.
     One { way: &'a str, load: &'a Load },
-    /// What the axes change.
+    /// The effect of the axes.
     Matrix { axes: &'a [&'a str], baseline: Option<&'a str> },
 }
 
-/// What can be answered.
+/// Answer of an experiment.
 #[derive(Clone, Copy, Debug)]
 pub enum PageAnswer<'a> {
     /// No trial has ended.
     NotYet,
-    /// Nothing counts, for a reason that is a sentence already; `of` trials.
+    /// No trial counts, for a reason that is a complete sentence; `of`: number of trials.
     Nothing {
         why: &'a str,
         of: usize,
@@ -113,7 +113,7 @@ pub enum PageAnswer<'a> {
         trials: TrialCounts,
         goals: ObjectiveCounts,
     },
-    /// `best` and `worst` are cells of the closed model and never the baseline; at least one of the four is there.
+    /// `best` and `worst` are closed-model cells other than the baseline. At least one of the four is present.
     Many {
         baseline: Option<&'a ObjectiveLevel<'a>>,
         best: Option<&'a ObjectiveLevel<'a>>,
@@ -124,48 +124,48 @@ pub enum PageAnswer<'a> {
     },
 }
 
-/// What one cell holds.
+/// Results of one cell.
 #[derive(Clone, Copy, Debug)]
 pub struct ObjectiveLevel<'a> {
     pub name: &'a str,
-    /// Transactions that ended well, per second, and its interval of 95 %.
+    /// Successful transactions per second, with the 95 % CI.
     pub tps: f64,
     pub interval: Option<(f64, f64)>,
-    /// Runs it is the median of.
+    /// Number of trials of the median.
     pub runs: u32,
-    /// Arrivals per second; only of an open model.
+    /// Arrivals per second; open model only.
     pub offered: Option<f64>,
     pub p99: Option<Nanos>,
-    /// It is longer than that: of arrivals without an answer.
+    /// True if the p99 is a lower bound, because arrivals remained unanswered.
     pub p99_at_least: bool,
-    /// Beside the baseline.
+    /// Comparison with the baseline.
     pub against: Option<BaselineComparison>,
-    /// Not all of its clients did their work.
+    /// True if some of its clients were not served.
     pub idle: bool,
 }
 
-/// Cells of the open model beside the baseline: their throughput is what was offered, unless they hold less.
+/// Open-model cells other than the baseline. Their throughput equals the offered rate unless they cannot keep up.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenModelAnswer<'a> {
-    /// Cells that keep up with what is offered, of all.
+    /// Number of cells that keep up with the offered rate, and number of all.
     pub kept_up: usize,
     pub of: usize,
-    /// Of those that do, the one to which most is offered.
+    /// The cell with the highest offered rate of those that keep up.
     pub highest: Option<ObjectiveLevel<'a>>,
-    /// Of the others, the one furthest behind.
+    /// The cell that is furthest behind, of the others.
     pub strained: Option<ObjectiveLevel<'a>>,
 }
 
-/// How many trials count.
+/// Numbers of valid and of all trials.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialCounts {
     pub valid: usize,
     pub of: usize,
-    /// Of valid ones: the longest time altogether in which nothing succeeded in one, and in how many there is such a time.
+    /// Outages in valid trials: the longest total time without a success in a trial, and the number of such trials.
     pub outage: Option<(Nanos, usize)>,
 }
 
-/// Objectives that all trials kept, that some broke, and the rest.
+/// Numbers of objectives that all trials met, that some violated, and of the others.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ObjectiveCounts {
     pub kept: usize,
@@ -173,7 +173,7 @@ pub struct ObjectiveCounts {
     pub unknown: usize,
 }
 
-/// What bounds how many a node serves at once.
+/// Limit on the transactions that a node serves at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConcurrencyLimit {
     Pool(model::plan::PoolMode, u32),
@@ -181,21 +181,21 @@ pub enum ConcurrencyLimit {
     Slots(u32),
 }
 
-/// What a server is among those that hold the same rows.
+/// Role of a server among those with the same rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerSeat {
     Primary,
     Replica,
 }
 
-/// Where a transaction's way is narrow.
+/// Kind of bottleneck in a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BottleneckRole {
-    /// The node's processor holds up everything.
+    /// The node's CPU is the limiter.
     Processor,
-    /// The size of its pool does.
+    /// The size of its pool is the limiter.
     Pool,
-    /// Transactions wait here for what is behind.
+    /// Transactions queue here for a later node.
     Queue,
 }
 
@@ -209,7 +209,7 @@ pub enum PageTerm {
     Matrix,
     Charts,
     Statements,
-    /// On indexes.
+    /// Advice on indexes.
     Advice,
     Findings,
     Doubts,
@@ -241,19 +241,19 @@ pub enum PageTerm {
     RowsOfStatement,
     Hit,
     Read,
-    // The stand.
+    // The environment.
     Node,
     Version,
     Program,
     Entrance,
     LimitsOfNode,
     CellsOfNode,
-    // What the run is repeated with.
+    // Repeating the run.
     Command,
     File,
     // Others.
     Generator,
-    /// Sessions that wait for nothing.
+    /// Sessions that do not wait.
     Running,
     /// A cell without axes.
     OnlyCell,
@@ -261,7 +261,7 @@ pub enum PageTerm {
     Trials,
 }
 
-/// Words of the program that draws.
+/// Words for the page's script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageWord {
     Skip,
@@ -285,12 +285,12 @@ pub enum PageWord {
     MoreRows,
     Marks,
     Evidence,
-    /// What a heat map shows, before a choice.
+    /// Label of a heat map's menu.
     Figure,
     Worse,
     Same,
     Better,
-    /// What a table without room shows when asked, and the reverse.
+    /// Button that shows all columns of a narrow table, and its opposite.
     AllColumns,
     FewColumns,
     Copy,
@@ -317,12 +317,12 @@ pub enum PageWord {
     StopFailed,
     NoScript,
     CannotUnpack,
-    /// What a summary leaves out for want of room.
+    /// Note on the parts that a summary omits for lack of space.
     LeftOut,
 }
 
 impl PageWord {
-    /// By the key under which the program finds it.
+    /// Words by the keys under which the script finds them.
     pub const KEYS: [(&'static str, PageWord); 52] = [
         ("skip", PageWord::Skip),
         ("contents", PageWord::Contents),

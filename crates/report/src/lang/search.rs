@@ -1,4 +1,4 @@
-//! What is said of maxima, of what was held for long, and of grids?
+//! Sentences about maxima, soaks and sweeps.
 
 use super::number::Numbers;
 use model::Nanos;
@@ -8,56 +8,57 @@ use model::search::{
     Scalability, SearchResult, SearchStopReason, SoakResult, StepPurpose, TrendMetric, TrendVerdict,
 };
 
-/// Called when it is written, from one thread, once per sentence.
+/// Sentences about searches. Called while a report is written, from one thread, once per sentence.
 pub trait SearchWords {
     /// A heading, or a word of a table.
     fn sought(&self, it: SearchTerm) -> &'static str;
-    /// The heading of a column of levels: their unit.
+    /// Heading of a column of levels: their unit.
     fn scale(&self, it: LoadScale) -> &'static str;
     fn stage(&self, it: StepPurpose) -> &'static str;
     /// A level with its unit.
     fn level(&self, scale: LoadScale, level: f64) -> String;
-    /// What became of a level, in a few words; `scale`: of the level.
+    /// Outcome of a level in a few words. `scale`: scale of the level.
     fn outcome(&self, it: &LevelOutcome, scale: LoadScale) -> String;
-    /// Why a level is too much.
+    /// Reason why a level is not sustained.
     fn broke(&self, it: &OverloadReason) -> String;
-    /// What stopped a search before the system did; `scale`: of its levels.
+    /// Reason why a search stopped before the system's maximum. `scale`: scale of its levels.
     fn hindered(&self, it: &SearchStopReason, scale: LoadScale) -> String;
-    /// What limits, as the subject of a sentence.
+    /// A limiter, as the subject of a sentence.
     fn limit(&self, it: &Limit) -> String;
-    /// What was changed, and how.
+    /// A perturbation: the knob and its change.
     fn nudge(&self, it: &Perturbation) -> String;
     fn proven(&self, it: ProofVerdict) -> &'static str;
-    /// The question of a search. `way`: products from the entrance to PostgreSQL; empty with several cells.
+    /// The question of a search. `way`: products from the first node to PostgreSQL; empty with several cells.
     fn asked(&self, it: SearchQuestion, way: &str) -> String;
-    /// One sentence with its stop.
+    /// One sentence with its full stop.
     fn reached(&self, it: &MaximumAnswer<'_>) -> String;
-    /// How many cells have an answer, of how many.
+    /// Number of cells with an answer, and of all cells.
     fn answered(&self, answered: usize, of: usize) -> String;
-    /// Every search of a cell, beside their common answer.
+    /// Every search of a cell, with their combined answer.
     fn rounds(&self, all: &[SearchResult]) -> String;
-    /// How a maximum is searched for: how long each time, and how often all of it.
+    /// Method of a search: duration of each step, and number of repetitions.
     fn search_window(&self, it: &MaxSearch, warmup: Nanos, repeat: u32) -> String;
-    /// How long was measured until the answer was there.
+    /// Number and total duration of the trials of a search.
     fn measured_for(&self, trials: u32, measured: Nanos) -> String;
 
-    /// What the law says of clients: two or three sentences.
+    /// Conclusion from the scalability law: two or three sentences.
     fn law(&self, it: &Scalability) -> String;
 
-    /// A sentence with its stop. `name`: of the cell, empty where there is only one; `scale`: of its level.
+    /// A sentence with its full stop. `name`: name of the cell; empty if there is only one. `scale`: scale of its
+    /// level.
     fn endured(&self, it: &SoakResult, scale: LoadScale, name: &str) -> String;
-    /// At so small a share of the maximum (0..=1) it proves little: a sentence with its stop.
+    /// Warning that so small a share of the maximum (0..=1) proves little: a sentence with its full stop.
     fn little_proof(&self, share: f64) -> String;
     fn trended(&self, it: &TrendMetric) -> String;
     fn course(&self, it: TrendVerdict) -> &'static str;
-    /// A value of what may leak or drift, in its unit.
+    /// A value of a metric that may leak or drift, in its unit.
     fn amount(&self, of: &TrendMetric, value: f64) -> String;
 
-    /// What a grid says: a sentence with its stop. `maxima`: whether it is of rates or of response times.
+    /// Result of a sweep: a sentence with its full stop. `maxima`: true for rates, false for response times.
     fn enough(&self, it: &PlateauAnswer<'_>) -> String;
-    /// How many connections are needed, and why: a sentence with its stop.
+    /// Number of connections that are needed, with the reason: a sentence with its full stop.
     fn need(&self, it: &RequiredConnections) -> String;
-    /// How much more a maximum moves than what was turned, with its interval of 95 %.
+    /// Elasticity of a maximum, with its 95 % CI.
     fn elasticity(&self, it: &FittedValue) -> String {
         let numbers = self.numerals();
         let fixed = |it| numbers.fixed(it, 2);
@@ -67,13 +68,13 @@ pub trait SearchWords {
             .map_or(String::new(), |(low, high)| format!(" [{}{among}{}]", fixed(low), fixed(high)));
         format!("{}{range}", fixed(it.value))
     }
-    /// How the language writes numbers.
+    /// Number format of the language.
     fn numerals(&self) -> &'static Numbers;
-    /// A figure with its interval of 95 %; nothing behind it where there is none.
+    /// A figure with its 95 % CI, if there is one.
     fn within(&self, it: &FittedValue) -> String;
 }
 
-/// What a search asks.
+/// Question of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchQuestion {
     Maximum,
@@ -124,22 +125,22 @@ pub enum SearchTerm {
     NoAnswer,
 }
 
-/// A cell's maximum, and why it stops there.
+/// A cell's maximum and its limiter.
 #[derive(Clone, Copy, Debug)]
 pub struct MaximumAnswer<'a> {
-    /// Empty where there is only one cell.
+    /// Name of the cell; empty if there is only one.
     pub name: &'a str,
     pub answer: &'a SearchResult,
-    /// Searches that it is of.
+    /// Number of searches that it combines.
     pub rounds: usize,
     pub cause: CauseAnswer<'a>,
 }
 
-/// Why a system stops at its maximum.
+/// Reason why a system does not exceed its maximum.
 #[derive(Clone, Copy, Debug)]
 pub enum CauseAnswer<'a> {
-    /// Turning it moved the maximum: by its elasticity, or for a switch by the ratio of maxima, with the interval. `by`: what
-    /// takes all of it.
+    /// The perturbation moved the maximum. Value and interval are the elasticity, or for a switch the ratio of maxima.
+    /// `by`: limit that uses up the resource.
     Proven {
         limit: &'a Limit,
         by: Option<&'a Limit>,
@@ -152,14 +153,14 @@ pub enum CauseAnswer<'a> {
     NotKnown,
 }
 
-/// What a grid says.
+/// Result of a sweep.
 #[derive(Clone, Copy, Debug)]
 pub struct PlateauAnswer<'a> {
     pub maxima: bool,
     /// Names of the cells.
     pub recommended: Option<&'a str>,
     pub best: &'a str,
-    /// Cells that the best is not shown to beat, with itself, of those that have a figure.
+    /// Number of cells on the plateau (the best is not shown to beat them), and number of cells with a figure.
     pub plateau: usize,
     pub of: usize,
 }

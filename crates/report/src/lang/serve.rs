@@ -1,18 +1,18 @@
-//! What does a server of runs say, word by word?
+//! Words of the web server of runs.
 
 use model::run_result::RunState;
 
-/// Called when a list or a notice is written, from one thread, once per word.
+/// Words of lists and notices. Called while they are written, from one thread, once per word.
 pub trait ServeWords {
     fn shown(&self, it: ServeTerm) -> &'static str;
     fn run_state(&self, it: RunState) -> &'static str;
-    /// Why the server could not read a run, in its own words.
+    /// Reason why the server cannot read a run, in the server's own words.
     fn unreadable(&self, why: &str) -> String;
-    /// Which trial goes on, and for how long, as [`Lang::number`](super::Lang::number) writes it.
+    /// The running trial and its duration, in the format of [`Lang::number`](super::Lang::number).
     fn goes_on(&self, trial: usize, of: Option<usize>, seconds: &str) -> String;
-    /// One trial has ended, or none has begun, and the next is not measured yet.
+    /// The next trial is being set up.
     fn sets_up(&self, trial: usize, of: Option<usize>) -> String;
-    /// The run's process was asked to end it.
+    /// The run's process received a stop request.
     fn ending(&self) -> &'static str;
 }
 
@@ -21,7 +21,7 @@ pub trait ServeWords {
 pub enum ServeTerm {
     /// Title and heading of the list.
     Runs,
-    /// Above the columns.
+    /// Column headings.
     Run,
     Experiment,
     State,
@@ -39,10 +39,10 @@ pub enum ServeTerm {
     CompareHelp,
     Reload,
     None,
-    /// Before a field, and on its button.
+    /// Label of a field and of its button.
     Token,
     LogIn,
-    /// Above the field, and when it was a wrong one.
+    /// Text above the field, and the message after a wrong token.
     WantsToken,
     WrongToken,
     /// Links: to the list, and to a run's page as one file.
@@ -56,7 +56,7 @@ pub enum ServeTerm {
 }
 
 impl ServeTerm {
-    /// Those of the list, by the key under which the program that draws it finds them.
+    /// Words of the list, by the keys under which its script finds them.
     pub const KEYS: [(&'static str, ServeTerm); 17] = [
         ("title", ServeTerm::Runs),
         ("run", ServeTerm::Run),
@@ -77,7 +77,7 @@ impl ServeTerm {
         ("none", ServeTerm::None),
     ];
 
-    /// Those that stand in the bar of a page, likewise.
+    /// Words in the bar of a page, by key.
     pub const BAR: [(&'static str, ServeTerm); 2] =
         [("all_runs", ServeTerm::AllRuns), ("one_file", ServeTerm::OneFile)];
 }

@@ -4,7 +4,7 @@ use model::plan::PoolMode;
 use model::summary::{EndCondition, LoadModelSummary, QueryMode, ServerTransport};
 use model::{Nanos, PerSecond, Spacing};
 
-/// All of an enum's variants without fields. One that is missing here does not compile.
+/// All variants of an enum without fields. A missing variant does not compile.
 macro_rules! every {
     ($of:ident: $($it:ident),* $(,)?) => {{
         let _ = |it: $of| match it { $($of::$it => ()),* };
@@ -12,7 +12,7 @@ macro_rules! every {
     }};
 }
 
-/// Asserts that each variant of an enum is among `all`. One that is missing here does not compile.
+/// Asserts that `all` contains each variant of an enum. A missing variant does not compile.
 macro_rules! covers {
     ($all:expr, $of:ident: $($it:ident),* $(,)?) => {
         $(assert!($all.iter().any(|it| matches!(it, $of::$it { .. })), "no {}", stringify!($it));)*
@@ -29,7 +29,7 @@ mod sought;
 
 use found::{findings, many};
 
-/// Cells and nodes without a letter, so that every letter is a sentence's.
+/// Names of cells and nodes without letters, so that every letter belongs to a sentence.
 const CELLS: [&str; 6] = ["№1", "№2", "№3", "№4", "№5", "№6"];
 const NODE: &str = "№7";
 
@@ -181,7 +181,7 @@ fn hops() -> Vec<Hop> {
     ]
 }
 
-/// Every sentence and word of a language, each under its name.
+/// Every sentence and word of a language, with its name.
 fn all(lang: &dyn Lang) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = Vec::new();
     let mut tell = |what: String, text: String| all.push((what, text));
@@ -281,14 +281,14 @@ fn figures() -> [Figure; 12] {
     every!(Figure: Tps, P50, P99, Errors, Dropped, Refused, Deadlocks, Served, Starved, PoolerCpu, ServerCpu, TimeToSteady)
 }
 
-/// Words of Latin letters in a text, digits among them: `p99`, `net.ipv4.ip_local_port_range`.
+/// Words of Latin letters and digits in a text: `p99`, `net.ipv4.ip_local_port_range`.
 fn latin(text: &str) -> Vec<&str> {
     let word = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '.');
     let words = text.split(|it| !word(it)).map(|it| it.trim_matches('.'));
     words.filter(|it| it.contains(|it: char| it.is_ascii_alphabetic())).collect()
 }
 
-/// What is wrong with the figures of a Russian text: `None` where nothing is.
+/// Describes the first badly formatted figure of a Russian text; `None` if there is none.
 fn ill_written(text: &str) -> Option<String> {
     let chars: Vec<char> = text.chars().collect();
     let digit = |at: usize| chars.get(at).is_some_and(char::is_ascii_digit);
@@ -357,7 +357,7 @@ fn russian_is_russian() {
     ];
     let mut wrong = Vec::new();
     for (what, text) in all(&Ru).into_iter().chain(said::said(&Ru)) {
-        // A command is typed as it is.
+        // Commands stay unchanged.
         let told = text.replace("`pgdyno report RUN --format md`", "");
         let foreign =
             latin(&told).into_iter().find(|it| !NAMES.contains(it)).map(|it| format!("{it} in {text}"));
@@ -371,7 +371,7 @@ fn russian_is_russian() {
 
 #[test]
 fn every_sentence_is_told_in_each_language() {
-    /// The same word in both.
+    /// Words that are equal in both languages.
     const SAME: [&str; 2] = ["TCP", "TLS"];
     /// Names, and quantiles.
     const ALIKE: [&str; 8] =
@@ -401,7 +401,7 @@ fn words_have_room_in_their_columns() {
     let wide = |it: &str| it.chars().count();
     for lang in ALL {
         for (it, text) in labels(lang) {
-            // Numbers of scripts come behind.
+            // Numbers of scripts follow the label.
             let room = match it {
                 Label::ResponseOfScript | Label::ServiceOfScript => 20,
                 Label::Count | Label::Mean | Label::Max => 8,
@@ -418,7 +418,7 @@ fn words_have_room_in_their_columns() {
     }
 }
 
-/// Numbers decide the forms of what they count.
+/// Numbers determine the grammatical forms of counted nouns.
 #[test]
 fn russian_forms() {
     let number = |n: u32| -> [String; 6] {

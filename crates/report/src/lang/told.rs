@@ -1,6 +1,6 @@
-//! Which facts does a sentence tell, whatever its language?
+//! Language-independent facts of sentences.
 //!
-//! Ranges, groups and orders of figures. A language puts words around them.
+//! Computes ranges, groups and orders of figures. A language adds words.
 
 use super::number::Numbers;
 use model::finding::{Finding, FindingRule, IncomparableReason, MissingInput};
@@ -8,42 +8,42 @@ use model::matrix::{Hop, Placement, UnappliedLimit};
 use model::objective::{ObjectiveResult, ObjectiveSummary, ObjectiveUnit, ObjectiveVerdict};
 use model::plan::{PoolMode, Transport};
 
-/// More cells than this are told by their ranges, where each cell's figures stand in the matrix.
+/// Number of cells above which a sentence contains ranges; the matrix contains each cell's figures.
 const MANY: usize = 4;
 
-/// What a paragraph tells of one group of findings, behind what they have in common.
+/// Content of a paragraph about a group of findings, after their common part.
 pub(super) enum RemainingGroup {
-    /// Nothing: a table follows.
+    /// Nothing, because a table follows.
     Table,
-    /// Finding by finding.
+    /// One sentence per finding.
     Each,
-    /// The same, beside this cell.
+    /// One sentence per finding, compared with this cell.
     EachBeside(usize),
-    /// Cells by what they are left out for.
+    /// Cells by the reason why they are left out.
     LeftOut(Vec<(IncomparableReason, Vec<ExcludedCount>)>),
     Seeming(ApparentGain),
     Shares(ShareRange),
 }
 
-/// An operation, and its step if it has several.
+/// An operation, with its step if it has several.
 pub(super) fn request(operation: &str, step: Option<&str>) -> String {
     step.map_or(operation.to_owned(), |step| format!("{operation}, {step}"))
 }
 
 pub(super) struct ExcludedCount {
     pub cell: usize,
-    /// Share of transactions that failed, where that is the reason.
+    /// Share of failed transactions, if that is the reason.
     pub failed: Option<f64>,
 }
 
-/// What unlike comparisons range over.
+/// Ranges over comparisons of unlike cells.
 pub(super) struct ApparentGain {
     pub unlike: (f64, f64),
     pub like: (f64, f64),
     pub cells: Vec<usize>,
 }
 
-/// Cells of a full machine, and who used how many processors of it: least and most.
+/// Cells on a saturated machine, and minimum and maximum of the CPUs that each program used.
 pub(super) struct ShareRange {
     pub cells: CellSelection,
     pub generator: Option<(f64, f64)>,
@@ -54,12 +54,12 @@ pub(super) struct ShareRange {
 
 pub(super) enum CellSelection {
     All,
-    /// Fewer than half of all.
+    /// All but these, which are fewer than half.
     AllBut(Vec<usize>),
     These(Vec<usize>),
 }
 
-/// `all`: of one group, at least one; `cells`: how many the experiment has.
+/// `all`: findings of one group, at least one; `cells`: number of cells of the experiment.
 pub(super) fn rest(all: &[&Finding], cells: usize) -> RemainingGroup {
     match all[0] {
         Finding::LikeForLikeCost { .. } => RemainingGroup::Table,
@@ -122,7 +122,7 @@ fn shares(all: &[&Finding], cells: usize) -> ShareRange {
     ShareRange { cells, generator, before, server, others }
 }
 
-/// The least and the most; `None` without any.
+/// Minimum and maximum; `None` for no values.
 fn range(values: &[f64]) -> Option<(f64, f64)> {
     let least = values.iter().copied().min_by(f64::total_cmp)?;
     Some((least, values.iter().copied().max_by(f64::total_cmp)?))
@@ -133,7 +133,7 @@ pub(super) fn name(names: &[String], cell: usize) -> &str {
     names.get(cell).map_or("?", String::as_str)
 }
 
-/// Names of all these, with commas.
+/// Names of these cells, separated by commas.
 pub(super) fn list(names: &[String], cells: &[usize]) -> String {
     cells.iter().map(|it| name(names, *it)).collect::<Vec<_>>().join(", ")
 }
@@ -143,7 +143,7 @@ pub(super) fn short(text: &str) -> String {
     crate::page::text::truncate(text, 80)
 }
 
-/// Rules by what they lacked, in the order of the first ones.
+/// Rules by their missing input, in order of first occurrence.
 pub(super) fn lacking(rules: &[(FindingRule, MissingInput)]) -> Vec<(MissingInput, Vec<FindingRule>)> {
     let mut all: Vec<(MissingInput, Vec<FindingRule>)> = Vec::new();
     for (rule, why) in rules {
@@ -155,7 +155,7 @@ pub(super) fn lacking(rules: &[(FindingRule, MissingInput)]) -> Vec<(MissingInpu
     all
 }
 
-/// Each kind once, in the order of the first ones.
+/// Distinct transports, in order of first occurrence.
 pub(super) fn kinds(all: &[Transport]) -> Vec<Transport> {
     let mut kinds: Vec<Transport> = Vec::new();
     for it in all {
@@ -166,7 +166,7 @@ pub(super) fn kinds(all: &[Transport]) -> Vec<Transport> {
     kinds
 }
 
-/// The mode as it is written in files.
+/// The mode as in experiment files.
 pub(in crate::lang) fn option(it: PoolMode) -> &'static str {
     match it {
         PoolMode::Session => "session",
@@ -175,22 +175,22 @@ pub(in crate::lang) fn option(it: PoolMode) -> &'static str {
     }
 }
 
-/// Whether the cells' names contain their modes.
+/// True if the cells' names contain their modes.
 pub(super) fn named_by_mode(names: &[String], cells: [(usize, PoolMode); 2]) -> bool {
     cells.iter().all(|(cell, mode)| name(names, *cell).contains(option(*mode)))
 }
 
-/// Words of a way through a stack.
+/// Words for a path through a stack.
 pub(super) struct PathCount {
     pub generator: &'static str,
-    /// `None`: an address that was given tells.
+    /// Word for a transport; `None` is an attached node, whose address implies it.
     pub way: fn(Option<Transport>) -> &'static str,
     pub mode: fn(PoolMode) -> &'static str,
     pub size: fn(CountSize) -> String,
     pub placement: fn(&Placement) -> String,
 }
 
-/// What a node's size means.
+/// Meaning of a node's size.
 pub(super) enum CountSize {
     Pool(u32),
     /// `max_connections`.
@@ -218,13 +218,13 @@ pub(super) fn path(words: &PathCount, hops: &[Hop], generator: &Placement, arrow
     text
 }
 
-/// Which limits of which nodes, and why not: of one reason.
+/// Limits of nodes that were not applied for one reason, and the reason.
 pub(super) fn limits<'a>(all: &[&'a UnappliedLimit]) -> (String, &'a str) {
     let each: Vec<String> = all.iter().map(|it| format!("{}.{}", it.node, it.limit)).collect();
     (each.join(", "), all.first().map_or("", |it| it.reason.as_str()))
 }
 
-/// Verdicts that were given at all, and how often.
+/// Verdicts that occurred, with their numbers.
 pub(super) fn verdicts(it: &ObjectiveSummary) -> Vec<(ObjectiveVerdict, u32)> {
     let all = [
         (ObjectiveVerdict::Met, it.met),
@@ -234,7 +234,7 @@ pub(super) fn verdicts(it: &ObjectiveSummary) -> Vec<(ObjectiveVerdict, u32)> {
     all.into_iter().filter(|it| it.1 > 0).collect()
 }
 
-/// An objective's figure: `5.47 ms`, or `> 6 s` where it is known to be longer only.
+/// An objective's figure: `5.47 ms`, or `> 6 s` if only a lower bound is known.
 pub(super) fn measured(numbers: &Numbers, it: &ObjectiveResult, value: f64) -> String {
     let value = match it.unit {
         ObjectiveUnit::Seconds => numbers.seconds(value),

@@ -1,11 +1,11 @@
-//! How the live view looks, at several sizes, in several terminals and languages.
+//! Tests of the live view in several sizes, terminals and languages.
 
 use super::*;
 use crate::lang::live::LiveWords as _;
 use crate::lang::{En, Ru};
 use model::live::{NodeCpu, PoolState};
 
-/// In the thirteenth second of a trial.
+/// The thirteenth second of a trial.
 fn live() -> LiveView {
     let past = |of: fn(usize) -> f64| (0..100).map(|n| Some(of(n))).collect::<Vec<_>>();
     let mut p99s = past(|n| 0.002 + (n % 9) as f64 * 0.001);
@@ -205,7 +205,7 @@ fn sanitises_foreign_text() {
         assert_eq!(sanitise(text, CharacterSet::Utf8), utf8);
         assert_eq!(sanitise(text, CharacterSet::Ascii), ascii);
     }
-    // Wherever they come from.
+    // Control sequences from any source.
     let evil = "\x1b]0;x\x07\u{202e}表".to_owned();
     let mut it = live();
     (it.cell, it.activity) = (evil.clone(), Activity::Starting { node: evil.clone() });
@@ -324,7 +324,7 @@ pooler: ждут 105, занято серверов 20
     );
 }
 
-/// Each word has its form beside a number.
+/// Each word has the form that its number requires.
 #[test]
 fn inflects_russian_words_by_number() {
     let seconds = Nanos::from_secs;

@@ -119,7 +119,7 @@ fn matrix() -> Matrix {
     Matrix { rows, baseline: Some(0), seed: 42, objectives, observer_cpu: Some(0.0061) }
 }
 
-/// Compares with, or with `UPDATE_EXPECT=1` writes, what stands in `expected/`.
+/// Compares `got` with a file of `expected/`, or writes it with `UPDATE_EXPECT=1`.
 #[track_caller]
 fn golden(name: &str, got: &str) {
     let path = format!("{}/src/matrix/expected/{name}.txt", env!("CARGO_MANIFEST_DIR"));
@@ -170,7 +170,7 @@ fn renders_fewer_columns_in_a_narrow_terminal() {
     golden("100", &render(&matrix(), &[], TerminalStyle::default(), &En));
     let narrow = TerminalStyle { width: 60, characters: CharacterSet::Ascii, colour: true };
     golden("60-ascii-colour", &render(&matrix(), &[], narrow, &En));
-    // Every line keeps to the width, but for what cannot be left out.
+    // Every line keeps to the width, except for columns that are never dropped.
     for width in 44..160 {
         for lang in crate::lang::ALL {
             let seen = render(&matrix(), &[], TerminalStyle { width, ..TerminalStyle::default() }, lang);
@@ -212,7 +212,7 @@ fn replicas_are_part_of_the_path() {
     );
     let ru = ways(&Ru).concat();
     assert!(ru.contains("2 реплики"), "{ru}");
-    // A way without them is another one: that of the last row.
+    // A path without replicas is another path: that of the last row.
     let of = |it: &Matrix| {
         table(it, &[], &En).notes.into_iter().filter(|it| it.1.text.contains("generator (")).count()
     };
@@ -228,7 +228,7 @@ fn exports_json() {
     assert_eq!(it["findings"].as_array().map(Vec::len), Some(0));
 }
 
-/// Findings as a terminal of so many columns shows them.
+/// Findings as a terminal of this width shows them.
 fn findings_in(all: &[Finding], width: usize, lang: &dyn Lang) -> String {
     let told = views(all, &matrix(), lang, &|_| Vec::new());
     crate::findings::render(&told, TerminalStyle { width, ..TerminalStyle::default() })

@@ -1,4 +1,4 @@
-//! The exposition of an invented run.
+//! Tests of the exposition of a synthetic run.
 
 use super::*;
 use model::totals::{CurrentTrial, OperationTotals, ProbeValues};

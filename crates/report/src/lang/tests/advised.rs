@@ -1,11 +1,11 @@
-//! How does advice read, word by word?
+//! Tests of index advice, word by word.
 
 use super::*;
 use crate::lang::advice::AdviceWord;
 use model::advice::{CostChange, IndexAdvice, IndexBuild, Remedy, Scan, StatementChange};
 use model::explain::{IndexCandidate, IndexKey, KeyRole};
 
-/// In both languages; no-break spaces are plain ones here.
+/// Compares both languages; no-break spaces are written as plain ones here.
 #[track_caller]
 fn check(tell: impl Fn(&dyn Lang) -> String, english: &str, russian: &str) {
     for (lang, expected) in ALL.into_iter().zip([english, russian]) {

@@ -1,4 +1,4 @@
-//! Findings of every kind, and how they read, word by word.
+//! Findings of every kind, and tests of their texts.
 
 use super::*;
 use model::finding::{
@@ -12,7 +12,7 @@ fn compared(ratio: f64) -> ThroughputComparison {
     ThroughputComparison { ratio, interval, p: 0.01, verdict: ChangeVerdict::Lower, runs: (5, 5) }
 }
 
-/// Each kind, with and without what may be missing.
+/// Each kind, with and without its optional parts.
 pub(super) fn findings() -> Vec<Finding> {
     let node = || NODE.to_owned();
     let (cell, with) = (1, 0);
@@ -170,7 +170,7 @@ fn answered(delivered: f64, p99: Option<f64>) -> CellResponse {
     CellResponse { delivered, p99, runs: 3 }
 }
 
-/// What holds a cell up.
+/// Every bound.
 fn bounds() -> Vec<Finding> {
     let node = || NODE.to_owned();
     let reads =
@@ -294,7 +294,7 @@ fn circumstances() -> Vec<Finding> {
     all.into_iter().map(|it| Finding::Circumstance { cell: 1, circumstance: it }).collect()
 }
 
-/// Paragraphs on more cells than are told one by one.
+/// Paragraphs about more cells than are listed separately.
 pub(super) fn many() -> Vec<Vec<Finding>> {
     let host = |cell: usize| Finding::HostBound {
         cell,
@@ -324,7 +324,7 @@ pub(super) fn many() -> Vec<Vec<Finding>> {
     ]
 }
 
-/// In both languages; no-break spaces are plain ones here.
+/// Compares both languages; no-break spaces are written as plain ones here.
 #[track_caller]
 fn check(it: &Finding, english: &str, russian: &str) {
     let names = CELLS.map(str::to_owned);
@@ -336,7 +336,7 @@ fn check(it: &Finding, english: &str, russian: &str) {
 
 #[test]
 fn open_and_closed() {
-    // The figures of experiments/004-book.
+    // Figures of experiments/004-book.
     let of = |delivered, p99| CellResponse { delivered, p99: Some(p99), runs: 1 };
     let it = Finding::OpenAndClosed {
         cell: 2,

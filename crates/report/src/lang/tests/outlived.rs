@@ -1,4 +1,4 @@
-//! What is said of faults, and of what outlived them.
+//! Tests of the texts about faults and durability.
 
 use super::*;
 use crate::lang::failover::{FailoverTerm, FaultStatus, TimelineEvent};
@@ -179,7 +179,7 @@ fn moments(lang: &dyn Lang) -> Told {
     all
 }
 
-/// What the run keeps is told in the reader's language, and what it does not know as it stands.
+/// Known events are printed in the reader's language, unknown ones literally.
 #[test]
 fn events_are_told() {
     for (kind, text, english, russian) in [
@@ -203,7 +203,7 @@ fn events_are_told() {
     }
 }
 
-/// Numbers decide the forms of what they count.
+/// Numbers determine the grammatical forms of counted nouns.
 #[test]
 fn russian_forms_of_losses() {
     let told = |lost, failovers| {

@@ -1,4 +1,4 @@
-//! What is said of reads on replicas.
+//! Tests of the texts about reads on replicas.
 
 use super::*;
 use crate::lang::freshness::FreshnessTerm;

@@ -1,4 +1,4 @@
-//! What pages, comparisons, live views and lists of runs say.
+//! Tests of the texts of pages, comparisons, live views and lists of runs.
 
 use super::*;
 use crate::lang::compare::CompareTerm;
@@ -25,7 +25,7 @@ use model::{EventKind, RetainReason, StaleRunDirectory};
 
 type Told = Vec<(String, String)>;
 
-/// Everything, each sentence under its name. Unlike other sentences these may end with a stop.
+/// Every sentence with its name. Unlike other sentences, these may end with a full stop.
 pub(super) fn said(lang: &dyn Lang) -> Told {
     let others =
         [comparisons(lang), live(lang), sought::sought(lang), outlived::outlived(lang), reads::reads(lang)]

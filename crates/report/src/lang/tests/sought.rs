@@ -1,4 +1,4 @@
-//! What is said of maxima, of what was held for long, and of grids.
+//! Tests of the texts about maxima, soaks and sweeps.
 
 use super::*;
 use crate::lang::search::{CauseAnswer, MaximumAnswer, PlateauAnswer, SearchQuestion, SearchTerm};
@@ -155,7 +155,7 @@ fn causes(lang: &dyn Lang) -> Told {
     let each: Vec<&Knob> = turns.iter().map(|it| &it.0).collect();
     covers!(each, Knob: Cpu, ReadIops, WriteIops, Memory, PoolSize, ServiceEnv, Slots, Clients, Setting, Index, FeedRows);
     for (turn, amount) in turns {
-        // What the user wrote is the same in every language.
+        // The user's own text is the same in every language.
         let own = matches!(turn, Knob::Setting { .. } | Knob::Index { .. });
         let told = lang.nudge(&Perturbation { knob: turn, amount });
         if !own {

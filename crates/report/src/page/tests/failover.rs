@@ -1,4 +1,4 @@
-//! A run whose primary was killed again and again.
+//! Tests of a run whose primary is killed repeatedly.
 
 use super::invent::HOSTILE;
 use super::*;
@@ -58,7 +58,7 @@ fn found(kind: AnomalyKind, count: u64) -> Anomaly {
     Anomaly { kind, count, examples: (0..count.min(2)).map(key).collect() }
 }
 
-/// Nothing had been promised, and some of it is gone.
+/// Loss without a promise.
 fn unpromised() -> FailoverResult {
     let window_ns = Some((-12_300_000, 28_000_000));
     FailoverResult {
@@ -128,7 +128,7 @@ fn ordeal() -> FaultInjection {
     }
 }
 
-/// Two cells with the last as their control.
+/// Two cells, and a third as their control.
 fn survived() -> RunResult {
     let mut it = account();
     it.experiment.goal = Goal::Failover;
@@ -143,7 +143,7 @@ fn survived() -> RunResult {
     it
 }
 
-/// The same with servers that hold the same rows: ours, and Patroni's.
+/// The run with servers that hold the same rows, managed by pgdyno and by Patroni.
 fn replicated() -> RunResult {
     let mut it = survived();
     let fault = Fault {
@@ -238,7 +238,7 @@ fn folds_many_trials_and_keeps_all() {
     assert_eq!(lists(6, 6), "12");
     assert_eq!(lists(12, 0), "12");
     assert_eq!(lists(12, 1), "12, 1");
-    // The ninth is shown: there a promise was broken.
+    // The ninth trial is shown, because it broke a promise.
     assert_eq!(lists(20, 13), "6, 14 more trials: 14, 5, 8 more trials: 8");
 }
 
@@ -246,7 +246,7 @@ fn plain(it: &str) -> String {
     it.replace(['\u{202f}', '\u{a0}'], " ")
 }
 
-/// A trial is told in one line; the log of what went wrong stands behind it.
+/// A trial takes one line; the log of its errors is separate.
 #[test]
 fn shows_logs_separately() {
     let page = page(&survived(), &En);
@@ -284,7 +284,7 @@ fn terminal_shows_the_same() {
     assert_eq!(crate::search_text::render(&it, style, &En), "");
 }
 
-/// A broken promise fails a pipeline; what is not proven is no success.
+/// A broken promise fails a pipeline, and an unproven one is no success.
 #[test]
 fn junit_reports_lost_writes() {
     let mut it = survived();
@@ -299,7 +299,7 @@ fn junit_reports_lost_writes() {
     }
 }
 
-/// The answer is of the worst.
+/// The answer is about the worst cell.
 #[test]
 fn answers_with_the_worst_cell() {
     let check = |survivals: &[FailoverResult], expected: &str, tone: Tone| {
@@ -351,7 +351,7 @@ fn answers_with_the_worst_cell() {
     let told =
         "a promise was broken: lost 2, duplicates 1; 2 of 48120 acknowledged writes lost in 20 failovers.";
     check(std::slice::from_ref(&broken), &told.replace("a promise", "A promise"), Tone::Bad);
-    // Of many cells only the worst are told.
+    // With many cells, only the worst are shown.
     let name = page(&survived(), &En).sections[2].blocks.len();
     assert!(name > 0);
     let many = [kept(), broken, unproven, lossy];
@@ -359,7 +359,7 @@ fn answers_with_the_worst_cell() {
     it.failovers = many.to_vec();
     let answer = page(&it, &En).answer;
     assert!(answer.text.ends_with(told) && answer.tone == Tone::Bad, "{}", answer.text);
-    // Where something else was asked, that is answered first.
+    // The answer to another goal comes first.
     it.experiment.goal = Goal::Once;
     let both = page(&it, &En).answer;
     let first = page(&account(), &En).answer;
@@ -384,7 +384,7 @@ fn asks_about_durability() {
     assert_eq!(ask(1, &Ru), expected);
 }
 
-/// Tables are as wide as their headings say, and texts of others stay text.
+/// Tables are as wide as their headings say, and foreign texts stay text.
 #[test]
 fn escapes_hostile_names() {
     let mut it = survived();

@@ -1,4 +1,4 @@
-//! A run whose replicas lag.
+//! Tests of a run whose replicas lag.
 
 use super::invent::HOSTILE;
 use super::*;
@@ -14,7 +14,7 @@ fn within(ms: u64) -> Option<VisibilityDelay> {
     Some(VisibilityDelay::Within(Nanos::from_millis(ms)))
 }
 
-/// One replica is prompt, one is late, and the old primary answers nothing.
+/// One replica is prompt, one is late, and the old primary does not answer.
 fn lagging() -> FreshnessResult {
     let replica = |node: &str, stale, [p50, p90]: [_; 2], unseen, unanswered| ReplicaFreshness {
         node: node.to_owned(),
@@ -46,7 +46,7 @@ fn lagging() -> FreshnessResult {
     }
 }
 
-/// All replicas have everything, as was promised.
+/// All replicas are fresh, as promised.
 fn fresh() -> FreshnessResult {
     let mut it =
         FreshnessResult { cell: 1, promised: true, round_robin: share(0, 598, (0.0, 0.006_4)), ..lagging() };
@@ -85,7 +85,7 @@ fn terminal_shows_the_same() {
     }
 }
 
-/// Where some cells have no replicas, whose these are is told.
+/// The cell is named if other cells have no replicas.
 #[test]
 fn names_the_cell_if_others_have_no_replicas() {
     let page = page(&read(&[fresh()]), &En);
@@ -110,13 +110,13 @@ fn reports_kept_and_broken_promises() {
     check(fresh(), Some(("and none was.", Tone::Good)));
     check(FreshnessResult { promised: true, ..lagging() }, Some(("and yet some were.", Tone::Bad)));
     check(lagging(), None);
-    // Nobody answered: nothing was kept.
+    // Without answers, nothing is reported about the promise.
     let mut silent = fresh();
     silent.replicas.iter_mut().for_each(|it| it.stale = None);
     check(silent, None);
 }
 
-/// A promise that was broken fails a pipeline; one that nobody answered for is skipped, and what was not promised is no test.
+/// A broken promise fails a pipeline, one without answers is skipped, and a missing promise is no test.
 #[test]
 fn junit_reports_broken_promises() {
     let mut silent = fresh();

@@ -1,4 +1,4 @@
-//! What could a run have brought?
+//! Synthetic runs.
 
 use model::chart::{Annotation, Chart, ChartKind, ChartSeries, ChartSeriesKind, Charts};
 use model::finding::Finding;
@@ -18,7 +18,7 @@ use model::run_result::{
 use model::summary::{Doubt, Failure, FailureClass, QueryMode};
 use model::{EventKind, Nanos, PerSecond};
 
-/// Everything that must stay text.
+/// Text that must stay text.
 pub const HOSTILE: &str =
     "</script><img src=x onerror=alert(1)> |`**\u{202e}\u{1b}[31m=cmd()\u{0}\n# [x](javascript:y)";
 
@@ -283,7 +283,7 @@ fn trial(id: u32, cell: usize, repetition: u32, tps: f64) -> TrialResult {
     }
 }
 
-/// Of three cells, one of which was not measured, and four trials.
+/// A run of three cells, one of which was not measured, and four trials.
 pub fn account() -> RunResult {
     let cells =
         [false, true, true].map(|pooled| Cell { label: vec![], control_of: None, setup: setup(pooled) });
@@ -402,7 +402,7 @@ pub fn account() -> RunResult {
     }
 }
 
-/// Of its first cell only.
+/// A run of the first cell only.
 pub fn single_cell_account() -> RunResult {
     let mut it = account();
     it.experiment.cells.truncate(1);
@@ -417,7 +417,7 @@ pub fn single_cell_account() -> RunResult {
     it
 }
 
-/// The same, with hostile text wherever text is of foreign origin.
+/// The run with hostile text in every place for foreign text.
 pub fn hostile_account() -> RunResult {
     let text = || HOSTILE.to_owned();
     let mut it = account();

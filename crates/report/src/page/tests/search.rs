@@ -1,4 +1,4 @@
-//! A run that looked for a maximum, held it for long, and went through a grid.
+//! Tests of a run with a maximum, a soak and a sweep.
 
 use super::invent::{self, HOSTILE};
 use super::*;
@@ -44,7 +44,7 @@ fn seen(stage: StepPurpose, level: f64, outcome: LevelOutcome) -> StepResult {
     }
 }
 
-/// Document 003: reads are the limit, the processor is not.
+/// Document 003: reads are the limiter, the CPU is not.
 fn maximum() -> Maximum {
     let proof = |turn, amount, limit, changed, elasticity, verdict| Proof {
         limit,
@@ -321,7 +321,7 @@ fn folds_many_steps_except_in_a_terminal() {
     }
 }
 
-/// Tables are as wide as their headings say, whatever stands in them.
+/// Tables are as wide as their headings say, whatever they contain.
 #[test]
 fn escapes_hostile_names() {
     let mut it = searched();
