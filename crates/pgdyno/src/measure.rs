@@ -1,4 +1,4 @@
-//! How do threads, clocks and channels become one measurement?
+//! Measurement driver: threads, clocks and channels
 
 use crate::cli::CommandError;
 use analysis::outage::OutageDetector;
@@ -16,24 +16,25 @@ use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-/// Everything a run needs, found out beforehand.
+/// Configuration of a load run.
 #[derive(Debug)]
 pub struct LoadConfig {
     pub work: Arc<Workload>,
-    /// Where PostgreSQL listens, by door and host: one, or a second for the replicas; none if it is not asked.
+    /// Addresses of PostgreSQL, by endpoint and host. A second endpoint is the replicas'. Empty if the load sends no
+    /// SQL.
     pub postgres: Vec<Vec<Address>>,
-    /// Where the HTTP services listen, in the workload's order.
+    /// Addresses of the HTTP services, in the workload's order.
     pub services: Vec<Address>,
     pub driver: Driver,
-    /// This long before a due moment, waiting becomes spinning.
+    /// Time before a due moment at which sleeping turns into spinning.
     pub spin: Nanos,
-    /// Every record is told to the watcher.
+    /// True if the listener receives every record.
     pub log: bool,
-    /// Set to end the run without waiting for what is under way, which is cancelled.
+    /// Flag that ends the run and cancels what is in flight.
     pub abandon: Arc<AtomicBool>,
 }
 
-/// Which of the drivers.
+/// Kernel interface that the load threads use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Driver {
     Epoll,
@@ -41,13 +42,14 @@ pub enum Driver {
 }
 
 impl Driver {
-    /// io_uring pays where answers come many at a time, in a closed model. Where arrivals come one by one, or each brings
-    /// a connection of its own, epoll sends sooner; measured, see docs/bench.md.
+    /// Driver for a load. `many` is true if responses arrive many at a time, as in a closed model; there io_uring is
+    /// faster. If arrivals come one by one, or each opens a connection, epoll sends earlier. Source: measurements in
+    /// docs/bench.md.
     pub fn for_load(many: bool) -> Driver {
         if many && driver::uring::is_available() { Driver::IoUring } else { Driver::Epoll }
     }
 
-    /// As reports name it.
+    /// Name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Driver::Epoll => "epoll",
@@ -56,48 +58,48 @@ impl Driver {
     }
 }
 
-/// Told what happens while it happens, on the thread that called [`run`].
+/// Listener for the events of a measurement. [`run`] calls it on its caller's thread.
 pub trait LoadListener {
-    /// The window begins at this moment of the clock.
+    /// Called when the start time of the window, by the clock, is known.
     fn on_begin(&mut self, _at: Nanos) {}
-    /// Another second, all threads together; `began` is when the window did.
+    /// Called with each second, merged over all threads. `began` is the start of the window.
     fn on_tick(&mut self, _interval: &Interval, _began: Nanos) {}
-    /// Called some hundred times per second, whatever happens.
+    /// Called about a hundred times per second.
     fn poll(&mut self) {}
-    /// What came after the last whole second.
+    /// Called with the partial second at the end.
     fn on_rest(&mut self, _interval: &Interval) {}
     fn on_event(&mut self, _said: LoadEvent) {}
-    /// Records of one thread in the order of their ends. On a thread of its own while [`Ready::log`].
+    /// Called with records of one thread, in the order of their ends, if [`LoadConfig::log`] is set.
     fn on_records(&mut self, _thread: usize, _records: &[Record], _began: Nanos) {}
 }
 
-/// Why nothing was measured.
+/// Reasons why nothing was measured.
 #[derive(Debug)]
 pub enum MeasureError {
-    /// The system refused what a driver needs.
+    /// The kernel refused a resource that a driver needs.
     System(io::Error),
-    /// No client could connect; what was said of it went to the watcher.
+    /// No client could connect. The listener received the errors.
     NoClientConnected,
     /// `stop` was set before the window began.
     Stopped,
 }
 
-/// How often the watcher is served.
+/// Interval at which the listener is called.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
-/// Between the opening of the gate and the window, so that all threads see it in time.
+/// Time between the opening of the gate and the window, so that all threads see it in time.
 const START_DELAY: Nanos = Nanos::from_millis(5);
-/// Intervals of one thread under way to the watcher.
+/// Most intervals of one thread that the listener has not received yet.
 const INTERVALS_IN_FLIGHT: usize = 3;
 
-/// What the threads tell a ledger through, and where it comes out: whoever empties it must do so before [`run_kept`] begins,
-/// for threads wait until what they are about to use has been written. `system`: the servers' `system_identifier`.
+/// Ledger producers of the threads, and their consumer. The caller must drain the consumer before [`run_with_ledger`]
+/// starts, because threads block until their reservations are written. `system` is the servers' `system_identifier`.
 pub fn taps(ready: &LoadConfig, system: u64) -> (Vec<LedgerProducer>, LedgerConsumer) {
     let work = &ready.work;
     let threads: Vec<_> = (0..work.plan().threads).map(|k| work.clients_of_thread(k)).collect();
     ledger::ledger_channel(&threads, system)
 }
 
-/// Runs the workload on its threads; `stop` ends it early, and keeps what was measured until then.
+/// Runs the workload on its threads. `stop` ends it early and keeps the results so far.
 pub fn run(
     ready: &LoadConfig,
     clock: Clock,
@@ -107,8 +109,8 @@ pub fn run(
     run_with_ledger(ready, Vec::new(), clock, watch, stop)
 }
 
-/// The same, telling a ledger of every write with a key: by the [`taps`] of its threads, or none where there is no ledger. Its
-/// moments are those of `clock`. When this returns, nothing more comes out.
+/// Runs the workload like [`run`], and records every keyed write in a ledger. `taps` are the producers from [`taps`],
+/// or empty without a ledger. Ledger times are those of `clock`. No entry follows after the return.
 pub fn run_with_ledger(
     ready: &LoadConfig,
     taps: Vec<LedgerProducer>,
@@ -127,7 +129,7 @@ pub fn run_with_ledger(
             let (line, mut tally) = ThreadChannel::new(ready, k);
             lines.push(line);
             if let Some(mut tap) = taps.next() {
-                // While clients connect: it is written long before the window begins.
+                // Reserves while clients connect, long before the window begins.
                 tap.prepare();
                 tally = tally.with_ledger(tap);
             }
@@ -166,7 +168,7 @@ pub fn run_with_ledger(
     })
 }
 
-/// What runs between one thread and the watcher.
+/// Channels between one thread and the listener.
 struct ThreadChannel {
     filled: Receiver<Box<Interval>>,
     empty: SyncSender<Box<Interval>>,
@@ -174,7 +176,7 @@ struct ThreadChannel {
     log: Option<RecordChannel>,
 }
 
-/// A thread's records on their way to the watcher, and emptied ones back.
+/// Channels that pass a thread's records to the listener, and return the empty buffers.
 struct RecordChannel {
     filled: Receiver<Vec<Record>>,
     empty: SyncSender<Vec<Record>>,
@@ -210,7 +212,7 @@ impl ThreadChannel {
     }
 }
 
-/// Where the threads' reports come together.
+/// Collects and merges the reports of the threads.
 struct Collector<'a> {
     lines: Vec<ThreadChannel>,
     events: Receiver<LoadEvent>,
@@ -220,7 +222,7 @@ struct Collector<'a> {
 }
 
 impl Collector<'_> {
-    /// Waits until every client has been connected or refused, and opens the gate: the moment the window begins.
+    /// Waits until every client is connected or refused, and opens the gate. Returns the start of the window.
     fn open_gate(
         &mut self,
         gate: &StartGate,
@@ -245,7 +247,7 @@ impl Collector<'_> {
         Ok(began)
     }
 
-    /// Passes on what has come.
+    /// Passes pending reports on to the listener.
     fn serve(&mut self, began: Nanos) {
         self.listener.poll();
         while let Ok(said) = self.events.try_recv() {
@@ -257,12 +259,12 @@ impl Collector<'_> {
                 for mut records in filled.try_iter() {
                     self.listener.on_records(k, &records, began);
                     records.clear();
-                    // A thread that has ended needs none back.
+                    // A thread that has ended needs no buffer back.
                     let _ = empty.try_send(records);
                 }
             }
         }
-        // A second is told once all threads have told theirs.
+        // A second is complete once all threads have reported theirs.
         while self.lines.iter().all(|it| !it.waiting.is_empty()) {
             let mut second: Option<Box<Interval>> = None;
             for line in &mut self.lines {
@@ -281,7 +283,7 @@ impl Collector<'_> {
         }
     }
 
-    /// Everything together.
+    /// Merges the results of all threads.
     fn close(
         mut self,
         driven: Vec<DriveResult<IntervalRecorder>>,
@@ -332,10 +334,10 @@ impl Collector<'_> {
     }
 }
 
-/// Files that a thread needs beside its connections.
+/// File descriptors that a thread needs besides its connections.
 const OTHER_FILES: u64 = 16;
 
-/// Asks for as many files as clients and threads need, if that is allowed without privilege; complains when it is not.
+/// Raises the soft limit on open files as far as clients and threads need. Errors if the hard limit is too low.
 pub fn raise_file_limit(clients: u32, threads: u16) -> Result<(), CommandError> {
     let needed = u64::from(clients) + u64::from(threads) * OTHER_FILES;
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);

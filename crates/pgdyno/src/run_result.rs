@@ -1,4 +1,4 @@
-//! What is there to be told of a run, from its file alone?
+//! Result of a run, computed from its file alone
 
 pub mod index_advice;
 mod search_results;
@@ -29,11 +29,11 @@ use std::path::Path;
 use store::{RunStatus, State, TrialId};
 use stored::{StoredRun, StoredTrial};
 
-/// Subjects of notes that are told elsewhere in the account.
+/// Subjects of notes whose contents appear elsewhere in the result.
 const REPORTED_SUBJECTS: [&str; 11] =
     [BUILT, COMMAND, FEED, FIRED, FRESHNESS, MONITORING, FAULT_INJECTION, OUTAGES, PLANS, STEP, "objective"];
 
-/// Reads the run's file. It may be still growing: then the account is of what there is so far.
+/// Reads a run's file. If the run is not finished, the result covers the trials so far.
 pub fn from_file(path: &Path) -> Result<RunResult, CommandError> {
     let reading = StoredRun::from_file(path)?;
     let mut maxima = search_results::maxima(&reading);
@@ -76,7 +76,7 @@ fn survivals(experiment: &Experiment, trials: &[TrialResult]) -> Vec<FailoverRes
     analysis::survival::all_cells(experiment, &ordeals.collect::<Vec<_>>())
 }
 
-/// Of `ended`, those of whose replicas something is known.
+/// Freshness of the replicas in those `ended` trials that measured it.
 fn freshness(reading: &StoredRun, ended: &[&StoredTrial]) -> Vec<FreshnessResult> {
     let of = |id: TrialId| -> Option<Freshness> {
         let note = reading.notes.iter().find(|it| it.trial == Some(id) && it.subject == FRESHNESS)?;
@@ -88,7 +88,7 @@ fn freshness(reading: &StoredRun, ended: &[&StoredTrial]) -> Vec<FreshnessResult
     analysis::freshness::all_cells(&reading.experiment, &known)
 }
 
-/// What one cell brought. `facts`: of `ended`, one by one.
+/// Result of one cell. `facts` correspond one to one to `ended`.
 fn cell(reading: &StoredRun, facts: &[TrialFacts<'_>], ended: &[&StoredTrial], number: usize) -> CellResult {
     let its = || facts.iter().zip(ended).filter(|(it, _)| it.cell == number && it.valid().is_some());
     let setup = &reading.experiment.cells[number].setup;
@@ -134,7 +134,7 @@ fn run_info(path: &Path, reading: &StoredRun) -> RunInfo {
         reason,
         seed: header.seed,
         pgdyno_version: header.pgdyno_version.clone(),
-        // Those that came before it was kept were made from a file of the experiment's name.
+        // Older runs have no such note; their file had the name of the experiment.
         command: command.map_or_else(|| format!("pgdyno run {}.yaml", header.name), |it| it.text.clone()),
         text: header.text.clone(),
     }
@@ -158,7 +158,7 @@ fn trial(experiment: &Experiment, notes: &[store::Note], it: StoredTrial) -> Tri
     let validity = summary.as_ref().map(|it| it.validity.clone()).unwrap_or_default();
     let ended = matches!(status, Some(matrix::TrialStatus::Done | matrix::TrialStatus::Stopped { .. }));
     let succeeded = summary.as_ref().is_some_and(|it| it.total.counts.ok > 0);
-    // A level of a search may be too much for a system.
+    // A search level may overload the system, so a trial without success still counts.
     let counts = ended && validity.valid && (succeeded || (step.is_some() && summary.is_some()));
     let scene = RuleContext::for_setup(&experiment.cells[cell].setup);
     let judge = |text: &String| -> Option<ObjectiveResult> {
@@ -184,14 +184,14 @@ fn trial(experiment: &Experiment, notes: &[store::Note], it: StoredTrial) -> Tri
     }
 }
 
-/// What was done to a trial's system on purpose, and what came of it.
+/// Faults of a trial and their effects.
 fn fault_injection(notes: &[store::Note], trial: TrialId) -> Option<FaultInjection> {
     let note = notes.iter().find(|it| it.trial == Some(trial) && it.subject == FAULT_INJECTION)?;
     serde_json::from_str(&note.text).ok()
 }
 
-/// The machine, and every node that a trial had. One that was started anew from the same plan is the same: only ports and
-/// directories differ in its configuration.
+/// Machine, and every node of the trials. A node that was restarted from the same plan is listed once, because only its
+/// ports and directories differ.
 pub fn environment(reading: &StoredRun) -> Environment {
     let mut nodes: Vec<NodeInfo> = Vec::new();
     let mut plans: Vec<Option<&Node>> = Vec::new();
@@ -240,7 +240,7 @@ fn node_info(it: &store::NodeRecord) -> NodeInfo {
     }
 }
 
-/// A plain value as text; what is nested stays JSON, what is not known is left out.
+/// Scalar value as text. Nested values stay JSON; `null` yields `None`.
 fn value_text(it: &Value) -> Option<String> {
     match it {
         Value::Null => None,

@@ -1,4 +1,4 @@
-//! `pgdyno runs`: which runs are kept, and what is in them?
+//! `pgdyno runs`: lists, shows and removes stored runs
 
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal};
@@ -57,10 +57,10 @@ enum Command {
     },
 }
 
-/// Where runs are kept unless something else is said.
+/// Default directory of runs.
 pub const DIRECTORY: &str = "runs";
 
-/// Runs the command with the arguments behind its name; the exit status is 2 for wrong ones and 1 when it cannot be done.
+/// Runs the command. The exit status is 2 for wrong arguments and 1 if the command fails.
 pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno runs");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
@@ -178,7 +178,7 @@ fn show(dir: &Path, run: &str, with_trials: bool, lang: &dyn Lang) -> store::Res
             text.push('\n');
             text += &it.text(lang);
         }
-        // What the file says without them is worth showing.
+        // The rest of the file is worth showing without the figures.
         Err(trouble) => line("figures", &format!("none can be shown: {}", trouble.message)),
     }
     if with_trials {
@@ -187,7 +187,7 @@ fn show(dir: &Path, run: &str, with_trials: bool, lang: &dyn Lang) -> store::Res
     Ok(text)
 }
 
-/// How each ended, and what was noted meanwhile.
+/// End and notes of each trial.
 fn trials(run: &Run) -> store::Result<String> {
     let trials = run.trials()?;
     let mut text = String::new();
@@ -212,7 +212,7 @@ fn trials(run: &Run) -> store::Result<String> {
     Ok(text)
 }
 
-/// The same for machines: the run, its matrix and its findings, which are `null` where they cannot be had.
+/// JSON of a run, its matrix and its findings. Matrix and findings are `null` if they cannot be computed.
 fn data(dir: &Path, run: &str) -> store::Result<String> {
     let path = store::find(dir, run)?;
     let run = Run::open(&path)?;
@@ -249,12 +249,12 @@ fn trial(it: &TrialRecord) -> [String; 7] {
     ]
 }
 
-/// How it stands, in one word.
+/// State of a run or trial, in one word.
 pub fn state(it: &State) -> &'static str {
     it.status().map_or("running", store::RunStatus::name)
 }
 
-/// Columns as wide as they need to be, two blanks between; those of `right` have their numbers at the right.
+/// Table whose columns are as wide as necessary, separated by two blanks. Columns in `right` are right-aligned.
 fn table<const N: usize>(rows: &[[String; N]], right: &[usize]) -> String {
     let widths: Vec<usize> =
         (0..N).map(|i| rows.iter().map(|it| it[i].chars().count()).max().unwrap_or(0)).collect();
@@ -270,10 +270,10 @@ fn table<const N: usize>(rows: &[[String; N]], right: &[usize]) -> String {
     text
 }
 
-/// As in `2026-11-21 11:53:31`.
+/// UTC time such as `2026-11-21 11:53:31`.
 pub fn format_time(unix_ms: u64) -> String {
     let it = store::format_utc(unix_ms);
-    // Years beyond 9999 are as long as they are.
+    // Years beyond 9999 have more digits.
     let (day, time) = it.split_once('T').expect("date and time have a T between");
     let (year, rest) = day.split_at(day.len() - 4);
     format!("{year}-{}-{} {}:{}:{}", &rest[..2], &rest[2..], &time[..2], &time[2..4], &time[4..6])

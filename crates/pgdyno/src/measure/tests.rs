@@ -18,7 +18,7 @@ struct IgnoreEvents;
 
 impl LoadListener for IgnoreEvents {}
 
-/// Puts a token each time.
+/// Workload that sends a PUT with a token.
 fn work() -> Workload {
     let step = HttpStep {
         name: None,
@@ -65,7 +65,7 @@ fn work() -> Workload {
     Workload::with_services(plan, None, vec![Service::without_tls("localhost")]).with_ledger(SECRET, keyed)
 }
 
-/// Answers what comes on one connection until it is closed; the tokens that it was told.
+/// Answers requests on one connection until it closes. Returns the received tokens.
 fn serve(mut stream: TcpStream) -> Vec<Token> {
     let (mut tokens, mut unread, mut buffer) = (Vec::new(), Vec::new(), [0; 4096]);
     loop {
@@ -82,7 +82,7 @@ fn serve(mut stream: TcpStream) -> Vec<Token> {
     }
 }
 
-/// From the first of all threads to the last, each once, and each was asked for.
+/// The ledger records every write of all threads exactly once, and each was received.
 #[test]
 fn ledger_records_every_write_once() {
     for driver in [Driver::Epoll, Driver::for_load(true)] {

@@ -1,4 +1,4 @@
-//! What do the plans that were kept advise, and what came of it?
+//! Index advice from stored plans, and the measured effect of indexes
 
 use super::stored::StoredRun;
 use crate::cli::CommandError;
@@ -12,7 +12,8 @@ use model::run_result::CellResult;
 use std::path::Path;
 use store::Run;
 
-/// Once for cells that share stack, data and operations: for them the server was asked once. `cells`: what each brought.
+/// Advice for each group of cells that share stack, data and operations, since such a group is explained once. `cells`
+/// are the cells' results.
 pub fn advice(reading: &StoredRun, cells: &[CellResult]) -> Vec<Advice> {
     let setup = |it: usize| &reading.experiment.cells[it].setup;
     let mut all: Vec<Advice> = Vec::new();
@@ -23,7 +24,7 @@ pub fn advice(reading: &StoredRun, cells: &[CellResult]) -> Vec<Advice> {
         let known = |it: &Advice| it.cells.contains(&its);
         let Some(plans) = plans.filter(|_| !all.iter().any(known)) else { continue };
         let same: Vec<usize> = (0..cells.len()).filter(|it| shares_plans(setup(*it), setup(its))).collect();
-        // The cell that was asked; where it brought nothing, another of them.
+        // The explained cell's statements, or another cell's if it has none.
         let brought = |it: &&usize| !cells[**it].statements.is_empty();
         let counted = same.iter().filter(|it| **it == its).chain(&same).find(brought);
         let statements = counted.map(|it| cells[*it].statements.as_slice()).unwrap_or_default();
@@ -32,7 +33,7 @@ pub fn advice(reading: &StoredRun, cells: &[CellResult]) -> Vec<Advice> {
     all
 }
 
-/// What indexes brought and cost, where a run has measured the same cell without them and with them; `None` for others.
+/// Measured benefit and cost of indexes, if a run has the same cell without and with them; otherwise `None`.
 pub fn index_effects(path: &Path) -> Result<Option<IndexEffect>, CommandError> {
     let trouble = |it: store::Error| CommandError::new(it.to_string());
     let account = super::from_file(path)?;
@@ -44,7 +45,7 @@ pub fn index_effects(path: &Path) -> Result<Option<IndexEffect>, CommandError> {
     let notes = run.notes().map_err(trouble)?;
     let trials = run.trials().map_err(trouble)?;
     let its = |cell: u32| trials.iter().filter(move |it| it.trial.cell == cell);
-    // Every trial builds the same; the first one's time stands for all.
+    // Every trial builds the same indexes, so the first one's times are used.
     let first =
         its(1).map(|it| it.id).find(|id| notes.iter().any(|it| it.trial == Some(*id) && it.subject == BUILT));
     let of_first = notes.iter().filter(|it| first.is_some() && it.trial == first && it.subject == BUILT);
@@ -68,7 +69,7 @@ pub fn index_effects(path: &Path) -> Result<Option<IndexEffect>, CommandError> {
     }))
 }
 
-/// Whether the second is the first with more built into its data, and nothing else.
+/// True if the second setup equals the first one except for additional post-load statements.
 fn adds_indexes(without: &Setup, with: &Setup) -> bool {
     let (Some(one), Some(other)) = (&without.dataset, &with.dataset) else { return false };
     let mut same = with.clone();
@@ -81,7 +82,7 @@ fn adds_indexes(without: &Setup, with: &Setup) -> bool {
 const UPDATED: &str = "pg_rows_updated";
 const HOT: &str = "pg_rows_hot_updated";
 
-/// Rows updated, and of those without a change to an index: at the first and the last look.
+/// Counters of updated rows and of HOT updates, each at the first and the last sample.
 #[derive(Clone, Copy, Debug, Default)]
 struct UpdatedRows {
     all: Option<(f64, f64)>,
@@ -103,7 +104,7 @@ impl UpdatedRows {
         (self.all, self.hot_updated) = (sum(self.all, it.all), sum(self.hot_updated, it.hot_updated));
     }
 
-    /// Nothing where no row was updated.
+    /// Share of HOT updates; `None` if no row was updated.
     fn share(&self) -> Option<f64> {
         let ((begun, ended), (hot_begun, hot_ended)) = (self.all?, self.hot_updated?);
         (ended > begun).then(|| ((hot_ended - hot_begun) / (ended - begun)).clamp(0.0, 1.0))

@@ -1,4 +1,4 @@
-//! What did searches come to, from a run's file alone?
+//! Results of searches, from a run's file alone
 
 use super::stored::{StoredRun, StoredTrial};
 use crate::cli::CommandError;
@@ -17,17 +17,18 @@ use model::search::{
 };
 use std::path::Path;
 
-/// Levels above the answer by no more than this tell what stops the system; far beyond it other things break too.
+/// Highest ratio of a level to the maximum at which a failed step still shows the limiter. Far above the maximum, other
+/// resources fail as well.
 const EDGE: f64 = 1.35;
 
-/// Of each cell that was searched.
+/// Maximum of each cell that was searched.
 pub fn maxima(reading: &StoredRun) -> Vec<Maximum> {
     let Some(max) = reading.experiment.goal.max_search() else { return Vec::new() };
     let cells = 0..reading.experiment.cells.len();
     cells.filter_map(|cell| maximum(reading, max, cell)).collect()
 }
 
-/// Trials whose figures are their cells'.
+/// Trials from which the cells' figures are computed.
 pub fn counted_trials(reading: &StoredRun) -> Vec<&StoredTrial> {
     figure_trials(reading, &maxima(reading))
 }
@@ -64,8 +65,8 @@ fn maximum(reading: &StoredRun, max: &MaxSearch, cell: usize) -> Option<Maximum>
     Some(Maximum { cell, rounds, answer, steps, scalability, proofs, cause })
 }
 
-/// What may be the cause of a cell's maximum, the likeliest first, and whether that was decided already: what was turned
-/// to prove it must not change when the run is looked at again.
+/// Suspects of a cell's maximum, the most likely one first. The flag is true if they were stored already: perturbed
+/// suspects must not change when the run is read again.
 pub fn suspected(path: &Path, cell: usize) -> Result<(Vec<Suspect>, bool), CommandError> {
     let reading = StoredRun::from_file(path)?;
     if let Some(known) = stored_suspects(&reading, cell) {
@@ -81,7 +82,7 @@ fn suspects(reading: &StoredRun, cell: usize, findings: &[Finding], advice: &[Ad
     cause::with_indexes(found, cell, advice)
 }
 
-/// Where nothing was turned, what is suspected; also where there is no answer, by the level that was too much.
+/// Adds suspects to cells without a perturbation. Without a maximum, the lowest overload counts.
 pub fn add_suspects(reading: &StoredRun, maxima: &mut [Maximum], findings: &[Finding], advice: &[Advice]) {
     let told = |it: &&mut Maximum| it.answer.level.is_some() || lowest_overload(&it.steps).is_some();
     for it in maxima.iter_mut().filter(told) {
@@ -98,7 +99,7 @@ fn stored_suspects(reading: &StoredRun, cell: usize) -> Option<Vec<Suspect>> {
     all.into_iter().find(|it| it.cell == cell).map(|it| it.suspects)
 }
 
-/// The steps of a cell's searches.
+/// Steps of a cell's searches.
 fn search_steps(reading: &StoredRun, cell: usize) -> impl Iterator<Item = &StoredTrial> {
     let of_search = |it: &&StoredTrial| {
         it.step.as_ref().is_some_and(|it| !matches!(it.purpose, StepPurpose::Confirm | StepPurpose::Soak))
@@ -106,7 +107,7 @@ fn search_steps(reading: &StoredRun, cell: usize) -> impl Iterator<Item = &Store
     reading.trials.iter().filter(move |it| it.recorded.trial.cell as usize == cell).filter(of_search)
 }
 
-/// Trials whose figures are the cell's: where a level was looked for, those that were held long at it.
+/// Trials from which the cells' figures are computed; after a search, the long trials at the resulting level.
 pub fn figure_trials<'a>(reading: &'a StoredRun, maxima: &[Maximum]) -> Vec<&'a StoredTrial> {
     let held = match &reading.experiment.goal {
         Goal::Once | Goal::Failover => return reading.ended(),
@@ -124,7 +125,7 @@ pub fn figure_trials<'a>(reading: &'a StoredRun, maxima: &[Maximum]) -> Vec<&'a 
     reading.ended().into_iter().filter(|it| counts(it)).collect()
 }
 
-/// The lowest level that was too much for the stack or its clients.
+/// Lowest level that overloaded the stack or the clients.
 fn lowest_overload(steps: &[StepResult]) -> Option<f64> {
     let failed = |it: &&StepResult| {
         matches!(
@@ -135,8 +136,8 @@ fn lowest_overload(steps: &[StepResult]) -> Option<f64> {
     steps.iter().filter(failed).map(|it| it.step.level).min_by(f64::total_cmp)
 }
 
-/// Trials that tell what stops the cells: where a maximum was looked for, those that were a little too much; without an
-/// answer, those at the lowest level that was.
+/// Trials that show the limiters. After a search, those slightly above the maximum. Without a maximum, those at the
+/// lowest overload.
 pub fn bottleneck_trials<'a>(reading: &'a StoredRun, maxima: &[Maximum]) -> Vec<&'a StoredTrial> {
     if reading.experiment.goal.max_search().is_none() {
         return reading.ended();
@@ -159,7 +160,7 @@ pub fn bottleneck_trials<'a>(reading: &'a StoredRun, maxima: &[Maximum]) -> Vec<
     reading.ended().into_iter().filter(tells).collect()
 }
 
-/// Whether a step shows what stops its cell.
+/// True if a step shows the limiter of its cell.
 fn shows_bottleneck(it: &StepResult, of: &Maximum) -> bool {
     match (of.answer.level, lowest_overload(&of.steps)) {
         (Some(level), _) => it.step.level <= level * EDGE && matches!(it.outcome, LevelOutcome::No { .. }),
@@ -168,7 +169,7 @@ fn shows_bottleneck(it: &StepResult, of: &Maximum) -> bool {
     }
 }
 
-/// Throughput against clients, of the closed model.
+/// Fit of throughput against clients; `None` for other scales.
 fn scalability(max: &MaxSearch, steps: &[StepResult], seed: u64) -> Option<Scalability> {
     let counts =
         |it: &&StepResult| !matches!(it.outcome, LevelOutcome::Invalid { .. }) && it.delivered.0 > 0.0;
@@ -176,7 +177,7 @@ fn scalability(max: &MaxSearch, steps: &[StepResult], seed: u64) -> Option<Scala
     (max.scale == LoadScale::Clients).then(|| usl::scalability(&points.collect::<Vec<_>>(), seed)).flatten()
 }
 
-/// Levels that were held for long.
+/// Results of the levels that were held for a long time.
 pub fn soak_results(reading: &StoredRun, maxima: &[Maximum]) -> Vec<SoakResult> {
     let known = match &reading.experiment.goal {
         Goal::Confirm(Confirm { level: TargetLevel::Absolute { maximum: of, .. }, .. })
@@ -196,7 +197,7 @@ pub fn soak_results(reading: &StoredRun, maxima: &[Maximum]) -> Vec<SoakResult> 
     reading.trials.iter().filter_map(of_trial).collect()
 }
 
-/// What a grid of settings says, where that was asked for. `matrix`: of the same run.
+/// Plateau of a sweep; `None` for other goals. `matrix` belongs to the same run.
 pub fn plateau(reading: &StoredRun, maxima: &[Maximum], matrix: &Matrix) -> Option<Plateau> {
     let Goal::Sweep(sweep) = &reading.experiment.goal else { return None };
     let cells = &reading.experiment.cells;
@@ -210,7 +211,7 @@ pub fn plateau(reading: &StoredRun, maxima: &[Maximum], matrix: &Matrix) -> Opti
         let runs: Vec<f64> = it.rounds.iter().filter_map(|it| it.level).collect();
         if runs.len() > 1 { CellValue::Runs(runs) } else { of_answer(&it.answer) }
     };
-    // A closed load is as slow as it has clients; what it brings is what differs.
+    // The latency of a closed load follows from its clients, so throughput is compared instead.
     let closed = cells.iter().all(|it| !it.setup.load.model.is_open());
     let measured = |cell: usize| {
         let ended = reading.ended().into_iter().filter(|it| it.recorded.trial.cell as usize == cell);
@@ -229,7 +230,8 @@ pub fn plateau(reading: &StoredRun, maxima: &[Maximum], matrix: &Matrix) -> Opti
     plateau::plateau(&labels, &known, more, needs, reading.experiment.seed)
 }
 
-/// Connections that the rate needs: what the cell with the most throughput had busy in PostgreSQL, by Little's law.
+/// Connections that the rate needs, by Little's law. It uses the cell with the highest throughput and its execution
+/// times in PostgreSQL.
 fn required_connections(reading: &StoredRun, matrix: &Matrix) -> Option<RequiredConnections> {
     let tps = |row: &matrix::Row| row.estimate(Figure::Tps).map(|it| it.median);
     let (cell, rate) = matrix
@@ -243,7 +245,7 @@ fn required_connections(reading: &StoredRun, matrix: &Matrix) -> Option<Required
     let called: Vec<&_> = counting.iter().map(|it| &it.statements).collect();
     let window = counting.iter().filter_map(|it| it.summary.as_ref()).map(|it| it.window.as_secs_f64());
     let window = window.sum::<f64>() / counting.len() as f64;
-    // All statements together, of one window.
+    // Total execution time of all statements in one window.
     let total: f64 = analysis::run_result::statements(&called).iter().map(|it| it.total / it.share).next()?;
     let server = &reading.experiment.cells[cell].setup.stack.nodes.last()?.limits;
     let pinned = (!server.cpus.is_empty()).then_some(server.cpus.len() as f64);
@@ -257,7 +259,7 @@ mod tests {
     use model::search::OverloadReason;
     use model::{Nanos, PerSecond};
 
-    /// `held`: yes, no, or hindered for this reason.
+    /// Result of a step. `held` is yes, no, or the reason why the step is invalid.
     fn step_result(level: f64, held: Result<bool, SearchStopReason>) -> StepResult {
         let step = SearchStep {
             scale: LoadScale::Rate,
@@ -280,7 +282,7 @@ mod tests {
         let cap = || Err(SearchStopReason::ClientCap { clients: 4 });
         let level = |it: &StepResult| it.step.level;
         for (answered, steps, expected) in [
-            // Levels that were a little too much, where there is an answer.
+            // With a maximum: levels slightly above it.
             (
                 Some(100.0),
                 vec![
@@ -290,7 +292,7 @@ mod tests {
                 ],
                 vec![120.0],
             ),
-            // Without one, the lowest that was too much, however far it is; also for its clients.
+            // Without one: the lowest overload, however high. Overloaded clients count too.
             (
                 None,
                 vec![
@@ -305,7 +307,7 @@ mod tests {
                 vec![step_result(50.0, Ok(true)), step_result(100.0, cap()), step_result(100.0, cap())],
                 vec![100.0, 100.0],
             ),
-            // Nothing is known of a system that was not measured.
+            // An invalid measurement shows nothing about the system.
             (
                 None,
                 vec![step_result(50.0, Ok(true)), step_result(100.0, Err(SearchStopReason::Generator))],

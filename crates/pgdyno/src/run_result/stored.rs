@@ -1,6 +1,6 @@
-//! What does a run's file say of its trials?
+//! Reader of a run file's trials
 //!
-//! One pass over the file, from which everything else follows.
+//! It reads the file once; all results follow from this data.
 
 use crate::cli::CommandError;
 use crate::messages::Messages;
@@ -29,30 +29,30 @@ use serde_json::Value;
 use std::path::Path;
 use store::{HistogramSelection, Note, Run, RunHeader, RunStatus, Seconds, State, TrialId, TrialRecord};
 
-/// A whole run as it was stored.
+/// A complete run as stored.
 pub struct StoredRun {
     pub header: RunHeader,
     pub state: State,
     pub experiment: Experiment,
-    /// Of the machine, where known.
+    /// Number of the machine's CPUs, if known.
     pub processors: Option<f64>,
     pub notes: Vec<Note>,
-    /// Those of the experiment's cells: a trial of no cell is nobody's.
+    /// Trials of the experiment's cells; trials of unknown cells are omitted.
     pub trials: Vec<StoredTrial>,
 }
 
-/// A trial as it was stored.
+/// A trial as stored.
 pub struct StoredTrial {
     pub recorded: TrialRecord,
-    /// What was set up: the cell's, or a search's step of it.
+    /// Setup of the cell, or of the search step.
     pub setup: Setup,
-    /// Of a search.
+    /// Step of a search; `None` outside searches.
     pub step: Option<SearchStep>,
-    /// What a step showed; `None` while it runs, and where the user ended it.
+    /// Result of a step; `None` while it runs, or if the user ended it.
     pub seen: Option<StepResult>,
-    /// What changed over a level that was held for long.
+    /// Trends over a level that was held for a long time.
     pub trends: Vec<Trend>,
-    /// `None` while it runs.
+    /// `None` while the trial runs.
     pub status: Option<matrix::TrialStatus>,
     pub fired: Option<StopEvent>,
     pub summary: Option<Summary>,
@@ -66,9 +66,9 @@ pub struct StoredTrial {
     pub reaches: Vec<FeedCoverage>,
     pub answers: Vec<SizeSeries>,
     pub charts: Charts,
-    /// What was said of failures.
+    /// Messages of the failures.
     pub messages: Messages,
-    /// All its seconds as one.
+    /// Sum of all seconds.
     pub whole: Second,
     pub late: TailLoad,
     pub statements: Statements,
@@ -90,13 +90,13 @@ impl StoredRun {
         Ok(StoredRun { processors, state: run.state().map_err(trouble)?, header, experiment, notes, trials })
     }
 
-    /// Those that have ended, in their order.
+    /// Trials that have ended, in their order.
     pub fn ended(&self) -> Vec<&StoredTrial> {
         self.trials.iter().filter(|it| it.status.is_some()).collect()
     }
 }
 
-/// `notes`: of the whole run.
+/// Reads one trial. `notes` are those of the whole run.
 fn read_trial(
     run: &Run,
     experiment: &Experiment,
@@ -113,7 +113,7 @@ fn read_trial(
     let setup = step.as_ref().map_or_else(|| of_cell.clone(), of_step);
     let setup = &setup;
     let seconds = run.seconds(id, HistogramSelection::Response).map_err(trouble)?;
-    // What came after the last whole second is the last one of a trial that has ended.
+    // The last second of an ended trial is the partial second at its end.
     let rest = usize::from(matches!(recorded.state, State::Ended(_)));
     let whole = seconds.remaining().saturating_sub(rest);
     let so_far = Nanos::from_secs(whole as u64);
@@ -121,7 +121,7 @@ fn read_trial(
     let charting = || ChartBuilder::new(setup, processors, window);
     let long = step.as_ref().is_some_and(|it| matches!(it.purpose, StepPurpose::Confirm | StepPurpose::Soak));
     let soaking = || long.then(|| SoakCollector::new(window));
-    // Half of the time goes into response times, half into service times and samples: each has a thread.
+    // Decoding response times takes about as long as service times and samples together, so each half has a thread.
     let (loaded, aside) = std::thread::scope(|scope| {
         let (path, of_samples) = (run.path(), (charting(), soaking()));
         let aside = scope.spawn(move || read_samples(path, id, whole, of_samples));
@@ -157,11 +157,11 @@ fn read_trial(
     };
     let left =
         measured.as_ref().map(|it| finding::remaining_clients(&samples, it.window)).unwrap_or_default();
-    // When the load has ended, processors idle and processes end.
+    // After the load, CPUs are idle and processes exit.
     let window = measured.as_ref().map_or(Nanos::ZERO, |it| it.window);
     samples.retain(|it| it.at <= window);
     if let (Some(summary), Some(told)) = (&mut summary, told) {
-        // As it was judged then, by the group's own counters: a short trial has too few samples of them.
+        // The stored value comes from the group's own counters. A short trial has too few samples of them.
         analysis::add_throttling(summary, throttled_share(told));
         analysis::add_clock_step(summary, clock_step(told));
         if !setup.faults.is_empty() {
@@ -183,7 +183,7 @@ fn read_trial(
         it.set_messages(|code| messages.find(code));
     }
     let mut status = status(&recorded.state, fired.clone());
-    // Files of older versions take a trial without a success for complete.
+    // Older versions stored a trial without a success as complete.
     if let (Some(matrix::TrialStatus::Done), None, Some(why)) =
         (&status, &step, summary.as_ref().and_then(result::nothing_succeeded))
     {
@@ -226,27 +226,27 @@ fn read_trial(
     })
 }
 
-/// Share of its quota's periods in which the generator was held back, as a trial's summary told it.
+/// Share of the quota's periods in which the generator was throttled, from the stored summary.
 fn throttled_share(told: &Value) -> Option<f64> {
     let reasons = told["validity"]["reasons"].as_array()?;
     reasons.iter().find(|it| it["kind"] == "throttled")?["share"].as_f64()
 }
 
-/// By how many nanoseconds the generator's clock was set.
+/// Nanoseconds by which the generator's clock was set.
 fn clock_step(told: &Value) -> i64 {
     let doubts = told["validity"]["doubts"].as_array();
     let set = doubts.and_then(|doubts| doubts.iter().find(|it| it["kind"] == "clock_set"));
     set.and_then(|it| it["step_ns"].as_i64()).unwrap_or(0)
 }
 
-/// What came of a setup's objectives.
+/// Results of a setup's objectives.
 pub fn objective_results(setup: &Setup, summary: &Summary) -> Vec<ObjectiveResult> {
     let scene = RuleContext::for_setup(setup);
     let judge = |it: &String| Some(objective::parse(it, &scene.operations).ok()?.judge(summary));
     setup.objectives.iter().filter_map(judge).collect()
 }
 
-/// How long its load is to last.
+/// Planned duration of a setup's load.
 pub fn load_duration(it: &Setup) -> Nanos {
     let of_schedule = || match &it.load.model {
         LoadModel::Open { schedule, .. } => load::schedule::parse(schedule).ok().map(|it| it.duration()),
@@ -255,21 +255,21 @@ pub fn load_duration(it: &Setup) -> Nanos {
     it.load.duration.or_else(of_schedule).unwrap_or(Nanos::ZERO)
 }
 
-/// What a trial's seconds become.
+/// Data collected from a trial's seconds.
 struct TrialLoad {
     charting: Option<ChartBuilder>,
     whole: Second,
     late: TailLoad,
-    /// Of whole seconds, each.
+    /// Delivered throughput of each whole second.
     delivered: Vec<f64>,
     answers: Vec<SizeSeries>,
-    /// Each, where they are wanted.
+    /// Every second, if requested.
     seconds: Vec<SecondSummary>,
     trends: Vec<Trend>,
     gaps: OutageDetector,
 }
 
-/// What is made of seconds beside their sum, where it is wanted.
+/// Optional consumers of a trial's seconds.
 #[derive(Default)]
 struct SecondConsumers {
     charting: Option<ChartBuilder>,
@@ -277,7 +277,7 @@ struct SecondConsumers {
     soaking: Option<SoakCollector>,
 }
 
-/// Of `whole` seconds and what came after them, which is not drawn.
+/// Reads `whole` seconds and the partial second after them, which is not drawn.
 fn read_seconds(
     seconds: Seconds<'_>,
     shape: &[usize],
@@ -320,12 +320,12 @@ fn read_seconds(
     })
 }
 
-/// What is read aside, with a connection of its own.
+/// Data that the second thread reads through its own connection.
 struct SampleRead {
     service: TrialLoad,
-    /// With samples alone.
+    /// Charts that contain only samples.
     charting: ChartBuilder,
-    /// Those that facts are read from.
+    /// Samples from which facts are derived.
     samples: Vec<Sample>,
     statements: Statements,
     trends: Vec<Trend>,
@@ -361,7 +361,7 @@ fn read_samples(
     Ok(SampleRead { service, charting, samples: kept.finish(), statements, trends })
 }
 
-/// `text` as a limit's failure is written: `cpu is not limited: why`.
+/// Parses the text of a limit that could not be applied, such as `cpu is not limited: why`.
 fn parse_unapplied_limit(node: &str, text: &str) -> UnappliedLimit {
     let (limit, why) = text.split_once(" is not limited: ").unwrap_or((text, ""));
     UnappliedLimit { node: node.to_owned(), limit: limit.to_owned(), reason: why.to_owned() }
@@ -383,7 +383,7 @@ fn status(state: &State, fired: Option<StopEvent>) -> Option<matrix::TrialStatus
     })
 }
 
-/// What rules and figures are computed from: of each trial that has ended, in their order.
+/// Facts of each ended trial, in their order. Rules and figures are computed from them.
 pub fn facts<'a>(ended: &[&'a StoredTrial]) -> Vec<TrialFacts<'a>> {
     ended.iter().filter_map(|it| trial_facts(it)).collect()
 }
@@ -400,7 +400,7 @@ fn trial_facts(it: &StoredTrial) -> Option<TrialFacts<'_>> {
         clients: &it.clients,
         samples: &it.samples,
         events: &it.events,
-        // Log events tell the seconds; a tick is a megabyte.
+        // Events already mark the seconds, and a tick takes a megabyte.
         ticks: &[],
         not_applied: &it.not_applied,
         monitoring_cpu: it.monitoring_cpu,

@@ -1,4 +1,4 @@
-//! Does the account of a real run agree with its tables?
+//! Comparison of a real run's result with the tables of its file
 
 use super::*;
 use model::chart::{ChartKind, ChartSeriesKind, Charts};
@@ -21,7 +21,7 @@ fn track(it: &Charts, kind: ChartKind, what: ChartSeriesKind, label: Option<&str
     track.unwrap_or_else(|| panic!("{kind:?} has {what:?} {label:?}")).values.clone()
 }
 
-/// Values of all trials beside those of `sql`: trial, second, value.
+/// Compares the values of all trials with the rows of `sql`: trial, second, value.
 #[track_caller]
 fn check(account: &RunResult, kind: ChartKind, what: ChartSeriesKind, label: Option<&str>, sql: &str) {
     let expected = rows(sql);
@@ -35,7 +35,7 @@ fn check(account: &RunResult, kind: ChartKind, what: ChartSeriesKind, label: Opt
     }
 }
 
-/// The last tick of a trial is what came after its window.
+/// Condition for whole seconds. The last tick of a trial is the partial second after its window.
 const WHOLE: &str = "second < (SELECT max(second) FROM ticks w WHERE w.trial = t.trial)";
 
 #[test]
@@ -154,14 +154,15 @@ fn cells_equal_the_sql_views() {
     assert_eq!(account.environment.nodes.len(), 2, "one pooler and one PostgreSQL in one configuration");
 }
 
-/// Every number of a run's file, in its tables and in its JSON, at its extremes: an account or an error, never a panic.
+/// Sets every number in the tables and the JSON of a run's file to its extremes. The result may be an error, but there
+/// is no panic.
 #[test]
 fn extreme_numbers_do_not_panic() {
     let folder = tempfile::tempdir().expect("there is room");
     let path = folder.path().join("x.dyno");
     let open = || Connection::open(&path).expect("it is a database");
     std::fs::copy(FIXTURE, &path).expect("the fixture is there");
-    // A few seconds of one trial say as much as all of them.
+    // A few seconds of one trial suffice.
     let small = "DELETE FROM trial WHERE id > 1; DELETE FROM tick WHERE trial > 1 OR second > 2;
         DELETE FROM outcome WHERE tick NOT IN (SELECT id FROM tick); DELETE FROM failure WHERE tick NOT IN (SELECT id FROM tick);
         DELETE FROM histogram WHERE tick NOT IN (SELECT id FROM tick); DELETE FROM statement WHERE tick NOT IN (SELECT id FROM tick);
@@ -206,7 +207,7 @@ fn extreme_numbers_do_not_panic() {
     for (sql, json) in &changes {
         std::fs::write(&path, &whole).expect("there is room");
         let done = if json.is_empty() { open().execute(sql, []) } else { open().execute(sql, [json]) };
-        // Some cannot be stored.
+        // SQLite rejects some values.
         if done.is_err() {
             continue;
         }
@@ -219,7 +220,7 @@ fn extreme_numbers_do_not_panic() {
     assert!(read > 50, "{read} of {} are read", changes.len());
 }
 
-/// Where numbers stand, as JSON pointers.
+/// Paths of all numbers, as JSON pointers.
 fn number_pointers(it: &Value, at: &mut String, all: &mut Vec<String>) {
     let length = at.len();
     match it {

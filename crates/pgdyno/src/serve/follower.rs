@@ -1,7 +1,7 @@
-//! How does a run grow, and who watches it?
+//! Follower of a growing run, and its subscribers
 //!
-//! Each second its new ticks are read, in short transactions, and those who watch are told. All of the run is read only
-//! when a trial has begun or ended, or when something is to be drawn that the document has no track for.
+//! Each second, it reads new ticks in short transactions and sends them to the subscribers. It reads the whole run only
+//! if a trial has begun or ended, or if the document has no series for new data.
 
 use super::snapshot::{Snapshot, SnapshotLag, extent};
 use crate::cli::CommandError;
@@ -19,56 +19,56 @@ use std::time::Duration;
 use store::{Run, RunProgress, State, TrialId};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// Events under way to one browser. Who is further behind is let go, comes back, and gets what is there then.
+/// Most pending events of one subscriber. A slower one is disconnected, reconnects, and resumes from the current state.
 const QUEUE_LENGTH: usize = 32;
-/// Those who watch one run; where there are more, the one who came first goes.
+/// Most subscribers of one run; a further one replaces the oldest.
 const SUBSCRIBERS_MAX: usize = 128;
-/// So many looks after the last one was interested, the run is closed.
+/// Polls without a subscriber after which the run is closed.
 const IDLE_POLLS_MAX: u32 = 30;
-/// New tracks wait at least so long for others: they come in crowds.
+/// Minimum delay before new series rebuild the document, because new series usually arrive together.
 const TRACK_DELAY: Duration = Duration::from_secs(5);
 
-/// A run that is being written, and those who watch it.
+/// A run in progress, and its subscribers.
 #[derive(Debug)]
 pub struct Follower {
     run: Run,
-    /// Where its news are, as the document says it.
+    /// URL of the run's events, as the document states it.
     events: String,
-    /// By cell.
+    /// Setups, by cell.
     setups: Vec<Setup>,
-    /// Of all cells.
+    /// Number of trials of all cells.
     trials: Option<usize>,
     glance: RunProgress,
     trial: Option<FollowedTrial>,
     snapshot: Option<Snapshot>,
     lag: SnapshotLag,
-    /// Of the next edition; unlike those of any other process.
+    /// Number of the next snapshot; it differs from those of all other processes.
     number: u64,
     subscribers: Vec<Subscriber>,
     idle_polls: u32,
 }
 
-/// The trial that goes on.
+/// The current trial.
 #[derive(Debug)]
 struct FollowedTrial {
     id: TrialId,
     charting: ChartBuilder,
-    /// That were read.
+    /// Number of ticks read.
     ticks: usize,
     events: usize,
-    /// Whole points only.
+    /// Charts with complete points only.
     charts: Charts,
 }
 
 #[derive(Debug)]
 struct Subscriber {
-    /// That its document shows first: an index into [`report::lang::ALL`].
+    /// Language that its document shows first: an index into [`report::lang::ALL`].
     lang: usize,
     sender: Sender<Bytes>,
 }
 
 impl Follower {
-    /// Begins to look at a run. `events`: where its news are.
+    /// Opens a run. `events` is the URL of its events.
     pub fn open(path: &Path, events: String) -> Result<Follower, CommandError> {
         let run = Run::open(path).map_err(|it| store_error(&it))?;
         let header = run.header().map_err(|it| store_error(&it))?;
@@ -93,7 +93,7 @@ impl Follower {
         Ok(growth)
     }
 
-    /// Whether it need not be looked at any more.
+    /// True if the run need not be polled any more.
     pub fn is_over(&self) -> bool {
         self.idle_polls > IDLE_POLLS_MAX || !self.is_running()
     }
@@ -102,7 +102,7 @@ impl Follower {
         self.glance.state == State::Running
     }
 
-    /// The document that shows this language first, an index into [`report::lang::ALL`].
+    /// Document that shows this language first, an index into [`report::lang::ALL`].
     pub fn document(&mut self, lang: usize) -> Result<Bytes, CommandError> {
         self.idle_polls = 0;
         if self.snapshot.is_none() {
@@ -112,7 +112,7 @@ impl Follower {
         Ok(self.snapshot.as_ref().expect("it was made").document(lang).clone())
     }
 
-    /// What happens from now on, and what has happened since the event of the id `last`.
+    /// Subscribes to future events, and to those since the event with the id `last`.
     pub fn subscribe(&mut self, last: Option<&str>, lang: usize) -> Result<Receiver<Bytes>, CommandError> {
         self.document(lang)?;
         let edition = self.snapshot.as_ref().expect("the document is its");
@@ -132,7 +132,7 @@ impl Follower {
         Ok(said)
     }
 
-    /// Once per second: reads what is new and tells those who watch.
+    /// Reads new data and sends it to the subscribers. Called once per second.
     pub fn poll(&mut self) -> Result<(), CommandError> {
         self.subscribers.retain(|it| !it.sender.is_closed());
         self.idle_polls = if self.subscribers.is_empty() { self.idle_polls + 1 } else { 0 };
@@ -141,8 +141,7 @@ impl Follower {
         let lag = edition.lag(self.trial.as_ref().map(|it| &it.charts));
         self.lag = self.lag.max(if changed { SnapshotLag::Trial } else { lag });
         let spent = edition.built_at.elapsed();
-        // Making editions takes a tenth of one processor at most, which has nothing else to do; a hundredth where they
-        // only have more tracks.
+        // Rebuilding takes at most a tenth of one idle CPU, or a hundredth if only series are added.
         let due = match self.lag {
             SnapshotLag::None => false,
             SnapshotLag::Tracks => spent >= TRACK_DELAY.max(edition.build_duration * 100),
@@ -170,7 +169,7 @@ impl Follower {
             }
         }
         if !self.is_running() {
-            // What is under way to them arrives, and then their streams end.
+            // Pending events are still delivered before the streams end.
             self.subscribers.clear();
         }
         Ok(())
@@ -185,7 +184,7 @@ impl Follower {
         Ok(())
     }
 
-    /// To everybody, who may have another document than others. Whose queue is full is let go.
+    /// Sends an event to all subscribers, in their languages. Subscribers with a full queue are disconnected.
     fn broadcast(&mut self, what: impl Fn(&Follower, usize) -> String) {
         let mut texts: Vec<Option<Bytes>> = vec![None; report::lang::ALL.len()];
         let mut watchers = std::mem::take(&mut self.subscribers);
@@ -196,7 +195,7 @@ impl Follower {
         self.subscribers = watchers;
     }
 
-    /// What is to be appended by those who stand there.
+    /// Event that appends the points after `from`.
     fn append_event(&self, from: (usize, usize)) -> String {
         match (&self.snapshot, &self.trial) {
             (Some(edition), Some(trial)) if self.lag < SnapshotLag::Trial => {
@@ -206,7 +205,7 @@ impl Follower {
         }
     }
 
-    /// One sentence; being said again and again it also shows that somebody is there.
+    /// Event with one sentence of progress. Its repetition also serves as a heartbeat.
     fn progress_event(&self) -> String {
         let asked_to_end = store::is_stop_requested(self.run.path());
         let sentence = |lang: &dyn Lang| match &self.trial {
@@ -223,7 +222,7 @@ impl Follower {
         sse_event("state", None, &state_event(sentence))
     }
 
-    /// What is new in the file; true if a trial or the run has begun or ended.
+    /// Reads new data of the file. Returns true if a trial or the run has begun or ended.
     fn read(&mut self) -> Result<bool, CommandError> {
         let glance = self.run.progress().map_err(|it| store_error(&it))?;
         let changed = glance != self.glance;
@@ -269,7 +268,7 @@ impl FollowedTrial {
     }
 }
 
-/// Without the last point if more may come to it.
+/// Removes the last point if it may still change.
 fn whole_points(mut it: Charts) -> Charts {
     if it.bin > 1 {
         it.times.pop();

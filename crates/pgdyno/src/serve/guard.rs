@@ -1,8 +1,8 @@
-//! May this request be answered?
+//! Access control of HTTP requests
 //!
-//! Whoever sits at this machine may look. A page of somebody else's that is open in the same browser may not: it cannot
-//! send a Host that is ours when it has rebound its name to our address, nor our Origin, nor the token that stands only in
-//! our own pages. Off the machine, a token that the user has set is asked for as well.
+//! Users of this machine may read. Foreign pages in the same browser may not: after DNS rebinding they cannot send our
+//! Host, they cannot send our Origin, and they cannot read the token in our pages. Other machines also need the user's
+//! token.
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -10,10 +10,10 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::net::{IpAddr, SocketAddr};
 
-/// What a request says of itself; `None` for a header that is not there.
+/// Headers that identify a request; `None` if a header is absent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RequestIdentity<'a> {
-    /// Anything but GET and HEAD.
+    /// True for all methods except GET and HEAD.
     pub is_write: bool,
     pub host: Option<&'a str>,
     pub origin: Option<&'a str>,
@@ -21,33 +21,33 @@ pub struct RequestIdentity<'a> {
     pub authorization: Option<&'a str>,
 }
 
-/// Why it is not answered.
+/// Reasons for denying access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessError {
-    /// It was sent to a name that is not ours.
+    /// The Host header names another server.
     Host,
-    /// A page of somebody else's sent it.
+    /// The request came from a foreign page.
     Origin,
-    /// It does not come from a page of ours.
+    /// The request lacks the form token of our pages.
     Form,
-    /// Nobody has said who asks.
+    /// The request lacks the user's token.
     Unauthenticated,
 }
 
-/// The one who asks at the door.
+/// Access rules of a server.
 #[derive(Debug)]
 pub struct Guard {
     port: u16,
-    /// In lower case, without port.
+    /// Names of this server, in lower case, without port.
     names: Vec<String>,
-    /// Bound to every address, so that any of them may be named.
+    /// True if the server listens on all addresses, so that any IP address is accepted as Host.
     is_wildcard: bool,
     token: Option<TokenDigest>,
     form: String,
     session: String,
 }
 
-/// What the user has set, so that it can be compared and not told.
+/// Digest of the user's token, which can be compared but not revealed.
 struct TokenDigest([u8; 32]);
 
 impl std::fmt::Debug for TokenDigest {
@@ -57,7 +57,7 @@ impl std::fmt::Debug for TokenDigest {
 }
 
 impl Guard {
-    /// For who listens at `address`, which was asked for as `host`; `token`: what everybody must know.
+    /// Rules for a server that listens at `address`, requested as `host`. `token` is the user's token, if any.
     pub fn new(address: SocketAddr, host: Option<&str>, token: Option<&str>) -> io::Result<Guard> {
         let ip = address.ip();
         let mut names: Vec<String> = host.map(str::to_ascii_lowercase).into_iter().collect();
@@ -75,32 +75,32 @@ impl Guard {
         })
     }
 
-    /// What a form of ours sends along; other pages cannot read it.
+    /// Form token in our pages, which other pages cannot read.
     pub fn form(&self) -> &str {
         &self.form
     }
 
-    /// Whether a form was ours.
+    /// True if the form token is ours.
     pub fn is_ours(&self, form: &str) -> bool {
         constant_time_eq(form, &self.form)
     }
 
-    /// Whether that is what the user has set.
+    /// True if the text is the user's token.
     pub fn is_token(&self, it: &str) -> bool {
         self.token.as_ref().is_some_and(|token| digests_equal(&token.0, &digest(it)))
     }
 
-    /// The cookie of those who have said the token.
+    /// Session cookie for authenticated users.
     pub fn cookie(&self) -> String {
         format!("{}={}; HttpOnly; SameSite=Strict; Path=/", self.cookie_name(), self.session)
     }
 
-    /// Cookies know no ports, so that another server's would be ours.
+    /// Name of the cookie. It contains the port, because cookies of different ports are not separated.
     fn cookie_name(&self) -> String {
         format!("pgdyno-{}", self.port)
     }
 
-    /// Whether the request was sent to us, and by nobody else's page. Who asks is another question.
+    /// Checks that the request was sent to this server and not by a foreign page. Does not authenticate.
     pub fn check_origin(&self, it: RequestIdentity<'_>) -> Result<(), AccessError> {
         let host = it.host.filter(|it| self.is_host(it)).ok_or(AccessError::Host)?;
         match it.origin.map(|it| it.strip_prefix("http://")) {
@@ -111,7 +111,7 @@ impl Guard {
         }
     }
 
-    /// Whether the one who asks has said the token, where there is one.
+    /// Checks that the request has the user's token, if one is set.
     pub fn check_token(&self, it: RequestIdentity<'_>) -> Result<(), AccessError> {
         if self.token.is_none() {
             return Ok(());
@@ -132,14 +132,14 @@ impl Guard {
         if port != Some(self.port) {
             return false;
         }
-        // A name can be bound to our address by whoever owns it; an address cannot.
+        // Anyone can point a name that they own to our address. An IP address as Host is not affected.
         let is_address =
             || name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|it| url_host(it) == name);
         self.names.iter().any(|it| it.eq_ignore_ascii_case(name)) || self.is_wildcard && is_address()
     }
 }
 
-/// As it stands in a URL.
+/// IP address as written in a URL.
 pub fn url_host(it: IpAddr) -> String {
     match it {
         IpAddr::V4(it) => it.to_string(),
@@ -151,7 +151,7 @@ fn digest(it: &str) -> [u8; 32] {
     Sha256::digest(it.as_bytes()).into()
 }
 
-/// In a time that does not tell where they differ.
+/// Compares in constant time, so that timing does not reveal the position of a difference.
 fn constant_time_eq(a: &str, b: &str) -> bool {
     digests_equal(&digest(a), &digest(b))
 }
@@ -161,7 +161,7 @@ fn digests_equal(a: &[u8; 32], b: &[u8; 32]) -> bool {
     std::hint::black_box(differing) == 0
 }
 
-/// 256 bits in hexadecimal digits.
+/// 256 random bits as hexadecimal digits.
 fn random_token() -> io::Result<String> {
     let mut bytes = [0; 32];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
@@ -231,7 +231,7 @@ mod tests {
             (true, None, false),
             (true, Some("http://localhost:7400"), true),
             (false, Some("http://localhost:7400"), true),
-            // The other of our own names is another origin.
+            // Another of our own names is another origin.
             (true, Some("http://127.0.0.1:7400"), false),
             (true, Some("https://localhost:7400"), false),
             (true, Some("http://localhost:7401"), false),

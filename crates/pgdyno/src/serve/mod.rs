@@ -1,7 +1,7 @@
-//! `pgdyno serve`: how are runs looked at in a browser, those that are kept and the one that goes on?
+//! `pgdyno serve`: shows stored and running tests in a browser
 //!
-//! The server reads only the files of runs, on two threads of low priority: whoever looks, and however slowly, the
-//! load does not notice.
+//! The server only reads run files, on two threads of low priority. Viewers do not disturb the load, even if they are
+//! slow.
 
 mod follower;
 pub mod guard;
@@ -48,14 +48,14 @@ struct Args {
     open: bool,
 }
 
-/// Where a browser finds it, unless something else listens there.
+/// Default port, unless it is in use.
 const DEFAULT_PORT: u16 = 7417;
-/// For the last news to reach those who watch: mostly they have it after some milliseconds.
+/// Timeout for the delivery of the last events to all viewers. Delivery usually takes milliseconds.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(10);
-/// What keeps a token from being guessed.
+/// Minimum length of a token, which prevents guessing.
 const TOKEN_LENGTH_MIN: usize = 16;
 
-/// Runs the command with the arguments behind its name, until it is interrupted.
+/// Runs the command until it is interrupted.
 pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno serve");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
@@ -89,7 +89,7 @@ fn serve(args: &Args) -> Result<Server, CommandError> {
     Server::start(&args.dir, args.port, args.host.as_deref(), token.as_deref())
 }
 
-/// A server under way. It ends with the program, and keeps nobody from ending it.
+/// A running server. It stops with the program, and does not keep the program alive.
 #[derive(Debug)]
 pub struct Server {
     url: String,
@@ -97,7 +97,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Shows the runs in `dir`, which need not be there yet. `host`: where other machines find it; only with a token.
+    /// Serves the runs in `dir`, which need not exist yet. `host` is the name for other machines, and requires a token.
     pub fn start(
         dir: &Path,
         port: Option<u16>,
@@ -125,23 +125,23 @@ impl Server {
         Ok(Server { url: format!("http://{name}:{}/", address.port()), site })
     }
 
-    /// The same for a run that goes on in this process; only this machine sees it.
+    /// Serves a run that this process executes. Only this machine can connect.
     pub fn live(dir: &Path, port: Option<u16>) -> Result<Server, CommandError> {
         Server::start(dir, port, None, read_token(None)?.as_deref())
     }
 
-    /// Of one run.
+    /// URL of one run.
     pub fn run_url(&self, run: &Path) -> String {
         let name = run.file_stem().unwrap_or_default().to_string_lossy();
         format!("{}runs/{}", self.url, route::encode(&name))
     }
 
-    /// Tells those who watch how it ended. Who does not take it is not waited for.
+    /// Sends the end of the run to all viewers. Viewers that do not read it are abandoned after a timeout.
     pub fn finish(&self) {
         self.site.finish(FLUSH_TIMEOUT);
     }
 
-    /// Of the list of runs.
+    /// URL of the list of runs.
     pub fn url(&self) -> &str {
         &self.url
     }
@@ -166,7 +166,7 @@ fn listen(host: Option<&str>, port: Option<u16>) -> Result<TcpListener, CommandE
     })
 }
 
-/// What everybody must know, from where neither a list of processes nor a shell's history shows it.
+/// Token that viewers must send, from a file or the environment. Process lists and shell histories show neither.
 fn read_token(file: Option<&Path>) -> Result<Option<String>, CommandError> {
     let told = match file {
         Some(path) => {
@@ -199,9 +199,10 @@ fn open_browser(url: &str, voice: &Terminal) {
     }
 }
 
-/// A thread's own, though it is called a process'. Of a processor that ten others want it gets a hundredth: enough for
-/// what is new each second. At the lowest priority, 19, a page stood still for ten seconds on a machine under load.
+/// Lowers the priority of the current thread; on Linux the call affects only the thread. At nice 10, it gets a
+/// hundredth of a CPU that ten others want, which suffices for one update per second. At nice 19, a page froze for ten
+/// seconds on a loaded machine.
 fn lower_priority() {
-    // Without it, it works as well.
+    // The server also works without it, so errors are ignored.
     let _ = rustix::process::setpriority_process(None, 10);
 }

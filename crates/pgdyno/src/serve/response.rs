@@ -1,4 +1,4 @@
-//! What is sent back, and under which rules for the browser?
+//! HTTP responses and their security headers
 
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 use hyper::header::{
@@ -14,11 +14,11 @@ use tokio::sync::mpsc::Receiver;
 
 pub type HttpResponse = Response<ResponseBody>;
 
-/// The body.
+/// Body of a response.
 #[derive(Debug)]
 pub enum ResponseBody {
     Whole(Bytes),
-    /// Piece by piece, as it happens.
+    /// Body sent in pieces, as they arrive.
     Stream(Receiver<Bytes>),
 }
 
@@ -51,15 +51,15 @@ impl Body for ResponseBody {
     }
 }
 
-/// Held by the answer's connection until that ends.
+/// Token that a response's connection holds until it closes.
 #[derive(Clone, Debug)]
 pub struct ConnectionGuard(#[expect(dead_code, reason = "it is counted by those who gave it")] pub Arc<()>);
 
-/// What a page may load that has nothing inlined: nothing.
+/// Content security policy of pages without resources: denies everything.
 const DENY_ALL_POLICY: &str =
     "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; sandbox";
 
-/// On every answer: nobody keeps it, guesses its kind, shows it in a frame, or reads it from another origin.
+/// Response with headers that forbid caching, content sniffing, framing and reading from other origins.
 fn response(status: StatusCode, kind: &'static str, policy: &str, content: ResponseBody) -> HttpResponse {
     let mut answer = Response::new(content);
     *answer.status_mut() = status;
@@ -80,13 +80,13 @@ fn response(status: StatusCode, kind: &'static str, policy: &str, content: Respo
     answer
 }
 
-/// One short line.
+/// Response with one line of plain text.
 pub fn text(status: StatusCode, line: &str) -> HttpResponse {
     let content = ResponseBody::Whole(Bytes::from(format!("{line}\n")));
     response(status, "text/plain; charset=utf-8", DENY_ALL_POLICY, content)
 }
 
-/// As `kind`, which no browser is to run.
+/// Response of type `kind`, in which browsers run nothing.
 pub fn plain(kind: &'static str, content: Bytes) -> HttpResponse {
     response(StatusCode::OK, kind, DENY_ALL_POLICY, ResponseBody::Whole(content))
 }
@@ -95,12 +95,12 @@ pub fn json(content: Bytes) -> HttpResponse {
     response(StatusCode::OK, "application/json", DENY_ALL_POLICY, ResponseBody::Whole(content))
 }
 
-/// `policy`: what it may load.
+/// HTML response. `policy` is its content security policy.
 pub fn html(status: StatusCode, content: Bytes, policy: &str) -> HttpResponse {
     response(status, "text/html; charset=utf-8", policy, ResponseBody::Whole(content))
 }
 
-/// To be kept under that name.
+/// Download with this name.
 pub fn attachment(content: Bytes, name: &str) -> HttpResponse {
     let mut answer = html(StatusCode::OK, content, DENY_ALL_POLICY);
     let disposition = format!("attachment; filename*=UTF-8''{}.html", super::route::encode(name));
@@ -109,7 +109,7 @@ pub fn attachment(content: Bytes, name: &str) -> HttpResponse {
     answer
 }
 
-/// Server-sent events. Their connection ends with them, so that it is known when they have arrived.
+/// Server-sent events. The connection closes after the last one, which shows that all were delivered.
 pub fn events(pieces: Receiver<Bytes>, held: ConnectionGuard) -> HttpResponse {
     let mut answer =
         response(StatusCode::OK, "text/event-stream", DENY_ALL_POLICY, ResponseBody::Stream(pieces));
@@ -118,7 +118,7 @@ pub fn events(pieces: Receiver<Bytes>, held: ConnectionGuard) -> HttpResponse {
     answer
 }
 
-/// Nothing, and nothing later: who listens for events does not ask again.
+/// Empty response. An EventSource that receives it does not reconnect.
 pub fn no_content() -> HttpResponse {
     response(
         StatusCode::NO_CONTENT,
@@ -128,7 +128,7 @@ pub fn no_content() -> HttpResponse {
     )
 }
 
-/// Go there and look.
+/// Redirect to another route.
 pub fn see_other(place: &str, cookie: Option<&str>) -> HttpResponse {
     let mut answer = text(StatusCode::SEE_OTHER, "see there");
     let place = HeaderValue::from_str(place).expect("it is encoded");
@@ -140,7 +140,7 @@ pub fn see_other(place: &str, cookie: Option<&str>) -> HttpResponse {
     answer
 }
 
-/// The place is there, and that cannot be done with it.
+/// Response for a known route with an unsupported method.
 pub fn method_not_allowed(allowed: &'static str) -> HttpResponse {
     let mut answer = text(StatusCode::METHOD_NOT_ALLOWED, "that cannot be done here");
     answer.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));

@@ -1,26 +1,26 @@
-//! What is asked for?
+//! Routes of the server
 //!
-//! A name stays a name: it is compared with those of the runs that are there, and never becomes part of a path.
+//! A run name is only compared with the names of existing runs. It never becomes part of a path.
 
 use std::borrow::Cow;
 
-/// A place of the server's.
+/// A route of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
-    /// The list of runs.
+    /// Page with the list of runs.
     Index,
-    /// What it shows.
+    /// Data of the list of runs.
     List,
-    /// The page of a run.
+    /// Page of a run.
     Page(String),
-    /// What the page shows.
+    /// Data of a run's page.
     Document(String),
-    /// What happens to it.
+    /// Event stream of a run.
     Events(String),
-    /// One file with all of it, to be kept and mailed.
+    /// Download of a run as one self-contained file.
     Report(String),
     Stop(String),
-    /// Names: what the others are compared with, and the others.
+    /// Comparison of a base with other runs, by name.
     Compare {
         base: String,
         runs: Vec<String>,
@@ -29,7 +29,7 @@ pub enum Route {
 }
 
 impl Route {
-    /// `None` for what is not there. `path` and `query` as they were sent.
+    /// Parses a route; `None` if it does not exist. `path` and `query` are still encoded.
     pub fn parse(path: &str, query: Option<&str>) -> Option<Route> {
         let fields = || fields(query.unwrap_or_default());
         let field = |name: &str| fields().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
@@ -58,8 +58,8 @@ impl Route {
     }
 }
 
-/// Names and values of a query or of a form; those that cannot be read are left out.
-/// Source: URL Standard, "application/x-www-form-urlencoded parsing".
+/// Names and values of a query or a form. Malformed fields are omitted. Source: URL Standard,
+/// "application/x-www-form-urlencoded parsing".
 pub fn fields(text: &str) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
     let plain = |it: &str| decode(&it.replace('+', " ")).map(|it| Cow::Owned(it.into_owned()));
     text.split('&').filter_map(move |it| {
@@ -68,7 +68,7 @@ pub fn fields(text: &str) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> 
     })
 }
 
-/// `a%20b` as `a b`; `None` if it is no UTF-8.
+/// Decodes percent escapes, such as `a%20b`; `None` if the result is not UTF-8.
 fn decode(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains('%') {
         return Some(Cow::Borrowed(text));
@@ -92,7 +92,7 @@ fn decode(text: &str) -> Option<Cow<'_, str>> {
     String::from_utf8(bytes).ok().map(Cow::Owned)
 }
 
-/// A name as it stands in the path of a URL.
+/// Name encoded for the path of a URL.
 pub fn encode(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     for it in name.bytes() {
@@ -128,7 +128,7 @@ mod tests {
                 Some(Route::Compare { base: name("a"), runs: vec![name("b !"), name("c")] }),
             ),
             ("/compare", Some("run=b"), None),
-            // A name may be anything; nothing is called so.
+            // A name may contain anything; no run has such a name.
             ("/runs/..%2f..%2fetc%2fpasswd", None, Some(Route::Page(name("../../etc/passwd")))),
             ("/runs/%2e%2e", None, Some(Route::Page(name("..")))),
             ("/runs/../../etc/passwd", None, None),

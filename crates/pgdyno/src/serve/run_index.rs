@@ -1,7 +1,7 @@
-//! Which runs are there, and what is in them?
+//! Index of the stored runs and cache of their documents
 //!
-//! All reading is done by one thread of low priority, one question after the other, so that however many look,
-//! little of the machine is taken from what is being measured. Run files are read in short transactions.
+//! A single thread of low priority does all reading, one query after the other. So viewers take little of the machine
+//! from the measurement. Run files are read in short transactions.
 
 use super::follower::Follower;
 use super::snapshot::Snapshot;
@@ -22,26 +22,26 @@ use std::time::{Duration, Instant, SystemTime};
 use store::{ErrorCause, RunEntry, State};
 use tokio::sync::{mpsc, oneshot};
 
-/// Questions that wait for an answer; further ones are turned away. More than there are connections, each of which asks one
-/// at a time: those of connections that have gone are among them.
+/// Most pending queries; further ones are rejected. The limit exceeds the number of connections, each of which sends
+/// one query at a time, because queries of closed connections are still pending.
 const QUEUE_LENGTH: usize = 1024;
 
-/// Why there is no answer.
+/// Reasons why a query has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueryError {
-    /// There is no such run.
+    /// No run has this name.
     Unknown,
-    /// Too many ask.
+    /// Too many queries are pending.
     Busy,
-    /// It does not run any more.
+    /// The run has ended.
     Ended,
-    /// It cannot be read.
+    /// The run cannot be read.
     Broken(String),
 }
 
 type Job = Box<dyn FnOnce(&mut RunIndex) + Send>;
 
-/// Where questions are put.
+/// Handle that sends queries to the reader thread.
 #[derive(Clone, Debug)]
 pub struct RunIndexHandle(SyncSender<Job>);
 
@@ -56,13 +56,13 @@ impl RunIndexHandle {
         Ok(RunIndexHandle(say))
     }
 
-    /// Waits for the answer; not for its turn to be put.
+    /// Waits for the result of a query. If the queue is full, fails at once.
     pub async fn query<T: Send + 'static>(
         &self,
         question: impl FnOnce(&mut RunIndex) -> Result<T, QueryError> + Send + 'static,
     ) -> Result<T, QueryError> {
         let (say, said) = oneshot::channel();
-        // Who asked may have gone.
+        // The receiver may be gone.
         let job: Job = Box::new(move |shelf| drop(say.send(question(shelf))));
         match self.0.try_send(job) {
             Ok(()) => {}
@@ -77,16 +77,16 @@ impl RunIndexHandle {
     }
 }
 
-/// What happens to a run is looked at so often while somebody watches.
+/// Interval at which followed runs are polled.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 impl RunIndexHandle {
-    /// Has those who watch be told now, and waits for that; false if it took longer.
+    /// Polls all followed runs now and waits for the end; false after a timeout.
     pub fn poll(&self, patience: Duration) -> bool {
         let (say, said) = sync_channel(1);
         let job: Job = Box::new(move |shelf| {
             shelf.poll();
-            // Who waited may have given up.
+            // The caller may have timed out.
             let _ = say.send(());
         });
         self.0.try_send(job).is_ok() && said.recv_timeout(patience).is_ok()
@@ -111,29 +111,29 @@ fn serve_queries(dir: &Path, said: &Receiver<Job>) {
                 shelf.poll();
             }
         };
-        // A mistake of ours ends one answer, not the load in the same process.
+        // A panic ends one query, rather than the load in the same process.
         if catch_unwind(AssertUnwindSafe(work)).is_err() {
             shelf = RunIndex::new(dir);
         }
     }
 }
 
-/// The runs of one directory.
+/// Runs of one directory.
 #[derive(Debug)]
 pub struct RunIndex {
     dir: PathBuf,
-    /// By name: those that are being written and that somebody watches.
+    /// Running tests that have subscribers, by name.
     followers: HashMap<String, Follower>,
-    /// The one that was asked for last at the end.
+    /// Cached documents, the most recently used one last.
     documents: Vec<CachedDocument>,
-    /// By name: of those that have ended.
+    /// Summaries of ended runs, by name.
     summaries: HashMap<String, CachedSummary>,
 }
 
-/// A file as it was: its length, and when it was written last.
+/// Version of a file: its length and modification time.
 type FileVersion = (u64, Option<SystemTime>);
 
-/// The document of a run that has ended.
+/// Document of an ended run.
 #[derive(Debug)]
 struct CachedDocument {
     name: String,
@@ -141,27 +141,27 @@ struct CachedDocument {
     snapshot: Snapshot,
 }
 
-/// What a run says in one sentence.
+/// Summary of a run in one sentence.
 #[derive(Debug)]
 struct CachedSummary {
     file: FileVersion,
-    /// By language, as in [`lang::ALL`].
+    /// Summary in each language of [`lang::ALL`].
     lines: Vec<Line>,
 }
 
-/// All runs, and what they say as far as it was read.
+/// All runs, with the summaries read so far.
 #[derive(Debug)]
 pub struct Listing {
-    /// The newest first. A run that goes on says nothing yet.
+    /// Runs, the newest first. A running test has no summary.
     pub runs: Vec<(RunEntry, Option<Line>)>,
-    /// Some were not read for want of time: who asks again gets more.
+    /// True if time ran out before all summaries were read. A repeated query returns more.
     pub is_partial: bool,
 }
 
-/// So many documents are kept, and at most so many bytes of them.
+/// Most cached documents, and the limit on their total size in bytes.
 const DOCUMENTS_MAX: usize = 8;
 const DOCUMENT_BYTES_MAX: usize = 64 << 20;
-/// To read answers in while somebody waits for the list.
+/// Time limit for reading summaries while a viewer waits for the list.
 const LIST_TIME_MAX: Duration = Duration::from_millis(250);
 
 impl RunIndex {
@@ -174,7 +174,7 @@ impl RunIndex {
         }
     }
 
-    /// All runs; their answers in this language, an index into [`lang::ALL`].
+    /// Lists all runs. `lang` is an index into [`lang::ALL`].
     pub fn list(&mut self, lang: usize) -> Result<Listing, QueryError> {
         let begun = Instant::now();
         let all = store::list(&self.dir).map_err(|it| query_error(&it))?;
@@ -190,9 +190,9 @@ impl RunIndex {
         Ok(Listing { runs, is_partial: more })
     }
 
-    /// What a run that has ended says; `None` if it was not read before and may not be `read` now.
+    /// Summary of an ended run. `None` if it is not cached and `read` is false.
     fn summary(&mut self, it: &RunEntry, lang: usize, read: bool) -> Option<Line> {
-        // One that has gone meanwhile cannot be read either.
+        // A run that was removed meanwhile is unreadable as well.
         let file = file_version(&it.path).unwrap_or_default();
         if let Some(known) = self.summaries.get(&it.name).filter(|it| it.file == file) {
             return Some(known.lines[lang].clone());
@@ -212,12 +212,12 @@ impl RunIndex {
         Some(line)
     }
 
-    /// The file of exactly this name.
+    /// Path of the run with exactly this name.
     pub fn find(&self, name: &str) -> Result<PathBuf, QueryError> {
         store::find_exact(&self.dir, name).map_err(|it| query_error(&it))
     }
 
-    /// What the page of a run shows, in this language, an index into [`report::lang::ALL`].
+    /// Data of a run's page. `lang` is an index into [`report::lang::ALL`].
     pub fn document(&mut self, name: &str, lang: usize) -> Result<Bytes, QueryError> {
         if let Some(growth) = self.follower(name)? {
             return growth.document(lang).map_err(|it| QueryError::Broken(it.message));
@@ -244,7 +244,7 @@ impl RunIndex {
         Ok(text)
     }
 
-    /// What happens to a run; `None` if nothing does any more. `last`: the event that was seen last.
+    /// Events of a run; `None` if it has ended. `last` is the id of the last received event.
     pub fn subscribe(
         &mut self,
         name: &str,
@@ -255,7 +255,7 @@ impl RunIndex {
         growth.subscribe(last, lang).map(Some).map_err(|it| QueryError::Broken(it.message))
     }
 
-    /// One file with all of it.
+    /// Report of a run as one self-contained file.
     pub fn report(&self, name: &str, lang: &'static dyn Lang) -> Result<String, QueryError> {
         let path = self.find(name)?;
         let account = crate::run_result::from_file(&path).map_err(|it| QueryError::Broken(it.message))?;
@@ -265,7 +265,7 @@ impl RunIndex {
         Ok(to_html(shell, &document(&account, &pages, lang.code(), None)))
     }
 
-    /// A page on what changed from the first of these runs to the others.
+    /// Page that compares the first of these runs with the others.
     pub fn compare(&self, names: &[String], lang: &'static dyn Lang) -> Result<String, QueryError> {
         let paths: Vec<PathBuf> = names.iter().map(|it| self.find(it)).collect::<Result<_, _>>()?;
         let compared = compare::compare_files(&paths, CompareRequest::default())
@@ -291,7 +291,7 @@ impl RunIndex {
         Ok(served(shell, &[("home", "/")], Some(&compare::page_document(&page, lang))))
     }
 
-    /// Asks the process that writes the run to end it.
+    /// Requests the process that writes the run to end it.
     pub fn stop(&self, name: &str) -> Result<(), QueryError> {
         let path = self.find(name)?;
         match store::Run::open(&path).and_then(|it| it.state()).map_err(|it| query_error(&it))? {
@@ -300,13 +300,13 @@ impl RunIndex {
         }
     }
 
-    /// Tells those who watch what is new.
+    /// Sends new data to the subscribers of all followed runs.
     pub fn poll(&mut self) {
-        // Who watched one that cannot be read any more comes back and is told why.
+        // Subscribers of an unreadable run reconnect and receive the error.
         self.followers.retain(|_, it| it.poll().is_ok() && !it.is_over());
     }
 
-    /// `None` for one that has ended.
+    /// Follower of a run; `None` if the run has ended.
     fn follower(&mut self, name: &str) -> Result<Option<&mut Follower>, QueryError> {
         if !self.followers.contains_key(name) {
             let path = self.find(name)?;

@@ -1,7 +1,7 @@
-//! Who is connected, and for how long?
+//! HTTP server and its connection limits
 //!
-//! One thread of low priority serves all browsers; [`super::shelf`] reads. Nobody can hold what others need: a head
-//! must arrive in time, what is sent must be taken in time, and where too many are connected the one who came first goes.
+//! One thread of low priority serves all browsers; [`super::run_index`] reads. Limits protect it from stalled clients:
+//! request heads and writes have timeouts, and above the connection limit the oldest connection is closed.
 
 use super::response::{ConnectionGuard, HttpResponse};
 use super::write_timeout::WriteTimeoutStream;
@@ -20,18 +20,18 @@ use std::thread;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-/// Connections at a time.
+/// Most simultaneous connections.
 const CONNECTIONS_MAX: usize = 256;
-/// Until the head of a request is there; also between two requests.
+/// Timeout for the head of a request, also between two requests.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
-/// Until the other side takes some of what is sent.
+/// Timeout of a write without progress.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
-/// A head's size. Cookies of other programs on this machine are in it.
+/// Largest request head. It includes cookies of other programs on this machine.
 const HEAD_BYTES_MAX: usize = 32 << 10;
 const HEAD_FIELDS_MAX: usize = 100;
 
-/// Serves whoever connects on a thread of its own, until the program ends. `answer` must not take long: it is everybody's
-/// thread.
+/// Serves connections on a thread of its own until the program ends. `answer` must return quickly, because all
+/// connections share this thread.
 pub fn start<F, A>(listener: TcpListener, thread: &str, answer: F) -> io::Result<()>
 where
     F: Fn(Request<Incoming>) -> A + Clone + Send + Sync + 'static,
@@ -56,7 +56,7 @@ where
     let mut connected: VecDeque<JoinHandle<()>> = VecDeque::new();
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // Out of descriptors, most likely: the load has more use for the next one.
+            // Descriptors have probably run out, and the load needs the next free one more.
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
@@ -64,7 +64,7 @@ where
         if connected.len() >= CONNECTIONS_MAX {
             connected.pop_front().inspect(JoinHandle::abort);
         }
-        // Else each event of a stream would wait for the acknowledgement of the one before.
+        // Without TCP_NODELAY, each event would wait for the acknowledgement of the previous one.
         let _ = stream.set_nodelay(true);
         connected
             .push_back(tokio::spawn(serve(WriteTimeoutStream::new(stream, WRITE_TIMEOUT), answer.clone())));
@@ -93,6 +93,6 @@ where
         .max_headers(HEAD_FIELDS_MAX)
         .max_buf_size(HEAD_BYTES_MAX)
         .serve_connection(TokioIo::new(stream), service);
-    // Whatever was wrong with it: the one who could be told has gone.
+    // A connection error cannot be reported, because the peer is gone.
     let _ = served.await;
 }

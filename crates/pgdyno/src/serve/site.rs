@@ -1,4 +1,4 @@
-//! What does each request get?
+//! Responses to requests, by route
 
 use super::guard::{AccessError, Guard, RequestIdentity};
 use super::response::{self, ConnectionGuard, HttpResponse};
@@ -27,26 +27,26 @@ use std::time::{Duration, Instant};
 use store::{RunEntry, RunStatus, State};
 use tokio::time::timeout;
 
-/// Everything that can be asked of this server.
+/// State that all request handlers share.
 #[derive(Debug)]
 pub struct Site {
     guard: Guard,
     run_index: RunIndexHandle,
-    /// What pages may load and do: those that grow, those that hold all they show, and those without our script.
+    /// Content security policies: pages with live data, self-contained pages, and pages without our script.
     live_policy: String,
     static_policy: String,
     plain_policy: String,
-    /// Held by every connection that carries events.
+    /// Counter of connections that carry events; each holds one reference.
     streams: Arc<()>,
 }
 
-/// Runs at a time: all of each is in memory meanwhile.
+/// Most runs in one comparison. All of them are in memory at the same time.
 const COMPARED_MAX: usize = 8;
-/// Of a form, in bytes.
+/// Largest form in bytes.
 const FORM_BYTES_MAX: usize = 4 << 10;
-/// Until all of it is there.
+/// Timeout for receiving a form.
 const FORM_TIMEOUT: Duration = Duration::from_secs(10);
-/// With it a script of ours shows that it is. A page of somebody else's could not even ask for being allowed to send it.
+/// Header with which our script identifies itself. A foreign page cannot even obtain permission to send it.
 const FORM_HEADER: HeaderName = HeaderName::from_static("x-pgdyno-form");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
@@ -67,7 +67,7 @@ impl Site {
         }
     }
 
-    /// Tells those who watch what there is, for the last time, and waits until they have it; not longer than that.
+    /// Sends the last events to all subscribers. Waits for their delivery until the timeout.
     pub fn finish(&self, patience: Duration) {
         let end = Instant::now() + patience;
         let streaming = || Arc::strong_count(&self.streams) > 1;
@@ -149,7 +149,7 @@ impl Site {
         self.run_index.query(question).await.map_err(SiteError::Query)
     }
 
-    /// A page around what its script asks for.
+    /// Page shell whose script fetches the data.
     fn shell(&self, title: &str, data: &[(&str, &str)], lang: &dyn Lang) -> HttpResponse {
         let shell =
             HtmlShell { lang: lang.code(), title, no_script: lang.word(PageWord::NoScript), live: true };
@@ -199,7 +199,7 @@ impl Site {
     fn error_response(&self, why: &SiteError, lang: &dyn Lang) -> HttpResponse {
         let (status, sentence) = match why {
             SiteError::Access(AccessError::Host) => {
-                // To whom it was sent, not who we are.
+                // The status describes the Host header, and reveals nothing about this server.
                 return response::text(StatusCode::MISDIRECTED_REQUEST, "this server has another name");
             }
             SiteError::Access(AccessError::Unauthenticated) => {
@@ -235,7 +235,7 @@ impl Site {
     }
 }
 
-/// Why a request does not get what it asks for.
+/// Reasons why a request fails.
 #[derive(Debug)]
 enum SiteError {
     Access(AccessError),
@@ -247,7 +247,7 @@ enum SiteError {
 fn request_identity<'a>(request: &'a Request<Incoming>, changes: bool) -> RequestIdentity<'a> {
     let header = |name| header(request, name);
     let host = header(HOST);
-    // `GET http://name/ HTTP/1.1` says it twice.
+    // `GET http://name/ HTTP/1.1` names the host twice.
     let agrees = request.uri().authority().is_none_or(|it| host == Some(it.as_str()));
     let origin = match request.headers().contains_key(ORIGIN) {
         true => Some(header(ORIGIN).unwrap_or_default()),
@@ -262,13 +262,13 @@ fn request_identity<'a>(request: &'a Request<Incoming>, changes: bool) -> Reques
     }
 }
 
-/// One that is there twice says nothing: two readers would believe different ones.
+/// Value of a header; `None` if it is repeated, because two readers could use different values.
 fn header(request: &Request<Incoming>, name: HeaderName) -> Option<&str> {
     let mut all = request.headers().get_all(name).iter();
     all.next().filter(|_| all.next().is_none()).and_then(|it| it.to_str().ok())
 }
 
-/// What a form of ours sends.
+/// Receives the body of a form.
 async fn form(request: Request<Incoming>) -> Result<String, SiteError> {
     let mut body = request.into_body();
     let all = async {
@@ -285,20 +285,20 @@ async fn form(request: Request<Incoming>) -> Result<String, SiteError> {
     timeout(FORM_TIMEOUT, all).await.unwrap_or(Err(SiteError::BodyTimeout))
 }
 
-/// The first of ours that the browser's user reads.
+/// First supported language in the browser's list.
 fn language(headers: &HeaderMap) -> &'static dyn Lang {
     let wanted = headers.get(ACCEPT_LANGUAGE).and_then(|it| it.to_str().ok()).unwrap_or_default();
-    // They stand in the order of preference, whatever weights are written behind them.
+    // Browsers list languages in the order of preference, so weights are ignored.
     let mut codes = wanted.split(',').map(|it| it.trim().split(['-', ';']).next().unwrap_or_default());
     codes.find_map(|it| lang::find(&it.to_ascii_lowercase())).unwrap_or(lang::ALL[0])
 }
 
-/// Its place in [`lang::ALL`].
+/// Index of a language in [`lang::ALL`].
 fn language_index(it: &dyn Lang) -> usize {
     lang::ALL.iter().position(|one| one.code() == it.code()).expect("all are there")
 }
 
-/// A run as the list shows it.
+/// Run as a row of the list.
 fn row(it: &RunEntry, answer: Option<&Line>, lang: &dyn Lang) -> Value {
     let size = lang.bytes(it.bytes as f64);
     match &it.overview {

@@ -1,6 +1,6 @@
-//! What do those who watch a run know of it?
+//! Snapshot of a run as its subscribers see it
 //!
-//! An *edition*: a document, and the points that were appended to it since.
+//! A *snapshot* is a document plus the points that were appended to it since.
 
 use crate::cli::CommandError;
 use crate::run_result;
@@ -14,28 +14,28 @@ use report::page::{Page, page};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// So many points and marks of the trial that goes on.
+/// Numbers of points and annotations of the current trial.
 pub type SeriesExtent = (usize, usize);
 
 #[derive(Debug)]
 pub struct Snapshot {
     number: u64,
-    /// Whether there was another one before it.
+    /// True if another snapshot preceded this one.
     replaces: bool,
-    /// The document by language, in the order of [`lang::ALL`].
+    /// Document in each language, in the order of [`lang::ALL`].
     documents: Vec<Bytes>,
-    /// Place of the trial that goes on; `None` if it has no point in the document.
+    /// Index of the current trial; `None` if the document has no point of it.
     trial_index: Option<usize>,
     shape: ChartShape,
-    /// In the document, and told since.
+    /// Extent in the document, and extent after the events sent since.
     pub initial: SeriesExtent,
     pub sent: SeriesExtent,
     pub built_at: Instant,
-    /// To make it.
+    /// Time that building took.
     pub build_duration: Duration,
 }
 
-/// Which numbers a document has room for.
+/// Series for which a document has room.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct ChartShape {
     bin: u32,
@@ -44,23 +44,24 @@ struct ChartShape {
 
 type SeriesKey = (ChartSeriesKind, Option<String>, Option<String>);
 
-/// How far an edition is from what is there.
+/// Difference between a snapshot and the current data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SnapshotLag {
-    /// Points can be appended.
+    /// New points can be appended.
     #[default]
     None,
-    /// Something has no track yet.
+    /// Some data has no series yet.
     Tracks,
-    /// Another trial goes on, or none, or its points have become wider.
+    /// The current trial changed or ended, or its points cover longer intervals.
     Trial,
 }
 
-/// Who asks for events without saying what he knows has fetched the document no longer ago than this.
+/// Most time between fetching the document and subscribing. It applies to subscribers without a last event id.
 const FETCH_GRACE: Duration = Duration::from_secs(10);
 
 impl Snapshot {
-    /// Of the run in `path` as it is now. `trial`: which goes on, and what is drawn of it; `events`: where its news are.
+    /// Builds a snapshot of the run in `path`. `trial` is the current trial and its charts; `events` is the URL of the
+    /// events.
     pub fn build(
         path: &Path,
         number: u64,
@@ -72,7 +73,7 @@ impl Snapshot {
         let mut account = run_result::from_file(path)?;
         let mut place = None;
         if let Some((id, charts)) = trial {
-            // What is appended must fit to what is there.
+            // Appended points must match the charts in the document, so these are used.
             if let Some(it) = account.trials.iter_mut().find(|it| it.id == id) {
                 it.charts = charts.clone();
             }
@@ -98,23 +99,23 @@ impl Snapshot {
         })
     }
 
-    /// `lang`: an index into [`lang::ALL`].
+    /// Document in a language. `lang` is an index into [`lang::ALL`].
     pub fn document(&self, lang: usize) -> &Bytes {
         &self.documents[lang]
     }
 
-    /// Of the document in all languages.
+    /// Size of the documents in all languages.
     pub fn bytes(&self) -> usize {
         self.documents.iter().map(Bytes::len).sum()
     }
 
-    /// The event that brings it to those who have another one.
+    /// Event that replaces an older document by this one.
     pub fn replace_event(&self, lang: usize) -> String {
         let text = std::str::from_utf8(&self.documents[lang]).expect("JSON is UTF-8");
         live_events::sse_event("document", Some(&self.id(self.initial)), text)
     }
 
-    /// What is in `charts` and not in `from`; empty where that is nothing.
+    /// Event with the part of `charts` after `from`; empty if there is none.
     pub fn append_event(&self, from: SeriesExtent, charts: &Charts) -> String {
         let Some(place) = self.trial_index.filter(|_| from != extent(charts)) else { return String::new() };
         let new = self.shape.tail(charts, from);
@@ -125,8 +126,8 @@ impl Snapshot {
         )
     }
 
-    /// Where somebody stands who saw the event of this id last, or has just fetched the document; `None` where all of it
-    /// is to be told.
+    /// Extent that a subscriber has, from its last event id or from fetching the document. `None` if it needs the whole
+    /// document.
     pub fn resume_position(&self, last: Option<&str>) -> Option<SeriesExtent> {
         let Some(last) = last else {
             let current = !self.replaces || self.built_at.elapsed() > FETCH_GRACE;
@@ -139,7 +140,7 @@ impl Snapshot {
         known.then_some((points, marks))
     }
 
-    /// `charts`: of the trial that goes on.
+    /// Lag relative to `charts` of the current trial.
     pub fn lag(&self, charts: Option<&Charts>) -> SnapshotLag {
         let Some(charts) = charts.filter(|it| !it.times.is_empty()) else { return SnapshotLag::None };
         let shape = ChartShape::from_charts(charts);
@@ -164,7 +165,7 @@ impl ChartShape {
         ChartShape { bin: it.bin, charts: charts.collect() }
     }
 
-    /// Whether all of the other has a place here.
+    /// True if this shape has room for all series of the other one.
     fn contains(&self, other: &ChartShape) -> bool {
         other.charts.iter().all(|(kind, tracks)| {
             let here = self.charts.iter().find(|it| it.0 == *kind);
@@ -172,7 +173,7 @@ impl ChartShape {
         })
     }
 
-    /// What comes after `from`, in these tracks and no others; what has no number any more is `None`.
+    /// Data after `from`, in exactly these series. Series that have ended contain `None`.
     fn tail(&self, it: &Charts, (points, marks): SeriesExtent) -> Charts {
         let at = it.times[points.min(it.times.len())..].to_vec();
         let chart = |(kind, keys): &(ChartKind, Vec<SeriesKey>)| {
@@ -206,7 +207,7 @@ mod tests {
     use model::EventKind;
     use model::chart::Annotation;
 
-    /// Charts as in `rate:offered=1,2,-;failures:a=3,4`: by chart, by label, their numbers.
+    /// Charts from a text such as `rate:offered=1,2,-;failures:a=3,4`: chart, label, numbers.
     fn charts(bin: u32, text: &str) -> Charts {
         let kind = |it: &str| match it {
             "rate" => ChartKind::Rate,
@@ -247,7 +248,7 @@ mod tests {
         let known = edition(&charts(1, "rate:a=1,2 b=3,4"));
         for (now, from, expected) in [
             ("rate:a=1,2,5 b=3,4,6", 2, "[[[5],[6]]]"),
-            // Their order is the document's, what has no place there is left out, what has ended is not measured.
+            // The document's order counts, unknown series are omitted, and ended series contain null.
             ("failures:x=1,1,1;rate:b=3,4,6 c=0,0,0 a=1,2,5", 2, "[[[5],[6]]]"),
             ("rate:b=3,4,6,7", 2, "[[[null,null],[6,7]]]"),
             ("rate:a=1,2,- b=3,4,6", 2, "[[[null],[6]]]"),
@@ -286,7 +287,7 @@ mod tests {
             (1, "rate:a=1,2,5 b=3,4,6 c=1,2,3", SnapshotLag::Tracks),
             (1, "rate:a=1,2,5 b=3,4,6;failures:x=-,-,1", SnapshotLag::Tracks),
             (2, "rate:a=1,2,5 b=3,4,6", SnapshotLag::Trial),
-            // Another trial's.
+            // The points of another trial.
             (1, "rate:a=1 b=3", SnapshotLag::Trial),
         ] {
             assert_eq!(known.lag(Some(&charts(bin, now))), expected, "{now}");
@@ -315,7 +316,7 @@ mod tests {
         ] {
             assert_eq!(known.resume_position(last), expected, "{last:?}");
         }
-        // He may have fetched the one before.
+        // The subscriber may have fetched the previous document.
         known.replaces = true;
         assert_eq!(known.resume_position(None), None);
         assert_eq!(known.resume_position(Some("7-5-1")), Some((5, 1)));

@@ -1,4 +1,4 @@
-//! How long may somebody not take what he has asked for?
+//! Socket with a write timeout
 
 use std::future::Future;
 use std::io;
@@ -9,12 +9,12 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
-/// A socket that fails once nothing could be written to it for so long.
+/// Socket that fails if no write succeeds for `timeout`.
 #[derive(Debug)]
 pub struct WriteTimeoutStream {
     stream: TcpStream,
     timeout: Duration,
-    /// While something waits to be written.
+    /// Deadline of the pending write; `None` if none is pending.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
@@ -23,7 +23,7 @@ impl WriteTimeoutStream {
         WriteTimeoutStream { stream, timeout: patience, deadline: None }
     }
 
-    /// What came of an attempt to write.
+    /// Passes the result of a write on, or fails if the write is pending beyond the deadline.
     fn check_timeout<T>(
         &mut self,
         it: Poll<io::Result<T>>,
@@ -71,7 +71,7 @@ impl AsyncWrite for WriteTimeoutStream {
         self.check_timeout(it, context)
     }
 
-    /// Else a large document would be copied for everybody who reads it slowly.
+    /// Without this, hyper would copy a large document for every slow reader.
     fn is_write_vectored(&self) -> bool {
         self.stream.is_write_vectored()
     }

@@ -1,4 +1,4 @@
-//! How does a person reach a node?
+//! Shell commands that connect to a node
 
 use model::plan::{AttachedRole, NodeKind};
 use serde::{Deserialize, Serialize};
@@ -7,20 +7,20 @@ use stack::client::{Address, Target};
 use std::path::Path;
 use wire::pg::SslMode;
 
-/// A line for a shell that works as it is.
+/// A shell command that connects to a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConnectCommand {
-    /// Such as `superuser`.
+    /// Role of the connection, such as `superuser`.
     #[serde(rename = "whose")]
     pub role: String,
     pub command: String,
 }
 
-/// All ways to a node. Passwords stand in the password file only; `root` is what TLS is checked with.
+/// All commands for a node. Only the file `passwords` contains passwords. `root` is the certificate that verifies TLS.
 pub fn for_node(node: &RunningNode, passwords: &Path, root: &Path) -> Vec<ConnectCommand> {
     let way = |whose: &str, command: String| ConnectCommand { role: whose.to_owned(), command };
     if let NodeKind::Attached(attached) = &node.plan.kind {
-        // Whoever gave us its address has the password.
+        // The user supplied the address, and has the password.
         let admin = if attached.role == AttachedRole::Postgres { "superuser" } else { "console" };
         let application = way("application", format!("psql {}", shell_quote(&attached.dsn)));
         let admin = attached.admin.as_ref().map(|it| way(admin, format!("psql {}", shell_quote(it))));
@@ -43,14 +43,15 @@ pub fn for_node(node: &RunningNode, passwords: &Path, root: &Path) -> Vec<Connec
     all
 }
 
-/// The lines of a password file for these nodes.
+/// Contents of a password file for these nodes.
 pub fn pgpass_file(nodes: &[RunningNode]) -> String {
     let ours = nodes.iter().filter(|it| !it.is_attached());
     let targets = ours.flat_map(|it| [Some(&it.endpoint), it.admin.as_ref()]).flatten();
     targets.filter_map(pgpass_line).collect()
 }
 
-/// `host:port:database:user:password`, if there is a password. Source: PostgreSQL's manual, "The Password File".
+/// Line `host:port:database:user:password`; `None` without a password. Source: PostgreSQL's manual, "The Password
+/// File".
 fn pgpass_line(target: &Target) -> Option<String> {
     let (host, port) = host_and_port(&target.address);
     let login = &target.login;
@@ -78,7 +79,7 @@ fn conninfo(target: &Target, root: &Path) -> String {
     words.join(" ")
 }
 
-/// As libpq has them: the directory of a Unix socket is its host.
+/// Host and port in libpq's form, in which the host of a Unix socket is its directory.
 fn host_and_port(address: &Address) -> (String, String) {
     match address {
         Address::Tcp(it) => (it.ip().to_string(), it.port().to_string()),
@@ -90,7 +91,7 @@ fn host_and_port(address: &Address) -> (String, String) {
     }
 }
 
-/// A value of a conninfo string.
+/// Value quoted for a conninfo string.
 fn conninfo_value(it: &str) -> String {
     let plain = |c: char| !c.is_whitespace() && c != '\'' && c != '\\';
     if !it.is_empty() && it.chars().all(plain) {
@@ -99,7 +100,7 @@ fn conninfo_value(it: &str) -> String {
     format!("'{}'", it.replace('\\', "\\\\").replace('\'', "\\'"))
 }
 
-/// One word of a shell.
+/// Word quoted for a shell.
 pub fn shell_quote(it: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
     if !it.is_empty() && it.chars().all(plain) {

@@ -1,7 +1,7 @@
-//! Where are the stacks that are up found again?
+//! Directory of the running stacks
 //!
-//! In a private directory of the user: for each stack a log and a socket. The log is also the lock: who holds a stack has it
-//! open as standard output, and the kernel lets go of it when that process ends, in whatever way.
+//! A private directory of the user holds a log and a socket for each stack. The log is also the lock: the holder has it
+//! open as standard output, and the kernel releases the lock when the holder exits, however it exits.
 
 use crate::cli::{CommandError, os_error_text};
 use rustix::fs::{FlockOperation, OFlags, flock};
@@ -13,26 +13,26 @@ use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::{DirBuilderExt, FileExt as _, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// The directory; it need not be there yet.
+/// Path of the directory, which need not exist yet.
 #[derive(Clone, Debug)]
 pub struct StackDirectory {
     directory: PathBuf,
 }
 
-/// Logs are named so, behind the stack's name.
+/// Suffix of a log's name, after the stack's name.
 const LOG: &str = ".log";
-/// First line of a log. A file without it is somebody else's, and is never emptied or removed.
+/// First line of a log. A file without it is not ours, and is never emptied or removed.
 pub const LOG_HEADER: &str = "pgdyno stack log, format 1\n";
 const SOCKET: &str = ".sock";
 
 impl StackDirectory {
-    /// `$XDG_RUNTIME_DIR/pgdyno`, or `/tmp/pgdyno-stacks-<uid>` where that variable names no directory of ours. Refused if it is
-    /// there and another user could write in it.
+    /// `$XDG_RUNTIME_DIR/pgdyno`, or `/tmp/pgdyno-stacks-<uid>` if the variable does not name a directory of this user.
+    /// Errors if it exists and another user could write to it.
     pub fn for_user() -> Result<StackDirectory, CommandError> {
         StackDirectory::new_checked(default_directory(std::env::var_os("XDG_RUNTIME_DIR")))
     }
 
-    /// The same directory, named by whom it was checked.
+    /// Directory that the calling process has already checked.
     pub fn from_checked(directory: PathBuf) -> StackDirectory {
         StackDirectory { directory }
     }
@@ -60,27 +60,27 @@ impl StackDirectory {
         self.directory.join(format!("{name}{LOG}"))
     }
 
-    /// Takes the name: its log, empty and locked. `None` if a stack of this name is up.
+    /// Claims a name: returns its log, empty and locked. `None` if a stack of this name is running.
     pub fn claim(&self, name: &str) -> Result<Option<File>, CommandError> {
         let path = self.log(name);
         let failed = |error: &dyn ToString| refusal(&path, &os_error_text(&error.to_string()));
         loop {
             match DirBuilder::new().mode(0o700).create(&self.directory) {
                 Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(failed(&error)),
-                // Who made it in the meantime?
+                // Another process created it, so its owner must be checked.
                 Err(_) => drop(StackDirectory::new_checked(self.directory.clone())?),
                 Ok(()) => {}
             }
             let log = match open(&path, true) {
                 Ok(it) => it,
-                // The last stack has just removed the directory behind itself.
+                // The last stack has just removed the directory.
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => return Err(failed(&error)),
             };
             match flock(&log, FlockOperation::NonBlockingLockExclusive) {
                 Err(Errno::WOULDBLOCK) => return Ok(None),
                 Err(error) => return Err(failed(&error)),
-                // Else it was removed between our opening and locking it.
+                // Otherwise the file was removed between opening and locking.
                 Ok(()) if is_at(&log, &path) => {
                     let is_empty = log.metadata().is_ok_and(|it| it.is_file() && it.len() == 0);
                     if !is_empty && !is_marked(&log) {
@@ -99,7 +99,7 @@ impl StackDirectory {
         }
     }
 
-    /// Names of the stacks that are up, sorted. What dead ones have left is removed.
+    /// Names of the running stacks, sorted. Removes the files of dead stacks.
     pub fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(&self.directory).into_iter().flatten().flatten();
         let files = entries.filter_map(|it| it.file_name().into_string().ok());
@@ -109,13 +109,13 @@ impl StackDirectory {
             .collect();
         names.sort();
         if names.is_empty() {
-            // Refused unless it is empty.
+            // This fails unless the directory is empty.
             let _ = remove_dir(&self.directory);
         }
         names
     }
 
-    /// Whether somebody holds the name; removes what is left if nobody does.
+    /// True if a process holds the name. Otherwise removes the leftover files.
     fn is_held(&self, name: &str) -> bool {
         let path = self.log(name);
         let Ok(log) = open(&path, false) else { return false };
@@ -129,7 +129,7 @@ impl StackDirectory {
         }
     }
 
-    /// Removes what has this name, and the directory if it was the last; for who holds it.
+    /// Removes the files of this name, and the directory if it is empty. Only the holder may call it.
     pub fn clear(&self, name: &str) {
         let _ = remove_file(self.socket(name));
         let _ = remove_file(self.log(name));
@@ -137,10 +137,10 @@ impl StackDirectory {
     }
 }
 
-/// Where it is, given the value of `XDG_RUNTIME_DIR`.
+/// Default directory, given the value of `XDG_RUNTIME_DIR`.
 fn default_directory(runtime: Option<OsString>) -> PathBuf {
     let me = geteuid().as_raw();
-    // After `su` it may be another's still.
+    // After `su` the variable may still name another user's directory.
     let ours = |it: &PathBuf| it.is_absolute() && it.metadata().is_ok_and(|it| it.is_dir() && it.uid() == me);
     match runtime.map(PathBuf::from).filter(ours) {
         Some(it) => it.join("pgdyno"),
@@ -151,18 +151,18 @@ fn default_directory(runtime: Option<OsString>) -> PathBuf {
 fn open(path: &Path, create: bool) -> std::io::Result<File> {
     let mut how = OpenOptions::new();
     how.read(true).append(true).create(create).mode(0o600);
-    // A pipe in its place would keep us waiting.
+    // Without O_NONBLOCK, opening a FIFO in its place would block.
     how.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed()).open(path)
 }
 
-/// Whether it is a regular file that begins as our logs do.
+/// True for a regular file that begins with the log header.
 fn is_marked(file: &File) -> bool {
     let mut first = [0; LOG_HEADER.len()];
     let read = file.read_exact_at(&mut first, 0);
     file.metadata().is_ok_and(|it| it.is_file()) && read.is_ok() && first == LOG_HEADER.as_bytes()
 }
 
-/// Whether the path still leads to this file.
+/// True if the path still refers to this file.
 fn is_at(file: &File, path: &Path) -> bool {
     let same =
         |one: std::fs::Metadata, two: std::fs::Metadata| (one.dev(), one.ino()) == (two.dev(), two.ino());

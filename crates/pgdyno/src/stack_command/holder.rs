@@ -1,7 +1,7 @@
-//! Who keeps a stack up while nobody waits for it?
+//! Background process that holds a running stack
 //!
-//! Our own program, executed again in a session of its own. It owns the lab; whoever asks for the stack does so at its
-//! socket. When it ends, in whatever way, the keeper ends the stack.
+//! It is this program, executed again in its own session. It owns the test bed and answers queries on a socket. When it
+//! exits, however it exits, the keeper stops the stack.
 
 use super::connect_commands;
 use super::directory::StackDirectory;
@@ -33,56 +33,56 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What is to be kept up.
+/// Request to hold a stack.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct StackRequest {
     pub name: String,
-    /// The directory of the [`Place`].
+    /// Path of the [`StackDirectory`].
     pub place: PathBuf,
     pub file: PathBuf,
     pub cell: Vec<(String, String)>,
     pub setup: Setup,
-    /// In seconds; for ever when `None`.
+    /// Lifetime in seconds; unlimited if `None`.
     pub lifetime: Option<u64>,
 }
 
-/// What whoever asked for it hears, until it is up or cannot be.
+/// Messages to the requesting process, until the stack is up or has failed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum StartMessage {
-    /// What takes a while.
+    /// Transient progress message.
     Doing(String),
-    /// What is worth keeping on the screen.
+    /// Permanent progress message.
     Done(String),
     Up(StackStatus),
-    /// And a hint. Everything is gone.
+    /// Error and hint. Everything has been removed.
     Failed(String, Option<String>),
 }
 
-/// What can be asked at the socket.
+/// Queries on the socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StackQuery {
-    /// Answered with [`Told`].
+    /// Answered with [`StackStatus`].
     Status,
-    /// Answered with [`Told`] as it was, and then by the end of the connection, when everything is gone.
+    /// Answered with the last [`StackStatus`]. The connection closes when everything is gone.
     Down,
 }
 
-/// Whoever connects to the socket and does not ask within this time is not heard.
+/// Timeout for receiving the query of a connection.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Runs the holder: standard input is a socket to whoever wants the stack. Never of use to a person.
+/// Runs the holder. Standard input is a socket to the requesting process. Not intended for users.
 pub fn main() -> ExitCode {
     let caller = match rustix::io::fcntl_dupfd_cloexec(io::stdin(), 3) {
         Ok(it) => UnixStream::from(it),
         Err(_) => return ExitCode::from(2),
     };
-    // A session of our own: the end of the terminal is not ours.
+    // In its own session, the holder survives the end of the terminal.
     let _ = rustix::process::setsid();
     let Ok(order) = receive_line::<StackRequest>(&caller) else { return ExitCode::from(2) };
     let left =
         PlaceCleanup { place: StackDirectory::from_checked(order.place.clone()), name: order.name.clone() };
     let ended = run(&order, &left.place, &caller);
-    // Whoever hears that it failed finds nothing any more.
+    // The files are removed before the failure is reported.
     drop(left);
     match ended {
         Ok(()) => ExitCode::SUCCESS,
@@ -93,7 +93,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// What we leave in the place, removed at our end.
+/// Removes the holder's files on drop.
 struct PlaceCleanup {
     place: StackDirectory,
     name: String,
@@ -105,13 +105,13 @@ impl Drop for PlaceCleanup {
     }
 }
 
-/// What the one who listens tells the one who works.
+/// Messages from the listener thread to the main thread.
 enum Message {
     Query(StackQuery, UnixStream),
     End,
 }
 
-/// Known to both.
+/// State shared by both threads.
 struct HolderState {
     request: StackRequest,
     begun: Instant,
@@ -120,7 +120,7 @@ struct HolderState {
     activity: Mutex<String>,
 }
 
-/// Until somebody wants the end. Everything that was started is gone when it returns.
+/// Holds the stack until its end is requested. On return, everything that was started is gone.
 fn run(
     order: &StackRequest,
     place: &StackDirectory,
@@ -172,17 +172,17 @@ fn run(
     Ok(())
 }
 
-/// The stack, up.
+/// The running stack.
 struct RunningStack {
     test_bed: TestBed,
-    /// What does not change of each node.
+    /// Constant part of each node's status.
     nodes: Vec<(Option<NodeId>, NodeStatus)>,
     deadline: Option<Instant>,
 }
 
 impl RunningStack {
     fn new(lab: TestBed, shared: &HolderState) -> io::Result<RunningStack> {
-        // The keeper removes its directory, and with it the passwords.
+        // The keeper removes this directory, and the passwords with it.
         let directory = lab.supervisor.directory();
         let passwords = directory.join("pgpass");
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&passwords)?;
@@ -210,7 +210,7 @@ impl RunningStack {
         Ok(RunningStack { test_bed: lab, nodes, deadline: until })
     }
 
-    /// Answers until somebody wants the end.
+    /// Answers queries until the end is requested.
     fn serve(&mut self, shared: &HolderState, told: &Receiver<Message>) {
         loop {
             let message = match self.deadline {
@@ -221,7 +221,7 @@ impl RunningStack {
                 Ok(Message::Query(StackQuery::Status, stream)) => send_line(&stream, &self.status(shared)),
                 Ok(Message::Query(StackQuery::Down, stream)) => {
                     send_line(&stream, &self.status(shared));
-                    // It stays open until we are gone.
+                    // Leaked, so that the connection stays open until the process exits.
                     std::mem::forget(stream);
                     return;
                 }
@@ -236,7 +236,7 @@ impl RunningStack {
             let Some(id) = *id else { return node.clone() };
             let ended = supervisor.end_of(id).map(|it| format!("it {it}{}", supervisor.end_reason(id)));
             let pid = supervisor.pid(id);
-            // Had the keeper been killed we would hear of no end.
+            // If the keeper was killed, it cannot report that a node ended.
             let gone = || pid.is_some_and(|it| !Path::new(&format!("/proc/{it}")).exists());
             let ended = ended.or_else(|| gone().then(|| "its process is gone".to_owned()));
             NodeStatus { condition: ended.map_or(NodeState::Running, NodeState::Ended), pid, ..node.clone() }
@@ -261,12 +261,12 @@ impl HolderState {
     }
 }
 
-/// Everything that may be heard.
+/// Sources of events for the holder.
 struct EventSource {
     listener: UnixListener,
     /// Readable after a signal.
     signals: UnixStream,
-    /// Who asked for the stack; whatever comes from there before it is up means that it is wanted no more.
+    /// Requesting process. Any data or end of file from it, before the stack is up, cancels the request.
     caller: Option<UnixStream>,
 }
 
@@ -314,7 +314,7 @@ impl EventSource {
     }
 }
 
-/// The first signal ends what goes on, and is heard here; the second one ends us at once.
+/// Socket that reports signals. The first signal ends the stack; the second one ends the process at once.
 fn signals(stop: &Arc<AtomicBool>) -> io::Result<UnixStream> {
     let (ours, theirs) = UnixStream::pair()?;
     for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
@@ -332,7 +332,7 @@ fn start_message(it: &update::DisplayUpdate) -> StartMessage {
     }
 }
 
-/// `PostgreSQL 15.18`.
+/// Product and version of a node, such as `PostgreSQL 15.18`.
 fn describe_node(it: &RunningNode) -> String {
     let name = match &it.plan.kind {
         NodeKind::Postgres(_) => "PostgreSQL",
@@ -347,12 +347,12 @@ fn describe_node(it: &RunningNode) -> String {
             AttachedRole::Balancer => "balancer",
         },
     };
-    // Poolers tell their name too.
+    // The version of a pooler already contains its name.
     let named = it.version.to_lowercase().starts_with(&name.to_lowercase());
     if named { it.version.clone() } else { format!("{name} {}", it.version) }
 }
 
-/// Those limits that hold.
+/// Limits that were applied.
 fn applied_limits(wanted: &Limits, not: &[UnappliedLimit]) -> Limits {
     let mut hold = wanted.clone();
     for it in not {
@@ -369,14 +369,14 @@ fn applied_limits(wanted: &Limits, not: &[UnappliedLimit]) -> Limits {
     hold
 }
 
-/// One line. Who does not listen any more is none of our business.
+/// Writes one line of JSON. Errors are ignored, because the receiver may be gone.
 pub fn send_line(mut to: &UnixStream, it: &impl Serialize) {
     let mut line = serde_json::to_vec(it).expect("plain data");
     line.push(b'\n');
     let _ = to.write_all(&line);
 }
 
-/// One line, and nothing behind it.
+/// Reads exactly one line of JSON.
 pub fn receive_line<T: DeserializeOwned>(from: &UnixStream) -> io::Result<T> {
     let mut line = String::new();
     let mut reader = BufReader::new(from);

@@ -1,4 +1,4 @@
-//! `pgdyno stack`: how is the system of an experiment kept up, to be explored by hand?
+//! `pgdyno stack`: keeps the system of an experiment running
 
 pub mod connect_commands;
 mod directory;
@@ -90,16 +90,16 @@ struct Down {
     which: String,
 }
 
-/// It cannot be brought up, or there is none.
+/// Exit status if the stack cannot be started, or if none is running.
 const FAILED: u8 = 1;
-/// A node has ended.
+/// Exit status if a node has ended.
 const NODE_ENDED: u8 = 2;
-/// Who holds a stack answers at once, unless it does not run.
+/// Timeout of a query. A running holder answers at once.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(5);
-/// So many lines of a log are shown.
+/// Number of log lines shown after a failure.
 const LOG_LINES: usize = 12;
 
-/// Runs the command with the arguments behind its name.
+/// Runs the command.
 pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno stack");
     let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
@@ -156,7 +156,7 @@ fn up(args: &Up) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Starts a holder and shows what it tells, until its stack is up.
+/// Starts a holder, and shows its progress until the stack is up.
 fn start(order: &StackRequest, place: &StackDirectory, log: File) -> Result<StackStatus, CommandError> {
     let failed = |error: io::Error| {
         place.clear(&order.name);
@@ -164,7 +164,8 @@ fn start(order: &StackRequest, place: &StackDirectory, log: File) -> Result<Stac
     };
     let spawn = || {
         let (ours, theirs) = UnixStream::pair()?;
-        // A signal is a byte to the holder, which then ends the stack and itself; a second one is for us alone.
+        // A signal sends a byte to the holder, which then ends the stack and itself. A second signal ends only this
+        // process.
         let stop = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
             signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))?;
@@ -195,7 +196,7 @@ fn start(order: &StackRequest, place: &StackDirectory, log: File) -> Result<Stac
                 terminal::overwrite_line(clear, "", "");
                 return Ok(told);
             }
-            // It ends now; so do these lines.
+            // The holder exits now, which ends this loop.
             Ok(StartMessage::Failed(what, hint)) => trouble = Some(CommandError { message: what, hint }),
             Err(_) => break,
         }
@@ -257,23 +258,23 @@ fn not_found(which: &str) -> CommandError {
     CommandError::new(format!("no stack of {which} is up")).with_hint(hint)
 }
 
-/// One that has answered.
+/// Answer of one holder.
 struct StackReply {
     status: StackStatus,
-    /// Of the holder; readable when it has ended. `None` if it has.
+    /// Process descriptor of the holder, readable when it has exited. `None` if it has exited already.
     process: Option<OwnedFd>,
 }
 
 impl StackReply {
     fn await_end(&self) {
         if let Some(process) = &self.process {
-            // Only a signal wakes us earlier, and none is awaited here: it ends us.
+            // Only a signal would interrupt the wait, and signals end this process.
             let _ = poll(&mut [PollFd::new(process, PollFlags::IN)], None);
         }
     }
 }
 
-/// Asks those that are meant; their answers, and the names of those that gave none.
+/// Queries the selected stacks. Returns their answers, and the names of those that did not answer.
 fn query(
     place: &StackDirectory,
     which: Option<&str>,
@@ -285,7 +286,7 @@ fn query(
         let named = which.is_none_or(|it| it == name);
         let told = match query_one(place, &name, StackQuery::Status) {
             Ok(it) => it,
-            // Just ended.
+            // The stack has just ended.
             Err(_) if !place.names().contains(&name) => continue,
             Err(_) => {
                 silent.extend(named.then_some(name));
@@ -295,7 +296,7 @@ fn query(
         if !named && file.as_ref() != Some(&told.file) {
             continue;
         }
-        // It has just answered, so this is its number still.
+        // The process has just answered, so its id is still valid.
         let number = Pid::from_raw(told.pid.cast_signed());
         let process = number.and_then(|it| pidfd_open(it, PidfdFlags::empty()).ok());
         if question == StackQuery::Down && query_one(place, &name, StackQuery::Down).is_err() {
@@ -315,7 +316,7 @@ fn query_one(place: &StackDirectory, name: &str, question: StackQuery) -> io::Re
     receive_line(&stream)
 }
 
-/// The first cell that is what was asked for.
+/// First cell with the wanted labels; without any, the baseline or the first cell.
 fn cell<'a>(experiment: &'a Experiment, wanted: Option<&str>) -> Result<&'a Cell, CommandError> {
     let cells = &experiment.cells;
     let Some(wanted) = wanted else { return Ok(&cells[experiment.baseline.unwrap_or(0)]) };
@@ -341,13 +342,13 @@ fn cell<'a>(experiment: &'a Experiment, wanted: Option<&str>) -> Result<&'a Cell
     })
 }
 
-/// `way=unix,load.clients=8`, by axis.
+/// Axis and value pairs of a text such as `way=unix,load.clients=8`.
 fn pairs(text: &str) -> Vec<(String, String)> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     for piece in text.split(',') {
         match (piece.split_once('='), pairs.last_mut()) {
             (Some((axis, it)), _) => pairs.push((axis.trim().to_owned(), it.trim().to_owned())),
-            // A value may have commas of its own.
+            // A value may contain commas.
             (None, Some(last)) => last.1 += &format!(",{piece}"),
             (None, None) => pairs.push((piece.trim().to_owned(), String::new())),
         }
@@ -355,12 +356,12 @@ fn pairs(text: &str) -> Vec<(String, String)> {
     pairs
 }
 
-/// As the experiment file has them.
+/// True if the text is a valid experiment name.
 fn is_name(it: &str) -> bool {
     (1..=64).contains(&it.len()) && it.bytes().all(|it| matches!(it, b'a'..=b'z' | b'0'..=b'9' | b'-'))
 }
 
-/// Seconds of `90s`, `30m`, `2h`.
+/// Seconds of a duration such as `90s`, `30m` or `2h`.
 fn lifetime(text: &str) -> Result<u64, String> {
     let unit = |(text, seconds): (Option<&str>, u64)| text?.trim().parse::<u64>().ok()?.checked_mul(seconds);
     let units = [(text.strip_suffix('s'), 1), (text.strip_suffix('m'), 60), (text.strip_suffix('h'), 3600)];

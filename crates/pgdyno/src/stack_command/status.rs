@@ -1,4 +1,4 @@
-//! What is told of a stack that is up?
+//! Status of a running stack
 
 use super::connect_commands::ConnectCommand;
 use crate::check::format_duration;
@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// One stack, as who holds it tells it.
+/// Status of one stack, as its holder reports it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StackStatus {
     pub name: String,
-    /// The experiment file, by its whole path.
+    /// Absolute path of the experiment file.
     pub file: PathBuf,
-    /// By axis, as in the file's matrix.
+    /// Labels of the cell, by axis of the file's matrix.
     pub cell: Vec<(String, String)>,
-    /// The process that holds it.
+    /// Process id of the holder.
     pub pid: u32,
-    /// Since it was asked for.
+    /// Seconds since the stack was requested.
     pub seconds: u64,
-    /// Until it ends by itself.
+    /// Seconds until the stack ends by itself.
     pub seconds_left: Option<u64>,
     pub state: StackState,
 }
@@ -26,16 +26,16 @@ pub struct StackStatus {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StackState {
-    /// And what is being done.
+    /// Starting, with the current activity.
     Starting(String),
-    /// The entrance first.
+    /// Running nodes, the first endpoint first.
     Up(Vec<NodeStatus>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeStatus {
     pub name: String,
-    /// Such as `PgBouncer 1.18.0 (transaction, pool of 20)`.
+    /// Product, version and configuration, such as `PgBouncer 1.18.0 (transaction, pool of 20)`.
     #[serde(rename = "what")]
     pub description: String,
     pub condition: NodeState,
@@ -45,7 +45,7 @@ pub struct NodeStatus {
     pub transport: String,
     #[serde(rename = "ways")]
     pub connect_commands: Vec<ConnectCommand>,
-    /// Those that hold.
+    /// Limits that were applied.
     pub limits: Vec<String>,
     pub not_applied: Vec<String>,
     pub log: Option<PathBuf>,
@@ -56,14 +56,14 @@ pub struct NodeStatus {
 pub enum NodeState {
     #[serde(rename = "runs")]
     Running,
-    /// And how, such as `it was ended by signal 9`.
+    /// Ended, with the reason, such as `it was ended by signal 9`.
     Ended(String),
-    /// It was there before, and is not watched.
+    /// Not started by pgdyno, and not monitored.
     Attached,
 }
 
 impl StackStatus {
-    /// Whether nothing that was started has ended.
+    /// True if no started node has ended.
     pub fn is_healthy(&self) -> bool {
         match &self.state {
             StackState::Starting(_) => true,
@@ -71,7 +71,7 @@ impl StackStatus {
         }
     }
 
-    /// Lines for a person.
+    /// Text for people.
     pub fn render(&self) -> String {
         let mut out = String::new();
         let since = format_duration(self.seconds as f64);
