@@ -332,7 +332,7 @@ pub struct EvidenceLink {
     pub text: String,
     /// [`Section::id`] of the section with the evidence.
     pub section: &'static str,
-    /// Index into [`Charts::trials`].
+    /// Index into [`ChartsBlock::trials`].
     pub trial: Option<usize>,
     pub chart: Option<model::chart::ChartKind>,
 }

@@ -38,7 +38,7 @@ pub trait PageWords {
 
     /// Column heading of a quantile, `mean` or `max`, in milliseconds.
     fn times(&self, service: bool, which: &str) -> String;
-    /// Column heading of a figure of answer sizes; with an empty `which`, of the operations.
+    /// Column heading of a figure of answer sizes; with an empty `which`, heading of the operations' column.
     fn size(&self, which: &str) -> String;
     /// Transport to a node; `None` for an attached node, whose address implies it.
     fn way(&self, it: Option<Transport>) -> &'static str;

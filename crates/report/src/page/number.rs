@@ -22,7 +22,7 @@ pub(crate) fn format(value: f64, lang: &dyn Lang) -> String {
     lang.number(&three_digits(value))
 }
 
-/// [`format`], but whole numbers keep all digits: settings and counts.
+/// [`format()`], but whole numbers keep all digits: settings and counts.
 pub(crate) fn exact(value: f64, lang: &dyn Lang) -> String {
     lang.number(&exact_digits(value))
 }
@@ -31,7 +31,7 @@ pub(crate) fn exact_digits(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value:.0}") } else { three_digits(value) }
 }
 
-/// [`format`] for small values too: `1.04·10⁻⁴`.
+/// [`format()`] for small values too: `1.04·10⁻⁴`.
 pub(crate) fn small(value: f64, lang: &dyn Lang) -> String {
     if value == 0.0 || value.abs() >= 0.001 {
         return format(value, lang);
