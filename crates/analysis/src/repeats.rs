@@ -1,55 +1,56 @@
-//! What do several runs of the same say together, and do they differ from several of another?
+//! Confidence intervals over several runs, and tests of differences between cells
 //!
-//! Runs are resampled, never requests: requests of one run share its cache, its plan and its neighbours, and a million of
-//! them say nothing about the next run.
+//! Runs are resampled, never requests: requests of one run share its cache, its plan and its neighbours, and a million
+//! of them say nothing about the next run.
 //!
-//! *One cell.* The median, and the narrowest two of the runs, as far from either end, between which the true median lies
-//! with 95 % (by the binomial distribution; David and Nagaraja, "Order Statistics", 7.1): exact, whatever the runs'
-//! distribution. Three to five runs cannot say so much: their least and greatest hold it with 75, 87.5 and 93.75 %. A
-//! percentile bootstrap of the median is the same up to six runs and too narrow beyond: with seven it holds 88 %.
+//! *One cell.* The median, and the narrowest two of the runs, as far from either end, between which the true median
+//! lies with 95 % (by the binomial distribution; David and Nagaraja, "Order Statistics", 7.1). The interval is exact
+//! for any distribution. Three to five runs cannot reach 95 %: their least and greatest contain the median with 75,
+//! 87.5 and 93.75 %. A percentile bootstrap of the median is equal up to six runs and too narrow beyond: with seven it
+//! covers 88 %.
 //!
-//! *Two cells.* The ratio of medians, with a percentile interval by resampling the runs of both: it holds the true ratio
-//! of normal values in 91 % with three runs of each, in 98 % with five, 96 % with ten. And an exact permutation test of the
-//! rank sum (Wilcoxon, Mann, Whitney; ties share their ranks), which assumes nothing of the distributions. It cannot reach
-//! 5 % with fewer than four runs of each (3 and 3: 10 %), so then nothing is claimed.
+//! *Two cells.* The ratio of medians, with a percentile interval by resampling the runs of both. It contains the true
+//! ratio of normal values in 91 % with three runs of each, in 98 % with five, 96 % with ten. In addition, an exact
+//! permutation test of the rank sum (Wilcoxon, Mann, Whitney; ties share their ranks), which assumes no distribution.
+//! It cannot reach 5 % with fewer than four runs of each (3 and 3: 10 %), so then nothing is claimed.
 //!
-//! *Many cells.* Of twenty comparisons one is "significant" by chance. [`decide`] therefore keeps the false discovery rate
-//! of one figure's comparisons at 5 % (Benjamini and Hochberg 1995).
+//! *Many cells.* Of twenty comparisons one is "significant" by chance. [`decide`] therefore keeps the false discovery
+//! rate of one figure's comparisons at 5 % (Benjamini and Hochberg 1995).
 
 use crate::strategy::SplitMix64;
 use model::matrix::ChangeVerdict;
 
-/// With so few runs every resample is enumerated: 5⁵ of them.
+/// Most runs for which every resample is enumerated: 5⁵ of them.
 const EXACT_MAX: usize = 5;
-/// Resamples drawn otherwise.
+/// Random resamples for more runs.
 const RESAMPLES: usize = 4000;
-/// Permutations looked at, at most; if there are more, so many are drawn.
+/// Most permutations that are enumerated; if there are more, this number is drawn at random.
 const PERMUTATIONS: u64 = 20_000;
-/// Two-sided.
+/// Two-sided significance level.
 const LEVEL: f64 = 0.05;
-/// Fewer say nothing about their spread.
+/// Fewest runs from which an interval is computed.
 const RUNS_MIN: usize = 3;
 
-/// A median and where it may lie.
+/// A median and its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MedianEstimate {
     pub median: f64,
-    /// Of 95 %; `None` with fewer than three runs.
+    /// Confidence interval of 95 %; `None` with fewer than three runs.
     pub interval: Option<(f64, f64)>,
     pub runs: u32,
 }
 
-/// Two cells beside each other.
+/// Comparison of two cells.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RatioEstimate {
-    /// Median of the second by that of the first; `None` if that is 0.
+    /// Median of the second divided by that of the first; `None` if that is 0.
     pub ratio: Option<f64>,
     pub interval: Option<(f64, f64)>,
-    /// Two-sided, of the permutation test.
+    /// Two-sided p of the permutation test.
     pub p: f64,
-    /// The second's values tend to be higher.
+    /// True if the second's values tend to be higher.
     pub higher: bool,
-    /// The least `p` that so many runs can have.
+    /// Least `p` that this number of runs can reach.
     pub least_p: f64,
 }
 
@@ -64,7 +65,7 @@ pub fn estimate(values: &[f64]) -> Option<MedianEstimate> {
     Some(MedianEstimate { median, interval, runs: values.len() as u32 })
 }
 
-/// What distinguishes `b` from `a`; `None` if either is empty.
+/// Compares `b` with `a`; `None` if either is empty.
 pub fn compare(a: &[f64], b: &[f64], seed: u64) -> Option<RatioEstimate> {
     let (of_a, of_b) = (median(&mut a.to_vec())?, median(&mut b.to_vec())?);
     let enough = a.len() >= RUNS_MIN && b.len() >= RUNS_MIN && of_a != 0.0;
@@ -73,9 +74,9 @@ pub fn compare(a: &[f64], b: &[f64], seed: u64) -> Option<RatioEstimate> {
     Some(RatioEstimate { ratio: (of_a != 0.0).then(|| of_b / of_a), interval, p, higher, least_p })
 }
 
-/// The verdicts of several comparisons, which are looked at together.
+/// Verdicts of several comparisons, which are decided together.
 pub fn decide(all: &[RatioEstimate]) -> Vec<ChangeVerdict> {
-    // The largest p that is not above its share of the level, and all below it.
+    // The largest p that is not above its share of the level, and all p below it.
     let mut sorted: Vec<f64> = all.iter().map(|it| it.p).collect();
     sorted.sort_by(f64::total_cmp);
     let count = sorted.len() as f64;
@@ -95,7 +96,7 @@ pub fn decide(all: &[RatioEstimate]) -> Vec<ChangeVerdict> {
     all.iter().map(verdict).collect()
 }
 
-/// Sorts them.
+/// Median; sorts the values.
 fn median(values: &mut [f64]) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let n = values.len();
@@ -106,9 +107,9 @@ fn median(values: &mut [f64]) -> Option<f64> {
     }
 }
 
-/// How many of `n` sorted runs may be left out at either end: the most that keep the median between the rest with 95 %.
+/// Most of `n` sorted runs that may be removed at either end so that the rest contain the median with 95 %.
 fn trim_count(n: usize) -> usize {
-    // Probability that not more than `i` of the runs lie below the median, for i = 0, 1, …: sums of C(n, i) / 2ⁿ.
+    // Probability that at most `i` of the runs lie below the median, for i = 0, 1, …: sums of C(n, i) / 2ⁿ.
     let mut term = 0.5f64.powi(n as i32);
     let mut below = term;
     let mut beyond = 0;
@@ -117,7 +118,7 @@ fn trim_count(n: usize) -> usize {
         term *= (n - beyond + 1) as f64 / beyond as f64;
         below += term;
     }
-    // `below` with one more left out would be too much.
+    // Removing one more run would exceed the level.
     beyond.saturating_sub(1)
 }
 
@@ -146,7 +147,7 @@ fn resampled_medians(values: &[f64], seed: u64) -> Vec<f64> {
     (0..RESAMPLES).map(|_| of(&mut || chance.below(n as u64) as usize)).collect()
 }
 
-/// The middle 95 % of what was resampled; sorts it.
+/// Middle 95 % of the resampled values; sorts them.
 fn middle_interval(values: &mut [f64]) -> (f64, f64) {
     values.sort_by(f64::total_cmp);
     let last = values.len() - 1;
@@ -154,7 +155,7 @@ fn middle_interval(values: &mut [f64]) -> (f64, f64) {
     (values[beyond], values[last - beyond])
 }
 
-/// The interval of the ratio of medians; `None` when a resampled denominator is 0.
+/// Interval of the ratio of medians; `None` if a resampled denominator is 0.
 fn ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<(f64, f64)> {
     let (of_a, of_b) = (resampled_medians(a, seed), resampled_medians(b, seed.wrapping_add(1)));
     let mut chance = SplitMix64(seed.wrapping_add(2));
@@ -163,11 +164,11 @@ fn ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<(f64, f64)> {
     ratios.iter().all(|it| it.is_finite()).then(|| middle_interval(&mut ratios))
 }
 
-/// Two-sided p of the rank sum of `b`, whether it is above what is expected, and the least p there is.
+/// Two-sided p of the rank sum of `b`, true if the sum is above its expectation, and the least possible p.
 fn rank_test(a: &[f64], b: &[f64], seed: u64) -> (f64, bool, f64) {
     let all: Vec<f64> = a.iter().chain(b).copied().collect();
     let (n, k) = (all.len(), b.len());
-    // Twice the rank, so that ties have whole numbers: below + (below or equal) + 1.
+    // Twice the rank, so that ties are whole numbers: below + (below or equal) + 1.
     let rank = |it: &f64| {
         let below = all.iter().filter(|other| *other < it).count();
         let equal = all.iter().filter(|other| *other == it).count();
@@ -188,7 +189,7 @@ fn rank_test(a: &[f64], b: &[f64], seed: u64) -> (f64, bool, f64) {
     } else {
         let mut chance = SplitMix64(seed);
         let mut shuffled = ranks;
-        // What was seen is one of the permutations.
+        // The observed order is one of the permutations.
         count(seen + (k * (n + 1)) as i64);
         for _ in 0..PERMUTATIONS {
             for i in 0..k {
@@ -201,7 +202,7 @@ fn rank_test(a: &[f64], b: &[f64], seed: u64) -> (f64, bool, f64) {
     (far as f64 / of as f64, seen > 0, 2.0 / ways as f64)
 }
 
-/// Gives `each` the sum of every choice of `k` of `ranks`.
+/// Passes the sum of every choice of `k` of `ranks` to `each`.
 fn subsets(ranks: &[i64], k: usize, sum: i64, each: &mut impl FnMut(i64)) {
     if k == 0 {
         return each(sum);
@@ -239,8 +240,8 @@ mod tests {
         }
     }
 
-    /// Efron and Tibshirani, "An Introduction to the Bootstrap" (1993), table 2.1: mice. Treated 94, control 46; standard
-    /// errors of the medians by bootstrap 37.83 and 13.08 with the number of resamples going to infinity.
+    /// Efron and Tibshirani, "An Introduction to the Bootstrap" (1993), table 2.1: mice. Treated 94, control 46;
+    /// standard errors of the medians by bootstrap 37.83 and 13.08 with the number of resamples going to infinity.
     #[test]
     fn equals_the_published_bootstrap_example() {
         let treated = [94.0, 197.0, 16.0, 38.0, 99.0, 141.0, 23.0];
@@ -250,7 +251,7 @@ mod tests {
             let all = resampled_medians(values, 7);
             let mean = all.iter().sum::<f64>() / all.len() as f64;
             let variance = all.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / all.len() as f64;
-            // Four thousand draws of values with such tails know a deviation to a few percent.
+            // Four thousand draws of heavy-tailed values estimate a deviation to a few percent.
             assert!((variance.sqrt() / deviation - 1.0).abs() < 0.08, "{} {deviation}", variance.sqrt());
         }
     }
@@ -258,14 +259,14 @@ mod tests {
     #[test]
     fn computes_exact_permutation_p_values() {
         for (a, b, p, higher) in [
-            // Completely apart: 2 of 20, 70 and 252 permutations.
+            // Completely separated: 2 of 20, 70 and 252 permutations.
             (&[1.0, 2.0, 3.0][..], &[4.0, 5.0, 6.0][..], 0.1, true),
             (&[1.0, 2.0, 3.0, 4.0], &[5.0, 6.0, 7.0, 8.0], 2.0 / 70.0, true),
             (&[6.0, 7.0, 8.0, 9.0, 10.0], &[1.0, 2.0, 3.0, 4.0, 5.0], 2.0 / 252.0, false),
             (&[1.0, 3.0], &[2.0, 4.0], 4.0 / 6.0, true),
             (&[1.0; 5], &[1.0; 5], 1.0, false),
-            // Hollander and Wolfe, "Nonparametric Statistical Methods": permeability of membranes, rank sum 30, one-sided
-            // exact p 0.1272; the distribution is symmetric.
+            // Hollander and Wolfe, "Nonparametric Statistical Methods": permeability of membranes, rank sum 30,
+            // one-sided exact p 0.1272; the distribution is symmetric.
             (
                 &[0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46],
                 &[1.15, 0.88, 0.90, 0.74, 1.21],
@@ -277,7 +278,7 @@ mod tests {
             assert!((it.p - p).abs() < 5e-5, "{a:?} {b:?}: {}", it.p);
             assert_eq!(it.higher, higher, "{a:?} {b:?}");
         }
-        // As many as have to be drawn agree with what is known: 2 / C(20, 10) is far below what 20,000 can tell.
+        // Random permutations agree with the exact p: 2 / C(20, 10) is far below the resolution of 20,000.
         let (a, b): (Vec<f64>, Vec<f64>) = (0..20).map(f64::from).partition(|it| *it < 10.0);
         assert!(compare(&a, &b, 3).expect("both have values").p < 2e-4);
         let (a, b): (Vec<f64>, Vec<f64>) = (0..20).map(f64::from).partition(|it| it % 2.0 == 0.0);
@@ -326,7 +327,7 @@ mod tests {
         }
     }
 
-    /// Share of `sets` simulated sets of `n` runs whose interval holds the true median.
+    /// Share of `sets` simulated sets of `n` runs whose interval contains the true median.
     fn coverage(n: usize, seed: u64, value: fn(&mut SplitMix64) -> f64, truth: f64) -> f64 {
         let mut chance = SplitMix64(seed);
         let holds = (0..4000).filter(|_| {
@@ -341,7 +342,7 @@ mod tests {
         -(1.0 - chance.uniform()).ln()
     }
 
-    /// 4000 sets know a share of 95 % to ± 0.35 %: three of those deviations.
+    /// 4000 sets estimate a share of 95 % to ± 0.35 %; the test allows three of these deviations.
     #[test]
     fn median_interval_covers_the_truth() {
         for (n, exact) in [
@@ -365,8 +366,8 @@ mod tests {
         }
     }
 
-    /// Runs that vary by 3 %, one cell 1.2 times as fast. Of 1500 sets each, seeds 2003, 2004, …: 91 % with 3 runs, 92 % with
-    /// 4, 98 % with 5, 94 % with 7, 96 % with 10. Fewer here, for time's sake.
+    /// Runs that vary by 3 %, one cell 1.2 times as fast. Of 1500 sets each, seeds 2003, 2004, …: 91 % with 3 runs, 92
+    /// % with 4, 98 % with 5, 94 % with 7, 96 % with 10. Fewer sets here, to save time.
     #[test]
     fn ratio_interval_covers_the_truth() {
         for (n, low, high) in [(3, 0.85, 0.96), (5, 0.93, 1.0)] {
@@ -392,7 +393,7 @@ mod tests {
             let it = compare(&draw(), &draw(), 9).expect("both have values");
             decide(&[it]) != [ChangeVerdict::NoEvidence]
         });
-        // 3.2 % is what the discrete test does at 5 %: 8 of 252 permutations.
+        // 3.2 % is the level of the discrete test at 5 %: 8 of 252 permutations.
         let seen = seen.count();
         assert!((15..50).contains(&seen), "{seen} of 1000");
     }

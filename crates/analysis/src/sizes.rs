@@ -1,18 +1,18 @@
-//! Changes in the sizes of answers: what a service answers when it does not do its work.
+//! Changes in the sizes of answers that suggest error pages
 //!
 //! An error page or a log-in page with status 200 counts as success; its size distinguishes it.
 
 use model::{AnswerSizes, Second, SizeHistogram};
 
-/// Answers with which a population is judged.
+/// Fewest answers with which a population is judged.
 const ANSWERS_MIN: u64 = 200;
-/// Share of the answers that each of two populations has at least.
+/// Smallest share of the answers of each of two populations.
 const POPULATION: f64 = 0.05;
 /// Smallest ratio of the start of the larger population to the end of the smaller one.
 const GAP_RATIO_MIN: u64 = 2;
-/// Share of answers that is small where sizes fell.
+/// Share of small answers above which sizes have dropped.
 const SMALL_SHARE_MIN: f64 = 0.8;
-/// Stretches of time that are kept of each trial.
+/// Most intervals that are kept of each trial.
 const STRETCHES_MAX: usize = 64;
 
 /// Two populations of sizes, without answers between them.
@@ -26,9 +26,9 @@ pub struct Populations {
     pub share: f64,
 }
 
-/// Two populations that one process does not make: the gap between them is wide against the larger sizes' own range, and
-/// against any gap among these. A list of varying length leaves gaps as wide as one of its items and is none; nor are sizes
-/// that vary continuously.
+/// Two populations that a single process does not produce: the gap between them is wide compared with the larger sizes'
+/// own range, and with any gap among these. A list of varying length has gaps as wide as one of its items, so it is not
+/// detected; nor are sizes that vary continuously.
 pub fn populations(sizes: &SizeHistogram) -> Option<Populations> {
     let count = sizes.count();
     if count < ANSWERS_MIN {
@@ -57,7 +57,7 @@ pub fn populations(sizes: &SizeHistogram) -> Option<Populations> {
     })
 }
 
-/// Bounds of the bucket that holds the quantile of some buckets, at least one.
+/// Bounds of the bucket that contains the quantile of some buckets, at least one.
 fn quantile(ranges: &[(u64, u64, u64)], q: f64) -> (u64, u64) {
     let count: u64 = ranges.iter().map(|it| it.2).sum();
     let rank = ((count as f64 * q).ceil() as u64).max(1);
@@ -69,7 +69,7 @@ fn quantile(ranges: &[(u64, u64, u64)], q: f64) -> (u64, u64) {
     found.map_or((0, 0), |it| (it.0, it.1))
 }
 
-/// The size up to which answers are small beside these: half of their median, and not more than their tenth percentile.
+/// Size up to which answers are small compared with these: half of their median, and at most their tenth percentile.
 fn small_limit(sizes: &SizeHistogram) -> Option<u64> {
     let (median, tenth) = (sizes.quantile(0.5)?, sizes.quantile(0.1)?);
     Some((median / 2).min(tenth)).filter(|it| sizes.count() >= ANSWERS_MIN / 2 && *it > 0)
@@ -79,18 +79,18 @@ fn is_small(sizes: &SizeHistogram, limit: u64) -> bool {
     sizes.count() > 0 && sizes.count_at_most(limit) as f64 >= SMALL_SHARE_MIN * sizes.count() as f64
 }
 
-/// Whether most of these answers are smaller than nearly all of those.
+/// True if most of these answers are smaller than nearly all of those.
 pub fn is_mostly_smaller(these: &SizeHistogram, those: &SizeHistogram) -> bool {
     let enough = these.count() >= ANSWERS_MIN / 2;
     enough && small_limit(those).is_some_and(|limit| is_small(these, limit))
 }
 
-/// Sizes of the answers to one request, from stretch to stretch of a trial.
+/// Sizes of the answers to one request, by interval of a trial.
 #[derive(Clone, Debug)]
 pub struct SizeSeries {
     pub operation: u16,
     pub command: u16,
-    /// Seconds of a stretch.
+    /// Seconds of an interval.
     pub seconds: u64,
     pub stretches: Vec<SizeHistogram>,
 }
@@ -103,7 +103,7 @@ impl SizeSeries {
         all
     }
 
-    /// Where sizes fell: those of the first quarter against all later stretches in which most answers were small.
+    /// Drop of sizes: those of the first quarter compared with all later intervals in which most answers were small.
     pub fn find_fall(&self) -> Option<SizeDrop> {
         let quarter = self.stretches.len().div_ceil(4);
         let (first, rest) = self.stretches.split_at(quarter.min(self.stretches.len()));
@@ -139,7 +139,7 @@ impl SizeSeries {
     }
 }
 
-/// A fall of sizes within a trial.
+/// Drop of sizes within a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SizeDrop {
     /// Medians, bytes.
@@ -151,7 +151,7 @@ pub struct SizeDrop {
     pub share: f64,
 }
 
-/// Courses of all requests, from a trial's seconds.
+/// Size series of all requests, from a trial's seconds.
 #[derive(Clone, Debug, Default)]
 pub struct SizeSeriesSet(Vec<SizeSeries>);
 

@@ -1,29 +1,29 @@
-//! How long does the system take to get going?
+//! Time until the system reaches its steady rate
 //!
-//! A database with cold caches reads from its disk what later lies in its memory: until then it delivers less.
+//! A database with cold caches reads data from its disk that are later in memory. Until then it delivers less.
 
 use model::{Nanos, PerSecond, Second};
 
-/// How a trial came to its steady rate.
+/// Time and rate at which a trial became steady.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteadyState {
     /// Median of the seconds of the trial's last third.
     pub rate: PerSecond,
-    /// From the beginning of the window to the end of the first second that brought at least [`SHARE`] of it; zero if the
-    /// very first did.
+    /// From the start of the window to the end of the first second that delivered at least [`STEADY_SHARE`] of the
+    /// rate; zero if the very first second did.
     pub after: Nanos,
 }
 
-/// Of the steady rate, from which on the system has got going.
+/// Share of the steady rate from which on the system is warm.
 pub const STEADY_SHARE: f64 = 0.9;
-/// With fewer whole seconds their last third is no more than one or two.
+/// Fewest whole seconds: with fewer, the last third is only one or two.
 const SECONDS_MIN: usize = 9;
 
-/// Reads it from what each second delivered: successful transactions per second, in the order of time, each second of the
-/// window. `None` where there are too few of them, or nothing is delivered in the end.
+/// Steady state from the successful transactions per second of each second of the window, in order of time. `None` with
+/// too few seconds, or if nothing is delivered in the end.
 ///
-/// In an open model what is offered bounds what is delivered: the steady rate is then the offered one, and a system that is
-/// in time from the beginning is steady at once.
+/// In an open model the offered rate limits the delivered one. The steady rate is then the offered one, and a system
+/// that is on time from the beginning is steady at once.
 pub fn steady_state(delivered: &[f64]) -> Option<SteadyState> {
     if delivered.len() < SECONDS_MIN {
         return None;
@@ -40,21 +40,21 @@ pub fn steady_state(delivered: &[f64]) -> Option<SteadyState> {
     Some(SteadyState { rate: PerSecond(rate), after })
 }
 
-/// The same from the seconds of a trial. The last one, which may be cut short, is left out, as are transactions that ended
-/// after the window.
+/// Steady state from the seconds of a trial. The last second, which may be cut short, is left out, as are transactions
+/// that ended after the window.
 pub fn from_seconds(seconds: &[Second]) -> Option<SteadyState> {
     let whole = seconds.split_last().map_or(seconds, |it| it.1);
     steady_state(&whole.iter().map(delivered).collect::<Vec<_>>())
 }
 
-/// Transactions that ended well within the window, per second.
+/// Transactions that succeeded within the window, per second.
 pub fn delivered(it: &Second) -> f64 {
     let lasting = (it.to - it.from).as_secs_f64();
     let ok: u64 = it.operations.iter().map(|it| it.ok - it.late).sum();
     if lasting > 0.0 { ok as f64 / lasting } else { 0.0 }
 }
 
-/// Of at least one number.
+/// Median of at least one number.
 fn median(of: &[f64]) -> f64 {
     let mut sorted = of.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -74,17 +74,17 @@ mod tests {
             let found = steady_state(&delivered).map(|it| (it.rate.0, it.after.0 / 1_000_000_000));
             assert_eq!(found, expected, "{delivered:?}");
         };
-        // Cold: it gets going in the fifth second.
+        // Cold: it warms up until the fifth second.
         check(&[10, 20, 40, 70, 90, 95, 100, 100, 100, 102, 98, 100], Some((100.0, 5)));
-        // 89 is not yet 90 per cent, and one bad second later does not undo it.
+        // 89 is not yet 90 per cent, and one bad second later does not change the result.
         check(&[89, 90, 100, 30, 100, 100, 100, 100, 100], Some((100.0, 2)));
         // Warm from the beginning.
         check(&[100; 9], Some((100.0, 0)));
-        // An even number in the last third: between the two.
+        // An even number in the last third: the mean of the middle two.
         check(&[50, 100, 100, 100, 100, 100, 100, 100, 100, 100, 110, 120, 110], Some((110.0, 2)));
         // It slows down: the steady rate is the last, and it was reached at once.
         check(&[100, 90, 80, 70, 60, 50, 40, 30, 20], Some((30.0, 0)));
-        // Too short, and at a standstill in the end.
+        // Too short; and without any delivery in the end.
         check(&[100; 8], None);
         check(&[100, 100, 100, 100, 100, 100, 0, 0, 0], None);
         check(&[], None);
@@ -104,7 +104,7 @@ mod tests {
             }
         };
         let mut seconds: Vec<Second> = (0..12).map(|at| second(at, if at < 3 { 10 } else { 100 })).collect();
-        // Cut short: not one of them.
+        // A second that was cut short does not count.
         seconds.push(second(12, 1));
         assert_eq!(
             from_seconds(&seconds),

@@ -1,6 +1,6 @@
-//! Which setup does a step of a search measure?
+//! Setup that a step of a search measures
 //!
-//! The cell's, at another level, and with one thing changed where the step asks for it.
+//! It is the cell's setup at another level, with the perturbation that the step requests.
 
 use model::plan::{
     Feed, FeedSource, Goal, LoadModel, LoadScale, MaxSearch, Node, NodeKind, Setup, UserStage as Users,
@@ -8,7 +8,7 @@ use model::plan::{
 use model::search::{Knob, Perturbation, SearchStep, StepPurpose};
 use model::{Nanos, Spacing};
 
-/// The setup of one trial.
+/// Setup of one trial.
 pub fn apply_step(setup: &Setup, find: &Goal, step: &SearchStep) -> Setup {
     let mut setup = setup.clone();
     let ramp = match (find, step.purpose) {
@@ -41,20 +41,20 @@ pub fn apply_step(setup: &Setup, find: &Goal, step: &SearchStep) -> Setup {
     setup
 }
 
-/// A level as so many clients.
+/// Number of clients of a level.
 pub fn clients(level: f64) -> u32 {
     level.round().max(1.0) as u32
 }
 
-/// How a maximum is searched for that is known to be about `level`: from a little below it, without a long hold.
+/// Search for a maximum that is known to be about `level`: it starts a little below it, without a long hold.
 pub fn near_level(max: &MaxSearch, level: f64) -> MaxSearch {
     MaxSearch { from: Some(level * START_SHARE), hold: max.window, prove: false, ..max.clone() }
 }
 
-/// A search that begins near its answer begins a little below it.
+/// Start of a search near its answer, as a share of it.
 const START_SHARE: f64 = 0.85;
 
-/// Evenly up to the level within `ramp`, and at it for `window`; in the grammar of schedules.
+/// Schedule that rises evenly to the level within `ramp`, and stays there for `window`.
 fn ramp_schedule(level: f64, ramp: Nanos, window: Nanos) -> String {
     let seconds = |it: Nanos| it.0 / 1_000_000_000;
     let level = decimal(level);
@@ -62,7 +62,7 @@ fn ramp_schedule(level: f64, ramp: Nanos, window: Nanos) -> String {
     if ramp == Nanos::ZERO { hold } else { format!("line(0, {level}, {}s) {hold}", seconds(ramp)) }
 }
 
-/// Without an exponent, to a thousandth.
+/// Decimal without an exponent, to a thousandth.
 fn decimal(it: f64) -> String {
     let text = format!("{it:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -91,7 +91,7 @@ fn closed_load(it: &LoadModel, users: u32, ramp: Nanos, window: Nanos) -> LoadMo
     }
 }
 
-/// Changes one thing.
+/// Applies a perturbation.
 fn perturb(setup: &mut Setup, nudge: &Perturbation) {
     let to = nudge.amount.map_or(0.0, |it| it.1);
     let whole = to.round() as u64;
@@ -102,7 +102,7 @@ fn perturb(setup: &mut Setup, nudge: &Perturbation) {
         nodes.iter_mut().filter(|it| it.name == name).for_each(change);
     };
     match &nudge.knob {
-        // Replicas have their limits together.
+        // Replicas have common limits.
         Knob::Cpu { node: name } if is_replica(name) => {
             setup.stack.replication.iter_mut().for_each(|it| it.limits.cpu = Some(to));
         }
@@ -153,11 +153,11 @@ fn perturb(setup: &mut Setup, nudge: &Perturbation) {
     }
 }
 
-/// Rows that are asked for instead of a feed's. One in a block each, they touch 1.6 GB.
+/// Rows that are requested instead of a feed's. With one in each block they touch 1.6 GB.
 const FEED_ROWS: u32 = 200_000;
 
-/// A query for what the table has instead of the feed's rows, in any order. `None` where the feed does not name its table, or
-/// where its rows have other columns, whose values would be missing.
+/// Query for the table's rows instead of the feed's, in any order. `None` if the feed does not name its table, or if
+/// its rows have other columns, whose values would be missing.
 pub fn all_rows(feed: &Feed) -> Option<String> {
     let [name] = feed.columns.as_deref()? else { return None };
     let mut parts = feed.lookup_column.as_deref()?.rsplitn(3, '.');
@@ -228,7 +228,7 @@ mod tests {
         check(&confirm, &step(LoadScale::Clients, 50.0, StepPurpose::Confirm, 60), "50/Some(5.0) 50/None");
     }
 
-    /// Twenty keys become all that the table has; a row of two columns stays whole.
+    /// Twenty keys become all keys of the table; a row of two columns is unchanged.
     #[test]
     fn perturbs_a_feed_to_the_whole_table() {
         let turned = |columns: Option<&[&str]>, of: Option<&str>| {

@@ -1,19 +1,20 @@
-//! Which trial comes next?
+//! Order of the trials of a run
 //!
-//! A pure function of how many are done, so that a broken run can go on where it stopped, and a seed tells the order.
+//! The order is a pure function of the number of trials done, so an interrupted run continues where it stopped. The
+//! seed determines the order.
 
 /// One measurement of one cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedTrial {
     /// Index into the experiment's cells.
     pub cell: usize,
-    /// From 0.
+    /// Repetition, from 0.
     pub repetition: u32,
 }
 
 /// Every cell `repeat` times: all cells once in a random order, then all again in another.
 ///
-/// Interleaved, because a machine drifts: measured one after the other, the repeats of a cell would share an hour, and the
+/// Trials are interleaved because a machine drifts. In sequence, the repetitions of a cell would share an hour, and the
 /// drift would look like a difference between cells.
 #[derive(Clone, Debug)]
 pub struct Sweep {
@@ -34,12 +35,12 @@ impl Sweep {
         Sweep { order: order.collect() }
     }
 
-    /// What to measure after `done` trials; `None` when all are.
+    /// Trial to measure after `done` trials; `None` if all are done.
     pub fn next(&self, done: usize) -> Option<PlannedTrial> {
         self.order.get(done).copied()
     }
 
-    /// How many trials there are in all.
+    /// Number of trials in all.
     pub fn trials(&self) -> usize {
         self.order.len()
     }
@@ -63,7 +64,7 @@ impl SplitMix64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Of mean 0 and deviation 1; Box and Muller (1958).
+    /// Normal with mean 0 and deviation 1; Box and Muller (1958).
     pub(crate) fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()

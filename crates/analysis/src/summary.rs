@@ -1,4 +1,4 @@
-//! What did the benchmark show?
+//! Summary of one measurement
 
 use crate::progress::mean_difference;
 use crate::{error_name, outage, validity};
@@ -12,7 +12,7 @@ use model::{
 };
 use std::cmp::Reverse;
 
-/// Reads what was measured of `server` under `plan`, whose scripts are the cells of the measured interval.
+/// Summarises the measurement of `server` under `plan`, whose scripts are the cells of the measured interval.
 pub fn summarise(measured: &Measurement, server: Server, plan: BenchPlan) -> Summary {
     let interval = &measured.interval;
     assert_eq!(interval.scripts.len(), plan.scripts.len(), "each script has its cell");
@@ -40,7 +40,7 @@ pub fn summarise(measured: &Measurement, server: Server, plan: BenchPlan) -> Sum
         })
         .collect();
     let closed = matches!(plan.model, LoadModelSummary::Closed { .. });
-    // Users who come and leave by stages are there until the stages end.
+    // Users of stages are present until the stages end.
     let constant = closed && plan.end != EndCondition::ScheduleEnds;
     let outages =
         outage::unexplained(&measured.outages, measured.window, interval, constant.then_some(plan.clients));
@@ -74,7 +74,7 @@ fn never_served(clients: &[u64]) -> u32 {
     clients.iter().filter(|it| **it == 0).count() as u32
 }
 
-/// All scripts as one, without their statements.
+/// All scripts merged, without their statements.
 fn merged(interval: &Interval) -> ScriptCounts {
     let mut all = Interval::new(&[0]).scripts.remove(0);
     interval.scripts.iter().for_each(|it| all.merge(it));
@@ -110,7 +110,7 @@ fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// `unanswered` more are longer than any.
+/// `unanswered` arrivals are longer than all others.
 fn responses(it: &LatencyHistogram, unanswered: u64, window: Nanos) -> Distribution {
     if unanswered == 0 {
         return distribution(it);
@@ -129,7 +129,7 @@ fn responses(it: &LatencyHistogram, unanswered: u64, window: Nanos) -> Distribut
     }
 }
 
-/// `mean` and `max` are those of the answered.
+/// `mean` and `max` are those of the answered arrivals.
 pub(crate) fn unanswered(count: u64, mean: Option<Nanos>, max: Option<Nanos>, window: Nanos) -> Unanswered {
     Unanswered { count, longer_than: window.max(max.unwrap_or_default()), mean_of_answered: mean }
 }
@@ -150,12 +150,12 @@ pub(crate) fn distribution(it: &LatencyHistogram) -> Distribution {
     }
 }
 
-/// The most frequent first.
+/// Failures, most frequent first.
 fn failures_of(cell: &ScriptCounts) -> Vec<Failure> {
     merge_failures([(&cell.failed, &cell.unknown)].into_iter())
 }
 
-/// Failed and unknown of several cells, the most frequent first.
+/// Failed and unknown transactions of several cells, most frequent first.
 pub(crate) fn merge_failures<'a>(
     parts: impl Iterator<Item = (&'a FailureCounts, &'a FailureCounts)>,
 ) -> Vec<Failure> {
@@ -170,7 +170,7 @@ pub(crate) fn merge_failures<'a>(
     all
 }
 
-/// In the place of the codes that are not counted one by one.
+/// Label of the codes that are not counted one by one.
 const OTHER: &str = "other";
 
 fn failures(it: &FailureCounts, class: FailureClass) -> Vec<Failure> {

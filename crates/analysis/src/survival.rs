@@ -1,7 +1,8 @@
-//! What do a cell's trials with faults say together, beside its positive control?
+//! Durability results of a cell's failover trials, compared with its positive control
 //!
-//! A trial alone proves nothing by losing nothing: its set-up may be one in which nothing can be lost. Its verdict says so
-//! ([`Doubt::NoControl`]); here that is answered for the whole cell, by its control or by what the cell itself has lost.
+//! A trial without losses proves nothing by itself: its setup may be one that cannot lose writes. Its verdict says so
+//! ([`InconclusiveReason::NoControl`]). This module resolves that doubt for the whole cell, by its control or by losses
+//! of the cell itself.
 
 #[cfg(test)]
 mod tests;
@@ -18,8 +19,8 @@ use model::fault_injection::{
 use model::plan::{Experiment, FaultAction};
 use std::collections::BTreeMap;
 
-/// Of every cell that is no control and was measured with faults or a ledger, in the order of cells. `trials`: cells with
-/// what their trials went through, in the order in which these began.
+/// Results of every cell with faults or a ledger, except controls, in the order of cells. `trials`: cells with the
+/// fault injections of their trials, in the order in which these began.
 pub fn all_cells(experiment: &Experiment, trials: &[(usize, &FaultInjection)]) -> Vec<FailoverResult> {
     let of_cell = |cell: usize| {
         trials.iter().filter(|it| it.0 == cell).map(|it| it.1).collect::<Vec<&FaultInjection>>()
@@ -32,7 +33,7 @@ pub fn all_cells(experiment: &Experiment, trials: &[(usize, &FaultInjection)]) -
     (0..experiment.cells.len()).filter(ordinary).filter_map(survival).collect()
 }
 
-/// Of one cell. `control`: the cell that is its control, and its trials. `None` without a trial.
+/// Result of one cell. `control`: its control cell and that cell's trials. `None` without a trial.
 pub fn cell_result(
     cell: usize,
     trials: &[&FaultInjection],
@@ -55,7 +56,7 @@ pub fn cell_result(
         merge_doubt(&mut doubts, InconclusiveReason::NoFault);
     }
     let conclusions: Vec<Conclusion> = verdicts.iter().map(|it| own_conclusion(it)).collect();
-    // What was lost here has been seen to be lost.
+    // Losses of the cell itself show that losses are detected.
     let is_seen = verdicts.iter().any(|it| losses(it) > 0) || control.is_some_and(|it| it.lossy_trials > 0);
     if !verdicts.is_empty() && !is_seen {
         doubts.push(if control.is_some() {
@@ -93,7 +94,7 @@ pub fn cell_result(
     })
 }
 
-/// What the verdict says when nobody asks for a control.
+/// Conclusion of the verdict without doubts about the control.
 fn own_conclusion(it: &DurabilityVerdict) -> Conclusion {
     let doubts: Vec<InconclusiveReason> =
         it.doubts.iter().filter(|it| !is_about_control(it)).copied().collect();
@@ -104,7 +105,7 @@ fn is_about_control(it: &InconclusiveReason) -> bool {
     matches!(it, InconclusiveReason::NoControl | InconclusiveReason::ControlLostNothing)
 }
 
-/// Acknowledged writes that are gone, whatever had been promised; none where the evidence contradicts itself.
+/// Acknowledged writes that were lost, with any promise; 0 if the evidence contradicts itself.
 fn losses(it: &DurabilityVerdict) -> u64 {
     let is_loss = |kind| {
         matches!(kind, AnomalyKind::Lost | AnomalyKind::LostAmbiguous | AnomalyKind::LostWithoutPromise)
@@ -123,12 +124,12 @@ fn control_summary(cell: usize, trials: &[&FaultInjection]) -> ControlSummary {
     }
 }
 
-/// Whether all that was to be done to the system was done, and something was.
+/// True if all planned faults were injected, and there was at least one.
 fn is_complete(it: &FaultInjection) -> bool {
     !it.injected.is_empty() && it.injected.iter().all(|it| !it.nodes.is_empty())
 }
 
-/// By timelines where there is a ledger, which sees them; else by who took writes.
+/// Failovers by timelines, if there is a ledger, which records them; otherwise by servers that accepted writes.
 fn failovers(it: &FaultInjection) -> u32 {
     it.verdict.as_ref().map_or(it.promotions.len() as u32, |it| it.failovers)
 }
@@ -137,13 +138,13 @@ fn longest_outage(it: &FaultInjection) -> Option<Nanos> {
     it.verdict.iter().flat_map(|it| &it.outages).map(|it: &WriteOutage| it.to - it.from).max()
 }
 
-/// How long old primaries took; replicas that had strayed rejoin too, and are another matter.
+/// Durations until old primaries rejoined. Replicas that had diverged also rejoin, but do not count.
 fn rejoin_durations(it: &FaultInjection) -> Vec<Nanos> {
     let was_primary = |name: &str| it.promotions.iter().any(|it| it.from == name);
     it.rejoins.iter().filter(|it| was_primary(&it.node)).map(|it| it.elapsed).collect()
 }
 
-/// How long after its fault each new primary came to something.
+/// Durations from each fault to an event of the new primary.
 fn durations_since_fault(
     it: &FaultInjection,
     moment: impl Fn(&PromotionRecord) -> Option<Nanos>,
@@ -155,8 +156,8 @@ fn durations_since_fault(
     it.promotions.iter().filter_map(since).collect()
 }
 
-/// The last deed before it to the server that it follows; where that is not known, the last one of all. A log that is
-/// withheld makes nobody primary.
+/// Last fault before it on the server that it follows; if that is unknown, the last fault of all. Withholding WAL
+/// causes no promotion.
 fn causing_fault<'a>(of: &'a FaultInjection, promoted: &PromotionRecord) -> Option<&'a InjectedFault> {
     let may_be = |it: &&InjectedFault| {
         !it.nodes.is_empty()
@@ -168,7 +169,7 @@ fn causing_fault<'a>(of: &'a FaultInjection, promoted: &PromotionRecord) -> Opti
     to_it.or(before.last()).copied()
 }
 
-/// The middle of an even number is that between the two.
+/// Range and median; the median of an even number is the mean of the middle two.
 fn duration_range(mut all: Vec<Nanos>) -> Option<DurationRange> {
     all.sort_unstable();
     let (least, greatest) = (*all.first()?, *all.last()?);
@@ -188,7 +189,7 @@ fn sum(a: WriteCounts, b: WriteCounts) -> WriteCounts {
     }
 }
 
-/// Each kind once, the worst first.
+/// Anomalies with each kind once, the worst first.
 fn merge_anomalies(verdicts: &[&DurabilityVerdict]) -> Vec<Anomaly> {
     let mut all: BTreeMap<AnomalyKind, Anomaly> = BTreeMap::new();
     for it in verdicts.iter().flat_map(|it| &it.anomalies) {
@@ -201,12 +202,12 @@ fn merge_anomalies(verdicts: &[&DurabilityVerdict]) -> Vec<Anomaly> {
     all.into_values().collect()
 }
 
-/// Of the first of those that lost most.
+/// Recovery point of the first trial among those with the most losses.
 fn worst_recovery_point(verdicts: &[&DurabilityVerdict]) -> Option<RecoveryPoint> {
     verdicts.iter().rev().filter_map(|it| it.recovery_point).max_by_key(|it| it.count)
 }
 
-/// Adds a doubt: what is counted adds up, everything else stands once.
+/// Adds a doubt: counts are summed, other doubts are listed once.
 fn merge_doubt(all: &mut Vec<InconclusiveReason>, new: InconclusiveReason) {
     use InconclusiveReason::{
         LedgerContradictsItself, LedgerHasGaps, LedgerTorn, NewerThanReadBacks, PromiseUnknown,

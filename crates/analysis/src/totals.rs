@@ -1,10 +1,10 @@
-//! What has a run counted since it began, over all of its trials?
+//! Totals of a run since it began, over all of its trials
 
 use model::totals::{Buckets, CurrentTrial, RESPONSE_TIME_BOUNDS, SEND_LAG_BOUNDS, Totals};
 use model::{FailureCounts, LatencyHistogram, Tick};
 use std::collections::BTreeMap;
 
-/// Of a run that has not begun.
+/// Totals of a run that has not begun.
 pub fn empty() -> Totals {
     Totals {
         send_lag: Buckets::new(SEND_LAG_BOUNDS),
@@ -13,7 +13,7 @@ pub fn empty() -> Totals {
     }
 }
 
-/// A trial begins with these operations: they are counted from 0, before the first of them has ended.
+/// Begins a trial with these operations. Their counters start at 0 before the first transaction ends.
 pub fn begin_trial(totals: &mut Totals, trial: CurrentTrial, operations: &[String]) {
     totals.trial = Some(trial);
     for name in operations {
@@ -21,8 +21,8 @@ pub fn begin_trial(totals: &mut Totals, trial: CurrentTrial, operations: &[Strin
     }
 }
 
-/// Adds one second. `operations`: their names, in the order of the mix. `probe`: which one a series belongs to; what
-/// belongs to none is left out.
+/// Adds one second. `operations`: their names, in the order of the mix. `probe`: probe that a series belongs to; series
+/// of no probe are left out.
 pub fn add(
     totals: &mut Totals,
     tick: &Tick,
@@ -37,7 +37,7 @@ pub fn add(
         operation.unknown += cell.unknown.total();
         operation.dropped += cell.dropped;
         add_histogram(&mut operation.response, &cell.response);
-        // Longer than any bound.
+        // Unanswered arrivals are longer than any bound.
         operation.response.count += cell.unanswered();
         add_histogram(&mut operation.service, &cell.service);
         count(&mut totals.failures, &cell.failed);
@@ -53,7 +53,7 @@ pub fn add(
         if it.at < told.at {
             continue;
         }
-        // An answer is whole: what it does not tell any more is no more.
+        // An answer is complete: labels that it no longer contains have ended.
         if it.at > told.at {
             told.values.clear();
             told.at = it.at;
@@ -62,7 +62,7 @@ pub fn add(
     }
 }
 
-/// A trial is over: what was of the moment is gone.
+/// Ends a trial and clears its current values.
 pub fn end_trial(totals: &mut Totals) {
     totals.trial = None;
     totals.in_flight = 0;
@@ -145,7 +145,7 @@ mod tests {
         let first =
             told(&[(100, "sessions", "active", 4.0), (100, "used", "", 4.0), (100, "strange", "", 1.0)]);
         assert_eq!(first, [is("sessions", "active", 4.0), is("used", "", 4.0)]);
-        // Nobody is active any more: that is not told, and must not stand.
+        // No session is active any more: the state has no sample and must be removed.
         assert_eq!(told(&[(200, "used", "", 3.0)]), [is("used", "", 3.0)]);
         assert_eq!(told(&[(150, "used", "", 9.0)]), [is("used", "", 3.0)], "too late");
         end_trial(&mut totals);

@@ -1,26 +1,27 @@
-//! How does throughput grow with clients?
+//! Universal Scalability Law: throughput as a function of the number of clients
 //!
-//! The Universal Scalability Law, X(N) = λN / (1 + σ(N − 1) + κN(N − 1)): Gunther, "Guerrilla Capacity Planning" (2007).
-//! With θ = (1, σ, κ) / λ it is X = N / (θ₀ + θ₁(N − 1) + θ₂N(N − 1)): least squares of X by Gauss and Newton with Marquardt's
-//! damping, from the linear fit of N / X. σ, κ ≥ 0 are kept by fitting each of the four laws in which they are free or 0, and
-//! taking the best of those that are allowed: three unknowns need no library.
+//! X(N) = λN / (1 + σ(N − 1) + κN(N − 1)): Gunther, "Guerrilla Capacity Planning" (2007). With θ = (1, σ, κ) / λ it is
+//! X = N / (θ₀ + θ₁(N − 1) + θ₂N(N − 1)). The fit minimises the squares of X by Gauss–Newton with Marquardt's damping,
+//! starting from the linear fit of N / X. To keep σ, κ ≥ 0, it fits each of the four laws in which they are free or 0,
+//! and uses the best permitted one. Three unknowns need no library.
 //!
-//! Intervals are by resampling trials, and by relating each resample's parameter to its own standard error (bootstrap-t):
+//! Intervals come from resampling trials, relating each resample's parameter to its own standard error (bootstrap-t):
 //!
-//! - What a trial leaves over stays with it, and changes its sign and size (the wild bootstrap; Wu 1986, weights of Webb
-//!   2013; errors HC3 of MacKinnon and White 1985): right also where fast trials scatter more than slow ones, as they do.
-//!   It holds the truth in 92 to 98 % once every number of clients was measured twice, but κ in 83 % when measured once.
-//! - Where trials are fewer than twice the levels, what all trials leave over is also dealt out anew, as if they all
-//!   scattered alike, and the wider of both intervals is told.
+//! - The residual of a trial stays with it, with random sign and size (the wild bootstrap; Wu 1986, weights of Webb
+//!   2013; errors HC3 of MacKinnon and White 1985). It is correct even if fast trials scatter more than slow ones, as
+//!   they do. It covers the truth in 92 to 98 % once every number of clients was measured twice, but κ in 83 % when
+//!   measured once.
+//! - With fewer trials than twice the levels, all residuals are also redistributed at random, as if they scattered
+//!   equally. The wider of both intervals is reported.
 
 use crate::strategy::SplitMix64;
 use model::search::{FittedValue, Scalability};
 
 const RESAMPLES: usize = 1000;
-/// Different numbers of clients that a fit needs: three parameters and one to spare.
+/// Fewest different numbers of clients of a fit: three parameters and one more.
 const LEVELS_MIN: usize = 4;
 const STEPS: usize = 60;
-/// A trial that decides a parameter alone leaves nothing over, and nothing can be made of it.
+/// Leverage above which a trial determines a parameter alone, so that it has no residual.
 const MOST_LEVERAGE: f64 = 0.99;
 /// ± √½, 1 and √1½: mean 0, mean square 1.
 const WEBB: [f64; 6] = [
@@ -32,14 +33,14 @@ const WEBB: [f64; 6] = [
     1.224_744_871_391_589,
 ];
 
-/// Which of θ₁ and θ₂ are free.
+/// Laws by their free parameters θ.
 const LAWS: [[bool; 3]; 4] =
     [[true, true, true], [true, true, false], [true, false, true], [true, false, false]];
 
 type Three = [f64; 3];
 
-/// Fits the law to trials: clients, at least 1, and throughput per second, above 0; several trials may have equal numbers of
-/// clients. `None` with fewer than four different ones. `seed` decides the resampling.
+/// Fits the law to trials: clients, at least 1, and throughput per second, above 0; several trials may have equal
+/// numbers of clients. `None` with fewer than four different ones. `seed` determines the resampling.
 pub fn scalability(trials: &[(f64, f64)], seed: u64) -> Option<Scalability> {
     let mut levels: Vec<f64> = trials.iter().map(|it| it.0).collect();
     levels.sort_by(f64::total_cmp);
@@ -67,7 +68,7 @@ pub fn scalability(trials: &[(f64, f64)], seed: u64) -> Option<Scalability> {
     })
 }
 
-/// The law where it was measured: `points` values, at least two, evenly from the fewest clients to the most.
+/// The law over the measured range: `points` values, at least two, evenly from the fewest clients to the most.
 pub fn curve(it: &Scalability, points: usize) -> Vec<(f64, f64)> {
     let clients = || it.points.iter().map(|it| it.0);
     let (Some(from), Some(to)) = (clients().min_by(f64::total_cmp), clients().max_by(f64::total_cmp)) else {
@@ -78,25 +79,25 @@ pub fn curve(it: &Scalability, points: usize) -> Vec<(f64, f64)> {
     (0..points.max(2)).map(|n| (at(n), throughput(parameters, at(n)))).collect()
 }
 
-/// λ, σ, κ and clients: throughput.
+/// Throughput for λ, σ, κ and the number of clients.
 fn throughput([lambda, sigma, kappa]: Three, n: f64) -> f64 {
     lambda * n / (1.0 + sigma * (n - 1.0) + kappa * n * (n - 1.0))
 }
 
-/// A law that was fitted.
+/// Fitted law.
 #[derive(Clone, Copy, Debug)]
 struct Fit {
     theta: Three,
-    /// Sum of the squares of what is left over.
+    /// Sum of squared residuals.
     squares: f64,
 }
 
 impl Fit {
-    /// The best of the laws whose parameters are not below 0.
+    /// Best of the laws whose parameters are not negative.
     fn fit_best(trials: &[(f64, f64)]) -> Option<Fit> {
         let fits = LAWS.iter().filter_map(|free| marquardt(trials, *free));
         let allowed = fits.filter(|it| it.theta[0] > 0.0 && it.theta[1] >= 0.0 && it.theta[2] >= 0.0);
-        // Of equal ones the first, which is the freest.
+        // Of equal ones the first, which has the most free parameters.
         allowed.min_by(|a, b| a.squares.total_cmp(&b.squares))
     }
 
@@ -105,8 +106,8 @@ impl Fit {
         [1.0 / one, sigma / one, kappa / one]
     }
 
-    /// Standard errors of λ, σ and κ by the law made linear, and each trial's leverage. `None` where it cannot be told.
-    /// All three count as free: that two are not below 0 by compulsion is no knowledge of where they are.
+    /// Standard errors of λ, σ and κ from the linearised law, and each trial's leverage. `None` if they are undefined.
+    /// All three parameters count as free: the constraint that two are not negative says nothing about their values.
     fn errors(&self, trials: &[(f64, f64)], scatter: ResidualModel) -> Option<(Three, Vec<f64>)> {
         let parameters = self.parameters();
         let slopes: Vec<Three> = trials.iter().map(|it| gradient(parameters, it.0)).collect();
@@ -135,14 +136,14 @@ impl Fit {
     }
 }
 
-/// How trials scatter around the law.
+/// Scatter of trials around the law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ResidualModel {
     Pooled,
     PerTrial,
 }
 
-/// How throughput moves with λ, σ and κ.
+/// Derivatives of the throughput with respect to λ, σ and κ.
 fn gradient([lambda, sigma, kappa]: Three, n: f64) -> Three {
     let below = 1.0 + sigma * (n - 1.0) + kappa * n * (n - 1.0);
     let with = n / below;
@@ -150,7 +151,7 @@ fn gradient([lambda, sigma, kappa]: Three, n: f64) -> Three {
     [with, through * (n - 1.0), through * n * (n - 1.0)]
 }
 
-/// The intervals of λ, σ and κ; `None` with too few trials, or a fit that tells nothing. `levels`: different numbers of
+/// Intervals of λ, σ and κ; `None` with too few trials, or without a usable fit. `levels`: different numbers of
 /// clients.
 fn intervals(trials: &[(f64, f64)], levels: usize, fit: &Fit, seed: u64) -> Option<[(f64, f64); 3]> {
     if trials.len() <= LEVELS_MIN {
@@ -177,7 +178,7 @@ fn resampled(
     let parameters = fit.parameters();
     let (errors, leverage) = fit.errors(trials, scatter)?;
     let fitted: Vec<f64> = trials.iter().map(|it| throughput(parameters, it.0)).collect();
-    // The more a trial pulls the fit towards itself, the less it leaves over.
+    // The higher a trial's leverage, the smaller its residual.
     let power = if scatter == ResidualModel::Pooled { 0.5 } else { 1.0 };
     let left = trials.iter().zip(&fitted).zip(&leverage);
     let mut rest: Vec<f64> =
@@ -204,7 +205,7 @@ fn resampled(
             related.extend(Some(it).filter(|it| it.is_finite()));
         }
     }
-    // A law that half of the resamples have no fit of tells nothing.
+    // If half of the resamples have no fit, there is no interval.
     if related.iter().any(|it| it.len() < RESAMPLES / 2) {
         return None;
     }
@@ -217,12 +218,12 @@ fn resampled(
     }))
 }
 
-/// With both σ and κ free, also below 0: what a resample scatters by.
+/// Fit with both σ and κ free and unbounded, for the scatter of resamples.
 fn fit_unbounded(trials: &[(f64, f64)]) -> Option<Fit> {
     marquardt(trials, LAWS[0]).filter(|it| it.theta[0] > 0.0)
 }
 
-/// Least squares of the law with these of θ free, the others 0.
+/// Least squares of the law with these parameters θ free, the others 0.
 fn marquardt(trials: &[(f64, f64)], free: [bool; 3]) -> Option<Fit> {
     let basis = |n: f64| [1.0, n - 1.0, n * (n - 1.0)];
     let below = |theta: &Three, n: f64| {
@@ -251,7 +252,7 @@ fn marquardt(trials: &[(f64, f64)], free: [bool; 3]) -> Option<Fit> {
     let mut theta = mask(solve(&rows, &aims, free, 0.0)?);
     let mut least = squares(&theta);
     if !least.is_finite() {
-        // The straight line through the origin, which every law can be.
+        // Straight line through the origin, which every law includes.
         let up = trials.iter().map(|it| it.0 * it.1).sum::<f64>()
             / trials.iter().map(|it| it.0 * it.0).sum::<f64>();
         theta = [1.0 / up, 0.0, 0.0];
@@ -288,7 +289,7 @@ fn marquardt(trials: &[(f64, f64)], free: [bool; 3]) -> Option<Fit> {
     Some(Fit { theta, squares: least })
 }
 
-/// Least squares of rows · it = aims, damped by this share of each diagonal element; of what is not free, 0.
+/// Least squares of rows · x = aims, damped by this share of each diagonal element; 0 for fixed parameters.
 fn solve(rows: &[Three], aims: &[f64], free: [bool; 3], damping: f64) -> Option<Three> {
     let mut matrix = normal_matrix(rows);
     for at in 0..3 {
@@ -317,8 +318,8 @@ fn multiply(matrix: &[Three; 3], it: Three) -> Three {
     matrix.map(|row| row[0] * it[0] + row[1] * it[1] + row[2] * it[2])
 }
 
-/// Of a symmetric matrix with a positive diagonal, scaled so that it is 1: columns here differ by the square of the clients.
-/// `None` where it is singular.
+/// Inverse of a symmetric matrix with a positive diagonal, scaled to a diagonal of 1, because columns differ by the
+/// square of the clients. `None` if it is singular.
 fn inverse(matrix: &[Three; 3]) -> Option<[Three; 3]> {
     let scale = [0, 1, 2].map(|at| matrix[at][at].sqrt());
     if scale.iter().any(|it| !(it.is_finite() && *it > 0.0)) {
@@ -356,8 +357,8 @@ mod tests {
         (it - expected).abs() <= share * expected
     }
 
-    /// Published by the package `usl` for R (Möding, vignette): σ 0.02772985, κ 0.0001043660, scale factor 89.99523, peak at
-    /// 96.52 clients.
+    /// Published by the package `usl` for R (Möding, vignette): σ 0.02772985, κ 0.0001043660, scale factor 89.99523,
+    /// peak at 96.52 clients.
     #[test]
     fn equals_the_published_fit_of_sdm91() {
         let it = scalability(&SDM91, 1).expect("seven levels");
@@ -376,7 +377,7 @@ mod tests {
     fn recovers_laws_without_noise() {
         for (law, peak) in [
             ([100.0, 0.05, 5e-4], Some((0.95f64 / 5e-4).sqrt())),
-            // Beyond what was measured: 316 clients.
+            // Beyond the measured range: 316 clients.
             ([100.0, 0.0, 1e-5], None),
             ([70.0, 0.2, 0.0], None),
             ([5.0, 0.0, 0.0], None),
@@ -402,7 +403,7 @@ mod tests {
         }
     }
 
-    /// Faster than linear: the best law that there is, is linear. Growing for ever faster is not in it.
+    /// Faster than linear: the best permitted law is linear, because the law cannot grow ever faster.
     #[test]
     fn parameters_are_not_negative() {
         let trials = [(1.0, 10.0), (2.0, 22.0), (4.0, 48.0), (8.0, 110.0), (16.0, 250.0)];
@@ -426,7 +427,7 @@ mod tests {
         assert_eq!(scalability(&[], 1), None);
     }
 
-    /// Shares of the draws whose intervals hold λ, σ and κ. Noise of 15 per second, or of 3 %.
+    /// Shares of the draws whose intervals contain λ, σ and κ. Noise of 15 per second, or of 3 %.
     fn coverage(repeat: usize, law: Three, relative: bool, draws: u64, seed: u64) -> Three {
         let mut chance = SplitMix64(seed);
         let mut holds = [0.0; 3];
@@ -450,7 +451,7 @@ mod tests {
         holds.map(|it| it / draws as f64)
     }
 
-    /// Sixty draws know 95 % to ± 3 %: three of those.
+    /// Sixty draws estimate 95 % to ± 3 %; the test allows three of these deviations.
     #[test]
     fn intervals_cover_the_truth() {
         let it = coverage(3, [100.0, 0.05, 5e-4], true, 60, 5);

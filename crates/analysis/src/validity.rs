@@ -1,50 +1,49 @@
-//! Can the numbers be believed?
+//! Judges the validity of a measurement
 //!
-//! A reason makes the measurement invalid: what was measured is the generator, its host or a load that was not the planned
-//! one. A doubt is a fact without
-//! which the numbers are easily misread. Each rule is one function from the summary to its finding.
+//! A reason makes the measurement invalid: it shows the generator, its host or another load than planned. A doubt is a
+//! fact without which the figures are easily misread. Each rule is one function from the summary to its finding.
 
 use crate::sizes::{Populations, populations};
 pub use model::summary::Validity;
 use model::summary::{Distribution, Doubt, InvalidReason, LoadModelSummary, Summary};
 use model::{Measurement, Nanos};
 
-/// A send lag up to this is not held against the generator: timers of ordinary runtimes lag as much.
+/// Send lag that does not make a measurement invalid: timers of ordinary runtimes are as late.
 const SEND_LAG_MAX: Nanos = Nanos::from_millis(1);
-/// So many times the host's jitter is what the host explains of a send lag.
+/// Multiple of the host's timer jitter that the host explains of a send lag.
 const JITTER_FACTOR: u64 = 2;
-/// Above this share of the window a thread has no reserve for what comes next.
+/// Share of the window above which a thread is saturated.
 const SATURATED: f64 = 0.9;
-/// Clocks of a machine that was not suspended differ by less.
+/// Smallest difference of the clocks that shows a suspended machine.
 const SUSPENDED: Nanos = Nanos::from_millis(10);
-/// The wall clock and the boot-time clock drift apart by less, unless the wall clock is set.
+/// Smallest drift between wall clock and boot-time clock that shows that the wall clock was set.
 const CLOCK_SET: Nanos = Nanos::from_millis(100);
-/// A thread that does not look at the clock for longer has frozen, and with it all its clients.
+/// Time without reading the clock after which a thread, with all its clients, was stalled.
 const STALLED: Nanos = Nanos::from_millis(100);
-/// Share of a quota's periods: in each of them the whole generator stood still for up to a period.
+/// Share of a quota's periods with throttling. In each of them the whole generator stopped for up to a period.
 const THROTTLED: f64 = 0.01;
-/// Share of one processor that the hypervisor gave away.
+/// Share of one CPU that the hypervisor took away (CPU steal).
 const STEAL_SHARE_MIN: f64 = 0.01;
-/// Share of the window without a processor.
+/// Share of the window without a CPU.
 const STARVED: f64 = 0.05;
-/// Share of arrivals that had to wait for a client.
+/// Share of arrivals that waited for a client.
 const QUEUED_SHARE_MIN: f64 = 0.01;
-/// Jain's index below which hardly served clients are hidden by an average.
+/// Jain's index below which averages hide hardly served clients.
 const UNFAIR: f64 = 0.5;
-/// A client that did less than this share of the median was hardly served, whatever the index says.
+/// Share of the median below which a client was hardly served, whatever the index.
 const STARVED_SHARE: f64 = 0.1;
-/// Transactions per client from which on chance alone does not make it unfair.
+/// Transactions per client from which on chance alone does not explain unfairness.
 const ENOUGH_FOR_FAIRNESS: u64 = 10;
-/// Share of small answers from which on a throughput is mostly theirs.
+/// Share of small answers above which they dominate the throughput.
 const SMALL_SHARE_MIN: f64 = 0.5;
-/// An outage as long as this is worth a doubt, however long the window.
+/// Length of an outage that always raises a doubt, for any window.
 const LONG_OUTAGE: Nanos = Nanos::from_secs(1);
-/// Share of the window from which on outages show in its 99th percentile.
+/// Share of the window above which outages affect its p99.
 const OUTAGES: f64 = 0.01;
-/// Samples with which the 99th percentile has ten beyond it.
+/// Samples with which p99 has ten samples beyond it.
 const ENOUGH_FOR_P99: u64 = 1000;
 
-/// `summary` is that of `measured`, its validity apart.
+/// `summary` is that of `measured`, without its validity.
 pub fn judge(measured: &Measurement, summary: &Summary) -> Validity {
     let mut reasons = Vec::new();
     let mut doubts = Vec::new();
@@ -82,8 +81,8 @@ pub fn judge(measured: &Measurement, summary: &Summary) -> Validity {
     Validity { valid: reasons.is_empty(), reasons, doubts }
 }
 
-/// Adds what only its control group knows: the share of the quota's periods in which the generator was held back by a limit
-/// of its own.
+/// Adds throttling, which only the control group knows: the share of the quota's periods in which the generator was
+/// throttled by a limit of its own.
 pub fn add_throttling(summary: &mut Summary, share: Option<f64>) {
     if let Some(share) = share.filter(|it| *it >= THROTTLED) {
         summary.validity.reasons.push(InvalidReason::Throttled { share });
@@ -103,7 +102,7 @@ pub fn remove_outage_doubt(summary: &mut Summary) {
     summary.validity.doubts.retain(|it| !matches!(it, Doubt::Outage { .. }));
 }
 
-/// The doubt about outages, if there is one.
+/// Doubt about outages, if there is one.
 pub fn outage_doubt(summary: &Summary) -> Option<Doubt> {
     summary.validity.doubts.iter().find(|it| matches!(it, Doubt::Outage { .. })).copied()
 }
@@ -113,8 +112,8 @@ enum LateCause {
     Host(Doubt),
 }
 
-/// The highest quantile up to p99 that the samples of both allow is compared with the same one of the jitter probe, which
-/// slept on the same host at the same time: what exceeds it twice is not the host's.
+/// Compares the highest quantile up to p99 that both have samples for with that of the jitter probe, which slept on the
+/// same host at the same time. The host does not explain a lag of more than twice the jitter.
 fn lateness(lag: &Distribution, jitter: &Distribution) -> Option<LateCause> {
     type Read = fn(&Distribution) -> Option<Nanos>;
     let at: [(f64, Read); 4] =
@@ -144,12 +143,12 @@ fn cap_reached(summary: &Summary) -> Option<Doubt> {
     let dropped = summary.total.counts.dropped;
     let waited = summary.generator.backlog_wait.count;
     let many = waited as f64 >= QUEUED_SHARE_MIN * arrivals as f64 && waited > 0;
-    // What aborted clients left undone was not dropped because they were busy.
+    // Arrivals of aborted clients were not dropped because the clients were busy.
     let busy = dropped > 0 && summary.generator.aborted_clients == 0;
     (many || busy).then_some(Doubt::InFlightCapReached { arrivals, waited, dropped })
 }
 
-/// Of the closed model only: in the open one whoever is idle serves, and nobody is owed a turn.
+/// Closed model only: in the open one any idle client takes an arrival, and no client is entitled to a share.
 fn unfair(summary: &Summary) -> Option<Doubt> {
     let LoadModelSummary::Closed { .. } = summary.plan.model else { return None };
     let it = summary.fairness?;
@@ -159,7 +158,7 @@ fn unfair(summary: &Summary) -> Option<Doubt> {
     (enough && (jain < UNFAIR || hardly)).then_some(Doubt::UnevenClients { jain, fewest, most })
 }
 
-/// A long one, or a good part of the window in short ones.
+/// Reports a long outage, or short ones that take a relevant share of the window.
 fn outage(summary: &Summary) -> Option<Doubt> {
     let longest = summary.outages.iter().max_by_key(|it| it.duration())?;
     let lasting = summary.outages.iter().fold(Nanos::ZERO, |sum, it| sum + it.duration());
@@ -172,7 +171,8 @@ fn outage(summary: &Summary) -> Option<Doubt> {
     })
 }
 
-/// Where most of all answers are of the smaller one of two populations of their request; sizes of the most frequent one.
+/// Reports if most answers are of the smaller one of two populations of their request, with the sizes of the most
+/// frequent one.
 fn small_answers(measured: &Measurement) -> Option<Doubt> {
     let answers = &measured.interval.answers;
     let all: u64 = answers.iter().map(|it| it.sizes.count()).sum();
@@ -198,7 +198,7 @@ mod tests {
     use crate::summary::summarise;
     use model::summary::{BenchPlan, Server};
 
-    /// What `spoil` does to a quiet measurement under `plan`, as reasons and doubts.
+    /// Expects these reasons and doubts of a quiet measurement under `plan` that `spoil` changes.
     #[track_caller]
     fn check(plan: BenchPlan, spoil: impl FnOnce(&mut Measurement), expected: &str) {
         let mut measured = quiet_measurement();
@@ -223,7 +223,7 @@ mod tests {
             |it| it.interval.send_lag = millis(1000, 5),
             "Late { quantile: 0.99, lag: Nanos(5000000), jitter: Some(Nanos(50000)) }",
         );
-        // The host's own lateness explains it.
+        // The host's own jitter explains it.
         check(
             open_plan(),
             |it| (it.interval.send_lag, it.jitter) = (millis(1000, 5), millis(1000, 3)),
@@ -234,13 +234,13 @@ mod tests {
             |it| (it.interval.send_lag, it.jitter) = (millis(1000, 5), millis(1000, 2)),
             "Late { quantile: 0.99, lag: Nanos(5000000), jitter: Some(Nanos(2000000)) }",
         );
-        // A probe with fewer samples is compared where it has enough: at p95 with 400.
+        // A probe with fewer samples is compared at the quantile it has enough for: p95 with 400.
         check(
             open_plan(),
             |it| (it.interval.send_lag, it.jitter) = (millis(1000, 5), millis(400, 4)),
             "? HostLate { quantile: 0.95, lag: Nanos(5000000), jitter: Nanos(4000000) }",
         );
-        // One stray in ten thousand is nobody's lateness, and a short run is judged by the quantile it has.
+        // A single outlier in ten thousand is no lateness, and a short run is judged by the quantile it has.
         check(open_plan(), |it| it.interval.send_lag.merge(&millis(1, 90)), "");
         check(
             open_plan(),
@@ -257,7 +257,7 @@ mod tests {
             |it| it.thread_usage[1].system = Nanos::from_millis(9_100),
             "Saturated { thread: 1, busy: 0.919 }",
         );
-        // Spinning is not work.
+        // Busy polling is not work.
         check(
             closed_plan(),
             |it| {

@@ -23,7 +23,7 @@ pub(super) struct FullScan<'a> {
     /// Rows that one execution passes to its parent node.
     pub selected_rows: f64,
     pub counted: bool,
-    /// True if it expects the joins above it to supply a value for each execution.
+    /// True if joins above it compare its columns, so that they could supply a value for each execution.
     pub joined: bool,
     /// Columns in the order of an index's keys: equality, then range, then sort order.
     equal: Vec<IndexKey>,

@@ -1,4 +1,4 @@
-//! What do standbys owe, and which of them may become primary?
+//! Synchronous replication: standbys that commits wait for, and safe promotions
 //!
 //! Source: PostgreSQL manual, `synchronous_standby_names`; `syncrep.c` and `walsender.c` of version 15.
 
@@ -11,15 +11,15 @@ pub use names::{NamesError, parse};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SyncState {
     Async,
-    /// Takes the place of a synchronous one that goes.
+    /// Replaces a synchronous standby that disconnects.
     Potential,
     Sync,
     Quorum,
 }
 
-/// What a commit waits for under these settings; `None` for a `synchronous_commit` that is none.
+/// Promise of a commit under these settings; `None` for an unknown `synchronous_commit`.
 pub fn promise(synchronous_commit: &str, standbys: Option<&SynchronousStandbys>) -> Option<Promise> {
-    // All that a boolean may be called is accepted beside the words; config.sgml, guc.c.
+    // All spellings of a boolean are accepted in addition to the words; config.sgml, guc.c.
     let with =
         |promise: fn(SynchronousStandbys) -> Promise| standbys.cloned().map_or(Promise::Local, promise);
     Some(match synchronous_commit {
@@ -32,8 +32,8 @@ pub fn promise(synchronous_commit: &str, standbys: Option<&SynchronousStandbys>)
     })
 }
 
-/// `sync_priority` and `sync_state` that the primary will show for standbys that stream, named in the order of its array of
-/// WAL senders: among equals the first of them wins.
+/// `sync_priority` and `sync_state` that the primary will show for streaming standbys. They are named in the order of
+/// its array of WAL senders: among equals the first one wins.
 pub fn sync_states(standbys: Option<&SynchronousStandbys>, streaming: &[&str]) -> Vec<(u32, SyncState)> {
     let Some(standbys) = standbys else { return vec![(0, SyncState::Async); streaming.len()] };
     let priorities: Vec<u32> = streaming.iter().map(|it| priority(standbys, it)).collect();
@@ -50,9 +50,9 @@ pub fn sync_states(standbys: Option<&SynchronousStandbys>, streaming: &[&str]) -
     priorities.iter().enumerate().map(state).collect()
 }
 
-/// Whether the promoted standby was sure to have all that had been promised to outlive the primary.
+/// True if the promoted standby certainly has all writes that were promised to survive the primary.
 ///
-/// Without synchronous standbys nothing was promised; the one that has most is right then.
+/// Without synchronous standbys nothing was promised; then the standby with the most WAL is the right one.
 pub fn is_safe(promotion: &PromotionDecision) -> bool {
     let received = |name: &str| {
         promotion
@@ -66,11 +66,12 @@ pub fn is_safe(promotion: &PromotionDecision) -> bool {
     let answered = || promotion.positions.iter().filter_map(|it| Some((it, it.received?)));
     match &promotion.standbys {
         None => answered().all(|(_, it)| it <= promoted),
-        // Each of those that were synchronous has everything.
+        // Each synchronous standby has everything.
         Some(it) if it.method == SyncMethod::First => {
             answered().any(|(answer, received)| answer.synchronous && received <= promoted)
         }
-        // What was acknowledged is on some `count` of them. Among so many answers there is one of these.
+        // Acknowledged writes are on `count` of the standbys. With this many answers, at least one of them has
+        // answered.
         Some(it) => {
             let is_member = |answer: &StandbyPosition| priority(it, &answer.name) > 0;
             let members = promotion.positions.iter().filter(|answer| is_member(answer)).count();
@@ -82,7 +83,7 @@ pub fn is_safe(promotion: &PromotionDecision) -> bool {
     }
 }
 
-/// Its place in the list, from 1; 0 when it is not meant.
+/// Position in the list, from 1; 0 if the name does not match.
 fn priority(standbys: &SynchronousStandbys, name: &str) -> u32 {
     let place = standbys.names.iter().position(|it| it == "*" || it.eq_ignore_ascii_case(name));
     place.map_or(0, |it| it as u32 + 1)

@@ -1,4 +1,4 @@
-//! What does `synchronous_standby_names` say?
+//! Parser of `synchronous_standby_names`
 //!
 //! ```text
 //! a, b          FIRST 1 (a, b)
@@ -9,14 +9,14 @@
 use model::durability::{SyncMethod, SynchronousStandbys};
 use std::fmt;
 
-/// Why PostgreSQL would refuse the value.
+/// Reason why PostgreSQL would reject the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamesError {
-    /// Something else was expected at this byte.
+    /// Syntax error at this byte.
     Syntax { at: usize },
-    /// A quote that is not closed.
+    /// Unclosed quote.
     Unterminated { at: usize },
-    /// Not even one standby would have to answer.
+    /// The number of standbys is zero.
     Zero,
 }
 
@@ -43,7 +43,8 @@ enum Token {
     Close,
 }
 
-/// Reads it as PostgreSQL does. The empty text asks for no synchronous standby; one of blanks is refused, as there.
+/// Parses the value as PostgreSQL does. The empty text requests no synchronous standby; blanks alone are rejected, as
+/// in PostgreSQL.
 pub fn parse(text: &str) -> Result<Option<SynchronousStandbys>, NamesError> {
     if text.is_empty() {
         return Ok(None);
@@ -79,7 +80,7 @@ pub fn parse(text: &str) -> Result<Option<SynchronousStandbys>, NamesError> {
     }
 }
 
-/// What is still to be read.
+/// Tokens that are not read yet.
 struct TokenReader<'a> {
     tokens: &'a [(usize, Token)],
     end: usize,
@@ -108,14 +109,14 @@ impl<'a> TokenReader<'a> {
         Ok(())
     }
 
-    /// A name may consist of digits.
+    /// Reads a name, which may consist of digits.
     fn name(&mut self) -> Result<String, NamesError> {
         let Some(Token::Name(it) | Token::Number(it)) = self.peek() else { return self.syntax_error() };
         self.next();
         Ok(it.clone())
     }
 
-    /// As C's `atoi` on a machine of 64 bits: what is too large for 32 wraps.
+    /// Reads a number as C's `atoi` does on a 64-bit machine: values too large for 32 bits wrap.
     fn number(&mut self) -> Result<u32, NamesError> {
         let Some(Token::Number(it)) = self.peek() else { return self.syntax_error() };
         self.next();
@@ -124,7 +125,7 @@ impl<'a> TokenReader<'a> {
     }
 }
 
-/// `syncrep_scanner.l`.
+/// Tokens of `syncrep_scanner.l`.
 fn tokens(text: &str) -> Result<Vec<(usize, Token)>, NamesError> {
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -164,7 +165,7 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, NamesError> {
     Ok(tokens)
 }
 
-/// The name in quotes at the beginning of `text`, and how long it is there; two quotes within stand for one.
+/// Quoted name at the start of `text`, and its length there; two quotes within it stand for one.
 fn quoted(text: &str) -> Option<(usize, Token)> {
     let mut name = String::new();
     let mut rest = &text[1..];

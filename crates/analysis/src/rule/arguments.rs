@@ -1,40 +1,40 @@
-//! What do a rule's arguments say?
+//! Parser of a stop rule's arguments
 
 use super::codes::{CodeMask, TransactionScope};
 use super::{RuleContext, RuleDiagnostic, SeriesName, TankDifference, diagnostic};
 use model::Nanos;
 
-/// How much is too much.
+/// Level from which on a rule fires.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Threshold {
-    /// At least 1.
+    /// Number of transactions, at least 1.
     Count(u64),
-    /// Above 0, at most 100.
+    /// Percentage above 0, at most 100.
     Percent(f64),
 }
 
-/// One argument without the spaces around it, and where it stands in the whole text.
+/// One argument without the spaces around it, and its position in the whole text.
 #[derive(Clone, Copy, Debug)]
 pub struct Argument<'a> {
     pub offset: usize,
     pub text: &'a str,
 }
 
-/// The arguments of one rule, read from left to right; [`Arguments::end`] tells of those left over.
+/// Arguments of one rule, read from left to right; [`Arguments::expect_end`] reports those that remain.
 #[derive(Debug)]
 pub struct Arguments<'a> {
     remaining: std::vec::IntoIter<Argument<'a>>,
-    /// Where the closing parenthesis stands.
+    /// Position of the closing parenthesis.
     close: usize,
     context: &'a RuleContext,
-    /// The rule and its arguments, for complaints.
+    /// The rule and its arguments, for diagnostics.
     form: String,
     pub warnings: Vec<TankDifference>,
     pub series: Option<SeriesName>,
 }
 
 impl<'a> Arguments<'a> {
-    /// `text` is what stands between the parentheses, `at` where it begins.
+    /// `text` is the text between the parentheses, `at` its position.
     pub fn new(text: &'a str, at: usize, scene: &'a RuleContext, form: String) -> Arguments<'a> {
         let mut given = Vec::new();
         let mut from = 0;
@@ -57,7 +57,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// The next argument, which is `what`.
+    /// Reads the next argument, which diagnostics call `what`.
     pub fn next(&mut self, what: &str) -> Result<Argument<'a>, RuleDiagnostic> {
         let missing = |at| diagnostic(at, "", &format!("{what}: {}", self.form));
         match self.remaining.next() {
@@ -67,7 +67,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Nothing may be left.
+    /// Reports a diagnostic if arguments remain.
     pub fn expect_end(&mut self) -> Result<(), RuleDiagnostic> {
         match self.remaining.next() {
             Some(it) => Err(diagnostic(it.offset, it.text, &format!("no more arguments: {}", self.form))),
@@ -75,7 +75,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// A limit of time; milliseconds without a unit.
+    /// Reads a time limit; milliseconds without a unit.
     pub fn time(&mut self) -> Result<Nanos, RuleDiagnostic> {
         let it = self.next("a time such as `200ms`")?;
         match duration(it.text, 1) {
@@ -84,7 +84,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// How many seconds; at least 1.
+    /// Reads a number of seconds, at least 1.
     pub fn seconds(&mut self) -> Result<u64, RuleDiagnostic> {
         let it = self.next("a number of seconds such as `10`")?;
         match duration(it.text, 1000) {
@@ -135,7 +135,7 @@ impl<'a> Arguments<'a> {
         Ok(mask)
     }
 
-    /// Of which transactions: those of the operation that the last argument names, or all.
+    /// Reads the scope: the operation that the last argument names, or all transactions.
     pub fn scope(&mut self) -> Result<TransactionScope, RuleDiagnostic> {
         let refused = !self.context.connect_each;
         let Some(it) = self.remaining.next() else {
@@ -159,8 +159,8 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// Milliseconds of a text such as `1m`, `1s500ms`, `27h103m645`; a part without a unit counts `bare` milliseconds. `None`
-/// for anything else: a fraction such as `1.5s` too, which Tank reads as 1 s + 5 s.
+/// Milliseconds of a text such as `1m`, `1s500ms`, `27h103m645`; a part without a unit counts `bare` milliseconds.
+/// `None` for anything else, including fractions such as `1.5s`, which Tank reads as 1 s + 5 s.
 fn duration(text: &str, bare: u64) -> Option<u64> {
     let mut sum: u64 = 0;
     let mut rest = text;
@@ -185,7 +185,7 @@ fn duration(text: &str, bare: u64) -> Option<u64> {
         rest = &rest[letters..];
         sum = sum.checked_add(number.checked_mul(unit)?)?;
     }
-    // Beyond any run, and below where nanoseconds end.
+    // Longer than any run, and within the range of nanoseconds.
     (sum < 1_000_000_000_000).then_some(sum)
 }
 

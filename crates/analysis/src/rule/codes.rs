@@ -1,44 +1,44 @@
-//! `http`, `net`, `sql`, `errors`: did too many transactions end with such a code, or with any, second after second?
+//! Stop rules `http`, `net`, `sql`, `errors`: too many transactions end with a code, in consecutive seconds
 
 use super::arguments::{Arguments, Threshold};
 use super::window::Consecutive;
 use super::{RuleDiagnostic, RuleState, TriggerSecond};
 use model::{Code, FailureCounts, ScriptCounts, Tick};
 
-/// Which number a transaction is known by.
+/// Kind of code that a mask matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CodeKind {
     Http,
     Net,
     Sql,
-    /// It is not asked for.
+    /// Any failure; no code is compared.
     Any,
 }
 
-/// Which codes are meant. `x` is any character; of the others each is itself.
+/// Pattern of codes. `x` matches any character; other characters match themselves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeMask {
     kind: CodeKind,
     pattern: Vec<u8>,
-    /// Whether a transaction without a fault, code 0, may match.
+    /// True if a transaction without a fault, code 0, may match.
     zero: bool,
 }
 
-/// Which transactions are looked at.
+/// Transactions that a rule counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransactionScope {
-    /// Those of one operation, or all.
+    /// Index of one operation, or all.
     pub operation: Option<usize>,
-    /// Refused connections count as transactions that failed; not when one operation is looked at, which none of them
-    /// belongs to.
+    /// True if refused connections count as failed transactions. They do not if the rule names an operation, because
+    /// they belong to none.
     pub refused: bool,
 }
 
-/// Of one second.
+/// Counts of one second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MatchCount {
     pub matching: u64,
-    /// All responses: dropped arrivals are none, and count only where no code is asked for.
+    /// All responses. Dropped arrivals are not responses, and count only if no code is compared.
     pub of: u64,
 }
 
@@ -68,22 +68,22 @@ impl CodeMask {
         }
     }
 
-    /// Whatever did not end well.
+    /// Mask of all transactions that did not succeed.
     pub fn any() -> CodeMask {
         CodeMask { kind: CodeKind::Any, pattern: Vec::new(), zero: true }
     }
 
-    /// The same, and 0 too where the pattern matches it.
+    /// The mask, extended to 0 if the pattern matches it.
     pub fn with_zero(self) -> CodeMask {
         CodeMask { zero: true, ..self }
     }
 
-    /// Whether it is one of those that mean all codes but 0.
+    /// True if the mask means all codes but 0.
     pub fn is_any_code(&self) -> bool {
         matches!(self.kind, CodeKind::Http | CodeKind::Net) && self.pattern.iter().all(|it| *it == b'x')
     }
 
-    /// How many of the second's responses have such a code.
+    /// Number of the second's responses whose code matches.
     pub fn count(&self, tick: &Tick, scope: TransactionScope) -> MatchCount {
         let mut sum = MatchCount::default();
         for cell in scope.cells(tick) {
@@ -153,17 +153,17 @@ fn digits(kind: CodeKind, text: &str, instead: &'static str) -> Result<CodeMask,
 }
 
 impl Threshold {
-    /// Whether so many of so many are too many: from the level on. Without responses nothing is.
+    /// True from the level on; false without responses.
     pub fn is_reached(self, it: MatchCount) -> bool {
         match self {
             Threshold::Count(level) => it.matching >= level,
-            // As a product: 29 of 100 are 29 %, which a quotient of binary fractions need not say.
+            // A product, because 29 of 100 are 29 %, while a quotient of binary fractions may not be.
             Threshold::Percent(level) => it.of > 0 && it.matching as f64 * 100.0 >= level * it.of as f64,
         }
     }
 }
 
-/// One of the four.
+/// One of the four rules.
 #[derive(Debug)]
 struct CodesRule {
     mask: CodeMask,

@@ -1,4 +1,4 @@
-//! `instances`: was too much under way at once, second after second?
+//! Stop rule `instances`: too many transactions in flight, in consecutive seconds
 
 use super::arguments::{Arguments, Threshold};
 use super::window::Consecutive;
@@ -7,7 +7,7 @@ use model::Tick;
 
 #[derive(Debug)]
 struct InstancesRule {
-    /// Transactions; more are bad.
+    /// Transactions in flight above which a second is bad.
     above: f64,
     seconds: Consecutive,
 }

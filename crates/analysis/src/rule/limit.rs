@@ -1,4 +1,4 @@
-//! `limit`: has it lasted long enough?
+//! Stop rule `limit`: ends a trial after a time
 
 use super::arguments::Arguments;
 use super::{RuleDiagnostic, RuleState, TriggerSecond};

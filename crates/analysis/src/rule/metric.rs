@@ -1,8 +1,8 @@
-//! `metric_higher`, `metric_lower`: was a figure of the system out of bounds, second after second?
+//! Stop rules `metric_higher`, `metric_lower`: a sampled figure is out of bounds, in consecutive seconds
 //!
-//! A figure is a series' name, `pg_backends`, or one of several, `pg_backends:active`. Each node that matches and each
-//! label counts by its last sample of the second; one out of bounds is enough. Samples may come less often than seconds:
-//! one without a sample neither counts nor forgives.
+//! A figure is a series name, `pg_backends`, optionally with a label, `pg_backends:active`. Each matching node and
+//! label counts by its last sample of the second; one out of bounds is enough. Samples may arrive less often than every
+//! second: a second without a sample neither counts nor resets the count.
 
 use super::arguments::Arguments;
 use super::window::Consecutive;
@@ -12,15 +12,15 @@ use std::cmp::Ordering;
 
 #[derive(Debug)]
 struct MetricRule {
-    /// `*` stands for any characters, `?` for one.
+    /// Pattern of node names: `*` matches any characters, `?` one.
     node: String,
     series: String,
     label: Option<String>,
     bound: f64,
-    /// How a bad value compares with the bound.
+    /// Order of a bad value relative to the bound.
     violation: Ordering,
     seconds: Consecutive,
-    /// No second has had a sample yet.
+    /// True if no second has had a sample yet.
     blind: bool,
 }
 
@@ -51,7 +51,7 @@ impl RuleState for MetricRule {
     }
 }
 
-/// Whether `text` is what `pattern` describes.
+/// True if `text` matches `pattern`.
 fn glob(pattern: &[u8], text: &[u8]) -> bool {
     match pattern.split_first() {
         None => text.is_empty(),

@@ -1,16 +1,18 @@
-//! When is it enough?
+//! Stop rules in the language of Yandex.Tank's autostop
 //!
-//! Stop rules in the language of Yandex.Tank's autostop, such as `net(xx,25,10)` or `quantile(99, 1s, 10)`. A rule is
-//! pure: it sees one [`Tick`] after the other, live or from a stored run, and says so when it fires. Semantics: Tank's
-//! `criterions.py` and `cumulative_criterions.py`; where Tank does otherwise, [`parse`] tells the [`Difference`].
+//! Examples are `net(xx,25,10)` and `quantile(99, 1s, 10)`. A rule is pure: it reads one [`Tick`] after the other, live
+//! or from a stored run, and reports when it fires. Semantics: Tank's `criterions.py` and `cumulative_criterions.py`.
+//! If Tank differs, [`parse`] returns the [`TankDifference`].
 //!
-//! A duration is `10`, `10s`, `1s500ms`, `1m`; without a unit it is milliseconds where it is a limit of time and seconds
-//! where it says how long. The last argument may name an operation (Tank's tag); only its transactions are then looked at.
+//! A duration is `10`, `10s`, `1s500ms`, `1m`. Without a unit, a time limit is in milliseconds, and a duration of the
+//! condition in seconds. The last argument may name an operation (Tank's tag); the rule then counts only its
+//! transactions.
 //!
-//! What is a code: `net` codes are the errno of broken, refused and timed out connections, 0 of all others. `http` codes
-//! are statuses; a transaction that ended well counts as 200, one without a status as 0. `sql` codes, which Tank does not
-//! have, are SQLSTATEs: `sql(40P01, 5, 10)`, `sql(53xxx, 1%, 5)`. Dropped arrivals have none: they got no response. `errors`,
-//! which Tank does not have either, asks for no code: whatever did not end well is one, dropped arrivals too.
+//! Codes: `net` codes are the errno of broken, refused and timed out connections, 0 of all others. `http` codes are
+//! statuses; a transaction that succeeded counts as 200, one without a status as 0. `sql` codes, which Tank does not
+//! have, are SQLSTATEs: `sql(40P01, 5, 10)`, `sql(53xxx, 1%, 5)`. Dropped arrivals have no code, because they got no
+//! response. `errors`, which Tank does not have either, compares no code. It counts everything that did not succeed,
+//! including dropped arrivals.
 
 mod arguments;
 mod codes;
@@ -30,14 +32,14 @@ pub use model::stop::{StopEvent, TankDifference};
 use model::{Interval, PerSecond, Tick};
 use std::fmt::Debug;
 
-/// What the rules are about.
+/// Context in which rules are parsed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuleContext {
     /// Names of the operations, in the order of a tick's cells.
     pub operations: Vec<String>,
-    /// How many transactions can be under way at most.
+    /// Most transactions that can be in flight.
     pub in_flight_max: u32,
-    /// Each transaction connects anew: a refused connection is then a failed transaction already.
+    /// True if each transaction connects anew: a refused connection is then already a failed transaction.
     pub connect_each: bool,
 }
 
@@ -51,7 +53,7 @@ impl RuleContext {
     }
 }
 
-/// A rule at work.
+/// Active rule.
 #[derive(Debug)]
 pub struct Rule {
     text: String,
@@ -59,58 +61,58 @@ pub struct Rule {
     watch: Box<dyn RuleState>,
 }
 
-/// A rule, and where Tank would do otherwise.
+/// Parsed rule, and its differences from Tank.
 #[derive(Debug)]
 pub struct ParsedRule {
     pub rule: Rule,
     pub warnings: Vec<TankDifference>,
-    /// The series that the rule looks at; `None` for rules about transactions.
+    /// Series that the rule reads; `None` for rules on transactions.
     pub series: Option<SeriesName>,
 }
 
-/// The name of a series in a rule. Whether there is such a series, the probes know.
+/// Series name in a rule. Only the probes know if the series exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeriesName {
     /// Bytes from the beginning of the text.
     pub offset: usize,
-    /// Without its label.
+    /// Name without its label.
     pub name: String,
 }
 
-/// A mistake of the user.
+/// Diagnostic for a rule in the user's file or command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleDiagnostic {
     /// Bytes from the beginning of the text.
     pub offset: usize,
-    /// What stands there.
+    /// Text at that place.
     pub found: String,
-    /// What to write instead.
+    /// Text to write instead.
     pub hint: String,
 }
 
-/// What a rule does with a tick. Called by [`Rule::watch`] once per second, in order; does not fail.
+/// State of a rule. Called by [`Rule::tick`] once per second, in order; does not fail.
 trait RuleState: Debug + Send {
-    /// The first bad second, if the rule fires now.
+    /// First bad second, if the rule fires now.
     fn tick(&mut self, tick: &Tick) -> Option<TriggerSecond>;
 
-    /// Whether it has had nothing to look at yet.
+    /// True if it has not had any input yet.
     fn is_blind(&self) -> bool {
         false
     }
 }
 
-/// A second that may be the cause.
+/// Second that may be the cause.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct TriggerSecond {
     second: u64,
     rate: PerSecond,
 }
 
-/// One kind of rule.
+/// Kind of rule.
 #[derive(Debug)]
 pub struct RuleKind {
     pub name: &'static str,
-    /// In Tank's order, `[, operation]` at the end where there is one.
+    /// Arguments in Tank's order, with `[, operation]` at the end if the rule has one.
     pub arguments: &'static str,
     /// Tank's exit status.
     pub tank_exit_status: Option<u8>,
@@ -140,14 +142,14 @@ pub const RULES: &[RuleKind] = &[
     family("total_sql", "mask, N or P%, D[, operation]", None, total::sql),
 ];
 
-/// Tank lists these, and raises `NotImplementedError` when they are used.
+/// Rules that Tank lists, but raises `NotImplementedError` for.
 const UNIMPLEMENTED_IN_TANK: [&str; 2] = ["steady_cumulative", "qsat"];
 
 const fn family(name: &'static str, arguments: &'static str, rc: Option<u8>, build: BuildFn) -> RuleKind {
     RuleKind { name, arguments, tank_exit_status: rc, build }
 }
 
-/// Reads one rule.
+/// Parses one rule.
 pub fn parse(text: &str, scene: &RuleContext) -> Result<ParsedRule, RuleDiagnostic> {
     let start = text.len() - text.trim_start().len();
     let written = text.trim();
@@ -187,17 +189,17 @@ pub fn parse(text: &str, scene: &RuleContext) -> Result<ParsedRule, RuleDiagnost
 }
 
 impl Rule {
-    /// As the user wrote it.
+    /// Text as the user wrote it.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether no second had a value of the series that the rule looks at.
+    /// True if no second had a value of the series that the rule reads.
     pub fn is_blind(&self) -> bool {
         self.watch.is_blind()
     }
 
-    /// Looks at the next second; whoever goes on after a rule has fired may see it fire again.
+    /// Reads the next second. A caller that continues after a rule has fired may see it fire again.
     pub fn tick(&mut self, tick: &Tick) -> Option<StopEvent> {
         let cause = self.watch.tick(tick)?;
         Some(StopEvent {
@@ -210,12 +212,12 @@ impl Rule {
     }
 }
 
-/// The first of `rules` that fires over a stored run. Each must be fresh.
+/// First of `rules` that fires over a stored run. Each rule must be fresh.
 pub fn replay(rules: &mut [Rule], ticks: &[Tick]) -> Option<StopEvent> {
     ticks.iter().find_map(|tick| first_fired(rules, tick))
 }
 
-/// The first of `rules` that fires now; all of them see the tick.
+/// First of `rules` that fires now; all of them read the tick.
 pub fn first_fired(rules: &mut [Rule], tick: &Tick) -> Option<StopEvent> {
     let mut fired = None;
     for rule in rules {
@@ -231,7 +233,7 @@ impl TriggerSecond {
     }
 }
 
-/// Transactions begun per second; of a second in which none began, those that ended.
+/// Transactions begun per second; in a second in which none began, those that ended.
 fn rate(it: &Interval) -> f64 {
     let begun = match it.started {
         0 => it.scripts.iter().map(model::ScriptCounts::arrivals).sum(),

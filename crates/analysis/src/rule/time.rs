@@ -1,7 +1,7 @@
-//! `time`, `quantile`: did responses take too long, second after second?
+//! Stop rules `time`, `quantile`: responses are too slow, in consecutive seconds
 //!
-//! An arrival without an answer is longer than any limit. Tank has a time for each request in the end; a second in which
-//! nothing ends is bad here as soon as all that is under way is known to have waited longer than the limit.
+//! An arrival without an answer is longer than any limit. Tank assigns a time to each request in the end. Here, a
+//! second in which nothing ends is bad as soon as all transactions in flight have waited longer than the limit.
 
 use super::arguments::Arguments;
 use super::codes::TransactionScope;
@@ -9,14 +9,14 @@ use super::window::Consecutive;
 use super::{RuleDiagnostic, RuleState, TankDifference, TriggerSecond, diagnostic};
 use model::{LatencyHistogram, Nanos, Tick};
 
-/// The quantiles that Tank keeps, in percent.
+/// Quantiles that Tank keeps, in percent.
 const TANK_QUANTILES: [f64; 9] = [25.0, 50.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0, 100.0];
 
-/// What of the second's response times is compared.
+/// Statistic of the second's response times that is compared.
 #[derive(Clone, Copy, Debug)]
 enum TimeStatistic {
     Mean,
-    /// 0..=1; however few samples lie beyond it.
+    /// Quantile, 0..=1, for any number of samples beyond it.
     Quantile(f64),
 }
 
@@ -26,7 +26,7 @@ struct TimeRule {
     limit: Nanos,
     scope: TransactionScope,
     seconds: Consecutive,
-    /// For so long something was under way and nothing ended.
+    /// Time in which transactions were in flight and none ended.
     stalled: Nanos,
 }
 
@@ -37,7 +37,7 @@ impl RuleState for TimeRule {
             ended += cell.arrivals() - cell.dropped;
             unanswered += cell.unanswered();
         }
-        // What is under way is not known by operation.
+        // Transactions in flight are not known by operation.
         let waiting = ended == 0 && tick.in_flight > 0 && self.scope.operation.is_none();
         let length = tick.interval.to - tick.interval.from;
         self.stalled = if waiting { self.stalled + length } else { Nanos::ZERO };
@@ -50,7 +50,7 @@ impl RuleState for TimeRule {
     }
 }
 
-/// What of a second's times is compared.
+/// Value of the statistic in one second.
 enum TimeValue {
     Nothing,
     Time(Nanos),
@@ -58,7 +58,7 @@ enum TimeValue {
 }
 
 impl TimeStatistic {
-    /// A mean is that of the answered, as long as there are some.
+    /// Reads the statistic. A mean is that of the answered arrivals, if there are any.
     fn read(self, tick: &Tick, scope: TransactionScope, unanswered: u64) -> TimeValue {
         let count: u64 = scope.cells(tick).map(|it| it.response.count()).sum();
         let time = match self {
@@ -72,7 +72,7 @@ impl TimeStatistic {
                 let among_answered = (rank / count as f64).min(1.0);
                 match &scope.cells(tick).collect::<Vec<_>>()[..] {
                     _ if rank > count as f64 => None,
-                    // As the histogram rounds it.
+                    // Rounded as in the histogram.
                     [cell] if unanswered == 0 => cell.response.quantile_unchecked(quantile),
                     [cell] => cell.response.quantile_unchecked(among_answered),
                     cells => {

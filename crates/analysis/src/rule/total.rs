@@ -1,7 +1,7 @@
-//! `total_*`, `negative_*`: were there too many over the last so many seconds?
+//! Stop rules `total_*`, `negative_*`: too many transactions in a sliding window
 //!
-//! A count is the sum over the window. A percentage of codes is the mean of the seconds' percentages, each weighing as
-//! much; a second without responses has none. A percentage of times is that of the window's responses.
+//! A count is the sum over the window. A percentage of codes is the mean of the seconds' percentages with equal
+//! weights, without seconds that had no responses. A percentage of times is that of the window's responses.
 
 use super::arguments::{Arguments, Threshold};
 use super::codes::{CodeMask, MatchCount, TransactionScope};
@@ -12,7 +12,7 @@ use model::{Nanos, Tick};
 #[derive(Debug)]
 struct TotalCodesRule {
     mask: CodeMask,
-    /// Those that do not match are counted.
+    /// True if transactions that do not match are counted.
     negative: bool,
     level: Threshold,
     scope: TransactionScope,
@@ -31,7 +31,7 @@ impl RuleState for TotalCodesRule {
             Threshold::Percent(level) => {
                 let with: Vec<&MatchCount> = self.window.values().filter(|it| it.of > 0).collect();
                 let sum: f64 = with.iter().map(|it| 100.0 * it.matching as f64 / it.of as f64).sum();
-                // A sum of quotients may end a rounding below what it should be.
+                // A sum of quotients may be too small by a rounding error.
                 !with.is_empty() && sum / with.len() as f64 >= level * (1.0 - 1e-12)
             }
         };
@@ -51,7 +51,7 @@ impl RuleState for TotalTimeRule {
     fn tick(&mut self, tick: &Tick) -> Option<TriggerSecond> {
         let mut brought = MatchCount::default();
         for cell in self.scope.cells(tick) {
-            // Without an answer: longer than any limit.
+            // An arrival without an answer is longer than any limit.
             brought.of += cell.response.count() + cell.unanswered();
             brought.matching += cell.response.count_above(self.limit) + cell.unanswered();
         }
@@ -88,7 +88,7 @@ pub fn negative_http(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, Rul
     build(from, CodeMask::http, true)
 }
 
-/// Unlike the others Tank leaves code 0 in: `negative_net(0, …)` counts whatever is not 0.
+/// Unlike its other rules, Tank counts code 0 here: `negative_net(0, …)` counts every code but 0.
 pub fn negative_net(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
     build(from, |text| CodeMask::net(text).map(CodeMask::with_zero), true)
 }

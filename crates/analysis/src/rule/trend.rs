@@ -1,7 +1,7 @@
-//! `http_trend`: do responses with such a code become fewer?
+//! Stop rule `http_trend`: responses with a code become fewer
 //!
-//! It fires when the mean change from second to second plus its standard error is below 0. As in Tank the changes begin
-//! with the first second's whole count, so that a window of n seconds says something from second n + 1 on.
+//! The rule fires if the mean change from second to second plus its standard error is below 0. As in Tank, the changes
+//! begin with the first second's whole count. A window of n seconds is therefore complete from second n + 1 on.
 
 use super::arguments::Arguments;
 use super::codes::{CodeMask, TransactionScope};
@@ -17,7 +17,7 @@ struct TrendRule {
     last: u64,
     size: u64,
     changes: VecDeque<f64>,
-    /// Of the changes but the first.
+    /// Seconds of all changes but the first.
     seconds: SlidingWindow<()>,
 }
 
@@ -35,7 +35,7 @@ impl RuleState for TrendRule {
     }
 }
 
-/// The mean and its standard error, √(Σ(x − mean)² / (n (n − 1))); 0 for one value.
+/// Mean and its standard error, √(Σ(x − mean)² / (n (n − 1))); 0 for one value.
 fn mean_and_error(values: &VecDeque<f64>) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;

@@ -1,10 +1,10 @@
-//! What is remembered of the seconds before?
+//! Memory of stop rules: consecutive bad seconds, and a sliding window
 
 use super::TriggerSecond;
 use model::Tick;
 use std::collections::VecDeque;
 
-/// Consecutive bad seconds: a good one forgets them.
+/// Consecutive bad seconds; a good one resets the count.
 #[derive(Debug)]
 pub struct Consecutive {
     needed: u64,
@@ -17,7 +17,7 @@ impl Consecutive {
         Consecutive { needed, bad: 0, cause: None }
     }
 
-    /// The first of the bad seconds, once they are enough.
+    /// First of the bad seconds, once there are enough.
     pub fn tick(&mut self, tick: &Tick, bad: bool) -> Option<TriggerSecond> {
         if !bad {
             (self.bad, self.cause) = (0, None);
@@ -29,7 +29,7 @@ impl Consecutive {
     }
 }
 
-/// The last so many seconds, and what each brought.
+/// Sliding window of seconds with one value each.
 #[derive(Debug)]
 pub struct SlidingWindow<T> {
     size: u64,
@@ -48,13 +48,13 @@ impl<T> SlidingWindow<T> {
         }
     }
 
-    /// What each second brought; empty until there are as many as wanted.
+    /// Values of the seconds; empty until the window is full.
     pub fn values(&self) -> impl Iterator<Item = &T> {
         let full = self.seconds.len() as u64 >= self.size;
         self.seconds.iter().filter(move |_| full).map(|(_, it)| it)
     }
 
-    /// The first second of the window.
+    /// First second of the window.
     pub fn cause(&self) -> Option<TriggerSecond> {
         self.seconds.front().map(|(cause, _)| *cause)
     }

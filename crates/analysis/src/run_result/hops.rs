@@ -1,7 +1,8 @@
-//! Where are the time and the queue?
+//! Times and queues of each hop of a cell's stack
 //!
-//! By Little's law what is under way is throughput times mean time. What enters a node and has not left the one behind it is
-//! in between: its number by the throughput is the time that a transaction spends there.
+//! By Little's law, transactions in flight are throughput times mean time. Transactions that entered a node and have
+//! not reached the one behind it are in between. Their number divided by the throughput is the time that a transaction
+//! spends there.
 
 use super::median;
 use crate::finding::samples::{self, mean, sums};
@@ -11,21 +12,21 @@ use model::run_result::HopMetrics;
 use model::summary::ServerTransport as Transport;
 use model::{Nanos, Sample, Second};
 
-/// The generator's name as a node.
+/// Node name of the generator.
 const GENERATOR: &str = "generator";
 
-/// What the load was in the last third of a window, towards which schedules grow.
+/// Load in the last third of a window, towards which schedules grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TailLoad {
     seconds: f64,
-    /// Well; and otherwise, whose times nobody knows.
+    /// Transactions that succeeded, and those that ended otherwise, whose times are unknown.
     ended: u64,
     failed: u64,
-    /// Sums, seconds: from the intended start, from the send, and of those that waited for a client.
+    /// Sums in seconds: response times, service times, and waits of arrivals for a client.
     response: f64,
     service: f64,
     backlog_wait: f64,
-    /// Of how many the first two are.
+    /// Number of response and service times.
     count: u64,
 }
 
@@ -43,17 +44,18 @@ impl TailLoad {
         }
     }
 
-    /// With the service times of the same stretch, read apart.
+    /// The load with the service times of another reader of the same interval.
     pub fn with_service_times_of(self, other: TailLoad) -> TailLoad {
         TailLoad { service: other.service, ..self }
     }
 
-    /// Transactions per second; `None` when none ended well, or fewer than failed: what is under way is theirs then.
+    /// Transactions per second. `None` if none succeeded, or fewer than failed: then most transactions in flight are
+    /// failing ones.
     fn rate(&self) -> Option<f64> {
         (self.ended > self.failed && self.seconds > 0.0).then(|| self.ended as f64 / self.seconds)
     }
 
-    /// From the send to the end, all that are under way.
+    /// Transactions in flight, from sending to the end.
     fn transactions_in_flight(&self) -> Option<f64> {
         (self.count > 0).then(|| Some(self.rate()? * self.service / self.count as f64))?
     }
@@ -66,7 +68,8 @@ pub struct TrialPassage<'a> {
     pub late: TailLoad,
 }
 
-/// The way of a cell's transactions, the generator first; medians over its valid trials. `processors`: of the machine.
+/// Hops of a cell's transactions, the generator first; medians over its valid trials. `processors`: CPUs of the
+/// machine.
 pub fn hops(setup: &Setup, processors: Option<f64>, trials: &[TrialPassage<'_>]) -> Vec<HopMetrics> {
     let each: Vec<Vec<HopMetrics>> = valid(trials).map(|it| trial_hops(setup, processors, it)).collect();
     let names = [GENERATOR].into_iter().chain(setup.stack.nodes.iter().map(|it| it.name.as_str()));
@@ -74,7 +77,7 @@ pub fn hops(setup: &Setup, processors: Option<f64>, trials: &[TrialPassage<'_>])
     names.enumerate().map(|(place, name)| median_of_trials(name, &of(place))).collect()
 }
 
-/// What the replicas of a cell use, whichever of the servers is the primary; medians over its valid trials.
+/// Resources that a cell's replicas use, without the current primary; medians over its valid trials.
 pub fn replicas(setup: &Setup, processors: Option<f64>, trials: &[TrialPassage<'_>]) -> Vec<HopMetrics> {
     let Some(plan) = &setup.stack.replication else { return Vec::new() };
     let lates: Vec<Vec<Sample>> = valid(trials).map(tail_samples).collect();
@@ -105,7 +108,7 @@ fn median_of_trials(name: &str, each: &[&HopMetrics]) -> HopMetrics {
     }
 }
 
-/// Those of a window's last third.
+/// Samples of a window's last third.
 fn tail_samples(it: &TrialPassage<'_>) -> Vec<Sample> {
     let window = it.facts.summary.map_or(Nanos::ZERO, |it| it.window);
     let from = Nanos(window.0 / 3 * 2);
@@ -125,7 +128,7 @@ fn trial_hops(setup: &Setup, processors: Option<f64>, it: &TrialPassage<'_>) -> 
         ..hop_metrics(GENERATOR, &setup.stack.generator, processors, &late)
     };
     let nodes = &setup.stack.nodes;
-    // In the node and all behind it, where that is known; the first has all that is under way.
+    // Transactions in the node and all behind it, if known; the first node has all transactions in flight.
     let mut inside: Vec<Option<f64>> = Vec::new();
     let mut all = vec![generator];
     for (place, node) in nodes.iter().enumerate() {
@@ -151,7 +154,7 @@ fn trial_hops(setup: &Setup, processors: Option<f64>, it: &TrialPassage<'_>) -> 
             ..hop_metrics(&node.name, &node.limits, processors, &late)
         });
     }
-    // How the load's own connections were protected is known for sure.
+    // The transport of the load's own connections is known.
     let entrance = it.facts.summary.map(|it| &it.server.transport);
     if let (Some(Transport::TcpTls { version }), Some(first)) = (entrance, all.get_mut(1)) {
         first.tls = Some(version.clone());

@@ -1,6 +1,6 @@
-//! What did each cell bring, where was its time, and which statements took it?
+//! Results of each cell: operations, time per hop, and statements
 //!
-//! Everything here is of valid trials together: quantiles of merged histograms, figures as medians.
+//! All results combine the valid trials: quantiles come from merged histograms, figures are medians.
 
 mod hops;
 mod operations;

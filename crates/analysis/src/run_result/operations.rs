@@ -1,4 +1,4 @@
-//! What came of an operation, or of all, in several trials together?
+//! Results of an operation, or of all, over several trials
 
 use crate::objective::{self, ObjectiveMetric};
 use crate::summary::{merge_failures, unanswered};
@@ -6,17 +6,17 @@ use model::plan::Setup;
 use model::run_result::{OperationResult, Quantiles, SizeFigures};
 use model::{HistogramSum, Nanos, OperationSecond, PerSecond, Second, SizeHistogram};
 
-/// Fewest answers beyond a quantile that is told.
+/// Fewest answers beyond a quantile that is reported.
 const BEYOND: f64 = 10.0;
 
-/// One trial's part: all its seconds as one, and how long its window was.
+/// Part of one trial: all its seconds merged, and the length of its window.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialPart<'a> {
     pub whole: &'a Second,
     pub window: Nanos,
 }
 
-/// All operations together, then each, in the order of the setup's. `None` without a part.
+/// All operations together, then each, in the order of the setup. `None` without a part.
 pub fn operation_results(
     setup: &Setup,
     parts: &[TrialPart<'_>],
@@ -41,7 +41,7 @@ pub fn operation_results(
     Some((total, each.collect()))
 }
 
-/// `window`: all windows together, in seconds; `longest`: the longest of them.
+/// `window`: length of all windows together, in seconds; `longest`: length of the longest.
 fn operation_result(
     name: &str,
     parts: &[&OperationSecond],
@@ -56,7 +56,7 @@ fn operation_result(
         service.add(&it.service);
     }
     let delivered = sum(|it| it.ok - it.late) as f64;
-    // Those that ended after the window are in the histogram too; they are taken to be as long as the others.
+    // Transactions that ended after the window are in the histogram too; they are assumed to be as long as the others.
     let within = |limit: Nanos| 1.0 - response.count_above(limit) as f64 / response.count().max(1) as f64;
     OperationResult {
         name: name.to_owned(),
@@ -88,7 +88,7 @@ fn sizes(parts: &[TrialPart<'_>], wanted: impl Fn(u16) -> bool) -> Option<SizeFi
     })
 }
 
-/// The shortest response time that an objective of this operation, or of all, allows a transaction.
+/// Shortest bound on response time among the objectives of this operation, or of all.
 fn response_limit(setup: &Setup, names: &[String], operation: Option<usize>) -> Option<Nanos> {
     let of = setup.objectives.iter().filter_map(|it| objective::parse(it, names).ok());
     let bounds = of.filter(|it| it.operation == operation).filter_map(|it| match it.figure {
@@ -100,7 +100,7 @@ fn response_limit(setup: &Setup, names: &[String], operation: Option<usize>) -> 
     bounds.min_by(f64::total_cmp).map(Nanos::from_secs_f64)
 }
 
-/// `without_answer` more are longer than any, and than the `window`.
+/// `without_answer` arrivals are longer than all others, and than the `window`.
 fn quantiles(it: &HistogramSum, without_answer: u64, window: Nanos) -> Quantiles {
     let quantile = |q| it.quantile_with_unanswered(q, without_answer);
     let all = without_answer == 0;

@@ -1,4 +1,4 @@
-//! Which statements took PostgreSQL's time within the window?
+//! Statements by their time in PostgreSQL within the window
 
 use super::median;
 use model::run_result::StatementStats;
@@ -12,26 +12,27 @@ const HIT: &str = "pg_statement_hit";
 const READ: &str = "pg_statement_read";
 const TEXT: &str = "pg_statement_text";
 
-/// The series that this is read from.
+/// Series that statements are read from.
 pub const STATEMENTS: [&str; 6] = [CALLS, TIME, ROWS, HIT, READ, TEXT];
 
-/// Those that are counted, in the order in which they are kept.
+/// Series that are counted, in the order in which they are stored.
 const COUNTED: [&str; 5] = [CALLS, TIME, ROWS, HIT, READ];
 
-/// More than these are not told.
+/// Most statements that are reported.
 const STATEMENTS_MAX: usize = 10;
 
-/// What one trial's samples say, sample by sample. A statement that comes among those that are sampled later counts from
-/// then on; what it took before is not known to be of the window.
+/// Counts of one trial, sample by sample. A statement that first appears in a later sample counts from then on: its
+/// earlier counts may be from before the window.
 #[derive(Clone, Debug, Default)]
 pub struct Statements {
-    /// By queryid, empty for all together: what is [`COUNTED`], each at the first and the last moment.
+    /// By queryid, empty for all together: counts of the [`COUNTED`] series, each at the first and the last sample
+    /// time.
     counts: BTreeMap<String, [Option<(f64, f64)>; COUNTED.len()]>,
     texts: BTreeMap<String, String>,
 }
 
 impl Statements {
-    /// In the order of time.
+    /// Adds a sample, in order of time.
     pub fn push(&mut self, it: &Sample) {
         if it.series == TEXT {
             if let Some((id, text)) = it.label.split_once(' ') {
@@ -45,14 +46,14 @@ impl Statements {
         }
         let counts = self.counts.get_mut(&*it.label).expect("it was inserted");
         match &mut counts[place] {
-            // The last moment before the window is its beginning.
+            // The last sample before the window is its start.
             Some((first, last)) if it.at == Nanos::ZERO => (*first, *last) = (it.value, it.value),
             Some((_, last)) => *last = it.value,
             none => *none = Some((it.value, it.value)),
         }
     }
 
-    /// By text; those that were not called in the window are left out.
+    /// Growth by statement text; statements without calls in the window are left out.
     fn deltas(&self) -> BTreeMap<&str, StatementStats> {
         let growth = |it: Option<(f64, f64)>| it.map(|(first, last)| (last - first).max(0.0));
         let grown = |it| growth(it).unwrap_or(0.0);
@@ -76,7 +77,7 @@ impl Statements {
                 read: None,
             });
             (it.calls, it.total, it.rows) = (it.calls + calls, it.total + total, it.rows + rows);
-            // Of a run that was kept before blocks were counted there is no sum.
+            // Runs of versions that did not count blocks have no sum.
             it.hit = hit.map(|more| it.hit.unwrap_or(0.0) + more);
             it.read = read.map(|more| it.read.unwrap_or(0.0) + more);
             it.mean = it.total / it.calls;
@@ -86,7 +87,7 @@ impl Statements {
     }
 }
 
-/// Medians over the trials in which a statement was called, the most expensive first.
+/// Medians over the trials in which a statement was called, most expensive first.
 pub fn statements(trials: &[&Statements]) -> Vec<StatementStats> {
     let each: Vec<BTreeMap<&str, StatementStats>> = trials.iter().map(|it| it.deltas()).collect();
     let mut texts: Vec<&str> = each.iter().flat_map(|it| it.keys().copied()).collect();

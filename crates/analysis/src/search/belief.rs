@@ -1,46 +1,46 @@
-//! Where is the edge, by the votes so far?
+//! Bayesian estimate of the edge from votes of trials
 //!
-//! At level x a trial holds with probability λ + (1 − 2λ) / (1 + exp((ln x − θ) / s)): θ is the edge, s how blurred it is, λ
-//! what goes wrong anywhere. Bayes' rule on a grid of θ and s; Watson and Pelli, "QUEST" (1983), Kontsevich and Tyler,
-//! "Bayesian adaptive estimation of psychometric slope and threshold" (1999).
+//! At level x a trial holds with probability λ + (1 − 2λ) / (1 + exp((ln x − θ) / s)): θ is the edge, s its blur, λ the
+//! rate of failures unrelated to the level. Bayes' rule on a grid of θ and s; Watson and Pelli, "QUEST" (1983),
+//! Kontsevich and Tyler, "Bayesian adaptive estimation of psychometric slope and threshold" (1999).
 
-/// One trial's say.
+/// Vote of one trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TrialVote {
     /// Natural logarithm of the level.
     pub at: f64,
     pub held: bool,
-    /// The level before it was too much as well. Some systems need a rest before they are themselves again, so it counts
-    /// for less.
+    /// True if the level before it was overloaded too. Some systems need a rest to recover, so the vote has less
+    /// weight.
     pub after_overload: bool,
 }
 
-/// A trial in fifty is decided by something that has nothing to do with its level.
+/// Share of trials whose result is unrelated to their level.
 const LAPSE: f64 = 0.02;
-/// The same of a level after one that was too much.
+/// The same share after an overloaded level.
 const LAPSE_TIRED: f64 = 0.15;
-/// Blurs (in the logarithm of the level) and how likely each is beforehand: queues of ordinary length are within the first
-/// three; the last is a system with two states.
+/// Blurs (in the logarithm of the level) and their prior probabilities. Queues of usual length are within the first
+/// three; the last one is a system with two states.
 const BLURS: [(f64, f64); 5] = [(0.003, 0.25), (0.007, 0.3), (0.015, 0.25), (0.035, 0.15), (0.08, 0.05)];
 /// Distance of the grid's points, as a share of the precision.
 const GRID_STEP: f64 = 0.08;
-/// What an overloaded system delivers is about what it can; how far about, and how much that is believed.
+/// An overloaded system delivers about its capacity: relative deviation, and weight of this hint.
 const HINT_WEIGHT: (f64, f64) = (0.05, 0.5);
 
-/// A distribution of the edge.
+/// Probability distribution of the edge.
 #[derive(Clone, Debug)]
 pub(super) struct EdgeDistribution {
     from: f64,
     step: f64,
-    /// By blur, then by place on the grid; their sum is 1.
+    /// By blur, then by grid point; their sum is 1.
     weights: Vec<Vec<f64>>,
-    /// By place on the grid.
+    /// By grid point.
     edge: Vec<f64>,
 }
 
 impl EdgeDistribution {
-    /// `hint`: what was delivered by a level that was too much. The edge is looked for from half of the lower one of the
-    /// highest level that held and the lowest that did not, to twice the higher one of them.
+    /// `hint`: throughput at an overloaded level. The grid spans half of the lower to twice the higher of two levels:
+    /// the highest that held and the lowest that did not.
     pub fn new(votes: &[TrialVote], hint: Option<f64>, precision: f64) -> EdgeDistribution {
         assert!(!votes.is_empty(), "without a vote nothing is known");
         let step = GRID_STEP * precision;
@@ -76,14 +76,14 @@ impl EdgeDistribution {
         EdgeDistribution { from, step, weights, edge }
     }
 
-    /// The level below which the edge is with probability `share`.
+    /// Level below which the edge lies with probability `share`.
     pub fn quantile(&self, share: f64) -> f64 {
         let mut sum = 0.0;
         let mut last = 0.0;
         for (place, weight) in self.edge.iter().enumerate() {
             sum += weight;
             if sum >= share {
-                // Between the two places, as if the weight were spread evenly.
+                // Between two grid points, as if the weight were spread evenly.
                 let within = if *weight > 0.0 { (share - last) / weight } else { 0.0 };
                 return (self.from + self.step * (place as f64 - 0.5 + within)).exp();
             }
@@ -92,12 +92,12 @@ impl EdgeDistribution {
         (self.from + self.step * (self.edge.len() - 1) as f64).exp()
     }
 
-    /// Of 95 % of the edge, as the votes show it.
+    /// Interval that contains the edge with 95 %, according to the votes.
     pub fn interval(&self) -> (f64, f64) {
         (self.quantile(0.025), self.quantile(0.975))
     }
 
-    /// How likely a trial at `level` is to hold.
+    /// Probability that a trial at `level` holds.
     pub fn hold_probability(&self, level: f64) -> f64 {
         let at = level.ln();
         let of = |(weights, (blur, _)): (&Vec<f64>, &(f64, f64))| -> f64 {
@@ -109,7 +109,7 @@ impl EdgeDistribution {
         self.weights.iter().zip(&BLURS).map(of).sum()
     }
 
-    /// The highest level, not beyond the median, that holds with probability `share`.
+    /// Highest level, not above the median, that holds with probability `share`.
     pub fn safe_level(&self, share: f64) -> f64 {
         let (mut low, mut high) = (self.quantile(0.001), self.quantile(0.5));
         if self.hold_probability(high) >= share {

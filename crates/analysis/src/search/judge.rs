@@ -1,7 +1,7 @@
-//! Did a level hold?
+//! Judges one step of a search: sustained, overloaded or invalid
 //!
-//! Not held is a level that breaks an objective, fires a stop rule, is not delivered, or does not come to rest. A trial that
-//! measured the generator says nothing, whatever else it shows.
+//! A level is overloaded if it violates an objective, fires a stop rule, is not delivered, or its transactions in
+//! flight keep growing. A trial that measured the generator has no result.
 
 use crate::objective;
 use crate::slopes;
@@ -12,35 +12,35 @@ use model::stop::StopEvent;
 use model::summary::{Doubt, InvalidReason, LoadModelSummary, Summary};
 use model::{Nanos, OperationSecond, Second};
 
-/// Of what is offered; what is less falls behind by more than a fiftieth. Less than that is seen by [`growing`], which is
-/// more sensitive, but asks for a steady course; this one asks for nothing.
+/// Smallest delivered share of the offered rate. Smaller deficits are detected by [`backlog_grows`], which is more
+/// sensitive but needs a steady trend; this check needs none.
 pub(super) const DELIVERED_SHARE_MIN: f64 = 0.98;
-/// Of the window, at its beginning: connections are opened, caches filled. What comes then decides nothing.
+/// Share of the window at its start, in which connections are opened and caches fill. It does not count.
 const START_SHARE: f64 = 0.25;
-/// Variances of counts of arrivals and of departures, in units of their mean: 1 of Poisson arrivals, 1.4 of service times
-/// that vary a little more than exponential ones.
+/// Variances of the counts of arrivals and departures, in units of their mean: 1 for Poisson arrivals, 1.4 for service
+/// times that vary a little more than exponential ones.
 const DISPERSION: f64 = 2.4;
-/// Standard deviations that what is under way may grow by chance. At precisely its capacity a system grows by more in six of
-/// ten windows, so that votes are about even there; at 95 % of it, in hardly any.
+/// Standard deviations by which transactions in flight may grow by chance. Exactly at its capacity a system exceeds
+/// this in six of ten windows, so votes are about even there; at 95 % of it, in hardly any.
 const GROWTH_DEVIATIONS: f64 = 0.5;
-/// Standard deviations that a share of arrivals may be less by chance.
+/// Standard deviations by which a delivered share may be lower by chance.
 const CHANCE: f64 = 2.0;
-/// Seconds that are needed to see a course.
+/// Fewest seconds that show a trend.
 const SECONDS_MIN: usize = 8;
-/// A share of arrivals that have to wait for a client is no accident.
+/// Share of arrivals that wait for a client above which chance does not explain it.
 const QUEUED_SHARE_MIN: f64 = 0.01;
 
-/// What is judged of one second of a trial, without its histograms: a search of hours keeps thousands of these.
+/// Data of one second of a trial that are judged, without its histograms: a search of hours stores thousands of these.
 #[derive(Clone, Copy, Debug)]
 pub struct SecondSummary {
     second: u64,
     from: Nanos,
     to: Nanos,
-    /// Of those whose window it was, not those that ended late: well; and in whatever way.
+    /// Transactions within the window, without late ones: succeeded, and with any outcome.
     succeeded: u64,
     ended: u64,
     in_flight: u64,
-    /// Transactions that were answered, and the sum of their response times.
+    /// Answered transactions, and the sum of their response times.
     answered: u64,
     response_ns: u128,
 }
@@ -61,20 +61,21 @@ impl From<&Second> for SecondSummary {
     }
 }
 
-/// Whether `step` held.
+/// Judges the trial of `step`.
 ///
-/// `seconds` are the trial's, in the order of time; only the last ones, as many as the step's window is long, are looked at,
-/// so that a ramp before them (of `confirm`) may be among them. `objectives` as [`objective::judge`] gave them.
+/// `seconds` are those of the trial, in order of time. Only the last ones count, as many as the step's window has, so a
+/// ramp before them (of `confirm`) may be included. `objectives` are the results of [`objective::judge`].
 ///
-/// - The generator was late, saturated, held back or stalled; it had no descriptors; the machine slept: invalid.
-/// - A stop rule fired, an objective is broken, less than 98 % of what was offered was delivered (and less than chance
-///   explains), or what is under way grew to the end: not held. Failed transactions are not delivered, unless an objective
-///   says how many of them there may be.
-/// - The same while arrivals waited for a client in an open model: not held if service times alone break an objective, or
-///   nothing succeeded for a while; otherwise [`Hindered::ClientCap`]. Only other levels show whether clients were too few, so
-///   `next` reads it again with them.
-/// - An objective is unknown, for want of samples: on the ramp and at rest, which prove nothing, it is let pass; elsewhere the trial
-///   has failed for that objective (its text).
+/// - Invalid: the generator was late, saturated, throttled or stalled, had no file descriptors left, or the machine was
+///   suspended.
+/// - Overloaded: a stop rule fired, an objective is violated, transactions in flight grew until the end, or less than
+///   98 % of the offered rate was delivered (and less than chance explains). Failed transactions are not delivered,
+///   unless an objective bounds their share.
+/// - Overloaded while arrivals waited for a client in an open model: overloaded if service times alone violate an
+///   objective, or nothing succeeded for a while; otherwise [`SearchStopReason::ClientCap`]. Only other levels show if
+///   there were too few clients, so `next` judges it again with them.
+/// - An objective is unknown for lack of samples: ignored on the ramp and at rest, which prove nothing; elsewhere the
+///   trial is invalid because of that objective (its text).
 pub fn judge(
     step: SearchStep,
     summary: &Summary,
@@ -137,7 +138,7 @@ fn stop_reason(it: &InvalidReason) -> SearchStopReason {
     }
 }
 
-/// The clients of an open model, if they were all busy for long enough to matter.
+/// Number of clients of an open model, if all of them were busy for a relevant time.
 fn reached_cap(summary: &Summary) -> Option<u32> {
     let LoadModelSummary::Open { .. } = summary.plan.model else { return None };
     let much = |it: &Doubt| match it {
@@ -149,7 +150,7 @@ fn reached_cap(summary: &Summary) -> Option<u32> {
     summary.validity.doubts.iter().any(much).then_some(summary.plan.clients)
 }
 
-/// Whether an objective on times would be broken too if nobody had had to wait for a client.
+/// True if an objective on times would be violated even without waiting for a client.
 fn is_broken_by_service_time(broken: &ObjectiveResult, summary: &Summary) -> bool {
     if broken.unit != ObjectiveUnit::Seconds {
         return false;
@@ -162,8 +163,8 @@ fn is_broken_by_service_time(broken: &ObjectiveResult, summary: &Summary) -> boo
     it.judge(&served).verdict == ObjectiveVerdict::Violated
 }
 
-/// The last ones that are whole, as many as the window is long, without its beginning. What comes after `loaded`, all the time
-/// in which there were arrivals, is the end of what was under way: next to nothing is delivered then.
+/// Last whole seconds, as many as the window has, without its start. After `loaded`, the time with arrivals,
+/// transactions in flight only drain; next to nothing is delivered then.
 fn window_seconds<'a>(
     step: &SearchStep,
     seconds: &'a [SecondSummary],
@@ -181,7 +182,7 @@ fn duration(it: &SecondSummary) -> f64 {
     it.to.0.saturating_sub(it.from.0) as f64 / 1e9
 }
 
-/// Of the seconds after the beginning, so that a pipeline that has to fill first is not taken for a delay.
+/// Counts only the seconds after the start, so that a pipeline that fills first does not look like a delay.
 fn falls_behind(
     level: f64,
     seconds: &[&SecondSummary],
@@ -199,11 +200,11 @@ fn falls_behind(
     (offered > 0.0 && share < DELIVERED_SHARE_MIN - chance).then_some(OverloadReason::FellBehind { share })
 }
 
-/// Whether what is under way grew to the end of the window, and faster than it would in a system that just keeps up.
+/// Reason if transactions in flight grew until the end of the window, faster than in a system that just keeps up.
 ///
-/// Such a system's queue is a random walk: after t seconds it is away from where it was by about √(2.4 λ t). The slope is
-/// that of Theil and Sen, whom single bad seconds do not impress; that of the last half has to be half as steep at least,
-/// else it is coming to rest.
+/// The queue of such a system is a random walk: after t seconds it has moved by about √(2.4 λ t). The slope is that of
+/// Theil and Sen, which is robust against single bad seconds. The slope of the last half must be at least half as
+/// steep; otherwise the queue is settling.
 fn backlog_grows(level: f64, seconds: &[&SecondSummary]) -> Option<OverloadReason> {
     if seconds.len() < SECONDS_MIN {
         return None;
@@ -218,8 +219,8 @@ fn backlog_grows(level: f64, seconds: &[&SecondSummary]) -> Option<OverloadReaso
         .then_some(OverloadReason::InFlightGrows { per_second: slope })
 }
 
-/// Sent and not yet answered, or by Little's law as many as the second's mean response time says, which counts those as
-/// well that wait for a client.
+/// Transactions that were sent and not yet answered, or the number that follows from the second's mean response time by
+/// Little's law. The latter includes those that wait for a client.
 fn transactions_in_flight(level: f64, it: &SecondSummary) -> f64 {
     let by_time = match it.answered {
         0 => 0.0,
@@ -228,7 +229,7 @@ fn transactions_in_flight(level: f64, it: &SecondSummary) -> f64 {
     by_time.max(it.in_flight as f64)
 }
 
-/// The median of the slopes of all pairs; Theil (1950), Sen (1968).
+/// Median of the slopes of all pairs; Theil (1950), Sen (1968).
 fn median_slope(points: &[(f64, f64)]) -> f64 {
     let slopes = slopes::pairwise(points);
     slopes.get(slopes.len() / 2).copied().unwrap_or(0.0)
@@ -242,7 +243,7 @@ mod tests {
     use model::summary::{BenchPlan, Server};
     use model::{Code, LatencyHistogram, Measurement};
 
-    /// Twenty seconds at 1000 per second, nothing to be said against them; 30 are under way.
+    /// Twenty valid seconds at 1000 per second; 30 transactions are in flight.
     struct TestTrial {
         plan: BenchPlan,
         measured: Measurement,
@@ -321,14 +322,14 @@ mod tests {
         check(|_| {}, "held");
         check(|it| it.objectives = vec!["p50 < 1s", "p99 < 2ms"], "not: p99 < 2ms");
         check(|it| it.fired = true, "rule http(5xx,10%,5s)");
-        // 3 % less all the time; 1.5 % less, which chance does not explain either, but growth would show.
+        // 3 % less all the time; or 1.5 % less, which chance does not explain either, but growth would show.
         check(|it| it.each(|_, it| it.operations[0].ok = 950), "behind 0.950");
         check(|it| it.each(|_, it| it.operations[0].ok = 985), "held");
-        // What ended after the window was not in time.
+        // Transactions that ended after the window were late.
         check(|it| it.each(|_, it| it.operations[0].late = 100), "behind 0.900");
-        // Only in the first quarter: it was getting going.
+        // Only in the first quarter: the system was warming up.
         check(|it| it.each(|n, it| it.operations[0].ok = if n < 5 { 0 } else { 1000 }), "held");
-        // When the last arrival has come, what is under way ends, and no more.
+        // After the last arrival only transactions in flight end.
         let ending = |it: &mut TestTrial| {
             let from = Nanos::from_secs(20);
             let mut last = Second { second: 20, from, to: Nanos::from_secs(21), ..it.seconds[0].clone() };
@@ -336,7 +337,7 @@ mod tests {
             it.seconds.push(last);
         };
         check(ending, "held");
-        // In a closed model nothing is offered.
+        // A closed model has no offered rate.
         let none = |it: &mut TestTrial| {
             it.plan = closed_plan();
             it.each(|_, it| it.operations[0].ok = 100);
@@ -365,14 +366,14 @@ mod tests {
         let under_way = |of: fn(u64) -> u64| move |it: &mut TestTrial| it.each(|n, it| it.in_flight = of(n));
         // Two per cent too much.
         check(under_way(|n| 30 + 20 * n), "growing 20.0");
-        // A random walk of a system that keeps up would go as far.
+        // The random walk of a system that keeps up would move as far.
         check(under_way(|n| 30 + 4 * n), "held");
         // It fills, and is full before the middle; it drains; a checkpoint in between, or at the end.
         check(under_way(|n| 600 - 600 / (n + 1)), "held");
         check(under_way(|n| 600 - 20 * n), "held");
         check(under_way(|n| if (9..12).contains(&n) { 900 } else { 30 }), "held");
         check(under_way(|n| if n > 16 { 900 } else { 30 }), "held");
-        // In flight there are never more than there are clients: response times show who waits for one.
+        // Never more than the number of clients are in flight: response times show arrivals that wait for one.
         let waiting = |it: &mut TestTrial| {
             it.each(|n, it| {
                 let mut times = LatencyHistogram::new();
@@ -381,7 +382,7 @@ mod tests {
             });
         };
         check(waiting, "growing 15.0");
-        // Too short for a course.
+        // Too short for a trend.
         check(
             |it| {
                 under_way(|n| 30 + 20 * n)(it);
@@ -389,7 +390,7 @@ mod tests {
             },
             "held",
         );
-        // Before the window of a confirmation there is a ramp.
+        // A confirmation has a ramp before its window.
         check(
             |it| {
                 it.stage = StepPurpose::Confirm;
@@ -413,7 +414,7 @@ mod tests {
         check(|it| it.measured.thread_usage[0].longest_stall = Nanos::from_secs(1), "? Generator");
         check(|it| it.measured.exhausted_connects = 3, "? Descriptors");
         check(|it| it.measured.suspended = Nanos::from_secs(1), "? Failed { reason: \"suspended\" }");
-        // Even where an objective is broken.
+        // Even if an objective is violated.
         let both = |it: &mut TestTrial| {
             it.measured.exhausted_connects = 3;
             it.objectives = vec!["p99 < 1ms"];
@@ -445,9 +446,9 @@ mod tests {
         fn waits(it: &mut TestTrial) {
             it.measured.interval.backlog_wait = millis(5000, 300);
         }
-        // In time all the same.
+        // The objective is met all the same.
         check(waits, "held");
-        // Response times count the wait, service times do not: who is to blame, other levels tell.
+        // Response times include the wait, service times do not; other levels show the cause.
         let slow = |millis_served: u64| {
             move |it: &mut TestTrial| {
                 waits(it);
@@ -463,7 +464,7 @@ mod tests {
             it.each(|_, it| it.operations[0].ok = 500);
         };
         check(behind, "? ClientCap { clients: 4 }");
-        // A few only: that is not why.
+        // Too few waits to be the reason.
         let hardly = |it: &mut TestTrial| {
             behind(it);
             it.measured.interval.backlog_wait = millis(50, 300);

@@ -1,25 +1,24 @@
-//! Which step does a search for the maximum take next, and what did it come to?
+//! Search for the maximum: next step, and result
 //!
 //! ```text
-//!  next(max, start, done) ──Measure(step)──▶ one trial ──▶ judge(step, summary, …) ──Seen──▶ done
+//!  next(max, start, done) ──Measure(step)──▶ one trial ──▶ judge(step, summary, …) ──StepResult──▶ done
 //!         └──Done──▶ answer(max, done)
 //! ```
 //!
-//! Pure functions of the trials so far: asked again with the same ones they say the same, so that a broken search goes on
-//! where it stopped.
+//! All functions are pure functions of the trials so far, so an interrupted search continues where it stopped.
 //!
-//! 1. *Ramp*: geometric, until the first level that is too much.
-//! 2. *Narrow*: every trial is a vote, not a verdict. [`belief`] holds where the edge may be and how blurred it is; the next
-//!    level is where it is least sure. What a failed level delivered says where to begin.
-//! 3. *Hold*: a longer trial, on a fresh state, where four of five should hold. If it does not, that is a vote too, and the
-//!    search goes on below. Where votes contradicted each other by more than the precision, two of three have to hold. Until
-//!    enough trials have shown that the system has no slower state, it is held again, for a window only; where it has one, that
-//!    state's level is the answer.
+//! 1. *Ramp*: geometric steps up to the first overloaded level.
+//! 2. *Narrow*: every trial is a vote, not a verdict. [`belief`] estimates the edge and its blur; the next level is
+//!    where it is least certain. The throughput of an overloaded level gives the first estimate.
+//! 3. *Hold*: a longer trial, on a fresh state, at a level where four of five should hold. If it fails, that is a vote
+//!    too, and the search continues below. If votes contradict each other by more than the precision, two of three must
+//!    hold. The level is held again, for a window only, until enough trials have shown that the system has no slower
+//!    state. If it has one, that state's level is the answer.
 //!
-//! After two levels in a row that were too much comes a rest: some systems stay slow until they get one.
+//! After two overloaded levels in a row the search rests: some systems stay slow until they get a rest.
 //!
-//! A trial that says nothing of the system is repeated once. If it is hindered again, its level is a ceiling: an answer needs
-//! votes against a level below it, or there is none.
+//! An invalid trial is repeated once. If it is invalid again, its level is a ceiling: an answer needs votes against a
+//! level below it, otherwise there is none.
 
 mod belief;
 mod judge;
@@ -36,20 +35,20 @@ use model::Nanos;
 use model::plan::MaxSearch;
 use model::search::{LevelOutcome, OverloadReason, SearchResult, SearchStep, StepPurpose, StepResult};
 
-/// What is to be done.
+/// Next step of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NextStep {
-    /// Measure this, judge it, put it behind the others and ask again.
+    /// Measure this step, judge it, append the result and call `next` again.
     Measure(SearchStep),
-    /// [`answer`] knows.
+    /// The search has ended; call [`answer`].
     Done,
 }
 
-/// The next step of one search: of one subject (a cell as it is, or with one thing changed) and one round.
+/// Next step of one search: of one subject (a cell as it is, or with one perturbation) and one round.
 ///
-/// `start` is the first level (`max.from`, or what the cell's load says); close to the answer it makes the search short.
-/// `done` are this search's trials in the order in which they were measured. A step has the nudge and the round of
-/// `done[0]`, and before that none and 0: whoever searches several sets both.
+/// `start` is the first level (`max.from`, or the level of the cell's load); close to the answer it makes the search
+/// short. `done` are this search's trials in the order of measurement. A step has the perturbation and the round of
+/// `done[0]`; without trials, none and 0. Callers with several searches set both.
 pub fn next(max: &MaxSearch, start: f64, done: &[StepResult]) -> NextStep {
     let track = SearchTrack::new(max, start, done);
     let (level, stage, window) = match track.next_action() {
@@ -68,7 +67,7 @@ pub fn next(max: &MaxSearch, start: f64, done: &[StepResult]) -> NextStep {
     })
 }
 
-/// What the trials come to. Of a search that is not over: no level, no reason, and the interval as far as it is known.
+/// Result of the trials. An unfinished search has no level and no reason, and the interval as far as it is known.
 pub fn answer(max: &MaxSearch, done: &[StepResult]) -> SearchResult {
     let start = done.first().map_or(0.0, |it| it.step.level);
     let track = SearchTrack::new(max, start, done);
@@ -108,7 +107,7 @@ pub fn answer(max: &MaxSearch, done: &[StepResult]) -> SearchResult {
     it
 }
 
-/// What broke most often; of equals, what broke closest above `level`.
+/// Most frequent reason of overload; of equals, the one closest above `level`.
 fn overload_reason(track: &SearchTrack<'_>, level: f64) -> Option<OverloadReason> {
     let mut all: Vec<(f64, OverloadReason)> =
         track.trials.iter().filter_map(|it| Some((it.level, it.broke.clone()?))).collect();

@@ -1,4 +1,4 @@
-//! In which order are a base and its nudges searched, and does the nudge move the maximum?
+//! Interleaves searches of a base and its perturbations, and judges if a perturbation moves the maximum
 
 use super::track::SearchTrack;
 use super::{NextStep, answer, next};
@@ -8,11 +8,11 @@ use model::search::{
     Knob, LevelOutcome, Limit, Perturbation, Proof, ProofVerdict, SearchResult, SearchStep, StepResult,
 };
 
-/// One search among several.
+/// One of several searches.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchRun<'a> {
     pub max: &'a MaxSearch,
-    /// The first level.
+    /// First level.
     pub start: f64,
     pub perturbation: Option<&'a Perturbation>,
     pub round: u32,
@@ -20,10 +20,11 @@ pub struct SearchRun<'a> {
     pub done: &'a [StepResult],
 }
 
-/// The next step of all `subjects`, and whose it is; `None` when all are done.
+/// Next step of all `subjects`, and the index of its subject; `None` if all have ended.
 ///
-/// Each takes one step, in an order by `seed`, then each the next one in another order, so that a machine that drifts
-/// drifts for all of them. A function of how many trials each has: a broken search goes on where it stopped.
+/// Each subject takes one step, in an order determined by `seed`, then each takes the next one in another order. A
+/// machine that drifts then drifts for all of them. The result depends only on the number of trials of each, so an
+/// interrupted search continues where it stopped.
 pub fn interleave(subjects: &[SearchRun<'_>], seed: u64) -> Option<(usize, SearchStep)> {
     let step = |it: &SearchRun<'_>| match next(it.max, it.start, it.done) {
         NextStep::Measure(step) => {
@@ -44,23 +45,24 @@ pub fn interleave(subjects: &[SearchRun<'_>], seed: u64) -> Option<(usize, Searc
     open.into_iter().find(|it| it.0 == first)
 }
 
-/// An elasticity whose whole interval is above it limits, below it does not. A bystander has 0, the one limit 1; two in a
-/// row, each with half of the time, have a half each. With a quarter more of it, a maximum known to ± 5 % and another one
-/// like it, a bystander reaches this with its whole interval once in 10⁵.
+/// Elasticity above which a limit is proven, if the whole interval is above it, and excluded if the whole interval is
+/// below. An unrelated resource has 0, the only limit 1; two in series, each with half of the time, have a half each.
+/// With a quota larger by a quarter and two maxima known to ± 5 %, an unrelated resource has its whole interval above
+/// this once in 10⁵.
 const ELASTICITY_MIN: f64 = 0.3;
-/// The same of a switch, for the ratio of maxima: ten per cent more is more than two answers may differ by chance.
+/// The same bound for a switch, on the ratio of maxima: chance does not explain ten per cent more.
 const SWITCH_RATIO_MIN: f64 = 1.1;
-/// Of either kind, before a verdict may be plain.
+/// Fewest votes for and against before a verdict may be decided early.
 const VOTES_MIN: usize = 2;
 /// Pairs of maxima drawn.
 const DRAWS: usize = 4000;
 /// Quantile of the normal distribution at 97.5 %.
 const Z: f64 = 1.959_964;
 
-/// Whether `nudge`, which would be the cause if `limit` were, moved the maximum; by the trials of the base and of the
-/// changed subject, measured beside each other.
+/// Proof that `nudge`, which would show `limit` to be the cause, moved the maximum or did not. It uses the trials of
+/// the base and of the perturbed subject, which were interleaved.
 ///
-/// Of searches that were ended because it [`is_plain`], the levels are where their votes say that the edge is.
+/// If searches ended early because the verdict [`is_decided`], their levels are the edges that their votes show.
 pub fn proof(
     limit: Limit,
     nudge: &Perturbation,
@@ -82,8 +84,8 @@ pub fn proof(
     prove(limit, nudge.clone(), base, changed, seed)
 }
 
-/// Whether the verdict is plain before both have come to their ends: wherever the edges are within their intervals, it is the
-/// same. Both need some votes of either kind, for the belief of a few is a guess.
+/// True if the verdict is certain before both searches end: it is the same for all edges within their intervals. Both
+/// searches need some votes for and against, because an estimate from few votes is a guess.
 pub fn is_decided(
     nudge: &Perturbation,
     base: &[StepResult],
@@ -112,13 +114,13 @@ pub fn is_decided(
     least > bound || most < bound
 }
 
-/// Where a search's votes say that the edge is, ended or not.
+/// Edge that a search's votes show, ended or not.
 fn edge(max: &MaxSearch, done: &[StepResult]) -> Option<(f64, (f64, f64))> {
     let track = SearchTrack::new(max, done.first()?.step.level, done);
     Some((track.belief()?.quantile(0.5), track.interval()?))
 }
 
-/// The same by two answers, such as those of several rounds together.
+/// Proof from two answers, such as those of several rounds together.
 pub fn prove(
     limit: Limit,
     nudge: Perturbation,
@@ -149,7 +151,8 @@ pub fn prove(
 /// A value and its interval.
 type Estimate = (f64, Option<(f64, f64)>);
 
-/// A cache holds the maximum up: with all of the table's rows it falls, if a cache was what was measured.
+/// True if the perturbation should lower the maximum: with all rows of the table it falls, if a cache was measured
+/// before.
 fn should_fall(nudge: &Perturbation) -> bool {
     nudge.amount.is_none() && matches!(nudge.knob, Knob::FeedRows { .. })
 }
@@ -158,7 +161,7 @@ fn inverse(of: Option<Estimate>) -> Option<Estimate> {
     of.map(|(value, interval)| (1.0 / value, interval.map(|(low, high)| (1.0 / high, 1.0 / low))))
 }
 
-/// The middle 95 % of ln changed − ln base, by drawing both; it holds what was found.
+/// Middle 95 % of ln changed − ln base, by drawing both; it is extended to contain the estimate.
 fn difference_interval(base: &SearchResult, changed: &SearchResult, seed: u64) -> Option<(f64, f64)> {
     let mut chance = SplitMix64(seed);
     let mut all = Vec::with_capacity(DRAWS);
@@ -171,7 +174,7 @@ fn difference_interval(base: &SearchResult, changed: &SearchResult, seed: u64) -
     Some((all[beyond].min(found), all[DRAWS - 1 - beyond].max(found)))
 }
 
-/// A level, as likely as its answer says: normal in logarithms around the one that was found, as wide as the interval.
+/// Random level from an answer's distribution: normal in logarithms around its level, with the width of its interval.
 pub(super) fn draw_level(it: &SearchResult, chance: &mut SplitMix64) -> Option<f64> {
     let (level, (low, high)) = (it.level?, it.interval?);
     let deviation = (high / low).ln() / 2.0 / Z;

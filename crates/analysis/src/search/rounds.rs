@@ -1,4 +1,4 @@
-//! What do several searches of the same say together?
+//! Combines several rounds of one search
 
 use super::proof::draw_level;
 use crate::strategy::SplitMix64;
@@ -8,11 +8,11 @@ use model::search::{OverloadReason, SearchResult, SearchStopReason};
 /// Resamples.
 const DRAWS: usize = 4000;
 
-/// Of all rounds: the median of their levels, and where it lies with 95 % when rounds are drawn anew, and each of them from
-/// its own interval. With fewer than three rounds the interval also holds those of all of them: two say nothing of how
-/// rounds differ.
+/// Combined answer of all rounds: the median of their levels and its interval of 95 %, from resampled rounds, each
+/// drawn from its own interval. With fewer than three rounds the interval also contains those of all rounds: two do not
+/// show how rounds differ.
 ///
-/// Without a level in more than half of the rounds there is none, but the most frequent reason.
+/// If more than half of the rounds have no level, there is none, but the most frequent reason.
 ///
 /// # Panics
 /// There must be a round.
@@ -39,7 +39,7 @@ pub fn combine(rounds: &[SearchResult], seed: u64) -> SearchResult {
     all.level = median(known.iter().filter_map(|it| it.level).collect());
     all.delivered =
         median(known.iter().filter_map(|it| it.delivered).map(|it| it.0).collect()).map(model::PerSecond);
-    // Of the rounds that have a level, only what is beyond it for all of them is told.
+    // Report a reason only if all rounds with a level have one.
     if known.iter().any(|it| it.stop_reason.is_none()) {
         all.stop_reason = None;
     }
@@ -85,7 +85,7 @@ fn median(mut of: Vec<f64>) -> Option<f64> {
     }
 }
 
-/// The first of the most frequent kind.
+/// First of the most frequent kind.
 fn most_frequent<'a, T: 'a>(all: impl Iterator<Item = &'a T>, own: impl Fn(&T) -> T) -> Option<T> {
     let all: Vec<&T> = all.collect();
     let kind = std::mem::discriminant::<T>;
@@ -120,7 +120,7 @@ mod tests {
             (vec![Some(100.0)], (Some(100.0), None)),
             (vec![Some(100.0), Some(104.0)], (Some(102.0), None)),
             (vec![Some(100.0), Some(104.0), Some(101.0)], (Some(101.0), None)),
-            // One that was hindered does not decide; half of them do.
+            // A single round without a level does not decide; half of them do.
             (vec![Some(100.0), None, Some(104.0)], (Some(102.0), None)),
             (vec![Some(100.0), None], (None, Some(SearchStopReason::Generator))),
             (vec![None, None], (None, Some(SearchStopReason::Generator))),
@@ -138,7 +138,7 @@ mod tests {
         assert!(low <= 88.2 + 1e-9 && high >= 112.2 - 1e-9, "{low} {high}: two rounds that differ");
     }
 
-    /// Rounds that err by 2 %, and know it, of a system that is the same each time, or another one by 2 %.
+    /// Rounds with an error of 2 %, which their intervals reflect, of a system that is constant, or varies by 2 %.
     #[test]
     fn interval_covers_the_truth() {
         for (rounds, differ, least) in

@@ -1,7 +1,7 @@
-//! Invented systems whose capacity is known.
+//! Simulated systems with known capacity
 //!
-//! Every trial is simulated, arrival by arrival: Poisson arrivals, first come first served, c servers. What came of it goes
-//! through `judge`, as a real trial does.
+//! Every trial is simulated, arrival by arrival: Poisson arrivals, first come first served, c servers. Its results are
+//! passed to `judge`, as those of a real trial are.
 
 use super::{SecondSummary, judge};
 use crate::fixture::{open_plan, quiet_measurement};
@@ -13,11 +13,11 @@ use model::summary::{Distribution, Doubt, InvalidReason, Server, Summary};
 use model::{Nanos, OperationSecond, PerSecond, Second};
 use std::sync::OnceLock;
 
-/// What is odd about a system.
+/// Irregular behaviour of a system.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Behaviour {
     None,
-    /// Its speed is 1 + `by` sin(2πt / `period`), with t the time it was measured, in seconds.
+    /// Its speed is 1 + `by` sin(2πt / `period`), with t the time of measurement, in seconds.
     Drift {
         by: f64,
         period: f64,
@@ -26,11 +26,12 @@ pub enum Behaviour {
     TwoStates {
         by: f64,
     },
-    /// Once overloaded, it is slower by this share until a trial is below six tenths of its capacity, or begins afresh.
+    /// Once overloaded, it is slower by this share until a trial is below six tenths of its capacity, or starts from a
+    /// fresh state.
     Metastable {
         by: f64,
     },
-    /// In this share of trials a neighbour takes a third of it.
+    /// In this share of trials a noisy neighbour takes a third of the capacity.
     Neighbour {
         share: f64,
     },
@@ -39,19 +40,19 @@ pub enum Behaviour {
 #[derive(Clone, Debug)]
 pub struct SimulatedSystem {
     pub servers: usize,
-    /// Mean, in seconds.
+    /// Mean service time, in seconds.
     pub service: f64,
-    /// Of the logarithm of the service time; exponential ones when `None`.
+    /// Standard deviation of the logarithm of the service time; exponential times if `None`.
     pub sigma: Option<f64>,
     pub behaviour: Behaviour,
-    /// Promised.
+    /// Bound of the objective on p99, in seconds.
     pub p99: Option<f64>,
-    /// From this rate on the generator is late.
+    /// Rate from which on the generator is late.
     pub generator: f64,
-    /// In flight at most.
+    /// In-flight cap.
     pub clients: Option<usize>,
     pub rng: SplitMix64,
-    /// How long it was measured, in seconds.
+    /// Time spent measuring, in seconds.
     pub measured: f64,
     overloaded: bool,
 }
@@ -77,7 +78,7 @@ impl SimulatedSystem {
         self.servers as f64 / self.service
     }
 
-    /// Measures it.
+    /// Simulates a trial.
     pub fn trial(&mut self, step: SearchStep) -> StepResult {
         let (summary, seconds) = self.simulate(&step);
         let seconds: Vec<SecondSummary> = seconds.iter().map(SecondSummary::from).collect();
@@ -184,7 +185,7 @@ impl SimulatedSystem {
         }
     }
 
-    /// Of now, for the next trial, by the time it was measured.
+    /// Speed over time for the next trial, according to the time measured so far.
     fn speed(&mut self) -> impl Fn(f64) -> f64 + use<> {
         let draw = self.rng.uniform();
         let (steady, by, period) = match self.behaviour {
@@ -198,8 +199,8 @@ impl SimulatedSystem {
     }
 }
 
-/// The highest rate at which the 99th percentile of response time is `bound` seconds in a system with exponential times:
-/// exact, by the formula of Erlang.
+/// Highest rate at which p99 of response time is `bound` seconds in a system with exponential times: exact, by Erlang's
+/// formula.
 pub fn erlang(servers: usize, service: f64, bound: f64) -> f64 {
     let mu = 1.0 / service;
     let beyond = |rate: f64| {
@@ -207,7 +208,7 @@ pub fn erlang(servers: usize, service: f64, bound: f64) -> f64 {
         let blocked = (1..=servers).fold(1.0, |b, n| load * b / (n as f64 + load * b));
         let waits = blocked / (1.0 - load / servers as f64 * (1.0 - blocked));
         let drains = servers as f64 * mu - rate;
-        // Where both rates are equal the quotient has a limit; a little beside it is near enough.
+        // If both rates are equal the quotient has a limit; a value close to it is accurate enough.
         let drains = if (drains / mu - 1.0).abs() < 1e-6 { drains * (1.0 + 1e-5) } else { drains };
         let served = (-mu * bound).exp();
         let both = (mu * (-drains * bound).exp() - drains * served) / (mu - drains);
@@ -216,7 +217,7 @@ pub fn erlang(servers: usize, service: f64, bound: f64) -> f64 {
     bisect(servers as f64 / service, |rate| beyond(rate) > 0.01)
 }
 
-/// The same by simulating `arrivals` at each rate, for any service times; the system's own oddity plays no part.
+/// The same rate by simulating `arrivals` at each rate, for any service times; the system's behaviour is ignored.
 pub fn simulate_capacity(system: &SimulatedSystem, bound: f64, arrivals: f64) -> f64 {
     bisect(system.capacity(), |rate| {
         let mut it = SimulatedSystem { behaviour: Behaviour::None, rng: SplitMix64(77), ..system.clone() };
@@ -243,7 +244,7 @@ fn bisect(most: f64, too_much: impl Fn(f64) -> bool) -> f64 {
     f64::midpoint(low, high)
 }
 
-/// The one that is free first.
+/// Server that is free first.
 fn next_free_server(of: &mut [f64]) -> Option<&mut f64> {
     of.iter_mut().min_by(|a, b| a.total_cmp(b))
 }

@@ -1,4 +1,4 @@
-//! What has a search come to, by its trials so far?
+//! State of a search, derived from its trials so far
 
 use super::belief::{EdgeDistribution, TrialVote};
 use super::judge::DELIVERED_SHARE_MIN;
@@ -6,70 +6,74 @@ use model::Nanos;
 use model::plan::{LoadScale, MaxSearch};
 use model::search::{LevelOutcome, OverloadReason, SearchStopReason, StepPurpose, StepResult};
 
-/// The first steps are small, so that a search that begins near its answer ends soon; then it doubles.
+/// Factors between levels. The first steps are small, so that a search that starts near its answer ends soon; later
+/// steps double.
 const FACTORS: [f64; 3] = [1.25, 1.6, 2.0];
-/// Of clients: twice as many by two steps, for there is a curve to be fitted.
+/// Factor between numbers of clients: two steps double them, because a curve is fitted.
 const FACTOR_OF_CLIENTS: f64 = std::f64::consts::SQRT_2;
-/// Two levels in a row were too much: a system that has to recover first gets a rest at this share of what it held.
+/// Level of a rest, as a share of the level that held. A rest follows two overloaded levels in a row, for systems that
+/// must recover.
 const REST: f64 = 0.5;
-/// Tries of one level that was hindered, and of whatever failed for no reason of its level.
+/// Tries of an invalid level, and of any failure unrelated to its level.
 const TRIES_MAX: usize = 2;
 const FAILED_TRIES_MAX: usize = 3;
-/// Levels downwards from a start that was too much.
+/// Most levels downwards from an overloaded start.
 const DOWNWARD_STEPS_MAX: usize = 6;
-/// Fewer arrivals in a window say nothing.
+/// Fewest arrivals of a window.
 const FEWEST_ARRIVALS: f64 = 20.0;
-/// Arrivals that a window at the edge should have: the 99th percentile is known with 1,000, but in a queue neighbours fare
-/// alike.
+/// Arrivals that a window at the edge should have. p99 is known with 1,000, but neighbours in a queue are correlated.
 const ARRIVALS: f64 = 5_000.0;
-/// For their sake a window is lengthened up to so many times.
+/// Largest factor by which a window is lengthened to reach `ARRIVALS`.
 const LONGEST: u64 = 3;
-/// The same where an objective decides. A window of 5,000 misses the rare clusters of long times that make a tail, so that
-/// half of its votes flatter the system, and no number of them mends that: fewer and longer ones do.
+/// Arrivals and factor if an objective decides. A window of 5,000 misses the rare clusters of long times that form a
+/// tail, so half of its votes are too optimistic. More votes do not correct that; fewer and longer windows do.
 const OF_TAIL: (f64, u64) = (10_000.0, 6);
 const VOTES_OF_TAIL: usize = 14;
-/// And up to so many times, as long as it has fewer than these.
+/// Arrivals below which a window is lengthened by up to `LONGEST_OF_FEW`.
 const FEWEST_AT_EDGE: f64 = 1_100.0;
 const LONGEST_OF_FEW: u64 = 8;
-/// Votes after which the blur is taken for what the system is.
+/// Votes after which the blur is attributed to the system.
 const VOTES_MAX: usize = 18;
-/// Steps after which nothing is to be expected any more.
+/// Steps after which the search gives up.
 const STEPS_MAX: usize = 60;
 /// Half the interval's width, as a share of the precision, at which the holds begin.
 const SURE_WIDTH: f64 = 0.85;
-/// A confirming trial should hold so likely.
+/// Probability with which a confirming trial should hold.
 const SAFE_PROBABILITY: f64 = 0.8;
-/// It is not lower than this share of the precision below the median: an answer too low is wrong as well.
+/// Largest distance of a confirmed level below the median, as a share of the precision: an answer that is too low is
+/// wrong as well.
 const BELOW: f64 = 0.6;
-/// After a confirming trial that failed the next one is lower by this share of the precision.
+/// Reduction of the level after a failed confirming trial, as a share of the precision.
 const DOWNWARDS: f64 = 0.4;
-/// Levels that are tried to be confirmed.
+/// Most levels that are tried for confirmation.
 const HOLDS_MAX: usize = 4;
-/// All clients are busy, and the time of one transaction is less than so many times what it was when they were not: more
-/// clients would bring more. By the asymptotic bounds X ≤ min(N / R₀, 1 / D), with N R₀⁻¹ at 1.5 times the knee, a system
-/// of queues is within a few per cent of 1 / D. Denning and Buzen, "The Operational Analysis of Queueing Network Models"
-/// (1978).
+/// Ratio of a transaction's time with all clients busy to its time at levels that held, below which more clients would
+/// increase the throughput. By the asymptotic bounds X ≤ min(N / R₀, 1 / D), with N R₀⁻¹ at 1.5 times the knee, a
+/// system of queues is within a few per cent of 1 / D. Denning and Buzen, "The Operational Analysis of Queueing Network
+/// Models" (1978).
 const CROWDED_RATIO: f64 = 1.5;
-/// If one, two, three of so many trials were slow, the system has one state: two that take turns like a coin would show so few in
-/// one of thirty searches. Of none the same, once something else was slow; and one of sixteen where nothing was.
+/// Trials that prove a single state if 0, 1, 2 or 3 of them were slow. A system that alternates between two states at
+/// random would pass in one of thirty searches. Without any slow trial, `STATE_TRIALS_UNSUSPECTED` are enough, where it
+/// would pass in one of sixteen.
 const STATE_TRIALS: [usize; 4] = [5, 8, 11, 14];
 const STATE_TRIALS_UNSUSPECTED: usize = 4;
-/// Throughput of so many more steps of clients rose by less than `GAIN` in all: it rises no more.
+/// Steps of clients after which the throughput is flat if it rose by less than `GAIN` in all.
 const FLAT_STEPS: usize = 3;
 const GAIN: f64 = 0.02;
 
-/// Downwards and upwards, as shares of the precision: a short window flatters a system, whose rare long delays it is likely
-/// not to meet, and one that drifts is another one later. Where it was slow now and then, it may be so by less than is seen.
-/// Found on invented systems: of 200 of each kind the interval holds the truth of 194 to 200, of 190 with log-normal times.
+/// Margins of the interval downwards and upwards, as shares of the precision. A short window is too optimistic, because
+/// it probably misses rare long delays, and a drifting system changes later. If it was sometimes slow, it may be slow
+/// by less than is visible. Determined on simulated systems: of 200 of each kind the interval contains the truth of 194
+/// to 200, of 190 with log-normal times.
 const ALIKE: (f64, f64) = (0.5, 0.25);
 const ALIKE_SUSPECTED: f64 = 1.0;
 
-/// A trial, read.
+/// Result of a trial.
 #[derive(Clone, Debug)]
 pub(super) struct TrackedTrial {
     pub level: f64,
     pub stage: StepPurpose,
-    /// `None`: nothing can be said.
+    /// `None` if the trial was invalid.
     pub held: Option<bool>,
     pub broke: Option<OverloadReason>,
     pub hindered: Option<SearchStopReason>,
@@ -83,14 +87,14 @@ pub(super) struct SearchTrack<'a> {
     pub trials: Vec<TrackedTrial>,
 }
 
-/// How it goes on.
+/// Next action of the search.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum NextAction {
     Measure {
         level: f64,
         stage: StepPurpose,
     },
-    /// So low a level that a system recovers; for a part of the window.
+    /// A level so low that a system recovers, for a part of the window.
     Rest {
         level: f64,
     },
@@ -99,7 +103,7 @@ pub(super) enum NextAction {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum SearchEnd {
-    /// `beyond`: why nothing higher was tried.
+    /// `beyond`: reason why no higher level was tried.
     Held {
         level: f64,
         beyond: Option<SearchStopReason>,
@@ -107,25 +111,25 @@ pub(super) enum SearchEnd {
     Hindered(SearchStopReason),
 }
 
-/// How often a system was in the slower one of two states.
+/// Counts of trials in the slower one of two states.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct SpeedStates {
     slow: usize,
-    /// Trials that tell.
+    /// Trials that show a state.
     seen: usize,
-    /// Some that do not tell were slow as well.
+    /// True if any trial was slow, including those that do not show a state.
     suspected: bool,
-    /// Per second, when it was slow.
+    /// Throughput per second in the slow state.
     delivers: Option<f64>,
 }
 
 impl SpeedStates {
-    /// So often that a neighbour, who comes in one trial of twenty, is no explanation.
+    /// True if slow trials are too frequent for a noisy neighbour, which affects one trial of twenty.
     fn are_two(self) -> bool {
         self.slow >= 2 && 3 * self.slow >= self.seen || self.slow >= 3 && 4 * self.slow >= self.seen
     }
 
-    /// So seldom that it has no other one.
+    /// True if slow trials are so rare that there is no second state.
     fn is_one(self) -> bool {
         let beyond = STATE_TRIALS[3] + 3 * self.slow.saturating_sub(3);
         let needed = STATE_TRIALS.get(self.slow).copied().unwrap_or(beyond);
@@ -139,14 +143,14 @@ impl<'a> SearchTrack<'a> {
         SearchTrack { max, start, trials }
     }
 
-    /// Of a rest: a quarter of the window, in whole seconds, of which schedules are made.
+    /// Duration of a rest: a quarter of the window, in whole seconds, which schedules need.
     pub fn rest(&self) -> Nanos {
         Nanos::from_secs(self.max.window.0.div_ceil(4 * Nanos::from_secs(1).0))
     }
 
-    /// Of a trial at `level`.
+    /// Window of a trial at `level`.
     pub fn window(&self, level: f64, stage: StepPurpose) -> Nanos {
-        // Once it was held for long, only the state is asked for.
+        // After a successful long hold, further holds only show the state.
         let held =
             |it: &TrackedTrial| it.stage == StepPurpose::Hold && it.level == level && it.held == Some(true);
         let long = stage == StepPurpose::Hold && !self.trials.iter().any(held);
@@ -161,7 +165,7 @@ impl<'a> SearchTrack<'a> {
         asked.max(window(arrivals, longest)).max(window(FEWEST_AT_EDGE, LONGEST_OF_FEW))
     }
 
-    /// What the votes say; `None` until a level was too much.
+    /// Distribution of the edge from the votes; `None` until a level was overloaded.
     pub fn belief(&self) -> Option<EdgeDistribution> {
         let mut before = true;
         let mut votes = Vec::new();
@@ -186,7 +190,7 @@ impl<'a> SearchTrack<'a> {
         votes.iter().any(|it| !it.held).then(|| EdgeDistribution::new(&votes, hint, self.max.precision))
     }
 
-    /// Where the edge is with 95 %: as the votes show it, and a little more, for what moves all votes alike.
+    /// Interval of the edge at 95 %: that of the votes, plus a margin for errors common to all votes.
     pub fn interval(&self) -> Option<(f64, f64)> {
         let belief = self.belief()?;
         let (low, high) = belief.interval();
@@ -213,7 +217,7 @@ impl<'a> SearchTrack<'a> {
         if best == 0.0 { self.ramp_down() } else { self.narrow(best) }
     }
 
-    /// What was hindered is tried again, or ends the search.
+    /// Retries an invalid level, or ends the search.
     fn retry(&self) -> Option<NextAction> {
         let last = self.trials.last()?;
         let why = last.hindered.clone()?;
@@ -229,7 +233,7 @@ impl<'a> SearchTrack<'a> {
         None
     }
 
-    /// The lowest level that was hindered too often, and why: nothing is known of it and beyond.
+    /// Lowest level that was invalid too often, and the reason: no result is known from there on.
     fn ceiling(&self) -> Option<(f64, SearchStopReason)> {
         let of = |it: &TrackedTrial| match &it.hindered {
             Some(SearchStopReason::Failed { .. }) | None => None,
@@ -244,7 +248,7 @@ impl<'a> SearchTrack<'a> {
         self.trials.iter().filter_map(of).min_by(|a, b| a.0.total_cmp(&b.0))
     }
 
-    /// Nothing was too much yet.
+    /// Next level while none was overloaded.
     fn ramp_up(&self, best: f64) -> NextAction {
         let (max, stage) = (self.max, StepPurpose::Ramp);
         if let Some((ceiling, why)) = self.ceiling() {
@@ -279,7 +283,7 @@ impl<'a> SearchTrack<'a> {
         NextAction::Measure { level: (best * factor).min(most), stage }
     }
 
-    /// A level that holds, measured once more for long; nothing is known to be too much.
+    /// Long trial at a level that held, while no level is known to be overloaded.
     fn confirm(&self, level: f64, beyond: Option<SearchStopReason>) -> NextAction {
         let held =
             |it: &TrackedTrial| it.stage == StepPurpose::Hold && it.level == level && it.held == Some(true);
@@ -289,7 +293,7 @@ impl<'a> SearchTrack<'a> {
         NextAction::Measure { level, stage: StepPurpose::Hold }
     }
 
-    /// Clients from which on more of them bring no more, once that is seen.
+    /// Number of clients above which throughput does not rise, once that is known.
     fn saturation_clients(&self) -> Option<f64> {
         let mut points: Vec<(f64, f64)> = self
             .trials
@@ -305,7 +309,7 @@ impl<'a> SearchTrack<'a> {
         (!rose).then(|| points.iter().find(|it| it.1 >= enough).expect("the best is enough").0)
     }
 
-    /// Nothing held yet.
+    /// Next level while none held.
     fn ramp_down(&self) -> NextAction {
         let last =
             self.trials.iter().rev().find(|it| it.held == Some(false)).expect("something was too much");
@@ -323,7 +327,7 @@ impl<'a> SearchTrack<'a> {
         NextAction::Measure { level, stage: StepPurpose::Ramp }
     }
 
-    /// Between what held and what did not.
+    /// Next level between those that held and those that did not.
     fn narrow(&self, best: f64) -> NextAction {
         let belief = self.belief().expect("something was too much");
         let (low, high) = belief.interval();
@@ -340,7 +344,7 @@ impl<'a> SearchTrack<'a> {
             if refused >= 2 {
                 return NextAction::Rest { level: self.rounded_level(best * REST.powi(refused as i32 - 1)) };
             }
-            // After a level that was too much a lower one, after one that held a higher one.
+            // A lower level after an overloaded one, a higher one after one that held.
             let wanted = belief.quantile(if refused == 1 || rested { 0.4 } else { 0.6 });
             let level = self.rounded_level(wanted.min(self.max.limit.unwrap_or(f64::INFINITY)));
             return match ceiling {
@@ -359,7 +363,7 @@ impl<'a> SearchTrack<'a> {
         self.confirm_edge(&belief, narrowing)
     }
 
-    /// The edge is known: a level that holds for long is looked for below it.
+    /// Searches a level below the known edge that holds for long.
     fn confirm_edge(&self, belief: &EdgeDistribution, narrowing: usize) -> NextAction {
         let precision = self.max.precision;
         let holds: Vec<&TrackedTrial> =
@@ -376,7 +380,7 @@ impl<'a> SearchTrack<'a> {
         let slowly = here().filter(|it| self.is_slow(it, level)).count();
         let held = here().filter(|it| it.held == Some(true)).count();
         let failed = here().count() - held - slowly;
-        // So many have to hold, and so many may fail before any has held.
+        // Holds that are needed, and failures that are allowed before any hold.
         let doubted = self.is_contradictory() || narrowing >= self.votes_max();
         let (needed, allowed) = if doubted { (2, 1) } else { (1, 0) };
         let again = NextAction::Measure { level, stage: StepPurpose::Hold };
@@ -392,14 +396,14 @@ impl<'a> SearchTrack<'a> {
         if levels.len() >= HOLDS_MAX {
             return end_hindered(SearchStopReason::Undecided { level: middle });
         }
-        // On a fresh state it was slow as well: that is what it always holds.
+        // It was slow on a fresh state too: that state's level always holds.
         let below = slower.unwrap_or(below);
         let lowest = levels.iter().copied().fold(f64::INFINITY, f64::min);
         let lower = below.min(lowest * (1.0 - DOWNWARDS * precision));
         NextAction::Measure { level: self.settled_level(lower), stage: StepPurpose::Hold }
     }
 
-    /// Whether it is an objective, such as one on a tail of response times, that levels break.
+    /// True if levels violate an objective, such as one on a tail of response times.
     fn has_tail_objective(&self) -> bool {
         self.trials.iter().any(|it| matches!(it.broke, Some(OverloadReason::Objective { .. })))
     }
@@ -413,18 +417,18 @@ impl<'a> SearchTrack<'a> {
         if self.max.scale == LoadScale::Clients { level.floor().max(1.0) } else { level }
     }
 
-    /// Whether a trial that was too much delivered clearly less than `level`.
+    /// True if an overloaded trial delivered clearly less than `level`.
     fn is_slow(&self, it: &TrackedTrial, level: f64) -> bool {
         let arrivals = it.level * it.window.as_secs_f64();
         let rate = self.max.scale == LoadScale::Rate && it.held == Some(false);
         rate && it.delivered < level * (1.0 - (self.max.precision / 2.0).max(2.5 * (1.2 / arrivals).sqrt()))
     }
 
-    /// In which of two states was it, around `level` and above? Trials after one that was too much say it only on a fresh
-    /// state: some systems stay slow until they get a rest.
+    /// Speed states of trials around `level` and above. Trials after an overloaded one count only on a fresh state:
+    /// some systems stay slow until they get a rest.
     fn states(&self, level: f64) -> SpeedStates {
         if self.max.scale == LoadScale::Clients {
-            // What they deliver is in another unit than their level.
+            // Their throughput is in another unit than their level.
             return SpeedStates { seen: usize::MAX, ..SpeedStates::default() };
         }
         let votes: Vec<&TrackedTrial> = self.trials.iter().filter(|it| it.held.is_some()).collect();
@@ -446,10 +450,10 @@ impl<'a> SearchTrack<'a> {
         states
     }
 
-    /// How many levels in a row were too much, and whether the last trial was a rest.
+    /// Number of overloaded levels in a row, and true if the last trial was a rest.
     fn overloads_in_a_row(&self, best: f64) -> (usize, bool) {
         let mut last = self.trials.iter().rev().filter(|it| it.held.is_some()).peekable();
-        // Runs that were kept before rests had a stage of their own have them as a ramp.
+        // Runs of versions without a stage for rests stored them as a ramp.
         let is_rest = |it: &TrackedTrial| {
             it.stage == StepPurpose::Rest || it.stage == StepPurpose::Ramp && it.level <= best * REST
         };
@@ -457,7 +461,7 @@ impl<'a> SearchTrack<'a> {
         (last.take_while(|it| it.held == Some(false)).count(), rested)
     }
 
-    /// A level held above one that did not, farther than the precision.
+    /// True if a level held above one that did not, by more than the precision.
     fn is_contradictory(&self) -> bool {
         let held = |wanted| self.trials.iter().filter(move |it| it.held == Some(wanted)).map(|it| it.level);
         held(true).any(|yes| held(false).any(|no| yes > no * (1.0 + self.max.precision)))
@@ -476,8 +480,8 @@ fn narrow(level: f64) -> NextAction {
     NextAction::Measure { level, stage: StepPurpose::Narrow }
 }
 
-/// What a trial says. Where all clients were busy, the ones that held tell whether it was for want of clients: see
-/// [`CROWDED`].
+/// Reads a trial. If all clients were busy, the trials that held show if there were too few clients: see
+/// [`CROWDED_RATIO`].
 fn read(it: &StepResult, done: &[StepResult]) -> TrackedTrial {
     let trial = |held, broke, hindered| TrackedTrial {
         level: it.step.level,
@@ -495,7 +499,7 @@ fn read(it: &StepResult, done: &[StepResult]) -> TrackedTrial {
             if lacks_clients(it, *clients, done) =>
         {
             let share = it.delivered.0 / it.step.level;
-            // By chance more may have come than was meant to.
+            // By chance more may have arrived than planned.
             let behind = share < DELIVERED_SHARE_MIN;
             let broke = if behind {
                 OverloadReason::FellBehind { share }
@@ -508,7 +512,8 @@ fn read(it: &StepResult, done: &[StepResult]) -> TrackedTrial {
     }
 }
 
-/// By Little's law a transaction takes clients ÷ delivered when all of them are busy; beside it what it took when it held.
+/// True if a transaction takes much longer than at levels that held. By Little's law it takes clients ÷ delivered when
+/// all clients are busy.
 fn lacks_clients(it: &StepResult, clients: u32, done: &[StepResult]) -> bool {
     let held = done.iter().filter(|it| it.outcome == LevelOutcome::Yes).filter_map(|it| it.mean);
     let Some(least) = held.map(Nanos::as_secs_f64).reduce(f64::min) else { return false };

@@ -1,7 +1,7 @@
-//! What changed while a level was held for long?
+//! Trends of a soak: leaks and drifts while a level is held for long
 //!
-//! A long trial is cut into [`STRETCHES`]; each has one value of everything that may leak or drift: the median of what was
-//! sampled in it, a quantile of its merged histograms, its rate. What those values do is decided by [`trend`].
+//! A long trial is cut into [`STRETCHES`] slices. Each slice has one value of everything that may leak or drift: the
+//! median of its samples, a quantile of its merged histograms, or its rate. [`trend`] judges those values.
 
 #[cfg(test)]
 mod planted;
@@ -13,24 +13,24 @@ use crate::finding::samples;
 use model::search::{LevelOutcome, SoakResult, StepPurpose, Trend, TrendMetric};
 use model::{HistogramSum, Nanos, Sample, Second};
 
-/// Resident memory: what a node asked for, without the page cache.
+/// Resident memory of a node's processes, without the page cache.
 const PROCESS_MEMORY: &str = "process_memory";
-/// Page cache included: only where the other is not known.
+/// Memory including the page cache; only used if the process memory is unknown.
 const GROUP_MEMORY: &str = "cgroup_memory";
 const DEAD_ROWS: &str = "pg_dead_rows";
-/// Of the one database that is under load.
+/// Size of the database under load.
 const DATABASE_SIZE: &str = "pg_database_size";
 const FILES: &str = "process_files";
 
-/// The series that this is read from.
+/// Series that trends are read from.
 pub const SERIES: [&str; 6] =
     [PROCESS_MEMORY, GROUP_MEMORY, samples::PG_USED, DEAD_ROWS, DATABASE_SIZE, FILES];
 
-/// Values of each series: enough for an interval where neighbours are alike, few enough for hours.
+/// Slices of a trial: enough for an interval with correlated neighbours, few enough for trials of hours.
 pub const STRETCHES: u64 = 120;
 const SECOND: Nanos = Nanos::from_secs(1);
 
-/// A long trial, second by second.
+/// Collects a long trial, second by second.
 #[derive(Debug)]
 pub struct SoakCollector {
     stretch: Nanos,
@@ -40,15 +40,15 @@ pub struct SoakCollector {
 }
 
 impl SoakCollector {
-    /// `lasting`: the window.
+    /// `lasting`: length of the window.
     pub fn new(lasting: Nanos) -> SoakCollector {
-        // Whole seconds, which is what they are asked for in.
+        // Whole seconds, because samples are taken every second.
         let seconds = lasting.0.div_ceil(STRETCHES * SECOND.0).max(1);
         let stretch = Nanos::from_secs(seconds);
         SoakCollector { stretch, lasting, load: LoadLines::new(), lines: Vec::new() }
     }
 
-    /// In the order of time.
+    /// Adds a second, in order of time.
     pub fn second(&mut self, it: &Second) {
         let number = it.second * SECOND.0 / self.stretch.0;
         if self.load.number != number {
@@ -58,7 +58,7 @@ impl SoakCollector {
         self.load.push(it);
     }
 
-    /// In the order of time by node and series.
+    /// Adds samples, in order of time by node and series.
     pub fn samples(&mut self, all: &[Sample]) {
         let within = |it: &&Sample| it.at > Nanos::ZERO && it.at <= self.lasting;
         for it in all.iter().filter(within) {
@@ -72,7 +72,7 @@ impl SoakCollector {
         }
     }
 
-    /// What each of them did: response times and throughput first, then nodes and tables as they were first seen.
+    /// Trend of each metric: response times and throughput first, then nodes and tables in order of appearance.
     pub fn trends(mut self) -> Vec<Trend> {
         self.load.close(self.stretch);
         let LoadLines { median, p99, rate, .. } = self.load;
@@ -96,7 +96,7 @@ impl SoakCollector {
     }
 }
 
-/// A level that was held; `maximum` in the unit of the level.
+/// Result for a level that was held; `maximum` in the unit of the level.
 pub fn endurance(
     cell: usize,
     stage: StepPurpose,
@@ -110,14 +110,14 @@ pub fn endurance(
     SoakResult { cell, purpose: stage, level, of_maximum, duration: lasting, outcome, trends }
 }
 
-/// Hours since the window began, of the middle of a stretch.
+/// Middle of a slice, in hours since the window began.
 fn hours(number: u64, stretch: Nanos) -> f64 {
     (number as f64 + 0.5) * stretch.as_secs_f64() / 3600.0
 }
 
 #[derive(Debug)]
 struct LoadLines {
-    /// The stretch that is open.
+    /// Number of the current slice.
     number: u64,
     ended: u64,
     seconds: f64,
@@ -127,12 +127,13 @@ struct LoadLines {
     p99: QuantileLine,
 }
 
-/// A quantile of response times over stretches that are long enough to have it: of few transactions, several together.
+/// Quantile of response times over slices. With few transactions, several slices are merged until they have enough
+/// samples.
 #[derive(Debug)]
 struct QuantileLine {
     q: f64,
     gathered: HistogramSum,
-    /// Hours since the window began, of the first of those stretches.
+    /// Start of the first merged slice, in hours since the window began.
     from: Option<f64>,
     /// Hours and seconds.
     points: Vec<(f64, f64)>,
@@ -153,7 +154,7 @@ impl LoadLines {
         }
     }
 
-    /// Less than half a stretch is none.
+    /// Ends the last slice; less than half a slice is discarded.
     fn close(&mut self, stretch: Nanos) {
         let at = hours(self.number, stretch);
         if self.seconds >= stretch.as_secs_f64() / 2.0 {
@@ -179,19 +180,19 @@ impl QuantileLine {
     }
 }
 
-/// What was sampled of one thing.
+/// Samples of one metric.
 #[derive(Debug)]
 struct SampledLine {
     what: TrendMetric,
     /// Index into [`SERIES`].
     series: usize,
     node: String,
-    /// Of tables only.
+    /// Label, for tables only.
     label: Option<String>,
     number: u64,
-    /// The last moment, and the sum over all labels that are one thing.
+    /// Last sample time, and the sum over all labels of the metric.
     moment: Option<(Nanos, f64)>,
-    /// Of the moments of the open stretch.
+    /// Values at the sample times of the current slice.
     values: Vec<f64>,
     points: Vec<(f64, f64)>,
 }

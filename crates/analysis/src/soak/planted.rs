@@ -1,12 +1,11 @@
-//! Twenty soaks with a leak or a drift, twenty without: invented, of 120 stretches in two hours.
+//! Twenty simulated soaks with a leak or a drift, and twenty without, of 120 slices in two hours
 
 use super::trend;
 use crate::strategy::SplitMix64;
 use model::search::{TrendMetric, TrendVerdict};
 use std::f64::consts::TAU;
 
-/// What it is, its shape over the trial (0..=1) in its unit, and the deviation of its noise, alike by so much from stretch
-/// to stretch.
+/// Metric, its shape over the trial (0..=1) in its unit, and the deviation and slice-to-slice correlation of its noise.
 struct PlantedTrend {
     name: &'static str,
     what: TrendMetric,
@@ -36,12 +35,12 @@ fn size() -> TrendMetric {
     TrendMetric::Size { table: String::new() }
 }
 
-/// From 0 to 1, so often.
+/// Sawtooth from 0 to 1 with `teeth` periods.
 fn saw(t: f64, teeth: f64) -> f64 {
     (t * teeth).fract()
 }
 
-/// Towards 1.
+/// Saturating curve towards 1.
 fn filling(t: f64, tau: f64) -> f64 {
     1.0 - (-t / tau).exp()
 }
@@ -183,14 +182,14 @@ fn verdict(it: &PlantedTrend, seed: u64) -> TrendVerdict {
         noise = phi * noise + (1.0 - phi * phi).sqrt() * chance.normal();
         let t = (n as f64 + 0.5) / 120.0;
         let value = (it.shape)(t) + deviation * noise;
-        // Connections and files are whole.
+        // Connections and files are whole numbers.
         let whole = matches!(it.what, TrendMetric::Connections { .. } | TrendMetric::Files { .. });
         (2.0 * t, if whole { value.round() } else { value })
     };
     trend(it.what.clone(), &(0..120).map(one).collect::<Vec<_>>()).verdict
 }
 
-/// How often each is told to leak or drift.
+/// Number of seeds for which each is reported to leak or drift.
 fn reported_counts(planted: &[PlantedTrend], seeds: u64) -> Vec<(&'static str, u64)> {
     let moves =
         |it: &PlantedTrend, seed| matches!(verdict(it, seed), TrendVerdict::Leak | TrendVerdict::Drift);

@@ -1,32 +1,36 @@
-//! Does it leak, drift, or stand?
+//! Verdict on a trend: leak, drift, steady or unknown
 //!
-//! A slope whose interval leaves out 0 is not enough: caches fill and level off, garbage grows and is collected, days have
-//! waves. Something leaks or drifts only if all of these hold, once the first tenth is left out:
+//! A slope whose interval excludes 0 is not enough: caches fill and level off, garbage grows and is collected, load
+//! varies over the day. Without the first tenth, a leak or drift must satisfy all of these:
 //!
-//! 1. its slope by Theil and Sen differs from 0, neighbours being alike taken into account (`slopes`); where neighbours are
-//!    too much alike to tell, it moved by [`BEYOND`] times what most of the points scatter by around it;
-//! 2. it moved by what matters: [`matters`];
-//! 3. it went on from quarter to quarter: each of the three steps is at least [`STEP`] of their mean. Of what is held, steps
-//!    are between the lowest tenths: what is given back now and then, and then begins where it began, is no leak;
-//! 4. it did not level off: in the second half it moved at least [`SLOWING`] times as fast as in the first.
+//! 1. Its slope by Theil and Sen differs from 0, with correlated neighbours taken into account (`slopes`). If
+//!    neighbours are too correlated for an interval, it moved by [`SCATTER_RATIO_MIN`] times the scatter of most points
+//!    around it.
+//! 2. It moved by a relevant amount: [`relevant_change`].
+//! 3. It continued from quarter to quarter: each of the three steps is at least [`STEP`] of their mean. For held
+//!    resources, steps are between the lowest tenths: a resource that is sometimes released down to its start is no
+//!    leak.
+//! 4. It did not level off: in the second half it moved at least [`SLOWING`] times as fast as in the first.
 //!
-//! What fails 3 or 4 is steady if it came to stand in the second half; else it is not known what it will do.
+//! A trend that fails 3 or 4 is steady if it stopped in the second half; otherwise its future is unknown.
 
 use crate::slopes::{SlopeEstimate, estimate};
 use model::search::{FittedValue, Trend, TrendMetric, TrendVerdict};
 
-/// Share of the time that is left out, for warming up.
+/// Share of the time that is left out as warm-up.
 const WARMUP: f64 = 0.1;
-/// Fewer points are too short to have quarters.
+/// Fewest points that can be divided into quarters.
 const POINTS_MIN: usize = 24;
 const STEP: f64 = 0.25;
-/// A cache that fills by 1 − e^(−t/τ) is at 0.41 when it has had twice its τ, and at 0.64 after one τ; a leak is at 1.
+/// Ratio of the second half's speed to the first half's below which a series levels off. A cache that fills by 1 −
+/// e^(−t/τ) is at 0.41 after two τ, and at 0.64 after one τ; a leak is at 1.
 const SLOWING: f64 = 0.5;
 const SCATTER_RATIO_MIN: f64 = 3.0;
-/// With an interval that reaches further than this share of the level, a slope that may be 0 may be anything.
+/// Reach of the interval, as a share of the level, above which a slope that may be 0 is unknown.
 const INTERVAL_SHARE_MAX: f64 = 0.25;
 
-/// What the points say: hours and values in the unit of `what`, in the order of time, about evenly spaced. At least one.
+/// Trend of the points: hours and values in the unit of `what`, in order of time, about evenly spaced. At least one
+/// point.
 pub fn trend(what: TrendMetric, points: &[(f64, f64)]) -> Trend {
     let (first, last) = (points[0].0, points[points.len() - 1].0);
     let warm = points.partition_point(|it| it.0 < first + WARMUP * (last - first));
@@ -38,7 +42,7 @@ pub fn trend(what: TrendMetric, points: &[(f64, f64)]) -> Trend {
     };
     let course = verdict(&what, points, &line);
     let per_hour = FittedValue { value: line.slope, interval: line.interval };
-    // There is no less than nothing, where a line would begin or end.
+    // The line may extrapolate below zero, values cannot.
     let at = |hours: f64| line.value_at(hours).max(0.0);
     Trend { metric: what, per_hour, from: at(points[0].0), to: at(last), verdict: course }
 }
@@ -78,26 +82,26 @@ fn verdict(what: &TrendMetric, points: &[(f64, f64)], line: &SlopeEstimate) -> T
     match (goes_on && !slows, held) {
         (true, true) => TrendVerdict::Leak,
         (true, false) => TrendVerdict::Drift,
-        // What it would still move by, at the speed that it has come to.
+        // Remaining change at its final speed.
         (false, _) if after.slope.abs() * span < least => TrendVerdict::Steady,
         (false, _) => TrendVerdict::Unknown,
     }
 }
 
-/// Of nine tenths of the points around the line, from the lowest to the highest.
+/// Range of nine tenths of the residuals, from the lowest to the highest.
 fn scatter(points: &[(f64, f64)], line: &SlopeEstimate) -> f64 {
     let rest: Vec<f64> = points.iter().map(|it| it.1 - line.value_at(it.0)).collect();
     quantile(&rest, 0.95) - quantile(&rest, 0.05)
 }
 
-/// Where the interval tells nothing: steady only if it hardly moved at all.
+/// Verdict without a usable interval: steady only if it hardly moved at all.
 fn verdict_without_interval(points: &[(f64, f64)], least: f64) -> TrendVerdict {
     let values = || points.iter().map(|it| it.1);
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     if high - low <= least { TrendVerdict::Steady } else { TrendVerdict::Unknown }
 }
 
-/// From each quarter to the next: of their lowest tenths where something is held, else of their medians.
+/// Steps from each quarter to the next: of their lowest tenths for held resources, otherwise of their medians.
 fn steps(points: &[(f64, f64)], held: bool) -> [f64; 3] {
     let quarter = |number: usize| {
         let (from, to) = (points.len() * number / 4, points.len() * (number + 1) / 4);
@@ -108,7 +112,7 @@ fn steps(points: &[(f64, f64)], held: bool) -> [f64; 3] {
     [0, 1, 2].map(|it| quarters[it + 1] - quarters[it])
 }
 
-/// Whether more of it is taken from something that ends.
+/// True if the metric is a finite resource.
 fn is_resource(what: &TrendMetric) -> bool {
     match what {
         TrendMetric::Memory { .. }
@@ -120,7 +124,7 @@ fn is_resource(what: &TrendMetric) -> bool {
     }
 }
 
-/// By how much it has to move within the trial for anybody to care: a share of its level, and so much at least.
+/// Smallest relevant change within the trial: a share of its level, and at least an absolute amount.
 fn relevant_change(what: &TrendMetric, level: f64) -> f64 {
     const MIB: f64 = 1_048_576.0;
     let (share, least) = match what {
@@ -133,7 +137,7 @@ fn relevant_change(what: &TrendMetric, level: f64) -> f64 {
     least.max(share * level)
 }
 
-/// The value below which this share of at least one lies.
+/// Value below which this share of at least one value lies.
 fn quantile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
