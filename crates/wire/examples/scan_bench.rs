@@ -1,7 +1,7 @@
-//! What does the protocol cost? Nanoseconds per reply of a prepared SELECT, and per request.
+//! Benchmark of the protocol: nanoseconds per reply of a prepared SELECT, and per request.
 //!
-//! `cargo run --release -p wire --example scan_bench [REPLIES]`; few of them under `valgrind --tool=callgrind`, which
-//! counts instructions also where the machine is busy.
+//! Usage: `cargo run --release -p wire --example scan_bench [REPLIES]`. Use few replies with `valgrind
+//! --tool=callgrind`, which counts instructions and is independent of other load.
 
 use std::hint::black_box;
 use std::sync::Arc;

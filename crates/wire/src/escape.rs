@@ -1,8 +1,8 @@
-//! What do these bytes look like where some have a meaning?
+//! Escaping of arguments for URLs, JSON and headers.
 
 use crate::Placeholder;
 
-/// Rewrites `out[at..]` in its place, as its hole needs it. Allocates only when `out` must grow.
+/// Escapes `out[at..]` in place, as its placeholder requires. Allocates only when `out` must grow.
 pub fn escape_in_place(out: &mut Vec<u8>, at: usize, hole: Placeholder) {
     match hole {
         Placeholder::Raw | Placeholder::LengthPrefixed => {}
@@ -16,7 +16,8 @@ pub fn escape_in_place(out: &mut Vec<u8>, at: usize, hole: Placeholder) {
     }
 }
 
-/// Replaces each byte by `length(byte)` bytes, from the last to the first, so that none is overwritten before it is read.
+/// Replaces each byte by `length(byte)` bytes, from the last to the first, so that none is overwritten before it is
+/// read.
 fn expand_in_place(out: &mut Vec<u8>, at: usize, length: fn(u8) -> usize, write: fn(u8, &mut [u8])) {
     let old = out.len();
     let grown: usize = out[at..].iter().map(|it| length(*it)).sum();
@@ -33,7 +34,7 @@ fn expand_in_place(out: &mut Vec<u8>, at: usize, length: fn(u8) -> usize, write:
     }
 }
 
-/// RFC 3986, section 2.3.
+/// True for the unreserved characters of RFC 3986, section 2.3.
 fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
 }
@@ -53,7 +54,7 @@ fn json_length(byte: u8) -> usize {
     }
 }
 
-/// RFC 8259, section 7.
+/// Writes the JSON escape of a byte: RFC 8259, section 7.
 fn write_json(byte: u8, to: &mut [u8]) {
     match to {
         [to] => *to = byte,

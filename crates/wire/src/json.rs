@@ -1,11 +1,11 @@
-//! Which value of a JSON text does a pointer name?
+//! JSON pointer evaluation.
 //!
-//! The text is scanned in place, up to the value and no further: what follows it is not looked at, and what is passed over
-//! is checked no more than its brackets and quotes need. Source: RFC 6901 (pointers), RFC 8259 (texts).
+//! The text is scanned in place and only up to the end of the value. Skipped values are validated only as far as
+//! brackets and quotes require. Source: RFC 6901 (pointers), RFC 8259 (texts).
 
 use std::str::FromStr;
 
-/// A JSON pointer, such as `/items/0/id`.
+/// JSON pointer, such as `/items/0/id`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pointer {
     tokens: Box<[Token]>,
@@ -14,7 +14,7 @@ pub struct Pointer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Token {
     name: Box<[u8]>,
-    /// What it means within an array.
+    /// Index that the token denotes within an array.
     index: Option<u64>,
 }
 
@@ -41,9 +41,10 @@ impl FromStr for Pointer {
 }
 
 impl Pointer {
-    /// Appends the value that it names in `json`: a string's text, anything else as it stands there.
+    /// Appends the value to which the pointer refers in `json`: a string unescaped, any other value unchanged.
     ///
-    /// False, and nothing appended, if there is none, or `null`, or the text up to its end is not JSON.
+    /// Returns false and appends nothing if there is no value or it is `null`, or if the text up to its end is not
+    /// JSON.
     pub fn extract(&self, json: &[u8], out: &mut Vec<u8>) -> bool {
         let before = out.len();
         let copied = self.find(json, out);
@@ -68,7 +69,7 @@ impl Pointer {
         let Some(value) = scan.value() else { return false };
         let ended = scan.at < json.len() || self.tokens.is_empty();
         match value {
-            // A number at the text's end may have been cut.
+            // A number at the end of the text may be truncated.
             [b'"', text @ .., b'"'] => unescape(text, out),
             [b'{' | b'[', ..] => out.extend_from_slice(value),
             b"null" => return false,
@@ -79,28 +80,28 @@ impl Pointer {
     }
 }
 
-/// A place in a text.
+/// Position within a text.
 struct Cursor<'a> {
     json: &'a [u8],
     at: usize,
 }
 
 impl<'a> Cursor<'a> {
-    /// Passes blanks; the byte behind them, which is not passed.
+    /// Skips blanks and returns the byte after them without skipping it.
     fn peek(&mut self) -> Option<u8> {
         let rest = self.json.get(self.at..)?;
         self.at += rest.iter().take_while(|it| matches!(it, b' ' | b'\t' | b'\n' | b'\r')).count();
         self.json.get(self.at).copied()
     }
 
-    /// Passes blanks and the byte behind them.
+    /// Skips blanks and the byte after them.
     fn next(&mut self) -> Option<u8> {
         let byte = self.peek()?;
         self.at += 1;
         Some(byte)
     }
 
-    /// From behind an object's brace to the value of its first member called `name`; `scratch` is left as it was.
+    /// Moves from after an object's brace to the value of its first member `name`; leaves `scratch` unchanged.
     fn member(&mut self, name: &[u8], scratch: &mut Vec<u8>) -> Option<()> {
         loop {
             let [b'"', key @ .., b'"'] = self.value()? else { return None };
@@ -126,7 +127,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// From behind an array's bracket to its element of this number.
+    /// Moves from after an array's bracket to the element with this index.
     fn element(&mut self, index: u64) -> Option<()> {
         for _ in 0..index {
             self.value()?;
@@ -137,7 +138,7 @@ impl<'a> Cursor<'a> {
         Some(())
     }
 
-    /// Passes a value, which is not empty; a string with its quotes.
+    /// Skips a non-empty value and returns it; a string with its quotes.
     fn value(&mut self) -> Option<&'a [u8]> {
         let first = self.peek()?;
         let start = self.at;
@@ -168,7 +169,7 @@ impl<'a> Cursor<'a> {
         Some(&self.json[start..self.at]).filter(|it| !it.is_empty())
     }
 
-    /// Passes the string that begins here.
+    /// Skips the string that begins here.
     fn string(&mut self) -> Option<()> {
         self.at += 1;
         loop {
@@ -183,7 +184,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Appends what a string means. Half a surrogate pair, and an escape that is none, become U+FFFD.
+/// Appends the unescaped string. An unpaired surrogate or an invalid escape becomes U+FFFD.
 fn unescape(text: &[u8], out: &mut Vec<u8>) {
     let mut rest = text;
     while let Some(at) = rest.iter().position(|it| *it == b'\\') {
@@ -220,7 +221,7 @@ fn unescape(text: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(rest);
 }
 
-/// Four hexadecimal digits, and what follows them.
+/// Four hexadecimal digits, and the text after them.
 fn unit(text: &[u8]) -> (Option<u32>, &[u8]) {
     let digits = text.iter().take(4).take_while(|it| it.is_ascii_hexdigit()).count();
     let (digits, rest) = text.split_at(digits);
@@ -240,7 +241,7 @@ mod tests {
         assert!(found || out == b">", "nothing is appended where nothing is found");
     }
 
-    /// The rows of RFC 6901, section 5.
+    /// Examples of RFC 6901, section 5.
     #[test]
     fn resolves_rfc_6901_examples() {
         let json = r#"{"foo": ["bar", "baz"], "": 0, "a/b": 1, "c%d": 2, "e^f": 3, "g|h": 4, "i\\j": 5, "k\"l": 6,
@@ -286,7 +287,7 @@ mod tests {
             ("/01", "[1,2]"),
             ("/-", "[1,2]"),
             ("/a", "<html>"),
-            // Cut off.
+            // Truncated texts.
             ("/a", r#"{"a":12"#),
             ("/a", r#"{"a":"xy"#),
             ("/a", r#"{"a":[1,2"#),

@@ -1,7 +1,8 @@
-//! What do these bytes mean, and which bytes ask this?
+//! Client side of PostgreSQL's protocol 3.0 and of HTTP/1.1.
 //!
-//! The PostgreSQL protocol 3.0 and HTTP/1.1 as pure functions and state machines. Nothing here does I/O, reads a clock or draws
-//! randomness; all three arrive as arguments, save for what rustls needs within TLS. Imports nothing of ours.
+//! Pure functions and state machines. Nothing here does I/O, reads a clock or generates random numbers; all three are
+//! arguments. The exception is rustls, which reads the time and generates random numbers. Depends on no other crate of
+//! the workspace.
 
 mod code;
 mod escape;

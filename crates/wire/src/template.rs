@@ -1,36 +1,36 @@
-//! Which bytes ask this, once the holes are filled?
+//! Request templates with placeholders.
 
 use crate::escape;
 use std::fmt;
 
-/// A request compiled once per run: bytes with holes, and lengths to mend once the holes are filled.
+/// Request compiled once per run: bytes with placeholders, and lengths to fill in after rendering them.
 ///
 /// Rendering copies the fixed bytes, lets the caller append each argument in place, and writes the lengths (big-endian
-/// `i32`, or decimal) that could not be known before. It allocates only when `out` must grow.
+/// `i32`, or decimal) that were not known before. It allocates only when `out` must grow.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Template {
     bytes: Box<[u8]>,
     steps: Box<[Step]>,
 }
 
-/// How an argument is framed.
+/// Encoding of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placeholder {
-    /// The bytes as they are: text within a simple query.
+    /// Unchanged bytes: text within a simple query.
     Raw,
-    /// A big-endian `i32` length, then the bytes; −1 and nothing for NULL: a parameter of Bind.
+    /// Big-endian `i32` length, then the bytes; only −1 for NULL: a parameter of Bind.
     LengthPrefixed,
-    /// Percent-encoded, but for what RFC 3986 calls unreserved: within a URL, or a form.
+    /// Percent-encoded except for RFC 3986's unreserved characters: within a URL or a form.
     Url,
     /// Escaped for the inside of a JSON string.
     Json,
-    /// Control characters become blanks: within a header's value, where a line's end would begin another header.
+    /// Control characters replaced by blanks: within a header's value, where a line ending would inject another header.
     HeaderValue,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
-    /// `bytes[from..to]` go out as they are.
+    /// Copies `bytes[from..to]` unchanged.
     Copy {
         from: u32,
         to: u32,
@@ -42,16 +42,16 @@ enum Step {
     /// Four bytes whose value is the distance from themselves to the matching `Close`.
     Open,
     Close,
-    /// `DECIMAL` blanks, in whose place the length of what is between `Begin` and `End` is written.
+    /// `DECIMAL_WIDTH` blanks, later overwritten by the length of the bytes between `Begin` and `End`.
     Decimal,
     Begin,
     End,
 }
 
-/// Places of a decimal length; blanks before a header's value mean nothing.
+/// Width of a decimal length; blanks before a header's value have no meaning.
 const DECIMAL_WIDTH: usize = 10;
 
-/// Without the bytes: a secret may be among them.
+/// Omits the bytes, because they may contain a secret.
 impl fmt::Debug for Template {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Template of {} bytes in {} steps", self.bytes.len(), self.steps.len())
@@ -59,9 +59,9 @@ impl fmt::Debug for Template {
 }
 
 impl Template {
-    /// Appends the request to `out`; `write(arg, out)` appends argument `arg` and says whether it is not NULL.
+    /// Appends the request to `out`. `write(arg, out)` appends argument `arg` and returns true if it is not NULL.
     ///
-    /// A NULL in a raw hole leaves what `write` appended.
+    /// A NULL in a raw placeholder leaves the bytes that `write` appended.
     #[inline]
     pub fn render(&self, out: &mut Vec<u8>, mut write: impl FnMut(u16, &mut Vec<u8>) -> bool) {
         let (mut open, mut place) = (0, 0);
@@ -109,13 +109,13 @@ impl Template {
         }
     }
 
-    /// True when rendering appends nothing.
+    /// True if rendering appends nothing.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 }
 
-/// Builds a [`Template`] front to back; frames do not nest.
+/// Builds a [`Template`] from front to back; frames do not nest.
 #[derive(Debug, Default)]
 pub struct TemplateBuilder {
     bytes: Vec<u8>,
@@ -125,7 +125,7 @@ pub struct TemplateBuilder {
 }
 
 impl TemplateBuilder {
-    /// Fixed bytes.
+    /// Appends fixed bytes.
     pub fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
         let from = self.bytes.len() as u32;
         self.bytes.extend_from_slice(bytes);
@@ -138,20 +138,20 @@ impl TemplateBuilder {
         self
     }
 
-    /// A place for argument `arg`.
+    /// Appends a placeholder for argument `arg`.
     pub fn placeholder(&mut self, arg: u16, hole: Placeholder) -> &mut Self {
         self.steps.push(Step::Fill { arg, hole });
         self.placeholders_in_frame += 1;
         self
     }
 
-    /// The place of a decimal number: the length of what `counted` adds afterwards.
+    /// Appends a placeholder for a decimal number: the length of the bytes that `counted` appends later.
     pub fn decimal_length(&mut self) -> &mut Self {
         self.steps.push(Step::Decimal);
         self
     }
 
-    /// What `body` adds, its length written where `decimal` was.
+    /// Appends the output of `body`; its length is written at `decimal_length`.
     pub fn counted(&mut self, body: impl FnOnce(&mut Self)) -> &mut Self {
         self.steps.push(Step::Begin);
         body(self);
@@ -159,7 +159,8 @@ impl TemplateBuilder {
         self
     }
 
-    /// One protocol message: its tag, a length, and what `body` adds. A body without holes gets its length now.
+    /// Appends one protocol message: tag, length, and the output of `body`. Without placeholders, the length is
+    /// computed at once.
     pub fn message(&mut self, tag: u8, body: impl FnOnce(&mut Self)) -> &mut Self {
         assert!(self.frame.is_none(), "messages do not nest");
         self.bytes(&[tag]);
@@ -183,7 +184,7 @@ impl TemplateBuilder {
         self
     }
 
-    /// The finished template.
+    /// Finished template.
     pub fn build(self) -> Template {
         Template { bytes: self.bytes.into(), steps: self.steps.into() }
     }

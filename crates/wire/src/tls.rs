@@ -1,6 +1,7 @@
-//! Whose server is this, and may we speak with it in secret?
+//! TLS configuration and verification of server certificates.
 //!
-//! TLS is rustls's, which reads the time for a certificate's validity and draws the handshake's randomness itself.
+//! rustls implements TLS. It reads the time for a certificate's validity and generates the handshake's random numbers
+//! itself.
 
 use crate::x509::{self, Certificate};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -22,31 +23,31 @@ use rustls::{ProtocolVersion, SupportedProtocolVersion, version};
 use std::fmt;
 use std::sync::Arc;
 
-/// When TLS is used and what it must prove; libpq's `sslmode`. Never on Unix sockets.
+/// Use of TLS and verification of the server; libpq's `sslmode`. Never on Unix sockets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SslMode {
     Disable,
-    /// First without; with, when the server turns that away.
+    /// Without TLS first; with TLS if the server rejects that.
     Allow,
-    /// First with; without, when the server has none or turns that away.
+    /// With TLS first; without TLS if the server does not support it or rejects that.
     #[default]
     Prefer,
-    /// With TLS. The certificate is checked only when roots are there.
+    /// With TLS. The certificate is verified only if there are roots.
     Require,
-    /// The certificate must be signed by one of the roots.
+    /// With TLS and a certificate signed by one of the roots.
     VerifyCa,
-    /// And be for the host that was asked for.
+    /// As `VerifyCa`, and the certificate must match the host name.
     VerifyFull,
 }
 
-/// What a client needs for TLS, as PEM text.
+/// Certificates and key of a TLS client, as PEM text.
 #[derive(Clone, Copy, Default)]
 pub struct TlsIdentity<'a> {
-    /// `sslrootcert`: who may sign the server's certificate. Without it the certificate is not checked.
+    /// `sslrootcert`: trusted authorities. Without it, the server's certificate is not verified.
     pub roots: Option<&'a [u8]>,
     /// `sslcert`: the client's certificate, followed by the intermediate ones.
     pub certificate: Option<&'a [u8]>,
-    /// `sslkey`: its private key, unencrypted.
+    /// `sslkey`: the client's private key, unencrypted.
     pub key: Option<&'a [u8]>,
 }
 
@@ -57,18 +58,18 @@ impl fmt::Debug for TlsIdentity<'_> {
     }
 }
 
-/// Why no TLS client can be made of it.
+/// Error in a TLS configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TlsConfigError {
-    /// `sslmode` wants the certificate checked and there is nothing to check it with.
+    /// `sslmode` requires verification, but there are no roots.
     MissingRoots,
-    /// No certificate in what should hold `what`; rustls's words.
+    /// No certificate in the file for `what`; the text is rustls's.
     Pem { what: &'static str, why: String },
-    /// A certificate without its key, or a key without its certificate.
+    /// Certificate without its key, or key without its certificate.
     IncompleteIdentity { missing: &'static str },
-    /// The client's certificate and key do not go together, or are of an unknown kind.
+    /// Client certificate and key that do not match, or are of an unknown kind.
     InvalidIdentity { why: String },
-    /// No TLS version lies between the lowest and the highest wanted.
+    /// Empty range of TLS versions.
     VersionRange,
 }
 
@@ -94,7 +95,7 @@ impl fmt::Display for TlsConfigError {
 
 impl std::error::Error for TlsConfigError {}
 
-/// TLS versions, lowest and highest; libpq knows older ones, which rustls does not.
+/// Minimum and maximum TLS version; libpq also knows older ones, which rustls does not support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TlsVersionRange {
     pub lowest: TlsVersion,
@@ -113,11 +114,11 @@ impl Default for TlsVersionRange {
     }
 }
 
-/// The terms on which all connections to one server speak TLS.
+/// TLS configuration for all connections to one PostgreSQL server.
 ///
-/// As libpq: roots, when given, are used in every mode but `disable`; `verify-ca` and `verify-full` cannot do without
-/// them; only `verify-full` compares the name. Sessions are not resumed: PostgreSQL offers no tickets, and every
-/// connection costs the same.
+/// As in libpq, roots are used in every mode but `disable` if given. `verify-ca` and `verify-full` require them; only
+/// `verify-full` compares the name. Sessions are not resumed: PostgreSQL offers no tickets, so every connection costs
+/// the same.
 pub fn config(
     mode: SslMode,
     identity: &TlsIdentity<'_>,
@@ -147,7 +148,7 @@ pub fn config(
     Ok(Arc::new(config))
 }
 
-/// The judge of server certificates in this mode.
+/// Verifier of server certificates in this mode.
 pub fn server_verifier(
     mode: SslMode,
     identity: &TlsIdentity<'_>,
@@ -163,7 +164,7 @@ pub fn server_verifier(
     Ok(Arc::new(ServerVerifier { algorithms, roots, name: mode == SslMode::VerifyFull }))
 }
 
-/// The terms on which connections to one HTTP service speak TLS: HTTP/1.1 by ALPN, sessions resumed.
+/// TLS configuration for connections to one HTTP service: HTTP/1.1 by ALPN, sessions resumed.
 #[derive(Clone, Debug)]
 pub struct HttpsClient {
     pub(crate) config: Arc<ClientConfig>,
@@ -171,7 +172,7 @@ pub struct HttpsClient {
 }
 
 impl HttpsClient {
-    /// For the service that is called `host`. Without roots its certificate is not checked.
+    /// Configuration for the service `host`. Without roots, its certificate is not verified.
     pub fn new(host: &str, identity: &TlsIdentity<'_>) -> Result<HttpsClient, TlsConfigError> {
         let mode = if identity.roots.is_some() { SslMode::VerifyFull } else { SslMode::Require };
         let config = config(mode, identity, TlsVersionRange::default())?;
@@ -182,7 +183,7 @@ impl HttpsClient {
     }
 }
 
-/// The client's certificate with its key. rustls's own pairing does not take certificates of version 1.
+/// Client certificate with its key. rustls's own function does not accept version 1 certificates.
 fn certified_key(chain: Vec<CertificateDer<'static>>, key: &[u8]) -> Result<CertifiedKey, TlsConfigError> {
     let key = PrivateKeyDer::from_pem_slice(key).map_err(|it| pem_error("sslkey", &it))?;
     let key = sign::any_supported_type(&key)
@@ -219,19 +220,19 @@ fn pem_error(what: &'static str, error: &pem::Error) -> TlsConfigError {
     TlsConfigError::Pem { what, why: error.to_string() }
 }
 
-/// The name that is announced and checked. What is no DNS name (a socket's directory, an odd host) is announced as an
-/// address, that is not at all, and matches no certificate.
+/// Server name for SNI and verification. A host that is not a DNS name (such as a socket directory) becomes an address,
+/// which is not sent and matches no certificate.
 pub(crate) fn server_name(host: &str) -> ServerName<'static> {
     let nobody = ServerName::IpAddress(std::net::Ipv4Addr::UNSPECIFIED.into());
     ServerName::try_from(host.to_owned()).unwrap_or(nobody)
 }
 
-/// What the connection is protected by.
+/// TLS version and cipher of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TlsInfo {
-    /// Such as `TLSv1.3`.
+    /// Version, such as `TLSv1.3`.
     pub version: &'static str,
-    /// Such as `TLS13_AES_256_GCM_SHA384`.
+    /// Cipher suite, such as `TLS13_AES_256_GCM_SHA384`.
     pub cipher: &'static str,
 }
 
@@ -251,7 +252,7 @@ pub(crate) fn protection(connection: &rustls::ClientConnection) -> Option<TlsInf
     Some(TlsInfo { version, cipher })
 }
 
-/// The error in few words.
+/// Short description of the error.
 pub(crate) fn describe(error: &Error) -> &'static str {
     match error {
         Error::InvalidCertificate(it) => match it {
@@ -294,7 +295,7 @@ pub(crate) fn describe(error: &Error) -> &'static str {
 struct ServerVerifier {
     algorithms: WebPkiSupportedAlgorithms,
     roots: Option<RootCertStore>,
-    /// Compare the host's name too.
+    /// True if the host name is compared too.
     name: bool,
 }
 
@@ -364,7 +365,7 @@ impl ServerCertVerifier for ServerVerifier {
 }
 
 impl ServerVerifier {
-    /// A certificate that webpki does not take as a server's: a root must have signed it itself.
+    /// Verifies a certificate that webpki does not accept as a server's: a root must have signed it directly.
     fn signed_by_root(
         &self,
         it: &Certificate<'_>,
@@ -404,7 +405,7 @@ fn read<'a>(der: &'a CertificateDer<'_>) -> Result<Certificate<'a>, Error> {
     Certificate::read(der).ok_or_else(|| CertificateError::BadEncoding.into())
 }
 
-/// The provider whose randomness and ciphers are used; here so that tests make a server of the same.
+/// Crypto provider of rustls; public so that tests can create a server with the same one.
 pub fn provider() -> CryptoProvider {
     ring::default_provider()
 }

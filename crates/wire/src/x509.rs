@@ -1,8 +1,8 @@
 //! X.509 certificates, as far as libpq's rules differ from webpki's.
 //!
-//! `webpki` checks chains and `x509_parser` reads DER. This adds what neither decides: names as libpq compares them,
-//! certificates that webpki refuses (version 1, as the PostgreSQL manual's recipe makes them, and self-signed ones that
-//! call themselves an authority), and the hash that channel binding uses.
+//! `webpki` verifies chains and `x509_parser` reads DER. This module adds libpq's comparison of names and the hash for
+//! channel binding. It also accepts certificates that webpki rejects: version 1, which the PostgreSQL manual's recipe
+//! creates, and self-signed ones with the authority flag.
 
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
 use std::net::IpAddr;
@@ -20,20 +20,20 @@ use x509_parser::oid_registry::{
 use x509_parser::signature_algorithm::RsaSsaPssParams;
 use x509_parser::x509::{AlgorithmIdentifier, AttributeTypeAndValue, SubjectPublicKeyInfo, X509Version};
 
-/// One certificate, with its extensions checked for duplicates.
+/// Certificate whose extensions were checked for duplicates.
 #[derive(Clone, Debug)]
 pub struct Certificate<'a> {
     parsed: X509Certificate<'a>,
     /// Content of the subject's alternative names.
     alternative_names: Option<&'a [u8]>,
-    /// Its basic constraints say that it may sign others.
+    /// True if its basic constraints allow it to sign others.
     is_authority: bool,
 }
 
 impl<'a> Certificate<'a> {
-    /// Reads the DER encoding of exactly one certificate; `None` when it is not one.
+    /// Parses the DER encoding of exactly one certificate; `None` if it is invalid.
     pub fn read(der: &'a [u8]) -> Option<Certificate<'a>> {
-        // webpki reads the other extensions; a damaged one is its matter.
+        // webpki parses the other extensions and rejects damaged ones.
         let mut parser = X509CertificateParser::new().with_deep_parse_extensions(false);
         let (rest, parsed) = parser.parse(der).ok()?;
         let whole = |bits: &BitString<'_>| bits.unused_bits == 0;
@@ -51,22 +51,22 @@ impl<'a> Certificate<'a> {
         Some(Certificate { parsed, alternative_names, is_authority })
     }
 
-    /// Whether webpki takes it as a server's: version 3, and not an authority's.
+    /// True if webpki accepts it as a server's: version 3, and not an authority's.
     pub fn is_end_entity(&self) -> bool {
         self.parsed.version() == X509Version::V3 && !self.is_authority
     }
 
-    /// The DER encoding of what is signed.
+    /// DER encoding of the signed part.
     pub fn signed_bytes(&self) -> &[u8] {
         self.parsed.tbs_certificate.as_ref()
     }
 
-    /// The signature's algorithm and its bytes.
+    /// Algorithm and bytes of the signature.
     pub fn signature(&self) -> (&AlgorithmIdentifier<'a>, &[u8]) {
         (&self.parsed.signature_algorithm, &self.parsed.signature_value.data)
     }
 
-    /// The issuer's name as webpki keeps it, without tag and length of its sequence.
+    /// Issuer's name in webpki's form, without tag and length of its sequence.
     pub fn issuer(&self) -> Option<&'a [u8]> {
         Any::from_der(self.parsed.issuer.as_raw()).ok().map(|it| it.1.data)
     }
@@ -77,15 +77,15 @@ impl<'a> Certificate<'a> {
         (validity.not_before.timestamp(), validity.not_after.timestamp())
     }
 
-    /// The public key; its `raw` bytes include tag and length.
+    /// Public key; its `raw` bytes include tag and length.
     pub fn key(&self) -> &SubjectPublicKeyInfo<'a> {
         &self.parsed.subject_pki
     }
 
-    /// Whether it is `host`'s, as libpq decides with `sslmode=verify-full`.
+    /// True if the certificate is valid for `host` by libpq's rules of `sslmode=verify-full`.
     ///
-    /// The alternative names of the host's kind (DNS name or address) count; only when there is none, the common name.
-    /// `*` stands for one whole leftmost label. Unreadable alternative names match no host.
+    /// Alternative names of the host's kind (DNS name or address) are compared; if there is none, the common name. `*`
+    /// matches one whole leftmost label. Unreadable alternative names match no host.
     /// Source: PostgreSQL 15, `fe-secure-common.c` and `fe-secure-openssl.c`.
     pub fn matches_host(&self, host: &str) -> bool {
         let address = match host.parse() {
@@ -111,9 +111,9 @@ impl<'a> Certificate<'a> {
         look_at_common_name && self.common_name().is_some_and(|name| matches_name(name, host))
     }
 
-    /// The hash of the certificate that channel binding by `tls-server-end-point` sends; RFC 5929, section 4.1.
+    /// Hash of the certificate for channel binding with `tls-server-end-point`; RFC 5929, section 4.1.
     ///
-    /// `None` where the signature names no hash, as Ed25519.
+    /// `None` if the signature algorithm has no hash, as in Ed25519.
     pub fn channel_binding_hash(&self) -> Option<Vec<u8>> {
         binding_hash(&self.parsed.signature_algorithm, self.parsed.as_raw())
     }
@@ -123,7 +123,7 @@ impl<'a> Certificate<'a> {
     }
 }
 
-/// `der` by the hash function of a signature's algorithm; SHA-256 in place of MD5 and SHA-1.
+/// Hash of `der` by the hash function of a signature algorithm; SHA-256 replaces MD5 and SHA-1.
 /// Source: RFC 5929, section 4.1.
 fn binding_hash(algorithm: &AlgorithmIdentifier<'_>, der: &[u8]) -> Option<Vec<u8>> {
     const OID_SIG_ECDSA_WITH_SHA1: Oid<'static> = oid!(1.2.840.10045.4.1);
@@ -144,7 +144,7 @@ fn binding_hash(algorithm: &AlgorithmIdentifier<'_>, der: &[u8]) -> Option<Vec<u
     const SHA512: [Oid<'static>; 3] =
         [OID_PKCS1_SHA512WITHRSA, OID_SIG_ECDSA_WITH_SHA512, OID_NIST_HASH_SHA512];
     let pss;
-    // RSASSA-PSS names its hash among its parameters.
+    // RSASSA-PSS has its hash among its parameters.
     let named = if algorithm.algorithm == OID_PKCS1_RSASSAPSS {
         pss = RsaSsaPssParams::try_from(algorithm.parameters()?).ok()?;
         pss.hash_algorithm_oid()
@@ -160,21 +160,21 @@ fn binding_hash(algorithm: &AlgorithmIdentifier<'_>, der: &[u8]) -> Option<Vec<u
     }
 }
 
-/// An algorithm identifier as webpki keeps it, without tag and length of its sequence.
+/// Parses an algorithm identifier in webpki's form, without tag and length of its sequence.
 pub(crate) fn algorithm(content: &[u8]) -> Option<AlgorithmIdentifier<'_>> {
     let (parameters, id) = Oid::from_der(content).ok()?;
     let parameters = if parameters.is_empty() { None } else { Some(Any::from_der(parameters).ok()?.1) };
     Some(AlgorithmIdentifier::new(id, parameters))
 }
 
-/// A public key as webpki keeps it, without tag and length of its sequence.
+/// Parses a public key in webpki's form, without tag and length of its sequence.
 pub(crate) fn public_key(content: &[u8]) -> Option<SubjectPublicKeyInfo<'_>> {
     let (bits, algorithm) = AlgorithmIdentifier::from_der(content).ok()?;
     let (_, subject_public_key) = BitString::from_der(bits).ok()?;
     Some(SubjectPublicKeyInfo { algorithm, subject_public_key, raw: content })
 }
 
-/// Whether `name`, perhaps with a wildcard, covers `host`; ASCII letters compare without case.
+/// True if `name`, possibly with a wildcard, matches `host`; ASCII letters compare case-insensitively.
 fn matches_name(name: &[u8], host: &str) -> bool {
     let host = host.as_bytes();
     if name.contains(&0) {

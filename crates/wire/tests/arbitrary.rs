@@ -1,4 +1,4 @@
-//! Does the session stand whatever comes, and mean the same however it is cut?
+//! Robustness of a session against arbitrary bytes and packet boundaries.
 
 mod server;
 
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use wire::pg::conninfo::{Environment, resolve};
 use wire::pg::{Channel, Login, Secret, Transport};
 
-/// Messages that may have sense, some damaged.
+/// Partly meaningful messages, some damaged.
 fn messages() -> impl Strategy<Value = Vec<u8>> {
     let tag = prop::sample::select(&b"123CDEIKNRSTZAGHcdnstvW\0"[..]);
     let body = prop_oneof![

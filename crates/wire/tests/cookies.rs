@@ -1,4 +1,4 @@
-//! Which cookies are kept, sent, and taken back; and what a server can do with them.
+//! Storage, sending and removal of cookies, and bounds on what a server can cause.
 
 use proptest::prelude::*;
 use wire::http::{CookieJar, Origin, SetCookieContext};
@@ -22,7 +22,7 @@ fn sent(jar: &CookieJar, target: &str, now: u64) -> String {
     }
 }
 
-/// What goes with a request a second later, after these headers of answers to `GET /a/b?c`.
+/// Checks the cookies of a request one second later, after these headers of responses to `GET /a/b?c`.
 fn check_of(origin: Origin<'_>, headers: &[&str], target: &str, expected: &str) {
     let mut jar = CookieJar::default();
     headers.iter().for_each(|it| set(&mut jar, origin, "/a/b?c=/d/e", 0, it));
@@ -48,7 +48,7 @@ fn sends_cookies_that_were_set() {
 #[test]
 fn matches_cookie_paths() {
     let check = |header, target, expected| check_of(PLAIN, &[header], target, expected);
-    // The folder of what was asked for, where none is named.
+    // Without a path, the directory of the request applies.
     check("id=1", "/a", "id=1");
     check("id=1", "/a/", "id=1");
     check("id=1", "/a?x", "id=1");
@@ -76,14 +76,14 @@ fn matches_cookie_domains() {
     let address = Origin { host: "127.0.0.1:80", tls: false };
     check_of(address, &["id=1; Domain=127.0.0.1"], "/a", "id=1");
     check_of(address, &["id=1; Domain=0.1"], "/a", "");
-    // What is for TLS only is neither taken from whoever speaks without, nor sent to him.
+    // Secure cookies are neither accepted nor sent without TLS.
     check_of(PLAIN, &["id=1; Secure"], "/a", "");
     check_of(SECURE, &["id=1; Secure"], "/a", "id=1");
 }
 
 #[test]
 fn honours_cookie_lifetimes() {
-    // Set at the beginning, sent one, ten and a hundred seconds later.
+    // Set at the start; sent one, ten and a hundred seconds later.
     let check = |attributes: &str, expected: [bool; 3]| {
         let mut jar = CookieJar::default();
         set(&mut jar, PLAIN, "/", 0, &format!("id=1{attributes}"));
@@ -100,7 +100,7 @@ fn honours_cookie_lifetimes() {
     for none in ["", "x", "5x", "+5", "-"] {
         check(&format!("; Max-Age={none}"), always);
     }
-    // From the answer's own date on, in every form that a date has.
+    // Relative to the response's own date, in every date format.
     check("; Expires=Wed, 21 Oct 2015 07:28:05 GMT", briefly);
     check("; Expires=Wednesday, 21-Oct-15 07:28:05 GMT", briefly);
     check("; Expires=Wed Oct 21 07:28:05 2015", briefly);
@@ -114,7 +114,7 @@ fn honours_cookie_lifetimes() {
         check(&format!("; Expires={none}"), always);
     }
     check("; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=5", briefly);
-    // An answer without a date: only what is never meant as a date counts.
+    // A response without a date: only Expires values that mean removal count.
     let mut jar = CookieJar::default();
     let setting = SetCookieContext { origin: PLAIN, target: b"/", date: None, now: 0 };
     jar.store(b"a=1; Expires=Wed, 21 Oct 2015 07:28:05 GMT", &setting);
@@ -146,7 +146,7 @@ fn jar_size_is_bounded() {
     }
     assert_eq!(jar.len(), CookieJar::MAX_COOKIES);
     assert!(sent(&jar, "/", 1).starts_with("c0=0; c1=1; "), "the first ones stay");
-    // Room is made of those that have expired.
+    // Expired cookies make room.
     set(&mut jar, PLAIN, "/", 11 * SECOND, "new=1");
     assert_eq!((sent(&jar, "/", 12 * SECOND).as_str(), jar.len()), ("new=1", 1));
     let mut jar = CookieJar::default();
@@ -157,7 +157,7 @@ fn jar_size_is_bounded() {
         set(&mut jar, PLAIN, "/", 0, &format!("c{n}={}", "x".repeat(1000)));
     }
     assert_eq!(jar.len(), 8);
-    // What grows beyond the room is gone, rather than stale.
+    // A cookie that grows too large is removed, not left with its old value.
     set(&mut jar, PLAIN, "/", 0, &format!("c3={}", "y".repeat(3000)));
     assert_eq!(jar.len(), 7);
     assert!(!sent(&jar, "/", 1).contains("c3="));
@@ -166,7 +166,7 @@ fn jar_size_is_bounded() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Beside a list that is as simple as can be.
+    /// Comparison with a trivial list.
     #[test]
     fn jar_matches_reference_list(
         steps in prop::collection::vec(("[ab]", "[xyz]{0,40}", "(/|/p|/p/q)", prop::option::of(0_u64..20)), 0..60),

@@ -1,4 +1,4 @@
-//! Answers of all kinds of servers, split everywhere, beside another library's reading, and those of malicious ones.
+//! HTTP responses of many servers, split at every byte, compared with hyper, and malicious ones.
 
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Bytes;
@@ -11,7 +11,7 @@ use wire::http::{Channel, Error, Event, HEAD_MAX, Method, Response, ResponseRead
 
 const KEEP: Retain = Retain { head: false, body: 1 << 20, decompress: false };
 
-/// What is read of an answer that comes in these pieces, after which the server closes its side.
+/// Events of a response that arrives in these pieces, after which the server closes its side.
 fn read<'a>(method: Method, pieces: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut channel = Channel::default();
     channel.open(None).expect("there is no TLS that could fail");
@@ -60,14 +60,14 @@ fn reads_responses() {
     check("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: te, Close\r\n\r\nno", r#"200 "no" close"#);
     check("HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nno", r#"200 "no" close"#);
     check("HTTP/1.0 200 OK\r\nContent-Length: 2\r\nConnection: Keep-Alive\r\n\r\nno", r#"200 "no" keep"#);
-    // Lengths that agree, and those that do not.
+    // Lengths that agree, and contradictory ones.
     check("HTTP/1.1 200 OK\r\nContent-Length: 2, 2\r\nContent-Length: 2\r\n\r\nno", r#"200 "no" keep"#);
     check("HTTP/1.1 200 OK\r\nContent-Length: 2, 3\r\n\r\nno", "Length");
     check("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nno", "Length");
     check("HTTP/1.1 200 OK\r\nContent-Length: -2\r\n\r\nno", "Length");
     check("HTTP/1.1 200 OK\r\nContent-Length: \r\n\r\nno", "Length");
     check("HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551616\r\n\r\nno", "Length");
-    // What has no body, whatever is said of it.
+    // Responses without a body, whatever their headers.
     check("HTTP/1.1 204 No Content\r\n\r\n", r#"204 "" keep"#);
     check("HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", r#"304 "" keep"#);
     check("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No\r\n\r\n", r#"204 "" keep"#);
@@ -76,17 +76,17 @@ fn reads_responses() {
         r#"200 "a" keep"#,
     );
     check("HTTP/1.1 101 Switching Protocols\r\n\r\n", r#"101 "" close"#);
-    // Bodies until the end.
+    // Bodies that end with the connection.
     check("HTTP/1.1 200 OK\r\n\r\n", r#"200 "" close"#);
     check("HTTP/1.1 200 OK\r\n\r\nall there is", r#"200 "all there is" close"#);
     check("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nzzz", r#"200 "zzz" close"#);
     check("HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", r#"200 "0\r\n\r\n" close"#);
-    // Those that are cut.
+    // Truncated responses.
     check("", "cut");
     check("HTTP/1.1 200 OK\r\nContent-Le", "cut");
     check("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell", "cut");
     check("HTTP/1.1 100 Continue\r\n\r\n", "cut");
-    // No answers at all.
+    // Bytes that are not a response.
     check("SSH-2.0-OpenSSH\r\n\r\n", "Head");
     check("\r\nHTTP/1.1 200 OK\r\n\r\n", "Head");
     check("HTTP/2.0 200 OK\r\n\r\n", "Head");
@@ -118,7 +118,7 @@ fn reads_chunked_bodies() {
     check(chunked, "1\r\na\r\n0\r\nChecksum: 7\r\nMore: 8\r\n\r\n", r#"200 "a" keep"#);
     check("Transfer-Encoding: gzip, Chunked", "1\r\na\r\n0\r\n\r\n", r#"200 "a" keep"#);
     check("Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked", "1\r\na\r\n0\r\n\r\n", r#"200 "a" keep"#);
-    // Both ways of telling the end: chunks count, and the connection is not trusted any more.
+    // Both framings: chunks take precedence, and the connection is not reused.
     check("Transfer-Encoding: chunked\r\nContent-Length: 3", "1\r\na\r\n0\r\n\r\n", r#"200 "a" close"#);
     check("Transfer-Encoding: chunked, chunked", "0\r\n\r\n", "Encoding");
     check("Transfer-Encoding: chunked, gzip", "0\r\n\r\n", "Encoding");
@@ -162,7 +162,7 @@ fn keeps_head_and_body_as_requested() {
     assert_eq!((reader.header("content-length"), reader.body()), (None, &b""[..]));
 }
 
-/// Feeds `piece` again and again: what comes of it, within how many bytes, holding how much memory at most.
+/// Feeds `piece` until it fails; returns the error, the bytes fed and the maximum memory.
 fn endless(begin: &str, piece: &[u8]) -> (Error, usize, usize) {
     let mut reader = ResponseReader::default();
     reader.begin(Method::Get, Retain::default());
@@ -221,7 +221,7 @@ fn drains_eight_gigabytes_without_buffering() {
     }
 }
 
-/// An answer as some server might write it.
+/// Response as some server might write it.
 fn answer() -> impl Strategy<Value = Vec<u8>> {
     let status = prop::sample::select(vec![200, 201, 204, 304, 404, 500]);
     let interim = prop::collection::vec(prop::sample::select(vec![100, 102, 103]), 0..3);
@@ -299,7 +299,7 @@ proptest! {
     }
 }
 
-/// Status and body; `None` if the answer is wrong or cut.
+/// Status and body; `None` if the response is invalid or truncated.
 type ParsedResponse = Option<(u16, Vec<u8>)>;
 
 fn read_with_ours(method: Method, answer: &[u8], piece: usize) -> ParsedResponse {
@@ -314,7 +314,7 @@ fn read_with_ours(method: Method, answer: &[u8], piece: usize) -> ParsedResponse
     Some((it.status, reader.body().to_vec()))
 }
 
-/// A transport that has the answer ready once a request was written, and then ends.
+/// Transport that returns the response after a request was written, and then ends.
 struct CannedTransport {
     answer: Vec<u8>,
     at: usize,
@@ -352,7 +352,7 @@ impl Write for CannedTransport {
     }
 }
 
-/// hyper's reading. Its transport never makes it wait, so that it is polled until it is done.
+/// Response as hyper reads it. The transport is always ready, so polling once is enough.
 fn read_with_hyper(method: Method, answer: &[u8]) -> ParsedResponse {
     let transport = CannedTransport { answer: answer.to_vec(), at: 0, asked: false };
     let mut context = Context::from_waker(Waker::noop());

@@ -1,4 +1,4 @@
-//! Does a log-in come out the same however the network cuts the bytes, in the clear and over TLS?
+//! Login with and without TLS, independent of packet boundaries.
 
 mod server;
 
@@ -35,7 +35,7 @@ fn plain(asks: AuthRequest) -> Server {
     Server::new(asks, b"N", None)
 }
 
-/// What happens until the server has answered one query, its bytes cut by `pieces`.
+/// Events until the server has answered one query, its bytes cut by `pieces`.
 fn run_login(
     login: &Arc<Login>,
     server: &mut Server,
@@ -75,7 +75,7 @@ fn run_login(
     seen.join(" ")
 }
 
-/// In pieces of several sizes the same comes out.
+/// Checks that pieces of several sizes have the same result.
 fn check(login: Login, server: impl Fn() -> Server, expected: &str) {
     let login = Arc::new(login);
     for step in [1, 2, 3, 5, 7, 16, 100, 1000, usize::MAX] {
@@ -191,7 +191,7 @@ fn verifies_certificates_by_ssl_mode() {
     check(SELFSIGNED, SslMode::Require, None, "db.test", "fine");
     check(EXPIRED, full, Some(ROOT), "db.test", r#"!Tls("the server's certificate has expired")"#);
     check(EXPIRED, SslMode::Require, None, "db.test", "fine");
-    // The key does not belong to it.
+    // The key does not belong to the certificate.
     check(
         CLIENT,
         SslMode::Require,

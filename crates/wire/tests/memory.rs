@@ -1,4 +1,4 @@
-//! Does a session allocate once it runs, and how much does it keep?
+//! Allocations and memory of a session.
 
 mod server;
 
@@ -136,7 +136,7 @@ fn idle_tls_session_uses_bounded_memory() {
 fn slow_sender_does_not_grow_buffer() {
     let mut channel = opened(Login::new("bench", ""));
     for _ in 0..10_000 {
-        // CopyData of 1000 bytes altogether.
+        // CopyData of 1000 bytes in total.
         channel.request(|out| out.extend([&b"d\0\0\x03\xe7"[..], &[b'd'; 995]].concat()));
         let n = channel.outgoing().len().min(if channel.outgoing().len() > 100_000 { 1500 } else { 500 });
         channel.sent(n);

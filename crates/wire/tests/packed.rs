@@ -1,4 +1,4 @@
-//! Packed bodies: unpacked whatever their pieces, and what malicious ones cost.
+//! Decompression of bodies in pieces of any size, and the cost of malicious ones.
 
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 use flate2::{Compression, GzBuilder};
@@ -14,13 +14,13 @@ fn gzip(body: &[u8]) -> Vec<u8> {
     to.finish().expect("likewise")
 }
 
-/// With everything that the head of a member may have.
+/// Gzip member with all optional header fields.
 fn gzip_with_all_header_fields(body: &[u8]) -> Vec<u8> {
     let head = GzBuilder::new().filename("a").comment("b").extra(vec![7; 300]);
     let mut to = head.write(Vec::new(), Compression::fast());
     to.write_all(body).expect("a vector takes all");
     let mut packed = to.finish().expect("likewise");
-    // And a check sum of the head, which flate2 does not write: behind name and comment, and nobody looks at it.
+    // Adds a header checksum after name and comment. flate2 does not write one, and nothing verifies it.
     packed[3] |= 2;
     let head = 10 + 2 + 300 + 2 + 2;
     packed.splice(head..head, [1, 2]);
@@ -45,7 +45,7 @@ fn answer(coding: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-/// What is kept of an answer that comes in pieces, and whether `Каштанка` was in it.
+/// Retained body of a response in pieces, whether it contained `Каштанка`, and its length.
 fn read(keep: Retain, answer: &[u8], piece: usize) -> Result<(Vec<u8>, bool, u64), Error> {
     let mut reader = ResponseReader::default();
     let needle = BodySearch::new("Каштанка".as_bytes());
@@ -94,7 +94,7 @@ fn decompresses_bodies() {
     check("nothing, packed", "gzip", &gzip(b""), Ok(b""));
     check("nothing", "gzip", b"", Ok(b""));
     check("plain", "identity", b"as it is", Ok(b"as it is"));
-    // What it claims, and what it is.
+    // Bodies that are not of the declared coding.
     check("not packed at all", "gzip", b"plain", Err(Error::Compressed));
     check("not packed at all", "deflate", b"plain", Err(Error::Compressed));
     check("something behind it", "gzip", &[gzip(text), b"x".to_vec()].concat(), Err(Error::Compressed));
@@ -136,7 +136,7 @@ fn connection_end_does_not_complete_compressed_body() {
     };
     assert_eq!(ended(&packed), Some(b"all of it".to_vec()));
     assert_eq!(ended(&packed[..packed.len() - 1]), None, "cut");
-    // What has no body is not unpacked, whatever is said of it.
+    // A response without a body is not decompressed, whatever its headers.
     let mut reader = ResponseReader::default();
     reader.begin(Method::Head, KEEP);
     assert!(matches!(reader.next(&mut &answer("br", b"")[..]), Ok(Some(_))));
@@ -155,7 +155,7 @@ fn decompression_bomb_uses_bounded_memory() {
     reader.begin(Method::Get, KEEP);
     assert_eq!(reader.next(&mut &answer("gzip", &bomb)[..]), Err(Error::DecompressedTooLong));
     assert!(reader.memory() <= (2 << 20) + (64 << 10), "{} bytes", reader.memory());
-    // Members without an end, none of which holds anything.
+    // Many members, all of them empty.
     let many = gzip(b"").repeat(10_000);
     check("many members", "gzip", &many, Ok(b""));
 }

@@ -1,17 +1,17 @@
-//! Does a session say the same however the network cuts the bytes?
+//! Session events, independent of packet boundaries.
 
 mod server;
 
 use server::{columns, feed, message, notice, opened, select_one};
 use wire::pg::{Channel, Login};
 
-/// Sends `syncs` requests that are a Sync alone.
+/// Sends `syncs` requests that consist of a Sync alone.
 fn ask(channel: &mut Channel, syncs: usize) {
     channel.request(|out| out.extend(b"S\0\0\0\x04".repeat(syncs)));
     channel.sent(channel.outgoing().len());
 }
 
-/// `bytes` give `expected`, whole, in pieces of every size, and cut in two at every place.
+/// Checks that `bytes` produce `expected`: whole, in pieces of every size, and cut in two at every byte.
 fn check(watch: bool, bytes: &[u8], expected: &str) {
     let start = || {
         let mut channel = opened(Login::new("bench", ""));
@@ -222,8 +222,7 @@ fn keeps_parameters_when_requested() {
     assert_eq!(opened(Login::new("bench", "")).parameter("TimeZone"), None);
 }
 
-/// Bytes that were not asked for show that answers and requests do not belong together. Only what a server may say at any time
-/// is no such.
+/// Surplus bytes mean that responses and requests do not match. Asynchronous messages are the only exception.
 #[test]
 fn rejects_surplus_bytes() {
     const QUERY: &[u8] = b"Q\0\0\0\x0dSELECT 1\0";
@@ -243,13 +242,13 @@ fn rejects_surplus_bytes() {
     check(1, &[done(), message(b'1', b"")].concat(), "!Unexpected { tag: 49 }");
     check(2, &[done(), done()].concat(), "Ready(Idle statements 1) Ready(Idle statements 1)");
     check(2, &[done(), done(), ready()].concat(), "Ready(Idle statements 1) !Unexpected { tag: 90 }");
-    // It counts a reply that has no answer in it.
+    // ReadyForQuery without a response counts as one.
     check(1, &ready(), "!MissingResponse");
     check(2, &[done(), ready()].concat(), "Ready(Idle statements 1) !MissingResponse");
     check(2, &[ready(), done()].concat(), "Ready(Idle) !MissingResponse");
     let error = notice(b'E', &["SERROR", "VERROR", "C40001", "Mno"]);
     check(1, &[error, ready()].concat(), "Error(ERROR:  40001: no) Ready(Idle error 40001)");
-    // What may come at any time is none: the reply follows it.
+    // Asynchronous messages are not surplus: the reply follows them.
     let remark = notice(b'N', &["SWARNING", "VWARNING", "C01000", "Mno"]);
     let end = notice(b'E', &["SFATAL", "VFATAL", "C57P01", "Mno"]);
     let says = |what: Vec<u8>, expected: &str| {

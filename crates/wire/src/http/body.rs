@@ -1,35 +1,35 @@
-//! Where does a body end?
+//! Body framing: finds the end of a body.
 
 use super::Error;
 use super::head::{Framing, HEAD_MAX};
 
-/// A body under way.
+/// State of a body that is being received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Body {
-    /// Bytes that are still to come.
+    /// Number of bytes that remain.
     Length(u64),
     Chunked(Chunks),
     UntilClose,
 }
 
-/// Where in a chunked body we are. Source: RFC 9112, section 7.1.
+/// Position within a chunked body. Source: RFC 9112, section 7.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Chunks {
     state: ChunkState,
-    /// The chunk's size as far as it is read, then its bytes that are still to come.
+    /// Chunk size parsed so far, then the bytes of the chunk that remain.
     remaining: u64,
-    /// Bytes that are neither data nor sizes: extensions since the last size, or all trailers.
+    /// Bytes other than data and sizes: extensions since the last size, or all trailers.
     overhead: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ChunkState {
-    /// Before the first digit of a size, or after it.
+    /// Before the first digit of a size; `Digits` is after it.
     Size,
     Digits,
-    /// Between the size and what follows it on its line.
+    /// Blanks between the size and the rest of its line.
     Blank,
-    /// Within that.
+    /// Chunk extension.
     Extension,
     /// After the carriage return of a size's line.
     SizeEnd,
@@ -37,7 +37,7 @@ enum ChunkState {
     /// After a chunk's data.
     DataReturn,
     DataEnd,
-    /// At the beginning of a trailer's line, or of the empty one.
+    /// At the start of a trailer line or of the empty line.
     TrailerStart,
     Trailer,
     TrailerEnd,
@@ -45,13 +45,13 @@ enum ChunkState {
     LastEnd,
 }
 
-/// What came of a prefix of the input.
+/// Result of a prefix of the input.
 pub(super) enum DrainResult<'a> {
-    /// The body goes on.
+    /// Body continues; no data.
     More,
-    /// These bytes are of the body; it goes on.
+    /// Data; the body continues.
     Data(&'a [u8]),
-    /// These are, and with them it has ended.
+    /// Data; the body ends with it.
     End(&'a [u8]),
 }
 
@@ -64,7 +64,7 @@ impl Body {
         }
     }
 
-    /// Takes from `input` what is of the body, at most until its end. Call until `More` or `Ended`.
+    /// Consumes body bytes from `input`, at most until the end of the body. Call until `More` or `End`.
     pub fn drain<'a>(&mut self, input: &mut &'a [u8]) -> Result<DrainResult<'a>, Error> {
         match self {
             Body::Length(left) => {
@@ -115,12 +115,12 @@ impl Chunks {
         }
     }
 
-    /// True when the body has ended with this byte.
+    /// Processes one byte outside the data; true if the body ends with it.
     fn step(&mut self, byte: u8) -> Result<bool, Error> {
         self.state = match (self.state, byte) {
             (ChunkState::Size | ChunkState::Digits, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
                 let digit = char::from(byte).to_digit(16).expect("one of the above");
-                // Three bits of 64 stay free.
+                // Keeps three of the 64 bits free.
                 if self.remaining >> 57 != 0 {
                     return Err(Error::Chunk);
                 }

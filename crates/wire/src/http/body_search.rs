@@ -1,10 +1,10 @@
-//! Does a body that comes in pieces hold a text?
+//! Text search in a body that arrives in pieces.
 
-/// A text to look for, by the algorithm of Knuth, Morris and Pratt: what was seen so far is one number, whatever the pieces.
+/// Text to search for with the Knuth–Morris–Pratt algorithm. The state between pieces is one number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BodySearch {
     text: Box<[u8]>,
-    /// By how many bytes were found: how many of them still are where the next one is not the text's.
+    /// Number of bytes that still match after a mismatch, by the number that matched before.
     fallback: Box<[u32]>,
 }
 
@@ -22,17 +22,17 @@ impl BodySearch {
         BodySearch { text: text.into(), fallback: back.into() }
     }
 
-    /// So many bytes of it are found when all of it is.
+    /// Length of the text: the result of `advance` if all of it was found.
     pub fn len(&self) -> u32 {
         self.text.len() as u32
     }
 
-    /// It is in every body.
+    /// True for the empty text, which every body contains.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
-    /// How many of its bytes are found after `piece`, `found` of them before it. All of them stay found.
+    /// Number of matching bytes after `piece`, given `found` before it. A complete match is final.
     pub fn advance(&self, mut found: u32, piece: &[u8]) -> u32 {
         let mut rest = piece;
         while found < self.len() {
@@ -47,7 +47,7 @@ impl BodySearch {
                 rest = after;
                 found += 1;
             } else {
-                // The byte is looked at again.
+                // The byte is compared again.
                 found = self.fallback[found as usize];
             }
         }

@@ -1,4 +1,4 @@
-//! One connection to a server, sans I/O.
+//! Sans-I/O state machine of one HTTP connection.
 
 use super::{BodySearch, Error, Method, Response, ResponseReader, Retain};
 use crate::tls::{self, HttpsClient, TlsInfo};
@@ -6,17 +6,17 @@ use rustls::ClientConnection;
 use std::io::{BufRead, ErrorKind, Write};
 use std::sync::Arc;
 
-/// One connection's protocol machine: bytes in, events and bytes out.
+/// State machine of one connection: bytes in, events and bytes out.
 ///
 /// ```text
 /// open ─▶ (handshake) ─▶ Opened ─▶ (request ─▶ Response)*
 /// ```
 ///
-/// After an `Err`, or a response that says `close`, the connection is of no more use and must be closed.
+/// After an `Err`, or a response with `close`, the connection is unusable and must be closed.
 #[derive(Debug, Default)]
 pub struct Channel {
     out: Vec<u8>,
-    /// Bytes at the front of `out` that have left.
+    /// Bytes at the front of `out` that were sent.
     sent_bytes: usize,
     reader: ResponseReader,
     tls: Option<Box<TlsSession>>,
@@ -25,28 +25,28 @@ pub struct Channel {
 #[derive(Debug)]
 struct TlsSession {
     connection: ClientConnection,
-    /// The handshake is over, and was told.
+    /// True if the handshake is complete and `Opened` was returned.
     established: bool,
-    /// The server said goodbye within TLS.
+    /// True if the server sent close_notify.
     close_notified: bool,
 }
 
-/// What came of a prefix of the input.
+/// Result of a prefix of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// Nothing more; all was taken.
+    /// All input is consumed; more is needed.
     More,
     /// Requests may be sent.
     Opened,
     Response(Response),
 }
 
-/// Sent bytes above which the buffer is moved together.
+/// Number of sent bytes above which the buffer is compacted.
 const COMPACT: usize = 64 << 10;
 
 impl Channel {
-    /// The transport is connected: a new connection begins, with the last one's buffers. True when requests may be sent
-    /// at once; with TLS, `Opened` follows.
+    /// Starts a new connection on a connected transport and reuses the buffers. True if requests may be sent at once;
+    /// with TLS, `Opened` follows.
     pub fn open(&mut self, tls: Option<&HttpsClient>) -> Result<bool, Error> {
         self.out.clear();
         self.sent_bytes = 0;
@@ -60,7 +60,7 @@ impl Channel {
         Ok(false)
     }
 
-    /// Queues a request: `write` appends its bytes. One at a time: the last one's answer has come.
+    /// Queues a request: `write` appends its bytes. The response to the previous one must be complete.
     #[inline]
     pub fn request(&mut self, method: Method, keep: Retain, write: impl FnOnce(&mut Vec<u8>)) {
         debug_assert!(!self.reader.is_awaiting(), "one request at a time");
@@ -76,15 +76,16 @@ impl Channel {
         }
     }
 
-    /// Takes the next event from `input`, consuming what it meant. Call until `More`.
+    /// Returns the next event from `input` and consumes its bytes. Call until `More`.
     ///
-    /// Whatever follows an answer was not asked for: it makes the answer an error, since who it was meant for is unknown.
+    /// Surplus bytes after a response make it an error, because its request is unknown.
     #[inline]
     pub fn receive(&mut self, input: &mut &[u8]) -> Result<Event, Error> {
         self.receive_seeking(input, None)
     }
 
-    /// The same, looking for a text in the body: the same one until the answer has ended.
+    /// Variant of [`Channel::receive`] that searches the body for a text. The text must stay the same until the end of
+    /// the response.
     #[inline]
     pub fn receive_seeking(
         &mut self,
@@ -101,7 +102,8 @@ impl Channel {
         }
     }
 
-    /// The server has closed its side: the answer, if that is how it ends. Within TLS only a goodbye is an end.
+    /// Handles the server's close: returns the response if the close ends it. With TLS, the close must follow a
+    /// close_notify.
     pub fn closed(&mut self) -> Option<Response> {
         if self.tls.as_ref().is_some_and(|it| !it.close_notified) {
             return None;
@@ -109,13 +111,13 @@ impl Channel {
         self.reader.closed()
     }
 
-    /// Bytes that await sending.
+    /// Bytes to be sent.
     #[inline]
     pub fn outgoing(&self) -> &[u8] {
         &self.out[self.sent_bytes..]
     }
 
-    /// The first `n` bytes of `outgoing` have left.
+    /// Marks the first `n` bytes of `outgoing` as sent.
     #[inline]
     pub fn sent(&mut self, n: usize) {
         self.sent_bytes += n;
@@ -129,34 +131,34 @@ impl Channel {
         }
     }
 
-    /// What is known of the answer.
+    /// Reader with the state of the response.
     pub fn reader(&self) -> &ResponseReader {
         &self.reader
     }
 
-    /// Bytes have left since the connection was opened or last had nothing to send.
+    /// True if bytes were sent since the connection was opened or the send buffer was last empty.
     pub fn has_sent_some(&self) -> bool {
         self.sent_bytes > 0
     }
 
-    /// TLS version and cipher; `None` when the connection is not encrypted.
+    /// TLS version and cipher; `None` if the connection is not encrypted.
     pub fn protection(&self) -> Option<TlsInfo> {
         tls::protection(&self.tls.as_ref()?.connection)
     }
 
-    /// The server knew us from an earlier connection, which made the handshake shorter.
+    /// True if the TLS session of an earlier connection was resumed, which shortens the handshake.
     pub fn is_resumed(&self) -> bool {
         let kind = self.tls.as_ref().and_then(|it| it.connection.handshake_kind());
         kind == Some(rustls::HandshakeKind::Resumed)
     }
 
-    /// Bytes on the heap, without what rustls keeps for TLS.
+    /// Bytes on the heap, without those of rustls.
     pub fn memory(&self) -> usize {
         self.out.capacity() + self.reader.memory()
     }
 
-    /// An answer that comes before its request has left ends the connection: the rest of the request would be read as
-    /// another one.
+    /// Closes the connection if a response precedes the end of its request. The server would interpret the rest of the
+    /// request as another one.
     fn check_surplus(&self, response: Response) -> Response {
         Response { close: response.close || !self.outgoing().is_empty(), ..response }
     }
@@ -191,7 +193,7 @@ impl Channel {
                         return Ok(Event::Opened);
                     }
                 }
-                // Nothing left, or the server has closed its side.
+                // No data left, or the server has closed its side.
                 _ => {
                     *input = &[];
                     return Ok(Event::More);
@@ -201,7 +203,7 @@ impl Channel {
     }
 }
 
-/// Moves what rustls wants to send.
+/// Moves the bytes that rustls wants to send to `out`.
 fn flush(connection: &mut ClientConnection, out: &mut Vec<u8>) {
     while connection.wants_write() {
         connection.write_tls(out).expect("a vector takes all");

@@ -1,8 +1,8 @@
-//! From a request to the template of its bytes.
+//! Compiler from requests to templates.
 
 use crate::{Placeholder, TemplateBuilder};
 
-/// What is to be done with the resource. Source: RFC 9110, section 9.
+/// Request method. Source: RFC 9110, section 9.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
     #[default]
@@ -38,48 +38,48 @@ impl Method {
         }
     }
 
-    /// The method of this name; `None` for one that is not known.
+    /// Method with this name; `None` if it is unknown.
     pub fn from_name(name: &[u8]) -> Option<Method> {
         Method::ALL.into_iter().find(|it| it.name().as_bytes() == name)
     }
 
-    /// What is meant to have a body says so when it has none: RFC 9110, section 8.6.
+    /// True if a request without a body must state its length of 0: RFC 9110, section 8.6.
     pub fn expects_body(self) -> bool {
         matches!(self, Method::Post | Method::Put | Method::Patch)
     }
 
-    /// Asked twice, it does what it does once: RFC 9110, section 9.2.2.
+    /// True if repeating the request has the same effect as sending it once: RFC 9110, section 9.2.2.
     pub fn is_idempotent(self) -> bool {
         !matches!(self, Method::Post | Method::Patch)
     }
 }
 
-/// A piece of a text with variables.
+/// Part of a text with variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TemplatePart<'a> {
     Text(&'a str),
     Arg(u16, Placeholder),
 }
 
-/// One request.
+/// HTTP request.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     pub method: Method,
-    /// Path and query as they travel; an empty text is `/`.
+    /// Path and query in their encoded form; an empty text means `/`.
     pub target: &'a [TemplatePart<'a>],
     /// Value of `Host`.
     pub host: &'a str,
-    /// Beside `Host` and `Content-Length`, which are not to be among them.
+    /// Headers except `Host` and `Content-Length`, which are added.
     pub headers: &'a [(&'a str, &'a [TemplatePart<'a>])],
     pub body: Option<&'a [TemplatePart<'a>]>,
 }
 
-/// Appends the request, its Content-Length counted when its holes are filled.
+/// Appends the request; its Content-Length is computed when it is rendered.
 pub fn request(to: &mut TemplateBuilder, it: &Request<'_>) {
     request_with_header_lines(to, it, None);
 }
 
-/// The same with an argument that is further headers, each with its line's end, or nothing.
+/// Appends the request with an argument for further header lines, each with its line ending, possibly none.
 pub fn request_with_header_lines(to: &mut TemplateBuilder, request: &Request<'_>, lines: Option<u16>) {
     to.bytes(request.method.name().as_bytes()).bytes(b" ");
     if request.target.is_empty() {
@@ -115,8 +115,8 @@ pub fn request_with_header_lines(to: &mut TemplateBuilder, request: &Request<'_>
     }
 }
 
-/// Appends a request all of which is arguments: 0 is the method, 1 the target, 2 the headers, each with its line's end. With
-/// `body`, 3 is the body, and its length is told.
+/// Appends a request that consists of arguments: 0 is the method, 1 the target, 2 the header lines, each with its line
+/// ending. With `body`, 3 is the body, and Content-Length is added.
 pub fn raw_request(to: &mut TemplateBuilder, host: &str, body: bool) {
     to.placeholder(0, Placeholder::Raw).bytes(b" ").placeholder(1, Placeholder::Raw);
     to.bytes(b" HTTP/1.1\r\nHost: ").bytes(host.as_bytes()).bytes(b"\r\n").placeholder(2, Placeholder::Raw);
@@ -138,13 +138,13 @@ fn append_parts(to: &mut TemplateBuilder, parts: &[TemplatePart<'_>]) {
     }
 }
 
-/// May a header be called so? RFC 9110, section 5.6.2.
+/// True for a valid header name: RFC 9110, section 5.6.2.
 pub fn is_header_name(name: &str) -> bool {
     let token = |it: u8| it.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&it);
     !name.is_empty() && name.bytes().all(token)
 }
 
-/// May this be within a header's value, or within a request's target? Whoever can write line ends there writes headers.
+/// True if the text is valid within a header's value or a request's target. A line ending there would inject headers.
 pub fn is_one_line(text: &str) -> bool {
     text.bytes().all(|it| it == b'\t' || (it >= b' ' && it != 0x7f))
 }

@@ -1,40 +1,41 @@
-//! Which cookies does a client keep, and which go with a request?
+//! Cookie jar of one client.
 //!
-//! Source: RFC 6265, as far as it matters to one client of one service: who never asks another host needs no list of
-//! public suffixes.
+//! Source: RFC 6265, as far as it matters to one client of one service. Such a client needs no public suffix list,
+//! because it contacts no other host.
 
 use super::location::{Origin, split_query};
 
-/// The cookies that one client keeps of one service: a bounded number of them, in bounded memory that is all allocated at
-/// once. What does not fit is not kept.
+/// Cookies that one client stores for one service.
+///
+/// Their number and memory are bounded, and all memory is allocated at once. Cookies that do not fit are dropped.
 #[derive(Clone, Debug)]
 pub struct CookieJar {
-    /// Name, value and path of each, one after the other.
+    /// Names, values and paths of the cookies, concatenated.
     bytes: Vec<u8>,
-    /// Those with longer paths first, then the older ones: the order in which they are sent.
+    /// Cookies with longer paths first, then the older ones: the order in which they are sent.
     cookies: Vec<Cookie>,
 }
 
-/// Where a cookie lies.
+/// Position and lengths of a cookie within `bytes`.
 #[derive(Clone, Copy, Debug)]
 struct Cookie {
     at: u16,
     name: u16,
     value: u16,
     path: u16,
-    /// When it goes, by the clock of whoever keeps it.
+    /// Expiry time by the caller's clock.
     expires: u64,
 }
 
-/// The answer that sets a cookie.
+/// Response that sets a cookie.
 #[derive(Clone, Copy, Debug)]
 pub struct SetCookieContext<'a> {
     pub origin: Origin<'a>,
-    /// Path and query that were asked for.
+    /// Path and query of the request.
     pub target: &'a [u8],
-    /// Its header Date: what Expires is counted from, since a server's clock is not ours.
+    /// Value of its Date header: the base of Expires, because the server's clock may differ from ours.
     pub date: Option<&'a [u8]>,
-    /// Nanoseconds by a clock that never goes back.
+    /// Nanoseconds of a monotonic clock.
     pub now: u64,
 }
 
@@ -48,11 +49,11 @@ impl Default for CookieJar {
 }
 
 impl CookieJar {
-    /// Names, values and paths of all cookies together: as much as servers take as one header.
+    /// Maximum bytes of all names, values and paths: as much as servers accept in one header.
     pub const MAX_BYTES: usize = 8 << 10;
     pub const MAX_COOKIES: usize = 32;
 
-    /// Keeps what a header Set-Cookie says, or throws away what it takes back.
+    /// Stores the cookie of a Set-Cookie header, or removes the one that it expires.
     pub fn store(&mut self, header: &[u8], setting: &SetCookieContext<'_>) {
         let Some(it) = SetCookie::parse(header, setting) else { return };
         let known =
@@ -72,7 +73,7 @@ impl CookieJar {
         }
         let longer = |own: &Cookie| usize::from(own.path) >= it.path.len();
         let place = self.cookies.iter().take_while(|own| longer(own)).count();
-        // One that is set anew keeps its age.
+        // A cookie that is set again keeps its age.
         let place = known.filter(|known| *known < place).unwrap_or(place);
         let short = |it: &[u8]| u16::try_from(it.len()).expect("no more than fits");
         let cookie = Cookie {
@@ -88,7 +89,7 @@ impl CookieJar {
         self.cookies.insert(place, cookie);
     }
 
-    /// Appends the line of a request for `target`, with its end; nothing where no cookie goes with it.
+    /// Appends the Cookie header line for a request to `target`, with its line ending; nothing if no cookie matches.
     pub fn write(&self, target: &[u8], now: u64, to: &mut Vec<u8>) {
         let path = split_query(target).0;
         let mut before: &[u8] = b"Cookie: ";
@@ -104,7 +105,7 @@ impl CookieJar {
         }
     }
 
-    /// How many there are, those included that have expired.
+    /// Number of cookies, including expired ones.
     pub fn len(&self) -> usize {
         self.cookies.len()
     }
@@ -113,7 +114,7 @@ impl CookieJar {
         self.cookies.is_empty()
     }
 
-    /// Throws all of them away.
+    /// Removes all cookies.
     pub fn clear(&mut self) {
         self.cookies.clear();
         self.bytes.clear();
@@ -151,7 +152,7 @@ impl CookieJar {
     }
 }
 
-/// What a header Set-Cookie says, with what it leaves out.
+/// Parsed Set-Cookie header, with defaults for omitted attributes.
 struct SetCookie<'a> {
     name: &'a [u8],
     value: &'a [u8],
@@ -159,11 +160,11 @@ struct SetCookie<'a> {
     expires: u64,
 }
 
-/// Seconds of a day; a cookie that expires before the second day of 1970 is taken back, whatever the time is.
+/// Seconds of a day. A cookie that expires before the second day of 1970 is removed regardless of the current time.
 const DAY: i64 = 86_400;
 
 impl<'a> SetCookie<'a> {
-    /// `None` where it sets nothing that would ever be sent.
+    /// Parses a header; `None` if its cookie would never be sent.
     fn parse(header: &'a [u8], setting: &SetCookieContext<'a>) -> Option<SetCookie<'a>> {
         let mut parts = header.split(|it| *it == b';');
         let (name, value) = split_pair(parts.next()?)?;
@@ -182,14 +183,14 @@ impl<'a> SetCookie<'a> {
             } else if is("path") {
                 path = if value.starts_with(b"/") { value } else { default_path(setting.target) };
             } else {
-                // What is for others, or for TLS where there is none, would never be sent.
+                // A cookie for another host, or for TLS on a plain connection, would never be sent.
                 let theirs = is("domain") && !domain_matches(value, setting.origin.name());
                 if theirs || (is("secure") && !setting.origin.tls) {
                     return None;
                 }
             }
         }
-        // Max-Age wins; of Expires it matters how far it is from the answer.
+        // Max-Age takes precedence. Expires counts relative to the response's date.
         let from = setting.date.and_then(parse_date);
         let lives = age.or_else(|| {
             let date = date?;
@@ -208,13 +209,13 @@ impl<'a> SetCookie<'a> {
     }
 }
 
-/// Name and value, without the blanks around them.
+/// Name and value without surrounding blanks.
 fn split_pair(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = text.iter().position(|it| *it == b'=')?;
     Some((text[..at].trim_ascii(), text[at + 1..].trim_ascii()))
 }
 
-/// The path of a cookie that names none: RFC 6265, section 5.1.4.
+/// Default path of a cookie: RFC 6265, section 5.1.4.
 fn default_path(target: &[u8]) -> &[u8] {
     let path = split_query(target).0;
     match path.iter().rposition(|it| *it == b'/') {
@@ -223,13 +224,13 @@ fn default_path(target: &[u8]) -> &[u8] {
     }
 }
 
-/// The same section: does a cookie with this path go with a request for the other?
+/// True if a cookie with the path `of` is sent with a request for `path`: section 5.1.4.
 fn path_matches(path: &[u8], of: &[u8]) -> bool {
     let Some(rest) = path.strip_prefix(of) else { return false };
     rest.is_empty() || of.ends_with(b"/") || rest.starts_with(b"/")
 }
 
-/// Section 5.1.3: may `host` set a cookie for this domain?
+/// True if `host` may set a cookie for this domain: section 5.1.3.
 fn domain_matches(domain: &[u8], host: &str) -> bool {
     let domain = domain.strip_prefix(b".").unwrap_or(domain);
     let host = host.as_bytes();
@@ -239,7 +240,7 @@ fn domain_matches(domain: &[u8], host: &str) -> bool {
     domain.is_empty() || (whole && host[at..].eq_ignore_ascii_case(domain))
 }
 
-/// Section 5.2.2.
+/// Seconds of a Max-Age attribute: section 5.2.2.
 fn parse_max_age(text: &[u8]) -> Option<i64> {
     let (digits, sign) = text.strip_prefix(b"-").map_or((text, 1), |it| (it, -1));
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
@@ -249,7 +250,7 @@ fn parse_max_age(text: &[u8]) -> Option<i64> {
     Some(sign * digits.iter().fold(0, number))
 }
 
-/// Seconds since 1970 of a date in any of the forms that servers write: section 5.1.1.
+/// Seconds since 1970 of a date in any of the usual formats: section 5.1.1.
 fn parse_date(text: &[u8]) -> Option<i64> {
     const MONTHS: &[u8; 36] = b"janfebmaraprmayjunjulaugsepoctnovdec";
     let delimits = |it: &u8| matches!(it, b'\t' | b' '..=b'/' | b';'..=b'@' | b'['..=b'`' | b'{'..=b'~');
@@ -273,7 +274,7 @@ fn parse_date(text: &[u8]) -> Option<i64> {
     Some(days_since_epoch(year, month, day) * DAY + time?)
 }
 
-/// `23:59:59`, in seconds.
+/// Seconds of a time such as `23:59:59`.
 fn parse_time(token: &[u8]) -> Option<i64> {
     let mut sum = 0;
     let mut fields = token.split(|it| *it == b':');
@@ -284,7 +285,7 @@ fn parse_time(token: &[u8]) -> Option<i64> {
     fields.next().is_none().then_some(sum)
 }
 
-/// A number of few digits, and how many they are.
+/// Number of at most four digits, and the number of its digits.
 fn parse_number(token: &[u8]) -> Option<(i64, usize)> {
     let is_one = (1..=4).contains(&token.len()) && token.iter().all(u8::is_ascii_digit);
     is_one.then(|| (token.iter().fold(0, |sum, it| sum * 10 + i64::from(it - b'0')), token.len()))

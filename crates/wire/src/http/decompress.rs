@@ -1,28 +1,28 @@
-//! What does a packed body say?
+//! Decompression of bodies.
 //!
 //! Sources: RFC 9110, section 8.4 (codings), RFC 1952 (gzip), RFC 1950 (what `deflate` means).
 
 use super::Error;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
-/// The codings that are unpacked, as `Accept-Encoding` offers them.
+/// Supported codings, in the format of `Accept-Encoding`.
 pub const ACCEPTED_CODINGS: &str = "gzip, deflate";
-/// A body that holds more is given up, in bytes: it is made to fill memory, or time.
+/// Maximum decompressed size in bytes: a longer body is a decompression bomb and is rejected.
 pub const DECOMPRESSED_MAX: u64 = 16 << 20;
 
-/// How a body is packed.
+/// Coding of a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Coding {
     #[default]
     Plain,
     Gzip,
     Deflate,
-    /// Another, or several.
+    /// Unsupported coding, or several.
     Other,
 }
 
 impl Coding {
-    /// With what one more member of Content-Encoding says.
+    /// Coding after one more item of Content-Encoding.
     pub fn with(self, name: &[u8]) -> Coding {
         let is = |it: &str| name.eq_ignore_ascii_case(it.as_bytes());
         match self {
@@ -34,30 +34,30 @@ impl Coding {
     }
 }
 
-/// Unpacks one body after the other; allocates when it is made, not later.
+/// Decompresses one body after the other; allocates only when it is created.
 #[derive(Debug)]
 pub(super) struct Decompressor {
     inflate: Decompress,
     out: Box<[u8]>,
     at: DecodeState,
-    /// Of a gzip member: what its head has, bytes of the extra field that are to come, its check sum.
+    /// Flags of a gzip member's header. `extra` counts the remaining bytes of the extra field, `check` is the checksum.
     flags: u8,
     extra: u16,
     check: Crc,
     trailer: [u8; 8],
-    /// Unpacked bytes of this body.
+    /// Decompressed bytes of this body.
     length: u64,
 }
 
-/// Where in a packed body we are.
+/// Position within a compressed body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DecodeState {
     /// Before the first byte of a `deflate` body.
     Deflate,
-    /// Within one: what it holds, and behind it, where nothing follows.
+    /// Within a `deflate` body's data; `End` is after it, where nothing may follow.
     Stream,
     End,
-    /// Before this byte of a gzip member's head; before the first, the body may end.
+    /// Before this byte of a gzip member's header; before the first, the body may end.
     Head(u8),
     ExtraLength(u8),
     Extra,
@@ -68,7 +68,7 @@ enum DecodeState {
     Trailer(u8),
 }
 
-/// Bits of a gzip head's flags: a check sum, an extra field, a name, a comment; the rest is reserved.
+/// Bits of the flags in a gzip header: checksum, extra field, name, comment; the others are reserved.
 const HEAD_CHECK: u8 = 2;
 const EXTRA: u8 = 4;
 const NAME: u8 = 8;
@@ -89,20 +89,20 @@ impl Decompressor {
         }
     }
 
-    /// A body of this coding begins.
+    /// Starts a body with this coding.
     pub fn begin(&mut self, coding: Coding) {
         self.length = 0;
         self.at = if coding == Coding::Gzip { DecodeState::Head(0) } else { DecodeState::Deflate };
     }
 
-    /// Gives what these bytes of the body hold to `take`, in pieces.
+    /// Decompresses these bytes of the body and passes the result to `take` in pieces.
     pub fn decompress(&mut self, packed: &[u8], mut take: impl FnMut(&[u8])) -> Result<(), Error> {
         let mut rest = packed;
         while let Some(&byte) = rest.first() {
             match self.at {
                 DecodeState::Member | DecodeState::Stream => self.inflate(&mut rest, &mut take)?,
                 DecodeState::Deflate => {
-                    // Most send what the name means, a zlib stream; some send what it sounds like.
+                    // Most servers send a zlib stream, as the specification says; some send a raw deflate stream.
                     self.inflate.reset(byte & 0x0f == 8 && byte >> 4 <= 7);
                     self.at = DecodeState::Stream;
                 }
@@ -116,13 +116,13 @@ impl Decompressor {
         Ok(())
     }
 
-    /// Whether the body may end here.
+    /// True if the body may end here.
     pub fn is_complete(&self) -> bool {
-        // One without any byte holds nothing.
+        // A body without any byte is empty.
         matches!(self.at, DecodeState::End | DecodeState::Deflate | DecodeState::Head(0))
     }
 
-    /// Bytes on the heap, about: the state of zlib and its window of 32 KiB are not told by it.
+    /// Approximate bytes on the heap: the size of zlib's state and its 32 KiB window is not available.
     pub fn memory(&self) -> usize {
         size_of::<Decompressor>() + self.out.len() + (40 << 10)
     }
@@ -149,14 +149,14 @@ impl Decompressor {
                     if self.at == DecodeState::Member { DecodeState::Trailer(0) } else { DecodeState::End };
                 return Ok(());
             }
-            // Room that is left says that the input was not enough.
+            // Free space in the output means that the input is used up.
             if made < self.out.len() {
                 return if rest.is_empty() { Ok(()) } else { Err(Error::Compressed) };
             }
         }
     }
 
-    /// A byte around what a gzip member holds.
+    /// Processes a byte of a gzip member's header or trailer.
     fn step_frame(&mut self, byte: u8) -> Result<(), Error> {
         self.at = match self.at {
             DecodeState::Head(at) => {
@@ -211,10 +211,10 @@ impl Decompressor {
         Ok(())
     }
 
-    /// What follows the part of a gzip head that has this flag, in their order; 0 is before all of them.
+    /// State after the part of a gzip header with this flag, in their order; 0 is before all of them.
     fn next_header_field(&mut self, part: u8) -> DecodeState {
         let next = |it: u8, at: DecodeState| (part < it && self.flags & it != 0).then_some(at);
-        // The check sum comes last, though its flag does not.
+        // The checksum comes last, although its flag does not.
         let last = |at: DecodeState| (part < RESERVED && self.flags & HEAD_CHECK != 0).then_some(at);
         let at = next(EXTRA, DecodeState::ExtraLength(0))
             .or(next(NAME, DecodeState::Name))

@@ -1,33 +1,33 @@
-//! What is wrong with a server's bytes?
+//! Errors in a server's bytes.
 
 use std::fmt;
 
-/// Bytes that are no answer, or none that can be taken. The connection is of no more use.
+/// Bytes that are not a response, or not an acceptable one. The connection is unusable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// No status line, or a header that is none.
+    /// Missing status line, or an invalid header.
     Head,
-    /// Status line and headers take more than [`super::HEAD_MAX`], or are too many.
+    /// Status line and headers longer than [`super::HEAD_MAX`], or too many headers.
     HeadTooLong,
-    /// Content-Length is no number, or says several.
+    /// Content-Length that is not a number, or has contradictory values.
     ContentLength,
-    /// Transfer-Encoding that cannot be: chunked twice, or not at last.
+    /// Invalid Transfer-Encoding: chunked twice, or not last.
     TransferEncoding,
-    /// A chunk's size, its end, or a trailer is malformed.
+    /// Malformed chunk size, chunk end or trailer.
     Chunk,
-    /// A chunk's extensions or the trailers take more than [`super::HEAD_MAX`].
+    /// Chunk extensions or trailers longer than [`super::HEAD_MAX`].
     ChunkTooLong,
-    /// More interim answers (1xx) than anyone needs.
+    /// Too many interim responses (1xx).
     TooManyInterim,
-    /// Content-Encoding is none that was asked for, or several.
+    /// Content-Encoding that was not requested, or several.
     ContentCoding,
-    /// A packed body is malformed, or not of the coding that it claims.
+    /// Compressed body that is malformed or not of the declared coding.
     Compressed,
-    /// A packed body holds more than [`super::UNPACKED_MAX`].
+    /// Compressed body that expands to more than [`super::DECOMPRESSED_MAX`].
     DecompressedTooLong,
-    /// Bytes that nobody asked for.
+    /// Surplus bytes without a request.
     SurplusBytes,
-    /// TLS failed; the words are plain.
+    /// TLS failure in plain words.
     Tls(&'static str),
 }
 

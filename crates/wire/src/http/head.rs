@@ -1,36 +1,36 @@
-//! What does the head of an answer say about what follows it?
+//! Parser of response heads: status, framing and coding.
 
 use super::decompress::Coding;
 use super::{Error, Method};
 use httparse::{Header, ParserConfig, Status};
 use std::mem::MaybeUninit;
 
-/// The longest head that is read: status line, headers and the empty line, in bytes.
+/// Maximum length of a head in bytes: status line, headers and the empty line.
 pub const HEAD_MAX: usize = 64 << 10;
-/// More headers than these are refused.
+/// Maximum number of headers.
 const HEADERS_MAX: usize = 256;
 
-/// What is to be known of a head.
+/// Facts from a head that the reader needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub status: u16,
     pub framing: Framing,
     pub coding: Coding,
-    /// The connection carries no further request after this answer.
+    /// True if the connection accepts no further request after this response.
     pub close: bool,
 }
 
-/// How the end of a body is found. Source: RFC 9112, section 6.3.
+/// Framing of a body. Source: RFC 9112, section 6.3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Framing {
-    /// Bytes; 0 where there is no body.
+    /// Length in bytes; 0 without a body.
     Length(u64),
     Chunked,
-    /// The server closes the connection.
+    /// Body ends when the server closes the connection.
     UntilClose,
 }
 
-/// Reads a head at the front of `input`: it and its length, `None` if `input` ends within it.
+/// Parses the head at the front of `input`; returns it with its length, or `None` if `input` ends within it.
 pub(super) fn read(input: &[u8], method: Method) -> Result<Option<(Head, usize)>, Error> {
     let mut response = httparse::Response::new(&mut []);
     let mut headers = [const { MaybeUninit::uninit() }; HEADERS_MAX];
@@ -50,7 +50,7 @@ pub(super) fn read(input: &[u8], method: Method) -> Result<Option<(Head, usize)>
     }
     let old = response.version != Some(1);
     let said = BodyHeaders::from_headers(response.headers)?;
-    // Whether it may be used again: RFC 9112, section 9.3.
+    // Whether the connection may be reused: RFC 9112, section 9.3.
     let close = said.close || (old && !said.keep_alive);
     let coding = said.coding;
     let head = |framing, close| Ok(Some((Head { status, framing, coding, close }, length)));
@@ -58,9 +58,9 @@ pub(super) fn read(input: &[u8], method: Method) -> Result<Option<(Head, usize)>
         _ if method == Method::Head || status < 200 || status == 204 || status == 304 => {
             head(Framing::Length(0), close)
         }
-        // HTTP/1.0 knows no Transfer-Encoding: what came on the way is not to be trusted.
+        // HTTP/1.0 has no Transfer-Encoding: an intermediary may have mishandled it, so the connection is not reused.
         BodyHeaders { encoded: true, .. } if old => head(Framing::UntilClose, true),
-        // Both: an attempt to have us and someone between see different answers.
+        // Both: a request smuggling attempt, in which we and an intermediary would see different responses.
         BodyHeaders { chunked: true, length, .. } => head(Framing::Chunked, close || length.is_some()),
         BodyHeaders { encoded: true, .. } => head(Framing::UntilClose, true),
         BodyHeaders { length: Some(length), .. } => head(Framing::Length(length), close),
@@ -68,7 +68,7 @@ pub(super) fn read(input: &[u8], method: Method) -> Result<Option<(Head, usize)>
     }
 }
 
-/// The value of the first header called `name` in a complete head.
+/// Value of the first header `name` in a complete head.
 pub(super) fn header<'a>(head: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let mut first = None;
     each_header(head, name, |it| {
@@ -77,11 +77,11 @@ pub(super) fn header<'a>(head: &'a [u8], name: &str) -> Option<&'a [u8]> {
     first
 }
 
-/// Gives the values of all headers called `name` in a complete head, in their order.
+/// Passes the values of all headers `name` in a complete head to `take`, in their order.
 pub(super) fn each_header<'a>(head: &'a [u8], name: &str, take: impl FnMut(&'a [u8])) {
     let mut response = httparse::Response::new(&mut []);
     let mut headers = [const { MaybeUninit::uninit() }; HEADERS_MAX];
-    // What was kept has been read before.
+    // A retained head was parsed before.
     if config().parse_response_with_uninit_headers(&mut response, head, &mut headers).is_ok() {
         let named = response.headers.iter().filter(|it| it.name.eq_ignore_ascii_case(name));
         named.map(|it| it.value).for_each(take);
@@ -90,16 +90,16 @@ pub(super) fn each_header<'a>(head: &'a [u8], name: &str, take: impl FnMut(&'a [
 
 fn config() -> ParserConfig {
     let mut config = ParserConfig::default();
-    // A recipient replaces each line's folding by blanks: RFC 9112, section 5.2.
+    // A recipient replaces line folding by blanks: RFC 9112, section 5.2.
     config.allow_obsolete_multiline_headers_in_responses(true);
     config
 }
 
-/// What the headers that matter say.
+/// Values of the headers that determine the body.
 #[derive(Default)]
 struct BodyHeaders {
     length: Option<u64>,
-    /// There is a Transfer-Encoding, and its last is `chunked`.
+    /// True if there is a Transfer-Encoding; `chunked` is true if its last item is `chunked`.
     encoded: bool,
     chunked: bool,
     close: bool,
@@ -112,7 +112,7 @@ impl BodyHeaders {
         let mut said = BodyHeaders::default();
         for Header { name, value } in headers {
             let is = |it: &str| name.eq_ignore_ascii_case(it);
-            // By length first: most headers are none of ours.
+            // Compares lengths first, because most headers are irrelevant.
             match name.len() {
                 14 if is("content-length") => {
                     for one in list_items(value) {
@@ -152,7 +152,7 @@ impl BodyHeaders {
     }
 }
 
-/// The members of a list: RFC 9110, section 5.6.1.
+/// Items of a list: RFC 9110, section 5.6.1.
 fn list_items(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value.split(|it| *it == b',').map(<[u8]>::trim_ascii).filter(|it| !it.is_empty())
 }
@@ -163,20 +163,20 @@ fn number(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() { None } else { digits.iter().try_fold(0, number) }
 }
 
-/// Finds the empty line that ends a head, byte by byte: for a head that comes in pieces.
+/// Finds the empty line that ends a head, byte by byte, for a head that arrives in pieces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum HeadEndFinder {
     /// Within a line.
     #[default]
     Within,
-    /// After a line's end.
+    /// After a line ending.
     Line,
-    /// After a line's end and a carriage return.
+    /// After a line ending and a carriage return.
     Return,
 }
 
 impl HeadEndFinder {
-    /// How many of these bytes belong to the head, if it ends among them.
+    /// Number of these bytes that belong to the head, if it ends within them.
     pub fn find(&mut self, bytes: &[u8]) -> Option<usize> {
         for (i, byte) in bytes.iter().enumerate() {
             *self = match (*self, byte) {

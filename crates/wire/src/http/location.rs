@@ -1,22 +1,22 @@
-//! Where does a redirect lead?
+//! Redirect targets.
 
 use std::fmt;
 
-/// Whom requests are for.
+/// Origin of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin<'a> {
-    /// As the header `Host` has it: the port only where it is not the scheme's own.
+    /// Value of the header `Host`: with the port unless it is the scheme's default.
     pub host: &'a str,
-    /// Spoken through TLS.
+    /// True for TLS.
     pub tls: bool,
 }
 
-/// A redirect that is not followed.
+/// Reason why a redirect is not followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RedirectError {
-    /// To somebody else: his scheme and name, as far as they can be shown.
+    /// Redirect to another origin: its scheme and name, as far as they may be displayed.
     CrossOrigin(String),
-    /// The header Location is no reference.
+    /// Location header that is not a valid reference.
     Malformed,
 }
 
@@ -35,20 +35,20 @@ impl fmt::Display for RedirectError {
 
 impl std::error::Error for RedirectError {}
 
-/// The longest path and query that is followed to, in bytes; servers take no longer ones.
+/// Maximum length of a path and query to follow, in bytes; servers accept no longer ones.
 const TARGET_MAX: usize = 8 << 10;
-/// So much of another's name is shown, in bytes.
+/// Maximum number of bytes of another origin's name to display.
 const SHOWN_MAX: usize = 100;
 
 impl Origin<'_> {
-    /// The host's name or address, without its port.
+    /// Host name or address without the port.
     pub fn name(&self) -> &str {
         self.split(self.host).map_or(self.host, |it| it.0)
     }
 
-    /// Writes the path and query that `location` names, seen from `target`, into `to`. Source: RFC 3986, section 5.2.
+    /// Resolves `location` relative to `target` and writes its path and query to `to`. Source: RFC 3986, section 5.2.
     ///
-    /// What is no part of a request's line is percent-encoded, a fragment left out.
+    /// Characters that are invalid in a request line are percent-encoded; the fragment is dropped.
     pub fn resolve(&self, target: &[u8], location: &[u8], to: &mut Vec<u8>) -> Result<(), RedirectError> {
         let whole = location.split(|it| *it == b'#').next().unwrap_or_default().trim_ascii();
         let mut rest = whole;
@@ -62,7 +62,7 @@ impl Origin<'_> {
             }
             rest = after;
         }
-        // What a reference without a path is relative to.
+        // Base of a reference without a path.
         let mut from = target;
         if let Some(after) = rest.strip_prefix(b"//") {
             let end = after.iter().position(|it| matches!(it, b'/' | b'?')).unwrap_or(after.len());
@@ -97,7 +97,7 @@ impl Origin<'_> {
         if to.len() > TARGET_MAX { Err(RedirectError::Malformed) } else { Ok(()) }
     }
 
-    /// Name and port of an authority; `None` if it is none, or has a user in it.
+    /// Name and port of an authority; `None` if it is invalid or contains a user.
     fn split<'a>(&self, authority: &'a str) -> Option<(&'a str, u16)> {
         let own = if self.tls { 443 } else { 80 };
         let colon = authority.rfind(':').filter(|it| !authority[*it..].contains(']'));
@@ -110,14 +110,14 @@ impl Origin<'_> {
     }
 }
 
-/// A reference's scheme and what follows its colon. Source: RFC 3986, section 3.1.
+/// Scheme of a reference and the text after its colon. Source: RFC 3986, section 3.1.
 fn scheme(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = text.iter().position(|it| !it.is_ascii_alphanumeric() && !b"+-.".contains(it))?;
     let is_one = text[end] == b':' && text[0].is_ascii_alphabetic();
     is_one.then(|| (&text[..end], &text[end + 1..]))
 }
 
-/// Scheme and name without what a query or a user might tell.
+/// Scheme and name, without query and user, which may be confidential.
 fn cross_origin(location: &[u8]) -> RedirectError {
     let begin = location.windows(2).position(|it| it == b"//").map_or(0, |it| it + 2);
     let end = location[begin..].iter().position(|it| matches!(it, b'/' | b'?'));
@@ -145,12 +145,12 @@ fn append(to: &mut Vec<u8>, text: &[u8]) {
     }
 }
 
-/// Removes the segments `.` and `..` of the path in front of a query, in place. Source: RFC 3986, section 5.2.4.
+/// Removes the segments `.` and `..` from the path before a query, in place. Source: RFC 3986, section 5.2.4.
 fn remove_dot_segments(target: &mut Vec<u8>) {
     let end = split_query(target).0.len();
     let (mut read, mut written) = (0, 0);
     while read < end {
-        // At a slash.
+        // `read` is at a slash.
         let next = target[read + 1..end].iter().position(|it| *it == b'/').map_or(end, |it| read + 1 + it);
         let is_last = next == end;
         match &target[read + 1..next] {
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn resolves_references() {
-        // RFC 3986, section 5.4, as far as its examples stay with us.
+        // Examples of RFC 3986, section 5.4, that stay within the origin.
         let check = |location, expected| check_from(ORIGIN, "/b/c/d;p?q", location, expected);
         check("g", "/b/c/g");
         check("./g", "/b/c/g");

@@ -1,7 +1,7 @@
-//! HTTP/1.1, seen from a client. Sources: RFC 9110 (what it means), RFC 9112 (how it is framed).
+//! HTTP/1.1, client side. Sources: RFC 9110 (semantics), RFC 9112 (framing).
 //!
-//! One request at a time on each connection, answered before the next leaves. Bodies are drained without being copied;
-//! what a compressed body says is looked at where that is asked for.
+//! Each connection has one request at a time, without pipelining. Bodies are drained without a copy; compressed bodies
+//! are decompressed only on request.
 
 mod body;
 mod body_search;

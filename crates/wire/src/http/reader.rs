@@ -1,84 +1,85 @@
-//! What has the server answered so far?
+//! Response reader on decrypted bytes.
 //!
-//! On plain bytes; what they travel in is the channel's matter.
+//! The channel handles encryption.
 
 use super::body::{Body, DrainResult};
 use super::decompress::{Coding, Decompressor};
 use super::head::{self, Framing, HEAD_MAX, Head, HeadEndFinder};
 use super::{BodySearch, Error, Method};
 
-/// Interim answers (1xx) to one request; a server sends one, or a few hints.
+/// Maximum number of interim responses (1xx) to one request; servers send one, or a few hints.
 const INTERIM_MAX: u8 = 16;
-/// What a buffer may keep from one answer to the next, in bytes.
+/// Maximum capacity in bytes that a buffer keeps between responses.
 const BUFFER_RETAIN_MAX: usize = 4 << 10;
 
-/// Reads answers, one for each request.
+/// Reads one response per request.
 #[derive(Debug, Default)]
 pub struct ResponseReader {
     stage: Stage,
     method: Method,
     keep: Retain,
     interim: u8,
-    /// A head that came in pieces, as far as it came; then what is kept of a head.
+    /// Bytes of a head that arrived in pieces, then the retained head.
     head: Vec<u8>,
     ending: HeadEndFinder,
-    /// What is kept of a body.
+    /// Retained part of the body.
     body: Vec<u8>,
-    /// Bytes of the body so far, as they came.
+    /// Bytes of the body so far, as received.
     length: u64,
-    /// How much of what is looked for was found in them.
+    /// Number of bytes of the search text that match so far.
     found: u32,
-    /// Made for the first packed body that is to be unpacked.
+    /// Created for the first compressed body to be decompressed.
     decompressor: Option<Box<Decompressor>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
-    /// Nothing was asked.
+    /// No request.
     #[default]
     Idle,
-    /// Asked, and not one byte came.
+    /// Request sent, no byte of the response received.
     AwaitingFirstByte,
-    /// Within a head, or between an interim answer and the next.
+    /// Within a head, or between an interim response and the next one.
     Head,
     Body(Head, Body),
 }
 
-/// What of an answer is kept for whoever wants to look at it.
+/// Parts of a response that are retained for the caller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retain {
     pub head: bool,
-    /// So many bytes of the body.
+    /// Number of bytes of the body.
     pub body: u32,
-    /// A packed body is unpacked for those who look into it; one in a coding that is not known is an error.
+    /// True if compressed bodies are decompressed for searching and retention. An unknown coding is an error.
     pub decompress: bool,
 }
 
-/// An answer came to its end.
+/// Complete response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Response {
     /// 101, or 200..=599.
     pub status: u16,
-    /// Bytes of the body, as they came: without the framing of chunks.
+    /// Bytes of the body as received, without chunk framing.
     pub length: u64,
-    /// The connection carries no further request.
+    /// True if the connection accepts no further request.
     pub close: bool,
 }
 
 impl ResponseReader {
-    /// A request leaves, after the last one's answer.
+    /// Starts a request, after the previous response.
     pub fn begin(&mut self, method: Method, keep: Retain) {
         (self.stage, self.method, self.keep, self.interim) = (Stage::AwaitingFirstByte, method, keep, 0);
         self.clear();
     }
 
-    /// Takes what it can from `input`: the answer when it has ended, else `None`, and then all was taken.
+    /// Consumes `input`: returns the response if it is complete; otherwise `None`, and all input is consumed.
     #[inline]
     pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<Response>, Error> {
         self.next_seeking(input, None)
     }
 
-    /// The same, looking for a text in the body: the same one until the answer has ended.
+    /// Variant of [`ResponseReader::next`] that searches the body for a text. The text must stay the same until the end
+    /// of the response.
     #[inline]
     pub fn next_seeking(
         &mut self,
@@ -135,7 +136,7 @@ impl ResponseReader {
         }
     }
 
-    /// The server has closed its side: the answer, if that is how it ends.
+    /// Handles the server's close: returns the response if the close ends it.
     pub fn closed(&mut self) -> Option<Response> {
         match self.stage {
             Stage::Body(head, Body::UntilClose) if self.is_decompressed(head) => Some(self.end(head)),
@@ -143,32 +144,32 @@ impl ResponseReader {
         }
     }
 
-    /// An answer is awaited.
+    /// True if a response is expected.
     pub fn is_awaiting(&self) -> bool {
         self.stage != Stage::Idle
     }
 
-    /// An answer is awaited, and has begun to come.
+    /// True if a response is expected and its first byte has arrived.
     pub fn has_begun(&self) -> bool {
         !matches!(self.stage, Stage::Idle | Stage::AwaitingFirstByte)
     }
 
-    /// A header of the last answer; `None` if it was not kept.
+    /// First header of this name in the last response; `None` if the head was not retained.
     pub fn header(&self, name: &str) -> Option<&[u8]> {
         head::header(&self.head, name)
     }
 
-    /// Gives the values of all headers of this name of the last answer; of none if they were not kept.
+    /// Passes the values of all headers of this name in the last response to `take`; none if the head was not retained.
     pub fn each_header(&self, name: &str, take: impl FnMut(&[u8])) {
         head::each_header(&self.head, name, take);
     }
 
-    /// The last answer's body held what was looked for.
+    /// True if the last response's body contained the text.
     pub fn has_found(&self, needle: &BodySearch) -> bool {
         self.found == needle.len()
     }
 
-    /// The beginning of the last answer's body, as much as was to be kept.
+    /// Retained beginning of the last response's body.
     pub fn body(&self) -> &[u8] {
         &self.body
     }
@@ -179,7 +180,7 @@ impl ResponseReader {
         self.head.capacity() + self.body.capacity() + unpacker
     }
 
-    /// How the body that follows is to be unpacked.
+    /// Coding of the body that follows, or an error if it cannot be decompressed.
     fn body_coding(&mut self, head: &Head) -> Result<Coding, Error> {
         match head.coding {
             _ if !self.keep.decompress || head.framing == Framing::Length(0) => Ok(Coding::Plain),
@@ -192,7 +193,7 @@ impl ResponseReader {
         }
     }
 
-    /// What a packed body holds has ended with it.
+    /// True if the compressed data is complete at the end of the body.
     fn is_decompressed(&self, head: Head) -> bool {
         head.coding == Coding::Plain || self.decompressor.as_ref().is_none_or(|it| it.is_complete())
     }
@@ -202,7 +203,7 @@ impl ResponseReader {
         Response { status: head.status, length: self.length, close: head.close }
     }
 
-    /// Empties what was kept of the last answer, and frees what was large.
+    /// Clears the retained parts of the last response, and frees large buffers.
     fn clear(&mut self) {
         for buffer in [&mut self.head, &mut self.body] {
             buffer.clear();
@@ -221,7 +222,7 @@ impl ResponseReader {
                 return Err(Error::Head);
             }
             self.stage = Stage::Head;
-            // Nearly always a head comes in one piece.
+            // Fast path: a head nearly always arrives in one piece.
             if let Some((head, length)) = head::read(input, self.method)? {
                 if self.keep.head {
                     self.head.extend_from_slice(&input[..length]);
@@ -250,7 +251,7 @@ impl ResponseReader {
     }
 }
 
-/// Whether it may become a head.
+/// True if these bytes may be the start of a head.
 fn may_start_head(head: &[u8]) -> bool {
     let must = b"HTTP/1.";
     head.iter().zip(must).all(|(is, must)| is == must)

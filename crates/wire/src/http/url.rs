@@ -1,28 +1,28 @@
-//! Whom does a URL name, and what of him?
+//! URL parser.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// `http://host:port/path?query`, `https://…`, or `unix:/path/of/socket:/path?query`, cut into its parts.
+/// Parts of a URL: `http://host:port/path?query`, `https://…`, or `unix:/path/of/socket:/path?query`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Url {
     pub host: Host,
-    /// Spoken through TLS.
+    /// True for TLS.
     pub tls: bool,
-    /// Path and query, beginning with `/`; without a fragment, which no server is told.
+    /// Path and query, beginning with `/`; without the fragment, which is never sent.
     pub target: String,
 }
 
-/// Where the server listens.
+/// Address of the server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Host {
-    /// A name or an address (an IPv6 one without its brackets), and a port.
+    /// Name or address (IPv6 without brackets) and port.
     Tcp(String, u16),
-    /// A socket's path.
+    /// Path of a Unix socket.
     Unix(String),
 }
 
 impl Url {
-    /// Reads it, or says what is wrong with it.
+    /// Parses a URL; the error is a message for the user.
     pub fn parse(text: &str) -> Result<Url, String> {
         let fault = |what: &str| Err(format!("{what} in the URL \"{text}\""));
         if text.bytes().any(|it| it <= b' ' || it == 0x7f) {
@@ -85,7 +85,7 @@ impl Url {
         Ok(Url { host: Host::Tcp(name.to_owned(), port), tls, target: format!("{slash}{target}") })
     }
 
-    /// Value of the header `Host`: the port only where it is not the scheme's own.
+    /// Value of the header `Host`: with the port unless it is the scheme's default.
     pub fn host_header(&self) -> String {
         let Host::Tcp(name, port) = &self.host else { return "localhost".to_owned() };
         let name = match name.parse() {
@@ -125,7 +125,7 @@ mod tests {
         check("ftp://h/", r#"there is an unknown scheme, "ftp" in the URL "ftp://h/""#);
         check("localhost:80/", r#"there is no http://, https:// or unix: in the URL "localhost:80/""#);
         check("http://h/a b", r#"there is a blank or a control character in the URL "http://h/a b""#);
-        // Not repeated: a password may be in it.
+        // Not repeated, because a password may be in it.
         check("http://me:secret@h/", "there are a user and a password in the URL; give them in a header");
     }
 }

@@ -1,4 +1,4 @@
-//! How do we answer the server's question who we are?
+//! Authentication: responses to the server's requests.
 
 use super::frontend::append;
 use super::scram::{GsChannelBinding, ScramExchange};
@@ -6,32 +6,32 @@ use super::{ChannelBinding, Login, ProtocolError};
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::message::frontend;
 
-/// The state of one log-in's authentication.
+/// Authentication state of one login.
 #[derive(Debug)]
 pub(super) struct Authenticator {
     nonce: [u8; 18],
-    /// A password, or the proof of one, is under way or done.
+    /// True if a password or its proof was sent.
     started: bool,
     scram: Option<ScramExchange>,
-    /// The server has proved that it knows the password too.
+    /// True if the server has proved that it knows the password too.
     server_proved: bool,
-    /// What the proof travels in.
+    /// Protection of the connection that carries the proof.
     pub protection: ChannelProtection,
 }
 
 pub(super) enum AuthResponse {
-    /// The server lets us in, and may.
+    /// Server accepted the login, and was allowed to do so.
     Authenticated,
-    /// Nothing to send.
+    /// No response needed.
     Nothing,
     Send(Vec<u8>),
 }
 
-/// What of TLS matters here.
+/// TLS properties that matter for authentication.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ChannelProtection {
     Plain,
-    /// `tls-server-end-point` of the server's certificate, where it has one.
+    /// TLS, with the `tls-server-end-point` hash of the server's certificate if it has one.
     Tls(Option<Vec<u8>>),
 }
 
@@ -46,7 +46,7 @@ impl Authenticator {
         }
     }
 
-    /// Answers one authentication request.
+    /// Response to one authentication request.
     pub fn answer(&mut self, login: &Login, request: &[u8]) -> Result<AuthResponse, ProtocolError> {
         let malformed = ProtocolError::Malformed { tag: b'R' };
         let (&asked, more) = request.split_first_chunk().ok_or(malformed)?;
@@ -101,7 +101,7 @@ impl Authenticator {
         }
     }
 
-    /// Whether `AuthenticationOk` may come now.
+    /// Checks that `AuthenticationOk` is allowed now.
     fn check_accepted(&self, login: &Login) -> Result<(), ProtocolError> {
         match &self.scram {
             Some(_) if !self.server_proved => {
@@ -130,7 +130,7 @@ const SASL_FINAL: u32 = 12;
 
 const UNBOUND: ProtocolError = ProtocolError::Scram("channel_binding=require, and the server does not bind");
 
-/// The mechanism to use of those the server offers.
+/// Mechanism to use among those that the server offers.
 fn choose(
     wish: ChannelBinding,
     offered: &[u8],
@@ -178,7 +178,7 @@ mod tests {
         login
     }
 
-    /// Each request in turn; the last answer, or the first error.
+    /// Sends each request in turn; expects this last response or first error.
     fn check(login: &Login, cover: &ChannelProtection, requests: &[&[u8]], expected: &str) {
         let mut proof = Authenticator::new([0; 18]);
         proof.protection = cover.clone();

@@ -1,4 +1,4 @@
-//! One session over one connection, sans I/O.
+//! Sans-I/O state machine of one PostgreSQL connection.
 
 use super::auth::ChannelProtection;
 use super::session::{Session, SessionStage, Step};
@@ -10,20 +10,20 @@ use std::fmt;
 use std::io::{BufRead, ErrorKind, Write};
 use std::sync::Arc;
 
-/// One connection's protocol machine: bytes in, events and bytes out.
+/// State machine of one connection: bytes in, events and bytes out.
 ///
 /// ```text
 /// open ─▶ (SSLRequest ─▶ handshake) ─▶ StartupMessage ─▶ authentication ─▶ Opened ─▶ (request ─▶ Ready)*
 /// ```
 ///
-/// After an `Err`, or an `Event::Error` before `Opened`, the connection is of no more use and must be closed.
+/// After an `Err`, or an `Event::Error` before `Opened`, the connection is unusable and must be closed.
 pub struct Channel {
     out: Vec<u8>,
-    /// Bytes at the front of `out` that have left.
+    /// Bytes at the front of `out` that were sent.
     sent_bytes: usize,
     session: Session,
     transport: Transport,
-    /// What this connection was opened with.
+    /// Encryption with which this connection was opened.
     attempt: Encryption,
     tls: Tls,
 }
@@ -31,7 +31,7 @@ pub struct Channel {
 #[derive(Debug)]
 enum Tls {
     No,
-    /// The server has yet to say whether it has it.
+    /// SSLRequest is sent; the server has not answered it yet.
     Requested,
     Active(Box<TlsSession>),
 }
@@ -39,14 +39,14 @@ enum Tls {
 #[derive(Debug)]
 struct TlsSession {
     connection: ClientConnection,
-    /// Bytes of the first decrypted chunk that are done with.
+    /// Bytes of the first decrypted chunk that were consumed.
     used: usize,
-    /// The handshake is over.
+    /// True if the handshake is complete.
     established: bool,
 }
 
 impl fmt::Debug for Channel {
-    /// Without the bytes that await sending: a password may be among them.
+    /// Omits the outgoing bytes, because they may contain a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let stage = self.session.stage();
         f.debug_struct("Channel")
@@ -57,7 +57,7 @@ impl fmt::Debug for Channel {
 }
 
 impl Channel {
-    /// A machine for one connection. `nonce` must be fresh randomness for each (SCRAM).
+    /// Channel for one connection. `nonce` must be freshly generated for each (SCRAM).
     pub fn new(login: Arc<Login>, transport: Transport, nonce: [u8; 18]) -> Channel {
         Channel {
             out: Vec::new(),
@@ -69,9 +69,10 @@ impl Channel {
         }
     }
 
-    /// A machine for another connection to the same server that only cancels what this session runs, encrypted as this
-    /// one is. The server closes it without an answer. `None` when the server gave no key to cancel by, or [`Login::cancels`]
-    /// is false.
+    /// Channel for another connection to the same server, which only cancels this session's current statement.
+    ///
+    /// It is encrypted like this one. The server closes it without an answer. `None` if the server sent no cancel key,
+    /// or [`Login::send_cancel`] is false.
     pub fn cancel_channel(&self) -> Option<Channel> {
         if !self.session.login.send_cancel {
             return None;
@@ -81,12 +82,12 @@ impl Channel {
         Some(Channel { out: Vec::new(), sent_bytes: 0, session, transport, attempt, tls: Tls::No })
     }
 
-    /// The transport is connected: queues the first bytes (SSLRequest, or StartupMessage or CancelRequest).
+    /// Starts the protocol on a connected transport: queues SSLRequest, StartupMessage or CancelRequest.
     pub fn open(&mut self) {
         self.open_with(self.attempt);
     }
 
-    /// The same for a second attempt in another manner, see `second_attempt`.
+    /// Starts the protocol for a second attempt with this encryption, see `second_attempt`.
     pub fn open_with(&mut self, attempt: Encryption) {
         self.attempt = attempt;
         match attempt {
@@ -98,8 +99,8 @@ impl Channel {
         }
     }
 
-    /// How to try once more, on a new connection with a new channel, after log-in failed: `sslmode` `allow` and
-    /// `prefer` know two manners.
+    /// Encryption for a second attempt after a failed login, on a new connection with a new channel. Only `sslmode`
+    /// `allow` and `prefer` have one.
     pub fn second_attempt(&self) -> Option<Encryption> {
         let login = &self.session.login;
         let first = self.attempt == login.first_attempt(self.transport);
@@ -110,7 +111,7 @@ impl Channel {
         }
     }
 
-    /// Takes the next event from `input`, consuming what it meant. Call until `More`.
+    /// Returns the next event from `input` and consumes its bytes. Call until `More`.
     #[inline]
     pub fn receive<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Event<'a>, ProtocolError> {
         if !matches!(self.tls, Tls::No) {
@@ -129,13 +130,13 @@ impl Channel {
         }
     }
 
-    /// Rows, columns and command tags become events until the next `Ready` when `on`.
+    /// Enables or disables events for rows, columns and command tags, until the next `Ready`.
     pub fn set_watched(&mut self, on: bool) {
         self.session.watch(on);
     }
 
-    /// Queues a request: appends whole frontend messages to the buffer that is handed to `write`. Each Query or Sync among
-    /// them is answered by one `Ready`; what else the server says is an error.
+    /// Queues a request: `write` appends whole frontend messages to the buffer. The server answers each Query or Sync
+    /// in it with one `Ready`; any other message is an error.
     ///
     /// Only after `Opened`.
     #[inline]
@@ -153,18 +154,18 @@ impl Channel {
         }
     }
 
-    /// Log-in is complete: requests may be sent.
+    /// True if login is complete, so requests may be sent.
     pub fn is_open(&self) -> bool {
         self.session.stage() == SessionStage::Open
     }
 
-    /// Bytes that await sending.
+    /// Bytes to be sent.
     #[inline]
     pub fn outgoing(&self) -> &[u8] {
         &self.out[self.sent_bytes..]
     }
 
-    /// The first `n` bytes of `outgoing` have left.
+    /// Marks the first `n` bytes of `outgoing` as sent.
     #[inline]
     pub fn sent(&mut self, n: usize) {
         self.sent_bytes += n;
@@ -173,28 +174,29 @@ impl Channel {
             self.out.clear();
             self.sent_bytes = 0;
         } else if self.sent_bytes > COMPACT && self.sent_bytes * 2 > self.out.len() {
-            // A sender that never catches up must not grow the buffer for ever; moves less than has left.
+            // A sender that never catches up must not let the buffer grow without bound. This moves fewer bytes than
+            // were sent.
             self.out.drain(..self.sent_bytes);
             self.sent_bytes = 0;
         }
     }
 
-    /// The server process's id and the key to cancel what it does; see `canceller`.
+    /// Process id and cancel key of the server process; see `cancel_channel`.
     pub fn backend(&self) -> Option<(i32, i32)> {
         self.session.backend
     }
 
-    /// What the server said last of a parameter such as `server_version`; only with `Login::keep_parameters`.
+    /// Most recent value of a server parameter such as `server_version`; only with `Login::keep_parameters`.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         self.session.parameter(name)
     }
 
-    /// TLS version and cipher; `None` when the connection is not encrypted.
+    /// TLS version and cipher; `None` if the connection is not encrypted.
     pub fn protection(&self) -> Option<TlsInfo> {
         if let Tls::Active(it) = &self.tls { tls::protection(&it.connection) } else { None }
     }
 
-    /// Bytes on the heap, without what `Login` shares and what rustls keeps for TLS.
+    /// Bytes on the heap, without those shared through `Login` and those of rustls.
     pub fn memory(&self) -> usize {
         self.out.capacity() + self.session.memory()
     }
@@ -224,7 +226,7 @@ impl Channel {
                 Err(error) if error.kind() == ErrorKind::WouldBlock && !input.is_empty() => {
                     self.decrypt(input)?;
                 }
-                // Nothing left, or the server has closed its side.
+                // No data left, or the server has closed its side.
                 _ => {
                     *input = &[];
                     return Ok(self.session.last_reply()?.map_or(Event::More, Event::Ready));
@@ -236,11 +238,11 @@ impl Channel {
         self.session.event(tag, body, &chunk[..spoken.used])
     }
 
-    /// The server's answer to SSLRequest, and what came with it.
+    /// Handles the server's answer to SSLRequest and the bytes after it.
     fn handle_ssl_response(&mut self, answer: u8, rest: &[u8]) -> Result<(), ProtocolError> {
         let login = self.session.login.clone();
         match answer {
-            // Whoever can add bytes to the plain connection must not be heard on the encrypted one: CVE-2021-23214.
+            // Bytes injected into the plain connection must not be processed on the encrypted one: CVE-2021-23214.
             b'S' | b'N' if !rest.is_empty() => {
                 Err(ProtocolError::Tls("the server spoke before the handshake"))
             }
@@ -250,7 +252,7 @@ impl Channel {
                     .map_err(|error| ProtocolError::Tls(tls::describe(&error)))?;
                 connection.set_buffer_limit(None);
                 self.tls = Tls::Active(Box::new(TlsSession { connection, used: 0, established: false }));
-                // Kept by rustls until the server's certificate has been accepted.
+                // rustls holds this back until it has accepted the server's certificate.
                 self.encrypt(&self.session.startup());
                 Ok(())
             }
@@ -263,7 +265,7 @@ impl Channel {
                 self.out.extend(self.session.startup());
                 Ok(())
             }
-            // An error sent now is not authenticated and not to be shown: CVE-2024-10977.
+            // An error at this point is not authenticated and must not be displayed: CVE-2024-10977.
             tag => Err(ProtocolError::Unexpected { tag }),
         }
     }
@@ -279,7 +281,7 @@ impl Channel {
         let Tls::Active(spoken) = &mut self.tls else { return Ok(()) };
         let TlsSession { connection, established: stands, .. } = &mut **spoken;
         if connection.read_tls(input).map_err(|_| ProtocolError::Tls("a record is too long"))? == 0 {
-            // After the server's goodbye nothing counts.
+            // Everything after close_notify is ignored.
             *input = &[];
         }
         let processed = connection.process_new_packets();
@@ -298,7 +300,7 @@ impl Channel {
     }
 }
 
-/// Moves what rustls wants to send.
+/// Moves the bytes that rustls wants to send to `out`.
 fn flush(connection: &mut ClientConnection, out: &mut Vec<u8>) {
     while connection.wants_write() {
         connection.write_tls(out).expect("a vector takes all");
@@ -307,5 +309,5 @@ fn flush(connection: &mut ClientConnection, out: &mut Vec<u8>) {
 
 /// Source: PostgreSQL manual, "Message Formats".
 const SSL_REQUEST: &[u8] = b"\0\0\0\x08\x04\xd2\x16\x2f";
-/// Sent bytes above which the buffer is moved together.
+/// Number of sent bytes above which the buffer is compacted.
 const COMPACT: usize = 64 << 10;

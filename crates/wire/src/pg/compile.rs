@@ -1,22 +1,22 @@
-//! Which bytes ask this statement?
+//! Compiler from statements to message templates.
 //!
 //! Each function appends one message to a template that is rendered for every transaction. A text with a NUL cannot be
-//! sent and is a mistake of the caller: who reads scripts has refused it.
+//! sent: the script parser rejects it, so here it is a bug of the caller.
 
 use crate::{Placeholder, TemplateBuilder};
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
-/// A part of a simple query.
+/// Part of a simple query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SqlPiece<'a> {
-    /// SQL as it is.
+    /// SQL that is sent unchanged.
     Text(&'a str),
-    /// Argument by number, in its text form, unquoted.
+    /// Number of an argument, sent in its text form without quotes.
     Arg(u16),
 }
 
-/// Query: statements to be parsed, planned and executed at once.
+/// Query: statements that the server parses, plans and executes at once.
 pub fn simple(b: &mut TemplateBuilder, pieces: &[SqlPiece<'_>]) {
     b.message(b'Q', |b| {
         for piece in pieces {
@@ -34,14 +34,14 @@ pub fn simple(b: &mut TemplateBuilder, pieces: &[SqlPiece<'_>]) {
     });
 }
 
-/// Parse: prepares `sql` with parameters `$1 …` under `name`, for this message's reply or (`""`) until the next Parse.
+/// Parse: prepares `sql` with parameters `$1 …` under `name`. The unnamed statement (`""`) exists until the next Parse.
 ///
 /// The server derives the types of the parameters.
 pub fn parse(b: &mut TemplateBuilder, name: &str, sql: &str) {
     fixed(b, |out| frontend::parse(name, sql, [], out).expect(NUL));
 }
 
-/// Bind: fills the unnamed portal with the statement `name` and its parameters as text; results come as text.
+/// Bind: creates the unnamed portal from the statement `name` with text parameters; results are text.
 pub fn bind(b: &mut TemplateBuilder, name: &str, args: &[u16]) {
     assert!(!name.contains('\0'), "{NUL}");
     let count = u16::try_from(args.len()).expect("a statement has at most 65535 parameters");
@@ -55,7 +55,7 @@ pub fn bind(b: &mut TemplateBuilder, name: &str, args: &[u16]) {
     });
 }
 
-/// Describe of the unnamed portal: the columns come before the rows.
+/// Describe of the unnamed portal: the server sends the columns before the rows.
 pub fn describe_portal(b: &mut TemplateBuilder) {
     fixed(b, |out| frontend::describe(b'P', "", out).expect(NUL));
 }
@@ -70,12 +70,12 @@ pub fn sync(b: &mut TemplateBuilder) {
     fixed(b, frontend::sync);
 }
 
-/// Flush: the server sends what it has so far.
+/// Flush: the server sends the output that it has so far.
 pub fn flush(b: &mut TemplateBuilder) {
     fixed(b, frontend::flush);
 }
 
-/// Close of the prepared statement `name`; it need not exist.
+/// Close of the prepared statement `name`, which need not exist.
 pub fn close_statement(b: &mut TemplateBuilder, name: &str) {
     fixed(b, |out| frontend::close(b'S', name, out).expect(NUL));
 }

@@ -1,54 +1,54 @@
-//! What did the server say?
+//! Events, replies and protocol errors of a PostgreSQL connection.
 
 use super::{Columns, Notice, Row};
 use crate::Code;
 use std::fmt;
 
-/// What a prefix of the server's bytes meant.
+/// Meaning of a prefix of the server's bytes.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// All that was fed is consumed; feed more.
+    /// All input is consumed; more is needed.
     More,
-    /// Log-in is complete and the session is idle.
+    /// Login is complete and the session is idle.
     Opened,
-    /// The columns of the rows that follow. Only while watched, see `Channel::watch`.
+    /// Columns of the rows that follow. Only if watched, see `Channel::set_watched`.
     Columns(Columns<'a>),
-    /// One row. Only while watched.
+    /// One row. Only if watched.
     Row(Row<'a>),
-    /// One statement ended, with its command tag such as `SELECT 1`. Only while watched.
+    /// End of one statement, with its command tag such as `SELECT 1`. Only if watched.
     CommandComplete(&'a [u8]),
-    /// The server awaits COPY data.
+    /// Server expects COPY data.
     CopyIn,
-    /// A piece of the data that COPY sends; PostgreSQL sends each row by itself. Only while watched.
+    /// Piece of COPY data; PostgreSQL sends each row separately. Only if watched.
     CopyData(&'a [u8]),
-    /// An ErrorResponse. During log-in or with severity FATAL or PANIC the session is over; else `Ready` follows.
+    /// ErrorResponse. During login or with severity FATAL or PANIC, the session is over; otherwise `Ready` follows.
     Error(Notice<'a>),
-    /// A NoticeResponse.
+    /// NoticeResponse.
     Notice(Notice<'a>),
-    /// ReadyForQuery: the acknowledgement of everything up to one Sync (or of one simple query).
+    /// ReadyForQuery: acknowledges everything up to one Sync (or one simple query).
     Ready(Reply),
 }
 
-/// What one ReadyForQuery acknowledged.
+/// Result of the requests that one ReadyForQuery acknowledges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// The SQLSTATE of the first ErrorResponse before it, if any.
+    /// SQLSTATE of the first ErrorResponse before it, if any.
     pub error: Option<Code>,
     /// Number of DataRow messages.
     pub rows: u32,
-    /// Number of ParseComplete messages: how many statements of this batch are now prepared.
+    /// Number of ParseComplete messages, so of newly prepared statements.
     pub parsed: u16,
-    /// Number of statements completed (CommandComplete, EmptyQueryResponse, PortalSuspended).
+    /// Number of completed statements (CommandComplete, EmptyQueryResponse, PortalSuspended).
     pub statements: u16,
-    /// A statement was answered with the tag `ROLLBACK`. For a COMMIT this is a failure without an error.
+    /// True if a statement had the tag `ROLLBACK`. For a COMMIT this is a failure without an error.
     pub rolled_back: bool,
-    /// A warning from `SyncRepWaitForLSN` came: what is committed is committed on this server only.
+    /// True after a warning from `SyncRepWaitForLSN`: the commit is only on this server.
     pub local_only: bool,
     pub status: TransactionStatus,
 }
 
 impl Reply {
-    /// Nothing said yet.
+    /// Reply without any message.
     pub(super) const EMPTY: Reply = Reply {
         error: None,
         rows: 0,
@@ -68,28 +68,28 @@ pub enum TransactionStatus {
     Failed,
 }
 
-/// Bytes that no PostgreSQL server sends, or a server that is not to be trusted. The connection is of no more use.
+/// Bytes that no PostgreSQL server sends, or from a server that cannot be trusted. The connection is unusable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProtocolError {
-    /// A length below 4, or above what the message may have.
+    /// Length below 4, or above the message's maximum.
     BadLength { tag: u8, length: u32 },
-    /// A message that may not come now.
+    /// Message that is not allowed at this point.
     Unexpected { tag: u8 },
     /// ReadyForQuery before every statement that it acknowledges was answered.
     MissingResponse,
-    /// A message whose inside contradicts its length.
+    /// Message whose content contradicts its length.
     Malformed { tag: u8 },
-    /// An error of protocol 2: a postmaster that cannot start a process still speaks it.
+    /// Error of protocol 2, which a postmaster that cannot fork still sends.
     OldProtocol,
-    /// The server asks for a kind of log-in that is not allowed by name, or not known.
+    /// Authentication method that is unknown or not allowed.
     Authentication { asked: u32 },
-    /// The server asks for a password and there is none.
+    /// Server requests a password, but there is none.
     NoPassword,
-    /// SCRAM: the server does not know the password, or the exchange was tampered with.
+    /// SCRAM failure: the server does not know the password, or the exchange was tampered with.
     Scram(&'static str),
-    /// TLS was required and the server has none.
+    /// TLS is required, but the server does not offer it.
     NoTls,
-    /// TLS alert or certificate; the text is rustls's.
+    /// TLS alert or certificate error, with rustls's text.
     Tls(&'static str),
 }
 

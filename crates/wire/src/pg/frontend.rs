@@ -1,10 +1,10 @@
-//! Which bytes say this at once?
+//! Frontend messages that are encoded directly.
 //!
-//! Requests with holes are compiled, see `compile`; these have none, or are written once per connection.
+//! They have no placeholders or are written once per connection. See `compile` for requests with placeholders.
 
 use postgres_protocol::message::frontend;
 
-/// Appends one COPY data message; `write` appends its content, any piece of the stream.
+/// Appends one CopyData message; `write` appends its content, any piece of the stream.
 pub fn copy_data(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     out.extend_from_slice(b"d\0\0\0\0");
     let at = out.len() - 4;
@@ -13,12 +13,12 @@ pub fn copy_data(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     out[at..at + 4].copy_from_slice(&length.to_be_bytes());
 }
 
-/// Appends the end of COPY data.
+/// Appends CopyDone.
 pub fn copy_done(out: &mut Vec<u8>) {
     out.extend_from_slice(b"c\0\0\0\x04");
 }
 
-/// Appends the end of COPY data that makes the COPY fail. A NUL ends `reason`.
+/// Appends CopyFail, which makes the COPY fail. A NUL ends `reason`.
 pub fn copy_fail(out: &mut Vec<u8>, reason: &str) {
     let reason = reason.split('\0').next().unwrap_or_default();
     out.push(b'f');
@@ -27,19 +27,19 @@ pub fn copy_fail(out: &mut Vec<u8>, reason: &str) {
     out.push(0);
 }
 
-/// The last message of a session.
+/// Terminate, the last message of a session.
 pub fn terminate() -> [u8; 5] {
     *b"X\0\0\0\x04"
 }
 
-/// What is sent on a connection of its own to cancel what the session `pid` is doing.
+/// CancelRequest for the session `pid`, sent on a separate connection.
 pub fn cancel_request(pid: i32, key: i32) -> [u8; 16] {
     let mut out = bytes::BytesMut::with_capacity(16);
     frontend::cancel_request(pid, key, &mut out);
     out[..].try_into().expect("four numbers")
 }
 
-/// Appends what the field's library writes into its own kind of buffer.
+/// Appends the output of `write`, which needs a buffer of its own type.
 pub(super) fn append(out: &mut Vec<u8>, write: impl FnOnce(&mut bytes::BytesMut)) {
     let mut bytes = bytes::BytesMut::new();
     write(&mut bytes);

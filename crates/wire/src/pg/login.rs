@@ -1,4 +1,4 @@
-//! Who logs in, and on which terms?
+//! Login parameters that all connections to one server share.
 
 use super::scram::SaltedPasswordCache;
 use crate::tls::SslMode;
@@ -6,41 +6,43 @@ use rustls::ClientConfig;
 use std::fmt;
 use std::sync::Arc;
 
-/// What the bytes travel over.
+/// Transport to the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     Unix,
     Tcp,
 }
 
-/// Everything that all connections to one server share.
+/// Login parameters that all connections to one server share.
 #[derive(Clone, Debug)]
 pub struct Login {
     pub user: String,
-    /// The empty name means the user's.
+    /// Database; an empty name means the user's name.
     pub database: String,
     pub password: Option<Secret>,
-    /// More of the StartupMessage, such as `application_name`, `options`, `client_encoding`.
+    /// Further parameters of the StartupMessage, such as `application_name`, `options`, `client_encoding`.
     pub parameters: Vec<(String, String)>,
-    /// Keep what ParameterStatus tells, for `Channel::parameter`. Costs about 1 KiB for each connection.
+    /// True if values of ParameterStatus are stored for `Channel::parameter`. Costs about 1 KiB per connection.
     pub keep_parameters: bool,
-    /// The peer is PostgreSQL itself, so a statement that is given up may be cancelled. False for a pooler: requests to
-    /// cancel can end PgBouncer before 1.25 ("bad client state") or reach another client's statement (before 1.18).
+    /// True if the peer is PostgreSQL itself, so a statement that timed out may be cancelled.
+    ///
+    /// False for a pooler: cancel requests can terminate PgBouncer before 1.25 ("bad client state"), or reach another
+    /// client's statement (before 1.18).
     pub send_cancel: bool,
-    /// How the server may let us prove who we are.
+    /// Authentication methods that the server may request.
     pub methods: AuthMethods,
     pub channel_binding: ChannelBinding,
     pub ssl: SslMode,
-    /// The terms of TLS, from `tls::config`. Without them `allow` and `prefer` stay in the clear, and the stricter modes
-    /// end with `ProtocolError::NoTls`.
+    /// TLS configuration from `tls::config`. Without it, `allow` and `prefer` connect unencrypted, and the stricter
+    /// modes fail with `ProtocolError::NoTls`.
     pub tls: Option<Arc<ClientConfig>>,
-    /// The server's name as the user wrote it: announced (SNI) and compared with its certificate.
+    /// Server name as the user wrote it, sent as SNI and compared with the certificate.
     pub host: String,
     pub(super) salted: SaltedPasswordCache,
 }
 
 impl Login {
-    /// A log-in without password, TLS and further parameters.
+    /// Login without password, TLS and further parameters.
     pub fn new(user: impl Into<String>, database: impl Into<String>) -> Login {
         Login {
             user: user.into(),
@@ -58,7 +60,7 @@ impl Login {
         }
     }
 
-    /// How the first connection is protected.
+    /// Encryption of the first connection.
     pub(super) fn first_attempt(&self, transport: Transport) -> Encryption {
         match (transport, self.ssl, &self.tls) {
             (Transport::Unix, ..)
@@ -68,7 +70,7 @@ impl Login {
         }
     }
 
-    /// How a second connection is to be tried after the server turned the first away, as libpq does.
+    /// Encryption of a second attempt after the server rejected the first one, as in libpq.
     pub(super) fn second_attempt(&self, transport: Transport, first: Encryption) -> Option<Encryption> {
         match (transport, self.ssl, first) {
             (Transport::Tcp, SslMode::Prefer, Encryption::Tls) => Some(Encryption::Plain),
@@ -80,14 +82,14 @@ impl Login {
     }
 }
 
-/// Whether a connection is encrypted.
+/// Encryption of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encryption {
     Plain,
     Tls,
 }
 
-/// Whether SCRAM is tied to the TLS connection; libpq's `channel_binding`.
+/// Binding of SCRAM to the TLS connection; libpq's `channel_binding`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ChannelBinding {
     Disable,
@@ -96,11 +98,10 @@ pub enum ChannelBinding {
     Require,
 }
 
-/// Kinds of authentication that are allowed; libpq's `require_auth`, except that a clear-text password must be allowed
-/// by name.
+/// Allowed authentication methods; libpq's `require_auth`, except that a clear-text password must be allowed by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuthMethods {
-    /// `trust`, `peer`, `cert`: the server asks nothing.
+    /// `trust`, `peer`, `cert`: the server requests nothing.
     pub none: bool,
     pub clear_text: bool,
     pub md5: bool,
@@ -113,7 +114,7 @@ impl Default for AuthMethods {
     }
 }
 
-/// A text that is never shown, and overwritten when dropped.
+/// Text that is never displayed, and overwritten when dropped.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -122,7 +123,7 @@ impl Secret {
         Secret(text.into())
     }
 
-    /// The text itself.
+    /// Text of the secret.
     pub fn reveal(&self) -> &str {
         &self.0
     }

@@ -1,25 +1,25 @@
-//! What stands inside a row, its columns, an error?
+//! Contents of backend messages: rows, columns, errors and notices.
 
 use super::ProtocolError;
 use crate::Code;
 use std::borrow::Cow;
 use std::fmt;
 
-/// RowDescription, well-formed.
+/// Well-formed RowDescription.
 #[derive(Clone, Copy)]
 pub struct Columns<'a>(&'a [u8]);
 
-/// One column of the rows that follow.
+/// Column of the rows that follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column<'a> {
-    /// In the session's `client_encoding`.
+    /// Name in the session's `client_encoding`.
     pub name: &'a [u8],
-    /// The `oid` in `pg_type`.
+    /// `oid` in `pg_type`.
     pub type_oid: u32,
 }
 
 impl<'a> Columns<'a> {
-    /// Fixed part of one column: table oid, attribute, type oid, type size, type modifier, format.
+    /// Length of a column's fixed part: table oid, attribute, type oid, type size, type modifier, format.
     const FIXED: usize = 18;
 
     pub(super) fn new(body: &'a [u8]) -> Result<Columns<'a>, ProtocolError> {
@@ -38,7 +38,7 @@ impl<'a> Columns<'a> {
         usize::from(u16::from_be_bytes([self.0[0], self.0[1]]))
     }
 
-    /// The columns, left to right.
+    /// Columns from left to right.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Column<'a>> + use<'a> {
         let mut rest = &self.0[2..];
         (0..self.count()).map(move |_| {
@@ -56,7 +56,7 @@ impl fmt::Debug for Columns<'_> {
     }
 }
 
-/// DataRow, well-formed.
+/// Well-formed DataRow.
 #[derive(Clone, Copy)]
 pub struct Row<'a>(&'a [u8]);
 
@@ -77,7 +77,7 @@ impl<'a> Row<'a> {
         usize::from(u16::from_be_bytes([self.0[0], self.0[1]]))
     }
 
-    /// The values, left to right; `None` is NULL.
+    /// Values from left to right; `None` is NULL.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<&'a [u8]>> + use<'a> {
         let mut rest = &self.0[2..];
         (0..self.count()).map(move |_| {
@@ -94,7 +94,7 @@ impl fmt::Debug for Row<'_> {
     }
 }
 
-/// ErrorResponse or NoticeResponse: its fields, undecoded.
+/// ErrorResponse or NoticeResponse with undecoded fields.
 #[derive(Clone, Copy)]
 pub struct Notice<'a>(&'a [u8]);
 
@@ -105,7 +105,7 @@ impl<'a> Notice<'a> {
         if body.get(length..) == Some(&[0]) { Ok(notice) } else { Err(ProtocolError::Malformed { tag }) }
     }
 
-    /// Every field in the server's order: its letter and its text.
+    /// Fields in the server's order: letter and text.
     pub fn fields(&self) -> impl Iterator<Item = (u8, &'a [u8])> + use<'a> {
         let mut rest = self.0;
         std::iter::from_fn(move || {
@@ -116,12 +116,12 @@ impl<'a> Notice<'a> {
         })
     }
 
-    /// The text of the field `letter`; PostgreSQL manual, "Error and Notice Message Fields".
+    /// Text of the field `letter`; PostgreSQL manual, "Error and Notice Message Fields".
     pub fn field(&self, letter: u8) -> Option<&'a [u8]> {
         self.fields().find(|it| it.0 == letter).map(|it| it.1)
     }
 
-    /// The SQLSTATE; `Code::PROTOCOL` when the server sent none of five characters.
+    /// SQLSTATE; `Code::PROTOCOL` if the server sent none of five characters.
     pub fn code(&self) -> Code {
         match self.field(b'C').map(<[u8; 5]>::try_from) {
             Some(Ok(state)) => Code::SqlState(state),
@@ -129,49 +129,49 @@ impl<'a> Notice<'a> {
         }
     }
 
-    /// The severity that is never translated, e.g. `ERROR`; the translated one from a server that sends no other.
+    /// Untranslated severity, e.g. `ERROR`; the translated one if the server sends no other.
     pub fn severity(&self) -> Cow<'a, str> {
         String::from_utf8_lossy(self.field(b'V').or(self.field(b'S')).unwrap_or_default())
     }
 
-    /// The server closes the connection after this.
+    /// True if the server closes the connection after this message.
     pub fn is_fatal(&self) -> bool {
         matches!(&*self.severity(), "FATAL" | "PANIC")
     }
 
-    /// What happened, in the server's language, usually one line.
+    /// Primary message in the server's language, usually one line.
     pub fn message(&self) -> Cow<'a, str> {
         String::from_utf8_lossy(self.field(b'M').unwrap_or_default())
     }
 
-    /// More about it, perhaps several lines.
+    /// Detail, possibly several lines.
     pub fn detail(&self) -> Option<Cow<'a, str>> {
         self.field(b'D').map(String::from_utf8_lossy)
     }
 
-    /// What to do about it.
+    /// Hint for a solution.
     pub fn hint(&self) -> Option<Cow<'a, str>> {
         self.field(b'H').map(String::from_utf8_lossy)
     }
 
-    /// Where in the statement, in characters from 1.
+    /// Position in the statement, in characters from 1.
     pub fn position(&self) -> Option<u32> {
         std::str::from_utf8(self.field(b'P')?).ok()?.parse().ok()
     }
 
-    /// The C function that reported it, e.g. `SyncRepWaitForLSN`.
+    /// C function that reported the error, e.g. `SyncRepWaitForLSN`.
     pub fn routine(&self) -> Option<Cow<'a, str>> {
         self.field(b'R').map(String::from_utf8_lossy)
     }
 
-    /// The constraint it is about.
+    /// Name of the constraint that the error concerns.
     pub fn constraint(&self) -> Option<Cow<'a, str>> {
         self.field(b'n').map(String::from_utf8_lossy)
     }
 }
 
 impl fmt::Display for Notice<'_> {
-    /// As psql shows it first: `ERROR:  40001: could not serialize access …`.
+    /// Format of psql's first line: `ERROR:  40001: could not serialize access …`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:  {}: {}", self.severity(), self.code(), self.message())
     }
@@ -185,12 +185,12 @@ impl fmt::Debug for Notice<'_> {
     }
 }
 
-/// The text before the first NUL.
+/// Text before the first NUL.
 pub(super) fn until_nul(bytes: &[u8]) -> Option<&[u8]> {
     bytes.iter().position(|&it| it == 0).map(|end| &bytes[..end])
 }
 
-/// One length-prefixed value, −1 for NULL, and what follows it.
+/// Length-prefixed value (−1 means NULL), and the bytes after it.
 fn split_value(bytes: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
     let (&length, rest) = bytes.split_first_chunk()?;
     match i32::from_be_bytes(length) {

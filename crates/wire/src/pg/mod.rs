@@ -1,4 +1,4 @@
-//! PostgreSQL protocol 3.0, seen from a client. Source: PostgreSQL manual, chapter 55 "Frontend/Backend Protocol".
+//! PostgreSQL protocol 3.0, client side. Source: PostgreSQL manual, chapter 55 "Frontend/Backend Protocol".
 
 mod auth;
 mod channel;

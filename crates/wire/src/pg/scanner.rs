@@ -1,48 +1,49 @@
-//! Where does the next message lie that somebody wants to see?
+//! Scanner that splits the server's bytes into messages and skips those that are not needed.
 
 use super::{ProtocolError, Reply, TransactionStatus};
 
-/// The longest message that is kept until it is whole. Longer ones can only be passed over.
+/// Maximum length of a message that is buffered until it is complete. Longer ones can only be skipped.
 const MESSAGE_MAX: u32 = 16 << 20;
-/// The same before the session is open: who has not yet proved itself gets little memory.
+/// Maximum length during login: a server that is not yet authenticated gets little memory.
 const LOGIN_MESSAGE_MAX: u32 = 64 << 10;
-/// What `held` keeps allocated between messages.
+/// Capacity that `buffer` keeps between messages.
 const BUFFER_RETAIN_MAX: usize = 4 << 10;
 
-/// Splits the stream into messages, counts those of no interest and passes over them without a copy.
+/// Splits the stream into messages; counts and skips those that are not needed, without a copy.
 ///
-/// A message that must be seen whole and does not lie whole in the input is gathered in `held`, which grows with the
-/// bytes that came, never with the length that was declared.
+/// A message that is needed in full but is not contiguous in the input is collected in `buffer`. It grows with the
+/// bytes received, never with the declared length.
 #[derive(Debug)]
 pub(super) struct Scanner {
     buffer: Vec<u8>,
-    /// `held` was handed out as a whole message and is done with.
+    /// True if `buffer` was returned as a whole message and is no longer needed.
     stale: bool,
-    /// Bytes of the current message still to be passed over.
+    /// Bytes of the current message that remain to be skipped.
     skip: u32,
     pub reply: Reply,
     pub watch: bool,
-    /// ReadyForQuery messages that are still to come; while none is, only asynchronous messages may.
+    /// ReadyForQuery messages that are still expected. If there are none, only asynchronous messages may arrive.
     pending_ready: u32,
-    /// What was asked since none was: statements, those that ended, and whether one failed.
+    /// Statements requested since the last idle state; `completed` counts those that ended, `failed` is true if one
+    /// failed.
     statements: u32,
     completed: u32,
     failed: bool,
-    /// The last ReadyForQuery that was awaited. It counts once nothing follows it: what was not asked for shows that
-    /// answers and requests do not belong together.
+    /// Most recent expected ReadyForQuery. It is returned only if nothing follows it: surplus bytes mean that responses
+    /// and requests do not match.
     last: Option<Reply>,
-    /// Messages are those of a log-in.
+    /// True during login, which has its own messages.
     login: bool,
-    /// ParameterStatus is of interest.
+    /// True if ParameterStatus is needed.
     parameters: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ScanResult {
-    /// The input is used up.
+    /// Input is used up.
     More,
     Ready(Reply),
-    /// A message of interest. Its body is the end of what was consumed, unless it had to be gathered.
+    /// Message that is needed. Its body is at the end of the consumed bytes, unless it had to be buffered.
     Message {
         tag: u8,
         body: MessageBody,
@@ -51,9 +52,9 @@ pub(super) enum ScanResult {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MessageBody {
-    /// The last so many bytes that were consumed.
+    /// Number of consumed bytes at the end of the input that are the body.
     Input(usize),
-    /// In `Scanner::held`, after the head.
+    /// Body is in `Scanner::buffer`, after the header.
     Buffered,
 }
 
@@ -74,7 +75,7 @@ enum MessageAction {
 impl Scanner {
     pub fn new(parameters: bool) -> Scanner {
         Scanner {
-            // Room for every message that must be whole while nobody watches and nothing fails.
+            // Enough for every message that is needed in full while rows are not watched and nothing fails.
             buffer: Vec::with_capacity(64),
             stale: false,
             skip: 0,
@@ -90,7 +91,7 @@ impl Scanner {
         }
     }
 
-    /// Consumes input up to the end of the next message of interest.
+    /// Consumes input up to the end of the next message that is needed.
     #[inline]
     pub fn next(&mut self, input: &mut &[u8]) -> Result<ScanResult, ProtocolError> {
         if (self.skip != 0 || !self.buffer.is_empty())
@@ -132,7 +133,7 @@ impl Scanner {
         }
     }
 
-    /// These whole messages are about to be sent.
+    /// Registers the whole messages that are about to be sent.
     #[inline]
     pub fn request(&mut self, mut messages: &[u8]) {
         while let Some((&[tag, a, b, c, d], _)) = messages.split_first_chunk() {
@@ -143,7 +144,7 @@ impl Scanner {
         }
     }
 
-    /// The input is used up: the last reply that was awaited, if it came and only asynchronous messages followed.
+    /// Most recent expected reply after the input is used up, if only asynchronous messages followed it.
     #[inline]
     pub fn last_reply(&mut self) -> Result<Option<Reply>, ProtocolError> {
         if self.last.is_none() {
@@ -155,18 +156,18 @@ impl Scanner {
         }
     }
 
-    /// Log-in is over.
+    /// Ends the login.
     pub fn end_login(&mut self) {
         self.login = false;
         self.reply = Reply::EMPTY;
     }
 
-    /// The message found last, when its body is `Body::Held`.
+    /// Most recent message, if its body is `MessageBody::Buffered`.
     pub fn buffer(&self) -> &[u8] {
         &self.buffer
     }
 
-    /// Lends it, so that others may change while it is read. To be put back.
+    /// Takes the buffer, so that other fields may change while it is read. The caller puts it back.
     pub fn take_buffer(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.buffer)
     }
@@ -180,7 +181,7 @@ impl Scanner {
         self.buffer.capacity()
     }
 
-    /// Goes on in the middle of a message. `None` when it is passed and the next one is to be looked at.
+    /// Continues in the middle of a message. `None` if the message was skipped and the next one can be scanned.
     #[cold]
     fn resume(&mut self, input: &mut &[u8]) -> Result<Option<ScanResult>, ProtocolError> {
         if self.stale {
@@ -221,7 +222,7 @@ impl Scanner {
         Ok((self.skip != 0).then_some(ScanResult::More))
     }
 
-    /// Moves up to `missing` bytes to `held`; says whether that was all.
+    /// Moves up to `missing` bytes to `buffer`; true if that was all of them.
     fn buffer_bytes(&mut self, missing: usize, input: &mut &[u8]) -> bool {
         let (now, rest) = input.split_at(input.len().min(missing));
         self.buffer.extend_from_slice(now);
@@ -235,7 +236,8 @@ impl Scanner {
         self.buffer.shrink_to(BUFFER_RETAIN_MAX);
     }
 
-    /// How much of the message must be seen, from its head and what is watched. What is passed over is counted now.
+    /// Part of a message that is needed, according to its header and whether rows are watched. Skipped messages are
+    /// counted here.
     #[inline]
     fn action(&mut self, tag: u8, length: u32) -> Result<MessageAction, ProtocolError> {
         if !(4..=i32::MAX as u32).contains(&length) {
@@ -253,7 +255,7 @@ impl Scanner {
         match tag {
             b'D' if !self.watch => self.reply.rows = self.reply.rows.saturating_add(1),
             b'T' if !self.watch => {}
-            // Only the tag `ROLLBACK` has this length and is of interest to all.
+            // Of all tags with this length, only `ROLLBACK` is always needed.
             b'C' if !self.watch && length != 4 + ROLLBACK.len() as u32 => self.count(b'C'),
             b'S' if !self.parameters => {}
             b'd' if !self.watch => {}
@@ -262,7 +264,7 @@ impl Scanner {
             // ParseComplete, BindComplete, CloseComplete, NoData, PortalSuspended, EmptyQueryResponse, CopyDone
             b'1' | b'2' | b'3' | b'n' | b's' | b'I' | b'c' if length == 4 => self.count(tag),
             b'1' | b'2' | b'3' | b'n' | b's' | b'I' | b'c' => return whole_if(false),
-            // CopyOutResponse; an HTTP server's answer begins with the same letter.
+            // CopyOutResponse; the response of an HTTP server begins with the same letter.
             b'H' if length > MESSAGE_MAX => return whole_if(false),
             // ParameterDescription, NotificationResponse
             b'H' | b't' | b'A' => {}
@@ -293,7 +295,7 @@ impl Scanner {
         }
     }
 
-    /// A message lies there whole: what of it others are to see.
+    /// Handles a complete message and returns the result that the caller needs, if any.
     #[inline]
     fn complete(
         &mut self,
@@ -332,15 +334,15 @@ impl Scanner {
     }
 }
 
-/// Messages that may come at any time: PostgreSQL manual, "Asynchronous Operations". An error is one when the server ends
-/// the session.
+/// True for messages that may arrive at any time: PostgreSQL manual, "Asynchronous Operations". An error is one if the
+/// server ends the session.
 fn is_asynchronous(tag: u8) -> bool {
     matches!(tag, b'N' | b'S' | b'A' | b'E')
 }
 
 const ROLLBACK: &[u8] = b"ROLLBACK\0";
 
-/// The body of ReadyForQuery.
+/// Transaction status in the body of ReadyForQuery.
 pub(super) fn status(body: &[u8]) -> Result<TransactionStatus, ProtocolError> {
     match body {
         b"I" => Ok(TransactionStatus::Idle),

@@ -1,6 +1,6 @@
-//! How is a password proved without being shown?
+//! SCRAM-SHA-256 and SCRAM-SHA-256-PLUS, client side.
 //!
-//! SCRAM-SHA-256 and -PLUS, client's side. Sources: RFC 5802, RFC 7677; PostgreSQL manual, "SASL Authentication".
+//! Sources: RFC 5802, RFC 7677; PostgreSQL manual, "SASL Authentication".
 
 use super::ProtocolError;
 use base64::Engine;
@@ -10,19 +10,19 @@ use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::sync::Mutex;
 
-/// Rounds of hashing a server may ask for: about a quarter of a second of CPU. PostgreSQL's default is 4096.
+/// Maximum number of hash iterations that a server may request: about 0.25 s of CPU time. PostgreSQL's default is 4096.
 const ITERATIONS_MAX: u32 = 1_000_000;
 
 type Hash = [u8; 32];
 
-/// What ties the proof to the TLS connection it travels over.
+/// Binding of the proof to the TLS connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum GsChannelBinding {
-    /// No TLS, or the client does not want it.
+    /// No TLS, or the client disabled binding.
     Unsupported,
-    /// The client could, and the server did not offer it.
+    /// Client supports binding, but the server did not offer it.
     NotOffered,
-    /// `tls-server-end-point`: the hash of the server's certificate.
+    /// `tls-server-end-point`: hash of the server's certificate.
     EndPoint(Vec<u8>),
 }
 
@@ -40,19 +40,19 @@ impl GsChannelBinding {
     }
 }
 
-/// One exchange: first message, proof, check of the server.
+/// SCRAM exchange: first message, proof, verification of the server.
 #[derive(Debug)]
 pub(super) struct ScramExchange {
     binding: GsChannelBinding,
     /// Client's first message without the header.
     first: String,
-    /// What the server must answer to show that it knows the password too.
+    /// Signature by which the server proves that it knows the password too.
     expected: Option<Hash>,
 }
 
 impl ScramExchange {
-    /// Begins, with a nonce of 24 printable characters made of `random`. PostgreSQL takes the user from the
-    /// StartupMessage and ignores the one here.
+    /// Starts an exchange with a nonce of 24 printable characters made of `random`. PostgreSQL takes the user from the
+    /// StartupMessage and ignores this one.
     pub fn new(user: &str, random: &[u8; 18], binding: GsChannelBinding) -> ScramExchange {
         ScramExchange { binding, first: format!("n={user},r={}", BASE64.encode(random)), expected: None }
     }
@@ -62,7 +62,7 @@ impl ScramExchange {
         format!("{}{}", self.binding.header(), self.first)
     }
 
-    /// Answers the server's first message with the proof. `salted` gives the salted password for (salt, iterations).
+    /// Proof in response to the server's first message. `salted` returns the salted password for (salt, iterations).
     pub fn proof(
         &mut self,
         server_first: &[u8],
@@ -96,7 +96,7 @@ impl ScramExchange {
         Ok(format!("{unproved},p={}", BASE64.encode(proof)))
     }
 
-    /// Checks the server's last message.
+    /// Verifies the server's last message.
     pub fn verify(&self, server_last: &[u8]) -> Result<(), ProtocolError> {
         let signature = server_last.strip_prefix(b"v=").and_then(|it| BASE64.decode(it).ok());
         match (&self.expected, signature) {
@@ -105,14 +105,14 @@ impl ScramExchange {
         }
     }
 
-    /// The proof is tied to the TLS connection.
+    /// True if the proof is bound to the TLS connection.
     pub fn has_channel_binding(&self) -> bool {
         matches!(self.binding, GsChannelBinding::EndPoint(_))
     }
 }
 
-/// What a server keeps of a password, in the form that `CREATE ROLE … PASSWORD` takes: the password itself is then in no
-/// statement, hence in no log. PostgreSQL manual, "pg_authid".
+/// Stored form of a password, as `CREATE ROLE … PASSWORD` accepts it. The password itself then occurs in no statement
+/// and no log. Source: PostgreSQL manual, "pg_authid".
 pub fn verifier(password: &str, salt: &[u8; 16]) -> String {
     const ITERATIONS: u32 = 4096;
     let salted = salt_password(password, salt, ITERATIONS);
@@ -122,13 +122,13 @@ pub fn verifier(password: &str, salt: &[u8; 16]) -> String {
     format!("SCRAM-SHA-256${ITERATIONS}:{salt}${stored}:{server}")
 }
 
-/// Salted passwords by salt and iterations: each costs about 0.9 ms of CPU for 4096 iterations, and all connections to
-/// one server need the same.
+/// Cache of salted passwords by salt and iterations. Each costs about 0.9 ms of CPU time for 4096 iterations, and all
+/// connections to one server need the same one.
 #[derive(Default)]
 pub(super) struct SaltedPasswordCache(Mutex<Vec<(Vec<u8>, u32, Hash)>>);
 
 impl SaltedPasswordCache {
-    /// A server has one salt for each user; a cluster behind a balancer has a few.
+    /// A server has one salt per user; a cluster behind a balancer has several.
     const CAPACITY: usize = 16;
 
     pub fn get(&self, password: &str, salt: &[u8], iterations: u32) -> Hash {
@@ -136,7 +136,7 @@ impl SaltedPasswordCache {
         if let Some(known) = lock().iter().find(|it| it.0 == salt && it.1 == iterations) {
             return known.2;
         }
-        // Not under the lock: threads may do the same work once, none waits for another.
+        // Computed without the lock: several threads may compute it once each, but none waits for another.
         let hash = salt_password(password, salt, iterations);
         let mut known = lock();
         if known.len() == SaltedPasswordCache::CAPACITY {
@@ -147,7 +147,7 @@ impl SaltedPasswordCache {
     }
 }
 
-/// Another log-in may be given another password: it has none yet.
+/// A clone starts empty, because its login may get another password.
 impl Clone for SaltedPasswordCache {
     fn clone(&self) -> SaltedPasswordCache {
         SaltedPasswordCache::default()
@@ -162,7 +162,7 @@ impl std::fmt::Debug for SaltedPasswordCache {
 
 /// `Hi` of RFC 5802: PBKDF2 with one block.
 fn salt_password(password: &str, salt: &[u8], iterations: u32) -> Hash {
-    // PostgreSQL uses the password as it is when it cannot be prepared.
+    // PostgreSQL uses the password unchanged if SASLprep fails.
     let password = stringprep::saslprep(password).unwrap_or(Cow::Borrowed(password));
     let keyed = new_hmac(password.as_bytes());
     let mut last =
@@ -191,7 +191,7 @@ mod tests {
         b"r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096";
     const LAST: &[u8] = b"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=";
 
-    /// RFC 7677, section 3, whose nonce is not of our making.
+    /// Exchange of RFC 7677, section 3, whose nonce we could not generate.
     fn rfc_7677_exchange() -> ScramExchange {
         ScramExchange {
             binding: GsChannelBinding::Unsupported,

@@ -1,6 +1,6 @@
-//! What has the server told this session so far, and what is to be answered?
+//! Session state machine on decrypted bytes.
 //!
-//! The protocol on plain bytes; what they travel in is the channel's matter.
+//! The channel handles encryption.
 
 use super::auth::{AuthResponse, Authenticator, ChannelProtection};
 use super::frontend::{append, cancel_request};
@@ -16,30 +16,30 @@ pub(super) struct Session {
     pub login: Arc<Login>,
     scanner: Scanner,
     stage: SessionStage,
-    /// There while authenticating.
+    /// Present during authentication.
     authenticator: Option<Box<Authenticator>>,
-    /// The server answered the StartupMessage with an error that another manner of connecting might avoid.
+    /// True if the server rejected the StartupMessage with an error that other encryption might avoid.
     pub retry_without_encryption: bool,
     pub backend: Option<(i32, i32)>,
-    /// Whose statement this connection cancels; it does nothing else.
+    /// Process id and key of the session to cancel; the connection does nothing else.
     cancel_target: Option<(i32, i32)>,
     parameters: Vec<(Box<str>, Box<str>)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SessionStage {
-    /// The server has yet to accept who we are.
+    /// Server has not accepted the login yet.
     Authenticating,
-    /// It has, and prepares the session.
+    /// Server accepted the login and prepares the session.
     Accepted,
     Open,
 }
 
-/// What came of a prefix of the input.
+/// Result of a prefix of the input.
 pub(super) enum Step {
     More,
     Ready(Reply),
-    /// An event, see `Session::event`.
+    /// Event, see `Session::event`.
     Event {
         tag: u8,
         body: MessageBody,
@@ -61,12 +61,12 @@ impl Session {
         }
     }
 
-    /// A connection that cancels what the session with this process id and key runs.
+    /// Session that cancels the statement of the session with this process id and key.
     pub fn for_cancel(login: Arc<Login>, backend: (i32, i32)) -> Session {
         Session { cancel_target: Some(backend), authenticator: None, ..Session::new(login, [0; 18]) }
     }
 
-    /// The StartupMessage, or the CancelRequest.
+    /// StartupMessage or CancelRequest.
     pub fn startup(&self) -> Vec<u8> {
         if let Some((pid, key)) = self.cancel_target {
             return cancel_request(pid, key).to_vec();
@@ -82,13 +82,13 @@ impl Session {
         out
     }
 
-    /// These whole messages are about to be sent.
+    /// Registers the whole messages that are about to be sent.
     #[inline]
     pub fn request(&mut self, messages: &[u8]) {
         self.scanner.request(messages);
     }
 
-    /// The last reply that was awaited, once the input is used up; see `Scanner::last_reply`.
+    /// Most recent expected reply after the input is used up; see `Scanner::last_reply`.
     #[inline]
     pub fn last_reply(&mut self) -> Result<Option<Reply>, ProtocolError> {
         self.scanner.last_reply()
@@ -114,7 +114,7 @@ impl Session {
         }
     }
 
-    /// The event of the last step; `consumed` is what that step consumed.
+    /// Event of the most recent step; `consumed` is the input that the step consumed.
     pub fn event<'a>(
         &'a self,
         tag: u8,
@@ -138,7 +138,7 @@ impl Session {
         self.stage
     }
 
-    /// TLS stands; this ties SCRAM to it.
+    /// Sets the TLS protection for SCRAM's channel binding.
     pub fn set_protection(&mut self, cover: ChannelProtection) {
         if let Some(proof) = &mut self.authenticator {
             proof.protection = cover;
@@ -153,7 +153,7 @@ impl Session {
         self.parameters.iter().find(|it| &*it.0 == name).map(|it| &*it.1)
     }
 
-    /// Bytes on the heap, without what `Login` shares.
+    /// Bytes on the heap, without those shared through `Login`.
     pub fn memory(&self) -> usize {
         let parameters = &self.parameters;
         let texts: usize = parameters.iter().map(|it| it.0.len() + it.1.len()).sum();
@@ -161,7 +161,7 @@ impl Session {
         self.scanner.memory() + proof + parameters.capacity() * size_of::<(Box<str>, Box<str>)>() + texts
     }
 
-    /// Acts on a message. `None` when that is all.
+    /// Handles a message. `None` if it needs no further step.
     fn handle_message(
         &mut self,
         tag: u8,
@@ -189,7 +189,7 @@ impl Session {
         Ok(Some(Step::Event { tag, body }))
     }
 
-    /// A message that only comes before the session is open.
+    /// Handles a message that is only allowed before the session is open.
     fn handle_login_message(
         &mut self,
         tag: u8,
@@ -222,7 +222,7 @@ impl Session {
         }
     }
 
-    /// Keeps what ParameterStatus says.
+    /// Stores a parameter from ParameterStatus.
     fn store_parameter(&mut self, inside: &[u8]) -> Option<()> {
         let name = until_nul(inside)?;
         let value = until_nul(&inside[name.len() + 1..])?;
@@ -237,7 +237,7 @@ impl Session {
     }
 }
 
-/// The server starts, stops or is a standby that takes no connections: no manner of connecting helps.
+/// Server is starting, stopping or a standby without connections: other encryption does not help.
 const CANNOT_CONNECT_NOW: Code = Code::SqlState(*b"57P03");
 /// Servers report about fifteen parameters.
 const PARAMETERS_MAX: usize = 100;

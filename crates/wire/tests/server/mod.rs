@@ -1,4 +1,4 @@
-//! What does a server say? Its messages, and a small server in memory, for the tests.
+//! Backend messages and a small in-memory server for the tests.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 pub mod scripted;
@@ -6,7 +6,7 @@ pub mod scripted;
 use std::sync::Arc;
 use wire::pg::{Channel, Event, Login, Transport};
 
-/// One backend message.
+/// Backend message.
 pub fn message(tag: u8, body: &[u8]) -> Vec<u8> {
     let mut out = vec![tag];
     out.extend_from_slice(&(body.len() as u32 + 4).to_be_bytes());
@@ -14,7 +14,7 @@ pub fn message(tag: u8, body: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The answer to a prepared SELECT of one row: BindComplete, DataRow, CommandComplete, ReadyForQuery.
+/// Response to a prepared SELECT of one row: BindComplete, DataRow, CommandComplete, ReadyForQuery.
 pub fn select_one(value: &[u8]) -> Vec<u8> {
     let mut row = vec![0, 1];
     row.extend_from_slice(&(value.len() as u32).to_be_bytes());
@@ -38,7 +38,7 @@ pub fn notice(tag: u8, fields: &[&str]) -> Vec<u8> {
     message(tag, &body)
 }
 
-/// What follows the proof of who we are.
+/// Messages after a successful authentication.
 pub fn welcome() -> Vec<u8> {
     [
         message(b'R', b"\0\0\0\0"),
@@ -50,7 +50,7 @@ pub fn welcome() -> Vec<u8> {
     .concat()
 }
 
-/// A channel on a Unix socket whose log-in is over.
+/// Channel on a Unix socket with completed login.
 pub fn opened(login: Login) -> Channel {
     let mut channel = Channel::new(Arc::new(login), Transport::Unix, [7; 18]);
     channel.open();
@@ -59,7 +59,7 @@ pub fn opened(login: Login) -> Channel {
     channel
 }
 
-/// Feeds `bytes` in pieces of `step`; what came of it, as text. An error, the last of all, begins with `!`.
+/// Feeds `bytes` in pieces of `step`; returns the events as text. An error, always the last one, begins with `!`.
 pub fn feed(channel: &mut Channel, bytes: &[u8], step: usize) -> Vec<String> {
     let mut seen = Vec::new();
     for mut piece in bytes.chunks(step.min(bytes.len().max(1))) {
@@ -104,7 +104,7 @@ pub fn show(event: &Event<'_>) -> String {
     }
 }
 
-/// Takes all that is queued.
+/// Takes all queued bytes.
 pub fn sent(channel: &mut Channel) -> Vec<u8> {
     let out = channel.outgoing().to_vec();
     channel.sent(out.len());

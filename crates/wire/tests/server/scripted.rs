@@ -1,4 +1,4 @@
-//! A server in memory: TLS, authentication, and the same answer to every query.
+//! In-memory server with TLS, authentication, and the same answer to every query.
 
 use super::{columns, message, notice, welcome};
 use base64::Engine;
@@ -12,35 +12,35 @@ use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::sync::Arc;
 
-/// How it wants to be shown who logs in.
+/// Authentication that the server requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AuthRequest {
     Nothing,
-    /// A clear-text password, which must be this.
+    /// Clear-text password that the server expects.
     Password(&'static str),
     Md5(&'static str),
-    /// SCRAM-SHA-256 for this password; with its binding when true.
+    /// SCRAM-SHA-256 for this password; with channel binding if true.
     Scram(&'static str, bool),
-    /// The same, and the proof of the server's own knowledge is another's.
+    /// SCRAM-SHA-256 with a wrong server signature.
     FalseScram(&'static str),
-    /// The error that turns everybody away.
+    /// Error that rejects every login.
     Error(&'static str),
 }
 
 #[derive(Debug)]
 pub struct Server {
     asks: AuthRequest,
-    /// What is answered to SSLRequest, and the configuration when that is `S`.
+    /// Answer to SSLRequest; `tls_config` is the configuration if it is `S`.
     tls_answer: &'static [u8],
     tls_config: Option<Arc<rustls::ServerConfig>>,
     tls: Option<ServerConnection>,
-    /// The certificate's hash, for binding.
+    /// Hash of the certificate for channel binding.
     binding: Vec<u8>,
     inbox: Vec<u8>,
     started: bool,
-    /// SCRAM's messages so far.
+    /// SCRAM messages so far.
     scram_messages: Vec<String>,
-    /// What the StartupMessage said.
+    /// Parameters of the StartupMessage.
     pub parameters: BTreeMap<String, String>,
 }
 
@@ -63,7 +63,7 @@ impl Server {
         }
     }
 
-    /// One that shows `certificate` of the key in `certs/server.key`.
+    /// Server that presents `certificate`, which belongs to the key in `certs/server.key`.
     pub fn with_tls(
         asks: AuthRequest,
         certificate: &[u8],
@@ -82,7 +82,7 @@ impl Server {
         Server::new(asks, b"S", Some((Arc::new(config), &shown)))
     }
 
-    /// Takes bytes, gives its answer.
+    /// Receives bytes and returns the answer.
     pub fn receive(&mut self, mut bytes: &[u8]) -> Vec<u8> {
         let Some(tls) = &mut self.tls else {
             self.inbox.extend_from_slice(bytes);
@@ -107,7 +107,7 @@ impl Server {
         out
     }
 
-    /// What is said in answer to the inbox: inside of TLS, and before it.
+    /// Answers to the inbox: inside TLS, and before it.
     fn answer(&mut self) -> (Vec<u8>, Vec<u8>) {
         let mut out = Vec::new();
         loop {
@@ -172,7 +172,7 @@ impl Server {
         }
     }
 
-    /// The server's side of RFC 5802.
+    /// Server's side of RFC 5802.
     fn scram(&mut self, password: &str, body: &[u8]) -> Vec<u8> {
         const SALT: &[u8] = b"some salt";
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();

@@ -1,12 +1,12 @@
-//! Which settings does libpq know?
+//! Table of the settings that libpq knows.
 
-/// One setting.
+/// Setting of libpq.
 #[derive(Debug)]
 pub(super) struct Keyword {
     pub name: &'static str,
-    /// The environment variable that gives it; none when empty.
+    /// Environment variable of the setting; empty if there is none.
     pub env: &'static str,
-    /// The value is never shown.
+    /// True if the value is never displayed.
     pub secret: bool,
     pub effect: Effect,
 }
@@ -14,9 +14,9 @@ pub(super) struct Keyword {
 #[derive(Debug)]
 pub(super) enum Effect {
     Applied,
-    /// Taken and without effect here.
+    /// Accepted, without effect here.
     Ignored,
-    /// Cannot be obeyed; only these values are what happens anyway.
+    /// Not supported, except for these values, which describe the behaviour anyway.
     FixedValues(&'static [&'static str], &'static str),
 }
 
@@ -109,17 +109,17 @@ pub(super) static ALL: &[Keyword] = &[
     applied("load_balance_hosts", "PGLOADBALANCEHOSTS"),
 ];
 
-/// The setting of this name.
+/// Setting with this name.
 pub(super) fn find(name: &str) -> Option<&'static Keyword> {
     ALL.iter().find(|it| it.name == name)
 }
 
-/// The known name that `name` is most likely meant to be: one that differs in at most two letters.
+/// Known name that `name` was probably meant to be: it differs in at most two letters.
 pub(super) fn similar(name: &str) -> Option<&'static str> {
     ALL.iter().map(|it| (distance(name, it.name), it.name)).filter(|it| it.0 <= 2).min().map(|it| it.1)
 }
 
-/// Levenshtein's distance, in bytes.
+/// Levenshtein distance in bytes.
 fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.bytes().take(64).enumerate() {

@@ -1,9 +1,9 @@
-//! What does `host=/tmp user='a b'` say?
+//! Parser of keyword/value connection strings such as `host=/tmp user='a b'`.
 
 use super::values::Values;
 use super::{Diagnostic, keyword, location};
 
-/// Reads keywords and values. Values may be quoted by `'`; `\` takes the next character as it is.
+/// Parses keywords and values. Values may be quoted with `'`; `\` escapes the next character.
 pub(super) fn parse(text: &str, values: &mut Values, mistakes: &mut Vec<Diagnostic>) {
     let mut rest = text;
     let mut after_secret = false;
@@ -16,7 +16,7 @@ pub(super) fn parse(text: &str, values: &mut Values, mistakes: &mut Vec<Diagnost
         let name = rest.split(|it| it == '=' || is_space(it)).next().unwrap_or_default();
         let value = rest[name.len()..].trim_start_matches(is_space).strip_prefix('=');
         if after_secret && (value.is_none() || keyword::find(name).is_none()) {
-            // The rest of a password with a blank in it, as likely as not.
+            // Probably the rest of a password with a blank in it.
             let found = "what follows the password is no connection option";
             mistakes.push(Diagnostic::new(at, found, "quote a password with blanks by '…'"));
             return;
@@ -44,7 +44,7 @@ pub(super) fn parse(text: &str, values: &mut Values, mistakes: &mut Vec<Diagnost
     }
 }
 
-/// The value at the start of `text`, and what follows it; `None` when its quote does not end.
+/// Value at the start of `text`, and the text after it; `None` if its quote is not closed.
 fn unquote(text: &str) -> Option<(String, &str)> {
     let quoted = text.strip_prefix('\'');
     let mut value = String::new();
@@ -61,7 +61,7 @@ fn unquote(text: &str) -> Option<(String, &str)> {
     }
 }
 
-/// C's `isspace`.
+/// True for the characters of C's `isspace`.
 fn is_space(it: char) -> bool {
     matches!(it, ' ' | '\t'..='\r')
 }

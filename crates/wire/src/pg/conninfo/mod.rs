@@ -1,8 +1,8 @@
-//! Which server is meant, who are we there, and on which terms do we connect?
+//! Connection settings as libpq resolves them.
 //!
-//! As libpq reads it, so that what works with psql works here: a connection string or URI, then flags, then a service
-//! file, then the environment, then what is built in; passwords from a password file. Nothing is read here: the caller
-//! hands in the environment and the files. Source: PostgreSQL manual, "Database Connection Control Functions".
+//! Settings that work with psql work here. Order of precedence: connection string or URI, flags, service file,
+//! environment, defaults. Passwords can come from a password file. Nothing is read here: the caller passes the
+//! environment and the files. Source: PostgreSQL manual, "Database Connection Control Functions".
 
 mod keyword;
 mod keyword_value;
@@ -18,14 +18,14 @@ use std::fmt;
 use std::path::Path;
 use values::Values;
 
-/// A mistake in the connection settings.
+/// Error in the connection settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Where it stands: `connection string, character 17`, `environment variable PGPORT`, a file and its line.
+    /// Location: `connection string, character 17`, `environment variable PGPORT`, a file and its line.
     pub place: String,
-    /// What stands there, in libpq's words where it has some. Never a password or a part of one.
+    /// Text or condition at that place, in libpq's words if it has any. Never contains a password or a part of one.
     pub found: String,
-    /// What to write instead.
+    /// Correction to write instead.
     pub suggestion: String,
 }
 
@@ -41,7 +41,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// What a file is read for. Who reads passwords and keys must refuse a file that others may read, as libpq does.
+/// Purpose of a file. Readers of passwords and keys must reject a file that others may read, as libpq does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfigFile {
     Service,
@@ -50,14 +50,14 @@ pub enum ConfigFile {
     Key,
 }
 
-/// Where everything that is not given comes from.
+/// Sources of all settings that are not given explicitly.
 #[derive(Clone, Copy)]
 pub struct Environment<'a> {
-    /// The environment.
+    /// Environment variables.
     pub env: &'a dyn Fn(&str) -> Option<String>,
-    /// The content of a file; `None` when it is not there or must not be used.
+    /// Content of a file; `None` if it does not exist or must not be used.
     pub read: &'a dyn Fn(ConfigFile, &Path) -> Option<String>,
-    /// The operating system's name of who runs us.
+    /// Operating system name of the current user.
     pub os_user: &'a str,
 }
 
@@ -68,14 +68,16 @@ impl fmt::Debug for Environment<'_> {
 }
 
 impl Environment<'_> {
-    /// A file in the user's home directory.
+    /// File in the user's home directory.
     fn home_file(&self, name: &str) -> Option<std::path::PathBuf> {
         (self.env)("HOME").filter(|home| !home.is_empty()).map(|home| Path::new(&home).join(name))
     }
 }
 
-/// Settings from `dsn` (a database's name, a keyword string or a URI), `flags` (keywords and values, as from `-h`; the
-/// connection string wins over them, an empty value is none) and the surroundings; or all mistakes.
+/// Settings from `dsn`, `flags` and the environment, or all diagnostics.
+///
+/// `dsn` is a database name, a keyword string or a URI. `flags` are keywords and values, as from `-h`. The connection
+/// string overrides flags; an empty value counts as none.
 pub fn resolve(
     dsn: Option<&str>,
     flags: &[(&str, &str)],
@@ -101,7 +103,7 @@ fn connection_string(dsn: &str, values: &mut Values, mistakes: &mut Vec<Diagnost
     if let Some(rest) = uri::strip_scheme(dsn) {
         uri::parse(dsn, rest, values, mistakes);
     } else if dsn.contains("://") {
-        // Neither libpq takes it, nor may its password be shown as a part of a database's name.
+        // libpq does not accept it, and it must not be displayed as a database name because it may contain a password.
         mistakes.push(Diagnostic::new(
             "connection string, character 1",
             "an unknown kind of URI",
@@ -114,7 +116,7 @@ fn connection_string(dsn: &str, values: &mut Values, mistakes: &mut Vec<Diagnost
     }
 }
 
-/// `connection string, character N` for the byte at `at`, counted from 1.
+/// `connection string, character N` for the byte offset `at`; characters count from 1.
 fn location(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or(text);
     format!("connection string, character {}", before.chars().count() + 1)

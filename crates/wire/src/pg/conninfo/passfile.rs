@@ -1,10 +1,10 @@
-//! Which password does a password file name?
+//! Parser of password files.
 //!
-//! Lines `host:port:database:user:password`; `*` is anything, `\` takes the next character as it is.
+//! Lines are `host:port:database:user:password`; `*` matches anything, `\` escapes the next character.
 
 use super::super::Secret;
 
-/// The password of the first line that fits.
+/// Password of the first matching line.
 pub(super) fn find_password(text: &str, wanted: [&str; 4]) -> Option<Secret> {
     let lines = text.split('\n').filter(|it| !it.starts_with('#'));
     lines.map(|it| it.trim_end_matches('\r')).find_map(|line| {
@@ -22,7 +22,7 @@ pub(super) fn find_password(text: &str, wanted: [&str; 4]) -> Option<Secret> {
     })
 }
 
-/// The text up to a colon that nothing escapes, and what follows it.
+/// Text up to an unescaped colon, and the text after it.
 fn split_field(text: &str) -> (String, Option<&str>) {
     let mut value = String::new();
     let mut letters = text.chars();

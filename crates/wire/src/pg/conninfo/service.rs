@@ -1,10 +1,10 @@
-//! What does a service file say of a service?
+//! Service file of connection settings.
 
 use super::values::Values;
 use super::{ConfigFile, Diagnostic, Environment, keyword};
 use std::path::{Path, PathBuf};
 
-/// Adds what the service that is asked for says of settings not given yet.
+/// Adds the settings of the requested service that are not set yet.
 pub(super) fn apply_service(values: &mut Values, around: Environment<'_>, mistakes: &mut Vec<Diagnostic>) {
     let env = around.env;
     let Some(service) = values.get_raw("service").map(str::to_owned).or_else(|| env("PGSERVICE")) else {
@@ -12,7 +12,7 @@ pub(super) fn apply_service(values: &mut Values, around: Environment<'_>, mistak
     };
     let chosen = env("PGSERVICEFILE").map(PathBuf::from);
     let directory = env("PGSYSCONFDIR");
-    // Debian's packages look in the second, those built from source in the third.
+    // Debian's packages use the second directory, source builds the third.
     let common = match &directory {
         Some(directory) => vec![directory.as_str()],
         None => vec!["/etc/postgresql-common", "/etc", "/usr/local/pgsql/etc"],
@@ -41,7 +41,7 @@ pub(super) fn apply_service(values: &mut Values, around: Environment<'_>, mistak
     mistakes.push(values.diagnostic("service", found, &instead));
 }
 
-/// Adds the settings of one section; says whether it is there.
+/// Adds the settings of one section; true if the section exists.
 fn apply_section(
     text: &str,
     service: &str,

@@ -1,4 +1,4 @@
-//! What do all the settings together mean?
+//! Settings of a connection, checked and with defaults.
 
 use super::super::{AuthMethods, ChannelBinding, Login, Secret, SslMode, Transport};
 use super::values::Values;
@@ -9,40 +9,40 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Everything that is known before connecting.
+/// Connection settings.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// To be tried in this order; at least one.
+    /// Hosts in the order of attempts; at least one.
     pub hosts: Vec<HostSpec>,
     pub user: String,
     pub database: String,
-    /// `options`, `application_name` and the like.
+    /// Parameters such as `options` and `application_name`.
     pub parameters: Vec<(String, String)>,
     pub ssl: SslMode,
-    /// The terms of TLS, when a host could be spoken with in TLS.
+    /// TLS configuration, if any host can be reached by TLS.
     pub tls: Option<Arc<ClientConfig>>,
     pub channel_binding: ChannelBinding,
     pub methods: AuthMethods,
-    /// Seconds one attempt to connect may take, at least 2; `None` is without limit.
+    /// Timeout of one connection attempt in seconds, at least 2; `None` is unlimited.
     pub connect_timeout: Option<u32>,
     pub tcp: TcpSettings,
     pub target_session_attrs: TargetSessionAttrs,
-    /// `load_balance_hosts=random`: the hosts are to be tried in random order.
+    /// True with `load_balance_hosts=random`: hosts are tried in random order.
     pub shuffle_hosts: bool,
 }
 
-/// One server that may be meant.
+/// One of the servers to try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostSpec {
-    /// A name, an address, a directory of Unix sockets, or `@` and an abstract one.
+    /// Name, address, directory of Unix sockets, or `@` and an abstract socket.
     pub host: String,
-    /// `hostaddr`: spares looking up the name.
+    /// `hostaddr`: makes the lookup of the name unnecessary.
     pub address: Option<IpAddr>,
     pub port: u16,
     pub password: Option<Secret>,
 }
 
-/// Options of TCP sockets; `None` leaves the system's.
+/// Options of TCP sockets; `None` keeps the system's default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpSettings {
     pub keepalives: bool,
@@ -54,7 +54,7 @@ pub struct TcpSettings {
     pub user_timeout_ms: Option<u32>,
 }
 
-/// Which of several hosts will do; libpq's `target_session_attrs`.
+/// Required kind of session among several hosts; libpq's `target_session_attrs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetSessionAttrs {
     Any,
@@ -65,12 +65,12 @@ pub enum TargetSessionAttrs {
     PreferStandby,
 }
 
-/// Where servers put their sockets: Debian's packages and PostgreSQL's own build.
+/// Directories of server sockets: Debian's packages and PostgreSQL's own build.
 const SOCKET_DIRECTORIES: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 const PORT: u16 = 5432;
 
 impl HostSpec {
-    /// What its bytes travel over.
+    /// Transport to the host.
     pub fn transport(&self) -> Transport {
         if self.address.is_none() && self.host.starts_with(['/', '@']) {
             Transport::Unix
@@ -79,7 +79,7 @@ impl HostSpec {
         }
     }
 
-    /// The Unix socket's path; an abstract one still begins with `@`.
+    /// Path of the Unix socket; an abstract one still begins with `@`.
     pub fn socket(&self) -> Option<PathBuf> {
         let name = format!("{}/.s.PGSQL.{}", self.host, self.port);
         (self.transport() == Transport::Unix).then(|| name.into())
@@ -87,7 +87,7 @@ impl HostSpec {
 }
 
 impl Settings {
-    /// The terms on which all connections to `host` log in.
+    /// Login for all connections to `host`.
     pub fn login(&self, host: &HostSpec) -> Login {
         let mut login = Login::new(&self.user, &self.database);
         login.password.clone_from(&host.password);
@@ -103,7 +103,7 @@ impl Settings {
         login
     }
 
-    /// `None` when it cannot even be guessed how to go on after the mistakes.
+    /// Settings; `None` if the diagnostics leave no way to continue.
     pub(super) fn new(
         values: &Values,
         around: Environment<'_>,
@@ -228,7 +228,7 @@ fn split_hosts(values: &Values, mistakes: &mut Vec<Diagnostic>) -> Option<Vec<Ho
     Some(hosts)
 }
 
-/// Gives each host its password: the one given, or the password file's.
+/// Assigns each host its password: the given one, or that of the password file.
 fn assign_passwords(
     hosts: &mut [HostSpec],
     values: &Values,
@@ -256,7 +256,7 @@ fn assign_passwords(
 
 fn parameters(values: &Values, env: &dyn Fn(&str) -> Option<String>) -> Vec<(String, String)> {
     let name = values.get_raw("application_name").or(values.get_raw("fallback_application_name"));
-    // libpq asks the locale when it is `auto`; what we send is UTF-8.
+    // libpq derives `auto` from the locale; we send UTF-8.
     let encoding = values.get("client_encoding").map(|it| if it == "auto" { "UTF8" } else { it });
     let given = [
         ("options", values.get("options")),
@@ -281,7 +281,7 @@ fn tcp_settings(values: &Values, mistakes: &mut Vec<Diagnostic>) -> TcpSettings 
     }
 }
 
-/// `require_auth`: the kinds that are allowed, or, each with `!`, those that are not.
+/// `require_auth`: the allowed methods, or with `!` before each, the excluded ones.
 fn auth_methods(values: &Values, mistakes: &mut Vec<Diagnostic>) -> AuthMethods {
     let Some(text) = values.get("require_auth") else { return AuthMethods::default() };
     let words: Vec<&str> = text.split(',').map(str::trim).collect();
@@ -318,10 +318,9 @@ fn auth_methods(values: &Values, mistakes: &mut Vec<Diagnostic>) -> AuthMethods 
     AuthMethods { none: !named.none, clear_text: false, md5: !named.md5, scram: !named.scram }
 }
 
-/// The terms of TLS from the files that the settings name, or those in the user's home.
+/// TLS configuration from the files in the settings, or those in the user's home directory.
 ///
-/// Stricter than libpq in one thing: a file that is named must be there, so that a slip of the pen does not turn off the
-/// check it was named for.
+/// Stricter than libpq in one respect: a named file must exist, so that a typo does not disable the check.
 fn tls_config(
     mode: SslMode,
     values: &Values,
@@ -355,7 +354,7 @@ fn tls_config(
     let (mut certificate, mut key) = (None, None);
     if shown {
         certificate = file("sslcert", ".postgresql/postgresql.crt", ConfigFile::Certificate);
-        // A key without a certificate is of no use and, when it is only the usual one, no mistake.
+        // A key without a certificate is useless, but the default key is not an error.
         key =
             certificate.as_ref().and_then(|_| file("sslkey", ".postgresql/postgresql.key", ConfigFile::Key));
     }
@@ -385,12 +384,12 @@ fn tls_config(
     }
 }
 
-/// Where systems keep the certificates they trust: Debian, Red Hat, macOS and Alpine.
+/// Files of trusted system certificates: Debian, Red Hat, macOS and Alpine.
 const SYSTEM_ROOTS: [&str; 3] =
     ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
 
 fn tls_versions(values: &Values, mistakes: &mut Vec<Diagnostic>) -> TlsVersionRange {
-    // rustls begins with 1.2: an older lowest version is kept, an older highest one cannot be.
+    // rustls starts at 1.2: an older minimum version is accepted, an older maximum version is not.
     let mut version = |name: &'static str, old: Option<TlsVersion>| {
         let text = values.get(name)?.to_ascii_lowercase();
         let known = match &*text {

@@ -1,7 +1,7 @@
 use super::*;
 use std::collections::BTreeMap;
 
-/// A world with this environment and these files.
+/// Resolves the settings with this environment and these files.
 fn resolve_with(
     dsn: Option<&str>,
     flags: &[(&str, &str)],
@@ -18,7 +18,7 @@ fn resolve_with(
     resolve(dsn, flags, around)
 }
 
-/// As libpq's own test program shows a connection string's values.
+/// Values in the format of libpq's own test program.
 fn parsed(dsn: &str) -> Result<String, String> {
     let (mut values, mut mistakes) = (Values::default(), Vec::new());
     connection_string(dsn, &mut values, &mut mistakes);
@@ -36,7 +36,7 @@ fn parsed(dsn: &str) -> Result<String, String> {
     Ok(shown + if inet { "(inet)" } else { "(local)" })
 }
 
-/// The cases of PostgreSQL 15's `src/interfaces/libpq/t/001_uri.pl`.
+/// Cases of PostgreSQL 15's `src/interfaces/libpq/t/001_uri.pl`.
 #[test]
 fn accepts_uris_that_libpq_accepts() {
     let check = |uri: &str, expected: &str| assert_eq!(parsed(uri).as_deref(), Ok(expected), "{uri}");
@@ -223,7 +223,7 @@ fn parses_keyword_strings() {
     check("user=\0", Err("connection string, character 1: a NUL in the value of user; leave it out"));
 }
 
-/// Whatever is wrong, no part of `hunter2` is ever shown.
+/// No part of `hunter2` is ever shown, whatever the error.
 #[test]
 fn password_is_never_shown() {
     let check = |dsn: &str, expected: &str| {

@@ -1,4 +1,4 @@
-//! What does `postgresql://user@host:5432/db?options` say?
+//! Parser of connection URIs such as `postgresql://user@host:5432/db?options`.
 //!
 //! ```text
 //! postgresql://[user[:password]@][host[:port][,…]][/dbname][?keyword=value[&…]]
@@ -7,12 +7,12 @@
 use super::values::Values;
 use super::{Diagnostic, keyword, location};
 
-/// What follows the scheme of a URI that is PostgreSQL's.
+/// Text after the scheme of a PostgreSQL URI; `None` for other texts.
 pub(super) fn strip_scheme(text: &str) -> Option<&str> {
     text.strip_prefix("postgresql://").or_else(|| text.strip_prefix("postgres://"))
 }
 
-/// Reads `rest`, the end of `uri` that `recognize` gave.
+/// Parses `rest`, the part of `uri` that `strip_scheme` returned.
 pub(super) fn parse(uri: &str, rest: &str, values: &mut Values, mistakes: &mut Vec<Diagnostic>) {
     let mut reader = UriParser { uri, values, mistakes };
     if let Err(mistake) = reader.parse(rest) {
@@ -86,7 +86,7 @@ impl<'a> UriParser<'a> {
         }
     }
 
-    /// Hosts and ports with their commas, and what follows them.
+    /// Hosts and ports with their commas, and the text after them.
     fn hosts(&self, text: &'a str) -> Result<(String, String, &'a str), Diagnostic> {
         let (mut hosts, mut ports, mut rest) = (String::new(), String::new(), text);
         loop {
@@ -147,7 +147,7 @@ impl<'a> UriParser<'a> {
         let name = self.decode(name, name, false)?;
         let secret = keyword::find(&name).is_some_and(|it| it.secret);
         let value = self.decode(value, value, secret)?;
-        // For what JDBC writes.
+        // For URIs written for JDBC.
         let (name, value) = match (name.as_str(), value.as_str()) {
             ("ssl", "true") => ("sslmode".to_owned(), "require".to_owned()),
             _ => (name, value),
@@ -156,7 +156,7 @@ impl<'a> UriParser<'a> {
         Ok(())
     }
 
-    /// Sets `name` to the decoded `text`; `near` is where it stands.
+    /// Sets `name` to the decoded `text`, located at `near`.
     fn set_decoded(&mut self, name: &'static str, text: &str, near: &'a str) {
         match self.decode(text, near, name == "password") {
             Ok(text) => self.values.set(name, text, &self.location(near), self.mistakes),
@@ -164,7 +164,7 @@ impl<'a> UriParser<'a> {
         }
     }
 
-    /// `text` with its `%XX` replaced.
+    /// Replaces `%XX` in `text`.
     fn decode(&self, text: &str, near: &'a str, secret: bool) -> Result<String, Diagnostic> {
         let mut bytes = Vec::with_capacity(text.len());
         let mut rest = text.bytes();
@@ -200,7 +200,7 @@ impl<'a> UriParser<'a> {
         Diagnostic::new(self.location(near), found, instead)
     }
 
-    /// The place of `near`, which is a part of the URI.
+    /// Location of `near`, which is a part of the URI.
     fn location(&self, near: &'a str) -> String {
         location(self.uri, near.as_ptr().addr() - self.uri.as_ptr().addr())
     }

@@ -1,10 +1,10 @@
-//! What has been said of each setting, and where?
+//! Values of connection settings with their locations.
 
 use super::Diagnostic;
 use super::keyword::{self, Effect, Keyword};
 use std::collections::BTreeMap;
 
-/// The settings given so far.
+/// Settings given so far.
 #[derive(Default)]
 pub(super) struct Values(BTreeMap<&'static str, Value>);
 
@@ -14,9 +14,9 @@ struct Value {
 }
 
 impl Values {
-    /// Sets it, over what was said before.
+    /// Sets a value, replacing any earlier one.
     pub fn set(&mut self, name: &str, text: String, place: &str, mistakes: &mut Vec<Diagnostic>) {
-        // Once libpq's own name for it; its manual still explains it.
+        // Former libpq name, which its manual still documents.
         let (name, text) = match (name, text.as_str()) {
             ("requiressl", "1") => ("sslmode", "require".to_owned()),
             ("requiressl", _) => ("sslmode", "prefer".to_owned()),
@@ -33,14 +33,14 @@ impl Values {
         self.0.insert(keyword.name, Value { text, location: place.to_owned() });
     }
 
-    /// Sets it unless something was said before.
+    /// Sets a value unless there is one.
     pub fn set_default(&mut self, name: &str, text: String, place: &str, mistakes: &mut Vec<Diagnostic>) {
         if !self.0.contains_key(name) {
             self.set(name, text, place, mistakes);
         }
     }
 
-    /// Adds what the environment says, and judges what cannot be obeyed.
+    /// Adds values from environment variables, and reports those that cannot be obeyed.
     pub fn apply_environment(
         &mut self,
         env: &dyn Fn(&str) -> Option<String>,
@@ -67,23 +67,23 @@ impl Values {
         }
     }
 
-    /// What was said, perhaps empty.
+    /// Value, possibly empty.
     pub fn get_raw(&self, name: &'static str) -> Option<&str> {
         self.0.get(name).map(|it| it.text.as_str())
     }
 
-    /// What was said, unless empty.
+    /// Value, unless it is empty.
     pub fn get(&self, name: &'static str) -> Option<&str> {
         self.get_raw(name).filter(|it| !it.is_empty())
     }
 
-    /// A mistake in what was said of `name`.
+    /// Diagnostic for the value of `name`.
     pub fn diagnostic(&self, name: &'static str, found: String, instead: &str) -> Diagnostic {
         let place = self.0.get(name).map_or(name, |it| &it.location);
         Diagnostic::new(place, found, instead)
     }
 
-    /// One of the few words that `name` may be.
+    /// Value of `name` that must be one of these keywords.
     pub fn keyword<T: Copy>(
         &self,
         name: &'static str,
@@ -100,7 +100,7 @@ impl Values {
         chosen
     }
 
-    /// A whole number, as libpq reads it.
+    /// Integer in libpq's syntax.
     pub fn number(&self, name: &'static str, mistakes: &mut Vec<Diagnostic>) -> Option<i32> {
         let text = self.get(name)?;
         let number = text.trim().parse().ok();
@@ -113,7 +113,7 @@ impl Values {
 }
 
 fn unknown_keyword(name: &str, place: &str) -> Diagnostic {
-    // What stands before a `=` may be anything, a password too.
+    // The text before a `=` may be anything, even a password.
     let shown = name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_') && name.len() < 40;
     let found =
         if shown { format!("invalid connection option \"{name}\"") } else { "no connection option".into() };
