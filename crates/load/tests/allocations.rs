@@ -1,4 +1,4 @@
-//! After the window has begun, a transaction allocates nothing; and connections are small.
+//! Memory use of a shard: no allocation per transaction once the window has begun, and small connections
 
 use load::feed::{DrawOrder, Feed};
 use load::ledger::{KeyedScript, LedgerConsumer, LedgerProducer, ledger_channel};
@@ -24,20 +24,20 @@ use wire::pg::{Login, Secret, Transport};
 struct CountingAllocator;
 
 thread_local! {
-    // Of this thread: the test's harness has one of its own, which allocates when it likes.
+    // Per thread, because the test harness has its own thread, which allocates at any time.
     static COUNTS: Cell<bool> = const { Cell::new(false) };
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
     static BYTES: Cell<isize> = const { Cell::new(0) };
 }
 
-// SAFETY: passes everything on to the system's allocator.
+// SAFETY: forwards everything to the system's allocator.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if COUNTS.get() {
             ALLOCATIONS.set(ALLOCATIONS.get() + 1);
         }
         BYTES.set(BYTES.get() + layout.size() as isize);
-        // SAFETY: the caller's promises are passed on.
+        // SAFETY: the caller upholds the allocator's contract.
         unsafe { System.alloc(layout) }
     }
 
@@ -51,18 +51,18 @@ unsafe impl GlobalAlloc for CountingAllocator {
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// The recorder of real runs, a number of records, and a ledger if there is one, which this empties itself.
+/// Recorder of real runs, with a count of records and an optional ledger, which it drains itself.
 struct CountingRecorder {
     records: u64,
     tally: IntervalRecorder,
     ledger: Option<(LedgerProducer, LedgerConsumer, Vec<LedgerEntry>)>,
-    /// What takes the tally's full intervals, and gives them back empty.
+    /// Receives the full intervals, which are returned empty.
     full: Receiver<Box<Interval>>,
     empty: SyncSender<Box<Interval>>,
 }
 
 impl CountingRecorder {
-    /// A shard of this work, whose second interval waits already.
+    /// Shard of this workload, with its second interval already queued.
     fn shard(
         work: Workload,
         ledger: Option<(LedgerProducer, LedgerConsumer, Vec<LedgerEntry>)>,
@@ -118,7 +118,7 @@ impl Recorder for CountingRecorder {
 
     fn tick(&mut self, now: Nanos) {
         self.tally.tick(now);
-        // Elsewhere a thread of its own does that.
+        // Not counted: in a real run, another thread does this.
         let counts = COUNTS.replace(false);
         while let Ok(mut it) = self.full.try_recv() {
             it.clear();
@@ -130,7 +130,7 @@ impl Recorder for CountingRecorder {
     fn reserve(&mut self, client: ClientId, sequence: u64) {
         if let Some((tap, drain, entries)) = &mut self.ledger {
             if self.records.is_multiple_of(64) {
-                // Elsewhere a thread of its own does that.
+                // Not counted: in a real run, another thread does this.
                 let counts = COUNTS.replace(false);
                 drain.take(entries);
                 entries.clear();
@@ -155,7 +155,7 @@ const ANSWER: &[u8] = b"2\0\0\0\x04D\0\0\0\x0c\0\x01\0\0\0\x0242C\0\0\0\x0dSELEC
 const PAGE: &[u8] = b"HTTP/1.1 200 OK\r\nServer: x\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\n\
     Transfer-Encoding: chunked\r\n\r\n5\r\n{\"tok\r\ne\r\nen\": \"t\\u00e9\"\r\n1\r\n}\r\n0\r\n\r\n";
 
-/// A redirect that sets cookies, and a packed page that takes one back; the page is `{"token": "t7"}`.
+/// Redirect that sets cookies, and a compressed page that expires one; the page is `{"token": "t7"}`.
 const MOVED: &[u8] = b"HTTP/1.1 302 Found\r\nLocation: ../b?c=d e\r\nSet-Cookie: id=7; Path=/; Max-Age=100\r\n\
     Set-Cookie: seen=1; Path=/; Expires=Fri, 02 Jan 1970 00:00:00 GMT\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\n\
     Content-Length: 0\r\n\r\n";
@@ -164,13 +164,13 @@ const PACKED_HEAD: &[u8] =
     Content-Length: 35\r\n\r\n";
 const PACKED_BODY: &[u8] = include_bytes!("packed.gz");
 
-/// A server that answers at once, and keeps no memory of its own while it counts.
+/// Server that answers at once, and does not allocate while allocations are counted.
 struct Server {
-    /// Messages to answer, by connection: how far each session is.
+    /// Messages to answer, by connection, and the state of each session.
     asked: Vec<(u32, u32)>,
     sessions: Vec<u32>,
     now: u64,
-    /// What a service answers, in turn.
+    /// Responses of a service, in turn.
     pages: [Vec<u8>; 2],
 }
 
@@ -200,7 +200,7 @@ impl Server {
             let (conn, turn) = self.asked[at];
             let (now, conn) = (Nanos(self.now), ConnId(conn));
             match turn {
-                // In two pieces, as every so many answers are.
+                // Sent in two pieces, as responses sometimes arrive.
                 it if matches!(shard.target(conn), Target::Service(_)) => {
                     let page = &self.pages[it as usize % 2];
                     let (a, b) = page.split_at(if it % 3 == 0 { 40 } else { page.len() - 30 });
@@ -229,7 +229,7 @@ fn shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     CountingRecorder::shard(work, None)
 }
 
-/// The same of writes that a ledger is kept of.
+/// Shard whose transactions are writes for a ledger.
 fn ledger_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     let text = "\\set r random(1, 1000000)\nINSERT INTO posts VALUES (:r, 'post ' || :token);\n";
     let sources = [ScriptSource { name: "test", text, weight: 1 }];
@@ -245,7 +245,7 @@ fn ledger_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     CountingRecorder::shard(work.with_ledger(1, keyed), Some((tap, drain, entries)))
 }
 
-/// The same of clients that post a body with a hole.
+/// Shard whose clients post a body with a variable.
 fn web_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     let written = RequestSource {
         method: Method::Post,
@@ -265,7 +265,7 @@ fn web_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     CountingRecorder::shard(work, None)
 }
 
-/// The same of clients that draw from feeds, take something of every answer and use it.
+/// Shard whose clients draw from feeds, capture values from every response and use them.
 fn mix_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     let columns: Vec<String> =
         ["method", "target", "headers", "body", "who"].iter().map(|it| (*it).to_owned()).collect();
@@ -313,7 +313,7 @@ fn mix_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     CountingRecorder::shard(work.with_feeds(feeds), None)
 }
 
-/// The same of clients that keep cookies, follow redirects and unpack what they are answered.
+/// Shard whose clients store cookies, follow redirects and decompress responses.
 fn hop_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     let step = HttpStep {
         name: None,
@@ -400,7 +400,7 @@ fn does_not_allocate_after_start_and_connections_are_small() {
     let cases =
         both.iter().chain([&ledger]).flat_map(|it| schedules.iter().map(move |schedule| (it, schedule)));
     for ((protocol, make), schedule) in cases {
-        // Regular expressions are slow where nothing is optimised.
+        // Regular expressions are slow in unoptimised builds.
         let count = if matches!(*protocol, "mix" | "hops" | "ledger") { 20_000 } else { 100_000 };
         let told = format!("{protocol}, {schedule:?}");
         let mut shard = make(64, schedule.clone());
@@ -414,7 +414,7 @@ fn does_not_allocate_after_start_and_connections_are_small() {
             server.step(&mut shard);
         }
         shard.begin(Nanos(server.now + 1));
-        // Every client's first transaction prepares its statement and brings its buffers to their size.
+        // Each client's first transaction prepares its statement and grows its buffers to their final size.
         while shard.recorder.records < 10_000 {
             server.step(&mut shard);
         }
@@ -430,7 +430,7 @@ fn does_not_allocate_after_start_and_connections_are_small() {
         assert_eq!(sizes > 0, matches!(*protocol, "HTTP" | "mix" | "hops"), "sizes of {told}");
     }
 
-    // Cookies and unpacking have their price, see docs/http.md.
+    // Cookies and decompression need memory, see docs/http.md.
     for (protocol, make) in both {
         check_connection_size(protocol, make, if protocol == "hops" { 72 } else { 4 });
     }

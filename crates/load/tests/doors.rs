@@ -1,4 +1,4 @@
-//! Two doors to PostgreSQL: who goes through which of them, and what if one is shut?
+//! Two PostgreSQL endpoints: routing of scripts, and behaviour during an outage of one
 
 use load::random::SeedSequence;
 use load::script::{Mode, ScriptSource, parse};
@@ -20,7 +20,7 @@ fn postgres() -> PostgresEndpoint {
     PostgresEndpoint::new(Arc::new(login), Transport::Unix)
 }
 
-/// A script for each of these, called by where it goes and of equal weight.
+/// One script of equal weight for each target, named after it.
 fn workload(to: &[SqlTarget], clients: u32, schedule: Schedule, ends: Nanos) -> Workload {
     workload_by(postgres(), Some(postgres()), to, clients, schedule, ends)
 }
@@ -86,7 +86,7 @@ impl Recorder for EventLog {
     }
 }
 
-/// What a host is.
+/// Role of a host.
 #[derive(Clone, Copy, PartialEq)]
 enum Host {
     Primary,
@@ -94,15 +94,15 @@ enum Host {
     Gone,
 }
 
-/// A server behind each door, or several, that answer at once; what was asked at which, and who was hung up on.
+/// One or more servers per endpoint, which answer at once; records requests and closed sessions.
 struct Servers {
     shard: Shard<EventLog>,
     now: Nanos,
-    /// By door and host.
+    /// Hosts by endpoint.
     hosts: [Vec<Host>; 2],
     logged_in: Vec<bool>,
     asked: Vec<(u16, String)>,
-    /// Of each question the door and the host.
+    /// Endpoint and host of each request.
     answered: Vec<(u16, u16)>,
     opened: Vec<ConnId>,
     closed: Vec<ConnId>,
@@ -124,7 +124,7 @@ impl Servers {
         (door, host, self.hosts[usize::from(door)][usize::from(host)])
     }
 
-    /// A host becomes another one, as a server that is killed or promoted does: its sessions end.
+    /// Changes the role of a host, as a kill or promotion does: its sessions end.
     fn set_host(&mut self, (door, host): (u16, u16), what: Host) {
         self.hosts[usize::from(door)][usize::from(host)] = what;
         for conn in (0..self.logged_in.len() as u32).map(ConnId) {
@@ -134,7 +134,7 @@ impl Servers {
         }
     }
 
-    /// Lets a millisecond pass. False once the shard is done.
+    /// Advances by a millisecond. False once the shard is done.
     fn turn(&mut self) -> bool {
         self.now += Nanos::from_millis(1);
         self.shard.advance(self.now);
@@ -187,7 +187,7 @@ impl Servers {
         self.shard.begin(self.now);
     }
 
-    /// Lets so many more transactions end.
+    /// Runs until `transactions` more transactions have ended.
     fn run(&mut self, transactions: usize) {
         let until = self.shard.recorder.records.len() + transactions;
         while self.shard.recorder.records.len() < until {
@@ -212,12 +212,12 @@ fn scripts_use_their_endpoint() {
     let (first, second) = (count((0, "Any")), count((1, "Any")));
     assert!(count((0, "Primary")) > 900 && count((1, "Replica")) > 900);
     assert!(first > 400 && second > 400 && first.abs_diff(second) < 200, "{first} and {second}");
-    // Opened once each, and kept.
+    // Each session is opened once and kept.
     let mut opened = servers.opened.clone();
     opened.sort_by_key(|it| it.0);
     assert_eq!(opened, [0, 1, 2, 3, 4, 5].map(ConnId));
     assert!(servers.shard.recorder.records.iter().all(|it| it.outcome == Outcome::Ok));
-    // At the end nobody is left connected.
+    // At the end, no client is connected.
     servers.shard.stop(servers.now);
     while servers.turn() {}
     let mut closed = servers.closed.clone();
@@ -225,7 +225,7 @@ fn scripts_use_their_endpoint() {
     assert_eq!(closed, [0, 1, 2, 3, 4, 5].map(ConnId));
 }
 
-/// A session that breaks while nobody speaks in it is no failure: it is opened again when it is needed.
+/// A session that breaks while parked is no failure: it is reopened when needed.
 #[test]
 fn broken_parked_session_does_not_fail_transactions() {
     let ends = Nanos::from_secs(3600);
@@ -233,11 +233,11 @@ fn broken_parked_session_does_not_fail_transactions() {
     servers.begin();
     servers.run(20);
     assert_eq!(servers.opened.len(), 2);
-    // One of the two is parked, and the other is idle or asked.
+    // One of the two is parked; the other is idle or has a request in flight.
     for conn in [ConnId(0), ConnId(1)] {
         servers.run(10);
         let (now, before) = (servers.now, servers.opened.len());
-        // A message that nobody asked for, and the end.
+        // An unsolicited message, then the end of the connection.
         servers.shard.receive(now, conn, b"S\0\0\0\x08a\0b\0");
         servers.shard.closed(now, conn);
         servers.shard.closed(now, conn);
@@ -251,7 +251,7 @@ fn broken_parked_session_does_not_fail_transactions() {
     assert_eq!(servers.shard.recorder.records.iter().filter(failed).count(), 0);
 }
 
-/// While one door is shut, clients go on by the other.
+/// While one endpoint is unreachable, clients continue with the other.
 #[test]
 fn unreachable_endpoint_does_not_stop_the_other() {
     let curve =
@@ -290,7 +290,7 @@ fn postgres_with_hosts(count: u16, wanted: SqlTarget) -> PostgresEndpoint {
     PostgresEndpoint::with_hosts(Arc::new(login), Transport::Tcp, Hosts { count, target_role: wanted })
 }
 
-/// The primary is killed, nobody is there for a while, and a standby is promoted.
+/// The primary is killed; after a while without a primary, a standby is promoted.
 #[test]
 fn clients_find_the_primary_among_hosts() {
     let work = workload_by(
@@ -317,11 +317,11 @@ fn clients_find_the_primary_among_hosts() {
     servers.set_host((0, 2), Host::Primary);
     servers.run(100);
     assert!(servers.answered[asked..].iter().all(|it| *it == (0, 2)), "{:?}", &servers.answered[asked..]);
-    // What was under way when the first one was killed, and nothing since.
+    // Only transactions in flight at the kill have failed.
     let ok = |it: &&Record| it.outcome == Outcome::Ok;
     let records = &servers.shard.recorder.records;
     assert!(records.iter().filter(|it| !ok(it)).count() <= 6);
-    // A host that was passed by is no session.
+    // A skipped host does not count as a session.
     assert_eq!(servers.shard.recorder.connected, 12);
 }
 

@@ -1,4 +1,4 @@
-//! What does the ledger hear of a write, whatever the server's bytes are and wherever they are split?
+//! Ledger outcomes of SQL writes, for any reply and any split of its bytes
 
 use load::ledger::KeyedScript;
 use load::random::SeedSequence;
@@ -77,7 +77,7 @@ fn workload(script: &str, mode: Mode, timeout: Option<Nanos>) -> Workload {
     Workload::new(plan, Arc::new(login), Transport::Unix)
 }
 
-/// Does what the shard asks for; tells what it sent.
+/// Performs all actions of the shard; returns the bytes sent.
 fn perform(shard: &mut Shard<EventLog>, now: Nanos) -> Vec<u8> {
     let mut sent = Vec::new();
     shard.advance(now);
@@ -97,8 +97,9 @@ fn perform(shard: &mut Shard<EventLog>, now: Nanos) -> Vec<u8> {
     }
 }
 
-/// What the ledger hears of the first write, whose requests are answered with these bytes each, in two pieces; after the
-/// last the connection breaks if `breaks`.
+/// Ledger record of the first write. Each of its requests is answered with these bytes, in two pieces.
+///
+/// After the last one, the connection breaks if `breaks` is set.
 fn ledger_record(script: &str, answers: &[Vec<u8>], cut: usize, breaks: bool) -> (WriteAttempt, String) {
     let conn = ConnId(0);
     let mut shard = shard(script, Mode::Simple, None);
@@ -152,7 +153,7 @@ fn ready(status: u8) -> Vec<u8> {
 const ALONE: &str = "INSERT INTO t VALUES (:token);\n";
 const BLOCK: &str = "BEGIN;\nINSERT INTO t VALUES (:token);\nCOMMIT;\n";
 
-/// Splits each answer at every byte; the outcome must be the same.
+/// Splits each reply at every byte; the outcome must be the same.
 #[track_caller]
 fn check(script: &str, answers: &[Vec<u8>], breaks: bool, expected: WriteOutcome) {
     let longest = answers.iter().map(Vec::len).max().unwrap_or(0);
@@ -176,17 +177,17 @@ fn records_outcome_of_one_statement() {
     let inserted = || tag("INSERT 0 1");
     let check = |parts: &[Vec<u8>], breaks, expected| check(ALONE, &[parts.concat()], breaks, expected);
     check(&[inserted(), ready(b'I')], false, WriteOutcome::Acknowledged);
-    // CommandComplete is not an acknowledgement; nor is a part of ReadyForQuery.
+    // Neither CommandComplete nor a part of ReadyForQuery is an acknowledgement.
     check(&[inserted()], true, WriteOutcome::Unknown(Code::RESET));
     check(&[inserted(), ready(b'I')[..5].to_vec()], true, WriteOutcome::Unknown(Code::RESET));
     check(&[], true, WriteOutcome::Unknown(Code::RESET));
-    // A wait that was given up, whatever its code and language; another warning is none.
+    // The server stopped waiting for a standby, in any code and language; other warnings do not matter.
     check(&[waited("01000"), inserted(), ready(b'I')], false, WriteOutcome::AcknowledgedLocally);
     check(&[waited("57P01"), inserted(), ready(b'I')], false, WriteOutcome::AcknowledgedLocally);
     check(&[waited("57P01")], true, WriteOutcome::Unknown(Code::RESET));
     let other = notice(b'N', "WARNING", "01000", "SyncRepWaitForLSNs");
     check(&[other, inserted(), ready(b'I')], false, WriteOutcome::Acknowledged);
-    // An error that the session survives is a refusal, but for those that say they do not know.
+    // An error that the session survives is a certain failure, except for codes that leave the outcome open.
     for code in [b"25006", b"23505", b"57014"] {
         let text = std::str::from_utf8(code).expect("ASCII");
         check(&[error("ERROR", text), ready(b'I')], false, WriteOutcome::Failed(state(code)));
@@ -195,7 +196,7 @@ fn records_outcome_of_one_statement() {
         let text = std::str::from_utf8(code).expect("ASCII");
         check(&[error("ERROR", text), ready(b'I')], false, WriteOutcome::Unknown(state(code)));
     }
-    // One that it does not survive is none.
+    // An error that ends the session leaves the outcome open.
     check(&[error("FATAL", "57P01")], true, WriteOutcome::Unknown(state(b"57P01")));
     check(&[error("PANIC", "58030")], true, WriteOutcome::Unknown(state(b"58030")));
     check(&[error("ERROR", "23505")], true, WriteOutcome::Unknown(Code::RESET));
@@ -219,18 +220,19 @@ fn records_outcome_of_transaction_block() {
         false,
         WriteOutcome::Failed(state(b"23505")),
     );
-    // The ROLLBACK of a transaction that failed decides nothing.
+    // The ROLLBACK of a failed transaction does not change the outcome.
     check(BLOCK, &[begun(), error("23505", b'E')], true, WriteOutcome::Failed(state(b"23505")));
     let local = [notice(b'N', "WARNING", "01000", "SyncRepWaitForLSN"), committed()].concat();
     check(BLOCK, &[begun(), inserted(), local], false, WriteOutcome::AcknowledgedLocally);
-    // A serialization failure is tried again, with the same key.
+    // A serialization failure is retried with the same key.
     let tried = [begun(), error("40001", b'E'), rolled_back(), begun(), inserted(), committed()];
     check(BLOCK, &tried, false, WriteOutcome::Acknowledged);
     assert_eq!(ledger_record(BLOCK, &tried, 0, false).0.number, 2);
 }
 
-/// A write that is given up holds its client's place until the server has ended it: a cancelled wait would be answered with
-/// success.
+/// A timed-out write blocks its client until the server has ended it.
+///
+/// A cancelled wait for a standby would return success.
 #[test]
 fn timed_out_writes_are_not_cancelled() {
     let mut shard = shard(ALONE, Mode::Simple, Some(Nanos::from_millis(50)));
@@ -256,13 +258,13 @@ fn timed_out_writes_are_not_cancelled() {
     shard.closed(now, ConnId(0));
     let (attempt, _) = shard.recorder.wrote[0];
     assert_eq!(attempt.outcome, WriteOutcome::Unknown(Code::TIMED_OUT));
-    // It comes back by a log-in, on another connection, and by nothing else.
+    // The client returns only by a new log-in on another connection.
     now += Nanos::from_millis(20);
     let sent = perform(&mut shard, now);
     assert_eq!(&sent[4..8], b"\0\x03\0\0", "a StartupMessage");
 }
 
-/// The token stands in what is sent, however statements travel: a new one in each transaction, but the same in another try.
+/// In each query mode, the request contains the token: a new one per transaction, the same one in retries.
 #[test]
 fn each_write_has_its_own_token() {
     let script = "INSERT INTO t VALUES (:token);\n\\set token 5\nSELECT 1;\n";
@@ -291,7 +293,7 @@ fn each_write_has_its_own_token() {
     }
 }
 
-/// Where no ledger is kept, what is sent is as long and no token.
+/// Without a ledger, a decoy of the same length is sent, which is no token.
 #[test]
 fn decoy_holds_no_token() {
     let work = |kept: bool| {
@@ -312,7 +314,7 @@ fn decoy_holds_no_token() {
     assert_eq!(Token::find(&decoy), None);
 }
 
-/// What was committed before the failure stays.
+/// Statements committed before the failure are permanent.
 #[test]
 fn records_outcome_of_two_statements() {
     let script = "INSERT INTO t VALUES (:token);\nSELECT 1;\n";
@@ -331,7 +333,7 @@ fn records_server_identity() {
         let (attempt, server) = ledger_record(script, std::slice::from_ref(&answer), cut, false);
         assert_eq!((attempt.outcome, server.as_str()), (WriteOutcome::Acknowledged, "17|3|local:1"));
     }
-    // The row is there, the acknowledgement is not.
+    // The row arrived, but not the acknowledgement.
     let (attempt, server) = ledger_record(script, &[answer[..answer.len() - 6].to_vec()], 0, true);
     assert_eq!((attempt.outcome, server.as_str()), (WriteOutcome::Unknown(Code::RESET), "17|3|local:1"));
     let (attempt, server) = ledger_record(script, &[], 0, true);

@@ -1,4 +1,4 @@
-//! What does the ledger hear of a write through an HTTP service?
+//! Ledger outcomes of writes through an HTTP service
 
 use load::ledger::KeyedScript;
 use load::random::SeedSequence;
@@ -25,15 +25,15 @@ impl Recorder for EventLog {
     }
 }
 
-/// What becomes of the next connection or request.
+/// Fate of the next connection or request.
 #[derive(Clone, Copy, Debug)]
 enum ResponseScript {
-    /// Nobody listens.
+    /// The connection is refused.
     Refused,
-    /// The connection breaks before a byte of the request has left, or after all of them have.
+    /// The connection breaks before any byte of the request was sent, or after all of them.
     Unsent,
     Broken,
-    /// Nothing comes back.
+    /// No response.
     Silent,
     Answered(&'static str),
 }
@@ -60,7 +60,7 @@ fn step(method: &str) -> HttpStep {
     }
 }
 
-/// What the ledger hears of so many writes, one after the other, and the requests that were sent.
+/// Ledger outcomes of `writes` writes in sequence, and the requests sent.
 fn ledger_outcomes(
     methods: &[&str],
     writes: u64,
@@ -169,9 +169,9 @@ fn expected_response_acknowledges_write() {
         check(&[ResponseScript::Silent], unknown(Code::TIMED_OUT));
         check(&[ResponseScript::Answered("HTTP/1.1 200 OK\r\nContent-Le")], unknown(Code::BODY_TIMEOUT));
         check(&[ResponseScript::Answered("220 mail.example.org\r\n")], unknown(Code::PROTOCOL));
-        // Not one byte was handed over.
+        // No byte was sent.
         check(&[ResponseScript::Refused], WriteOutcome::Failed(Code::REFUSED));
-        // Where the redirect leads is the answer.
+        // The final response of the redirect counts.
         check(&[MOVED, OK], WriteOutcome::Acknowledged);
         check(&[MOVED, DOWN], http(503));
         check(&[MOVED, ResponseScript::Broken], unknown(Code::RESET));
@@ -187,7 +187,8 @@ fn last_step_acknowledges_write() {
     check(&both, &[DOWN], WriteOutcome::Unknown(Code::Http(503)));
 }
 
-/// A connection that was idle may be closed at any time. What has left is not asked again: one attempt is one.
+/// An idle connection may be closed at any time. A request that was sent is not repeated: the ledger counts one
+/// attempt.
 #[test]
 fn request_is_never_resent_with_the_same_key() {
     for method in ["POST", "PUT", "GET"] {
@@ -200,7 +201,7 @@ fn request_is_never_resent_with_the_same_key() {
     }
 }
 
-/// Every request of a write holds its token, and no two writes have the same.
+/// Every request of a write contains its token, and no two writes have the same.
 #[test]
 fn request_contains_the_token() {
     let (_, requests) = ledger_outcomes(&["PUT", "POST"], 3, &[OK; 6]);

@@ -1,4 +1,4 @@
-//! Does a running script allocate?
+//! Running scripts does not allocate
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -9,20 +9,20 @@ use load::script::{CommandKind, Mode, ScriptSource, Value, Variables, parse};
 struct CountingAllocator;
 
 thread_local! {
-    /// Of this thread: the test's harness has one of its own, which allocates when it likes.
+    /// Per thread, because the test harness has its own thread, which allocates at any time.
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-// SAFETY: everything is passed on to the system's allocator.
+// SAFETY: forwards everything to the system's allocator.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: as promised to us.
+        // SAFETY: the caller upholds the allocator's contract.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as promised to us.
+        // SAFETY: the caller upholds the allocator's contract.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

@@ -1,10 +1,10 @@
-//! Does any text whatever make the parser or the evaluation panic, hang, or contradict itself?
+//! Parser and evaluation with arbitrary text: no panic, no hang, no contradiction
 
 use load::random::Prng;
 use load::script::{CommandKind, Mode, Piece, ScriptSource, Variables, parse};
 use proptest::prelude::*;
 
-/// What scripts are made of; random characters alone hardly ever get past the first word.
+/// Fragments of scripts; random characters alone rarely get past the first word.
 const FRAGMENTS: [&str; 72] = [
     "SELECT ",
     "\n",
@@ -80,7 +80,7 @@ const FRAGMENTS: [&str; 72] = [
     "debug(",
 ];
 
-/// Parses; what parses is evaluated, every expression once.
+/// Parses a text; if it is valid, evaluates every expression once.
 fn parse_and_evaluate(text: &str, mode: Mode) -> Result<(), TestCaseError> {
     let source = ScriptSource { name: "any.sql", text, weight: 1 };
     let program = match parse(&[source], mode, true, &["given"]) {

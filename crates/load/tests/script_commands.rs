@@ -1,4 +1,4 @@
-//! Which commands does each script consist of, or what is wrong with it?
+//! Commands of scripts, and the errors in them
 
 use load::random::{Prng, SeedSequence};
 use load::script::{
@@ -12,7 +12,7 @@ fn compile(text: &str, mode: Mode) -> Result<Program, Vec<String>> {
         .map_err(|mistakes| mistakes.iter().map(|mistake| mistake.message.clone()).collect())
 }
 
-/// The commands of a script in short: statements as they stand, backslash commands by their names.
+/// Commands of a script: texts of statements, names of backslash commands.
 fn commands(text: &str) -> Vec<String> {
     let program = compile(text, Mode::Simple).unwrap_or_else(|mistakes| panic!("{text:?}: {mistakes:?}"));
     (program.scripts[0].commands.iter())
@@ -246,7 +246,7 @@ fn reports_script_diagnostics() {
         ("\\gset", &["\\gset must follow an SQL command"]), ("\\set i 1\n\\gset", &["\\gset must follow an SQL command"]),
         ("SELECT 1 \\gset\n\\aset", &["\\gset must follow an SQL command"]), ("SELECT 1 \\gset a b", &["too many arguments in command \"gset\""]),
         ("\\startpipeline 1", &["unexpected argument in command \"startpipeline\""]),
-        // All at once, in the order of the lines; branches last.
+        // All errors at once, in the order of the lines; those of branches last.
         ("\\set a 1 +\nSELECT 1;\n\\gset x y\n\\if ;\n\\sleep\n\\else\n",
             &["syntax error in command \"set\"", "too many arguments in command \"gset\"", "unexpected character (;) in command \"if\"",
               "missing argument in command \"sleep\"", "condition error in script \"s.sql\" command 4: \\if without matching \\endif"]),

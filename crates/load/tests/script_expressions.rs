@@ -1,9 +1,9 @@
-//! What is the value of each expression, or what is wrong with it?
+//! Values of expressions, and the errors in them
 
 use load::random::SeedSequence;
 use load::script::{CommandKind, Mode, ScriptSource, Value, Variables, parse};
 
-/// Variables as `-D` gives them.
+/// Variables as set by `-D`.
 const PREDEFINED: [(&str, &str); 9] = [
     ("i", "+3"),
     ("d", "-10.1"),
@@ -16,7 +16,7 @@ const PREDEFINED: [(&str, &str); 9] = [
     ("empty", ""),
 ];
 
-/// The value as `debug()` shows it, `error: …` at run time, or `mistake: …` and its hint.
+/// Value as printed by `debug()`, `error: …` at run time, or `mistake: …` with its hint.
 fn value(expression: &str) -> String {
     let text = format!("\\set x {expression}\n");
     let names: Vec<&str> = PREDEFINED.iter().map(|(name, _)| *name).collect();
@@ -46,7 +46,7 @@ fn check(rows: &[(&str, &str)]) {
     }
 }
 
-/// Errors: pgbench's words come first, advice may follow.
+/// Checks errors: pgbench's message comes first, advice may follow.
 #[track_caller]
 fn check_errors(rows: &[(&str, &str)]) {
     for (expression, expected) in rows {
@@ -151,7 +151,7 @@ fn evaluates_random_functions() {
     check(&[
         ("random(10, 19)", "int 17"), ("random(4, 4)", "int 4"), ("random(0, 9223372036854775806)", "int 7531701653009843924"),
         ("random(0, 9) * 10 + random(0, 9)", "int 75"),
-        // Of `a > b`, b is evaluated first: this is 5 > 7.
+        // In `a > b`, b is evaluated first: this is 5 > 7.
         ("random(0, 9) > random(0, 9)", "boolean false"), ("random(0, 9) <= random(0, 9)", "boolean false"),
     ]);
     check_errors(&[
@@ -161,7 +161,7 @@ fn evaluates_random_functions() {
         ("random_exponential(0, 10, 0.0)", "error: exponential parameter must be greater than zero (not 0.000000)"),
         ("random_zipfian(0, 10, 1)", "error: zipfian parameter must be in range [1.001, 1000] (not 1.000000)"),
         ("random_zipfian(0, 10, 1000000)", "error: zipfian parameter must be in range [1.001, 1000] (not 1000000.000000)"),
-        // The range is looked at before the parameter.
+        // The range is checked before the parameter.
         ("random_gaussian(2, 1, true)", "error: empty range given to random"),
     ]);
 }
@@ -213,7 +213,7 @@ fn reports_expression_diagnostics() {
     ]);
 }
 
-/// Depth is limited where the stack would be: in the parser and in evaluation.
+/// Depth is limited in the parser and in evaluation, both of which use the stack.
 #[test]
 fn limits_expression_depth() {
     let nested = |n: usize| format!("{}:i{}", "(".repeat(n), ")".repeat(n));

@@ -1,4 +1,4 @@
-//! Variables that a script reads before they have a value: found before the run, or while it runs.
+//! Variables that a script reads before they are set, detected before or during the run
 
 use load::random::SeedSequence;
 use load::script::{Mode, Program, ProgramBuilder, ScriptHeader, ScriptSource, parse};
@@ -8,7 +8,7 @@ use model::{Nanos, Outcome, Record, Schedule};
 use std::sync::Arc;
 use wire::pg::{Login, Transport};
 
-/// `line:column name`, of every variable that is found.
+/// `line:column name` of every detected variable.
 fn undefined_variables(text: &str, mode: Mode, predefined: &[&str]) -> Vec<String> {
     let source = ScriptSource { name: "s", text, weight: 1 };
     let program = parse(&[source], mode, true, predefined).unwrap_or_else(|it| panic!("{text}\n{it:?}"));
@@ -60,7 +60,7 @@ fn hints_say_what_to_write() {
     assert_eq!(program.undefined[0].to_string(), expected);
 }
 
-/// The columns of a script's own feed have values; those of another script's do not.
+/// The columns of a script's own feed are set; those of another script's feed are not.
 #[test]
 fn feed_columns_are_defined() {
     let columns = ["id".to_owned()];
@@ -103,8 +103,9 @@ fn plan(program: Program, mode: Mode) -> LoadPlan {
     }
 }
 
-/// A value that only a branch would have given is sent as NULL by pgbench; here the client ends. Of a simple query, a name that
-/// nothing gives a value means itself, unless variables are required.
+/// An unset variable that only a skipped branch sets aborts the client; pgbench sends NULL.
+///
+/// In a simple query, the name of a variable that nothing sets is sent, unless variables are required.
 #[test]
 fn unset_variable_aborts_client() {
     const BRANCH: &str = "\\if 0\n\\set a 1\n\\endif\nSELECT :a;";

@@ -1,4 +1,4 @@
-//! The shard in simulated time: laws that must hold whatever the code looks like.
+//! Laws of queueing and scheduling, tested on a shard in simulated time
 
 use load::random::{Prng, SeedSequence};
 use load::script::{Mode, ScriptSource, parse};
@@ -125,7 +125,7 @@ fn matches_littles_law_and_mm1_queue() {
     let rate = all.len() as f64 / span;
     let mean = responses(&all).mean().expect("many").as_secs_f64();
     assert!((mean - 0.002).abs() < 0.002 * 0.03, "mean response time {mean} s");
-    // Number in the system, counted at each arrival by who is in it (PASTA).
+    // Number in the system, counted at each arrival (PASTA).
     let mut finished: Vec<Nanos> = all.iter().map(|it| it.finished).collect();
     finished.sort();
     let in_system = all.iter().enumerate().map(|(n, it)| n - finished.partition_point(|&f| f <= it.intended));
@@ -194,7 +194,7 @@ fn answers_split_at_every_byte_give_equal_records() {
 
 #[test]
 fn every_arrival_has_one_record() {
-    // Offered 2,000/s, capacity 1,000/s, room for 100 in flight and 50 waiting.
+    // Offered 2,000/s, capacity 1,000/s, at most 100 in flight and 50 in the backlog.
     let world = SimulatedSystem {
         service: ServiceTime::Constant(Nanos::from_millis(1)),
         ..SimulatedSystem::default()
@@ -319,7 +319,7 @@ fn timed_out_transaction_is_unknown() {
     assert!(longest <= timeout + Nanos::from_millis(30), "{longest:?}");
 }
 
-/// A generator that is far behind its schedule still hears when it is to end, and records every arrival.
+/// A generator that is far behind its schedule still reacts to a stop, and records every arrival.
 #[test]
 fn stops_while_far_behind_schedule() {
     let rate = 1e7;

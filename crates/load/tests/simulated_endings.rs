@@ -1,4 +1,4 @@
-//! Sessions of statements that were given up: a server never has more of them than there are clients.
+//! Sessions of statements that were given up: a server never has more sessions than there are clients
 
 use load::ledger::KeyedScript;
 use load::random::SeedSequence;
@@ -13,7 +13,7 @@ use wire::pg::{Login, Transport};
 const CLIENTS: u32 = 4;
 const SELECT: &str = "SELECT pg_sleep(20);\n";
 
-/// Every statement takes 20 s and is given up after 100 ms; the window is 3 s long.
+/// Plan in which every statement takes 20 s and times out after 100 ms; the window is 3 s long.
 fn plan(script: &str, mode: Mode) -> LoadPlan {
     let program = parse(
         &[ScriptSource { name: "test", text: script, weight: 1 }],
@@ -57,7 +57,7 @@ fn server() -> PostgresEndpoint {
     PostgresEndpoint::new(Arc::new(login), Transport::Unix)
 }
 
-/// A pooler, to which a request to cancel may do harm.
+/// Pooler, where a cancel request could affect another session.
 fn pooler() -> PostgresEndpoint {
     PostgresEndpoint::new(Arc::new(Login::new("me", "db")), Transport::Unix)
 }
@@ -78,7 +78,7 @@ fn run(work: Workload, cancels: bool) -> (Vec<Record>, SessionCounts) {
     (shards.pop().expect("one went in").recorder, counts)
 }
 
-/// As many sessions as clients, none left, and clients that go on.
+/// Checks that there are at most `most` sessions, that none is left, and that clients continue.
 #[track_caller]
 fn cancelled(name: &str, work: Workload, most: u32) {
     let (records, counts) = run(work, true);
@@ -107,7 +107,7 @@ fn cancels_timed_out_statements() {
     cancelled("two doors", two_doors, 2 * CLIENTS);
 }
 
-/// A server that cannot be made to stop keeps each client's place: it gives up once and asks nothing more.
+/// A server that ignores cancel requests blocks the client: it times out once and sends nothing more.
 #[test]
 fn uncancelled_session_blocks_its_client() {
     let (records, counts) = run(workload(plan(SELECT, Mode::Simple)), false);
@@ -116,7 +116,7 @@ fn uncancelled_session_blocks_its_client() {
     assert_eq!(outcomes, [Outcome::Unknown(Code::TIMED_OUT); CLIENTS as usize]);
 }
 
-/// The world would cancel if it were asked to.
+/// The simulated server would obey a cancel request.
 #[test]
 fn does_not_cancel_behind_pooler() {
     let work = Workload::with_services(plan(SELECT, Mode::Simple), Some(pooler()), Vec::new());
@@ -125,7 +125,7 @@ fn does_not_cancel_behind_pooler() {
     assert_eq!(records.len(), CLIENTS as usize);
 }
 
-/// Whether a write of a ledger took effect is the server's to decide.
+/// Only the server decides whether a write in the ledger took effect.
 #[test]
 fn does_not_cancel_ledger_writes() {
     let plan = plan("INSERT INTO t VALUES (:token);\n", Mode::Simple);
@@ -135,7 +135,7 @@ fn does_not_cancel_ledger_writes() {
     assert_eq!(records.len(), CLIENTS as usize);
 }
 
-/// What is still under way when the drain is over does not go on behind the run's back.
+/// Statements in flight at the end of the drain do not continue after the run.
 #[test]
 fn statements_end_with_run() {
     for (cancels, left) in [(true, 0), (false, CLIENTS as usize)] {
@@ -149,7 +149,7 @@ fn statements_end_with_run() {
     }
 }
 
-/// A shard whose only client has asked its first statement.
+/// Shard whose only client has sent its first statement.
 fn asked(work: Workload) -> Shard<Vec<Record>> {
     let mut shard = Shard::new(Arc::new(work), 0, Vec::new());
     let now = Nanos::ZERO;
@@ -164,7 +164,7 @@ fn perform(shard: &mut Shard<Vec<Record>>) {
     let _ = perform_at(Nanos::ZERO, shard);
 }
 
-/// The bytes that were sent by each connection, and whether the shard is done.
+/// Bytes sent, by connection, and whether the shard is done.
 fn perform_at(now: Nanos, shard: &mut Shard<Vec<Record>>) -> (Vec<(ConnId, Vec<u8>)>, bool) {
     let mut sent = Vec::new();
     shard.advance(now);
@@ -183,7 +183,7 @@ fn perform_at(now: Nanos, shard: &mut Shard<Vec<Record>>) -> (Vec<(ConnId, Vec<u
     }
 }
 
-/// A user who does not want to wait leaves nothing behind on a server that answers, and waits only briefly for another.
+/// An aborted run leaves no statement on a server that responds, and waits only briefly for one that does not.
 #[test]
 fn abandoned_run_cancels_running_statements() {
     const CANCEL: &[u8] = b"\0\0\0\x10\x04\xd2\x16\x2e\0\0\0\x07\0\0\0\x09";
@@ -198,7 +198,7 @@ fn abandoned_run_cancels_running_statements() {
         shard.abandon(at(10));
         assert_eq!(perform_at(at(10), &mut shard), (vec![(ConnId(1), CANCEL.to_vec())], false));
         assert_eq!(shard.recorder[0].outcome, Outcome::Unknown(Code::TIMED_OUT));
-        // The first request may have come before its statement.
+        // The first request may have arrived before its statement.
         shard.closed(at(11), ConnId(1));
         assert_eq!(perform_at(at(1200), &mut shard), (vec![(ConnId(1), CANCEL.to_vec())], false));
         shard.closed(at(1300), ConnId(1));
@@ -212,7 +212,7 @@ fn abandoned_run_cancels_running_statements() {
     }
 }
 
-/// An answer too many, however it comes, is never taken as that to the next request.
+/// A surplus reply, in whatever pieces it arrives, is never taken as the reply to the next request.
 #[test]
 fn surplus_reply_makes_outcome_unknown() {
     const ROW: &[u8] = b"C\0\0\0\x0dSELECT 1\0";
@@ -235,7 +235,7 @@ fn surplus_reply_makes_outcome_unknown() {
     check(&[&[ROW, READY, &answer].concat()], &[unknown]);
     check(&[&[ROW, READY, b"Z\0"].concat()], &[unknown]);
     check(&[&answer, READY], &[ok, unknown]);
-    // What a server may say at any time is none.
+    // A message that a server may send at any time is no surplus reply.
     let remark = b"N\0\0\0\x0cMhello\0\0";
     check(&[&[ROW, READY, remark].concat(), &answer], &[ok, ok]);
     check(&[&[ROW, READY, b"S\0\0\0\x11TimeZone\0UTC\0"].concat(), remark, &answer], &[ok, ok]);
@@ -260,7 +260,7 @@ fn open(script: &str) -> LoadPlan {
     LoadPlan { schedule: Schedule::Open { curve, spacing: Spacing::Even }, ..plan(script, Mode::Prepared) }
 }
 
-/// Every arrival of the schedule has an outcome, whatever became of the clients.
+/// Every arrival of the schedule has an outcome, even if all clients have aborted.
 #[test]
 fn arrivals_that_no_client_is_left_to_send_are_dropped() {
     for (name, script) in [

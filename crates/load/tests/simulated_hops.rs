@@ -1,4 +1,4 @@
-//! Cookies, redirects, packed answers and secrets: which bytes leave, and what comes of the answers.
+//! Cookies, redirects, compressed responses and secrets: requests sent and outcomes
 
 use load::random::SeedSequence;
 use load::script::{Mode, Program, ProgramBuilder, ScriptHeader};
@@ -58,7 +58,7 @@ impl Recorder for EventLog {
     }
 }
 
-/// What was sent, what came of it, and what was told.
+/// Requests, outcomes and reported events.
 struct Exchange {
     sent: Vec<String>,
     all: EventLog,
@@ -88,7 +88,7 @@ impl Exchange {
     }
 }
 
-/// An answer, a millisecond after the request; with `close` the connection is closed behind it, without a word.
+/// Response, sent a millisecond after the request; with `close`, the connection is closed without announcement.
 struct Response {
     text: Vec<u8>,
     close: bool,
@@ -107,7 +107,7 @@ fn to(location: &str) -> Response {
     answer(302, &format!("Location: {location}\r\n"), b"")
 }
 
-/// Lets clients do so many transactions each.
+/// Runs the given number of transactions per client.
 fn exchange(
     program: Program,
     (clients, transactions): (u32, u64),
@@ -206,7 +206,7 @@ fn follows_redirects_by_status() {
                 head.contains(&format!("\r\nHost: {HOST}\r\n")) && head.contains("\r\nX: y\r\n"),
                 "{head}"
             );
-            // What is said of a body goes with it.
+            // Headers that describe the body are removed with it.
             let same = second.starts_with(method) && status != 303;
             assert_eq!(head.contains("Content-"), same, "{head}");
         }
@@ -226,7 +226,7 @@ fn follows_redirects_by_status() {
             );
         }
     }
-    // No redirects: there is nothing to go to, or the status does not say so.
+    // No redirects: there is no target, or the status is not a redirect.
     for status in [300, 305, 306] {
         check("GET", status, "");
     }
@@ -241,7 +241,7 @@ fn redirects_count_as_one_operation() {
     };
     let second = HttpStep { redirects: 5, ..step("GET", "/use/${token}") };
     let serve = |request: &str| match request.split(' ').nth(1).expect("a target") {
-        // Each kind of reference, the last from a connection that is closed behind it.
+        // Each kind of reference, the last from a connection that is then closed.
         "/login" => answer(303, "Location: /1?a b\r\n", b""),
         "/1?a%20b" => answer(301, "Location: http://SHOP.test:8080/x/2#top\r\n", b""),
         "/x/2" => answer(308, "Location: 3\r\nConnection: close\r\n", b"elsewhere"),
@@ -255,11 +255,11 @@ fn redirects_count_as_one_operation() {
     assert_eq!(talk.asked(), lines);
     let ms = Nanos::from_millis;
     assert_eq!((talk.all.steps, talk.all.took, talk.all.connected), (vec![ms(4), ms(1)], vec![ms(5)], 2));
-    // Without being asked to, nobody goes anywhere.
+    // Without `redirects`, no redirect is followed.
     let plain = HttpStep { redirects: 0, captures: Vec::new(), ..first };
     let talk = once(&[plain], serve);
     assert_eq!((talk.outcomes().as_str(), talk.sent.len()), ("ok", 1));
-    // A status that leads nowhere is judged as any other.
+    // A status without redirect target is checked like any other.
     let strict = HttpStep { expect: Expectation { status: vec![(200, 200)], contains: None }, ..second };
     let talk = once(&[HttpStep { target: "/".to_owned(), ..strict }], |_| answer(302, "", b""));
     assert_eq!((talk.outcomes().as_str(), talk.sent.len()), ("failed HTTP 302", 1));
@@ -284,7 +284,7 @@ fn rejects_cross_origin_and_looping_redirects() {
     check(5, |_| to("/"), 6, "failed net 40", again);
     check(1, |_| to("x/y"), 2, "failed net 40", "the service has redirected once, and does it again");
     check(255, |_| to("/"), 256, "failed net 40", "the service has redirected 255 times, and does it again");
-    // Ever longer: bounded as well.
+    // Growing targets are bounded as well.
     check(
         255,
         |it| to(&format!("{}{}", it.split(' ').nth(1).expect("a target"), "x".repeat(1000))),
@@ -296,7 +296,7 @@ fn rejects_cross_origin_and_looping_redirects() {
 
 #[test]
 fn redirect_retries_on_closed_idle_connection() {
-    // The connection is closed without a word behind the redirect: the hop is asked again, on a new one.
+    // The connection is closed without announcement after the redirect: the next request is retried on a new one.
     let mut asked = 0;
     let talk = once(&[HttpStep { redirects: 1, ..step("POST", "/") }], |request| {
         asked += 1;
@@ -329,7 +329,7 @@ fn each_client_has_its_own_cookies() {
     let talk = exchange(program(&steps), (2, 2), with_cookies(), CLOSED, |request| {
         let target = request.split(' ').nth(1).expect("a target");
         match target {
-            // A login usually answers with a redirect: what it sets counts at once.
+            // A log-in usually responds with a redirect, whose cookies apply at once.
             "/user/login" => {
                 users += 1;
                 let cookies = format!("Set-Cookie: id=u{users}; HttpOnly\r\nset-cookie: lang=ru; Path=/\r\n");
@@ -350,14 +350,14 @@ fn each_client_has_its_own_cookies() {
             "GET /user/me | Cookie: lang=ru".to_owned(),
         ]
     };
-    // Two clients take turns, so that every second request is the same one's.
+    // Two clients alternate, so that every second request is of the same client.
     for (client, users) in [(0, [1, 3]), (1, [2, 4])] {
         let asked: Vec<String> = talk.asked().into_iter().skip(client).step_by(2).collect();
         let first = ["POST /user/login".to_owned()].into_iter().chain(whose(users[0]));
         let again = ["POST /user/login | Cookie: lang=ru".to_owned()].into_iter().chain(whose(users[1]));
         assert_eq!(asked, first.chain(again).collect::<Vec<_>>(), "client {client}");
     }
-    // Not asked for: neither kept nor sent.
+    // Without `cookies`, they are neither stored nor sent.
     let plain = Service::without_tls(HOST);
     let talk = self::exchange(program(&steps[1..2]), (1, 2), plain, CLOSED, |_| ok("Set-Cookie: id=7\r\n"));
     assert_eq!(talk.asked(), ["GET /user/me", "GET /user/me"]);
@@ -398,7 +398,7 @@ fn cookie_flood_keeps_requests_bounded() {
 
 #[test]
 fn requests_and_decompresses_packed_responses() {
-    // {"token": "t7"}, by Python's gzip.compress(…, mtime=0).
+    // {"token": "t7"}, compressed by Python's gzip.compress(…, mtime=0).
     const PACKED: &[u8] = include_bytes!("packed.gz");
     let look = HttpStep {
         captures: vec![("token".to_owned(), CaptureSource::Json("/token".to_owned()))],

@@ -1,4 +1,4 @@
-//! Mixes of scripts and requests, their feeds and captures: which bytes leave, and what comes of the answers.
+//! Mixes of scripts and requests, feeds and captures: requests sent and outcomes
 
 use load::feed::{DrawOrder, Feed};
 use load::random::SeedSequence;
@@ -63,7 +63,7 @@ fn head(name: &str) -> ScriptHeader<'_> {
     ScriptHeader { name, weight: 1, draws: None }
 }
 
-/// Of these rows, whose columns the first line names.
+/// Feed of these rows, whose first line names the columns.
 fn feed(text: &str, order: DrawOrder) -> (Feed, Vec<String>) {
     let mut lines = text.split_inclusive('\n');
     let first = lines.next().expect("columns");
@@ -77,14 +77,14 @@ fn feed(text: &str, order: DrawOrder) -> (Feed, Vec<String>) {
     (Feed::new(Rows::new(Arc::new(text.to_owned().into_bytes()), layout), order), columns)
 }
 
-/// What was sent, what came of it, and what was told.
+/// Requests, outcomes and reported events.
 struct Exchange {
     sent: Vec<String>,
     outcomes: Vec<Outcome>,
     said: Vec<LoadEvent>,
 }
 
-/// Lets one thread ask an invented service, a millisecond between a request and what `answer` makes of it.
+/// Runs one thread against a simulated service, which sends `answer`'s result a millisecond after each request.
 fn exchange(plan: LoadPlan, feeds: Vec<Feed>, mut answer: impl FnMut(&str) -> String) -> Exchange {
     let work = Workload::with_services(plan, None, vec![Service::without_tls("sim")]).with_feeds(feeds);
     let mut shard: Shard<Vec<Record>> = Shard::new(Arc::new(work), 0, Vec::new());
@@ -133,7 +133,7 @@ fn tokens(outcomes: &[Outcome]) -> String {
     told.collect::<Vec<_>>().join(", ")
 }
 
-/// First lines.
+/// First lines of the requests.
 fn lines(sent: &[String]) -> Vec<&str> {
     sent.iter().map(|it| it.split(" HTTP").next().expect("a line")).collect()
 }
@@ -223,7 +223,7 @@ fn missing_capture_fails_with_its_own_code() {
 
 #[test]
 fn variables_are_local_to_operation() {
-    // Whichever is drawn first: the request would sometimes be sent without the value.
+    // Either script may be drawn first, so the request would sometimes be sent without the value.
     let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
     maker.add_pgbench(&head("numbers"), "\\set n 5\n", false);
     maker.add_http(&head("asks"), 0, &[], &[step("GET", "/${n}")]);
@@ -312,7 +312,7 @@ fn exhausted_feed_ends_load_without_losing_arrivals() {
         exchange(LoadPlan { transactions: None, ..plan(program(&columns), 2, open) }, vec![all], |_| ok(""));
     whole(&told.sent);
     let dropped = told.outcomes.iter().filter(|it| **it == Outcome::Dropped).count();
-    // Two a millisecond are served of the four that come: as many wait as were served.
+    // Of four arrivals per millisecond, two are served, so the backlog equals the number served.
     assert!((99..=110).contains(&dropped), "{dropped} found no row");
     assert_eq!(told.outcomes.len(), 100 + dropped);
 }
@@ -321,17 +321,17 @@ fn exhausted_feed_ends_load_without_losing_arrivals() {
 fn retry_uses_the_same_row() {
     let (all, columns) = feed(&("id\n".to_owned() + &"7\n".repeat(90)), DrawOrder::Once);
     let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
-    // Were the row not copied anew, the second try would compute 1 / 0.
+    // If the row were not copied again, the second try would compute 1 / 0.
     let text = "\\set n 1 / (:id - 6)\n\\set id 6\nSELECT :n;\n";
     maker.add_pgbench(&ScriptHeader { draws: Some((0, &columns)), ..head("tries") }, text, false);
     let program = maker.finish().expect("it is right");
     let plan = LoadPlan { transactions: None, max_tries: 10, ..plan(program, 3, CLOSED) };
     let postgres = PostgresEndpoint::new(Arc::new(Login::new("me", "db")), Transport::Unix);
     let work = Arc::new(Workload::with_services(plan, Some(postgres), Vec::new()).with_feeds(vec![all]));
-    // Not every third: of three clients that would be the same one each time.
+    // Not every third: with three clients, that would always be the same one.
     let world = SimulatedSystem { failing: Some((4, *b"40001")), ..SimulatedSystem::default() };
     let records = drive(vec![Shard::<Vec<Record>>::new(work, 0, Vec::new())], &world).remove(0).recorder;
-    // What fails after the last row was drawn is not tried again: the load has ended.
+    // Failures after the last row was drawn are not retried, because the load has ended.
     let failed: Vec<Outcome> = records.iter().map(|it| it.outcome).filter(|it| *it != Outcome::Ok).collect();
     assert!(failed.len() < 3, "{failed:?}");
     assert!(failed.iter().all(|it| *it == Outcome::Failed(Code::SqlState(*b"40001"))), "{failed:?}");

@@ -1,4 +1,4 @@
-//! A server that dies, and another that answers at its address seconds later: who notices what, and how soon?
+//! Outage of a server, and its replacement at the same address seconds later: detection and recovery time
 
 use load::random::SeedSequence;
 use load::script::{Mode, ScriptSource, parse};
@@ -12,7 +12,7 @@ const FROM: Nanos = Nanos::from_secs(2);
 const TO: Nanos = Nanos::from_secs(9);
 const ENDS: Nanos = Nanos::from_secs(12);
 
-/// What an outage may look longer than it is.
+/// Maximum error of a measured outage.
 const LATE: Nanos = Nanos::from_millis(150);
 
 #[derive(Default)]
@@ -72,7 +72,7 @@ fn run(clients: u32, reconnect: bool, schedule: Schedule) -> EventLog {
     drive(vec![Shard::new(work, 0, EventLog::default())], &world).pop().expect("one went in").recorder
 }
 
-/// When each client was first answered after the outage.
+/// Time of each client's first success after the outage.
 fn recovery_times(all: &EventLog, clients: u32) -> Vec<Option<Nanos>> {
     let first = |client: u32| {
         let its = all.records.iter().filter(|it| it.client.0 == client && it.outcome == Outcome::Ok);
@@ -81,7 +81,7 @@ fn recovery_times(all: &EventLog, clients: u32) -> Vec<Option<Nanos>> {
     (0..clients).map(first).collect()
 }
 
-/// Whoever had asked does not know; nobody asks in vain; and all are back at once.
+/// Transactions in flight become unknown, refused clients send nothing, and all clients recover at once.
 #[test]
 fn closed_model_recovers_immediately() {
     for clients in [1, 2, 10, 70, 1000] {
@@ -93,13 +93,13 @@ fn closed_model_recovers_immediately() {
             let at = at.expect("every client comes back");
             assert!(at <= TO + LATE, "client {client} of {clients} after {:?}", at - TO);
         }
-        // Whoever is about to listen again is not overrun.
+        // The server is not overloaded with retries.
         let each_second = all.refused.len() as u64 / 7;
         assert!((10..=2500).contains(&each_second), "{clients} clients try {each_second} times per second");
     }
 }
 
-/// Arrivals wait for it, and nothing is forgotten.
+/// Arrivals wait in the backlog, and none is lost.
 #[test]
 fn open_model_recovers_immediately() {
     let lasting = Nanos::from_secs(12);
@@ -114,7 +114,7 @@ fn open_model_recovers_immediately() {
     assert!(first <= TO + LATE, "{:?}", first - TO);
 }
 
-/// Whoever connects for each transaction is refused without having asked anything: that has no effect for certain.
+/// A client that connects for each transaction is refused before it sends a request, so it certainly has no effect.
 #[test]
 fn unreachable_server_gives_failed_not_unknown() {
     let all = run(10, true, Schedule::Closed { think: Nanos::ZERO });

@@ -1,4 +1,4 @@
-//! Users in simulated time: who is there, at which pace, and under which cap.
+//! Users in simulated time: presence, pacing and rate cap
 
 use load::random::{Prng, SeedSequence};
 use load::script::{Mode, Program, ProgramBuilder, ScriptHeader};
@@ -18,7 +18,7 @@ fn users(stages: &[UserStage], think: ThinkTime) -> UserRamp {
     UserRamp { stages: stages.to_vec(), think, pacing: None, rate_max: None }
 }
 
-/// Scripts that ask PostgreSQL, one by weight.
+/// Scripts with a request to PostgreSQL, one per weight.
 fn scripts(weights: &[u32]) -> Program {
     let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
     for (n, &weight) in weights.iter().enumerate() {
@@ -76,7 +76,7 @@ fn plan(program: Program, clients: u32, threads: u16, schedule: Schedule) -> Loa
     }
 }
 
-/// What a thread tells: its records, and where its window lies.
+/// Records of a thread, and its window.
 #[derive(Debug, Default)]
 struct EventLog {
     records: Vec<Record>,
@@ -99,7 +99,7 @@ impl Recorder for EventLog {
     }
 }
 
-/// All threads' records in the order of their starts, those since the window's begin.
+/// Records of all threads since the window's start, in the order of their starts.
 fn run(plan: LoadPlan, world: &SimulatedSystem) -> EventLog {
     let threads = plan.threads;
     let http = plan.program.slot("client_id").is_some();
@@ -117,7 +117,7 @@ fn run(plan: LoadPlan, world: &SimulatedSystem) -> EventLog {
     all
 }
 
-/// Users who finished a transaction that began in each whole second of the window.
+/// Number of users with a successful transaction that began in each whole second of the window.
 fn active_users_per_second(all: &EventLog, seconds: u64) -> Vec<usize> {
     let second = |it: &Record| (it.started - all.begins).0 / 1_000_000_000;
     let users =
@@ -125,7 +125,7 @@ fn active_users_per_second(all: &EventLog, seconds: u64) -> Vec<usize> {
     (0..seconds).map(|n| users(n).len()).collect()
 }
 
-/// Serves everybody at once, in 10 ms.
+/// System that serves all requests concurrently, in 10 ms each.
 fn world() -> SimulatedSystem {
     SimulatedSystem {
         servers: 1_000,
@@ -137,7 +137,7 @@ fn world() -> SimulatedSystem {
 #[test]
 fn active_users_follow_stages() {
     let stages = [stage(40, Some(10.0), 6), stage(10, Some(10.0), 5), stage(0, None, 2), stage(5, None, 2)];
-    // So many begin in each second: those who come within it, and those who leave within it, are seen in it, too.
+    // Users in each second, including those who join or leave within it.
     let expected = [10, 20, 30, 40, 40, 40, 39, 29, 19, 10, 10, 0, 0, 5, 5];
     for threads in [1, 3] {
         for (program, connections) in [(scripts(&[1]), 45), (request(), 45)] {
@@ -173,12 +173,13 @@ fn throughput_follows_users_and_think_time() {
     let half = Nanos::from_millis(490);
     for (what, users, expected, tolerance) in [
         ("constant", think(ThinkTime::Constant(half)), 50.0 * 2.0 * 20.0, 0.0),
-        // Everybody begins at once: by renewal theory that is (1 + variance ÷ mean²) / 2 more for each. Three deviations.
+        // All users begin at once: by renewal theory, that adds (1 + variance ÷ mean²) / 2 transactions each. Three
+        // deviations.
         ("exponential", think(ThinkTime::Exponential { mean: half }), 2_049.0, 130.0),
         // Its mean is the median × e^(σ²/2).
         ("log-normal", think(ThinkTime::LogNormal { median: Nanos(432_421_970), sigma: 0.5 }), 2_032.0, 70.0),
         ("pacing", UserRamp { pacing: Some(half + half), ..think(ThinkTime::NONE) }, 50.0 * 21.0, 0.0),
-        // The longer of both waits.
+        // The longer of both waits applies.
         (
             "both",
             UserRamp { pacing: Some(Nanos::from_millis(100)), ..think(ThinkTime::Constant(half)) },
@@ -207,7 +208,7 @@ fn throughput_follows_users_and_think_time() {
 fn rate_cap_holds_every_second_and_is_fair() {
     let users =
         UserRamp { rate_max: Some(PerSecond(100.0)), ..users(&[stage(30, None, 10)], ThinkTime::NONE) };
-    // Nothing is served for three seconds: what was not begun then is not made up for.
+    // Nothing is served for three seconds; the missed starts are not made up for.
     let freezes = vec![(Nanos::from_secs(3), Nanos::from_secs(6))];
     let world = SimulatedSystem { pauses: freezes, ..world() };
     let all = run(plan(scripts(&[1]), 30, 2, Schedule::Users(users)), &world);
@@ -237,7 +238,7 @@ fn operation_may_have_its_own_schedule() {
         assert!((690..=810).contains(&count(0)), "{} by weight", count(0));
         assert!(all.records.iter().all(|it| it.outcome == Outcome::Ok));
     }
-    // Who cannot be served in time is dropped from its own operation.
+    // A transaction that exceeds the limit is dropped from its own operation.
     let plan = LoadPlan {
         latency_limit: Some(Nanos::from_millis(100)),
         ..plan(

@@ -1,4 +1,4 @@
-//! HTTP services in simulated time: what a shard makes of their answers, and of what is none.
+//! HTTP services in simulated time: outcomes of valid and invalid responses
 
 use load::random::{Prng, SeedSequence};
 use load::script::call::{Method, RequestSource};
@@ -67,7 +67,7 @@ fn plan(program: Program, clients: u32, schedule: Schedule) -> LoadPlan {
     }
 }
 
-/// Everything that a shard tells.
+/// All results of a shard.
 #[derive(Debug, Default)]
 struct EventLog {
     records: Vec<Record>,
@@ -109,7 +109,7 @@ fn run(plan: LoadPlan, world: &SimulatedSystem) -> EventLog {
     run_with(plan, world, None, Service::without_tls("sim"))
 }
 
-/// How often each outcome came.
+/// Number of each outcome.
 fn outcomes(all: &EventLog) -> Vec<(String, usize)> {
     let mut counts = BTreeMap::new();
     for it in &all.records {
@@ -200,7 +200,7 @@ fn unexpected_statuses_fail_by_code() {
 
 #[test]
 fn closed_idle_connection_is_not_a_failure() {
-    // It is closed a moment before the next request comes: the request and the end cross on their way.
+    // The service closes the connection just before the next request arrives: request and close cross.
     let web = SimulatedHttp { idle: Some(Nanos::from_millis(99)), ..SimulatedHttp::default() };
     let world = SimulatedSystem { delay: Nanos::from_millis(5), web, ..SimulatedSystem::default() };
     let think = Schedule::Closed { think: Nanos::from_millis(97) };
@@ -208,12 +208,12 @@ fn closed_idle_connection_is_not_a_failure() {
     check("GET is asked again", &all, &[("ok", 10)]);
     let all = run(each(10, plan(request(Method::Post), 1, think)), &world);
     check("POST may have had an effect", &all, &[("ok", 5), ("unknown net 104", 5)]);
-    // The end is seen before the next request.
+    // The client receives the close before it sends the next request.
     let longer = Schedule::Closed { think: Nanos::from_millis(500) };
     let all = run(each(10, plan(request(Method::Post), 1, longer)), &world);
     check("POST on a new connection", &all, &[("ok", 10)]);
     assert_eq!(all.connected, 10);
-    // A service may close every connection after some answers, without a word.
+    // A service may close every connection after some responses, without announcement.
     let world = SimulatedSystem {
         web: SimulatedHttp { max_responses: 7, ..SimulatedHttp::default() },
         ..SimulatedSystem::default()
@@ -256,11 +256,11 @@ fn each_fault_has_its_outcome() {
     check("cut", Method::Post, SimulatedHttp { body: SimulatedBody::Cut, ..web }, &[("unknown net 104", 10)]);
     check("silent", Method::Get, SimulatedHttp { silent: 2, ..web }, &[("failed net 110", 5), ("ok", 5)]);
     check("silent", Method::Post, SimulatedHttp { silent: 2, ..web }, &[("ok", 5), ("unknown net 110", 5)]);
-    // One byte a second: the first comes in time, the last would not.
+    // One byte per second: the first arrives in time, the last would not.
     let drip = SimulatedHttp { byte_interval: Some(Nanos::from_secs(1)), ..web };
     check("drip", Method::Get, drip, &[("failed net 62", 10)]);
     check("drip", Method::Post, drip, &[("unknown net 62", 10)]);
-    // Dripping fast enough is no fault.
+    // Slow but timely bytes are no failure.
     check(
         "quick drip",
         Method::Get,
@@ -277,7 +277,7 @@ fn unreachable_service_is_retried_with_backoff() {
     };
     let closed = LoadPlan { duration: Some(Nanos::from_secs(10)), ..plan(request(Method::Get), 1, CLOSED) };
     let all = run(closed, &world);
-    // 10 ms, doubled up to 100, half of it by chance: about thirteen per second.
+    // 10 ms, doubled up to 100, half of it random: about thirteen per second.
     assert!((120..160).contains(&all.records.len()), "{} attempts in 10 s", all.records.len());
     let all = run(plan(request(Method::Get), 4, even(1000.0, 1)), &world);
     check("in an open model arrivals are the pause", &all, &[("failed net 111", 1000)]);
@@ -299,7 +299,7 @@ fn limits_concurrent_connects() {
     assert_eq!(all.connected, 50);
 }
 
-/// A script that asks PostgreSQL, then logs in by HTTP, then uses what it was told.
+/// Script that queries PostgreSQL, logs in by HTTP and uses the captured value.
 fn mixed() -> Program {
     let text = "BEGIN;\n\\set token 0\n\\set status 0\nSELECT 1;\nCOMMIT;\n\\set n :status + 1\n";
     let mut program =
@@ -343,14 +343,14 @@ fn runs_sql_and_http_in_one_script() {
     check("both", &all, &[("ok", 60)]);
     assert_eq!(all.connected, 6, "a session and a connection for each client");
     assert_eq!((all.steps[&4].len(), all.steps[&5].len()), (60, 60));
-    // A failed step rolls the block back: the next transaction finds the session as it should be.
+    // A failed step rolls the block back, so that the next transaction finds a clean session.
     let world = SimulatedSystem {
         web: SimulatedHttp { status: 500, ..SimulatedHttp::default() },
         ..SimulatedSystem::default()
     };
     let all = run_with(each(20, plan(mixed(), 3, CLOSED)), &world, Some(postgres.clone()), service.clone());
     check("a failed step", &all, &[("failed HTTP 500", 60)]);
-    // The session breaks while an answer of the service is awaited.
+    // The session breaks while a response of the service is awaited.
     let breaks = (1..20).map(|it| Nanos::from_millis(it * 10)).collect();
     let world = SimulatedSystem { breaks, delay: Nanos::from_micros(300), ..SimulatedSystem::default() };
     let all = run_with(each(100, plan(mixed(), 3, CLOSED)), &world, Some(postgres), service);

@@ -1,4 +1,4 @@
-//! Real sockets, both drivers: each fault of an HTTP service in its own class, and what is none.
+//! Faults of HTTP services over real sockets with both drivers: one outcome per fault
 
 use load::driver::{Address, Clock, DriverContext, StartGate, epoll, uring};
 use load::random::SeedSequence;
@@ -18,7 +18,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use wire::tls::{HttpsClient, TlsIdentity};
 
-/// Far more than any answer of a service in order.
+/// Far more than any valid response in these tests.
 const ANSWER_MAX: u64 = 1 << 20;
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
@@ -42,7 +42,7 @@ impl Recorder for EventLog {
 type DriveFn =
     fn(Shard<EventLog>, &DriverContext<'_>) -> std::io::Result<load::driver::DriveResult<EventLog>>;
 
-/// What three requests of one client come to, by each driver.
+/// Outcomes of three requests of one client, by driver.
 fn outcomes(method: Method, address: &Address, service: &Service) -> Vec<Vec<Outcome>> {
     let mut drivers: Vec<DriveFn> = vec![epoll::drive];
     if uring::is_available() {
@@ -102,7 +102,7 @@ fn asked(drive: DriveFn, method: Method, address: &Address, service: &Service) -
     drive(shard, &ground).expect("the system has what a driver needs").shard.recorder
 }
 
-/// A service on a port of its own, each of its connections given to `serve` with their number; it ends with the process.
+/// Service on its own port, which passes each connection and its number to `serve`; it ends with the process.
 fn service(serve: impl Fn(TcpStream, usize) + Send + Sync + 'static) -> Address {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = listener.local_addr().expect("it is bound");
@@ -116,7 +116,7 @@ fn service(serve: impl Fn(TcpStream, usize) + Send + Sync + 'static) -> Address 
     Address::Tcp(address)
 }
 
-/// Reads a request without a body; `None` at the end.
+/// Reads a request without a body; `None` at the end of the stream.
 fn request(from: &mut impl BufRead) -> Option<()> {
     let mut line = String::new();
     loop {
@@ -170,7 +170,7 @@ fn classifies_network_faults() {
         ..plain.clone()
     };
     let (failed, unknown) = (|it| Outcome::Failed(Code::Net(it)), |it| Outcome::Unknown(Code::Net(it)));
-    // Bound, so that nobody else takes it, and closed, so that nobody listens.
+    // A port that was bound and closed, so that it refuses connections.
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let nobody = Address::Tcp(listener.local_addr().expect("it is bound"));
     drop(listener);
@@ -178,7 +178,7 @@ fn classifies_network_faults() {
     check("refused", Method::Post, &nobody, &plain, failed(111));
     let missing = Address::Unix(std::env::temp_dir().join("pgdyno-no-such-socket"));
     check("no socket", Method::Get, &missing, &plain, failed(2));
-    // Closed with a byte unread: the kernel sends a reset.
+    // Closed with an unread byte: the kernel sends a reset.
     let reset = service(|mut it, _| drop(it.read(&mut [0])));
     check("reset", Method::Get, &reset, &plain, failed(104));
     check("reset", Method::Post, &reset, &plain, unknown(104));
@@ -189,13 +189,13 @@ fn classifies_network_faults() {
     });
     check("cut", Method::Get, &cut, &plain, failed(104));
     check("cut", Method::Post, &cut, &plain, unknown(104));
-    // Everything is read and nothing said, until the client has gone.
+    // Reads everything and sends nothing until the client has left.
     let silent = service(|mut it, _| drop(std::io::copy(&mut it, &mut std::io::sink())));
     check("half open", Method::Get, &silent, &patient, failed(110));
     let drip = service(|it, _| {
         let mut it = BufReader::new(it);
         let _ = request(&mut it);
-        // The first bytes come at once, the last never.
+        // The first bytes are sent at once, the last never.
         let _ = it.get_mut().write_all(&OK[..OK.len() - 1]);
         let _ = std::io::copy(&mut it, &mut std::io::sink());
     });
@@ -210,7 +210,7 @@ fn classifies_network_faults() {
         ..plain.clone()
     };
     check("no TLS there", Method::Get, &garbage, &tls, failed(129));
-    // It listens, and says nothing: neither does a handshake end. And one that speaks TLS, to whoever does not.
+    // A silent listener never completes a TLS handshake. And a TLS service, with a client without TLS.
     let hasty = Service { connect_timeout: Nanos::from_millis(50), ..tls.clone() };
     check("a handshake without an end", Method::Get, &silent, &hasty, failed(110));
     check("TLS there", Method::Get, &secure(&Arc::default()), &plain, failed(71));
@@ -223,7 +223,7 @@ fn classifies_network_faults() {
     check("an unknown certificate", Method::Get, &secure(&Arc::default()), &tls, failed(129));
 }
 
-/// A body without an end is given up at the bound, with a code of its own, whatever its framing.
+/// An endless body is aborted at the limit with its own code, whatever its framing.
 #[test]
 fn an_endless_body_is_given_up() {
     let plain = Service::without_tls("localhost");
@@ -247,7 +247,7 @@ fn an_endless_body_is_given_up() {
 
 #[test]
 fn reopens_connection_closed_while_idle() {
-    // One answer each, without a word about the end.
+    // One response per connection, without announcing its end.
     let once = service(|it, _| {
         let mut it = BufReader::new(it);
         let _ = request(&mut it);
@@ -262,7 +262,7 @@ struct TlsStats {
     resumed: AtomicUsize,
 }
 
-/// A service that speaks TLS, and closes each connection after one answer.
+/// TLS service that closes each connection after one response.
 fn secure(seen: &Arc<TlsStats>) -> Address {
     let certificate = CertificateDer::from_pem_slice(include_bytes!("../../wire/tests/certs/server.crt"))
         .expect("a certificate");

@@ -1,4 +1,4 @@
-//! A disk that fails, or becomes read-only, while a run is written.
+//! Runs on a disk that fails, or becomes read-only, during writing
 
 mod invent;
 
@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, OnceLock};
 use store::{Run, RunStatus, WriteError};
 
-/// What every write of SQLite's comes to; 0 while the disk is well.
+/// Result of SQLite's writes; `SQLITE_OK` while the disk works.
 static FAILURE: AtomicI32 = AtomicI32::new(ffi::SQLITE_OK);
 
-/// The system's own way to files.
+/// Original `xOpen` of the system's VFS.
 static SYSTEM: OnceLock<usize> = OnceLock::new();
-/// By kind of file: the system's methods, and the same with writes that may fail.
+/// By kind of file: the system's methods, and a copy whose writes may fail.
 static METHODS: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
 
 unsafe extern "C" fn open(
@@ -25,7 +25,7 @@ unsafe extern "C" fn open(
     out: *mut c_int,
 ) -> c_int {
     let system = *SYSTEM.get().expect("it is set before any file is opened") as *mut ffi::sqlite3_vfs;
-    // SAFETY: SQLite calls us as it would call the system's function, which gets its own VFS.
+    // SAFETY: SQLite calls this in place of the system's function, which receives its own VFS.
     unsafe {
         let done = (*system).xOpen.expect("it can open")(system, name, file, flags, out);
         if !(*file).pMethods.is_null() {
@@ -50,7 +50,7 @@ unsafe extern "C" fn write(
 ) -> c_int {
     match FAILURE.load(Ordering::SeqCst) {
         ffi::SQLITE_OK => {
-            // SAFETY: the system's function gets its own file, as SQLite gave it to us.
+            // SAFETY: the system's function receives its own file, as SQLite passed it.
             unsafe {
                 let ours = (*file).pMethods as usize;
                 let known =
@@ -65,10 +65,10 @@ unsafe extern "C" fn write(
     }
 }
 
-/// Has every file of SQLite's in this process go through [`write`].
+/// Redirects all writes of SQLite in this process to [`write`].
 fn install() {
     SYSTEM.get_or_init(|| {
-        // SAFETY: the default VFS lives as long as the process; so does its changed copy.
+        // SAFETY: the default VFS and its modified copy live as long as the process.
         unsafe {
             let system = ffi::sqlite3_vfs_find(std::ptr::null());
             let name = c"broken".as_ptr();

@@ -1,4 +1,4 @@
-//! What becomes of a run when the disk is full?
+//! Runs on a full disk
 
 mod invent;
 
@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use store::{Run, RunStatus, State, WriteError};
 
-/// A small disk in memory, gone when dropped.
+/// Small disk in memory, unmounted on drop.
 struct Disk(PathBuf);
 
 impl Disk {
-    /// `None` without the right to mount.
+    /// Mounts a disk; `None` without the privilege to mount.
     fn mount(at: &Path, size: &str) -> Option<Disk> {
         let done = Command::new("mount")
             .args(["-t", "tmpfs", "-o", &format!("size={size}"), "pgdyno-store"])

@@ -1,4 +1,4 @@
-//! Do the examples of `docs/store.md` work, and does it name the columns that are there?
+//! Tests of the queries and column names in `docs/store.md`
 
 mod invent;
 

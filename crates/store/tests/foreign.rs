@@ -1,4 +1,4 @@
-//! What is said of a file that is not a whole run of ours?
+//! Errors for files that are not complete runs
 
 mod invent;
 
@@ -83,7 +83,7 @@ fn damaged_bytes_do_not_panic() {
         let mut bytes = whole.clone();
         match chance.below(3) {
             0 => bytes.truncate(chance.below(whole.len() as u64) as usize),
-            // The header and the first pages decide most.
+            // The header and the first pages have most of the relevant bytes.
             n => {
                 let reach = if n == 1 { 8192 } else { whole.len() as u64 };
                 for _ in 0..=chance.below(8) {

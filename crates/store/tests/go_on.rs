@@ -1,4 +1,4 @@
-//! Can a run that broke off be gone on with?
+//! Resuming of interrupted runs
 
 mod invent;
 
@@ -19,7 +19,7 @@ fn resumed_run_appends_trials() {
     writer.tick(cut, Box::new(ticks[1].clone()));
     let refused = store::resume(&path, 5).expect_err("somebody writes it");
     assert!(matches!(refused.cause, ErrorCause::Busy), "{refused}");
-    // As after the end of its process.
+    // Dropped without `finish`, as when its process ends.
     drop(writer);
 
     let mut writer = store::resume(&path, 1_795_262_999_000).expect("nobody writes it");

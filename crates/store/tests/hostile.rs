@@ -1,4 +1,4 @@
-//! Run files that were made to do harm: what they are refused with, and that refusing is cheap.
+//! Malicious run files: their rejection, and its low cost
 
 mod invent;
 
@@ -21,7 +21,7 @@ fn write(folder: &Path) -> PathBuf {
     writer.finish(outcome(RunStatus::Complete)).expect("there is room")
 }
 
-/// A whole run, changed; and what it is refused with, by reading and by going on with it.
+/// Changes a copy of a complete run; reading and resuming it must fail with `expected`.
 fn check(whole: &Path, change: impl Fn(&Path), expected: &str) {
     let path = whole.with_file_name("x.dyno");
     fs::copy(whole, &path).expect("there is room");
@@ -77,7 +77,7 @@ fn rejects_schemas_with_executable_code() {
         check(&whole, sql(change), expected);
         let _ = fs::remove_file(folder.0.join("x.dyno-wal"));
     }
-    // What is never read may be there.
+    // Objects that are never read are accepted.
     let path = folder.0.join("x.dyno");
     for change in ["CREATE TABLE mine (x)", "CREATE VIEW mine AS SELECT * FROM trial", "DROP VIEW ticks"] {
         fs::copy(&whole, &path).expect("there is room");
@@ -125,7 +125,7 @@ fn rejects_impossible_values() {
     }
 }
 
-/// Pages of a table whose children are all the next page: a small file with more rows than can be counted.
+/// A table whose pages all have the next page as every child: a small file with more rows than can be counted.
 #[test]
 fn rejects_endless_tables() {
     let folder = TestDirectory::new("hostile-pages");
@@ -133,7 +133,7 @@ fn rejects_endless_tables() {
     for table in ["trial", "note", "event", "sqlite_schema"] {
         check(&whole, |path| repeat_pages(path, table), "is damaged: ");
     }
-    // One row of it is read, and all are written.
+    // Reading fetches one row of it, resuming writes all.
     let path = folder.0.join("x.dyno");
     fs::copy(&whole, &path).expect("there is room");
     repeat_pages(&path, "run");
@@ -141,7 +141,7 @@ fn rejects_endless_tables() {
     assert!(refused.contains("is damaged: "), "{refused}");
 }
 
-/// Levels and children of each: 100 to the power of 12 times the rows that are there.
+/// Levels and children per page: they multiply the rows of the last page by 100 to the power of 12.
 const LEVELS: u32 = 12;
 const CHILDREN: u32 = 100;
 const PAGE: usize = 4096;
@@ -158,7 +158,7 @@ fn repeat_pages(path: &Path, table: &str) {
     };
     let mut bytes = fs::read(path).expect("it is there");
     let pages = (bytes.len() / PAGE) as u32;
-    // A page of the table without rows of its own keeps its bytes behind the levels. Page 1 begins with the file's header.
+    // Appends a copy of the table's page after the levels. Page 1 begins with the file's header.
     let at = (root as usize - 1) * PAGE;
     let header = if root == 1 { 100 } else { 0 };
     let mut leaf = bytes[at..at + PAGE].to_vec();
@@ -188,7 +188,7 @@ fn repeat_pages(path: &Path, table: &str) {
     fs::write(path, bytes).expect("there is room");
 }
 
-/// SQLite deletes what the end of a journal names, once it has taken the journal back.
+/// SQLite deletes the file that the end of a journal names, after it has rolled the journal back.
 #[test]
 fn journals_cannot_reach_other_files() {
     let folder = TestDirectory::new("hostile-journal");
@@ -204,7 +204,7 @@ fn journals_cannot_reach_other_files() {
     }
     bytes.resize(512, 0);
     let name = victim.to_str().expect("it is ASCII").as_bytes();
-    // Not a page: the one behind the byte at 2³⁰, which is for locks.
+    // Number of the page at byte 2³⁰, which is reserved for locks and never a data page.
     bytes.extend((0x4000_0000 / PAGE as u32 + 1).to_be_bytes());
     bytes.extend(name);
     bytes.extend((name.len() as u32).to_be_bytes());

@@ -1,4 +1,4 @@
-//! What is left of a run whose writer was killed?
+//! Runs whose writer was killed
 
 mod invent;
 
@@ -8,17 +8,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use store::{Run, State};
 
-/// Where the child writes; it is a child if this is set.
+/// Directory of the child process; set only in the child.
 const FOLDER: &str = "PGDYNO_STORE_KILL_FOLDER";
 
-/// Other rounds than usual, such as for `./x proof`.
+/// Number of rounds, e.g. for `./x proof`.
 const ROUNDS: &str = "PGDYNO_STORE_KILL_ROUNDS";
 
 fn tick(seed: u64, second: u64) -> model::Tick {
     RandomRun(seed ^ second << 32).tick(second)
 }
 
-/// Not a test but, when told where to write, the child of the test below. Tells a tick when the one before it is on the disk, and says so, for ever.
+/// Child process of the test below; returns at once unless `FOLDER` is set.
+///
+/// Writes ticks for ever, each after the previous one is on the disk, and prints their numbers.
 #[test]
 fn writes_until_it_is_killed() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
@@ -67,8 +69,9 @@ fn killed_run_keeps_all_but_last_tick() {
     println!("{rounds} kills, {half_written} in the midst of a transaction");
 }
 
-/// Kills a child some turns of a loop after it said that so many ticks are on the disk; tells its file and the last tick
-/// it spoke of.
+/// Kills a child, `turns` loop iterations after it has printed that `ticks` ticks are on the disk.
+///
+/// Returns its file and the last tick that it printed.
 fn kill(folder: &Path, ticks: u64, turns: u64) -> (PathBuf, usize) {
     let mut child = Command::new(std::env::current_exe().expect("we are a program"))
         .args(["--exact", "--nocapture", "writes_until_it_is_killed"])
@@ -80,7 +83,7 @@ fn kill(folder: &Path, ticks: u64, turns: u64) -> (PathBuf, usize) {
         BufReader::new(child.stdout.take().expect("it was asked for")).lines().map_while(Result::ok);
     let (mut path, mut last) = (None, None);
     let mut hear = |line: String| {
-        // The test harness's words may stand before ours on the line.
+        // The test harness may print text before ours on the line.
         if let Some((_, at)) = line.split_once("at /") {
             path = Some(PathBuf::from(format!("/{at}")));
         }

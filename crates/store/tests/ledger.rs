@@ -1,4 +1,4 @@
-//! Is a ledger what was written into it, whatever became of its writer and its bytes?
+//! Ledgers after a kill, on a full disk and with damaged bytes
 
 mod invent;
 
@@ -47,7 +47,7 @@ fn entry(chance: &mut RandomRun, number: u64) -> LedgerEntry {
     }
 }
 
-/// A ledger of so many entries, closed or not, and its bytes.
+/// Ledger of `count` entries, closed or not, and its bytes.
 fn written(seed: u64, count: u64, closes: bool) -> (Vec<LedgerEntry>, Vec<u8>) {
     let folder = TestDirectory::new(&format!("ledger-{seed}-{closes}"));
     let path = folder.0.join("a.ledger");
@@ -68,7 +68,7 @@ fn written(seed: u64, count: u64, closes: bool) -> (Vec<LedgerEntry>, Vec<u8>) {
         drop(ledger);
     }
     let bytes = std::fs::read(&path).expect("it is ours");
-    // Its address is cut to what fits.
+    // The server's address is truncated to the maximum length.
     for it in &mut entries {
         if let LedgerEntry::Server(_, server) = it {
             let end = (0..=server.address.len().min(256)).rfind(|it| server.address.is_char_boundary(*it));
@@ -78,7 +78,7 @@ fn written(seed: u64, count: u64, closes: bool) -> (Vec<LedgerEntry>, Vec<u8>) {
     (entries, bytes)
 }
 
-/// What is read from these bytes; `None` where no ledger begins.
+/// Entries in these bytes; `None` if they do not begin with a valid header.
 fn read(bytes: &[u8]) -> Option<(Vec<LedgerEntry>, LedgerEnd)> {
     let mut entries = LedgerReader::from_reader(bytes).expect("memory can be read")?;
     assert_eq!(*entries.header(), HEADER);
@@ -98,7 +98,7 @@ fn entries_round_trip() {
     }
 }
 
-/// Wherever it is cut: what is read was written, in its order, and only a cut between two entries leaves nothing over.
+/// A ledger cut anywhere yields a prefix of its entries; only a cut between two entries leaves no surplus bytes.
 #[test]
 fn truncated_ledger_reads_as_prefix() {
     let (entries, bytes) = written(11, 60, true);
@@ -118,7 +118,7 @@ fn truncated_ledger_reads_as_prefix() {
     assert_eq!(whole, entries.len(), "before each entry");
 }
 
-/// Whichever bit is flipped: what is read was written, and the entry with the flipped bit is not among it.
+/// After any bit flip, only written entries are read, without the entry that contains the flipped bit.
 #[test]
 fn flipped_bit_never_creates_entry() {
     let (entries, bytes) = written(12, 60, true);
@@ -131,14 +131,14 @@ fn flipped_bit_never_creates_entry() {
     }
 }
 
-/// The same, whatever its header says.
+/// As `read`, for any header.
 fn read_any(bytes: &[u8]) -> Option<(Vec<LedgerEntry>, LedgerEnd)> {
     let mut entries = LedgerReader::from_reader(bytes).expect("memory can be read")?;
     let all = entries.by_ref().collect();
     Some((all, entries.end().expect("all was taken")))
 }
 
-/// Entries that are whole but not where they were: exchanged, doubled, left out, or of another ledger.
+/// Entries that are intact but misplaced: exchanged, duplicated, removed, or from another ledger.
 #[test]
 fn entries_are_bound_to_their_position() {
     let frames = |bytes: &[u8]| {
@@ -173,7 +173,7 @@ fn entries_are_bound_to_their_position() {
     check("after its end", &followed, entries.len());
 }
 
-/// Entries to come, and how many have been written.
+/// Queue of entries, and the number of written ones.
 #[derive(Clone, Default)]
 struct QueueSource {
     waiting: Arc<Mutex<Vec<LedgerEntry>>>,
@@ -232,7 +232,7 @@ fn writer_writes_every_entry() {
     assert!(of_disk < 1 << 20, "the room that was not needed is given back: {of_disk} bytes are taken");
 }
 
-/// A small disk in memory, gone when dropped.
+/// Small disk in memory, unmounted on drop.
 struct Disk(PathBuf);
 
 impl Drop for Disk {
@@ -259,7 +259,7 @@ fn full_disk_is_reported_and_written_entries_are_kept() {
     while sent < 100_000 {
         source.waiting.lock().expect("nobody panics").extend((sent..sent + 1000).map(acknowledged));
         sent += 1000;
-        // Nobody waits for a disk that is full.
+        // No producer waits for a full disk.
         while source.written.load(Ordering::Acquire) < sent {
             std::thread::yield_now();
         }
@@ -274,13 +274,15 @@ fn full_disk_is_reported_and_written_entries_are_kept() {
     assert_eq!(entries.end(), Some(LedgerEnd::Open));
 }
 
-/// Where the child writes; it is a child if this is set.
+/// Directory of the child process; set only in the child.
 const FOLDER: &str = "PGDYNO_LEDGER_KILL_FOLDER";
 
-/// Other rounds than usual, such as for `./x proof`.
+/// Number of rounds, e.g. for `./x proof`.
 const ROUNDS: &str = "PGDYNO_LEDGER_KILL_ROUNDS";
 
-/// Not a test but, when told where to write, the child of the test below: writes for ever, and tells what is safe.
+/// Child process of the test below; returns at once unless `FOLDER` is set.
+///
+/// Writes for ever, and prints which sequence numbers are safe.
 #[test]
 fn keeps_until_it_is_killed() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
@@ -293,7 +295,7 @@ fn keeps_until_it_is_killed() {
         if sequence % 1000 == 0 && written > 0 {
             println!("safe {written}");
         }
-        // Not farther ahead than a real load, or the child does nothing but allocate.
+        // Limited to the lead of a real load; otherwise the child only allocates.
         while sequence > source.written.load(Ordering::Acquire) + 20_000 {
             std::thread::yield_now();
         }
@@ -322,7 +324,7 @@ fn killed_ledger_keeps_all_durable_entries() {
     println!("{rounds} kills, {rounds} read, {torn} with a torn tail; up to {most} outcomes");
 }
 
-/// Kills a child some turns of a loop after it has said so many times what is safe; tells what it said last.
+/// Kills a child, `turns` loop iterations after it has printed `words` numbers. Returns the last printed number.
 fn kill(folder: &Path, words: u64, turns: u64) -> u64 {
     let mut child = Command::new(std::env::current_exe().expect("we are a program"))
         .args(["--exact", "--nocapture", "keeps_until_it_is_killed"])
@@ -331,7 +333,7 @@ fn kill(folder: &Path, words: u64, turns: u64) -> u64 {
         .spawn()
         .expect("it can be started again");
     let said = BufReader::new(child.stdout.take().expect("it was asked for")).lines().map_while(Result::ok);
-    // The test harness's words may stand before ours on the line.
+    // The test harness may print text before ours on the line.
     let mut said = said.filter_map(|it| it.split_once("safe ")?.1.parse::<u64>().ok());
     let mut last = said.nth(words as usize).expect("the child lives");
     for turn in 0..turns {

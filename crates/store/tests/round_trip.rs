@@ -1,4 +1,4 @@
-//! Does what was written come back?
+//! Round trip of runs through a file
 
 mod invent;
 
@@ -26,7 +26,7 @@ fn run_round_trips_through_file() {
         writer.samples(id, before.clone());
         let ticks: Vec<Tick> = (0..5).map(|second| chance.tick(second)).collect();
         let events = chance.events(4);
-        // As many as may be under way: more would be too fast for a slow disk.
+        // As many as the queue holds: more would be too fast for a slow disk.
         for it in &ticks {
             writer.tick(id, Box::new(it.clone()));
         }
@@ -129,7 +129,7 @@ fn dropped_writer_marks_run_interrupted() {
     assert!(run.measurement(id).unwrap().is_none());
 }
 
-/// Files of the first format have no sizes of answers, and are gone on with.
+/// Files of format version 1 have no response sizes, and can be resumed.
 #[test]
 fn reads_files_without_answer_sizes() {
     let folder = TestDirectory::new("format-1");
@@ -146,7 +146,7 @@ fn reads_files_without_answer_sizes() {
     assert!(ticks.len() == 1 && ticks[0].interval.answers.is_empty());
     drop(run);
     read_all(&path).unwrap();
-    // Going on with it makes it a file of this format.
+    // Resuming upgrades the file to the current format.
     let mut writer = store::resume(&path, 5).unwrap();
     let id = writer.begin_trial(trial(1));
     writer.tick(id, Box::new(chance.tick(0)));
@@ -155,7 +155,7 @@ fn reads_files_without_answer_sizes() {
     assert!(run.ticks(id).unwrap().any(|it| !it.unwrap().interval.answers.is_empty()));
 }
 
-/// Runs that were kept before operations could be requests are read by later versions too.
+/// Runs from before operations could be HTTP requests remain readable.
 #[test]
 fn reads_operations_of_first_format_as_scripts() {
     let kept = json!({ "name": "read", "weight": 3, "script": "SELECT 1;", "origin": null });

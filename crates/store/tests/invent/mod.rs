@@ -1,6 +1,6 @@
-//! What might a run hold?
+//! Random contents of runs
 
-// Each test file uses its part.
+// Each test file uses only a part of this module.
 #![allow(dead_code)]
 
 use model::summary::Script;
@@ -16,7 +16,7 @@ use store::{
     Configuration, NodeRecord, Run, RunHeader, RunOutcome, RunStatus, TrialEnd, TrialHeader, TrialId, Writer,
 };
 
-/// A directory that is removed with its contents.
+/// Directory that is removed with its contents on drop.
 #[derive(Debug)]
 pub struct TestDirectory(pub PathBuf);
 
@@ -98,7 +98,7 @@ pub fn end(status: RunStatus, measured: Option<Measurement>) -> TrialEnd {
     }
 }
 
-/// A text with all that is in a tick.
+/// Text form of all values of a tick.
 pub fn format_tick(it: &Tick) -> String {
     format!("{} {} {} {:?}", it.second, it.in_flight, format_interval(&it.interval), it.samples)
 }
@@ -124,7 +124,7 @@ pub fn format_interval(it: &Interval) -> String {
     all
 }
 
-/// Reads all that is there; what is damaged is an error.
+/// Reads everything in a run; damaged data is an error.
 pub fn read_all(path: &Path) -> store::Result<()> {
     let run = Run::open(path)?;
     run.header()?;
@@ -139,7 +139,7 @@ pub fn read_all(path: &Path) -> store::Result<()> {
     Ok(())
 }
 
-/// Waits until so many ticks of the trial are on the disk, or there is trouble.
+/// Waits until `ticks` ticks of the trial are on the disk, or the writer has an error.
 pub fn wait_for(writer: &Writer, trial: TrialId, ticks: usize) {
     while writer.error().is_none() {
         let run = Run::open(writer.path()).expect("it is a run");
@@ -150,7 +150,7 @@ pub fn wait_for(writer: &Writer, trial: TrialId, ticks: usize) {
     }
 }
 
-/// The same numbers for the same seed: SplitMix64.
+/// Deterministic random numbers: SplitMix64.
 #[derive(Debug)]
 pub struct RandomRun(pub u64);
 
@@ -166,7 +166,7 @@ impl RandomRun {
         self.next() % bound
     }
 
-    /// About as a server answers: log-normal-like around a millisecond.
+    /// Typical distribution of a server's response times: nearly log-normal around a millisecond.
     pub fn latency(&mut self, count: u64) -> LatencyHistogram {
         let mut it = LatencyHistogram::new();
         for _ in 0..count {
@@ -193,7 +193,7 @@ impl RandomRun {
         it
     }
 
-    /// Of [`trial`]'s operations.
+    /// Tick with the operations of [`trial`].
     pub fn tick(&mut self, second: u64) -> Tick {
         let mut it = Interval::new(&[0, 2]).with_answer_sizes(&[(0, 0), (1, 1)]);
         (0..1 + self.below(50))
@@ -221,7 +221,7 @@ impl RandomRun {
         Tick { second, interval: it, in_flight: self.below(100), samples: self.samples(60) }
     }
 
-    /// A second without trouble, two operations with so many transactions together.
+    /// Second without errors: two operations with `transactions` transactions together.
     pub fn typical(&mut self, second: u64, transactions: u64) -> Tick {
         let mut it = Interval::new(&[0, 0]);
         it.from = Nanos::from_secs(second);
@@ -264,7 +264,7 @@ impl RandomRun {
         (0..count).map(event).collect()
     }
 
-    /// What these ticks were together.
+    /// Measurement that consists of these ticks.
     pub fn measurement(&mut self, ticks: &[Tick]) -> Measurement {
         let mut interval = ticks[0].interval.clone();
         ticks[1..].iter().for_each(|it| interval.merge(&it.interval));
