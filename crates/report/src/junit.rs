@@ -1,8 +1,8 @@
 //! JUnit report of objectives for continuous integration.
 //!
-//! Test cases: one per objective of each cell, one per cell for durability under faults, one for promised fresh reads,
-//! and one per trial. Violated objectives and promises, invalid trials, outages and trials that bypass a node of the
-//! stack are failures. Undecided cases are skipped.
+//! There is a test case for each objective of a cell, for its durability under faults and for promised fresh reads.
+//! Each trial is a test case too. Violated objectives and promises, invalid trials, outages, and trials that bypass a
+//! node of the stack are failures. Undecided cases are skipped.
 
 use crate::findings::unused_nodes;
 use crate::html::escape;

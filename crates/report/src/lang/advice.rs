@@ -9,8 +9,8 @@ pub trait AdviceWords {
     fn saved_together(&self, indexes: usize, share: f64) -> String;
     /// Purpose of the index's columns.
     fn why_index(&self, it: &IndexAdvice) -> String;
-    /// Time that the index saves, as a share of all statements (absent if they were not counted), and number of
-    /// statements that it helps.
+    /// Time that the index saves, and number of statements that it helps. The time is a share of that of all
+    /// statements, absent if they were not counted.
     fn index_saves(&self, it: &IndexAdvice) -> String;
     /// Size of the index, and the statements that it slows down.
     fn index_costs(&self, it: &IndexAdvice) -> String;

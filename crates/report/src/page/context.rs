@@ -13,9 +13,10 @@ pub(crate) struct PageContext<'a> {
     pub lang: &'a dyn Lang,
     /// Names of the cells.
     pub names: Vec<String>,
-    /// The cell with the highest throughput of those that are comparable with the baseline, or the one with the lowest,
-    /// if they differ. Open-model cells are left out, because their throughput is the offered rate.
+    /// Comparable closed-model cell with the highest throughput, apart from the baseline. In the open model,
+    /// throughput is the offered rate.
     pub best: Option<usize>,
+    /// Comparable closed-model cell with the lowest throughput, if it is not `best`.
     pub worst: Option<usize>,
     pub open: OpenCells,
     /// Cells that are shown in full: all if they are few. Otherwise the baseline, the best and the worst, and the
