@@ -140,7 +140,7 @@ pub struct ObjectiveLevel<'a> {
     pub p99_at_least: bool,
     /// Comparison with the baseline.
     pub against: Option<BaselineComparison>,
-    /// True if some of its clients were not served.
+    /// True if the cell is excluded from comparisons: clients were refused or starved, or too many errors occurred.
     pub idle: bool,
 }
 

@@ -72,7 +72,7 @@ impl<'a> PageContext<'a> {
         self.names.get(cell).map_or("", String::as_str)
     }
 
-    /// True if some of its clients were not served.
+    /// True if the cell is excluded from comparisons: clients were refused or starved, or too many errors occurred.
     pub fn left_out(&self, cell: usize) -> bool {
         is_excluded(self.account, cell)
     }
