@@ -7,7 +7,7 @@ use wire::http::{self, BodySearch, Method, Origin, Retain, compile};
 use wire::tls::HttpsClient;
 use wire::{Template, TemplateBuilder};
 
-/// An HTTP service.
+/// HTTP service under test.
 #[derive(Clone, Debug)]
 pub struct Service {
     /// Value of the header `Host`.

@@ -59,9 +59,9 @@ pub struct LoadPlan {
 /// Seeds and generators of all randomness.
 #[derive(Clone, Debug)]
 pub struct RngSeeds {
-    /// By client: generators of the functions `random…`.
+    /// Generators of the functions `random…`, by client.
     pub clients: Vec<Prng>,
-    /// By thread: generators that choose scripts.
+    /// Generators that choose scripts, by thread.
     pub script_rngs: Vec<Prng>,
     /// Seed of the Poisson arrivals, which are the same for every number of threads.
     pub arrivals: u64,
@@ -92,7 +92,7 @@ pub struct Workload {
     sql_targets: Vec<Option<SqlTarget>>,
     pub(crate) services: Vec<Service>,
     feeds: Vec<Feed>,
-    /// By script: keys of its writes, if its transactions are writes with a key. Empty if no script has keys.
+    /// Keys of each script's writes, if its transactions are writes with a key. Empty if no script has keys.
     keyed: Vec<Option<KeyedWrite>>,
     /// Seals their tokens.
     secret: u64,
@@ -100,15 +100,15 @@ pub struct Workload {
     has_ledger: bool,
     /// True if a statement with any unset variable aborts its client.
     requires_variables: bool,
-    /// By slot: true if some script assigns the variable. Its name is then never sent in place of its value.
+    /// True for each slot that some script assigns. The name of such a variable is never sent in place of its value.
     assigned: Box<[bool]>,
     /// True if texts become literals in simple queries.
     quotes_texts: bool,
     /// Variables that hold fields of feeds, with the bytes preallocated for each.
     pub(crate) fields: Vec<(Slot, usize)>,
-    /// By script, then command; `None` for commands without a request to PostgreSQL.
+    /// Requests by script, then command; `None` for commands without a request to PostgreSQL.
     requests: Vec<Vec<Option<SqlRequest>>>,
-    /// By script, then command; `None` for commands without a request to an HTTP service.
+    /// Calls by script, then command; `None` for commands without a request to an HTTP service.
     calls: Vec<Vec<Option<http_service::HttpRequest>>>,
     /// Maximum size of a response, in bytes.
     pub(crate) answer_max: u64,

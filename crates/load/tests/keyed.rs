@@ -264,7 +264,7 @@ fn timed_out_writes_are_not_cancelled() {
     assert_eq!(&sent[4..8], b"\0\x03\0\0", "a StartupMessage");
 }
 
-/// In each query mode, the request contains the token: a new one per transaction, the same one in retries.
+/// The request contains the token in each query mode: a new one per transaction, the same one in retries.
 #[test]
 fn each_write_has_its_own_token() {
     let script = "INSERT INTO t VALUES (:token);\n\\set token 5\nSELECT 1;\n";
@@ -293,7 +293,7 @@ fn each_write_has_its_own_token() {
     }
 }
 
-/// Without a ledger, a decoy of the same length is sent, which is no token.
+/// A decoy of the same length is sent without a ledger, and is no token.
 #[test]
 fn decoy_holds_no_token() {
     let work = |kept: bool| {

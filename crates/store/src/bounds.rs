@@ -1,4 +1,4 @@
-//! Bounds on the values of a run file.
+//! Bounds on the values of a run file
 
 /// Maximum length of a text or blob, in bytes. Writers obey it too, so that every written value can be read.
 pub const MAX_VALUE_BYTES: usize = 16 << 20;

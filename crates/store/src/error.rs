@@ -33,7 +33,7 @@ pub enum ErrorCause {
     UnexpectedSchema { what: String },
     /// The file is in SQLite's write-ahead mode, in which reading creates further files next to it.
     WriteAhead,
-    /// Its journal refers to other files.
+    /// The file's journal refers to other files.
     HostileJournal,
     /// A value is longer than any that pgdyno writes.
     ValueTooLong,

@@ -31,7 +31,7 @@ pub enum State {
     /// The process that writes it is running on this machine.
     Running,
     Ended(RunOutcome),
-    /// Its process ended without recording an outcome.
+    /// The process that wrote it ended without recording an outcome.
     Lost,
 }
 

@@ -14,7 +14,7 @@ static FAILURE: AtomicI32 = AtomicI32::new(ffi::SQLITE_OK);
 
 /// Original `xOpen` of the system's VFS.
 static SYSTEM: OnceLock<usize> = OnceLock::new();
-/// By kind of file: the system's methods, and a copy whose writes may fail.
+/// System's methods by kind of file, with a copy whose writes may fail.
 static METHODS: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
 
 unsafe extern "C" fn open(

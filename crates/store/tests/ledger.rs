@@ -131,7 +131,7 @@ fn flipped_bit_never_creates_entry() {
     }
 }
 
-/// As `read`, for any header.
+/// Entries as in `read`, for any header.
 fn read_any(bytes: &[u8]) -> Option<(Vec<LedgerEntry>, LedgerEnd)> {
     let mut entries = LedgerReader::from_reader(bytes).expect("memory can be read")?;
     let all = entries.by_ref().collect();

@@ -128,7 +128,7 @@ impl<R: Recorder> Driver<'_, R> {
                 Action::Shell { conn, line, keep } => {
                     run_shell(&mut self.shard, self.ground, conn, &line, keep);
                 }
-                // If the receiver has ended, nobody needs the event.
+                // The event is dropped if its receiver has ended.
                 Action::Report(said) => drop(self.ground.events.send(said)),
             }
         }
@@ -173,7 +173,7 @@ impl<R: Recorder> Driver<'_, R> {
         self.shard.broken(now, conn, Code::Net(error.raw_os_error() as u16), &describe(error));
     }
 
-    /// The kernel took no more: asks it to tell when it does.
+    /// Watches for writability after the kernel refused further bytes.
     #[cold]
     fn await_writable(&mut self, conn: ConnId) {
         self.watch(conn, EventFlags::OUT, true);
@@ -197,7 +197,7 @@ impl<R: Recorder> Driver<'_, R> {
             match connect_result(&link.socket) {
                 Ok(()) => {
                     self.shard.connected(self.ground.clock.now(), conn);
-                    // Room in the send buffer is of no interest from here on, and would wake us at every answer.
+                    // Writability no longer matters, and would cause a wake-up at every response.
                     self.watch(conn, EventFlags::empty(), false);
                 }
                 Err(error) => self.broken(conn, error),
@@ -209,13 +209,13 @@ impl<R: Recorder> Driver<'_, R> {
         self.perform();
     }
 
-    /// `ends`: the event that brought us here also tells of the end, which no other event will tell again.
+    /// Receives from a connection. `ends`: the event also reports the peer's close, which no later event repeats.
     #[inline]
     fn on_readable(&mut self, conn: ConnId, ends: bool, buffer: &mut [u8]) {
         loop {
             let Some(Some(link)) = self.links.get(index(conn)) else { return };
             if link.connecting {
-                // The event was of the one before it.
+                // The event belongs to the previous transport.
                 return;
             }
             match net::recv(&link.socket, &mut *buffer, RecvFlags::empty()) {
@@ -229,7 +229,7 @@ impl<R: Recorder> Driver<'_, R> {
                     let now = self.ground.clock.now();
                     self.shard.receive(now, conn, &buffer[..n]);
                     self.perform();
-                    // A short read has emptied the socket; an end that comes after it brings an event of its own.
+                    // A short read has emptied the socket. A later close causes its own event.
                     if n < buffer.len() && !ends {
                         return;
                     }

@@ -48,7 +48,7 @@ pub(super) fn enable_keepalive(socket: &OwnedFd) {
     let _ = sockopt::set_tcp_user_timeout(socket, DEAD_PEER_TIMEOUT.as_millis() as u32);
 }
 
-/// tcp(7), `TCP_USER_TIMEOUT`.
+/// Time after which a connection to a dead peer breaks; tcp(7), `TCP_USER_TIMEOUT`.
 const DEAD_PEER_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Result of a connect that `begin_connect` started.

@@ -22,7 +22,7 @@ pub struct ProgramBuilder {
     names: NameTable,
     scripts: Vec<Script>,
     diagnostics: Vec<Diagnostic>,
-    /// By script: the feed it draws from, and the names of the feed's columns.
+    /// Feed that each script draws from, with the names of the feed's columns.
     draws: Vec<Option<(u16, Vec<String>)>>,
     /// Variables whose values are given.
     predefined: BTreeSet<Slot>,

@@ -65,7 +65,9 @@ pub struct CallCapture {
     pub source: ResponsePart,
 }
 
-/// Source of a capture. If it is missing, the transaction fails with [`Code::CaptureNotFound`](model::Code::CaptureNotFound).
+/// Source of a capture.
+///
+/// If it is missing, the transaction fails with [`Code::CaptureNotFound`](model::Code::CaptureNotFound).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ResponsePart {
     /// Status code, as a number.

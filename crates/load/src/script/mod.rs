@@ -81,7 +81,7 @@ pub struct Program {
     pub names: Arc<VariableNames>,
     /// Variables that a pgbench script reads before any command assigns them.
     ///
-    /// pgbench sends the name of such a variable, or NULL for a parameter. In an expression, it aborts the client.
+    /// pgbench sends the name of such a variable, or NULL for a parameter. An expression with such a variable aborts the client.
     pub undefined: Vec<Diagnostic>,
 }
 
@@ -161,7 +161,7 @@ pub enum CommandKind {
 pub struct Sql {
     /// Text with `:name` as written.
     pub text: String,
-    /// The same text, split at the variables.
+    /// Text of the statement, split at the variables.
     pub pieces: Vec<Piece>,
     /// Variables for the result, if it is stored.
     pub store: Option<ResultStore>,
@@ -194,7 +194,7 @@ impl Program {
         self.names.slot(name)
     }
 
-    /// By slot: true if any command assigns the variable.
+    /// True for each slot whose variable some command assigns.
     pub(crate) fn assigned(&self) -> Box<[bool]> {
         undefined::assigned(&self.scripts, &self.names)
     }

@@ -41,7 +41,7 @@ pub(super) fn undefined(
     found
 }
 
-/// By slot: true if a command assigns the variable.
+/// True for each slot whose variable some command assigns.
 ///
 /// Columns that `\gset` or `\aset` stores count only if a prefix identifies them.
 pub(super) fn assigned(scripts: &[Script], names: &[Box<str>]) -> Box<[bool]> {
@@ -61,7 +61,7 @@ pub(super) fn assigned(scripts: &[Script], names: &[Box<str>]) -> Box<[bool]> {
     assigned
 }
 
-/// The same reads in a script's text, each with its location and a correction.
+/// Reads found by [`undefined`], each with its location in the script's text and a correction.
 pub(super) fn diagnostics(
     source: &ScriptSource<'_>,
     commands: &[Command],

@@ -71,7 +71,7 @@ pub(super) struct Session {
     pub received: u64,
     /// Code of a FATAL error before the connection broke.
     pub fatal_code: Option<Code>,
-    /// By prepared statement: true if this connection has prepared it.
+    /// True for each prepared statement that this connection has prepared.
     pub prepared: Box<[bool]>,
     /// Statements sent with an unanswered Parse, each with the number of its Sync.
     pub parsing: VecDeque<(u16, u16)>,
@@ -113,7 +113,7 @@ pub(super) struct Transaction {
 pub(super) enum ClientState {
     /// User who has not joined yet, or has left.
     Absent,
-    /// Without a connection; a timer or the queue opens one.
+    /// No connection; a timer or the queue opens one.
     Offline,
     Connecting,
     LoggingIn,
@@ -129,9 +129,9 @@ pub(super) enum ClientState {
     AwaitingHttp,
     /// Awaits the end of a ROLLBACK after an error.
     RollingBack,
-    /// In `\sleep`.
+    /// Executing `\sleep`.
     Sleeping,
-    /// In `\shell` or `\setshell`.
+    /// Executing `\shell` or `\setshell`.
     RunningShell,
     Finished,
     Aborted,

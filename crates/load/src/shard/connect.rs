@@ -23,7 +23,7 @@ const TIMEOUT_CHECK_INTERVAL: Nanos = Nanos::from_millis(100);
 /// Reason why a session is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SessionLoss {
-    /// Its transport broke.
+    /// The transport broke.
     Broken,
     /// The request was given up; the server may still execute it.
     TimedOut,

@@ -6,13 +6,13 @@ use model::{ClientId, Code, ScriptId};
 /// Event of a client, reported once per kind unless the plan is verbose.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LoadEvent {
-    /// It could not connect; `message` is the server's or the system's.
+    /// A client could not connect; `message` is the server's or the system's.
     Refused { client: ClientId, code: Code, message: String },
     /// A command failed; `again` is true if the transaction is retried.
     Failed { client: ClientId, script: ScriptId, command: u16, code: Code, message: String, again: bool },
-    /// It begins no further transactions.
+    /// A client begins no further transactions.
     Aborted { client: ClientId, script: ScriptId, command: u16, reason: AbortReason },
-    /// This feed, whose rows are drawn once each, has no row left; no further transaction begins.
+    /// A feed whose rows are drawn once each has no row left; no further transaction begins.
     Exhausted { feed: u16 },
     /// The function `debug` was called.
     Debug { script: ScriptId, command: u16, value: Value },

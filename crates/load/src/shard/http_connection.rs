@@ -374,7 +374,7 @@ impl<R: Recorder> Shard<R> {
         capture(request, response, reader, &mut client.variables, &mut self.matchers)
     }
 
-    /// Has the driver close `w`.
+    /// Closes `w` through the driver.
     pub(super) fn close_http(&mut self, w: usize) {
         let web = &mut self.http_connections[w];
         let before = std::mem::take(&mut web.state);

@@ -150,7 +150,7 @@ pub struct Shard<R> {
     closed: bool,
     /// Clients that are neither finished nor aborted.
     active: u32,
-    /// By script: true if it has succeeded in this shard.
+    /// True for each script that has succeeded in this shard.
     succeeded: Box<[bool]>,
 }
 

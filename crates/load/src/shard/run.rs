@@ -14,9 +14,9 @@ use wire::pg::TransactionStatus;
 /// Cause of a transaction's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StartCause {
-    /// It became due while a client was idle.
+    /// An arrival became due while a client was idle.
     Due,
-    /// It became due while all clients were busy.
+    /// An arrival became due while all clients were busy.
     Backlogged,
     /// A client of the closed model is ready.
     ClientReady,

@@ -19,7 +19,7 @@ const CANCEL_TIMEOUT: Nanos = Nanos::from_secs(2);
 const CANCEL_INTERVAL: Nanos = Nanos::from_secs(1);
 /// Time limit for the end of a run's last sessions.
 const SHUTDOWN_TIMEOUT: Nanos = Nanos::from_secs(5);
-/// The same time limit after the user aborted the run: long enough for two cancel requests.
+/// Time limit for the end of sessions after the user aborted the run: long enough for two cancel requests.
 const ABANDONED_SHUTDOWN_TIMEOUT: Nanos = Nanos::from_millis(1500);
 /// Delay after which a client tries other hosts, if there are several.
 const HOST_SWITCH_DELAY: Nanos = Nanos::from_secs(1);

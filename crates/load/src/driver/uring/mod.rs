@@ -211,7 +211,7 @@ impl<R: Recorder> Driver<'_, R> {
                 Action::Shell { conn, line, keep } => {
                     run_shell(&mut self.shard, self.ground, conn, &line, keep);
                 }
-                // If the receiver has ended, nobody needs the event.
+                // The event is dropped if its receiver has ended.
                 Action::Report(said) => drop(self.ground.events.send(said)),
             }
         }
