@@ -270,11 +270,11 @@ impl Change {
 pub enum TestMethod {
     /// Rank test on the trials, at least four of each: exact for any distribution.
     Trials { base: u32, run: u32 },
-    /// Signed-rank test on pairs of trials measured together, at least six pairs.
+    /// Rank test on the differences between trials that alternated in time, at least six pairs.
     Pairs { pairs: u32 },
     /// Student's t distribution for the trials, at least three together.
     FewTrials { base: u32, run: u32 },
-    /// Block bootstrap of seconds within trials; the result is valid only for these periods.
+    /// Blocks of seconds, resampled within trials. The interval applies only to these periods.
     Blocks { base: Blocks, run: Blocks },
     /// Too little data for any method.
     None { base: u32, run: u32 },

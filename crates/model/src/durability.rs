@@ -120,8 +120,8 @@ pub enum Promise {
 }
 
 impl Promise {
-    /// True if an acknowledged write survives the loss of the primary or of any one host, provided that the right
-    /// standby is promoted.
+    /// True if an acknowledged write survives the loss of the primary or of any one host. The right standby must be
+    /// promoted.
     pub fn outlives_primary(&self) -> bool {
         matches!(self, Promise::Flush(_) | Promise::Apply(_))
     }
@@ -463,7 +463,7 @@ pub struct WriteOutage {
     /// Number of the fault.
     pub fault: usize,
     /// Start of the longest period between two acknowledgements, or from the last one to the last attempt. The period
-    /// ends after the fault and starts before the next one.
+    /// neither ends before the fault nor starts after the next one.
     pub from: Nanos,
     pub to: Nanos,
 }

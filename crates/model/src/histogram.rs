@@ -63,8 +63,9 @@ impl LatencyHistogram {
         self.histogram.len()
     }
 
-    /// Smallest recorded value that at least a share `q` (0..=1) of samples does not exceed; `None` if fewer than
-    /// [`LatencyHistogram::MIN_TAIL_SAMPLES`] samples lie beyond it.
+    /// Smallest recorded value that at least a share `q` (0..=1) of samples does not exceed.
+    ///
+    /// `None` if fewer than [`LatencyHistogram::MIN_TAIL_SAMPLES`] samples lie beyond it.
     pub fn quantile(&self, q: f64) -> Option<Nanos> {
         let beyond = (self.count() as f64 * (1.0 - q)).round() as u64;
         (beyond >= LatencyHistogram::MIN_TAIL_SAMPLES)
@@ -155,8 +156,9 @@ fn rank(q: f64, count: u64) -> u64 {
     ((q * count as f64).ceil() as u64).max(1)
 }
 
-/// True if the quantile falls among `unanswered` samples, which are longer than the `answered` ones, and there are
-/// enough of them to show it.
+/// True if the quantile falls among `unanswered` samples, which are longer than the `answered` ones.
+///
+/// False if there are too few unanswered samples to show it.
 pub fn is_quantile_unanswered(q: f64, answered: u64, unanswered: u64) -> bool {
     unanswered >= LatencyHistogram::MIN_TAIL_SAMPLES && rank(q, answered + unanswered) > answered
 }

@@ -11,8 +11,9 @@ pub struct ObjectiveResult {
     pub unit: ObjectiveUnit,
     /// Measured value, if known.
     pub measured: Option<f64>,
-    /// True if the value is only a lower bound: arrivals were not answered, or an outage in a closed model kept users
-    /// from arriving.
+    /// True if the value is only a lower bound.
+    ///
+    /// Either arrivals were not answered, or an outage in a closed model kept users from arriving.
     pub at_least: bool,
     pub bound: f64,
     /// Number of samples, arrivals or seconds behind the value.

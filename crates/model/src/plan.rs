@@ -163,7 +163,7 @@ pub enum Transport {
     Tls,
 }
 
-/// How a pooler assigns server connections to clients.
+/// Pool mode: the unit for which a client gets a server connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PoolMode {

@@ -209,8 +209,8 @@ pub struct Maximum {
 pub enum Cause {
     /// Proven: the perturbation moved the maximum.
     ///
-    /// `proof` is an index into `proofs`. `by` is the component that saturates the knob's resource, if it is known and
-    /// has no knob.
+    /// `proof` is an index into `proofs`. `by` is the work that saturates PostgreSQL's CPU, if it is known and no knob
+    /// changes it.
     Proven {
         proof: usize,
         #[serde(skip_serializing_if = "Option::is_none")]

@@ -25,7 +25,7 @@ pub enum TankDifference {
     /// A mask of `x` alone matches any code but 0, as Tank's manual says. Since June 2024 Tank compares the whole code,
     /// so `xx` matches no errno from 100 on: not 104, 110, 111.
     MaskOfX { mask: String },
-    /// Tank has only the quantiles 25, 50, 75, 80, 90, 95, 98, 99 and 100; a rule on another one never fires there.
+    /// Tank has only the quantiles 25, 50, 75, 80, 90, 95, 98, 99 and 100. A rule on another one never fires there.
     OtherQuantile { percent: f64 },
     /// pgdyno measures times of successful transactions only; Tank includes failed ones.
     TimesOfFailures,
@@ -36,8 +36,8 @@ pub enum TankDifference {
     MeanOfPercents,
     /// Tank treats a missing metric as 0; in pgdyno a second without a sample changes nothing.
     MissingMetric,
-    /// Tank's share is of its generator's instances, and with Pandora it needs `startup: once`; pgdyno's share is of
-    /// the clients or of the in-flight cap.
+    /// Tank's share is of its generator's instances; with Pandora it needs `startup: once`. pgdyno's share is of the
+    /// clients or of the in-flight cap.
     #[serde(rename = "instances")]
     InstancesShare,
     /// Tank does not have this rule.

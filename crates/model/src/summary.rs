@@ -408,7 +408,7 @@ pub struct CpuCost {
 pub struct ThreadSummary {
     /// Share of the window in which the thread worked: CPU time without spinning.
     pub busy: f64,
-    /// Share of the window in which the thread was runnable but had no CPU; absent if the kernel does not report it.
+    /// Share of the window in which the thread was runnable but had no CPU. Absent if the kernel does not report it.
     pub starved: Option<f64>,
     /// Number of returns from the kernel's wait.
     pub wakeups: u64,

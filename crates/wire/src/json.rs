@@ -43,8 +43,8 @@ impl FromStr for Pointer {
 impl Pointer {
     /// Appends the value to which the pointer refers in `json`: a string unescaped, any other value unchanged.
     ///
-    /// Returns false and appends nothing if there is no value or it is `null`, or if the text up to its end is not
-    /// JSON.
+    /// Returns false and appends nothing if there is no value or it is `null`. The same applies if the text up to its
+    /// end is not JSON.
     pub fn extract(&self, json: &[u8], out: &mut Vec<u8>) -> bool {
         let before = out.len();
         let copied = self.find(json, out);

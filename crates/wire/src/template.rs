@@ -5,8 +5,8 @@ use std::fmt;
 
 /// Request compiled once per run: bytes with placeholders, and lengths to fill in after rendering them.
 ///
-/// Rendering copies the fixed bytes, lets the caller append each argument in place, and writes the lengths (big-endian
-/// `i32`, or decimal) that were not known before. It allocates only when `out` must grow.
+/// Rendering copies the fixed bytes and lets the caller append each argument in place. It then writes the lengths
+/// (big-endian `i32`, or decimal). It allocates only when `out` must grow.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Template {
     bytes: Box<[u8]>,

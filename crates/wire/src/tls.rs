@@ -220,8 +220,10 @@ fn pem_error(what: &'static str, error: &pem::Error) -> TlsConfigError {
     TlsConfigError::Pem { what, why: error.to_string() }
 }
 
-/// Server name for SNI and verification. A host that is not a DNS name (such as a socket directory) becomes an address,
-/// which is not sent and matches no certificate.
+/// Server name for SNI and verification.
+///
+/// A host that is not a DNS name, such as a socket directory, becomes an address. It is not sent and matches no
+/// certificate.
 pub(crate) fn server_name(host: &str) -> ServerName<'static> {
     let nobody = ServerName::IpAddress(std::net::Ipv4Addr::UNSPECIFIED.into());
     ServerName::try_from(host.to_owned()).unwrap_or(nobody)

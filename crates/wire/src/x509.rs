@@ -1,8 +1,8 @@
 //! X.509 certificates, as far as libpq's rules differ from webpki's.
 //!
 //! `webpki` verifies chains and `x509_parser` reads DER. This module adds libpq's comparison of names and the hash for
-//! channel binding. It also accepts certificates that webpki rejects: version 1, which the PostgreSQL manual's recipe
-//! creates, and self-signed ones with the authority flag.
+//! channel binding. It also accepts two kinds of certificates that webpki rejects. One is version 1, which the
+//! PostgreSQL manual's recipe creates. The other is self-signed with the authority flag.
 
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
 use std::net::IpAddr;

@@ -271,7 +271,7 @@ fn answer() -> impl Strategy<Value = Vec<u8>> {
             } else {
                 out.extend_from_slice(&body);
             }
-            // One in four is cut.
+            // One in four is truncated.
             let end = if whole == 0 { cut.index(out.len() + 1) } else { out.len() };
             out.truncate(end);
             out
@@ -352,7 +352,7 @@ impl Write for CannedTransport {
     }
 }
 
-/// Response as hyper reads it. The transport is always ready, so polling once is enough.
+/// Response as hyper reads it. The transport is always ready, so a polling loop suffices.
 fn read_with_hyper(method: Method, answer: &[u8]) -> ParsedResponse {
     let transport = CannedTransport { answer: answer.to_vec(), at: 0, asked: false };
     let mut context = Context::from_waker(Waker::noop());

@@ -87,8 +87,8 @@ pub enum Circumstance {
         horizon: f64,
         /// Sessions that wait for their locks.
         blocked: f64,
-        /// Pool size and clients that wait for a server connection; `None` without a pooler or if its console does not
-        /// report them.
+        /// Pool size, and clients that wait for a server connection. `None` without a pooler, or if its console does
+        /// not report them.
         pool: Option<(u32, f64)>,
     },
     /// Violation of Little's law: a node's concurrency, rate and time contradict each other. A client that holds a
@@ -131,7 +131,7 @@ pub struct NormalizedRate {
     pub per_transaction: f64,
 }
 
-/// Rule that makes findings.
+/// Rule that derives findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingRule {

@@ -62,8 +62,8 @@ pub enum LoadModel {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UserStage {
     pub users: u32,
-    /// Users that arrive per second, above 0, until the target is reached; also the rate at which surplus users leave,
-    /// each after its transaction. All at once when `None`.
+    /// Users that arrive per second until the target is reached, above 0; all at once when `None`. Surplus users leave
+    /// at the same rate, each after its transaction.
     pub spawn_rate: Option<f64>,
     /// Duration until the next stage, including the arrival and departure of users.
     #[serde(rename = "lasting")]

@@ -21,7 +21,7 @@ pub struct Replication {
     /// True if each server has its own disk, so that the disk can be filled.
     #[serde(rename = "disks")]
     pub separate_disks: bool,
-    /// True if the run measures the staleness of reads on replicas, at the cost of a few writes and reads per second.
+    /// True if the run measures the staleness of reads on replicas. Costs a few writes and reads per second.
     #[serde(default)]
     pub freshness: bool,
 }

@@ -157,8 +157,8 @@ impl Channel {
         self.out.capacity() + self.reader.memory()
     }
 
-    /// Closes the connection if a response precedes the end of its request. The server would interpret the rest of the
-    /// request as another one.
+    /// Marks the connection to be closed if a response precedes the end of its request. The server would interpret the
+    /// rest of the request as another one.
     fn check_surplus(&self, response: Response) -> Response {
         Response { close: response.close || !self.outgoing().is_empty(), ..response }
     }

@@ -115,8 +115,10 @@ pub fn request_with_header_lines(to: &mut TemplateBuilder, request: &Request<'_>
     }
 }
 
-/// Appends a request that consists of arguments: 0 is the method, 1 the target, 2 the header lines, each with its line
-/// ending. With `body`, 3 is the body, and Content-Length is added.
+/// Appends a request that consists of arguments.
+///
+/// Argument 0 is the method, 1 the target, 2 the header lines with their line endings. With `body`, argument 3 is the
+/// body, and Content-Length is added.
 pub fn raw_request(to: &mut TemplateBuilder, host: &str, body: bool) {
     to.placeholder(0, Placeholder::Raw).bytes(b" ").placeholder(1, Placeholder::Raw);
     to.bytes(b" HTTP/1.1\r\nHost: ").bytes(host.as_bytes()).bytes(b"\r\n").placeholder(2, Placeholder::Raw);

@@ -50,7 +50,7 @@ pub(super) fn read(input: &[u8], method: Method) -> Result<Option<(Head, usize)>
     }
     let old = response.version != Some(1);
     let said = BodyHeaders::from_headers(response.headers)?;
-    // Whether the connection may be reused: RFC 9112, section 9.3.
+    // Reuse of the connection: RFC 9112, section 9.3.
     let close = said.close || (old && !said.keep_alive);
     let coding = said.coding;
     let head = |framing, close| Ok(Some((Head { status, framing, coding, close }, length)));

@@ -159,7 +159,8 @@ impl ResponseReader {
         head::header(&self.head, name)
     }
 
-    /// Passes the values of all headers of this name in the last response to `take`; none if the head was not retained.
+    /// Passes the values of all headers of this name in the last response to `take`. There are none if the head was not
+    /// retained.
     pub fn each_header(&self, name: &str, take: impl FnMut(&[u8])) {
         head::each_header(&self.head, name, take);
     }

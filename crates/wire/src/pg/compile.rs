@@ -1,7 +1,7 @@
 //! Compiler from statements to message templates.
 //!
 //! Each function appends one message to a template that is rendered for every transaction. A text with a NUL cannot be
-//! sent: the script parser rejects it, so here it is a bug of the caller.
+//! sent. The script parser rejects it, so here it is a bug of the caller.
 
 use crate::{Placeholder, TemplateBuilder};
 use bytes::BytesMut;

@@ -255,7 +255,7 @@ impl Scanner {
         match tag {
             b'D' if !self.watch => self.reply.rows = self.reply.rows.saturating_add(1),
             b'T' if !self.watch => {}
-            // Of all tags with this length, only `ROLLBACK` is always needed.
+            // `ROLLBACK` is the only tag of this length that is always needed.
             b'C' if !self.watch && length != 4 + ROLLBACK.len() as u32 => self.count(b'C'),
             b'S' if !self.parameters => {}
             b'd' if !self.watch => {}
