@@ -3,9 +3,9 @@
 //! A schema is a program: views, triggers, virtual tables and generated columns are executed when they are read or
 //! written. Therefore a file is read only if its tables are those that pgdyno creates.
 //!
-//! The length of values is limited. The work that SQLite may do is limited in proportion to the file's length, because
-//! repeated pages can make a table endless in a small file. Work is counted in SQLite's instructions, not in seconds,
-//! so that the result does not depend on the speed or load of the machine.
+//! The length of values is limited. The work that SQLite may do is limited in proportion to the file's length: repeated
+//! pages can make a table endless in a small file. Work is counted in SQLite's instructions, not in seconds. Thus the
+//! result does not depend on the speed or load of the machine.
 
 use crate::bounds::MAX_VALUE_BYTES;
 use crate::error::{Error, ErrorCause, Result};

@@ -81,7 +81,8 @@ pub struct Program {
     pub names: Arc<VariableNames>,
     /// Variables that a pgbench script reads before any command assigns them.
     ///
-    /// pgbench sends the name of such a variable, or NULL for a parameter. An expression with such a variable aborts the client.
+    /// pgbench sends the name of such a variable, or NULL for a parameter. An expression with such a variable aborts
+    /// the client.
     pub undefined: Vec<Diagnostic>,
 }
 

@@ -11,7 +11,7 @@ const RETRY_DELAY: Nanos = Nanos::from_millis(10);
 /// Maximum retry delay, per client of the thread; limited to `RETRY_DELAY_MAX`.
 ///
 /// The clients of a thread thus make about a hundred attempts per second together. The limits keep the end of an outage
-/// detectable within a tenth of a second, and the load of retries low for a recovering server.
+/// detectable within a tenth of a second. They also keep the load of retries low for a recovering server.
 const RETRY_DELAY_PER_CLIENT: Nanos = Nanos::from_millis(10);
 const RETRY_DELAY_MAX: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(1));
 

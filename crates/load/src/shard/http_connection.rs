@@ -267,8 +267,8 @@ impl<R: Recorder> Shard<R> {
 
     /// Handles a transport that broke, or could not be opened.
     ///
-    /// Servers close idle connections. A request that meets such a close is sent once more, on a new connection, if no
-    /// byte of it was sent or if it is idempotent (RFC 9112, section 9.3.1).
+    /// Servers close idle connections. A request that meets such a close is sent once more, on a new connection. This
+    /// requires that no byte of it was sent, or that it is idempotent (RFC 9112, section 9.3.1).
     pub(super) fn http_broken(&mut self, now: Nanos, w: usize, code: Code, words: &str) {
         let web = &self.http_connections[w];
         if matches!(web.state, HttpConnectionState::Closed | HttpConnectionState::Waiting) {

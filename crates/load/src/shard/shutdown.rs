@@ -1,7 +1,7 @@
 //! Ends sessions whose statement was given up
 //!
 //! A server continues a statement after its client has left, and keeps the session until the statement ends. A client
-//! that gives up a statement therefore cancels it and keeps its place: it opens another session only after the server
+//! that gives up a statement therefore cancels it and keeps its place. It opens another session only after the server
 //! has closed this one. So there are never more sessions than clients.
 //!
 //! Writes with a ledger key are not cancelled, because that would change their outcome. Nothing is cancelled behind a
