@@ -1,7 +1,8 @@
-//! Is pgdyno cheaper and truer than pgbench, on this machine?
+//! Benchmark of pgdyno against pgbench: CPU cost and accuracy
 //!
-//! Interleaved runs against one throw-away server; ratios within each round, then their median. Prints a table with the
-//! figures that issue "The engine" asks for. `./x bench`, or `./x bench quick` for one short round.
+//! Runs alternate against one throw-away server. Ratios are computed within each round; the result is their median.
+//! Prints a table with the figures that issue "The engine" asks for. Run `./x bench`, or `./x bench quick` for one
+//! short round.
 
 use serde_json::Value;
 use stack::component::postgres::{Postgres, Settings};
@@ -31,7 +32,7 @@ fn main() -> Result<()> {
             format!("{} is missing; it is in the package postgresql-contrib", pgbench.display()).into()
         );
     }
-    // A copy, so that a build in the meantime does not change what is measured.
+    // The copy keeps a concurrent build from replacing the measured program.
     let scratch = std::env::temp_dir().join(format!("pgdyno-bench-{}", std::process::id()));
     fs::create_dir_all(&scratch)?;
     let pgdyno = scratch.join("pgdyno");
@@ -55,7 +56,7 @@ fn main() -> Result<()> {
     measured
 }
 
-/// Lets everyone in without a password: pgbench pays 0.9 ms of CPU for each log-in by SCRAM, which is not what is compared.
+/// Allows log-ins without a password. pgbench spends 0.9 ms of CPU on each SCRAM log-in, which is not compared here.
 fn trust_all_connections(postgres: &Postgres) -> Result<()> {
     fs::write(postgres.data.join("pg_hba.conf"), "local all all trust\nhost all all 127.0.0.1/32 trust\n")?;
     let mut connection = postgres.target().open(Duration::from_secs(10)).map_err(|it| it.to_string())?;
@@ -78,7 +79,7 @@ struct Bench<'a> {
     secs: u32,
 }
 
-/// One run of one program.
+/// Result of one run.
 struct Run {
     /// User and system time of the whole process.
     cpu_secs: f64,
@@ -104,7 +105,7 @@ impl Bench<'_> {
         self.compare_initialisation(if quick { 2 } else { 100 })
     }
 
-    /// Processor time per transaction and throughput beside pgbench's.
+    /// Compares CPU time per transaction and throughput with pgbench's.
     fn compare_cost(&self, tcp: bool, clients: u32) -> Result<()> {
         let mut ratios = [(); 4].map(|()| Vec::new());
         let mut user = [(); 2].map(|()| Vec::new());
@@ -118,7 +119,7 @@ impl Bench<'_> {
                 let arguments = [&["bench", "--json", "--driver", driver], &common[..]].concat();
                 self.run(&self.pgdyno, &arguments, tcp)
             };
-            // The order changes, so that drift does not favour one.
+            // The order alternates, so that drift favours neither program.
             let (pgbench, epoll, uring) = if round % 2 == 0 {
                 let pgbench = theirs()?;
                 (pgbench, ours("epoll")?, ours("io_uring")?)
@@ -215,7 +216,7 @@ impl Bench<'_> {
     }
 }
 
-/// From pgbench's lines, or from our document.
+/// Number of transactions, from pgbench's text or our JSON.
 fn transactions(output: &str) -> Option<f64> {
     if let Ok(json) = serde_json::from_str::<Value>(output) {
         return json["total"]["counts"]["ok"].as_f64();
@@ -225,7 +226,7 @@ fn transactions(output: &str) -> Option<f64> {
     line.split('/').next()?.parse().ok()
 }
 
-/// Processor time of all children that have ended: fields 16 and 17 of /proc/self/stat, in ticks of 10 ms; proc(5).
+/// CPU time of all children that have ended: fields 16 and 17 of /proc/self/stat, in ticks of 10 ms (proc(5)).
 fn children_secs() -> Result<f64> {
     let stat = fs::read_to_string("/proc/self/stat")?;
     let fields = stat.rsplit_once(')').ok_or("no command in /proc/self/stat")?.1.split_ascii_whitespace();

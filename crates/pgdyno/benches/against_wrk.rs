@@ -1,8 +1,8 @@
-//! Does a request cost less than wrk's, and is it sent when it is due, on this machine?
+//! Benchmark of pgdyno against wrk: CPU cost and punctuality of requests
 //!
-//! Interleaved runs against one nginx on loopback, which answers with 300 bytes; ratios within each round, then their
-//! median. `./x bench http`, or `./x bench http quick` for one short round. Beside wrk2 too, where it is in the path by this
-//! name.
+//! Runs alternate against one nginx on loopback, which answers with 300 bytes. Ratios are computed within each round;
+//! the result is their median. Run `./x bench http`, or `./x bench http quick` for one short round. The comparison
+//! includes wrk2 if a program of that name is in the path.
 
 use serde_json::Value;
 use std::error::Error;
@@ -21,7 +21,7 @@ fn main() -> Result<()> {
     let (rounds, secs) = if quick { (1, 2) } else { (7, 5) };
     let scratch = std::env::temp_dir().join(format!("pgdyno-bench-http-{}", std::process::id()));
     fs::create_dir_all(scratch.join("html"))?;
-    // A copy, so that a build in the meantime does not change what is measured.
+    // The copy keeps a concurrent build from replacing the measured program.
     let pgdyno = scratch.join("pgdyno");
     fs::copy(env!("CARGO_BIN_EXE_pgdyno"), &pgdyno)?;
     let nginx = Nginx::start(&scratch)?;
@@ -34,7 +34,7 @@ fn main() -> Result<()> {
     measured
 }
 
-/// One worker, one process, stopped when it is dropped.
+/// nginx with one worker and one process, stopped on drop.
 struct Nginx {
     process: Child,
     port: u16,
@@ -92,7 +92,7 @@ struct Bench<'a> {
     secs: u32,
 }
 
-/// One run of one program.
+/// Result of one run.
 struct Run {
     /// User and system time of the whole process.
     cpu_secs: f64,

@@ -1,8 +1,8 @@
-//! How does a long run look? Writes the file of one that never happened.
+//! Generator of a long synthetic run
 //!
-//! `cargo run -p pgdyno --example invent -- DIRECTORY [HOURS [OPERATIONS [TRANSACTIONS_PER_SECOND]]]`: one trial of a
-//! closed model through PgBouncer, with what all probes sample, log events, and a stall every ten minutes. The same
-//! arguments give the same seconds.
+//! `cargo run -p pgdyno --example invent -- DIRECTORY [HOURS [OPERATIONS [TRANSACTIONS_PER_SECOND]]]` writes one trial
+//! of a closed load through PgBouncer. It contains samples of all probes, log events, and a stall every ten minutes.
+//! Equal arguments yield equal seconds.
 
 use model::plan::{
     Cell, Experiment, Goal, Limits, Load, LoadModel, Node, NodeKind, Operation, PgBouncer, Transport,
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use store::{Run, RunHeader, RunOutcome, RunStatus, TrialEnd, TrialHeader};
 
 const BEGUN_MS: u64 = 1_795_262_011_000;
-/// Seconds of load that are drawn; then they come again.
+/// Generated seconds of load, which then repeat.
 const GENERATED_SECONDS: u64 = 120;
 
 fn main() {
@@ -66,7 +66,7 @@ fn main() {
     let mut all = Interval::new(&vec![0; operations]);
     let run = Run::open(writer.path()).expect("it is a run");
     for second in 0..=seconds {
-        // The last one is what came after the window.
+        // The last interval is the partial second after the window.
         let mut interval = if second == seconds {
             Interval::new(&vec![0; operations])
         } else {
@@ -79,7 +79,7 @@ fn main() {
         if second % 97 == 5 {
             writer.events(id, vec![chance.event(second)]);
         }
-        // The writer gives up when it is too far behind.
+        // The writer fails if its queue grows too long, so generation waits for it.
         while second % 8 == 7 && run.ticks(id).expect("it can be read").remaining() as u64 + 8 < second {
             std::thread::yield_now();
         }
@@ -184,7 +184,7 @@ fn experiment(seconds: u64, operations: usize) -> Experiment {
     }
 }
 
-/// The same numbers for the same seed: SplitMix64.
+/// Deterministic random numbers: SplitMix64.
 #[derive(Debug)]
 struct Rng(u64);
 
@@ -200,7 +200,7 @@ impl Rng {
         self.next() % bound
     }
 
-    /// About as a server answers: log-normal-like around a millisecond.
+    /// Plausible latencies: approximately log-normal, around a millisecond.
     fn latency(&mut self, count: u64) -> LatencyHistogram {
         let mut it = LatencyHistogram::new();
         for _ in 0..count {
@@ -226,7 +226,7 @@ impl Rng {
         it
     }
 
-    /// What the probes ask about once or ten times a second.
+    /// Samples of the probes, which run once or ten times per second.
     fn samples(&mut self, second: u64) -> Vec<Sample> {
         let mut all = Vec::new();
         let stalled = second % 600 < 20;
@@ -287,7 +287,7 @@ impl Rng {
     }
 }
 
-/// All together, and twenty statements.
+/// Ids of all statements together (empty), and of twenty statements.
 const IDS: [&str; 21] = [
     "", "11", "12", "13", "14", "15", "16", "17", "18", "19", "20", "21", "22", "23", "24", "25", "26", "27",
     "28", "29", "30",

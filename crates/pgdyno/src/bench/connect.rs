@@ -1,4 +1,4 @@
-//! Which server is meant, and how is it reached?
+//! Connection to the server that the options name
 
 use super::options;
 use super::password;
@@ -21,27 +21,28 @@ use std::time::Duration;
 use wire::pg::conninfo::{self, ConfigFile, Environment, HostSpec, Settings, TargetSessionAttrs as Wanted};
 use wire::pg::{ProtocolError, Secret};
 
-/// A server that answered, and what reports call it.
+/// A server that answered, and its description for reports.
 #[derive(Clone, Debug)]
 pub struct ConnectedServer {
     pub target: Target,
-    /// The same, with a log-in that keeps what the server tells of itself: 1 KiB that thousands of clients need not have.
+    /// Target of the setup connection. Its log-in keeps the server's parameters; that takes 1 KiB, which clients do
+    /// without.
     setup: Target,
-    /// As libpq names it: `on socket "…"`, or `at "host" (address), port 5432`.
+    /// Description in libpq's words: `on socket "…"`, or `at "host" (address), port 5432`.
     pub description: String,
     pub server: Server,
-    /// The name that was resolved to the target's address; empty where there was none to resolve.
+    /// Name that was resolved to the target's address; empty if there was none.
     host: String,
-    /// What one attempt to connect may take.
+    /// Timeout of one connection attempt.
     pub connect_timeout: Duration,
 }
 
-/// Where the settings do not say it: longer than any server in order takes.
+/// Default connection timeout. A healthy server answers sooner.
 const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
-/// Timeout of the look whether a name still leads where it led.
+/// Timeout of the check whether a name still resolves to the same address.
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What the options and the surroundings say of the server; or all mistakes are told.
+/// Connection settings from the options and the environment. Prints all mistakes and returns `None` if there are any.
 pub fn settings(wanted: &options::TargetOptions, voice: &Terminal) -> Option<Settings> {
     let flags = [("host", &wanted.host), ("port", &wanted.port), ("user", &wanted.user)];
     let mut flags: Vec<(&str, &str)> =
@@ -78,7 +79,7 @@ pub fn settings(wanted: &options::TargetOptions, voice: &Terminal) -> Option<Set
     }
 }
 
-/// A file's content, unless it is secret and others may read it.
+/// Contents of a configuration file; `None` if it is secret and others may read it.
 fn read(file: ConfigFile, path: &Path, voice: &Terminal) -> Option<String> {
     let about = fs::metadata(path).ok()?;
     if !about.is_file() {
@@ -87,7 +88,7 @@ fn read(file: ConfigFile, path: &Path, voice: &Terminal) -> Option<String> {
     }
     let forbidden = match (file, about.uid()) {
         (ConfigFile::Service | ConfigFile::Certificate, _) => 0,
-        // root may lend its key to a group.
+        // root may let a group read its key.
         (ConfigFile::Key, 0) => 0o027,
         (ConfigFile::Key | ConfigFile::Passwords, _) => 0o077,
     };
@@ -100,7 +101,7 @@ fn read(file: ConfigFile, path: &Path, voice: &Terminal) -> Option<String> {
     fs::read_to_string(path).ok()
 }
 
-/// Who runs us, by the system's list of users.
+/// Name of the current user, from `/etc/passwd`.
 fn os_user() -> Option<String> {
     let uid = getuid().as_raw().to_string();
     let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
@@ -111,7 +112,7 @@ fn os_user() -> Option<String> {
     named.or_else(|| std::env::var("USER").ok())
 }
 
-/// Opens the first server that will do. Asks for a password at the terminal where one is needed and none is given.
+/// Connects to the first suitable server. Asks for a password at the terminal if one is needed and not configured.
 pub fn open(settings: &Settings) -> Result<(ConnectedServer, Connection), CommandError> {
     let mut typed = None;
     let mut unreachable = false;
@@ -168,7 +169,7 @@ pub fn open(settings: &Settings) -> Result<(ConnectedServer, Connection), Comman
     })
 }
 
-/// One after the other, what a server must be.
+/// Requirements on the server, to be tried in this order.
 fn candidates(target: Wanted) -> &'static [Wanted] {
     match target {
         Wanted::Any => &[Wanted::Any],
@@ -180,7 +181,7 @@ fn candidates(target: Wanted) -> &'static [Wanted] {
     }
 }
 
-/// Why this server is not the one wanted, in libpq's words; `None` when it is.
+/// Reason why this server is unsuitable, in libpq's words; `None` if it is suitable.
 fn rejection(wanted: Wanted, connection: &mut Connection) -> Option<&'static str> {
     let mut is = |sql: &str, value: &str| connection.value(sql).ok().flatten().as_deref() == Some(value);
     match wanted {
@@ -209,8 +210,8 @@ fn addresses(host: &HostSpec) -> Result<Vec<Address>, String> {
     Ok(found.map(Address::Tcp).collect())
 }
 
-/// Says so if `name` does not lead to the address that a run used any more: it is resolved once, before the run.
-/// A name server that does not answer within a second is not waited for.
+/// Message if `name` no longer resolves to the address that a run used. A run resolves it once, at its start. A name
+/// server that does not answer within a second is ignored.
 pub fn address_change(name: &str, used: SocketAddr) -> Option<String> {
     let asked = name.to_owned();
     let (tell, told) = channel();
@@ -267,7 +268,7 @@ impl ConnectedServer {
         }
     }
 
-    /// A server that we started ourselves.
+    /// Description of a server that pgdyno started.
     pub fn from_target(target: Target, server: Server) -> ConnectedServer {
         let (setup, named) = (target.clone(), target.address.to_string());
         ConnectedServer {
@@ -280,7 +281,7 @@ impl ConnectedServer {
         }
     }
 
-    /// Says so if the host's name leads elsewhere now; see [`moved`].
+    /// Message if the host's name now resolves to another address; see [`address_change`].
     pub fn address_change(&self) -> Option<String> {
         match &self.target.address {
             Address::Tcp(used) if !self.host.is_empty() => address_change(&self.host, *used),
@@ -288,7 +289,7 @@ impl ConnectedServer {
         }
     }
 
-    /// Opens a connection for what is done before the run, and learns about the server.
+    /// Opens the setup connection, and records facts about the server.
     fn open(&mut self) -> Result<Connection, Error> {
         let mut connection = self.setup.open(self.connect_timeout)?;
         Arc::make_mut(&mut self.target.login).send_cancel = connection.is_direct();

@@ -15,10 +15,10 @@ const TABLES: [(&str, &str); 4] = [
     ("pgbench_tellers", "'tid', 'bid', 'tbalance', 'filler'"),
 ];
 
-/// Refuses or warns of a server that is not on this machine, unless `--yes-load` names it. `address`: `host:port`.
+/// Rejects or warns of a server that is not on this machine, unless `--yes-load` names it. `address` is `host:port`.
 ///
-/// On a terminal somebody can type the option, so the server is not loaded without it. Elsewhere a script that was written
-/// for pgbench continues, with a warning.
+/// On a terminal, the user can add the option, so the server is not loaded without it. Elsewhere, a script written for
+/// pgbench continues with a warning.
 pub fn check_load_allowed(
     location: &Location,
     address: &str,
@@ -37,9 +37,9 @@ pub fn check_load_allowed(
     Ok(())
 }
 
-/// Warns if another pgdyno is at work in the database: each measures the other's load.
+/// Warns if another pgdyno uses the database, because each measures the other's load.
 pub fn warn_if_shared(connection: &mut Connection, voice: &Terminal) {
-    // A server that does not tell is loaded as any other.
+    // If the server does not report it, the load continues.
     if let Ok(Some(it)) = other_runs::find_other_run(connection) {
         voice.warning(&format!(
             "another pgdyno is at work in this database ({it}): each measures the other's load"
@@ -47,8 +47,8 @@ pub fn warn_if_shared(connection: &mut Connection, voice: &Terminal) {
     }
 }
 
-/// Refuses what `-i` would drop or empty: tables that are called as pgbench's and have other columns, anywhere; and on a
-/// server that is neither on this machine nor named, whatever is called so.
+/// Rejects an initialization that would drop foreign tables: those with pgbench's names, but other columns. On a remote
+/// server that is not in `yes_load`, rejects any tables with these names.
 pub fn check_drop_allowed(
     connection: &mut Connection,
     location: &Location,
@@ -81,7 +81,7 @@ fn hint(address: &str) -> String {
     format!("if it is yours and may be loaded, add --yes-load={address}")
 }
 
-/// Whether one of the names, divided by commas, is this `host:port` or its host.
+/// True if one of the names, separated by commas, is this `host:port` or its host.
 fn is_named(yes_load: Option<&str>, address: &str) -> bool {
     let host = address.rsplit_once(':').map_or(address, |it| it.0);
     let names = |it: &str| it.eq_ignore_ascii_case(address) || it.eq_ignore_ascii_case(host);

@@ -1,4 +1,4 @@
-//! `pgdyno bench --http`: how much does an HTTP service hold?
+//! `pgdyno bench --http`: measures an HTTP service
 
 use super::connect::address_change;
 use super::options::{BenchOptions, HttpOptions, SeedOption};
@@ -26,11 +26,11 @@ use wire::pg::Secret;
 use wire::tls::{HttpsClient, TlsIdentity};
 use wire::{Template, TemplateBuilder};
 
-/// How long the service may take to answer before the run.
+/// Timeout of the probe before the run.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
-/// A connection that takes longer to open is given up.
+/// Timeout of opening a connection.
 const CONNECT_TIMEOUT: Nanos = Nanos::from_secs(30);
-/// Where systems keep the certificates that they trust, as one file of PEM.
+/// Usual paths of the system's trusted certificates, as one PEM file.
 const CERTIFICATE_FILES: [&str; 4] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -95,12 +95,12 @@ pub fn run(options: &BenchOptions, asked: &HttpOptions, voice: &Terminal) -> Res
     Ok(print_result(options, &summary, complete, voice))
 }
 
-/// What `${env:NAME}` stands for in requests.
+/// Value of `${env:NAME}` in requests.
 pub fn secret(name: &str) -> Option<Secret> {
     std::env::var(name).ok().map(Secret::new)
 }
 
-/// The terms on which TLS is spoken, if it is.
+/// TLS settings; `None` for a URL without TLS.
 fn tls(asked: &HttpOptions) -> Result<Option<HttpsClient>, CommandError> {
     let Url { host: Host::Tcp(name, _), tls: true, .. } = &asked.url else { return Ok(None) };
     let roots = match &asked.roots {
@@ -112,7 +112,7 @@ fn tls(asked: &HttpOptions) -> Result<Option<HttpsClient>, CommandError> {
     HttpsClient::new(name, &identity).map(Some).map_err(|it| CommandError::new(it.to_string()))
 }
 
-/// Connects once before the run: where the service listens, and how it calls itself.
+/// Connects once before the run. Returns the service's address, and facts about it.
 fn probe_service(url: &Url, service: &Service) -> Result<(Address, Server), CommandError> {
     let shown = match &url.host {
         Host::Unix(path) => path.clone(),
@@ -129,12 +129,12 @@ fn probe_service(url: &Url, service: &Service) -> Result<(Address, Server), Comm
         (Address::Tcp(_), None) => ServerTransport::Tcp,
         (Address::Tcp(_), Some(version)) => ServerTransport::TcpTls { version },
     };
-    // A service has no database: its reports name none.
+    // A service has no database, so the report names none.
     let version = named.unwrap_or_else(|| "HTTP service".to_owned());
     Ok((address, Server { version, transport, address: shown, ..Server::default() }))
 }
 
-/// The certificates that this system trusts, as PEM.
+/// Certificates that this system trusts, as PEM.
 pub fn system_certificates() -> Result<Vec<u8>, CommandError> {
     let named = std::env::var("SSL_CERT_FILE").ok();
     let known =
@@ -177,7 +177,7 @@ fn connect(host: &Host) -> io::Result<(Address, Box<dyn Stream>)> {
     Err(failed)
 }
 
-/// Asks for the head of what will be asked for: the service's name for itself, and the TLS version.
+/// Sends a HEAD request for the measured URL. Returns the Server header and the TLS version.
 fn request_head(
     stream: &mut dyn Stream,
     url: &Url,
@@ -219,7 +219,7 @@ fn request_head(
 }
 
 fn template(url: &Url) -> Template {
-    // What is a variable during the run stands here as it is written.
+    // The probe sends variables' names as plain text.
     let target: String = url.target.replace(['$', '{', '}'], "");
     let agent = [TemplatePart::Text(concat!("pgdyno/", env!("CARGO_PKG_VERSION")))];
     let mut builder = TemplateBuilder::default();

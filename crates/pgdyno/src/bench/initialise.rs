@@ -1,4 +1,4 @@
-//! `pgdyno bench -i`: how is the making of pgbench's tables shown?
+//! Progress output of `pgdyno bench -i`
 
 use super::options::InitOptions;
 use super::prepare::libpq_text;
@@ -10,7 +10,7 @@ use stack::dataset::pgbench::{InitProgress, InitStep, PartitionMethod, Pgbench};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-/// Makes the tables, and tells what it does in pgbench's words.
+/// Creates the tables and prints progress in pgbench's words.
 pub fn run(wanted: &InitOptions, connection: &mut Connection) -> Result<(), CommandError> {
     let tables = Pgbench {
         scale: wanted.scale,
@@ -32,10 +32,10 @@ pub fn run(wanted: &InitOptions, connection: &mut Connection) -> Result<(), Comm
     Ok(())
 }
 
-/// With `-q`, between two lines of progress.
+/// Interval of progress lines with `-q`.
 const QUIET_INTERVAL: Duration = Duration::from_secs(5);
 
-/// What was shown so far, and since when.
+/// State of the progress output.
 #[derive(Debug)]
 struct InitDisplay {
     quiet: bool,
@@ -43,7 +43,7 @@ struct InitDisplay {
     step_started: Instant,
     sending_started: Instant,
     last_shown: Instant,
-    /// Columns of the last line of progress.
+    /// Width of the last progress line.
     columns: usize,
     steps: Vec<(InitStep, Duration)>,
 }
@@ -85,7 +85,7 @@ impl InitDisplay {
         }
         self.last_shown = Instant::now();
         let line = rows_line(rows, total, self.sending_started.elapsed());
-        // On a terminal, all lines stand in one place; blanks overwrite a longer one.
+        // On a terminal, each line replaces the previous one; blanks clear a longer one.
         let blanks = " ".repeat(self.columns.saturating_sub(line.len()));
         self.columns = line.len();
         let end = if self.terminal && rows < total { "\r" } else { "\n" };
@@ -124,7 +124,7 @@ fn start_text(step: InitStep) -> &'static str {
     }
 }
 
-/// In the last line.
+/// Name of a step in the last line.
 fn step_name(step: InitStep) -> &'static str {
     match step {
         InitStep::DropTables => "drop tables",

@@ -1,4 +1,4 @@
-//! `-l`: which transactions come into which file?
+//! Transaction log files (`-l`)
 
 use super::options::{BenchOptions, LogForm, LogOptions};
 use crate::cli::{CommandError, os_error_text};
@@ -9,7 +9,7 @@ use report::log::{self, LogStyle};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
-/// The file of one thread of the load.
+/// Log file of one load thread.
 #[derive(Debug)]
 pub struct LogFile {
     pub path: String,
@@ -18,7 +18,7 @@ pub struct LogFile {
     style: LogStyle,
     epoch: Nanos,
     form: LogMode,
-    /// How many transactions each client has finished.
+    /// Number of transactions that each client has finished.
     finished: Vec<u64>,
 }
 
@@ -31,14 +31,14 @@ enum LogMode {
     },
     Aggregated {
         every: u32,
-        /// Begins with the window.
+        /// Aggregator, created when the window begins.
         current: Option<LogAggregator>,
     },
 }
 
 impl LogFile {
-    /// Creates the file of `thread`. `epoch` is Unix time when the run's clock began, `chance` decides which
-    /// transactions are sampled.
+    /// Creates the file of `thread`. `epoch` is the Unix time at which the run's clock began; `chance` selects the
+    /// sampled transactions.
     pub fn create(
         wanted: &LogOptions,
         thread: usize,
@@ -60,7 +60,7 @@ impl LogFile {
         Ok(LogFile { path, out, line: String::new(), style, epoch, form, finished })
     }
 
-    /// Writes transactions in the order of their ends. `began`: the window's beginning.
+    /// Writes transactions in the order of their ends. `began` is the start of the window.
     pub fn write_all(&mut self, records: &[Record], began: Nanos) -> io::Result<()> {
         if let LogMode::Aggregated { every, current: all } = &mut self.form {
             all.get_or_insert_with(|| LogAggregator::new(self.epoch, began, *every));
@@ -68,7 +68,7 @@ impl LogFile {
         records.iter().try_for_each(|it| self.write(it))
     }
 
-    /// Writes the intervals that have ended by `now`, Unix time; one that has not is left out, as pgbench does.
+    /// Writes the intervals that have ended by `now`, a Unix time. As in pgbench, an incomplete interval is omitted.
     pub fn finish(&mut self, now: Nanos) -> io::Result<()> {
         self.line.clear();
         if let LogMode::Aggregated { current: Some(all), .. } = &mut self.form {
@@ -100,7 +100,7 @@ impl LogFile {
     }
 }
 
-/// The files of all threads; none without `-l`. `epoch` as for [`LogFile::create`].
+/// Creates the files of all threads; none without `-l`. `epoch` is that of [`LogFile::create`].
 pub fn create_all(
     options: &BenchOptions,
     epoch: Nanos,

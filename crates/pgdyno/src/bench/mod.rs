@@ -1,4 +1,4 @@
-//! `pgdyno bench`: a drop-in for pgbench that measures more truly and costs less.
+//! `pgdyno bench`: a drop-in replacement for pgbench with lower overhead
 
 pub mod connect;
 mod guard;
@@ -32,14 +32,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use watch::BenchDisplay;
 
-/// Wrong options or scripts, or a run that could not start: pgbench's status.
+/// Exit status for wrong options or scripts, or if the run could not start; as in pgbench.
 const START_FAILED: u8 = 1;
-/// A run with errors: pgbench's status.
+/// Exit status of a run with errors; as in pgbench.
 const ERRORS: u8 = 2;
-/// An invalid measurement, under `--strict`.
+/// Exit status of an invalid measurement under `--strict`.
 const INVALID: u8 = 3;
 
-/// `program` is the name that messages begin with.
+/// Runs the command. `program` is the name that messages begin with.
 pub fn main(program: &str, args: &[String]) -> ExitCode {
     let voice = Terminal { program: program.to_owned() };
     let command = match options::parse(args, &env) {
@@ -127,7 +127,7 @@ fn run(options: &BenchOptions, voice: &Terminal) -> Result<ExitCode, CommandErro
     Ok(print_result(options, &summary, complete, voice))
 }
 
-/// Prints what was measured.
+/// Prints the result and returns the exit status.
 fn print_result(options: &BenchOptions, summary: &Summary, complete: bool, voice: &Terminal) -> ExitCode {
     if options.json {
         terminal::json(&(report::json(summary) + "\n"));
@@ -140,7 +140,7 @@ fn print_result(options: &BenchOptions, summary: &Summary, complete: bool, voice
     status(summary, complete, options.strict)
 }
 
-/// One measurement of a server that is ready for it, and whether it came to its end.
+/// Measures a server. Returns the summary, and true if the run completed.
 pub fn measure(
     options: &BenchOptions,
     program: Program,
@@ -163,7 +163,7 @@ pub fn measure(
     run_prepared(options, prepared, (&place.server, &place.description), tables, seed, voice)
 }
 
-/// The same of what was prepared; `named` is the server in messages.
+/// Measures a prepared load. `named` is the server's name in messages.
 fn run_prepared(
     options: &BenchOptions,
     PreparedBench { load: ready, samples }: PreparedBench,
@@ -194,14 +194,14 @@ fn run_prepared(
     Ok((summary, complete))
 }
 
-/// The report for a terminal.
+/// Text of the report for a terminal.
 pub fn text(options: &BenchOptions, summary: &Summary) -> String {
     let failures_detailed = options.failures_detailed;
     let style = report::bench::BenchStyle { failures_detailed, progress: options.progress.is_some() };
     report::bench::render(summary, style, options.lang)
 }
 
-/// 0 for a clean run; failures that may be tried again are no error, as in pgbench.
+/// Exit status; 0 for a clean run. As in pgbench, retriable failures are not errors.
 fn status(summary: &Summary, complete: bool, strict: bool) -> ExitCode {
     let counts = &summary.total.counts;
     let errors = counts.failed + counts.unknown - counts.serialization - counts.deadlock;

@@ -1,6 +1,7 @@
-//! What does the user want of `pgdyno bench`?
+//! Command line of `pgdyno bench`
 //!
-//! pgbench's options with pgbench's rules, and ours. All mistakes are collected; each says what to write instead.
+//! It accepts pgbench's options with pgbench's rules, and options of its own. All diagnostics are collected, each with
+//! its correction.
 
 mod diagnostic;
 mod getopt;
@@ -19,7 +20,7 @@ use report::lang::Lang;
 use std::ops::RangeInclusive;
 use wire::http::{Method, Url};
 
-/// What is to be done.
+/// Command that the options select.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BenchCommand {
     Help,
@@ -30,49 +31,49 @@ pub enum BenchCommand {
     Run(Box<BenchOptions>),
 }
 
-/// Which server, as far as the command line says it.
+/// Server options, as given on the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TargetOptions {
     pub host: Option<String>,
     pub port: Option<String>,
     pub user: Option<String>,
-    /// A database's name, a connection string or a URI.
+    /// Database name, connection string or URI.
     pub database: Option<String>,
 }
 
-/// A run: `pgdyno bench` without `-i`.
+/// Options of a run, which is `pgdyno bench` without `-i`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BenchOptions {
     pub target: TargetOptions,
-    /// Of an HTTP service, which is asked instead of PostgreSQL.
+    /// Options of an HTTP service to measure instead of PostgreSQL.
     pub http: Option<HttpOptions>,
-    /// In the order given; at least one, with a total weight above 0.
+    /// Scripts in the order given. At least one, with a total weight above 0.
     pub scripts: Vec<WeightedScript>,
-    /// Clients, which is also the greatest number of transactions in flight. At least 1.
+    /// Number of clients, which is also the in-flight cap. At least 1.
     pub clients: u32,
-    /// 1..=clients.
+    /// Number of threads, 1..=clients.
     pub threads: u32,
     pub mode: QueryMode,
     pub pace: ArrivalModel,
-    /// Arrivals that may wait for a client, over all threads. Of the open model only.
+    /// Largest backlog over all threads, for the open model only.
     pub max_backlog: u32,
     pub until: RunEnd,
-    /// `-L`: transactions above it are counted; in the open model, arrivals later than it are dropped.
+    /// Latency limit (`-L`). Transactions above it are counted; the open model drops arrivals that are later than it.
     pub latency_limit: Option<Nanos>,
-    /// 0: without bound.
+    /// Most tries of a transaction; 0 for no limit.
     pub max_tries: u32,
-    /// `-C`: a new connection for each transaction.
+    /// True if each transaction opens a new connection (`-C`).
     pub connect_each: bool,
-    /// Log-ins under way at the same time. At least 1.
+    /// Most simultaneous log-ins. At least 1.
     pub max_connecting: u32,
     pub vacuum: Vacuum,
-    /// `-s`; `None`: as found in the database.
+    /// Scale (`-s`); `None` to read it from the database.
     pub scale: Option<u32>,
-    /// `-D name=value`, in the order given.
+    /// Variables (`-D name=value`), in the order given.
     pub defines: Vec<(String, String)>,
     pub seed: SeedOption,
     pub driver: DriverOption,
-    /// How long before a due moment waiting becomes spinning; zero: never.
+    /// Time before a due moment at which sleeping turns into spinning; zero for no spinning.
     pub spin: Nanos,
     pub per_command: bool,
     pub failures_detailed: bool,
@@ -83,39 +84,39 @@ pub struct BenchOptions {
     pub json: bool,
     pub strict: bool,
     pub allow_shell: bool,
-    /// Hosts of other machines that may be loaded, divided by commas.
+    /// Hosts of other machines that may be loaded, separated by commas.
     pub yes_load: Option<String>,
-    /// Of what pgbench does not print.
+    /// Language of the output that pgbench does not have.
     pub lang: &'static dyn Lang,
 }
 
-/// `--http`: the request that is asked of a service.
+/// HTTP request (`--http`) and the criteria for its response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpOptions {
     pub url: Url,
     pub method: Method,
-    /// As written, `Name: value`.
+    /// Headers as written, `Name: value`.
     pub headers: Vec<String>,
     pub body: Option<String>,
-    /// Statuses that are no failure; empty: 200..=399.
+    /// Statuses that count as success; if empty, 200..=399.
     pub expect: Vec<RangeInclusive<u16>>,
-    /// An answer that has not begun within this time is given up; then one that has not ended.
+    /// Timeouts for the beginning of a response, and for its end.
     pub first_byte_timeout: Option<Nanos>,
     pub response_timeout: Option<Nanos>,
-    /// Whose certificates are trusted: a file; `None`: the system's.
+    /// File with the trusted certificates; `None` for the system's.
     pub roots: Option<String>,
-    /// The service's certificate is not checked.
+    /// True if the certificate is not verified.
     pub insecure: bool,
 }
 
-/// What makes transactions start.
+/// Trigger that starts transactions.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ArrivalModel {
-    /// The client's previous one, plus `think`.
+    /// The end of the client's previous transaction, plus `think`.
     Closed { think: Nanos },
-    /// A moment: so many per second.
+    /// A constant rate per second.
     Rate { rate: PerSecond, spacing: Spacing },
-    /// A moment: a schedule in Yandex.Tank's grammar.
+    /// A schedule in Yandex.Tank's grammar.
     Schedule { text: String, curve: Curve, spacing: Spacing },
 }
 
@@ -125,14 +126,14 @@ impl ArrivalModel {
     }
 }
 
-/// When the run ends.
+/// Condition that ends the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunEnd {
-    /// Each client has run so many transactions. At least 1.
+    /// Transactions per client, at least 1.
     Transactions(u32),
-    /// So many seconds have passed. At least 1.
+    /// Seconds, at least 1.
     Seconds(u32),
-    /// The schedule's last arrival has its outcome. With [`Pace::Schedule`] only.
+    /// The outcome of the schedule's last arrival. Only with [`ArrivalModel::Schedule`].
     ScheduleEnds,
 }
 
@@ -146,27 +147,27 @@ pub struct WeightedScript {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     Builtin(&'static Builtin),
-    /// `-` is standard input.
+    /// File name; `-` is standard input.
     File(String),
 }
 
-/// What is vacuumed before the run.
+/// Tables to vacuum before the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vacuum {
     Nothing,
-    /// Branches and tellers; the history is truncated.
+    /// Vacuums branches and tellers, and truncates the history.
     Small,
-    /// The accounts too.
+    /// Vacuums the accounts as well.
     All,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeedOption {
-    /// From the clock; `told` when the user asked for it by name.
+    /// From the clock. `explicit` is true if the user requested it.
     Time {
         explicit: bool,
     },
-    /// From the operating system.
+    /// From the operating system's random numbers.
     Rand,
     Fixed(u64),
 }
@@ -178,16 +179,16 @@ pub enum DriverOption {
     IoUring,
 }
 
-/// `-P`.
+/// Progress report (`-P`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgressReport {
-    /// Seconds, at least 1.
+    /// Interval in seconds, at least 1.
     pub every: u32,
-    /// Unix time instead of the time since the start.
+    /// True to print Unix time instead of the time since the start.
     pub timestamp: bool,
 }
 
-/// `-l`.
+/// Transaction log (`-l`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogOptions {
     pub prefix: String,
@@ -197,32 +198,32 @@ pub struct LogOptions {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LogForm {
     All,
-    /// A share of all transactions, above 0 and at most 1.
+    /// Share of all transactions that are logged, above 0 and at most 1.
     Sampled(f64),
-    /// One line per so many seconds, at least 1.
+    /// Seconds that one line aggregates, at least 1.
     Aggregated(u32),
 }
 
-/// `-i`.
+/// Options of the initialization (`-i`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InitOptions {
     pub target: TargetOptions,
-    /// As [`Options::yes_load`].
+    /// Hosts that may be loaded, as in [`BenchOptions::yes_load`].
     pub yes_load: Option<String>,
-    /// Letters of `dtgGvpf` in the order in which they are done; `-n` and `--foreign-keys` are already worked in.
+    /// Letters of `dtgGvpf` in their order. `-n` and `--foreign-keys` are already applied.
     pub steps: Vec<char>,
     pub scale: u32,
-    /// Percent, 10..=100.
+    /// Fill factor in percent, 10..=100.
     pub fill_factor: u32,
     pub quiet: bool,
     pub unlogged: bool,
     pub tablespace: Option<String>,
     pub index_tablespace: Option<String>,
-    /// Of `pgbench_accounts`; the count is at least 1.
+    /// Partitions of `pgbench_accounts`; the count is at least 1.
     pub partitions: Option<(PartitionMethod, u32)>,
 }
 
-/// Reads the arguments after the command's name. `env` looks a variable of the environment up.
+/// Parses the arguments after the command's name. `env` looks up environment variables.
 pub fn parse(
     args: &[String],
     env: &dyn Fn(&str) -> Option<String>,

@@ -1,11 +1,11 @@
-//! How does a person give a password without showing it?
+//! Password prompt without echo
 
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use wire::pg::Secret;
 
-/// Asks at the terminal, whatever standard input is; `None` without a terminal or an answer.
+/// Asks for a password at the terminal, even if standard input is redirected. `None` without a terminal or an answer.
 pub fn ask() -> Option<Secret> {
     let mut terminal = File::options().read(true).write(true).open("/dev/tty").ok()?;
     let before = tcgetattr(&terminal).ok()?;
@@ -15,7 +15,7 @@ pub fn ask() -> Option<Secret> {
     tcsetattr(&terminal, OptionalActions::Flush, &silent).ok()?;
     let mut line = String::new();
     let read = BufReader::new(&terminal).read_line(&mut line);
-    // Whatever was read, the terminal must be as it was.
+    // The terminal is restored even after a read error.
     let _ = tcsetattr(&terminal, OptionalActions::Flush, &before);
     let _ = writeln!(terminal);
     read.ok()?;

@@ -1,4 +1,4 @@
-//! What was asked for, in a report's words?
+//! Plan of a `bench` run, for the report
 
 use super::options::{ArrivalModel, BenchOptions, RunEnd};
 use super::prepare::Tables;
@@ -6,7 +6,7 @@ use crate::measure::LoadConfig;
 use model::Nanos;
 use model::summary::{self, BenchPlan, LoadModelSummary, Script};
 
-/// `tables` are known when a built-in script runs.
+/// Plan of a run. `tables` are known if a built-in script runs.
 pub fn plan(options: &BenchOptions, ready: &LoadConfig, tables: Option<Tables>, seed: u64) -> BenchPlan {
     let script = |it: &load::script::Script| Script {
         name: it.name.clone(),
@@ -45,7 +45,7 @@ pub fn plan(options: &BenchOptions, ready: &LoadConfig, tables: Option<Tables>, 
     }
 }
 
-/// The value of `:scale`: what the tables have, else what the user says.
+/// Value of `:scale`: the scale of the tables, or else that of the options.
 pub fn scale(options: &BenchOptions, tables: Option<Tables>) -> u32 {
     tables.map(|it| it.scale).or(options.scale).unwrap_or(1)
 }

@@ -1,4 +1,4 @@
-//! What is in the database before the run, and is it vacuumed?
+//! Inspection and vacuum of the database before a run
 
 use super::options::Vacuum;
 use crate::cli::{CommandError, Terminal};
@@ -6,7 +6,7 @@ use model::Code;
 use model::summary::{PartitionMethod, Partitions};
 use stack::client::{Connection, Error};
 
-/// pgbench's tables, as the built-in scripts need them.
+/// Facts about pgbench's tables that the built-in scripts need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tables {
     /// Number of branches.
@@ -14,7 +14,7 @@ pub struct Tables {
     pub partitions: Option<Partitions>,
 }
 
-/// Looks at pgbench's tables. `database` is named in messages.
+/// Inspects pgbench's tables. Messages contain `database`.
 pub fn inspect_tables(
     connection: &mut Connection,
     database: &str,
@@ -29,7 +29,7 @@ pub fn inspect_tables(
     })?;
     let scale = branches.and_then(|it| it.parse().ok()).unwrap_or(0);
     let partitions = match connection.query(PARTITIONS) {
-        // A server too old for partitions has none.
+        // A server that is too old for partitioning rejects the query.
         Err(Error::Server(_)) => None,
         Err(error) => return Err(CommandError::new(libpq_text(&error))),
         Ok(answer) => match answer.rows.first().map(Vec::as_slice) {
@@ -46,7 +46,7 @@ pub fn inspect_tables(
 
 const UNDEFINED_TABLE: Code = Code::SqlState(*b"42P01");
 
-/// Of the first `pgbench_accounts` in the search path: how it is partitioned, and into how many.
+/// Query for the partitioning strategy and the number of partitions of the first `pgbench_accounts` in the search path.
 const PARTITIONS: &str = "\
     select p.partstrat, count(i.inhrelid) \
     from pg_catalog.pg_class c \
@@ -64,7 +64,7 @@ fn partitions(method: &str, count: &str) -> Result<Option<Partitions>, CommandEr
     Ok(Some(Partitions { method, count: count.parse().unwrap_or(0) }))
 }
 
-/// Vacuums, and says so. What the server refuses is told and passed over, as pgbench does.
+/// Vacuums the tables. Errors of the server are printed and ignored, as in pgbench.
 pub fn vacuum(connection: &mut Connection, what: Vacuum, voice: &Terminal) {
     let mut run = |sql: &str| {
         if let Err(error) = connection.query(sql) {
@@ -87,7 +87,7 @@ pub fn vacuum(connection: &mut Connection, what: Vacuum, voice: &Terminal) {
     }
 }
 
-/// What went wrong, in libpq's form.
+/// Text of an error in libpq's form.
 pub fn libpq_text(error: &Error) -> String {
     match error {
         Error::Server(it) => {

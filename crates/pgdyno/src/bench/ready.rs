@@ -1,4 +1,4 @@
-//! From what the user wants to what the load needs: which workload, how many files, which seeds?
+//! Load configuration from the options: workload, file limit and seeds
 
 use super::connect::ConnectedServer;
 use super::options::{ArrivalModel, BenchOptions, DriverOption, RunEnd, SeedOption};
@@ -16,21 +16,21 @@ use std::io::Read;
 use std::sync::Arc;
 use wire::pg::Transport;
 
-/// A run that can begin, and what its log draws from, by thread.
+/// A run that is ready to start, and the sampling generators of its log, by thread.
 #[derive(Debug)]
 pub struct PreparedBench {
     pub load: measure::LoadConfig,
     pub samples: Vec<Prng>,
 }
 
-/// After the end of a run, what is under way may take this long; then it is Unknown.
+/// Drain time after the end of a run. Transactions still in flight then are unknown.
 const DRAIN: Nanos = Nanos::from_secs(10);
-/// A log-in that takes longer is given up.
+/// Timeout of a log-in.
 const CONNECT_TIMEOUT: Nanos = Nanos::from_secs(30);
-/// A rate without an end: the run ends by other means.
+/// Duration of a rate without an end, which another condition ends.
 const UNBOUNDED: Nanos = Nanos::from_secs(365 * 24 * 3600);
 
-/// `scale` is the value of `:scale` unless `-D` gives another.
+/// Prepares a run. `scale` is the value of `:scale`, unless `-D` sets another.
 pub fn prepare(
     options: &BenchOptions,
     program: Program,
@@ -49,14 +49,14 @@ pub fn prepare(
     prepare_for(options, program, asked, scale, seed)
 }
 
-/// Whom a run asks, and where they listen.
+/// Targets of a run, and their addresses.
 #[derive(Debug)]
 pub struct BenchTargets {
     pub postgres: Option<(PostgresEndpoint, Address)>,
     pub services: Vec<(Service, Address)>,
 }
 
-/// The same for whomever is asked.
+/// Prepares a run against any targets.
 pub fn prepare_for(
     options: &BenchOptions,
     program: Program,
@@ -69,7 +69,7 @@ pub fn prepare_for(
             .with_hint("use fewer, as in -j 2")
     })?;
     let driver = driver(options)?;
-    // io_uring keeps a place for each connection that there could be, that of a session included.
+    // io_uring reserves a slot for each possible connection, including unused PostgreSQL sessions.
     let sessions = u32::from(asked.postgres.is_some() || driver == measure::Driver::IoUring);
     let connections = options.clients.saturating_mul(sessions + asked.services.len() as u32);
     measure::raise_file_limit(connections, threads)?;
@@ -151,7 +151,7 @@ fn driver(options: &BenchOptions) -> Result<measure::Driver, CommandError> {
     }
 }
 
-/// In pgbench's order, so that the same seed draws the same numbers.
+/// Seeds in pgbench's order, so that equal seeds yield equal numbers.
 fn seeding(options: &BenchOptions, program: &Program, scale: u32, seed: u64) -> (RngSeeds, Vec<Prng>) {
     let mut seeds = SeedSequence::new(seed);
     let clients = (0..options.clients).map(|_| seeds.client_rng()).collect();
@@ -159,7 +159,7 @@ fn seeding(options: &BenchOptions, program: &Program, scale: u32, seed: u64) -> 
     let mut variables = Vec::new();
     let mut set =
         |name: &str, value: InitialValue| variables.extend(program.slot(name).map(|slot| (slot, value)));
-    // The last definition of a name holds.
+    // The last definition of a name wins.
     options.defines.iter().for_each(|(name, value)| set(name, InitialValue::Text(value.clone())));
     if !defined("scale") {
         set("scale", InitialValue::Int(scale.into()));
@@ -179,7 +179,7 @@ fn seeding(options: &BenchOptions, program: &Program, scale: u32, seed: u64) -> 
     (RngSeeds { clients, script_rngs: choices, arrivals: seed, other: !seed, variables }, samples)
 }
 
-/// The number from which all chance comes. `now`: Unix time.
+/// Seed of all random numbers. `now` is the Unix time.
 pub fn seed(wanted: SeedOption, now: Nanos) -> Result<u64, CommandError> {
     match wanted {
         SeedOption::Fixed(it) => Ok(it),

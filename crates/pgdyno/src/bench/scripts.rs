@@ -1,4 +1,4 @@
-//! Which scripts are to be run, and what is wrong with them?
+//! Reader and compiler of the scripts
 
 use super::options::{BenchOptions, Source};
 use super::ready::mode;
@@ -9,7 +9,7 @@ use model::summary::QueryMode;
 use std::io::Read;
 use std::path::Path;
 
-/// Reads and compiles all scripts; or tells every mistake in them, and returns nothing.
+/// Reads and compiles all scripts. Prints every diagnostic and returns `None` if there are any.
 pub fn compile(options: &BenchOptions, voice: &Terminal) -> Option<Program> {
     let defined = options.defines.iter().map(|(name, _)| name.as_str());
     let defined: Vec<&str> = defined.chain(PREDEFINED).collect();
@@ -47,7 +47,7 @@ pub fn compile(options: &BenchOptions, voice: &Terminal) -> Option<Program> {
     }
 }
 
-/// Bytes of a script.
+/// Largest script in bytes.
 const SCRIPT_BYTES_MAX: u64 = 64 << 20;
 
 fn read(name: &str) -> Result<String, String> {
@@ -58,7 +58,7 @@ fn read(name: &str) -> Result<String, String> {
             .read_to_end(&mut bytes)
             .map_err(|error| format!("could not read file \"-\": {}", os_error_text(&error)))?;
     } else {
-        // Opened and read apart, as pgbench tells them apart.
+        // Opening and reading have separate error messages, as in pgbench.
         let file = files::open(Path::new(name))
             .map_err(|error| format!("could not open file \"{name}\": {}", os_error_text(&error)))?;
         file.take(SCRIPT_BYTES_MAX + 1)
@@ -79,8 +79,8 @@ fn read(name: &str) -> Result<String, String> {
     })
 }
 
-/// The text of a script. A line of comment may have any encoding, because it is not sent. Otherwise the line and the first
-/// byte that is not UTF-8.
+/// Text of a script. Comment lines may have any encoding, because they are not sent. The error is the line, and the
+/// first byte that is not UTF-8.
 fn decode(bytes: &[u8]) -> Result<String, (usize, u8)> {
     let mut text = String::with_capacity(bytes.len());
     for (number, line) in bytes.split_inclusive(|it| *it == b'\n').enumerate() {
@@ -93,10 +93,10 @@ fn decode(bytes: &[u8]) -> Result<String, (usize, u8)> {
     Ok(text)
 }
 
-/// Variables that every run sets.
+/// Variables that are always defined.
 pub const PREDEFINED: [&str; 4] = ["client_id", "random_seed", "default_seed", "scale"];
 
-/// Warns of a variable without a value. `bench` continues, as pgbench does.
+/// Warns of a variable without a value. As in pgbench, the run continues.
 fn warn(it: &Diagnostic, mode: QueryMode, voice: &Terminal) {
     let sent = match mode {
         QueryMode::Simple => "a statement sends it as it is written",
@@ -110,13 +110,13 @@ fn position(it: &Diagnostic) -> String {
     format!("{}:{}", it.file, it.line)
 }
 
-/// A script's mistake: where, what stands there, what to write instead.
+/// Prints a diagnostic of a script: position, source line and correction.
 fn print_diagnostic(it: &Diagnostic, voice: &Terminal) {
     if it.line == 0 {
         voice.error(&it.message);
     } else {
         let before = it.text.chars().take(it.column.saturating_sub(1) as usize);
-        // Tabs stay tabs, so that the caret stands below its character.
+        // Tabs are preserved, so that the caret is below its character.
         let indent: String = before.map(|it| if it == '\t' { '\t' } else { ' ' }).collect();
         voice.error(&format!("{}: {}\n{}\n{indent}^ error found here", position(it), it.message, it.text));
     }

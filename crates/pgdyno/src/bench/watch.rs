@@ -1,4 +1,4 @@
-//! What is shown and logged while the load runs?
+//! Progress output and logs during the load
 
 use super::logfile::LogFile;
 use super::options::BenchOptions;
@@ -12,26 +12,26 @@ use model::{Interval, Nanos, Record};
 use report::progress::{self, ProgressStyle};
 use std::sync::Arc;
 
-/// Progress and errors on standard error, records into files.
+/// Listener that prints progress and errors to standard error, and logs records.
 #[derive(Debug)]
 pub struct BenchDisplay<'a> {
     pub terminal: &'a Terminal,
-    /// How the server was named, for what refuses us.
+    /// Description of the server, for messages about refused connections.
     pub server: String,
     pub work: Arc<Workload>,
-    /// Seconds between two lines; `None`: no progress.
+    /// Seconds between two lines; `None` for no progress.
     pub progress_interval: Option<u32>,
     pub style: ProgressStyle,
-    /// By thread; empty: no log.
+    /// Logs by thread; empty without a log.
     pub logs: Vec<LogFile>,
-    /// What was said of failures.
+    /// Messages of the failures.
     pub messages: Messages,
-    /// Seconds since the last line, and their number.
+    /// Sum of the seconds since the last line, and their number.
     pending: Option<(Interval, u32)>,
 }
 
 impl<'a> BenchDisplay<'a> {
-    /// `epoch`: Unix time when the run's clock begins.
+    /// Creates a listener. `epoch` is the Unix time at which the run's clock begins.
     pub fn new(
         options: &BenchOptions,
         voice: &'a Terminal,
@@ -61,7 +61,7 @@ impl<'a> BenchDisplay<'a> {
         }
     }
 
-    /// Ends the logs. What was said of failures.
+    /// Ends the logs. Returns the messages of the failures.
     pub fn finish(mut self) -> Messages {
         let now = unix_time();
         for it in &mut self.logs {
@@ -73,7 +73,7 @@ impl<'a> BenchDisplay<'a> {
     }
 }
 
-/// What pgbench calls a command in messages.
+/// Name of a command in pgbench's messages.
 fn command_name(it: &CommandKind) -> &'static str {
     match it {
         CommandKind::Sql(_) => "SQL",
@@ -183,13 +183,13 @@ impl LoadListener for BenchDisplay<'_> {
         let Some(file) = self.logs.get_mut(thread) else { return };
         if let Err(error) = file.write_all(records, began) {
             self.terminal.error(&format!("could not write to logfile \"{}\": {error}", file.path));
-            // What is missing is told once; the measurement goes on.
+            // The error is printed once; the measurement continues without the log.
             self.logs.clear();
         }
     }
 }
 
-/// As pgbench writes it: a double with fifteen digits.
+/// Value in pgbench's format: a double has fifteen digits.
 fn format_value(value: Value) -> String {
     let kind = match value {
         Value::Null => return "null".to_owned(),

@@ -1,16 +1,16 @@
-//! What is wrong on the command line, and what to write instead?
+//! Diagnostics of the command line, with corrections
 
 use super::getopt::ParseError;
 use super::table::TABLE;
 
-/// One mistake of the user's.
+/// A user's mistake on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionDiagnostic {
-    /// What is wrong, in pgbench's words where pgbench has some.
+    /// Message, in pgbench's words if pgbench has the same message.
     pub message: String,
-    /// More of it, for a second line.
+    /// Further detail, on a second line.
     pub detail: Option<String>,
-    /// What to write instead.
+    /// Correction.
     pub hint: String,
 }
 
@@ -20,7 +20,7 @@ impl OptionDiagnostic {
     }
 }
 
-/// In getopt_long's words.
+/// Diagnostic of a parse error, in getopt_long's words.
 pub fn from_parse_error(it: &ParseError) -> OptionDiagnostic {
     let example = |option: usize| {
         let it = &TABLE[option];
@@ -59,13 +59,13 @@ pub fn from_parse_error(it: &ParseError) -> OptionDiagnostic {
     }
 }
 
-/// The option that is at most two edits away, or a third of the name's length.
+/// Option whose edit distance is at most two or a third of the name's length.
 fn nearest_option(name: &str) -> Option<&'static str> {
     let (distance, long) = TABLE.iter().map(|it| (edit_distance(name, it.long), it.long)).min()?;
     (distance <= 2.max(name.len() / 3)).then_some(long)
 }
 
-/// Levenshtein's distance in bytes.
+/// Levenshtein distance in bytes.
 fn edit_distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.bytes().enumerate() {

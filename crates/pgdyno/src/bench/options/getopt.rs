@@ -1,36 +1,37 @@
-//! How does getopt_long read a command line?
+//! Command line parser with the rules of getopt_long
 //!
-//! `-c8`, `-c 8`, `-nS`, `--client=8`, `--client 8`, unambiguous abbreviations, options after operands, `--`.
+//! It accepts `-c8`, `-c 8`, `-nS`, `--client=8`, `--client 8`, unambiguous abbreviations, options after operands, and
+//! `--`.
 
-/// One option's spelling.
+/// Spelling of one option.
 #[derive(Clone, Copy, Debug)]
 pub struct Spelling {
     pub short: Option<char>,
     pub long: &'static str,
     pub takes_value: bool,
-    /// An abbreviation that means one of these means it, whatever the others are called.
+    /// True if an abbreviation of this option is never ambiguous, even if other options begin with it.
     pub preferred: bool,
 }
 
-/// One word of the command line, understood. `option` is the index into the table.
+/// A parsed argument. `option` is the index into the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
     Option { option: usize, value: String },
     Operand(String),
 }
 
-/// One word of the command line, not understood.
+/// An argument that could not be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParseError {
     UnknownLong(String),
     UnknownShort(char),
-    /// The abbreviation, and what it may mean.
+    /// Abbreviation and its possible meanings.
     Ambiguous(String, Vec<&'static str>),
     MissingValue(usize),
     UnwantedValue(usize),
 }
 
-/// Reads `args`, without the program's name. Everything is read, whatever was misread before.
+/// Parses `args`, which exclude the program's name. Continues after errors.
 pub fn read(args: &[String], table: &[Spelling]) -> Vec<Result<Argument, ParseError>> {
     let mut words = Vec::new();
     let mut rest = args.iter();

@@ -1,4 +1,4 @@
-//! Do the options go together?
+//! Combination rules of the options
 
 use super::table::Draft;
 use super::value::INT_MAX;
@@ -12,10 +12,10 @@ use model::{Nanos, Spacing};
 use report::lang::En;
 use wire::http::Method;
 
-/// Sleeping until a moment is late by about this much at most, so the last stretch is spun.
+/// Default spin time. Sleeping until a moment is late by at most about this time.
 const DEFAULT_SPIN: Nanos = Nanos::from_micros(30);
 
-/// The command that `draft` describes, of use only when `mistakes` is still empty afterwards.
+/// Command that `draft` describes. It is valid only if no mistakes were added.
 pub fn resolve(mut draft: Draft, mistakes: &mut Vec<OptionDiagnostic>) -> BenchCommand {
     draft.target.database = draft.operands.first().cloned();
     if draft.init {
@@ -149,7 +149,7 @@ fn http(draft: &mut Draft, mistakes: &mut Vec<OptionDiagnostic>) -> Option<HttpO
         mistakes
             .push(OptionDiagnostic::new("--insecure cannot be used with --cacert", "leave one of them out"));
     }
-    // What has a body is posted, as with curl.
+    // As in curl, a request with a body uses POST.
     let method = if draft.body.is_some() { Method::Post } else { Method::Get };
     Some(HttpOptions {
         url,

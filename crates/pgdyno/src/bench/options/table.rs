@@ -1,4 +1,4 @@
-//! Which options are there? One table for reading them and for `--help`.
+//! Table of all options, for the parser and for `--help`
 
 use super::getopt::Spelling;
 use super::value::{self, INT_MAX, MAX_BACKLOG, int};
@@ -12,19 +12,19 @@ use std::fmt::Write;
 use std::ops::RangeInclusive;
 use wire::http::{Method, Url};
 
-/// One option.
+/// Definition of one option.
 pub struct Opt {
     pub short: Option<char>,
     pub long: &'static str,
-    /// What its value is called; empty: it takes none.
+    /// Placeholder of the value; empty for an option without a value.
     pub value: &'static str,
     pub phase: Phase,
-    /// Where `--help` lists it, and as what. A line that begins with a blank continues the one before.
+    /// Sections and lines in `--help`. A line that begins with a blank continues the previous one.
     pub help: &'static [(Section, &'static str)],
     pub set: fn(&mut Draft, &str) -> Result<(), OptionDiagnostic>,
 }
 
-/// With `-i`, without it, or both.
+/// Phase that an option applies to: with `-i`, without it, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     Initialise,
@@ -39,19 +39,19 @@ pub enum Section {
     Initialise,
     Scripts,
     Run,
-    /// What pgbench does not have.
+    /// Options that pgbench does not have.
     Extended,
     Http,
     Common,
 }
 
-/// What the options said so far; nothing is judged together yet.
+/// Options parsed so far. Combinations are not checked yet.
 #[derive(Debug, Default)]
 pub struct Draft {
-    /// The first option of each phase, as it was meant.
+    /// First option of each phase, with its full name.
     pub first_of_run: Option<&'static str>,
     pub first_of_init: Option<&'static str>,
-    /// An option that is answered at once, whatever follows.
+    /// Command that takes effect at once, whatever follows.
     pub immediate: Option<BenchCommand>,
     pub target: TargetOptions,
     pub operands: Vec<String>,
@@ -105,9 +105,9 @@ pub struct Draft {
     pub allow_shell: bool,
     pub yes_load: Option<String>,
 
-    /// The first option that only `--http` has.
+    /// First option that requires `--http`.
     pub first_of_http: Option<&'static str>,
-    /// There was a `--http`, whose URL may have been wrong.
+    /// True if `--http` was given, even with an invalid URL.
     pub has_http: bool,
     pub url: Option<Url>,
     pub method: Option<Method>,
@@ -136,7 +136,7 @@ impl Draft {
         (opt.set)(self, value)
     }
 
-    /// A word that is no option. The database's name is the only one there may be.
+    /// Sets an operand. The only allowed operand is the database.
     pub fn set_operand(&mut self, it: String) -> Result<(), OptionDiagnostic> {
         self.operands.push(it);
         match &self.operands[..] {
@@ -174,7 +174,7 @@ const fn opt(
     Opt { short, long, value, phase, help, set }
 }
 
-/// In the place of a letter that an option does not have.
+/// Placeholder for an option without a letter.
 const NONE: char = '\0';
 
 macro_rules! switch {
@@ -201,7 +201,7 @@ fn text(it: &str) -> Result<String, OptionDiagnostic> {
 
 #[rustfmt::skip]
 pub static TABLE: &[Opt] = &[
-    // In the order of --help.
+    // The order is the order in --help.
     opt('i', "initialize", "", Phase::Both,
         &[(Section::Initialise, "create and fill pgbench's tables instead of measuring")],
         switch!(init)),
@@ -443,7 +443,7 @@ pub fn spellings() -> Vec<Spelling> {
     TABLE.iter().map(spelling).collect()
 }
 
-/// The text of `--help`. `program` is the name under which we were called.
+/// Text of `--help`. `program` is the name by which the program was called.
 pub fn usage(program: &str) -> String {
     const SECTIONS: [(Section, &str); 6] = [
         (Section::Initialise, "Initialization options:"),

@@ -20,7 +20,7 @@ fn run(line: &str) -> BenchOptions {
     }
 }
 
-/// `what` of each mistake, in order.
+/// Checks the `message` of each diagnostic, in order.
 #[track_caller]
 fn check_diagnostics(line: &str, expected: &[&str]) {
     let mistakes = parse(&args(line), &no_env).expect_err(line);
@@ -79,7 +79,7 @@ fn accepts_pgdyno_options() {
     assert_eq!(run("--spin 10us").spin, Nanos::from_micros(10));
 }
 
-/// An abbreviation that pgbench understands means what it means there.
+/// Abbreviations that pgbench accepts have the same meaning.
 #[test]
 fn accepts_unambiguous_abbreviations() {
     assert!(run("--conn").connect_each);

@@ -1,7 +1,7 @@
-//! Is this text the value that the option takes?
+//! Parsers of option values
 //!
-//! Errors have pgbench's texts. Where pgbench reads the front of a text and forgets the rest (`-R 1O0` as 1,
-//! `--max-tries=three` as 0, which means without bound), we refuse it.
+//! Errors have pgbench's texts. pgbench parses a prefix of some texts and ignores the rest: `-R 1O0` means 1, and
+//! `--max-tries=three` means 0, which is no limit. These parsers reject such texts.
 
 use super::{OptionDiagnostic, SeedOption};
 use crate::cli::language;
@@ -13,13 +13,13 @@ use report::lang::Lang;
 use std::ops::RangeInclusive;
 use wire::http::{Method, Url};
 
-/// The greatest `int`, pgbench's upper bound.
+/// Largest `int`, which is pgbench's upper bound.
 pub const INT_MAX: u32 = i32::MAX as u32;
 
-/// Room for waiting arrivals is taken before the run: this many take a quarter of a GB.
+/// Largest backlog. It is allocated before the run, and this many arrivals take a quarter of a GB.
 pub const MAX_BACKLOG: u32 = 10_000_000;
 
-/// A whole number in `range`; `option` as messages name it.
+/// Integer in `range`. `option` is the option's name in messages.
 pub fn int(text: &str, option: &str, range: RangeInclusive<u32>) -> Result<u32, OptionDiagnostic> {
     let trimmed = text.trim();
     let digits = trimmed.strip_prefix(['+', '-']).unwrap_or(trimmed);
@@ -39,7 +39,7 @@ pub fn int(text: &str, option: &str, range: RangeInclusive<u32>) -> Result<u32, 
     }
 }
 
-/// A finite number above 0.
+/// Finite number above 0.
 fn positive(text: &str) -> Option<f64> {
     text.trim().parse::<f64>().ok().filter(|it| it.is_finite() && *it > 0.0)
 }
@@ -57,7 +57,7 @@ pub fn rate(text: &str) -> Result<PerSecond, OptionDiagnostic> {
 
 pub fn latency_limit(text: &str) -> Result<Nanos, OptionDiagnostic> {
     let instead = "write milliseconds, a number above 0 and at most 100 days, as in --latency-limit=50";
-    // As pgbench: whole microseconds, at least one.
+    // As in pgbench: whole microseconds, at least one.
     let micros = positive(text).map(|ms| (ms * 1000.0) as u64).filter(|it| *it > 0);
     micros
         .filter(|it| *it <= MAX_DURATION.0 / 1000)
@@ -81,7 +81,7 @@ pub fn tries(text: &str) -> Result<u32, OptionDiagnostic> {
         .ok_or_else(|| OptionDiagnostic::new(format!("invalid number of maximum tries: \"{text}\""), instead))
 }
 
-/// A duration with its unit: `50ms`, `20us`, `1.5s`.
+/// Duration with its unit, such as `50ms`, `20us` or `1.5s`.
 pub fn duration(text: &str, option: &str) -> Result<Nanos, OptionDiagnostic> {
     let unit_at = text.find(|it: char| it.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(unit_at);
@@ -113,7 +113,7 @@ pub fn method(text: &str) -> Result<Method, OptionDiagnostic> {
     })
 }
 
-/// Statuses and ranges of them, separated by commas.
+/// Statuses and ranges of statuses, separated by commas.
 pub fn statuses(text: &str) -> Result<Vec<RangeInclusive<u16>>, OptionDiagnostic> {
     let range = |it: &str| {
         let (from, to) = it.split_once('-').unwrap_or((it, it));
@@ -125,7 +125,7 @@ pub fn statuses(text: &str) -> Result<Vec<RangeInclusive<u16>>, OptionDiagnostic
     ranges.ok_or_else(|| OptionDiagnostic::new(format!("invalid statuses: \"{text}\""), instead))
 }
 
-/// A schedule in Yandex.Tank's grammar: as written, and its meaning.
+/// Schedule in Yandex.Tank's grammar: its text, and its curve.
 pub fn schedule(text: &str) -> Result<(String, Curve), OptionDiagnostic> {
     load::schedule::parse(text).map(|curve| (text.to_owned(), curve)).map_err(|mistakes| OptionDiagnostic {
         message: format!("invalid schedule: \"{text}\""),
@@ -134,7 +134,7 @@ pub fn schedule(text: &str) -> Result<(String, Curve), OptionDiagnostic> {
     })
 }
 
-/// `source` says where the seed was given.
+/// Seed. `source` names the option or variable in messages.
 pub fn seed(text: &str, source: &str) -> Result<SeedOption, OptionDiagnostic> {
     match text {
         "time" => Ok(SeedOption::Time { explicit: true }),
@@ -147,7 +147,7 @@ pub fn seed(text: &str, source: &str) -> Result<SeedOption, OptionDiagnostic> {
     }
 }
 
-/// `source` says where its code was given.
+/// Language. `source` names the option or variable in messages.
 pub fn lang(code: &str, source: &str) -> Result<&'static dyn Lang, OptionDiagnostic> {
     let unknown = || {
         OptionDiagnostic::new(
@@ -181,7 +181,7 @@ pub fn partition_method(text: &str) -> Result<PartitionMethod, OptionDiagnostic>
     }
 }
 
-/// `name=value`.
+/// Variable definition `name=value`.
 pub fn define(text: &str) -> Result<(String, String), OptionDiagnostic> {
     let instead = "write a name of letters, digits and _, = and a value, as in -D rows=1000";
     match text.split_once('=') {
@@ -196,7 +196,7 @@ pub fn define(text: &str) -> Result<(String, String), OptionDiagnostic> {
     }
 }
 
-/// A script and its weight: `name` or `name@weight`.
+/// Script and its weight: `name` or `name@weight`.
 pub fn weighted(text: &str) -> Result<(&str, u32), OptionDiagnostic> {
     let Some(at) = text.rfind('@') else { return Ok((text, 1)) };
     let (name, weight) = (&text[..at], &text[at + 1..]);
@@ -213,7 +213,7 @@ pub fn weighted(text: &str) -> Result<(&str, u32), OptionDiagnostic> {
     }
 }
 
-/// A built-in script by an unambiguous beginning of its name.
+/// Built-in script by an unambiguous prefix of its name.
 pub fn builtin(name: &str) -> Result<&'static Builtin, OptionDiagnostic> {
     builtin::find(name).map_err(|what| {
         let names = builtin::ALL.map(|it| it.name).join(", ");
@@ -221,7 +221,7 @@ pub fn builtin(name: &str) -> Result<&'static Builtin, OptionDiagnostic> {
     })
 }
 
-/// Letters of `dtgGvpf`; blanks do nothing.
+/// Initialization steps, letters of `dtgGvpf`. Blanks are allowed and have no effect.
 pub fn init_steps(text: &str) -> Result<String, OptionDiagnostic> {
     let instead = "write the first letters of drop, tables, generate (G: in the server), vacuum, primary keys and \
                    foreign keys, as in -I dtgvp";

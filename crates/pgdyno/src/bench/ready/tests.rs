@@ -6,11 +6,11 @@ use load::sim::{SimulatedSystem, drive_until};
 use model::Record;
 use wire::pg::Login;
 
-/// Simulated time after which a run is left, and rounds of the simulator.
+/// Simulated time limit of a run, and most rounds of the simulator.
 const DEADLINE: Nanos = Nanos::from_millis(1500);
 const STEPS_MAX: u64 = 200;
 
-/// The first second of a run with these options; `None` where they are refused.
+/// Simulates the first second of a run with these options; `None` if they are rejected.
 fn first_second(arguments: &[String]) -> Option<usize> {
     let Ok(BenchCommand::Run(options)) = parse(arguments, &|_| None) else { return None };
     let source = ScriptSource { name: "one", text: "SELECT 1;\n", weight: 1 };
@@ -27,7 +27,7 @@ fn first_second(arguments: &[String]) -> Option<usize> {
     Some(shards.into_iter().map(|it| it.recorder.len()).sum())
 }
 
-/// Whatever number an option accepts, the run neither panics nor stays in one round.
+/// No number that an option accepts makes the run panic or loop.
 #[test]
 fn accepted_numbers_run() {
     const NUMBERS: [&str; 16] = [
