@@ -108,7 +108,7 @@ impl Bench<'_> {
             Ok(_) => self.open_cost()?,
             Err(_) => println!("there is no wrk2 in the path to be compared with"),
         }
-        // io_uring keeps two places for each client, and 20,000 open files is what many systems allow.
+        // io_uring keeps two slots for each client, and many systems allow 20,000 open files.
         for (driver, many) in [("epoll", 10_000), ("io_uring", 9_900)] {
             self.measure_stall(driver)?;
             self.memory(driver, if quick { 1_000 } else { many })?;
@@ -116,7 +116,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Processor time per request and throughput beside wrk's.
+    /// Compares CPU time per request and throughput with wrk's.
     fn cost(&self) -> Result<()> {
         let drivers = ["epoll", "io_uring"];
         let mut ratios = [(); 4].map(|()| Vec::new());
@@ -125,7 +125,7 @@ impl Bench<'_> {
             let ours = |driver: &str| {
                 self.run_pgdyno(&["--driver", driver, "-c", "64", "-T", &self.secs.to_string()])
             };
-            // The order changes, so that drift does not favour one.
+            // The order alternates, so that drift favours neither program.
             let (wrk, ours) = if round % 2 == 0 {
                 let wrk = self.wrk()?;
                 (wrk, [ours(drivers[0])?, ours(drivers[1])?])
@@ -152,7 +152,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Processor time per request beside wrk2's, where both send at one rate and neither spins.
+    /// Compares CPU time per request with wrk2's. Both send at the same rate, and neither spins.
     fn open_cost(&self) -> Result<()> {
         let secs = self.secs.to_string();
         let ours = |driver: &str| {
@@ -161,7 +161,7 @@ impl Bench<'_> {
         };
         let mut ratios = [(); 2].map(|()| Vec::new());
         for round in 0..self.rounds {
-            // wrk2 goes on to be late by more where it cannot keep up; this rate it can.
+            // wrk2 falls further and further behind at a rate that it cannot sustain; it sustains this one.
             let open = ["-t1", "-c64", &format!("-d{secs}"), "-R20000"];
             let (wrk2, epoll, uring);
             if round % 2 == 0 {
@@ -199,7 +199,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// The service stands still for one second of ten.
+    /// Measures a load during which the service is stopped for one of ten seconds.
     fn measure_stall(&self, driver: &str) -> Result<()> {
         let open = ["-R", "1000", "--arrivals", "even", "-c", "64", "-T", "10", "--driver", driver];
         let process = self.start(&open)?;
@@ -215,7 +215,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// What a connection takes: the difference of the greatest resident sizes with many and with one.
+    /// Memory per connection: the difference between the peak resident sizes with many connections and with one.
     fn memory(&self, driver: &str, connections: u32) -> Result<()> {
         let mut sizes = [0.0; 2];
         for (size, clients) in sizes.iter_mut().zip([1, connections]) {
@@ -267,7 +267,7 @@ impl Bench<'_> {
         self.run_peer("wrk", &["-t1", "-c64", &format!("-d{}", self.secs)])
     }
 
-    /// wrk or wrk2, which tell the same.
+    /// Runs wrk or wrk2, whose outputs have the same format.
     fn run_peer(&self, program: &str, arguments: &[&str]) -> Result<Run> {
         eprint!(".");
         let before = children_secs()?;
@@ -287,7 +287,7 @@ fn version(program: &str, option: &str) -> Result<String> {
     Ok(String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).trim().to_owned())
 }
 
-/// Processor time of all children that have ended: fields 16 and 17 of /proc/self/stat, in ticks of 10 ms; proc(5).
+/// CPU time of all children that have ended: fields 16 and 17 of /proc/self/stat, in ticks of 10 ms (proc(5)).
 fn children_secs() -> Result<f64> {
     let stat = fs::read_to_string("/proc/self/stat")?;
     let fields = stat.rsplit_once(')').ok_or("no command in /proc/self/stat")?.1.split_ascii_whitespace();

@@ -1,6 +1,6 @@
-//! What does `pgdyno bench` leave behind: lines, documents, log files, statuses?
+//! Output, JSON documents, log files and exit statuses of `pgdyno bench`
 //!
-//! The program is run as users run it. What a server may do to it is asked in `real_server.rs`. Needs an installed
+//! Each test runs the program as a user does. `real_server.rs` tests faults of the server. Needs an installed
 //! PostgreSQL.
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -27,8 +27,8 @@ fn start() -> (Supervisor, Postgres) {
     (supervisor, postgres)
 }
 
-/// The server that the tests share, with pgbench's tables; it ends with the process. Held by one test at a time, so
-/// that the machine is too.
+/// Server shared by the tests, with pgbench's tables. It stops with the process. The mutex runs one test at a time, so
+/// that tests do not compete for the machine.
 fn server() -> std::sync::MutexGuard<'static, (Supervisor, Postgres)> {
     static SERVER: OnceLock<Mutex<(Supervisor, Postgres)>> = OnceLock::new();
     let server = SERVER.get_or_init(|| {
@@ -61,7 +61,8 @@ impl Run {
     }
 }
 
-/// A run of the shared server ends with `status` and prints all of `expected`, on either stream and however wrapped.
+/// Checks that a run against the shared server exits with `status` and prints all of `expected`, on either stream and
+/// with any wrapping.
 #[track_caller]
 fn check(line: &str, status: i32, expected: &[&str]) {
     let args: Vec<&str> = line.split(' ').collect();
@@ -124,7 +125,7 @@ fn writes_log_files() {
     fs::remove_dir_all(&directory).expect("it was made above");
 }
 
-/// The measurement comes to its end; what is missing of its result is said.
+/// The measurement completes, and the failure to write its result is reported.
 #[test]
 fn failing_outputs_do_not_panic() {
     let server = server();
@@ -172,7 +173,7 @@ fn does_not_print_passwords() {
     }
 }
 
-/// A run under way; its lines of progress tell how far it is.
+/// A run in progress. Its progress lines show how far it is.
 struct Running {
     child: Child,
     err: BufReader<std::process::ChildStderr>,
@@ -224,7 +225,7 @@ fn reports_an_interrupted_run() {
     assert!(run.out.contains("\nverdict ") && run.err.contains("Run was aborted"), "{run:?}");
 }
 
-/// A variable that cannot be read is not passed over: another server would be loaded.
+/// An unreadable variable is an error. Ignoring it would load another server.
 #[test]
 fn an_unreadable_environment_is_refused() {
     use std::os::unix::ffi::OsStrExt;
@@ -254,7 +255,8 @@ fn a_stopped_generator_is_invalid() {
     assert!(run.out.contains("INVALID"), "{run:?}");
 }
 
-/// The same where no process of this machine is seen, as at the near end of a tunnel; `None` where that cannot be had.
+/// Runs in a process namespace that sees no other process of this machine, like the near end of a tunnel. `None` if the
+/// namespace cannot be created.
 fn remote_run(postgres: &Postgres, args: &[&str]) -> Option<Run> {
     let apart = ["--pid", "--fork", "--mount-proc", "--"];
     let possible = Command::new("unshare").args(apart).arg("true").output();
@@ -283,7 +285,7 @@ fn warns_of_a_server_that_may_be_remote() {
     let named =
         remote_run(&server.1, &["-S", "-n", "-t", "2", "--yes-load", &host]).expect("it was possible");
     assert!(named.status == 0 && !named.err.contains(doubt), "{named:?}");
-    // What is there is not dropped without a word.
+    // Existing tables are not dropped without a message.
     let count = || {
         let mut connection = server.1.target().open(Duration::from_secs(10)).expect("it serves");
         connection.value("select count(*) from pgbench_branches").expect("it is there")
@@ -323,11 +325,11 @@ fn warns_of_another_run_on_the_database() {
     let args = ["-S", "-n", "-t", "2"];
     let note = "another pgdyno is at work in this database";
     let mut session = server.1.target().open(Duration::from_secs(10)).expect("it serves");
-    // What a pooler keeps of a run that is over.
+    // A pooler keeps the application name of a run that has ended.
     session.query("set application_name = 'pgdyno bench'").expect("it is right");
     let alone = Run::run(&server.1, &args);
     assert!(alone.status == 0 && !alone.err.contains(note), "{alone:?}");
-    // What watches a trial of another run.
+    // The monitor of another run's trial has this name.
     session.query("set application_name = 'pgdyno monitor'").expect("it is right");
     let shared = Run::run(&server.1, &args);
     assert!(

@@ -1,8 +1,8 @@
-//! Does `pgdyno check` tell every mistake, where it stands and what to write instead?
+//! Diagnostics of `pgdyno check`, with places and corrections
 //!
-//! `check/mistakes.txt` holds the rows: behind `=== title` an experiment file, behind `---` what is printed about it.
-//! Sections `stack`, `operations` and `load` that a row does not have are added below it, unless its title ends with
-//! "(whole)". A line `$ …` gives further arguments. `UPDATE_EXPECT=1` rewrites what is expected.
+//! `check/mistakes.txt` contains the rows: an experiment file after `=== title`, and the expected output after `---`.
+//! Missing sections `stack`, `operations` and `load` are appended to a row, unless its title ends with "(whole)". A
+//! line `$ …` contains further arguments. `UPDATE_EXPECT=1` rewrites the expected output.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ const COMMON: [(&str, &str); 3] = [
     ("load:", "load: { model: closed, clients: 8, duration: 10s }\n"),
 ];
 
-/// A folder of the test's own, gone with it.
+/// Temporary folder of a test, removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -27,17 +27,17 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // It lies among temporary files: nothing is lost if it stays.
+        // A leftover temporary folder is harmless.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// Exit status, standard output, standard error.
+/// Exit status, standard output and standard error of a command.
 fn pgdyno(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_pgdyno"))
         .args(args)
         .current_dir(folder)
-        // For examples with a secret.
+        // Some examples contain a secret.
         .env("SHOP_PASSWORD", "none")
         .output()
         .expect("the program was built for this test");
@@ -45,7 +45,7 @@ fn pgdyno(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
-/// What is printed about a file, trailing blanks aside.
+/// Exit status and output for a file, without trailing blanks.
 fn check(folder: &Path, yaml: &str, more: &[&str]) -> (Option<i32>, String) {
     fs::write(folder.join("book.yaml"), yaml).expect("the temporary folder can be written to");
     let (status, out, err) = pgdyno(folder, &[&["check", "book.yaml"], more].concat());
@@ -165,7 +165,7 @@ fn documented_and_shipped_experiments_are_valid() {
     assert!(shipped >= 4, "only {shipped} experiments were found");
 }
 
-/// What is done, to whom, how often, and where it must lose something.
+/// The overview shows the faults, their targets, the repetitions, and the positive control.
 #[test]
 fn describes_failover_experiments() {
     let folder = Folder::new("failover");
@@ -181,7 +181,7 @@ fn describes_failover_experiments() {
     for expected in [
         "PostgreSQL (100 connections) ⇉ 2 replicas (any 1)  (1 cell)\n",
         "PostgreSQL (100 connections) ⇉ 2 replicas (first 1)  (1 cell)\n",
-        // That of the control.
+        // The stack of the positive control.
         "PostgreSQL (100 connections) ⇉ 2 replicas (async)  (1 cell)\n",
         "ledger    pay: SELECT token FROM t\n",
         "faults    at 5s: kill primary, its postmaster alone\n          after rejoined and 1s: pause replica for 2s\n",
@@ -235,7 +235,7 @@ fn prints_the_schema() {
     let schema: serde_json::Value = serde_json::from_str(&out).expect("it is JSON");
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
     assert!(schema["$defs"]["Pooler"]["properties"]["size"]["description"].is_string());
-    // What an operation and a step have in common is in both, and nothing else is.
+    // Members common to operations and steps appear in both schemas, which allow no others.
     for name in ["Operation", "Step"] {
         let it = &schema["$defs"][name];
         assert!(it["properties"]["get"]["description"].is_string(), "{it:#}");

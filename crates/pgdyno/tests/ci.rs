@@ -1,4 +1,4 @@
-//! Do the pipelines of docs/ci.md ask for what there is?
+//! Check that the pipelines in docs/ci.md use existing commands and options
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ fn pipelines_use_existing_options() {
     let mut wrong = Vec::new();
     let mut commands = 0;
     for line in text.lines() {
-        // What comes behind is said to people.
+        // The rest of the line is a comment.
         let said = line.split_once(" #").map_or(line, |it| it.0).trim_end();
         let Some((_, command)) = said.split_once("pgdyno ").filter(|_| line.starts_with(' ')) else {
             continue;
@@ -39,7 +39,7 @@ fn pipelines_use_existing_options() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Empty where there is no such command.
+/// Help of a command; empty if there is no such command.
 fn help_of(verb: &str) -> String {
     let output =
         Command::new(env!("CARGO_BIN_EXE_pgdyno")).args([verb, "--help"]).env("COLUMNS", "100").output();

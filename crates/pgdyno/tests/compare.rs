@@ -1,6 +1,6 @@
-//! Do `pgdyno compare` and `pgdyno history` tell of stored runs what is true of them?
+//! Output of `pgdyno compare` and `pgdyno history` for stored runs
 //!
-//! The runs are invented: what changed between them is known.
+//! The runs are synthetic, so the changes between them are known.
 
 use model::plan::{
     Cell, Experiment, Goal, Limits, Load, LoadModel, Node, NodeKind, Operation, Postgres, Setup, Stack,
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use store::{RunHeader, RunOutcome, RunStatus, TrialEnd, TrialHeader};
 
-/// A directory that is removed with its contents.
+/// Directory that is removed with its contents on drop.
 struct Folder(PathBuf);
 
 impl Drop for Folder {
@@ -33,12 +33,12 @@ impl Folder {
     }
 }
 
-/// A run to be invented.
+/// Parameters of a synthetic run.
 #[derive(Clone)]
 struct Run {
     begun_ms: u64,
     trials: u32,
-    /// Milliseconds that each transaction takes, by trial and second around it.
+    /// Mean latency in milliseconds; trials and seconds vary around it.
     millis: f64,
     max_connections: u32,
     cpu: Option<f64>,
@@ -161,7 +161,7 @@ impl Run {
         path.file_stem().expect("it has a name").to_string_lossy().into_owned()
     }
 
-    /// A second of eight clients: latencies spread by 1..2, trials and seconds by a percent.
+    /// One second of eight clients. Latencies are spread by a factor of 1 to 2; trials and seconds differ by percents.
     fn tick(&self, repetition: u32, second: u64) -> Tick {
         let mut it = Interval::new(&[0, 0]);
         (it.from, it.to) = (Nanos::from_secs(second), Nanos::from_secs(second + 1));
@@ -244,7 +244,7 @@ fn reports_changes_and_fails_on_met_conditions() {
     ] {
         out(&folder.pgdyno(&["compare", &base, &run, "--fail-if", condition]), status);
     }
-    // It is about a third, but whether more or less is not known.
+    // The change is about a third; the interval contains the bound.
     let near = ["compare", &base, &run, "--fail-if", "p99 > +30%"];
     assert!(out(&folder.pgdyno(&near), 0).contains("cannot be said"), "the bound is in the interval");
     out(&folder.pgdyno(&[&near[..], &["--strict"]].concat()), 99);

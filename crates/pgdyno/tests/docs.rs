@@ -1,8 +1,9 @@
-//! Do the documents show what the program prints?
+//! Comparison of the documents' examples with the program's output
 //!
-//! In blocks marked `console`, lines that begin with `$ ` are run by a shell and what follows is compared with what they
-//! print; `UPDATE_EXPECT=1` rewrites it. Blocks marked `console,server` want a server: they are run when PGDYNO_TEST_DSN
-//! gives one in place of `postgres://localhost/bench`, and only the words that their lines begin with are compared.
+//! In blocks marked `console`, a shell runs the lines that begin with `$ `. The lines that follow are compared with the
+//! output; `UPDATE_EXPECT=1` rewrites them. Blocks marked `console,server` need a server. They run if PGDYNO_TEST_DSN
+//! supplies one, which replaces `postgres://localhost/bench`. Only the words at the beginning of their lines are
+//! compared.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -34,7 +35,7 @@ fn documented_output_is_current() {
             let shown = run(block.text, server.as_deref());
             examples += 1;
             let same = match block.server {
-                // Asked to, take a fresh picture.
+                // An update replaces output even if it is similar.
                 true => !update && alike(block.text, &shown),
                 false => block.text == shown,
             };
@@ -51,14 +52,14 @@ fn documented_output_is_current() {
     assert!(update || wrong.is_empty(), "{}\nUPDATE_EXPECT=1 rewrites them", wrong.join("\n"));
 }
 
-/// README.md and all below docs/.
+/// README.md and all documents in docs/.
 fn documents() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/pgdyno").to_owned();
     let docs =
         fs::read_dir(root.join("docs")).expect("docs exist").map(|entry| entry.expect("readable").path());
     let mut all: Vec<PathBuf> = docs.filter(|path| path.extension().is_some_and(|it| it == "md")).collect();
     all.push(root.join("README.md"));
-    // bench.md first makes the tables that the others use.
+    // bench.md comes first, because it creates tables that the others use.
     all.sort();
     all
 }
@@ -71,14 +72,14 @@ struct Block<'a> {
 #[derive(Debug, PartialEq)]
 enum Piece<'a> {
     Prose(&'a str),
-    /// The lines between the fences.
+    /// Lines between the fences.
     Block {
         server: bool,
         text: &'a str,
     },
 }
 
-/// The text in pieces; put together again they are the text.
+/// Splits a text into pieces, whose concatenation is the text.
 fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut all = Vec::new();
     let (mut begin, mut at, mut open) = (0, 0, None);
@@ -101,7 +102,7 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
     all
 }
 
-/// Runs the commands of a block; returns it with what they printed, both streams together.
+/// Runs the commands of a block. Returns the block with their output, both streams merged.
 fn run(block: &str, server: Option<&str>) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_pgdyno"));
     let folder = program.parent().expect("it lies in a folder");
@@ -124,20 +125,20 @@ fn run(block: &str, server: Option<&str>) -> String {
         status = output.status.code().unwrap_or(1);
         shown += &format!("$ {command}\n{}", String::from_utf8_lossy(&output.stdout));
     }
-    // A fence within would end the block; blanks at a line's end are nobody's business.
+    // A fence in the output would end the block. Trailing blanks are removed.
     shown.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-/// Every line that is documented has one in the same order that begins with the same words.
+/// True if, for every documented line, the output has a line with the same first words, in the same order.
 fn alike(documented: &str, shown: &str) -> bool {
     let mut shown = shown.lines().map(words);
-    // Notes come and go with the host, and where prose is wrapped depends on its numbers.
+    // Notes depend on the host, and the wrapping of prose depends on its numbers.
     let lasting =
         documented.lines().filter(|line| !line.starts_with("note") && !line.starts_with("          "));
     lasting.map(words).all(|line| line.is_empty() || shown.any(|other| other == line))
 }
 
-/// What a line begins with, up to its first number, at most a label's width.
+/// Beginning of a line up to its first number, at most as wide as a label.
 fn words(line: &str) -> String {
     let line = line.trim_start();
     if line.starts_with("$ ") {

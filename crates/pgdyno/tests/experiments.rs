@@ -1,7 +1,7 @@
-//! Does `pgdyno run` do what an experiment file says, on real systems, and end well whatever happens?
+//! Runs of experiment files on real systems, including interruptions and failures
 //!
-//! Each test runs the program as a user does, in a folder of its own, and reads what it printed and stored. `./x test`
-//! installs PostgreSQL, PgBouncer and HAProxy where they are missing, and unpacks Odyssey where that is possible.
+//! Each test runs the program as a user does, in a folder of its own, and reads its output and its run file. `./x test`
+//! installs missing PostgreSQL, PgBouncer and HAProxy, and unpacks Odyssey if possible.
 
 mod experiments {
     mod attach;

@@ -1,4 +1,4 @@
-//! Do other programs read what `pgdyno export` writes, and does `pgdyno runs` find what is there?
+//! Files of `pgdyno export`, as read by other programs, and output of `pgdyno runs`
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use store::{RunHeader, RunOutcome, RunStatus, TrialEnd, TrialHeader};
 
-/// A directory that is removed with its contents.
+/// Directory that is removed with its contents on drop.
 struct Folder(PathBuf);
 
 impl Drop for Folder {
@@ -20,7 +20,7 @@ impl Drop for Folder {
     }
 }
 
-/// Two seconds of two operations: 3 transactions of 1, 2 and 3 ms in each, and a deadlock.
+/// Run with two seconds of two operations. Each has 3 transactions of 1, 2 and 3 ms, and a deadlock.
 fn run(name: &str) -> Folder {
     let folder = Folder(std::env::temp_dir().join(format!("pgdyno-export-{name}-{}", std::process::id())));
     let header = RunHeader {
@@ -76,7 +76,7 @@ fn run(name: &str) -> Folder {
     folder
 }
 
-/// Standard output; or standard error and the status, of a failure.
+/// Standard output of a command; for a failure, standard error and the exit status.
 fn pgdyno(args: &[&str], dir: &Path) -> Result<String, (String, i32)> {
     let program = env!("CARGO_BIN_EXE_pgdyno");
     let done = Command::new(program).args(args).arg("--dir").arg(dir).output().expect("it can be run");

@@ -1,4 +1,4 @@
-//! A server that dies or freezes in mid-run, from the shard to the verdict, in simulated time
+//! Simulated outages and freezes of a server during a run, from the shard to the verdict
 
 use analysis::objective;
 use analysis::outage::OutageDetector;
@@ -16,7 +16,7 @@ use wire::pg::{Login, Transport};
 const CLIENTS: u32 = 20;
 const WINDOW: Nanos = Nanos::from_secs(6);
 const AT: Nanos = Nanos::from_millis(2_200);
-/// Long after the window.
+/// A time long after the window.
 const NEVER: Nanos = Nanos::from_secs(600);
 
 fn open() -> Schedule {
@@ -28,12 +28,12 @@ fn closed() -> Schedule {
     Schedule::Closed { think: Nanos::ZERO }
 }
 
-/// Nobody listens from one moment to another.
+/// System without a listener from `AT` to `to`.
 fn killed(to: Nanos) -> SimulatedSystem {
     SimulatedSystem { outages: vec![SimulatedOutage { endpoint: 0, from: AT, to }], ..world() }
 }
 
-/// Nothing is served.
+/// System that serves nothing from `AT` to `to`.
 fn frozen(to: Nanos) -> SimulatedSystem {
     SimulatedSystem { pauses: vec![(AT, to)], ..world() }
 }
@@ -43,7 +43,7 @@ fn world() -> SimulatedSystem {
     SimulatedSystem { servers: 1000, service, delay: Nanos::from_micros(50), ..SimulatedSystem::default() }
 }
 
-/// What `pgdyno::measure` does with threads and a clock.
+/// Simulated equivalent of `pgdyno::measure`, without threads and real clocks.
 fn measure(schedule: Schedule, world: &SimulatedSystem, users: u32) -> Summary {
     let model = match &schedule {
         Schedule::Closed { think } => LoadModelSummary::Closed { think: *think },
@@ -121,7 +121,7 @@ fn measure(schedule: Schedule, world: &SimulatedSystem, users: u32) -> Summary {
     analysis::summarise(&measured, Server::default(), plan)
 }
 
-/// What is said of `p99 < 50ms`, `errors < 1%`, and the trial.
+/// Checks the verdicts on `p99 < 50ms`, on `errors < 1%`, and on the trial.
 #[track_caller]
 fn check(
     name: &str,
@@ -151,7 +151,7 @@ fn an_outage_breaks_objectives_and_is_reported() {
         check(&format!("{name}, frozen"), model(), &frozen(NEVER), [Violated, Violated], to_the_end);
         check(&format!("{name}, nothing"), model(), &world(), [Met, Met], "verdict valid");
     }
-    // Users who waited were served in the end; refused ones were not.
+    // Frozen users were served late; refused ones were not served at all.
     check("closed, frozen for a while", closed(), &frozen(ends), [Violated, Met], for_a_while);
     check("open, frozen for a while", open(), &frozen(ends), [Violated, Violated], for_a_while);
     check("closed, killed for a while", closed(), &killed(ends), [Violated, Violated], for_a_while);
@@ -161,12 +161,12 @@ fn an_outage_breaks_objectives_and_is_reported() {
 #[test]
 fn short_outages_count_together() {
     use ObjectiveVerdict::{Met, Violated};
-    // Of 6 s, in freezes of 0.85 s.
+    // Freezes of 0.85 s each, within a window of 6 s.
     let freeze = |n: u64| (Nanos::from_millis(1_100 * n + 300), Nanos::from_millis(1_100 * n + 1_150));
     let often = SimulatedSystem { pauses: (0..4).map(freeze).collect(), ..world() };
     let altogether = "verdict valid with doubts: nothing succeeded for 3.";
     check("closed, frozen often", closed(), &often, [Violated, Met], altogether);
-    // A quick restart: nobody could log in for 0.3 s.
+    // A quick restart: log-ins fail for 0.3 s.
     let restarted = killed(Nanos::from_millis(2_500));
     let for_a_while = "verdict valid with doubts: nothing succeeded for 3";
     check("closed, restarted", closed(), &restarted, [Violated, Violated], for_a_while);
@@ -176,7 +176,7 @@ fn short_outages_count_together() {
     assert_eq!(measure(closed(), &once, CLIENTS).outages, []);
 }
 
-/// Each statement is fast or takes 0.4 s, whatever the others do.
+/// Each statement is fast or takes 0.4 s, independently of the others.
 #[test]
 fn slow_statements_are_no_outage() {
     for (users, share) in

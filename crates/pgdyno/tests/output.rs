@@ -1,4 +1,4 @@
-//! Standard output and standard error of every command that needs no server: full, closed, and with hostile text to show.
+//! Standard output and error of all commands without a server: full, closed, and with hostile text
 
 use rusqlite::Connection;
 use serde_json::Value;
@@ -10,11 +10,11 @@ use std::process::{Command, Output, Stdio};
 
 const PGDYNO: &str = env!("CARGO_BIN_EXE_pgdyno");
 
-/// A directory that is removed with its contents.
+/// Directory that is removed with its contents on drop.
 struct Folder(PathBuf);
 
 impl Folder {
-    /// With a run that was measured, twice, one of them as `change` leaves it.
+    /// Folder with two copies of a measured run; `change` modifies one of them.
     fn new(name: &str, change: impl Fn(&Connection)) -> Folder {
         let path = std::env::temp_dir().join(format!("pgdyno-output-{name}-{}", std::process::id()));
         fs::create_dir_all(path.join("runs")).expect("there is room for temporary files");
@@ -42,7 +42,7 @@ impl Drop for Folder {
     }
 }
 
-/// What is printed of runs; `two` is the hostile one.
+/// Commands that print runs; `two` is the hostile one.
 const OF_RUNS: [&str; 19] = [
     "runs",
     "runs show two --trials",
@@ -87,14 +87,14 @@ fn full_and_closed_outputs_do_not_panic() {
         assert_eq!(full.status.code(), expected, "{args}: {told}");
         let why = "pgdyno: error: could not write to standard output: No space left on device";
         assert!(told.contains(why) && !told.contains("panicked"), "{args}: {told}");
-        // Nobody reads the other end.
+        // A pipe whose reader is closed.
         let (reader, writer) = std::io::pipe().expect("there are descriptors");
         drop(reader);
         let closed = folder.pgdyno(args).stdout(writer).output().expect("it is built");
         assert_eq!(closed.status.code(), whole.status.code(), "{args}: {closed:?}");
         assert_eq!(closed.stderr, whole.stderr, "{args}");
     }
-    // Messages without a reader are lost, and the exit status is the same.
+    // Messages without a reader are lost; the exit status is the same.
     for args in
         ["runs show none", "check x.yaml", "schedule x", "compare one two --fail-if p99", "bench -c x"]
     {
@@ -105,7 +105,8 @@ fn full_and_closed_outputs_do_not_panic() {
     }
 }
 
-/// Colours, a cursor that moves, a title, a clipboard, an answer to be typed, C1 controls, a reversed line, a line that ends.
+/// Terminal controls: colours, cursor movement, a title, a clipboard write, a query, C1 controls, reversed text and
+/// line separators.
 const HOSTILE: &str = "\u{1b}[31mA\u{1b}[2J\u{1b}]0;t\u{7}\u{1b}]52;c;eA==\u{7}\u{1b}[6n\u{9b}1mB\u{202e}C\u{2066}D\u{200f}\u{2028}E\rF\u{8}";
 
 fn unsafe_in(text: &str) -> Option<char> {
@@ -115,7 +116,7 @@ fn unsafe_in(text: &str) -> Option<char> {
     })
 }
 
-/// Columns whose text is anybody's.
+/// Columns that contain foreign text.
 const FOREIGN: [(&str, &[&str]); 9] = [
     ("run", &["program", "text", "reason"]),
     ("trial", &["reason"]),
@@ -127,7 +128,7 @@ const FOREIGN: [(&str, &[&str]); 9] = [
     ("event", &["node", "code", "text"]),
     ("note", &["subject", "text"]),
 ];
-/// Members of JSON whose text is anybody's.
+/// JSON members that contain foreign text.
 const MEMBERS: [&str; 6] = ["name", "version", "database", "description", "kernel", "release"];
 
 fn spoil(it: &mut Value, inside: bool) {
@@ -144,7 +145,7 @@ fn spoil(it: &mut Value, inside: bool) {
 fn hostile(connection: &Connection) {
     for (table, columns) in FOREIGN {
         for column in columns {
-            // Notes in JSON are read as such.
+            // Notes in JSON must remain valid JSON.
             let sql = format!("UPDATE {table} SET {column} = {column} || ?1 WHERE {column} NOT LIKE '{{%'");
             connection.execute(&sql, [HOSTILE]).unwrap_or_else(|it| panic!("{sql}: {it}"));
         }
@@ -201,7 +202,7 @@ fn no_output_contains_terminal_control_characters() {
     }
 }
 
-/// `doctor` shows what programs on the search path say of their version, and their paths.
+/// `doctor` prints version texts and paths of programs on the search path.
 #[test]
 fn doctor_holds_nothing_that_a_terminal_obeys() {
     use std::os::unix::fs::PermissionsExt;
@@ -227,7 +228,7 @@ fn doctor_holds_nothing_that_a_terminal_obeys() {
     }
 }
 
-/// Files of a run's contents are their owner's, as the run is.
+/// Files with a run's contents are readable only by their owner, like the run itself.
 #[test]
 fn written_files_are_private() {
     use std::os::unix::fs::PermissionsExt;
@@ -257,7 +258,7 @@ fn written_files_are_private() {
             );
         }
     }
-    // One that was there keeps what its owner has set.
+    // An existing file keeps its permissions.
     let path = folder.0.join("page.md");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("it is ours");
     let done = folder.pgdyno("report one --format md --out page.md").output().expect("it is built");
@@ -265,7 +266,7 @@ fn written_files_are_private() {
     assert_eq!(fs::metadata(&path).expect("it was written").permissions().mode() & 0o777, 0o644);
 }
 
-/// A file that cannot be read is named, and the others are there.
+/// An unreadable file is named, and the others are listed.
 #[test]
 fn a_hostile_run_does_not_block_others() {
     let endless = "ALTER TABLE run RENAME TO former; CREATE VIEW run AS WITH RECURSIVE n(i) AS
@@ -304,7 +305,7 @@ fn a_hostile_run_does_not_block_others() {
     }
 }
 
-/// Statements of a run file are executed only if no other user can have written it.
+/// Statements in a run file are executed only if no other user can have written the file.
 #[test]
 fn does_not_execute_a_run_file_of_another_user() {
     use std::os::unix::fs::PermissionsExt;
@@ -329,7 +330,7 @@ fn does_not_execute_a_run_file_of_another_user() {
     }
 }
 
-/// A PostgreSQL whose every word is hostile: it lets everybody in, and answers every query with an error.
+/// PostgreSQL server with hostile texts. It accepts every log-in and answers every query with an error.
 fn hostile_server() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
     let port = listener.local_addr().expect("it is bound").port();
@@ -355,7 +356,7 @@ fn hostile_server() -> u16 {
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
             let (let_in, refused) = (let_in.clone(), refused.clone());
-            // Each goes with its client.
+            // Each thread ends with its client.
             std::thread::spawn(move || {
                 let mut bytes = [0; 4096];
                 let mut answer = |with: &[u8]| match stream.read(&mut bytes) {
@@ -387,7 +388,7 @@ fn server_messages_are_sanitised() {
     }
 }
 
-/// It is refused by its length, before it takes ten times as much memory.
+/// The file is rejected by its length, before parsing takes ten times as much memory.
 #[test]
 fn rejects_long_experiment_files() {
     let folder = Folder::new("long", |_| ());

@@ -1,7 +1,7 @@
-//! Does `pgdyno bench` measure real PostgreSQL servers, and survive what they do?
+//! Measurements of `pgdyno bench` on real PostgreSQL servers, including their faults
 //!
-//! Each test runs the program as a user does and reads its document. One throw-away server serves those that do it no
-//! harm; the others have their own. `./x test` installs PostgreSQL where it is missing.
+//! Each test runs the program as a user does and reads its JSON document. One throw-away server serves the tests that
+//! do not damage it; the others start their own. `./x test` installs PostgreSQL if it is missing.
 
 mod real_server {
     mod faults;

@@ -1,6 +1,6 @@
-//! Does `pgdyno report` tell a stored run in every form and language?
+//! Output of `pgdyno report` for a stored run, in every format and language
 //!
-//! The run lies in `fixtures/runs`; `UPDATE_EXPECT=1` writes what is expected of it.
+//! The run is in `fixtures/runs`; `UPDATE_EXPECT=1` rewrites the expected output.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -55,7 +55,7 @@ fn writes_one_html_file() {
     let file = folder.join("a page.html");
     let told = printed(&["--lang", "ru", "--out", &file.to_string_lossy()]);
     let page = fs::read_to_string(&file);
-    // Without --out it is called as the run.
+    // Without --out, the file has the name of the run.
     let mut own = Command::new(env!("CARGO_BIN_EXE_pgdyno"));
     own.args(["report", "--lang", "ru"]).arg(fixtures().join("shop.dyno")).current_dir(&folder);
     let own = own.output().expect("pgdyno runs");

@@ -1,6 +1,6 @@
-//! Does `pgdyno serve` show runs to whoever may see them, and only to those, whatever is sent to it?
+//! Responses and access control of `pgdyno serve`
 //!
-//! A real server, spoken to through bare sockets; the runs are copies of one that was measured.
+//! A real server receives requests over plain sockets. The runs are copies of a measured one.
 
 mod serve {
     mod access;

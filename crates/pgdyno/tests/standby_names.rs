@@ -1,11 +1,11 @@
-//! Is `synchronous_standby_names` read as a real PostgreSQL reads it?
+//! Comparison of the `synchronous_standby_names` parser with a real PostgreSQL
 
 use analysis::replication::parse;
 use stack::find::InstallationSearch;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// An empty data directory: a setting is checked without a server being started.
+/// Empty data directory, which lets PostgreSQL check a setting without starting a server.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -24,7 +24,7 @@ impl Drop for Folder {
 }
 
 fn accepts(postgres: &Path, folder: &Folder, names: &str) -> bool {
-    // First, or the program refuses to be run by root.
+    // -C must come first; otherwise the program refuses to run as root.
     let asked = Command::new(postgres)
         .args(["-C", "synchronous_standby_names", "-D"])
         .arg(&folder.0)

@@ -1,4 +1,4 @@
-//! What was there before is measured, never touched; its password is never told.
+//! Attached systems are measured, but not modified, and their passwords are never printed
 
 use super::workspace::{BARE, PGDYNO, RunOutput, Workspace, retry_until, trials};
 use stack::component::postgres::{Postgres, Settings};
@@ -42,7 +42,7 @@ fn measures_an_attached_server_and_never_prints_its_password() {
     }
     let mut connection =
         postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
-    // Another run on the same database.
+    // The application name marks another run on the same database.
     connection.query("set application_name = 'pgdyno monitor'").expect("it serves");
     let ended = bench.spawn_command(bench.command(&[]).env("PGPASSWORD", &right)).wait();
     ended.expect(1);
@@ -62,7 +62,7 @@ fn exits_with_1_without_a_server() {
     );
 }
 
-/// A server that accepts connections and says nothing holds a run no longer than `connect_timeout`.
+/// If a server accepts connections but sends nothing, the run ends after `connect_timeout`.
 #[test]
 fn login_times_out_on_a_silent_server() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
@@ -77,7 +77,8 @@ fn login_times_out_on_a_silent_server() {
     assert!(ended.err.contains(&expected), "{}", ended.err);
 }
 
-/// An attached pooler that leads to another database or server than the attached PostgreSQL is refused before the load.
+/// An attached pooler must lead to the attached PostgreSQL's server and database; otherwise the run is rejected before
+/// the load.
 #[test]
 fn an_attached_pooler_must_lead_to_the_attached_server() {
     let installation =
@@ -91,7 +92,7 @@ fn an_attached_pooler_must_lead_to_the_attached_server() {
     let (server, other) = (start("server"), start("other"));
     let mut connection = server.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
     connection.query("create database shop").expect("it serves");
-    // Both servers must let the same password in.
+    // Both servers must accept the same password.
     let password = server.password().reveal().to_owned();
     let sql = format!("alter role postgres password '{password}'");
     let mut connection = other.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
@@ -99,7 +100,7 @@ fn an_attached_pooler_must_lead_to_the_attached_server() {
     drop(connection);
     let address =
         |port: u16, database: &str| format!("host=127.0.0.1 port={port} user=postgres dbname={database}");
-    // What speaks PostgreSQL's protocol at an address may be a pooler, so that a server stands for one.
+    // A pooler is any address that speaks PostgreSQL's protocol, so a server can represent one.
     for (port, database, expected) in [
         (server.port, "shop", ""),
         (server.port, "postgres", "these are two databases of one server"),
@@ -124,7 +125,7 @@ fn an_attached_pooler_must_lead_to_the_attached_server() {
     }
 }
 
-/// A service that answers 200 to every request and asks no database.
+/// Port of a service that answers every request with 200 and uses no database.
 fn service_without_a_database() -> u16 {
     use std::io::{Read, Write};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
@@ -146,7 +147,7 @@ fn service_without_a_database() -> u16 {
     port
 }
 
-/// A server that the load never reached is a finding and stands in the answer.
+/// A server that received no load is reported as a finding and in the answer.
 #[test]
 fn a_server_that_the_service_never_asks_is_reported() {
     let installation =
@@ -168,7 +169,7 @@ fn a_server_that_the_service_never_asks_is_reported() {
         .spawn_command(bench.command(&["--json"]).env("PGPASSWORD", postgres.password().reveal()))
         .wait();
     let document = ended.expect(0).document();
-    // Its answers are `ok`.
+    // The answers are `ok`.
     let sizes = &document["sizes"][0];
     assert_eq!((sizes["operation"].as_str(), sizes["sizes"]["p50"].as_u64()), (Some("ask"), Some(2)));
     let findings = document["findings"].as_array().expect("a list");
@@ -184,7 +185,7 @@ fn a_server_that_the_service_never_asks_is_reported() {
     assert!(page.out.contains(answer), "{}\n{}", page.err, page.out);
 }
 
-/// The console of a pooler that the load does not pass through counts nothing of it.
+/// The console of a pooler outside the load's path counts none of the load.
 #[test]
 fn a_pooler_that_the_load_does_not_pass_through_is_reported() {
     let installation =
@@ -208,7 +209,7 @@ fn a_pooler_that_the_load_does_not_pass_through_is_reported() {
     );
     std::fs::write(&configuration, text).expect("it is ours");
     let mut command = Command::new("pgbouncer");
-    // As root it insists on another user.
+    // PgBouncer refuses to run as root.
     if rustix::process::getuid().is_root() {
         command.args(["-u", "nobody"]);
     }
@@ -228,7 +229,7 @@ fn a_pooler_that_the_load_does_not_pass_through_is_reported() {
     assert_eq!((it["node"].as_str(), it["counted"].as_u64()), (Some("pooler"), Some(0)), "{findings:#?}");
 }
 
-/// A process that ends with its test.
+/// Process that is killed on drop.
 struct Ending(Child);
 
 impl Drop for Ending {
@@ -238,7 +239,7 @@ impl Drop for Ending {
     }
 }
 
-/// What cannot be restored is not loaded; and what was loaded before a later step is refused is taken back.
+/// Data that cannot be restored are not loaded. If a later step is rejected, loaded data are removed.
 #[test]
 fn a_dataset_that_is_refused_leaves_nothing_behind() {
     let installation =

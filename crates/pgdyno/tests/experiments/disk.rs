@@ -1,4 +1,4 @@
-//! A disk that fills up in mid-run.
+//! A disk that fills up during a run
 
 use super::workspace::{PGDYNO, Workspace, is_root};
 use std::fs::{self, File};
@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use store::{Run, RunStatus, State, TrialId};
 
-/// In a mount namespace of its own, so that nothing stays mounted, whatever happens.
+/// Script for a separate mount namespace, so that the mount disappears in any case.
 const ON_A_SMALL_DISK: &str = "mkdir disk && mount -t tmpfs -o size=7m pgdyno disk || exit 77
 \"$0\" run disk.yaml --out disk
 status=$?
@@ -33,15 +33,15 @@ repeat: 2
     command.args(["--mount", "sh", "-c", ON_A_SMALL_DISK, PGDYNO]).current_dir(&bench.folder);
     command.envs(like.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let mut running = bench.spawn_command(&mut command);
-    // Seen from outside, the mount is below the root of those who are in the namespace. SQLite does not find its way there,
-    // so we look at a copy.
+    // From outside, the mount is visible below the root of a process in the namespace. SQLite cannot open that path, so
+    // the test reads a copy.
     let inside = format!("/proc/{}/root", running.pid().as_raw_nonzero());
     let disk = PathBuf::from(inside + bench.folder.join("disk").to_str().expect("a plain name"));
     let copies = bench.folder.join("copies");
     fs::create_dir(&copies).expect("the folder is ours");
     running.await_trial_in(1, || {
         for entry in fs::read_dir(&disk).into_iter().flatten().flatten() {
-            // What comes and goes meanwhile is copied the next time.
+            // A file that changes during the copy is copied again later.
             let _ = fs::copy(entry.path(), copies.join(entry.file_name()));
         }
         copies.clone()

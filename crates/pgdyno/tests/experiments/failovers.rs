@@ -1,7 +1,7 @@
-//! Does every acknowledged write outlive a real primary, and is it seen where one does not?
+//! Durability across failovers of a real primary, and detection of losses
 //!
-//! One failover of each kind; `./x failover` asks for many (`PGDYNO_FAILOVERS`), and for as many ends of pgdyno itself by
-//! kill -9 (`PGDYNO_FAILOVER_KILLS`).
+//! One failover of each kind. `./x failover` runs many (`PGDYNO_FAILOVERS`), and kills pgdyno itself as often with kill
+//! -9 (`PGDYNO_FAILOVER_KILLS`).
 
 use super::workspace::{RunOutput, Workspace, is_root};
 use model::durability::LedgerEnd;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use store::ledger;
 
-/// A primary with two replicas behind a balancer, and one row per write.
+/// A primary with two replicas behind a balancer; each write adds one row.
 const WRITES: &str = r"
 stack:
   balancer: { kind: haproxy, maxconn: 100 }
@@ -33,7 +33,7 @@ fn survivals(ended: &RunOutput) -> Vec<Value> {
     ended.document()["survivals"].as_array().cloned().unwrap_or_default()
 }
 
-/// How many acknowledged writes were lost though that was not promised away, and by all kinds of loss.
+/// Number of acknowledged writes lost despite a promise, and number of writes lost in any way.
 fn lost(survival: &Value) -> (u64, u64) {
     let found = survival["found"].as_array().cloned().unwrap_or_default();
     let count = |kinds: &[&str]| -> u64 {
@@ -61,7 +61,7 @@ fn a_quorum_loses_no_writes_and_its_control_does() {
     bench.await_cleanup();
 }
 
-/// The log is sent to one replica only; the other is in reach again when it is promoted.
+/// Only one replica receives the log. The other one is reachable again when it is promoted.
 #[test]
 fn promoting_a_lagging_replica_loses_writes() {
     if !is_root() {
@@ -80,7 +80,7 @@ fn promoting_a_lagging_replica_loses_writes() {
     let kinds: Vec<&str> =
         survival["found"].as_array().expect("a list").iter().filter_map(|it| it["kind"].as_str()).collect();
     assert!(kinds.contains(&"wrong_promotion"), "{told}");
-    // The replica that received more has given it up, so that the old primary finds it in its place.
+    // The replica that received more was rebuilt, so the former primary follows after it.
     let notes = bench.stored().notes().unwrap_or_else(|why| panic!("{why}"));
     let ordeal = &notes.iter().find(|it| it.subject == "ordeal").expect("what was done").text;
     let ordeal: Value = serde_json::from_str(ordeal).expect("JSON");
@@ -90,7 +90,7 @@ fn promoting_a_lagging_replica_loses_writes() {
     bench.await_cleanup();
 }
 
-/// Clients know all servers: what they write after the third second, the new primary has.
+/// Clients know all servers. The new primary has the writes after the third second.
 #[test]
 fn clients_find_the_new_primary_without_a_balancer() {
     let text = WRITES.replace("  balancer: { kind: haproxy, maxconn: 100 }\n", "");
@@ -100,13 +100,13 @@ fn clients_find_the_new_primary_without_a_balancer() {
     let [survival] = &survivals(&ended)[..] else { panic!("one cell: {}", ended.out) };
     let told = survival.to_string();
     assert_eq!((lost(survival), &survival["failovers"]), ((0, 0), &1.into()), "{told}");
-    // Of 600 before it was killed, and 1200 since.
+    // 600 writes before the kill, and 1200 after it, were due.
     assert!(survival["counts"]["acknowledged"].as_u64() > Some(800), "{told}");
     assert_eq!(survival["counts"]["misrouted"], 0, "{told}");
     bench.await_cleanup();
 }
 
-/// Its leader's key lives for twenty seconds.
+/// The leader key's TTL is twenty seconds.
 #[test]
 fn fails_over_with_patroni() {
     if !["patroni", "etcd"].iter().all(|it| Path::new("/usr/bin").join(it).exists()) {
@@ -126,7 +126,7 @@ fn fails_over_with_patroni() {
     bench.await_cleanup();
 }
 
-/// The experiment of the repository, as often as is asked for.
+/// Runs the repository's experiment as often as requested.
 #[test]
 fn repeated_failovers_lose_no_writes() {
     let Ok(times) = std::env::var("PGDYNO_FAILOVERS") else {
@@ -157,7 +157,7 @@ fn repeated_failovers_lose_no_writes() {
     bench.await_cleanup();
 }
 
-/// At moments spread over set-up, load, failover and reading back.
+/// Kills at times spread over setup, load, failover and read-back.
 #[test]
 fn sigkill_during_a_failover_leaves_only_a_ledger() {
     let rounds = std::env::var("PGDYNO_FAILOVER_KILLS").map_or(2, |it| it.parse().expect("a number"));
@@ -168,12 +168,12 @@ fn sigkill_during_a_failover_leaves_only_a_ledger() {
         let bench = Workspace::new("killed", &format!("{text}{find}"));
         let running = bench.spawn(&[]);
         let begun = Instant::now();
-        // Until there is a ledger nothing was written that it could know of.
+        // Before the ledger exists, nothing was written that it could record.
         while ledgers(&bench.folder.join("runs")).is_empty() {
             assert!(begun.elapsed() < Duration::from_secs(60), "no ledger was begun");
             std::thread::sleep(Duration::from_millis(20));
         }
-        // Not by chance: every part of a failover of some six seconds is met.
+        // Fixed delays cover every part of a failover, which takes about six seconds.
         std::thread::sleep(Duration::from_millis(200 + 6000 * round / rounds.max(2)));
         kill_process(running.pid(), Signal::KILL).expect("it runs");
         assert!(!running.wait().status.success());

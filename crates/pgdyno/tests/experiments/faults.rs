@@ -1,4 +1,4 @@
-//! A pooler that is killed in mid-run.
+//! A pooler that is killed during a run
 
 use super::workspace::{RunOutput, Workspace, counts, trials};
 use rustix::process::{Signal, kill_process};
@@ -11,7 +11,7 @@ load: { model: closed, clients: 4, duration: 3s }
 repeat: 2
 ";
 
-/// Runs it, and kills the pooler of the first trial when a second of it has passed.
+/// Runs the experiment, and kills the pooler of the first trial after one second.
 fn killed(arguments: &[&str]) -> (RunOutput, Run) {
     let bench = Workspace::new("killed", POOLED);
     let mut running = bench.spawn(arguments);
@@ -31,7 +31,7 @@ fn a_killed_pooler_is_replaced_for_the_next_trial() {
     assert_eq!(why, "pooler was ended by signal 9 in mid-trial");
     ended.expect(2);
     let (first, second) = (counts(&run, 1), counts(&run, 2));
-    // The trial lasted to its end; what was under way may have been done, and nobody could connect any more.
+    // The trial ran to its end. Transactions in flight are unknown, and later connections were refused.
     assert!(first.seconds >= 3 && first.ok > 0, "{first:?}");
     assert!((1..=4).contains(&first.unknown), "{first:?}");
     assert!(first.refused.iter().any(|it| it.0 == "net 111"), "{first:?}");

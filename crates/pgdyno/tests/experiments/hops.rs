@@ -1,5 +1,4 @@
-//! Cookies, redirects, packed answers and secrets against a service that is there; the secret is told to it and to nobody
-//! else.
+//! Cookies, redirects, compressed responses and secrets with a real service; only the service receives the secret
 
 use super::workspace::{PGDYNO, RunOutput, Workspace, trials};
 use std::fs;
@@ -13,10 +12,10 @@ use std::thread;
 use store::RunStatus;
 
 const CANARY: &str = "CANARY-9f2c/\"пароль";
-/// `{"token": "t7"}`
+/// Compressed `{"token": "t7"}`.
 const PACKED: &[u8] = include_bytes!("../../../load/tests/packed.gz");
 
-/// How often it was asked for each.
+/// Number of requests for each path.
 #[derive(Debug, Default)]
 struct RequestCounts {
     pages: AtomicUsize,
@@ -24,7 +23,7 @@ struct RequestCounts {
     aways: AtomicUsize,
 }
 
-/// One connection of a shop; wrong requests are answered with 400.
+/// Serves one connection of a shop. Wrong requests are answered with 400.
 fn serve(stream: TcpStream, port: u16, seen: &RequestCounts) {
     let mut stream = BufReader::new(stream);
     loop {
@@ -59,7 +58,7 @@ fn serve(stream: TcpStream, port: u16, seen: &RequestCounts) {
                 count(&seen.pages);
                 (200, String::new(), b"the page")
             }
-            // What services tell in their mistakes.
+            // Services often echo the request in errors.
             "/echo?t=CANARY-9f2c%2F%22%D0%BF%D0%B0%D1%80%D0%BE%D0%BB%D1%8C" => {
                 count(&seen.echoes);
                 (500, format!("X: {CANARY}\r\n"), CANARY.as_bytes())
@@ -133,7 +132,7 @@ load: {{ model: closed, clients: 3, duration: 1s, cookies: true, connect_timeout
         said.push((form.to_owned(), told));
     }
     let page = fs::read_to_string(bench.folder.join("report.json")).expect("it was written");
-    // The fault of each, in words; what was asked, as it was written; and nobody else's.
+    // The report contains the failures in words and the requests as written, but no other failures.
     for expected in ["HTTP 500", "net 18", "env:SHOP_SECRET"] {
         assert!(page.contains(expected), "{expected} in\n{page}");
     }

@@ -1,4 +1,4 @@
-//! However a run ends: what was measured is kept, and nothing else remains.
+//! However a run ends, its results are stored and nothing else remains
 
 use super::workspace::{
     BARE, PGDYNO, RunningProcess, Workspace, counts, ended_by_signal, groups, is_root, retry_until, trials,
@@ -39,7 +39,7 @@ fn ctrl_c_stores_and_prints_results() {
     bench.await_cleanup();
 }
 
-/// Whoever is to read the result has gone, or its disk is full: the run's file is as complete as ever.
+/// If the reader of the result is gone or its disk is full, the run's file is still complete.
 #[test]
 fn stores_the_run_if_the_output_fails() {
     let full = || OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
@@ -68,7 +68,7 @@ fn ctrl_c_ends_loading() {
     let dataset = "dataset: { name: tickets, rows: 1_000_000_000 }";
     let bench = Workspace::new("loading", &format!("{LONG}{dataset}\n"));
     let running = bench.spawn(&[]);
-    // So PostgreSQL calls a session that is being sent rows.
+    // PostgreSQL shows this title for a session that receives rows by COPY.
     bench.await_process(" COPY");
     running.signal(Signal::INT);
     let ended = running.wait();
@@ -78,7 +78,7 @@ fn ctrl_c_ends_loading() {
     bench.await_cleanup();
 }
 
-/// The server answers nobody, so the end of what is under way is waited for; after the second signal it is cancelled.
+/// The server is stopped, so the drain does not end. The second signal cancels it.
 #[test]
 fn second_ctrl_c_cancels_running_statements() {
     let installation =
@@ -134,7 +134,7 @@ fn sigkill_leaves_no_process_and_a_readable_file() {
     assert!(counts(&run, 1).ok > 0, "all but the last second is there");
 }
 
-/// The kernel kills what is in a control group that may not have any memory, once it asks for a page.
+/// The kernel kills processes in a control group without memory when they request a page.
 #[test]
 fn an_oom_kill_leaves_an_interrupted_run() {
     let Some(group) = NoMemory::new() else {
@@ -155,7 +155,7 @@ fn an_oom_kill_leaves_an_interrupted_run() {
     assert!(listed.contains("interrupted"), "{listed}");
 }
 
-/// A control group whose processes may have no memory; removed with this.
+/// Control group whose processes may use no memory; removed on drop.
 struct NoMemory(PathBuf);
 
 impl NoMemory {

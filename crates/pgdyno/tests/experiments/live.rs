@@ -1,4 +1,4 @@
-//! A run is watched in a browser, which does not keep it from ending, and can end it.
+//! A browser can follow and end a run, and does not keep it from ending
 
 use super::workspace::Workspace;
 use std::net::{SocketAddr, TcpListener};
@@ -26,9 +26,9 @@ fn a_browser_sees_the_end_and_does_not_delay_it() {
     let path = bench.stored().path().to_owned();
     let name = path.file_stem().and_then(|it| it.to_str()).expect("a plain name").to_owned();
     let mut events = Events::open(free, &name, "");
-    // These never read.
+    // These clients never read.
     let idle: Vec<Events> = (0..3).map(|_| Events::open(free, &name, "")).collect();
-    // A document or points: what is measured arrives.
+    // A document or points show that data arrive.
     let grown = events.by_ref().find(|it| it.kind != "state").expect("the run goes on");
     assert!(["document", "points"].contains(&grown.kind.as_str()), "{grown:?}");
     let token = token(free, &name);
@@ -50,7 +50,7 @@ fn a_browser_sees_the_end_and_does_not_delay_it() {
     bench.await_cleanup();
 }
 
-/// What its page sends along.
+/// Form token of the page.
 fn token(address: SocketAddr, name: &str) -> String {
     let request = format!("GET /runs/{name} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
     let page = exchange(address, request.as_bytes());

@@ -1,4 +1,4 @@
-//! One seed decides the order; every trial begins from the same state; values can be changed from outside.
+//! The seed determines the order, every trial begins from the same state, and `--set` changes values
 
 use super::workspace::{BARE, Workspace, counts, trials};
 use model::plan::{Experiment, LoadModel};
@@ -14,7 +14,7 @@ repeat: 2
 quick: { repeat: 1, load.clients: [3, 1] }
 ";
 
-/// The cells in the order in which they were measured.
+/// Cells in the order in which they were measured.
 fn order(run: &Run) -> Vec<String> {
     trials(run).into_iter().map(|it| it.0.label[0].1.clone()).collect()
 }
@@ -56,7 +56,7 @@ fn sets_values_from_the_command_line() {
     assert!(said.contains("work_mem = '5MB'"), "{said}");
 }
 
-/// The first three transactions of a fresh database fail, whatever they roll back: sequences are not rolled back.
+/// The first three transactions on a fresh database fail. Their rollback does not affect sequences.
 #[test]
 fn each_trial_begins_from_the_same_state_and_the_warm_up_is_not_counted() {
     let yaml = "
@@ -83,7 +83,8 @@ repeat: 2
     }
 }
 
-/// PostgreSQL's counts of scans begin anew in a copy. That of the second trial is one: once a run HypoPG is made for plans.
+/// In a copy, PostgreSQL's scan counters start at zero. The second trial is a copy, because the run then creates HypoPG
+/// for plans.
 #[test]
 fn does_not_copy_data_that_were_only_read() {
     let yaml = "

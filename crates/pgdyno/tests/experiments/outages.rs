@@ -1,4 +1,4 @@
-//! Servers that do not answer, and statements that they cannot: a run says so.
+//! Servers that do not answer and statements that always fail are reported
 
 use super::workspace::{PGDYNO, Workspace, counts, retry_until, trials};
 use rustix::process::{Pid, Signal, kill_process};
@@ -44,7 +44,7 @@ load: { model: closed, clients: 2, duration: 1s }
     assert!(page.contains("wrong: none of ") && page.contains("22012 division by zero"), "{page}");
 }
 
-/// Clients whose script cannot go on leave a load that is not the planned one: the trial fails, and says why.
+/// Clients whose script cannot continue change the load, so the trial fails with the reason.
 #[test]
 fn a_load_that_clients_give_up_fails_its_trial() {
     let mixed = "{ good: { weight: 9, sql: SELECT 1 }, bad: { weight: 1, sql: SELECT nocolumn } }";
@@ -89,7 +89,7 @@ objectives: [ \"errors < 1%\" ]
     }
 }
 
-/// A transaction that is not ended holds its locks and is rolled back: it is no success.
+/// An open transaction holds its locks and is rolled back in the end, so it is no success.
 #[test]
 fn a_transaction_that_stays_open_is_no_success() {
     let yaml = "
@@ -105,7 +105,7 @@ load: { model: closed, clients: 2, duration: 1s }
     assert_eq!((status, reason.as_str()), (RunStatus::Failed, expected));
 }
 
-/// Many short freezes are as bad as a long one, and the terminal says so without any objective.
+/// Many short freezes are as bad as a long one. The terminal reports them even without an objective.
 #[test]
 fn short_freezes_are_told_and_break_objectives() {
     let yaml = "
@@ -136,8 +136,8 @@ load: { model: closed, clients: 4, duration: 8s }
     }
 }
 
-/// The server's processes stand still from the trial's first second to its last: in either model that breaks the objectives, and
-/// the answer says so.
+/// The server's processes are stopped from the first to the last second of the trial. In both models, the objectives
+/// are violated, and the answer reports it.
 #[test]
 fn a_stopped_server_breaks_objectives_in_both_models() {
     let closed = "{ model: closed, clients: 4, duration: 6s }";
@@ -167,13 +167,13 @@ objectives: [ \"p99 < 500ms\", \"errors < 100%\" ]
         ended.expect(99);
         let page = page(&bench);
         assert!(page.contains("p99 &lt; 500ms: BROKEN in 1 trial"), "{page}");
-        // A busy host can make the generator late, and its trial invalid: then there is no answer at all.
+        // On a busy host the generator may be late and the trial invalid; then there is no answer.
         let invalid = page.contains("its one trial does not count: the generator was late");
         assert!(invalid || page.contains("valid with doubts: nothing succeeded for "), "{page}");
     }
 }
 
-/// Processes that this one started.
+/// Child processes.
 fn children(of: Pid) -> Vec<Pid> {
     let number = of.as_raw_nonzero();
     let list = std::fs::read_to_string(format!("/proc/{number}/task/{number}/children")).expect("it runs");

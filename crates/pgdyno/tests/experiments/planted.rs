@@ -1,7 +1,7 @@
-//! Is what holds a system up named first, where one thing was planted to hold it up?
+//! Planted limits: the limiter that was planted must be named first
 //!
-//! Each file of `proof/planted` is one such system. `./x proof` searches them all and turns what is suspected
-//! (`PGDYNO_PLANTED=all`, or names); a shorter half is searched here in short windows, and nothing is turned.
+//! Each file of `proof/planted` describes such a system. `./x proof` searches all of them and perturbs the suspects
+//! (`PGDYNO_PLANTED=all`, or names). This test searches the shorter half in short windows, without perturbations.
 
 use super::workspace::{PGDYNO, RunOutput, Workspace, is_root, trials};
 use serde_json::Value;
@@ -14,14 +14,14 @@ use std::thread;
 use std::time::Instant;
 use store::RunStatus;
 
-/// A file of `proof/planted`, and what must be named.
+/// A file of `proof/planted`, and the expected limiter.
 struct PlantedLimit {
     name: &'static str,
-    /// The limiter, as a kind and a node; one of them, where two names are of one thing.
+    /// Acceptable limiters, as kind and node; several if one limiter has two names.
     limits: &'static [&'static str],
-    /// What moves the maximum too, by the nature of the system: not what was planted, but no falsehood either.
+    /// Resources that also move the maximum in this system; naming one is not an error.
     also: &'static [&'static str],
-    /// Of the shorter half.
+    /// True if the shorter half includes it.
     is_short: bool,
 }
 
@@ -34,8 +34,8 @@ const fn planted(
     PlantedLimit { name, limits, also, is_short }
 }
 
-/// A reason instead of an answer begins with "no answer". Without an index or with a count it is a processor that rows are
-/// read by; half as many reads from disk, or as many as there are, are two names of one thing where the memory is too small.
+/// All files. A reason instead of an answer begins with "no answer". Without an index, or with a count, the limiter is
+/// the CPU that reads rows. If memory is too small, the number and the rate of disk reads are two names of one limiter.
 const ALL: [PlantedLimit; 24] = [
     planted("postgres-cpu-fifth", &["cpu postgres"], &[], true),
     planted("postgres-cpu-third", &["cpu postgres"], &[], true),
@@ -63,21 +63,21 @@ const ALL: [PlantedLimit; 24] = [
     planted("generator-cpu", &["no answer: generator"], &[], true),
 ];
 
-/// Of 24, by the measure that was set: 22.
+/// Most wrong names among the 24: the acceptance criterion is 22 correct ones.
 const MISNAMED: usize = 2;
-/// Searches at a time of the shorter half: they wait more than they work.
+/// Concurrent searches of the shorter half, which mostly wait.
 const AT_ONCE: usize = 3;
 
-/// What a run came to.
+/// Limit that a run reported.
 struct ReportedLimit {
-    /// What stops it, proved or suspected; `None` when nothing is known.
+    /// Proven or suspected limiter; `None` if it is not known.
     first: Option<String>,
-    /// Its elasticity, or else by what the maximum grew, where it is proved.
+    /// Elasticity, or else the growth of the maximum; `None` unless proven.
     proven: Option<String>,
     level: Option<f64>,
     trials: usize,
     seconds: u64,
-    /// Why it could not be run.
+    /// Reason why the run was skipped.
     skipped: Option<String>,
 }
 
@@ -86,7 +86,7 @@ fn folder() -> PathBuf {
     root.join("proof/planted")
 }
 
-/// A limit as a kind and what has it.
+/// Kind of a limit, and the node, table or feed that it belongs to.
 fn limit_name(limit: &Value) -> String {
     let of = ["node", "table", "feed"].iter().find_map(|it| limit[it].as_str());
     let kind = limit["kind"].as_str().unwrap_or_default();
@@ -100,11 +100,11 @@ fn measure(it: &PlantedLimit, arguments: &[&str]) -> ReportedLimit {
     let arguments: Vec<&str> = ["--json"].iter().chain(arguments).copied().collect();
     let ended = RunOutput::run(&mut bench.command_on(&file, &arguments));
     let seconds = begun.elapsed().as_secs();
-    // Shown only when the test fails.
+    // Visible only if the test fails.
     println!("{}: {}\n{}", it.name, ended.status, ended.err);
     let out = arguments.iter().position(|it| *it == "--out").map(|it| PathBuf::from(arguments[it + 1]));
     let run = match out {
-        // Kept: those that are misnamed are looked at.
+        // The files are kept, so that wrong names can be examined.
         Some(out) => stored(&out, it.name),
         None => bench.stored(),
     };
@@ -119,10 +119,10 @@ fn measure(it: &PlantedLimit, arguments: &[&str]) -> ReportedLimit {
     named.read(&document)
 }
 
-/// The run's file of that name, the last one.
+/// Newest run file with this name.
 fn stored(folder: &Path, name: &str) -> store::Run {
     let files = fs::read_dir(folder).expect("runs are kept there").flatten().map(|it| it.path());
-    // Behind the name stand a day and a time.
+    // A date and a time follow the name.
     let of_name = |it: &PathBuf| {
         let stem = it.file_stem().and_then(|it| it.to_str()).unwrap_or_default();
         stem.rsplit_once('-').is_some_and(|it| it.0 == name) && it.extension().is_some_and(|it| it == "dyno")
@@ -139,7 +139,7 @@ impl ReportedLimit {
         let proof = cause["proof"].as_u64().map(|it| &maximum["proofs"][it as usize]);
         let reason = || Some(format!("no answer: {}", answer["hindered"]["kind"].as_str()?));
         let first = match cause["kind"].as_str() {
-            // Of a processor and what takes it, that.
+            // If the cause names a consumer of the CPU, the consumer is the limit.
             Some("proven") => cause["by"]
                 .is_object()
                 .then(|| limit_name(&cause["by"]))
@@ -163,7 +163,7 @@ impl ReportedLimit {
         self.first.as_deref().is_some_and(|it| of.contains(&it))
     }
 
-    /// Proved to be the cause, and it is not.
+    /// True if the proven limiter is wrong.
     fn is_false(&self, it: &PlantedLimit) -> bool {
         self.proven.is_some() && !self.matches(it.limits) && !self.matches(it.also)
     }
@@ -236,21 +236,21 @@ fn names_the_planted_limit_in_the_short_half() {
     });
     let wrong = wrong.into_inner().expect("nobody panics with it");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // The searches share a machine: one that ends far below its limiter has nothing to name.
+    // The searches share a machine. A search that ends far below its limiter has nothing to name.
     let unnamed = unnamed.into_inner().expect("nobody panics with it");
     assert!(unnamed.len() * 4 <= count, "of {count} searches these named nothing: {}", unnamed.join(", "));
 }
 
-/// What may not be, however fast the machine is and whoever uses it too: a search without an end, or a name that is wrong.
+/// Violation that no machine and no other load excuses: a search without a result, or a wrong name.
 fn violation(it: &PlantedLimit, named: &ReportedLimit) -> Option<String> {
     let first = named.first.as_deref();
-    // Where others use the machine, and all clients wait meanwhile.
+    // Limits that other users of the machine cause, or clients that all wait meanwhile.
     let bystanders = ["host", "generator", "client_cap"];
     let is_right = named.matches(it.limits) || named.matches(it.also) || named.matches(&bystanders);
     let no_answer = first.is_some_and(|it| it.starts_with("no answer"));
     let why = match first {
         _ if named.skipped.is_some() || is_right => return None,
-        // Of what was planted in the generator there must be no answer.
+        // A limit planted in the generator must yield no answer.
         Some(_) if no_answer && named.level.is_none() => return None,
         None if named.level.is_some() => return None,
         Some(other) => format!("{other} is named"),
@@ -259,7 +259,7 @@ fn violation(it: &PlantedLimit, named: &ReportedLimit) -> Option<String> {
     Some(format!("{}: {why}", it.name))
 }
 
-/// The whole proof; `PGDYNO_PLANTED` tells which, and that it is wanted.
+/// The complete proof. `PGDYNO_PLANTED` selects the files and enables the test.
 #[test]
 fn all_that_is_planted_is_named_first_and_no_other_limit_is_proved() {
     let Ok(wanted) = std::env::var("PGDYNO_PLANTED") else {
@@ -323,7 +323,7 @@ fn judges_reported_limits() {
         assert_eq!(named.is_false(&it), falsehood, "{kind} {limit}");
         assert_eq!(violation(&it, &named).is_some(), complains, "{kind} {limit}");
     }
-    // What takes a processor is named with it.
+    // The consumer of a CPU is reported with it.
     let taken = cause("proven", "cpu postgres")
         .replace(r#""proof":0"#, r#""proof":0,"by":{"kind":"scan","table":"t"}"#);
     assert!(read(&taken).matches(it.limits));

@@ -1,10 +1,10 @@
-//! Is what an experiment's replicas show seen to be as old as it is?
+//! Freshness of an experiment's replicas
 
 use super::workspace::{PGDYNO, RunOutput, Workspace};
 use serde_json::Value;
 use std::process::Command;
 
-/// Each replica applies what it receives 300 ms later.
+/// Each replica applies the WAL with a delay of 300 ms.
 const DELAYED: &str = "
 stack:
   postgres: { max_connections: 40, settings: { shared_buffers: 32MB, recovery_min_apply_delay: 300ms } }
@@ -36,10 +36,10 @@ fn delayed_replicas_are_stale_for_the_delay() {
         assert!((250..1000).contains(&median), "{median} ms: {it:#}");
         assert_eq!(it["unseen"], 0, "all was waited for: {it:#}");
     }
-    // Both show the same, later.
+    // Round-robin reads on both replicas have the same delay.
     assert!(cell["in_turn"]["all"].as_u64() >= Some(40), "{cell:#}");
 
-    // The same a year later.
+    // The stored run shows the same result later.
     let mut show = Command::new(PGDYNO);
     let shown = RunOutput::run(
         show.args(["runs", "show", "reads"]).current_dir(&bench.folder).env("LC_ALL", "C.UTF-8"),

@@ -1,7 +1,6 @@
-//! What is on another machine is loaded only when it is named twice, says itself that it may be, has nothing else to do,
-//! and bears it.
+//! Conditions for loading other machines: named twice, marked as allowed, idle, and able to bear the load
 //!
-//! The other machine is a second address of this one, in a network of the test's own that ends with it.
+//! The other machine is a second address of this one, in a network namespace of the test.
 
 use super::workspace::{PGDYNO, RunOutput, Workspace, counts, trials};
 use stack::component::postgres::{Postgres, Settings};
@@ -16,13 +15,14 @@ use std::thread;
 use std::time::Duration;
 use store::RunStatus;
 
-/// Of the addresses that documents use and nobody has (RFC 5737).
+/// Documentation address, which no machine has (RFC 5737).
 const REMOTE_ADDRESS: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
-/// Set where the address is there.
+/// Environment variable that is set inside the namespace with the address.
 const REMOTE_VARIABLE: &str = "PGDYNO_TEST_FAR";
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Whether the far address is there. If not, the test is run again where it is, and what came of it told.
+/// True if the remote address exists. Otherwise the test is repeated in a namespace that has it, and its outcome is
+/// checked.
 fn in_remote_network(test: &str) -> bool {
     if std::env::var_os(REMOTE_VARIABLE).is_some() {
         return true;
@@ -49,13 +49,13 @@ fn in_remote_network(test: &str) -> bool {
     false
 }
 
-/// A port of an address, behind which a server of this machine is.
+/// Port of an address that relays to a server of this machine.
 fn relay(at: Ipv4Addr, to: u16) -> u16 {
     let listener = TcpListener::bind((at, 0)).expect("the address is there");
     let port = listener.local_addr().expect("it is bound").port();
     let pump = |mut from: TcpStream, mut to: TcpStream| {
         thread::spawn(move || {
-            // Either side may end it.
+            // Either side may close the connection.
             let _ = io::copy(&mut from, &mut to);
             let _ = to.shutdown(std::net::Shutdown::Both);
         });
@@ -71,7 +71,7 @@ fn relay(at: Ipv4Addr, to: u16) -> u16 {
     port
 }
 
-/// What was printed must contain each text.
+/// Checks the status, and that the output contains each text.
 fn check_output(ended: &RunOutput, status: i32, texts: &[&str]) {
     ended.expect(status);
     texts.iter().for_each(|it| assert!(ended.err.contains(it), "{it} is not in\n{}", ended.err));
@@ -130,7 +130,7 @@ fn loads_a_remote_database_only_with_consent() {
         Some("0")
     );
     drop(busy);
-    // What fails is let alone.
+    // A failing system is not loaded further.
     let (bench, ended) =
         run(&allowed, "SELECT 1/0", "model: open, schedule: \"const(20, 60s)\", max_in_flight: 4");
     check_output(&ended, 2, &["errors(5%, 10s)"]);
@@ -164,7 +164,7 @@ fn detects_a_tunnel_to_a_remote_server() {
         );
         let mut command = bench.command(&[]);
         if tunnel {
-            // A far machine's processes are not seen from here; neither are those of this one.
+            // Processes of a remote machine are not visible, and the namespace hides those of this one.
             let inner = std::mem::replace(&mut command, Command::new("unshare"));
             command.args(apart).arg(inner.get_program()).args(inner.get_args());
             command.current_dir(inner.get_current_dir().expect("it has one"));
@@ -174,7 +174,7 @@ fn detects_a_tunnel_to_a_remote_server() {
         let ended = bench.spawn_command(&mut command).wait();
         (bench, ended)
     };
-    // A relay to a server of this machine is on this machine.
+    // A relay on this machine to a server of this machine counts as local.
     let (bench, ended) = run(false, "");
     ended.expect(0);
     assert!(counts(&bench.stored(), 1).ok > 0);
@@ -185,7 +185,7 @@ fn detects_a_tunnel_to_a_remote_server() {
     check_output(&ended, 1, &["CREATE SCHEMA pgdyno_allowed"]);
 }
 
-/// Answers every request alike, but for two paths; remembers which were asked.
+/// Service that answers every request alike, except on two paths. Records the requested paths.
 fn service(page: &'static str, header: &'static str) -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind((REMOTE_ADDRESS, 0)).expect("the address is there");
     let address = listener.local_addr().expect("it is bound");
@@ -211,7 +211,7 @@ fn service(page: &'static str, header: &'static str) -> (SocketAddr, Arc<Mutex<V
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let seen = Arc::clone(&seen);
-            // A client that leaves in the midst of a request is no failure of the test.
+            // A client that disconnects during a request does not fail the test.
             thread::spawn(move || drop(talk(stream, &seen)));
         }
     });
@@ -230,7 +230,7 @@ fn loads_a_remote_service_only_with_consent() {
             1,
             "GET /.well-known/pgdyno is answered by status 404; if it may, let it answer that with `allowed`",
         ),
-        // A page for every path is no sign.
+        // A page that is served on every path gives no permission.
         ("<html>allowed</html>", "", 1, "is answered by status 200; if it may"),
         ("", "Pgdyno: no\r\n", 1, "status 404"),
         ("allowed\n", "", 0, "errors(5%, 10s) ends a trial"),
@@ -249,7 +249,8 @@ fn loads_a_remote_service_only_with_consent() {
         let asked = asked.lock().expect("nobody panics");
         let load = asked.iter().filter(|it| *it == "/load").count();
         assert_eq!(load > 0, status == 0, "{page:?} {header:?}: {asked:?}");
-        // The cap of a thousand per second holds in the warm-up too; the trial's own second begins with one of each client.
+        // The cap of a thousand per second also applies to the warm-up. A second may begin with one extra request of
+        // each client.
         assert!(load <= 2 * (1000 + 2), "{load}");
     }
 }

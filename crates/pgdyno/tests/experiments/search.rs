@@ -1,4 +1,4 @@
-//! A search for the maximum, on a system whose capacity is known: two server connections that each sleep for 10 ms.
+//! Search for the maximum of a known system: two server connections that each sleep for 10 ms
 
 use super::workspace::{Workspace, trials};
 use model::plan::LoadScale;
@@ -7,7 +7,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 use store::{Run, RunStatus};
 
-/// 200 per second at most, whatever the machine is doing; less on a busy one.
+/// Upper bound in transactions per second on any machine; a busy one delivers less.
 const CAPACITY: f64 = 200.0;
 
 const POOL: &str = "
@@ -32,7 +32,7 @@ fn finds_the_capacity_of_the_pool() {
     let document = ended.document();
     let maximum = &document["maxima"][0];
     let answer = &maximum["answer"];
-    // A machine that is too busy to measure may deny an answer, and says so; it never finds more than there is.
+    // A busy machine may yield a reason instead of an answer, but never too high an answer.
     match answer["level"].as_f64() {
         Some(level) => assert!((15.0..CAPACITY * 1.15).contains(&level), "{answer:#}"),
         None => assert!(!answer["hindered"].is_null(), "{answer:#}"),
@@ -90,7 +90,7 @@ fn resumes_an_interrupted_search() {
     bench.await_cleanup();
 }
 
-/// What `runs show` says of a run.
+/// Output of `runs show`.
 fn runs_show_output(bench: &Workspace, file: &str) -> String {
     let mut show = std::process::Command::new(env!("CARGO_BIN_EXE_pgdyno"));
     let out = show.args(["runs", "show", file, "--json"]).current_dir(&bench.folder).output();

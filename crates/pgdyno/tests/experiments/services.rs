@@ -1,7 +1,7 @@
-//! Does a service under load live through a restart of its database, and is every request of that time accounted for?
+//! Services under load during a restart of their database, with every request accounted for
 //!
-//! All three of `services/`, each on a PostgreSQL of the test's own that is there before. Those that are not built are
-//! skipped: `./x services` builds them, and `./x test` before it begins.
+//! Tests all three programs in `services/`, each with an attached PostgreSQL of its own. Services that are not built
+//! are skipped; `./x services` builds them, and `./x test` does so first.
 
 use super::workspace::{PGDYNO, Workspace, retry_until};
 use model::plan::{CacheState, Content, Dataset};
@@ -18,12 +18,12 @@ use store::{Run, TrialId};
 
 /// Requests per second.
 const RATE: u64 = 20;
-/// So many seconds without a failure, each after the other, are a service that has come back.
+/// Consecutive seconds without a failure that show a recovered service.
 const WELL: usize = 3;
-/// In so many seconds of the load it has.
+/// Seconds of load within which the service must recover.
 const BACK: usize = 20;
 
-/// The seconds that are stored so far.
+/// Seconds stored so far.
 fn seconds(bench: &Workspace) -> Result<Vec<Interval>, String> {
     let runs = std::fs::read_dir(bench.folder.join("runs")).map_err(|it| it.to_string())?;
     let paths = runs.flatten().map(|it| it.path());
@@ -38,7 +38,7 @@ fn is_well(it: &Interval) -> bool {
     it.scripts.iter().any(|it| it.ok > 0) && !it.scripts.iter().any(failed) && it.refused.total() == 0
 }
 
-/// `built`: what it must have been built to, in `services/`.
+/// Tests one service. `built` is its build output, relative to `services/`.
 fn check(name: &str, (built, command, env): (&str, &str, &str), content: Content, target: &str) {
     let services = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../services");
     let services = services.canonicalize().expect("the project has them");

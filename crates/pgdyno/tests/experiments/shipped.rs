@@ -1,4 +1,4 @@
-//! The experiments that are shipped can be run; here with few rows, and a few of their cells.
+//! Runs of the shipped experiments, with few rows and a few of their cells
 
 use super::workspace::{PGDYNO, RunOutput, Workspace, figure, row, trials};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! A stack that is kept up can be reached as is printed, found again and ended, and leaves nothing however it ends.
+//! `pgdyno stack`: connections, lookup by name, shutdown and cleanup
 
 use super::workspace::{BARE, PGDYNO, RunOutput, Workspace, groups, retry_until};
 use rustix::process::{Pid, Signal, kill_process};
@@ -21,7 +21,7 @@ load: { model: closed, clients: 2, duration: 1s }
 matrix: { pooler.mode: [session, transaction] }
 ";
 
-/// Loading it takes long enough to be stopped meanwhile, and fills no disk should that fail.
+/// Dataset that loads slowly enough to be interrupted, and is too small to fill a disk.
 const LARGE: &str = "
 stack: { postgres: {} }
 dataset: { name: tickets, rows: 10_000_000 }
@@ -29,7 +29,7 @@ operations: { one: { sql: SELECT 1 } }
 load: { model: closed, clients: 2, duration: 1s }
 ";
 
-/// A folder in which stacks are brought up. A test that fails ends them too.
+/// Folder for stacks, which are stopped on drop even if the test fails.
 struct StackWorkspace(Workspace);
 
 impl StackWorkspace {
@@ -51,13 +51,13 @@ impl Drop for StackWorkspace {
         let logs = fs::read_dir(place(self)).into_iter().flatten().flatten().map(|it| it.path());
         for it in logs.filter(|it| it.extension().is_some_and(|it| it == "log")) {
             let name = it.file_stem().and_then(|it| it.to_str()).unwrap_or_default().to_owned();
-            // One that has just ended cannot be ended.
+            // A stack that has just ended cannot be stopped, so errors are ignored.
             let _ = command(self, &["down", &name]).output();
         }
     }
 }
 
-/// `pgdyno stack`, whose stacks are found below the bench's folder.
+/// Command `pgdyno stack` with its runtime directory below the test's folder.
 fn command(bench: &Workspace, arguments: &[&str]) -> Command {
     let mut command = bench.command(&[]);
     let mut ours = Command::new(PGDYNO);
@@ -81,17 +81,17 @@ fn pid(of: &Value) -> Pid {
     number.and_then(Pid::from_raw).unwrap_or_else(|| panic!("no process in {of:#}"))
 }
 
-/// Where its socket and log are while it is up.
+/// Directory of the sockets and logs of running stacks.
 fn place(bench: &Workspace) -> PathBuf {
     bench.folder.join("pgdyno")
 }
 
-/// The printed lines for psql of this kind, the entrance's first.
+/// Printed psql commands of this role, the first endpoint's first.
 fn lines(text: &str, whose: &str) -> Vec<String> {
     text.lines().filter_map(|it| it.trim_start().strip_prefix(whose)).map(|it| it.trim().to_owned()).collect()
 }
 
-/// What psql answers when it is called by a printed line, without any environment of ours.
+/// Output of a printed psql command, run without the test's environment.
 #[track_caller]
 fn ask(line: &str, sql: &str) -> String {
     let bin = InstallationSearch::from_environment(None, None)
@@ -105,7 +105,7 @@ fn ask(line: &str, sql: &str) -> String {
     asked.out.trim().to_owned()
 }
 
-/// The file of passwords, of a printed line.
+/// Password file of a printed command.
 fn passwords(line: &str) -> PathBuf {
     let file = line.split_whitespace().find_map(|it| it.strip_prefix("PGPASSFILE="));
     PathBuf::from(file.unwrap_or_else(|| panic!("no file in {line}")))
@@ -125,7 +125,7 @@ fn brings_a_stack_up_and_down() {
     let console = lines(&up.out, "console");
     assert!(ask(&console[0], "show config").contains("pool_mode|transaction"), "{}", up.out);
 
-    // No password is anywhere but in the file.
+    // Only the file contains passwords.
     let file = passwords(&superuser[0]);
     let about = file.metadata().expect("it is there");
     assert_eq!((about.mode() & 0o777, about.uid()), (0o600, rustix::process::geteuid().as_raw()));
@@ -155,7 +155,7 @@ fn brings_a_stack_up_and_down() {
     let run = file.parent().and_then(Path::file_name).and_then(|it| it.to_str()).expect("a plain name");
     let keeper = run.strip_prefix("pgdyno-").and_then(|it| it.parse().ok()).expect("pgdyno-<number>");
     stack(&bench, &["down", "modes.yaml"]).expect(0);
-    // Nothing is waited for: it is all gone.
+    // `down` returns only after everything is gone.
     assert_eq!(bench.leftovers(), [""; 0]);
     assert!(!place(&bench).exists() && groups(keeper).is_empty());
     for verb in ["down", "status"] {
@@ -188,7 +188,7 @@ fn killing_the_holder_ends_the_stack() {
         stack(&bench, &["up", "shot.yaml"]).expect(0);
         kill_process(pid(&status(&bench, "shot")), signal).expect("it runs");
         bench.await_cleanup();
-        // Killed, nobody was there to remove it.
+        // If the holder was killed, no process removed the directory.
         assert_eq!(place(&bench).exists(), signal == Signal::KILL);
         let none = stack(&bench, &["status", "shot"]);
         assert!(none.expect(1).err.contains("no stack of shot is up"), "{}", none.err);
@@ -239,7 +239,7 @@ fn a_failed_start_leaves_nothing() {
         ended
     };
     let missing = check(&[], 1, "no PgBouncer was found on this machine");
-    // As `run` says it, on one line.
+    // `run` prints the same message on one line.
     let run = RunOutput::run(bench.command(&["--set", "repeat=1"]).env("PGDYNO_PGBOUNCER", "/nowhere"));
     let said = missing.err.split_once("error: ").expect("an error").1;
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-//! What ends a trial before its time, and which exit status says what.
+//! Stop rules and exit statuses of trials that end early
 
 use super::workspace::{BARE, PGDYNO, Workspace, row, trials};
 use std::process::Command;
@@ -16,7 +16,7 @@ matrix:
 ";
     let bench = Workspace::new("rules", yaml);
     let ended = bench.run(&["--json"]);
-    // A rule ended them; but nothing succeeded, which no rule makes well.
+    // A rule ended the trials, but nothing succeeded, which remains an error.
     let document = ended.expect(2).document();
     for (trial, status, reason) in trials(&bench.stored()) {
         let (way, rule) = match trial.label[0].1.as_str() {
@@ -28,7 +28,7 @@ matrix:
         let told = &row(&document, way)["trials"][0]["status"];
         assert_eq!((&told["kind"], &told["fired"]["rule"]), (&"stopped".into(), &rule.into()));
     }
-    // The same engine over the stored run: also for a trial that another rule ended.
+    // The same engine evaluates rules on the stored run, even if another rule ended the trial.
     let mut replay = Command::new(PGDYNO);
     replay.args(["runs", "stop", "last", "sql(22xxx,1,1)", "net(xx,1,1)"]).current_dir(&bench.folder);
     let replayed = String::from_utf8(replay.output().expect("it can be run").stdout).expect("words");
@@ -49,7 +49,7 @@ fn broken_objectives_set_the_exit_status() {
     }
 }
 
-/// A generator that stands still measures itself.
+/// A stopped generator makes its own trial invalid.
 #[test]
 fn an_invalid_trial_is_an_error_with_strict() {
     let bench = Workspace::new("invalid", &BARE.replace("duration: 1s", "duration: 3s"));
@@ -75,7 +75,7 @@ fn starts_nothing_if_the_file_is_invalid() {
     assert!(!bench.folder.join("runs").exists());
 }
 
-/// A rule on a series that no node of the run has is told at the end.
+/// A rule on a series that the run never has is reported at the end.
 #[test]
 fn a_rule_that_never_had_a_value_is_told() {
     let rules = "stop: [\"metric_higher(pooler, pg_backends, 1, 2)\", \"metric_higher(*, pg_backends, 100000, 2)\"]\n";

@@ -1,4 +1,4 @@
-//! Statements that are given up end on the server: sessions do not pile up there.
+//! Statements that time out are cancelled on the server, so sessions do not accumulate
 
 use super::workspace::{PGDYNO, Workspace};
 use stack::component::postgres::{Postgres, Settings};
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 const CLIENTS: usize = 4;
 
-/// Each client gives up after a tenth of a second what would take twenty.
+/// Statements take twenty seconds, and clients time out after a tenth of a second.
 const SLOW: &str = "
 stack: { POOLER postgres: { attach: \"ADDRESS\" } }
 operations: { slow: { sql: SELECT pg_sleep(20) } }

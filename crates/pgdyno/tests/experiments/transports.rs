@@ -1,4 +1,4 @@
-//! Every way to PostgreSQL that an experiment can ask for is brought up, measured and written down.
+//! Every transport and pooler mode is started, measured and stored
 
 use super::workspace::{Workspace, figure, row, trials};
 use store::RunStatus;
@@ -26,7 +26,7 @@ matrix:
 baseline: { way: tcp }
 ";
 
-/// By way: what it is made of, the entrance first.
+/// Nodes of each path, the first endpoint first.
 const HOPS: [(&str, &str); 9] = [
     ("unix", "postgres by unix"),
     ("tcp", "postgres by tcp"),
@@ -97,7 +97,7 @@ matrix: { way: { direct: {}, pooler: { pooler: { kind: pgbouncer, mode: transact
     let document = bench.run(&["--json"]).expect(0).document();
     let (direct, pooler) = (row(&document, "direct"), row(&document, "pooler"));
     assert!(figure(direct, "refused").is_some_and(|it| it >= 16.0), "{direct:#}");
-    // Three slots are kept for superusers, one is of who looks on.
+    // Three slots are reserved for superusers, and the monitor takes one.
     assert!(figure(direct, "served").is_some_and(|it| it <= 5.0), "{direct:#}");
     assert_eq!((figure(pooler, "refused"), figure(pooler, "served")), (Some(0.0), Some(20.0)), "{pooler:#}");
     assert_eq!(direct["trials"][0]["status"]["kind"], "done");

@@ -1,4 +1,4 @@
-//! Values of feeds reach the server as values, in every query mode.
+//! Values of feeds reach the server unchanged, in every query mode
 
 use super::workspace::{PGDYNO, Workspace};
 use stack::component::postgres::{Postgres, Settings};

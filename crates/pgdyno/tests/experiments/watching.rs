@@ -1,4 +1,4 @@
-//! Whoever looks at a run while it goes on sees what it stores, and does not hold it up.
+//! Observers of a running test receive its stored values and do not delay it
 
 use super::workspace::{BARE, Workspace, counts, retry_until, trials};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
@@ -12,14 +12,14 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use store::RunStatus;
 
-/// Two hundred transactions, and then nothing: what was counted stands still.
+/// Two hundred transactions and then none, so that the counters are constant.
 const SHORT: &str = "
 stack: { postgres: {} }
 operations: { one: { sql: SELECT 1 } }
 load: { model: open, schedule: \"const(100, 2s) const(0, 10m)\", max_in_flight: 8 }
 ";
 
-/// What Prometheus computes from its samples is what the run stores.
+/// Values that Prometheus computes from its samples equal those that the run stores.
 #[test]
 fn prometheus_scrapes_the_stored_values() {
     let Some(program) = program("prometheus") else {
@@ -53,7 +53,7 @@ fn prometheus_scrapes_the_stored_values() {
         ("pgdyno_in_flight", 0.0),
         ("pgdyno_trials", 1.0),
         ("pgdyno_trial_info{run=\"scraped\",repetition=\"0\"}", 1.0),
-        // Something between nothing and a minute.
+        // The median is between zero and a minute.
         ("histogram_quantile(0.5, pgdyno_response_seconds_bucket) < bool 60", 1.0),
         ("histogram_quantile(0.5, pgdyno_response_seconds_bucket) > bool 0", 1.0),
         ("sum(pgdyno_pg_sessions{node=\"postgres\"}) > bool 0", 1.0),
@@ -102,7 +102,7 @@ fn metrics_endpoint_rejects_foreign_hosts() {
     assert!(refused.expect(1).err.contains("--prometheus-anyone"), "{}", refused.err);
 }
 
-/// Nobody reads what it says, and the pipe is full from the start.
+/// Nothing reads the pipe, which is full from the start.
 #[test]
 fn an_unread_pipe_does_not_block_the_run() {
     let bench = Workspace::new("unread", &format!("{BARE}repeat: 2\n"));
@@ -131,7 +131,7 @@ fn an_unread_pipe_does_not_block_the_run() {
     assert!(trials(&bench.stored()).iter().all(|it| it.1 == RunStatus::Complete));
 }
 
-/// One that scrapes an address and keeps what it sees in the bench's folder.
+/// Prometheus process that scrapes one address and stores its data in the test's folder.
 struct Prometheus {
     child: Child,
     address: SocketAddr,
@@ -147,7 +147,7 @@ impl Prometheus {
              static_configs: [ {{ targets: [ \"{target}\" ] }} ]\n"
         );
         fs::write(&config, scrape).expect("the folder is ours");
-        // It does not tell which port it has got, so it is given one that was free a moment ago.
+        // Prometheus does not report a port that it chose, so it receives one that was free a moment ago.
         let free = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a free port");
         let child = Command::new(program)
             .arg(format!("--config.file={}", config.display()))
@@ -162,7 +162,7 @@ impl Prometheus {
         Prometheus { child, address: free }
     }
 
-    /// `null` while it does not listen yet.
+    /// Response to a query; `null` while it does not listen yet.
     fn asked(&self, query: &str) -> Value {
         let encoded: String = query.bytes().map(|it| format!("%{it:02x}")).collect();
         let path = format!("/api/v1/query?query={encoded}");
@@ -170,7 +170,7 @@ impl Prometheus {
         answer.and_then(|it| serde_json::from_str(&it.1).ok()).unwrap_or_default()
     }
 
-    /// Of a query's first result.
+    /// Value of a query's first result.
     fn value(&self, query: &str) -> Option<String> {
         let answer = self.asked(query);
         answer["data"]["result"][0]["value"][1].as_str().map(str::to_owned)
@@ -188,11 +188,11 @@ impl Drop for Prometheus {
     }
 }
 
-/// One request, answered with its status and body; `None` where nobody listens.
+/// Status and body of one request; `None` if the connection is refused.
 fn ask(address: SocketAddr, method: &str, path: &str, host: &str) -> Option<(u16, String)> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(30))).ok()?;
-    // Of version 1.0, so that the answer comes in one piece.
+    // HTTP/1.0, so that the response is not chunked.
     write!(stream, "{method} {path} HTTP/1.0\r\nHost: {host}\r\n\r\n").ok()?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).ok()?;
@@ -200,7 +200,7 @@ fn ask(address: SocketAddr, method: &str, path: &str, host: &str) -> Option<(u16
     Some((head.split(' ').nth(1)?.parse().ok()?, body.to_owned()))
 }
 
-/// What the dashboard asks, its variables filled in as Grafana does.
+/// Queries of the dashboard, with variables replaced as Grafana does.
 fn dashboard() -> Vec<String> {
     let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/grafana/pgdyno.json"));
     let dashboard: Value = serde_json::from_str(&text.expect("it is there")).expect("it is JSON");
@@ -216,7 +216,7 @@ fn dashboard() -> Vec<String> {
     queries
 }
 
-/// What Prometheus itself finds wrong with names, units and help.
+/// Checks names, units and help texts with promtool.
 fn checks(metrics: &str) {
     let Some(program) = program("promtool") else { return };
     let mut child = Command::new(program)

@@ -1,4 +1,4 @@
-//! An experiment in a folder of its own, and pgdyno run on it.
+//! Folder with an experiment, and runs of pgdyno on it
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -14,24 +14,24 @@ use store::{Run, RunStatus, State, TrialHeader, TrialId, TrialRecord};
 
 pub const PGDYNO: &str = env!("CARGO_BIN_EXE_pgdyno");
 
-/// For a system of one PostgreSQL that is only asked for a 1.
+/// Experiment with one PostgreSQL and the statement `SELECT 1`.
 pub const BARE: &str = "
 stack: { postgres: {} }
 operations: { one: { sql: SELECT 1 } }
 load: { model: closed, clients: 2, duration: 1s }
 ";
 
-/// How long anything may take before a test gives up; nothing waits for it otherwise.
+/// Timeout of every wait in a test. Waits end as soon as their condition holds.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A folder with an experiment. What pgdyno starts has its files below it, which is how we know it from what others run
-/// meanwhile. When it is dropped nothing may be left of that.
+/// Folder with an experiment. All files of the processes that pgdyno starts are below it, which distinguishes them from
+/// those of other tests. On drop, none may be left.
 pub struct Workspace {
     pub folder: PathBuf,
     file: PathBuf,
 }
 
-/// How a run ended.
+/// Result of a run.
 #[derive(Debug)]
 pub struct RunOutput {
     pub status: ExitStatus,
@@ -39,10 +39,10 @@ pub struct RunOutput {
     pub err: String,
 }
 
-/// A run under way.
+/// A run in progress.
 pub struct RunningProcess<'a> {
     bench: &'a Workspace,
-    /// Until it has been waited for.
+    /// The process; `None` after it was waited for.
     child: Option<Child>,
 }
 
@@ -50,7 +50,8 @@ impl Workspace {
     pub fn new(name: &str, yaml: &str) -> Workspace {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        // Short, since sockets below it have names of 107 bytes at most; on a disk, since limits want one.
+        // The path is short, because socket names have at most 107 bytes. It is on a disk, because disk limits need
+        // one.
         let folder = PathBuf::from(format!("/var/tmp/dyno-test-{}-{number}", std::process::id()));
         fs::create_dir_all(folder.join("tmp")).expect("/var/tmp can be written to");
         for it in [&folder, &folder.join("tmp")] {
@@ -61,7 +62,7 @@ impl Workspace {
         Workspace { folder, file }
     }
 
-    /// `pgdyno run` with these arguments behind the file's name.
+    /// Command `pgdyno run` with these arguments after the file's name.
     pub fn command(&self, arguments: &[&str]) -> Command {
         self.command_on(&self.file, arguments)
     }
@@ -86,13 +87,13 @@ impl Workspace {
         RunningProcess { bench: self, child: Some(child) }
     }
 
-    /// The file of the last run.
+    /// File of the last run.
     pub fn stored(&self) -> Run {
         let path = runs(&self.folder.join("runs")).pop().expect("a run's file");
         Run::open(&path).unwrap_or_else(|why| panic!("{why}"))
     }
 
-    /// The one process of ours whose program is called so.
+    /// The only process of this test whose program has this name.
     pub fn process(&self, program: &str) -> Pid {
         let is = |pid: &u32| command_line(*pid).first().is_some_and(|it| it.ends_with(program));
         let found: Vec<u32> = self.processes().into_iter().filter(is).collect();
@@ -100,7 +101,7 @@ impl Workspace {
         pid(found[0])
     }
 
-    /// Waits until a process of ours is called so, whatever else it is called.
+    /// Waits until the command line of a process of this test contains these words.
     pub fn await_process(&self, words: &str) {
         retry_until(words, || {
             let all: Vec<String> =
@@ -109,7 +110,7 @@ impl Workspace {
         });
     }
 
-    /// Whatever has to do with our folder.
+    /// Processes that refer to the test's folder.
     fn processes(&self) -> Vec<u32> {
         let folder = self.folder.to_str().expect("a plain name");
         let numbers = fs::read_dir("/proc").expect("Linux").flatten();
@@ -123,7 +124,7 @@ impl Workspace {
         numbers.filter(|it| *it != std::process::id()).filter(ours).collect()
     }
 
-    /// Processes, files and control groups.
+    /// Remaining processes and files.
     pub fn leftovers(&self) -> Vec<String> {
         let processes =
             self.processes().into_iter().map(|it| format!("process {it}: {:?}", command_line(it)));
@@ -131,7 +132,7 @@ impl Workspace {
         processes.chain(files).collect()
     }
 
-    /// Waits until nothing is left of what was started.
+    /// Waits until no process and no file remains.
     pub fn await_cleanup(&self) {
         retry_until("nothing remains", || {
             let left = self.leftovers();
@@ -145,7 +146,7 @@ impl Drop for Workspace {
         if !std::thread::panicking() {
             self.await_cleanup();
         }
-        // It lies among temporary files: nothing is lost if it stays.
+        // A leftover temporary folder is harmless.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
@@ -160,27 +161,27 @@ impl RunOutput {
         RunOutput { status: output.status, out: text(&output.stdout), err: text(&output.stderr) }
     }
 
-    /// Everything it said, if its exit status is another one.
+    /// Checks the exit status; prints all output if it differs.
     #[track_caller]
     pub fn expect(&self, status: i32) -> &RunOutput {
         assert_eq!(self.status.code(), Some(status), "{}\n{}", self.err, self.out);
         self
     }
 
-    /// What `--json` printed.
+    /// JSON document on standard output.
     pub fn document(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|it| panic!("{it}:\n{}\n{}", self.err, self.out))
     }
 }
 
 impl RunningProcess<'_> {
-    /// Waits until a second of this trial is stored; 1 is the first.
+    /// Waits until a second of this trial is stored; the first trial is 1.
     pub fn await_trial(&mut self, trial: u32) {
         let bench = self.bench;
         self.await_trial_in(trial, || bench.folder.join("runs"));
     }
 
-    /// The same for a run whose file lies in the folder that `look` returns; it is asked each time.
+    /// Waits until a second of a trial is stored in the folder that `look` returns. `look` is called repeatedly.
     pub fn await_trial_in(&mut self, trial: u32, look: impl Fn() -> PathBuf) {
         let child = self.child.as_mut().expect("it has not been waited for");
         retry_until("a second is stored", || {
@@ -194,13 +195,13 @@ impl RunningProcess<'_> {
         });
     }
 
-    /// Waits for a line on standard error that begins so; what stands before it is taken.
+    /// Waits for a line on standard error with this beginning. Consumes the preceding lines.
     pub fn await_line(&mut self, beginning: &str) -> String {
         let child = self.child.as_mut().expect("it has not been waited for");
         let err = child.stderr.as_mut().expect("it is piped");
         let mut said = String::new();
         let mut line = Vec::new();
-        // Byte by byte, so that the rest is still there.
+        // Single bytes are read, so that the rest stays in the pipe.
         let mut byte = [0];
         while err.read(&mut byte).expect("it can be read") == 1 {
             if byte != *b"\n" {
@@ -220,7 +221,7 @@ impl RunningProcess<'_> {
         pid(self.child.as_ref().expect("it has not been waited for").id())
     }
 
-    /// Sends it, and waits until it was taken note of, since two of a kind may become one.
+    /// Sends a signal and waits until it was received, because two equal pending signals may merge.
     pub fn signal(&self, signal: Signal) {
         kill_process(self.pid(), signal).expect("it runs");
         retry_until("the signal is taken", || {
@@ -232,7 +233,7 @@ impl RunningProcess<'_> {
         });
     }
 
-    /// Stops it for at least so long.
+    /// Stops the process for at least this time.
     pub fn stop_for(&self, lasting: Duration) {
         kill_process(self.pid(), Signal::STOP).expect("it runs");
         retry_until("it is stopped", || {
@@ -249,13 +250,13 @@ impl RunningProcess<'_> {
         RunOutput::from(&self.child.take().expect("only here").wait_with_output().expect("it ends"))
     }
 
-    /// It has ended.
+    /// True if the process has exited.
     pub fn has_exited(&mut self) -> bool {
         let child = self.child.as_mut().expect("it has not been waited for");
         child.try_wait().expect("it is ours").is_some()
     }
 
-    /// The number of the keeper, which control groups are named by.
+    /// Process id of the keeper, which is part of the control groups' names.
     pub fn keeper(&self) -> u32 {
         let directory = files(&self.bench.folder.join("tmp")).pop().expect("a directory of its own");
         let name = directory.file_name().and_then(|it| it.to_str()).expect("a plain name");
@@ -264,7 +265,7 @@ impl RunningProcess<'_> {
 }
 
 impl Drop for RunningProcess<'_> {
-    /// A test that fails leaves nothing running either.
+    /// Kills the process, so that a failed test leaves nothing running.
     fn drop(&mut self) {
         if let Some(child) = &mut self.child {
             let _ = child.kill();
@@ -273,7 +274,7 @@ impl Drop for RunningProcess<'_> {
     }
 }
 
-/// Directories of control groups that belong to this keeper.
+/// Directories of the control groups that belong to this keeper.
 pub fn groups(keeper: u32) -> Vec<PathBuf> {
     fn below(directory: &Path, name: &str, depth: u32, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
@@ -292,7 +293,7 @@ pub fn groups(keeper: u32) -> Vec<PathBuf> {
     found
 }
 
-/// Asks again and again; panics with the last answer.
+/// Repeats `ask` until it succeeds. Panics with the last error after the timeout.
 #[track_caller]
 pub fn retry_until(what: &str, mut ask: impl FnMut() -> Result<(), String>) {
     let begun = Instant::now();
@@ -302,7 +303,7 @@ pub fn retry_until(what: &str, mut ask: impl FnMut() -> Result<(), String>) {
     }
 }
 
-/// The row whose value on any axis is this one.
+/// Row with this value on any axis.
 #[track_caller]
 pub fn row<'a>(document: &'a Value, value: &str) -> &'a Value {
     let rows = document["matrix"]["rows"].as_array().expect("rows");
@@ -310,13 +311,13 @@ pub fn row<'a>(document: &'a Value, value: &str) -> &'a Value {
     rows.iter().find(is).unwrap_or_else(|| panic!("no row {value} in {document:#}"))
 }
 
-/// The median of a figure; `None` where it was not measured.
+/// Median of a figure; `None` if it was not measured.
 pub fn figure(row: &Value, name: &str) -> Option<f64> {
     let figures = row["figures"].as_array().expect("a list");
     figures.iter().find(|it| it["figure"] == name)?["median"].as_f64()
 }
 
-/// All trials as they were stored, with how each ended.
+/// All stored trials, with their outcomes and reasons.
 pub fn trials(run: &Run) -> Vec<(TrialHeader, RunStatus, String)> {
     let ended = |it: TrialRecord| match it.state {
         State::Ended(outcome) => (it.trial, outcome.status, outcome.reason.unwrap_or_default()),
@@ -325,7 +326,7 @@ pub fn trials(run: &Run) -> Vec<(TrialHeader, RunStatus, String)> {
     run.trials().unwrap_or_else(|why| panic!("{why}")).into_iter().map(ended).collect()
 }
 
-/// Of a trial's ticks: how many ended well, failed, are unknown or were dropped, and by code how many were refused.
+/// Outcomes of a trial's ticks: successful, failed, unknown and dropped ones, and refused connections by code.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct OutcomeCounts {
     pub seconds: usize,
@@ -352,12 +353,12 @@ pub fn counts(run: &Run, trial: u32) -> OutcomeCounts {
     counts
 }
 
-/// Whether a signal ended it.
+/// True if this signal ended the process.
 pub fn ended_by_signal(ended: &RunOutput, signal: Signal) -> bool {
     ended.status.signal() == Some(signal.as_raw())
 }
 
-/// What control groups and mounts want.
+/// True if the tests run as root, which control groups and mounts require.
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
@@ -371,13 +372,13 @@ fn command_line(pid: u32) -> Vec<String> {
     line.split(|it| *it == 0).map(|it| String::from_utf8_lossy(it).into_owned()).collect()
 }
 
-/// Runs' files, the last one last.
+/// Run files, the newest one last.
 fn runs(folder: &Path) -> Vec<PathBuf> {
     let is_run = |it: &PathBuf| it.extension().is_some_and(|it| it == "dyno");
     files(folder).into_iter().filter(is_run).collect()
 }
 
-/// What lies in a folder, by name; nothing where there is none.
+/// Contents of a folder, sorted by name; empty if it does not exist.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut all: Vec<PathBuf> =
         fs::read_dir(folder).into_iter().flatten().flatten().map(|it| it.path()).collect();

@@ -1,4 +1,4 @@
-//! What servers do to clients is counted, and the run goes on.
+//! Faults of a server are counted, and the run continues
 
 use super::test_server::{PGDYNO, SHARED, Script, TestServer, combined_output, count, document};
 use serde_json::Value;
@@ -101,7 +101,7 @@ fn survives_a_server_restart() {
             "8",
         ];
         let mut run = stand.spawn(&arguments);
-        // The restart begins once the run has told of its first second, not after a time of our own.
+        // The restart begins after the first progress line, rather than after a fixed delay.
         let mut told = BufReader::new(run.stderr.take().expect("piped"));
         let mut line = String::new();
         while !line.contains("progress:") {
@@ -121,7 +121,7 @@ fn survives_a_server_restart() {
     }
 }
 
-/// Fault 30: a table is dropped while it is read. Its failures have the server's code, and are as many as the arrivals
+/// Fault 30: a table is dropped while it is read. The failures have the server's code. Their number equals the arrivals
 /// that were not answered with rows.
 #[test]
 fn counts_failures_after_a_dropped_table() {
@@ -145,7 +145,7 @@ fn counts_failures_after_a_dropped_table() {
     assert_eq!((failures(&document), status), (vec![("42P01".to_owned(), failed)], 2), "{document}");
 }
 
-/// Fault 25: fewer files may be open than there are clients. The run is refused before it asks for anything.
+/// Fault 25: the limit on open files is lower than the number of clients. The run is rejected before it connects.
 #[test]
 fn rejects_a_low_file_limit_with_the_number_needed() {
     let mut command = Command::new("prlimit");

@@ -1,4 +1,4 @@
-//! Every query mode, model and driver does the transactions it says it does.
+//! Every query mode, load model and driver executes the transactions that it reports
 
 use super::test_server::{SHARED, Script, combined_output, count};
 
@@ -57,7 +57,8 @@ fn runs_pipelines_and_reads_variables() {
          SELECT 7 AS seven \\; SELECT 8 AS eight \\aset\nSELECT :seven + :eight AS sum \\gset got_\n\
          \\if :got_sum = 15\nSELECT 1;\n\\else\nSELECT 1/0;\n\\endif\n",
     );
-    // Several statements in one query are for the simple mode, pipelines for the others: so without the line with both.
+    // Only the simple mode allows several statements in one query, and only the others allow pipelines. A line with
+    // both is removed.
     let text = std::fs::read_to_string(script.path()).expect("just written");
     let lines = |keep: fn(&str) -> bool| {
         text.lines().filter(|it| keep(it)).fold(String::new(), |all, it| all + it + "\n")

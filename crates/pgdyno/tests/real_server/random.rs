@@ -1,4 +1,4 @@
-//! The same seed gives pgbench's own random sequences.
+//! Equal seeds yield pgbench's random sequences
 
 use super::test_server::{SHARED, Script};
 use std::process::{Command, Stdio};

@@ -1,4 +1,4 @@
-//! However often a run is interrupted, it prints what was measured and leaves no statement on the server.
+//! An interrupted run prints its results and leaves no statement on the server
 
 use super::test_server::{SHARED, Script, TestServer, combined_output};
 use rustix::process::{Pid, Signal, kill_process};
@@ -28,7 +28,7 @@ fn pid(number: u32) -> Pid {
     Pid::from_raw(i32::try_from(number).expect("process numbers fit")).expect("not 0")
 }
 
-/// Sends it, and waits until it was taken note of, since two of a kind may become one.
+/// Sends a signal and waits until it was received, because two equal pending signals may merge.
 fn signal(run: &Child, signal: Signal) {
     kill_process(pid(run.id()), signal).expect("it runs");
     until("the signal is taken", || {
@@ -46,7 +46,7 @@ fn reported(name: &str, output: &Output) {
     assert!(said.contains("Run was aborted"), "{name}: {said}");
 }
 
-/// The server and all its sessions.
+/// Process ids of the server and its sessions.
 fn processes(stand: &TestServer) -> Vec<Pid> {
     let master = stand.supervisor.pid(stand.postgres.node).expect("it runs");
     let children =
@@ -92,7 +92,7 @@ fn every_signal_ends_a_run_with_a_report() {
     }
 }
 
-/// A server that has stopped in its tracks is given up, and cancels what it was asked to once it goes on.
+/// The run gives up on a frozen server. When the server continues, it cancels the statements.
 #[test]
 fn gives_up_a_frozen_server() {
     let stand = TestServer::start(&Settings::default());
@@ -121,6 +121,6 @@ fn gives_up_a_frozen_server() {
     let said = combined_output(&ended[2].1);
     assert_eq!(ended[2].1.status.code(), Some(2), "{said}");
     assert!(said.contains("number of transactions actually processed: 0"), "{said}");
-    // Whoever ends at once cancels nothing.
+    // A run that exits at once cancels nothing.
     until("nothing of the others runs", || sleeping(&mut connection) <= 2);
 }

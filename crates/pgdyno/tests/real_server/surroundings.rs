@@ -1,4 +1,4 @@
-//! Faults around a run: a balancer that reloads, a name that leads elsewhere, a certificate that expires.
+//! Faults around a run: a reloading balancer, a name that moves, an expiring certificate
 
 use super::test_server::{PGDYNO, SHARED, Script, TestServer, combined_output, count, document};
 use super::tls::{certificate, install_certificate, tls_server};
@@ -9,7 +9,8 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-/// Waits for the first line of progress, does `fault`, and waits for the end: the document, the status, and what was said.
+/// Waits for the first progress line, calls `fault`, and waits for the end. Returns the document, the exit status and
+/// standard error.
 fn measure_with(mut run: Child, fault: impl FnOnce()) -> (Value, i32, String) {
     let mut told = BufReader::new(run.stderr.take().expect("piped"));
     let mut said = String::new();
@@ -32,7 +33,7 @@ fn spawn(command: &mut Command) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("pgdyno can be run")
 }
 
-/// Common to runs that report progress and print a document.
+/// Arguments of runs that report progress and print a JSON document.
 const RUN: [&str; 5] = ["-n", "--json", "-P", "1", "-T"];
 
 #[test]
@@ -46,7 +47,7 @@ fn a_balancer_reload_loses_no_transaction() {
     };
     let mut connection = stand.connect();
     connection.query("create table written (n bigint)").expect("a table");
-    // Open sessions may stay, or are cut off.
+    // Open sessions may continue, or are closed.
     for (name, cut) in [("soft", ""), ("hard", "hard-stop-after 100ms")] {
         connection.query("truncate written").expect("a table");
         let port = free_port().expect("a port");
@@ -98,7 +99,7 @@ fn a_balancer_reload_loses_no_transaction() {
 fn an_expired_certificate_rejects_only_new_sessions() {
     let stand = tls_server();
     let script = Script::new("expires", "SELECT 1;\n");
-    // Of one session for all transactions, and one for each.
+    // With one session for all transactions, and with one for each.
     for each in [false, true] {
         install_certificate(&stand, "server.crt");
         let connecting: &[&str] = if each { &["-C"] } else { &[] };
@@ -127,7 +128,7 @@ fn reports_a_changed_address_and_does_not_follow_it() {
     let hosts = std::env::temp_dir().join(format!("pgdyno-test-{}-hosts", std::process::id()));
     fs::write(&hosts, "127.0.0.1 db.test\n").expect("the temporary directory can be written to");
     let script = Script::new("name", "SELECT 1;\n");
-    // A list of hosts of its own, in a mount namespace; others than root need a user namespace for it.
+    // A mount namespace provides a separate hosts file. Without root, it requires a user namespace.
     let root = SHARED.supervisor.user().is_some();
     let arguments = [&RUN[..], &["3", "-C", "-c", "2", "-f", script.path(), "-h", "db.test"]].concat();
     let mut command = Command::new("unshare");
@@ -140,7 +141,7 @@ fn reports_a_changed_address_and_does_not_follow_it() {
         .envs(SHARED.postgres.client_environment())
         .stdin(Stdio::null());
     let (document, status, said) = measure_with(spawn(&mut command), || {
-        // Nobody listens there.
+        // No server listens at this address.
         fs::write(&hosts, "127.0.0.77 db.test\n").expect("ours to change");
     });
     let _ = fs::remove_file(&hosts);

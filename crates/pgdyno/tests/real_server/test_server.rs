@@ -1,4 +1,4 @@
-//! A server, and pgdyno run against it.
+//! Test server, and runs of pgdyno against it
 
 use serde_json::Value;
 use stack::client::Connection;
@@ -12,13 +12,13 @@ use std::time::Duration;
 
 pub const PGDYNO: &str = env!("CARGO_BIN_EXE_pgdyno");
 
-/// One server and the keeper that ends it.
+/// A server and the keeper that stops it.
 pub struct TestServer {
     pub supervisor: Supervisor,
     pub postgres: Postgres,
 }
 
-/// For tests that leave the server as it was; it has pgbench's tables at scale 1. Its keeper ends it with this process.
+/// Server for tests that do not change it, with pgbench's tables at scale 1. Its keeper stops it with this process.
 pub static SHARED: LazyLock<TestServer> = LazyLock::new(|| {
     let stand = TestServer::start(&Settings::default());
     let made = stand.bench(&["-i", "-q", "-s", "1"]);
@@ -42,7 +42,7 @@ impl TestServer {
         self.postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"))
     }
 
-    /// `pgdyno bench` with these arguments, in an environment that leads to this server.
+    /// Command `pgdyno bench` with these arguments, and an environment that names this server.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(PGDYNO);
         command.arg("bench").args(arguments).envs(self.postgres.client_environment()).stdin(Stdio::null());
@@ -53,32 +53,32 @@ impl TestServer {
         self.command(arguments).output().expect("pgdyno can be run")
     }
 
-    /// Begins a run that is read later.
+    /// Starts a run whose output is read later.
     pub fn spawn(&self, arguments: &[&str]) -> Child {
         let mut command = self.command(arguments);
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("pgdyno can be run")
     }
 
-    /// Runs with `--json`; the document and the exit status.
+    /// Runs with `--json`. Returns the document and the exit status.
     pub fn measure(&self, arguments: &[&str]) -> (Value, i32) {
         let arguments = [&["--json", "-n"], arguments].concat();
         document(&self.bench(&arguments))
     }
 }
 
-/// The document a run printed, and its exit status.
+/// JSON document of a run, and its exit status.
 pub fn document(output: &Output) -> (Value, i32) {
     let document = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("no document ({error}):\n{}", combined_output(output)));
     (document, output.status.code().expect("it ended by itself"))
 }
 
-/// All a program said.
+/// Standard output and standard error of a program.
 pub fn combined_output(output: &Output) -> String {
     [&output.stdout[..], &output.stderr[..]].map(String::from_utf8_lossy).concat()
 }
 
-/// A script in a file of its own, which is removed with it.
+/// Script file that is removed on drop.
 pub struct Script(PathBuf);
 
 impl Script {

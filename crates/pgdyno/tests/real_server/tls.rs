@@ -1,4 +1,4 @@
-//! TLS with libpq's meanings of `sslmode`, against a server that has it and one that has not.
+//! TLS with libpq's `sslmode`, against servers with and without TLS
 
 use super::test_server::{SHARED, TestServer, combined_output, count, document};
 use stack::component::postgres::Settings;
@@ -21,7 +21,7 @@ pub fn tls_server() -> TestServer {
     stand
 }
 
-/// From now on new sessions are shown this certificate of the tests.
+/// Installs a test certificate for new sessions.
 pub fn install_certificate(stand: &TestServer, name: &str) {
     copy(stand, name, "server.crt");
     stand.connect().query("select pg_reload_conf()").expect("superuser");

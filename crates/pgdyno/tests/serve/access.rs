@@ -1,4 +1,4 @@
-//! Who is let in, and what can be reached from there?
+//! Access control: origins, tokens and paths
 
 use super::client::Server;
 
@@ -42,7 +42,7 @@ fn only_own_pages_can_stop_a_run() {
     let (token, ours) = (server.form(), format!("Origin: http://{address}"));
     let form = format!("x-pgdyno-form: {token}");
     for (origin, form, status) in [
-        // It has ended already, which only those learn who may ask.
+        // The run has ended already; only permitted callers learn that.
         (Some(ours.as_str()), Some(form.as_str()), 409),
         (Some("Origin: http://evil.example"), Some(form.as_str()), 403),
         (Some("Origin: null"), Some(form.as_str()), 403),
@@ -68,7 +68,7 @@ fn only_own_pages_can_stop_a_run() {
         assert_eq!(answer.status, status, "{request}");
         assert_eq!(answer.header("access-control-allow-origin"), None, "{answer:?}");
     }
-    // A page of somebody else's learns nothing either.
+    // A foreign page cannot read data either.
     assert_eq!(server.ask("GET /runs.json", &["Origin: http://evil.example"]).status, 403);
 }
 
@@ -189,7 +189,7 @@ fn survives_malformed_requests() {
     for bytes in &cases {
         let mut stream = server.connect();
         use std::io::{Read, Write};
-        // It may be refused before all of it was taken.
+        // The server may reject the request before it has read all of it.
         let _ = stream.write_all(bytes).and_then(|()| stream.shutdown(std::net::Shutdown::Write));
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
@@ -200,7 +200,7 @@ fn survives_malformed_requests() {
             String::from_utf8_lossy(&bytes[..bytes.len().min(80)])
         );
     }
-    // A form that is larger than any of ours.
+    // A form above the size limit.
     let origin = format!("Origin: http://{}", server.address);
     let answer = server.ask_as("POST /login", &[host.trim_end(), &origin], &long);
     assert!([0, 413].contains(&answer.status), "{answer:?}");

@@ -1,4 +1,4 @@
-//! A server with a folder of runs, and a browser that sends exactly what it is told.
+//! Server with a folder of runs, and a client that sends exact bytes
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -10,18 +10,18 @@ use std::time::{Duration, Instant};
 
 const PGDYNO: &str = env!("CARGO_BIN_EXE_pgdyno");
 
-/// How long anything may take before a test gives up; nothing waits for it otherwise.
+/// Timeout of every wait in a test. Waits end as soon as their condition holds.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A server under way, and the folder whose runs it shows. Both go when it is dropped.
+/// A running server and its folder of runs; both are removed on drop.
 pub struct Server {
     child: Child,
     pub address: SocketAddr,
-    /// In which `runs` is; beside that nothing is to be seen.
+    /// Folder that contains `runs`; the server must expose nothing else in it.
     pub folder: PathBuf,
 }
 
-/// What came back.
+/// HTTP response.
 #[derive(Debug)]
 pub struct Response {
     pub status: u16,
@@ -29,14 +29,14 @@ pub struct Response {
     pub body: String,
 }
 
-/// A run that was measured.
+/// Path of a measured run.
 pub fn measured() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/pgdyno");
     root.join("fixtures/runs/shop.dyno")
 }
 
 impl Server {
-    /// Shows one run, `shop`.
+    /// Starts a server with one run, `shop`.
     pub fn new() -> Server {
         Server::with_environment(&[])
     }
@@ -64,18 +64,18 @@ impl Server {
         connect(self.address)
     }
 
-    /// [`exchange`] with it.
+    /// Sends bytes to the server by [`exchange`].
     pub fn send(&self, bytes: &[u8]) -> Response {
         exchange(self.address, bytes)
     }
 
-    /// A request with these lines, sent to our own name.
+    /// Sends a request with these headers, and the server's own Host.
     pub fn ask(&self, request: &str, headers: &[&str]) -> Response {
         let host = format!("Host: {}", self.address);
         self.ask_as(request, &[&[host.as_str()], headers].concat(), "")
     }
 
-    /// A request of exactly these lines.
+    /// Sends a request with exactly these headers.
     pub fn ask_as(&self, request: &str, headers: &[&str], body: &str) -> Response {
         let headers: String = headers.iter().map(|it| format!("{it}\r\n")).collect();
         let length =
@@ -84,7 +84,7 @@ impl Server {
         self.send(text.as_bytes())
     }
 
-    /// What our own page sends along.
+    /// Form token of the server's page.
     pub fn form(&self) -> String {
         let page = self.ask("GET /runs/shop", &[]);
         let (_, rest) = page.body.split_once("data-token=\"").expect("it is in the page");
@@ -98,12 +98,12 @@ impl Server {
         line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1024
     }
 
-    /// How many files and sockets it has open.
+    /// Number of open files and sockets.
     pub fn descriptors(&self) -> usize {
         fs::read_dir(format!("/proc/{}/fd", self.child.id())).expect("it runs").count()
     }
 
-    /// It is there and well.
+    /// Checks that the server answers.
     #[track_caller]
     pub fn assert_healthy(&self) {
         let begun = Instant::now();
@@ -120,10 +120,10 @@ fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
-/// Sends these bytes and reads until the other side closes.
+/// Sends these bytes and reads until the server closes the connection.
 pub fn exchange(address: SocketAddr, bytes: &[u8]) -> Response {
     let mut stream = connect(address);
-    // It may be refused before all of it was taken.
+    // The server may reject the request before it has read all of it.
     let _ = stream.write_all(bytes);
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
@@ -132,7 +132,7 @@ pub fn exchange(address: SocketAddr, bytes: &[u8]) -> Response {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // One that has ended by itself is a failed test already.
+        // If the server has exited by itself, the test has failed already.
         let _ = self.child.kill();
         let _ = self.child.wait();
         let _ = fs::remove_dir_all(&self.folder);
@@ -140,21 +140,21 @@ impl Drop for Server {
 }
 
 impl Response {
-    /// Status 0: nothing came.
+    /// Parses a response. Status 0 means an empty one.
     fn parse(text: &str) -> Response {
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
         let status = head.split(' ').nth(1).and_then(|it| it.parse().ok()).unwrap_or(0);
         Response { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
     }
 
-    /// Of the first header of this name, in lower case.
+    /// Value of the first header with this name, which must be lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut lines = self.head.lines().filter_map(|it| it.split_once(": "));
         lines.find(|it| it.0 == name).map(|it| it.1)
     }
 }
 
-/// Server-sent events, one after the other.
+/// Stream of server-sent events.
 pub struct Events(BufReader<TcpStream>, Instant);
 
 #[derive(Debug)]
@@ -165,7 +165,7 @@ pub struct Event {
 }
 
 impl Events {
-    /// `headers`: lines besides the usual ones, each with its end.
+    /// Opens a stream. `headers` are additional lines with their line ends.
     pub fn open(address: SocketAddr, run: &str, headers: &str) -> Events {
         let mut stream = connect(address);
         let request = format!("GET /runs/{run}/events HTTP/1.1\r\nHost: {address}\r\n{headers}\r\n");
@@ -185,7 +185,7 @@ impl Events {
 impl Iterator for Events {
     type Item = Event;
 
-    /// `None` once the stream has ended.
+    /// Next event; `None` at the end of the stream.
     fn next(&mut self) -> Option<Event> {
         let (mut kind, mut id) = (None, None);
         loop {
@@ -194,7 +194,7 @@ impl Iterator for Events {
             if self.0.read_line(&mut line).expect("it goes on or ends") == 0 {
                 return None;
             }
-            // Lengths of chunks stand between, in lines of their own.
+            // Chunk lengths appear in lines of their own, which are skipped.
             if let Some(it) = line.strip_prefix("event: ") {
                 kind = Some(it.trim_end().to_owned());
             } else if let Some(it) = line.strip_prefix("id: ") {

@@ -1,11 +1,11 @@
-//! A run that is being written is seen to grow, to its end.
+//! Live updates of a run that is being written, until its end
 
 use super::client::{Events, Server, measured};
 use serde_json::Value;
 use std::path::Path;
 use store::{Run, RunHeader, RunOutcome, RunStatus, TrialEnd, TrialId, TrialRecord, Writer};
 
-/// A run that is written by this process as another one was.
+/// Run that this process writes as a copy of another one.
 pub struct GrowingRun {
     writer: Option<Writer>,
     source: Run,
@@ -15,7 +15,7 @@ pub struct GrowingRun {
 }
 
 impl GrowingRun {
-    /// Only its header.
+    /// Creates a run with only a header.
     pub fn begin(dir: &Path, source: &Path) -> GrowingRun {
         let source = Run::open(source).expect("it was measured");
         let header = RunHeader { name: "growing".to_owned(), ..source.header().expect("it is whole") };
@@ -29,7 +29,7 @@ impl GrowingRun {
         self.writer.as_mut().expect("it has not ended")
     }
 
-    /// Begins its next trial, and tells its first `ticks` seconds.
+    /// Begins the next trial and writes its first `ticks` seconds.
     fn trial(&mut self, ticks: usize) {
         let number = self.current.map_or(0, |it| it.0 as usize);
         let trial = self.trials[number].trial.clone();
@@ -65,7 +65,7 @@ impl GrowingRun {
     }
 }
 
-/// Points of each trial, as a page would have them: those that came twice only once.
+/// Adds the points of a trial as a page does, without duplicates.
 fn points(shown: &mut Vec<Vec<f64>>, trial: usize, at: &Value) {
     shown.resize(shown.len().max(trial + 1), Vec::new());
     for it in at.as_array().expect("moments") {
@@ -122,7 +122,7 @@ fn a_page_receives_points_until_the_end() {
             "end" => break,
             it => panic!("{it}"),
         }
-        // Whenever all that was told is shown, a little more happens.
+        // Each time the page has caught up, the next part is written.
         let seen = shown.iter().map(Vec::len).sum::<usize>();
         match (told, seen) {
             (1, 1..) => written.ticks(1, 2),
@@ -131,7 +131,7 @@ fn a_page_receives_points_until_the_end() {
                 written.end_trial();
                 written.trial(2);
             }
-            // What came after its last whole second is not shown any more.
+            // The partial second after the window is not shown.
             (4, seen) if seen > all => written.finish(),
             _ => continue,
         }
@@ -141,7 +141,7 @@ fn a_page_receives_points_until_the_end() {
     let seconds = |count: usize| (0..count).map(|it| it as f64).collect::<Vec<_>>();
     assert_eq!(shown, [seconds(all - 1), seconds(2)], "{kinds:?}");
     assert!(kinds.iter().any(|it| it == "points") && kinds.iter().any(|it| it == "document"), "{kinds:?}");
-    // Who comes back is told not to.
+    // A client that reconnects is told to stop.
     let header = format!("Last-Event-ID: {}", last.expect("events have ids"));
     assert_eq!(server.ask(&format!("GET /runs/{name}/events"), &[&header]).status, 204);
     let ended: Value = serde_json::from_str(&server.ask(&place, &[]).body).expect("a document");
@@ -173,13 +173,13 @@ fn sends_missed_points_after_a_reconnect() {
             _ => {}
         }
     }
-    // Nobody listens meanwhile.
+    // There are no subscribers at this time.
     written.ticks(2, 3);
     let header = format!("Last-Event-ID: {}\r\n", id.expect("it was told"));
     let mut again = Events::open(server.address, &name, &header).filter(|it| it.kind != "state");
     let first = again.next().expect("something was missed");
     assert_eq!((first.kind.as_str(), &first.data["at"]), ("points", &serde_json::json!([2.0])), "{first:?}");
-    // Of another process, of another day.
+    // The event id belongs to an older server process.
     let mut stranger = Events::open(server.address, &name, "Last-Event-ID: 12-1-0\r\n");
     assert_eq!(stranger.next().map(|it| it.kind).as_deref(), Some("document"));
 }

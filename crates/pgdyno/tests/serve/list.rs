@@ -1,11 +1,11 @@
-//! What does the list tell of each run?
+//! Contents of the list of runs
 
 use super::client::{PATIENCE, Response, Server};
 use serde_json::Value;
 use std::fs;
 use std::time::Instant;
 
-/// The list as it is when nothing is missing from it any more.
+/// The list after all summaries were read.
 fn list(server: &Server, language: &str) -> Vec<Value> {
     let begun = Instant::now();
     loop {
@@ -20,7 +20,7 @@ fn list(server: &Server, language: &str) -> Vec<Value> {
     }
 }
 
-/// The sentence that stands at the top of the run's page.
+/// Sentence at the top of the run's page.
 fn answer(server: &Server, language: &str) -> (String, String) {
     let document = server.ask("GET /runs/shop/document", &[&format!("Accept-Language: {language}")]);
     let document: Value = serde_json::from_str(&document.body).expect("JSON");
@@ -57,7 +57,7 @@ fn rereads_a_changed_file() {
     assert_ne!(runs[0]["headline"], text);
 }
 
-/// A file made to be read for ever is named, with the reason, beside the others.
+/// A file whose query never ends is listed with the reason, and does not affect others.
 #[test]
 fn a_hostile_file_does_not_block_others() {
     let server = Server::new();

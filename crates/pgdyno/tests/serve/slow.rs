@@ -1,4 +1,4 @@
-//! Who takes his time takes nobody else's.
+//! Slow clients do not delay others
 
 use super::client::{Server, measured};
 use super::growing_run::GrowingRun;
@@ -15,24 +15,24 @@ fn slow_readers_do_not_block_others() {
     server.assert_healthy();
     let before = server.memory();
     let requests = [
-        // Half of one, …
+        // An incomplete request,
         format!("GET /runs.json HTTP/1.1\r\nHost: {}\r\nCookie: a=", server.address),
-        // … a large answer that nobody takes, …
+        // a large response that is not read,
         format!("GET /runs/shop/document HTTP/1.1\r\nHost: {}\r\n\r\n", server.address).repeat(50),
-        // … and news that nobody reads.
+        // and events that are not read.
         format!("GET /runs/{name}/events HTTP/1.1\r\nHost: {}\r\n\r\n", server.address),
     ];
     let mut held = Vec::new();
     for request in &requests {
         for _ in 0..MANY {
             let mut stream = server.connect();
-            // Where too many are there, the one who came first has gone.
+            // Above the connection limit, the server closes the oldest connection.
             let _ = stream.write_all(request.as_bytes());
             held.push(stream);
         }
         server.assert_healthy();
     }
-    // They are all still there, as far as they know.
+    // The client side still holds all connections.
     assert_eq!(held.len(), MANY * requests.len());
     let grown = server.memory().saturating_sub(before);
     assert!(grown < 64 << 20, "{} MiB more", grown >> 20);
@@ -41,9 +41,9 @@ fn slow_readers_do_not_block_others() {
     drop(written);
 }
 
-/// More than the server holds, and more than it may have descriptors for.
+/// Connections beyond the server's limit and its file descriptors.
 const FLOOD: usize = 10_000;
-/// Its connections, its runs and what a process has anyway.
+/// Upper bound on descriptors: connections, runs, and those of any process.
 const DESCRIPTORS: usize = 400;
 
 #[test]
@@ -60,7 +60,7 @@ fn ten_thousand_slow_connections_do_not_block_others() {
     let mut held = Vec::new();
     for number in 0..count {
         let mut stream = server.connect();
-        // Where too many are there, the one who came first has gone.
+        // Above the connection limit, the server closes the oldest connection.
         let _ = stream.write_all(half.as_bytes());
         held.push(stream);
         if number % 1000 == 999 {

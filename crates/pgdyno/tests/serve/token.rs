@@ -1,4 +1,4 @@
-//! Where a token is set, nobody sees anything without it.
+//! If a token is set, nothing is accessible without it
 
 use super::client::Server;
 
