@@ -1,4 +1,4 @@
-//! Advice on invented tables, with plans as PostgreSQL gives them.
+//! Advice on simulated tables, with plans in PostgreSQL's format
 
 use super::*;
 use model::explain::{ColumnStats, ExistingIndex, IndexKey, PlanNode, TableStats};
@@ -71,7 +71,7 @@ const AUTHOR: &str = "(b.author = $0::text)";
 const NAME: &str = "(b.name = $0::text)";
 const BOTH: &str = "((b.author = $0::text) AND (b.name = $0::text))";
 
-/// Candidates of one statement as `CREATE INDEX` lists its columns.
+/// Candidates of one statement; columns as in `CREATE INDEX`.
 fn candidate_indexes(table: TableStats, plan: PlanNode) -> String {
     let plans = Plans { statements: vec![planned("x", plan)], tables: vec![table], ..Plans::default() };
     let columns = |it: &IndexCandidate| {
@@ -122,7 +122,7 @@ fn does_not_propose_existing_indexes() {
     assert_eq!(candidate_indexes(partial, scan(Some(AUTHOR), 1.0)), "(author)");
 }
 
-/// Of the document: by name, by author, by both, one update, an insert, and all books counted.
+/// The statements of the document: by name, by author, by both, one update, an insert, and a count of all books.
 fn document() -> (Plans, Vec<StatementStats>) {
     let change = |operation: &str, below: Vec<PlanNode>| PlanNode {
         kind: "ModifyTable".to_owned(),
@@ -150,14 +150,14 @@ fn document() -> (Plans, Vec<StatementStats>) {
     ];
     let shares = [0.3, 0.3, 0.1, 0.2, 0.05, 0.01, 0.04];
     let all = statements.iter().zip(shares).map(|(it, share)| {
-        // As it is counted, parameters have numbers.
+        // Counted statements have numbered parameters.
         counted(&it.text.replacen('?', "$1", 1), share)
     });
     let all = all.collect();
     (Plans { statements, tables: vec![books(&["id"])], ..Plans::default() }, all)
 }
 
-/// As HypoPG answers: an index helps whoever asks for its first column by value.
+/// Estimates as from HypoPG: an index helps statements that compare its first column for equality.
 fn tried(plans: &mut Plans) {
     let costs = |it: &IndexCandidate| {
         let cost = |planned: &StatementPlan| {
@@ -211,7 +211,7 @@ fn proposes_two_indexes_and_none_for_a_count() {
     assert_eq!(advice.statements[3].mean, Some(0.1));
     let shares: Vec<f64> = advice.statements.iter().filter_map(|it| it.share).collect();
     assert!(shares.is_sorted_by(|a, b| a >= b), "{shares:?}");
-    // All but the count, the insert and what has no plan.
+    // All but the count, the insert and the statement without a plan.
     assert!((advice.saved.unwrap() - 0.749).abs() < 0.001, "{:?}", advice.saved);
 }
 
@@ -224,7 +224,7 @@ fn estimates_the_same_indexes_without_the_planner() {
     assert_eq!(ddl, ["CREATE INDEX ON book.bookv2 (name)", "CREATE INDEX ON book.bookv2 (author)"]);
 }
 
-/// Statements that nobody counted weigh as much as they were heard and cost.
+/// Statements without counted times weigh as much as their calls and their cost.
 #[test]
 fn weighs_uncounted_statements_by_calls_and_cost() {
     let (mut plans, _) = document();
@@ -234,7 +234,7 @@ fn weighs_uncounted_statements_by_calls_and_cost() {
     assert_eq!((advice.indexes[0].saved, advice.statements[0].share), (None, None));
 }
 
-/// An index that is read from end to end is the table once more.
+/// An index that is read completely costs as much as the table.
 #[test]
 fn rejects_indexes_that_are_read_completely() {
     let check = |kind: &str, condition: Option<&str>, passed: f64, limited: bool, expected: &str| {
@@ -275,7 +275,7 @@ fn reports_statements_that_no_index_helps() {
     check(Some("(b.name ~~ $0)"), 5.0, None, "Condition { condition: \"(b.name ~~ $0)\" }");
 }
 
-/// One that would spoil HOT updates says which.
+/// An index that would prevent HOT updates names them.
 #[test]
 fn names_updates_that_would_lose_hot() {
     let (plans, _) = document();

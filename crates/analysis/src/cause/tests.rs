@@ -8,8 +8,8 @@ use model::plan::{
 use model::search::SearchResult;
 use model::{Nanos, Spacing};
 
-/// PostgreSQL with 50 slots and one processor of two; before it what the words say: `pooler` (20 servers, a tenth),
-/// `service` (`POOL_SIZE` 10, `THREADS` 5, three tenths), or both, the service first.
+/// PostgreSQL with 50 slots and one CPU of two. The words add nodes before it: `pooler` (20 servers, a tenth of a CPU),
+/// `service` (`POOL_SIZE` 10, `THREADS` 5, 0.3 CPUs), or both, the service first.
 fn setup(words: &str) -> Setup {
     let mut setup = fixture::setup(if words.contains("pooler") { "pooled" } else { "direct" });
     let postgres = setup.stack.nodes.last_mut().expect("one is there");
@@ -201,7 +201,7 @@ fn describe(it: &Suspect) -> String {
 #[track_caller]
 fn check(words: &str, findings: &[Finding], first: &str) {
     let setup = setup(words);
-    // What is found in other cells is not this one's.
+    // Findings on other cells do not count for this one.
     let elsewhere = Finding::ServerBound {
         cell: 1,
         node: "postgres".into(),
@@ -220,10 +220,10 @@ fn check(words: &str, findings: &[Finding], first: &str) {
     }
 }
 
-/// Each stack has one limit; symptoms of others come with it.
+/// Each stack has one limit; symptoms of others occur with it.
 #[test]
 fn names_the_planted_cause_first() {
-    // Quotas of processors. What stands still holds its connections, rows and threads meanwhile.
+    // CPU quotas. A throttled node keeps its connections, rows and threads meanwhile.
     check("", &[postgres(0.99), cap()], "Cpu node: postgres | Cpu node: postgres 1 -> 1.5");
     check(
         "pooler",
@@ -239,7 +239,7 @@ fn names_the_planted_cause_first() {
         &[service_pool(), service(0.3), queue(), cap()],
         "Cpu node: service | Cpu node: service 0.3 -> 0.45",
     );
-    // Quotas of the disk: data that do not fit are read again, whatever the quota.
+    // Disk quotas: data that do not fit in memory are read again, with any quota.
     check(
         "",
         &[memory(), reads(398.0, Some(400.0)), cap()],
@@ -289,13 +289,13 @@ fn names_the_planted_cause_first() {
         &[threads(), cap()],
         "ServiceThreads node: service | ServiceEnv node: service variable: THREADS 5 -> 10",
     );
-    // Locks, log, replicas.
+    // Locks, WAL, replicas.
     check("", &[locks(), cap()], "RowLocks statement: Some(UPDATE a SET n = n + $1)");
     check("pooler", &[queue(), locks(), wal()], "RowLocks statement: Some(UPDATE a SET n = n + $1)");
     check("", &[wal(), cap()], "WalFlush | Setting name: synchronous_commit value: off");
     check("", &[wal(), replicas()], "SyncReplicas | Setting name: synchronous_commit value: local");
     check("", &[checkpoints(), cap()], "Checkpoints | Setting name: max_wal_size value: 8GB");
-    // An index that is missing keeps processors busy; a feed that fits hides what would.
+    // A missing index keeps CPUs busy; a feed that fits in memory hides their limit.
     check("", &[postgres(0.99), scans(), cap()], "Scan table: book.bookv2 ddl: None");
     check(
         "service",
@@ -303,11 +303,11 @@ fn names_the_planted_cause_first() {
         "Scan table: book.bookv2 ddl: None",
     );
     check("", &[postgres(0.99), feed()], "Feed feed: requests");
-    // Who lets nobody in, and who asks for no more.
+    // Exhausted slots, and a cap on the clients.
     check("", &[slots(), postgres(0.95)], "Slots node: postgres | Slots node: postgres 50 -> 100");
     check("", &[cap()], "ClientCap | Clients 200 -> 400");
     check("", &[clients()], "Clients | Clients 20 -> 40");
-    // The machine itself, where no quota is used up.
+    // The machine itself, if no quota is exhausted.
     check("pooler", &[host(), queue(), cap()], "Host");
     check("", &[host(), postgres(0.99)], "Cpu node: postgres | Cpu node: postgres 1 -> 1.5");
     check("", &[], "");
@@ -321,7 +321,7 @@ fn suspects_each_limit_once_and_the_fuller_one_first() {
     assert_eq!(names, ["Cpu node: pooler", "Cpu node: postgres", "Pool node: pooler"]);
 }
 
-/// A cap that is met because something behind it is full would be turned in vain.
+/// Raising a cap has no effect if it is reached because of a saturated resource behind it.
 #[test]
 fn suspects_only_the_in_flight_cap_when_it_is_reached() {
     let wait = |cell, event: &str| {
@@ -343,12 +343,12 @@ fn suspects_only_the_in_flight_cap_when_it_is_reached() {
         (vec![], true),
         (vec![postgres(0.99)], false),
         (vec![wal()], false),
-        // Nothing that could be turned, but it is there that they wait.
+        // No perturbation is possible, but transactions wait there.
         (vec![queue()], false),
         (vec![balancer], false),
         (vec![wait(0, "LWLock/BufferMapping")], false),
         (vec![wait(1, "LWLock/BufferMapping")], true),
-        // Others have taken the machine: that is no limit of the stack.
+        // Other programs use the machine: that is no limit of the stack.
         (vec![busy], true),
     ] {
         let all = [vec![cap()], beside].concat();
@@ -365,7 +365,7 @@ fn shrinks_a_quota_that_cannot_grow() {
         let found = suspects(&setup, 0, &[postgres(0.99)], processors);
         found[0].perturbation.as_ref().and_then(|it| it.amount)
     };
-    // A tenth is the pooler's.
+    // The pooler has a tenth of a CPU.
     assert_eq!(cpu(1.6, |_| ()), Some((1.0, 1.5)));
     assert_eq!(cpu(1.5, |_| ()), Some((1.0, 0.75)));
     assert_eq!(cpu(2.0, |it| it.stack.generator.cpu = Some(0.5)), Some((1.0, 0.75)));
@@ -375,7 +375,7 @@ fn shrinks_a_quota_that_cannot_grow() {
         it.stack.generator = Limits { cpu: Some(1.0), cpus: vec![2], ..Limits::default() };
     };
     assert_eq!(cpu(3.0, apart), Some((1.0, 1.5)));
-    // One thread cannot use more than one processor.
+    // One thread cannot use more than one CPU.
     let mut of_pooler = setup("pooler");
     of_pooler.stack.nodes[0].limits.cpu = Some(0.9);
     let full = match pooler(0.9) {
@@ -498,7 +498,7 @@ fn cause_is_the_perturbation_with_an_effect() {
     assert_eq!(cause(&setup, &[], &[]), Cause::NotKnown);
 }
 
-/// Replicas have their limits together: what one of them gets all of them get.
+/// Replicas have common limits: a perturbation changes all of them.
 #[test]
 fn perturbs_the_limits_of_all_replicas_together() {
     let replicated = |cpu| {
@@ -515,7 +515,7 @@ fn perturbs_the_limits_of_all_replicas_together() {
     let nudges = |setup: &Setup, it: Finding, processors| describe(&suspects(setup, 0, &[it], processors)[0]);
     let more = "Cpu node: postgres-3 | Cpu node: postgres-3 0.3 -> 0.45";
     assert_eq!(nudges(&replicated(0.3), replica(), 2.0), more);
-    // The primary has one of two, and three halves of each of them are more than what is left.
+    // The primary has one of two CPUs, and 1.5 times each replica's quota exceeds the rest.
     let less = "Cpu node: postgres-3 | Cpu node: postgres-3 0.3 -> 0.225";
     assert_eq!(nudges(&replicated(0.3), replica(), 1.8), less);
     let mine = |cpu| nudges(&replicated(cpu), postgres(0.99), 2.0);
@@ -536,7 +536,7 @@ fn names_the_scan_behind_a_saturated_cpu() {
         Cause::Proven { proof: 0, by: None },
         "not PostgreSQL's"
     );
-    // With an index that would help it is turned itself.
+    // With an index that would help, that index is the perturbation.
     let nudge = Some(Perturbation { knob: Knob::Index { ddl: "CREATE INDEX".into() }, amount: None });
     let turned = [Suspect { perturbation: nudge, ..scan.clone() }, cpu.clone()];
     assert_eq!(cause(&setup, &turned, &limits(cpu)), Cause::Proven { proof: 0, by: None });
@@ -556,7 +556,7 @@ fn perturbs_a_feed_with_all_rows_of_its_table() {
     let [feed, cpu] = &known[..] else { panic!("{known:?}") };
     let turn = Knob::FeedRows { feed: "requests".into() };
     assert_eq!(feed.perturbation, Some(Perturbation { knob: turn, amount: None }));
-    // It holds the maximum up: a third of it is as much as three times.
+    // It limits the maximum: a fall to a third counts as much as a rise to three times.
     let proofs =
         [proof(cpu, 1.2, Some(0.6), ProofVerdict::Limits), proof(feed, 0.3, None, ProofVerdict::Limits)];
     assert_eq!(cause(&setup, &known, &proofs), Cause::Proven { proof: 1, by: None });

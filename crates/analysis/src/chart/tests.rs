@@ -11,7 +11,7 @@ fn charting(word: &str, lasting: u64) -> ChartBuilder {
     ChartBuilder::new(&setup, Some(2.0), Nanos::from_secs(lasting))
 }
 
-/// A second in which each operation has so many transactions of so many milliseconds.
+/// A second in which each operation has `each` transactions of `millis` milliseconds.
 fn second(number: u64, each: u64, millis: u64) -> Second {
     let mut times = LatencyHistogram::new();
     (0..each).for_each(|_| times.record(Nanos::from_millis(millis)));
@@ -32,7 +32,7 @@ fn sample(millis: u64, node: &'static str, series: &'static str, label: &'static
     Sample { at, node: node.into(), series: series.into(), label: label.into(), value }
 }
 
-/// One line per track: what, node and label, values to three decimals, `-` where there is none.
+/// One line per series: kind, node and label, values to three decimals, `-` without a value.
 fn lines(it: &Charts, kind: ChartKind) -> Vec<String> {
     let Some(chart) = it.charts.iter().find(|it| it.kind == kind) else { return Vec::new() };
     let value = |it: &Option<f64>| {
@@ -49,7 +49,7 @@ fn lines(it: &Charts, kind: ChartKind) -> Vec<String> {
     chart.series.iter().map(line).collect()
 }
 
-/// Samples of five seconds of a pooled trial, and the lines of a chart.
+/// Compares the lines of a chart from five seconds of samples of a pooled trial.
 #[track_caller]
 fn check(kind: ChartKind, samples: &[Sample], expected: &[&str]) {
     let mut it = charting("pooled", 5);
@@ -80,8 +80,8 @@ fn charts_the_load() {
             "Delivered write: 10 666.667 - 5",
         ]
     );
-    // Half of 20 lie beyond the median, two beyond the 90th percentile. Where arrivals were not answered, there is no greatest,
-    // nor a quantile that is one of them: 21 of 2021.
+    // Half of 20 lie beyond the median, two beyond the 90th percentile. With unanswered arrivals there is no maximum,
+    // and no quantile that falls on them: 21 of 2021.
     assert_eq!(
         lines(&all, ChartKind::Response),
         ["Quantile(0.5): 0.005 0.008 - -", "Quantile(0.9): - 0.008 - -", "Max: 0.005 - - 0.002",]
@@ -106,7 +106,7 @@ fn merges_histograms_of_several_seconds_in_one_point() {
     let all = it.charts();
     assert_eq!((all.bin, all.times.len(), all.times[1]), (3, 4801, 3.0));
     assert!(all.times.len() <= Charts::POINTS);
-    // 36 samples: 24 of 1 ms, 12 of 9 ms; the mean of three medians would be 3.7 ms, were there any.
+    // 36 samples: 24 of 1 ms, 12 of 9 ms; the mean of three medians, if they existed, would be 3.7 ms.
     let response = all.charts.iter().find(|it| it.kind == ChartKind::Response).expect("it is drawn");
     let [median, max] = [0, 1].map(|it| response.series[it].values[0].expect("36 samples"));
     assert!((median - 0.001).abs() < 1e-6 && max == 0.009, "{median}, {max}");
@@ -119,20 +119,20 @@ fn charts_gauges() {
     use ChartKind::{Connections, Pooler, Waits};
     let active = |millis, value| sample(millis, "postgres", "pg_sessions", "active", value);
     let used = |millis| sample(millis, "postgres", "pg_connections_used", "", 9.0);
-    // Told ten times a second: a state that nobody is in is zero, a mean of its moments.
+    // Sampled ten times a second: a state without sessions is zero, and a mean covers all sample times.
     check(
         Connections,
         &[active(100, 4.0), used(100), used(200), active(1100, 3.0), used(1100), used(2100)],
         &["Sessions active: 2 3 0 0 -", "Limit: 50 50 50 50 50"],
     );
     let pool = |millis, label, value| sample(millis, "pooler", "pgbouncer_sv_active", label, value);
-    // Pools are added up; what is asked once a second holds for a second, and a gap is none.
+    // Pools are summed. A series that is sampled once a second holds for a second; a gap has no value.
     check(
         Pooler,
         &[pool(980, "a/a", 3.0), pool(980, "b/b", 2.0), pool(2010, "a/a", 4.0)],
         &["ServersActive: 5 5 4 4 -"],
     );
-    // Before the window all moments are zero.
+    // Before the window all sample times are zero.
     check(Pooler, &[pool(0, "a/a", 3.0)], &[]);
     // Odyssey counts idle clients as waiting.
     check(Pooler, &[sample(500, "pooler", "odyssey_cl_waiting", "a", 3.0)], &[]);
@@ -142,7 +142,7 @@ fn charts_gauges() {
         .enumerate()
         .flat_map(|(n, name)| [500, 1500].map(|at| sample(at, "postgres", "pg_active_waits", name, n as f64)))
         .collect();
-    // In a moment each is told once, after the other.
+    // At one sample time, events arrive one after the other.
     let mut waits = waits;
     waits.sort_by_key(|it| it.at);
     check(
@@ -167,7 +167,7 @@ fn charts_counters_as_rates() {
     use ChartKind::{Disk, Processors};
     let cpu = |millis, value| sample(millis, "postgres", "cgroup_cpu", "", value);
     let own = |millis, value| sample(millis, "postgres", "process_cpu_user", "", value);
-    // A second has its part of what grew between two samples; after a restart it grows from nothing.
+    // A second has its part of the growth between two samples; after a restart the counter grows from 0.
     check(
         Processors,
         &[
@@ -186,7 +186,7 @@ fn charts_counters_as_rates() {
         &[cpu(500, 1.0), cpu(1500, 1.4)],
         &["Processors postgres: 0.4 0.4 - - -", "Limit postgres: 1 1 1 1 1"],
     );
-    // Nobody asked for four seconds: what happened when is not known.
+    // No samples for four seconds: the distribution of the growth is unknown.
     check(
         Processors,
         &[cpu(0, 0.0), cpu(900, 0.9), cpu(4900, 1.0)],
@@ -269,7 +269,7 @@ fn merges_annotations_of_one_second() {
     assert!(marks.len() <= 200, "{}", marks.len());
     assert_eq!((count(EventKind::SlowStatement), count(EventKind::Deadlock)), (998, 8));
     assert_eq!(marks.iter().filter(|it| it.kind == EventKind::Lifecycle).count(), 20);
-    // What was done, and who took over, stands alone however much else there is.
+    // Faults and promotions are never merged, however many other events there are.
     use EventKind::{Fault, Promoted, Rejoined, Reverted};
     for kind in [Fault, Reverted, Promoted, Rejoined] {
         event(&mut it, 500, kind);

@@ -1,15 +1,15 @@
-//! How often is a comparison wrong? Invented systems, whose truth is known.
+//! Error rates of comparisons, from simulated systems with known truth
 //!
-//! Their seconds are an autoregressive series, their trials differ, machines drift, and tails are heavy. A share is tested each
-//! time; `PGDYNO_PROOF_ROUNDS=1000 cargo test --release -p analysis comparisons -- --nocapture` makes a thousand comparisons
-//! of each kind and prints the tables.
+//! Their seconds are an autoregressive series, their trials differ, machines drift, and tails are heavy. The tests run
+//! a share of the comparisons each time. `PGDYNO_PROOF_ROUNDS=1000 cargo test --release -p analysis comparisons --
+//! --nocapture` makes a thousand comparisons of each kind and prints the tables.
 
 use super::trial_figures::{BucketCounts, OperationFigures, TimeBin, TrialFigures, bucket};
 use super::*;
 use model::comparison::Metric;
 use model::{Nanos, PerSecond};
 
-/// Numbers of a seed.
+/// Random numbers from a seed.
 pub struct TestRng(crate::strategy::SplitMix64);
 
 impl TestRng {
@@ -21,54 +21,54 @@ impl TestRng {
         (self.0.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Box and Muller.
+    /// Normal value; Box and Muller.
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
-    /// Student's distribution with three degrees of freedom, of deviation 1.
+    /// Value of Student's distribution with three degrees of freedom, scaled to deviation 1.
     pub fn heavy(&mut self) -> f64 {
         let squares: f64 = (0..3).map(|_| self.normal().powi(2)).sum();
         self.normal() / squares.sqrt()
     }
 }
 
-/// An invented system: what its logarithms scatter by.
+/// Simulated system, described by the scatter of its logarithms.
 #[derive(Clone, Copy, Debug)]
 struct SimulatedSystem {
-    /// From trial to trial.
+    /// Deviation from trial to trial.
     trials: f64,
-    /// From second to second, and how much of it stays in the next.
+    /// Deviation from second to second, and the correlation of neighbours.
     seconds: f64,
     stays: f64,
-    /// From the first second of a trial to its last.
+    /// Drift from the first second of a trial to its last.
     drift: f64,
-    /// From the first trial to the last, measured one after the other.
+    /// Drift from the first trial to the last, in order of measurement.
     wear: f64,
-    /// Student's distribution instead of the normal one.
+    /// True for Student's distribution instead of the normal one.
     heavy: bool,
 }
 
 const QUIET: SimulatedSystem =
     SimulatedSystem { trials: 0.0, seconds: 0.05, stays: 0.0, drift: 0.0, wear: 0.0, heavy: false };
 
-/// How it is measured.
+/// Design of the measurement.
 #[derive(Clone, Copy, Debug)]
 struct TrialDesign {
     base: u32,
     run: u32,
     seconds: usize,
     by_time: bool,
-    /// Trials of both alternate.
+    /// True if trials of both sides alternate.
     alternating: bool,
 }
 
-/// Requests of one second.
+/// Requests per second.
 const RATE: usize = 100;
 
 impl SimulatedSystem {
-    /// `slow`: how many times as long everything takes.
+    /// Simulates a trial; `slow` is a factor on all times.
     fn trial(
         &self,
         repetition: u32,
@@ -156,15 +156,15 @@ impl SimulatedSystem {
     }
 }
 
-/// What came of many comparisons.
+/// Results of many comparisons.
 #[derive(Clone, Debug, Default)]
 struct ComparisonTally {
     of: u32,
-    /// Comparisons that claim anything.
+    /// Comparisons that claim any change.
     claims: u32,
-    /// That claim what is true of p99.
+    /// Comparisons that claim the true change of p99.
     seen: u32,
-    /// By metric: intervals, and those that hold the truth.
+    /// By metric: intervals, and those that contain the truth.
     held: Vec<(Metric, u32, u32)>,
 }
 
@@ -201,7 +201,7 @@ impl ComparisonTally {
         tally
     }
 
-    /// Share of the intervals that hold the truth.
+    /// Share of the intervals that contain the truth.
     fn coverage(&self, metric: Metric) -> Option<f64> {
         let it = self.held.iter().find(|it| it.0 == metric)?;
         Some(f64::from(it.2) / f64::from(it.1))
@@ -218,7 +218,7 @@ const fn seconds(seconds: usize) -> TrialDesign {
 
 const VARYING: SimulatedSystem = SimulatedSystem { trials: 0.02, stays: 0.6, ..QUIET };
 
-/// Every kind of system and of measuring.
+/// All kinds of systems and designs.
 const CASES: [(&str, SimulatedSystem, TrialDesign); 14] = [
     ("5 + 5 trials, 2 % apart", VARYING, trials(5)),
     ("5 + 5 trials, heavy tails", SimulatedSystem { heavy: true, ..VARYING }, trials(5)),
@@ -244,7 +244,7 @@ const CASES: [(&str, SimulatedSystem, TrialDesign); 14] = [
     ("120 s by time, drift of 10 %, 0.3", SimulatedSystem { stays: 0.3, drift: 0.1, ..QUIET }, seconds(120)),
 ];
 
-/// A line of the table.
+/// Line of the table.
 fn line(name: &str, it: &ComparisonTally) -> String {
     let metrics = [Metric::Tps, Metric::P50, Metric::P90, Metric::P99, Metric::Errors];
     let coverage =
@@ -256,10 +256,10 @@ fn line(name: &str, it: &ComparisonTally) -> String {
 const HEADING: &str =
     "null comparisons                           alarms  tps    p50    p90    p99   errors  (coverage, %)";
 
-/// Of each kind of method one, and few of each, for time's sake.
+/// One case of each kind of method, to save time.
 const SHARE: [usize; 5] = [0, 5, 6, 9, 11];
 
-/// How many comparisons of every kind are asked for.
+/// Number of comparisons of every kind that the environment requests.
 fn rounds() -> Option<u32> {
     let asked = std::env::var("PGDYNO_PROOF_ROUNDS").ok();
     asked.map(|it| it.parse().expect("a number of rounds"))
@@ -277,7 +277,7 @@ fn comparisons_of_equal_systems_rarely_show_a_difference() {
         let seed = 500 + number as u64;
         let it = ComparisonTally::measure(system, how, 1.0, of, seed);
         println!("{}", line(name, &it));
-        // At most 5 %; of few, three deviations more.
+        // At most 5 %; for few rounds, three deviations more.
         let most = f64::from(of) * 0.05 + if of < 1000 { 3.0 * (f64::from(of) * 0.0475).sqrt() } else { 0.0 };
         assert!(
             f64::from(it.claims) <= most,

@@ -7,14 +7,14 @@ mod reported;
 mod sampled;
 mod unused;
 
-/// All findings over `runs` of `cells`, the first of which is the baseline.
+/// Expects these findings over `runs` of `cells`, the first of which is the baseline.
 #[track_caller]
 fn check(cells: &[&str], runs: &[TestRun], expected: &[&str]) {
     let experiment = experiment(cells, Some(0));
     check_in(&experiment, runs, expected);
 }
 
-/// The same of an experiment of one's own. What could not be judged has rows of its own.
+/// Expects these findings for another experiment. Separate rows test the rules without their inputs.
 #[track_caller]
 fn check_in(experiment: &Experiment, runs: &[TestRun], expected: &[&str]) {
     let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(experiment)).collect();
@@ -26,7 +26,7 @@ fn check_in(experiment: &Experiment, runs: &[TestRun], expected: &[&str]) {
     assert_eq!(found, expected, "\n{}", found.join("\n"));
 }
 
-/// Numbers with four decimals at most.
+/// Rounds numbers to four decimals.
 fn short(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -36,7 +36,7 @@ fn short(text: &str) -> String {
         let (number, after) = number.split_at(end);
         out += before;
         match number.parse::<f64>() {
-            // A range or a whole number is left as it is.
+            // Ranges and whole numbers are unchanged.
             Ok(value) if number.contains('.') => out += &format!("{:?}", (value * 1e4).round() / 1e4),
             _ => out += number,
         }
@@ -66,7 +66,7 @@ fn a_quiet_run_has_no_findings() {
 
 #[test]
 fn reports_failures_by_code() {
-    // Slots and deadlocks have words of their own.
+    // Slots and deadlocks have findings of their own.
     check(
         &["direct"],
         &[
@@ -90,14 +90,14 @@ fn reports_exhausted_connection_slots() {
                 .event(EventKind::TooManyConnections, 11)
                 .event_count(EventKind::TooManyConnections, 30),
             TestRun::new(0, 1),
-            // Nothing was measured at all, but the server said why.
+            // Nothing was measured, but the server's log shows the reason.
             TestRun::new(0, 2).without_summary().event(EventKind::TooManyConnections, 5),
         ],
         &[
             "SlotsExhausted { cell: 0, limit: Server, refused: 40, logged: 46, max_connections: Some(50), first_second: Some(3), trials: 2, total_trials: 3 }",
         ],
     );
-    // Behind Odyssey transactions fail with the code of its server.
+    // Behind Odyssey, transactions fail with the code of its server.
     check(
         &["odyssey"],
         &[run().failed(b"53300", 188)],
@@ -128,7 +128,7 @@ fn reports_starved_clients() {
             "ClientsStarved { cell: 0, served: 20, without: 180, clients: 200, pool: Some((Session, 20)), jain: 0.1, mean: 50.0 }",
         ],
     );
-    // One transaction after the deadline is none.
+    // A transaction after the deadline does not count.
     check(
         &["direct"],
         &[run().clients([vec![500; 20], vec![1; 180]].concat())],
@@ -136,7 +136,7 @@ fn reports_starved_clients() {
             "ClientsStarved { cell: 0, served: 20, without: 0, clients: 200, pool: None, jain: 0.1036, mean: 50.9 }",
         ],
     );
-    // The trial with the median number is told.
+    // The trial with the median number is reported.
     check(
         &["session"],
         &[
@@ -150,13 +150,13 @@ fn reports_starved_clients() {
     );
     check(&["session"], &[run().clients(vec![50; 200])], &[]);
     check(&["session"], &[run().clients([vec![50; 195], vec![0; 5]].concat())], &[]);
-    // Too short a run for chance to leave nobody out.
+    // The run is so short that chance may leave a client without transactions.
     check(&["session"], &[run().clients([vec![9; 20], vec![0; 180]].concat())], &[]);
     check(&["session"], &[run().clients(starved()).open()], &[]);
     check(&["session"], &[run().clients(starved()).invalid()], &[]);
 }
 
-/// PostgreSQL's sessions: so many active, in a transaction, idle.
+/// PostgreSQL's sessions: active, in a transaction, idle.
 fn sessions(run: TestRun, active: f64, in_transaction: f64, idle: f64) -> TestRun {
     run.gauge("postgres", "pg_sessions", "active", active)
         .gauge("postgres", "pg_sessions", "idle in transaction", in_transaction)
@@ -174,7 +174,7 @@ fn cpu(run: TestRun, node: &str, used: f64, throttled: f64) -> TestRun {
 
 #[test]
 fn reports_a_queue_in_the_pooler() {
-    // 1000 transactions per second of 2 ms: two are under way.
+    // 1000 transactions per second of 2 ms: two are in flight.
     let waiting = |n| run().tps(1000.0).gauge("pooler", "pgbouncer_cl_waiting", "db/app", n);
     check(
         &["pooled"],
@@ -184,11 +184,11 @@ fn reports_a_queue_in_the_pooler() {
         ],
     );
     check(&["pooled"], &[waiting(9.0)], &[]);
-    // Odyssey counts idle clients as waiting: its word alone is none.
+    // Odyssey counts idle clients as waiting, so its count alone proves nothing.
     let odyssey = |n, tps| run().tps(tps).gauge("pooler", "odyssey_cl_waiting", "db/app", n);
     check(&["odyssey"], &[odyssey(180.0, 1000.0)], &[]);
     check(&["odyssey"], &[sessions(odyssey(180.0, 1000.0), 2.0, 0.0, 18.0)], &[]);
-    // 50,000 per second of 2 ms: a hundred are under way, but PostgreSQL is busy with twenty.
+    // 50,000 per second of 2 ms: a hundred are in flight, but PostgreSQL has twenty busy sessions.
     check(
         &["odyssey"],
         &[sessions(odyssey(0.0, 50_000.0), 18.0, 2.0, 0.0)],
@@ -219,7 +219,7 @@ fn reports_a_queue_in_the_balancer() {
 #[test]
 fn distinguishes_a_saturated_pooler_from_a_full_pool() {
     let lent = |n| run().gauge("pooler", "pgbouncer_sv_active", "db/app", n);
-    // The console says the pool is full; PostgreSQL says that it does nothing, and the quota is used up.
+    // The console shows a full pool; PostgreSQL's sessions are idle, and the pooler's quota is exhausted.
     check(
         &["pooled"],
         &[sessions(cpu(lent(20.0), "pooler", 0.099, 90.0), 1.5, 0.0, 18.5)],
@@ -227,7 +227,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
             "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.099, cpu_limit: 0.1, throttled: Some(0.9), throttled_cpu: None, pool: 20, lent: Some(20.0), active: 1.5 }",
         ],
     );
-    // In two statements' transactions they are idle in a transaction: they wait for the pooler too.
+    // In transactions with two statements the sessions are idle in transaction: they wait for the pooler too.
     check(
         &["pooled"],
         &[sessions(cpu(lent(20.0), "pooler", 0.06, 90.0), 4.0, 16.0, 0.0)],
@@ -242,7 +242,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
             "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 20.0, cpu: 0.05, of_cpu: 0.1 }",
         ],
     );
-    // Between two statements servers are not at work; where they wait for locks the pool is not what holds them up.
+    // Between two statements servers are idle; if they wait for locks, the pool is not the limit.
     let half = |active| sessions(cpu(lent(20.0), "pooler", 0.05, 3.0), active, 0.0, 20.0 - active);
     check(
         &["pooled"],
@@ -257,7 +257,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
         &[half(10.0).gauge("postgres", "pg_active_waits", "Lock/transactionid", 9.0)],
         &["Bound { cell: 0, bound: RowLocks { share: 1.0, active: 10.0, longest: None, statements: [] } }"],
     );
-    // A statement that sleeps by itself holds its server as one that works does.
+    // A statement that sleeps on purpose occupies its server as a running one does.
     check(
         &["pooled"],
         &[half(10.0).gauge("postgres", "pg_active_waits", "Timeout/PgSleep", 9.0)],
@@ -265,7 +265,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
             "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 10.0, cpu: 0.05, cpu_limit: 0.1 }",
         ],
     );
-    // Neither: both are full, the pool is half empty, or what would tell them apart was not measured.
+    // Neither: both are full, the pool is half empty, or no series distinguishes them.
     check(&["pooled"], &[sessions(cpu(lent(20.0), "pooler", 0.1, 90.0), 18.0, 2.0, 0.0)], &[]);
     check(&["pooled"], &[sessions(cpu(lent(9.0), "pooler", 0.05, 3.0), 8.0, 1.0, 11.0)], &[]);
     check(&["pooled"], &[cpu(lent(20.0), "pooler", 0.1, 90.0)], &[]);
@@ -280,7 +280,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
     );
 }
 
-/// A machine of two processors: so much of their time was idle.
+/// A machine of two CPUs with this idle share.
 fn host(run: TestRun, idle: f64) -> TestRun {
     run.counter("host", "host_cpu", "idle", 1.5 * idle)
         .counter("host", "host_cpu", "iowait", 0.5 * idle)
@@ -355,7 +355,7 @@ fn reports_deadlocks_per_thousand_transactions() {
         &all,
         &["Deadlocks { cell: 0, of_thousand: 0.999, interval: Some((0.0, 1.996)), runs: 3 }"],
     );
-    // Rates at unlike concurrency are no comparison.
+    // Rates at different concurrency are not comparable.
     check(
         &["session", "pooled"],
         &[sessions(run(), 4.0, 1.0, 0.0), sessions(TestRun::new(1, 0).failed(b"40P01", 30), 15.0, 5.0, 0.0)],
@@ -373,7 +373,7 @@ fn reports_deadlocks_per_thousand_transactions() {
 
 #[test]
 fn judges_a_ramp_by_its_last_third() {
-    // In the last third of ten seconds servers are lent that do nothing.
+    // In the last third of ten seconds, servers are lent but idle.
     let held = |run: TestRun| {
         let run = run.ramp("pooler", "pgbouncer_sv_active", |second| if second > 6 { 20.0 } else { 1.0 });
         let run = run.ramp("pooler", "cgroup_cpu", |second| 0.1 * second.saturating_sub(6) as f64);
@@ -398,7 +398,7 @@ fn judges_a_ramp_by_its_last_third() {
     }
 }
 
-/// As the steps of a search are that is in a hurry: its last third is one second, in which no counter grows.
+/// As in the steps of a short search: the last third is one second, in which no counter grows.
 #[test]
 fn judges_a_short_constant_rate_window_as_a_whole() {
     let busy = run().ramp("pooler", "cgroup_cpu", |second| second as f64);
@@ -463,7 +463,7 @@ fn reports_clients_that_remain_connected() {
         &[run().left("pooler", 3), TestRun::new(0, 1).left("pooler", 17), TestRun::new(0, 2)],
         &["ClientsLeftAfterTest { cell: 0, node: \"pooler\", clients: 17, trials: 2, of: 3 }"],
     );
-    // Behind a service they are its own connections, which it keeps.
+    // Behind a service, the remaining clients are its own connections, which it keeps.
     let mut serviced = experiment(&["pooled"], None);
     let nodes = &mut serviced.cells[0].setup.stack.nodes;
     nodes.insert(0, fixture::service());
@@ -486,7 +486,7 @@ fn compares_only_equal_transports() {
              verdict: Lower, runs: (5, 5) }, like: 0.8442 }",
         ],
     );
-    // Without the fair one the unfair one is not told either.
+    // Without the fair comparison the unfair one is not reported either.
     check(&["unix", "pooled"], &[unix, repeated(1, &[11_565.0])].concat(), &[]);
 }
 
@@ -519,7 +519,7 @@ fn compares_only_cells_with_the_same_work() {
     ] {
         assert_eq!(said(&[direct(), pooled(with)].concat()), expected);
     }
-    // With nothing to compare with there is nothing to leave out.
+    // Without a comparable cell, no cell is left out.
     assert_eq!(said(&pooled(refused)), "");
 }
 
@@ -545,7 +545,7 @@ fn reports_pool_modes_without_a_difference() {
            0.9987, interval: Some((0.992, 1.0061)), p: 0.8413, verdict: NoEvidence, runs: (5, 5) } }",
         ],
     );
-    // That there is one stands in the matrix; with few runs nothing is said.
+    // The matrix shows the difference; with few runs there is no finding.
     check(
         &["pooled", "statement"],
         &[transaction.clone(), repeated(1, &[9000.0, 9001.0, 9002.0, 9003.0])].concat(),

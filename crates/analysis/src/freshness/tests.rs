@@ -8,7 +8,7 @@ fn reads(all: u64, old: u64, changes: u64) -> ReadCounts {
     ReadCounts { total: all, stale: old, changes }
 }
 
-/// Of 95 %, by R's `prop.test(x, n, correct = FALSE)`.
+/// Intervals of 95 %, from R's `prop.test(x, n, correct = FALSE)`.
 #[test]
 fn equals_wilson_intervals_for_independent_reads() {
     let check = |old: u64, all: u64, expected: &str| {
@@ -28,20 +28,20 @@ fn correlated_reads_widen_the_interval() {
         let is = effective_count(it);
         assert!((is - expected).abs() < 0.05, "{it:?}: {is}");
     };
-    // Nothing is known of how old ones follow each other.
+    // The correlation of stale reads is unknown.
     check(reads(300, 0, 0), 300.0);
     check(reads(300, 300, 0), 300.0);
-    // As often as by chance: 2 · 250 · 50 / 300.
+    // As many changes as by chance: 2 · 250 · 50 / 300.
     check(reads(300, 50, 83), 297.6);
-    // More often is no more than independent.
+    // More changes do not count as more than independent.
     check(reads(300, 150, 299), 300.0);
-    // One burst is hardly more than one read.
+    // One burst counts hardly more than one read.
     check(reads(300, 50, 2), 3.6);
-    // Of one trial all were old, of the other none: two trials, and nothing is known of a third.
+    // All reads of one trial were stale, of the other none: two trials that prove nothing about a third.
     check(reads(300, 150, 0), 1.0);
 }
 
-/// The interval holds the true share of a chain whose states last.
+/// The interval contains the true share of a chain with persistent states.
 #[test]
 fn intervals_cover_the_true_share() {
     let mut chance = SplitMix64(7);
@@ -49,7 +49,7 @@ fn intervals_cover_the_true_share() {
     let mut held = 0;
     let rounds = 1000;
     for _ in 0..rounds {
-        // Old for 10 reads, fresh for 40, on the average.
+        // Stale for 10 reads, fresh for 40, on average.
         let (mut is_old, mut all) = (unit() < 0.2, reads(0, 0, 0));
         for _ in 0..1500 {
             let leaves = unit() < if is_old { 0.1 } else { 0.025 };
@@ -75,7 +75,7 @@ fn computes_quantiles_of_the_visibility_delay() {
     check(20, 20, 0.5, within(10));
     check(100, 100, 0.9, within(90));
     check(99, 99, 0.9, None);
-    // Those that were not shown are beyond all others.
+    // Numbers that were not visible are beyond all others.
     check(60, 100, 0.5, within(50));
     check(50, 100, 0.5, within(50));
     check(49, 100, 0.5, Some(VisibilityDelay::AfterBound));
@@ -97,7 +97,7 @@ fn merges_trials_of_a_cell() {
         round_robin: in_turn,
     };
     let one = seen(12, &[replica("b", reads(12, 3, 4), 0, &[7; 12])], Some(reads(10, 1, 2)));
-    // A server that was the primary before is a replica, and one answers nothing.
+    // A server that was the primary before is a replica, and one does not answer.
     let others = [replica("a", reads(9, 9, 0), 3, &[1, 2]), replica("b", reads(0, 0, 0), 12, &[])];
     let other = seen(12, &others, Some(reads(10, 0, 0)));
     let silent = seen(0, &[], Some(reads(0, 0, 0)));
@@ -110,7 +110,7 @@ fn merges_trials_of_a_cell() {
         .collect();
     assert_eq!(told, [("a", Some((9, 9)), 3, 7), ("b", Some((3, 12)), 12, 0)]);
     assert_eq!(staleness.round_robin.map(|it| (it.stale, it.total)), Some((1, 20)));
-    // Nothing is not zero.
+    // Missing data is not zero.
     assert_eq!(cell_freshness(2, false, &[&silent]), None);
     let alone = cell_freshness(2, false, &[&other]).expect("numbers were acknowledged");
     assert!(alone.replicas[1].stale.is_none() && alone.replicas[1].p50.is_none(), "{alone:?}");

@@ -54,7 +54,7 @@ fn parses_names_as_postgresql() {
     }
 }
 
-/// The expectations of PostgreSQL's own test of `sync_state`, `007_sync_rep.pl`; standbys in the order of its array.
+/// Expectations of PostgreSQL's own test of `sync_state`, `007_sync_rep.pl`; standbys in the order of its array.
 #[test]
 fn equals_sync_states_of_postgresql_tests() {
     for (names, streaming, expected) in [
@@ -69,7 +69,7 @@ fn equals_sync_states_of_postgresql_tests() {
         ("FIRST 2(standby1, standby2)", "2 1 4", "2 sync, 1 sync, 0 async"),
         ("ANY 2(standby1, standby2)", "2 1 4", "1 quorum, 1 quorum, 0 async"),
         ("ANY 2(*)", "2 1 3 4", "1 quorum, 1 quorum, 1 quorum, 1 quorum"),
-        // Beyond it: no setting, names in capitals, ANY with fewer than it asks for.
+        // Additional cases: no setting, names in capitals, ANY with fewer standbys than it requires.
         ("", "1 2", "0 async, 0 async"),
         ("STANDBY2", "1 2", "0 async, 1 sync"),
         ("ANY 2(standby1, standby2)", "1", "1 quorum"),
@@ -103,7 +103,7 @@ fn promise_combines_both_settings() {
     assert_eq!(promise("perhaps", None), None);
 }
 
-/// Answers as `name=received`, `name=?` without one, with `!` those that were synchronous.
+/// Answers as `name=received`, `name=?` without one, with `!` for standbys that were synchronous.
 fn promotion(names: &str, promoted: &str, answers: &str) -> PromotionDecision {
     let answer = |text: &str| {
         let (name, received) = text.split_once('=').expect("name=received");
@@ -138,21 +138,21 @@ fn only_safe_standbys_may_be_promoted() {
         ("ANY 3 (a,b)", "a", "a=9 b=?", true),
         ("ANY 2 (a,b,c)", "a", "a=9 b=? c=3", true),
         ("ANY 2 (a,b,c)", "a", "a=9 b=? c=?", false),
-        // An outsider is right when it has what enough members have.
+        // A standby outside the list is right if it has as much as enough members.
         ("ANY 1 (a,b)", "c", "a=9 b=5 c=9", true),
         ("ANY 1 (a,b)", "c", "a=9 b=5 c=8", false),
         ("ANY 1 (a,b)", "a", "a=9 b=5 c=99", true),
-        // The synchronous ones have everything, potential ones perhaps not.
+        // Synchronous standbys have everything, potential ones perhaps not.
         ("FIRST 1 (a,b)", "a", "a=5! b=3", true),
         ("FIRST 1 (a,b)", "b", "a=5! b=3", false),
         ("FIRST 1 (a,b)", "b", "a=5! b=5", true),
         ("FIRST 1 (a,b)", "b", "a=?! b=9", false),
         ("FIRST 2 (a,b)", "b", "a=?! b=9!", true),
-        // Nothing was promised: whoever has most.
+        // Nothing was promised: the standby with the most WAL.
         ("", "a", "a=9 b=5", true),
         ("", "b", "a=9 b=5", false),
         ("", "b", "a=? b=5", true),
-        // Who did not answer is not known to have anything.
+        // A standby without an answer may have nothing.
         ("", "b", "a=9 b=?", false),
         ("", "c", "a=9", false),
     ] {

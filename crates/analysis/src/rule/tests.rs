@@ -1,8 +1,8 @@
 use super::fixture::{context, tick};
 use super::*;
 
-/// When `rule` first fires over `seconds`, the first of which is 0: `2<1` is at second 2 because of second 1. Every
-/// second is shown where it fires in a row, so it goes on as Tank's does until someone stops.
+/// Seconds at which `rule` fires over `seconds`, the first of which is 0: `2<1` is at second 2 because of second 1. All
+/// consecutive seconds at which it fires are listed, because it continues as Tank's does until it is stopped.
 #[track_caller]
 fn check(rule: &str, seconds: &[&str], expected: &str) {
     let mut rule = parse(rule, &context()).unwrap_or_else(|it| panic!("{rule}: {it:?}")).rule;
@@ -11,7 +11,7 @@ fn check(rule: &str, seconds: &[&str], expected: &str) {
     assert_eq!(shown, expected, "{} over {seconds:?}", rule.text());
 }
 
-/// The same for several rules over the same seconds.
+/// Checks several rules over the same seconds.
 #[track_caller]
 fn check_all(rows: &[(&str, &str)], seconds: &[&str]) {
     rows.iter().for_each(|(rule, expected)| check(rule, seconds, expected));
@@ -25,26 +25,26 @@ fn fires_on_mean_times() {
     for (rule, seconds, expected) in [
         ("time(100ms, 3s)", &["200ms"; 10][..], "2<0"),
         ("time(100, 3)", &["200ms"; 10], "2<0"),
-        // A good second forgets the bad ones before it.
+        // A good second resets the count.
         ("time(100ms, 3s)", &["200ms", "200ms", "10ms", "200ms", "200ms", "200ms"], "5<3"),
         ("time(100ms, 3s)", &["200ms", "300ms*2", "400ms"], "2<0"),
         // Strictly more.
         ("time(200ms, 1)", &["200ms"; 3], "-"),
         ("time(199ms, 1)", &["200ms"; 3], "0<0"),
-        // The mean, not each of them.
+        // The mean counts, not each response.
         ("time(100ms, 1)", &["10ms*9 900ms*1"], "-"),
         ("time(100ms, 1)", &["10ms*9 911ms*1"], "0<0"),
         // A second without responses is good.
         ("time(100ms, 2s)", &["", "", ""], "-"),
         ("time(100ms, 2s)", &["200ms", "", "200ms", ""], "-"),
         ("time(100ms, 2s)", &["net110*5", "sql40P01*5"], "-"),
-        // Unless all of them were without an answer, or those under way wait for it.
+        // Unless all of them were unanswered, or those in flight still wait.
         ("time(100ms, 2s)", &["10ms*9", "unknown104*4", "dropped*9"], "2<1"),
         ("time(100ms, 2s)", &["10ms*9", "10ms*9 dropped*9"], "-"),
         ("time(2s, 2s)", &["10ms*9", "flight4", "flight4", "flight4", "flight4"], "4<3"),
         ("time(2s, 2s)", &["10ms*9", "flight4", "flight4", "10ms*4", "flight4", "flight4"], "-"),
         ("time(2s, 1s)", &["", "", "", ""], "-"),
-        // Of one operation.
+        // One operation.
         ("time(100ms, 2s, b)", &["900ms"; 5], "-"),
         ("time(100ms, 2s, b)", &["1ms*100 b: 900ms"; 5], "1<0"),
         ("time(100ms, 2s)", &["1ms*100 b: 900ms"; 5], "-"),
@@ -72,7 +72,7 @@ fn fires_on_quantiles() {
         ("quantile(99, 100ms, 1s, b)", &["50ms*100 dropped*9 b: 50ms*9"], "-"),
         ("quantile(99, 100ms, 1s, b)", &["50ms*100 b: 50ms*9 unknown104*1"], "0<0"),
         ("quantile(99, 100ms, 2s)", &["200ms", "", "200ms"], "-"),
-        // Each operation's own, or that of both together.
+        // Each operation's own quantile, or that of both together.
         ("quantile(99, 100ms, 1s, b)", &["10ms*10 b: 500ms*10"], "0<0"),
         ("quantile(99, 100ms, 1s, a)", &["10ms*10 b: 500ms*10"], "-"),
         ("quantile(50, 100ms, 1s)", &["10ms*60 b: 500ms*50"], "-"),
@@ -101,7 +101,7 @@ fn fires_on_http_statuses() {
         ("http(50x, 11, 1)", &["http503*2 http502*9 http510*9"], "0<0"),
         ("http(50x, 12, 1)", &["http503*2 http502*9 http510*9"], "-"),
         ("http(5xx , 1, 1s)", &["http500 1ms*9"], "0<0"),
-        // What ended well is a 200; what never got a status is a 0.
+        // A success counts as 200; a transaction without a status as 0.
         ("http(2xx, 90%, 1s)", &["1ms*9 http404"], "0<0"),
         ("http(0, 3, 1s)", &["net110*2 sql40P01"], "0<0"),
         ("http(5xx, 1, 1s, b)", &["http500*9"], "-"),
@@ -119,10 +119,10 @@ fn fires_on_failures_of_all_kinds() {
         ("errors(5%, 2s)", &["http404*5 1ms*95"; 3], "1<0"),
         ("errors(5%, 2s)", &["http404*5 1ms*96"; 3], "-"),
         ("errors(5%, 2s)", &["http404*5", "1ms", "http404*5", ""], "-"),
-        // Whoever was refused a connection, by the network or by the server, has failed.
+        // A connection refused by the network or by the server counts as failed.
         ("errors(50%, 1s)", &["refused111*3 refused53300*2 1ms*5"], "0<0"),
         ("errors(50%, 1s, a)", &["refused111*3 refused53300*2 1ms*5"], "-"),
-        // Nor has an arrival that was dropped ended well.
+        // A dropped arrival did not succeed either.
         ("errors(51, 1s)", &["dropped*50 1ms"], "-"),
         ("errors(50%, 2s)", &["1ms*9", "dropped*50", "dropped*50"], "2<1"),
         ("errors(50%, 1s, b)", &["1ms*90 b: sql40001*5 1ms*5"], "0<0"),
@@ -134,7 +134,7 @@ fn fires_on_failures_of_all_kinds() {
 #[test]
 fn fires_on_network_codes() {
     for (rule, seconds, expected) in [
-        // 0 is no failure, whatever the mask says.
+        // 0 is no failure with any mask.
         ("net(0, 1, 1s)", &["1ms*10"][..], "-"),
         ("net(x, 1, 1s)", &["1ms*10 sql40P01*5 http500*5"], "-"),
         ("net(110, 1, 1s)", &["net110 1ms*9"], "0<0"),
@@ -143,10 +143,10 @@ fn fires_on_network_codes() {
         ("net(11x, 3, 1s)", &["net110 unknown111 net104"], "-"),
         ("net(xx, 50%, 1s)", &["net110*5 1ms*5"], "0<0"),
         ("net(xx, 50%, 1s)", &["", ""], "-"),
-        // An answer without the text that it should hold is a failure, and none of the network.
+        // An answer without its expected text is a failure, but not one of the network.
         ("net(xx, 1, 1s)", &["text*5 capture*5"], "-"),
         ("errors(10, 1s)", &["text*5 capture*5"], "0<0"),
-        // A refused connection is a failure of the network; a refused log-in is not.
+        // A refused connection is a failure of the network; a refused login is not.
         ("net(111, 5, 1s)", &["refused111*5"], "0<0"),
         ("net(xx, 5, 1s)", &["refused53300*5"], "-"),
         ("net(xx, 50%, 1s)", &["refused111*5 1ms*6"], "-"),
@@ -157,7 +157,7 @@ fn fires_on_network_codes() {
     ] {
         check(rule, seconds, expected);
     }
-    // The founding test's: in each of ten seconds in a row at least 25 of any code but 0.
+    // The example of the founding test: in each of ten consecutive seconds at least 25 of any code but 0.
     let bad = "net110*15 unknown104*9 net111 1ms*75";
     check("net(xx,25,10)", &[bad; 12], "9<0");
     check("net(xx,25,10)", &["net110*24 1ms*75"; 12], "-");
@@ -183,7 +183,7 @@ fn fires_on_sqlstates() {
         ("sql(40xxx, 5, 1)", &["sql40001*3 sql40P01*2"], "0<0"),
         ("sql(xxxxx, 5, 1)", &["sql23505*3 sql40P01*2 net110*9"], "0<0"),
         ("sql(xxxxx, 6, 1)", &["sql23505*3 sql40P01*2 net110*9"], "-"),
-        // Refused log-ins are told by SQLSTATE.
+        // Refused logins have an SQLSTATE.
         ("sql(53xxx, 20%, 1)", &["1ms*80 refused53300*20"], "0<0"),
         ("sql(53xxx, 20%, 1)", &["1ms*81 refused53300*20"], "-"),
         ("sql(XX000, 1, 1)", &["sqlXX000"], "0<0"),
@@ -222,7 +222,7 @@ fn fires_on_metrics() {
         ("metric_higher(postgres, cpu, 0.95, 1)", &["postgres.cpu=0.95"; 3], "-"),
         ("metric_lower(postgres, free, 5, 2)", &["postgres.free=4"; 3], "1<0"),
         ("metric_lower(postgres, free, 4, 1)", &["postgres.free=4"; 3], "-"),
-        // Nothing is said by a second without a sample, neither that it is 0 nor that all is well.
+        // A second without a sample counts neither as 0 nor as good.
         ("metric_lower(postgres, free, 5, 2)", &["", "", "pooler.free=1", ""], "-"),
         (
             "metric_higher(postgres, cpu, 1, 3)",
@@ -246,7 +246,7 @@ fn fires_on_times_over_a_window() {
     for (rule, seconds, expected) in [
         ("total_time(300ms, 70%, 3s)", &[SLOW; 10][..], "2<0"),
         ("total_time(300ms, 70%, 3s)", &[FAST; 10], "-"),
-        // A share of the window's responses, not a mean of its seconds' shares.
+        // The share of the window's responses, not the mean of its seconds' shares.
         ("total_time(300ms, 70%, 2s)", &["60ms*30", "1500ms*70"], "1<0"),
         ("total_time(300ms, 70%, 2s)", &["60ms*31", "1500ms*69"], "-"),
         ("total_time(300ms, 50%, 1s)", &["100ms*10 300ms*40 1000ms*50"], "0<0"),
@@ -259,7 +259,7 @@ fn fires_on_times_over_a_window() {
         ("total_time(300ms, 100%, 2s, b)", &[FAST, "b: 1500ms*10", FAST], "1<0"),
         ("total_time(300ms, 100%, 2s, b)", &[FAST; 5], "-"),
         ("total_time(300ms, 1%, 2s)", &["", "", "", "sql40P01*9"], "-"),
-        // Without an answer: longer than any limit.
+        // An arrival without an answer is longer than any limit.
         ("total_time(300ms, 1%, 2s)", &["", "", "", "net110*9"], "3<2"),
         ("total_time(300ms, 50%, 1s)", &["60ms*10", "60ms*10 dropped*10"], "1<1"),
         ("total_time(300ms, 100%, 2s)", &[SLOW, "", SLOW], "1<0"),
@@ -268,8 +268,8 @@ fn fires_on_times_over_a_window() {
     }
 }
 
-/// The four rules on a window of codes, each with the bad code of its own: what `http500` is to the first, `net110` is to
-/// the second. To the negative ones whatever does not match is bad.
+/// The four rules on a window of codes, each with its own bad code: `http500` for the first, `net110` for the second.
+/// For the negative rules every code that does not match is bad.
 fn families(level: &str) -> [(String, &'static str); 4] {
     [
         ("total_http(5xx", "http500"),
@@ -286,7 +286,7 @@ fn fires_on_codes_over_a_window() {
         // A count is the sum over the window.
         ("10, 5s", &["1ms*8 BAD*2"; 10][..], "4<0"),
         ("11, 5s", &["1ms*8 BAD*2"; 10], "-"),
-        // Nothing before the window is full.
+        // A rule does not fire before the window is full.
         ("1, 3s", &["BAD*100"; 10], "2<0"),
         // A level that is just reached.
         ("10%, 2s", &["1ms*90 BAD*10"; 5], "1<0"),
@@ -294,20 +294,20 @@ fn fires_on_codes_over_a_window() {
         ("29%, 1s", &["1ms*71 BAD*29"], "0<0"),
         ("57%, 1s", &["1ms*43 BAD*57"], "0<0"),
         ("58%, 3s", &["1ms*42 BAD*58"; 3], "2<0"),
-        // Each second's percentage weighs as much as another's.
+        // Each second's percentage has the same weight.
         ("50%, 2s", &["1ms*1000", "BAD*10"], "1<0"),
         ("46%, 2s", &["1ms*100 BAD*900", "1ms*10"], "-"),
         ("45%, 2s", &["1ms*100 BAD*900", "1ms*10"], "1<0"),
-        // One without responses has no percentage: neither Tank's 1 nor 0 nor 100.
+        // A second without responses has no percentage: neither Tank's 1 nor 0 nor 100.
         ("50%, 2s", &["", "", ""], "-"),
         ("1%, 2s", &["", "", ""], "-"),
         ("1%, 2s", &["1ms*10", "", "1ms*10"], "-"),
         ("100%, 2s", &["BAD*10", ""], "1<0"),
         ("1, 2s", &["", "", ""], "-"),
-        // What has left the window is forgotten.
+        // Seconds outside the window do not count.
         ("10, 3s", &["BAD*5", "1ms*5", "1ms*5", "BAD*5", "1ms*5", "1ms*5", "BAD*5"], "-"),
         ("100%, 2s", &["1ms*10", "BAD*10", "BAD*10"], "2<1"),
-        // Of one operation.
+        // One operation.
         ("50%, 2s, b", &["1ms*10 b: BAD*10"; 5], "1<0"),
         ("50%, 2s, b", &["BAD*10 b: 1ms*10"; 5], "-"),
         ("1, 2s, b", &["BAD*10"; 5], "-"),
@@ -331,7 +331,7 @@ fn fires_on_codes_over_a_window() {
 
 #[test]
 fn fires_on_network_codes_over_a_window() {
-    // For the negative rule 0 is a code as any other.
+    // For the negative rule, 0 is a code like any other.
     let levels = ["1%", "50%", "100%", "1", "50", "100"];
     for code in [1, 100] {
         let (same, other) = (format!("net{code}*100"), format!("net{}*100", code + 1));
@@ -362,7 +362,7 @@ fn fires_on_network_codes_over_a_window() {
 #[test]
 fn fires_on_decreasing_trends() {
     for (rule, seconds, expected) in [
-        // Changes are between seconds, so a window of three takes four.
+        // Changes are between seconds, so a window of three needs four.
         (
             "http_trend(2xx, 3s)",
             &["1ms*100", "1ms*96 http500*4", "1ms*92 http500*8", "1ms*88 http500*12"][..],
@@ -409,7 +409,7 @@ fn reports_the_rule_that_fired() {
         tank_rc: Some(23),
     };
     assert_eq!(rule.tick(&tick(2, "net110*2 1ms*7")), Some(fired.clone()));
-    // Whoever goes on is told again, of the same cause.
+    // A rule that continues fires again with the same cause.
     assert_eq!(rule.tick(&tick(3, "net110*2 1ms*7")), Some(StopEvent { at_second: 3, ..fired }));
 }
 

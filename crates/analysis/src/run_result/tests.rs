@@ -4,7 +4,7 @@ use model::plan::{Limits, Operation, Replication, SyncMode};
 use model::run_result::SizeFigures;
 use model::{AnswerSizes, Code, LatencyHistogram, Nanos, OperationSecond, Sample, Second};
 
-/// So many transactions of so many milliseconds of response and of service time.
+/// An operation with `count` transactions of these response and service times in milliseconds.
 fn operation(count: u64, response: u64, service: u64) -> OperationSecond {
     let times = |millis| {
         let mut it = LatencyHistogram::new();
@@ -76,7 +76,7 @@ fn attributes_time_to_the_node_that_holds_transactions() {
         .gauge("pooler", "pgbouncer_cl_waiting", "app", 5.0)
         .gauge("postgres", "pg_sessions", "active", 3.0);
     let facts = run.facts(&experiment);
-    // 1,000 a second, each 10 ms under way: ten at a time, three of them in PostgreSQL.
+    // 1,000 a second, each 10 ms in flight: ten at a time, three of them in PostgreSQL.
     let mut late = TailLoad::default();
     let operations = vec![operation(1000, 12, 10)];
     late.add(&Second { to: Nanos::from_secs(1), operations, ..Second::default() });
@@ -88,7 +88,7 @@ fn attributes_time_to_the_node_that_holds_transactions() {
     assert_eq!(told(0), ("generator", Some(2.0), None, Some(0.0), Some(2_000)));
     assert_eq!(told(1), ("pooler", Some(0.1), Some(4.0), Some(5.0), Some(7_000)));
     assert_eq!(told(2), ("postgres", Some(1.0), Some(3.0), None, Some(3_000)));
-    // Where more fail than end well, what is under way is not theirs.
+    // If more fail than succeed, the transactions in flight are mostly failing ones.
     let mut times = |failed, unknown| {
         let mut it = OperationSecond::default();
         it.failed.add(Code::SqlState(*b"40P01"), failed);

@@ -1,4 +1,4 @@
-//! Searches of invented systems, judged by the capacity that each is known to have.
+//! Searches of simulated systems, judged by their known capacity
 
 use super::systems::{Behaviour, SimulatedSystem, erlang, simulate_capacity};
 use super::{NextStep, answer, next};
@@ -21,9 +21,9 @@ fn search(max: &MaxSearch, start: f64, system: &mut SimulatedSystem) -> Vec<Step
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
-    /// Exponential service times; every other one with a promise on the 99th percentile.
+    /// Exponential service times; every second system has an objective on p99.
     Exponential,
-    /// Log-normal ones, the same.
+    /// Log-normal service times; every second system has an objective on p99.
     LogNormal,
     Drifting,
     TwoStates,
@@ -34,7 +34,7 @@ enum Kind {
 const KINDS: [Kind; 6] =
     [Kind::Exponential, Kind::LogNormal, Kind::Drifting, Kind::TwoStates, Kind::Metastable, Kind::Noisy];
 
-/// A system of this kind, what it holds, and where the search begins.
+/// A system of this kind, its capacity, and the start of the search.
 fn invent(kind: Kind, seed: u64) -> (SimulatedSystem, f64, f64) {
     let mut chance = SplitMix64(seed.wrapping_mul(0x1234_5678_9abc_def1));
     let mut between = |low: f64, high: f64| low * (high / low).powf(chance.uniform());
@@ -71,8 +71,8 @@ fn invent(kind: Kind, seed: u64) -> (SimulatedSystem, f64, f64) {
     (system, truth, start * truth)
 }
 
-/// Of 1: what `servers` with log-normal times (σ = 1) hold with a promise of twelve service times; see
-/// `what_log_normal_systems_hold`.
+/// Rate at service time 1 that `servers` with log-normal times (σ = 1) hold with an objective of twelve service times;
+/// see `finds_the_capacity_of_log_normal_systems`.
 fn log_normal(servers: usize) -> f64 {
     LOG_NORMAL[servers.ilog2() as usize]
 }
@@ -91,7 +91,7 @@ fn finds_the_capacity_of_log_normal_systems() {
     }
 }
 
-/// A ladder of steps of 10 %, a minute each, from `start` to the first that is too much, in seconds.
+/// Duration in seconds of a ladder of steps of 10 %, a minute each, from `start` to the first overloaded level.
 fn ladder(start: f64, truth: f64) -> f64 {
     60.0 * (((truth / start).ln() / 1.1f64.ln()).ceil() + 1.0)
 }
@@ -146,7 +146,7 @@ fn score(kind: Kind, seeds: std::ops::Range<u64>, show: bool) -> Score {
     all
 }
 
-/// Levels, of what is true, and what came of them.
+/// Levels relative to the truth, and their results.
 fn course(done: &[StepResult], truth: f64) -> String {
     let step = |it: &StepResult| {
         let (level, delivered) = (it.step.level / truth, it.delivered.0 / truth);
@@ -178,10 +178,11 @@ fn print(kind: Kind, it: &Score) {
     );
 }
 
-/// What is asked for: within 5 % in 95 %, in four tenths of the ladder's time. `cargo test -p analysis --release search --
-/// --nocapture` prints it; `SEEDS_FROM` takes others. Of seeds that nothing was tuned to, 5000 to 5199, there were within 5 % 198
-/// with exponential times, 199 that drift, 196 with two states, 199 metastable, 198 with neighbours, 191 with log-normal times;
-/// in 0.27 to 0.35 of the time. Half of the last promise a 99th percentile, which windows of some thousand arrivals hardly know.
+/// Required: within 5 % in 95 % of the searches, in four tenths of the ladder's time. `cargo test -p analysis --release
+/// search -- --nocapture` prints the results; `SEEDS_FROM` selects other seeds. With seeds that were not used for
+/// tuning, 5000 to 5199, the number within 5 % was 198 with exponential times, 199 with drift, 196 with two states, 199
+/// metastable, 198 with neighbours, 191 with log-normal times; in 0.27 to 0.35 of the time. Half of the last have an
+/// objective on p99, which windows of some thousand arrivals hardly determine.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "a minute with optimisation, many without")]
 fn answers_are_within_five_percent() {
@@ -201,7 +202,7 @@ fn answers_are_within_five_percent() {
     });
 }
 
-/// Of two states, one is a fifth slower: whatever turns the coin takes, the answer is of that one.
+/// Of two states, one is a fifth slower. In any order of states, the answer is that of the slower one.
 #[test]
 fn answers_with_the_slower_of_two_states() {
     for turns in 1..64u32 {
@@ -210,7 +211,7 @@ fn answers_with_the_slower_of_two_states() {
         let (done, it) = by_rule(&max, 300.0, |step| {
             let n = count.get();
             count.set(n + 1);
-            // Once a third of the trials is slow at least, in any order.
+            // At least a third of the trials are slow, in any order.
             let is_slow = turns >> (n % 6) & 1 == 1 || n % 3 == 2;
             up_to(if is_slow { 400.0 } else { 500.0 })(step)
         });
@@ -220,7 +221,7 @@ fn answers_with_the_slower_of_two_states() {
     }
 }
 
-/// One trial in twelve has a neighbour who takes a third: that is an exception.
+/// One trial in twelve has a noisy neighbour that takes a third of the capacity: that is an exception.
 #[test]
 fn a_rare_neighbour_is_no_state() {
     for at in 0..12 {
@@ -235,7 +236,7 @@ fn a_rare_neighbour_is_no_state() {
     }
 }
 
-/// A share of them.
+/// A share of the systems of each kind.
 #[test]
 fn answers_a_few_systems_of_each_kind() {
     for kind in KINDS {
@@ -246,7 +247,7 @@ fn answers_a_few_systems_of_each_kind() {
     }
 }
 
-/// Cut after any trial, a search goes on in the same way: nothing is remembered but the trials.
+/// Interrupted after any trial, a search continues with the same steps: its only state is the trials.
 #[test]
 fn resumes_with_the_same_steps() {
     let max = MaxSearch::DEFAULT;
@@ -270,7 +271,7 @@ fn resumes_with_the_same_steps() {
     }
 }
 
-/// The generator gives up at a share of what the system holds.
+/// The generator fails at a share of the system's capacity.
 #[test]
 fn gives_no_answer_where_the_generator_limits() {
     for seed in 0..30 {
@@ -282,7 +283,7 @@ fn gives_no_answer_where_the_generator_limits() {
     }
 }
 
-/// Beyond what is too much for the system it may give up as it likes.
+/// Beyond an overloaded level, failures of the generator do not matter.
 #[test]
 fn answers_where_the_generator_fails_beyond_the_edge() {
     for seed in 0..8 {
@@ -294,7 +295,7 @@ fn answers_where_the_generator_fails_beyond_the_edge() {
     }
 }
 
-/// Clients fewer than servers: they are the limit. Many more of them: the system is.
+/// With fewer clients than servers, the clients are the limit. With many more, the system is.
 #[test]
 fn reports_too_few_clients_as_the_limit() {
     for (clients, expected) in [(4, Some(SearchStopReason::ClientCap { clients: 4 })), (16, None), (64, None)]
@@ -318,12 +319,12 @@ fn a_start_near_the_answer_takes_few_steps() {
         let (system, truth, start) = invent(Kind::Exponential, seed);
         let trials = |start: f64| search(&MaxSearch::DEFAULT, start, &mut system.clone()).len();
         let (far, near) = (trials(start), trials(truth * 0.95));
-        // Some of them short ones, which ask for the system's state.
+        // Some of them are short ones, which check the system's state.
         assert!(near <= 22, "seed {seed}: {near}, from afar {far}");
     }
 }
 
-/// What a level brings, by a rule instead of a simulation.
+/// Simulates a level by a rule instead of arrivals.
 fn by_rule(
     max: &MaxSearch,
     start: f64,
@@ -389,7 +390,7 @@ fn reports_why_a_search_stopped() {
         let course = course(&done, 1.0);
         if hindered.is_some() {
             match (&it.stop_reason, &hindered) {
-                // Not to the last digit.
+                // Approximate values are enough.
                 (
                     Some(SearchStopReason::MinLevelFailed { level: a }),
                     Some(SearchStopReason::MinLevelFailed { level: b }),
@@ -410,7 +411,7 @@ fn reports_why_a_search_stopped() {
     }
 }
 
-/// One trial that fails by accident, anywhere, moves the answer by no more than the precision.
+/// One failed trial, anywhere, moves the answer by no more than the precision.
 #[test]
 fn one_failed_trial_does_not_move_the_answer() {
     let (clean, _) = by_rule(&MaxSearch::DEFAULT, 100.0, up_to(777.0));
@@ -431,7 +432,8 @@ fn one_failed_trial_does_not_move_the_answer() {
     }
 }
 
-/// Clients of a closed model: throughput by the number of clients, up to a plateau; the objective is broken beyond `edge`.
+/// Clients of a closed model: throughput by the number of clients, up to a plateau; the objective is violated beyond
+/// `edge`.
 #[test]
 fn finds_the_number_of_clients() {
     let law = |n: f64| 100.0 * n / (1.0 + 0.05 * (n - 1.0) + 0.001 * n * (n - 1.0));
@@ -439,7 +441,7 @@ fn finds_the_number_of_clients() {
     for (edge, most, low, high, hindered) in [
         (20.0, None, 19.0, 20.0, None),
         (1.0, None, 1.0, 1.0, None),
-        // Of those tried, 23 bring 97.8 % of what 33 do, which bring the most.
+        // Of those tried, 23 clients deliver 97.8 % of the maximum, which 33 deliver.
         (1e9, None, 33.0, 33.0, None),
         (1e9, Some(8.0), 8.0, 8.0, Some(SearchStopReason::MaxLevelHeld { level: 8.0 })),
         (0.0, None, 0.0, 0.0, Some(SearchStopReason::MinLevelFailed { level: 1.0 })),
@@ -456,8 +458,8 @@ fn finds_the_number_of_clients() {
     }
 }
 
-/// After two levels in a row that were too much comes a rest, which is told as one; a run that was kept when it was told as a
-/// ramp goes on, and is read, as this one does.
+/// After two overloaded levels in a row the search rests, with a stage of its own. A stored run that has the rest as a
+/// ramp continues in the same way.
 #[test]
 fn a_rest_is_not_a_ramp_step() {
     let (done, it) = by_rule(&MaxSearch::DEFAULT, 100.0, |step| {
@@ -484,7 +486,7 @@ fn a_rest_is_not_a_ramp_step() {
     assert_eq!(answer(&MaxSearch::DEFAULT, &kept), it);
 }
 
-/// A schedule of no second at all would be a trial that measures nothing, and holds.
+/// A schedule of zero seconds would be a trial that measures nothing, and holds.
 #[test]
 fn rests_have_whole_seconds() {
     for (window, expected) in [(1, 1), (3, 1), (4, 1), (5, 2), (20, 5)] {

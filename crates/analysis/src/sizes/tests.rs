@@ -12,7 +12,7 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// In 0..1.
+    /// Uniform in 0..1.
     fn uniform(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
@@ -21,7 +21,7 @@ impl Rng {
         self.next() % n
     }
 
-    /// Box and Muller (1958).
+    /// Normal; Box and Muller (1958).
     fn normal(&mut self) -> f64 {
         (-2.0 * (1.0 - self.uniform()).ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
     }
@@ -34,7 +34,7 @@ impl Rng {
 /// Draws a size.
 type Law = fn(&mut Rng) -> u64;
 
-/// Sizes that vary by themselves: nothing is to be reported of any.
+/// Sizes with natural variation: none is reported.
 const NATURAL: [(&str, Law); 12] = [
     ("constant", |_| 40_000),
     ("empty", |_| 0),
@@ -91,7 +91,7 @@ fn does_not_report_natural_variation() {
 fn finds_error_pages_of_an_outage() {
     for (name, size) in NATURAL.into_iter().filter(|it| it.0 != "empty" && !it.0.contains("nothing")) {
         for seed in 0..5 {
-            // A log-in page of 300 bytes, or less than what is usual, instead of all answers of the second half.
+            // A log-in page of 300 bytes, or smaller answers than usual, instead of all answers of the second half.
             let fallen = course(seed, 50, &|rng, second| {
                 let usual = size(rng).saturating_mul(20).saturating_add(10_000);
                 if second < 30 { usual } else { 300 }

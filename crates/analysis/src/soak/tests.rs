@@ -19,7 +19,8 @@ fn trends(soaking: SoakCollector) -> Vec<(TrendMetric, TrendVerdict, f64, f64)> 
     soaking.trends().into_iter().map(|it| (it.metric, it.verdict, it.from, it.to)).collect()
 }
 
-/// Twenty minutes in stretches of ten seconds: p99, the memory and files of a service and the database grow, all else rests.
+/// Twenty minutes in slices of ten seconds: p99, the memory and files of a service and the database grow, other metrics
+/// are constant.
 #[test]
 fn finds_trends_second_by_second() {
     let mut soaking = SoakCollector::new(Nanos::from_secs(1200));
@@ -28,7 +29,7 @@ fn finds_trends_second_by_second() {
         let grown = at as f64 * 1e6;
         soaking.samples(&[
             sample(at + 1, "service", PROCESS_MEMORY, "", 1e9 + grown),
-            // It has memory of its own: the page cache beside it is not looked at.
+            // It has a process memory, so the value with the page cache is ignored.
             sample(at + 1, "service", GROUP_MEMORY, "", 2e9 + grown),
             sample(at + 1, "postgres", GROUP_MEMORY, "", 3e9),
             // Two users, one node.
@@ -37,7 +38,7 @@ fn finds_trends_second_by_second() {
             sample(at + 1, "postgres", "pg_deadlocks", "", grown),
             sample(at + 1, "postgres", DEAD_ROWS, "", 100.0),
         ]);
-        // Asked every ten seconds.
+        // Sampled every ten seconds.
         if at % 10 == 9 {
             soaking.samples(&[
                 sample(at + 1, "postgres", DATABASE_SIZE, "app", 8e8 + grown / 10.0),
@@ -85,7 +86,7 @@ fn short_trials_have_no_verdict() {
     assert_eq!(trends(SoakCollector::new(Nanos::from_secs(20))), []);
 }
 
-/// 34 per second for a quarter of an hour, as in document 004's: 272 in a stretch, and a p99 needs a thousand.
+/// 34 per second for a quarter of an hour, as in document 004: 272 in a slice, and p99 needs a thousand.
 #[test]
 fn merges_stretches_with_few_transactions() {
     let mut soaking = SoakCollector::new(Nanos::from_secs(900));
@@ -103,12 +104,12 @@ fn merges_stretches_with_few_transactions() {
     assert_eq!(kinds, [median, p99, (&TrendMetric::Throughput, TrendVerdict::Steady)]);
 }
 
-/// A stretch of a quantile is the quantile of what was merged: the mean of the seconds' p99 would be 11 ms.
+/// A slice's quantile is that of its merged histogram: the mean of the seconds' p99 would be 11 ms.
 #[test]
 fn quantiles_come_from_merged_histograms() {
     let mut soaking = SoakCollector::new(Nanos::from_secs(1200));
     for at in 0..1200 {
-        // Every other second is fast throughout.
+        // Every second second is fast throughout.
         soaking.second(&second(at, Nanos::from_millis(if at % 2 == 0 { 20 } else { 2 })));
     }
     let found = trends(soaking);
@@ -133,7 +134,7 @@ fn reports_the_level_as_a_share_of_the_maximum() {
     }
 }
 
-/// Nothing at first, then more and more quickly: the line begins below.
+/// Growth that accelerates from zero: the line starts below zero.
 #[test]
 fn start_values_are_not_negative() {
     let points: Vec<(f64, f64)> = (0..40).map(f64::from).map(|at| (at / 40.0, at * at)).collect();

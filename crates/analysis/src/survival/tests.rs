@@ -1,4 +1,4 @@
-//! Cells of invented trials: what they say together.
+//! Results of cells with simulated trials
 
 use super::*;
 use crate::finding::fixture::experiment;
@@ -30,8 +30,9 @@ fn verdict() -> DurabilityVerdict {
     }
 }
 
-/// A trial in which the primary was killed at 1 s and another took over; words change it: `lost`, `unpromised`, `local` with
-/// how many, `younger`, `torn`, `contradicts`, `elsewhere`, `silent` as doubts, `undone`, `unread`, `nothing` (no ledger).
+/// A trial in which the primary was killed at 1 s and another took over. Words change it: `lost`, `unpromised`, `local`
+/// with a count, `younger`, `torn`, `contradicts`, `elsewhere`, `silent` as doubts, `undone`, `unread`, `nothing` (no
+/// ledger).
 fn trial(words: &str) -> FaultInjection {
     let promoted = PromotionRecord {
         from: "postgres".to_owned(),
@@ -102,7 +103,7 @@ fn survival(trials: &str, control: &str) -> FailoverResult {
     cell_result(3, &trials, control.as_deref().map(|it| (7, it))).expect("there are trials")
 }
 
-/// Conclusion, what was found, lost of how many, doubts.
+/// Conclusion, anomalies, losses and writes, doubts.
 #[track_caller]
 fn check(trials: &str, control: &str, expected: &str) {
     let it = survival(trials, control);
@@ -124,27 +125,27 @@ fn check(trials: &str, control: &str, expected: &str) {
 fn concludes_from_trials_and_control() {
     check("", "unpromised=7", "Kept: 0 of 100 in 1/1 [] []");
     check("||", "unpromised=7|", "Kept: 0 of 300 in 3/3 [] []");
-    // Nothing can be lost here, as far as anybody knows.
+    // Without a control, losses may be impossible here.
     check("||", "none", "Unknown: 0 of 300 in 3/3 [] [NoControl]");
     check("||", "||", "Unknown: 0 of 300 in 3/3 [] [ControlLostNothing]");
-    // A control without a ledger, or with one that contradicts itself, has shown nothing.
+    // A control without a ledger, or with a contradicting one, proves nothing.
     check("", "nothing", "Unknown: 0 of 100 in 1/1 [] [ControlLostNothing]");
     check("", "unpromised=7 contradicts", "Unknown: 0 of 100 in 1/1 [] [ControlLostNothing]");
     check("", "local=7", "Unknown: 0 of 100 in 1/1 [] [ControlLostNothing]");
     check("", "lost=1", "Kept: 0 of 100 in 1/1 [] []");
     check("", "ambiguous=1", "Kept: 0 of 100 in 1/1 [] []");
-    // One broken promise in many failovers is one.
+    // One broken promise in many failovers counts.
     check("|lost=2|", "unpromised", "Broken: 2 of 300 in 3/3 [Lost 2] []");
     check("|lost=2|torn=9", "none", "Broken: 2 of 300 in 3/3 [Lost 2] [LedgerTorn { bytes: 9 }]");
     check("hole=1", "none", "Broken: 0 of 100 in 1/1 [Hole 1] [NoControl]");
-    // What is doubted in one trial is not known of all.
+    // A doubt in one trial is a doubt of the cell.
     check("|silent|", "unpromised", "Unknown: 0 of 300 in 3/3 [] [NoWritesAfterFault { fault: 0 }]");
     check(
         "lost=2 contradicts",
         "unpromised",
         "Unknown: 0 of 100 in 1/1 [Lost 2] [LedgerContradictsItself { entries: 1 }]",
     );
-    // What was lost without a promise is no violation, and has been seen without any control.
+    // Losses without a promise are no violation, and prove without a control that losses are detected.
     check("unpromised=3|", "none", "Kept: 3 of 200 in 2/2 [LostWithoutPromise 3] []");
     check("local=3|", "unpromised", "Kept: 0 of 200 in 2/2 [LostLocal 3] []");
     check(
@@ -152,7 +153,7 @@ fn concludes_from_trials_and_control() {
         "none",
         "Unknown: 1 of 100 in 1/1 [LostAmbiguous 1] [LostWhilePromiseChanged]",
     );
-    // No ledger, no conclusion; one trial without it, among others, was not read.
+    // Without a ledger there is no conclusion; one trial without it, among others, counts as unread.
     check("nothing|nothing", "none", "no ledger: 0 of 0 in 2/2 [] []");
     check("|nothing", "unpromised", "Unknown: 0 of 100 in 2/2 [] [NotReadBack]");
     check("|undone", "unpromised", "Kept: 0 of 200 in 1/1 [] []");
@@ -174,7 +175,7 @@ fn merges_anomalies_and_doubts() {
     );
     let it = survival("unpromised=8|unpromised=8", "none");
     assert_eq!(it.anomalies[0].examples.len(), EXAMPLES);
-    // The first of the trials that lost most.
+    // The first of the trials with the most losses.
     let window = |trials: &str| survival(trials, "none").recovery_point.and_then(|it| it.window_ns);
     assert_eq!(window("unpromised=8|unpromised=9|unpromised=2"), Some((-9, 5)));
     let mut equal = [trial("unpromised=8"), trial("unpromised=8")];
@@ -205,7 +206,7 @@ fn computes_bounds_and_counts() {
     assert_eq!(cell_result(0, &[], None), None);
     let one = trial("");
     assert_eq!(cell_result(0, &[&one], Some((1, &[]))).expect("there is one").control, None);
-    // A ledger without faults, and faults of which one could not be done.
+    // A ledger without faults, and faults of which one could not be injected.
     let [mut quiet, mut half] = [trial(""), trial("")];
     quiet.injected.clear();
     half.injected.push(InjectedFault { nodes: Vec::new(), ..killed(3000, "") });
@@ -216,7 +217,7 @@ fn computes_bounds_and_counts() {
             (0, vec![InconclusiveReason::NoFault, InconclusiveReason::NoControl])
         );
     }
-    // All of them, of all trials.
+    // All writes, of all trials.
     let counts = |n: u64| WriteCounts {
         acknowledged: n,
         local: 2 * n,
@@ -235,7 +236,7 @@ fn computes_bounds_and_counts() {
     assert_eq!(it.counts, counts(111));
 }
 
-/// How long things took: by the deed to the server that was followed.
+/// Durations since the fault on the server that was followed.
 #[test]
 fn computes_duration_ranges() {
     let flat = |it: Option<DurationRange>| it.map(|it| [it.min, it.median, it.max].map(|it| it.0 / MILLI));
@@ -252,14 +253,14 @@ fn computes_duration_ranges() {
             it
         })
         .into();
-    // Before the kill its log was withheld, and a replica paused: neither makes anybody primary.
+    // Before the kill its WAL was withheld, and a replica paused: neither causes a promotion.
     let withheld = InjectedFault {
         action: FaultAction::BlockReplication { duration: ms(1) },
         ..killed(1100, "postgres")
     };
     all[0].injected.push(withheld);
     all[1].injected.push(killed(1800, "postgres-3"));
-    // A second primary dies, and comes back; what was not done has done nothing.
+    // A second primary dies and returns; faults that were not injected do not count.
     let second =
         PromotionRecord { from: "postgres-2".to_owned(), at: ms(9000), ..all[3].promotions[0].clone() };
     all[3].promotions.push(second);
@@ -286,14 +287,14 @@ fn computes_duration_ranges() {
     let promoted = |it: &FaultInjection| {
         flat(cell_result(0, &[it], None).expect("there is one").promoted).map(|it| it[0])
     };
-    // Who was followed is not known: the last deed of all that were done before counts.
+    // The server that was followed is unknown: the last injected fault before counts.
     let mut unknown = trial("");
     unknown.promotions[0].from.clear();
     unknown.injected.push(killed(2000, "pooler"));
     unknown.injected.push(InjectedFault { nodes: Vec::new(), ..killed(2100, "") });
     unknown.injected.push(killed(2300, "pooler"));
     assert_eq!(promoted(&unknown), Some(200));
-    // Of several to the same server the last before it.
+    // Of several faults on the same server, the last one before it counts.
     let mut twice = trial("");
     twice.injected.extend([killed(1800, "postgres"), killed(2500, "postgres")]);
     assert_eq!(promoted(&twice), Some(400));
@@ -301,7 +302,7 @@ fn computes_duration_ranges() {
     assert_eq!(promoted(&twice), None);
 }
 
-/// Cells find their control, and controls are told with them.
+/// Cells are matched with their control, and controls are reported with them.
 #[test]
 fn matches_cells_with_their_controls() {
     let mut experiment = experiment(&["direct", "direct", "direct", "unix"], None);
@@ -319,7 +320,7 @@ fn matches_cells_with_their_controls() {
     let found = all_cells(&experiment, &trials);
     let told: Vec<_> =
         found.iter().map(|it| (it.cell, it.trials, it.conclusion, it.control.map(|it| it.cell))).collect();
-    // The last has another stack, and nothing controls it.
+    // The last cell has another stack, and no control.
     let expected = [
         (0, 2, Some(Conclusion::Kept), Some(2)),
         (1, 1, Some(Conclusion::Kept), Some(2)),

@@ -1,4 +1,4 @@
-//! A history told in words, and a verdict in words.
+//! Histories and verdicts as text
 
 use super::super::judge;
 use model::durability::*;
@@ -9,10 +9,10 @@ pub(super) struct HistoryText {
     pub entries: Vec<LedgerEntry>,
 }
 
-/// Each word takes so long; a write ends a millisecond after it began.
+/// Time per word; a write ends a millisecond after it began.
 const WORD: Nanos = Nanos::from_millis(10);
 const SESSIONS: u32 = 5;
-/// Sequences of each session.
+/// Reserved sequences of each session.
 const RESERVED: u64 = 1024;
 
 impl HistoryText {
@@ -106,7 +106,7 @@ impl HistoryText {
         invented_server(number)
     }
 
-    /// Changes a server wherever it stands in the ledger.
+    /// Changes a server in all places of the ledger.
     pub fn rename(&mut self, number: u16, change: impl Fn(&mut ServerInstance)) {
         for it in &mut self.entries {
             if let LedgerEntry::Server(id, server) = it
@@ -125,7 +125,7 @@ impl HistoryText {
         }
     }
 
-    /// Servers that were asked.
+    /// Servers that were used.
     fn reserved_sequences(&self) -> impl Iterator<Item = u16> {
         self.entries.iter().filter_map(|it| match it {
             LedgerEntry::Completed(it) => it.server.map(|it| it.0),
@@ -134,7 +134,7 @@ impl HistoryText {
     }
 }
 
-/// Server `number`, on the timeline after that of the one before it.
+/// Server `number`, on the timeline after that of the previous one.
 fn invented_server(number: u16) -> ServerInstance {
     let address = format!("127.0.0.1:{}", 5432 + number);
     ServerInstance {
@@ -145,7 +145,7 @@ fn invented_server(number: u16) -> ServerInstance {
     }
 }
 
-/// In one line: the conclusion and what was found; the recovery point; failovers and outages; doubts.
+/// Verdict in one line: conclusion and anomalies; recovery point; failovers and outages; doubts.
 pub(super) fn describe_verdict(verdict: &DurabilityVerdict) -> String {
     let keys = |keys: &[WriteKey]| {
         keys.iter().map(|it| format!(" {}/{}", it.session, it.sequence)).collect::<String>()

@@ -1,4 +1,4 @@
-//! Literal histories: what came of writes, what was read, what follows.
+//! Literal histories: writes, reads, and the expected verdict
 
 mod history_text;
 mod planted;
@@ -9,9 +9,9 @@ use history_text::{HistoryText, describe_verdict};
 use model::Nanos;
 use model::durability::*;
 
-/// Each write one word: session, then `a`cknowledged, `l`ocally, `f`ailed or `u`nknown; `!` before the letter makes it another
-/// attempt of the session's last write. `@1` goes on with another server on the next timeline, `X` is a fault. Readings name
-/// the keys they found, those of one reading parted by blanks.
+/// Each write is one word: session, then `a`cknowledged, `l`ocally, `f`ailed or `u`nknown; `!` before the letter makes
+/// it another attempt of the session's last write. `@1` continues with another server on the next timeline, `X` is a
+/// fault. Reads list the keys they found; keys of one read are separated by blanks.
 #[track_caller]
 fn check(writes: &str, readings: &[&str], expected: &str) {
     check_with(writes, readings, |_| {}, expected);
@@ -24,8 +24,8 @@ fn check_with(writes: &str, readings: &[&str], change: impl FnOnce(&mut HistoryT
     assert_eq!(describe_verdict(&told.judge()), expected, "{writes} | {readings:?}");
 }
 
-/// What Jepsen's `set` and `set-full` are tested with, in our words: attempts, acknowledgements and a last read. Where it
-/// takes a refused element that is there for a recovered one, we do not; where it never counts an element twice, we do.
+/// Tests of Jepsen's `set` and `set-full` in this notation: attempts, acknowledgements and a final read. Jepsen counts
+/// a failed element that is present as recovered; pgdyno does not. Jepsen never counts an element twice; pgdyno does.
 #[test]
 fn judges_sets_as_jepsen() {
     check("", &[], "Unknown; not read");
@@ -47,16 +47,16 @@ fn judges_sets_as_jepsen() {
     check("0a", &["0/0 0/0"], "Broken duplicate 1 0/0");
     check("0a", &["0/0 0/0 0/0"], "Broken duplicate 1 0/0");
     check_with("0a", &["0/0 0/70", "0/0"], |told| told.history.end = None, "Broken flicker 1 0/70; open");
-    // Everything at once, as its pathological case.
+    // All anomalies at once, as in Jepsen's pathological case.
     check("0u 1a 2a", &["2/0 2/0 3/0"], "Broken lost 1 1/0, phantom 1 3/0, duplicate 1 2/0");
-    // It was there, and is not any more; it was not, and is again.
+    // Present, then absent; absent, then present again.
     check("0a", &["0/0", ""], "Broken lost 1 0/0, flicker 1 0/0");
     check("0a", &["", "0/0"], "Broken flicker 1 0/0");
     check("0a", &["0/0", "", "0/0"], "Broken flicker 2 0/0 0/0");
     check("0u", &["0/0", ""], "Broken flicker 1 0/0");
     check("0u", &["", "0/0"], "Kept");
     check("0a", &["0/0", "0/0", "0/0"], "Kept");
-    // The reading at 20 ms, the fault at the same moment, the reading at 30 ms, or the other way round.
+    // The read at 20 ms, the fault at the same time, the read at 30 ms, or the other way round.
     let fault = |at: u64| {
         move |told: &mut HistoryText| {
             told.history.faults = vec![FaultEvent { at: Nanos::from_millis(at), fails_over: false }];
@@ -91,7 +91,7 @@ fn finds_holes_in_a_session() {
     check("0a 1a", &["1/0"], "Broken lost 1 0/0");
     check("0u 0a", &["0/1"], "Kept");
     check("0f 0a", &["0/1"], "Kept");
-    // What the next server has says nothing of the one before.
+    // Rows on the next server prove nothing about the previous one.
     check("0a 0a @1 0a", &["0/0 0/2"], "Broken lost 1 0/1");
     check("0a 0a @1 0!a", &["0/1"], "Broken lost 1 0/0");
 }
@@ -113,7 +113,8 @@ fn classifies_losses_by_promise() {
     check_under(Promise::RemoteWrite(some()), "0a 0a 1a", &["0/0"], asynchronous);
     check_under(Promise::Flush(some()), "0a 0a 1a", &["0/0"], "Broken lost 2 0/1 1/0");
     check_under(Promise::Apply(some()), "0a 0a 1a", &["0/0"], "Broken lost 2 0/1 1/0");
-    // On this server's disk, in its log's order: a hole is one whoever follows. In memory only, it is not.
+    // A write on this server's disk precedes later ones in its WAL, so a gap is a hole. A write in memory only is no
+    // hole.
     check_under(
         Promise::Local,
         "0a 0a",
@@ -132,7 +133,7 @@ fn classifies_losses_when_promises_change() {
             told.history.promises.insert(1, weaker);
         }
     };
-    // The write is over at 11 ms. A second on either side of it counts.
+    // The write ends at 11 ms. A second on either side of it counts.
     let ambiguous = "Unknown lost while the promise changed 1 0/0; while promise changed";
     check_with("0a", &[""], change(1), ambiguous);
     check_with("0a", &[""], change(1011), ambiguous);
@@ -162,7 +163,7 @@ fn classifies_losses_when_promises_change() {
         "Unknown lost while the promise changed 1 0/0; promise unknown 1, while promise changed",
     );
     check_with("0a", &["0/0"], unasked, "Kept");
-    // Another server's promise is not this one's; where nobody knows the server, each may have been it.
+    // Another server's promise does not count; if the server is unknown, it may be any of them.
     let other = |told: &mut HistoryText| told.history.promises[1].promise = Promise::Local;
     check_with("0a", &[""], other, "Broken lost 1 0/0");
     let behind = |told: &mut HistoryText| {
@@ -177,12 +178,12 @@ fn finds_split_brain_and_deposed_primaries() {
     check("0a X @1 0a", &["0/0 0/1"], "Kept; 1 failovers, outage 30 ms");
     check("0a X 0a", &["0/0 0/1"], "Unknown; 0 failovers, outage 20 ms; fault unseen 0");
     check("0a X @1", &["0/0"], "Unknown; 0 failovers; fault unseen 0, silent after 0");
-    // The old one goes on after the new one began.
+    // The old server continues after the new one has begun.
     check("0a @1 1a @0 0a", &["0/0 0/1 1/0"], "Broken split brain 1 0/1");
     check("0a @1 1a @0 0u", &["0/0 1/0"], "Kept");
     check("0a @1 1a @0 0l", &["0/0 1/0"], "Kept lost locally 1 0/1");
     check("0a @1 1a 1a", &["0/0 1/0 1/1"], "Kept");
-    // What was under way when the new one acknowledged first may have been acknowledged by right.
+    // Writes in flight when the new server first acknowledged may be acknowledged legitimately.
     let just_then = |told: &mut HistoryText| {
         if let Some(LedgerEntry::Completed(it)) =
             told.entries.iter_mut().rfind(|it| matches!(it, LedgerEntry::Completed(_)))
@@ -191,7 +192,7 @@ fn finds_split_brain_and_deposed_primaries() {
         }
     };
     check_with("0a @1 1a @0 0a", &["0/0 0/1 1/0"], just_then, "Kept");
-    // A reading that cannot be believed is none.
+    // A read that cannot be trusted does not count.
     let standby = |told: &mut HistoryText| told.history.read_backs[0].in_recovery = true;
     check_with("0a", &["", "0/0"], standby, "Unknown; from standby 0");
     check_with("0a", &[""], standby, "Unknown; from standby 0, not read, younger 1");
@@ -219,7 +220,7 @@ fn finds_split_brain_and_deposed_primaries() {
     };
     check_with("0a", &["0/0"], promoted(1), "Kept");
     check_with("0a", &[""], promoted(0), "Unknown; from standby 0, not read, younger 1");
-    // One sample is no more than one side.
+    // A single sample is only one side.
     let at_once = |told: &mut HistoryText| {
         sampled(true, true)(told);
         told.history.samples.truncate(1);
@@ -248,10 +249,10 @@ fn incomplete_ledgers_raise_doubts() {
     check_with("0a", &[""], end(LedgerEnd::Open), "Broken lost 1 0/0; open");
     check_with("0a", &["0/0"], end(LedgerEnd::Torn { bytes: 7 }), "Unknown; torn 7");
     check_with("0a", &["0/0"], |told| told.history.end = None, "Unknown; open");
-    // What is there beyond the last outcome may have been sent; beyond what was reserved, it was not.
+    // Sequences beyond the last outcome may have been sent; sequences beyond the reserved ones were not.
     check_with("0a", &["0/0 0/1"], end(LedgerEnd::Open), "Unknown; open");
     check_with("0a", &["0/0 0/1024"], end(LedgerEnd::Open), "Broken phantom 1 0/1024; open");
-    // The last of a session may have been tried again; those before it were not.
+    // The last write of a session may have been retried; earlier ones were not.
     check_with("0f", &["0/0"], end(LedgerEnd::Open), "Unknown; open");
     check_with("0f 0a", &["0/0 0/1"], end(LedgerEnd::Open), "Broken false failure 1 0/0; open");
     check_with("0u", &["0/0 0/0"], end(LedgerEnd::Open), "Unknown duplicate by retry 1 0/0; open");
@@ -281,7 +282,7 @@ fn incomplete_ledgers_raise_doubts() {
     };
     let contradicts = "Unknown; contradictions 1";
     check_with("0a 0a", &["0/0 0/1"], twisted(|it| it.ended = Nanos(0)), contradicts);
-    // Who contradicts himself is not believed that something is gone either.
+    // Contradicting evidence does not prove a loss either.
     check_with("0a 0a", &["0/0"], twisted(|it| it.ended = Nanos(0)), "Unknown lost 1 0/1; contradictions 1");
     check_with("0a 0a", &["0/0 0/1"], twisted(|it| it.number = 0), contradicts);
     check_with("0a 0!a", &["0/0"], twisted(|it| it.number = 1), contradicts);
@@ -390,12 +391,12 @@ fn finds_outages_after_faults() {
         &["0/0 1/0 1/1 0/1"],
         "Kept; 2 failovers, outage 30 ms, outage 60 ms",
     );
-    // One that contains both belongs to both; one that contains neither to the fault before it.
+    // A gap that contains both faults belongs to both; one that contains neither belongs to the fault before it.
     check("0a X X @1 0a", &["0/0 0/1"], "Unknown; 1 failovers, outage 40 ms, outage 40 ms; fault unseen 0");
     check("0a X @1 0a 1f 1f 1f 0a", &["0/0 0/1 0/2"], "Kept; 1 failovers, outage 40 ms");
-    // One that did not end.
+    // A gap without an end.
     check("0a X @1 1a 1f 1f 1f 1f", &["0/0 1/0"], "Kept; 1 failovers, outage 40 ms");
-    // Or in which nobody could try: 11 ms is the first write's end.
+    // A gap in which no attempt was possible: 11 ms is the first write's end.
     let over = |told: &mut HistoryText| told.history.load_ended = Nanos::from_millis(111);
     check_with(
         "0a X @1",
@@ -403,7 +404,7 @@ fn finds_outages_after_faults() {
         over,
         "Unknown; 0 failovers, outage 100 ms; fault unseen 0, silent after 0",
     );
-    // One that ends with the fault, or begins with the next, is not its.
+    // A gap that ends with the fault, or begins with the next one, does not belong to it.
     let at = |moments: &'static [u64]| {
         move |told: &mut HistoryText| {
             let faults =
@@ -426,7 +427,7 @@ fn finds_outages_after_faults() {
     );
 }
 
-/// In whatever order acknowledgements come, and hours later too.
+/// In any order of acknowledgements, even hours later.
 #[test]
 fn finds_gaps_between_slots() {
     let mut pulse = acknowledgements::AcknowledgementTimes::default();
@@ -476,7 +477,7 @@ fn counts_writes_by_outcome() {
         misrouted: 1,
     };
     assert_eq!(counts, expected);
-    // What was reserved and has no outcome was not used, says a ledger that was closed; others do not know.
+    // In a closed ledger, reserved sequences without an outcome were not used; in an open one this is unknown.
     let reserved = 3 * 1024 - 4 - 2 - 2;
     let ends = [Some(LedgerEnd::Closed), Some(LedgerEnd::Open), Some(LedgerEnd::Torn { bytes: 7 }), None];
     let untold = |told: &mut HistoryText| {
@@ -486,7 +487,7 @@ fn counts_writes_by_outcome() {
         })
     };
     assert_eq!(untold(&mut told), [0, reserved, reserved, reserved]);
-    // One between others has no outcome either.
+    // A sequence between others has no outcome either.
     told.entries.retain(
         |it| !matches!(it, LedgerEntry::Completed(it) if it.key == WriteKey { session: 0, sequence: 2 }),
     );

@@ -1,14 +1,14 @@
-//! Defects planted into valid histories: every one of them must be found, in every history.
+//! Defects planted into valid histories: each must be found in every history
 
 use super::super::judge;
 use super::simulated_cluster::{Evidence, Scenario, SimulatedCluster, TestRng, histories};
 use model::durability::*;
 use model::{Code, Nanos};
 
-/// What is wrong, how it is planted, and what tells that it was found.
+/// A defect, how it is planted, and the anomaly or doubt that shows it was found.
 struct PlantedDefect {
     name: &'static str,
-    /// Plants it; false where this history has nothing to plant it into.
+    /// Plants the defect; false if this history has no place for it.
     plant: fn(&mut Evidence, &mut TestRng) -> bool,
     is_found: fn(&DurabilityVerdict) -> bool,
 }
@@ -75,7 +75,7 @@ const DEFECTS: &[PlantedDefect] = &[
         name: "replica as primary",
         plant: |it, _| {
             let last = it.reads.last_mut().expect("three readings");
-            // It lags, and says so only when asked.
+            // It lags, and reports this only when sampled.
             last.in_recovery = true;
             last.rows.pop();
             true
@@ -119,7 +119,7 @@ fn unknown(verdict: &DurabilityVerdict, doubt: InconclusiveReason) -> bool {
     verdict.conclusion == Conclusion::Unknown && verdict.doubts.contains(&doubt)
 }
 
-/// Outcomes of writes that took one attempt, and where they stand.
+/// Positions and outcomes of writes with a single attempt.
 fn attempts(of: &Evidence) -> Vec<(usize, WriteAttempt)> {
     let ended = of.entries.iter().enumerate().filter_map(|(place, it)| match it {
         LedgerEntry::Completed(it) => Some((place, *it)),
@@ -131,7 +131,7 @@ fn attempts(of: &Evidence) -> Vec<(usize, WriteAttempt)> {
     all.iter().filter(alone).copied().collect()
 }
 
-/// One of those with this outcome that are there, or are not, at the end.
+/// A random write with this outcome that is present, or absent, at the end.
 fn pick(
     of: &Evidence,
     chance: &mut TestRng,
@@ -156,7 +156,7 @@ fn remove(of: &mut Evidence, key: WriteKey) {
     }
 }
 
-/// The last write of its session there, so that it leaves no hole.
+/// Loses the last write of a session on its server, so that it leaves no hole.
 fn lose(of: &mut Evidence, _: &mut TestRng) -> bool {
     let last = attempts(of).into_iter().rev().find(|(_, it)| it.outcome == WriteOutcome::Acknowledged);
     let Some((_, last)) = last else { return false };
@@ -185,7 +185,7 @@ fn flicker(of: &mut Evidence, chance: &mut TestRng) -> bool {
     true
 }
 
-/// Not the last of its session on its server.
+/// Loses a write that is not the last of its session on its server.
 fn hole(of: &mut Evidence, _: &mut TestRng) -> bool {
     let all = attempts(of);
     let rows = of.reads.last().expect("three readings").rows.clone();
@@ -204,7 +204,7 @@ fn hole(of: &mut Evidence, _: &mut TestRng) -> bool {
     true
 }
 
-/// Two rows have each other's keys: the tokens tell.
+/// Swaps the keys of two rows: the tokens show it.
 fn swap(of: &mut Evidence, _: &mut TestRng) -> bool {
     let all = attempts(of);
     let first = |session: u32| {
@@ -226,7 +226,7 @@ fn cut(of: &mut Evidence, chance: &mut TestRng, end: LedgerEnd) -> bool {
     true
 }
 
-/// It was committed on the old primary only, and its warning was overheard.
+/// Acknowledges a write that was committed on the old primary only, whose warning was ignored.
 fn local(of: &mut Evidence, chance: &mut TestRng) -> bool {
     let lost = pick(of, chance, |it| it == WriteOutcome::AcknowledgedLocally, false);
     let Some((place, mut attempt)) = lost else { return false };
@@ -313,7 +313,7 @@ fn finds_planted_defects() {
     planted(histories(100) / 10);
 }
 
-/// One write of a million: nothing is sampled, and nothing is kept but bits.
+/// One write of a million: the check does not sample, and stores only bits.
 #[test]
 fn finds_one_lost_write_in_a_million() {
     const SESSIONS: u32 = 8;

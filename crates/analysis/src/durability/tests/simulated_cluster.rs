@@ -1,6 +1,8 @@
-//! An invented cluster that keeps all its promises: a primary, standbys that have a prefix of its log, sessions that write,
-//! kills and promotions of the right standby. Whatever the seed, nothing may be called a violation; and what it lost without
-//! a promise must be counted to the last write.
+//! Simulated cluster that keeps all its promises
+//!
+//! It has a primary, standbys with a prefix of its log, sessions that write, kills, and promotions of the right
+//! standby. With any seed, the check must report no violation. It must count every write that was lost without a
+//! promise.
 
 use super::super::judge;
 use crate::replication::{self, SyncState, sync_states};
@@ -8,11 +10,11 @@ use model::durability::*;
 use model::{Code, Nanos};
 use std::collections::BTreeSet;
 
-/// splitmix64.
+/// SplitMix64.
 pub(super) struct TestRng(pub u64);
 
 impl TestRng {
-    /// Below `n`.
+    /// Random number below `n`.
     pub fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut it = self.0;
@@ -26,7 +28,7 @@ impl TestRng {
     }
 }
 
-/// One reading before it is made of bits: its rows with their authenticity.
+/// One read before it is reduced to bits: its rows with their authenticity.
 pub(super) struct RawRead {
     pub began: Nanos,
     pub server: ServerInstance,
@@ -34,13 +36,13 @@ pub(super) struct RawRead {
     pub rows: Vec<(WriteKey, bool)>,
 }
 
-/// What a world leaves behind.
+/// Evidence that a simulation produces.
 pub(super) struct Evidence {
     pub history: DurabilityHistory,
     pub entries: Vec<LedgerEntry>,
     pub reads: Vec<RawRead>,
     pub reserved: Vec<u64>,
-    /// Acknowledged, and not in the last primary's log.
+    /// Acknowledged writes that are not in the last primary's log.
     pub lost: u64,
     pub promise_changed: bool,
 }
@@ -63,7 +65,7 @@ impl RawRead {
 }
 
 struct Node {
-    /// Commits in their order; a standby's are a prefix of its primary's.
+    /// Commits in order; a standby's log is a prefix of its primary's.
     log: Vec<WriteKey>,
     server: ServerInstance,
 }
@@ -72,11 +74,11 @@ struct Node {
 struct Session {
     next: u64,
     number: u16,
-    /// The last write may be tried again.
+    /// True if the last write may be retried.
     open: bool,
-    /// Since when, and behind how much of the log it waits.
+    /// Start of the wait, and length of the log that must be replicated.
     waits: Option<(Nanos, usize)>,
-    /// It waits for a commit of its own, the last of those.
+    /// True if it waits for a commit of its own, the last of those.
     commits: bool,
 }
 
@@ -85,12 +87,12 @@ pub(super) struct SimulatedCluster {
     now: Nanos,
     nodes: Vec<Node>,
     primary: usize,
-    /// How much of the primary's log is on its disk.
+    /// Length of the primary's log on its disk.
     flushed: usize,
     setting: (&'static str, String),
     sessions: Vec<Session>,
     unique: bool,
-    /// Entries on their way to the ledger, by thread.
+    /// Entries in transit to the ledger, by thread.
     under_way: [Vec<LedgerEntry>; 2],
     evidence: Evidence,
     acknowledged: BTreeSet<WriteKey>,
@@ -99,7 +101,7 @@ pub(super) struct SimulatedCluster {
 
 const BLOCK: u64 = 64;
 
-/// What it must be to plant a defect into it, where it is not left to chance.
+/// Conditions for planting a defect; the others are random.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Scenario {
     /// A quorum that never changes, one kill, a closed ledger.
@@ -178,7 +180,7 @@ impl SimulatedCluster {
         }
     }
 
-    /// Chooses what is promised from now on.
+    /// Chooses the promise from now on.
     fn set(&mut self, wish: Scenario) {
         let quorum = 1 + self.chance.below(self.nodes.len() as u64 - 1);
         let commit =
@@ -248,7 +250,7 @@ impl SimulatedCluster {
         }
     }
 
-    /// With a unique key a row that is there is left as it is. Says whether there was anything to commit.
+    /// With a unique key, an existing row is unchanged. Returns true if there was anything to commit.
     fn commit(&mut self, key: WriteKey) -> bool {
         let log = &mut self.nodes[self.primary].log;
         let commits = !(self.unique && log.contains(&key));
@@ -259,7 +261,7 @@ impl SimulatedCluster {
         commits
     }
 
-    /// Only what is on the primary's disk is sent.
+    /// Sends only the part of the log that is on the primary's disk.
     fn replicate(&mut self) {
         self.flushed = self.flushed.max(self.nodes[self.primary].log.len().min(self.flushed + 1));
         let number = self.chance.below(self.nodes.len() as u64) as usize;
@@ -275,7 +277,7 @@ impl SimulatedCluster {
         (0..self.nodes.len()).filter(|it| *it != self.primary).collect()
     }
 
-    /// Whether what is promised of the first `behind` commits holds.
+    /// True if the promise of the first `behind` commits holds.
     fn holds(&self, behind: usize) -> bool {
         if self.setting.0 == "off" {
             return true;
@@ -330,7 +332,7 @@ impl SimulatedCluster {
         self.record_outcome(key, invoked, outcome, Some(self.primary));
     }
 
-    /// An outcome goes to the ledger.
+    /// Appends an outcome to the ledger.
     fn record_outcome(&mut self, key: WriteKey, invoked: Nanos, outcome: WriteOutcome, node: Option<usize>) {
         let session = &mut self.sessions[key.session as usize];
         let number = session.number;
@@ -346,7 +348,7 @@ impl SimulatedCluster {
         );
     }
 
-    /// The number of a server in the ledger; both threads meet it on their own.
+    /// Number of a server in the ledger; each thread registers it separately.
     fn identify(&mut self, key: WriteKey, node: usize) -> ServerId {
         let server = self.nodes[node].server.clone();
         let known = self.servers.iter().position(|it| *it == server);
@@ -379,7 +381,7 @@ impl SimulatedCluster {
         }
     }
 
-    /// The primary dies, and the standby with most takes its place; it comes back as a standby.
+    /// Kills the primary and promotes the standby with the longest log; the old primary rejoins as a standby.
     fn kill(&mut self) {
         self.fail_all_writes();
         let at = self.now;
@@ -418,7 +420,7 @@ impl SimulatedCluster {
         self.sample();
     }
 
-    /// The primary crashes and comes back by itself: what was not on its disk is gone.
+    /// Crashes and restarts the primary: commits that were not on its disk are lost.
     fn crash(&mut self) {
         self.fail_all_writes();
         self.evidence.history.faults.push(FaultEvent { at: self.now, fails_over: false });
@@ -430,7 +432,7 @@ impl SimulatedCluster {
         self.sample();
     }
 
-    /// What is visible on the primary: all but what still waits.
+    /// Reads the visible commits of the primary: all except those that still wait.
     fn read(&mut self) {
         let commits = |it: &Session| it.waits.filter(|_| it.commits).map(|(_, behind)| behind - 1);
         let hidden: BTreeSet<usize> = self.sessions.iter().filter_map(commits).collect();
@@ -442,7 +444,7 @@ impl SimulatedCluster {
     }
 
     fn end(mut self, wish: Scenario) -> Evidence {
-        // The load goes on until something is acknowledged by the last primary.
+        // The load continues until the last primary acknowledges a write.
         for number in self.others() {
             self.nodes[number].log = self.nodes[self.primary].log.clone();
         }
@@ -486,7 +488,7 @@ impl SimulatedCluster {
     }
 }
 
-/// What a valid history may not be called; `Err` tells of what it was called.
+/// Checks that a valid history has no violation; `Err` describes the verdict otherwise.
 fn judge_valid(seed: u64) -> Result<(DurabilityVerdict, Evidence), String> {
     let evidence = SimulatedCluster::run(seed, Scenario::default());
     let verdict = evidence.judge();
@@ -545,7 +547,7 @@ fn valid_histories(count: u64) {
     );
 }
 
-/// Other numbers of histories than usual, for `./x proof`.
+/// Number of histories, if it differs from the usual one, for `./x proof`.
 pub(super) fn histories(usual: u64) -> u64 {
     let asked = std::env::var("PGDYNO_DURABILITY_HISTORIES");
     asked.map_or(usual, |it| it.parse().expect("a number of histories"))

@@ -1,4 +1,4 @@
-//! The same setup, asked otherwise.
+//! Findings on one setup run in two ways
 
 use super::*;
 use model::feed_coverage::{FeedCoverage, TableCoverage};
@@ -60,7 +60,7 @@ fn reports_a_tail_hidden_by_the_closed_model() {
              1 }, closed: CellResponse { delivered: 47.7, p99: Some(0.171), runs: 1 } }",
         ],
     );
-    // They agree; below its capacity the open one is better; and another system is no comparison.
+    // They agree; below its capacity the open one is better; and another system is not comparable.
     check_in(&experiment_of(&["open", "closed"]), &[open(44.9, 340), measured_run(1, 47.7, 171)], &[]);
     check_in(&experiment_of(&["open", "closed"]), &[open(18.4, 60), measured_run(1, 47.7, 171)], &[]);
     check_in(&experiment_of(&["open", "cold"]), &[open(44.9, 9672), measured_run(1, 47.7, 171)], &[]);
@@ -73,7 +73,7 @@ fn reports_a_tail_hidden_by_the_closed_model() {
 
 #[test]
 fn reports_feeds_that_change_the_result() {
-    // 1000 transactions a second that ended, whatever is said of their rate.
+    // 1000 transactions a second ended, independently of the planned rate.
     let read = |run: TestRun, blocks: f64| {
         run.counter("postgres", "pg_blocks_read", "app", 1000.0 * blocks)
             .counter("postgres", "cgroup_read_bytes", "", 8_192_000.0)

@@ -1,4 +1,4 @@
-//! Rules on what clients, logs and the machine told, and on what is lacking.
+//! Rules on data from clients, logs and the machine, and on missing inputs
 
 use super::*;
 use model::summary::InvalidReason;
@@ -15,7 +15,7 @@ fn reports_reconnects() {
         ],
     );
     check(&["direct"], &[begun(50.0)], &[]);
-    // A connection for each transaction was asked for.
+    // The load requests a connection for each transaction.
     let mut each = experiment(&["direct"], None);
     each.cells[0].setup.load.reconnect = true;
     check_in(&each, &[begun(300.0)], &[]);
@@ -36,7 +36,7 @@ fn reports_cancelled_statements() {
     );
     let few = "Failures { cell: 0, code: \"57014\", name: Some(\"query_canceled\"), count: 20, of: 10020 }";
     check(&["direct"], &[begun(run().failed(b"57014", 20))], &[few]);
-    // A service's clients are told something else, but the server's log has it.
+    // A service's clients receive another error, but the server's log has it.
     check(
         &["direct"],
         &[begun(run().logged("57014", 200))],
@@ -73,7 +73,7 @@ fn reports_a_noisy_host() {
         &["Circumstance { cell: 0, circumstance: NoisyHost { stolen: None, jitter: Some(0.005) } }"],
     );
     check(&["direct"], &[host(run(), 0.5)], &[]);
-    // A machine that is busy wakes late because of what is measured.
+    // On a busy machine, the measured load causes late timers.
     check(&["direct"], &[jitter(host(run(), 0.1), 5)], &[]);
 }
 
@@ -90,7 +90,7 @@ fn reports_bloat() {
             "Circumstance { cell: 0, circumstance: Bloat { from: 1000.0, to: 50000.0, live: 100000.0, vacuums: 0.0, trials: 3 } }",
         ],
     );
-    // Two are no trend, these do not grow, and these are too few to matter.
+    // Two trials are no trend, these do not grow, and these are too few to matter.
     check(&["direct"], &[dead(0, 1000.0), dead(1, 20_000.0)], &[]);
     check(&["direct"], &[dead(0, 1000.0), dead(1, 20_000.0), dead(2, 1500.0)], &[]);
     check(&["direct"], &[dead(0, 100.0), dead(1, 500.0), dead(2, 1500.0)], &[]);
@@ -104,7 +104,7 @@ fn reports_bloat() {
     );
 }
 
-/// Two transactions in five are forgotten for five seconds each; and what is none of that.
+/// Two transactions in five stay idle for five seconds each; and cases that are not reported.
 #[test]
 fn reports_idle_transactions() {
     let idle = |sessions: f64, longest: f64, horizon: f64, blocked: f64| {
@@ -124,12 +124,12 @@ fn reports_idle_transactions() {
     let waiting = idle(1.6, 5.0, 0.0, 0.0).gauge("pooler", "pgbouncer_cl_waiting", "app", 24.0);
     let queue = "QueueInPooler { cell: 0, node: \"pooler\", waiting: Some(24.0), longest: None, under_way: 1.998, busy: None }";
     check(&["pooled"], &[waiting], &[queue, &found("0.0", "0.0", "Some((20, 24.0))")]);
-    // Odyssey's console does not tell who waits.
+    // Odyssey's console does not report waiting clients.
     check(&["odyssey"], &[idle(1.6, 5.0, 0.0, 0.0)], &[&found("0.0", "0.0", "None")]);
-    // Every transaction is idle between its statements, for milliseconds; one in a hundred seconds is forgotten for two.
+    // Every transaction is idle between its statements, for milliseconds; in a hundred seconds, one stays idle for two.
     check(&["direct"], &[idle(0.0, 0.02, 0.0, 0.0)], &[]);
     check(&["direct"], &[idle(0.02, 2.0, 0.0, 0.0)], &[]);
-    // One at the end of one trial of three is not what is usual; in all trials it is.
+    // One at the end of one trial of three is an exception; in all trials it is reported.
     let late = |n, second| TestRun::new(0, n).sample(second, "postgres", "pg_idle_transactions", "", 1.0);
     let quiet = |n| TestRun::new(0, n).gauge("postgres", "pg_idle_transactions", "", 0.0);
     check(&["direct"], &[late(0, 9), quiet(1), quiet(2)], &[]);
@@ -137,7 +137,7 @@ fn reports_idle_transactions() {
 
 #[test]
 fn reports_violations_of_littles_law() {
-    // A thousand a second of 4 ms, 1 ms of which they wait: five are in it.
+    // A thousand a second of 4 ms, of which they wait 1 ms: five are in the pooler.
     let passing = |inside| {
         run()
             .counter("pooler", "pgbouncer_total_xact_count", "app", 1000.0)
@@ -156,7 +156,7 @@ fn reports_violations_of_littles_law() {
     check(&["pooled"], &[passing(3.0)], &[]);
     // In session mode a client keeps its server while it thinks.
     check(&["session"], &[passing(12.0)], &[]);
-    // Most trials have to show it.
+    // Most trials must show it.
     let mut other = passing(3.0);
     other.repetition = 1;
     check(&["pooled"], &[passing(12.0), other], &[]);
@@ -194,7 +194,7 @@ fn reports_rules_with_missing_input() {
     assert_eq!(told(&["pooled"], std::slice::from_ref(&all)), pooler);
     let pooled = cpu(all, "pooler", 0.05, 0.0);
     assert_eq!(told(&["pooled"], std::slice::from_ref(&pooled)), "Pool: Console");
-    // Where no trial counts, their reasons are told.
+    // Without a valid trial, the trials' reasons are reported.
     assert_eq!(told(&["direct"], &[run().invalid()]), "");
 }
 
@@ -208,11 +208,11 @@ fn reports_an_unused_pooler() {
         found.iter().map(|it| format!("{it:?}")).filter(|it| it.contains("NotUsed")).collect::<Vec<_>>()
     };
     let counted = |rate| console().counter("pooler", "pgbouncer_total_xact_count", "app", rate);
-    // No row of a database that a client has used, or one that does not grow.
+    // No row of a database that a client has used, or a row that does not grow.
     assert_eq!(found(console(), "pooled"), [unused]);
     assert_eq!(found(counted(0.0), "pooled"), [unused]);
     assert_eq!(found(counted(1000.0), "pooled"), [""; 0]);
-    // Nobody asked the console, or nothing went anywhere.
+    // The console was not sampled, or no transaction completed anywhere.
     assert_eq!(found(TestRun::new(0, 0), "pooled"), [""; 0]);
     assert_eq!(found(console().without_summary(), "pooled"), [""; 0]);
     // Odyssey counts in intervals of its own.

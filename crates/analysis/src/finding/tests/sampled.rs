@@ -1,21 +1,21 @@
-//! Rules on what is sampled: each has rows that must fire, and rows that must not.
+//! Rules on samples: each has rows that must fire, and rows that must not
 
 use super::*;
 use model::plan::{Limits, Replication, SyncMode};
 
-/// One cell as `word` says it, changed.
+/// One cell for `word`, changed by `change`.
 fn cell(word: &str, change: impl FnOnce(&mut Setup)) -> Experiment {
     let mut experiment = experiment(&[word], None);
     change(&mut experiment.cells[0].setup);
     experiment
 }
 
-/// PostgreSQL with these limits and one processor.
+/// PostgreSQL with these limits and one CPU.
 fn limited(limits: Limits) -> Experiment {
     cell("direct", |it| it.stack.nodes[0].limits = Limits { cpu: Some(1.0), ..limits })
 }
 
-/// A service of three tenths of a processor before a cell as `word` says it.
+/// A service with 0.3 CPUs before the cell for `word`.
 fn serviced(word: &str, copies: u32) -> Experiment {
     cell(word, |it| {
         let mut node = fixture::service();
@@ -26,7 +26,7 @@ fn serviced(word: &str, copies: u32) -> Experiment {
     })
 }
 
-/// So many active sessions that wait for this, and others that run.
+/// Active sessions: `waiting` for this event, and `running`.
 fn waiting(run: TestRun, event: &str, waiting: f64, running: f64) -> TestRun {
     sessions(run, waiting + running, 0.0, 0.0).gauge("postgres", "pg_active_waits", event, waiting).gauge(
         "postgres",
@@ -52,7 +52,7 @@ fn reports_a_cpu_bound_server() {
     check_in(&pinned(&[0, 1]), &[busy(0.95)], &[]);
     check_in(&pinned(&[]), &[busy(0.95)], &[]);
     check_in(&pinned(&[0]), &[busy(0.95).not_applied("postgres", "cpus")], &[]);
-    // Of replicas, which have limits of their own, the one that has most to do.
+    // Replicas have limits of their own; the busiest one counts.
     let replicated = cell("direct", |it| {
         let plan = Replication::with_defaults(2, SyncMode::Async);
         let limits = Limits { cpu: Some(0.3), ..Limits::default() };
@@ -65,7 +65,7 @@ fn reports_a_cpu_bound_server() {
     let bound = "ServerBound { cell: 0, node: \"postgres-3\", cpu: 0.3, cpu_limit: 0.3, throttled: None, throttled_cpu: None }";
     check_in(&replicated, &[read(0.29, 0.3)], &[bound]);
     check_in(&replicated, &[read(0.1, 0.1)], &[]);
-    // What stood still is told with what was used.
+    // Throttled CPU time is reported with the used CPU time.
     let throttled = cpu(run(), "postgres", 0.97, 60.0).counter("postgres", "cgroup_throttled_time", "", 2.5);
     check(
         &["direct"],
@@ -109,7 +109,7 @@ fn reports_an_exhausted_service_pool() {
     );
     check_in(&serviced("direct", 1), &[pool(9.9, 0.5)], &[]);
     check_in(&serviced("direct", 1), &[pool(5.0, 40.0)], &[]);
-    // One that counts who had to wait, of 1000 that were answered in a second, one of them badly.
+    // Connections that waited, of 1000 answered requests in a second, one of which failed.
     let counted = |waited| pool(9.9, 0.0).counter("service", "service_pool_waited_total", "pool", waited);
     check_in(
         &serviced("direct", 1),
@@ -139,13 +139,13 @@ fn reports_exhausted_service_threads() {
     );
     check_in(&serviced("direct", 1), &[threads(4.8, 0.2)], &[]);
     check_in(&serviced("direct", 1), &[threads(3.0, 30.0)], &[]);
-    // Without a bound there is none to be met.
+    // Without a limit there is no finding.
     check_in(&serviced("direct", 1), &[run().gauge("service", "service_threads_busy", "", 500.0)], &[]);
 }
 
 #[test]
 fn reports_two_pools_in_a_row() {
-    // The pooler passes on a thousand transactions a second.
+    // The pooler handles a thousand transactions a second.
     let pools = |connections: f64, sets: f64, waiting: f64| {
         run()
             .gauge("service", "service_pool_size", "pool", connections)
@@ -180,13 +180,13 @@ fn reports_commits_that_wait_for_wal() {
         check(&["direct"], &[waiting(run(), event, 3.0, 1.0)], &[&told]);
         check(&["direct"], &[waiting(run(), event, 1.0, 3.0)], &[]);
     }
-    // Those who write and those who wait for them have one cause.
+    // Sessions that write and sessions that wait for them have one cause.
     let both =
         waiting(run(), "IO/WALSync", 1.0, 2.0).gauge("postgres", "pg_active_waits", "LWLock/WALWrite", 1.0);
     check(&["direct"], &[both], &["Bound { cell: 0, bound: WalFlush { share: 0.5, active: 3.0 } }"]);
-    // Hardly anybody is there to wait.
+    // Hardly any session is active.
     check(&["direct"], &[waiting(run(), "IO/WALSync", 0.04, 0.01)], &[]);
-    // One client waits at each commit too.
+    // A single client waits at each commit too.
     let one = waiting(run(), "IO/WALSync", 0.8, 0.2);
     check(&["direct"], &[one], &["Bound { cell: 0, bound: WalFlush { share: 0.8, active: 1.0 } }"]);
 }
@@ -210,7 +210,7 @@ fn reports_row_lock_waits() {
     );
     check(&["direct"], &[waiting(run(), "Lock/tuple", 3.0, 7.0)], &[]);
     check(&["direct"], &[waiting(run(), "Lock/tuple", 1.0, 0.5)], &[]);
-    // Of a lock that is no row's.
+    // A lock other than a row lock.
     check(
         &["direct"],
         &[waiting(run(), "Lock/extend", 6.0, 4.0)],
@@ -237,10 +237,10 @@ fn reports_reads_bound_by_the_disk() {
     };
     check_in(&quota(), &[reads(412.0, 5.0)], &[&bound("Some(412.0)", "Some(400.0)", "0.5")]);
     check_in(&quota(), &[reads(345.0, 2.5)], &[&bound("Some(345.0)", "Some(400.0)", "0.25")]);
-    // Far from the quota, or nobody waits for it.
+    // Far from the quota, or no session waits for it.
     check_in(&quota(), &[reads(200.0, 4.0)], &[]);
     check_in(&quota(), &[reads(412.0, 1.0)], &[]);
-    // Without a quota waits tell.
+    // Without a quota, waits decide.
     check(&["direct"], &[reads(9000.0, 4.0)], &[&bound("Some(9000.0)", "None", "0.4")]);
     check(&["direct"], &[reads(9000.0, 3.0)], &[]);
     check_in(
@@ -248,7 +248,7 @@ fn reports_reads_bound_by_the_disk() {
         &[reads(412.0, 4.0).not_applied("postgres", "read_iops")],
         &[&bound("Some(412.0)", "None", "0.4")],
     );
-    // In bytes, where that quota is nearer to its end.
+    // In bytes, if that quota is nearer to its end.
     let bytes = limited(Limits { read_iops: Some(4000), read_bps: Some(1_000_000), ..Limits::default() });
     check_in(
         &bytes,
@@ -266,7 +266,7 @@ fn reports_writes_bound_by_the_disk() {
         waiting(run(), event, 5.0, 5.0).counter("postgres", "cgroup_writes", "", per_second)
     };
     let quota = || limited(Limits { write_iops: Some(200), ..Limits::default() });
-    // The log's writes meet the same quota.
+    // WAL writes have the same quota.
     check_in(
         &quota(),
         &[writes("IO/WALSync", 195.0)],
@@ -333,7 +333,7 @@ fn reports_sequential_scans() {
     check(&["direct"], &[books(900.0, 200_000.0)], &[told]);
     check(&["direct"], &[books(10.0, 200_000.0)], &[]);
     check(&["direct"], &[books(50_000.0, 900.0)], &[]);
-    // A report that returns what it reads.
+    // A report that returns all rows that it reads.
     let returned = |rows| books(900.0, 200_000.0).counter("postgres", "pg_statement_rows", "", rows);
     check(&["direct"], &[returned(1_000_000.0)], &[told]);
     check(&["direct"], &[returned(100_000_000.0)], &[]);
@@ -341,7 +341,7 @@ fn reports_sequential_scans() {
 
 #[test]
 fn reports_slowdowns_by_checkpoints() {
-    // Written in the last four seconds.
+    // A checkpoint is written in the last four seconds.
     let written = |run: TestRun| {
         let mut run = run;
         for second in 1..=10_u64 {
@@ -370,7 +370,7 @@ fn reports_slowdowns_by_checkpoints() {
 
 #[test]
 fn reports_too_few_clients() {
-    // 200 of them, 2.5 ms each: 80,000 a second at most.
+    // 200 clients, 2.5 ms each: 80,000 a second at most.
     let half = |tps, cpu| {
         run().tps(tps).counter("postgres", "cgroup_cpu", "", cpu).gauge(
             "postgres",
@@ -386,15 +386,15 @@ fn reports_too_few_clients() {
             "Bound { cell: 0, bound: Clients { clients: 200, mean: 0.0025, throughput_bound: 80000.0, delivered: 79000.0, idle: 0.5 } }",
         ],
     );
-    // An average over an outage says nothing of it.
+    // An average over an outage proves nothing.
     check(&["direct"], &[half(79_000.0, 0.5).outage(2, 5)], &[]);
-    // No processor is left, the machine's are not, some never got an answer, or they think.
+    // PostgreSQL's CPU is saturated, or the machine's, some transactions got no answer, or clients think.
     check(&["direct"], &[half(79_000.0, 0.85)], &[]);
     check(&["direct"], &[host(half(79_000.0, 0.5), 0.1)], &[]);
     check(&["direct"], &[half(40_000.0, 0.5)], &[]);
     let thinking = cell("direct", |it| it.load.model = LoadModel::Closed { clients: 200, think: Nanos(1) });
     check_in(&thinking, &[half(79_000.0, 0.5)], &[]);
-    // Something else is full.
+    // Another resource is full.
     check(
         &["direct"],
         &[waiting(half(79_000.0, 0.5), "IPC/SyncRep", 3.0, 1.0)],

@@ -1,10 +1,10 @@
-//! Nodes that the load did not pass through.
+//! Findings on nodes that the load did not pass through
 
 use super::super::fixture::service;
 use super::*;
 use model::plan::{Replication, SyncMode};
 
-/// The nodes that are found unused, each with what it counted of 10,000 completed transactions.
+/// Unused nodes that are found, each with its count of 10,000 completed transactions.
 fn unused(experiment: &Experiment, runs: &[TestRun]) -> Vec<(String, u64, u64, u32)> {
     let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(experiment)).collect();
     let of = |it: Finding| match it {
@@ -17,7 +17,7 @@ fn unused(experiment: &Experiment, runs: &[TestRun]) -> Vec<(String, u64, u64, u
     findings(experiment, &facts).into_iter().filter_map(of).collect()
 }
 
-/// PgBouncer's console, which counts so many transactions per second; `None`: it has no row of a database in use.
+/// PgBouncer's console, which counts `rate` transactions per second; `None`: it has no row of a database in use.
 fn console(rate: Option<f64>) -> TestRun {
     let run = TestRun::new(0, 0).gauge("pooler", "pgbouncer_pool_size", "app", 20.0);
     match rate {
@@ -42,11 +42,11 @@ fn reports_nodes_that_count_far_fewer_transactions() {
         ("direct", false, server(1028.0, 0.0, 28.0), None),
         ("direct", false, server(28.0, 1000.0, 28.0), None),
         ("direct", false, server(328.0, 0.0, 28.0), Some(("postgres", 2700))),
-        // Others' transactions may be the load's.
+        // Transactions of other clients may belong to the load.
         ("direct", false, server(5000.0, 0.0, 28.0), None),
         // A run of an older version has no count of the monitoring.
         ("direct", false, TestRun::new(0, 0).counter("postgres", "pg_commits", "app", 0.0), None),
-        // Nothing counts a transaction that has not ended.
+        // Counters do not include transactions that have not ended.
         (
             "direct",
             false,
@@ -77,7 +77,7 @@ fn does_not_report_a_node_used_in_one_trial() {
     assert_eq!(unused(&experiment(&["direct"], None), &[server(28.0, 0.0, 28.0), second]), []);
 }
 
-/// Reads may all go to replicas.
+/// All reads may go to replicas.
 #[test]
 fn does_not_judge_a_primary_with_replicas() {
     let mut experiment = experiment(&["direct"], None);

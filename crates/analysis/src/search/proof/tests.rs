@@ -2,7 +2,7 @@ use super::*;
 use model::search::{Knob, OverloadReason, ProofVerdict};
 use model::{Nanos, PerSecond};
 
-/// What a trial shows that held, or did not.
+/// Result of a trial that held, or did not.
 fn seen(step: SearchStep, held: bool, edge: f64) -> StepResult {
     let outcome = if held {
         LevelOutcome::Yes
@@ -13,7 +13,7 @@ fn seen(step: SearchStep, held: bool, edge: f64) -> StepResult {
     StepResult { step, outcome, delivered, p99: None, mean: Some(Nanos::from_millis(10)) }
 }
 
-/// A trial by chance alone: the edge, and how blurred it is.
+/// A random trial: its result depends on the edge and its blur only.
 fn vote(step: SearchStep, edge: f64, blur: f64, chance: &mut SplitMix64) -> StepResult {
     let likely = 1.0 / (1.0 + ((step.level / edge).ln() / blur).exp());
     let held = chance.uniform() < likely;
@@ -30,7 +30,7 @@ fn by_votes(edge: f64, blur: f64, chance: &mut SplitMix64) -> Vec<StepResult> {
     done
 }
 
-/// A pair beside each other until the verdict is plain or both have ended, and how many trials it took.
+/// Two interleaved searches until the verdict is decided or both have ended, and the number of their trials.
 fn pair(elasticity: f64, until_plain: bool, seed: u64, chance: &mut SplitMix64) -> (ProofVerdict, usize) {
     let nudge = Perturbation { knob: Knob::Cpu { node: "db".to_owned() }, amount: Some((1.0, 1.5)) };
     let (max, edges) = (MaxSearch::DEFAULT, [500.0, 500.0 * 1.5f64.powf(elasticity)]);
@@ -51,7 +51,7 @@ fn pair(elasticity: f64, until_plain: bool, seed: u64, chance: &mut SplitMix64) 
     (it.verdict, done[0].len() + done[1].len())
 }
 
-/// Of so many pairs: limits, does not, undecided; and trials of a pair on average.
+/// Verdicts of so many pairs: limits, does not limit, undecided; and the mean number of trials of a pair.
 fn verdicts(pairs: u64, elasticity: f64, until_plain: bool) -> ([usize; 3], f64) {
     let mut chance = SplitMix64(7);
     let all: Vec<_> = (0..pairs).map(|seed| pair(elasticity, until_plain, seed, &mut chance)).collect();
@@ -118,7 +118,7 @@ fn is_not_decided_by_few_votes() {
     let base = votes(&[80.0, 90.0, 110.0, 120.0], 100.0, &mut chance);
     let cases: [(&[f64], bool); 4] = [
         (&[170.0, 190.0, 210.0, 220.0], true),
-        (&[190.0, 210.0, 220.0], false), // one that held is a guess
+        (&[190.0, 210.0, 220.0], false), // a single vote that held is a guess
         (&[170.0, 190.0, 210.0], false),
         (&[], false),
     ];
@@ -147,7 +147,7 @@ fn judges_switches_and_searches_without_an_answer() {
     }
 }
 
-/// A feed that fits a cache is the cause if the maximum falls with all rows of the table; if it rises, it is not.
+/// A feed that fits a cache is the cause if the maximum falls with all rows of the table, but not if it rises.
 #[test]
 fn a_feed_is_proved_by_a_falling_maximum() {
     let mut chance = SplitMix64(9);
@@ -165,7 +165,8 @@ fn a_feed_is_proved_by_a_falling_maximum() {
     }
 }
 
-/// All take their turns: one step each, in changing orders, until the last is done; cut anywhere, it goes on in the same way.
+/// All searches take one step each, in changing orders, until the last one ends. Interrupted anywhere, the sequence
+/// continues unchanged.
 #[test]
 fn interleaves_all_searches() {
     let nudge = Perturbation { knob: Knob::Clients, amount: Some((8.0, 16.0)) };
