@@ -117,9 +117,8 @@ impl RunDatabase {
         connection.set_prepared_statement_cache_capacity(64);
         // Values that could not be read are not written.
         connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, bounds::MAX_VALUE_BYTES as i32)?;
-        // A rollback journal instead of a write-ahead log: this file alone is then the whole run, also after `kill -9`.
-        // Only for some milliseconds per second, the journal belongs to it. The file can be copied without a companion.
-        // Readers wait for milliseconds.
+        // A rollback journal instead of a write-ahead log. Except for some milliseconds per second, this file alone is
+        // then the whole run, also after `kill -9`. It can be copied without a companion. Readers wait for milliseconds.
         connection.pragma_update(None, "journal_mode", "truncate")?;
         connection.pragma_update(None, "synchronous", "normal")?;
         Ok(RunDatabase {

@@ -5,7 +5,7 @@
 //! has closed this one. So there are never more sessions than clients.
 //!
 //! Writes with a ledger key are not cancelled, because that would change their outcome. Nothing is cancelled behind a
-//! pooler (see `Login::cancels`). In both cases the client only keeps its place.
+//! pooler (see `Login::send_cancel`). In both cases the client only keeps its place.
 
 use super::client::{ClientState, Session, todo};
 use super::{ConnId, LoadEvent, Shard};
