@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(names.iter().find(|it| !valid(it)), None);
     }
 
-    /// What the dashboard asks for is told, so that no panel of it is empty by mistake.
+    /// Every metric that the dashboard queries is exported, so that no panel is empty by mistake.
     #[test]
     fn dashboard_queries_only_exported_metrics() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/grafana/pgdyno.json");

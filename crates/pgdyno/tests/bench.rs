@@ -61,8 +61,8 @@ impl Run {
     }
 }
 
-/// Checks that a run against the shared server exits with `status` and prints all of `expected`, on either stream and
-/// with any wrapping.
+/// Checks that a run against the shared server exits with `status` and prints all of `expected`. Either stream and any
+/// wrapping are accepted.
 #[track_caller]
 fn check(line: &str, status: i32, expected: &[&str]) {
     let args: Vec<&str> = line.split(' ').collect();

@@ -1,4 +1,4 @@
-//! Check that the pipelines in docs/ci.md use existing commands and options
+//! Check of the pipelines in docs/ci.md against the program's commands and options
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -176,8 +176,8 @@ fn write_error(it: &io::Error) -> CommandError {
 }
 
 fn map(file: &File) -> io::Result<Mmap> {
-    // SAFETY: if another program truncates a mapped file, a read raises SIGBUS and ends this process, as for any
-    // program that maps files. Changed bytes only yield other values. docs/feeds.md documents both.
+    // SAFETY: if another program truncates a mapped file, a read raises SIGBUS and ends this process. Every program
+    // that maps files has this risk. Changed bytes only yield other values. docs/feeds.md documents both.
     unsafe { Mmap::map(file) }
 }
 

@@ -1,7 +1,7 @@
 //! Query plans and index costs of a trial's statements
 //!
-//! After the measured window, a few clients send every operation for a short time, and the server logs the statements.
-//! So the plans use values that really occur. Only a server that pgdyno started is examined.
+//! After the measured window, a few clients send every operation for a short time. The server logs the statements, so
+//! the plans use values that really occur. Only a server that pgdyno started is examined.
 
 use super::test_bed::TestBed;
 use super::workload::{self, PreparedLoad};

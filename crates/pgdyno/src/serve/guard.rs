@@ -1,8 +1,8 @@
 //! Access control of HTTP requests
 //!
-//! Users of this machine may read. Foreign pages in the same browser may not: after DNS rebinding they cannot send our
-//! Host, they cannot send our Origin, and they cannot read the token in our pages. Other machines also need the user's
-//! token.
+//! Users of this machine may read. Foreign pages in the same browser may not. After DNS rebinding, such a page cannot
+//! send our Host. It also cannot send our Origin, and cannot read the token in our pages. Other machines need the
+//! user's token as well.
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;

@@ -23,7 +23,7 @@ use store::{ErrorCause, RunEntry, State};
 use tokio::sync::{mpsc, oneshot};
 
 /// Most pending queries; further ones are rejected. The limit exceeds the number of connections, each of which sends
-/// one query at a time, because queries of closed connections are still pending.
+/// one query at a time. The queue also contains queries of connections that have closed.
 const QUEUE_LENGTH: usize = 1024;
 
 /// Reasons why a query has no result.

@@ -1,7 +1,7 @@
 //! Directory of the running stacks
 //!
-//! A private directory of the user holds a log and a socket for each stack. The log is also the lock: the holder has it
-//! open as standard output, and the kernel releases the lock when the holder exits, however it exits.
+//! A private directory of the user holds a log and a socket for each stack. The log is also the lock. The holder has it
+//! open as standard output, and the kernel releases the lock when the holder exits, for any reason.
 
 use crate::cli::{CommandError, os_error_text};
 use rustix::fs::{FlockOperation, OFlags, flock};

@@ -34,8 +34,8 @@ const fn planted(
     PlantedLimit { name, limits, also, is_short }
 }
 
-/// All files. A reason instead of an answer begins with "no answer". Without an index, or with a count, the limiter is
-/// the CPU that reads rows. If memory is too small, the number and the rate of disk reads are two names of one limiter.
+/// All files. A reason instead of an answer begins with "no answer". Without an index, or with a count, the CPU that
+/// scans the rows is an acceptable name. With too little memory, memory and disk reads are two names of one limiter.
 const ALL: [PlantedLimit; 24] = [
     planted("postgres-cpu-fifth", &["cpu postgres"], &[], true),
     planted("postgres-cpu-third", &["cpu postgres"], &[], true),

@@ -83,7 +83,7 @@ impl LedgerRecorder {
     }
 }
 
-/// Ledger entries of the load threads.
+/// Source of the load threads' ledger entries.
 struct DrainSource(LedgerConsumer);
 
 impl EntrySource for DrainSource {
