@@ -53,7 +53,7 @@ pub fn suspects(setup: &Setup, cell: usize, findings: &[Finding], processors: f6
     let behind =
         known.iter().any(|it| it.0 < CauseRank::Clients) || findings.iter().any(|it| is_behind(cell, it));
     known.retain(|it| !behind || it.2.limit != Limit::ClientCap);
-    // Of two that are equally near, the fuller one comes first.
+    // The fuller one of two equally near suspects comes first.
     known.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
     let mut all: Vec<Suspect> = Vec::new();
     for (_, _, it) in known {
@@ -240,7 +240,7 @@ impl CauseContext<'_> {
             Bound::WalFlush { share, .. } => {
                 (CauseRank::Waits, *share, Limit::WalFlush, switch("synchronous_commit", "off"))
             }
-            // The replica's own disk still delays commits.
+            // With `local`, commits still wait for the primary's own disk.
             Bound::SyncReplicas { share, .. } => {
                 (CauseRank::Waits, *share, Limit::SyncReplicas, switch("synchronous_commit", "local"))
             }

@@ -1,7 +1,7 @@
 //! Checks number, rate and time of a node against Little's law
 //!
 //! Little's law: the mean number in a node is the rate through it times the mean time in it. The three figures are
-//! measured separately and must agree. Otherwise one of them is not what its name says.
+//! measured separately and must agree. Otherwise one of them is mislabelled.
 
 /// A figure and the standard error of its mean.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -119,7 +119,7 @@ impl OutageDetector {
         let failed = it.failed > 0;
         self.failures |= failed;
         match it.successes {
-            // Seconds of a file have no times of successes: they are assumed to be spread over the second.
+            // Seconds of a file have no times of successes: assume that they fill the second.
             None if it.ok > 0 => self.success(it.from, it.to),
             None => self.empty = Some(failed),
             Some(successes) => {

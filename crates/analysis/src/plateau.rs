@@ -61,7 +61,7 @@ pub fn plateau(
         .enumerate()
         .filter_map(|(cell, it)| Some((cell, it.filter(|it| it.value > 0.0)?.value)))
         .collect();
-    // Of equal cells the first one wins.
+    // The first one of equal cells wins.
     ranked.sort_by(|a, b| if maxima { b.1.total_cmp(&a.1) } else { a.1.total_cmp(&b.1) });
     let best = ranked.first()?.0;
     let cells: Vec<usize> = ranked.iter().map(|it| it.0).collect();

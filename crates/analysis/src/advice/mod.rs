@@ -209,7 +209,7 @@ fn remedy(
     if it.plan.is_none() {
         return Remedy::NoPlan { reason: it.error.clone().unwrap_or_default() };
     }
-    // Of several indexes that would help, use the one with the lowest cost.
+    // Several indexes may help: use the one with the lowest cost.
     let with = indexes.iter().enumerate().filter_map(|(n, it)| {
         let helped = it.improved.iter().find(|it| it.statement == number)?;
         (helped.after <= COST_SHARE_MAX * helped.before).then_some((n, helped.after))

@@ -556,7 +556,7 @@ fn perturbs_a_feed_with_all_rows_of_its_table() {
     let [feed, cpu] = &known[..] else { panic!("{known:?}") };
     let turn = Knob::FeedRows { feed: "requests".into() };
     assert_eq!(feed.perturbation, Some(Perturbation { knob: turn, amount: None }));
-    // It limits the maximum: a fall to a third counts as much as a rise to three times.
+    // The cached feed limits the maximum: a fall to a third counts as much as a rise to three times.
     let proofs =
         [proof(cpu, 1.2, Some(0.6), ProofVerdict::Limits), proof(feed, 0.3, None, ProofVerdict::Limits)];
     assert_eq!(cause(&setup, &known, &proofs), Cause::Proven { proof: 1, by: None });

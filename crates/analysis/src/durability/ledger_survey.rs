@@ -36,7 +36,7 @@ struct KnownServer {
     /// Intervals in which it was certainly in recovery.
     recovering: Vec<(Nanos, Nanos)>,
     acknowledged_in_recovery: bool,
-    /// Earliest acknowledgement by a server that followed it. No later write may begin here and be acknowledged.
+    /// Earliest acknowledgement by a server that followed it. This server must acknowledge no write that begins later.
     superseded: Nanos,
 }
 

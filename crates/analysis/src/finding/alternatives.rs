@@ -9,7 +9,7 @@ use model::plan::{Operation, Setup};
 
 /// Ratio of two p99 above which they describe different systems. Repeated runs on a busy machine differ by a half.
 const TAIL_RATIO_MIN: f64 = 2.0;
-/// The same for throughput, which varies less.
+/// Likewise for throughput, which varies less.
 const RATE_RATIO_MIN: f64 = 1.5;
 
 /// For each open cell, the closed cell of the same setup with the highest throughput, if its tail is much better. An

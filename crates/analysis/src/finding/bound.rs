@@ -29,7 +29,8 @@ pub struct CpuUsage {
 }
 
 impl CpuUsage {
-    /// CPU usage of a node; `None` without a quota: on a shared machine, any program may saturate the CPUs.
+    /// CPU usage of a node; `None` without a limit by quota, pinning or threads. On a shared machine, any program may
+    /// saturate the CPUs.
     pub fn measure(cell: &CellTrials<'_>, node: &Node) -> Result<Option<CpuUsage>, MissingInput> {
         let applied = |limit: &str| {
             let fails = |it: &UnappliedLimit| it.node == node.name && it.limit == limit;

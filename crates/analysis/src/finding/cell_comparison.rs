@@ -74,7 +74,7 @@ pub fn throughput(cells: &[CellTrials<'_>], seed: u64) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     for (cell, why) in &other {
         let among = |pairs: &Pairs<'_>| pairs.iter().any(|it| it.0.number == *cell || it.1.number == *cell);
-        // Report pairs with different transports only together with pairs with equal ones.
+        // Pairs with different transports are reported only together with pairs with equal ones.
         if among(&like) || among(&modes) {
             found.push(Finding::NotCompared { cell: *cell, reason: *why });
         }

@@ -40,11 +40,12 @@ pub fn feeds_that_fit_in_memory(cell: &CellTrials<'_>) -> Vec<Finding> {
 /// matter.
 const LOGINS_PER_TRANSACTION_MIN: f64 = 0.1;
 const LOGINS_PER_SECOND_MIN: f64 = 1.0;
-/// Cancelled transactions per thousand. So many errors change the work of a cell.
+/// Cancelled transactions per thousand. With this many errors a cell did other work.
 const CANCELLED_PER_1000_MIN: f64 = 10.0;
 const QUERY_CANCELED: &str = "57014";
 
-/// Reconnects by the server's count of sessions, unless the load connects for each transaction.
+/// Reports cancelled statements, and logins by the server's count of sessions. Logins do not count if the load connects
+/// for each transaction.
 pub fn reconnects(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = &cell.server().ok_or(MissingInput::Server)?.name;
     let executed = |it: &TrialFacts<'_>| {

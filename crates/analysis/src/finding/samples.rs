@@ -40,7 +40,7 @@ pub const PG_SESSIONS_BEGUN: &str = "pg_sessions_begun";
 /// By table.
 pub const PG_SCANS: &str = "pg_table_scans";
 pub const PG_SCANNED_ROWS: &str = "pg_table_scanned_rows";
-/// Of all tables.
+/// Sum over all tables.
 pub const PG_DEAD_ROWS: &str = "pg_dead_rows";
 pub const PG_LIVE_ROWS: &str = "pg_live_rows";
 pub const PG_VACUUMS: &str = "pg_vacuums";

@@ -96,7 +96,7 @@ pub fn bounds(cell: &CellTrials<'_>, whole: &CellTrials<'_>) -> Result<Vec<Findi
     Ok(found.into_iter().map(|by| Finding::Bound { cell: cell.number, bound: by }).collect())
 }
 
-/// Longest lock wait of a session, in the trial with the median wait.
+/// Longest lock wait of a session in a trial; the median over the trials.
 fn longest_lock_wait(cell: &CellTrials<'_>) -> Option<f64> {
     let node = &cell.server()?.name;
     cell.median(|it| maximum(&sums(it.samples, node, samples::PG_LONGEST_LOCK_WAIT, |_| true)))

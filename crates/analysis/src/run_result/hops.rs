@@ -77,7 +77,7 @@ pub fn hops(setup: &Setup, processors: Option<f64>, trials: &[TrialPassage<'_>])
     names.enumerate().map(|(place, name)| median_of_trials(name, &of(place))).collect()
 }
 
-/// Resources that a cell's replicas use, without the current primary; medians over its valid trials.
+/// Resources used by the nodes that start as a cell's replicas, even if one is promoted; medians over its valid trials.
 pub fn replicas(setup: &Setup, processors: Option<f64>, trials: &[TrialPassage<'_>]) -> Vec<HopMetrics> {
     let Some(plan) = &setup.stack.replication else { return Vec::new() };
     let lates: Vec<Vec<Sample>> = valid(trials).map(tail_samples).collect();

@@ -17,7 +17,7 @@ pub(super) struct TrialVote {
 
 /// Share of trials whose result is unrelated to their level.
 const LAPSE: f64 = 0.02;
-/// The same share after an overloaded level.
+/// Share of such trials after an overloaded level.
 const LAPSE_TIRED: f64 = 0.15;
 /// Blurs (in the logarithm of the level) and their prior probabilities. Queues of usual length are within the first
 /// three; the last one is a system with two states.

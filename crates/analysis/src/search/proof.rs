@@ -50,7 +50,7 @@ pub fn interleave(subjects: &[SearchRun<'_>], seed: u64) -> Option<(usize, Searc
 /// With a quota larger by a quarter and two maxima known to ± 5 %, an unrelated resource has its whole interval above
 /// this once in 10⁵.
 const ELASTICITY_MIN: f64 = 0.3;
-/// The same bound for a switch, on the ratio of maxima: chance does not explain ten per cent more.
+/// Bound for a switch, on the ratio of maxima: chance does not explain ten per cent more.
 const SWITCH_RATIO_MIN: f64 = 1.1;
 /// Fewest votes for and against before a verdict may be decided early.
 const VOTES_MIN: usize = 2;

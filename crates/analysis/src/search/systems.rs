@@ -217,7 +217,7 @@ pub fn erlang(servers: usize, service: f64, bound: f64) -> f64 {
     bisect(servers as f64 / service, |rate| beyond(rate) > 0.01)
 }
 
-/// The same rate by simulating `arrivals` at each rate, for any service times; the system's behaviour is ignored.
+/// Highest such rate by simulating `arrivals` at each rate, for any service times; the system's behaviour is ignored.
 pub fn simulate_capacity(system: &SimulatedSystem, bound: f64, arrivals: f64) -> f64 {
     bisect(system.capacity(), |rate| {
         let mut it = SimulatedSystem { behaviour: Behaviour::None, rng: SplitMix64(77), ..system.clone() };

@@ -396,7 +396,7 @@ impl<'a> SearchTrack<'a> {
         if levels.len() >= HOLDS_MAX {
             return end_hindered(SearchStopReason::Undecided { level: middle });
         }
-        // It was slow on a fresh state too: that state's level always holds.
+        // It was slow on a fresh state too: the slow state's level always holds.
         let below = slower.unwrap_or(below);
         let lowest = levels.iter().copied().fold(f64::INFINITY, f64::min);
         let lower = below.min(lowest * (1.0 - DOWNWARDS * precision));

@@ -4,7 +4,7 @@ use super::*;
 use model::feed_coverage::{FeedCoverage, TableCoverage};
 use model::plan::{CacheState, Content, Dataset, Feed, FeedOrder, FeedSource, Operation};
 
-/// Cells of one setup: `open`, `closed`, `few` and `many`, the last two with feeds of so many rows, `cold`.
+/// Cells of one setup: `open`, `closed`, `few` and `many`, the last two with feeds of few and many rows, and `cold`.
 fn experiment_of(cells: &[&str]) -> Experiment {
     let mut experiment = experiment(&vec!["direct"; cells.len()], None);
     for (cell, word) in experiment.cells.iter_mut().zip(cells) {

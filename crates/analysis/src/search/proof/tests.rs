@@ -51,7 +51,7 @@ fn pair(elasticity: f64, until_plain: bool, seed: u64, chance: &mut SplitMix64) 
     (it.verdict, done[0].len() + done[1].len())
 }
 
-/// Verdicts of so many pairs: limits, does not limit, undecided; and the mean number of trials of a pair.
+/// Verdicts of `pairs` pairs: limits, does not limit, undecided; and the mean number of trials of a pair.
 fn verdicts(pairs: u64, elasticity: f64, until_plain: bool) -> ([usize; 3], f64) {
     let mut chance = SplitMix64(7);
     let all: Vec<_> = (0..pairs).map(|seed| pair(elasticity, until_plain, seed, &mut chance)).collect();
