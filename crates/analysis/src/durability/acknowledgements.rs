@@ -49,10 +49,10 @@ impl AcknowledgementTimes {
         self.slots.last_key_value().map(|(_, it)| it.1)
     }
 
-    /// Longest gap without acknowledgements for each fault: one that contains the fault, or that lies between it and the
-    /// next fault. A gap that contains several faults belongs to each of them. A gap without an end lasts until the last
-    /// attempt, or until the load was `over`, because without a login there are no attempts. A fault without an earlier
-    /// acknowledgement has no outage.
+    /// Longest gap without acknowledgements for each fault: one that contains the fault, or that lies between it and
+    /// the next fault. A gap that contains several faults belongs to each of them. A gap without an end lasts until
+    /// the last attempt, or until the load was `over`, because without a login there are no attempts. A fault without
+    /// an earlier acknowledgement has no outage.
     pub fn outages(&self, faults: &[FaultEvent], over: Nanos) -> Vec<WriteOutage> {
         let end = self.last_attempt.max(over);
         let outage = |(number, fault): (usize, &FaultEvent)| {
