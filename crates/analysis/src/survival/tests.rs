@@ -30,9 +30,9 @@ fn verdict() -> DurabilityVerdict {
     }
 }
 
-/// A trial in which the primary was killed at 1 s and another took over. Words change it: `lost`, `unpromised`, `local`
-/// with a count, `younger`, `torn`, `contradicts`, `elsewhere`, `silent` as doubts, `undone`, `unread`, `nothing` (no
-/// ledger).
+/// A trial in which the primary was killed at 1 s and another took over. Words change it: `lost`, `ambiguous`,
+/// `unpromised`, `local`, `retried`, `hole` with a count, `younger`, `torn`, `contradicts`, `elsewhere`, `silent`,
+/// `changed` as doubts, `undone`, `nothing` (no ledger).
 fn trial(words: &str) -> FaultInjection {
     let promoted = PromotionRecord {
         from: "postgres".to_owned(),
@@ -153,7 +153,7 @@ fn concludes_from_trials_and_control() {
         "none",
         "Unknown: 1 of 100 in 1/1 [LostAmbiguous 1] [LostWhilePromiseChanged]",
     );
-    // Without a ledger there is no conclusion; one trial without it, among others, counts as unread.
+    // Without a ledger there is no conclusion; one trial without it, among others, counts as not read back.
     check("nothing|nothing", "none", "no ledger: 0 of 0 in 2/2 [] []");
     check("|nothing", "unpromised", "Unknown: 0 of 100 in 2/2 [] [NotReadBack]");
     check("|undone", "unpromised", "Kept: 0 of 200 in 1/1 [] []");
