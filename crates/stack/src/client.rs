@@ -72,7 +72,7 @@ pub enum Error {
     /// The server returned an error.
     Server(ServerError),
     Protocol(ProtocolError),
-    /// The answer exceeds [`ANSWER_MAX`].
+    /// The answer exceeds `ANSWER_MAX`.
     TooLong {
         address: Address,
     },
@@ -112,7 +112,7 @@ enum AwaitedEvent {
 }
 
 impl Target {
-    /// The same server and user with another database.
+    /// This server and login, with another database.
     pub fn in_database(&self, database: &str) -> Target {
         let mut login = Login::clone(&self.login);
         database.clone_into(&mut login.database);

@@ -22,7 +22,7 @@ pub struct HttpResponse {
     pub allowed: Option<Vec<u8>>,
     /// TLS version of the connection, such as `TLSv1.3`.
     pub tls: Option<&'static str>,
-    /// The body, or its first [`MAX_BODY`] bytes.
+    /// The body, or its first `MAX_BODY` bytes.
     pub body: Vec<u8>,
 }
 

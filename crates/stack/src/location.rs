@@ -105,7 +105,7 @@ pub fn locate_server(address: &Address, session: &mut Connection) -> Location {
 
 /// Location of the service at an address, judged by the program that listens there.
 ///
-/// Some proxies remain undetected: those that [`FORWARDERS`] does not list, and those of users whose processes cannot
+/// Some proxies remain undetected: those that `FORWARDERS` does not list, and those of users whose processes cannot
 /// be inspected. They count as this machine.
 pub fn locate_listener(address: &Address) -> Location {
     if !is_loopback(address) {

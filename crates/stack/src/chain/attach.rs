@@ -60,7 +60,7 @@ pub(super) fn attach(
         (None, _) => {}
     }
     let login = &running.endpoint.login;
-    // If the attached server asks for no password, our poolers still ask for one.
+    // If the attached server requires no password, the poolers that pgdyno starts still do.
     let password = match &login.password {
         Some(it) => it.clone(),
         None => random_password().map_err(|it| node_error(&node.name, "get a password", &it))?,

@@ -13,7 +13,7 @@ use wire::Code;
 /// Timeout of one attempt. Another program that holds the port may accept a connection and never answer.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Waits until a node of ours is ready.
+/// Waits until a node that pgdyno started is ready.
 ///
 /// Its console or statistics come first, because they are certainly its own; then a query through it. Nodes that take
 /// HTTP requests get an HTTP request.

@@ -141,7 +141,7 @@ impl Chain {
         Ok(())
     }
 
-    /// The running nodes of ours that the target names at this moment.
+    /// The running nodes that the target names at this moment; attached nodes are excluded.
     fn resolve_fault_target(&mut self, whom: &FaultTarget) -> Result<Vec<(String, NodeId)>, NodeError> {
         if matches!(whom, FaultTarget::Primary | FaultTarget::Replica) && self.replication().is_some() {
             self.update_primary();

@@ -35,7 +35,7 @@ pub(super) fn check_database(
     let here = format!("{host}/{database}");
     let refused = |why: String| Err(ChainError::InvalidPlan { node: node.name.clone(), reason: why });
     let until = Instant::now() + LEAVE_TIMEOUT;
-    // Sessions of our own last trial may still be closing. A server that rejects the query is loaded like any other.
+    // Sessions of the previous trial may still be closing. A server that rejects the query is loaded like any other.
     while let Ok(Some(it)) = other_runs::find_other_run(connection) {
         if Instant::now() >= until {
             return refused(format!(

@@ -42,7 +42,7 @@ impl NamespaceGuard {
             home.push((File::open(format!("/proc/self/ns/{name}"))?, kind));
         }
         let flags = UnshareFlags::NEWPID | UnshareFlags::NEWIPC | UnshareFlags::NEWNS;
-        // SAFETY: file descriptors stay shared with nobody: the keeper has one thread.
+        // SAFETY: no other thread shares the file descriptors: the keeper has one thread.
         unsafe { unshare_unsafe(flags) }?;
         let away = NamespaceGuard { home };
         // Mounts made here are visible here only.
@@ -100,7 +100,7 @@ pub(super) unsafe fn stay_first() -> io::Result<()> {
     unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
     let (mut status, mut end) = (0, 0);
     loop {
-        // SAFETY: `status` is ours.
+        // SAFETY: `status` is a local variable.
         let pid = unsafe { libc::wait(&raw mut status) };
         if pid == program {
             end = match libc::WIFSIGNALED(status) {

@@ -38,7 +38,7 @@ impl NodeDisks {
         };
         let (above, place) = (run.join("disks"), run.join("disks").join(node));
         if self.all.is_empty() {
-            // SAFETY: file descriptors stay shared with nobody: the keeper has one thread.
+            // SAFETY: no other thread shares the file descriptors: the keeper has one thread.
             unsafe { unshare_unsafe(UnshareFlags::NEWNS) }
                 .map_err(|it| format!("mounts of its own: {it}"))?;
             mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)

@@ -96,7 +96,7 @@ impl Drop for NetworkGuard {
 /// Enters a new, empty network namespace.
 pub(super) fn leave() -> io::Result<NetworkGuard> {
     let back = NetworkGuard(here()?);
-    // SAFETY: file descriptors stay shared with nobody: the keeper has one thread.
+    // SAFETY: no other thread shares the file descriptors: the keeper has one thread.
     unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
     Ok(back)
 }
