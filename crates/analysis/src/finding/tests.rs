@@ -248,7 +248,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
         &["pooled"],
         &[half(10.0)],
         &[
-            "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 10.0, cpu: 0.05, cpu_limit: 0.1 }",
+            "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 10.0, cpu: 0.05, of_cpu: 0.1 }",
         ],
     );
     check(&["pooled"], &[half(9.9)], &[]);
@@ -262,7 +262,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
         &["pooled"],
         &[half(10.0).gauge("postgres", "pg_active_waits", "Timeout/PgSleep", 9.0)],
         &[
-            "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 10.0, cpu: 0.05, cpu_limit: 0.1 }",
+            "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 10.0, cpu: 0.05, of_cpu: 0.1 }",
         ],
     );
     // Neither: both are full, the pool is half empty, or no series distinguishes them.

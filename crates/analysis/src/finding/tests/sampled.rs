@@ -82,8 +82,8 @@ fn reports_a_cpu_bound_service() {
     let used = |used| cpu(run(), "service", used, 80.0);
     let bound = |cpu: &str, of: &str| {
         format!(
-            "Bound {{ cell: 0, bound: Service {{ node: \"service\", cpu: {cpu}, cpu_limit: {of}, throttled: Some(0.8), \
-             throttled_cpu: None }} }}"
+            "Bound {{ cell: 0, bound: Service {{ node: \"service\", cpu: {cpu}, of_cpu: {of}, throttled: Some(0.8), \
+             stood_still: None }} }}"
         )
     };
     check_in(&serviced("direct", 1), &[used(0.29)], &[&bound("0.29", "0.3")]);
