@@ -13,7 +13,7 @@ pub fn run(data: &[u8]) {
     }
     // A quoted value before the fuzzed text is always recognisable as a value.
     let hidden = mask_values(&format!("select 'pgdynosecret', {text}"));
-    assert!(!hidden.contains("pgdynosecret"), "{hidden}");
+    assert!(text.contains("pgdynosecret") || !hidden.contains("pgdynosecret"), "{hidden}");
     match read_csv(text) {
         Ok(table) => assert!(table.rows.iter().all(|row| row.iter().flatten().all(|it| !it.is_empty()))),
         Err(ReadError { line, expected }) => assert!(line == 1 && !expected.is_empty()),

@@ -40,7 +40,7 @@ fn in_remote_network(test: &str) -> bool {
         return false;
     }
     let ourselves = std::env::current_exe().expect("it runs");
-    let test = format!("experiments::far::{test}");
+    let test = format!("experiments::remote_hosts::{test}");
     let words = [ourselves.to_str().expect("a plain name"), "--exact", &test, "--nocapture"];
     let output = network(&words).expect("it could be run a moment ago");
     let said = |it: &[u8]| String::from_utf8_lossy(it).into_owned();

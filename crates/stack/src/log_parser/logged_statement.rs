@@ -52,6 +52,8 @@ pub fn parse_logged_statements(log: &str) -> Vec<LoggedStatement> {
         open = executed.is_some();
         all.extend(executed);
     }
+    // A statement may begin on a line that continues; one without any text is none.
+    all.retain(|it| !it.text.is_empty());
     all
 }
 
@@ -63,7 +65,8 @@ fn parse_duration_line(text: &str, pid: u32) -> Option<LoggedStatement> {
         // The text after the name is the prepared statement. Names with a colon are not supported.
         None => rest.strip_prefix("execute ")?.split_once(": ")?.1,
     };
-    Some(LoggedStatement { text: text.to_owned(), values: Vec::new(), millis: millis.parse().ok()?, pid })
+    let millis = millis.parse().ok().filter(|it: &f64| it.is_finite())?;
+    Some(LoggedStatement { text: text.to_owned(), values: Vec::new(), millis, pid })
 }
 
 /// `$1 = 'it''s', $2 = NULL`.
@@ -129,6 +132,17 @@ mod tests {
              1.5 | update t\\nset a = $1 | ё\n\
              2 | select 'x: y' | \n",
         );
+    }
+
+    #[test]
+    fn ignores_statements_without_text_and_endless_durations() {
+        let log = |millis: &str, text: &str| {
+            format!("2026-11-21 18:01:29.157 UTC [31] 00000 LOG:  duration: {millis} ms  statement: {text}\n")
+        };
+        check(&log("1", ""), "");
+        check(&log("inf", "select 1"), "");
+        check(&log("NaN", "select 1"), "");
+        check(&(log("1", "") + "\tselect 1\n"), "1 | \\nselect 1 | \n");
     }
 
     #[test]

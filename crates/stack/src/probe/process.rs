@@ -169,6 +169,10 @@ fn read_group(answer: &ProbeResponse, out: &mut Vec<Reading>) -> Result<(), Read
 
 fn push<const N: usize>(series: &'static [Series; N], values: [Option<f64>; N], out: &mut Vec<Reading>) {
     for (series, value) in series.iter().zip(values) {
-        out.extend(value.map(|value| Reading { series, label: String::new(), value }));
+        out.extend(value.filter(|it| it.is_finite()).map(|value| Reading {
+            series,
+            label: String::new(),
+            value,
+        }));
     }
 }
