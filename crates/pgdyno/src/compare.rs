@@ -29,7 +29,7 @@ use store::Run;
 struct Args {
     /// A path, a name or its beginning, or `last`
     base: String,
-    /// What is compared with it, likewise
+    /// Runs that are compared with it, named likewise
     runs: Vec<String>,
     /// Exit with status 99 when the interval shows it, such as 'p99 > +10%', 'tps < -5%', 'errors > 1%' or
     /// 'p99 of transfer > 200ms'; may be repeated

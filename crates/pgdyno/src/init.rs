@@ -14,7 +14,7 @@ use std::process::ExitCode;
 struct Args {
     #[arg(default_value = "experiment.yaml")]
     file: PathBuf,
-    /// What the experiment is to find, as its `find` says it; without, it compares the cells of a matrix
+    /// Goal of the experiment, a value of its key `find`; without it, the experiment compares the cells of a matrix
     #[arg(long, value_name = "WHAT")]
     find: Option<InitGoal>,
 }

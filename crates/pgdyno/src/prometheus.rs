@@ -24,7 +24,7 @@ const PATH: &str = "/metrics";
 /// Probe that is not exported, because its labels are the texts of statements.
 const EXCLUDED_SERIES: &str = "pg_statement_texts";
 
-/// What `pgdyno run` was asked for.
+/// Options of `pgdyno run` for Prometheus.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct PrometheusArgs {
     /// Let a Prometheus scrape http://ADDRESS/metrics while the run goes on, such as 127.0.0.1:9187

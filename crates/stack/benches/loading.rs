@@ -1,4 +1,4 @@
-//! How long do loading and restoring take, and how far is loading from a bare COPY of the same bytes?
+//! Durations of loading and restoring, and of a bare COPY of the same bytes.
 //!
 //! Against one throw-away server, each measurement in a fresh database; medians of three rounds, bare copy and loading in
 //! turns. `cargo bench -p stack -- 10_000_000 tickets`: another number of rows, and only these contents.
@@ -93,7 +93,7 @@ fn median(mut of: Vec<f64>) -> f64 {
     of[of.len() / 2]
 }
 
-/// Of tickets, three times: what comes back after an update of every tenth row.
+/// Durations of three restores of `tickets` after an update of every tenth row.
 fn restoring(postgres: &mut Postgres, supervisor: &mut Supervisor, rows: u64) -> Result<()> {
     let superuser = postgres.target();
     superuser.open(PATIENCE)?.query("create database restoring")?;

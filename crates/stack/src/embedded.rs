@@ -182,7 +182,7 @@ mod fetch {
 mod fetch {
     use std::path::{Path, PathBuf};
 
-    pub(super) fn into(_cache: &Path, _major: u32) -> Result<PathBuf, String> {
+    pub(super) fn fetch_into(_cache: &Path, _major: u32) -> Result<PathBuf, String> {
         Err("this pgdyno was built without the feature `embedded`".to_owned())
     }
 }

@@ -74,7 +74,7 @@ pub fn missing_module_docs(tree: &Tree) -> Vec<Violation> {
             &file.path,
             1,
             "the first line does not say what this file is for",
-            "begin it with `//! ` and one question",
+            "begin it with `//! ` and a noun phrase",
         )
     };
     silent.map(told).collect()

@@ -1,6 +1,7 @@
 //! Checks the project against the rules of ARCHITECTURE.md and CONTRIBUTING.md.
 
 mod cycles;
+mod dialect;
 mod documents;
 mod files;
 mod layers;
@@ -40,7 +41,7 @@ impl fmt::Display for Violation {
 type Rule = fn(&Tree) -> Vec<Violation>;
 
 /// Rules; any violation fails the check.
-const RULES: [(&str, Rule); 14] = [
+const RULES: [(&str, Rule); 15] = [
     ("every source can be read", source::invalid_sources),
     ("crates import only what lies below them", layers::imports),
     ("crates depend on no library that they must not know", layers::libraries),
@@ -49,7 +50,8 @@ const RULES: [(&str, Rule); 14] = [
     ("only programs print", layers::print_macros),
     ("the analysis contains no sentence", layers::sentences),
     ("every source file is part of a crate", files::unreachable_files),
-    ("every module says which question it answers", files::missing_module_docs),
+    ("every module has a doc comment", files::missing_module_docs),
+    ("comments and pages are written in plain English", dialect::dialect),
     ("nothing is left for later", leftovers::leftovers),
     ("every link leads somewhere", documents::links),
     ("every promise has a test", documents::promises),

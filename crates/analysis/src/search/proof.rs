@@ -59,7 +59,7 @@ const DRAWS: usize = 4000;
 /// Quantile of the normal distribution at 97.5 %.
 const Z: f64 = 1.959_964;
 
-/// Proof that `nudge`, which would show `limit` to be the cause, moved the maximum or did not. It uses the trials of
+/// Proof that this perturbation, which would show `limit` to be the cause, moved the maximum or did not. It uses the trials of
 /// the base and of the perturbed subject, which were interleaved.
 ///
 /// If searches ended early because the verdict [`is_decided`], their levels are the edges that their votes show.

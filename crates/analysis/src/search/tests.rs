@@ -202,7 +202,7 @@ fn answers_are_within_five_percent() {
     });
 }
 
-/// Of two states, one is a fifth slower. In any order of states, the answer is that of the slower one.
+/// One of two states is a fifth slower. In any order of states, the answer is that of the slower one.
 #[test]
 fn answers_with_the_slower_of_two_states() {
     for turns in 1..64u32 {

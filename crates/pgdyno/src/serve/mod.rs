@@ -40,7 +40,7 @@ struct Args {
     /// Listen at this address, for other machines; needs a token
     #[arg(long, value_name = "ADDRESS")]
     host: Option<String>,
-    /// Whoever looks must know what is in this file; PGDYNO_TOKEN may hold it as well
+    /// Require the token in this file; PGDYNO_TOKEN may hold it as well
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
     /// Open it in the browser

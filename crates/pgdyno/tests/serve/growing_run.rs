@@ -141,7 +141,7 @@ fn a_page_receives_points_until_the_end() {
     let seconds = |count: usize| (0..count).map(|it| it as f64).collect::<Vec<_>>();
     assert_eq!(shown, [seconds(all - 1), seconds(2)], "{kinds:?}");
     assert!(kinds.iter().any(|it| it == "points") && kinds.iter().any(|it| it == "document"), "{kinds:?}");
-    // A client that reconnects is told to stop.
+    // A client that reconnects gets status 204, which ends it.
     let header = format!("Last-Event-ID: {}", last.expect("events have ids"));
     assert_eq!(server.ask(&format!("GET /runs/{name}/events"), &[&header]).status, 204);
     let ended: Value = serde_json::from_str(&server.ask(&place, &[]).body).expect("a document");

@@ -100,7 +100,7 @@ pub enum Error {
 pub struct TableDiagnostic {
     pub table: String,
     pub column: Option<String>,
-    /// What was found, and what to write instead.
+    /// Offending text, and what to write instead.
     pub message: String,
 }
 
