@@ -14,7 +14,9 @@ use report::page::{Page, page};
 use report::{junit, markdown};
 use rustix::fs::OFlags;
 use serde_json::json;
+use std::fs::metadata;
 use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -80,15 +82,19 @@ fn write(args: &Args) -> Result<(), CommandError> {
         }
         return Ok(());
     };
-    if out.canonicalize().is_ok_and(|it| path.canonicalize().is_ok_and(|run| run == it)) {
+    // Device and inode, because a hard link is the run too.
+    let identity = |path: &Path| metadata(path).map(|it| (it.dev(), it.ino()));
+    if identity(&out).is_ok_and(|it| identity(&path).is_ok_and(|run| run == it)) {
         let what = format!("{} is the run itself: a report in its place would destroy it", out.display());
         return Err(
             CommandError::new(what).with_hint("write another name behind --out, or - for standard output")
         );
     }
-    create_private_file(&out, OFlags::empty()).and_then(|mut it| it.write_all(text.as_bytes())).map_err(
-        |it| CommandError::new(format!("could not write {}: {}", out.display(), os_error_text(&it))),
-    )?;
+    // The user did not name the target of a symbolic link that has the default name.
+    let flags = if args.out.is_some() { OFlags::empty() } else { OFlags::NOFOLLOW };
+    create_private_file(&out, flags).and_then(|mut it| it.write_all(text.as_bytes())).map_err(|it| {
+        CommandError::new(format!("could not write {}: {}", out.display(), os_error_text(&it)))
+    })?;
     outln!("{}", out.display());
     Ok(())
 }

@@ -79,7 +79,8 @@ fn does_not_overwrite_the_run_file() {
     let before = fs::read(fixtures().join("shop.dyno")).expect("it is there");
     fs::write(&run, &before).expect("there is room");
     std::os::unix::fs::symlink(&run, place.join("link")).expect("there is room");
-    for out in ["shop.dyno", "more/../shop.dyno", "link"] {
+    fs::hard_link(&run, place.join("hard")).expect("there is room");
+    for out in ["shop.dyno", "more/../shop.dyno", "link", "hard"] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_pgdyno"));
         let output =
             command.arg("report").arg(&run).arg("--out").arg(place.join(out)).output().expect("it runs");
@@ -88,6 +89,13 @@ fn does_not_overwrite_the_run_file() {
         assert!(told.contains("is the run itself"), "{told}");
         assert_eq!(fs::read(&run).expect("it is there"), before);
     }
+    // A link that has the default name of a report is not followed.
+    fs::write(place.join("precious"), "precious").expect("there is room");
+    std::os::unix::fs::symlink(place.join("precious"), place.join("shop.html")).expect("there is room");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pgdyno"));
+    let output = command.current_dir(&place).arg("report").arg(&run).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(fs::read_to_string(place.join("precious")).expect("it is there"), "precious");
     fs::remove_dir_all(&place).expect("it is ours");
 }
 

@@ -82,7 +82,7 @@ mod tests {
 
     fn check(path: &str, text: &str) -> Vec<String> {
         let all = found(&Tree::from_files(&[(path, text)]), &["load"]);
-        all.iter().map(|it| format!("{}: {}", it.line, it.what)).collect()
+        all.iter().map(|it| format!("{}: {}", it.line, it.message)).collect()
     }
 
     #[test]

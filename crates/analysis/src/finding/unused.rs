@@ -45,6 +45,7 @@ pub fn nodes(cell: &CellTrials<'_>) -> Vec<Finding> {
     };
     let of_node = |node: &Node| {
         let known = cell.trials.iter().filter(|it| !stays_open(it, cell));
+        let known = known.filter(|it| !(is_server(node) && has_sessions(it, node)));
         let known: Vec<_> =
             known.filter_map(|it| Some((counts(it, node)?, it.summary?.total.counts.ok))).collect();
         let it = Circumstance::NotUsed {
@@ -100,6 +101,12 @@ pub fn blames(it: &Finding, cell: &CellTrials<'_>, unused: &[Finding]) -> bool {
         },
         _ => false,
     }
+}
+
+/// True if clients had sessions at a server. PostgreSQL 15 counts the transactions of statements that touch no table only
+/// when the session ends or counts something else, so that its counters do not show that the load came through.
+fn has_sessions(trial: &TrialFacts<'_>, node: &Node) -> bool {
+    maximum(&sums(trial.samples, &node.name, samples::PG_SESSIONS, |_| true)).is_some_and(|it| it >= 1.0)
 }
 
 /// True if transactions stayed open for half of a trial. Counters only include transactions that have ended.

@@ -5,9 +5,8 @@ use stack::component::postgres::{Postgres, Settings};
 use stack::find::{Installation, InstallationSearch};
 use stack::supervisor::{KeeperProgram, Supervisor};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
-use wire::pg::Login;
 
 /// Timeout of all queries in these tests.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -44,8 +43,5 @@ pub fn fresh_database() -> (Connection, String) {
 }
 
 pub fn in_database(name: &str) -> Target {
-    let target = server().target();
-    let mut login = Login::new(target.login.user.clone(), name);
-    login.password = target.login.password.clone();
-    Target { login: Arc::new(login), ..target }
+    server().target().in_database(name)
 }
