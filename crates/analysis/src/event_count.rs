@@ -136,7 +136,7 @@ mod tests {
     fn takes_deadlocks_from_the_server_counter() {
         let check = |run: TestRun, change: &dyn Fn(&mut model::plan::Setup), expected: Option<f64>| {
             facts(&run, "direct", change, |it| {
-                assert_eq!(matrix::read_figure(it, Figure::Deadlocks), expected)
+                assert_eq!(matrix::read_figure(it, Figure::Deadlocks), expected);
             });
         };
         let counted = || TestRun::new(0, 0).counter("postgres", "pg_deadlocks", "app", 1.0);

@@ -262,7 +262,7 @@ mod tests {
             closed_plan(),
             |it| {
                 (it.thread_usage[1].user, it.thread_usage[1].spun) =
-                    (Nanos::from_secs(9), Nanos::from_secs(8))
+                    (Nanos::from_secs(9), Nanos::from_secs(8));
             },
             "",
         );

@@ -359,7 +359,7 @@ fn each_client_has_its_own_cookies() {
     }
     // Without `cookies`, they are neither stored nor sent.
     let plain = Service::without_tls(HOST);
-    let talk = self::exchange(program(&steps[1..2]), (1, 2), plain, CLOSED, |_| ok("Set-Cookie: id=7\r\n"));
+    let talk = exchange(program(&steps[1..2]), (1, 2), plain, CLOSED, |_| ok("Set-Cookie: id=7\r\n"));
     assert_eq!(talk.asked(), ["GET /user/me", "GET /user/me"]);
 }
 

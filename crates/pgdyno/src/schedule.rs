@@ -92,7 +92,7 @@ fn print(args: &Args, curve: &Curve, lang: &dyn Lang, out: &mut impl Write) -> i
             )?;
         }
         (false, true) => {
-            writeln!(out, "{}", sanitise_json(&preview::json(&args.preview(curve)).to_string()))?
+            writeln!(out, "{}", sanitise_json(&preview::json(&args.preview(curve)).to_string()))?;
         }
         (true, true) => {
             // Starts are streamed, because they may not fit into memory.

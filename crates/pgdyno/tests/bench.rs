@@ -33,7 +33,7 @@ fn server() -> std::sync::MutexGuard<'static, (Supervisor, Postgres)> {
     static SERVER: OnceLock<Mutex<(Supervisor, Postgres)>> = OnceLock::new();
     let server = SERVER.get_or_init(|| {
         let (supervisor, postgres) = start();
-        let made = Run::run(&postgres, &["-i", "-q"]);
+        let made = Run::execute(&postgres, &["-i", "-q"]);
         assert_eq!(made.status, 0, "{made:?}");
         Mutex::new((supervisor, postgres))
     });
@@ -54,7 +54,7 @@ fn command(postgres: &Postgres, args: &[&str]) -> Command {
 }
 
 impl Run {
-    fn run(postgres: &Postgres, args: &[&str]) -> Run {
+    fn execute(postgres: &Postgres, args: &[&str]) -> Run {
         let output = command(postgres, args).output().expect("the program runs");
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it prints UTF-8");
         Run { status: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
@@ -66,7 +66,7 @@ impl Run {
 #[track_caller]
 fn check(line: &str, status: i32, expected: &[&str]) {
     let args: Vec<&str> = line.split(' ').collect();
-    let run = Run::run(&server().1, &args);
+    let run = Run::execute(&server().1, &args);
     assert_eq!(run.status, status, "{line}: {run:?}");
     let words: Vec<&str> = run.out.split_whitespace().chain(run.err.split_whitespace()).collect();
     let said = words.join(" ");
@@ -93,7 +93,8 @@ fn runs_every_load_model() {
 
 #[test]
 fn prints_one_json_document() {
-    let run = Run::run(&server().1, &["-S", "-n", "-t", "20", "-c", "3", "--json", "-r", "--random-seed=42"]);
+    let run =
+        Run::execute(&server().1, &["-S", "-n", "-t", "20", "-c", "3", "--json", "-r", "--random-seed=42"]);
     let it: Value = serde_json::from_str(&run.out).expect("one JSON document");
     assert_eq!(it["total"]["counts"]["ok"], 60);
     assert_eq!(it["total"]["response"]["count"], 60);
@@ -167,7 +168,7 @@ fn does_not_print_passwords() {
         format!("host=127.0.0.1 port={port} password=hush-hush nonsense=1"),
         format!("postgres://postgres:hush-hush@127.0.0.1:{port}/postgres?nonsense=1"),
     ] {
-        let run = Run::run(&server.1, &["-S", "-d", "-t", "1", &dsn]);
+        let run = Run::execute(&server.1, &["-S", "-d", "-t", "1", &dsn]);
         assert_eq!(run.status, 1, "{run:?}");
         assert!(!run.out.contains("hush") && !run.err.contains("hush"), "{run:?}");
     }
@@ -276,7 +277,7 @@ fn remote_run(postgres: &Postgres, args: &[&str]) -> Option<Run> {
 fn warns_of_a_server_that_may_be_remote() {
     let server = server();
     let doubt = "is not shown to be on this machine";
-    let here = Run::run(&server.1, &["-S", "-n", "-t", "2"]);
+    let here = Run::execute(&server.1, &["-S", "-n", "-t", "2"]);
     assert!(here.status == 0 && !here.err.contains(doubt), "{here:?}");
     let Some(there) = remote_run(&server.1, &["-S", "-n", "-t", "2"]) else { return };
     assert_eq!(there.status, 0, "without a terminal it goes on: {there:?}");
@@ -307,14 +308,14 @@ fn does_not_drop_foreign_tables() {
     ask("postgres", "create database theirs");
     ask("theirs", "create table pgbench_history as select 7 as balance");
     for steps in ["dtgvp", "g", "d"] {
-        let run = Run::run(&server.1, &["-i", "-q", "-I", steps, "theirs"]);
+        let run = Run::execute(&server.1, &["-i", "-q", "-I", steps, "theirs"]);
         assert_eq!(run.status, 1, "{run:?}");
         assert!(run.err.contains("pgbench_history has not the columns of pgbench's table"), "{run:?}");
     }
     assert_eq!(ask("theirs", "select balance from pgbench_history").as_deref(), Some("7"));
     ask("theirs", "drop table pgbench_history");
     for _ in 0..2 {
-        let run = Run::run(&server.1, &["-i", "-q", "theirs"]);
+        let run = Run::execute(&server.1, &["-i", "-q", "theirs"]);
         assert_eq!(run.status, 0, "its own tables are made, and made anew: {run:?}");
     }
 }
@@ -327,11 +328,11 @@ fn warns_of_another_run_on_the_database() {
     let mut session = server.1.target().open(Duration::from_secs(10)).expect("it serves");
     // A pooler keeps the application name of a run that has ended.
     session.query("set application_name = 'pgdyno bench'").expect("it is right");
-    let alone = Run::run(&server.1, &args);
+    let alone = Run::execute(&server.1, &args);
     assert!(alone.status == 0 && !alone.err.contains(note), "{alone:?}");
     // The monitor of another run's trial has this name.
     session.query("set application_name = 'pgdyno monitor'").expect("it is right");
-    let shared = Run::run(&server.1, &args);
+    let shared = Run::execute(&server.1, &args);
     assert!(
         shared.status == 0 && shared.err.contains(note) && shared.err.contains("pgdyno monitor"),
         "{shared:?}"

@@ -154,7 +154,7 @@ mod tests {
         }
         assert!(policy.starts_with("default-src 'none'"));
         assert!(!policy.contains("connect-src"), "{policy}");
-        assert!(super::content_security_policy(true).contains("connect-src 'self'"));
+        assert!(content_security_policy(true).contains("connect-src 'self'"));
         assert!(!page.contains("http://") || !page.contains("src=\"http"), "asks a network");
     }
 }

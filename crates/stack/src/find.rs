@@ -121,7 +121,7 @@ impl InstallationSearch {
                     }
                 }
                 Ok(version) => {
-                    tried.push(RejectedPlace { origin, place, reason: format!("is {}", version.text) })
+                    tried.push(RejectedPlace { origin, place, reason: format!("is {}", version.text) });
                 }
                 Err(why) => tried.push(RejectedPlace { origin, place, reason: why }),
             }

@@ -7,11 +7,11 @@ pub fn escape_in_place(out: &mut Vec<u8>, at: usize, hole: Placeholder) {
     match hole {
         Placeholder::Raw | Placeholder::LengthPrefixed => {}
         Placeholder::Url => {
-            expand_in_place(out, at, |byte| if is_unreserved(byte) { 1 } else { 3 }, write_percent)
+            expand_in_place(out, at, |byte| if is_unreserved(byte) { 1 } else { 3 }, write_percent);
         }
         Placeholder::Json => expand_in_place(out, at, json_length, write_json),
         Placeholder::HeaderValue => {
-            out[at..].iter_mut().filter(|it| it.is_ascii_control()).for_each(|it| *it = b' ')
+            out[at..].iter_mut().filter(|it| it.is_ascii_control()).for_each(|it| *it = b' ');
         }
     }
 }

@@ -39,7 +39,7 @@ impl BootstrapEstimate {
     }
 
     /// The figure itself as a difference from zero.
-    pub fn to_spread(&self) -> MeanDifference {
+    pub fn mean_difference(&self) -> MeanDifference {
         MeanDifference {
             difference: self.value,
             error: self.error,

@@ -263,12 +263,12 @@ impl FigurePair<'_> {
         if self.metric.kind() == MetricKind::Share { value } else { value.ln() }
     }
 
-    fn from_scale(&self, measure: f64) -> f64 {
+    fn unscale(&self, measure: f64) -> f64 {
         if self.metric.kind() == MetricKind::Share { measure } else { measure.exp() }
     }
 
     fn change(&self, value: f64, interval: Option<(f64, f64)>) -> Change {
-        let interval = interval.map(|(low, high)| (self.from_scale(low), self.from_scale(high)));
+        let interval = interval.map(|(low, high)| (self.unscale(low), self.unscale(high)));
         match self.metric.kind() {
             MetricKind::Share => Change::Difference { value, interval },
             _ => Change::Ratio { value: Some(value.exp()).filter(|it| it.is_finite()), interval },
@@ -299,9 +299,9 @@ impl FigurePair<'_> {
     ) -> Option<MetricEstimate> {
         let plain: Vec<f64> = values.iter().map(|it| it.value).collect();
         let it = repeats::estimate(&plain)?;
-        let told = |it: (f64, f64)| (self.from_scale(it.0), self.from_scale(it.1));
+        let told = |it: (f64, f64)| (self.unscale(it.0), self.unscale(it.1));
         let interval = if wanted.by_time {
-            self.resampled(trials, wanted.seed).map(|it| told(it.to_spread().interval()))
+            self.resampled(trials, wanted.seed).map(|it| told(it.mean_difference().interval()))
         } else if plain.len() >= PAIRS_MIN {
             // Fewer values give no interval of 95 % for the median.
             it.interval

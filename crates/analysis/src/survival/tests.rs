@@ -76,10 +76,10 @@ fn trial(words: &str) -> FaultInjection {
             "younger" => verdict.doubts.push(InconclusiveReason::NewerThanReadBacks { count }),
             "torn" => verdict.doubts.push(InconclusiveReason::LedgerTorn { bytes: count }),
             "contradicts" => {
-                verdict.doubts.push(InconclusiveReason::LedgerContradictsItself { entries: count })
+                verdict.doubts.push(InconclusiveReason::LedgerContradictsItself { entries: count });
             }
             "elsewhere" => {
-                verdict.doubts.push(InconclusiveReason::ReadFromOtherSystem { reading: count as usize })
+                verdict.doubts.push(InconclusiveReason::ReadFromOtherSystem { reading: count as usize });
             }
             "silent" => verdict.doubts.push(InconclusiveReason::NoWritesAfterFault { fault: 0 }),
             "changed" => verdict.doubts.push(InconclusiveReason::LostWhilePromiseChanged),

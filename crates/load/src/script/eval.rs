@@ -107,7 +107,7 @@ impl ExprNode {
             ExprNode::Var(slot) => found(*slot),
             ExprNode::Unary(_, operand) | ExprNode::Unassignable(_, operand) => operand.each_variable(found),
             ExprNode::Binary(_, operands) | ExprNode::And(operands) | ExprNode::Or(operands) => {
-                all(&operands[..])
+                all(&operands[..]);
             }
             ExprNode::Ternary(_, operands) => all(&operands[..]),
             ExprNode::Extremum(_, operands) => all(operands),

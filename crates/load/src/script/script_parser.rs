@@ -177,7 +177,7 @@ impl<'a> ScriptParser<'a> {
             match cursor.token() {
                 Ok((_, Token::EndOfLine)) => return,
                 Err(ExpressionDiagnostic { at, message, hint }) => {
-                    self.add_diagnostic(at, message + place, hint)
+                    self.add_diagnostic(at, message + place, hint);
                 }
                 Ok(_) => {}
             }

@@ -49,7 +49,7 @@ pub(super) fn assigned(scripts: &[Script], names: &[Box<str>]) -> Box<[bool]> {
     for command in scripts.iter().flat_map(|it| &it.commands) {
         match &command.kind {
             CommandKind::Set { slot, .. } | CommandKind::SetShell { slot, .. } => {
-                assigned[usize::from(*slot)] = true
+                assigned[usize::from(*slot)] = true;
             }
             CommandKind::Sql(Sql { store: Some(ResultStore { prefix, .. }), .. }) if !prefix.is_empty() => {
                 let columns = names.iter().zip(&mut assigned).filter(|it| it.0.starts_with(&**prefix));

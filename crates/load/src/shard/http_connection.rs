@@ -259,7 +259,7 @@ impl<R: Recorder> Shard<R> {
     pub(super) fn http_closed(&mut self, now: Nanos, w: usize) {
         match self.http_connections[w].channel.closed() {
             Some(response) if self.http_connections[w].state == HttpConnectionState::Open => {
-                self.handle_response(now, w, response)
+                self.handle_response(now, w, response);
             }
             _ => self.http_broken(now, w, Code::RESET, "server closed the connection unexpectedly"),
         }

@@ -431,9 +431,9 @@ impl<R: Recorder> Shard<R> {
             }
         }
         if now >= self.window_end || self.arrivals_left == 0 {
-            self.finish_client(i)
+            self.finish_client(i);
         } else {
-            self.push_idle(i)
+            self.push_idle(i);
         }
     }
 

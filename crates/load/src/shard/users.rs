@@ -82,7 +82,7 @@ impl<R: Recorder> Shard<R> {
                     self.runnable.push_back(turn.user);
                 }
                 ClientState::Idle | ClientState::Thinking | ClientState::Offline if !turn.joins => {
-                    self.user_left(turn.user)
+                    self.user_left(turn.user);
                 }
                 ClientState::Connecting | ClientState::LoggingIn if !turn.joins && client.tx.is_none() => {
                     self.user_left(turn.user);

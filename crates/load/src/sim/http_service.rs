@@ -117,7 +117,7 @@ impl HttpServerSide {
         let body = "x".repeat(web.length);
         match web.body {
             SimulatedBody::Length | SimulatedBody::Cut => {
-                text += &format!("Content-Length: {}\r\n\r\n", body.len())
+                text += &format!("Content-Length: {}\r\n\r\n", body.len());
             }
             SimulatedBody::Chunked => text += "Transfer-Encoding: chunked\r\n\r\n",
             SimulatedBody::Close => text += "\r\n",

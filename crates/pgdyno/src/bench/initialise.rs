@@ -71,7 +71,7 @@ impl InitDisplay {
             }
             InitProgress::Partitions(count) => errln!("creating {count} partitions..."),
             InitProgress::Sending => {
-                (self.sending_started, self.last_shown) = (Instant::now(), Instant::now())
+                (self.sending_started, self.last_shown) = (Instant::now(), Instant::now());
             }
             InitProgress::Sent(rows, total) => self.print_rows(rows, total),
             InitProgress::StepFinished(step) => self.steps.push((step, self.step_started.elapsed())),

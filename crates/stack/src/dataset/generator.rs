@@ -95,16 +95,16 @@ impl ValueGenerator {
             ValueGenerator::Serial => write_decimal(out, row + 1),
             ValueGenerator::Uniform(min, 0) => write_integer(out, min.wrapping_add(chance.bits() as i64)),
             ValueGenerator::Uniform(min, count) => {
-                write_integer(out, min.wrapping_add(chance.below(*count) as i64))
+                write_integer(out, min.wrapping_add(chance.below(*count) as i64));
             }
             ValueGenerator::Zipfian(min, zipf) => {
-                write_integer(out, min.wrapping_add(zipf.sample(chance) as i64 - 1))
+                write_integer(out, min.wrapping_add(zipf.sample(chance) as i64 - 1));
             }
             ValueGenerator::Point(from, to) => write_point(out, *from, *to, chance, place),
             ValueGenerator::Json(fields) => write_object(fields, row, chance, out),
             ValueGenerator::Constant(text) => out.extend_from_slice(text),
             ValueGenerator::OneOf(texts) => {
-                out.extend_from_slice(&texts[chance.below(texts.len() as u64) as usize])
+                out.extend_from_slice(&texts[chance.below(texts.len() as u64) as usize]);
             }
             ValueGenerator::RussianName => {
                 quote(out);

@@ -131,7 +131,7 @@ pub(super) fn load_single_table(
     let one = std::slice::from_mut(connection);
     let sent =
         copy_rows(one, &sheet.copy_statement(true), sheet.header_and_trailer(), source, &never, &mut |it| {
-            tell(Stage::Rows(it.rows))
+            tell(Stage::Rows(it.rows));
         });
     match sent {
         Ok(_) => {}

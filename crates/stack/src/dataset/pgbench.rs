@@ -108,7 +108,7 @@ impl Pgbench {
                 InitStep::Vacuum => VACUUM.iter().try_for_each(|it| connection.run_with_notices(it, tell))?,
                 InitStep::PrimaryKeys => self.primary_keys(connection, tell)?,
                 InitStep::ForeignKeys => {
-                    FOREIGN_KEYS.iter().try_for_each(|it| connection.run_with_notices(it, tell))?
+                    FOREIGN_KEYS.iter().try_for_each(|it| connection.run_with_notices(it, tell))?;
                 }
             }
             tell(InitProgress::StepFinished(step));
@@ -236,7 +236,7 @@ impl Pgbench {
                 ),
                 "tellers" => {
                     let teller = |row, out: &mut Vec<u8>| {
-                        write_text_row(out, &[row + 1, row / TELLERS_PER_BRANCH + 1, 0], b"\t\\N")
+                        write_text_row(out, &[row + 1, row / TELLERS_PER_BRANCH + 1, 0], b"\t\\N");
                     };
                     (branches * TELLERS_PER_BRANCH, CopyFormat::Text, Box::new(teller))
                 }

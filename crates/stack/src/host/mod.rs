@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn parses_steal_time() {
         let check = |text: &str, expected: Option<u64>| {
-            assert_eq!(parse_steal(text).map(|it| it.0), expected, "{text}")
+            assert_eq!(parse_steal(text).map(|it| it.0), expected, "{text}");
         };
         check("cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1 2 3 4 5 6 7 99 9 10\n", Some(80_000_000));
         check("cpu  1 2 3 4 5 6 7\n", None);

@@ -78,7 +78,7 @@ pub(super) fn cgroup_writes(
                     let number = |it: &str| value.map_or(it.to_owned(), |it| it.to_string());
                     match version {
                         CgroupVersion::V1 => {
-                            line(limit, "blkio", file, format!("{disk} {}", number("0")), none)
+                            line(limit, "blkio", file, format!("{disk} {}", number("0")), none);
                         }
                         CgroupVersion::V2 => {
                             line(limit, "io", "io.max", format!("{disk} {key}={}", number("max")), none);

@@ -88,7 +88,7 @@ impl GroupEntry {
             match door.write_all(pid.to_string().as_bytes()) {
                 Ok(()) => inside.push(place),
                 Err(error) => {
-                    not_applied.extend(place.limits_not_applied(&refused_error(&place.directory, &error)))
+                    not_applied.extend(place.limits_not_applied(&refused_error(&place.directory, &error)));
                 }
             }
         }

@@ -110,7 +110,7 @@ impl Groups {
             limits.dedup();
             match self.create_node_group(node, controller) {
                 Ok(directory) => {
-                    places.push(GroupDirectory { controller: controller.to_owned(), directory, limits })
+                    places.push(GroupDirectory { controller: controller.to_owned(), directory, limits });
                 }
                 Err(why) => {
                     not_applied.extend(

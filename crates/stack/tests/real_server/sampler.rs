@@ -95,7 +95,7 @@ fn what_is_missing_is_told_once() {
     until(&seen, |it| {
         match it {
             Observation::Missing { node, probe, reason: why } => {
-                missing.push(format!("{node} {probe}: {why}"))
+                missing.push(format!("{node} {probe}: {why}"));
             }
             Observation::Samples(them) => {
                 commits += them.iter().filter(|it| it.series == "pg_commits").count();

@@ -100,7 +100,7 @@ fn finds_holes_in_a_session() {
 fn classifies_losses_by_promise() {
     let set = |promise: Promise| {
         move |told: &mut HistoryText| {
-            told.history.promises.iter_mut().for_each(|it| it.promise = promise.clone())
+            told.history.promises.iter_mut().for_each(|it| it.promise = promise.clone());
         }
     };
     let some = || replication::parse("ANY 1 (a,b)").expect("well-formed").expect("some");
