@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// True if the remote address exists. Otherwise the test is repeated in a namespace that has it, and its outcome is
 /// checked.
-fn in_remote_network(test: &str) -> bool {
+fn in_remote_network<Test: Fn()>(_: Test) -> bool {
     if std::env::var_os(REMOTE_VARIABLE).is_some() {
         return true;
     }
@@ -40,8 +40,8 @@ fn in_remote_network(test: &str) -> bool {
         return false;
     }
     let ourselves = std::env::current_exe().expect("it runs");
-    let test = format!("experiments::remote_hosts::{test}");
-    let words = [ourselves.to_str().expect("a plain name"), "--exact", &test, "--nocapture"];
+    let (_crate, test) = std::any::type_name::<Test>().split_once("::").expect("a path in this crate");
+    let words = [ourselves.to_str().expect("a plain name"), "--exact", test, "--nocapture"];
     let output = network(&words).expect("it could be run a moment ago");
     let said = |it: &[u8]| String::from_utf8_lossy(it).into_owned();
     let (out, err) = (said(&output.stdout), said(&output.stderr));
@@ -79,7 +79,7 @@ fn check_output(ended: &RunOutput, status: i32, texts: &[&str]) {
 
 #[test]
 fn loads_a_remote_database_only_with_consent() {
-    if !in_remote_network("a_database_says_that_it_may_be_loaded") {
+    if !in_remote_network(loads_a_remote_database_only_with_consent) {
         return;
     }
     let installation =
@@ -220,7 +220,7 @@ fn service(page: &'static str, header: &'static str) -> (SocketAddr, Arc<Mutex<V
 
 #[test]
 fn loads_a_remote_service_only_with_consent() {
-    if !in_remote_network("a_service_says_that_it_may_be_loaded") {
+    if !in_remote_network(loads_a_remote_service_only_with_consent) {
         return;
     }
     for (page, header, status, text) in [
