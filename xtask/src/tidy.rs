@@ -41,7 +41,7 @@ impl fmt::Display for Violation {
 type Rule = fn(&Tree) -> Vec<Violation>;
 
 /// Rules; any violation fails the check.
-const RULES: [(&str, Rule); 15] = [
+const RULES: [(&str, Rule); 16] = [
     ("every source can be read", source::invalid_sources),
     ("crates import only what lies below them", layers::imports),
     ("crates depend on no library that they must not know", layers::libraries),
@@ -50,6 +50,7 @@ const RULES: [(&str, Rule); 15] = [
     ("only programs print", layers::print_macros),
     ("the analysis contains no sentence", layers::sentences),
     ("every source file is part of a crate", files::unreachable_files),
+    ("every module's file bears its name", files::module_style),
     ("every module has a doc comment", files::missing_module_docs),
     ("comments and pages are written in plain English", dialect::dialect),
     ("nothing is left for later", leftovers::leftovers),

@@ -80,6 +80,16 @@ pub fn missing_module_docs(tree: &Tree) -> Vec<Violation> {
     silent.map(told).collect()
 }
 
+/// Reports modules in `NAME/mod.rs`. Cargo would run `tests/NAME.rs` as a test, so directories of tests may contain one.
+pub fn module_style(tree: &Tree) -> Vec<Violation> {
+    let in_folder = |file: &&File| file.path.ends_with("/mod.rs") && file.path.contains("/src/");
+    let violation = |file: &File| {
+        let path = file.path.trim_end_matches("/mod.rs");
+        Violation::new(&file.path, 1, "the file is not named after its module", format!("call it {path}.rs"))
+    };
+    tree.files.iter().filter(in_folder).map(violation).collect()
+}
+
 /// Number of lines above which a file probably contains a second module.
 const LINES_MAX: usize = 600;
 
@@ -106,7 +116,7 @@ mod tests {
                     "crates/a/src/lib.rs",
                     "mod b;\nmod c { mod d; }\n#[cfg(test)] mod tests;\n#[path = \"../shared/e.rs\"] mod e;",
                 ),
-                ("crates/a/src/b/mod.rs", "mod f;"),
+                ("crates/a/src/b.rs", "mod f;"),
                 ("crates/a/src/b/f.rs", "mod g;"),
                 ("crates/a/src/b/f/g.rs", ""),
                 ("crates/a/src/b/dead.rs", ""),
@@ -141,6 +151,13 @@ mod tests {
         );
         let what = "the first line does not say what this file is for";
         assert_eq!(found, ["crates/a/src/b.rs", "crates/a/src/c.rs"].map(|file| format!("{file}:1: {what}")));
+    }
+
+    #[test]
+    fn finds_modules_not_named_after_their_file() {
+        let names = ["crates/a/src/b/mod.rs", "crates/a/src/b.rs", "crates/a/tests/common/mod.rs"];
+        let found = violations(module_style, &names.map(|name| (name, "")));
+        assert_eq!(found, ["crates/a/src/b/mod.rs:1: the file is not named after its module"]);
     }
 
     #[test]

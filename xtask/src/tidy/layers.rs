@@ -313,7 +313,7 @@ mod tests {
             ("crates/wire/src/lib.rs", "use std::net::IpAddr;", None),
             ("crates/model/src/time.rs", "use std::time::Duration;", None),
             (
-                "crates/stack/src/sampler/mod.rs",
+                "crates/stack/src/sampler.rs",
                 "use std::time::SystemTime;",
                 Some("stack names `std::time::SystemTime`"),
             ),
@@ -335,12 +335,8 @@ mod tests {
             ),
             ("crates/report/src/a.rs", "use std::io::{self, Write};", None),
             ("crates/report/src/a.rs", "fn f() { io::stdout(); }", Some("report names `io::stdout`")),
-            (
-                "crates/load/src/shard/mod.rs",
-                "use std::time::Instant;",
-                Some("load names `std::time::Instant`"),
-            ),
-            ("crates/load/src/shard/mod.rs", "use std::sync::Mutex;", Some("load names `std::sync::Mutex`")),
+            ("crates/load/src/shard.rs", "use std::time::Instant;", Some("load names `std::time::Instant`")),
+            ("crates/load/src/shard.rs", "use std::sync::Mutex;", Some("load names `std::sync::Mutex`")),
             (
                 "crates/load/src/script/a.rs",
                 "fn f() { rustix::io::read(0); }",
@@ -349,7 +345,7 @@ mod tests {
             ("crates/load/src/driver/epoll.rs", "use std::time::Instant; use rustix::event::epoll;", None),
             ("crates/load/src/driver.rs", "use std::fs;", None),
             ("crates/load/src/shard/tests.rs", "use std::fs;", None),
-            ("crates/load/src/shard/mod.rs", "#[cfg(test)] mod tests { use std::fs; }", None),
+            ("crates/load/src/shard.rs", "#[cfg(test)] mod tests { use std::fs; }", None),
             ("crates/load/src/a.rs", "use crate::instant::Instants; use std::environment;", None),
             ("crates/stack/src/lib.rs", "use std::{fs, net, time::Instant};", None),
             ("crates/pgdyno/src/main.rs", "use std::env;", None),
