@@ -1,5 +1,6 @@
 //! Checks the project against the rules of ARCHITECTURE.md and CONTRIBUTING.md.
 
+mod catalogue;
 mod cycles;
 mod dialect;
 mod documents;
@@ -53,6 +54,7 @@ const RULES: [(&str, Rule); 16] = [
     ("every module's file bears its name", files::module_style),
     ("every module has a doc comment", files::missing_module_docs),
     ("comments and pages are written in plain English", dialect::dialect),
+    ("languages have the messages that the code uses", catalogue::catalogue),
     ("nothing is left for later", leftovers::leftovers),
     ("every link leads somewhere", documents::links),
     ("every promise has a test", documents::promises),

@@ -19,7 +19,7 @@ use model::plan::{
 };
 use model::summary::QueryMode;
 use model::{Nanos, Spacing};
-use report::lang::{En, Lang};
+use report::lang::english;
 use std::fmt::Write as _;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -218,7 +218,7 @@ pub fn warnings(plan: &Plan) -> Vec<String> {
             let warnings =
                 analysis::rule::parse(text, &RuleContext::for_setup(&cell.setup)).map(|it| it.warnings);
             for it in warnings.unwrap_or_default() {
-                let remark = format!("{text}: {}", En.difference(&it));
+                let remark = format!("{text}: {}", english().difference(&it));
                 if !all.contains(&remark) {
                     all.push(remark);
                 }

@@ -99,7 +99,7 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
             return Ok(ExitCode::from(USAGE_ERROR));
         }
     };
-    let page = |lang: &dyn Lang| report::comparison::page(&comparison, lang);
+    let page = |lang: &Lang| report::comparison::page(&comparison, lang);
     print(&render(&page, args.format, lang, &json!({ "comparison": comparison })), args.format);
     let whole = if compared.unreadable.is_empty() { 0 } else { FAILED };
     Ok(ExitCode::from(status(&comparison, args.strict).max(whole)))
@@ -267,9 +267,9 @@ pub fn source(path: &Path, header: &store::RunHeader) -> comparison::RunRef {
 
 /// Renders a page in one of the formats. `data` is printed instead of the page if the format is JSON.
 pub fn render(
-    page: &dyn Fn(&dyn Lang) -> Page,
+    page: &dyn Fn(&Lang) -> Page,
     format: OutputFormat,
-    lang: &'static dyn Lang,
+    lang: &'static Lang,
     data: &serde_json::Value,
 ) -> String {
     match format {
@@ -281,8 +281,8 @@ pub fn render(
 }
 
 /// JSON document from which the page is drawn. It contains no time series.
-pub fn page_document(page: &dyn Fn(&dyn Lang) -> Page, lang: &dyn Lang) -> String {
-    let pages: Vec<Page> = lang::ALL.iter().map(|it| page(*it)).collect();
+pub fn page_document(page: &dyn Fn(&Lang) -> Page, lang: &Lang) -> String {
+    let pages: Vec<Page> = lang::all().iter().map(page).collect();
     json!({ "format": 1, "chosen": lang.code(), "pages": pages, "data": [], "live": null }).to_string()
 }
 

@@ -14,8 +14,7 @@ use clap::Parser;
 use load::script::{self, Program};
 use model::Summary;
 use model::summary::{Server, ServerTransport};
-use report::lang::En;
-use report::lang::live::LiveWords as _;
+use report::lang::english;
 use report::live::Milestone;
 use rustix::fs::OFlags;
 use stack::component::postgres::{Postgres, Settings};
@@ -91,7 +90,7 @@ fn run(args: &Args, voice: &Terminal) -> Result<ExitCode, CommandError> {
     supervisor
         .take_stale_directories()
         .into_iter()
-        .for_each(|it| errln!("{}", En.milestone(&Milestone::StaleDirectory(it))));
+        .for_each(|it| errln!("{}", english().milestone(&Milestone::StaleDirectory(it))));
     let settings = Settings::default();
     let postgres = Postgres::start(&mut supervisor, &installation, &settings).map_err(failed)?;
     errln!(

@@ -109,7 +109,7 @@ fn show(args: &Args) -> Result<(), CommandError> {
         })
         .collect();
     let history = history(&wanted, &all, SEED);
-    let page = |lang: &dyn Lang| report::comparison::history(&history, lang);
+    let page = |lang: &Lang| report::comparison::history(&history, lang);
     print(&render(&page, args.format, lang, &json!({ "history": history })), args.format);
     Ok(())
 }

@@ -99,12 +99,12 @@ fn write(args: &Args) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn render(path: &Path, format: ReportFormat, lang: &'static dyn Lang) -> Result<String, CommandError> {
+fn render(path: &Path, format: ReportFormat, lang: &'static Lang) -> Result<String, CommandError> {
     let account = run_result::from_file(path)?;
     let one = page(&account, lang);
     Ok(match format {
         ReportFormat::Html => {
-            let pages: Vec<Page> = lang::ALL.iter().map(|it| page(&account, *it)).collect();
+            let pages: Vec<Page> = lang::all().iter().map(|it| page(&account, it)).collect();
             html_shell(&one, &document(&account, &pages, lang.code(), None), false)
         }
         ReportFormat::Md => markdown::to_markdown(&one),

@@ -151,7 +151,7 @@ fn row(it: &RunEntry) -> [String; 6] {
     }
 }
 
-fn show(dir: &Path, run: &str, with_trials: bool, lang: &dyn Lang) -> store::Result<String> {
+fn show(dir: &Path, run: &str, with_trials: bool, lang: &Lang) -> store::Result<String> {
     let path = store::find(dir, run)?;
     let run = Run::open(&path)?;
     let header = run.header()?;

@@ -80,7 +80,7 @@ fn print_diagnostics(mistakes: &ScheduleDiagnostics) -> ExitCode {
     ExitCode::from(2)
 }
 
-fn print(args: &Args, curve: &Curve, lang: &dyn Lang, out: &mut impl Write) -> io::Result<()> {
+fn print(args: &Args, curve: &Curve, lang: &Lang, out: &mut impl Write) -> io::Result<()> {
     let arrivals = || Arrivals::new(curve, args.spacing(), args.seed, (0, 1)).map(|due| due.0 / 1_000_000);
     match (args.times, args.json) {
         (true, false) => arrivals().try_for_each(|millis| writeln!(out, "{millis}"))?,

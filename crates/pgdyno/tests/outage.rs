@@ -135,7 +135,7 @@ fn check(
     let judged = ["p99 < 50ms", "errors < 1%"].map(judge);
     assert_eq!(judged.each_ref().map(|it| it.verdict), objectives, "{name}: {judged:?}");
     let style = report::bench::BenchStyle { failures_detailed: false, progress: false };
-    let text = report::bench::render(&summary, style, &report::lang::En);
+    let text = report::bench::render(&summary, style, report::lang::english());
     let prose: Vec<&str> = text.split_whitespace().collect();
     assert!(prose.join(" ").contains(outage), "{name}: {text}");
 }

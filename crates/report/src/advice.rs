@@ -11,7 +11,7 @@ use model::run_result::RunResult;
 const WIDTH: usize = 160;
 
 /// The advice of a run: each index with its reason, then a remedy for each statement.
-pub fn render(account: &RunResult, lang: &dyn Lang) -> String {
+pub fn render(account: &RunResult, lang: &Lang) -> String {
     if account.advice.is_empty() {
         return format!("{}\n", lang.advice_word(AdviceWord::NoPlans));
     }
@@ -27,7 +27,7 @@ pub fn render(account: &RunResult, lang: &dyn Lang) -> String {
     parts.join("\n")
 }
 
-fn advice_block(it: &Advice, lang: &dyn Lang) -> String {
+fn advice_block(it: &Advice, lang: &Lang) -> String {
     let mut out = String::new();
     for head in heading_lines(it, lang) {
         out += &format!("{}\n", visible(&head));
@@ -62,7 +62,7 @@ fn advice_block(it: &Advice, lang: &dyn Lang) -> String {
 }
 
 /// Gain and cost of indexes.
-pub fn effect_text(it: &IndexEffect, lang: &dyn Lang) -> String {
+pub fn effect_text(it: &IndexEffect, lang: &Lang) -> String {
     let mut out = format!("\n{}\n\n", lang.advice_word(AdviceWord::Applied));
     for built in &it.built {
         out += &format!("{}\n", visible(&lang.index_built(built)));
@@ -78,7 +78,7 @@ pub fn effect_text(it: &IndexEffect, lang: &dyn Lang) -> String {
 }
 
 /// Lines before the indexes.
-pub(crate) fn heading_lines(it: &Advice, lang: &dyn Lang) -> Vec<String> {
+pub(crate) fn heading_lines(it: &Advice, lang: &Lang) -> Vec<String> {
     let mut all = Vec::new();
     match it.indexes.len() {
         0 => all.push(lang.advice_word(AdviceWord::NoIndex).to_owned()),
@@ -89,12 +89,12 @@ pub(crate) fn heading_lines(it: &Advice, lang: &dyn Lang) -> Vec<String> {
 }
 
 /// Reason, saving and cost of an index.
-pub(crate) fn index_sentences(it: &IndexAdvice, lang: &dyn Lang) -> [String; 3] {
+pub(crate) fn index_sentences(it: &IndexAdvice, lang: &Lang) -> [String; 3] {
     [lang.why_index(it), lang.index_saves(it), lang.index_costs(it)]
 }
 
 /// Remedy for one of its statements.
-pub(crate) fn remedy(advice: &Advice, it: &StatementAdvice, lang: &dyn Lang) -> String {
+pub(crate) fn remedy(advice: &Advice, it: &StatementAdvice, lang: &Lang) -> String {
     let number = advice.statements.iter().position(|other| std::ptr::eq(other, it));
     let helped = match &it.remedy {
         model::advice::Remedy::Index { index } => {

@@ -19,7 +19,7 @@ pub struct BenchStyle {
 }
 
 /// The whole report, with a newline at its end.
-pub fn render(summary: &Summary, style: BenchStyle, lang: &dyn Lang) -> String {
+pub fn render(summary: &Summary, style: BenchStyle, lang: &Lang) -> String {
     let mut out = String::new();
     pgbench::write_lines(&mut out, summary, style);
     out.push('\n');

@@ -16,7 +16,7 @@ use model::comparison::{
 use model::matrix::ChangeVerdict;
 
 /// A comparison in one language.
-pub fn page(it: &Comparison, lang: &dyn Lang) -> Page {
+pub fn page(it: &Comparison, lang: &Lang) -> Page {
     let runs: Vec<&str> = it.runs.iter().map(|it| it.run.name.as_str()).collect();
     // Comparison within one run: its cells are compared with another of its cells.
     let within = it.runs.iter().any(|it| !it.cells.is_empty() && it.cells.iter().all(|it| it.base != it.run))
@@ -61,7 +61,7 @@ pub fn page(it: &Comparison, lang: &dyn Lang) -> Page {
 }
 
 /// The history of an experiment in one language.
-pub fn history(it: &RunHistory, lang: &dyn Lang) -> Page {
+pub fn history(it: &RunHistory, lang: &Lang) -> Page {
     let change_count = it.series.iter().map(|it| it.changes.len()).sum();
     let too_few = it.series.iter().all(|it| it.too_few);
     let series = it.series.iter().map(|cell| Block::Table(points(it, cell, lang))).collect();
@@ -112,10 +112,7 @@ fn table(it: &Table, style: TerminalStyle) -> String {
     out
 }
 
-fn sections<const N: usize>(
-    all: [(&'static str, CompareTerm, Vec<Block>); N],
-    lang: &dyn Lang,
-) -> Vec<Section> {
+fn sections<const N: usize>(all: [(&'static str, CompareTerm, Vec<Block>); N], lang: &Lang) -> Vec<Section> {
     let full = all.into_iter().filter(|it| !it.2.is_empty());
     full.map(|(id, it, blocks)| Section { id, heading: lang.comparing(it).to_owned(), blocks }).collect()
 }
@@ -156,7 +153,7 @@ fn figure_tone(it: &MetricComparison) -> Tone {
     }
 }
 
-fn differences(it: &RunComparison, unfair: bool, lang: &dyn Lang) -> Vec<Line> {
+fn differences(it: &RunComparison, unfair: bool, lang: &Lang) -> Vec<Line> {
     let names: Vec<String> = it.cells.iter().map(pair_name).collect();
     let line = |difference: &Difference| {
         let cells: Vec<&str> = difference.cells.iter().map(|number| names[*number].as_str()).collect();
@@ -166,7 +163,7 @@ fn differences(it: &RunComparison, unfair: bool, lang: &dyn Lang) -> Vec<Line> {
     it.differences.iter().filter(|it| it.is_confounder() == unfair).map(line).collect()
 }
 
-fn other_differences(it: &RunComparison, lang: &dyn Lang) -> Vec<Block> {
+fn other_differences(it: &RunComparison, lang: &Lang) -> Vec<Block> {
     let items = differences(it, true, lang);
     match items.len() {
         0 => Vec::new(),
@@ -174,7 +171,7 @@ fn other_differences(it: &RunComparison, lang: &dyn Lang) -> Vec<Block> {
     }
 }
 
-fn conditions(it: &RunComparison, lang: &dyn Lang) -> Vec<Block> {
+fn conditions(it: &RunComparison, lang: &Lang) -> Vec<Block> {
     let line = |condition: &ConditionResult| Line {
         text: lang.condition(condition, &pair_name(&it.cells[condition.cell])),
         tone: match condition.outcome {
@@ -188,7 +185,7 @@ fn conditions(it: &RunComparison, lang: &dyn Lang) -> Vec<Block> {
 }
 
 /// One table per pair of cells.
-fn figures(it: &RunComparison, seed: u64, lang: &dyn Lang) -> Vec<Block> {
+fn figures(it: &RunComparison, seed: u64, lang: &Lang) -> Vec<Block> {
     let of = it.cells.iter().map(|it| it.figures.len()).sum();
     let full = it.cells.iter().filter(|it| !it.figures.is_empty());
     let mut all: Vec<Block> = full.map(|it| Block::Table(figures_table(it, lang))).collect();
@@ -198,7 +195,7 @@ fn figures(it: &RunComparison, seed: u64, lang: &dyn Lang) -> Vec<Block> {
     all
 }
 
-fn figures_table(cell: &CellComparison, lang: &dyn Lang) -> Table {
+fn figures_table(cell: &CellComparison, lang: &Lang) -> Table {
     // Methods differ if some trials lack a figure.
     let mut methods: Vec<&TestMethod> = Vec::new();
     for it in &cell.figures {
@@ -253,7 +250,7 @@ fn figures_table(cell: &CellComparison, lang: &dyn Lang) -> Table {
     }
 }
 
-fn left_out(it: &RunComparison, lang: &dyn Lang) -> Vec<Block> {
+fn left_out(it: &RunComparison, lang: &Lang) -> Vec<Block> {
     let mut items: Vec<String> = Vec::new();
     for (of_base, cells) in [(true, &it.only_base), (false, &it.only_run)] {
         let names: Vec<String> = cells.iter().map(cell_name).collect();
@@ -279,7 +276,7 @@ fn left_out(it: &RunComparison, lang: &dyn Lang) -> Vec<Block> {
 }
 
 /// Changes, and what else changed at the same run.
-fn changes(history: &RunHistory, cell: &CellHistory, lang: &dyn Lang) -> Vec<Block> {
+fn changes(history: &RunHistory, cell: &CellHistory, lang: &Lang) -> Vec<Block> {
     let mut all = Vec::new();
     for it in &cell.changes {
         let run = &history.runs[cell.points[it.at].run].source.name;
@@ -298,7 +295,7 @@ fn changes(history: &RunHistory, cell: &CellHistory, lang: &dyn Lang) -> Vec<Blo
     all
 }
 
-fn points(history: &RunHistory, cell: &CellHistory, lang: &dyn Lang) -> Table {
+fn points(history: &RunHistory, cell: &CellHistory, lang: &Lang) -> Table {
     let column = |it: CompareTerm, numeric, dispensable| Column {
         heading: lang.comparing(it).to_owned(),
         numeric,

@@ -10,7 +10,7 @@ use crate::page::{Block, failover_blocks};
 use model::run_result::RunResult;
 
 /// Empty without faults and ledgers.
-pub fn render(account: &RunResult, style: TerminalStyle, lang: &dyn Lang) -> String {
+pub fn render(account: &RunResult, style: TerminalStyle, lang: &Lang) -> String {
     let show = |it: &str| to_characters(it, style.characters);
     let one = |it: &Block| match it {
         Block::Text(it) => Some(paragraph("", &show(&it.text), style.width)),

@@ -14,7 +14,7 @@ use model::matrix::{ChangeVerdict, Matrix};
 pub fn views(
     findings: &[Finding],
     matrix: &Matrix,
-    lang: &dyn Lang,
+    lang: &Lang,
     evidence: &dyn Fn(&[&Finding]) -> Vec<EvidenceLink>,
 ) -> Vec<FindingView> {
     let names = cell_names(matrix);
@@ -133,7 +133,7 @@ fn rank(it: &Finding) -> u8 {
 }
 
 /// A table with one row per finding.
-fn costs(all: &[&Finding], names: &[String], lang: &dyn Lang) -> Table {
+fn costs(all: &[&Finding], names: &[String], lang: &Lang) -> Table {
     let headings = [Label::Cell, Label::Beside, Label::Transport, Label::VsBaseline, Label::Interval];
     let mut headings: Vec<&str> = headings.map(|it| lang.label(it)).to_vec();
     headings.extend([lang.label(Label::Runs), ""]);

@@ -19,7 +19,7 @@ use model::run_result::{RunResult, TrialResult};
 use model::summary::Doubt;
 
 /// A document that Jenkins, GitLab and others read. `answer`: the answer of the page.
-pub fn junit(account: &RunResult, answer: &str, lang: &dyn Lang) -> String {
+pub fn junit(account: &RunResult, answer: &str, lang: &Lang) -> String {
     let names = cell_names(&account.matrix);
     let name = |cell: usize| match names.get(cell).map_or("", String::as_str) {
         "" => lang.term(PageTerm::OnlyCell),
@@ -96,7 +96,7 @@ enum CaseOutcome {
 }
 
 /// One violating trial makes the objective violated.
-fn objective_outcome(all: &[&ObjectiveResult], lang: &dyn Lang) -> CaseOutcome {
+fn objective_outcome(all: &[&ObjectiveResult], lang: &Lang) -> CaseOutcome {
     let first = |verdict| all.iter().find(|it| it.verdict == verdict).map(|it| lang.judged(it));
     match (first(ObjectiveVerdict::Violated), first(ObjectiveVerdict::Unknown), all.is_empty()) {
         (Some(why), ..) => CaseOutcome::Failed(why),
@@ -106,7 +106,7 @@ fn objective_outcome(all: &[&ObjectiveResult], lang: &dyn Lang) -> CaseOutcome {
     }
 }
 
-fn trial_outcome(it: &TrialResult, lang: &dyn Lang) -> CaseOutcome {
+fn trial_outcome(it: &TrialResult, lang: &Lang) -> CaseOutcome {
     let reasons: Vec<String> = it.reasons.iter().map(|it| lang.reason(it)).collect();
     match &it.status {
         _ if it.valid => match it.doubts.iter().find(|it| matches!(it, Doubt::Outage { .. })) {

@@ -1,8 +1,7 @@
-//! Traits that every language implements: one method per sentence.
-//!
-//! A missing translation does not compile.
+//! Languages: a catalogue of messages each, and the choice of messages, which is the same for all.
 
 pub mod advice;
+mod catalogue;
 pub mod compare;
 mod en;
 pub mod failover;
@@ -13,13 +12,14 @@ pub mod page;
 mod ru;
 pub mod search;
 pub mod serve;
+mod stop;
 mod told;
 
-pub use en::En;
+pub use catalogue::{Argument, Catalogue};
 pub use number::Numbers;
-pub use ru::Ru;
 
 use crate::preview::SchedulePreview;
+use crate::say;
 use advice::AdviceWords;
 use compare::CompareWords;
 use failover::FailoverWords;
@@ -29,32 +29,116 @@ use model::Nanos;
 use model::feed_coverage::FeedCoverage;
 use model::finding::Finding;
 use model::matrix::{ChangeVerdict, Figure, Hop, Placement, TrialStatus, UnappliedLimit};
-use model::objective::{ObjectiveResult, ObjectiveSummary};
 use model::plan::Transport;
-use model::stop::{StopEvent, TankDifference};
 use model::summary::{BenchPlan, CpuCost, Doubt, FailureClass, Fairness, InvalidReason, Server};
 use page::PageWords;
 use search::SearchWords;
 use serve::ServeWords;
 use std::fmt::Debug;
+use std::ops::Deref;
+use std::sync::LazyLock;
+
+/// Message files of all languages by their BCP 47 codes, the default first.
+static FILES: [(&str, &str, &dyn Words); 2] = [
+    ("en", include_str!("../messages/en.ftl"), &en::En),
+    ("ru", include_str!("../messages/ru.ftl"), &ru::Ru),
+];
+
+static LANGUAGES: LazyLock<Vec<Lang>> = LazyLock::new(|| FILES.map(Lang::new).into());
 
 /// All languages, the default first.
-pub const ALL: [&dyn Lang; 2] = [&En, &Ru];
+pub fn all() -> &'static [Lang] {
+    &LANGUAGES
+}
 
-/// Languages are equal if their codes are.
-impl PartialEq for dyn Lang {
-    fn eq(&self, other: &dyn Lang) -> bool {
-        self.code() == other.code()
-    }
+/// The default language.
+pub fn english() -> &'static Lang {
+    &LANGUAGES[0]
+}
+
+#[cfg(test)]
+pub fn russian() -> &'static Lang {
+    &LANGUAGES[1]
 }
 
 /// The language with this [code](Lang::code).
-pub fn find(code: &str) -> Option<&'static dyn Lang> {
-    ALL.into_iter().find(|it| it.code() == code)
+pub fn find(code: &str) -> Option<&'static Lang> {
+    LANGUAGES.iter().find(|lang| lang.code == code)
+}
+
+/// A language. Languages are equal if their codes are.
+#[derive(Debug)]
+pub struct Lang {
+    code: &'static str,
+    catalogue: Catalogue,
+    numbers: Numbers,
+    words: &'static dyn Words,
+}
+
+impl PartialEq for Lang {
+    fn eq(&self, other: &Lang) -> bool {
+        self.code == other.code
+    }
+}
+
+impl Lang {
+    fn new((code, text, words): (&'static str, &str, &'static dyn Words)) -> Lang {
+        let catalogue = Catalogue::parse(code, text);
+        let numbers = Numbers::from_catalogue(&catalogue);
+        Lang { code, catalogue, numbers, words }
+    }
+
+    /// BCP 47 code, as on the command line: `en`.
+    pub fn code(&self) -> &'static str {
+        self.code
+    }
+
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    /// The language's own name: `English`.
+    pub fn name(&self) -> String {
+        say!(self, "number-language")
+    }
+
+    /// Format of numbers and their units.
+    pub fn numbers(&self) -> &Numbers {
+        &self.numbers
+    }
+
+    /// A number in the language's format, from a machine format such as `-21570.5`.
+    pub fn number(&self, machine: &str) -> String {
+        self.numbers.write(machine)
+    }
+
+    /// [`Numbers::time`].
+    pub fn time(&self, time: Nanos) -> String {
+        self.numbers.time(time)
+    }
+
+    /// [`Numbers::span`].
+    pub fn span(&self, span: Nanos) -> String {
+        self.numbers.span(span)
+    }
+
+    /// [`Numbers::bytes`].
+    pub fn bytes(&self, bytes: f64) -> String {
+        self.numbers.bytes(bytes)
+    }
+}
+
+/// Sentences that are not in the catalogue yet.
+impl Deref for Lang {
+    type Target = dyn Words;
+
+    fn deref(&self) -> &(dyn Words + 'static) {
+        self.words
+    }
 }
 
 /// A language. Called while a report is written, from one thread, once per sentence.
-pub trait Lang:
+pub trait Words:
     Debug
     + Sync
     + PageWords
@@ -66,28 +150,6 @@ pub trait Lang:
     + ServeWords
     + AdviceWords
 {
-    /// BCP 47 code, as on the command line: `en`.
-    fn code(&self) -> &'static str;
-    /// The language's own name: `English`.
-    fn name(&self) -> &'static str;
-    /// Format of numbers and their units.
-    fn numbers(&self) -> &'static Numbers;
-    /// A number in the language's format, from a machine format such as `-21570.5`.
-    fn number(&self, it: &str) -> String {
-        self.numbers().write(it)
-    }
-    /// [`Numbers::time`].
-    fn time(&self, it: Nanos) -> String {
-        self.numbers().time(it)
-    }
-    /// [`Numbers::span`].
-    fn span(&self, it: Nanos) -> String {
-        self.numbers().span(it)
-    }
-    /// [`Numbers::bytes`].
-    fn bytes(&self, it: f64) -> String {
-        self.numbers().bytes(it)
-    }
     /// A label of at most 23 columns; table headings may be longer.
     fn label(&self, it: Label) -> &'static str;
     /// The effect of failed transactions of this class.
@@ -128,19 +190,11 @@ pub trait Lang:
     fn watching(&self, processors: f64) -> String;
     /// Share of its table that a feed can touch, and whether that fits a cache.
     fn reach(&self, it: &FeedCoverage) -> String;
-    /// An objective's summary. `names`: names of the cells.
-    fn tally(&self, it: &ObjectiveSummary, names: &[String]) -> String;
     fn entrance(&self, it: Transport) -> &'static str;
     /// Grouping key: findings with equal keys are reported together.
     fn group(&self, it: &Finding) -> String;
     /// Findings of one group, at least one. `names`: names of the cells.
     fn findings(&self, all: &[&Finding], names: &[String]) -> String;
-    /// A stop rule that never had a value.
-    fn blind(&self, rule: &str) -> String;
-    fn fired(&self, it: &StopEvent) -> String;
-    /// A difference between our stop rule and Yandex.Tank's.
-    fn difference(&self, it: &TankDifference) -> String;
-    fn judged(&self, it: &ObjectiveResult) -> String;
 }
 
 /// Words that stand alone.

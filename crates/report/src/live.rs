@@ -169,7 +169,7 @@ const BAR_MIN: usize = 4;
 type LineRank = u8;
 
 /// The lines for a terminal of this size: at most half of its rows, each narrower than the terminal.
-pub fn render_frame(it: &LiveView, size: TerminalSize, style: LiveStyle, lang: &dyn Lang) -> Vec<String> {
+pub fn render_frame(it: &LiveView, size: TerminalSize, style: LiveStyle, lang: &Lang) -> Vec<String> {
     let characters = style.characters;
     let it = it.sanitised(characters);
     let columns = size.columns.saturating_sub(1).max(1);
@@ -207,12 +207,12 @@ pub fn render_frame(it: &LiveView, size: TerminalSize, style: LiveStyle, lang: &
 }
 
 /// The view in one line of any width.
-pub fn render_line(it: &LiveView, characters: CharacterSet, lang: &dyn Lang) -> String {
+pub fn render_line(it: &LiveView, characters: CharacterSet, lang: &Lang) -> String {
     one_line(&it.sanitised(characters), lang)
 }
 
 /// The line that remains after a trial.
-pub fn finished_line(it: &FinishedTrial, characters: CharacterSet, lang: &dyn Lang) -> String {
+pub fn finished_line(it: &FinishedTrial, characters: CharacterSet, lang: &Lang) -> String {
     let end = match &it.end {
         TrialEnd::Skipped(why) => TrialEnd::Skipped(sanitise(why, characters)),
         TrialEnd::Failed(why) => TrialEnd::Failed(sanitise(why, characters)),
@@ -286,7 +286,7 @@ fn position(trial: usize, trials: Option<usize>) -> String {
     }
 }
 
-fn one_line(it: &LiveView, lang: &dyn Lang) -> String {
+fn one_line(it: &LiveView, lang: &Lang) -> String {
     let mut parts = vec![format!("{}: {}", it.cell, lang.doing(&it.activity))];
     if let Some(second) = &it.second {
         parts.push(lang.live_rate(second.rate));
@@ -300,7 +300,7 @@ fn one_line(it: &LiveView, lang: &dyn Lang) -> String {
     format!("{}  {}{left}", position(it.trial, it.progress.map(|it| it.trials)), parts.join(", "))
 }
 
-fn progress(it: &LiveView, columns: usize, characters: CharacterSet, lang: &dyn Lang) -> String {
+fn progress(it: &LiveView, columns: usize, characters: CharacterSet, lang: &Lang) -> String {
     let Some(way) = it.progress else { return lang.live_step(it.trial) };
     let words = format!("{}/{}  {}", it.trial, way.trials, lang.live_left(way.remaining));
     let width = columns.saturating_sub(words.width() + 2).min(BAR);
@@ -321,7 +321,7 @@ fn rows(
     second: &LiveSecond,
     columns: usize,
     characters: CharacterSet,
-    lang: &dyn Lang,
+    lang: &Lang,
 ) -> [String; 3] {
     let nothing = match characters {
         CharacterSet::Utf8 => "–",
@@ -344,18 +344,18 @@ fn rows(
     })
 }
 
-fn pools(second: &LiveSecond, lang: &dyn Lang) -> Option<String> {
+fn pools(second: &LiveSecond, lang: &Lang) -> Option<String> {
     let all: Vec<String> = second.pools.iter().map(|it| lang.live_pool(it)).collect();
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-fn processors(it: &LiveView, second: &LiveSecond, lang: &dyn Lang) -> Option<String> {
+fn processors(it: &LiveView, second: &LiveSecond, lang: &Lang) -> Option<String> {
     let of = |node: &str| it.quotas.iter().find(|it| it.0 == node).map(|it| it.1);
     let all: Vec<String> = second.processors.iter().map(|it| lang.live_used(it, of(&it.node))).collect();
     (!all.is_empty()).then(|| format!("{}: {}", lang.live_heading(LiveHeading::Processors), all.join(", ")))
 }
 
-fn event_line(it: &LogLine, lang: &dyn Lang) -> String {
+fn event_line(it: &LogLine, lang: &Lang) -> String {
     let seconds = lang.number(&(it.at.0 / 1_000_000_000).to_string());
     format!("{seconds:>4}  {}: {}", it.node, it.text)
 }

@@ -31,8 +31,8 @@ pub fn sse_event(kind: &str, id: Option<&str>, data: &str) -> String {
 /// New points and marks of the document's trial `place`, in the document's tracks. Marks are in all languages, as in
 /// the document, because the reader may switch the language at any time.
 pub fn points_event(place: usize, new: &Charts) -> String {
-    let marks = lang::ALL.iter().map(|lang| {
-        let marks: Vec<_> = new.annotations.iter().map(|it| mark(it, *lang)).collect();
+    let marks = lang::all().iter().map(|lang| {
+        let marks: Vec<_> = new.annotations.iter().map(|it| mark(it, lang)).collect();
         (lang.code().to_owned(), json!(marks))
     });
     let marks = Value::Object(marks.collect());
@@ -43,9 +43,9 @@ pub fn points_event(place: usize, new: &Charts) -> String {
 }
 
 /// Current activity as one sentence, in all languages.
-pub fn state_event(sentence: impl Fn(&dyn Lang) -> String) -> String {
+pub fn state_event(sentence: impl Fn(&Lang) -> String) -> String {
     let text: Map<_, _> =
-        lang::ALL.iter().map(|it| (it.code().to_owned(), Value::from(sentence(*it)))).collect();
+        lang::all().iter().map(|it| (it.code().to_owned(), Value::from(sentence(it)))).collect();
     json!({ "text": text }).to_string()
 }
 
@@ -86,7 +86,7 @@ mod tests {
         assert!(!data.contains(['\n', '\r']), "{data}");
         assert_eq!(sse_event("points", Some("1-2-3"), "{}"), "id: 1-2-3\nevent: points\ndata: {}\n\n");
         assert_eq!(sse_event("end", None, "{}"), "event: end\ndata: {}\n\n");
-        let sentence = |it: &dyn Lang| format!("\"{}\"", it.code());
+        let sentence = |it: &Lang| format!("\"{}\"", it.code());
         assert_eq!(state_event(sentence), r#"{"text":{"en":"\"en\"","ru":"\"ru\""}}"#);
     }
 }

@@ -32,7 +32,7 @@ impl Default for TerminalStyle {
 }
 
 /// The table, its notes and the findings, for a terminal.
-pub fn render(matrix: &Matrix, findings: &[Finding], style: TerminalStyle, lang: &dyn Lang) -> String {
+pub fn render(matrix: &Matrix, findings: &[Finding], style: TerminalStyle, lang: &Lang) -> String {
     let show = |it: &str| to_characters(it, style.characters);
     let prose = |begin: &str, it: &str| paragraph(begin, &show(it), style.width);
     let table = table(matrix, findings, lang);
@@ -60,7 +60,7 @@ pub fn render(matrix: &Matrix, findings: &[Finding], style: TerminalStyle, lang:
 }
 
 /// Trials with an outage or a fired stop rule, which no figure of the table shows.
-fn interruptions(matrix: &Matrix, lang: &dyn Lang) -> Vec<String> {
+fn interruptions(matrix: &Matrix, lang: &Lang) -> Vec<String> {
     let names = cell_names(matrix);
     let several = matrix.rows.iter().map(|it| it.trials.len()).sum::<usize>() > 1;
     let mut all = Vec::new();
@@ -82,7 +82,7 @@ fn interruptions(matrix: &Matrix, lang: &dyn Lang) -> Vec<String> {
 }
 
 /// The cells' figures, compared with the baseline. `findings` show whether there were too few trials to compare.
-pub fn table(matrix: &Matrix, findings: &[Finding], lang: &dyn Lang) -> Table {
+pub fn table(matrix: &Matrix, findings: &[Finding], lang: &Lang) -> Table {
     let mut notes = NoteList::default();
     let mut columns = labels(matrix);
     columns.extend(figures(matrix, lang));
@@ -178,7 +178,7 @@ fn labels(matrix: &Matrix) -> Vec<FilledColumn> {
     axes.into_iter().map(column).collect()
 }
 
-fn figures(matrix: &Matrix, lang: &dyn Lang) -> Vec<FilledColumn> {
+fn figures(matrix: &Matrix, lang: &Lang) -> Vec<FilledColumn> {
     let mut columns = Vec::new();
     let mut push = |heading: &str, dispensable, cell: &dyn Fn(&Row) -> String| {
         let cells: Vec<String> = matrix.rows.iter().map(cell).collect();
@@ -222,27 +222,27 @@ fn figures(matrix: &Matrix, lang: &dyn Lang) -> Vec<FilledColumn> {
 }
 
 /// `0.844 lower`, or the ratio alone with too few trials; a note below the table says so once.
-fn ratio_text(row: &Row, lang: &dyn Lang) -> String {
+fn ratio_text(row: &Row, lang: &Lang) -> String {
     let Some(it) = row.estimate(Figure::Tps).and_then(|it| it.vs_baseline) else { return String::new() };
     let ratio = it.ratio.map_or(String::new(), |it| lang.number(&format!("{it:.3}")) + " ");
     let verdict = if it.verdict == ChangeVerdict::TooFewRuns { "" } else { lang.verdict(it.verdict) };
     format!("{ratio}{verdict}").trim_end().to_owned()
 }
 
-fn ratio_interval_text(row: &Row, lang: &dyn Lang) -> String {
+fn ratio_interval_text(row: &Row, lang: &Lang) -> String {
     let it = row.estimate(Figure::Tps).and_then(|it| it.vs_baseline?.interval);
     it.map_or(String::new(), |it| interval_text(it, lang))
 }
 
 /// `[0.839, 0.847]`, with a semicolon if the decimal separator is a comma.
-pub(crate) fn interval_text((low, high): (f64, f64), lang: &dyn Lang) -> String {
+pub(crate) fn interval_text((low, high): (f64, f64), lang: &Lang) -> String {
     let [low, high] = [low, high].map(|it| lang.number(&format!("{it:.3}")));
     let comma = if low.contains(',') { ';' } else { ',' };
     format!("[{low}{comma} {high}]")
 }
 
 /// Interval relative to the median: `±1.0 %`, or `-0.4 +1.0 %` if it is asymmetric.
-fn interval(it: &Estimate, lang: &dyn Lang) -> String {
+fn interval(it: &Estimate, lang: &Lang) -> String {
     let Some((low, high)) = it.interval.filter(|_| it.median > 0.0) else { return String::new() };
     let percent = |part: f64| lang.number(&format!("{:.1}", 100.0 * part / it.median));
     let (below, above) = (percent(it.median - low), percent(high - it.median));
@@ -250,13 +250,13 @@ fn interval(it: &Estimate, lang: &dyn Lang) -> String {
 }
 
 /// `12.3`, or `>6000` if only a lower bound is known.
-fn at_least(it: &Estimate, lang: &dyn Lang) -> String {
+fn at_least(it: &Estimate, lang: &Lang) -> String {
     let sign = if it.at_least { ">" } else { "" };
     sign.to_owned() + &number(it.figure, it.median, lang)
 }
 
 /// A number in the unit of the figure's heading.
-fn number(figure: Figure, value: f64, lang: &dyn Lang) -> String {
+fn number(figure: Figure, value: f64, lang: &Lang) -> String {
     lang.number(&match figure {
         Figure::P50 | Figure::P99 => three_digits(value * 1e3),
         Figure::Tps => three_digits(value),
@@ -274,7 +274,7 @@ enum ExclusionKind {
 }
 
 /// Reasons to exclude a trial, one per kind; empty if the trial counts.
-fn exclusion_reasons(trial: &Trial, lang: &dyn Lang) -> Vec<(ExclusionKind, String)> {
+fn exclusion_reasons(trial: &Trial, lang: &Lang) -> Vec<(ExclusionKind, String)> {
     let mut all: Vec<(ExclusionKind, String)> = Vec::new();
     if trial.valid {
         return all;
@@ -294,7 +294,7 @@ fn exclusion_reasons(trial: &Trial, lang: &dyn Lang) -> Vec<(ExclusionKind, Stri
 }
 
 /// The path mark of each row, and the notes for it. Rows with equal notes share one.
-fn path_column(matrix: &Matrix, notes: &mut NoteList, lang: &dyn Lang) -> FilledColumn {
+fn path_column(matrix: &Matrix, notes: &mut NoteList, lang: &Lang) -> FilledColumn {
     let trials = || matrix.rows.iter().flat_map(|it| &it.trials);
     let of = trials().count();
     // Reasons of one kind show the figures of the first trial.

@@ -5,13 +5,13 @@ use crate::lang::Lang;
 use crate::lang::serve::ServeTerm;
 
 /// A sentence and a link back.
-pub fn notice(sentence: &str, lang: &dyn Lang) -> String {
+pub fn notice(sentence: &str, lang: &Lang) -> String {
     let body = format!("<p>{}</p><p><a href=/>{}</a></p>", escape(sentence), lang.shown(ServeTerm::AllRuns));
     frame(&body, lang)
 }
 
 /// Login form. `wrong`: true if the previous token was wrong.
-pub fn login(wrong: bool, lang: &dyn Lang) -> String {
+pub fn login(wrong: bool, lang: &Lang) -> String {
     let wrong = match wrong {
         true => format!("<p class=bad role=alert>{}</p>", lang.shown(ServeTerm::WrongToken)),
         false => String::new(),
@@ -26,7 +26,7 @@ pub fn login(wrong: bool, lang: &dyn Lang) -> String {
     frame(&body, lang)
 }
 
-fn frame(body: &str, lang: &dyn Lang) -> String {
+fn frame(body: &str, lang: &Lang) -> String {
     let code = lang.code();
     format!(
         "<!doctype html>\n<html lang={code}>\n<head>\n<meta charset=utf-8>\n<meta name=viewport \
@@ -48,11 +48,11 @@ input, button { font: inherit; padding: .25rem .75rem }
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::{En, Ru};
+    use crate::lang::{english, russian};
 
     #[test]
     fn escapes_foreign_text() {
-        let page = notice("</p><script>alert(1)</script>&amp;", &Ru);
+        let page = notice("</p><script>alert(1)</script>&amp;", russian());
         assert!(page.contains("<p>&lt;/p&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;</p>"), "{page}");
         assert!(page.contains("Все прогоны"));
     }
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn login_page_reports_a_wrong_token() {
         for (wrong, expected) in [(false, false), (true, true)] {
-            let page = login(wrong, &En);
+            let page = login(wrong, english());
             assert_eq!(page.contains("not this server's token"), expected);
             assert!(page.contains("action=/login") && page.contains("name=token type=password"), "{page}");
         }

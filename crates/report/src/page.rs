@@ -38,7 +38,7 @@ use model::run_result::RunResult;
 use serde::Serialize;
 
 /// The report of a run in one language, without empty sections.
-pub fn page(account: &RunResult, lang: &dyn Lang) -> Page {
+pub fn page(account: &RunResult, lang: &Lang) -> Page {
     let case = PageContext::new(account, lang);
     let mut matrix = Vec::new();
     if account.experiment.cells.len() > 1 {
@@ -80,17 +80,17 @@ pub fn page(account: &RunResult, lang: &dyn Lang) -> Page {
 }
 
 /// The answer at the top of a run's page, in one sentence.
-pub fn answer(account: &RunResult, lang: &dyn Lang) -> Line {
+pub fn answer(account: &RunResult, lang: &Lang) -> Line {
     answer::answer(&PageContext::new(account, lang))
 }
 
 /// Durability verdicts of each cell, without the details of each trial. Empty without faults and ledgers.
-pub(crate) fn failover_blocks(account: &RunResult, lang: &dyn Lang) -> Vec<Block> {
+pub(crate) fn failover_blocks(account: &RunResult, lang: &Lang) -> Vec<Block> {
     failover::summary_blocks(&PageContext::new(account, lang))
 }
 
 /// Words that the page's script displays, by their keys.
-pub fn script_words(lang: &dyn Lang) -> Vec<(&'static str, String)> {
+pub fn script_words(lang: &Lang) -> Vec<(&'static str, String)> {
     PageWord::KEYS.iter().map(|(key, word)| (*key, lang.word(*word).to_owned())).collect()
 }
 
@@ -100,7 +100,7 @@ pub struct Page {
     /// BCP 47 code: `en`, `ru`.
     pub lang: &'static str,
     /// The language's own name, for the language menu.
-    pub language: &'static str,
+    pub language: String,
     pub title: String,
     /// The experiment's question.
     pub question: String,

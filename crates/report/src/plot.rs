@@ -80,8 +80,8 @@ fn round_up(value: f64) -> f64 {
 /// At most seven characters and a unit: `0.75`, `200`, `12.5k`, `10M`.
 fn short(value: f64, numbers: &Numbers) -> String {
     let (scaled, unit) = match value {
-        1e6.. => (value / 1e6, numbers.million),
-        1e4.. => (value / 1e3, numbers.thousand),
+        1e6.. => (value / 1e6, numbers.million.as_str()),
+        1e4.. => (value / 1e3, numbers.thousand.as_str()),
         _ => (value, ""),
     };
     // Three significant digits exceed the axis's resolution.
@@ -94,12 +94,13 @@ fn short(value: f64, numbers: &Numbers) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::{En, Lang, Ru};
+    use crate::lang::english;
 
     #[test]
     fn plots_a_ramp() {
         let values: Vec<f64> = (0..32).map(|i| 200.0 * (f64::from(i) + 0.5) / 32.0).collect();
-        let drawn = plot_bars("arrivals/s", &values, Nanos::from_secs(200), CharacterSet::Utf8, En.numbers());
+        let drawn =
+            plot_bars("arrivals/s", &values, Nanos::from_secs(200), CharacterSet::Utf8, english().numbers());
         let wanted = "\
 arrivals/s
 200 ┤                            ▁▃▅▇
@@ -123,7 +124,7 @@ arrivals/s
             &[0.01, 0.0, 6.0, 3.0, 3.4, 3.6],
             Nanos::from_secs(6),
             CharacterSet::Ascii,
-            En.numbers(),
+            english().numbers(),
         );
         let wanted = "\
 arrivals/s
@@ -143,7 +144,7 @@ arrivals/s
 
     #[test]
     fn plots_zeros_as_blanks() {
-        let drawn = plot_bars("arrivals/s", &[0.0; 4], Nanos::ZERO, CharacterSet::Ascii, En.numbers());
+        let drawn = plot_bars("arrivals/s", &[0.0; 4], Nanos::ZERO, CharacterSet::Ascii, english().numbers());
         assert!(drawn.contains("\n  1 +\n") && drawn.contains("\n  0 +----\n"), "\n{drawn}");
     }
 
@@ -161,7 +162,7 @@ arrivals/s
             (1e7, 1e7, "10M"),
         ] {
             assert!((round_up(value) - top).abs() < top * 1e-12, "{value}: {}", round_up(value));
-            assert_eq!(short(top, En.numbers()), label);
+            assert_eq!(short(top, english().numbers()), label);
         }
         for (value, english, russian) in [
             (0.5, "0.5", "0,5"),
@@ -169,7 +170,13 @@ arrivals/s
             (12_345.0, "12.3k", "12,3к"),
             (2.5e6, "2.5M", "2,5М"),
         ] {
-            assert_eq!([short(value, En.numbers()), short(value, Ru.numbers())], [english, russian]);
+            assert_eq!(
+                [
+                    short(value, crate::lang::english().numbers()),
+                    short(value, crate::lang::russian().numbers())
+                ],
+                [english, russian]
+            );
         }
     }
 }

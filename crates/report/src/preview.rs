@@ -25,7 +25,7 @@ pub struct SchedulePreview {
 }
 
 /// A sentence and a plot.
-pub fn render(it: &SchedulePreview, characters: CharacterSet, lang: &dyn Lang) -> String {
+pub fn render(it: &SchedulePreview, characters: CharacterSet, lang: &Lang) -> String {
     let sentence = lang.preview(it);
     if it.duration == Nanos::ZERO {
         return sentence + "\n";
@@ -60,7 +60,7 @@ pub fn json(it: &SchedulePreview) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::En;
+    use crate::lang::english;
 
     fn preview(spacing: Spacing, arrivals: Option<u64>) -> SchedulePreview {
         SchedulePreview {
@@ -92,11 +92,11 @@ mod tests {
                 "about 20100 arrivals in 3m20s, Poisson with seed 7 (20100 expected), at 1/s to 200/s",
             ),
         ] {
-            assert_eq!(render(&it, CharacterSet::Ascii, &En).lines().next(), Some(first));
+            assert_eq!(render(&it, CharacterSet::Ascii, english()).lines().next(), Some(first));
         }
         let empty = SchedulePreview { duration: Nanos::ZERO, ..preview(Spacing::Even, Some(0)) };
         assert_eq!(
-            render(&empty, CharacterSet::Utf8, &En),
+            render(&empty, CharacterSet::Utf8, english()),
             "0 arrivals in 0s, evenly spaced, at 1/s to 200/s\n"
         );
     }

@@ -14,7 +14,7 @@ use model::run_result::RunResult;
 const SECTIONS: [&str; 5] = ["freshness", "maximum", "scalability", "endured", "plateau"];
 
 /// Empty without such sections.
-pub fn render(account: &RunResult, style: TerminalStyle, lang: &dyn Lang) -> String {
+pub fn render(account: &RunResult, style: TerminalStyle, lang: &Lang) -> String {
     let looked = [
         !account.maxima.is_empty(),
         !account.soaks.is_empty(),

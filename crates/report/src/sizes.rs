@@ -7,7 +7,7 @@ use crate::page::sizes;
 use model::run_result::RunResult;
 
 /// A table by cell and operation; empty without sizes.
-pub fn text(account: &RunResult, style: TerminalStyle, lang: &dyn Lang) -> String {
+pub fn text(account: &RunResult, style: TerminalStyle, lang: &Lang) -> String {
     let table = sizes(account, &cell_names(&account.matrix), lang);
     table.map_or(String::new(), |it| format!("\n{}", table_lines(&it, style)))
 }

@@ -87,7 +87,7 @@ pub struct BenchOptions {
     /// Hosts of other machines that may be loaded, separated by commas.
     pub yes_load: Option<String>,
     /// Language of the output that pgbench does not have.
-    pub lang: &'static dyn Lang,
+    pub lang: &'static Lang,
 }
 
 /// HTTP request (`--http`) and the criteria for its response.

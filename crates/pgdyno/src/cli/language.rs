@@ -4,7 +4,7 @@
 //! output that continuous integration reads is the same on every machine.
 
 use super::CommandError;
-use report::lang::{self, En, Lang};
+use report::lang::{self, Lang, english};
 
 /// Environment variable that selects the language.
 pub const VARIABLE: &str = "PGDYNO_LANG";
@@ -14,34 +14,34 @@ pub const VARIABLE: &str = "PGDYNO_LANG";
 pub struct LanguageArgs {
     /// Tell results in this language, en or ru (default: that of PGDYNO_LANG, else en)
     #[arg(long, value_name = "LANG", value_parser = find)]
-    lang: Option<&'static dyn Lang>,
+    lang: Option<&'static Lang>,
 }
 
 impl LanguageArgs {
     /// Selected language. Errors if the environment names an unknown one.
-    pub fn lang(self) -> Result<&'static dyn Lang, CommandError> {
+    pub fn lang(self) -> Result<&'static Lang, CommandError> {
         let wanted = std::env::var(VARIABLE).ok();
         self.resolve(wanted.as_deref()).map_err(|it| CommandError::new(format!("{VARIABLE}: {it}")))
     }
 
     /// Selected language. `wanted` is the environment variable's value; an empty text counts as unset.
-    fn resolve(self, wanted: Option<&str>) -> Result<&'static dyn Lang, String> {
+    fn resolve(self, wanted: Option<&str>) -> Result<&'static Lang, String> {
         match (self.lang, wanted) {
             (Some(lang), _) => Ok(lang),
-            (None, None | Some("")) => Ok(&En),
+            (None, None | Some("")) => Ok(english()),
             (None, Some(code)) => find(code),
         }
     }
 }
 
 /// Language of this code. The error lists the known codes.
-pub fn find(code: &str) -> Result<&'static dyn Lang, String> {
+pub fn find(code: &str) -> Result<&'static Lang, String> {
     lang::find(code).ok_or_else(|| format!("unknown language \"{code}\"; {}", known_codes_hint()))
 }
 
 /// Hint that lists the known codes.
 pub fn known_codes_hint() -> String {
-    format!("write one of {}", lang::ALL.map(Lang::code).join(", "))
+    format!("write one of {}", lang::all().iter().map(Lang::code).collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]

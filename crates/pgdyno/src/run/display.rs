@@ -32,7 +32,7 @@ const EVENTS_KEPT: usize = 3;
 #[derive(Debug)]
 pub struct RunDisplay {
     screen: Screen,
-    lang: &'static dyn Lang,
+    lang: &'static Lang,
     /// Number of trials; `None` if it depends on the results.
     trials: Option<usize>,
     seed: u64,
@@ -76,7 +76,7 @@ struct DisplayedTrial {
 }
 
 impl RunDisplay {
-    pub fn new(plan: &Plan, lang: &'static dyn Lang) -> RunDisplay {
+    pub fn new(plan: &Plan, lang: &'static Lang) -> RunDisplay {
         let experiment = &plan.experiment;
         let cells = experiment.cells.iter().zip(&plan.durations);
         let once: u64 = plan.durations.iter().map(|it| it.0).sum();
@@ -283,7 +283,7 @@ impl DisplayedTrial {
 }
 
 impl DisplayedCell {
-    fn new(cell: &Cell, lasting: Nanos, lang: &dyn Lang) -> DisplayedCell {
+    fn new(cell: &Cell, lasting: Nanos, lang: &Lang) -> DisplayedCell {
         let Setup { stack, load, .. } = &cell.setup;
         let own = (GENERATOR.to_owned(), &stack.generator);
         let nodes = stack.nodes.iter().map(|it| (it.name.clone(), &it.limits));

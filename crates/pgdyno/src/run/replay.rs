@@ -4,7 +4,7 @@ use crate::check::parse_rule;
 use crate::cli::CommandError;
 use analysis::rule::{Rule, RuleContext};
 use model::plan::Experiment;
-use report::lang::{En, Lang};
+use report::lang::english;
 use serde::Deserialize;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -38,8 +38,9 @@ pub fn render(path: &Path, rules: &[String]) -> Result<String, CommandError> {
         let name: Vec<&str> = trial.label.iter().map(|it| it.1.as_str()).collect();
         let name = format!("{}, repeat {}", name.join("/"), trial.repetition + 1);
         for (rule, fired) in rules.iter().zip(&fired) {
-            let what =
-                fired.as_ref().map_or_else(|| format!("{rule} would not have fired"), |it| En.fired(it));
+            let what = fired
+                .as_ref()
+                .map_or_else(|| format!("{rule} would not have fired"), |it| english().fired(it));
             let _ = writeln!(out, "{name}: {what}");
         }
     }

@@ -30,7 +30,7 @@ impl RunReport {
     }
 
     /// Text for standard output.
-    pub fn text(&self, lang: &dyn Lang) -> String {
+    pub fn text(&self, lang: &Lang) -> String {
         let RunReport(account) = self;
         let searched = report::search_text::render(account, style(), lang);
         let between = if searched.is_empty() { "" } else { "\n" };
@@ -66,7 +66,7 @@ impl RunReport {
     }
 
     /// Prints the result to standard output.
-    pub fn print(&self, json: bool, lang: &dyn Lang) {
+    pub fn print(&self, json: bool, lang: &Lang) {
         if json {
             terminal::json(
                 &(serde_json::to_string_pretty(&self.json()).expect("strings as keys only") + "\n"),

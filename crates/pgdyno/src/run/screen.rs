@@ -52,7 +52,7 @@ struct PendingOutput {
 }
 
 impl Screen {
-    pub fn start(lang: &'static dyn Lang) -> Screen {
+    pub fn start(lang: &'static Lang) -> Screen {
         let shared = Arc::new(ScreenState { pending: Mutex::default(), changed: Condvar::new() });
         let canvas = Canvas::detect(lang);
         let characters = canvas.style.characters;
@@ -195,7 +195,7 @@ struct Canvas {
     /// True if the cursor can be moved.
     has_cursor: bool,
     style: LiveStyle,
-    lang: &'static dyn Lang,
+    lang: &'static Lang,
     /// Frame above the cursor.
     frame: Vec<String>,
     /// Time of the last printed line, since the start.
@@ -203,7 +203,7 @@ struct Canvas {
 }
 
 impl Canvas {
-    fn detect(lang: &'static dyn Lang) -> Canvas {
+    fn detect(lang: &'static Lang) -> Canvas {
         let terminal = isatty(std::io::stderr());
         let dumb = env::var_os("TERM").is_none_or(|it| it.is_empty() || it == "dumb");
         let colour = env::var_os("NO_COLOR").is_none_or(|it| it.is_empty());

@@ -212,7 +212,7 @@ fn extreme_numbers_do_not_panic() {
             continue;
         }
         let done = std::panic::catch_unwind(|| {
-            from_file(&path).map(|it| report::page::page(&it, &report::lang::En))
+            from_file(&path).map(|it| report::page::page(&it, report::lang::english()))
         });
         let done = done.unwrap_or_else(|_| panic!("{sql} {json}"));
         read += usize::from(done.is_ok());

@@ -186,7 +186,7 @@ impl Follower {
 
     /// Sends an event to all subscribers, in their languages. Subscribers with a full queue are disconnected.
     fn broadcast(&mut self, what: impl Fn(&Follower, usize) -> String) {
-        let mut texts: Vec<Option<Bytes>> = vec![None; report::lang::ALL.len()];
+        let mut texts: Vec<Option<Bytes>> = vec![None; report::lang::all().len()];
         let mut watchers = std::mem::take(&mut self.subscribers);
         watchers.retain(|it| {
             let text = texts[it.lang].get_or_insert_with(|| Bytes::from(what(self, it.lang)));
@@ -208,7 +208,7 @@ impl Follower {
     /// Event with one sentence of progress. Its repetition also serves as a heartbeat.
     fn progress_event(&self) -> String {
         let asked_to_end = store::is_stop_requested(self.run.path());
-        let sentence = |lang: &dyn Lang| match &self.trial {
+        let sentence = |lang: &Lang| match &self.trial {
             _ if asked_to_end => lang.ending().to_owned(),
             Some(it) if it.ticks > 0 => {
                 lang.goes_on(it.id.0 as usize, self.trials, &lang.number(&it.ticks.to_string()))

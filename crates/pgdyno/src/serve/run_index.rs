@@ -201,8 +201,8 @@ impl RunIndex {
             return None;
         }
         let lines: Vec<Line> = match crate::run_result::from_file(&it.path) {
-            Ok(account) => lang::ALL.iter().map(|it| report::page::answer(&account, *it)).collect(),
-            Err(why) => lang::ALL
+            Ok(account) => lang::all().iter().map(|it| report::page::answer(&account, it)).collect(),
+            Err(why) => lang::all()
                 .iter()
                 .map(|it| Line { text: it.unreadable(&why.message), tone: Tone::Bad })
                 .collect(),
@@ -256,17 +256,17 @@ impl RunIndex {
     }
 
     /// Report of a run as one self-contained file.
-    pub fn report(&self, name: &str, lang: &'static dyn Lang) -> Result<String, QueryError> {
+    pub fn report(&self, name: &str, lang: &'static Lang) -> Result<String, QueryError> {
         let path = self.find(name)?;
         let account = crate::run_result::from_file(&path).map_err(|it| QueryError::Broken(it.message))?;
-        let pages: Vec<Page> = lang::ALL.iter().map(|it| page(&account, *it)).collect();
+        let pages: Vec<Page> = lang::all().iter().map(|it| page(&account, it)).collect();
         let no_script = lang.word(PageWord::NoScript);
         let shell = HtmlShell { lang: lang.code(), title: &account.experiment.name, no_script, live: false };
         Ok(to_html(shell, &document(&account, &pages, lang.code(), None)))
     }
 
     /// Page that compares the first of these runs with the others.
-    pub fn compare(&self, names: &[String], lang: &'static dyn Lang) -> Result<String, QueryError> {
+    pub fn compare(&self, names: &[String], lang: &'static Lang) -> Result<String, QueryError> {
         let paths: Vec<PathBuf> = names.iter().map(|it| self.find(it)).collect::<Result<_, _>>()?;
         let compared = compare::compare_files(&paths, CompareRequest::default())
             .map_err(|it| QueryError::Broken(it.message))?;
@@ -276,7 +276,7 @@ impl RunIndex {
         let comparison = compared
             .comparison
             .unwrap_or_else(|_| unreachable!("mistakes stand in conditions, and there are none"));
-        let page = |lang: &dyn Lang| {
+        let page = |lang: &Lang| {
             let mut page = report::comparison::page(&comparison, lang);
             page.words.extend(ServeTerm::BAR.map(|(key, word)| (key, lang.shown(word).to_owned())));
             page

@@ -89,7 +89,7 @@ impl Site {
     async fn route(
         &self,
         request: Request<Incoming>,
-        lang: &'static dyn Lang,
+        lang: &'static Lang,
     ) -> Result<HttpResponse, SiteError> {
         let changes = match *request.method() {
             Method::GET | Method::HEAD => false,
@@ -150,13 +150,13 @@ impl Site {
     }
 
     /// Page shell whose script fetches the data.
-    fn shell(&self, title: &str, data: &[(&str, &str)], lang: &dyn Lang) -> HttpResponse {
+    fn shell(&self, title: &str, data: &[(&str, &str)], lang: &Lang) -> HttpResponse {
         let shell =
             HtmlShell { lang: lang.code(), title, no_script: lang.word(PageWord::NoScript), live: true };
         response::html(StatusCode::OK, Bytes::from(html::served(shell, data, None)), &self.live_policy)
     }
 
-    async fn run(&self, name: String, lang: &dyn Lang) -> Result<HttpResponse, SiteError> {
+    async fn run(&self, name: String, lang: &Lang) -> Result<HttpResponse, SiteError> {
         let title = name.clone();
         self.query(move |shelf| shelf.find(&name)).await?;
         let document = format!("/runs/{}/document", route::encode(&title));
@@ -166,7 +166,7 @@ impl Site {
         Ok(self.shell(&title, &data, lang))
     }
 
-    async fn list(&self, lang: &dyn Lang) -> Result<HttpResponse, SiteError> {
+    async fn list(&self, lang: &Lang) -> Result<HttpResponse, SiteError> {
         let number = language_index(lang);
         let all = self.query(move |shelf| shelf.list(number)).await?;
         let runs: Vec<Value> = all.runs.iter().map(|(it, answer)| row(it, answer.as_ref(), lang)).collect();
@@ -179,7 +179,7 @@ impl Site {
         )))
     }
 
-    async fn login(&self, request: Request<Incoming>, lang: &dyn Lang) -> Result<HttpResponse, SiteError> {
+    async fn login(&self, request: Request<Incoming>, lang: &Lang) -> Result<HttpResponse, SiteError> {
         let form = form(request).await?;
         let token = route::fields(&form).find(|(key, _)| key == "token").map(|(_, value)| value);
         if token.is_some_and(|it| self.guard.is_token(&it)) {
@@ -196,7 +196,7 @@ impl Site {
         Ok(response::no_content())
     }
 
-    fn error_response(&self, why: &SiteError, lang: &dyn Lang) -> HttpResponse {
+    fn error_response(&self, why: &SiteError, lang: &Lang) -> HttpResponse {
         let (status, sentence) = match why {
             SiteError::Access(AccessError::Host) => {
                 // The status describes the Host header, and reveals nothing about this server.
@@ -286,20 +286,20 @@ async fn form(request: Request<Incoming>) -> Result<String, SiteError> {
 }
 
 /// First supported language in the browser's list.
-fn language(headers: &HeaderMap) -> &'static dyn Lang {
+fn language(headers: &HeaderMap) -> &'static Lang {
     let wanted = headers.get(ACCEPT_LANGUAGE).and_then(|it| it.to_str().ok()).unwrap_or_default();
     // Browsers list languages in the order of preference, so weights are ignored.
     let mut codes = wanted.split(',').map(|it| it.trim().split(['-', ';']).next().unwrap_or_default());
-    codes.find_map(|it| lang::find(&it.to_ascii_lowercase())).unwrap_or(lang::ALL[0])
+    codes.find_map(|it| lang::find(&it.to_ascii_lowercase())).unwrap_or(lang::english())
 }
 
 /// Index of a language in [`lang::ALL`].
-fn language_index(it: &dyn Lang) -> usize {
-    lang::ALL.iter().position(|one| one.code() == it.code()).expect("all are there")
+fn language_index(it: &Lang) -> usize {
+    lang::all().iter().position(|one| one.code() == it.code()).expect("all are there")
 }
 
 /// Run as a row of the list.
-fn row(it: &RunEntry, answer: Option<&Line>, lang: &dyn Lang) -> Value {
+fn row(it: &RunEntry, answer: Option<&Line>, lang: &Lang) -> Value {
     let size = lang.bytes(it.bytes as f64);
     match &it.overview {
         Ok(content) => {

@@ -79,17 +79,17 @@ impl Snapshot {
             }
             place = live_events::data_index(&account, id);
         }
-        let mut pages: Vec<Page> = lang::ALL.iter().map(|it| page(&account, *it)).collect();
-        for (it, lang) in pages.iter_mut().zip(lang::ALL) {
+        let mut pages: Vec<Page> = lang::all().iter().map(|it| page(&account, it)).collect();
+        for (it, lang) in pages.iter_mut().zip(lang::all()) {
             it.words.extend(ServeTerm::BAR.map(|(key, word)| (key, lang.shown(word).to_owned())));
         }
-        let text = |it: &&dyn lang::Lang| Bytes::from(document(&account, &pages, it.code(), events));
+        let text = |it: &lang::Lang| Bytes::from(document(&account, &pages, it.code(), events));
         let charts = trial.map(|it| it.1);
         let first = charts.map_or((0, 0), extent);
         Ok(Snapshot {
             number,
             replaces,
-            documents: lang::ALL.iter().map(text).collect(),
+            documents: lang::all().iter().map(text).collect(),
             trial_index: place,
             shape: charts.map(ChartShape::from_charts).unwrap_or_default(),
             initial: first,

@@ -11,8 +11,7 @@ use crate::run::test_bed::{SetupError, TestBed};
 use crate::run::trial::transport_name;
 use crate::run::update;
 use model::plan::{AttachedRole, Limits, NodeKind, Setup};
-use report::lang::En;
-use report::lang::live::LiveWords as _;
+use report::lang::english;
 use report::live::Activity;
 use rustix::event::{PollFd, PollFlags, poll};
 use serde::de::DeserializeOwned;
@@ -327,8 +326,8 @@ fn signals(stop: &Arc<AtomicBool>) -> io::Result<UnixStream> {
 
 fn start_message(it: &update::DisplayUpdate) -> StartMessage {
     match it {
-        update::DisplayUpdate::Transient(it) => StartMessage::Doing(En.doing(it)),
-        update::DisplayUpdate::Permanent(it) => StartMessage::Done(En.milestone(it)),
+        update::DisplayUpdate::Transient(it) => StartMessage::Doing(english().doing(it)),
+        update::DisplayUpdate::Permanent(it) => StartMessage::Done(english().milestone(it)),
     }
 }
 

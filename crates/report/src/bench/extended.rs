@@ -12,7 +12,7 @@ const LABEL: usize = 24;
 /// Columns of a line of prose.
 const WIDTH: usize = 98;
 
-pub fn write_lines(out: &mut String, it: &Summary, lang: &dyn Lang) {
+pub fn write_lines(out: &mut String, it: &Summary, lang: &Lang) {
     distributions(out, it, lang);
     for (number, script) in it.scripts.iter().enumerate() {
         statements(out, number, script, lang);
@@ -81,7 +81,7 @@ fn write_wrapped(out: &mut String, label: &str, text: &str) {
     line!(out, "{begin}{line}");
 }
 
-fn distributions(out: &mut String, it: &Summary, lang: &dyn Lang) {
+fn distributions(out: &mut String, it: &Summary, lang: &Lang) {
     const COLUMNS: [&str; 5] = ["p50", "p90", "p95", "p99", "p99.9"];
     let [count, mean, max] = [Label::Count, Label::Mean, Label::Max].map(|it| lang.label(it));
     let [p50, p90, p95, p99, p999] = COLUMNS;
@@ -121,7 +121,7 @@ enum Unit {
 }
 
 /// Count, mean, five quantiles and the maximum: 74 columns.
-fn cells(unit: Unit, it: &Distribution, lang: &dyn Lang) -> String {
+fn cells(unit: Unit, it: &Distribution, lang: &Lang) -> String {
     let number = |it: Nanos| match unit {
         Unit::Millis => format_short(it.as_millis_f64(), 3, lang),
         Unit::Micros => format_short(it.as_micros_f64(), 1, lang),
@@ -146,12 +146,12 @@ fn cells(unit: Unit, it: &Distribution, lang: &dyn Lang) -> String {
 }
 
 /// A number of at most eight columns if it is below a million, with as many of the decimals as fit.
-fn format_short(it: f64, decimals: usize, lang: &dyn Lang) -> String {
+fn format_short(it: f64, decimals: usize, lang: &Lang) -> String {
     let written = |decimals| lang.numbers().fixed(it, decimals);
     (1..=decimals).rev().map(written).find(|it| it.chars().count() <= 8).unwrap_or_else(|| written(0))
 }
 
-fn statements(out: &mut String, number: usize, it: &ScriptSummary, lang: &dyn Lang) {
+fn statements(out: &mut String, number: usize, it: &ScriptSummary, lang: &Lang) {
     let measured: Vec<_> = it.statements.iter().filter(|it| it.service.count > 0).collect();
     if measured.is_empty() {
         return;
@@ -164,7 +164,7 @@ fn statements(out: &mut String, number: usize, it: &ScriptSummary, lang: &dyn La
     out.push('\n');
 }
 
-fn failures(out: &mut String, it: &Summary, lang: &dyn Lang) {
+fn failures(out: &mut String, it: &Summary, lang: &Lang) {
     let all: Vec<&Failure> = it.failures.iter().chain(&it.connects.refused).collect();
     if all.is_empty() {
         return;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::lang::{En, Ru};
+use crate::lang::{english, russian};
 use model::summary::*;
 use model::{Nanos, PerSecond, Spacing};
 
@@ -153,15 +153,15 @@ fn check(name: &str, got: &str) {
 
 #[test]
 fn renders_a_plain_run() {
-    check("plain.txt", &render(&plain_summary(), BenchStyle::default(), &En));
-    check("plain.ru.txt", &render(&plain_summary(), BenchStyle::default(), &Ru));
+    check("plain.txt", &render(&plain_summary(), BenchStyle::default(), english()));
+    check("plain.ru.txt", &render(&plain_summary(), BenchStyle::default(), russian()));
 }
 
 #[test]
 fn renders_a_run_with_every_failure() {
     let style = BenchStyle { failures_detailed: true, progress: true };
-    check("rich.txt", &render(&full_summary(), style, &En));
-    check("rich.ru.txt", &render(&full_summary(), style, &Ru));
+    check("rich.txt", &render(&full_summary(), style, english()));
+    check("rich.ru.txt", &render(&full_summary(), style, russian()));
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn renders_a_run_without_successes() {
     let mut it = plain_summary();
     it.total.counts = OutcomeCounts { failed: 10, ..OutcomeCounts::default() };
     it.total.response = Distribution::default();
-    let text = render(&it, BenchStyle::default(), &En);
+    let text = render(&it, BenchStyle::default(), english());
     let ours = text.find("\n\n").expect("an empty line");
     assert!(text[..ours].ends_with("number of failed transactions: 10 (100.000%)"), "{text}");
 }
@@ -196,7 +196,7 @@ fn json_fields_have_units() {
 #[track_caller]
 fn line(it: &Summary, label: &str) -> String {
     let mut out = String::new();
-    extended::write_lines(&mut out, it, &En);
+    extended::write_lines(&mut out, it, english());
     let after = out
         .lines()
         .skip_while(|line| !line.starts_with(label))
@@ -250,7 +250,7 @@ fn shows_no_times_of_unanswered_arrivals() {
     let response = "response time, ms 1977 >6000 2.000 >6000 >6000 >6000 >6000 >6000";
     assert_eq!(line(&it, "response time"), response);
     assert!(
-        render(&it, BenchStyle::default(), &En)
+        render(&it, BenchStyle::default(), english())
             .contains("latency average = 2.000 ms (of answered transactions)")
     );
 }

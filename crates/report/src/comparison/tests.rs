@@ -1,7 +1,7 @@
 //! Tests of comparisons and histories, in both languages.
 
 use super::*;
-use crate::lang::{En, Ru};
+use crate::lang::{english, russian};
 use model::PerSecond;
 use model::comparison::{
     Blocks, Change, ChangePoint, ConditionUnit, DatedRun, DifferenceSubject, ExcludedTrial, HistoryPoint,
@@ -123,13 +123,13 @@ fn check(text: &str, expected: &str) {
 #[test]
 fn renders_a_comparison_in_both_languages() {
     let style = TerminalStyle { width: 120, ..TerminalStyle::default() };
-    check(&terminal(&page(&comparison(), &En), style), include_str!("en.txt"));
-    check(&terminal(&page(&comparison(), &Ru), style), include_str!("ru.txt"));
+    check(&terminal(&page(&comparison(), english()), style), include_str!("en.txt"));
+    check(&terminal(&page(&comparison(), russian()), style), include_str!("ru.txt"));
 }
 
 #[test]
 fn unfair_differences_come_first() {
-    let of = |it: &Comparison| page(it, &En).sections.iter().map(|it| it.id).collect::<Vec<_>>();
+    let of = |it: &Comparison| page(it, english()).sections.iter().map(|it| it.id).collect::<Vec<_>>();
     assert_eq!(of(&comparison()), ["unlike", "conditions", "figures", "differences", "left-out"]);
     let mut fair = comparison();
     fair.runs[0].differences[0].expected = true;
@@ -178,10 +178,10 @@ fn renders_a_history_in_both_languages() {
     let first = |text: String| text.lines().take(6).map(|it| format!("{it}\n")).collect::<String>();
     let english = "When did the figures of book change?\nOne change in 10 runs.\n\nChanges\n\
                    delivered, tps from book-5 on: 1000 → 800 (-20.0 %, p 0.0005)\n* postgres.build: 15.18 → 15.19";
-    check(&first(terminal(&history(&test_history(), &En), style)), english);
+    check(&first(terminal(&history(&test_history(), crate::lang::english()), style)), english);
     let russian = "Когда изменились показатели эксперимента book?\n1 изменение на 10 прогонов.\n\nИзменения\n\
                    выполнено, транз/с, начиная с book-5: 1000 → 800 (-20,0\u{a0}%, p 0,0005)\n\
                    * postgres.build: 15.18 → 15.19";
-    check(&first(terminal(&history(&test_history(), &Ru), style)), russian);
+    check(&first(terminal(&history(&test_history(), crate::lang::russian()), style)), russian);
     assert_eq!(spark([Some(1.0), None, Some(0.5), Some(0.0)].into_iter()), "█ ▅▁");
 }

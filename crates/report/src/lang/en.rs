@@ -12,56 +12,35 @@ mod matrix;
 mod page;
 mod search;
 mod serve;
-mod stop;
 
 use super::number::{Numbers, quantile};
-use super::{Label, Lang};
+use super::{Label, Words};
 use crate::preview::SchedulePreview;
 use model::feed_coverage::FeedCoverage;
 use model::finding::Finding;
 use model::matrix::{ChangeVerdict, Figure, Hop as MatrixHop, Placement, TrialStatus, UnappliedLimit};
-use model::objective::{ObjectiveResult, ObjectiveSummary};
 use model::plan::Transport;
-use model::stop::{StopEvent, TankDifference};
 use model::summary::{
     BenchPlan, CpuCost, Doubt, FailureClass, Fairness, InvalidReason, LoadModelSummary, Server,
     ServerTransport,
 };
 use model::{Nanos, Spacing};
+use std::sync::LazyLock;
 
 #[derive(Clone, Copy, Debug)]
 pub struct En;
 
-static NUMBERS: Numbers = Numbers {
-    comma: false,
-    gap: " ",
-    micros: "µs",
-    millis: "ms",
-    seconds: "s",
-    hours: "h",
-    minutes: "min",
-    bytes: ["B", "KiB", "MiB", "GiB", "TiB"],
-    per_second: "/s",
-    thousand: "k",
-    million: "M",
-    parts: ["d", "h", "m", "s"],
-    between: "",
-    range: ["", " to "],
-};
+static NUMBERS: LazyLock<&Numbers> = LazyLock::new(|| super::english().numbers());
 
-impl Lang for En {
-    fn code(&self) -> &'static str {
-        "en"
+impl std::ops::Deref for En {
+    type Target = super::Lang;
+
+    fn deref(&self) -> &super::Lang {
+        super::english()
     }
+}
 
-    fn name(&self) -> &'static str {
-        "English"
-    }
-
-    fn numbers(&self) -> &'static Numbers {
-        &NUMBERS
-    }
-
+impl Words for En {
     fn label(&self, it: Label) -> &'static str {
         match it {
             Label::Count => "count",
@@ -311,10 +290,6 @@ impl Lang for En {
         feeds::reach(it)
     }
 
-    fn tally(&self, it: &ObjectiveSummary, names: &[String]) -> String {
-        stop::tally(it, names)
-    }
-
     fn entrance(&self, it: Transport) -> &'static str {
         matrix::entrance(it)
     }
@@ -325,21 +300,5 @@ impl Lang for En {
 
     fn findings(&self, all: &[&Finding], names: &[String]) -> String {
         findings::paragraph(all, names)
-    }
-
-    fn blind(&self, rule: &str) -> String {
-        format!("the stop rule {rule} never had a value: no node of its name writes this series")
-    }
-
-    fn fired(&self, it: &StopEvent) -> String {
-        stop::fired(it)
-    }
-
-    fn difference(&self, it: &TankDifference) -> String {
-        stop::difference(it)
-    }
-
-    fn judged(&self, it: &ObjectiveResult) -> String {
-        stop::judged(it)
     }
 }

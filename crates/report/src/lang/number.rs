@@ -1,37 +1,66 @@
 //! Number formats of the languages.
 
+use super::catalogue::Catalogue;
 use crate::page::number::{binary, chosen_duration, duration, duration_parts, three_digits};
 use model::{Nanos, PerSecond};
 
-/// Number format of a language. The arithmetic is common; the fields differ.
+/// Number format of a language. The arithmetic is common; the texts come from the catalogue.
 #[derive(Debug)]
 pub struct Numbers {
     /// True for a decimal comma and narrow no-break spaces between thousands.
     pub comma: bool,
     /// Text between a number and its unit or a percent sign.
-    pub gap: &'static str,
-    pub micros: &'static str,
-    pub millis: &'static str,
-    pub seconds: &'static str,
+    pub gap: String,
+    pub micros: String,
+    pub millis: String,
+    pub seconds: String,
     /// Units of a time span.
-    pub hours: &'static str,
-    pub minutes: &'static str,
+    pub hours: String,
+    pub minutes: String,
     /// Units of 1, 1024, … bytes.
-    pub bytes: [&'static str; 5],
+    pub bytes: [String; 5],
     /// Suffix of a rate, without a gap.
-    pub per_second: &'static str,
+    pub per_second: String,
     /// Suffixes of a rounded number, without a gap: a thousand and a million.
-    pub thousand: &'static str,
-    pub million: &'static str,
+    pub thousand: String,
+    pub million: String,
     /// Suffixes for days, hours, minutes and seconds of a duration.
-    pub parts: [&'static str; 4],
+    pub parts: [String; 4],
     /// Text between the parts of a duration.
-    pub between: &'static str,
+    pub between: String,
     /// Texts before the lower and before the upper end of a range.
-    pub range: [&'static str; 2],
+    pub range: [String; 2],
 }
 
 impl Numbers {
+    pub fn from_catalogue(catalogue: &Catalogue) -> Numbers {
+        let text = |identifier: &str| catalogue.render(identifier, &[]);
+        Numbers {
+            comma: text("number-decimal-separator") == ",",
+            gap: text("number-gap"),
+            micros: text("number-microseconds"),
+            millis: text("number-milliseconds"),
+            seconds: text("number-seconds"),
+            hours: text("number-hours"),
+            minutes: text("number-minutes"),
+            bytes: [
+                "number-bytes",
+                "number-kibibytes",
+                "number-mebibytes",
+                "number-gibibytes",
+                "number-tebibytes",
+            ]
+            .map(text),
+            per_second: text("number-per-second"),
+            thousand: text("number-thousand"),
+            million: text("number-million"),
+            parts: ["number-days-part", "number-hours-part", "number-minutes-part", "number-seconds-part"]
+                .map(text),
+            between: text("number-between-parts"),
+            range: ["number-range-from", "number-range-to"].map(text),
+        }
+    }
+
     /// A number from its machine format, such as `-21570.5`.
     pub fn write(&self, it: &str) -> String {
         if self.comma { with_comma(it) } else { it.to_owned() }
@@ -64,28 +93,28 @@ impl Numbers {
     /// A measured time: three significant digits and a unit.
     pub fn time(&self, it: Nanos) -> String {
         let (number, unit) = duration(it);
-        self.with_unit(&number, [self.micros, self.millis, self.seconds][unit])
+        self.with_unit(&number, [&self.micros, &self.millis, &self.seconds][unit])
     }
 
     /// A configured time, exactly: `2 s`, `250 ms`.
     pub fn chosen(&self, it: Nanos) -> String {
         let (number, unit) = chosen_duration(it);
-        self.with_unit(&number, [self.micros, self.millis, self.seconds][unit])
+        self.with_unit(&number, [&self.micros, &self.millis, &self.seconds][unit])
     }
 
     /// A duration in whole seconds or larger units: `2 h 5 min`, `3 min 20 s`, `12 s`. Shorter ones are formatted as
     /// [`Numbers::time`].
     pub fn span(&self, it: Nanos) -> String {
-        let units = [self.hours, self.minutes, self.seconds];
+        let units = [&self.hours, &self.minutes, &self.seconds];
         let parts: Vec<String> =
             duration_parts(it).iter().map(|(n, unit)| self.with_unit(&n.to_string(), units[*unit])).collect();
-        if parts.is_empty() { self.time(it) } else { parts.join(self.gap) }
+        if parts.is_empty() { self.time(it) } else { parts.join(&self.gap) }
     }
 
     /// Three significant digits and a binary unit.
     pub fn bytes(&self, it: f64) -> String {
         let (number, power) = binary(it);
-        self.with_unit(&number, self.bytes[power])
+        self.with_unit(&number, &self.bytes[power])
     }
 
     /// A number from its machine format, such as `-21570.5`, with its unit.
@@ -100,7 +129,7 @@ impl Numbers {
 
     /// `200/s`.
     pub fn rate(&self, it: PerSecond) -> String {
-        self.plain(it.0) + self.per_second
+        self.plain(it.0) + &self.per_second
     }
 
     /// A share, 0..=1: `12.3 %`.
@@ -115,20 +144,20 @@ impl Numbers {
 
     /// Two ratios as a range of changes: `-16.1 to -15.3 %`.
     pub fn changes(&self, (low, high): (f64, f64)) -> String {
-        let [from, to] = self.range;
+        let [from, to] = &self.range;
         format!("{from}{}{to}{}", self.signed(low), self.change(high))
     }
 
     /// `1.00 to 4.50`.
     pub fn range(&self, (low, high): (f64, f64), decimals: usize) -> String {
-        let [from, to] = self.range;
+        let [from, to] = &self.range;
         format!("{from}{}{to}{}", self.fixed(low, decimals), self.fixed(high, decimals))
     }
 
     /// A duration to the millisecond: `1d2h`, `1m40s`, `0.25s`.
     pub fn duration(&self, it: Nanos) -> String {
         const SECOND: u64 = 1_000_000_000;
-        let [day, hour, minute, second] = self.parts;
+        let [day, hour, minute, second] = &self.parts;
         let mut seconds = it.0 / SECOND;
         let mut parts = Vec::new();
         for (unit, size) in [(day, 86_400), (hour, 3_600), (minute, 60)] {
@@ -144,7 +173,7 @@ impl Numbers {
         } else if seconds > 0 || parts.is_empty() {
             parts.push(format!("{seconds}{second}"));
         }
-        parts.join(self.between)
+        parts.join(&self.between)
     }
 
     fn signed(&self, ratio: f64) -> String {
@@ -181,7 +210,7 @@ pub(crate) fn with_comma(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::{En, Lang, Ru};
+    use crate::lang::{english, russian};
 
     #[test]
     fn commas_and_thousands() {
@@ -210,14 +239,14 @@ mod tests {
             (86_400_000, "1d", "1 д"),
         ] {
             let it = Nanos::from_millis(millis);
-            assert_eq!(En.numbers().duration(it), english);
-            assert_eq!(Ru.numbers().duration(it).replace('\u{a0}', " "), russian);
+            assert_eq!(crate::lang::english().numbers().duration(it), english);
+            assert_eq!(crate::lang::russian().numbers().duration(it).replace('\u{a0}', " "), russian);
         }
     }
 
     #[test]
     fn figures_with_their_units() {
-        let (en, ru) = (En.numbers(), Ru.numbers());
+        let (en, ru) = (english().numbers(), russian().numbers());
         for (it, english, russian) in [
             (Nanos::from_micros(50), "50.0 µs", "50,0 мкс"),
             (Nanos::from_micros(12_345), "12.3 ms", "12,3 мс"),

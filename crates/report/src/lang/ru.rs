@@ -13,53 +13,33 @@ mod matrix;
 mod page;
 mod search;
 mod serve;
-mod stop;
 
 use super::number::Numbers;
-use super::{Label, Lang};
+use super::{Label, Words};
 use crate::preview::SchedulePreview;
 use model::feed_coverage::FeedCoverage;
 use model::finding::Finding;
 use model::matrix::{ChangeVerdict, Figure, Hop, Placement, TrialStatus, UnappliedLimit};
-use model::objective::{ObjectiveResult, ObjectiveSummary};
 use model::plan::Transport;
-use model::stop::{StopEvent, TankDifference};
 use model::summary::{BenchPlan, CpuCost, Doubt, FailureClass, Fairness, InvalidReason, Server};
+use std::sync::LazyLock;
 
 /// Decimal comma, thin spaces between thousands, plurals by number.
 #[derive(Clone, Copy, Debug)]
 pub struct Ru;
 
-static NUMBERS: Numbers = Numbers {
-    comma: true,
-    gap: "\u{a0}",
-    micros: "мкс",
-    millis: "мс",
-    seconds: "с",
-    hours: "ч",
-    minutes: "мин",
-    bytes: ["Б", "КиБ", "МиБ", "ГиБ", "ТиБ"],
-    per_second: "/с",
-    thousand: "к",
-    million: "М",
-    parts: ["\u{a0}д", "\u{a0}ч", "\u{a0}мин", "\u{a0}с"],
-    between: "\u{a0}",
-    range: ["от ", " до "],
-};
+static NUMBERS: LazyLock<&Numbers> =
+    LazyLock::new(|| super::find("ru").expect("it is in the table").numbers());
 
-impl Lang for Ru {
-    fn code(&self) -> &'static str {
-        "ru"
+impl std::ops::Deref for Ru {
+    type Target = super::Lang;
+
+    fn deref(&self) -> &super::Lang {
+        super::find("ru").expect("it is in the table")
     }
+}
 
-    fn name(&self) -> &'static str {
-        "Русский"
-    }
-
-    fn numbers(&self) -> &'static Numbers {
-        &NUMBERS
-    }
-
+impl Words for Ru {
     fn label(&self, it: Label) -> &'static str {
         match it {
             Label::Count => "число",
@@ -176,10 +156,6 @@ impl Lang for Ru {
         feeds::reach(it)
     }
 
-    fn tally(&self, it: &ObjectiveSummary, names: &[String]) -> String {
-        stop::tally(it, names)
-    }
-
     fn entrance(&self, it: Transport) -> &'static str {
         matrix::entrance(it)
     }
@@ -190,24 +166,6 @@ impl Lang for Ru {
 
     fn findings(&self, all: &[&Finding], names: &[String]) -> String {
         findings::paragraph(all, names)
-    }
-
-    fn blind(&self, rule: &str) -> String {
-        format!(
-            "правило остановки {rule} ни разу не получило значения: ни один узел с таким именем не пишет этот ряд"
-        )
-    }
-
-    fn fired(&self, it: &StopEvent) -> String {
-        stop::fired(it)
-    }
-
-    fn difference(&self, it: &TankDifference) -> String {
-        stop::difference(it)
-    }
-
-    fn judged(&self, it: &ObjectiveResult) -> String {
-        stop::judged(it)
     }
 }
 

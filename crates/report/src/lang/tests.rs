@@ -1,6 +1,9 @@
 use super::*;
-use model::objective::{ObjectiveUnit, ObjectiveVerdict as Kept, WorstResult};
+use model::objective::{
+    ObjectiveResult, ObjectiveSummary, ObjectiveUnit, ObjectiveVerdict as Kept, WorstResult,
+};
 use model::plan::PoolMode;
+use model::stop::{StopEvent, TankDifference};
 use model::summary::{EndCondition, LoadModelSummary, QueryMode, ServerTransport};
 use model::{Nanos, PerSecond, Spacing};
 
@@ -182,7 +185,7 @@ fn hops() -> Vec<Hop> {
 }
 
 /// Every sentence and word of a language, with its name.
-fn all(lang: &dyn Lang) -> Vec<(String, String)> {
+fn all(lang: &Lang) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = Vec::new();
     let mut tell = |what: String, text: String| all.push((what, text));
     for (it, text) in labels(lang) {
@@ -270,7 +273,7 @@ fn all(lang: &dyn Lang) -> Vec<(String, String)> {
     all
 }
 
-fn labels(lang: &dyn Lang) -> Vec<(Label, String)> {
+fn labels(lang: &Lang) -> Vec<(Label, String)> {
     let labels = every!(Label: Count, Mean, Max, Response, Service, ResponseOfScript, ServiceOfScript, Connecting,
         BacklogWait, SendLag, Jitter, ArrivalsPerSecond, Statements, Failures, Effect, Dropped, Clients, Generator,
         Measured, Verdict, Note, Valid, Invalid, Interval, VsBaseline, Path, Cell, Beside, Transport, Runs);
@@ -356,7 +359,7 @@ fn russian_is_russian() {
         "ulimit",
     ];
     let mut wrong = Vec::new();
-    for (what, text) in all(&Ru).into_iter().chain(said::said(&Ru)) {
+    for (what, text) in all(russian()).into_iter().chain(said::said(russian())) {
         // Commands stay unchanged.
         let told = text.replace("`pgdyno report RUN --format md`", "");
         let foreign =
@@ -376,13 +379,13 @@ fn every_sentence_is_told_in_each_language() {
     /// Names, and quantiles.
     const ALIKE: [&str; 8] =
         ["p50", "p99", "p99.9", "pgdyno", "PostgreSQL", "№: № → №", "maxconn 20", "PgBouncer"];
-    let (english, russian) = (all(&En), all(&Ru));
+    let (english, russian) = (all(english()), all(russian()));
     assert_eq!(english.len(), russian.len());
     for ((what, english), (_, russian)) in english.iter().zip(&russian) {
         assert!(english != russian || SAME.contains(&english.as_str()), "{what}: {english}");
         assert!(!russian.contains("  ") && !russian.ends_with([' ', '.']), "{what}: {russian}");
     }
-    let (english, russian) = (said::said(&En), said::said(&Ru));
+    let (english, russian) = (said::said(crate::lang::english()), said::said(crate::lang::russian()));
     assert_eq!(english.len(), russian.len());
     for ((what, english), (_, russian)) in english.iter().zip(&russian) {
         assert!(
@@ -392,14 +395,14 @@ fn every_sentence_is_told_in_each_language() {
         assert!(!russian.contains("  ") && !russian.ends_with(' '), "{what}: {russian}");
     }
     let ways = every!(Transport: Unix, Tcp, Tls);
-    assert_eq!(ways.map(|it| En.entrance(it)), ["Unix socket", "TCP", "TLS"]);
-    assert_eq!(ways.map(|it| Ru.entrance(it)), ["Unix-сокет", "TCP", "TLS"]);
+    assert_eq!(ways.map(|it| crate::lang::english().entrance(it)), ["Unix socket", "TCP", "TLS"]);
+    assert_eq!(ways.map(|it| crate::lang::russian().entrance(it)), ["Unix-сокет", "TCP", "TLS"]);
 }
 
 #[test]
 fn words_have_room_in_their_columns() {
     let wide = |it: &str| it.chars().count();
-    for lang in ALL {
+    for lang in super::all() {
         for (it, text) in labels(lang) {
             // Numbers of scripts follow the label.
             let room = match it {
@@ -427,20 +430,23 @@ fn russian_forms() {
         let objective = || "цель".to_owned();
         let tally = ObjectiveSummary { objective: objective(), met: n, violated: 0, unknown: 0, worst: None };
         [
-            Ru.dropped(at, 100),
-            Ru.left_out(n as usize, 25, "x"),
-            Ru.tally(&tally, &name),
-            Ru.reason(&InvalidReason::ResourcesExhausted { connections: at })
+            russian().dropped(at, 100),
+            russian().left_out(n as usize, 25, "x"),
+            russian().tally(&tally, &name),
+            russian()
+                .reason(&InvalidReason::ResourcesExhausted { connections: at })
                 .split(':')
                 .next()
                 .unwrap_or_default()
                 .to_owned(),
-            Ru.doubt(&Doubt::UnevenClients { jain: 0.5, fewest: 0, most: at }, 5)
+            russian()
+                .doubt(&Doubt::UnevenClients { jain: 0.5, fewest: 0, most: at }, 5)
                 .split(" (")
                 .next()
                 .unwrap_or_default()
                 .to_owned(),
-            Ru.reason(&InvalidReason::Aborted { clients: n, of: 50 })
+            russian()
+                .reason(&InvalidReason::Aborted { clients: n, of: 50 })
                 .split(':')
                 .next()
                 .unwrap_or_default()

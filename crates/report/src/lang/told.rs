@@ -239,7 +239,7 @@ pub(super) fn measured(numbers: &Numbers, it: &ObjectiveResult, value: f64) -> S
     let value = match it.unit {
         ObjectiveUnit::Seconds => numbers.seconds(value),
         ObjectiveUnit::Share => numbers.percent(value, 3),
-        ObjectiveUnit::PerSecond => numbers.fixed(value, 1) + numbers.per_second,
+        ObjectiveUnit::PerSecond => numbers.fixed(value, 1) + &numbers.per_second,
     };
     match (it.at_least, it.unit) {
         (false, _) => value,

@@ -1,8 +1,7 @@
 //! Tests of the live view in several sizes, terminals and languages.
 
 use super::*;
-use crate::lang::live::LiveWords as _;
-use crate::lang::{En, Ru};
+use crate::lang::{english, russian};
 use model::live::{NodeCpu, PoolState};
 
 /// The thirteenth second of a trial.
@@ -48,7 +47,7 @@ const UTF8: LiveStyle = LiveStyle { characters: CharacterSet::Utf8, colour: fals
 const ASCII: LiveStyle = LiveStyle { characters: CharacterSet::Ascii, colour: false };
 
 #[track_caller]
-fn check(it: &LiveView, (columns, rows): (usize, usize), style: LiveStyle, lang: &dyn Lang, expected: &str) {
+fn check(it: &LiveView, (columns, rows): (usize, usize), style: LiveStyle, lang: &Lang, expected: &str) {
     let lines = render_frame(it, TerminalSize { columns, rows }, style, lang);
     let drawn: String = lines.iter().map(|it| format!("{}\n", it.replace('\u{a0}', " "))).collect();
     let expected = expected.strip_prefix('\n').unwrap_or(expected);
@@ -64,7 +63,7 @@ fn renders_at_several_sizes() {
         &live(),
         (80, 24),
         UTF8,
-        &En,
+        english(),
         "
 █████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░  3/12  about 3 min 20 s left
 transaction, 125: 13 of 30 s
@@ -82,7 +81,7 @@ CPU: pooler 0.49 of 0.5, postgres 1.20
         &live(),
         (40, 12),
         UTF8,
-        &En,
+        english(),
         "
 ██░░░░░░░░  3/12  about 3 min 20 s left
 transaction, 125: 13 of 30 s
@@ -96,7 +95,7 @@ pooler: 105 waiting, 20 servers busy
         &live(),
         (80, 5),
         UTF8,
-        &En,
+        english(),
         "
 █████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░  3/12  about 3 min 20 s left
 transaction, 125: 13 of 30 s
@@ -106,12 +105,12 @@ transaction, 125: 13 of 30 s
         &live(),
         (80, 2),
         UTF8,
-        &En,
+        english(),
         "
  3/12  transaction, 125: 13 of 30 s, 21508 tps, p50 1.23 ms, p99 12.3 ms, 0 fa…
 ",
     );
-    check(&live(), (1, 1), UTF8, &En, "…\n");
+    check(&live(), (1, 1), UTF8, english(), "…\n");
 }
 
 #[test]
@@ -120,7 +119,7 @@ fn renders_without_utf8() {
         &live(),
         (60, 24),
         ASCII,
-        &En,
+        english(),
         "
 #######.......................  3/12  about 3 min 20 s left
 transaction, 125: 13 of 30 s
@@ -148,14 +147,14 @@ fn renders_setting_up() {
         &it,
         (80, 24),
         UTF8,
-        &En,
+        english(),
         "
 █████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░  3/12  about 3 min 20 s left
 transaction, 125: loading: 1000 of 100000 rows
 ",
     );
     assert_eq!(
-        render_line(&it, CharacterSet::Utf8, &En),
+        render_line(&it, CharacterSet::Utf8, english()),
         " 3/12  transaction, 125: loading: 1000 of 100000 rows; about 3 min 20 s left"
     );
 }
@@ -173,7 +172,7 @@ fn highlights_failures() {
         &it,
         (80, 24),
         LiveStyle { colour: true, ..UTF8 },
-        &En,
+        english(),
         "
 █████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░  3/12  about 3 min 20 s left
 \x1b[1mtransaction, 125: 13 of 30 s\x1b[0m
@@ -188,7 +187,7 @@ p99           –
 #[test]
 fn renders_one_line() {
     assert_eq!(
-        render_line(&live(), CharacterSet::Utf8, &En),
+        render_line(&live(), CharacterSet::Utf8, english()),
         " 3/12  transaction, 125: 13 of 30 s, 21508 tps, p50 1.23 ms, p99 12.3 ms, 0 failed, 125 in flight, pooler: 105 waiting, 20 servers busy; about 3 min 20 s left"
     );
 }
@@ -227,11 +226,13 @@ fn sanitises_foreign_text() {
     };
     for style in [UTF8, ASCII] {
         for columns in 1..100 {
-            let lines = render_frame(&it, TerminalSize { columns, rows: 24 }, style, &En);
+            let lines = render_frame(&it, TerminalSize { columns, rows: 24 }, style, english());
             assert!(lines.iter().all(|it| harmless(it, style.characters)), "{lines:?}");
             assert!(columns == 1 || lines.iter().all(|it| it.width() < columns), "{columns}: {lines:?}");
         }
-        for it in [render_line(&it, style.characters, &En), finished_line(&done, style.characters, &En)] {
+        for it in
+            [render_line(&it, style.characters, english()), finished_line(&done, style.characters, english())]
+        {
             assert!(harmless(&it, style.characters), "{it:?}");
         }
     }
@@ -294,7 +295,7 @@ fn renders_finished_trials() {
             figures: figures.cloned(),
             end,
         };
-        assert_eq!(finished_line(&it, CharacterSet::Utf8, &En), english);
+        assert_eq!(finished_line(&it, CharacterSet::Utf8, crate::lang::english()), english);
     }
 }
 
@@ -304,7 +305,7 @@ fn renders_in_russian() {
         &live(),
         (80, 24),
         UTF8,
-        &Ru,
+        russian(),
         "
 █████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░  3/12  осталось около 3 мин 20 с
 transaction, 125: 13 из 30 с
@@ -319,7 +320,7 @@ pooler: ждут 105, занято серверов 20
 ",
     );
     assert_eq!(
-        render_line(&live(), CharacterSet::Utf8, &Ru).replace('\u{a0}', " "),
+        render_line(&live(), CharacterSet::Utf8, russian()).replace('\u{a0}', " "),
         " 3/12  transaction, 125: 13 из 30 с, 21 508 транз/с, p50 1,23 мс, p99 12,3 мс, ошибок: 0, в работе: 125, pooler: ждут 105, занято серверов 20; осталось около 3 мин 20 с"
     );
 }
@@ -339,7 +340,7 @@ fn inflects_russian_words_by_number() {
         outage: None,
     };
     let end = |figures: Option<&TrialFigures>, end| {
-        Ru.trial_finished(&FinishedTrial {
+        russian().trial_finished(&FinishedTrial {
             trial: 1,
             trials: Some(1),
             cell: String::new(),
@@ -349,26 +350,35 @@ fn inflects_russian_words_by_number() {
     };
     for (said, expected) in [
         (
-            Ru.run_begins(21, 1, 7, seconds(7_500)),
+            russian().run_begins(21, 1, 7, seconds(7_500)),
             "21 измерение, 1 ячейка, порядок по начальному числу 7; под нагрузкой около 2 ч 5 мин",
         ),
         (
-            Ru.run_begins(2, 3, 7, seconds(75)),
+            russian().run_begins(2, 3, 7, seconds(75)),
             "2 измерения, 3 ячейки, порядок по начальному числу 7; под нагрузкой около 1 мин 15 с",
         ),
         (
-            Ru.run_begins(5, 11, 7, seconds(5)),
+            russian().run_begins(5, 11, 7, seconds(5)),
             "5 измерений, 11 ячеек, порядок по начальному числу 7; под нагрузкой около 5 с",
         ),
-        (Ru.doing(&Activity::Loading { sent: 1, of: 21 }), "загружено 1 из 21 строки"),
-        (Ru.doing(&Activity::Loading { sent: 50_000, of: 100_000 }), "загружено 50 000 из 100 000 строк"),
-        (Ru.doing(&Activity::Restored { took: Nanos::from_millis(300) }), "данные восстановлены за 0,3 с"),
-        (Ru.milestone(&loaded(1)), "загрузка: 1 строка за 2,0 с, 0 в секунду"),
-        (Ru.milestone(&loaded(22)), "загрузка: 22 строки за 2,0 с, 11 в секунду"),
-        (Ru.milestone(&Milestone::AlreadyLoaded { rows: 100_000 }), "уже на месте: 100 000 строк"),
-        (Ru.live_counts(&counts), "ошибок: 1, отброшено: 2, отказов в соединении: 12 345, в работе: 4"),
-        (Ru.live_pool(&pool(Some(105.0), Some(20.0))), "pooler: ждут 105, занято серверов 20"),
-        (Ru.live_pool(&pool(None, Some(1.0))), "pooler: занято серверов 1"),
+        (russian().doing(&Activity::Loading { sent: 1, of: 21 }), "загружено 1 из 21 строки"),
+        (
+            russian().doing(&Activity::Loading { sent: 50_000, of: 100_000 }),
+            "загружено 50 000 из 100 000 строк",
+        ),
+        (
+            russian().doing(&Activity::Restored { took: Nanos::from_millis(300) }),
+            "данные восстановлены за 0,3 с",
+        ),
+        (russian().milestone(&loaded(1)), "загрузка: 1 строка за 2,0 с, 0 в секунду"),
+        (russian().milestone(&loaded(22)), "загрузка: 22 строки за 2,0 с, 11 в секунду"),
+        (russian().milestone(&Milestone::AlreadyLoaded { rows: 100_000 }), "уже на месте: 100 000 строк"),
+        (
+            russian().live_counts(&counts),
+            "ошибок: 1, отброшено: 2, отказов в соединении: 12 345, в работе: 4",
+        ),
+        (russian().live_pool(&pool(Some(105.0), Some(20.0))), "pooler: ждут 105, занято серверов 20"),
+        (russian().live_pool(&pool(None, Some(1.0))), "pooler: занято серверов 1"),
         (
             end(Some(&figures), TrialEnd::Stopped { rule: "limit(5s)".to_owned(), second: 4 }),
             "7508 транз/с, p99 9,30 мс, ошибок: 12 345, НЕДОСТОВЕРНО: машина была приостановлена на 3,00 с, остановлено по \
@@ -376,7 +386,7 @@ fn inflects_russian_words_by_number() {
         ),
         (end(None, TrialEnd::Interrupted), "прервано до начала"),
         (end(None, TrialEnd::Skipped("нет odyssey".to_owned())), "пропущено: нет odyssey"),
-        (Ru.live_lost(3), "(не удалось вовремя показать: 3 строки)"),
+        (russian().live_lost(3), "(не удалось вовремя показать: 3 строки)"),
     ] {
         assert_eq!(said.replace('\u{a0}', " "), expected);
     }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::lang::{En, Lang, Ru};
+use crate::lang::{Lang, english, russian};
 use model::finding::{ConnectionLimit, IncomparableReason, ThroughputComparison};
 use model::matrix::{BaselineComparison, Hop, Placement, Trial, TrialStatus};
 use model::objective::{
@@ -139,8 +139,10 @@ fn names_outages_and_stop_rules_below_the_table() {
     let fired =
         StopEvent { rule, cause_second: 3, at_second: 4, rate_at_cause: PerSecond(200.0), tank_rc: None };
     matrix.rows[4].trials[0].status = TrialStatus::Stopped { fired };
-    let text =
-        render(&matrix, &[], TerminalStyle::default(), &En).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = render(&matrix, &[], TerminalStyle::default(), english())
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
     for expected in [
         "! none/8, trial 2: nothing succeeded for 3.00 s (from 2.00 s to 5.00 s)",
         "! statement/8, trial 1: errors(10%,2s) stopped the load after second 4; it began in second 3, at 200",
@@ -161,18 +163,18 @@ fn renders_the_whole_matrix() {
         mean: 450.25,
     };
     let style = TerminalStyle { width: 140, ..TerminalStyle::default() };
-    golden("whole", &render(&matrix(), std::slice::from_ref(&finding), style, &En));
-    golden("whole.ru", &render(&matrix(), &[finding], style, &Ru));
+    golden("whole", &render(&matrix(), std::slice::from_ref(&finding), style, english()));
+    golden("whole.ru", &render(&matrix(), &[finding], style, russian()));
 }
 
 #[test]
 fn renders_fewer_columns_in_a_narrow_terminal() {
-    golden("100", &render(&matrix(), &[], TerminalStyle::default(), &En));
+    golden("100", &render(&matrix(), &[], TerminalStyle::default(), english()));
     let narrow = TerminalStyle { width: 60, characters: CharacterSet::Ascii, colour: true };
-    golden("60-ascii-colour", &render(&matrix(), &[], narrow, &En));
+    golden("60-ascii-colour", &render(&matrix(), &[], narrow, english()));
     // Every line keeps to the width, except for columns that are never dropped.
     for width in 44..160 {
-        for lang in crate::lang::ALL {
+        for lang in crate::lang::all() {
             let seen = render(&matrix(), &[], TerminalStyle { width, ..TerminalStyle::default() }, lang);
             let widest = seen.lines().map(|it| it.chars().count()).max().unwrap_or(0);
             assert!(widest <= width, "{width}: {widest}\n{seen}");
@@ -204,17 +206,17 @@ fn replicas_are_part_of_the_path() {
     let plan = Replication::with_defaults(2, SyncMode::Any(1));
     matrix.rows[0].replication = Some(plan.clone());
     let ways =
-        |lang: &dyn Lang| table(&matrix, &[], lang).notes.into_iter().map(|it| it.1.text).collect::<Vec<_>>();
-    let en = ways(&En).concat();
+        |lang: &Lang| table(&matrix, &[], lang).notes.into_iter().map(|it| it.1.text).collect::<Vec<_>>();
+    let en = ways(english()).concat();
     assert!(
         en.contains("(50 slots, 1 CPU) with 2 replicas (log, commits wait for any 1); pgdyno promotes"),
         "{en}"
     );
-    let ru = ways(&Ru).concat();
+    let ru = ways(russian()).concat();
     assert!(ru.contains("2 реплики"), "{ru}");
     // A path without replicas is another path: that of the last row.
     let of = |it: &Matrix| {
-        table(it, &[], &En).notes.into_iter().filter(|it| it.1.text.contains("generator (")).count()
+        table(it, &[], english()).notes.into_iter().filter(|it| it.1.text.contains("generator (")).count()
     };
     assert_eq!((of(&matrix), of(&self::matrix())), (4, 3));
 }
@@ -229,7 +231,7 @@ fn exports_json() {
 }
 
 /// Findings as a terminal of this width shows them.
-fn findings_in(all: &[Finding], width: usize, lang: &dyn Lang) -> String {
+fn findings_in(all: &[Finding], width: usize, lang: &Lang) -> String {
     let told = views(all, &matrix(), lang, &|_| Vec::new());
     crate::findings::render(&told, TerminalStyle { width, ..TerminalStyle::default() })
 }
@@ -367,8 +369,8 @@ fn renders_findings_as_sentences() {
         },
         Finding::ClientsLeftAfterTest { cell, node: node(), clients: 17, trials: 2, of: 3 },
     ];
-    golden("findings", &findings_in(&all, 110, &En));
-    golden("findings.ru", &findings_in(&all, 110, &Ru));
+    golden("findings", &findings_in(&all, 110, english()));
+    golden("findings.ru", &findings_in(&all, 110, russian()));
 }
 
 #[test]
@@ -383,7 +385,7 @@ fn groups_findings_of_many_cells() {
             server: Some(0.75),
             others: Some(0.0),
         };
-        findings_in(&cells.iter().map(host).collect::<Vec<_>>(), 200, &En)
+        findings_in(&cells.iter().map(host).collect::<Vec<_>>(), 200, english())
     };
     for (cells, expected) in [
         (
@@ -416,7 +418,7 @@ fn groups_findings_of_many_cells() {
     };
     let all: Vec<Finding> = (0..5).map(unlike).collect();
     assert_eq!(
-        findings_in(&all, 200, &En),
+        findings_in(&all, 200, english()),
         "- unlike transports, TCP beside TLS, would say (and like for like): -10.0 to +30.0 % (-20.0 to -20.0 %) in \
          none/8, session/8, session/200, transaction/8, statement/8\n"
     );
@@ -433,7 +435,7 @@ fn renders_stop_rules_and_objectives_as_sentences() {
         tank_rc: Some(23),
     };
     let judged = |verdict, measured, unit| {
-        En.judged(&ObjectiveResult {
+        english().judged(&ObjectiveResult {
             objective: "p99 < 200ms".into(),
             verdict,
             unit,
@@ -445,11 +447,11 @@ fn renders_stop_rules_and_objectives_as_sentences() {
     };
     for (seen, expected) in [
         (
-            En.fired(&fired),
+            english().fired(&fired),
             "net(xx,25,10) stopped the load after second 100; it began in second 91, at 92 transactions per second",
         ),
         (
-            En.difference(&TankDifference::MaskOfX { mask: "xx".into() }),
+            english().difference(&TankDifference::MaskOfX { mask: "xx".into() }),
             "`xx` is any code but 0 here, as Yandex.Tank's manual says; since June 2024 Tank itself compares whole \
              codes, and finds only those of 2 characters",
         ),

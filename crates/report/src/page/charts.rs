@@ -47,7 +47,7 @@ fn name(case: &PageContext<'_>, it: &TrialResult) -> String {
 }
 
 /// Names and units of a chart in one language, without its data.
-pub fn chart(it: &Chart, lang: &dyn Lang) -> ChartView {
+pub fn chart(it: &Chart, lang: &Lang) -> ChartView {
     let unit = it.kind.unit();
     ChartView {
         id: it.kind,
@@ -60,7 +60,7 @@ pub fn chart(it: &Chart, lang: &dyn Lang) -> ChartView {
     }
 }
 
-fn track(it: &ChartSeries, lang: &dyn Lang) -> TrackView {
+fn track(it: &ChartSeries, lang: &Lang) -> TrackView {
     let word = lang.track(it.kind);
     let label = match (it.kind, it.label.as_deref().map(|it| truncate(it, TEXT_CHARS_MAX))) {
         (_, None) => word,
@@ -84,7 +84,7 @@ fn track(it: &ChartSeries, lang: &dyn Lang) -> TrackView {
 const RUNNING_LABEL: &str = "running";
 
 /// Text of an event.
-pub fn mark(it: &Annotation, lang: &dyn Lang) -> MarkView {
+pub fn mark(it: &Annotation, lang: &Lang) -> MarkView {
     let tone = match it.kind {
         EventKind::Deadlock | EventKind::TooManyConnections | EventKind::Fatal => Tone::Bad,
         EventKind::Error | EventKind::SlowStatement => Tone::Doubt,

@@ -10,7 +10,7 @@ use model::run_result::{RunResult, TrialResult};
 #[derive(Debug)]
 pub(crate) struct PageContext<'a> {
     pub account: &'a RunResult,
-    pub lang: &'a dyn Lang,
+    pub lang: &'a Lang,
     /// Names of the cells.
     pub names: Vec<String>,
     /// Comparable closed-model cell with the highest throughput, apart from the baseline. In the open model,
@@ -43,7 +43,7 @@ const KEEPS_UP: f64 = 0.99;
 const FEW: usize = 3;
 
 impl<'a> PageContext<'a> {
-    pub fn new(account: &'a RunResult, lang: &'a dyn Lang) -> PageContext<'a> {
+    pub fn new(account: &'a RunResult, lang: &'a Lang) -> PageContext<'a> {
         let matrix = &account.matrix;
         let measured: Vec<usize> = (0..account.cells.len())
             .filter(|it| account.cells[*it].total.is_some() || throughput(account, *it).is_some())

@@ -38,7 +38,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
 }
 
 /// The first trials and those with a broken promise; the others are folded.
-fn fold_trials(items: Vec<Line>, lang: &dyn Lang) -> Vec<Block> {
+fn fold_trials(items: Vec<Line>, lang: &Lang) -> Vec<Block> {
     if items.len() <= TRIALS_SHOWN_MAX {
         return vec![Block::List { items }];
     }
@@ -188,7 +188,7 @@ fn figures(case: &PageContext<'_>) -> Option<Table> {
 }
 
 /// The median, and the range if there is one.
-fn range_text(it: &DurationRange, lang: &dyn Lang) -> String {
+fn range_text(it: &DurationRange, lang: &Lang) -> String {
     let [least, median, greatest] = [it.min, it.median, it.max].map(|it| lang.time(it));
     if it.min == it.max { median } else { format!("{median} [{least}{}{greatest}]", lang.numbers().among()) }
 }

@@ -38,7 +38,7 @@ fn figures(case: &PageContext<'_>) -> Option<Table> {
     let (first, lang) = (rows.first()?.0, case.lang);
     let word = |it| lang.freshness(it).to_owned();
     let count = |it: u64| lang.number(&it.to_string());
-    let stale = |of: fn(&StaleReads, &dyn Lang) -> String| {
+    let stale = |of: fn(&StaleReads, &Lang) -> String| {
         move |it: &ReplicaRow<'_>| it.1.stale.map_or(String::new(), |it| of(&it, lang))
     };
     let visible =
@@ -74,7 +74,7 @@ fn figures(case: &PageContext<'_>) -> Option<Table> {
     Some(table)
 }
 
-fn delay_text(it: VisibilityDelay, bound: Nanos, lang: &dyn Lang) -> String {
+fn delay_text(it: VisibilityDelay, bound: Nanos, lang: &Lang) -> String {
     match it {
         VisibilityDelay::Within(it) => lang.time(it),
         VisibilityDelay::AfterBound => format!("> {}", lang.numbers().chosen(bound)),

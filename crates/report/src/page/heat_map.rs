@@ -74,7 +74,7 @@ fn layer(
 }
 
 /// Formats a figure; times are in milliseconds, as their headings say.
-fn format_figure(figure: Figure, it: &Estimate, lang: &dyn Lang) -> String {
+fn format_figure(figure: Figure, it: &Estimate, lang: &Lang) -> String {
     match figure {
         Figure::P50 | Figure::P99 => {
             let sign = if it.at_least { ">" } else { "" };

@@ -102,7 +102,7 @@ pub(super) fn capitalise(text: &str) -> String {
 }
 
 /// Steps in the order of their measurement.
-fn steps(it: &Maximum, lang: &dyn Lang) -> Option<Table> {
+fn steps(it: &Maximum, lang: &Lang) -> Option<Table> {
     let scale = it.steps.first()?.step.scale;
     let sought = |it| lang.sought(it).to_owned();
     let rows: Vec<&StepResult> = it.steps.iter().collect();
@@ -135,7 +135,7 @@ fn steps(it: &Maximum, lang: &dyn Lang) -> Option<Table> {
     Some(table)
 }
 
-fn proofs(it: &Maximum, lang: &dyn Lang) -> Option<Table> {
+fn proofs(it: &Maximum, lang: &Lang) -> Option<Table> {
     it.proofs.first()?;
     let sought = |it| lang.sought(it).to_owned();
     let text = |it| Column { heading: sought(it), ..Column::default() };

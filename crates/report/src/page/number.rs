@@ -18,12 +18,12 @@ pub(crate) fn three_digits(value: f64) -> String {
 }
 
 /// [`three_digits`] in the format of a language.
-pub(crate) fn format(value: f64, lang: &dyn Lang) -> String {
+pub(crate) fn format(value: f64, lang: &Lang) -> String {
     lang.number(&three_digits(value))
 }
 
 /// [`format()`], but whole numbers keep all digits: settings and counts.
-pub(crate) fn exact(value: f64, lang: &dyn Lang) -> String {
+pub(crate) fn exact(value: f64, lang: &Lang) -> String {
     lang.number(&exact_digits(value))
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn exact_digits(value: f64) -> String {
 }
 
 /// [`format()`] for small values too: `1.04·10⁻⁴`.
-pub(crate) fn small(value: f64, lang: &dyn Lang) -> String {
+pub(crate) fn small(value: f64, lang: &Lang) -> String {
     if value == 0.0 || value.abs() >= 0.001 {
         return format(value, lang);
     }
@@ -50,7 +50,7 @@ pub(crate) fn small(value: f64, lang: &dyn Lang) -> String {
 }
 
 /// Milliseconds; empty if unknown.
-pub(crate) fn millis(it: Option<Nanos>, lang: &dyn Lang) -> String {
+pub(crate) fn millis(it: Option<Nanos>, lang: &Lang) -> String {
     it.map_or(String::new(), |it| format(it.as_millis_f64(), lang))
 }
 
@@ -172,7 +172,10 @@ mod tests {
             (0.0, "0", "0"),
             (57.26, "57.3", "57,3"),
         ] {
-            assert_eq!([small(value, &crate::lang::En), small(value, &crate::lang::Ru)], [english, russian]);
+            assert_eq!(
+                [small(value, crate::lang::english()), small(value, crate::lang::russian())],
+                [english, russian]
+            );
         }
     }
 

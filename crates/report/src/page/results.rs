@@ -22,7 +22,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
 /// Column of a table: heading, drop order, and text for one row.
 pub(super) type FigureColumn<'a, T> = (String, u8, Box<dyn Fn(&T) -> String + 'a>);
 
-fn operations(it: &CellResult, caption: String, lang: &dyn Lang) -> Option<Table> {
+fn operations(it: &CellResult, caption: String, lang: &Lang) -> Option<Table> {
     let total = it.total.as_ref()?;
     let mut rows: Vec<&OperationResult> = it.operations.iter().collect();
     // A single operation equals the total.
@@ -68,12 +68,12 @@ fn operations(it: &CellResult, caption: String, lang: &dyn Lang) -> Option<Table
 }
 
 /// A size of answers; empty if unknown.
-fn size(it: &OperationResult, figure: fn(&SizeFigures) -> Option<u64>, lang: &dyn Lang) -> String {
+fn size(it: &OperationResult, figure: fn(&SizeFigures) -> Option<u64>, lang: &Lang) -> String {
     it.sizes.as_ref().and_then(figure).map_or(String::new(), |it| lang.bytes(it as f64))
 }
 
 /// Sizes of answers by cell and operation; `None` without sizes.
-pub(crate) fn sizes(account: &RunResult, names: &[String], lang: &dyn Lang) -> Option<Table> {
+pub(crate) fn sizes(account: &RunResult, names: &[String], lang: &Lang) -> Option<Table> {
     let cells = account.cells.iter().zip(names);
     let rows: Vec<(String, &OperationResult)> = cells
         .flat_map(|(cell, name)| cell.operations.iter().map(move |it| (name, it)))
@@ -101,7 +101,7 @@ pub(crate) fn sizes(account: &RunResult, names: &[String], lang: &dyn Lang) -> O
 }
 
 /// A response time, or `>6000` for an arrival without an answer. `place`: quantile, 0..=1; 1 for mean and maximum.
-fn response(it: &OperationResult, value: Option<Nanos>, place: f64, lang: &dyn Lang) -> String {
+fn response(it: &OperationResult, value: Option<Nanos>, place: f64, lang: &Lang) -> String {
     let longer = it.response.unanswered.and_then(|unanswered| unanswered.longer_than(place, it.count));
     match longer {
         Some(it) => format!(">{}", millis(Some(it), lang)),
@@ -131,7 +131,7 @@ pub(super) fn non_empty_columns<T>(
     table
 }
 
-fn failures(it: &CellResult, name: &str, lang: &dyn Lang) -> Option<Table> {
+fn failures(it: &CellResult, name: &str, lang: &Lang) -> Option<Table> {
     let failures = &it.total.as_ref()?.failures;
     let text = |heading: &str| Column { heading: heading.to_owned(), ..Column::default() };
     let count = Column { heading: lang.term(PageTerm::Count).to_owned(), numeric: true, drop_order: 0 };

@@ -1,7 +1,7 @@
 use super::*;
 use crate::document::document;
 use crate::junit::junit;
-use crate::lang::{self, En, Ru};
+use crate::lang::{self, english, russian};
 use crate::markdown::to_markdown;
 use crate::matrix::TerminalStyle;
 use invent::{HOSTILE, account, hostile_account};
@@ -27,29 +27,29 @@ fn golden(name: &str, got: &str) {
 
 #[test]
 fn renders_a_page_in_both_languages() {
-    for lang in lang::ALL {
+    for lang in lang::all() {
         let page = page(&account(), lang);
         golden(&format!("{}.md", lang.code()), &to_markdown(&page));
         let data = serde_json::to_string_pretty(&page).expect("plain data") + "\n";
         golden(&format!("{}.json", lang.code()), &data);
     }
     let it = account();
-    golden("junit.xml", &junit(&it, &page(&it, &En).answer.text, &En));
+    golden("junit.xml", &junit(&it, &page(&it, english()).answer.text, english()));
 }
 
 #[test]
 fn sizes_of_answers_are_in_the_page_and_in_the_terminal() {
     let mut it = account();
     let style = TerminalStyle { width: 100, colour: false, ..TerminalStyle::default() };
-    assert_eq!(crate::sizes::text(&it, style, &En), "");
+    assert_eq!(crate::sizes::text(&it, style, english()), "");
     let figures = SizeFigures { count: 12_345, mean: 2000.5, p50: Some(2048), p99: None, max: 40_960 };
     it.cells[0].operations[0].sizes = Some(figures);
     let named = |name: &str| name.replace(['\u{202f}', '\u{a0}'], " ");
-    for (lang, median) in [(&En as &dyn Lang, "size p50"), (&Ru, "размер, p50")] {
+    for (lang, median) in [(english() as &Lang, "size p50"), (russian(), "размер, p50")] {
         let shown = named(&to_markdown(&page(&it, lang)));
         assert!(shown.contains(median) && shown.contains(&named(&lang.bytes(2048.0))), "{shown}");
     }
-    let shown = named(&crate::sizes::text(&it, style, &En));
+    let shown = named(&crate::sizes::text(&it, style, english()));
     let rows: Vec<Vec<&str>> =
         shown.lines().skip(1).map(|it| it.split("  ").map(str::trim).collect()).collect();
     let cells = |row: usize| rows[row].iter().copied().filter(|it| !it.is_empty()).collect::<Vec<_>>();
@@ -72,7 +72,7 @@ fn sections_are_ordered_and_not_empty() {
         "stand",
         "repeat",
     ];
-    for lang in lang::ALL {
+    for lang in lang::all() {
         let it = page(&account(), lang);
         assert_eq!(ids(&it), whole);
         for section in &it.sections {
@@ -87,7 +87,7 @@ fn sections_are_ordered_and_not_empty() {
     bare.info.command.clear();
     bare.cells.iter_mut().for_each(|it| *it = model::run_result::CellResult::default());
     bare.matrix.rows.iter_mut().for_each(|it| (it.figures, it.unapplied_limits) = (Vec::new(), Vec::new()));
-    let it = page(&bare, &En);
+    let it = page(&bare, english());
     assert_eq!(ids(&it), ["goals", "matrix"]);
     assert_eq!(it.answer.text, "No answer yet: no trial has ended.");
 }
@@ -100,7 +100,7 @@ fn does_not_headline_an_invalid_trial() {
         trial.valid = false;
         trial.reasons = vec![InvalidReason::Saturated { thread: 0, busy: 0.97 }];
     }
-    let answers: Vec<Line> = lang::ALL.iter().map(|lang| page(&it, *lang).answer).collect();
+    let answers: Vec<Line> = lang::all().iter().map(|lang| page(&it, lang).answer).collect();
     assert_eq!(
         answers[0].text,
         "No answer: none of 4 trials counts: the generator was saturated: thread 1 worked 97 % of the time; use more \
@@ -113,20 +113,20 @@ fn does_not_headline_an_invalid_trial() {
         it.status = Some(TrialStatus::Skipped { reason: "Odyssey is not installed".into() });
     });
     assert_eq!(
-        page(&it, &En).answer.text,
+        page(&it, english()).answer.text,
         "No answer: none of 4 trials counts: skipped: Odyssey is not installed."
     );
 }
 
 #[test]
 fn a_single_cell_has_one_sentence() {
-    let one = |change: &dyn Fn(&mut RunResult), lang: &dyn Lang| {
+    let one = |change: &dyn Fn(&mut RunResult), lang: &Lang| {
         let mut it = invent::single_cell_account();
         change(&mut it);
         let page = page(&it, lang);
         (page.question, page.answer.text.replace(['\u{202f}', '\u{a0}'], " "), page.answer.tone)
     };
-    let (question, answer, tone) = one(&|_| {}, &En);
+    let (question, answer, tone) = one(&|_| {}, english());
     assert_eq!(question, "How much does PostgreSQL hold with 8 clients?");
     assert_eq!(
         answer,
@@ -134,18 +134,18 @@ fn a_single_cell_has_one_sentence() {
          all trials are valid."
     );
     assert_eq!(tone, Tone::Good);
-    let (question, answer, _) = one(&|_| {}, &Ru);
+    let (question, answer, _) = one(&|_| {}, russian());
     assert_eq!(question, "Сколько выдерживает PostgreSQL при 8 клиентах?");
     assert_eq!(
         answer,
         "Выдерживает 21 570 транзакций в секунду (95 %: от 21 400 до 21 700, 5 измерений), p99 12,3 мс; цель \
          соблюдена; все измерения достоверны."
     );
-    let (_, answer, tone) = one(&|it| it.trials[1].valid = false, &En);
+    let (_, answer, tone) = one(&|it| it.trials[1].valid = false, english());
     assert!(answer.ends_with("; 1 of 2 trials are valid."), "{answer}");
     assert_eq!(tone, Tone::Doubt);
     let broken = |it: &mut RunResult| it.matrix.objectives[0].violated = 1;
-    let (_, answer, tone) = one(&broken, &En);
+    let (_, answer, tone) = one(&broken, english());
     assert!(answer.contains("; its objective is BROKEN;"), "{answer}");
     assert_eq!(tone, Tone::Bad);
 }
@@ -154,7 +154,7 @@ fn a_single_cell_has_one_sentence() {
 #[test]
 fn describes_open_cells_by_offered_load() {
     use model::plan::LoadModel;
-    let open = |offered: f64, lang: &dyn Lang| {
+    let open = |offered: f64, lang: &Lang| {
         let mut it = account();
         it.experiment.cells[1].setup.load.model = LoadModel::Open {
             schedule: "const(1, 1s)".into(),
@@ -181,7 +181,7 @@ fn describes_open_cells_by_offered_load() {
             "; предложенного не выдерживает pooled — 18 120 из 20 000 (",
         ),
     ] {
-        for (lang, expected) in [(&En as &dyn Lang, english), (&Ru, russian)] {
+        for (lang, expected) in [(lang::english() as &Lang, english), (lang::russian(), russian)] {
             let (answer, shade) = open(offered, lang);
             assert!(answer.contains(expected), "{answer}");
             assert!(!answer.contains("of the baseline") && !answer.contains("от базы"), "{answer}");
@@ -194,7 +194,7 @@ fn describes_open_cells_by_offered_load() {
 #[test]
 fn chart_numbers_match_the_charts() {
     let it = account();
-    let pages: Vec<Page> = lang::ALL.iter().map(|lang| page(&it, *lang)).collect();
+    let pages: Vec<Page> = lang::all().iter().map(|lang| page(&it, lang)).collect();
     let text = document(&it, &pages, "ru", None);
     let seen: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!((&seen["format"], &seen["chosen"], &seen["live"]), (&1.into(), &"ru".into(), &().into()));
@@ -227,7 +227,7 @@ fn chart_numbers_match_the_charts() {
 #[test]
 fn evidence_links_resolve() {
     let it = account();
-    let page = page(&it, &En);
+    let page = page(&it, english());
     let ids: Vec<&str> = page.sections.iter().map(|it| it.id).collect();
     let mut links = Vec::new();
     let mut charts = None;
@@ -265,7 +265,7 @@ fn unsafe_markup(text: &str) -> Option<String> {
 fn escapes_hostile_text_in_every_format() {
     assert!(unsafe_markup(HOSTILE).is_some(), "the test sees nothing");
     let it = hostile_account();
-    for lang in lang::ALL {
+    for lang in lang::all() {
         let page = page(&it, lang);
         let terminal = crate::matrix::render(&it.matrix, &it.findings, TerminalStyle::default(), lang);
         let xml = junit(&it, &page.answer.text, lang);
@@ -298,7 +298,7 @@ fn folds_three_axes_into_two() {
         let axes = ["one", "two", "three"].into_iter().zip(values);
         row.label = axes.map(|(axis, value)| (axis.to_owned(), value.to_owned())).collect();
     }
-    let page = page(&it, &En);
+    let page = page(&it, english());
     let heat = page.sections.iter().flat_map(|it| &it.blocks).find_map(|it| match it {
         Block::HeatMap(it) => Some(it),
         _ => None,
@@ -320,7 +320,7 @@ fn script_words_have_unique_keys() {
     keys.sort_unstable();
     keys.dedup();
     assert_eq!(keys.len(), PageWord::KEYS.len());
-    for lang in lang::ALL {
+    for lang in lang::all() {
         assert!(script_words(lang).iter().all(|it| !it.1.is_empty()));
     }
 }
@@ -387,7 +387,7 @@ fn html_files_stay_below_the_mail_limit() {
         [("an hour", 3600, 1, 1_000_000), ("six hours", 7200, 7, 5_000_000)]
     {
         let it = long(points, operations);
-        let pages: Vec<Page> = lang::ALL.iter().map(|lang| page(&it, *lang)).collect();
+        let pages: Vec<Page> = lang::all().iter().map(|lang| page(&it, lang)).collect();
         let document = document(&it, &pages, "en", None);
         let shell = crate::html::HtmlShell { lang: "en", title: "x", no_script: "x", live: false };
         let file = crate::html::to_html(shell, &document);

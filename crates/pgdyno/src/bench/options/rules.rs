@@ -9,7 +9,7 @@ use super::{
 use load::script::builtin;
 use model::summary::PartitionMethod;
 use model::{Nanos, Spacing};
-use report::lang::En;
+use report::lang::english;
 use wire::http::Method;
 
 /// Default spin time. Sleeping until a moment is late by at most about this time.
@@ -119,7 +119,7 @@ fn run(mut draft: Draft, mistakes: &mut Vec<OptionDiagnostic>) -> BenchCommand {
         strict: draft.strict,
         allow_shell: draft.allow_shell,
         yes_load: draft.yes_load,
-        lang: draft.lang.unwrap_or(&En),
+        lang: draft.lang.unwrap_or(english()),
     }))
 }
 

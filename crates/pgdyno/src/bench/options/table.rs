@@ -118,7 +118,7 @@ pub struct Draft {
     pub end_within: Option<Nanos>,
     pub roots: Option<String>,
     pub insecure: bool,
-    pub lang: Option<&'static dyn Lang>,
+    pub lang: Option<&'static Lang>,
 }
 
 impl Draft {

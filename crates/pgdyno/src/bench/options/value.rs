@@ -148,7 +148,7 @@ pub fn seed(text: &str, source: &str) -> Result<SeedOption, OptionDiagnostic> {
 }
 
 /// Language. `source` names the option or variable in messages.
-pub fn lang(code: &str, source: &str) -> Result<&'static dyn Lang, OptionDiagnostic> {
+pub fn lang(code: &str, source: &str) -> Result<&'static Lang, OptionDiagnostic> {
     let unknown = || {
         OptionDiagnostic::new(
             format!("unknown language \"{code}\" in {source}"),

@@ -2,12 +2,12 @@
 
 use super::*;
 use model::Nanos;
-use report::lang::En;
+use report::lang::english;
 use report::live::{Activity, RunProgress};
 
 fn canvas(moves: bool) -> Canvas {
     let style = LiveStyle { characters: CharacterSet::Utf8, colour: true };
-    Canvas { has_cursor: moves, style, lang: &En, frame: Vec::new(), last_line: Duration::ZERO }
+    Canvas { has_cursor: moves, style, lang: english(), frame: Vec::new(), last_line: Duration::ZERO }
 }
 
 fn live(doing: Activity) -> LiveView {

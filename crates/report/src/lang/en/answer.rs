@@ -2,7 +2,6 @@
 
 use super::En;
 use super::page::count;
-use crate::lang::Lang;
 use crate::lang::page::{ObjectiveCounts, ObjectiveLevel, OpenModelAnswer, PageAnswer, TrialCounts};
 use crate::page::number::format;
 use model::matrix::{BaselineComparison, ChangeVerdict};

@@ -1,7 +1,6 @@
 //! English: what comparisons say.
 
 use super::{En, NUMBERS as EN};
-use crate::lang::Lang;
 use crate::lang::compare::{CompareTerm, CompareWords, FigureCount};
 use crate::page::number::three_digits;
 use model::comparison::{

@@ -2,7 +2,6 @@
 
 use super::page::count;
 use super::{En, NUMBERS as EN};
-use crate::lang::Lang;
 use crate::lang::failover::{FailoverTerm, FailoverWords, FaultStatus, LossKind, TimelineEvent};
 use model::Nanos;
 use model::durability::{AnomalyKind, Conclusion, InconclusiveReason, RecoveryPoint};

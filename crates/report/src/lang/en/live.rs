@@ -1,7 +1,6 @@
 //! English: what is said while a run goes on.
 
 use super::{En, NUMBERS};
-use crate::lang::Lang as _;
 use crate::lang::live::{LiveHeading, LiveWords};
 use crate::live::{Activity, FinishedTrial, Milestone, TrialEnd, decimals};
 use model::live::{LiveSecond, NodeCpu, PoolState};

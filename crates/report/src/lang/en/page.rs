@@ -1,7 +1,6 @@
 //! English: what a page says.
 
 use super::{En, NUMBERS as EN, answer};
-use crate::lang::Lang;
 use crate::lang::page::{
     BottleneckRole, ConcurrencyLimit, PageAnswer, PageQuestion, PageTerm, PageWord, PageWords, ServerSeat,
 };

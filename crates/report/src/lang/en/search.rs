@@ -2,7 +2,6 @@
 
 use super::page::count;
 use super::{En, NUMBERS};
-use crate::lang::Lang;
 use crate::lang::number::Numbers;
 use crate::lang::search::{
     CauseAnswer, MaximumAnswer, PlateauAnswer, SearchQuestion, SearchTerm, SearchWords,

@@ -1,7 +1,6 @@
 //! Russian: what comparisons say.
 
 use super::{NUMBERS as RU, Ru, counted, oblique, plural};
-use crate::lang::Lang;
 use crate::lang::compare::{CompareTerm, CompareWords, FigureCount};
 use crate::page::number::three_digits;
 use model::comparison::{

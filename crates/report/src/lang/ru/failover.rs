@@ -1,7 +1,6 @@
 //! Russian: faults, and what outlived them.
 
 use super::{NUMBERS as RU, Ru, counted, oblique, plural};
-use crate::lang::Lang;
 use crate::lang::failover::{FailoverTerm, FailoverWords, FaultStatus, LossKind, TimelineEvent};
 use model::Nanos;
 use model::durability::{AnomalyKind, Conclusion, InconclusiveReason, RecoveryPoint};

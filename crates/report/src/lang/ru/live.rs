@@ -1,7 +1,6 @@
 //! Russian: what is said while a run goes on.
 
 use super::{NUMBERS as RU, Ru, counted, oblique};
-use crate::lang::Lang as _;
 use crate::lang::live::{LiveHeading, LiveWords};
 use crate::live::{Activity, FinishedTrial, Milestone, TrialEnd, decimals};
 use model::live::{LiveSecond, NodeCpu, PoolState};
@@ -181,7 +180,7 @@ impl LiveWords for Ru {
 }
 
 fn seconds(it: Nanos) -> String {
-    RU.with_unit(&format!("{:.1}", it.as_secs_f64()), RU.seconds)
+    RU.with_unit(&format!("{:.1}", it.as_secs_f64()), &RU.seconds)
 }
 
 /// Whole seconds that have passed.

@@ -1,7 +1,6 @@
 //! Russian: maxima, what was held for long, and grids.
 
 use super::{NUMBERS as RU, Ru, counted, oblique, plural};
-use crate::lang::Lang;
 use crate::lang::number::Numbers;
 use crate::lang::search::{
     CauseAnswer, MaximumAnswer, PlateauAnswer, SearchQuestion, SearchTerm, SearchWords,

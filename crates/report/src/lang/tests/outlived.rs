@@ -13,11 +13,11 @@ use model::fault_injection::{
 
 type Told = Vec<(String, String)>;
 
-pub(super) fn outlived(lang: &dyn Lang) -> Told {
+pub(super) fn outlived(lang: &Lang) -> Told {
     [words(lang), doubts(lang), survivals(lang), untold(lang), moments(lang)].concat()
 }
 
-fn words(lang: &dyn Lang) -> Told {
+fn words(lang: &Lang) -> Told {
     let mut all = Told::new();
     let mut tell = |what: String, text: &str| all.push((what, text.to_owned()));
     for it in every!(FailoverTerm: Failover, Findings, Cell, Conclusion, Failovers, Acknowledged, Lost, LostLocally, Unknown,
@@ -48,7 +48,7 @@ fn kinds() -> [AnomalyKind; 12] {
         LostWithoutPromise, LostLocal, DuplicateByRetry)
 }
 
-fn doubts(lang: &dyn Lang) -> Told {
+fn doubts(lang: &Lang) -> Told {
     let mut all = Vec::new();
     for n in [1, 2, 12_345] {
         all.extend([
@@ -81,7 +81,7 @@ fn doubts(lang: &dyn Lang) -> Told {
     all.iter().map(|it| (format!("{it:?}"), lang.unproven(it))).collect()
 }
 
-fn survivals(lang: &dyn Lang) -> Told {
+fn survivals(lang: &Lang) -> Told {
     let mut all = Told::new();
     let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
     let ms = Nanos::from_millis;
@@ -134,11 +134,11 @@ fn survivals(lang: &dyn Lang) -> Told {
     all
 }
 
-fn untold(lang: &dyn Lang) -> Told {
+fn untold(lang: &Lang) -> Told {
     [1, 2, 9274].map(|writes| ("untold".to_owned(), lang.untold(writes))).to_vec()
 }
 
-fn moments(lang: &dyn Lang) -> Told {
+fn moments(lang: &Lang) -> Told {
     let mut all = Told::new();
     let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
     let nodes = ["№1".to_owned(), "№2".to_owned()];
@@ -199,7 +199,11 @@ fn events_are_told() {
         (EventKind::Rejoined, "x", "x", "x"),
         (EventKind::Lifecycle, "kill", "kill", "kill"),
     ] {
-        assert_eq!([En.happened(kind, text), Ru.happened(kind, text)], [english, russian], "{kind:?} {text}");
+        assert_eq!(
+            [crate::lang::english().happened(kind, text), crate::lang::russian().happened(kind, text)],
+            [english, russian],
+            "{kind:?} {text}"
+        );
     }
 }
 
@@ -224,7 +228,7 @@ fn russian_forms_of_losses() {
             rejoined: None,
             control: None,
         };
-        Ru.survival(&it, "")
+        russian().survival(&it, "")
     };
     for (lost, failovers, expected) in [
         (0, 0, "потеряно 0 из 21 подтверждённой записи без переключения."),

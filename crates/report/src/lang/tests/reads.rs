@@ -4,7 +4,7 @@ use super::*;
 use crate::lang::freshness::FreshnessTerm;
 use model::freshness::{FreshnessResult, ReplicaFreshness, StaleReads};
 
-pub(super) fn reads(lang: &dyn Lang) -> Vec<(String, String)> {
+pub(super) fn reads(lang: &Lang) -> Vec<(String, String)> {
     let mut all = Vec::new();
     let mut tell = |what: String, text: &str| all.push((what, text.to_owned()));
     for it in every!(FreshnessTerm: Reads, Cell, Replica, Asked, Stale, Unanswered) {

@@ -26,7 +26,7 @@ use model::{EventKind, RetainReason, StaleRunDirectory};
 type Told = Vec<(String, String)>;
 
 /// Every sentence with its name. Unlike other sentences, these may end with a full stop.
-pub(super) fn said(lang: &dyn Lang) -> Told {
+pub(super) fn said(lang: &Lang) -> Told {
     let others =
         [comparisons(lang), live(lang), sought::sought(lang), outlived::outlived(lang), reads::reads(lang)]
             .concat();
@@ -34,7 +34,7 @@ pub(super) fn said(lang: &dyn Lang) -> Told {
 }
 
 /// Words that stand alone.
-fn words(lang: &dyn Lang) -> Told {
+fn words(lang: &Lang) -> Told {
     let mut all = Told::new();
     let mut tell = |what: String, text: &str| all.push((what, text.to_owned()));
     for it in every!(PageWord: Skip, Contents, Language, Theme, ThemeAuto, ThemeLight, ThemeDark, Print, Good, Doubt, Bad, Baseline, Trial, ZoomOut, ChartHelp, Time, ShowTable, HideTable, MoreRows, Marks, Evidence, Figure, Worse, Same, Better, AllColumns, FewColumns, Copy, Copied, Seconds, Milliseconds, Microseconds, Bytes, Kibibytes, Mebibytes, Gibibytes, Tebibytes, PerSecond, Thousand, Million, Live, Connecting, Lost, Ended, Stop, StopSure, StopNo, Stopping, StopFailed, NoScript, CannotUnpack, LeftOut)
@@ -107,7 +107,7 @@ fn states() -> [RunState; 7] {
     every!(RunState: Running, Complete, Interrupted, Stopped, Failed, Skipped, Lost)
 }
 
-fn page(lang: &dyn Lang) -> Told {
+fn page(lang: &Lang) -> Told {
     let mut all = Told::new();
     let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
     for it in states() {
@@ -232,7 +232,7 @@ fn load(model: Model, duration: Option<Nanos>) -> Load {
     }
 }
 
-fn loads(lang: &dyn Lang) -> Told {
+fn loads(lang: &Lang) -> Told {
     let mut all = Told::new();
     let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
     let second = Nanos::from_secs(1);
@@ -281,7 +281,7 @@ fn loads(lang: &dyn Lang) -> Told {
     all
 }
 
-fn answers(lang: &dyn Lang) -> Told {
+fn answers(lang: &Lang) -> Told {
     let mut all = Told::new();
     let held = |offered, verdict, idle| ObjectiveLevel {
         name: "№",
@@ -325,7 +325,7 @@ fn answers(lang: &dyn Lang) -> Told {
     all
 }
 
-fn comparisons(lang: &dyn Lang) -> Told {
+fn comparisons(lang: &Lang) -> Told {
     let mut all = Told::new();
     let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
     let interval = Some((0.95, 1.2345));
@@ -396,7 +396,7 @@ fn comparisons(lang: &dyn Lang) -> Told {
     all
 }
 
-fn live(lang: &dyn Lang) -> Told {
+fn live(lang: &Lang) -> Told {
     let mut all = Told::new();
     let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
     let took = Nanos::from_millis(7_500_500);

@@ -10,7 +10,7 @@ use model::search::{
 
 type Told = Vec<(String, String)>;
 
-pub(super) fn sought(lang: &dyn Lang) -> Told {
+pub(super) fn sought(lang: &Lang) -> Told {
     [words(lang), levels(lang), causes(lang), answers(lang), endured(lang), grids(lang)].concat()
 }
 
@@ -22,7 +22,7 @@ fn fitted(value: f64) -> FittedValue {
     FittedValue { value, interval: Some((0.9 * value, 1.1 * value)) }
 }
 
-fn words(lang: &dyn Lang) -> Told {
+fn words(lang: &Lang) -> Told {
     let mut all = Told::new();
     let mut tell = |what: String, text: &str| all.push((what, text.to_owned()));
     for it in every!(SearchTerm: Maximum, Scalability, Endured, Plateau, Steps, Proofs, Stage, Round, Delivered, P99, Mean,
@@ -77,7 +77,7 @@ fn hindrances() -> Vec<SearchStopReason> {
     all
 }
 
-fn levels(lang: &dyn Lang) -> Told {
+fn levels(lang: &Lang) -> Told {
     let mut all = Told::new();
     let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
     for scale in every!(LoadScale: Rate, Clients) {
@@ -131,7 +131,7 @@ fn limits() -> Vec<Limit> {
     all
 }
 
-fn causes(lang: &dyn Lang) -> Told {
+fn causes(lang: &Lang) -> Told {
     let mut all = Told::new();
     let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
     for it in limits() {
@@ -184,7 +184,7 @@ fn answer(
     }
 }
 
-fn answers(lang: &dyn Lang) -> Told {
+fn answers(lang: &Lang) -> Told {
     let mut all = Told::new();
     let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
     let (limit, feed) = (Limit::Host, Limit::Feed { feed: "j".to_owned() });
@@ -229,7 +229,7 @@ fn answers(lang: &dyn Lang) -> Told {
     all
 }
 
-fn endured(lang: &dyn Lang) -> Told {
+fn endured(lang: &Lang) -> Told {
     let mut all = Told::new();
     let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
     let (node, table) = (text, text);
@@ -290,7 +290,7 @@ fn endured(lang: &dyn Lang) -> Told {
     all
 }
 
-fn grids(lang: &dyn Lang) -> Told {
+fn grids(lang: &Lang) -> Told {
     let mut all = Told::new();
     let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
     for maxima in [false, true] {

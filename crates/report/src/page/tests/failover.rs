@@ -175,12 +175,12 @@ fn replicated() -> RunResult {
 
 #[test]
 fn draws_replicas_with_their_primary() {
-    for lang in lang::ALL {
+    for lang in lang::all() {
         let mut page = page(&replicated(), lang);
         page.sections.retain(|it| it.id == "stack");
         golden(&format!("replicated.{}.md", lang.code()), &to_markdown(&page));
     }
-    let page = page(&replicated(), &En);
+    let page = page(&replicated(), english());
     let drawn = page.sections.iter().flat_map(|it| &it.blocks).filter_map(|it| match it {
         Block::Drawing(it) => Some(it),
         _ => None,
@@ -203,7 +203,7 @@ fn reports_what_an_open_ledger_leaves_unknown() {
         let mut it = survived();
         it.failovers[0].doubts = vec![doubt];
         it.failovers[0].counts.unresolved = untold;
-        let text = to_markdown(&page(&it, &En));
+        let text = to_markdown(&page(&it, english()));
         assert_eq!(text.contains("2 more writes may have been sent"), told, "{doubt:?} {untold}");
     }
 }
@@ -221,7 +221,7 @@ fn folds_many_trials_and_keeps_all() {
             broken.verdict = Some(verdict(Conclusion::Broken, Vec::new(), Vec::new()));
         }
         it.failovers.truncate(1);
-        let page = page(&it, &En);
+        let page = page(&it, english());
         let section = page.sections.into_iter().find(|it| it.id == "failover").expect("there are survivals");
         let told: Vec<String> = section.blocks.iter().filter_map(shape).collect();
         told.join(", ")
@@ -249,7 +249,7 @@ fn plain(it: &str) -> String {
 /// A trial takes one line; the log of its errors is separate.
 #[test]
 fn shows_logs_separately() {
-    let page = page(&survived(), &En);
+    let page = page(&survived(), english());
     let blocks = || page.sections.iter().flat_map(|it| &it.blocks);
     let logs: Vec<&Block> = blocks().filter(|it| format!("{it:?}").contains("no space left")).collect();
     let [Block::Code { name, folded: true, .. }] = &logs[..] else { panic!("{logs:?}") };
@@ -262,13 +262,13 @@ fn shows_logs_separately() {
 
 #[test]
 fn renders_the_section_in_both_languages() {
-    for lang in lang::ALL {
+    for lang in lang::all() {
         let mut page = page(&survived(), lang);
         assert_eq!(page.sections.iter().position(|it| it.id == "failover"), Some(2));
         page.sections.retain(|it| it.id == "failover");
         golden(&format!("survived.{}.md", lang.code()), &to_markdown(&page));
     }
-    assert!(page(&account(), &En).sections.iter().all(|it| it.id != "failover"));
+    assert!(page(&account(), english()).sections.iter().all(|it| it.id != "failover"));
 }
 
 #[test]
@@ -277,11 +277,11 @@ fn terminal_shows_the_same() {
     it.failovers[0].conclusion = Some(Conclusion::Unknown);
     it.failovers[0].doubts = vec![InconclusiveReason::ControlLostNothing, InconclusiveReason::LedgerOpen];
     let style = TerminalStyle { width: 100, characters: CharacterSet::Utf8, colour: false };
-    for lang in lang::ALL {
+    for lang in lang::all() {
         golden(&format!("survived.{}.txt", lang.code()), &crate::search_text::render(&it, style, lang));
     }
     it.failovers.clear();
-    assert_eq!(crate::search_text::render(&it, style, &En), "");
+    assert_eq!(crate::search_text::render(&it, style, english()), "");
 }
 
 /// A broken promise fails a pipeline, and an unproven one is no success.
@@ -291,7 +291,7 @@ fn junit_reports_lost_writes() {
     it.failovers[1].conclusion = Some(Conclusion::Broken);
     it.failovers.push(FailoverResult { cell: 2, conclusion: Some(Conclusion::Unknown), ..kept() });
     it.failovers.push(FailoverResult { cell: 2, conclusion: None, ..kept() });
-    let text = junit(&it, "", &En);
+    let text = junit(&it, "", english());
     let suite =
         text.split("<testsuite ").find(|it| it.starts_with("name=\"Failover\"")).expect("it is there");
     for expected in ["tests=\"3\"", "failures=\"1\"", "skipped=\"1\"", "A promise was broken"] {
@@ -308,7 +308,7 @@ fn answers_with_the_worst_cell() {
             it.experiment.cells.truncate(1);
         }
         it.failovers = survivals.to_vec();
-        let answer = page(&it, &En).answer;
+        let answer = page(&it, english()).answer;
         assert_eq!((plain(&answer.text).as_str(), answer.tone), (expected, tone));
     };
     let kept_alone = "0 of 48120 acknowledged writes lost in 20 failovers (95 %: fewer than 14 % of failovers lose \
@@ -352,23 +352,23 @@ fn answers_with_the_worst_cell() {
         "a promise was broken: lost 2, duplicates 1; 2 of 48120 acknowledged writes lost in 20 failovers.";
     check(std::slice::from_ref(&broken), &told.replace("a promise", "A promise"), Tone::Bad);
     // With many cells, only the worst are shown.
-    let name = page(&survived(), &En).sections[2].blocks.len();
+    let name = page(&survived(), english()).sections[2].blocks.len();
     assert!(name > 0);
     let many = [kept(), broken, unproven, lossy];
     let mut it = survived();
     it.failovers = many.to_vec();
-    let answer = page(&it, &En).answer;
+    let answer = page(&it, english()).answer;
     assert!(answer.text.ends_with(told) && answer.tone == Tone::Bad, "{}", answer.text);
     // The answer to another goal comes first.
     it.experiment.goal = Goal::Once;
-    let both = page(&it, &En).answer;
-    let first = page(&account(), &En).answer;
+    let both = page(&it, english()).answer;
+    let first = page(&account(), english()).answer;
     assert_eq!((both.text, both.tone), (format!("{} {}", first.text, answer.text), Tone::Bad));
 }
 
 #[test]
 fn asks_about_durability() {
-    let ask = |cells: usize, lang: &dyn Lang| {
+    let ask = |cells: usize, lang: &Lang| {
         let mut it = survived();
         if cells == 1 {
             it.experiment.cells.remove(1);
@@ -376,12 +376,12 @@ fn asks_about_durability() {
         page(&it, lang).question
     };
     let expected = "Does every write that PostgreSQL acknowledges outlive a failover, and how long can nothing be written?";
-    assert_eq!(ask(1, &En), expected);
+    assert_eq!(ask(1, english()), expected);
     let expected = "Does every acknowledged write outlive a failover, and how long can nothing be written?";
-    assert_eq!(ask(3, &En), expected);
+    assert_eq!(ask(3, english()), expected);
     let expected =
         "Переживает ли переключение каждая подтверждённая запись (PostgreSQL) и как долго невозможна запись?";
-    assert_eq!(ask(1, &Ru), expected);
+    assert_eq!(ask(1, russian()), expected);
 }
 
 /// Tables are as wide as their headings say, and foreign texts stay text.
@@ -394,7 +394,7 @@ fn escapes_hostile_names() {
     let ordeal = it.trials[0].fault_injection.as_mut().expect("it has one");
     ordeal.errors.push(HOSTILE.to_owned());
     ordeal.injected[0].nodes = vec![HOSTILE.to_owned()];
-    for lang in lang::ALL {
+    for lang in lang::all() {
         let page = page(&it, lang);
         for block in page.sections.iter().flat_map(|it| &it.blocks) {
             if let Block::Table(table) = block {
@@ -409,6 +409,6 @@ fn escapes_hostile_names() {
         assert!(!text.contains("<img") && !text.contains('\u{202e}') && !text.contains('\u{1b}'), "{text}");
     }
     let style = TerminalStyle { width: 100, characters: CharacterSet::Ascii, colour: false };
-    let text = crate::search_text::render(&it, style, &En);
+    let text = crate::search_text::render(&it, style, english());
     assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text}");
 }

@@ -66,19 +66,19 @@ fn read(freshness: &[FreshnessResult]) -> RunResult {
 
 #[test]
 fn renders_the_section_in_both_languages() {
-    for lang in lang::ALL {
+    for lang in lang::all() {
         let mut page = page(&read(&[lagging(), fresh()]), lang);
         page.sections.retain(|it| it.id == "freshness");
         assert_eq!(page.sections.len(), 1);
         golden(&format!("read.{}.md", lang.code()), &to_markdown(&page));
     }
-    assert!(page(&account(), &En).sections.iter().all(|it| it.id != "freshness"));
+    assert!(page(&account(), english()).sections.iter().all(|it| it.id != "freshness"));
 }
 
 #[test]
 fn terminal_shows_the_same() {
     let style = TerminalStyle { width: 100, characters: CharacterSet::Utf8, colour: false };
-    for lang in lang::ALL {
+    for lang in lang::all() {
         let mut it = read(&[lagging()]);
         it.experiment.cells.truncate(1);
         golden(&format!("read.{}.txt", lang.code()), &crate::search_text::render(&it, style, lang));
@@ -88,7 +88,7 @@ fn terminal_shows_the_same() {
 /// The cell is named if other cells have no replicas.
 #[test]
 fn names_the_cell_if_others_have_no_replicas() {
-    let page = page(&read(&[fresh()]), &En);
+    let page = page(&read(&[fresh()]), english());
     let section = page.sections.iter().find(|it| it.id == "freshness").expect("it is there");
     let [Block::Table(table), Block::Text(own), ..] = &section.blocks[..] else { panic!("{section:?}") };
     assert!(table.rows.iter().all(|it| it.cells[0] == "pooled"), "{table:?}");
@@ -98,7 +98,7 @@ fn names_the_cell_if_others_have_no_replicas() {
 #[test]
 fn reports_kept_and_broken_promises() {
     let check = |it: FreshnessResult, expected: Option<(&str, Tone)>| {
-        let page = page(&read(&[it]), &En);
+        let page = page(&read(&[it]), english());
         let section = page.sections.iter().find(|it| it.id == "freshness").expect("it is there");
         let said = section.blocks.iter().find_map(|it| match it {
             Block::Text(it) if it.text.contains("remote_apply") => Some(it.clone()),
@@ -121,8 +121,11 @@ fn reports_kept_and_broken_promises() {
 fn junit_reports_broken_promises() {
     let mut silent = fresh();
     silent.replicas.iter_mut().for_each(|it| it.stale = None);
-    let text =
-        junit(&read(&[fresh(), FreshnessResult { promised: true, ..lagging() }, silent, lagging()]), "", &En);
+    let text = junit(
+        &read(&[fresh(), FreshnessResult { promised: true, ..lagging() }, silent, lagging()]),
+        "",
+        english(),
+    );
     let suite = text.split("<testsuite ").find(|it| it.starts_with("name=\"Reads on replicas\""));
     let suite = suite.expect("it is there");
     for expected in
@@ -136,7 +139,7 @@ fn junit_reports_broken_promises() {
 fn escapes_hostile_names() {
     let mut it = read(&[lagging(), fresh()]);
     it.freshness[0].replicas[1].node = HOSTILE.to_owned();
-    for lang in lang::ALL {
+    for lang in lang::all() {
         let text = to_markdown(&page(&it, lang));
         assert!(!text.contains("<img") && !text.contains('\u{202e}') && !text.contains('\u{1b}'), "{text}");
     }

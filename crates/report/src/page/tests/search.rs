@@ -143,7 +143,7 @@ fn plain(it: &str) -> String {
     it.replace(['\u{202f}', '\u{a0}'], " ")
 }
 
-fn first_line(account: &RunResult, lang: &dyn Lang) -> (String, Tone) {
+fn first_line(account: &RunResult, lang: &Lang) -> (String, Tone) {
     let it = page(account, lang).answer;
     (plain(&it.text), it.tone)
 }
@@ -151,13 +151,16 @@ fn first_line(account: &RunResult, lang: &dyn Lang) -> (String, Tone) {
 #[test]
 fn shows_the_maximum_first() {
     let it = searched();
-    assert_eq!(page(&it, &En).question, "How much does PostgreSQL hold at most, and what stops it there?");
+    assert_eq!(
+        page(&it, english()).question,
+        "How much does PostgreSQL hold at most, and what stops it there?"
+    );
     let english = "Holds 646 arrivals per second (95 %: 630 to 659, confirmed 2 of 2), limited by reading from the disk \
                    of postgres (elasticity 0.84 [0.72, 0.95]); above it, p99 < 200ms is not met.";
-    assert_eq!(first_line(&it, &En), (english.to_owned(), Tone::Good));
+    assert_eq!(first_line(&it, lang::english()), (english.to_owned(), Tone::Good));
     let russian = "Выдерживает 646 заявок в секунду (95 %: от 630 до 659, подтверждено 2 из 2); предел — чтение с диска на \
                    узле postgres (эластичность 0,84 [0,72; 0,95]); выше не соблюдается p99 < 200ms.";
-    assert_eq!(first_line(&it, &Ru), (russian.to_owned(), Tone::Good));
+    assert_eq!(first_line(&it, lang::russian()), (russian.to_owned(), Tone::Good));
 }
 
 #[test]
@@ -165,7 +168,7 @@ fn reports_missing_answers_and_causes() {
     let told = |change: &dyn Fn(&mut Maximum)| {
         let mut it = searched();
         change(&mut it.maxima[0]);
-        first_line(&it, &En)
+        first_line(&it, english())
     };
     let none =
         told(&|it| (it.answer.level, it.answer.stop_reason) = (None, Some(SearchStopReason::Generator)));
@@ -202,8 +205,8 @@ fn shows_the_best_cell_and_the_baseline() {
         ..maximum()
     };
     it.maxima = vec![maximum(), other(1, 700.0, "pooler")];
-    let (text, tone) = first_line(&it, &En);
-    let names = page(&it, &En).sections.iter().filter(|it| it.id == "maximum").count();
+    let (text, tone) = first_line(&it, english());
+    let names = page(&it, english()).sections.iter().filter(|it| it.id == "maximum").count();
     assert_eq!((names, tone), (1, Tone::Good), "{text}");
     let (best, baseline) = (text.find("holds 700"), text.find("holds 646"));
     assert!(best < baseline && best.is_some(), "{text}");
@@ -224,7 +227,7 @@ fn shows_soak_results() {
         max_in_flight: 100,
     };
     it.soaks = vec![soaked(34.0, Some(34.0 / 646.0), trends())];
-    let (text, tone) = first_line(&it, &En);
+    let (text, tone) = first_line(&it, english());
     assert_eq!(
         text,
         "Held 34 arrivals per second (5 % of the maximum) for 6 h; leaks: memory of service; drifts: p99 of response \
@@ -232,10 +235,10 @@ fn shows_soak_results() {
     );
     assert_eq!(tone, Tone::Bad);
     it.soaks = vec![soaked(600.0, Some(600.0 / 646.0), trends()[2..3].to_vec())];
-    let told = first_line(&it, &En);
+    let told = first_line(&it, english());
     let expected = "Held 600 arrivals per second (93 % of the maximum) for 6 h; nothing leaks or drifts.";
     assert_eq!(told, (expected.to_owned(), Tone::Good));
-    let (russian, _) = first_line(&it, &Ru);
+    let (russian, _) = first_line(&it, russian());
     assert_eq!(
         russian,
         "В течение 6 ч выдержано 600 заявок в секунду (93 % максимума); утечек и дрейфа нет."
@@ -260,7 +263,7 @@ fn recommends_a_cell_of_a_grid() {
         }),
     });
     let (least, best) = (page_name(&it, 0), page_name(&it, 1));
-    let (text, tone) = first_line(&it, &En);
+    let (text, tone) = first_line(&it, english());
     assert_eq!(
         text,
         format!(
@@ -290,7 +293,7 @@ fn renders_a_search_in_both_languages() {
         recommended: Some(0),
         needs: None,
     });
-    for lang in lang::ALL {
+    for lang in lang::all() {
         let mut page = page(&it, lang);
         let ids: Vec<&str> = page.sections.iter().map(|it| it.id).collect();
         assert_eq!(ids[..5], ["goals", "stack", "maximum", "scalability", "endured"]);
@@ -307,7 +310,7 @@ fn folds_many_steps_except_in_a_terminal() {
         let mut it = searched();
         it.maxima[0].steps =
             (0..count).map(|n| seen(StepPurpose::Hold, f64::from(500 + n), LevelOutcome::Yes)).collect();
-        let page = page(&it, &En);
+        let page = page(&it, english());
         let blocks = page.sections.iter().flat_map(|it| &it.blocks);
         let name = blocks.into_iter().find_map(|it| match it {
             Block::Details { name, .. } => Some(name.as_str()),
@@ -315,7 +318,7 @@ fn folds_many_steps_except_in_a_terminal() {
         });
         assert_eq!(name, folded);
         let style = TerminalStyle { width: 100, characters: CharacterSet::Utf8, colour: false };
-        for told in [to_markdown(&page), crate::search_text::render(&it, style, &En)] {
+        for told in [to_markdown(&page), crate::search_text::render(&it, style, english())] {
             assert!((0..count).all(|n| told.contains(&format!(" {} ", 500 + n))), "{told}");
         }
     }
@@ -335,7 +338,7 @@ fn escapes_hostile_names() {
         None,
         vec![Trend { metric: TrendMetric::Memory { node: HOSTILE.into() }, ..trends()[0].clone() }],
     )];
-    for lang in lang::ALL {
+    for lang in lang::all() {
         let page = page(&it, lang);
         for block in page.sections.iter().flat_map(|it| &it.blocks) {
             if let Block::Table(table) = block {

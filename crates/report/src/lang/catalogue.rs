@@ -1,0 +1,172 @@
+//! Message catalogue of a language: a Fluent file, and the rendering of its messages.
+//!
+//! The file contains every sentence and word of the language. The code chooses messages, their order and their
+//! arguments, and is the same for all languages. `cargo xtask tidy` compares the messages of all languages with those
+//! that the code uses.
+
+use super::number::with_comma;
+use fluent_bundle::concurrent::FluentBundle;
+use fluent_bundle::{FluentArgs, FluentResource, FluentValue};
+use std::borrow::Cow;
+use std::fmt;
+
+/// Messages of one language. Rendered from any thread.
+pub struct Catalogue {
+    bundle: FluentBundle<FluentResource>,
+    /// Identifiers in the order of the file.
+    identifiers: Vec<String>,
+}
+
+/// Missing parts of an optional argument: a message selects on `[none]`.
+const NONE: &str = "none";
+
+/// Argument of a message.
+///
+/// Whole numbers select plural forms, and are written in the language's format. Everything else is text that is
+/// formatted already. `None` is the text `none` and `true` the text `true`, on which a message can select.
+#[derive(Clone, Debug)]
+pub enum Argument<'a> {
+    Count(u64),
+    Text(Cow<'a, str>),
+}
+
+impl From<u64> for Argument<'_> {
+    fn from(count: u64) -> Self {
+        Argument::Count(count)
+    }
+}
+
+impl From<u32> for Argument<'_> {
+    fn from(count: u32) -> Self {
+        Argument::Count(count.into())
+    }
+}
+
+impl From<usize> for Argument<'_> {
+    fn from(count: usize) -> Self {
+        Argument::Count(count as u64)
+    }
+}
+
+impl From<bool> for Argument<'_> {
+    fn from(truth: bool) -> Self {
+        Argument::Text(if truth { "true" } else { "false" }.into())
+    }
+}
+
+impl<'a> From<&'a str> for Argument<'a> {
+    fn from(text: &'a str) -> Self {
+        Argument::Text(text.into())
+    }
+}
+
+impl<'a> From<&'a String> for Argument<'a> {
+    fn from(text: &'a String) -> Self {
+        Argument::Text(text.as_str().into())
+    }
+}
+
+impl From<String> for Argument<'_> {
+    fn from(text: String) -> Self {
+        Argument::Text(text.into())
+    }
+}
+
+impl<'a, T: Into<Argument<'a>>> From<Option<T>> for Argument<'a> {
+    fn from(optional: Option<T>) -> Self {
+        optional.map_or(Argument::Text(NONE.into()), Into::into)
+    }
+}
+
+impl Catalogue {
+    /// Parses a Fluent file of the language with this BCP 47 code.
+    ///
+    /// # Panics
+    /// If the file is no valid catalogue; it is part of the program.
+    pub fn parse(code: &str, text: &str) -> Catalogue {
+        let resource = FluentResource::try_new(text.to_owned())
+            .unwrap_or_else(|(_, errors)| panic!("the messages of {code} are valid: {errors:?}"));
+        let identifiers = resource
+            .entries()
+            .filter_map(|entry| match entry {
+                fluent_syntax::ast::Entry::Message(message) => Some(message.id.name.to_owned()),
+                _ => None,
+            })
+            .collect();
+        let mut bundle = FluentBundle::new_concurrent(vec![code.parse().expect("a language code")]);
+        // Marks around arguments would be visible in terminals.
+        bundle.set_use_isolating(false);
+        bundle
+            .add_resource(resource)
+            .unwrap_or_else(|errors| panic!("{code} has each message once: {errors:?}"));
+        let mut catalogue = Catalogue { bundle, identifiers };
+        let has_comma = catalogue.render("number-decimal-separator", &[]) == ",";
+        catalogue.bundle.set_formatter(Some(if has_comma {
+            |value, _| count(value, true)
+        } else {
+            |value, _| count(value, false)
+        }));
+        catalogue
+    }
+
+    /// The message with its arguments, without the catalogue's line breaks. An unknown message is its identifier, so
+    /// that a report is written in any case.
+    pub fn render(&self, identifier: &str, arguments: &[(&str, Argument<'_>)]) -> String {
+        let Some(pattern) = self.bundle.get_message(identifier).and_then(|message| message.value()) else {
+            debug_assert!(false, "there is no message {identifier}");
+            return identifier.to_owned();
+        };
+        let mut values = FluentArgs::with_capacity(arguments.len());
+        for (name, argument) in arguments {
+            values.set(
+                *name,
+                match argument {
+                    Argument::Count(count) => FluentValue::from(*count),
+                    Argument::Text(text) => FluentValue::String(text.as_ref().into()),
+                },
+            );
+        }
+        let mut errors = Vec::new();
+        let text = self.bundle.format_pattern(pattern, Some(&values), &mut errors).into_owned();
+        debug_assert!(errors.is_empty(), "{identifier}: {errors:?}");
+        text
+    }
+
+    /// Messages whose identifiers have this prefix, with their identifiers without it, in the order of the file.
+    pub fn with_prefix(&self, prefix: &str) -> impl Iterator<Item = (&str, String)> {
+        let names = self.identifiers.iter().map(String::as_str);
+        names.filter_map(move |name| Some((name.strip_prefix(prefix)?, self.render(name, &[]))))
+    }
+}
+
+impl fmt::Debug for Catalogue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Catalogue").field("messages", &self.identifiers.len()).finish_non_exhaustive()
+    }
+}
+
+/// A whole number in the format of a language; `None` leaves other values as they are.
+fn count(value: &FluentValue<'_>, comma: bool) -> Option<String> {
+    let FluentValue::Number(number) = value else { return None };
+    let text = number.value.to_string();
+    Some(if comma { with_comma(&text) } else { text })
+}
+
+/// Text of a message in a language: `say!(lang, "trials-left-out", total, left_out = trials.len())`.
+///
+/// Arguments are values that convert to [`Argument`](crate::lang::Argument); a name alone is the variable of that name.
+/// `cargo xtask tidy` checks identifiers and argument names.
+#[macro_export]
+macro_rules! say {
+    ($lang:expr, $identifier:literal $(, $name:ident $(= $value:expr)?)* $(,)?) => {
+        $lang.catalogue().render(
+            $identifier,
+            &[$((stringify!($name), $crate::lang::Argument::from($crate::say!(@value $name $(= $value)?)))),*],
+        )
+    };
+    (@value $name:ident) => { $name };
+    (@value $name:ident = $value:expr) => { $value };
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,47 @@
+use super::*;
+
+#[derive(Debug)]
+struct Language(Catalogue);
+
+impl Language {
+    fn new(separator: &str) -> Language {
+        let text = "\
+            trials = { $count ->\n    [one] { $count } trial\n   *[other] { $count } trials\n }\n\
+            late = late{ $first ->\n    [none] {\"\"}\n   *[other] , first in second { $first }\n }\n\
+            web-stop = Stop\nweb-copy = Copy\n";
+        Language(Catalogue::parse("en", &format!("number-decimal-separator = {separator}\n{text}")))
+    }
+
+    fn catalogue(&self) -> &Catalogue {
+        &self.0
+    }
+}
+
+#[test]
+fn renders_arguments() {
+    let (dot, comma) = (Language::new("."), Language::new(","));
+    for (count, with_dot, with_comma) in [
+        (1_u64, "1 trial", "1 trial"),
+        (2, "2 trials", "2 trials"),
+        (21_570, "21570 trials", "21\u{202f}570 trials"),
+    ] {
+        assert_eq!(say!(dot, "trials", count), with_dot);
+        assert_eq!(say!(comma, "trials", count), with_comma);
+    }
+    assert_eq!(say!(dot, "late", first = None::<u64>), "late");
+    assert_eq!(say!(dot, "late", first = Some(3_u64)), "late, first in second 3");
+    assert_eq!(say!(dot, "late", first = "{ $x }"), "late, first in second { $x }");
+}
+
+#[test]
+fn lists_messages_by_prefix() {
+    let words: Vec<(String, String)> =
+        Language::new(".").0.with_prefix("web-").map(|(name, text)| (name.to_owned(), text)).collect();
+    assert_eq!(words, [("stop".into(), "Stop".into()), ("copy".into(), "Copy".into())]);
+}
+
+#[test]
+#[should_panic(expected = "the messages of en are valid")]
+fn rejects_invalid_files() {
+    Catalogue::parse("en", "trials = { $count");
+}

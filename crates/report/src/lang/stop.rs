@@ -1,0 +1,101 @@
+//! Stop rules and objectives.
+
+use super::{Lang, told};
+use crate::say;
+use model::objective::{ObjectiveResult, ObjectiveSummary, ObjectiveUnit, ObjectiveVerdict};
+use model::stop::{StopEvent, TankDifference};
+
+impl Lang {
+    /// A stop rule that never had a value.
+    pub fn blind(&self, rule: &str) -> String {
+        say!(self, "stop-never-measured", rule)
+    }
+
+    pub fn fired(&self, event: &StopEvent) -> String {
+        say!(
+            self,
+            "stop-fired",
+            rule = &event.rule,
+            second = event.at_second,
+            cause_second = event.cause_second,
+            rate = self.numbers().fixed(event.rate_at_cause.0, 0)
+        )
+    }
+
+    /// A difference between our stop rule and Yandex.Tank's.
+    pub fn difference(&self, difference: &TankDifference) -> String {
+        let numbers = self.numbers();
+        match difference {
+            TankDifference::MaskOfX { mask } => say!(self, "stop-tank-mask", mask, length = mask.len()),
+            TankDifference::OtherQuantile { percent } => {
+                say!(self, "stop-tank-quantile", percent = numbers.plain(*percent))
+            }
+            TankDifference::TimesOfFailures => say!(self, "stop-tank-failed-times"),
+            TankDifference::RoundedLimit { limit_ms } => {
+                say!(self, "stop-tank-rounded", limit = numbers.plain(*limit_ms))
+            }
+            TankDifference::MeanOfPercents => say!(self, "stop-tank-mean"),
+            TankDifference::MissingMetric => say!(self, "stop-tank-missing"),
+            TankDifference::InstancesShare => say!(self, "stop-tank-instances"),
+            TankDifference::NotInTank => say!(self, "stop-tank-unknown-rule"),
+        }
+    }
+
+    pub fn judged(&self, result: &ObjectiveResult) -> String {
+        let objective = &result.objective;
+        match (result.verdict, self.measured_objective(result)) {
+            (ObjectiveVerdict::Met, Some(measured)) => say!(self, "stop-objective-met", objective, measured),
+            (ObjectiveVerdict::Violated, measured) => {
+                let measured = measured.unwrap_or_else(|| say!(self, "stop-lower-quantile"));
+                say!(self, "stop-objective-violated", objective, measured)
+            }
+            (ObjectiveVerdict::Unknown, Some(measured)) => {
+                say!(self, "stop-objective-unanswered", objective, measured)
+            }
+            (ObjectiveVerdict::Met | ObjectiveVerdict::Unknown, _) => {
+                say!(self, "stop-objective-few", objective, samples = self.samples(result))
+            }
+        }
+    }
+
+    /// An objective's summary. `names`: names of the cells.
+    pub fn tally(&self, summary: &ObjectiveSummary, names: &[String]) -> String {
+        let objective = &summary.objective;
+        let each = told::verdicts(summary).into_iter().enumerate().map(|(number, (verdict, trials))| {
+            let verdict = match verdict {
+                ObjectiveVerdict::Met => say!(self, "stop-met"),
+                ObjectiveVerdict::Violated => say!(self, "stop-violated"),
+                ObjectiveVerdict::Unknown => say!(self, "stop-unknown"),
+            };
+            match number {
+                0 => say!(self, "stop-trials-first", verdict, trials),
+                _ => say!(self, "stop-trials-next", verdict, trials),
+            }
+        });
+        let verdicts = each.collect::<Vec<_>>().join(", ");
+        if verdicts.is_empty() {
+            return say!(self, "stop-summary-none", objective);
+        }
+        let Some(worst) = &summary.worst else { return say!(self, "stop-summary", objective, verdicts) };
+        let cell = Some(told::name(names, worst.cell)).filter(|name| !name.is_empty());
+        let figure =
+            self.measured_objective(&worst.result).unwrap_or_else(|| say!(self, "stop-lower-quantile"));
+        say!(self, "stop-summary-worst", objective, verdicts, cell, figure)
+    }
+
+    /// An objective's figure and its number of samples; `None` if nothing was measured.
+    fn measured_objective(&self, result: &ObjectiveResult) -> Option<String> {
+        let value = told::measured(self.numbers(), result, result.measured?);
+        Some(say!(self, "stop-measured", value, samples = self.samples(result)))
+    }
+
+    /// Number of values from which an objective's figure was computed.
+    fn samples(&self, result: &ObjectiveResult) -> String {
+        let count = result.samples;
+        match result.unit {
+            ObjectiveUnit::Seconds => say!(self, "stop-samples", count),
+            ObjectiveUnit::Share => say!(self, "stop-arrivals", count),
+            ObjectiveUnit::PerSecond => say!(self, "stop-transactions", count),
+        }
+    }
+}
