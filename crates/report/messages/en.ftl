@@ -95,6 +95,93 @@ stop-summary-none = { $objective }: no trial was measured
 
 ### Index advice: advice-
 
+advice-rows-read = rows read
+advice-remedy = what helps
+advice-no-index = No further index is worth being built.
+advice-no-plans = This run has no plans: they are made where pgdyno starts the PostgreSQL itself, and a trial was complete.
+advice-concurrently = In production write CREATE INDEX CONCURRENTLY, which does not keep anybody from writing meanwhile.
+advice-applied = What the indexes brought and cost, beside the same data without them:
+advice-without-planner = Estimated without the planner, which could not be asked about indexes that are not there: { $reason }.
+
+advice-saved-together = By the planner's cost { $indexes ->
+    [one] this index
+   *[other] these { $indexes } indexes
+ } would save { $share } of the time of all statements{ $speedup ->
+    [none] {""}
+   *[other] ; where PostgreSQL is the limit, throughput is { $speedup } times what it was at most
+ }.
+
+# A column, and the number of its distinct values.
+advice-column = { $column }{ $distinct ->
+    [none] {""}
+    [one] {" "}({ $distinct } different value)
+   *[other] {" "}({ $distinct } different values)
+ }
+advice-column-and = {" "}and{" "}
+advice-column-then = , then{" "}
+advice-descending = { $column }, the greatest first
+advice-by-value = { $columns } { $count ->
+    [one] is
+   *[other] are
+ } asked for by value
+advice-by-range = { $columns } within bounds
+# `first`: begins the sentence.
+advice-by-order = { $first ->
+    [true] The
+   *[false] the
+ } first rows are wanted by { $columns }
+advice-why-index = { $purpose }, among { $rows ->
+    [one] { $rows } row
+   *[other] { $rows } rows
+ }.
+advice-index-saves = It helps { $statements ->
+    [one] { $statements } statement
+   *[other] { $statements } statements
+ }{ $share ->
+    [none] {""}
+   *[other] ; alone it would save { $share } of the time of all statements
+ }.
+advice-index-costs = { $size ->
+    [none] {""}
+   *[other] It takes about { $size }.{" "}
+ }{ $statements ->
+    [0] No statement of this run has to keep it up to date.
+    [one] { $statements } statement has to keep it up to date.
+   *[other] { $statements } statements have to keep it up to date.
+ }{ $not_hot ->
+    [0] {""}
+    [one] {" "}{ $not_hot } of them changes a column of it, and cannot be heap-only (HOT) any more.
+   *[other] {" "}{ $not_hot } of them change a column of it, and cannot be heap-only (HOT) any more.
+ }
+
+advice-not-needed = it reads no large table from end to end
+advice-index = an index
+advice-index-number = index { $number }: cost { $before } → { $after }
+advice-every-row = no index: it asks for every row of the table
+advice-most-rows = no index: it asks for { $share } of the rows
+advice-condition = no b-tree over columns answers { $condition }
+advice-not-taken = no index that the planner would take and gain much by
+advice-no-plan = it has no plan: { $reason }
+# `counted`: `passed` is exact.
+advice-scanned = all { $rows } of { $table }, for { $counted ->
+    [true] { $passed }
+   *[false] about { $passed }
+ }
+
+advice-applying = { $indexes ->
+    [one] { $indexes } index is
+   *[other] { $indexes } indexes are
+ } built in a copy of the data and measured beside the data without, { $repeat ->
+    [one] once
+   *[other] { $repeat } times
+ } each
+advice-index-built = { $ddl }: built in { $elapsed }, { $size }
+advice-statement-changed = { $before } → { $after } on average ({ $ratio }{ $writes ->
+    [true] , it writes
+   *[false] {""}
+ })
+advice-heap-only = heap-only (HOT) updates: { $before } → { $after } of updated rows
+
 
 ### Page: words of its script: web-
 

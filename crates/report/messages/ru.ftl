@@ -111,6 +111,96 @@ stop-summary-none = { $objective }: ничего не измерено
 
 ### Index advice: advice-
 
+advice-rows-read = прочитано строк
+advice-remedy = что поможет
+advice-no-index = Строить ещё какой-либо индекс смысла нет.
+advice-no-plans = В этом прогоне нет планов запросов: они снимаются, когда pgdyno сам запускает PostgreSQL и измерение доведено до конца.
+advice-concurrently = На рабочей базе пишите CREATE INDEX CONCURRENTLY: тогда построение никому не мешает писать.
+advice-applied = Что индексы дали и чего стоили, рядом с теми же данными без них:
+advice-without-planner = Оценено без планировщика: спросить его о несуществующих индексах не удалось ({ $reason }).
+
+advice-saved-together = По оценке планировщика { $indexes ->
+    [1] этот индекс сэкономил
+    [one] этот { $indexes } индекс сэкономили
+    [few] эти { $indexes } индекса сэкономили
+   *[many] эти { $indexes } индексов сэкономили
+ } бы { $share } времени всех запросов{ $speedup ->
+    [none] {""}
+   *[other] ; если предел ставит PostgreSQL, пропускная способность вырастет не более чем в { $speedup } раза
+ }.
+
+# Столбец и число его разных значений.
+advice-column = { $column }{ $distinct ->
+    [none] {""}
+    [one] {" "}({ $distinct } разное значение)
+    [few] {" "}({ $distinct } разных значения)
+   *[many] {" "}({ $distinct } разных значений)
+ }
+advice-column-and = {" "}и{" "}
+advice-column-then = ,{" "}
+advice-descending = { $column } по убыванию
+advice-by-value = по { $count ->
+   *[other] значению
+ }: { $columns }
+advice-by-range = по границам: { $columns }
+# `first`: с этого начинается перечень.
+advice-by-order = { $first ->
+   *[other] первые по порядку
+ }: { $columns }
+advice-why-index = Ищут среди { $rows ->
+    [one] { $rows } строки
+   *[other] { $rows } строк
+ } { $purpose }.
+advice-index-saves = Поможет { $statements ->
+    [one] { $statements } запросу
+   *[other] { $statements } запросам
+ }{ $share ->
+    [none] {""}
+   *[other] ; сам по себе сэкономил бы { $share } времени всех запросов
+ }.
+advice-index-costs = { $size ->
+    [none] {""}
+   *[other] Займёт около { $size }.{" "}
+ }{ $statements ->
+    [0] Ни одному запросу этого прогона не придётся его обновлять.
+    [one] Обновлять его придётся { $statements } запросу.
+   *[other] Обновлять его придётся { $statements } запросам.
+ }{ $not_hot ->
+    [0] {""}
+    [one] {" "}Из них { $not_hot } меняет его столбец и уже не сможет обойтись без записи в индексы (HOT).
+   *[other] {" "}Из них { $not_hot } меняют его столбец и уже не смогут обойтись без записи в индексы (HOT).
+ }
+
+advice-not-needed = ни одной большой таблицы целиком не читает
+advice-index = индекс
+advice-index-number = индекс { $number }: стоимость { $before } → { $after }
+advice-every-row = никакой индекс: нужна каждая строка таблицы
+advice-most-rows = никакой индекс: нужно { $share } строк
+advice-condition = условию { $condition } не отвечает никакое B-дерево по столбцам
+advice-not-taken = нет индекса, который планировщик взял бы с заметной выгодой
+advice-no-plan = плана нет: { $reason }
+# `counted`: число `passed` точное.
+advice-scanned = все { $rows } в { $table }, нужно { $counted ->
+    [true] { $passed }
+   *[false] около { $passed }
+ }
+
+advice-applying = { $indexes ->
+    [one] { $indexes } индекс строится
+    [few] { $indexes } индекса строятся
+   *[many] { $indexes } индексов строятся
+ } в копии данных; измеряется рядом с данными без них, по { $repeat ->
+    [one] { $repeat } разу
+    [few] { $repeat } раза
+   *[many] { $repeat } раз
+ }
+advice-index-built = { $ddl }: построен за { $elapsed }, { $size }
+advice-statement-changed = в среднем { $before } → { $after } ({ $ratio }{ $writes ->
+    [true] ; пишущий
+   *[false] {""}
+ })
+advice-heap-only = обновления без записи в индексы (HOT): { $before } → { $after } обновлённых строк
+
 
 ### Page: words of its script: web-
 

@@ -1,8 +1,8 @@
 //! Index advice for a terminal.
 
 use crate::lang::Lang;
-use crate::lang::advice::AdviceWord;
 use crate::page::text::{truncate, visible};
+use crate::say;
 use model::Nanos;
 use model::advice::{Advice, IndexAdvice, IndexEffect, StatementAdvice};
 use model::run_result::RunResult;
@@ -13,7 +13,7 @@ const WIDTH: usize = 160;
 /// The advice of a run: each index with its reason, then a remedy for each statement.
 pub fn render(account: &RunResult, lang: &Lang) -> String {
     if account.advice.is_empty() {
-        return format!("{}\n", lang.advice_word(AdviceWord::NoPlans));
+        return format!("{}\n", say!(lang, "advice-no-plans"));
     }
     let names = crate::matrix::cell_names(&account.matrix);
     let mut parts = Vec::new();
@@ -39,7 +39,7 @@ fn advice_block(it: &Advice, lang: &Lang) -> String {
         }
     }
     if !it.indexes.is_empty() {
-        out += &format!("\n-- {}\n", lang.advice_word(AdviceWord::Beware));
+        out += &format!("\n-- {}\n", say!(lang, "advice-concurrently"));
     }
     for statement in &it.statements {
         out += &format!("\n{}\n", visible(&truncate(&statement.text, WIDTH)));
@@ -52,18 +52,14 @@ fn advice_block(it: &Advice, lang: &Lang) -> String {
         if !figures.is_empty() {
             out += &format!("    {}\n", visible(&figures.join("; ")));
         }
-        out += &format!(
-            "    {}: {}\n",
-            lang.advice_word(AdviceWord::Helps),
-            visible(&remedy(it, statement, lang))
-        );
+        out += &format!("    {}: {}\n", say!(lang, "advice-remedy"), visible(&remedy(it, statement, lang)));
     }
     out
 }
 
 /// Gain and cost of indexes.
 pub fn effect_text(it: &IndexEffect, lang: &Lang) -> String {
-    let mut out = format!("\n{}\n\n", lang.advice_word(AdviceWord::Applied));
+    let mut out = format!("\n{}\n\n", say!(lang, "advice-applied"));
     for built in &it.built {
         out += &format!("{}\n", visible(&lang.index_built(built)));
     }
@@ -81,7 +77,7 @@ pub fn effect_text(it: &IndexEffect, lang: &Lang) -> String {
 pub(crate) fn heading_lines(it: &Advice, lang: &Lang) -> Vec<String> {
     let mut all = Vec::new();
     match it.indexes.len() {
-        0 => all.push(lang.advice_word(AdviceWord::NoIndex).to_owned()),
+        0 => all.push(say!(lang, "advice-no-index")),
         many => all.extend(it.saved.map(|share| lang.saved_together(many, share))),
     }
     all.extend(it.planner_unavailable.as_ref().map(|why| lang.untried(why)));

@@ -1,6 +1,6 @@
 //! Languages: a catalogue of messages each, and the choice of messages, which is the same for all.
 
-pub mod advice;
+mod advice;
 mod catalogue;
 pub mod compare;
 mod en;
@@ -20,7 +20,6 @@ pub use number::Numbers;
 
 use crate::preview::SchedulePreview;
 use crate::say;
-use advice::AdviceWords;
 use compare::CompareWords;
 use failover::FailoverWords;
 use freshness::FreshnessWords;
@@ -148,7 +147,6 @@ pub trait Words:
     + FailoverWords
     + FreshnessWords
     + ServeWords
-    + AdviceWords
 {
     /// A label of at most 23 columns; table headings may be longer.
     fn label(&self, it: Label) -> &'static str;

@@ -1,48 +1,123 @@
 //! Sentences about index advice.
 
+use super::Lang;
+use crate::say;
+use model::Nanos;
 use model::advice::{IndexAdvice, IndexBuild, Remedy, Scan, StatementChange};
+use model::explain::{IndexKey, KeyRole};
 
-/// Sentences of index advice. Called while a report is written, from one thread, once per sentence.
-pub trait AdviceWords {
-    fn advice_word(&self, it: AdviceWord) -> &'static str;
+impl Lang {
     /// Time that so many indexes save together, as a share of the time of all statements, 0..=1.
-    fn saved_together(&self, indexes: usize, share: f64) -> String;
+    pub fn saved_together(&self, indexes: usize, share: f64) -> String {
+        let speedup = (share < 0.995).then(|| self.numbers().three(1.0 / (1.0 - share)));
+        say!(self, "advice-saved-together", indexes, share = self.numbers().percent(share, 1), speedup)
+    }
+
     /// Purpose of the index's columns.
-    fn why_index(&self, it: &IndexAdvice) -> String;
+    pub fn why_index(&self, advice: &IndexAdvice) -> String {
+        let keys = &advice.candidate.keys;
+        let columns = |role: KeyRole| -> Vec<String> {
+            keys.iter().filter(|key| key.role == role).map(|key| self.column_with_distinct(key)).collect()
+        };
+        let and = say!(self, "advice-column-and");
+        let mut parts = Vec::new();
+        let equal = columns(KeyRole::Equal);
+        if !equal.is_empty() {
+            parts.push(say!(self, "advice-by-value", columns = equal.join(&and), count = equal.len()));
+        }
+        let range = columns(KeyRole::Range);
+        if !range.is_empty() {
+            parts.push(say!(self, "advice-by-range", columns = range.join(&and)));
+        }
+        let sorted: Vec<String> = keys
+            .iter()
+            .filter_map(|key| match key.role {
+                KeyRole::Ascending => Some(key.column.clone()),
+                KeyRole::Descending => Some(say!(self, "advice-descending", column = &key.column)),
+                KeyRole::Equal | KeyRole::Range => None,
+            })
+            .collect();
+        if !sorted.is_empty() {
+            let columns = sorted.join(&say!(self, "advice-column-then"));
+            parts.push(say!(self, "advice-by-order", columns, first = parts.is_empty()));
+        }
+        say!(self, "advice-why-index", purpose = parts.join(", "), rows = advice.rows.round() as u64)
+    }
+
     /// Time that the index saves, and number of statements that it helps. The time is a share of that of all
     /// statements, absent if they were not counted.
-    fn index_saves(&self, it: &IndexAdvice) -> String;
+    pub fn index_saves(&self, advice: &IndexAdvice) -> String {
+        let share = advice.saved.map(|share| self.numbers().percent(share, 1));
+        say!(self, "advice-index-saves", statements = advice.improved.len(), share)
+    }
+
     /// Size of the index, and the statements that it slows down.
-    fn index_costs(&self, it: &IndexAdvice) -> String;
+    pub fn index_costs(&self, advice: &IndexAdvice) -> String {
+        let size = advice.bytes.map(|bytes| self.bytes(bytes as f64));
+        let (statements, not_hot) = (advice.maintained_by.len(), advice.not_hot.len());
+        say!(self, "advice-index-costs", size, statements, not_hot)
+    }
+
     /// `index`: number of the index, from 1, and the planner's cost without it and with it.
-    fn remedy(&self, it: &Remedy, index: Option<(usize, f64, f64)>) -> String;
+    pub fn remedy(&self, remedy: &Remedy, index: Option<(usize, f64, f64)>) -> String {
+        match (remedy, index) {
+            (Remedy::NotNeeded, _) => say!(self, "advice-not-needed"),
+            (Remedy::Index { .. }, Some((number, before, after))) => {
+                let [before, after] = [before, after].map(|cost| self.numbers().three(cost));
+                say!(self, "advice-index-number", number, before, after)
+            }
+            (Remedy::Index { .. }, None) => say!(self, "advice-index"),
+            (Remedy::EveryRow, _) => say!(self, "advice-every-row"),
+            (Remedy::MostRows { share }, _) => {
+                say!(self, "advice-most-rows", share = self.numbers().percent(*share, 0))
+            }
+            (Remedy::Condition { condition }, _) => say!(self, "advice-condition", condition),
+            (Remedy::NotTaken, _) => say!(self, "advice-not-taken"),
+            (Remedy::NoPlan { reason }, _) => say!(self, "advice-no-plan", reason),
+        }
+    }
+
     /// Rows that a scan reads, and the share that it passes on.
-    fn scanned(&self, it: &Scan) -> String;
+    pub fn scanned(&self, scan: &Scan) -> String {
+        let [rows, passed] = [scan.rows, scan.passed].map(|rows| rows.round() as u64);
+        say!(self, "advice-scanned", rows, table = &scan.table, counted = scan.counted, passed)
+    }
+
     /// Reports that the planner could not estimate hypothetical indexes.
-    fn untried(&self, why: &str) -> String;
+    pub fn untried(&self, reason: &str) -> String {
+        say!(self, "advice-without-planner", reason)
+    }
 
     /// Reports that indexes are built in a copy of the data and compared in `repeat` trials each.
-    fn applying(&self, indexes: usize, repeat: u32) -> String;
-    /// Duration and size of an index build.
-    fn index_built(&self, it: &IndexBuild) -> String;
-    /// Mean time of a statement without the indexes and with them.
-    fn statement_changed(&self, it: &StatementChange) -> String;
-    /// Shares of updated rows that stayed heap-only, 0..=1.
-    fn heap_only(&self, before: f64, after: f64) -> String;
-}
+    pub fn applying(&self, indexes: usize, repeat: u32) -> String {
+        say!(self, "advice-applying", indexes, repeat)
+    }
 
-/// Words that stand alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AdviceWord {
-    /// Headings of columns: what a statement reads, and its remedy.
-    Reads,
-    Helps,
-    /// No index is worth building.
-    NoIndex,
-    /// The run has no plans for advice.
-    NoPlans,
-    /// How to build an index while other sessions work.
-    Beware,
-    /// Heading of the measured effect of indexes.
-    Applied,
+    /// Duration and size of an index build.
+    pub fn index_built(&self, build: &IndexBuild) -> String {
+        let (elapsed, size) = (self.time(build.elapsed), self.bytes(build.bytes as f64));
+        say!(self, "advice-index-built", ddl = &build.ddl, elapsed, size)
+    }
+
+    /// Mean time of a statement without the indexes and with them.
+    pub fn statement_changed(&self, change: &StatementChange) -> String {
+        let [before, after] = [change.before, change.after].map(|mean| self.time(Nanos::from_secs_f64(mean)));
+        let ratio = match change.after / change.before {
+            ratio if ratio > 0.0 && ratio < 1.0 => format!("÷ {}", self.numbers().three(1.0 / ratio)),
+            ratio => format!("× {}", self.numbers().three(ratio)),
+        };
+        say!(self, "advice-statement-changed", before, after, ratio, writes = change.writes)
+    }
+
+    /// Shares of updated rows that stayed heap-only, 0..=1.
+    pub fn heap_only(&self, before: f64, after: f64) -> String {
+        let [before, after] = [before, after].map(|share| self.numbers().percent(share, 1));
+        say!(self, "advice-heap-only", before, after)
+    }
+
+    /// A column, and the number of its distinct values.
+    fn column_with_distinct(&self, key: &IndexKey) -> String {
+        let distinct = key.distinct.map(|count| count.round() as u64);
+        say!(self, "advice-column", column = &key.column, distinct)
+    }
 }

@@ -1,6 +1,5 @@
 //! English.
 
-mod advice;
 mod answer;
 mod compare;
 mod failover;

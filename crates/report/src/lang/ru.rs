@@ -1,6 +1,5 @@
 //! Russian.
 
-mod advice;
 mod answer;
 mod bench;
 mod compare;

@@ -6,8 +6,8 @@ use super::results::{FigureColumn, non_empty_columns};
 use super::text::truncate;
 use super::{Block, Column, Line};
 use crate::advice::{index_sentences, remedy};
-use crate::lang::advice::AdviceWord;
 use crate::lang::page::PageTerm;
+use crate::say;
 use model::advice::{Advice, StatementAdvice as Statement};
 
 /// Characters of a statement's text that are shown.
@@ -36,7 +36,7 @@ fn advice_blocks(case: &PageContext<'_>, advice: &Advice) -> Vec<Block> {
         blocks.push(Block::List { items });
     }
     if !advice.indexes.is_empty() {
-        blocks.push(Block::Text(plain(lang.advice_word(AdviceWord::Beware).to_owned())));
+        blocks.push(Block::Text(plain(say!(lang, "advice-concurrently"))));
     }
     let known = |it: Option<f64>| it.map_or(String::new(), |it| format(it, lang));
     let figures: Vec<FigureColumn<'_, Statement>> = vec![
@@ -51,11 +51,11 @@ fn advice_blocks(case: &PageContext<'_>, advice: &Advice) -> Vec<Block> {
             Box::new(move |it| known(it.mean.map(|it| 1e3 * it))),
         ),
         (
-            lang.advice_word(AdviceWord::Reads).to_owned(),
+            say!(lang, "advice-rows-read"),
             3,
             Box::new(|it| it.scan.as_ref().map_or(String::new(), |it| lang.scanned(it))),
         ),
-        (lang.advice_word(AdviceWord::Helps).to_owned(), 0, Box::new(|it| remedy(advice, it, lang))),
+        (say!(lang, "advice-remedy"), 0, Box::new(|it| remedy(advice, it, lang))),
     ];
     let rows: Vec<&Statement> = advice.statements.iter().collect();
     if !rows.is_empty() {
