@@ -4,14 +4,16 @@
 //! some dozens of megabytes. It does not guess: `docs/durability.md` explains each finding and each doubt.
 
 mod acknowledgements;
+pub mod freshness;
 mod ledger_survey;
 mod promises;
+pub mod replication;
+pub mod survival;
 #[cfg(test)]
 mod tests;
 mod trusted_reads;
 mod writes;
 
-use crate::replication;
 use ledger_survey::LedgerSurvey;
 use model::durability::{
     Anomaly, AnomalyKind, Conclusion, DurabilityHistory, DurabilityVerdict, EXAMPLES, InconclusiveReason,

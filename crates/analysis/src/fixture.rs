@@ -1,5 +1,7 @@
 //! Valid simulated measurement and a random generator for tests
 
+pub mod trial;
+
 use model::summary::{BenchPlan, EndCondition, LoadModelSummary, QueryMode, Script};
 use model::{
     ClientId, Interval, LatencyHistogram, Measurement, Nanos, Outcome, Record, ScriptId, Spacing, ThreadUsage,

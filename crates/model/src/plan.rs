@@ -81,9 +81,9 @@ pub struct Setup {
     /// Operations of the mix, at least one.
     pub operations: Vec<Operation>,
     pub load: Load,
-    /// Objectives in the grammar of `analysis::objective`.
+    /// Objectives in the grammar of `analysis::verdict::objective`.
     pub objectives: Vec<String>,
-    /// Stop rules in the grammar of `analysis::rule`.
+    /// Stop rules in the grammar of `analysis::verdict::rule`.
     #[serde(rename = "stop")]
     pub stop_rules: Vec<String>,
     /// Injected faults in the order of the file.

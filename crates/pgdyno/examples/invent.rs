@@ -116,7 +116,7 @@ fn main() {
         seed: 1,
         driver: "simulator".to_owned(),
     };
-    let summary = analysis::summarise(&measured, server, plan);
+    let summary = analysis::verdict::summarise(&measured, server, plan);
     let ended = |after: u64| RunOutcome {
         status: RunStatus::Complete,
         reason: None,

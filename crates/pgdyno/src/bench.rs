@@ -188,8 +188,8 @@ fn run_prepared(
         })?;
     let messages = show.finish();
     let complete = measured.aborted_clients == 0 && !interrupted.load(Ordering::Relaxed);
-    let mut summary = analysis::summarise(&measured, server.clone(), plan);
-    analysis::add_clock_step(&mut summary, watch.step());
+    let mut summary = analysis::verdict::summarise(&measured, server.clone(), plan);
+    analysis::verdict::add_clock_step(&mut summary, watch.step());
     summary.set_messages(|code| messages.find(code));
     Ok((summary, complete))
 }

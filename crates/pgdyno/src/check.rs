@@ -10,7 +10,7 @@ use crate::cli::os_error_text;
 use crate::diagnostics;
 use crate::files;
 use crate::terminal;
-use analysis::rule::RuleContext;
+use analysis::verdict::rule::RuleContext;
 use clap::Parser;
 use experiment::{Diagnostics, Plan, Request};
 use model::plan::{
@@ -215,8 +215,8 @@ pub fn warnings(plan: &Plan) -> Vec<String> {
     let mut all = plan.warnings.clone();
     for cell in &plan.experiment.cells {
         for text in &cell.setup.stop_rules {
-            let warnings =
-                analysis::rule::parse(text, &RuleContext::for_setup(&cell.setup)).map(|it| it.warnings);
+            let warnings = analysis::verdict::rule::parse(text, &RuleContext::for_setup(&cell.setup))
+                .map(|it| it.warnings);
             for it in warnings.unwrap_or_default() {
                 let remark = format!("{text}: {}", english().difference(&it));
                 if !all.contains(&remark) {

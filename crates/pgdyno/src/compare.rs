@@ -8,7 +8,7 @@ use crate::run_result::stored::{self, StoredRun};
 use crate::run_result::{self, environment};
 use crate::runs::DIRECTORY;
 use crate::terminal;
-use analysis::compare::{
+use analysis::present::compare::{
     self, CompareOptions, ComparedRun, FailCondition, TrialCollector, TrialFigures, parse,
 };
 use clap::{Parser, ValueEnum};

@@ -1,7 +1,7 @@
 //! Measurement driver: threads, clocks and channels
 
 use crate::cli::CommandError;
-use analysis::outage::OutageDetector;
+use analysis::facts::outage::OutageDetector;
 use load::driver::{self, Address, Clock, DriveResult, DriverContext, StartGate};
 use load::ledger::{self, LedgerConsumer, LedgerProducer};
 use load::{IntervalRecorder, LoadEvent, Shard, TransactionLog, Workload};

@@ -8,7 +8,7 @@ use crate::run::observer::TrialEvent;
 use crate::serve::guard::{Guard, RequestIdentity};
 use crate::serve::response::{self, HttpResponse};
 use crate::serve::server;
-use analysis::totals;
+use analysis::present::totals;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{HOST, HeaderMap, HeaderName, ORIGIN};
 use hyper::{Method, Request, StatusCode};

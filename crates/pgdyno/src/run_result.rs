@@ -10,10 +10,10 @@ use crate::cli::CommandError;
 use crate::run::result::{
     BUILT, COMMAND, FAULT_INJECTION, FEED, FIRED, FRESHNESS, MONITORING, OUTAGES, PLANS, STEP,
 };
-use analysis::finding::TrialFacts;
-use analysis::objective;
-use analysis::rule::RuleContext;
-use analysis::run_result::{Statements, TrialPart, TrialPassage};
+use analysis::explain::finding::TrialFacts;
+use analysis::present::run_result::{Statements, TrialPart, TrialPassage};
+use analysis::verdict::objective;
+use analysis::verdict::rule::RuleContext;
 use model::Nanos;
 use model::fault_injection::{FailoverResult, FaultInjection};
 use model::freshness::{Freshness, FreshnessResult};
@@ -39,9 +39,9 @@ pub fn from_file(path: &Path) -> Result<RunResult, CommandError> {
     let mut maxima = search_results::maxima(&reading);
     let counting = search_results::figure_trials(&reading, &maxima);
     let facts = stored::facts(&counting);
-    let matrix = analysis::matrix::matrix(&reading.experiment, &facts);
+    let matrix = analysis::present::matrix::matrix(&reading.experiment, &facts);
     let telling = stored::facts(&search_results::bottleneck_trials(&reading, &maxima));
-    let findings = analysis::finding::findings(&reading.experiment, &telling);
+    let findings = analysis::explain::finding::findings(&reading.experiment, &telling);
     let endured = search_results::soak_results(&reading, &maxima);
     let plateau = search_results::plateau(&reading, &maxima, &matrix);
     let about = run_info(path, &reading);
@@ -73,7 +73,7 @@ pub fn from_file(path: &Path) -> Result<RunResult, CommandError> {
 
 fn survivals(experiment: &Experiment, trials: &[TrialResult]) -> Vec<FailoverResult> {
     let ordeals = trials.iter().filter_map(|it| Some((it.cell, it.fault_injection.as_ref()?)));
-    analysis::survival::all_cells(experiment, &ordeals.collect::<Vec<_>>())
+    analysis::durability::survival::all_cells(experiment, &ordeals.collect::<Vec<_>>())
 }
 
 /// Freshness of the replicas in those `ended` trials that measured it.
@@ -85,7 +85,7 @@ fn freshness(reading: &StoredRun, ended: &[&StoredTrial]) -> Vec<FreshnessResult
     let known = ended.iter().filter_map(|it| Some((it.recorded.trial.cell as usize, of(it.recorded.id)?)));
     let known: Vec<(usize, Freshness)> = known.collect();
     let known: Vec<(usize, &Freshness)> = known.iter().map(|(cell, it)| (*cell, it)).collect();
-    analysis::freshness::all_cells(&reading.experiment, &known)
+    analysis::durability::freshness::all_cells(&reading.experiment, &known)
 }
 
 /// Result of one cell. `facts` correspond one to one to `ended`.
@@ -98,7 +98,7 @@ fn cell(reading: &StoredRun, facts: &[TrialFacts<'_>], ended: &[&StoredTrial], n
     let passages: Vec<TrialPassage<'_>> =
         its().map(|(facts, it)| TrialPassage { facts, late: it.late }).collect();
     let called: Vec<&Statements> = its().map(|(_, it)| &it.statements).collect();
-    let (mut total, operations) = analysis::run_result::operation_results(setup, &parts).unzip();
+    let (mut total, operations) = analysis::present::run_result::operation_results(setup, &parts).unzip();
     let mut operations: Vec<OperationResult> = operations.unwrap_or_default();
     let said = |code: &str| {
         ended
@@ -112,9 +112,9 @@ fn cell(reading: &StoredRun, facts: &[TrialFacts<'_>], ended: &[&StoredTrial], n
     CellResult {
         total,
         operations,
-        hops: analysis::run_result::hops(setup, reading.processors, &passages),
-        replicas: analysis::run_result::replicas(setup, reading.processors, &passages),
-        statements: analysis::run_result::statements(&called),
+        hops: analysis::present::run_result::hops(setup, reading.processors, &passages),
+        replicas: analysis::present::run_result::replicas(setup, reading.processors, &passages),
+        statements: analysis::present::run_result::statements(&called),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Simulated outages and freezes of a server during a run, from the shard to the verdict
 
-use analysis::objective;
-use analysis::outage::OutageDetector;
+use analysis::facts::outage::OutageDetector;
+use analysis::verdict::objective;
 use load::random::SeedSequence;
 use load::script::{Mode, ScriptSource, parse};
 use load::sim::{ServiceTime, SimulatedOutage, SimulatedSystem, drive};
@@ -118,7 +118,7 @@ fn measure(schedule: Schedule, world: &SimulatedSystem, users: u32) -> Summary {
         seed: 7,
         driver: "simulator".to_owned(),
     };
-    analysis::summarise(&measured, Server::default(), plan)
+    analysis::verdict::summarise(&measured, Server::default(), plan)
 }
 
 /// Checks the verdicts on `p99 < 50ms`, on `errors < 1%`, and on the trial.

@@ -1,6 +1,6 @@
 //! Comparison of the `synchronous_standby_names` parser with a real PostgreSQL
 
-use analysis::replication::parse;
+use analysis::durability::replication::parse;
 use stack::find::InstallationSearch;
 use std::path::{Path, PathBuf};
 use std::process::Command;

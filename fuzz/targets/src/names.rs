@@ -9,7 +9,7 @@ pub fn run(data: &[u8]) {
         assert!(data.windows(text.len()).any(|it| it.eq_ignore_ascii_case(&text)), "it stands there");
     }
     let text = crate::text(data);
-    if let Err(error) = analysis::replication::parse(text) {
+    if let Err(error) = analysis::durability::replication::parse(text) {
         assert!(!error.to_string().is_empty());
     }
     match Url::parse(text) {

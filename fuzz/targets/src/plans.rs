@@ -1,6 +1,6 @@
 //! Query plans and logged statements: read without a crash, and usable for advice.
 
-use analysis::advice::{advice, candidates, estimate_indexes};
+use analysis::explain::advice::{advice, candidates, estimate_indexes};
 use model::explain::{Plans, StatementPlan, TableStats};
 use stack::log_parser::parse_logged_statements;
 use stack::plans::parse_plan;

@@ -2,7 +2,7 @@
 
 use super::options::{BenchOptions, LogForm, LogOptions};
 use crate::cli::{CommandError, os_error_text};
-use analysis::LogAggregator;
+use analysis::present::LogAggregator;
 use load::random::Prng;
 use model::{Nanos, Record};
 use report::log::{self, LogStyle};

@@ -109,7 +109,7 @@ impl LoadListener for BenchDisplay<'_> {
         if seconds >= every {
             let (gathered, _) = self.pending.take().expect("filled above");
             let style = ProgressStyle { epoch: self.style.epoch.map(|it| it + began), ..self.style };
-            errln!("{}", progress::format_line(&analysis::progress(&gathered, began), style));
+            errln!("{}", progress::format_line(&analysis::facts::progress(&gathered, began), style));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Checks of the grammars within an experiment file, which belong to other crates
 
-use analysis::rule::{self, RuleContext};
+use analysis::verdict::rule::{self, RuleContext};
 use experiment::{GrammarDiagnostic, GrammarResult, Grammars, ScheduleExtent, UrlTarget};
 use load::script::Pattern;
 use load::{schedule, script};
@@ -149,7 +149,7 @@ fn similar_series(name: &str) -> String {
 
 fn check_objective(text: &str, setup: &Setup) -> GrammarResult {
     let operations = RuleContext::for_setup(setup).operations;
-    analysis::objective::parse(text, &operations)
+    analysis::verdict::objective::parse(text, &operations)
         .map(|_| ())
         .map_err(|it| vec![to_diagnostic(text, &it, "an objective")])
 }

@@ -7,7 +7,7 @@ use super::screen::Screen;
 use super::test_bed::Update;
 use super::trial::TrialOutput;
 use super::update::{self, DisplayUpdate};
-use analysis::live::LiveState as Recent;
+use analysis::present::live::LiveState as Recent;
 use experiment::Plan;
 use model::feed_coverage::FeedCoverage;
 use model::live::LiveSecond;
@@ -181,7 +181,7 @@ impl RunDisplay {
                 p99: total.response.p99,
                 failed: total.counts.failed + total.counts.unknown,
                 invalid: done.summary.validity.reasons.first().copied(),
-                outage: analysis::outage_doubt(&done.summary),
+                outage: analysis::verdict::outage_doubt(&done.summary),
             });
         }
         for rule in &done.blind {

@@ -5,7 +5,7 @@
 
 use crate::cli::{CommandError, os_error_text};
 use crate::files;
-use analysis::feed_coverage::TableStats;
+use analysis::facts::feed_coverage::TableStats;
 use feed::PackedWriter;
 use memmap2::{Advice, Mmap};
 use model::plan::{self, FeedFormat, FeedSource};

@@ -4,8 +4,8 @@
 
 use crate::measure::LoadListener;
 use crate::messages::{self, Messages};
-use analysis::rule::{Rule, StopEvent};
-use analysis::search::SecondSummary;
+use analysis::strategy::search::SecondSummary;
+use analysis::verdict::rule::{Rule, StopEvent};
 use load::LoadEvent;
 use load::driver::Clock;
 use model::{EventKind, Interval, LogEvent, Nanos, Sample, Second, Tick};

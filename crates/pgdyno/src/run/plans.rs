@@ -6,7 +6,7 @@
 use super::test_bed::TestBed;
 use super::workload::{self, PreparedLoad};
 use crate::measure::{self, LoadListener};
-use analysis::advice;
+use analysis::explain::advice;
 use load::driver::Clock;
 use model::Nanos;
 use model::explain::Plans;

@@ -2,7 +2,7 @@
 
 use crate::check::parse_rule;
 use crate::cli::CommandError;
-use analysis::rule::{Rule, RuleContext};
+use analysis::verdict::rule::{Rule, RuleContext};
 use model::plan::Experiment;
 use report::lang::english;
 use serde::Deserialize;

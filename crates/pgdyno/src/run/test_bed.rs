@@ -162,7 +162,13 @@ impl TestBed {
             let column = of.rsplit('.').next().unwrap_or(of);
             let distinct = feed::count_distinct(rows, rows.columns().iter().position(|it| it == column));
             let table = feeds::table_stats(of, &mut connection);
-            analysis::feed_coverage::feed_coverage(&it.name, (rows.len(), distinct), it.order, table, memory)
+            analysis::facts::feed_coverage::feed_coverage(
+                &it.name,
+                (rows.len(), distinct),
+                it.order,
+                table,
+                memory,
+            )
         };
         named.into_iter().map(reach).collect()
     }

@@ -8,9 +8,9 @@ use super::workload::{self, PreparedLoad};
 use crate::cli::CommandError;
 use crate::clock::{self, unix_time};
 use crate::measure::{self, LoadListener, MeasureError};
-use analysis::objective;
-use analysis::rule::{self, RuleContext as Ruled, StopEvent};
-use analysis::search::SecondSummary;
+use analysis::strategy::search::SecondSummary;
+use analysis::verdict::objective;
+use analysis::verdict::rule::{self, RuleContext as Ruled, StopEvent};
 use load::driver::Clock;
 use model::fault_injection::FaultInjection;
 use model::freshness::Freshness;
@@ -146,12 +146,12 @@ pub fn run(
     let hit = course.as_ref().map_or(Vec::new(), FaultRun::faulted_nodes);
     let ended = lab.unexpected_exits(&hit);
     let measured = measured.map_err(|it| to_setup_error(&it, refused.as_deref()))?;
-    let mut summary = analysis::summarise(&measured, server(lab.chain(), setup), plan);
-    analysis::add_throttling(&mut summary, held);
-    analysis::add_clock_step(&mut summary, wall.step());
+    let mut summary = analysis::verdict::summarise(&measured, server(lab.chain(), setup), plan);
+    analysis::verdict::add_throttling(&mut summary, held);
+    analysis::verdict::add_clock_step(&mut summary, wall.step());
     summary.set_messages(|code| messages.find(code));
     if !setup.faults.is_empty() {
-        analysis::remove_outage_doubt(&mut summary);
+        analysis::verdict::remove_outage_doubt(&mut summary);
     }
     let aborted = result::clients_aborted(&summary, aborted.as_deref());
     let ordeal = course.map(|it| it.conclude(lab)).transpose()?;

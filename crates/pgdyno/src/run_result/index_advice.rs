@@ -28,7 +28,7 @@ pub fn advice(reading: &StoredRun, cells: &[CellResult]) -> Vec<Advice> {
         let brought = |it: &&usize| !cells[**it].statements.is_empty();
         let counted = same.iter().filter(|it| **it == its).chain(&same).find(brought);
         let statements = counted.map(|it| cells[*it].statements.as_slice()).unwrap_or_default();
-        all.push(analysis::advice::advice(same, &plans, statements));
+        all.push(analysis::explain::advice::advice(same, &plans, statements));
     }
     all
 }
@@ -64,7 +64,7 @@ pub fn index_effects(path: &Path) -> Result<Option<IndexEffect>, CommandError> {
     let of = |cell: usize| account.cells.get(cell).map(|it| it.statements.as_slice()).unwrap_or_default();
     Ok(Some(IndexEffect {
         built: built.into_iter().skip(there).collect(),
-        statements: analysis::advice::statement_changes(of(0), of(1)),
+        statements: analysis::explain::advice::statement_changes(of(0), of(1)),
         hot: hot[0].zip(hot[1]),
     }))
 }

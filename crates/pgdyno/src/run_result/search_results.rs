@@ -4,8 +4,10 @@ use super::stored::{StoredRun, StoredTrial};
 use crate::cli::CommandError;
 use crate::run::result::SUSPECTS;
 use crate::run::search_runner::{CellSuspects, PERTURBED_MAX};
-use analysis::plateau::{self, CellValue};
-use analysis::{cause, search, soak, step_setup, usl};
+use analysis::explain::{cause, soak};
+use analysis::stats::plateau::{self, CellValue};
+use analysis::stats::usl;
+use analysis::strategy::{search, step_setup};
 use model::Summary;
 use model::advice::Advice;
 use model::finding::Finding;
@@ -246,7 +248,8 @@ fn required_connections(reading: &StoredRun, matrix: &Matrix) -> Option<Required
     let window = counting.iter().filter_map(|it| it.summary.as_ref()).map(|it| it.window.as_secs_f64());
     let window = window.sum::<f64>() / counting.len() as f64;
     // Total execution time of all statements in one window.
-    let total: f64 = analysis::run_result::statements(&called).iter().map(|it| it.total / it.share).next()?;
+    let total: f64 =
+        analysis::present::run_result::statements(&called).iter().map(|it| it.total / it.share).next()?;
     let server = &reading.experiment.cells[cell].setup.stack.nodes.last()?.limits;
     let pinned = (!server.cpus.is_empty()).then_some(server.cpus.len() as f64);
     let processors = [server.cpu, pinned, reading.processors].into_iter().flatten().reduce(f64::min)?;

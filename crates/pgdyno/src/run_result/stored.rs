@@ -6,15 +6,17 @@ use crate::cli::CommandError;
 use crate::messages::Messages;
 use crate::run::observer;
 use crate::run::result::{self, FEED, FIRED, GENERATOR, MONITORING, OUTAGES, STEP};
-use analysis::chart::{self, ChartBuilder};
-use analysis::finding::{self, SampleReducer, TrialFacts};
-use analysis::outage::OutageDetector;
-use analysis::rule::RuleContext;
-use analysis::run_result::{self, Statements, TailLoad};
-use analysis::search::SecondSummary;
-use analysis::sizes::{SizeSeries, SizeSeriesSet};
-use analysis::soak::{self, SoakCollector};
-use analysis::{objective, search, steady, step_setup};
+use analysis::explain::finding::{self, SampleReducer, TrialFacts};
+use analysis::explain::soak::{self, SoakCollector};
+use analysis::facts::outage::OutageDetector;
+use analysis::facts::sizes::{SizeSeries, SizeSeriesSet};
+use analysis::present::chart::{self, ChartBuilder};
+use analysis::present::run_result::{self, Statements, TailLoad};
+use analysis::stats::steady;
+use analysis::strategy::search::SecondSummary;
+use analysis::strategy::{search, step_setup};
+use analysis::verdict::objective;
+use analysis::verdict::rule::RuleContext;
 use model::chart::Charts;
 use model::feed_coverage::FeedCoverage;
 use model::matrix::{self, UnappliedLimit};
@@ -151,7 +153,7 @@ fn read_trial(
         (Some(measured), Some(told)) => {
             let server: Server = read(run.path(), &told["server"])?;
             let plan: BenchPlan = read(run.path(), &told["plan"])?;
-            Some(analysis::summarise(measured, server, plan))
+            Some(analysis::verdict::summarise(measured, server, plan))
         }
         _ => None,
     };
@@ -162,10 +164,10 @@ fn read_trial(
     samples.retain(|it| it.at <= window);
     if let (Some(summary), Some(told)) = (&mut summary, told) {
         // The stored value comes from the group's own counters. A short trial has too few samples of them.
-        analysis::add_throttling(summary, throttled_share(told));
-        analysis::add_clock_step(summary, clock_step(told));
+        analysis::verdict::add_throttling(summary, throttled_share(told));
+        analysis::verdict::add_clock_step(summary, clock_step(told));
         if !setup.faults.is_empty() {
-            analysis::remove_outage_doubt(summary);
+            analysis::verdict::remove_outage_doubt(summary);
         }
     }
     let of_nodes = recorded.trial.nodes.iter().flat_map(|node| {

@@ -7,7 +7,7 @@ use super::snapshot::{Snapshot, SnapshotLag, extent};
 use crate::cli::CommandError;
 use crate::clock::unix_time;
 use crate::run_result::stored::load_duration;
-use analysis::chart::ChartBuilder;
+use analysis::present::chart::ChartBuilder;
 use hyper::body::Bytes;
 use model::chart::Charts;
 use model::plan::{Experiment, Setup};

@@ -346,7 +346,7 @@ fn finds_one_lost_write_in_a_million() {
             rows.add(it.key, true);
         }
     }
-    let standbys = crate::replication::parse("ANY 1 (a,b)").expect("well-formed").expect("some");
+    let standbys = crate::durability::replication::parse("ANY 1 (a,b)").expect("well-formed").expect("some");
     let promise = Promise::Flush(standbys);
     let history = DurabilityHistory {
         end: Some(LedgerEnd::Closed),

@@ -5,7 +5,7 @@
 //! promise.
 
 use super::super::judge;
-use crate::replication::{self, SyncState, sync_states};
+use crate::durability::replication::{self, SyncState, sync_states};
 use model::durability::*;
 use model::{Code, Nanos};
 use std::collections::BTreeSet;

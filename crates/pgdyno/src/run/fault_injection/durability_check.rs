@@ -7,7 +7,7 @@ use super::injector::InjectionResult;
 use crate::cli::{CommandError, os_error_text};
 use crate::clock::{system_us, unix_time};
 use analysis::durability::judge;
-use analysis::replication;
+use analysis::durability::replication;
 use load::driver::Clock;
 use load::ledger::LedgerConsumer;
 use model::Nanos;

@@ -1,0 +1,331 @@
+//! Results of cells with simulated trials
+
+use super::*;
+use crate::fixture::trial::experiment;
+use model::durability::WriteKey;
+use model::plan::{FaultScope, FaultTarget, Replication, SyncMode};
+
+const MILLI: u64 = 1_000_000;
+
+fn ms(it: u64) -> Nanos {
+    Nanos(it * MILLI)
+}
+
+fn killed(at: u64, node: &str) -> InjectedFault {
+    let deed = FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node };
+    InjectedFault { at: ms(at), reverted: None, action: deed, nodes: vec![node.to_owned()] }
+}
+
+fn verdict() -> DurabilityVerdict {
+    DurabilityVerdict {
+        conclusion: Conclusion::Unknown,
+        counts: WriteCounts { acknowledged: 100, unknown: 4, unknown_present: 1, ..WriteCounts::default() },
+        anomalies: Vec::new(),
+        doubts: vec![InconclusiveReason::NoControl],
+        recovery_point: None,
+        outages: vec![WriteOutage { fault: 0, from: ms(990), to: ms(3000) }],
+        failovers: 1,
+        bound: 0.95,
+        clock_steps_us: Vec::new(),
+    }
+}
+
+/// A trial in which the primary was killed at 1 s and another took over. Words change it: `lost`, `ambiguous`,
+/// `unpromised`, `local`, `retried`, `hole` with a count, `younger`, `torn`, `contradicts`, `elsewhere`, `silent`,
+/// `changed` as doubts, `undone`, `nothing` (no ledger).
+fn trial(words: &str) -> FaultInjection {
+    let promoted = PromotionRecord {
+        from: "postgres".to_owned(),
+        to: "postgres-2".to_owned(),
+        at: ms(2200),
+        healthy: Some(ms(2700)),
+        timeline: 2,
+        safe: Some(true),
+    };
+    let mut it = FaultInjection {
+        injected: vec![killed(1000, "postgres")],
+        promotions: vec![promoted],
+        verdict: Some(verdict()),
+        ..FaultInjection::default()
+    };
+    for word in words.split_whitespace() {
+        let (word, count) = word.split_once('=').unwrap_or((word, "1"));
+        let count: u64 = count.parse().expect("a number");
+        let examples =
+            (0..count.min(EXAMPLES as u64)).map(|sequence| WriteKey { session: 0, sequence }).collect();
+        let kind = match word {
+            "lost" => Some(AnomalyKind::Lost),
+            "ambiguous" => Some(AnomalyKind::LostAmbiguous),
+            "unpromised" => Some(AnomalyKind::LostWithoutPromise),
+            "local" => Some(AnomalyKind::LostLocal),
+            "retried" => Some(AnomalyKind::DuplicateByRetry),
+            "hole" => Some(AnomalyKind::Hole),
+            _ => None,
+        };
+        let Some(verdict) = &mut it.verdict else { panic!("nothing stands last") };
+        if let Some(kind) = kind {
+            verdict.anomalies.push(Anomaly { kind, count, examples });
+            if kind == AnomalyKind::LostWithoutPromise {
+                let window_ns = Some((-(count as i64), 5));
+                let point = RecoveryPoint { count, sessions: 1, longest_run: count, window_ns };
+                verdict.recovery_point = Some(point);
+            }
+            continue;
+        }
+        match word {
+            "younger" => verdict.doubts.push(InconclusiveReason::NewerThanReadBacks { count }),
+            "torn" => verdict.doubts.push(InconclusiveReason::LedgerTorn { bytes: count }),
+            "contradicts" => {
+                verdict.doubts.push(InconclusiveReason::LedgerContradictsItself { entries: count });
+            }
+            "elsewhere" => {
+                verdict.doubts.push(InconclusiveReason::ReadFromOtherSystem { reading: count as usize });
+            }
+            "silent" => verdict.doubts.push(InconclusiveReason::NoWritesAfterFault { fault: 0 }),
+            "changed" => verdict.doubts.push(InconclusiveReason::LostWhilePromiseChanged),
+            "undone" => {
+                it.injected[0].nodes.clear();
+                it.promotions.clear();
+                verdict.failovers = 0;
+            }
+            "nothing" => it.verdict = None,
+            other => panic!("{other}"),
+        }
+    }
+    it
+}
+
+fn survival(trials: &str, control: &str) -> FailoverResult {
+    let read = |all: &str| all.split('|').map(trial).collect::<Vec<FaultInjection>>();
+    let (trials, control) = (read(trials), (control != "none").then(|| read(control)));
+    let trials: Vec<&FaultInjection> = trials.iter().collect();
+    let control: Option<Vec<&FaultInjection>> = control.as_ref().map(|it| it.iter().collect());
+    cell_result(3, &trials, control.as_deref().map(|it| (7, it))).expect("there are trials")
+}
+
+/// Conclusion, anomalies, losses and writes, doubts.
+#[track_caller]
+fn check(trials: &str, control: &str, expected: &str) {
+    let it = survival(trials, control);
+    let found: Vec<String> = it.anomalies.iter().map(|it| format!("{:?} {}", it.kind, it.count)).collect();
+    let conclusion = it.conclusion.map_or("no ledger".to_owned(), |it| format!("{it:?}"));
+    let told = format!(
+        "{conclusion}: {} of {} in {}/{} [{}] {:?}",
+        it.lost,
+        it.counts.acknowledged,
+        it.failovers,
+        it.trials,
+        found.join(", "),
+        it.doubts
+    );
+    assert_eq!(told, expected, "{trials} beside {control}");
+}
+
+#[test]
+fn concludes_from_trials_and_control() {
+    check("", "unpromised=7", "Kept: 0 of 100 in 1/1 [] []");
+    check("||", "unpromised=7|", "Kept: 0 of 300 in 3/3 [] []");
+    // Without a control, losses may be impossible here.
+    check("||", "none", "Unknown: 0 of 300 in 3/3 [] [NoControl]");
+    check("||", "||", "Unknown: 0 of 300 in 3/3 [] [ControlLostNothing]");
+    // A control without a ledger, or with a contradicting one, proves nothing.
+    check("", "nothing", "Unknown: 0 of 100 in 1/1 [] [ControlLostNothing]");
+    check("", "unpromised=7 contradicts", "Unknown: 0 of 100 in 1/1 [] [ControlLostNothing]");
+    check("", "local=7", "Unknown: 0 of 100 in 1/1 [] [ControlLostNothing]");
+    check("", "lost=1", "Kept: 0 of 100 in 1/1 [] []");
+    check("", "ambiguous=1", "Kept: 0 of 100 in 1/1 [] []");
+    // One broken promise in many failovers counts.
+    check("|lost=2|", "unpromised", "Broken: 2 of 300 in 3/3 [Lost 2] []");
+    check("|lost=2|torn=9", "none", "Broken: 2 of 300 in 3/3 [Lost 2] [LedgerTorn { bytes: 9 }]");
+    check("hole=1", "none", "Broken: 0 of 100 in 1/1 [Hole 1] [NoControl]");
+    // A doubt in one trial is a doubt of the cell.
+    check("|silent|", "unpromised", "Unknown: 0 of 300 in 3/3 [] [NoWritesAfterFault { fault: 0 }]");
+    check(
+        "lost=2 contradicts",
+        "unpromised",
+        "Unknown: 0 of 100 in 1/1 [Lost 2] [LedgerContradictsItself { entries: 1 }]",
+    );
+    // Losses without a promise are no violation, and prove without a control that losses are detected.
+    check("unpromised=3|", "none", "Kept: 3 of 200 in 2/2 [LostWithoutPromise 3] []");
+    check("local=3|", "unpromised", "Kept: 0 of 200 in 2/2 [LostLocal 3] []");
+    check(
+        "ambiguous=1 changed",
+        "none",
+        "Unknown: 1 of 100 in 1/1 [LostAmbiguous 1] [LostWhilePromiseChanged]",
+    );
+    // Without a ledger there is no conclusion; one trial without it, among others, counts as not read back.
+    check("nothing|nothing", "none", "no ledger: 0 of 0 in 2/2 [] []");
+    check("|nothing", "unpromised", "Unknown: 0 of 100 in 2/2 [] [NotReadBack]");
+    check("|undone", "unpromised", "Kept: 0 of 200 in 1/1 [] []");
+    check("undone|undone", "unpromised", "Unknown: 0 of 200 in 0/0 [] [NoFault]");
+}
+
+#[test]
+fn merges_anomalies_and_doubts() {
+    check(
+        "retried=9 unpromised=8|unpromised=8 lost=1",
+        "none",
+        "Broken: 17 of 200 in 2/2 [Lost 1, LostWithoutPromise 16, DuplicateByRetry 9] []",
+    );
+    check(
+        "younger=2 elsewhere=0|younger=3 elsewhere=0|elsewhere=1 torn=1",
+        "unpromised",
+        "Unknown: 0 of 300 in 3/3 [] [NewerThanReadBacks { count: 5 }, ReadFromOtherSystem { reading: 0 }, \
+         ReadFromOtherSystem { reading: 1 }, LedgerTorn { bytes: 1 }]",
+    );
+    let it = survival("unpromised=8|unpromised=8", "none");
+    assert_eq!(it.anomalies[0].examples.len(), EXAMPLES);
+    // The first of the trials with the most losses.
+    let window = |trials: &str| survival(trials, "none").recovery_point.and_then(|it| it.window_ns);
+    assert_eq!(window("unpromised=8|unpromised=9|unpromised=2"), Some((-9, 5)));
+    let mut equal = [trial("unpromised=8"), trial("unpromised=8")];
+    let point = equal[1].verdict.as_mut().and_then(|it| it.recovery_point.as_mut()).expect("it has one");
+    point.window_ns = None;
+    let it = cell_result(0, &equal.iter().collect::<Vec<_>>(), None).expect("there are trials");
+    assert_eq!(it.recovery_point.and_then(|it| it.window_ns), Some((-8, 5)));
+    assert_eq!(window("|lost=2"), None);
+}
+
+#[test]
+fn computes_bounds_and_counts() {
+    let many = vec![""; 20].join("|");
+    let it = survival(&many, "none");
+    assert!((it.bound - 0.139_1).abs() < 1e-4, "{}", it.bound);
+    // A trial may have several failovers, or none.
+    let mut several = trial("");
+    several.verdict.as_mut().expect("it has one").failovers = 20;
+    let it = cell_result(0, &[&several], None).expect("there is one");
+    assert_eq!((it.trials, it.failovers, (it.bound * 1e3).round()), (1, 20, 139.0));
+    let it = survival("", "unpromised=5|unpromised=6|");
+    assert_eq!(it.control, Some(ControlSummary { cell: 7, trials: 3, lossy_trials: 2, lost: 11 }));
+    assert_eq!(
+        survival("", "undone").control,
+        Some(ControlSummary { cell: 7, trials: 0, lossy_trials: 0, lost: 0 })
+    );
+    assert_eq!(survival("undone", "none").bound.to_bits(), 1.0_f64.to_bits());
+    assert_eq!(cell_result(0, &[], None), None);
+    let one = trial("");
+    assert_eq!(cell_result(0, &[&one], Some((1, &[]))).expect("there is one").control, None);
+    // A ledger without faults, and faults of which one could not be injected.
+    let [mut quiet, mut half] = [trial(""), trial("")];
+    quiet.injected.clear();
+    half.injected.push(InjectedFault { nodes: Vec::new(), ..killed(3000, "") });
+    for it in [quiet, half] {
+        let told = cell_result(0, &[&it], None).expect("there is one");
+        assert_eq!(
+            (told.trials, told.doubts),
+            (0, vec![InconclusiveReason::NoFault, InconclusiveReason::NoControl])
+        );
+    }
+    // All writes, of all trials.
+    let counts = |n: u64| WriteCounts {
+        acknowledged: n,
+        local: 2 * n,
+        failed: 3 * n,
+        unknown: 4 * n,
+        unknown_present: 5 * n,
+        unresolved: 6 * n,
+        misrouted: 7 * n,
+    };
+    let counted = [1, 10, 100].map(|n| {
+        let mut it = trial("");
+        it.verdict.as_mut().expect("it has one").counts = counts(n);
+        it
+    });
+    let it = cell_result(0, &counted.iter().collect::<Vec<_>>(), None).expect("there are trials");
+    assert_eq!(it.counts, counts(111));
+}
+
+/// Durations since the fault on the server that was followed.
+#[test]
+fn computes_duration_ranges() {
+    let flat = |it: Option<DurationRange>| it.map(|it| [it.min, it.median, it.max].map(|it| it.0 / MILLI));
+    let it = survival("", "none");
+    assert_eq!(flat(it.outage), Some([2010; 3]));
+    assert_eq!((flat(it.promoted), flat(it.healthy)), (Some([1200; 3]), Some([1700; 3])));
+    assert_eq!(flat(it.rejoined), None);
+
+    let mut all: Vec<FaultInjection> = [1500, 1900, 2000, 4000]
+        .map(|at| {
+            let mut it = trial("");
+            it.promotions[0].at = ms(at);
+            it.promotions[0].healthy = None;
+            it
+        })
+        .into();
+    // Before the kill its WAL was withheld, and a replica paused: neither causes a promotion.
+    let withheld = InjectedFault {
+        action: FaultAction::BlockReplication { duration: ms(1) },
+        ..killed(1100, "postgres")
+    };
+    all[0].injected.push(withheld);
+    all[1].injected.push(killed(1800, "postgres-3"));
+    // A second primary dies and returns; faults that were not injected do not count.
+    let second =
+        PromotionRecord { from: "postgres-2".to_owned(), at: ms(9000), ..all[3].promotions[0].clone() };
+    all[3].promotions.push(second);
+    all[3]
+        .injected
+        .extend([killed(8000, "postgres-2"), InjectedFault { nodes: Vec::new(), ..killed(8500, "") }]);
+    for (node, took) in [("postgres", 700), ("postgres-2", 900)] {
+        let node = node.to_owned();
+        all[3].rejoins.push(model::fault_injection::RejoinRecord {
+            node,
+            at: ms(9500),
+            elapsed: ms(took),
+            rewound: true,
+        });
+    }
+    all[2].verdict.as_mut().expect("it has one").outages = vec![
+        WriteOutage { fault: 0, from: ms(1), to: ms(2) },
+        WriteOutage { fault: 1, from: ms(5), to: ms(11) },
+    ];
+    let it = cell_result(0, &all.iter().collect::<Vec<_>>(), None).expect("there are trials");
+    assert_eq!(flat(it.promoted), Some([500, 1000, 3000]));
+    assert_eq!((flat(it.healthy), flat(it.rejoined)), (None, Some([700, 800, 900])));
+    assert_eq!(flat(it.outage), Some([6, 2010, 2010]));
+    let promoted = |it: &FaultInjection| {
+        flat(cell_result(0, &[it], None).expect("there is one").promoted).map(|it| it[0])
+    };
+    // The server that was followed is unknown: the last injected fault before counts.
+    let mut unknown = trial("");
+    unknown.promotions[0].from.clear();
+    unknown.injected.push(killed(2000, "pooler"));
+    unknown.injected.push(InjectedFault { nodes: Vec::new(), ..killed(2100, "") });
+    unknown.injected.push(killed(2300, "pooler"));
+    assert_eq!(promoted(&unknown), Some(200));
+    // Of several faults on the same server, the last one before it counts.
+    let mut twice = trial("");
+    twice.injected.extend([killed(1800, "postgres"), killed(2500, "postgres")]);
+    assert_eq!(promoted(&twice), Some(400));
+    twice.injected.clear();
+    assert_eq!(promoted(&twice), None);
+}
+
+/// Cells are matched with their control, and controls are reported with them.
+#[test]
+fn matches_cells_with_their_controls() {
+    let mut experiment = experiment(&["direct", "direct", "direct", "unix"], None);
+    for (cell, sync) in experiment.cells.iter_mut().zip([
+        SyncMode::Any(1),
+        SyncMode::Async,
+        SyncMode::Async,
+        SyncMode::Any(1),
+    ]) {
+        cell.setup.stack.replication = Some(Replication::with_defaults(2, sync));
+    }
+    experiment.cells[2].control_of = Some(0);
+    let (kept, lossy) = (trial(""), trial("unpromised=2"));
+    let trials = [(0, &kept), (2, &lossy), (1, &kept), (0, &kept), (3, &kept)];
+    let found = all_cells(&experiment, &trials);
+    let told: Vec<_> =
+        found.iter().map(|it| (it.cell, it.trials, it.conclusion, it.control.map(|it| it.cell))).collect();
+    // The last cell has another stack, and no control.
+    let expected = [
+        (0, 2, Some(Conclusion::Kept), Some(2)),
+        (1, 1, Some(Conclusion::Kept), Some(2)),
+        (3, 1, Some(Conclusion::Unknown), None),
+    ];
+    assert_eq!(told, expected);
+    assert_eq!(all_cells(&experiment, &[]), []);
+}

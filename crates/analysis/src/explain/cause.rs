@@ -1,0 +1,362 @@
+//! Suspects for the limit of the maximum, and the cause that perturbations prove
+//!
+//! Findings of trials at the edge are symptoms. A suspect names the knob to perturb. A queue in front of a saturated
+//! resource is not a cause, so suspects nearest to the data come first. CPUs come before pools, because a throttled
+//! pooler or server keeps its connections meanwhile.
+
+use crate::strategy::step_setup;
+use model::advice::{Advice, IndexAdvice};
+use model::explain::IndexCandidate;
+use model::finding::{Bound, Circumstance, Finding};
+use model::plan::{Node, NodeKind, Setup};
+use model::search::{Cause, Knob, Limit, Perturbation, Proof, ProofVerdict, Suspect};
+
+/// Factor by which a perturbation raises a quota. Without spare CPUs it lowers the quota by `QUOTA_DECREASE`.
+const QUOTA_INCREASE: f64 = 1.5;
+const QUOTA_DECREASE: f64 = 0.75;
+/// Slots that a larger pool leaves for monitoring, maintenance and reserved connections.
+const SPARE_SLOTS: u32 = 5;
+
+/// Distance of a symptom from the cause, the nearest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum CauseRank {
+    /// Connections are refused, or the measurement does not show what was intended.
+    ConnectionRefused,
+    OtherData,
+    /// More work than the operation needs.
+    Work,
+    Processor,
+    /// Exhausted disk quota.
+    Disk,
+    Memory,
+    /// Transactions wait, and no quota is exhausted.
+    Waits,
+    Machine,
+    Pooler,
+    ServicePool,
+    ServiceThreads,
+    Clients,
+    /// Other programs use the machine.
+    Foreign,
+    Generator,
+}
+
+/// Suspects of the cell, the most likely first, each limit once. `findings` are those of trials at or above the edge,
+/// `processors` those of the machine.
+///
+/// Any slow resource eventually fills a cap. The cap is therefore a suspect only if no resource behind it is, and no
+/// transactions wait there.
+pub fn suspects(setup: &Setup, cell: usize, findings: &[Finding], processors: f64) -> Vec<Suspect> {
+    let scene = CauseContext { setup, processors };
+    let mut known: Vec<(CauseRank, f64, Suspect)> =
+        findings.iter().filter_map(|it| scene.suspect(cell, it)).collect();
+    let behind =
+        known.iter().any(|it| it.0 < CauseRank::Clients) || findings.iter().any(|it| is_behind(cell, it));
+    known.retain(|it| !behind || it.2.limit != Limit::ClientCap);
+    // The fuller one of two equally near suspects comes first.
+    known.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+    let mut all: Vec<Suspect> = Vec::new();
+    for (_, _, it) in known {
+        if !all.iter().any(|known| known.limit == it.limit) {
+            all.push(it);
+        }
+    }
+    all
+}
+
+/// Adds the advised indexes to the suspects whose table is read by full scans.
+pub fn with_indexes(mut suspects: Vec<Suspect>, cell: usize, advice: &[Advice]) -> Vec<Suspect> {
+    let advised = advice.iter().filter(|it| it.cells.contains(&cell)).flat_map(|it| &it.indexes);
+    for it in &mut suspects {
+        let Limit::Scan { table, ddl } = &mut it.limit else { continue };
+        // Statistics name the schema, `book.bookv2`, if it is not `public`.
+        let of_table = |it: &&IndexAdvice| {
+            let IndexCandidate { schema, table: name, .. } = &it.candidate;
+            name == table || format!("{schema}.{name}") == *table
+        };
+        let all: Vec<&str> = advised.clone().filter(of_table).map(|it| it.ddl.as_str()).collect();
+        if !all.is_empty() {
+            let together = all.join("; ");
+            *ddl = Some(together.clone());
+            it.perturbation = Some(Perturbation { knob: Knob::Index { ddl: together }, amount: None });
+        }
+    }
+    suspects
+}
+
+/// Cause that the perturbations prove. If several limits are proven, the one with the largest effect on the maximum; if
+/// none is, the first suspect that no perturbation ruled out.
+pub fn cause(setup: &Setup, suspects: &[Suspect], proofs: &[Proof]) -> Cause {
+    let limits = proofs.iter().enumerate().filter(|(_, it)| it.verdict == ProofVerdict::Limits);
+    if let Some((proof, it)) = limits.max_by(|a, b| effect(a.1).total_cmp(&effect(b.1))) {
+        return Cause::Proven { proof, by: work_behind_cpu(setup, suspects, &it.limit) };
+    }
+    let cleared = |it: &Suspect| {
+        proofs.iter().any(|proof| proof.limit == it.limit && proof.verdict == ProofVerdict::DoesNotLimit)
+    };
+    let suspect = suspects.iter().find(|it| !cleared(it)).cloned();
+    suspect.map_or(Cause::NotKnown, |suspect| Cause::Suspected { suspect })
+}
+
+/// Work that saturates PostgreSQL's CPU: full scans of a table that no index would avoid.
+fn work_behind_cpu(setup: &Setup, suspects: &[Suspect], limit: &Limit) -> Option<Limit> {
+    let Limit::Cpu { node } = limit else { return None };
+    let server =
+        setup.stack.nodes.last().filter(|it| it.name == *node && matches!(it.kind, NodeKind::Postgres(_)));
+    let scan = |it: &&Suspect| it.perturbation.is_none() && matches!(it.limit, Limit::Scan { .. });
+    suspects.iter().find(scan).filter(|_| server.is_some()).map(|it| it.limit.clone())
+}
+
+/// Elasticity of a perturbation. For a switch: the share by which the maximum grew, where a doubling is the most that
+/// any amount could yield. For a feed that overstates the maximum: the share by which the maximum fell.
+fn effect(it: &Proof) -> f64 {
+    let of = |ratio: f64| if matches!(it.limit, Limit::Feed { .. }) { 1.0 / ratio } else { ratio };
+    let of_switch = || it.ratio.map(|it| (of(it.0) - 1.0).clamp(0.0, 1.0));
+    it.elasticity.map(|it| it.0).or_else(of_switch).unwrap_or(0.0)
+}
+
+/// True if transactions of the cell wait for a resource that they have reached.
+fn is_behind(of: usize, it: &Finding) -> bool {
+    match it {
+        Finding::QueueInPooler { cell, .. }
+        | Finding::QueueInBalancer { cell, .. }
+        | Finding::SessionsWait { cell, .. } => *cell == of,
+        _ => false,
+    }
+}
+
+struct CauseContext<'a> {
+    setup: &'a Setup,
+    /// CPUs of the machine.
+    processors: f64,
+}
+
+impl CauseContext<'_> {
+    fn suspect(&self, of: usize, it: &Finding) -> Option<(CauseRank, f64, Suspect)> {
+        let found = |nearness, full: f64, limit, nudge| {
+            Some((nearness, full, Suspect { perturbation: nudge, limit }))
+        };
+        let full = |used: f64, of: f64, throttled: &Option<f64>| (used / of).max(throttled.unwrap_or(0.0));
+        match it {
+            Finding::SlotsExhausted { cell, max_connections, .. } if *cell == of => {
+                let node = self.setup.stack.nodes.last()?.name.clone();
+                let nudge = max_connections
+                    .map(|it| numeric_perturbation(Knob::Slots { node: node.clone() }, it, 2 * it));
+                found(CauseRank::ConnectionRefused, 1.0, Limit::Slots { node }, nudge)
+            }
+            Finding::PoolerBound { cell, node, cpu, cpu_limit: of_cpu, throttled, .. }
+            | Finding::ServerBound { cell, node, cpu, cpu_limit: of_cpu, throttled, .. }
+            | Finding::Bound { cell, bound: Bound::Service { node, cpu, of_cpu, throttled, .. } }
+                if *cell == of =>
+            {
+                let limit = Limit::Cpu { node: node.clone() };
+                found(
+                    CauseRank::Processor,
+                    full(*cpu, *of_cpu, throttled),
+                    limit,
+                    self.perturb_cpu(node, *of_cpu),
+                )
+            }
+            Finding::PoolBound { cell, node, pool, lent, .. } if *cell == of => {
+                let full = lent / f64::from(*pool);
+                found(
+                    CauseRank::Pooler,
+                    full,
+                    Limit::Pool { node: node.clone() },
+                    Some(self.perturb_pool(node, *pool)),
+                )
+            }
+            Finding::QueueInBalancer { cell, node, maxconn, .. } if *cell == of => {
+                let nudge = maxconn.map(|it| self.perturb_pool(node, it));
+                found(CauseRank::Pooler, 0.0, Limit::Pool { node: node.clone() }, nudge)
+            }
+            Finding::ClientsStarved { cell, pool: Some((_, size)), .. } if *cell == of => {
+                let pooled = |it: &&Node| matches!(it.kind, NodeKind::PgBouncer(_) | NodeKind::Odyssey(_));
+                let node = self.setup.stack.nodes.iter().rev().find(pooled)?.name.clone();
+                let nudge = Some(self.perturb_pool(&node, *size));
+                found(CauseRank::Pooler, 0.0, Limit::Pool { node }, nudge)
+            }
+            // Locks other than row locks.
+            Finding::SessionsWait { cell, event, share, .. } if *cell == of && event.starts_with("Lock/") => {
+                found(CauseRank::Waits, *share, Limit::RowLocks { statement: None }, None)
+            }
+            Finding::NotOpenLoop { cell, in_flight_max, .. } if *cell == of => {
+                let nudge = numeric_perturbation(Knob::Clients, *in_flight_max, 2 * in_flight_max);
+                found(CauseRank::Clients, 0.0, Limit::ClientCap, Some(nudge))
+            }
+            Finding::HostBound { cell, idle, generator, before, server, others, .. } if *cell == of => {
+                // A busy machine is a circumstance. It is a limit if the stack itself saturates it.
+                let own: f64 = [generator, before, server].into_iter().flatten().sum();
+                let foreign = others.is_some_and(|it| it > own);
+                let near = if foreign { CauseRank::Foreign } else { CauseRank::Machine };
+                found(near, 1.0 - idle, Limit::Host, None)
+            }
+            Finding::Circumstance { cell, circumstance: it } if *cell == of => match it {
+                Circumstance::FeedFitsCache { feed, .. } => {
+                    let nudge = self.perturb_feed(feed);
+                    found(CauseRank::OtherData, 1.0, Limit::Feed { feed: feed.clone() }, nudge)
+                }
+                Circumstance::GeneratorLate { .. } => {
+                    found(CauseRank::Generator, 0.0, Limit::Generator, None)
+                }
+                _ => None,
+            },
+            Finding::Bound { cell, bound: by } if *cell == of => self.suspect_of_bound(by),
+            _ => None,
+        }
+    }
+
+    fn suspect_of_bound(&self, it: &Bound) -> Option<(CauseRank, f64, Suspect)> {
+        let switch = |name: &str, value: &str| {
+            let turn = Knob::Setting { name: name.to_owned(), value: value.to_owned() };
+            Some(Perturbation { knob: turn, amount: None })
+        };
+        let (nearness, full, limit, nudge) = match it {
+            // Reported with the other CPUs.
+            Bound::Service { .. } => return None,
+            Bound::ServicePool { node, size, busy, .. } => {
+                let nudge = self.perturb_variable(node, &["POOL"], "POOL_SIZE", *size);
+                (CauseRank::ServicePool, busy / size, Limit::ServicePool { node: node.clone() }, nudge)
+            }
+            Bound::ServiceThreads { node, size, busy, .. } => {
+                let nudge = self.perturb_variable(node, &["THREADS", "WORKERS"], "THREADS", *size);
+                (CauseRank::ServiceThreads, busy / size, Limit::ServiceThreads { node: node.clone() }, nudge)
+            }
+            Bound::Reads { node, per_second, quota, waits, in_bytes } => {
+                let limit = Limit::Reads { node: node.clone() };
+                let turn = Knob::ReadIops { node: node.clone() };
+                disk_suspect(limit, turn, *per_second, *quota, *waits, *in_bytes)
+            }
+            Bound::Writes { node, per_second, quota, waits, in_bytes } => {
+                let limit = Limit::Writes { node: node.clone() };
+                let turn = Knob::WriteIops { node: node.clone() };
+                disk_suspect(limit, turn, *per_second, *quota, *waits, *in_bytes)
+            }
+            Bound::Memory { node, used, limit, .. } => {
+                let turn = Knob::Memory { node: node.clone() };
+                let nudge = Perturbation { knob: turn, amount: Some((*limit, 2.0 * limit)) };
+                (CauseRank::Memory, used / limit, Limit::Memory { node: node.clone() }, Some(nudge))
+            }
+            Bound::WalFlush { share, .. } => {
+                (CauseRank::Waits, *share, Limit::WalFlush, switch("synchronous_commit", "off"))
+            }
+            // With `local`, commits still wait for the primary's own disk.
+            Bound::SyncReplicas { share, .. } => {
+                (CauseRank::Waits, *share, Limit::SyncReplicas, switch("synchronous_commit", "local"))
+            }
+            Bound::RowLocks { share, statements, .. } => {
+                let statement = statements.first().cloned();
+                (CauseRank::Waits, *share, Limit::RowLocks { statement }, None)
+            }
+            Bound::Scans { table, cpu, .. } => {
+                let limit = Limit::Scan { table: table.clone(), ddl: None };
+                (CauseRank::Work, cpu.unwrap_or(0.0), limit, None)
+            }
+            // Eight times the default, so that no checkpoint starts within a trial.
+            Bound::Checkpoints { share, .. } => {
+                (CauseRank::Waits, share.min(0.1), Limit::Checkpoints, switch("max_wal_size", "8GB"))
+            }
+            Bound::Clients { clients, .. } => {
+                let nudge = numeric_perturbation(Knob::Clients, *clients, 2 * clients);
+                (CauseRank::Clients, 1.0, Limit::Clients, Some(nudge))
+            }
+        };
+        Some((nearness, full, Suspect { perturbation: nudge, limit }))
+    }
+
+    /// Raises the quota by a half if the machine has that many spare CPUs, otherwise lowers it by a quarter.
+    fn perturb_cpu(&self, name: &str, of: f64) -> Option<Perturbation> {
+        let stack = &self.setup.stack;
+        let replicas = stack.replication.as_ref().map(|it| (&it.limits, f64::from(it.replicas)));
+        let is_replica = stack.replica_names().iter().any(|it| it == name);
+        let (limits, copies_of, mine) = match replicas.filter(|_| is_replica) {
+            Some((limits, count)) => (limits, count, of),
+            None => self.node(name).map(|it| (&it.limits, copies(it), of / copies(it)))?,
+        };
+        let here = |it: &[u32]| {
+            limits.cpus.is_empty() || it.is_empty() || it.iter().any(|it| limits.cpus.contains(it))
+        };
+        let whole = match limits.cpus.len() {
+            0 => self.processors,
+            pinned => (pinned as f64).min(self.processors),
+        };
+        let others = stack.nodes.iter().filter(|it| it.name != name).map(|it| (&it.limits, copies(it)));
+        let others = others.chain(replicas.filter(|_| !is_replica)).chain([(&stack.generator, 1.0)]);
+        // A node without a quota may use all CPUs. Another finding covers that case.
+        let taken: f64 =
+            others.filter(|it| here(&it.0.cpus)).map(|(it, copies)| copies * it.cpu.unwrap_or(0.0)).sum();
+        let one_thread = self.node(name).is_some_and(|it| matches!(it.kind, NodeKind::PgBouncer(_)));
+        let enough = copies_of * mine * QUOTA_INCREASE + taken <= whole
+            && !(one_thread && mine * QUOTA_INCREASE > 1.0);
+        let to = if enough { QUOTA_INCREASE } else { QUOTA_DECREASE } * mine;
+        Some(Perturbation { knob: Knob::Cpu { node: name.to_owned() }, amount: Some((mine, to)) })
+    }
+
+    /// Perturbs a feed with rows of the whole table, if the table is known.
+    fn perturb_feed(&self, name: &str) -> Option<Perturbation> {
+        let of_name = self.setup.feeds.iter().find(|it| it.name == name)?;
+        let turn = Knob::FeedRows { feed: name.to_owned() };
+        step_setup::all_rows(of_name).map(|_| Perturbation { knob: turn, amount: None })
+    }
+
+    /// Doubles the pool, or enlarges it by a half if PostgreSQL has too few slots.
+    fn perturb_pool(&self, node: &str, size: u32) -> Perturbation {
+        let slots = match self.setup.stack.nodes.last().map(|it| &it.kind) {
+            Some(NodeKind::Postgres(it)) => it.max_connections,
+            _ => u32::MAX,
+        };
+        let twice = size.saturating_mul(2);
+        let to = if twice.saturating_add(SPARE_SLOTS) <= slots { twice } else { size + size.div_ceil(2) };
+        numeric_perturbation(Knob::PoolSize { node: node.to_owned() }, size, to)
+    }
+
+    /// Doubles the value of the environment variable whose name contains one of these words, else of the usual one.
+    fn perturb_variable(&self, name: &str, words: &[&str], usual: &str, size: f64) -> Option<Perturbation> {
+        let NodeKind::Service(service) = &self.node(name)?.kind else { return None };
+        let number = |it: &(String, String)| Some((it.0.clone(), it.1.trim().parse::<f64>().ok()?));
+        let of = |word: &&str| {
+            let has = |it: &&(String, String)| it.0.to_uppercase().contains(word);
+            service.env.iter().filter(has).find_map(number)
+        };
+        let (variable, now) = words.iter().find_map(of).unwrap_or((usual.to_owned(), size));
+        let turn = Knob::ServiceEnv { node: name.to_owned(), variable };
+        Some(Perturbation { knob: turn, amount: Some((now, 2.0 * now)) })
+    }
+
+    fn node(&self, name: &str) -> Option<&Node> {
+        self.setup.stack.nodes.iter().find(|it| it.name == name)
+    }
+}
+
+fn copies(it: &Node) -> f64 {
+    match &it.kind {
+        NodeKind::Service(it) => f64::from(it.copies),
+        _ => 1.0,
+    }
+}
+
+fn numeric_perturbation(turn: Knob, from: u32, to: u32) -> Perturbation {
+    Perturbation { knob: turn, amount: Some((from.into(), to.into())) }
+}
+
+/// Suspect for a disk: the quota if it is exhausted, otherwise the disk itself, which cannot be perturbed.
+fn disk_suspect(
+    limit: Limit,
+    turn: Knob,
+    per_second: Option<f64>,
+    quota: Option<f64>,
+    waits: Option<f64>,
+    in_bytes: bool,
+) -> (CauseRank, f64, Limit, Option<Perturbation>) {
+    match quota {
+        Some(quota) => {
+            let nudge = Perturbation { knob: turn, amount: Some((quota, 2.0 * quota)) };
+            // A quota in bytes per second has no perturbation.
+            (CauseRank::Disk, per_second.unwrap_or(0.0) / quota, limit, Some(nudge).filter(|_| !in_bytes))
+        }
+        None => (CauseRank::Waits, waits.unwrap_or(0.0), limit, None),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,629 @@
+use super::*;
+use crate::fixture::trial;
+use model::finding::ReadVolume;
+use model::plan::{
+    Feed, FeedOrder, FeedSource, Limits, LoadModel, LoadScale, PoolMode, Replication, Service, SyncMode,
+    Transport,
+};
+use model::search::SearchResult;
+use model::{Nanos, Spacing};
+
+/// PostgreSQL with 50 slots and one CPU of two. The words add nodes before it: `pooler` (20 servers, a tenth of a CPU),
+/// `service` (`POOL_SIZE` 10, `THREADS` 5, 0.3 CPUs), or both, the service first.
+fn setup(words: &str) -> Setup {
+    let mut setup = trial::setup(if words.contains("pooler") { "pooled" } else { "direct" });
+    let postgres = setup.stack.nodes.last_mut().expect("one is there");
+    postgres.limits = Limits {
+        memory: Some(400 << 20),
+        read_iops: Some(400),
+        write_iops: Some(200),
+        ..postgres.limits.clone()
+    };
+    setup.load.model = LoadModel::Open {
+        schedule: "const(100, 20s)".into(),
+        arrivals: Spacing::Poisson,
+        max_in_flight: 200,
+    };
+    if words.contains("service") {
+        let env = [("POOL_SIZE", "10"), ("THREADS", "5"), ("QUERY_TIMEOUT", "2s")];
+        let service = Service {
+            command: vec!["./delivery".into()],
+            url: None,
+            env: env.map(|(key, it)| (key.to_owned(), it.to_owned())).to_vec(),
+            copies: 1,
+            ready_path: "/health".into(),
+            ready_timeout: None,
+            stats_path: Some("/stats".into()),
+            allow: None,
+        };
+        let limits = Limits { cpu: Some(0.3), ..Limits::default() };
+        let node = Node {
+            name: "service".into(),
+            kind: NodeKind::Service(service),
+            transport: Transport::Tcp,
+            limits,
+        };
+        setup.stack.nodes.insert(0, node);
+    }
+    setup
+}
+
+fn bound(by: Bound) -> Finding {
+    Finding::Bound { cell: 0, bound: by }
+}
+
+fn postgres(used: f64) -> Finding {
+    let (node, throttled) = ("postgres".into(), Some(used - 0.1));
+    Finding::ServerBound { cell: 0, node, cpu: used, cpu_limit: 1.0, throttled, throttled_cpu: None }
+}
+
+fn pooler(used: f64) -> Finding {
+    Finding::PoolerBound {
+        cell: 0,
+        node: "pooler".into(),
+        cpu: used,
+        cpu_limit: 0.1,
+        throttled: None,
+        throttled_cpu: None,
+        pool: 20,
+        lent: Some(20.0),
+        active: 1.5,
+    }
+}
+
+fn service(used: f64) -> Finding {
+    let (node, throttled) = ("service".into(), Some(0.8));
+    bound(Bound::Service { node, cpu: used, of_cpu: 0.3, throttled, stood_still: None })
+}
+
+fn pool() -> Finding {
+    let node = "pooler".into();
+    Finding::PoolBound { cell: 0, node, pool: 20, lent: 20.0, busy: 19.0, cpu: 0.05, of_cpu: 0.1 }
+}
+
+fn queue() -> Finding {
+    let (node, busy) = ("pooler".into(), Some(19.0));
+    Finding::QueueInPooler { cell: 0, node, waiting: Some(180.0), longest: Some(2.0), under_way: 200.0, busy }
+}
+
+fn service_pool() -> Finding {
+    let (node, pool) = ("service".into(), "pool".into());
+    bound(Bound::ServicePool { node, pool, size: 10.0, busy: 10.0, waiting: Some(150.0), waited: None })
+}
+
+fn threads() -> Finding {
+    bound(Bound::ServiceThreads { node: "service".into(), size: 5.0, busy: 5.0, waiting: Some(100.0) })
+}
+
+fn reads(per_second: f64, quota: Option<f64>) -> Finding {
+    let (node, per_second) = ("postgres".into(), Some(per_second));
+    bound(Bound::Reads { node, per_second, quota, waits: Some(0.8), in_bytes: false })
+}
+
+fn writes() -> Finding {
+    let (node, per_second) = ("postgres".into(), Some(195.0));
+    bound(Bound::Writes { node, per_second, quota: Some(200.0), waits: Some(0.7), in_bytes: false })
+}
+
+fn memory() -> Finding {
+    bound(Bound::Memory { node: "postgres".into(), used: 4.19e8, limit: 419_430_400.0, read: 20_000.0 })
+}
+
+fn wal() -> Finding {
+    bound(Bound::WalFlush { share: 0.7, active: 18.0 })
+}
+
+fn replicas() -> Finding {
+    bound(Bound::SyncReplicas { share: 0.8, active: 18.0 })
+}
+
+fn locks() -> Finding {
+    let statements = vec!["UPDATE a SET n = n + $1".into()];
+    bound(Bound::RowLocks { share: 0.9, active: 18.0, longest: Some(1.0), statements })
+}
+
+fn scans() -> Finding {
+    let table = "book.bookv2".into();
+    bound(Bound::Scans { table, scans: 0.9, rows: 1e6, cpu: Some(0.97) })
+}
+
+fn clients() -> Finding {
+    bound(Bound::Clients {
+        clients: 20,
+        mean: 0.0067,
+        throughput_bound: 2985.0,
+        delivered: 2980.0,
+        idle: 0.5,
+    })
+}
+
+fn cap() -> Finding {
+    Finding::NotOpenLoop {
+        cell: 0,
+        arrivals: 9000,
+        waited: 8000,
+        dropped: 10,
+        in_flight_max: 200,
+        trials: 1,
+        total_trials: 1,
+    }
+}
+
+fn slots() -> Finding {
+    let (first_second, max_connections) = (Some(3), Some(50));
+    Finding::SlotsExhausted {
+        cell: 0,
+        limit: model::finding::ConnectionLimit::Server,
+        refused: 40,
+        logged: 40,
+        max_connections,
+        first_second,
+        trials: 1,
+        total_trials: 1,
+    }
+}
+
+fn feed() -> Finding {
+    let it = Circumstance::FeedFitsCache {
+        feed: "requests".into(),
+        rows: 2000,
+        distinct: 2000,
+        share: 0.0002,
+        touched: 15 << 20,
+        bytes: 1300 << 20,
+        memory: 400 << 20,
+        read: ReadVolume::default(),
+    };
+    Finding::Circumstance { cell: 0, circumstance: it }
+}
+
+fn host() -> Finding {
+    let (generator, before) = (Some(0.5), None);
+    Finding::HostBound { cell: 0, idle: 0.01, processors: 2.0, generator, before, server: None, others: None }
+}
+
+fn checkpoints() -> Finding {
+    bound(Bound::Checkpoints { requested: 2.0, share: 0.6, slowed: Some(0.7) })
+}
+
+/// `Cpu postgres 1 -> 1.5`, one line per suspect.
+fn describe(it: &Suspect) -> String {
+    let words =
+        |it: String| it.replace(['"', '{', '}', ','], "").split_whitespace().collect::<Vec<_>>().join(" ");
+    let nudge = it.perturbation.as_ref().map_or(String::new(), |it| {
+        let round = |it: f64| (it * 1e4).round() / 1e4;
+        let amount = it.amount.map_or(String::new(), |(from, to)| format!(" {from} -> {}", round(to)));
+        format!(" | {}{amount}", words(format!("{:?}", it.knob)))
+    });
+    words(format!("{:?}", it.limit)) + &nudge
+}
+
+#[track_caller]
+fn check(words: &str, findings: &[Finding], first: &str) {
+    let setup = setup(words);
+    // Findings on other cells do not count for this one.
+    let elsewhere = Finding::ServerBound {
+        cell: 1,
+        node: "postgres".into(),
+        cpu: 1.0,
+        cpu_limit: 1.0,
+        throttled: Some(1.0),
+        throttled_cpu: None,
+    };
+    for backwards in [false, true] {
+        let mut all = [findings, std::slice::from_ref(&elsewhere)].concat();
+        if backwards {
+            all.reverse();
+        }
+        let found: Vec<String> = suspects(&setup, 0, &all, 2.0).iter().map(describe).collect();
+        assert_eq!(found.first().map_or("", String::as_str), first, "of {found:#?}");
+    }
+}
+
+/// Each stack has one limit; symptoms of others occur with it.
+#[test]
+fn names_the_planted_cause_first() {
+    // CPU quotas. A throttled node keeps its connections, rows and threads meanwhile.
+    check("", &[postgres(0.99), cap()], "Cpu node: postgres | Cpu node: postgres 1 -> 1.5");
+    check(
+        "pooler",
+        &[queue(), pool(), postgres(0.97), cap()],
+        "Cpu node: postgres | Cpu node: postgres 1 -> 1.5",
+    );
+    check("", &[locks(), postgres(0.98), cap()], "Cpu node: postgres | Cpu node: postgres 1 -> 1.5");
+    check("pooler", &[pooler(0.099), queue(), cap()], "Cpu node: pooler | Cpu node: pooler 0.1 -> 0.15");
+    check("pooler", &[pooler(0.1), pool(), wal(), cap()], "Cpu node: pooler | Cpu node: pooler 0.1 -> 0.15");
+    check("service", &[service(0.29), threads(), cap()], "Cpu node: service | Cpu node: service 0.3 -> 0.45");
+    check(
+        "service pooler",
+        &[service_pool(), service(0.3), queue(), cap()],
+        "Cpu node: service | Cpu node: service 0.3 -> 0.45",
+    );
+    // Disk quotas: data that do not fit in memory are read again, with any quota.
+    check(
+        "",
+        &[memory(), reads(398.0, Some(400.0)), cap()],
+        "Reads node: postgres | ReadIops node: postgres 400 -> 800",
+    );
+    check(
+        "service",
+        &[reads(412.0, Some(400.0)), service_pool(), cap()],
+        "Reads node: postgres | ReadIops node: postgres 400 -> 800",
+    );
+    check("", &[wal(), writes(), cap()], "Writes node: postgres | WriteIops node: postgres 200 -> 400");
+    check(
+        "",
+        &[reads(9000.0, None), memory()],
+        "Memory node: postgres | Memory node: postgres 419430400 -> 838860800",
+    );
+    // Pools. Twenty of fifty slots may become forty.
+    check("pooler", &[queue(), pool(), cap()], "Pool node: pooler | PoolSize node: pooler 20 -> 40");
+    check(
+        "service pooler",
+        &[service_pool(), threads(), pool(), queue()],
+        "Pool node: pooler | PoolSize node: pooler 20 -> 40",
+    );
+    check(
+        "pooler",
+        &[
+            queue(),
+            Finding::ClientsStarved {
+                cell: 0,
+                served: 20,
+                without: 180,
+                clients: 200,
+                pool: Some((PoolMode::Session, 20)),
+                jain: 0.1,
+                mean: 50.0,
+            },
+        ],
+        "Pool node: pooler | PoolSize node: pooler 20 -> 40",
+    );
+    check(
+        "service",
+        &[threads(), service_pool(), cap()],
+        "ServicePool node: service | ServiceEnv node: service variable: POOL_SIZE 10 -> 20",
+    );
+    check(
+        "service",
+        &[threads(), cap()],
+        "ServiceThreads node: service | ServiceEnv node: service variable: THREADS 5 -> 10",
+    );
+    // Locks, WAL, replicas.
+    check("", &[locks(), cap()], "RowLocks statement: Some(UPDATE a SET n = n + $1)");
+    check("pooler", &[queue(), locks(), wal()], "RowLocks statement: Some(UPDATE a SET n = n + $1)");
+    check("", &[wal(), cap()], "WalFlush | Setting name: synchronous_commit value: off");
+    check("", &[wal(), replicas()], "SyncReplicas | Setting name: synchronous_commit value: local");
+    check("", &[checkpoints(), cap()], "Checkpoints | Setting name: max_wal_size value: 8GB");
+    // A missing index keeps CPUs busy; a feed that fits in memory hides their limit.
+    check("", &[postgres(0.99), scans(), cap()], "Scan table: book.bookv2 ddl: None");
+    check(
+        "service",
+        &[threads(), service_pool(), scans(), postgres(0.98)],
+        "Scan table: book.bookv2 ddl: None",
+    );
+    check("", &[postgres(0.99), feed()], "Feed feed: requests");
+    // Exhausted slots, and a cap on the clients.
+    check("", &[slots(), postgres(0.95)], "Slots node: postgres | Slots node: postgres 50 -> 100");
+    check("", &[cap()], "ClientCap | Clients 200 -> 400");
+    check("", &[clients()], "Clients | Clients 20 -> 40");
+    // The machine itself, if no quota is exhausted.
+    check("pooler", &[host(), queue(), cap()], "Host");
+    check("", &[host(), postgres(0.99)], "Cpu node: postgres | Cpu node: postgres 1 -> 1.5");
+    check("", &[], "");
+}
+
+#[test]
+fn suspects_each_limit_once_and_the_fuller_one_first() {
+    let all = [postgres(0.93), pooler(0.0995), queue(), pool(), cap(), cap()];
+    let found: Vec<String> = suspects(&setup("pooler"), 0, &all, 2.0).iter().map(describe).collect();
+    let names: Vec<&str> = found.iter().filter_map(|it| it.split(" | ").next()).collect();
+    assert_eq!(names, ["Cpu node: pooler", "Cpu node: postgres", "Pool node: pooler"]);
+}
+
+/// Raising a cap has no effect if it is reached because of a saturated resource behind it.
+#[test]
+fn suspects_only_the_in_flight_cap_when_it_is_reached() {
+    let wait = |cell, event: &str| {
+        let event = event.to_owned();
+        Finding::SessionsWait { cell, event, share: 0.8, active: 18.0 }
+    };
+    let (node, maxconn) = ("balancer".to_owned(), None);
+    let balancer = Finding::QueueInBalancer { cell: 0, node, waiting: 90.0, wait: None, maxconn };
+    let busy = Finding::HostBound {
+        cell: 0,
+        idle: 0.01,
+        processors: 2.0,
+        generator: Some(0.1),
+        before: None,
+        server: Some(0.3),
+        others: Some(1.5),
+    };
+    for (beside, suspected) in [
+        (vec![], true),
+        (vec![postgres(0.99)], false),
+        (vec![wal()], false),
+        // No perturbation is possible, but transactions wait there.
+        (vec![queue()], false),
+        (vec![balancer], false),
+        (vec![wait(0, "LWLock/BufferMapping")], false),
+        (vec![wait(1, "LWLock/BufferMapping")], true),
+        // Other programs use the machine: that is no limit of the stack.
+        (vec![busy], true),
+    ] {
+        let all = [vec![cap()], beside].concat();
+        let found = suspects(&setup("pooler"), 0, &all, 2.0);
+        assert_eq!(found.iter().any(|it| it.limit == Limit::ClientCap), suspected, "{all:?}");
+    }
+}
+
+#[test]
+fn shrinks_a_quota_that_cannot_grow() {
+    let cpu = |processors: f64, change: fn(&mut Setup)| {
+        let mut setup = setup("pooler");
+        change(&mut setup);
+        let found = suspects(&setup, 0, &[postgres(0.99)], processors);
+        found[0].perturbation.as_ref().and_then(|it| it.amount)
+    };
+    // The pooler has a tenth of a CPU.
+    assert_eq!(cpu(1.6, |_| ()), Some((1.0, 1.5)));
+    assert_eq!(cpu(1.5, |_| ()), Some((1.0, 0.75)));
+    assert_eq!(cpu(2.0, |it| it.stack.generator.cpu = Some(0.5)), Some((1.0, 0.75)));
+    assert_eq!(cpu(8.0, |it| it.stack.nodes[1].limits.cpus = vec![0]), Some((1.0, 0.75)));
+    let apart: fn(&mut Setup) = |it| {
+        it.stack.nodes[1].limits.cpus = vec![0, 1];
+        it.stack.generator = Limits { cpu: Some(1.0), cpus: vec![2], ..Limits::default() };
+    };
+    assert_eq!(cpu(3.0, apart), Some((1.0, 1.5)));
+    // One thread cannot use more than one CPU.
+    let mut of_pooler = setup("pooler");
+    of_pooler.stack.nodes[0].limits.cpu = Some(0.9);
+    let full = match pooler(0.9) {
+        Finding::PoolerBound {
+            cell,
+            node,
+            cpu,
+            throttled,
+            throttled_cpu: stood_still,
+            pool,
+            lent,
+            active,
+            ..
+        } => Finding::PoolerBound {
+            cell,
+            node,
+            cpu,
+            cpu_limit: 0.9,
+            throttled,
+            throttled_cpu: stood_still,
+            pool,
+            lent,
+            active,
+        },
+        other => other,
+    };
+    let found = suspects(&of_pooler, 0, &[full], 8.0);
+    assert_eq!(describe(&found[0]), "Cpu node: pooler | Cpu node: pooler 0.9 -> 0.675");
+}
+
+#[test]
+fn pool_grows_up_to_the_free_slots() {
+    let to = |slots| {
+        let mut setup = setup("pooler");
+        if let Some(NodeKind::Postgres(it)) = setup.stack.nodes.last_mut().map(|it| &mut it.kind) {
+            it.max_connections = slots;
+        }
+        suspects(&setup, 0, &[pool()], 2.0)[0].perturbation.as_ref().and_then(|it| it.amount)
+    };
+    assert_eq!(to(45), Some((20.0, 40.0)));
+    assert_eq!(to(44), Some((20.0, 30.0)));
+}
+
+#[test]
+fn finds_environment_variables_of_a_service_by_name() {
+    let variable = |env: &[(&str, &str)], finding: Finding| {
+        let mut setup = setup("service");
+        if let NodeKind::Service(it) = &mut setup.stack.nodes[0].kind {
+            it.env = env.iter().map(|(key, it)| (key.to_string(), it.to_string())).collect();
+        }
+        describe(&suspects(&setup, 0, &[finding], 2.0)[0]).split(" | ").nth(1).map(str::to_owned)
+    };
+    let of = |it: &str| Some(format!("ServiceEnv node: service variable: {it}"));
+    assert_eq!(variable(&[("DB_POOL_MAX", "12")], service_pool()), of("DB_POOL_MAX 12 -> 24"));
+    assert_eq!(variable(&[("POOL_MODE", "x"), ("max_pool", "8")], service_pool()), of("max_pool 8 -> 16"));
+    assert_eq!(variable(&[], service_pool()), of("POOL_SIZE 10 -> 20"));
+    assert_eq!(variable(&[("WORKERS", "3")], threads()), of("WORKERS 3 -> 6"));
+}
+
+fn answer() -> SearchResult {
+    SearchResult {
+        scale: LoadScale::Rate,
+        level: Some(100.0),
+        interval: None,
+        delivered: None,
+        confirmed: (1, 1),
+        overload: None,
+        stop_reason: None,
+        trials: 9,
+        measured: Nanos::from_secs(180),
+    }
+}
+
+fn proof(suspect: &Suspect, ratio: f64, elasticity: Option<f64>, verdict: ProofVerdict) -> Proof {
+    Proof {
+        limit: suspect.limit.clone(),
+        perturbation: suspect.perturbation.clone().expect("it can be turned"),
+        base: answer(),
+        changed: answer(),
+        ratio: Some((ratio, None)),
+        elasticity: elasticity.map(|it| (it, None)),
+        verdict,
+    }
+}
+
+#[test]
+fn cause_is_the_perturbation_with_an_effect() {
+    let setup = setup("service pooler");
+    let suspects = suspects(&setup, 0, &[postgres(0.99), wal(), pool(), threads()], 2.0);
+    let [cpu, wal, pool, threads] = &suspects[..] else { panic!("{suspects:?}") };
+    let suspected = |it: &Suspect| Cause::Suspected { suspect: it.clone() };
+    let does_not = |it| proof(it, 1.0, Some(0.02), ProofVerdict::DoesNotLimit);
+    let undecided = |it| proof(it, 1.1, Some(0.3), ProofVerdict::Undecided);
+    for (proofs, expected) in [
+        (vec![], suspected(cpu)),
+        (vec![does_not(cpu)], suspected(wal)),
+        (vec![undecided(cpu), does_not(wal)], suspected(cpu)),
+        (
+            vec![does_not(cpu), proof(wal, 1.4, None, ProofVerdict::Limits)],
+            Cause::Proven { proof: 1, by: None },
+        ),
+        (
+            vec![
+                proof(wal, 1.4, None, ProofVerdict::Limits),
+                proof(cpu, 1.4, Some(0.84), ProofVerdict::Limits),
+            ],
+            Cause::Proven { proof: 1, by: None },
+        ),
+        (
+            vec![
+                proof(cpu, 1.1, Some(0.3), ProofVerdict::Limits),
+                proof(wal, 3.0, None, ProofVerdict::Limits),
+            ],
+            Cause::Proven { proof: 1, by: None },
+        ),
+        (vec![does_not(cpu), does_not(wal), does_not(pool), does_not(threads)], Cause::NotKnown),
+    ] {
+        assert_eq!(cause(&setup, &suspects, &proofs), expected, "{proofs:?}");
+    }
+    assert_eq!(cause(&setup, &[], &[]), Cause::NotKnown);
+}
+
+/// Replicas have common limits: a perturbation changes all of them.
+#[test]
+fn perturbs_the_limits_of_all_replicas_together() {
+    let replicated = |cpu| {
+        let mut setup = setup("");
+        let limits = Limits { cpu: Some(cpu), ..Limits::default() };
+        setup.stack.replication =
+            Some(Replication { limits, ..Replication::with_defaults(2, SyncMode::Async) });
+        setup
+    };
+    let replica = || {
+        let (node, throttled) = ("postgres-3".into(), Some(0.9));
+        Finding::ServerBound { cell: 0, node, cpu: 0.3, cpu_limit: 0.3, throttled, throttled_cpu: None }
+    };
+    let nudges = |setup: &Setup, it: Finding, processors| describe(&suspects(setup, 0, &[it], processors)[0]);
+    let more = "Cpu node: postgres-3 | Cpu node: postgres-3 0.3 -> 0.45";
+    assert_eq!(nudges(&replicated(0.3), replica(), 2.0), more);
+    // The primary has one of two CPUs, and 1.5 times each replica's quota exceeds the rest.
+    let less = "Cpu node: postgres-3 | Cpu node: postgres-3 0.3 -> 0.225";
+    assert_eq!(nudges(&replicated(0.3), replica(), 1.8), less);
+    let mine = |cpu| nudges(&replicated(cpu), postgres(0.99), 2.0);
+    assert_eq!(mine(0.2), "Cpu node: postgres | Cpu node: postgres 1 -> 1.5");
+    assert_eq!(mine(0.3), "Cpu node: postgres | Cpu node: postgres 1 -> 0.75");
+}
+
+#[test]
+fn names_the_scan_behind_a_saturated_cpu() {
+    let setup = setup("pooler");
+    let known = suspects(&setup, 0, &[scans(), postgres(0.99), pooler(0.09)], 2.0);
+    let [scan, cpu, before] = &known[..] else { panic!("{known:?}") };
+    let limits = |it: &Suspect| [proof(it, 1.4, Some(0.84), ProofVerdict::Limits)];
+    let by = |scan: &Suspect| Some(scan.limit.clone());
+    assert_eq!(cause(&setup, &known, &limits(cpu)), Cause::Proven { proof: 0, by: by(scan) });
+    assert_eq!(
+        cause(&setup, &known, &limits(before)),
+        Cause::Proven { proof: 0, by: None },
+        "not PostgreSQL's"
+    );
+    // With an index that would help, that index is the perturbation.
+    let nudge = Some(Perturbation { knob: Knob::Index { ddl: "CREATE INDEX".into() }, amount: None });
+    let turned = [Suspect { perturbation: nudge, ..scan.clone() }, cpu.clone()];
+    assert_eq!(cause(&setup, &turned, &limits(cpu)), Cause::Proven { proof: 0, by: None });
+}
+
+#[test]
+fn perturbs_a_feed_with_all_rows_of_its_table() {
+    let mut setup = setup("");
+    setup.feeds = vec![Feed {
+        name: "requests".into(),
+        source: FeedSource::Query("SELECT id FROM t LIMIT 9".into()),
+        columns: Some(vec!["id".into()]),
+        order: FeedOrder::Shuffled,
+        lookup_column: Some("t.id".into()),
+    }];
+    let known = suspects(&setup, 0, &[postgres(0.99), feed()], 2.0);
+    let [feed, cpu] = &known[..] else { panic!("{known:?}") };
+    let turn = Knob::FeedRows { feed: "requests".into() };
+    assert_eq!(feed.perturbation, Some(Perturbation { knob: turn, amount: None }));
+    // The cached feed limits the maximum: a fall to a third counts as much as a rise to three times.
+    let proofs =
+        [proof(cpu, 1.2, Some(0.6), ProofVerdict::Limits), proof(feed, 0.3, None, ProofVerdict::Limits)];
+    assert_eq!(cause(&setup, &known, &proofs), Cause::Proven { proof: 1, by: None });
+}
+
+#[test]
+fn perturbs_a_scan_with_all_indexes_advised_for_its_table() {
+    let advised = |schema: &str, table: &str, column: &str| IndexAdvice {
+        candidate: IndexCandidate {
+            schema: schema.into(),
+            table: table.into(),
+            keys: vec![],
+            requested_by: vec![],
+        },
+        ddl: format!("CREATE INDEX ON {schema}.{table} ({column})"),
+        bytes: None,
+        rows: 1e6,
+        improved: vec![],
+        saved: None,
+        maintained_by: vec![],
+        not_hot: vec![],
+    };
+    let indexes = vec![
+        advised("book", "bookv2", "author"),
+        advised("public", "other", "id"),
+        advised("book", "bookv2", "name"),
+    ];
+    let advice = [Advice { cells: vec![1], indexes, ..Advice::default() }];
+    let scan =
+        |table: &str| Suspect { perturbation: None, limit: Limit::Scan { table: table.into(), ddl: None } };
+    let check = |table: &str, cell, expected: Option<&str>| {
+        let it = with_indexes(vec![scan(table)], cell, &advice).remove(0);
+        let Limit::Scan { ddl, .. } = &it.limit else { panic!("it stays one") };
+        assert_eq!(ddl.as_deref(), expected, "{table} of {cell}");
+        let turn = it.perturbation.map(|it| it.knob);
+        assert_eq!(turn, expected.map(|it| Knob::Index { ddl: it.to_owned() }));
+    };
+    let both = "CREATE INDEX ON book.bookv2 (author); CREATE INDEX ON book.bookv2 (name)";
+    check("book.bookv2", 1, Some(both));
+    check("bookv2", 1, Some(both));
+    check("other", 1, Some("CREATE INDEX ON public.other (id)"));
+    check("third", 1, None);
+    check("book.bookv2", 0, None);
+}
+
+#[test]
+fn suspects_a_busy_machine_last() {
+    let host = |others| Finding::HostBound {
+        cell: 0,
+        idle: 0.01,
+        processors: 2.0,
+        generator: Some(0.1),
+        before: Some(0.1),
+        server: Some(0.3),
+        others,
+    };
+    let pool = Finding::PoolBound {
+        cell: 0,
+        node: "pooler".into(),
+        pool: 20,
+        lent: 20.0,
+        busy: 19.0,
+        cpu: 0.02,
+        of_cpu: 0.1,
+    };
+    let first = |others| suspects(&setup("pooler"), 0, &[host(others), pool.clone()], 2.0).remove(0).limit;
+    assert_eq!(first(Some(1.5)), Limit::Pool { node: "pooler".into() });
+    assert_eq!(first(Some(0.1)), Limit::Host);
+    assert_eq!(first(None), Limit::Host, "nobody knows of others");
+}

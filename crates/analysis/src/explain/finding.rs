@@ -1,0 +1,254 @@
+//! Findings: facts about a run that its reader needs, with their evidence
+//!
+//! A rule reports a finding only if all its inputs were measured. Rules without their inputs are reported as such.
+//! Counts of events cover all trials; figures are medians over the valid ones. Slots that ran out count even if the
+//! generator was late.
+
+mod alternatives;
+mod answers;
+mod bound;
+mod cell_comparison;
+mod circumstance;
+mod client_count;
+mod clients;
+mod disk;
+pub(crate) mod host;
+mod idle;
+mod number;
+mod queue;
+mod service;
+mod tables;
+mod unused;
+mod waits;
+
+pub use crate::facts::samples::{SERIES, SampleReducer, remaining_clients};
+use crate::facts::sizes::SizeSeries;
+use crate::verdict::validity::outage_doubt;
+pub(crate) use clients::STARVED_SHARE;
+use model::feed_coverage::FeedCoverage;
+pub use model::finding::Finding;
+use model::finding::{Circumstance, FindingRule, MissingInput};
+use model::matrix::{TrialStatus, UnappliedLimit};
+use model::plan::{Experiment, LoadModel, Node, NodeKind, Setup};
+use model::{LogEvent, Nanos, Sample, Summary, Tick};
+pub(crate) use queue::busy_sessions;
+
+/// Facts about one trial.
+#[derive(Clone, Debug)]
+pub struct TrialFacts<'a> {
+    /// Index into the experiment's cells.
+    pub cell: usize,
+    /// Repetition, from 0.
+    pub repetition: u32,
+    pub setup: &'a Setup,
+    pub status: &'a TrialStatus,
+    /// Absent if nothing was measured.
+    pub summary: Option<&'a Summary>,
+    /// Transactions that succeeded within the window, by client; empty if unknown.
+    pub clients: &'a [u64],
+    /// Samples of the window. Later samples only show remaining clients, see `left`.
+    pub samples: &'a [Sample],
+    pub events: &'a [LogEvent],
+    /// May be empty.
+    pub ticks: &'a [Tick],
+    pub not_applied: &'a [UnappliedLimit],
+    /// CPUs that the monitoring used.
+    pub monitoring_cpu: Option<f64>,
+    /// Transactions that succeeded, by whole second of the window; empty if unknown.
+    pub delivered: &'a [f64],
+    /// Coverage of the tables by the setup's feeds that name a column.
+    pub reaches: &'a [FeedCoverage],
+    /// Nodes that still had clients after the load had ended and its clients had had time to leave, with their number.
+    pub left: &'a [(String, u64)],
+    /// Sizes of HTTP answers over time.
+    pub answers: &'a [SizeSeries],
+}
+
+impl<'a> TrialFacts<'a> {
+    /// Summary of a valid trial: it ended normally or by a stop rule, and has no reason to be invalid.
+    pub fn valid(&self) -> Option<&'a Summary> {
+        let ended = matches!(self.status, TrialStatus::Done | TrialStatus::Stopped { .. });
+        self.summary.filter(|it| ended && it.validity.valid)
+    }
+
+    /// The PostgreSQL node.
+    pub fn server(&self) -> Option<&'a Node> {
+        self.setup.stack.nodes.last()
+    }
+
+    /// Nodes before PostgreSQL, starting with the one that clients connect to.
+    pub fn upstream_nodes(&self) -> &'a [Node] {
+        self.setup.stack.nodes.split_last().map_or(&[], |(_, before)| before)
+    }
+}
+
+/// One cell and its trials, at least one.
+struct CellTrials<'a> {
+    number: usize,
+    setup: &'a Setup,
+    trials: Vec<&'a TrialFacts<'a>>,
+}
+
+impl<'a> CellTrials<'a> {
+    /// Median over the valid trials that have the value.
+    fn median(&self, of: impl Fn(&'a TrialFacts<'a>) -> Option<f64>) -> Option<f64> {
+        let values: Vec<f64> =
+            self.trials.iter().filter(|it| it.valid().is_some()).filter_map(|it| of(it)).collect();
+        crate::stats::repeats::estimate(&values).map(|it| it.median)
+    }
+
+    fn server(&self) -> Option<&'a Node> {
+        self.setup.stack.nodes.last()
+    }
+
+    /// The pooler nearest to PostgreSQL.
+    fn pooler(&self) -> Option<&'a Node> {
+        let (_, before) = self.setup.stack.nodes.split_last()?;
+        before.iter().rev().find(|it| matches!(it.kind, NodeKind::PgBouncer(_) | NodeKind::Odyssey(_)))
+    }
+}
+
+/// All findings from the trials, in the order of the cells; comparisons of cells come last. Callers choose the most
+/// important ones.
+pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Finding> {
+    let of = |number: usize| trials.iter().filter(|it| it.cell == number).collect::<Vec<_>>();
+    let cells: Vec<CellTrials<'_>> = experiment
+        .cells
+        .iter()
+        .enumerate()
+        .map(|(number, it)| CellTrials { number, setup: &it.setup, trials: of(number) })
+        .filter(|it| !it.trials.is_empty())
+        .collect();
+    let late: Vec<Vec<Sample>> = trials.iter().map(full_load_samples).collect();
+    let facts: Vec<TrialFacts<'_>> =
+        trials.iter().zip(&late).map(|(it, samples)| TrialFacts { samples, ..it.clone() }).collect();
+    let mut found = Vec::new();
+    for cell in &cells {
+        let before = found.len();
+        found.extend(clients::slots_exhausted(cell));
+        found.extend(clients::starved(cell));
+        found.extend(clients::failures(cell));
+        found.extend(answers::size_changes(cell));
+        let trials = facts.iter().filter(|it| it.cell == cell.number).collect();
+        let full = &CellTrials { number: cell.number, setup: cell.setup, trials };
+        found.extend(host::host(full));
+        found.extend(queue::in_balancer(full));
+        // Odyssey's transactions in flight are known only as an average over the trial, so the others are averaged as
+        // well.
+        let odyssey = cell.pooler().is_some_and(|it| matches!(it.kind, NodeKind::Odyssey(_)));
+        found.extend(queue::in_pooler(if odyssey { cell } else { full }));
+        let interrupted = cell.trials.iter().any(|it| it.summary.and_then(outage_doubt).is_some());
+        found.extend(apply_rules(cell, full).into_iter().filter(|it| !(interrupted && is_limiter(it))));
+        found.extend(cell_comparison::deadlocks(cell));
+        found.extend(clients::in_flight_cap_reached(cell));
+        found.extend(clients::remaining_clients(cell));
+        found.extend(circumstance::feeds_that_fit_in_memory(cell));
+        let unused = unused::nodes(cell);
+        let of_cell = found.split_off(before);
+        found.extend(of_cell.into_iter().filter(|it| !unused::blames(it, cell, &unused)));
+        found.extend(unused);
+    }
+    found.extend(cell_comparison::throughput(&cells, experiment.seed));
+    found.extend(cell_comparison::concurrency_differs(&cells, experiment));
+    found.extend(answers::sizes_compared_with_other_cells(&cells));
+    found.extend(alternatives::open_and_closed(&cells));
+    found.extend(alternatives::feeds_differ(&cells));
+    found
+}
+
+/// True if the finding names a limit of the throughput. Averages over a time with an outage do not show one.
+fn is_limiter(it: &Finding) -> bool {
+    matches!(
+        it,
+        Finding::PoolerBound { .. }
+            | Finding::PoolBound { .. }
+            | Finding::ServerBound { .. }
+            | Finding::SessionsWait { .. }
+            | Finding::Bound { .. }
+    )
+}
+
+/// Rule on samples. `full` has the samples under full load, `whole` those of the whole windows. Series that are sampled
+/// every ten seconds, or that vary from second to second, need whole windows.
+type RuleFn = fn(full: &CellTrials<'_>, whole: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>;
+
+const RULES: [(FindingRule, RuleFn); 18] = [
+    (FindingRule::PoolerCpu, |full, _| bound::pooler(full)),
+    (FindingRule::Pool, |full, _| bound::pool(full)),
+    (FindingRule::ServerCpu, |full, _| bound::server(full)),
+    (FindingRule::ServiceCpu, |full, _| service::cpu(full)),
+    (FindingRule::ServicePool, |full, _| service::pools(full)),
+    (FindingRule::ServiceThreads, |full, _| service::threads(full)),
+    (FindingRule::ServicePool, |_, whole| service::pools_in_row(whole)),
+    (FindingRule::Waits, waits::bounds),
+    (FindingRule::Reads, |full, _| disk::reads(full)),
+    (FindingRule::Writes, |full, _| disk::writes(full)),
+    (FindingRule::Memory, |full, _| disk::memory(full)),
+    (FindingRule::Scans, |_, whole| tables::scans(whole)),
+    (FindingRule::Checkpoints, |_, whole| tables::checkpoints(whole)),
+    (FindingRule::Storm, |_, whole| circumstance::reconnects(whole)),
+    (FindingRule::Bloat, |_, whole| tables::bloat(whole)),
+    (FindingRule::IdleTransactions, |_, whole| idle::idle_transactions(whole)),
+    (FindingRule::Host, |full, _| circumstance::noisy_host(full)),
+    (FindingRule::Feed, |_, whole| circumstance::unknown_feeds(whole)),
+];
+
+/// Findings of all rules, and the rules without their inputs.
+fn apply_rules(whole: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
+    let (mut found, mut lacking) = (Vec::new(), Vec::new());
+    let mut take = |rule, judged: Result<Vec<Finding>, MissingInput>, found: &mut Vec<Finding>| match judged {
+        Ok(them) => found.extend(them),
+        Err(why) => lacking.push((rule, why)),
+    };
+    for (rule, judge) in RULES {
+        take(rule, judge(full, whole), &mut found);
+    }
+    // A wait with a bound of its own is reported there.
+    let told = |class| {
+        found
+            .iter()
+            .any(|it| matches!(it, Finding::Bound { bound, .. } if waits::matches_class(bound, class)))
+    };
+    let other = waits::sessions_wait(full).filter(|it| match it {
+        Finding::SessionsWait { event, .. } => !waits::WaitClass::from_event(event).is_some_and(told),
+        _ => true,
+    });
+    found.extend(other);
+    take(FindingRule::Pool, number::little_s_law(whole), &mut found);
+    let late = circumstance::late_generator(whole);
+    found.extend(late);
+    let few = client_count::clients(full, &found);
+    take(FindingRule::ServerCpu, few, &mut found);
+    lacking.sort();
+    lacking.dedup_by_key(|it| it.0);
+    // Without a valid trial nothing is judged; the trials' reasons are reported instead.
+    if !lacking.is_empty() && whole.trials.iter().any(|it| it.valid().is_some()) {
+        let it = Circumstance::RulesSkipped { rules: lacking };
+        found.push(Finding::Circumstance { cell: whole.number, circumstance: it });
+    }
+    found
+}
+
+/// Samples under full load. For a closed model: all of them. For an open model, and for users that arrive over time:
+/// the last third, towards which schedules grow; an average over the ramp would hide the limit at its end. For a
+/// constant rate: all but the first quarter, in which queues fill; a third of a short window has fewer than two
+/// samples.
+fn full_load_samples(trial: &TrialFacts<'_>) -> Vec<Sample> {
+    let window = trial.summary.map_or(Nanos::ZERO, |it| it.window);
+    let last_third = Nanos(window.0 / 3 * 2);
+    let from = match &trial.setup.load.model {
+        LoadModel::Open { schedule, .. } if is_one_rate(schedule) => Nanos(window.0 / 4),
+        LoadModel::Open { .. } => last_third,
+        LoadModel::Users { stages, .. } if stages.len() > 1 || stages[0].spawn_rate.is_some() => last_third,
+        LoadModel::Closed { .. } | LoadModel::Users { .. } => Nanos::ZERO,
+    };
+    trial.samples.iter().filter(|it| it.at > from).cloned().collect()
+}
+
+/// True if the schedule is a single part with a constant rate.
+fn is_one_rate(schedule: &str) -> bool {
+    schedule.trim_start().starts_with("const(") && schedule.matches('(').count() == 1
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! Findings on cells that run one setup in two ways: open and closed loop, or two feeds
+
+use super::{CellTrials, Finding, TrialFacts};
+use crate::facts::samples::{self, growth};
+use crate::present::matrix::read_figure;
+use model::finding::{CellResponse, ReadVolume};
+use model::matrix::Figure;
+use model::plan::{Operation, Setup};
+
+/// Ratio of two p99 above which they describe different systems. Repeated runs on a busy machine differ by a half.
+const TAIL_RATIO_MIN: f64 = 2.0;
+/// Likewise for throughput, which varies less.
+const RATE_RATIO_MIN: f64 = 1.5;
+
+/// For each open cell, the closed cell of the same setup with the highest throughput, if its tail is much better. An
+/// open-loop test below the capacity has the better tail: then nothing is hidden.
+pub fn open_and_closed(cells: &[CellTrials<'_>]) -> Vec<Finding> {
+    // A step of a search may use another model than the cell's load.
+    let is_open = |it: &CellTrials<'_>| it.trials.iter().any(|it| it.setup.load.model.is_open());
+    let open = cells.iter().filter(|it| is_open(it));
+    let one = |cell: &CellTrials<'_>| {
+        let beside = |it: &&CellTrials<'_>| !is_open(it) && same_but_model(it.setup, cell.setup);
+        let known = cells.iter().filter(beside).filter_map(|it| Some((it.number, cell_response(it)?)));
+        let (with, closed) = known.max_by(|a, b| a.1.delivered.total_cmp(&b.1.delivered))?;
+        let open = cell_response(cell)?;
+        let offered = cell.median(offered_rate)?;
+        (open.p99? > TAIL_RATIO_MIN * closed.p99?).then_some(Finding::OpenAndClosed {
+            cell: cell.number,
+            with,
+            offered,
+            open,
+            closed,
+        })
+    };
+    open.filter_map(one).collect()
+}
+
+/// Pairs of cells that differ in one feed only, and in their results.
+pub fn feeds_differ(cells: &[CellTrials<'_>]) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (at, with) in cells.iter().enumerate() {
+        for cell in &cells[at + 1..] {
+            found.extend(feed_differs(cell, with));
+        }
+    }
+    found
+}
+
+fn feed_differs(cell: &CellTrials<'_>, with: &CellTrials<'_>) -> Option<Finding> {
+    let (mine, other) = (cell.setup, with.setup);
+    let same = *mine == Setup { feeds: mine.feeds.clone(), ..other.clone() };
+    if !same || mine.feeds.len() != other.feeds.len() {
+        return None;
+    }
+    let mut differing = mine.feeds.iter().zip(&other.feeds).filter(|(a, b)| a != b);
+    let feed = differing.next()?.0.name.clone();
+    if differing.next().is_some() {
+        return None;
+    }
+    let (mine, other) = (cell_response(cell)?, cell_response(with)?);
+    let apart = |a: f64, b: f64, ratio: f64| a > ratio * b || b > ratio * a;
+    // Steps of a search have loads of their own, which determine their tails.
+    let as_asked = |it: &CellTrials<'_>| it.trials.iter().all(|trial| trial.setup.load == it.setup.load);
+    let comparable = as_asked(cell) && as_asked(with);
+    let tails = comparable && mine.p99.zip(other.p99).is_some_and(|(a, b)| apart(a, b, TAIL_RATIO_MIN));
+    (tails || apart(mine.delivered, other.delivered, RATE_RATIO_MIN)).then(|| Finding::FeedsDiffer {
+        cell: cell.number,
+        with: with.number,
+        feed,
+        mine,
+        other,
+        read: read_volume(cell),
+        with_read: read_volume(with),
+    })
+}
+
+/// True if both setups have the same system, data and operations. Rates of operations follow from the load, so only
+/// their proportions count.
+fn same_but_model(a: &Setup, b: &Setup) -> bool {
+    let work = |it: &Setup| -> Vec<Operation> {
+        it.operations.iter().map(|it| Operation { rate: None, ..it.clone() }).collect()
+    };
+    a.stack == b.stack
+        && a.dataset == b.dataset
+        && a.feeds == b.feeds
+        && work(a) == work(b)
+        && a.load.query_mode == b.load.query_mode
+        && a.load.reconnect == b.load.reconnect
+}
+
+fn cell_response(cell: &CellTrials<'_>) -> Option<CellResponse> {
+    let of = |figure| cell.median(|it| read_figure(it, figure));
+    let runs = cell.trials.iter().filter(|it| it.valid().is_some()).count() as u32;
+    Some(CellResponse { delivered: of(Figure::Tps)?, p99: of(Figure::P99), runs })
+}
+
+/// Arrivals per second.
+fn offered_rate(trial: &TrialFacts<'_>) -> Option<f64> {
+    let it = trial.valid()?;
+    Some(it.total.counts.arrivals() as f64 / it.window.as_secs_f64())
+}
+
+/// Reads per transaction. PostgreSQL's own counts lag by a second or two at either end.
+pub fn read_volume(cell: &CellTrials<'_>) -> ReadVolume {
+    let by_transaction = |growth: fn(&TrialFacts<'_>, &str) -> Option<f64>| {
+        cell.median(|it| {
+            let executed = it.valid()?.total.counts.executed() as f64 / it.valid()?.window.as_secs_f64();
+            let grown = growth(it, &it.server()?.name)?;
+            (executed > 0.0).then_some(grown / executed)
+        })
+    };
+    ReadVolume {
+        blocks: by_transaction(|it, node| growth(it.samples, node, samples::PG_BLOCKS_READ, |_| true)),
+        disk: by_transaction(|it, node| samples::disk_bytes(it.samples, node)),
+    }
+}

@@ -1,0 +1,93 @@
+//! Findings on services whose answer sizes suggest error pages
+
+use super::{CellTrials, Finding, TrialFacts};
+use crate::facts::sizes::{SizeSeries, is_mostly_smaller, populations};
+use model::SizeHistogram;
+use model::finding::SizeChange;
+use model::plan::{OperationKind, Setup};
+
+/// Drops in the sizes of a cell's answers, and sizes with two populations.
+pub fn size_changes(cell: &CellTrials<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for place in answered_requests(cell) {
+        let courses =
+            || cell.trials.iter().filter_map(|it| it.answers.iter().find(|it| request_id(it) == place));
+        let fall = courses().find_map(SizeSeries::find_fall);
+        let change = match fall {
+            Some(it) => {
+                Some((SizeChange::Fell { before: it.before, after: it.after, second: it.second }, it.share))
+            }
+            None => populations(&total_sizes(&cell.trials, place))
+                .map(|it| (SizeChange::TwoPopulations { small: it.small, large: it.large }, it.share)),
+        };
+        found.extend(change.map(|(change, share)| finding(cell, place, change, share)));
+    }
+    found
+}
+
+/// Cells whose answers are small compared with those of another cell with the same requests.
+pub fn sizes_compared_with_other_cells(cells: &[CellTrials<'_>]) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for cell in cells {
+        for place in answered_requests(cell) {
+            let here = total_sizes(&cell.trials, place);
+            let smaller = |with: &&CellTrials<'_>| {
+                sends_same_requests(cell.setup, with.setup)
+                    && is_mostly_smaller(&here, &total_sizes(&with.trials, place))
+            };
+            let Some(with) = cells.iter().filter(|it| it.number != cell.number).find(smaller) else {
+                continue;
+            };
+            let there = total_sizes(&with.trials, place).quantile(0.5);
+            let (Some(here), Some(there)) = (here.quantile(0.5), there) else { continue };
+            let change = SizeChange::SmallerThan { with: with.number, here, there };
+            found.push(finding(cell, place, change, 1.0));
+        }
+    }
+    found
+}
+
+fn sends_same_requests(one: &Setup, other: &Setup) -> bool {
+    (&one.operations, &one.feeds, &one.dataset) == (&other.operations, &other.feeds, &other.dataset)
+}
+
+fn request_id(it: &SizeSeries) -> (u16, u16) {
+    (it.operation, it.command)
+}
+
+/// Requests that were answered in any trial, ascending.
+fn answered_requests(cell: &CellTrials<'_>) -> Vec<(u16, u16)> {
+    let mut all: Vec<(u16, u16)> =
+        cell.trials.iter().flat_map(|it| it.answers.iter().map(request_id)).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+fn total_sizes(trials: &[&TrialFacts<'_>], place: (u16, u16)) -> SizeHistogram {
+    let mut all = SizeHistogram::new();
+    for it in trials.iter().flat_map(|it| it.answers).filter(|it| request_id(it) == place) {
+        all.merge(&it.total());
+    }
+    all
+}
+
+fn finding(
+    cell: &CellTrials<'_>,
+    (operation, command): (u16, u16),
+    change: SizeChange,
+    share: f64,
+) -> Finding {
+    let known = cell.setup.operations.get(usize::from(operation));
+    // Computations before the requests are commands of their own.
+    let step = known.and_then(|it| match &it.kind {
+        OperationKind::Http(steps) if steps.len() > 1 => {
+            let number = usize::from(command).checked_sub(it.sets.len())?;
+            let step = steps.get(number)?;
+            Some(step.name.clone().unwrap_or_else(|| format!("{} {}", step.method, step.target)))
+        }
+        _ => None,
+    });
+    let operation = known.map_or(String::new(), |it| it.name.clone());
+    Finding::AnswerSizes { cell: cell.number, operation, step, change, share }
+}

@@ -1,0 +1,153 @@
+//! Findings on CPUs and server pools that limit the throughput
+
+use super::queue::busy_sessions;
+use super::waits::sessions_wait;
+use super::{CellTrials, Finding, clients};
+use crate::facts::samples::{self, mean, sums};
+use crate::present::matrix::clients;
+use model::finding::MissingInput;
+use model::matrix::UnappliedLimit;
+use model::plan::{Node, NodeKind};
+
+/// Share of the available CPUs above which a node is saturated.
+const SATURATED_SHARE: f64 = 0.9;
+/// Share of a quota's periods with throttling above which the quota limits the node, and chance does not explain it.
+const THROTTLED_SHARE: f64 = 0.5;
+/// Share of lent servers above which a pool is full.
+const POOL_FULL_SHARE: f64 = 0.9;
+/// Share of busy servers below which most of a pool is idle. A server does nothing between two statements of its
+/// client, so even a pool that is the limit is not always busy.
+const POOL_IDLE_SHARE: f64 = 0.5;
+
+/// CPU usage of a node.
+pub struct CpuUsage {
+    pub used: f64,
+    /// CPUs that it could use.
+    pub available: f64,
+    pub throttled: Option<f64>,
+    pub throttled_cpus: Option<f64>,
+}
+
+impl CpuUsage {
+    /// CPU usage of a node; `None` without a limit by quota, pinning or threads. On a shared machine, any program may
+    /// saturate the CPUs.
+    pub fn measure(cell: &CellTrials<'_>, node: &Node) -> Result<Option<CpuUsage>, MissingInput> {
+        let applied = |limit: &str| {
+            let fails = |it: &UnappliedLimit| it.node == node.name && it.limit == limit;
+            !cell.trials.iter().any(|it| it.not_applied.iter().any(fails))
+        };
+        // Each copy of a service has threads of its own.
+        let (threads, copies) = match &node.kind {
+            NodeKind::PgBouncer(_) => (Some(1.0), 1.0),
+            NodeKind::Odyssey(it) => (Some(f64::from(it.workers)), 1.0),
+            NodeKind::Service(it) => (None, f64::from(it.copies)),
+            _ => (None, 1.0),
+        };
+        let quota = node.limits.cpu.filter(|_| applied("cpu")).map(|it| it * copies);
+        let pinned = node.limits.cpus.len() as f64;
+        let pinned = (pinned > 0.0 && applied("cpus")).then_some(pinned);
+        let Some(of) = [quota, pinned, threads].into_iter().flatten().min_by(f64::total_cmp) else {
+            return Ok(None);
+        };
+        let used =
+            cell.median(|it| samples::processors(it.samples, &node.name)).ok_or(MissingInput::Group)?;
+        let throttled = cell.median(|it| samples::throttled_share(it.samples, &node.name));
+        let stood_still = cell.median(|it| samples::throttled_processors(it.samples, &node.name));
+        Ok(Some(CpuUsage { used, available: of, throttled, throttled_cpus: stood_still }))
+    }
+
+    pub fn is_saturated(&self) -> bool {
+        self.used >= SATURATED_SHARE * self.available
+            || self.throttled.is_some_and(|it| it >= THROTTLED_SHARE)
+    }
+}
+
+/// A pooler without CPU time shows a full pool in its console: servers are lent but idle. PostgreSQL's own view
+/// distinguishes the two. A session in a transaction without a statement waits for the pooler or the client.
+pub fn pooler(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let Some((node, pool, cpu)) = pooler_usage(cell)? else { return Ok(Vec::new()) };
+    let active = active(cell)?;
+    let bound = cpu.is_saturated() && active < POOL_IDLE_SHARE * f64::from(pool);
+    let finding = || Finding::PoolerBound {
+        cell: cell.number,
+        node: node.name.clone(),
+        cpu: cpu.used,
+        cpu_limit: cpu.available,
+        throttled: cpu.throttled,
+        throttled_cpu: cpu.throttled_cpus,
+        pool,
+        lent: lent_servers(cell, node),
+        active,
+    };
+    Ok(bound.then(finding).into_iter().collect())
+}
+
+pub fn pool(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let Some((node, pool, cpu)) = pooler_usage(cell)? else { return Ok(Vec::new()) };
+    active(cell)?;
+    let lent = lent_servers(cell, node).ok_or(MissingInput::Console)?;
+    let busy = cell.median(busy_sessions).ok_or(MissingInput::Server)?;
+    let size = f64::from(pool);
+    let full = lent >= POOL_FULL_SHARE * size && busy >= POOL_IDLE_SHARE * size && clients(cell.setup) > pool;
+    // If sessions wait for each other's locks, more servers would wait too.
+    let bound = full && !cpu.is_saturated() && sessions_wait(cell).is_none();
+    let finding = || Finding::PoolBound {
+        cell: cell.number,
+        node: node.name.clone(),
+        pool,
+        lent,
+        busy,
+        cpu: cpu.used,
+        of_cpu: cpu.available,
+    };
+    Ok(bound.then(finding).into_iter().collect())
+}
+
+/// The pooler, its pool size and its CPU usage.
+fn pooler_usage<'a>(cell: &CellTrials<'a>) -> Result<Option<(&'a Node, u32, CpuUsage)>, MissingInput> {
+    let Some((node, (_, size))) = cell.pooler().zip(clients::pool(cell)) else { return Ok(None) };
+    Ok(CpuUsage::measure(cell, node)?.map(|cpu| (node, size, cpu)))
+}
+
+/// Servers lent to clients, from the pooler's console.
+fn lent_servers(cell: &CellTrials<'_>, node: &Node) -> Option<f64> {
+    let series = match node.kind {
+        NodeKind::PgBouncer(_) => samples::PGBOUNCER_SV_ACTIVE,
+        _ => samples::ODYSSEY_SV_ACTIVE,
+    };
+    cell.median(|it| mean(&sums(it.samples, &node.name, series, |_| true)))
+}
+
+fn active(cell: &CellTrials<'_>) -> Result<f64, MissingInput> {
+    let server = cell.server().ok_or(MissingInput::Server)?;
+    cell.median(|it| samples::sessions(it.samples, &server.name, "active")).ok_or(MissingInput::Server)
+}
+
+/// Without a quota for PostgreSQL the machine is the limit, which has its own rule.
+pub fn server(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let node = cell.server().ok_or(MissingInput::Server)?;
+    let full = |node: &Node| {
+        Ok(CpuUsage::measure(cell, node)?.filter(CpuUsage::is_saturated).map(|it| (node.name.clone(), it)))
+    };
+    let replicas: Vec<Option<(String, CpuUsage)>> =
+        replicas(cell, node).iter().map(full).collect::<Result<_, _>>()?;
+    // Replicas are alike: the busiest one counts.
+    let replica = replicas.into_iter().flatten().max_by(|a, b| a.1.used.total_cmp(&b.1.used));
+    let finding = |(node, cpu): (String, CpuUsage)| Finding::ServerBound {
+        cell: cell.number,
+        node,
+        cpu: cpu.used,
+        cpu_limit: cpu.available,
+        throttled: cpu.throttled,
+        throttled_cpu: cpu.throttled_cpus,
+    };
+    Ok(full(node)?.into_iter().chain(replica).map(finding).collect())
+}
+
+/// The other nodes of the primary's kind.
+fn replicas(cell: &CellTrials<'_>, primary: &Node) -> Vec<Node> {
+    let stack = &cell.setup.stack;
+    let limits = stack.replication.as_ref().map(|it| it.limits.clone()).unwrap_or_default();
+    let replica = |name| Node { name, limits: limits.clone(), ..primary.clone() };
+    stack.replica_names().into_iter().map(replica).collect()
+}

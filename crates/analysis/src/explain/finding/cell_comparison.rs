@@ -1,0 +1,195 @@
+//! Findings from comparing cells with each other
+
+use super::clients::{pool, slots_exhausted, starved};
+use super::queue::busy_sessions;
+use super::{CellTrials, Finding};
+use crate::present::matrix::read_figure;
+use crate::stats::repeats;
+use model::finding::{IncomparableReason, ThroughputComparison};
+use model::matrix::{ChangeVerdict, Figure};
+use model::plan::{Experiment, Node, NodeKind, Setup, Transport};
+use std::collections::BTreeMap;
+
+/// Errors per thousand transactions above which a cell did other work than a cell without errors.
+const ERRORS: f64 = 10.0;
+/// Ratio of transactions in flight above which two cells' deadlocks are not comparable.
+const CONCURRENT: f64 = 1.5;
+
+/// Deadlocks per thousand transactions.
+pub fn deadlocks(cell: &CellTrials<'_>) -> Option<Finding> {
+    let it = repeats::estimate(&figure_values(cell, Figure::Deadlocks))?;
+    let any = figure_values(cell, Figure::Deadlocks).iter().any(|it| *it > 0.0);
+    any.then_some(Finding::Deadlocks {
+        cell: cell.number,
+        of_thousand: it.median,
+        interval: it.interval,
+        runs: it.runs,
+    })
+}
+
+fn figure_values(cell: &CellTrials<'_>, figure: Figure) -> Vec<f64> {
+    cell.trials.iter().filter_map(|it| read_figure(it, figure)).collect()
+}
+
+/// Ratio of throughputs of each pair, first cell to second, decided together. Pairs without valid runs are left out.
+fn throughputs<'a>(
+    pairs: &Pairs<'a>,
+    seed: u64,
+) -> Vec<(&'a CellTrials<'a>, &'a CellTrials<'a>, ThroughputComparison)> {
+    let tps = |cell| figure_values(cell, Figure::Tps);
+    let known: Vec<_> = pairs
+        .iter()
+        .filter_map(|(cell, with)| {
+            let it = repeats::compare(&tps(with), &tps(cell), seed)?;
+            Some((*cell, *with, it, it.ratio?))
+        })
+        .collect();
+    let verdicts = repeats::decide(&known.iter().map(|it| it.2).collect::<Vec<_>>());
+    let all = known.into_iter().zip(verdicts).map(|((cell, with, it, ratio), verdict)| {
+        let runs = (tps(cell).len() as u32, tps(with).len() as u32);
+        (cell, with, ThroughputComparison { ratio, interval: it.interval, p: it.p, verdict, runs })
+    });
+    all.collect()
+}
+
+/// Pairs of cells that are compared.
+type Pairs<'a> = Vec<(&'a CellTrials<'a>, &'a CellTrials<'a>)>;
+
+/// Findings on throughput of cells that do the same work: the cost of a pooler, the apparent cost over another
+/// transport, and differences between pool modes. Cells that did other work are named if there is a cell to compare
+/// them with.
+pub fn throughput(cells: &[CellTrials<'_>], seed: u64) -> Vec<Finding> {
+    let (mut like, mut unlike, mut modes) = (Vec::new(), Vec::new(), pairs_by_pool_mode(cells));
+    for cell in cells.iter().filter(|it| it.setup.stack.nodes.len() > 1) {
+        let direct =
+            |it: &&CellTrials<'_>| it.setup.stack.nodes.len() == 1 && same_but_stack(it.setup, cell.setup);
+        for with in cells.iter().filter(direct) {
+            let transport = with.setup.stack.nodes[0].transport;
+            let all_like = cell.setup.stack.nodes.iter().all(|it| it.transport == transport);
+            if all_like { like.push((cell, with)) } else { unlike.push((cell, with)) }
+        }
+    }
+    let other: BTreeMap<usize, IncomparableReason> =
+        cells.iter().filter_map(|it| Some((it.number, incomparable_reason(it)?))).collect();
+    let mut found: Vec<Finding> = Vec::new();
+    for (cell, why) in &other {
+        let among = |pairs: &Pairs<'_>| pairs.iter().any(|it| it.0.number == *cell || it.1.number == *cell);
+        // Pairs with different transports are reported only together with pairs with equal ones.
+        if among(&like) || among(&modes) {
+            found.push(Finding::NotCompared { cell: *cell, reason: *why });
+        }
+    }
+    for pairs in [&mut like, &mut unlike, &mut modes] {
+        pairs.retain(|(cell, with)| !other.contains_key(&cell.number) && !other.contains_key(&with.number));
+    }
+    found.extend(pooler_costs(&like, &unlike, seed));
+    found.extend(no_difference(&modes, seed));
+    found
+}
+
+/// Reason why a cell's throughput is not comparable: its clients did not all do their work.
+fn incomparable_reason(cell: &CellTrials<'_>) -> Option<IncomparableReason> {
+    if slots_exhausted(cell).is_some() {
+        return Some(IncomparableReason::SlotsExhausted);
+    }
+    if starved(cell).is_some() {
+        return Some(IncomparableReason::ClientsStarved);
+    }
+    let of_thousand = repeats::estimate(&figure_values(cell, Figure::Errors))?.median;
+    (of_thousand > ERRORS).then_some(IncomparableReason::Errors { of_thousand })
+}
+
+/// Compares cells through a pooler or balancer with the direct cell. Over the same transport everywhere this is its
+/// cost. Over another transport it is the apparent cost, which ignores the transport.
+fn pooler_costs(like: &Pairs<'_>, unlike: &Pairs<'_>, seed: u64) -> Vec<Finding> {
+    let like = throughputs(like, seed);
+    let unlike = throughputs(unlike, seed);
+    let fair = |cell: &CellTrials<'_>| like.iter().find(|it| it.0.number == cell.number).map(|it| it.2.ratio);
+    let mut found: Vec<Finding> = Vec::new();
+    for (cell, with, compared) in &like {
+        let (cell, with, transport) = (cell.number, with.number, with.setup.stack.nodes[0].transport);
+        found.push(Finding::LikeForLikeCost { cell, with, transport, compared: *compared });
+    }
+    for (cell, with, compared) in &unlike {
+        let Some(like) = fair(cell) else { continue };
+        found.push(Finding::UnlikeComparison {
+            cell: cell.number,
+            with: with.number,
+            transports: cell.setup.stack.nodes.iter().map(|it| it.transport).collect::<Vec<Transport>>(),
+            with_transport: with.setup.stack.nodes[0].transport,
+            compared: *compared,
+            like,
+        });
+    }
+    found
+}
+
+/// True if both have the same load and data, and PostgreSQL and the generator have the same settings and limits.
+fn same_but_stack(a: &Setup, b: &Setup) -> bool {
+    let server = |it: &Setup| it.stack.nodes.last().map(|it| (it.kind.clone(), it.limits.clone()));
+    a.load == b.load
+        && a.operations == b.operations
+        && a.dataset == b.dataset
+        && a.stack.generator == b.stack.generator
+        && server(a) == server(b)
+}
+
+/// Pairs of cells that differ in the pool mode only.
+fn pairs_by_pool_mode<'a>(cells: &'a [CellTrials<'a>]) -> Pairs<'a> {
+    let mut pairs = Vec::new();
+    for (n, with) in cells.iter().enumerate() {
+        for cell in &cells[n + 1..] {
+            let same = same_but_stack(cell.setup, with.setup);
+            if same && pool(cell) != pool(with) && without_mode(cell) == without_mode(with) {
+                pairs.push((cell, with));
+            }
+        }
+    }
+    pairs
+}
+
+/// Pool modes whose throughput does not differ, as far as so many runs can show.
+fn no_difference(pairs: &Pairs<'_>, seed: u64) -> Vec<Finding> {
+    let known = throughputs(pairs, seed).into_iter().filter(|it| it.2.verdict == ChangeVerdict::NoEvidence);
+    let finding = |(cell, with, compared): (&CellTrials<'_>, &CellTrials<'_>, ThroughputComparison)| {
+        let mode = |cell| pool(cell).map(|it| it.0);
+        let (mode, with_mode) = (mode(cell)?, mode(with)?);
+        Some(Finding::NoDifference { cell: cell.number, with: with.number, mode, with_mode, compared })
+    };
+    known.filter_map(finding).collect()
+}
+
+/// Nodes with all poolers set to the same mode.
+fn without_mode(cell: &CellTrials<'_>) -> Vec<Node> {
+    let mut nodes = cell.setup.stack.nodes.clone();
+    for node in &mut nodes {
+        match &mut node.kind {
+            NodeKind::PgBouncer(it) => it.mode = model::plan::PoolMode::Session,
+            NodeKind::Odyssey(it) => it.mode = model::plan::PoolMode::Session,
+            _ => {}
+        }
+    }
+    nodes
+}
+
+/// Cells whose deadlocks differ from the baseline's while the number of transactions in flight in PostgreSQL differs
+/// too.
+pub fn concurrency_differs(cells: &[CellTrials<'_>], experiment: &Experiment) -> Vec<Finding> {
+    let baseline = experiment.baseline.and_then(|number| cells.iter().find(|it| it.number == number));
+    let Some(with) = baseline else { return Vec::new() };
+    let rate = |cell: &CellTrials<'_>| {
+        repeats::estimate(&figure_values(cell, Figure::Deadlocks)).map(|it| it.median)
+    };
+    let one = |cell: &CellTrials<'_>| {
+        let (rate, with_rate) = (rate(cell)?, rate(with)?);
+        let (of_cell, of_with) = (cell.median(busy_sessions)?, with.median(busy_sessions)?);
+        let unlike = of_cell > CONCURRENT * of_with || of_with > CONCURRENT * of_cell;
+        (rate != with_rate && unlike).then_some(Finding::NotConcurrent {
+            cell: cell.number,
+            with: with.number,
+            busy: of_cell,
+            with_busy: of_with,
+        })
+    };
+    cells.iter().filter(|it| it.number != with.number).filter_map(one).collect()
+}

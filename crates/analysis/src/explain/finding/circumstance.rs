@@ -1,0 +1,124 @@
+//! Findings on the circumstances under which a cell was measured
+
+use super::alternatives::read_volume;
+use super::{CellTrials, Finding, TrialFacts, host};
+use crate::facts::samples::{self, growth};
+use model::feed_coverage::FeedCoverage;
+use model::finding::{Circumstance, MissingInput, NormalizedRate};
+use model::summary::InvalidReason;
+use model::{LogEvent, Nanos};
+
+/// Feeds whose values touch less than the server's memory, of a table that is larger.
+pub fn feeds_that_fit_in_memory(cell: &CellTrials<'_>) -> Vec<Finding> {
+    let mut known: Vec<&FeedCoverage> = Vec::new();
+    for it in cell.trials.iter().flat_map(|it| it.reaches) {
+        if !known.iter().any(|known| known.feed == it.feed) {
+            known.push(it);
+        }
+    }
+    let fits = |it: &&FeedCoverage| {
+        let table = it.table.as_ref().filter(|it| it.fits_only_in_cache())?;
+        Some(Circumstance::FeedFitsCache {
+            feed: it.feed.clone(),
+            rows: it.rows,
+            distinct: it.distinct,
+            share: table.share,
+            touched: table.touched,
+            bytes: table.bytes,
+            memory: table.memory,
+            read: read_volume(cell),
+        })
+    };
+    known
+        .iter()
+        .filter_map(fits)
+        .map(|it| Finding::Circumstance { cell: cell.number, circumstance: it })
+        .collect()
+}
+
+/// Logins per transaction above which clients reconnect regularly; below `LOGINS_PER_SECOND_MIN` per second they do not
+/// matter.
+const LOGINS_PER_TRANSACTION_MIN: f64 = 0.1;
+const LOGINS_PER_SECOND_MIN: f64 = 1.0;
+/// Cancelled transactions per thousand. With this many errors a cell did other work.
+const CANCELLED_PER_1000_MIN: f64 = 10.0;
+const QUERY_CANCELED: &str = "57014";
+
+/// Reports cancelled statements, and logins by the server's count of sessions. Logins do not count if the load connects
+/// for each transaction.
+pub fn reconnects(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let node = &cell.server().ok_or(MissingInput::Server)?.name;
+    let executed = |it: &TrialFacts<'_>| {
+        let summary = it.valid()?;
+        let rate = summary.total.counts.executed() as f64 / summary.window.as_secs_f64();
+        Some(rate).filter(|it| *it > 0.0)
+    };
+    let per_second = cell.median(|it| growth(it.samples, node, samples::PG_SESSIONS_BEGUN, |_| true));
+    let per_second = per_second.ok_or(MissingInput::Server)?;
+    let Some(rate) = cell.median(executed) else { return Ok(Vec::new()) };
+    let logins = NormalizedRate { per_second, per_transaction: per_second / rate };
+    let many =
+        logins.per_second >= LOGINS_PER_SECOND_MIN && logins.per_transaction >= LOGINS_PER_TRANSACTION_MIN;
+    let logins = (many && !cell.setup.load.reconnect).then_some(logins);
+    let cancelled = cell.median(cancelled).unwrap_or(0.0);
+    let it = Circumstance::ConnectionStorm { logins, cancelled };
+    let told = logins.is_some() || cancelled >= CANCELLED_PER_1000_MIN;
+    Ok(told.then_some(Finding::Circumstance { cell: cell.number, circumstance: it }).into_iter().collect())
+}
+
+/// Cancelled transactions per thousand, from clients' errors or the server's log, whichever is greater. A service's
+/// clients receive other errors.
+fn cancelled(trial: &TrialFacts<'_>) -> Option<f64> {
+    let it = trial.valid()?;
+    let told: u64 = it.failures.iter().filter(|it| it.code == QUERY_CANCELED).map(|it| it.count).sum();
+    let cancelled = |it: &&LogEvent| it.code.as_deref() == Some(QUERY_CANCELED) && it.at > Nanos::ZERO;
+    let logged: u64 = trial.events.iter().filter(cancelled).map(LogEvent::line_count).sum();
+    let executed = it.total.counts.executed() as f64;
+    (executed > 0.0).then(|| 1000.0 * told.max(logged) as f64 / executed)
+}
+
+/// Trials that measured the generator or its host.
+pub fn late_generator(cell: &CellTrials<'_>) -> Option<Finding> {
+    let late = |it: &&InvalidReason| !matches!(it, InvalidReason::Aborted { .. });
+    let first = |it: &&TrialFacts<'_>| it.summary?.validity.reasons.iter().find(late).copied();
+    let reasons: Vec<InvalidReason> = cell.trials.iter().filter_map(first).collect();
+    let it = Circumstance::GeneratorLate {
+        reason: *reasons.first()?,
+        trials: reasons.len() as u32,
+        total_trials: cell.trials.len() as u32,
+    };
+    Some(Finding::Circumstance { cell: cell.number, circumstance: it })
+}
+
+/// Share of the machine's CPUs that the hypervisor gave to others, above which it matters. Throughput differs by as
+/// much from run to run.
+const STEAL_SHARE_MIN: f64 = 0.01;
+/// Timer jitter of a busy machine, seconds. On a quiet machine it is a tenth of that.
+const JITTER_MIN: f64 = 0.001;
+/// Idle share of its CPUs below which a machine's jitter is caused by the load that is measured.
+const IDLE: f64 = 0.2;
+
+pub fn noisy_host(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let all = cell.median(|it| host::total_processors(it.samples)).ok_or(MissingInput::Machine)?;
+    let idle = cell.median(|it| host::idle_share(it.samples)).ok_or(MissingInput::Machine)?;
+    let stolen =
+        cell.median(|it| host::stolen_processors(it.samples)).filter(|it| *it >= STEAL_SHARE_MIN * all);
+    let jitter = cell.median(|it| Some(it.valid()?.generator.jitter.p99?.as_secs_f64()));
+    let jitter = jitter.filter(|it| *it >= JITTER_MIN && idle >= IDLE);
+    let it = Circumstance::NoisyHost { stolen, jitter };
+    let told = stolen.is_some() || jitter.is_some();
+    Ok(told.then_some(Finding::Circumstance { cell: cell.number, circumstance: it }).into_iter().collect())
+}
+
+/// Feeds whose coverage of their tables is unknown.
+pub fn unknown_feeds(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let feeds = &cell.setup.feeds;
+    if feeds.is_empty() || cell.trials.iter().any(|it| !it.reaches.is_empty()) {
+        return Ok(Vec::new());
+    }
+    Err(if feeds.iter().any(|it| it.lookup_column.is_some()) {
+        MissingInput::Server
+    } else {
+        MissingInput::Column
+    })
+}

@@ -1,0 +1,179 @@
+//! Findings on clients that were refused, starved, delayed or left connected
+
+use super::{CellTrials, Finding, TrialFacts};
+use crate::facts::event_count;
+use crate::present::matrix::clients;
+use model::finding::ConnectionLimit;
+use model::plan::{Node, NodeKind, PoolMode};
+use model::summary::{Doubt, Failure, FailureClass};
+use model::{Code, EventKind, Nanos};
+
+const EXHAUSTED: &str = "53300";
+/// Share of the mean below which a client was hardly served.
+pub const STARVED_SHARE: f64 = 0.1;
+/// Share of hardly served clients that is not reported.
+const STARVED_CLIENTS_SHARE: f64 = 0.05;
+/// Transactions per client above which chance alone does not leave a client without any.
+const TRANSACTIONS_PER_CLIENT_MIN: f64 = 10.0;
+
+pub fn slots_exhausted(cell: &CellTrials<'_>) -> Option<Finding> {
+    let each = |it: &&TrialFacts<'_>| (refused_connections(it), logged(it));
+    let counts: Vec<(u64, u64)> = cell.trials.iter().map(each).collect();
+    let trials = counts.iter().filter(|it| it.0 + it.1 > 0).count() as u32;
+    (trials > 0).then(|| Finding::SlotsExhausted {
+        cell: cell.number,
+        limit: connection_limit(cell),
+        refused: counts.iter().map(|it| it.0).sum(),
+        logged: counts.iter().map(|it| it.1).sum(),
+        max_connections: match &cell.server().map(|it| &it.kind) {
+            Some(NodeKind::Postgres(it)) => Some(it.max_connections),
+            _ => None,
+        },
+        first_second: cell.trials.iter().filter_map(|it| first_second(it)).min(),
+        trials,
+        total_trials: cell.trials.len() as u32,
+    })
+}
+
+/// The limit that PostgreSQL's message names, `src/backend/utils/init/postinit.c`: `too many connections for role
+/// "few"`.
+fn connection_limit(cell: &CellTrials<'_>) -> ConnectionLimit {
+    let summaries = cell.trials.iter().filter_map(|it| it.summary);
+    let failures = summaries.flat_map(|it| it.connects.refused.iter().chain(&it.failures));
+    let exhausted = failures.filter(|it| it.code == EXHAUSTED);
+    let words: Vec<&str> = exhausted.filter_map(|it| it.message.as_deref()).collect();
+    let says = |text| words.iter().any(|it| it.contains(text));
+    if says("too many connections for role") {
+        ConnectionLimit::Role
+    } else if says("too many connections for database") {
+        ConnectionLimit::Database
+    } else {
+        ConnectionLimit::Server
+    }
+}
+
+/// Refused logins. With a pooler, also transactions that failed with the server's code.
+fn refused_connections(trial: &TrialFacts<'_>) -> u64 {
+    let count =
+        |all: &[Failure]| -> u64 { all.iter().filter(|it| it.code == EXHAUSTED).map(|it| it.count).sum() };
+    let Some(it) = trial.summary else { return 0 };
+    let refused = count(&it.connects.refused);
+    // With a connection per transaction, a refused login is a failed transaction too.
+    if trial.setup.load.reconnect { refused.max(count(&it.failures)) } else { refused + count(&it.failures) }
+}
+
+fn logged(trial: &TrialFacts<'_>) -> u64 {
+    event_count::count_logged(trial, EventKind::TooManyConnections, Nanos::ZERO)
+}
+
+fn first_second(trial: &TrialFacts<'_>) -> Option<u64> {
+    let events = trial.events.iter().filter(|it| it.kind == EventKind::TooManyConnections);
+    let exhausted = |(code, _): (Code, u64)| code == Code::SqlState(*b"53300");
+    let ticks = trial.ticks.iter().filter(|it| {
+        let cells = it.interval.scripts.iter().flat_map(|it| [&it.failed, &it.unknown]);
+        cells.chain([&it.interval.refused]).any(|it| it.iter().any(exhausted))
+    });
+    events.map(|it| it.at.0 / Nanos::from_secs(1).0).chain(ticks.map(|it| it.second)).min()
+}
+
+/// Starved clients, in the closed model only: in an open one, any idle client takes the next arrival.
+pub fn starved(cell: &CellTrials<'_>) -> Option<Finding> {
+    struct StarvationCounts {
+        served: usize,
+        without: usize,
+        clients: usize,
+        mean: f64,
+        jain: f64,
+    }
+    let mut all: Vec<StarvationCounts> = Vec::new();
+    for trial in &cell.trials {
+        let fairness = trial.valid().and_then(|it| it.fairness);
+        let Some(fairness) = fairness.filter(|_| !trial.clients.is_empty()) else { continue };
+        let clients = trial.clients.len();
+        let mean = trial.clients.iter().sum::<u64>() as f64 / clients as f64;
+        let served =
+            trial.clients.iter().filter(|it| **it as f64 >= STARVED_SHARE * mean && **it > 0).count();
+        let without = trial.clients.iter().filter(|it| **it == 0).count();
+        all.push(StarvationCounts { served, without, clients, mean, jain: fairness.jain });
+    }
+    all.sort_by_key(|it| it.served);
+    let it = all.get(all.len() / 2)?;
+    let hardly = (it.clients - it.served) as f64;
+    (hardly > STARVED_CLIENTS_SHARE * it.clients as f64 && it.mean >= TRANSACTIONS_PER_CLIENT_MIN).then(
+        || Finding::ClientsStarved {
+            cell: cell.number,
+            served: it.served as u32,
+            without: it.without as u32,
+            clients: it.clients as u32,
+            pool: pool(cell),
+            jain: it.jain,
+            mean: it.mean,
+        },
+    )
+}
+
+/// Mode and size of the pooler nearest to PostgreSQL.
+pub fn pool(cell: &CellTrials<'_>) -> Option<(PoolMode, u32)> {
+    match &cell.pooler()?.kind {
+        NodeKind::PgBouncer(it) => Some((it.mode, it.size)),
+        NodeKind::Odyssey(it) => Some((it.mode, it.size)),
+        _ => None,
+    }
+}
+
+pub fn in_flight_cap_reached(cell: &CellTrials<'_>) -> Option<Finding> {
+    let reached = |it: &&TrialFacts<'_>| {
+        it.summary?.validity.doubts.iter().find_map(|it| match *it {
+            Doubt::InFlightCapReached { arrivals, waited, dropped } => Some((arrivals, waited, dropped)),
+            _ => None,
+        })
+    };
+    let all: Vec<(u64, u64, u64)> = cell.trials.iter().filter_map(reached).collect();
+    (!all.is_empty()).then(|| Finding::NotOpenLoop {
+        cell: cell.number,
+        arrivals: all.iter().map(|it| it.0).sum(),
+        waited: all.iter().map(|it| it.1).sum(),
+        dropped: all.iter().map(|it| it.2).sum(),
+        in_flight_max: clients(cell.setup),
+        trials: all.len() as u32,
+        total_trials: cell.trials.len() as u32,
+    })
+}
+
+/// Clients that stayed connected. Behind a service, a pooler's clients are the service's connections, which it keeps.
+pub fn remaining_clients<'a>(cell: &'a CellTrials<'_>) -> impl Iterator<Item = Finding> + 'a {
+    let of_generator = |it: &&Node| !matches!(it.kind, NodeKind::Service(_));
+    cell.setup.stack.nodes.iter().take_while(of_generator).filter_map(|node| {
+        let of_node = |it: &&TrialFacts<'_>| -> u64 {
+            it.left.iter().filter(|(name, _)| *name == node.name).map(|(_, clients)| *clients).sum()
+        };
+        let all: Vec<u64> = cell.trials.iter().map(of_node).filter(|it| *it > 0).collect();
+        all.iter().max().map(|clients| Finding::ClientsLeftAfterTest {
+            cell: cell.number,
+            node: node.name.clone(),
+            clients: *clients,
+            trials: all.len() as u32,
+            of: cell.trials.len() as u32,
+        })
+    })
+}
+
+/// Codes of failed and unknown transactions, most frequent first. Slots and deadlocks have findings of their own.
+pub fn failures(cell: &CellTrials<'_>) -> Vec<Finding> {
+    let told = ["53300", "40P01"];
+    let mut counts: Vec<(String, Option<&'static str>, u64)> = Vec::new();
+    let summaries = || cell.trials.iter().filter_map(|it| it.summary);
+    for it in summaries().flat_map(|it| &it.failures) {
+        if it.class == FailureClass::Refused || told.contains(&it.code.as_str()) {
+            continue;
+        }
+        match counts.iter_mut().find(|known| known.0 == it.code) {
+            Some(known) => known.2 += it.count,
+            None => counts.push((it.code.clone(), it.name, it.count)),
+        }
+    }
+    counts.sort_by_key(|it| std::cmp::Reverse(it.2));
+    let of = summaries().map(|it| it.total.counts.executed()).sum();
+    let failures = |(code, name, count)| Finding::Failures { cell: cell.number, code, name, count, of };
+    counts.into_iter().map(failures).collect()
+}

@@ -1,0 +1,112 @@
+//! Findings on disks and memory that limit the server
+
+use super::waits::{BOUND_SHARE_MIN, WaitClass, class_share};
+use super::{CellTrials, Finding};
+use crate::facts::samples::{self, growth, mean, sums};
+use model::finding::{Bound, MissingInput};
+use model::plan::Limits;
+
+/// Share of a quota above which it is exhausted. The kernel allows 412 reads a second at a quota of 400; below this
+/// share the quota was not reached all the time.
+const QUOTA_USED_SHARE: f64 = 0.85;
+/// Smallest share of active sessions that wait for the disk if a quota is exhausted. Checkpoints and others also read
+/// and write, and no session waits for them.
+const WAIT_SHARE_MIN: f64 = 0.2;
+/// Share of its limit above which memory is full.
+const FULL: f64 = 0.9;
+/// Bytes read from disk per transaction above which evicted pages are missed: every second transaction reads a page.
+const MISSED: f64 = 4096.0;
+
+/// Use and quota of one direction of the disk.
+struct DiskUsage {
+    per_second: Option<f64>,
+    quota: Option<f64>,
+    in_bytes: bool,
+}
+
+/// Usage of the quota in operations or in bytes that is nearer to its end; operations if there is no quota.
+fn disk_usage(
+    cell: &CellTrials<'_>,
+    series: [&'static str; 2],
+    quotas: [Option<u64>; 2],
+    names: [&str; 2],
+) -> Option<DiskUsage> {
+    let node = &cell.server()?.name;
+    let holds = |limit: &str| {
+        let fails = |it: &&super::TrialFacts<'_>| {
+            it.not_applied.iter().any(|it| it.node == *node && it.limit == limit)
+        };
+        !cell.trials.iter().any(fails)
+    };
+    let flow = |at: usize| DiskUsage {
+        per_second: cell.median(|it| growth(it.samples, node, series[at], |_| true)),
+        quota: quotas[at].filter(|_| holds(names[at])).map(|it| it as f64),
+        in_bytes: at == 1,
+    };
+    let used = |it: &DiskUsage| it.per_second.zip(it.quota).map_or(-1.0, |(used, of)| used / of);
+    let [by_count, by_bytes] = [flow(0), flow(1)];
+    Some(if used(&by_bytes) > used(&by_count) || by_count.quota.is_none() && by_bytes.quota.is_some() {
+        by_bytes
+    } else {
+        by_count
+    })
+}
+
+/// True if the disk delays the sessions. `waits` is the share of sessions that wait for it.
+fn is_limiting(it: &DiskUsage, waits: Option<f64>) -> Result<bool, MissingInput> {
+    match it.quota {
+        Some(quota) => {
+            let used = it.per_second.ok_or(MissingInput::Group)?;
+            Ok(used >= QUOTA_USED_SHARE * quota && waits.is_none_or(|it| it >= WAIT_SHARE_MIN))
+        }
+        None => Ok(waits.ok_or(MissingInput::Server)? >= BOUND_SHARE_MIN),
+    }
+}
+
+pub fn reads(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let node = cell.server().ok_or(MissingInput::Server)?;
+    let Limits { read_iops, read_bps, .. } = node.limits;
+    let series = [samples::CGROUP_READS, samples::CGROUP_READ_BYTES];
+    let flow = disk_usage(cell, series, [read_iops, read_bps], ["read_iops", "read_bps"])
+        .ok_or(MissingInput::Server)?;
+    let waits = class_share(cell, WaitClass::Read);
+    let DiskUsage { per_second, quota, in_bytes } = flow;
+    let by = Bound::Reads { node: node.name.clone(), per_second, quota, waits, in_bytes };
+    Ok(is_limiting(&flow, waits)?
+        .then_some(Finding::Bound { cell: cell.number, bound: by })
+        .into_iter()
+        .collect())
+}
+
+/// WAL is written to the same disk. If the quota is exhausted, sessions that wait for WAL wait for the quota.
+pub fn writes(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let node = cell.server().ok_or(MissingInput::Server)?;
+    let Limits { write_iops, write_bps, .. } = node.limits;
+    let series = [samples::CGROUP_WRITES, samples::CGROUP_WRITTEN_BYTES];
+    let flow = disk_usage(cell, series, [write_iops, write_bps], ["write_iops", "write_bps"])
+        .ok_or(MissingInput::Server)?;
+    let mut waits = class_share(cell, WaitClass::Write);
+    if flow.quota.is_some() {
+        waits = waits.zip(class_share(cell, WaitClass::Log)).map(|(data, log)| data + log);
+    }
+    let DiskUsage { per_second, quota, in_bytes } = flow;
+    let by = Bound::Writes { node: node.name.clone(), per_second, quota, waits, in_bytes };
+    Ok(is_limiting(&flow, waits)?
+        .then_some(Finding::Bound { cell: cell.number, bound: by })
+        .into_iter()
+        .collect())
+}
+
+/// The page cache fills any memory limit sooner or later. The limit delays the server if transactions wait for evicted
+/// pages.
+pub fn memory(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let node = cell.server().ok_or(MissingInput::Server)?;
+    let Some(limit) = node.limits.memory.map(|it| it as f64) else { return Ok(Vec::new()) };
+    let used = cell.median(|it| mean(&sums(it.samples, &node.name, samples::CGROUP_MEMORY, |_| true)));
+    let used = used.ok_or(MissingInput::Group)?;
+    let read = super::alternatives::read_volume(cell).disk.ok_or(MissingInput::Group)?;
+    let waits = class_share(cell, WaitClass::Read).ok_or(MissingInput::Server)?;
+    let by = Bound::Memory { node: node.name.clone(), used, limit, read };
+    let short = used >= FULL * limit && read >= MISSED && waits >= WAIT_SHARE_MIN;
+    Ok(short.then_some(Finding::Bound { cell: cell.number, bound: by }).into_iter().collect())
+}

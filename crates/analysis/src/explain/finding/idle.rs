@@ -1,0 +1,32 @@
+//! Finding on sessions that stay idle in transaction
+
+use super::{CellTrials, Finding, clients};
+use crate::facts::samples::{self, maximum, mean, sums};
+use model::finding::{Circumstance, MissingInput};
+use model::plan::NodeKind;
+
+/// Mean number of sessions idle in transaction for longer than a second that is reported: one session for a tenth of
+/// the time. It blocks a tenth of a pool's server, or the locks that the session holds.
+const SESSIONS_MIN: f64 = 0.1;
+
+/// Judges the whole window: one such transaction in it is enough.
+pub fn idle_transactions(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let node = &cell.server().ok_or(MissingInput::Server)?.name;
+    let on_average = |series: &str| cell.median(|it| mean(&sums(it.samples, node, series, |_| true)));
+    let sessions = on_average(samples::PG_IDLE_TRANSACTIONS).ok_or(MissingInput::Server)?;
+    if sessions < SESSIONS_MIN {
+        return Ok(Vec::new());
+    }
+    let longest = cell.median(|it| maximum(&sums(it.samples, node, samples::PG_IDLE_LONGEST, |_| true)));
+    let waiting =
+        |name: &str| cell.median(|it| mean(&sums(it.samples, name, samples::PGBOUNCER_CL_WAITING, |_| true)));
+    let pooler = cell.pooler().filter(|it| matches!(it.kind, NodeKind::PgBouncer(_)));
+    let it = Circumstance::IdleTransactions {
+        sessions,
+        longest: longest.unwrap_or(0.0),
+        horizon: on_average(samples::PG_IDLE_HORIZON).unwrap_or(0.0),
+        blocked: on_average(samples::PG_IDLE_BLOCKED).unwrap_or(0.0),
+        pool: pooler.and_then(|it| Some((clients::pool(cell)?.1, waiting(&it.name)?))),
+    };
+    Ok(vec![Finding::Circumstance { cell: cell.number, circumstance: it }])
+}

@@ -1,0 +1,52 @@
+//! Finding on nodes that violate Little's law
+
+use super::{CellTrials, Finding, TrialFacts};
+use crate::facts::samples::{self, growth, sums};
+use crate::stats::littles_law::{MeanEstimate, Violation, check_law, estimate_mean};
+use model::finding::{Circumstance, MissingInput};
+use model::plan::{NodeKind, PoolMode};
+use model::{Nanos, Sample};
+use std::collections::BTreeMap;
+
+/// Compares the transactions in the pooler with its own sums of count and time. The number is that of clients with a
+/// server or waiting for one, from its console every second. In session mode a client also keeps its server between
+/// transactions. A violation is reported if most trials show it.
+pub fn little_s_law(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let Some(node) = cell.pooler() else { return Ok(Vec::new()) };
+    if !matches!(&node.kind, NodeKind::PgBouncer(it) if it.mode != PoolMode::Session) {
+        return Ok(Vec::new());
+    }
+    let valid: Vec<&TrialFacts<'_>> = cell.trials.iter().copied().filter(|it| it.valid().is_some()).collect();
+    let known: Vec<Option<Violation>> =
+        valid.iter().filter_map(|it| trial_violation(it.samples, &node.name)).collect();
+    if known.is_empty() {
+        return Err(MissingInput::Console);
+    }
+    let trials = known.len();
+    let mut violations: Vec<Violation> = known.into_iter().flatten().collect();
+    if 2 * violations.len() <= trials {
+        return Ok(Vec::new());
+    }
+    violations.sort_by(|a, b| a.number.total_cmp(&b.number));
+    let it = violations.swap_remove(violations.len() / 2);
+    let Violation { hop: node, number, expected, rate, time, .. } = it;
+    let it = Circumstance::LittlesLawViolation { node, number, expected, rate, time };
+    Ok(vec![Finding::Circumstance { cell: cell.number, circumstance: it }])
+}
+
+/// `None` if there are too few samples.
+fn trial_violation(samples: &[Sample], node: &str) -> Option<Option<Violation>> {
+    let grown = |series| growth(samples, node, series, |_| true);
+    let rate = grown(samples::PGBOUNCER_TRANSACTIONS).filter(|it| *it > 0.0)?;
+    let time = (grown(samples::PGBOUNCER_TIME)? + grown(samples::PGBOUNCER_WAITED)?) / rate;
+    let mut inside: BTreeMap<Nanos, f64> = BTreeMap::new();
+    for series in [samples::PGBOUNCER_SV_ACTIVE, samples::PGBOUNCER_CL_WAITING] {
+        for (at, number) in sums(samples, node, series, |_| true) {
+            *inside.entry(at).or_default() += number;
+        }
+    }
+    let window = (*inside.last_key_value()?.0 - *inside.first_key_value()?.0).as_secs_f64();
+    let number = estimate_mean(&inside.into_values().collect::<Vec<_>>())?;
+    let exact = |mean| MeanEstimate { mean, error: 0.0 };
+    Some(check_law(node, number, exact(rate), exact(time), window))
+}

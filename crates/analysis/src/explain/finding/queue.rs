@@ -1,0 +1,77 @@
+//! Findings on queues of waiting transactions
+
+use super::{CellTrials, Finding, TrialFacts};
+use crate::facts::samples::{self, maximum, mean, sums};
+use crate::present::matrix::clients;
+use model::Nanos;
+use model::plan::NodeKind;
+
+/// Share of clients that may wait without being reported.
+const FEW: f64 = 0.05;
+
+/// Fewest waiting clients that form a queue.
+fn queue_min(cell: &CellTrials<'_>) -> f64 {
+    (FEW * f64::from(clients(cell.setup))).max(1.0)
+}
+
+pub fn in_balancer(cell: &CellTrials<'_>) -> Option<Finding> {
+    let (node, maxconn) = cell.setup.stack.nodes.iter().find_map(|it| match &it.kind {
+        NodeKind::HaProxy(haproxy) => Some((it, haproxy.maxconn)),
+        _ => None,
+    })?;
+    // Queues of the servers, and of the backend, which holds requests without a chosen server.
+    let of = |series: &'static str| {
+        move |it: &TrialFacts<'_>| mean(&sums(it.samples, &node.name, series, |_| true))
+    };
+    let waiting = cell.median(of(samples::HAPROXY_QCUR))?;
+    (waiting >= queue_min(cell)).then(|| Finding::QueueInBalancer {
+        cell: cell.number,
+        node: node.name.clone(),
+        waiting,
+        wait: cell.median(|it| {
+            let of_backend = |label: &str| label.ends_with("BACKEND");
+            mean(&sums(it.samples, &node.name, samples::HAPROXY_QTIME, of_backend))
+        }),
+        maxconn,
+    })
+}
+
+/// PgBouncer reports the number of waiting clients. Odyssey's `cl_waiting` also counts idle clients. For Odyssey,
+/// transactions in flight must exceed PostgreSQL's busy sessions by a twentieth of the clients.
+pub fn in_pooler(cell: &CellTrials<'_>) -> Option<Finding> {
+    let node = cell.pooler()?;
+    let under_way = cell.median(transactions_in_flight)?;
+    let busy = cell.median(busy_sessions);
+    let gauge = |series: &'static str, of: fn(&[(Nanos, f64)]) -> Option<f64>| {
+        cell.median(|it| of(&sums(it.samples, &node.name, series, |_| true)))
+    };
+    let waiting = match node.kind {
+        NodeKind::PgBouncer(_) => Some(gauge(samples::PGBOUNCER_CL_WAITING, mean)?),
+        _ => None,
+    };
+    let queued = match waiting {
+        Some(waiting) => waiting,
+        None => under_way - busy?,
+    };
+    (queued >= queue_min(cell)).then(|| Finding::QueueInPooler {
+        cell: cell.number,
+        node: node.name.clone(),
+        waiting,
+        longest: gauge(samples::PGBOUNCER_MAXWAIT, maximum),
+        under_way,
+        busy,
+    })
+}
+
+/// Mean transactions in flight, by Little's law: throughput × mean service time.
+fn transactions_in_flight(trial: &TrialFacts<'_>) -> Option<f64> {
+    let it = trial.valid()?;
+    Some(it.total.tps.0 * it.total.service.mean?.as_secs_f64())
+}
+
+/// Mean number of PostgreSQL sessions in a statement or a transaction.
+pub fn busy_sessions(trial: &TrialFacts<'_>) -> Option<f64> {
+    let server = &trial.server()?.name;
+    let of = |state| samples::sessions(trial.samples, server, state);
+    Some(of("active")? + of("idle in transaction")? + of("idle in transaction (aborted)")?)
+}

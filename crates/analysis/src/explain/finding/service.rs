@@ -1,0 +1,154 @@
+//! Findings on services limited by their CPU, their connections or their threads
+
+use super::bound::CpuUsage;
+use super::{CellTrials, Finding, TrialFacts};
+use crate::facts::samples::{self, growth, mean, sums};
+use model::finding::{Bound, Circumstance, MissingInput};
+use model::plan::{Node, NodeKind, Service};
+use std::collections::BTreeSet;
+
+/// Share of connections or threads in use above which they are exhausted.
+const EXHAUSTED_SHARE: f64 = 0.9;
+/// Mean number of waiting requests above which there is a queue.
+const QUEUE_MIN: f64 = 1.0;
+/// Share of requests that waited above which chance does not explain it.
+const WAITED_SHARE_MIN: f64 = 0.1;
+/// SETs per transaction above which servers move between sessions with different settings.
+const SETS_PER_TRANSACTION_MIN: f64 = 0.05;
+
+fn services<'a>(cell: &CellTrials<'a>) -> impl Iterator<Item = (&'a Node, &'a Service)> {
+    let of = |it: &'a Node| match &it.kind {
+        NodeKind::Service(service) => Some((it, service)),
+        _ => None,
+    };
+    cell.setup.stack.nodes.iter().filter_map(of)
+}
+
+pub fn cpu(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let mut found = Vec::new();
+    for (node, _) in services(cell) {
+        let Some(cpu) = CpuUsage::measure(cell, node)? else { continue };
+        found.extend(cpu.is_saturated().then(|| Finding::Bound {
+            cell: cell.number,
+            bound: Bound::Service {
+                node: node.name.clone(),
+                cpu: cpu.used,
+                of_cpu: cpu.available,
+                throttled: cpu.throttled,
+                stood_still: cpu.throttled_cpus,
+            },
+        }));
+    }
+    Ok(found)
+}
+
+fn gauge(cell: &CellTrials<'_>, node: &Node, series: &str, of: &str) -> Option<f64> {
+    cell.median(|it| mean(&sums(it.samples, &node.name, series, |it| it == of)))
+}
+
+/// Answered transactions per second, with any outcome: rejected ones had used the service too.
+fn rate(it: &TrialFacts<'_>) -> Option<f64> {
+    let summary = it.valid()?;
+    let answered = summary.total.counts.executed();
+    (answered > 0).then(|| answered as f64 / summary.window.as_secs_f64())
+}
+
+pub fn pools(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let mut found = Vec::new();
+    for (node, _) in services(cell) {
+        let names = pools_of(cell, node);
+        if names.is_empty() {
+            return Err(MissingInput::Stats);
+        }
+        for pool in names {
+            let of = |series| gauge(cell, node, series, pool);
+            let known = of(samples::SERVICE_POOL_SIZE).zip(of(samples::SERVICE_POOL_BUSY));
+            let (size, busy) = known.ok_or(MissingInput::Stats)?;
+            let waiting = of(samples::SERVICE_POOL_WAITING);
+            let waited = cell.median(|it| {
+                let total = samples::SERVICE_POOL_WAITED;
+                Some(growth(it.samples, &node.name, total, |it| it == pool)? / rate(it)?)
+            });
+            let queue =
+                waiting.is_some_and(|it| it >= QUEUE_MIN) || waited.is_some_and(|it| it >= WAITED_SHARE_MIN);
+            let (node, pool) = (node.name.clone(), pool.to_owned());
+            let by = Bound::ServicePool { node, pool, size, busy, waiting, waited };
+            found.extend(
+                (busy >= EXHAUSTED_SHARE * size && queue)
+                    .then_some(Finding::Bound { cell: cell.number, bound: by }),
+            );
+        }
+    }
+    Ok(found)
+}
+
+fn pools_of<'a>(cell: &CellTrials<'a>, node: &Node) -> BTreeSet<&'a str> {
+    let samples = cell.trials.iter().flat_map(|it| it.samples);
+    let sizes = samples.filter(|it| it.node == node.name && it.series == samples::SERVICE_POOL_SIZE);
+    sizes.map(|it| &*it.label).collect()
+}
+
+/// A service without a thread limit cannot exhaust it.
+pub fn threads(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let mut found = Vec::new();
+    for (node, _) in services(cell) {
+        let of = |series| gauge(cell, node, series, "");
+        let busy = of(samples::SERVICE_THREADS_BUSY);
+        if busy.is_none() && pools_of(cell, node).is_empty() {
+            return Err(MissingInput::Stats);
+        }
+        let Some((size, busy)) = of(samples::SERVICE_THREADS_SIZE).zip(busy) else { continue };
+        let waiting = of(samples::SERVICE_THREADS_WAITING);
+        let queue = waiting.is_none_or(|it| it >= QUEUE_MIN);
+        let by = Bound::ServiceThreads { node: node.name.clone(), size, busy, waiting };
+        let full = size > 0.0 && busy >= EXHAUSTED_SHARE * size && queue;
+        found.extend(full.then_some(Finding::Bound { cell: cell.number, bound: by }));
+    }
+    Ok(found)
+}
+
+/// A service with more connections than its pooler has servers. It is reported if connections wait in the pooler, or if
+/// servers are set up again for other sessions.
+pub fn pools_in_row(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let (Some(pooler), Some((_, pool))) = (cell.pooler(), super::clients::pool(cell)) else {
+        return Ok(Vec::new());
+    };
+    let mut found = Vec::new();
+    for (node, service) in services(cell) {
+        let size =
+            cell.median(|it| mean(&sums(it.samples, &node.name, samples::SERVICE_POOL_SIZE, |_| true)));
+        let connections = size.ok_or(MissingInput::Stats)? * f64::from(service.copies);
+        let (lends, waits, ended) = match pooler.kind {
+            NodeKind::PgBouncer(_) => (
+                samples::PGBOUNCER_ASSIGNMENTS,
+                Some(samples::PGBOUNCER_CL_WAITING),
+                samples::PGBOUNCER_TRANSACTIONS,
+            ),
+            // Odyssey's console counts idle clients as waiting.
+            _ => (samples::ODYSSEY_ASSIGNMENTS, None, samples::ODYSSEY_TRANSACTIONS),
+        };
+        let of_pooler = |it: &TrialFacts<'_>, series| growth(it.samples, &pooler.name, series, |_| true);
+        let transactions = |it: &TrialFacts<'_>| of_pooler(it, ended).filter(|it| *it > 0.0);
+        let lent = cell.median(|it| Some(of_pooler(it, lends)? / transactions(it)?));
+        let sets = cell.median(|it| {
+            let sets = growth(it.samples, &it.server()?.name, samples::PG_SETS, |_| true)?;
+            Some(sets / transactions(it)?)
+        });
+        let waiting = waits
+            .and_then(|series| cell.median(|it| mean(&sums(it.samples, &pooler.name, series, |_| true))));
+        let felt = waiting.is_some_and(|it| it >= QUEUE_MIN)
+            || sets.is_some_and(|it| it >= SETS_PER_TRANSACTION_MIN);
+        let it = Circumstance::ChainedPools {
+            service: node.name.clone(),
+            connections,
+            pooler: pooler.name.clone(),
+            pool,
+            lent,
+            sets,
+            waiting,
+        };
+        let more = connections > f64::from(pool);
+        found.extend((more && felt).then_some(Finding::Circumstance { cell: cell.number, circumstance: it }));
+    }
+    Ok(found)
+}

@@ -1,0 +1,125 @@
+//! Findings on tables: full scans, checkpoints and dead row versions
+
+use super::bound::CpuUsage;
+use super::{CellTrials, Finding, TrialFacts};
+use crate::facts::samples::{self, growth, mean, sums};
+use model::Nanos;
+use model::finding::{Bound, Circumstance, MissingInput};
+use std::collections::BTreeSet;
+
+/// Rows read by scans per transaction above which they matter. A CPU reads some ten million rows a second, so this
+/// takes a millisecond.
+const ROWS: f64 = 10_000.0;
+/// Rows of a table below which a full scan is a good plan.
+const SMALL: f64 = 1000.0;
+/// Rows read per returned row below which an index would not help.
+const FOR_ONE: f64 = 100.0;
+/// Ratio of throughput during checkpoints to that of other seconds below which checkpoints are reported. A tenth less
+/// exceeds random variation, if there are `SECONDS` of each.
+const SLOWED: f64 = 0.9;
+const SECONDS: usize = 3;
+/// Growth of dead row versions from the first trial to the last, and their share of all rows, above which they are
+/// reported. Autovacuum starts at a fifth.
+const GROWN: f64 = 2.0;
+const DEAD: f64 = 0.02;
+/// Fewest trials that show a trend.
+const TRIALS: usize = 3;
+
+/// Reports the table with the most rows read by scans.
+pub fn scans(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let node = cell.server().ok_or(MissingInput::Server)?;
+    let by_transaction = |series: &str, table: &str| {
+        cell.median(|it| {
+            let rate = executed_rate(it)?;
+            Some(growth(it.samples, &node.name, series, |it| it == table)? / rate)
+        })
+    };
+    let samples = cell.trials.iter().flat_map(|it| it.samples).filter(|it| it.node == node.name);
+    let mut tables: BTreeSet<&str> = BTreeSet::new();
+    for it in samples.filter(|it| it.series == samples::PG_SCANNED_ROWS) {
+        tables.insert(&it.label);
+    }
+    if tables.is_empty() {
+        // A database without a scan has no table to report; a server that was not sampled has no figure at all.
+        let asked = cell.trials.iter().flat_map(|it| it.samples).any(|it| it.series == samples::PG_DEAD_ROWS);
+        return if asked { Ok(Vec::new()) } else { Err(MissingInput::Server) };
+    }
+    let rows = |table: &str| by_transaction(samples::PG_SCANNED_ROWS, table);
+    let most = tables.into_iter().filter_map(|it| Some((it, rows(it)?))).max_by(|a, b| a.1.total_cmp(&b.1));
+    // Counters need two samples.
+    let (table, read) = most.ok_or(MissingInput::Server)?;
+    let scans = by_transaction(samples::PG_SCANS, table).unwrap_or(0.0);
+    let returned = by_transaction(samples::PG_STATEMENT_ROWS, "").unwrap_or(0.0);
+    let each = if scans > 0.0 { read / scans } else { 0.0 };
+    let told = read >= ROWS && each >= SMALL && read >= FOR_ONE * returned;
+    let cpu = CpuUsage::measure(cell, node).ok().flatten().map(|it| it.used / it.available);
+    let by = Bound::Scans { table: table.to_owned(), scans, rows: each, cpu };
+    Ok(told.then_some(Finding::Bound { cell: cell.number, bound: by }).into_iter().collect())
+}
+
+/// Sent transactions per second.
+fn executed_rate(it: &TrialFacts<'_>) -> Option<f64> {
+    let summary = it.valid()?;
+    let rate = summary.total.counts.executed() as f64 / summary.window.as_secs_f64();
+    Some(rate).filter(|it| *it > 0.0)
+}
+
+pub fn checkpoints(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let node = &cell.server().ok_or(MissingInput::Server)?.name;
+    let requested = cell.median(|it| {
+        let window = it.valid()?.window.as_secs_f64();
+        Some(growth(it.samples, node, samples::PG_CHECKPOINTS, |it| it == "requested")? * window)
+    });
+    let requested = requested.ok_or(MissingInput::Server)?.round();
+    let share = cell.median(|it| {
+        let written = checkpoint_seconds(it, node);
+        let busy = written.iter().filter(|it| it.1).count();
+        (!written.is_empty()).then(|| busy as f64 / written.len() as f64)
+    });
+    let slowed = cell.median(|it| checkpoint_slowdown(it, node));
+    let felt = slowed.is_some_and(|it| it <= SLOWED) || requested >= 1.0;
+    let by = Bound::Checkpoints { requested, share: share.unwrap_or(0.0), slowed };
+    Ok(felt.then_some(Finding::Bound { cell: cell.number, bound: by }).into_iter().collect())
+}
+
+/// Seconds of the trial, with true if the checkpointer wrote.
+fn checkpoint_seconds(it: &TrialFacts<'_>, node: &str) -> Vec<(usize, bool)> {
+    let total = sums(it.samples, node, samples::PG_BUFFERS_WRITTEN, |it| it == "checkpointer");
+    let second = |at: Nanos| (at.0.saturating_sub(1) / Nanos::from_secs(1).0) as usize;
+    total.windows(2).map(|it| (second(it[1].0), it[1].1 > it[0].1)).collect()
+}
+
+/// Throughput in seconds with checkpoint writes ÷ throughput in those without.
+fn checkpoint_slowdown(it: &TrialFacts<'_>, node: &str) -> Option<f64> {
+    it.valid()?;
+    let (mut with, mut without) = (Vec::new(), Vec::new());
+    for (second, writing) in checkpoint_seconds(it, node) {
+        let delivered = it.delivered.get(second).copied();
+        (if writing { &mut with } else { &mut without }).extend(delivered);
+    }
+    let mean = |it: &[f64]| (it.len() >= SECONDS).then(|| it.iter().sum::<f64>() / it.len() as f64);
+    Some(mean(&with)? / mean(&without).filter(|it| *it > 0.0)?)
+}
+
+/// Trials in order of repetition, valid or not: each leaves its dead row versions to the next unless vacuum removes
+/// them.
+pub fn bloat(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let node = &cell.server().ok_or(MissingInput::Server)?.name;
+    let level = |it: &TrialFacts<'_>, series| mean(&sums(it.samples, node, series, |_| true));
+    let mut trials: Vec<&&TrialFacts<'_>> = cell.trials.iter().collect();
+    trials.sort_by_key(|it| it.repetition);
+    let dead: Vec<f64> = trials.iter().filter_map(|it| level(it, samples::PG_DEAD_ROWS)).collect();
+    let live = trials.iter().rev().find_map(|it| level(it, samples::PG_LIVE_ROWS));
+    let (Some(from), Some(to), Some(live)) = (dead.first(), dead.last(), live) else {
+        return Err(MissingInput::Server);
+    };
+    let vacuums = cell.median(|it| {
+        Some(growth(it.samples, node, samples::PG_VACUUMS, |_| true)? * it.valid()?.window.as_secs_f64())
+    });
+    let vacuums = vacuums.unwrap_or(0.0).round();
+    let rising = dead.len() >= TRIALS && dead.windows(2).all(|it| it[1] >= it[0]);
+    let grown = rising && *to >= 1.0 && *to >= GROWN * from && *to >= DEAD * live;
+    let it = Circumstance::Bloat { from: *from, to: *to, live, vacuums, trials: dead.len() as u32 };
+    let told = grown || vacuums >= 1.0;
+    Ok(told.then_some(Finding::Circumstance { cell: cell.number, circumstance: it }).into_iter().collect())
+}

@@ -1,0 +1,556 @@
+use super::*;
+use crate::fixture::trial::{self, TestRun, experiment};
+use model::EventKind;
+
+mod alternatives;
+mod reported;
+mod sampled;
+mod unused;
+
+/// Expects these findings over `runs` of `cells`, the first of which is the baseline.
+#[track_caller]
+fn check(cells: &[&str], runs: &[TestRun], expected: &[&str]) {
+    let experiment = experiment(cells, Some(0));
+    check_in(&experiment, runs, expected);
+}
+
+/// Expects these findings for another experiment. Separate rows test the rules without their inputs.
+#[track_caller]
+fn check_in(experiment: &Experiment, runs: &[TestRun], expected: &[&str]) {
+    let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(experiment)).collect();
+    let judged = |it: &Finding| {
+        !matches!(it, Finding::Circumstance { circumstance: Circumstance::RulesSkipped { .. }, .. })
+    };
+    let found = findings(experiment, &facts).into_iter().filter(judged);
+    let found: Vec<String> = found.map(|it| short(&format!("{it:?}"))).collect();
+    assert_eq!(found, expected, "\n{}", found.join("\n"));
+}
+
+/// Rounds numbers to four decimals.
+fn short(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, number) = rest.split_at(at);
+        let end = number.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(number.len());
+        let (number, after) = number.split_at(end);
+        out += before;
+        match number.parse::<f64>() {
+            // Ranges and whole numbers are unchanged.
+            Ok(value) if number.contains('.') => out += &format!("{:?}", (value * 1e4).round() / 1e4),
+            _ => out += number,
+        }
+        rest = after;
+    }
+    out + rest
+}
+
+fn run() -> TestRun {
+    TestRun::new(0, 0)
+}
+
+fn repeated(cell: usize, tps: &[f64]) -> Vec<TestRun> {
+    tps.iter().enumerate().map(|(n, tps)| TestRun::new(cell, n as u32).tps(*tps)).collect()
+}
+
+#[test]
+fn a_quiet_run_has_no_findings() {
+    check(&["direct"], &[run()], &[]);
+    check(&["direct"], &[], &[]);
+    check(
+        &["direct"],
+        &[run().status(TrialStatus::Skipped { reason: "none".into() }).without_summary()],
+        &[],
+    );
+}
+
+#[test]
+fn reports_failures_by_code() {
+    // Slots and deadlocks have findings of their own.
+    check(
+        &["direct"],
+        &[
+            run().failed(b"22P02", 2),
+            TestRun::new(0, 1).failed(b"23505", 5).failed(b"22P02", 1).refused(b"28P01", 3),
+        ],
+        &[
+            "Failures { cell: 0, code: \"23505\", name: Some(\"unique_violation\"), count: 5, of: 20008 }",
+            "Failures { cell: 0, code: \"22P02\", name: Some(\"invalid_text_representation\"), count: 3, of: 20008 }",
+        ],
+    );
+}
+
+#[test]
+fn reports_exhausted_connection_slots() {
+    check(
+        &["direct"],
+        &[
+            run()
+                .refused(b"53300", 40)
+                .event(EventKind::TooManyConnections, 11)
+                .event_count(EventKind::TooManyConnections, 30),
+            TestRun::new(0, 1),
+            // Nothing was measured, but the server's log shows the reason.
+            TestRun::new(0, 2).without_summary().event(EventKind::TooManyConnections, 5),
+        ],
+        &[
+            "SlotsExhausted { cell: 0, limit: Server, refused: 40, logged: 46, max_connections: Some(50), first_second: Some(3), trials: 2, total_trials: 3 }",
+        ],
+    );
+    // Behind Odyssey, transactions fail with the code of its server.
+    check(
+        &["odyssey"],
+        &[run().failed(b"53300", 188)],
+        &[
+            "SlotsExhausted { cell: 0, limit: Server, refused: 188, logged: 0, max_connections: Some(50), first_second: None, trials: 1, total_trials: 1 }",
+        ],
+    );
+    check(&["direct"], &[run().refused(b"28P01", 40)], &[]);
+    for (words, limit) in [
+        ("sorry, too many clients already", "Server"),
+        ("too many connections for role \"few\"", "Role"),
+        ("too many connections for database \"shop\"", "Database"),
+    ] {
+        let exhausted = format!(
+            "SlotsExhausted {{ cell: 0, limit: {limit}, refused: 40, logged: 0, max_connections: Some(50), first_second: None, trials: 1, total_trials: 1 }}"
+        );
+        check(&["direct"], &[run().refused(b"53300", 40).said(words)], &[&exhausted]);
+    }
+}
+
+#[test]
+fn reports_starved_clients() {
+    let starved = || [vec![500; 20], vec![0; 180]].concat();
+    check(
+        &["session"],
+        &[run().clients(starved())],
+        &[
+            "ClientsStarved { cell: 0, served: 20, without: 180, clients: 200, pool: Some((Session, 20)), jain: 0.1, mean: 50.0 }",
+        ],
+    );
+    // A transaction after the deadline does not count.
+    check(
+        &["direct"],
+        &[run().clients([vec![500; 20], vec![1; 180]].concat())],
+        &[
+            "ClientsStarved { cell: 0, served: 20, without: 0, clients: 200, pool: None, jain: 0.1036, mean: 50.9 }",
+        ],
+    );
+    // The trial with the median number is reported.
+    check(
+        &["session"],
+        &[
+            run().clients(starved()),
+            TestRun::new(0, 1).clients(vec![50; 200]),
+            TestRun::new(0, 2).clients([vec![500; 21], vec![0; 179]].concat()),
+        ],
+        &[
+            "ClientsStarved { cell: 0, served: 21, without: 179, clients: 200, pool: Some((Session, 20)), jain: 0.105, mean: 52.5 }",
+        ],
+    );
+    check(&["session"], &[run().clients(vec![50; 200])], &[]);
+    check(&["session"], &[run().clients([vec![50; 195], vec![0; 5]].concat())], &[]);
+    // The run is so short that chance may leave a client without transactions.
+    check(&["session"], &[run().clients([vec![9; 20], vec![0; 180]].concat())], &[]);
+    check(&["session"], &[run().clients(starved()).open()], &[]);
+    check(&["session"], &[run().clients(starved()).invalid()], &[]);
+}
+
+/// PostgreSQL's sessions: active, in a transaction, idle.
+fn sessions(run: TestRun, active: f64, in_transaction: f64, idle: f64) -> TestRun {
+    run.gauge("postgres", "pg_sessions", "active", active)
+        .gauge("postgres", "pg_sessions", "idle in transaction", in_transaction)
+        .gauge("postgres", "pg_sessions", "idle", idle)
+}
+
+fn cpu(run: TestRun, node: &str, used: f64, throttled: f64) -> TestRun {
+    run.counter(node, "cgroup_cpu", "", used).counter(node, "cgroup_periods", "", 100.0).counter(
+        node,
+        "cgroup_throttled",
+        "",
+        throttled,
+    )
+}
+
+#[test]
+fn reports_a_queue_in_the_pooler() {
+    // 1000 transactions per second of 2 ms: two are in flight.
+    let waiting = |n| run().tps(1000.0).gauge("pooler", "pgbouncer_cl_waiting", "db/app", n);
+    check(
+        &["pooled"],
+        &[waiting(150.0).gauge("pooler", "pgbouncer_maxwait", "db/app", 2.5)],
+        &[
+            "QueueInPooler { cell: 0, node: \"pooler\", waiting: Some(150.0), longest: Some(2.5), under_way: 2.0, busy: None }",
+        ],
+    );
+    check(&["pooled"], &[waiting(9.0)], &[]);
+    // Odyssey counts idle clients as waiting, so its count alone proves nothing.
+    let odyssey = |n, tps| run().tps(tps).gauge("pooler", "odyssey_cl_waiting", "db/app", n);
+    check(&["odyssey"], &[odyssey(180.0, 1000.0)], &[]);
+    check(&["odyssey"], &[sessions(odyssey(180.0, 1000.0), 2.0, 0.0, 18.0)], &[]);
+    // 50,000 per second of 2 ms: a hundred are in flight, but PostgreSQL has twenty busy sessions.
+    check(
+        &["odyssey"],
+        &[sessions(odyssey(0.0, 50_000.0), 18.0, 2.0, 0.0)],
+        &[
+            "QueueInPooler { cell: 0, node: \"pooler\", waiting: None, longest: None, under_way: 100.0, busy: Some(20.0) }",
+        ],
+    );
+}
+
+#[test]
+fn reports_a_queue_in_the_balancer() {
+    let waiting = |n| {
+        run()
+            .gauge("balancer", "haproxy_qcur", "pg/BACKEND", 0.0)
+            .gauge("balancer", "haproxy_qcur", "pg/postgres", n)
+            .gauge("balancer", "haproxy_qtime", "pg/BACKEND", 1.5)
+    };
+    check(
+        &["balanced"],
+        &[waiting(160.0)],
+        &[
+            "QueueInBalancer { cell: 0, node: \"balancer\", waiting: 160.0, wait: Some(1.5), maxconn: Some(20) }",
+        ],
+    );
+    check(&["balanced"], &[waiting(9.0)], &[]);
+}
+
+#[test]
+fn distinguishes_a_saturated_pooler_from_a_full_pool() {
+    let lent = |n| run().gauge("pooler", "pgbouncer_sv_active", "db/app", n);
+    // The console shows a full pool; PostgreSQL's sessions are idle, and the pooler's quota is exhausted.
+    check(
+        &["pooled"],
+        &[sessions(cpu(lent(20.0), "pooler", 0.099, 90.0), 1.5, 0.0, 18.5)],
+        &[
+            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.099, cpu_limit: 0.1, throttled: Some(0.9), throttled_cpu: None, pool: 20, lent: Some(20.0), active: 1.5 }",
+        ],
+    );
+    // In transactions with two statements the sessions are idle in transaction: they wait for the pooler too.
+    check(
+        &["pooled"],
+        &[sessions(cpu(lent(20.0), "pooler", 0.06, 90.0), 4.0, 16.0, 0.0)],
+        &[
+            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.06, cpu_limit: 0.1, throttled: Some(0.9), throttled_cpu: None, pool: 20, lent: Some(20.0), active: 4.0 }",
+        ],
+    );
+    check(
+        &["pooled"],
+        &[sessions(cpu(lent(20.0), "pooler", 0.05, 3.0), 18.0, 2.0, 0.0)],
+        &[
+            "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 20.0, cpu: 0.05, of_cpu: 0.1 }",
+        ],
+    );
+    // Between two statements servers are idle; if they wait for locks, the pool is not the limit.
+    let half = |active| sessions(cpu(lent(20.0), "pooler", 0.05, 3.0), active, 0.0, 20.0 - active);
+    check(
+        &["pooled"],
+        &[half(10.0)],
+        &[
+            "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 10.0, cpu: 0.05, of_cpu: 0.1 }",
+        ],
+    );
+    check(&["pooled"], &[half(9.9)], &[]);
+    check(
+        &["pooled"],
+        &[half(10.0).gauge("postgres", "pg_active_waits", "Lock/transactionid", 9.0)],
+        &["Bound { cell: 0, bound: RowLocks { share: 1.0, active: 10.0, longest: None, statements: [] } }"],
+    );
+    // A statement that sleeps on purpose occupies its server as a running one does.
+    check(
+        &["pooled"],
+        &[half(10.0).gauge("postgres", "pg_active_waits", "Timeout/PgSleep", 9.0)],
+        &[
+            "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 10.0, cpu: 0.05, of_cpu: 0.1 }",
+        ],
+    );
+    // Neither: both are full, the pool is half empty, or no series distinguishes them.
+    check(&["pooled"], &[sessions(cpu(lent(20.0), "pooler", 0.1, 90.0), 18.0, 2.0, 0.0)], &[]);
+    check(&["pooled"], &[sessions(cpu(lent(9.0), "pooler", 0.05, 3.0), 8.0, 1.0, 11.0)], &[]);
+    check(&["pooled"], &[cpu(lent(20.0), "pooler", 0.1, 90.0)], &[]);
+    check(&["pooled"], &[sessions(lent(20.0), 1.5, 0.0, 18.5)], &[]);
+    let odyssey = run().gauge("pooler", "odyssey_sv_active", "db/app", 20.0);
+    check(
+        &["odyssey"],
+        &[sessions(cpu(odyssey, "pooler", 0.098, 80.0), 1.0, 0.0, 19.0)],
+        &[
+            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.098, cpu_limit: 0.1, throttled: Some(0.8), throttled_cpu: None, pool: 20, lent: Some(20.0), active: 1.0 }",
+        ],
+    );
+}
+
+/// A machine of two CPUs with this idle share.
+fn host(run: TestRun, idle: f64) -> TestRun {
+    run.counter("host", "host_cpu", "idle", 1.5 * idle)
+        .counter("host", "host_cpu", "iowait", 0.5 * idle)
+        .counter("host", "host_cpu", "user", 2.0 - 2.0 * idle)
+}
+
+#[test]
+fn reports_a_saturated_host() {
+    let busy = |idle| cpu(host(run(), idle), "pooler", 0.25, 0.0);
+    check(
+        &["pooled"],
+        &[cpu(busy(0.04), "postgres", 0.75, 0.0)],
+        &[
+            "HostBound { cell: 0, idle: 0.04, processors: 2.0, generator: Some(0.22), before: Some(0.25), server: \
+             Some(0.75), others: Some(0.7) }",
+        ],
+    );
+    check(&["pooled"], &[busy(0.06)], &[]);
+    check(
+        &["direct"],
+        &[host(run(), 0.0)],
+        &[
+            "HostBound { cell: 0, idle: 0.0, processors: 2.0, generator: Some(0.22), before: None, server: None, others: None }",
+        ],
+    );
+    check(
+        &["direct"],
+        &[host(run(), 0.5).generator(0.61)],
+        &["GeneratorShare { cell: 0, used: 0.61, processors: 2.0 }"],
+    );
+    check(&["direct"], &[host(run(), 0.5).generator(0.59)], &[]);
+}
+
+#[test]
+fn reports_a_saturated_server() {
+    check(
+        &["direct"],
+        &[cpu(run(), "postgres", 0.97, 60.0)],
+        &[
+            "ServerBound { cell: 0, node: \"postgres\", cpu: 0.97, cpu_limit: 1.0, throttled: Some(0.6), throttled_cpu: None }",
+        ],
+    );
+    check(&["direct"], &[cpu(run(), "postgres", 0.5, 10.0)], &[]);
+    check(&["direct"], &[sessions(run(), 40.0, 0.0, 0.0)], &[]);
+}
+
+#[test]
+fn reports_the_dominant_wait_event() {
+    let waits = |lock, running| {
+        sessions(run(), lock + running, 0.0, 0.0)
+            .gauge("postgres", "pg_active_waits", "Lock/relation", lock)
+            .gauge("postgres", "pg_active_waits", "running", running)
+    };
+    check(
+        &["direct"],
+        &[waits(15.0, 5.0)],
+        &["SessionsWait { cell: 0, event: \"Lock/relation\", share: 0.75, active: 20.0 }"],
+    );
+    check(&["direct"], &[waits(5.0, 15.0)], &[]);
+    check(&["direct"], &[waits(1.0, 0.0)], &[]);
+}
+
+#[test]
+fn reports_deadlocks_per_thousand_transactions() {
+    let all: Vec<TestRun> = [10, 0, 20]
+        .into_iter()
+        .enumerate()
+        .map(|(n, it)| TestRun::new(0, n as u32).failed(b"40P01", it))
+        .collect();
+    check(
+        &["direct"],
+        &all,
+        &["Deadlocks { cell: 0, of_thousand: 0.999, interval: Some((0.0, 1.996)), runs: 3 }"],
+    );
+    // Rates at different concurrency are not comparable.
+    check(
+        &["session", "pooled"],
+        &[sessions(run(), 4.0, 1.0, 0.0), sessions(TestRun::new(1, 0).failed(b"40P01", 30), 15.0, 5.0, 0.0)],
+        &[
+            "Deadlocks { cell: 1, of_thousand: 2.991, interval: None, runs: 1 }",
+            "NotConcurrent { cell: 1, with: 0, busy: 20.0, with_busy: 5.0 }",
+        ],
+    );
+    check(
+        &["session", "pooled"],
+        &[sessions(run(), 14.0, 1.0, 0.0), sessions(TestRun::new(1, 0).failed(b"40P01", 30), 15.0, 5.0, 0.0)],
+        &["Deadlocks { cell: 1, of_thousand: 2.991, interval: None, runs: 1 }"],
+    );
+}
+
+#[test]
+fn judges_a_ramp_by_its_last_third() {
+    // In the last third of ten seconds, servers are lent but idle.
+    let held = |run: TestRun| {
+        let run = run.ramp("pooler", "pgbouncer_sv_active", |second| if second > 6 { 20.0 } else { 1.0 });
+        let run = run.ramp("pooler", "cgroup_cpu", |second| 0.1 * second.saturating_sub(6) as f64);
+        sessions(run, 1.5, 0.0, 18.5)
+    };
+    let mut experiment = experiment(&["pooled"], None);
+    let bound = |experiment: &Experiment, run: &TestRun| {
+        let found = findings(experiment, &[run.facts(experiment)]);
+        found.iter().filter(|it| matches!(it, Finding::PoolerBound { .. })).count()
+    };
+    let run = held(run());
+    assert_eq!(bound(&experiment, &run), 0);
+    for (schedule, expected) in
+        [("line(1, 200, 10s)", 1), ("const(20, 6s) const(200, 4s)", 1), ("const(200, 10s)", 0)]
+    {
+        experiment.cells[0].setup.load.model = LoadModel::Open {
+            schedule: schedule.into(),
+            arrivals: model::Spacing::Poisson,
+            max_in_flight: 200,
+        };
+        assert_eq!(bound(&experiment, &run), expected, "{schedule}");
+    }
+}
+
+/// As in the steps of a short search: the last third is one second, in which no counter grows.
+#[test]
+fn judges_a_short_constant_rate_window_as_a_whole() {
+    let busy = run().ramp("pooler", "cgroup_cpu", |second| second as f64);
+    let short = sessions(busy, 1.5, 0.0, 18.5).truncate(3);
+    let mut experiment = experiment(&["pooled"], None);
+    experiment.cells[0].setup.load.model = LoadModel::Open {
+        schedule: "const(200, 3s)".into(),
+        arrivals: model::Spacing::Poisson,
+        max_in_flight: 200,
+    };
+    let found = findings(&experiment, &[short.facts(&experiment)]);
+    assert!(found.iter().any(|it| matches!(it, Finding::PoolerBound { .. })), "{found:?}");
+}
+
+#[test]
+fn reports_a_reached_in_flight_cap() {
+    check(
+        &["direct"],
+        &[run().open().dropped(500), TestRun::new(0, 1).open()],
+        &[
+            "NotOpenLoop { cell: 0, arrivals: 10500, waited: 0, dropped: 500, in_flight_max: 200, trials: 1, total_trials: 2 }",
+        ],
+    );
+}
+
+#[test]
+fn reports_answers_of_another_size() {
+    let page: &[(u64, u64)] = &[(20, 40_000)];
+    let login: &[(u64, u64)] = &[(20, 2_000)];
+    let mixed: &[(u64, u64)] = &[(14, 40_000), (6, 2_000)];
+    let told = |change: &str, cell: usize, share: &str| {
+        format!(
+            "AnswerSizes {{ cell: {cell}, operation: \"read\", step: None, change: {change}, share: {share} }}"
+        )
+    };
+    let of = |runs: &[TestRun], cells: &[&str]| {
+        let mut experiment = experiment(cells, None);
+        let operation = model::plan::Operation::script("read", 1, "SELECT 1");
+        experiment.cells.iter_mut().for_each(|it| it.setup.operations = vec![operation.clone()]);
+        let facts: Vec<_> = runs.iter().map(|it| it.facts(&experiment)).collect();
+        let all = findings(&experiment, &facts);
+        let sizes = all.iter().filter(|it| matches!(it, Finding::AnswerSizes { .. }));
+        sizes
+            .map(|it| format!("{it:?}").replace(&experiment.cells[0].setup.operations[0].name, "read"))
+            .collect::<Vec<_>>()
+    };
+    let fallen = [vec![page; 20], vec![login; 20]].concat();
+    let change = "Fell { before: 40000, after: 2000, second: 20 }";
+    assert_eq!(of(&[run().answers(&fallen)], &["direct"]), [told(change, 0, "0.5")]);
+    let change = "TwoPopulations { small: 2047, large: 40000 }";
+    assert_eq!(of(&[run().answers(&[mixed; 40])], &["direct"]), [told(change, 0, "0.3")]);
+    let pair = [run().answers(&[page; 40]), TestRun::new(1, 0).answers(&[login; 40])];
+    let change = "SmallerThan { with: 0, here: 2000, there: 40000 }";
+    assert_eq!(of(&pair, &["direct", "pooled"]), [told(change, 1, "1.0")]);
+    assert_eq!(of(&[run().answers(&[page; 40])], &["direct"]), [""; 0]);
+}
+
+#[test]
+fn reports_clients_that_remain_connected() {
+    check(
+        &["pooled"],
+        &[run().left("pooler", 3), TestRun::new(0, 1).left("pooler", 17), TestRun::new(0, 2)],
+        &["ClientsLeftAfterTest { cell: 0, node: \"pooler\", clients: 17, trials: 2, of: 3 }"],
+    );
+    // Behind a service, the remaining clients are its own connections, which it keeps.
+    let mut serviced = experiment(&["pooled"], None);
+    let nodes = &mut serviced.cells[0].setup.stack.nodes;
+    nodes.insert(0, trial::service());
+    check_in(&serviced, &[run().left("pooler", 17)], &[]);
+}
+
+#[test]
+fn compares_only_equal_transports() {
+    let unix = repeated(0, &[21_500.0, 21_300.0, 21_600.0, 21_400.0, 21_550.0]);
+    let tcp = repeated(1, &[13_700.0, 13_650.0, 13_750.0, 13_690.0, 13_710.0]);
+    let pooled = repeated(2, &[11_565.0, 11_500.0, 11_600.0, 11_550.0, 11_580.0]);
+    check(
+        &["unix", "direct", "pooled"],
+        &[unix.clone(), tcp, pooled.clone()].concat(),
+        &[
+            "LikeForLikeCost { cell: 2, with: 1, transport: Tcp, compared: ThroughputComparison { ratio: 0.8442, \
+             interval: Some((0.8394, 0.8473)), p: 0.0079, verdict: Lower, runs: (5, 5) } }",
+            "UnlikeComparison { cell: 2, with: 0, transports: [Tcp, Tcp], with_transport: Unix, compared: ThroughputComparison { ratio: \
+             0.5379, interval: Some((0.5347, 0.543)), p: 0.0079, \
+             verdict: Lower, runs: (5, 5) }, like: 0.8442 }",
+        ],
+    );
+    // Without the fair comparison the unfair one is not reported either.
+    check(&["unix", "pooled"], &[unix, repeated(1, &[11_565.0])].concat(), &[]);
+}
+
+#[test]
+fn compares_only_cells_with_the_same_work() {
+    let direct = || repeated(0, &[13_700.0, 13_650.0, 13_750.0, 13_690.0, 13_710.0]);
+    let pooled = |with: fn(TestRun) -> TestRun| -> Vec<TestRun> {
+        repeated(1, &[11_565.0, 11_500.0, 11_600.0, 11_550.0, 11_580.0]).into_iter().map(with).collect()
+    };
+    let said = |runs: &[TestRun]| {
+        let experiment = experiment(&["direct", "pooled"], Some(0));
+        let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(&experiment)).collect();
+        let word = |it: Finding| match it {
+            Finding::NotCompared { cell, reason: why } => {
+                Some(format!("not {cell} {}", short(&format!("{why:?}"))))
+            }
+            Finding::LikeForLikeCost { cell, with, .. } => Some(format!("{cell} beside {with}")),
+            _ => None,
+        };
+        findings(&experiment, &facts).into_iter().filter_map(word).collect::<Vec<_>>().join(", ")
+    };
+    let refused: fn(TestRun) -> TestRun = |it| it.refused(b"53300", 1);
+    let starved: fn(TestRun) -> TestRun = |it| it.clients([vec![500; 20], vec![0; 180]].concat());
+    for (with, expected) in [
+        ((|it| it) as fn(TestRun) -> TestRun, "1 beside 0"),
+        (refused, "not 1 SlotsExhausted"),
+        (starved, "not 1 ClientsStarved"),
+        (|it| it.failed(b"22012", 100), "1 beside 0"),
+        (|it| it.failed(b"22012", 102), "not 1 Errors { of_thousand: 10.097 }"),
+    ] {
+        assert_eq!(said(&[direct(), pooled(with)].concat()), expected);
+    }
+    // Without a comparable cell, no cell is left out.
+    assert_eq!(said(&pooled(refused)), "");
+}
+
+#[test]
+fn ignores_limits_that_were_not_applied() {
+    let full = || sessions(cpu(run(), "pooler", 0.099, 0.0), 1.5, 0.0, 18.5);
+    let bound = "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.099, cpu_limit: 0.1, throttled: Some(0.0), throttled_cpu: None, pool: 20, \
+                 lent: None, active: 1.5 }";
+    check(&["pooled"], &[full()], &[bound]);
+    check(&["pooled"], &[full().not_applied("pooler", "cpus")], &[bound]);
+    check(&["pooled"], &[full().not_applied("pooler", "cpu")], &[]);
+}
+
+#[test]
+fn reports_pool_modes_without_a_difference() {
+    let transaction = repeated(0, &[9973.0, 9900.0, 10_020.0, 9950.0, 9990.0]);
+    let statement = repeated(1, &[9980.0, 9910.0, 10_010.0, 9940.0, 9960.0]);
+    check(
+        &["pooled", "statement"],
+        &[transaction.clone(), statement].concat(),
+        &[
+            "NoDifference { cell: 1, with: 0, mode: Statement, with_mode: Transaction, compared: ThroughputComparison { ratio: \
+           0.9987, interval: Some((0.992, 1.0061)), p: 0.8413, verdict: NoEvidence, runs: (5, 5) } }",
+        ],
+    );
+    // The matrix shows the difference; with few runs there is no finding.
+    check(
+        &["pooled", "statement"],
+        &[transaction.clone(), repeated(1, &[9000.0, 9001.0, 9002.0, 9003.0])].concat(),
+        &[],
+    );
+    check(&["pooled", "statement"], &[transaction.clone(), repeated(1, &[9980.0, 9910.0])].concat(), &[]);
+    check(&["pooled", "odyssey"], &[transaction.clone(), repeated(1, &[9980.0; 5])].concat(), &[]);
+}

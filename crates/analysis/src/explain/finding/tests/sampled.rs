@@ -1,0 +1,403 @@
+//! Rules on samples: each has rows that must fire, and rows that must not
+
+use super::*;
+use model::plan::{Limits, Replication, SyncMode};
+
+/// One cell for `word`, changed by `change`.
+fn cell(word: &str, change: impl FnOnce(&mut Setup)) -> Experiment {
+    let mut experiment = experiment(&[word], None);
+    change(&mut experiment.cells[0].setup);
+    experiment
+}
+
+/// PostgreSQL with these limits and one CPU.
+fn limited(limits: Limits) -> Experiment {
+    cell("direct", |it| it.stack.nodes[0].limits = Limits { cpu: Some(1.0), ..limits })
+}
+
+/// A service with 0.3 CPUs before the cell for `word`.
+fn serviced(word: &str, copies: u32) -> Experiment {
+    cell(word, |it| {
+        let mut node = trial::service();
+        if let NodeKind::Service(service) = &mut node.kind {
+            service.copies = copies;
+        }
+        it.stack.nodes.insert(0, node);
+    })
+}
+
+/// Active sessions: `waiting` for this event, and `running`.
+fn waiting(run: TestRun, event: &str, waiting: f64, running: f64) -> TestRun {
+    sessions(run, waiting + running, 0.0, 0.0).gauge("postgres", "pg_active_waits", event, waiting).gauge(
+        "postgres",
+        "pg_active_waits",
+        "running",
+        running,
+    )
+}
+
+#[test]
+fn reports_a_cpu_bound_server() {
+    let pinned = |cpus: &[u32]| {
+        cell("direct", |it| it.stack.nodes[0].limits = Limits { cpus: cpus.to_vec(), ..Limits::default() })
+    };
+    let busy = |used| run().counter("postgres", "cgroup_cpu", "", used);
+    check_in(
+        &pinned(&[0]),
+        &[busy(0.95)],
+        &[
+            "ServerBound { cell: 0, node: \"postgres\", cpu: 0.95, cpu_limit: 1.0, throttled: None, throttled_cpu: None }",
+        ],
+    );
+    check_in(&pinned(&[0, 1]), &[busy(0.95)], &[]);
+    check_in(&pinned(&[]), &[busy(0.95)], &[]);
+    check_in(&pinned(&[0]), &[busy(0.95).not_applied("postgres", "cpus")], &[]);
+    // Replicas have limits of their own; the busiest one counts.
+    let replicated = cell("direct", |it| {
+        let plan = Replication::with_defaults(2, SyncMode::Async);
+        let limits = Limits { cpu: Some(0.3), ..Limits::default() };
+        it.stack.replication = Some(Replication { limits, ..plan });
+    });
+    let read = |second, third| {
+        let of_replica = |run: TestRun, name, used| run.counter(name, "cgroup_cpu", "", used);
+        of_replica(of_replica(busy(0.1), "postgres-2", second), "postgres-3", third)
+    };
+    let bound = "ServerBound { cell: 0, node: \"postgres-3\", cpu: 0.3, cpu_limit: 0.3, throttled: None, throttled_cpu: None }";
+    check_in(&replicated, &[read(0.29, 0.3)], &[bound]);
+    check_in(&replicated, &[read(0.1, 0.1)], &[]);
+    // Throttled CPU time is reported with the used CPU time.
+    let throttled = cpu(run(), "postgres", 0.97, 60.0).counter("postgres", "cgroup_throttled_time", "", 2.5);
+    check(
+        &["direct"],
+        &[throttled],
+        &[
+            "ServerBound { cell: 0, node: \"postgres\", cpu: 0.97, cpu_limit: 1.0, throttled: Some(0.6), throttled_cpu: \
+           Some(2.5) }",
+        ],
+    );
+}
+
+#[test]
+fn reports_a_cpu_bound_service() {
+    let used = |used| cpu(run(), "service", used, 80.0);
+    let bound = |cpu: &str, of: &str| {
+        format!(
+            "Bound {{ cell: 0, bound: Service {{ node: \"service\", cpu: {cpu}, of_cpu: {of}, throttled: Some(0.8), \
+             stood_still: None }} }}"
+        )
+    };
+    check_in(&serviced("direct", 1), &[used(0.29)], &[&bound("0.29", "0.3")]);
+    check_in(&serviced("direct", 2), &[used(0.58)], &[&bound("0.58", "0.6")]);
+    check_in(&serviced("direct", 1), &[cpu(run(), "service", 0.2, 10.0)], &[]);
+}
+
+#[test]
+fn reports_an_exhausted_service_pool() {
+    let pool = |busy, waiting| {
+        run()
+            .gauge("service", "service_pool_size", "pool", 10.0)
+            .gauge("service", "service_pool_busy", "pool", busy)
+            .gauge("service", "service_pool_waiting", "pool", waiting)
+    };
+    check_in(
+        &serviced("direct", 1),
+        &[pool(9.9, 40.0)],
+        &[
+            "Bound { cell: 0, bound: ServicePool { node: \"service\", pool: \"pool\", size: 10.0, busy: 9.9, waiting: \
+             Some(40.0), waited: None } }",
+        ],
+    );
+    check_in(&serviced("direct", 1), &[pool(9.9, 0.5)], &[]);
+    check_in(&serviced("direct", 1), &[pool(5.0, 40.0)], &[]);
+    // Connections that waited, of 1000 answered requests in a second, one of which failed.
+    let counted = |waited| pool(9.9, 0.0).counter("service", "service_pool_waited_total", "pool", waited);
+    check_in(
+        &serviced("direct", 1),
+        &[counted(900.0)],
+        &[
+            "Bound { cell: 0, bound: ServicePool { node: \"service\", pool: \"pool\", size: 10.0, busy: 9.9, waiting: \
+             Some(0.0), waited: Some(0.9) } }",
+        ],
+    );
+    check_in(&serviced("direct", 1), &[counted(50.0)], &[]);
+}
+
+#[test]
+fn reports_exhausted_service_threads() {
+    let threads = |busy, waiting| {
+        run()
+            .gauge("service", "service_threads_size", "", 5.0)
+            .gauge("service", "service_threads_busy", "", busy)
+            .gauge("service", "service_threads_waiting", "", waiting)
+    };
+    check_in(
+        &serviced("direct", 1),
+        &[threads(4.8, 30.0)],
+        &[
+            "Bound { cell: 0, bound: ServiceThreads { node: \"service\", size: 5.0, busy: 4.8, waiting: Some(30.0) } }",
+        ],
+    );
+    check_in(&serviced("direct", 1), &[threads(4.8, 0.2)], &[]);
+    check_in(&serviced("direct", 1), &[threads(3.0, 30.0)], &[]);
+    // Without a limit there is no finding.
+    check_in(&serviced("direct", 1), &[run().gauge("service", "service_threads_busy", "", 500.0)], &[]);
+}
+
+#[test]
+fn reports_two_pools_in_a_row() {
+    // The pooler handles a thousand transactions a second.
+    let pools = |connections: f64, sets: f64, waiting: f64| {
+        run()
+            .gauge("service", "service_pool_size", "pool", connections)
+            .gauge("service", "service_pool_busy", "pool", 1.0)
+            .gauge("pooler", "pgbouncer_cl_waiting", "db/app", waiting)
+            .counter("pooler", "pgbouncer_total_xact_count", "app", 1000.0)
+            .counter("pooler", "pgbouncer_total_server_assignment_count", "app", 1000.0)
+            .counter("postgres", "pg_sets", "", sets)
+    };
+    let in_row = |connections: &str, sets: &str, waiting: &str| {
+        format!(
+            "Circumstance {{ cell: 0, circumstance: ChainedPools {{ service: \"service\", connections: {connections}, pooler: \
+             \"pooler\", pool: 20, lent: Some(1.0), sets: Some({sets}), waiting: Some({waiting}) }} }}"
+        )
+    };
+    check_in(&serviced("pooled", 1), &[pools(24.0, 0.0, 3.5)], &[&in_row("24.0", "0.0", "3.5")]);
+    check_in(&serviced("pooled", 1), &[pools(24.0, 500.0, 0.0)], &[&in_row("24.0", "0.5", "0.0")]);
+    check_in(&serviced("pooled", 2), &[pools(12.0, 500.0, 0.0)], &[&in_row("24.0", "0.5", "0.0")]);
+    check_in(&serviced("pooled", 1), &[pools(24.0, 10.0, 0.5)], &[]);
+    check_in(&serviced("pooled", 1), &[pools(20.0, 500.0, 3.5)], &[]);
+}
+
+#[test]
+fn reports_commits_that_wait_for_wal() {
+    for (event, bound) in [
+        ("IO/WALSync", "WalFlush"),
+        ("IO/WalSync", "WalFlush"),
+        ("LWLock/WALWrite", "WalFlush"),
+        ("IPC/SyncRep", "SyncReplicas"),
+    ] {
+        let told = format!("Bound {{ cell: 0, bound: {bound} {{ share: 0.75, active: 4.0 }} }}");
+        check(&["direct"], &[waiting(run(), event, 3.0, 1.0)], &[&told]);
+        check(&["direct"], &[waiting(run(), event, 1.0, 3.0)], &[]);
+    }
+    // Sessions that write and sessions that wait for them have one cause.
+    let both =
+        waiting(run(), "IO/WALSync", 1.0, 2.0).gauge("postgres", "pg_active_waits", "LWLock/WALWrite", 1.0);
+    check(&["direct"], &[both], &["Bound { cell: 0, bound: WalFlush { share: 0.5, active: 3.0 } }"]);
+    // Hardly any session is active.
+    check(&["direct"], &[waiting(run(), "IO/WALSync", 0.04, 0.01)], &[]);
+    // A single client waits at each commit too.
+    let one = waiting(run(), "IO/WALSync", 0.8, 0.2);
+    check(&["direct"], &[one], &["Bound { cell: 0, bound: WalFlush { share: 0.8, active: 1.0 } }"]);
+}
+
+#[test]
+fn reports_row_lock_waits() {
+    let text = |it: TestRun, label| it.counter("postgres", "pg_statement_text", label, 1.0);
+    let all = waiting(run(), "Lock/tuple", 6.0, 4.0)
+        .gauge("postgres", "pg_longest_lock_wait", "", 0.5)
+        .gauge("postgres", "pg_lock_waiters", "-7", 1.0)
+        .gauge("postgres", "pg_lock_waiters", "12", 5.0)
+        .gauge("postgres", "pg_lock_waiters", "13", 0.1);
+    let all = text(text(all, "12 UPDATE a SET n = n + $1"), "-7 DELETE FROM a");
+    check(
+        &["direct"],
+        &[all],
+        &[
+            "Bound { cell: 0, bound: RowLocks { share: 0.6, active: 10.0, longest: Some(0.5), statements: [\"UPDATE a SET n = n + \
+             $1\", \"DELETE FROM a\"] } }",
+        ],
+    );
+    check(&["direct"], &[waiting(run(), "Lock/tuple", 3.0, 7.0)], &[]);
+    check(&["direct"], &[waiting(run(), "Lock/tuple", 1.0, 0.5)], &[]);
+    // A lock other than a row lock.
+    check(
+        &["direct"],
+        &[waiting(run(), "Lock/extend", 6.0, 4.0)],
+        &["SessionsWait { cell: 0, event: \"Lock/extend\", share: 0.6, active: 10.0 }"],
+    );
+}
+
+#[test]
+fn reports_reads_bound_by_the_disk() {
+    let reads = |per_second, waits| {
+        waiting(run(), "IO/DataFileRead", waits, 10.0 - waits).counter(
+            "postgres",
+            "cgroup_reads",
+            "",
+            per_second,
+        )
+    };
+    let quota = || limited(Limits { read_iops: Some(400), ..Limits::default() });
+    let bound = |per_second: &str, quota: &str, waits: &str| {
+        format!(
+            "Bound {{ cell: 0, bound: Reads {{ node: \"postgres\", per_second: {per_second}, quota: {quota}, waits: \
+             Some({waits}), in_bytes: false }} }}"
+        )
+    };
+    check_in(&quota(), &[reads(412.0, 5.0)], &[&bound("Some(412.0)", "Some(400.0)", "0.5")]);
+    check_in(&quota(), &[reads(345.0, 2.5)], &[&bound("Some(345.0)", "Some(400.0)", "0.25")]);
+    // Far from the quota, or no session waits for it.
+    check_in(&quota(), &[reads(200.0, 4.0)], &[]);
+    check_in(&quota(), &[reads(412.0, 1.0)], &[]);
+    // Without a quota, waits decide.
+    check(&["direct"], &[reads(9000.0, 4.0)], &[&bound("Some(9000.0)", "None", "0.4")]);
+    check(&["direct"], &[reads(9000.0, 3.0)], &[]);
+    check_in(
+        &quota(),
+        &[reads(412.0, 4.0).not_applied("postgres", "read_iops")],
+        &[&bound("Some(412.0)", "None", "0.4")],
+    );
+    // In bytes, if that quota is nearer to its end.
+    let bytes = limited(Limits { read_iops: Some(4000), read_bps: Some(1_000_000), ..Limits::default() });
+    check_in(
+        &bytes,
+        &[reads(412.0, 5.0).counter("postgres", "cgroup_read_bytes", "", 990_000.0)],
+        &[
+            "Bound { cell: 0, bound: Reads { node: \"postgres\", per_second: Some(990000.0), quota: Some(1000000.0), waits: \
+             Some(0.5), in_bytes: true } }",
+        ],
+    );
+}
+
+#[test]
+fn reports_writes_bound_by_the_disk() {
+    let writes = |event, per_second| {
+        waiting(run(), event, 5.0, 5.0).counter("postgres", "cgroup_writes", "", per_second)
+    };
+    let quota = || limited(Limits { write_iops: Some(200), ..Limits::default() });
+    // WAL writes have the same quota.
+    check_in(
+        &quota(),
+        &[writes("IO/WALSync", 195.0)],
+        &[
+            "Bound { cell: 0, bound: WalFlush { share: 0.5, active: 10.0 } }",
+            "Bound { cell: 0, bound: Writes { node: \"postgres\", per_second: Some(195.0), quota: Some(200.0), waits: \
+             Some(0.5), in_bytes: false } }",
+        ],
+    );
+    check_in(
+        &quota(),
+        &[writes("IO/WALSync", 90.0)],
+        &["Bound { cell: 0, bound: WalFlush { share: 0.5, active: 10.0 } }"],
+    );
+    check(
+        &["direct"],
+        &[writes("IO/DataFileExtend", 900.0)],
+        &[
+            "Bound { cell: 0, bound: Writes { node: \"postgres\", per_second: Some(900.0), quota: None, waits: Some(0.5), \
+           in_bytes: false } }",
+        ],
+    );
+}
+
+#[test]
+fn reports_memory_smaller_than_the_working_set() {
+    const MB: f64 = 1_048_576.0;
+    // A thousand transactions a second.
+    let full = |used: f64, each: f64, waits: f64| {
+        waiting(run(), "IO/DataFileRead", waits, 10.0 - waits)
+            .gauge("postgres", "cgroup_memory", "", used * MB)
+            .counter("postgres", "cgroup_read_bytes", "", 1000.0 * each)
+            .counter("postgres", "cgroup_reads", "", 100.0)
+    };
+    let limited = || limited(Limits { memory: Some(400 << 20), read_iops: Some(2000), ..Limits::default() });
+    check_in(
+        &limited(),
+        &[full(390.0, 16_384.0, 2.5)],
+        &[
+            "Bound { cell: 0, bound: Memory { node: \"postgres\", used: 408944640.0, limit: 419430400.0, read: 16384.0 } }",
+        ],
+    );
+    check_in(&limited(), &[full(300.0, 16_384.0, 2.5)], &[]);
+    check_in(&limited(), &[full(390.0, 1000.0, 2.5)], &[]);
+    check_in(&limited(), &[full(390.0, 16_384.0, 1.0)], &[]);
+    check(&["direct"], &[full(390.0, 16_384.0, 2.5)], &[]);
+}
+
+#[test]
+fn reports_sequential_scans() {
+    let scanned = |run: TestRun, table: &str, scans: f64, rows: f64| {
+        run.counter("postgres", "pg_table_scans", table, scans).counter(
+            "postgres",
+            "pg_table_scanned_rows",
+            table,
+            scans * rows,
+        )
+    };
+    let books = |scans, rows| {
+        let run = scanned(cpu(run(), "postgres", 0.85, 0.0), "book.bookv2", scans, rows);
+        scanned(run, "book.author", 1000.0, 12.0)
+    };
+    let told = "Bound { cell: 0, bound: Scans { table: \"book.bookv2\", scans: 0.9, rows: 200000.0, cpu: Some(0.85) } }";
+    check(&["direct"], &[books(900.0, 200_000.0)], &[told]);
+    check(&["direct"], &[books(10.0, 200_000.0)], &[]);
+    check(&["direct"], &[books(50_000.0, 900.0)], &[]);
+    // A report that returns all rows that it reads.
+    let returned = |rows| books(900.0, 200_000.0).counter("postgres", "pg_statement_rows", "", rows);
+    check(&["direct"], &[returned(1_000_000.0)], &[told]);
+    check(&["direct"], &[returned(100_000_000.0)], &[]);
+}
+
+#[test]
+fn reports_slowdowns_by_checkpoints() {
+    // A checkpoint is written in the last four seconds.
+    let written = |run: TestRun| {
+        let mut run = run;
+        for second in 1..=10_u64 {
+            let value = 100.0 + 50.0 * second.saturating_sub(6) as f64;
+            run = run.sample(second, "postgres", "pg_buffers_written", "checkpointer", value);
+        }
+        run.counter("postgres", "pg_checkpoints", "requested", 0.0)
+    };
+    let slow = |it: f64| written(run()).delivered(&[[1000.0; 6].as_slice(), &[it; 4]].concat());
+    check(
+        &["direct"],
+        &[slow(700.0)],
+        &["Bound { cell: 0, bound: Checkpoints { requested: 0.0, share: 0.4444, slowed: Some(0.7) } }"],
+    );
+    check(&["direct"], &[slow(950.0)], &[]);
+    check(&["direct"], &[written(run())], &[]);
+    let requested = |each| run().counter("postgres", "pg_checkpoints", "requested", each);
+    check(
+        &["direct"],
+        &[requested(0.2)],
+        &["Bound { cell: 0, bound: Checkpoints { requested: 2.0, share: 0.0, slowed: None } }"],
+    );
+    check(&["direct"], &[requested(0.0)], &[]);
+    check(&["direct"], &[run().counter("postgres", "pg_checkpoints", "timed", 0.2)], &[]);
+}
+
+#[test]
+fn reports_too_few_clients() {
+    // 200 clients, 2.5 ms each: 80,000 a second at most.
+    let half = |tps, cpu| {
+        run().tps(tps).counter("postgres", "cgroup_cpu", "", cpu).gauge(
+            "postgres",
+            "pg_sessions",
+            "active",
+            1.0,
+        )
+    };
+    check(
+        &["direct"],
+        &[half(79_000.0, 0.5)],
+        &[
+            "Bound { cell: 0, bound: Clients { clients: 200, mean: 0.0025, throughput_bound: 80000.0, delivered: 79000.0, idle: 0.5 } }",
+        ],
+    );
+    // An average over an outage proves nothing.
+    check(&["direct"], &[half(79_000.0, 0.5).outage(2, 5)], &[]);
+    // PostgreSQL's CPU is saturated, or the machine's, some transactions got no answer, or clients think.
+    check(&["direct"], &[half(79_000.0, 0.85)], &[]);
+    check(&["direct"], &[host(half(79_000.0, 0.5), 0.1)], &[]);
+    check(&["direct"], &[half(40_000.0, 0.5)], &[]);
+    let thinking = cell("direct", |it| it.load.model = LoadModel::Closed { clients: 200, think: Nanos(1) });
+    check_in(&thinking, &[half(79_000.0, 0.5)], &[]);
+    // Another resource is full.
+    check(
+        &["direct"],
+        &[waiting(half(79_000.0, 0.5), "IPC/SyncRep", 3.0, 1.0)],
+        &["Bound { cell: 0, bound: SyncReplicas { share: 0.75, active: 5.0 } }"],
+    );
+}

@@ -1,0 +1,103 @@
+//! Findings on nodes that the load did not pass through
+
+use super::*;
+use crate::fixture::trial::service;
+use model::plan::{Replication, SyncMode};
+
+/// Unused nodes that are found, each with its count of 10,000 completed transactions.
+fn unused(experiment: &Experiment, runs: &[TestRun]) -> Vec<(String, u64, u64, u32)> {
+    let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(experiment)).collect();
+    let of = |it: Finding| match it {
+        Finding::Circumstance {
+            circumstance: Circumstance::NotUsed { node, counted, transactions, trials, .. },
+            ..
+        } => Some((node, counted, transactions, trials)),
+        _ => None,
+    };
+    findings(experiment, &facts).into_iter().filter_map(of).collect()
+}
+
+/// PgBouncer's console, which counts `rate` transactions per second; `None`: it has no row of a database in use.
+fn console(rate: Option<f64>) -> TestRun {
+    let run = TestRun::new(0, 0).gauge("pooler", "pgbouncer_pool_size", "app", 20.0);
+    match rate {
+        Some(it) => run.counter("pooler", "pgbouncer_total_xact_count", "app", it),
+        None => run,
+    }
+}
+
+/// PostgreSQL's counters, per second: commits, rollbacks, and those of the monitoring among them.
+fn server(commits: f64, rollbacks: f64, own: f64) -> TestRun {
+    let run = TestRun::new(0, 0).counter("postgres", "pg_commits", "app", commits);
+    let run = run.counter("postgres", "pg_rollbacks", "app", rollbacks);
+    run.counter("postgres", "pg_monitor_transactions", "", own)
+}
+
+#[test]
+fn reports_nodes_that_count_far_fewer_transactions() {
+    let (pooler, postgres) = (Some(("pooler", 0)), Some(("postgres", 0)));
+    for (word, behind_service, run, expected) in [
+        ("pooled", false, console(Some(300.0)), Some(("pooler", 2700))),
+        ("direct", false, server(28.0, 0.0, 28.0), postgres),
+        ("direct", false, server(1028.0, 0.0, 28.0), None),
+        ("direct", false, server(28.0, 1000.0, 28.0), None),
+        ("direct", false, server(328.0, 0.0, 28.0), Some(("postgres", 2700))),
+        // Statements that touch no table are counted late; the sessions show that the load came through.
+        ("direct", false, sessions(server(328.0, 0.0, 28.0), 2.0, 0.0, 2.0), None),
+        // Transactions of other clients may belong to the load.
+        ("direct", false, server(5000.0, 0.0, 28.0), None),
+        // A run of an older version has no count of the monitoring.
+        ("direct", false, TestRun::new(0, 0).counter("postgres", "pg_commits", "app", 0.0), None),
+        // Counters do not include transactions that have not ended.
+        (
+            "direct",
+            false,
+            server(28.0, 0.0, 28.0).sample(10, "postgres", "pg_longest_transaction", "", 9.5),
+            None,
+        ),
+        // A service may answer from its cache.
+        ("direct", true, server(128.0, 0.0, 28.0), None),
+        ("direct", true, server(30.0, 0.0, 28.0), Some(("postgres", 18))),
+        ("pooled", true, console(Some(20.0)), None),
+        ("pooled", true, console(None), pooler),
+    ] {
+        let mut experiment = experiment(&[word], None);
+        if behind_service {
+            experiment.cells[0].setup.stack.nodes.insert(0, service());
+        }
+        let found = unused(&experiment, std::slice::from_ref(&run));
+        let expected: Vec<_> =
+            expected.map(|(node, counted)| (node.to_owned(), counted, 10_000, 1)).into_iter().collect();
+        assert_eq!(found, expected, "{word}, behind a service: {behind_service}");
+    }
+}
+
+#[test]
+fn does_not_report_a_node_used_in_one_trial() {
+    let mut second = server(1028.0, 0.0, 28.0);
+    second.repetition = 1;
+    assert_eq!(unused(&experiment(&["direct"], None), &[server(28.0, 0.0, 28.0), second]), []);
+}
+
+/// All reads may go to replicas.
+#[test]
+fn does_not_judge_a_primary_with_replicas() {
+    let mut experiment = experiment(&["direct"], None);
+    experiment.cells[0].setup.stack.replication = Some(Replication::with_defaults(1, SyncMode::Async));
+    assert_eq!(unused(&experiment, &[server(28.0, 0.0, 28.0)]), []);
+}
+
+#[test]
+fn does_not_name_an_unused_node_as_limit() {
+    let blamed = |commits| {
+        let run = server(commits, 0.0, 28.0);
+        let run =
+            cpu(host(run, 0.5), "postgres", 0.99, 0.0).gauge("postgres", "pg_active_waits", "running", 2.0);
+        let experiment = experiment(&["direct"], None);
+        let found = findings(&experiment, &[run.facts(&experiment)]);
+        let blames = |it: &Finding| matches!(it, Finding::ServerBound { .. } | Finding::Bound { .. });
+        found.into_iter().filter(blames).count()
+    };
+    assert_eq!(blamed(28.0), 0);
+    assert_eq!(blamed(1028.0), 1);
+}

@@ -1,0 +1,139 @@
+//! Findings on wait events of active sessions
+
+use super::{CellTrials, Finding};
+use crate::facts::samples::{self, maximum, sums};
+use model::finding::{Bound, MissingInput};
+use std::collections::BTreeMap;
+
+/// Share of active sessions with one wait class that is reported. Without the wait the throughput would grow by at most
+/// a half: 1 / (1 - 1/3).
+pub const BOUND_SHARE_MIN: f64 = 1.0 / 3.0;
+/// Share of active sessions with a single wait event that is reported although it belongs to no bound.
+const EVENT_SHARE_MIN: f64 = 0.5;
+/// Fewest active sessions that form a queue.
+const ACTIVE_SESSIONS_MIN: f64 = 2.0;
+/// Active sessions below which their waits delay no transaction.
+const WORKING: f64 = 0.5;
+/// Most statements that are reported.
+const STATEMENTS: usize = 3;
+
+/// Wait events with one cause. Names differ between versions of PostgreSQL, even in case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitClass {
+    Rows,
+    Log,
+    Replicas,
+    Read,
+    Write,
+}
+
+impl WaitClass {
+    pub fn from_event(event: &str) -> Option<WaitClass> {
+        Some(match event.to_ascii_lowercase().as_str() {
+            "lock/transactionid" | "lock/tuple" => WaitClass::Rows,
+            "io/walsync" | "io/walwrite" | "lwlock/walwrite" => WaitClass::Log,
+            "ipc/syncrep" => WaitClass::Replicas,
+            // The second session that needs a block waits for the first one's read.
+            "io/datafileread"
+            | "io/datafileprefetch"
+            | "ipc/bufferio"
+            | "lwlock/bufferio"
+            | "io/aioiocompletion" => WaitClass::Read,
+            "io/datafilewrite" | "io/datafileextend" | "io/datafileflush" | "io/datafilesync"
+            | "io/buffilewrite" => WaitClass::Write,
+            _ => return None,
+        })
+    }
+}
+
+/// True if this bound explains such waits.
+pub fn matches_class(by: &Bound, class: WaitClass) -> bool {
+    match by {
+        Bound::RowLocks { .. } => class == WaitClass::Rows,
+        Bound::WalFlush { .. } => class == WaitClass::Log,
+        Bound::SyncReplicas { .. } => class == WaitClass::Replicas,
+        Bound::Reads { .. } => class == WaitClass::Read,
+        // WAL has the same quota.
+        Bound::Writes { .. } => matches!(class, WaitClass::Write | WaitClass::Log),
+        _ => false,
+    }
+}
+
+/// Share of active sessions, 0..=1; `None` if waits were not sampled.
+pub fn share(cell: &CellTrials<'_>, of: impl Fn(&str) -> bool) -> Option<f64> {
+    let node = &cell.server()?.name;
+    cell.median(|it| {
+        let all = |of: &dyn Fn(&str) -> bool| -> f64 {
+            sums(it.samples, node, samples::PG_WAITS, of).iter().map(|it| it.1).sum()
+        };
+        let every = all(&|_| true);
+        (every > 0.0).then(|| all(&of) / every)
+    })
+}
+
+pub fn class_share(cell: &CellTrials<'_>, class: WaitClass) -> Option<f64> {
+    share(cell, |it| WaitClass::from_event(it) == Some(class))
+}
+
+fn active(cell: &CellTrials<'_>) -> Option<f64> {
+    let node = &cell.server()?.name;
+    cell.median(|it| samples::sessions(it.samples, node, "active"))
+}
+
+/// Bounds of commits and updates. `cell` has samples under full load, `whole` those of the whole window, for rare
+/// samples.
+pub fn bounds(cell: &CellTrials<'_>, whole: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let active = active(cell).ok_or(MissingInput::Server)?;
+    // A single session that waits for the disk at each commit is delayed as much as twenty. Without active sessions,
+    // none is delayed.
+    let large = |class| class_share(cell, class).filter(|it| *it >= BOUND_SHARE_MIN && active >= WORKING);
+    let mut found = Vec::new();
+    found.extend(large(WaitClass::Log).map(|share| Bound::WalFlush { share, active }));
+    found.extend(large(WaitClass::Replicas).map(|share| Bound::SyncReplicas { share, active }));
+    found.extend(large(WaitClass::Rows).filter(|_| active >= ACTIVE_SESSIONS_MIN).map(|share| {
+        Bound::RowLocks { share, active, longest: longest_lock_wait(cell), statements: statements(whole) }
+    }));
+    Ok(found.into_iter().map(|by| Finding::Bound { cell: cell.number, bound: by }).collect())
+}
+
+/// Longest lock wait of a session in a trial; the median over the trials.
+fn longest_lock_wait(cell: &CellTrials<'_>) -> Option<f64> {
+    let node = &cell.server()?.name;
+    cell.median(|it| maximum(&sums(it.samples, node, samples::PG_LONGEST_LOCK_WAIT, |_| true)))
+        .filter(|it| *it > 0.0)
+}
+
+/// Statements that waited for locks most often, over all trials.
+pub fn statements(cell: &CellTrials<'_>) -> Vec<String> {
+    let Some(node) = cell.server().map(|it| &it.name) else { return Vec::new() };
+    let all = || cell.trials.iter().flat_map(|it| it.samples).filter(|it| it.node == *node);
+    let mut waited: BTreeMap<&str, f64> = BTreeMap::new();
+    for it in all().filter(|it| it.series == samples::PG_LOCK_WAITERS) {
+        *waited.entry(&it.label).or_default() += it.value;
+    }
+    let text = |id: &str| {
+        let texts = all().filter(|it| it.series == samples::PG_STATEMENT_TEXT);
+        let mut of_statement = texts.filter_map(|it| it.label.split_once(' ').filter(|it| it.0 == id));
+        of_statement.next().map(|it| it.1.to_owned())
+    };
+    let mut waited: Vec<(&str, f64)> = waited.into_iter().collect();
+    waited.sort_by(|a, b| b.1.total_cmp(&a.1));
+    waited.into_iter().filter_map(|(id, _)| text(id)).take(STATEMENTS).collect()
+}
+
+/// `running` means that a session does not wait.
+pub fn sessions_wait(cell: &CellTrials<'_>) -> Option<Finding> {
+    let node = &cell.server()?.name;
+    let active = active(cell)?;
+    let mut events: BTreeMap<&str, ()> = BTreeMap::new();
+    for trial in &cell.trials {
+        let waits = trial.samples.iter().filter(|it| it.node == *node && it.series == samples::PG_WAITS);
+        events.extend(waits.map(|it| (&*it.label, ())));
+    }
+    // A statement that sleeps on purpose, such as `pg_sleep`, counts as running for other sessions.
+    let known = events.into_keys().filter(|it| *it != "running" && !it.starts_with("Timeout/"));
+    let shares = known.filter_map(|event| Some((event, share(cell, |it| it == event)?)));
+    let (event, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let finding = || Finding::SessionsWait { cell: cell.number, event: event.to_owned(), share, active };
+    (share >= EVENT_SHARE_MIN && active >= ACTIVE_SESSIONS_MIN).then(finding)
+}

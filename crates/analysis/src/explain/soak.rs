@@ -1,0 +1,255 @@
+//! Trends of a soak: leaks and drifts while a level is held for long
+//!
+//! A long trial is cut into [`STRETCHES`] slices. Each slice has one value of everything that may leak or drift: the
+//! median of its samples, a quantile of its merged histograms, or its rate. [`trend`] judges those values.
+
+#[cfg(test)]
+mod planted;
+mod verdict;
+
+pub use verdict::trend;
+
+use crate::facts::samples;
+use model::search::{LevelOutcome, SoakResult, StepPurpose, Trend, TrendMetric};
+use model::{HistogramSum, Nanos, Sample, Second};
+
+/// Resident memory of a node's processes, without the page cache.
+const PROCESS_MEMORY: &str = "process_memory";
+/// Memory including the page cache; only used if the process memory is unknown.
+const GROUP_MEMORY: &str = "cgroup_memory";
+const DEAD_ROWS: &str = "pg_dead_rows";
+/// Size of the database under load.
+const DATABASE_SIZE: &str = "pg_database_size";
+const FILES: &str = "process_files";
+
+/// Series that trends are read from.
+pub const SERIES: [&str; 6] =
+    [PROCESS_MEMORY, GROUP_MEMORY, samples::PG_USED, DEAD_ROWS, DATABASE_SIZE, FILES];
+
+/// Slices of a trial: enough for an interval with correlated neighbours, few enough for trials of hours.
+pub const STRETCHES: u64 = 120;
+const SECOND: Nanos = Nanos::from_secs(1);
+
+/// Collects a long trial, second by second.
+#[derive(Debug)]
+pub struct SoakCollector {
+    stretch: Nanos,
+    lasting: Nanos,
+    load: LoadLines,
+    lines: Vec<SampledLine>,
+}
+
+impl SoakCollector {
+    /// `lasting`: length of the window.
+    pub fn new(lasting: Nanos) -> SoakCollector {
+        // Whole seconds, because samples are taken every second.
+        let seconds = lasting.0.div_ceil(STRETCHES * SECOND.0).max(1);
+        let stretch = Nanos::from_secs(seconds);
+        SoakCollector { stretch, lasting, load: LoadLines::new(), lines: Vec::new() }
+    }
+
+    /// Adds a second, in order of time.
+    pub fn second(&mut self, it: &Second) {
+        let number = it.second * SECOND.0 / self.stretch.0;
+        if self.load.number != number {
+            self.load.close(self.stretch);
+            self.load.number = number;
+        }
+        self.load.push(it);
+    }
+
+    /// Adds samples, in order of time by node and series.
+    pub fn samples(&mut self, all: &[Sample]) {
+        let within = |it: &&Sample| it.at > Nanos::ZERO && it.at <= self.lasting;
+        for it in all.iter().filter(within) {
+            let Some(place) = SERIES.iter().position(|series| it.series == *series) else { continue };
+            let known = self.lines.iter().position(|line| line.matches(place, it));
+            let known = known.unwrap_or_else(|| {
+                self.lines.push(SampledLine::new(place, it));
+                self.lines.len() - 1
+            });
+            self.lines[known].push(it.at, it.value, self.stretch);
+        }
+    }
+
+    /// Trend of each metric: response times and throughput first, then nodes and tables in order of appearance.
+    pub fn trends(mut self) -> Vec<Trend> {
+        self.load.close(self.stretch);
+        let LoadLines { median, p99, rate, .. } = self.load;
+        let load = [
+            (TrendMetric::Median, median.points),
+            (TrendMetric::P99, p99.points),
+            (TrendMetric::Throughput, rate),
+        ];
+        let has_own = |node: &str| {
+            let own = self.lines.iter().filter(|it| SERIES[it.series] == PROCESS_MEMORY);
+            own.clone().any(|it| it.node == node)
+        };
+        let whose: Vec<bool> =
+            self.lines.iter().map(|it| SERIES[it.series] != GROUP_MEMORY || !has_own(&it.node)).collect();
+        let lines = self.lines.into_iter().zip(whose).filter(|it| it.1).map(|(mut it, _)| {
+            it.close(self.stretch);
+            (it.what, it.points)
+        });
+        let all = load.into_iter().chain(lines).filter(|it| !it.1.is_empty());
+        all.map(|(what, points)| trend(what, &points)).collect()
+    }
+}
+
+/// Result for a level that was held; `maximum` in the unit of the level.
+pub fn endurance(
+    cell: usize,
+    stage: StepPurpose,
+    level: f64,
+    maximum: Option<f64>,
+    lasting: Nanos,
+    outcome: LevelOutcome,
+    trends: Vec<Trend>,
+) -> SoakResult {
+    let of_maximum = maximum.filter(|it| *it > 0.0).map(|it| level / it);
+    SoakResult { cell, purpose: stage, level, of_maximum, duration: lasting, outcome, trends }
+}
+
+/// Middle of a slice, in hours since the window began.
+fn hours(number: u64, stretch: Nanos) -> f64 {
+    (number as f64 + 0.5) * stretch.as_secs_f64() / 3600.0
+}
+
+#[derive(Debug)]
+struct LoadLines {
+    /// Number of the current slice.
+    number: u64,
+    ended: u64,
+    seconds: f64,
+    /// Hours and transactions per second.
+    rate: Vec<(f64, f64)>,
+    median: QuantileLine,
+    p99: QuantileLine,
+}
+
+/// Quantile of response times over slices. With few transactions, several slices are merged until they have enough
+/// samples.
+#[derive(Debug)]
+struct QuantileLine {
+    q: f64,
+    gathered: HistogramSum,
+    /// Start of the first merged slice, in hours since the window began.
+    from: Option<f64>,
+    /// Hours and seconds.
+    points: Vec<(f64, f64)>,
+}
+
+impl LoadLines {
+    fn new() -> LoadLines {
+        let (median, p99) = (QuantileLine::new(0.5), QuantileLine::new(0.99));
+        LoadLines { number: 0, ended: 0, seconds: 0.0, rate: Vec::new(), median, p99 }
+    }
+
+    fn push(&mut self, it: &Second) {
+        self.seconds += (it.to - it.from).as_secs_f64();
+        for it in &it.operations {
+            self.ended += it.ok - it.late;
+            self.median.gathered.add(&it.response);
+            self.p99.gathered.add(&it.response);
+        }
+    }
+
+    /// Ends the last slice; less than half a slice is discarded.
+    fn close(&mut self, stretch: Nanos) {
+        let at = hours(self.number, stretch);
+        if self.seconds >= stretch.as_secs_f64() / 2.0 {
+            self.rate.push((at, self.ended as f64 / self.seconds));
+            self.median.close(at);
+            self.p99.close(at);
+        }
+        (self.ended, self.seconds) = (0, 0.0);
+    }
+}
+
+impl QuantileLine {
+    fn new(q: f64) -> QuantileLine {
+        QuantileLine { q, gathered: HistogramSum::new(), from: None, points: Vec::new() }
+    }
+
+    fn close(&mut self, at: f64) {
+        let from = *self.from.get_or_insert(at);
+        let Some(value) = self.gathered.quantile(self.q) else { return };
+        self.points.push((f64::midpoint(from, at), value.as_secs_f64()));
+        self.gathered.clear();
+        self.from = None;
+    }
+}
+
+/// Samples of one metric.
+#[derive(Debug)]
+struct SampledLine {
+    what: TrendMetric,
+    /// Index into [`SERIES`].
+    series: usize,
+    node: String,
+    /// Label, for tables only.
+    label: Option<String>,
+    number: u64,
+    /// Last sample time, and the sum over all labels of the metric.
+    moment: Option<(Nanos, f64)>,
+    /// Values at the sample times of the current slice.
+    values: Vec<f64>,
+    points: Vec<(f64, f64)>,
+}
+
+impl SampledLine {
+    fn new(series: usize, it: &Sample) -> SampledLine {
+        let (node, label) = (it.node.to_string(), it.label.to_string());
+        let of_table = SERIES[series] == DEAD_ROWS;
+        let what = match SERIES[series] {
+            DEAD_ROWS => TrendMetric::DeadRows { table: label.clone() },
+            samples::PG_USED => TrendMetric::Connections { node: node.clone() },
+            DATABASE_SIZE => TrendMetric::Size { table: String::new() },
+            FILES => TrendMetric::Files { node: node.clone() },
+            _ => TrendMetric::Memory { node: node.clone() },
+        };
+        SampledLine {
+            what,
+            series,
+            node,
+            label: of_table.then_some(label),
+            number: 0,
+            moment: None,
+            values: Vec::new(),
+            points: Vec::new(),
+        }
+    }
+
+    fn matches(&self, series: usize, it: &Sample) -> bool {
+        self.series == series && self.node == it.node && self.label.as_ref().is_none_or(|of| *of == it.label)
+    }
+
+    fn push(&mut self, at: Nanos, value: f64, stretch: Nanos) {
+        match &mut self.moment {
+            Some((moment, sum)) if *moment == at => *sum += value,
+            _ => {
+                self.values.extend(self.moment.map(|it| it.1));
+                let number = at.0 / stretch.0;
+                if number != self.number {
+                    self.finish(stretch);
+                    self.number = number;
+                }
+                self.moment = Some((at, value));
+            }
+        }
+    }
+
+    fn close(&mut self, stretch: Nanos) {
+        self.values.extend(self.moment.take().map(|it| it.1));
+        self.finish(stretch);
+    }
+
+    fn finish(&mut self, stretch: Nanos) {
+        let median = crate::stats::repeats::estimate(&self.values).map(|it| it.median);
+        self.points.extend(median.map(|it| (hours(self.number, stretch), it)));
+        self.values.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! Verdict on a trend: leak, drift, steady or unknown
+//!
+//! A slope whose interval excludes 0 is not enough: caches fill and level off, garbage grows and is collected, load
+//! varies over the day. Without the first tenth, a leak or drift must satisfy all of these:
+//!
+//! 1. Its slope by Theil and Sen differs from 0, with correlated neighbours taken into account (`slopes`). If
+//!    neighbours are too correlated for an interval, it moved by [`SCATTER_RATIO_MIN`] times the scatter of most points
+//!    around it.
+//! 2. It moved by a relevant amount: [`relevant_change`].
+//! 3. It continued from quarter to quarter: each of the three steps is at least [`STEP`] of their mean. For held
+//!    resources, steps are between the lowest tenths: a resource that is sometimes released down to its start is no
+//!    leak.
+//! 4. It did not level off: in the second half it moved at least [`SLOWING`] times as fast as in the first.
+//!
+//! A trend that fails 3 or 4 is steady if it stopped in the second half; otherwise its future is unknown.
+
+use crate::stats::slopes::{SlopeEstimate, estimate};
+use model::search::{FittedValue, Trend, TrendMetric, TrendVerdict};
+
+/// Share of the time that is left out as warm-up.
+const WARMUP: f64 = 0.1;
+/// Fewest points that can be divided into quarters.
+const POINTS_MIN: usize = 24;
+const STEP: f64 = 0.25;
+/// Ratio of the second half's speed to the first half's below which a series levels off. A cache that fills by 1 −
+/// e^(−t/τ) is at 0.41 after two τ, and at 0.64 after one τ; a leak is at 1.
+const SLOWING: f64 = 0.5;
+const SCATTER_RATIO_MIN: f64 = 3.0;
+/// Reach of the interval, as a share of the level, above which a slope that may be 0 is unknown.
+const INTERVAL_SHARE_MAX: f64 = 0.25;
+
+/// Trend of the points: hours and values in the unit of `what`, in order of time, about evenly spaced. At least one
+/// point.
+pub fn trend(what: TrendMetric, points: &[(f64, f64)]) -> Trend {
+    let (first, last) = (points[0].0, points[points.len() - 1].0);
+    let warm = points.partition_point(|it| it.0 < first + WARMUP * (last - first));
+    let points = &points[warm.min(points.len() - 1)..];
+    let Some(line) = estimate(points) else {
+        let value = points[0].1;
+        let per_hour = FittedValue { value: 0.0, interval: None };
+        return Trend { metric: what, per_hour, from: value, to: value, verdict: TrendVerdict::Unknown };
+    };
+    let course = verdict(&what, points, &line);
+    let per_hour = FittedValue { value: line.slope, interval: line.interval };
+    // The line may extrapolate below zero, values cannot.
+    let at = |hours: f64| line.value_at(hours).max(0.0);
+    Trend { metric: what, per_hour, from: at(points[0].0), to: at(last), verdict: course }
+}
+
+fn verdict(what: &TrendMetric, points: &[(f64, f64)], line: &SlopeEstimate) -> TrendVerdict {
+    if points.len() < POINTS_MIN {
+        return TrendVerdict::Unknown;
+    }
+    let span = points[points.len() - 1].0 - points[0].0;
+    let level = quantile(&points.iter().map(|it| it.1.abs()).collect::<Vec<_>>(), 0.5);
+    let least = relevant_change(what, level);
+    match line.interval {
+        Some((low, high)) if low <= 0.0 && high >= 0.0 => {
+            let reach = low.abs().max(high) * span;
+            return if reach <= least.max(INTERVAL_SHARE_MAX * level) {
+                TrendVerdict::Steady
+            } else {
+                verdict_without_interval(points, least)
+            };
+        }
+        None if line.slope.abs() * span < SCATTER_RATIO_MIN * scatter(points, line) => {
+            return verdict_without_interval(points, least);
+        }
+        _ => {}
+    }
+    if line.slope.abs() * span < least {
+        return TrendVerdict::Steady;
+    }
+    let held = is_resource(what) && line.slope > 0.0;
+    let (before, after) = points.split_at(points.len() / 2);
+    let halves = estimate(before).zip(estimate(after));
+    let Some((before, after)) = halves else { return TrendVerdict::Unknown };
+    let steps = steps(points, held);
+    let mean = steps.iter().sum::<f64>() / 3.0;
+    let goes_on = mean * line.slope > 0.0 && steps.iter().all(|it| it / mean >= STEP);
+    let slows = after.slope * line.slope <= 0.0 || after.slope.abs() < SLOWING * before.slope.abs();
+    match (goes_on && !slows, held) {
+        (true, true) => TrendVerdict::Leak,
+        (true, false) => TrendVerdict::Drift,
+        // Remaining change at its final speed.
+        (false, _) if after.slope.abs() * span < least => TrendVerdict::Steady,
+        (false, _) => TrendVerdict::Unknown,
+    }
+}
+
+/// Range of nine tenths of the residuals, from the lowest to the highest.
+fn scatter(points: &[(f64, f64)], line: &SlopeEstimate) -> f64 {
+    let rest: Vec<f64> = points.iter().map(|it| it.1 - line.value_at(it.0)).collect();
+    quantile(&rest, 0.95) - quantile(&rest, 0.05)
+}
+
+/// Verdict without a usable interval: steady only if it hardly moved at all.
+fn verdict_without_interval(points: &[(f64, f64)], least: f64) -> TrendVerdict {
+    let values = || points.iter().map(|it| it.1);
+    let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+    if high - low <= least { TrendVerdict::Steady } else { TrendVerdict::Unknown }
+}
+
+/// Steps from each quarter to the next: of their lowest tenths for held resources, otherwise of their medians.
+fn steps(points: &[(f64, f64)], held: bool) -> [f64; 3] {
+    let quarter = |number: usize| {
+        let (from, to) = (points.len() * number / 4, points.len() * (number + 1) / 4);
+        let values: Vec<f64> = points[from..to].iter().map(|it| it.1).collect();
+        quantile(&values, if held { 0.1 } else { 0.5 })
+    };
+    let quarters = [0, 1, 2, 3].map(quarter);
+    [0, 1, 2].map(|it| quarters[it + 1] - quarters[it])
+}
+
+/// True if the metric is a finite resource.
+fn is_resource(what: &TrendMetric) -> bool {
+    match what {
+        TrendMetric::Memory { .. }
+        | TrendMetric::Connections { .. }
+        | TrendMetric::DeadRows { .. }
+        | TrendMetric::Size { .. }
+        | TrendMetric::Files { .. } => true,
+        TrendMetric::Median | TrendMetric::P99 | TrendMetric::Throughput => false,
+    }
+}
+
+/// Smallest relevant change within the trial: a share of its level, and at least an absolute amount.
+fn relevant_change(what: &TrendMetric, level: f64) -> f64 {
+    const MIB: f64 = 1_048_576.0;
+    let (share, least) = match what {
+        TrendMetric::Memory { .. } | TrendMetric::Size { .. } => (0.01, MIB),
+        TrendMetric::Connections { .. } | TrendMetric::Files { .. } => (0.01, 2.0),
+        TrendMetric::DeadRows { .. } => (0.05, 1000.0),
+        TrendMetric::Median | TrendMetric::P99 => (0.05, 0.0),
+        TrendMetric::Throughput => (0.01, 0.0),
+    };
+    least.max(share * level)
+}
+
+/// Value below which this share of at least one value lies.
+fn quantile(values: &[f64], share: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted[(share * (sorted.len() - 1) as f64).round() as usize]
+}

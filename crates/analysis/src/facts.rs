@@ -1,0 +1,11 @@
+//! Facts read from the records of one trial
+
+pub(crate) mod error_name;
+pub(crate) mod event_count;
+pub mod feed_coverage;
+pub mod outage;
+pub(crate) mod progress;
+pub(crate) mod samples;
+pub mod sizes;
+
+pub use progress::progress;

@@ -1,0 +1,162 @@
+//! Counts events that several logs report
+//!
+//! A pooler, a balancer or a service repeats the server's messages, so the lines of all logs together count an event
+//! several times. Each such log has a part of the server's events: the greatest count is used.
+
+use crate::explain::finding::TrialFacts;
+use crate::facts::samples;
+use model::plan::NodeKind;
+use model::{EventKind, LogEvent, Nanos, Summary};
+
+/// Part of PgBouncer's own rejection message, which never reaches the server.
+const PGBOUNCER_REFUSAL: &str = "no more connections allowed";
+
+/// Events of one kind, each counted once, from the time `since` of the trial's window on.
+pub fn count_logged(trial: &TrialFacts<'_>, kind: EventKind, since: Nanos) -> u64 {
+    let lines: Vec<&LogEvent> = trial.events.iter().filter(|it| it.kind == kind && it.at >= since).collect();
+    let count = |of: &dyn Fn(&LogEvent) -> bool| -> u64 {
+        lines.iter().filter(|it| of(it)).map(|it| it.line_count()).sum()
+    };
+    let (mut own, mut most) = (0, count(&|it| is_server(trial, &it.node)));
+    let mut others: Vec<&str> = lines.iter().map(|it| &*it.node).filter(|it| !is_server(trial, it)).collect();
+    others.sort_unstable();
+    others.dedup();
+    for node in others {
+        let refuses = lines.iter().any(|it| it.node == node && it.text.contains(PGBOUNCER_REFUSAL));
+        // A line that stands for several events does not show which program rejected them.
+        let is_own = |it: &LogEvent| {
+            it.text.contains(PGBOUNCER_REFUSAL) || refuses && it.text.ends_with(LogEvent::AGGREGATE_SUFFIX)
+        };
+        own += count(&|it| it.node == node && is_own(it));
+        most = most.max(count(&|it| it.node == node && !is_own(it)));
+    }
+    own + most
+}
+
+/// Deadlocks of a trial; `None` if no measurement could have shown one.
+///
+/// The clients' errors, the logs and the server's counter (`pg_stat_database.deadlocks`) each show a part of the same
+/// events, so the greatest count is the best. Clients do not receive errors that were retried or that a service hid. A
+/// log may be unavailable, and the counter is seconds late.
+pub fn deadlocks(trial: &TrialFacts<'_>, it: &Summary) -> Option<u64> {
+    let told = it.total.counts.deadlock;
+    let logged = count_logged(trial, EventKind::Deadlock, Nanos(1));
+    let counted = server_deadlocks(trial);
+    let nodes = &trial.setup.stack.nodes;
+    let has_log = trial.server().is_some_and(|it| matches!(it.kind, NodeKind::Postgres(_)));
+    let all_told =
+        trial.setup.load.max_tries == 1 && !nodes.iter().any(|it| matches!(it.kind, NodeKind::Service(_)));
+    let known = has_log || all_told || counted.is_some() || told + logged > 0;
+    known.then(|| told.max(logged).max(counted.unwrap_or(0)))
+}
+
+/// Growth of the counters of all servers within the window; `None` if none was sampled.
+fn server_deadlocks(trial: &TrialFacts<'_>) -> Option<u64> {
+    let mut nodes: Vec<&str> =
+        trial.samples.iter().map(|it| &*it.node).filter(|it| is_server(trial, it)).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    let grown =
+        nodes.into_iter().filter_map(|it| samples::total_growth(trial.samples, it, samples::PG_DEADLOCKS));
+    grown.reduce(|sum, it| sum + it).map(|it| it as u64)
+}
+
+/// True if a node is the server or one of its replicas, whose names are the server's name and a number.
+fn is_server(trial: &TrialFacts<'_>, node: &str) -> bool {
+    trial.server().and_then(|it| node.strip_prefix(&*it.name)).is_some_and(|rest| {
+        let number = rest.strip_prefix('-').filter(|it| !it.is_empty());
+        rest.is_empty() || number.is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::trial::{TestRun, experiment};
+    use crate::present::matrix;
+    use model::matrix::Figure;
+    use model::plan::{AttachedNode, AttachedRole};
+
+    /// A trial of a cell; `change` edits its setup first.
+    fn facts(
+        run: &TestRun,
+        cell: &str,
+        change: impl Fn(&mut model::plan::Setup),
+        see: impl Fn(&TrialFacts<'_>),
+    ) {
+        let mut experiment = experiment(&[cell], None);
+        change(&mut experiment.cells[0].setup);
+        see(&run.facts(&experiment));
+    }
+
+    fn attached(setup: &mut model::plan::Setup) {
+        let server = setup.stack.nodes.last_mut().expect("it has one");
+        server.kind = NodeKind::Attached(AttachedNode {
+            role: AttachedRole::Postgres,
+            dsn: "host=localhost".into(),
+            admin: None,
+            allow: None,
+            other_sessions: 0,
+        });
+    }
+
+    #[test]
+    fn counts_an_event_in_two_logs_once() {
+        let check = |run: TestRun, kind, expected| {
+            facts(&run, "odyssey", |_| {}, |it| assert_eq!(count_logged(it, kind, Nanos(1)), expected));
+        };
+        let run = || TestRun::new(0, 0);
+        let deadlock = EventKind::Deadlock;
+        check(run().logs("postgres", deadlock, &["deadlock detected"; 5]), deadlock, 5);
+        let both = run().logs("postgres", deadlock, &["deadlock detected"; 5]).logs(
+            "pooler",
+            deadlock,
+            &["ERROR 40P01 deadlock detected"; 5],
+        );
+        check(both.clone(), deadlock, 5);
+        check(both.logs("service-1", deadlock, &["org.postgresql: deadlock detected"; 2]), deadlock, 5);
+        // The server's log is unavailable.
+        check(run().logs("pooler", deadlock, &["ERROR 40P01 deadlock detected"; 3]), deadlock, 3);
+        // Each server has its own log.
+        let servers = run().logs("postgres", deadlock, &["one"; 2]).logs("postgres-2", deadlock, &["two"; 3]);
+        check(servers, deadlock, 5);
+        let slots = EventKind::TooManyConnections;
+        let repeated = "server login failed: FATAL sorry, too many clients already";
+        let refused = "pooler error: no more connections allowed (max_client_conn)";
+        let run = run().logs("postgres", slots, &["sorry, too many clients already"; 4]);
+        check(run.clone().logs("pooler", slots, &[repeated; 4]), slots, 4);
+        check(
+            run.clone().logs("pooler", slots, &[repeated; 4]).logs("pooler", slots, &[refused; 2]),
+            slots,
+            6,
+        );
+        check(run.logs("pooler", slots, &[refused, "10 more within a second"]), slots, 15);
+    }
+
+    #[test]
+    fn takes_deadlocks_from_the_server_counter() {
+        let check = |run: TestRun, change: &dyn Fn(&mut model::plan::Setup), expected: Option<f64>| {
+            facts(&run, "direct", change, |it| {
+                assert_eq!(matrix::read_figure(it, Figure::Deadlocks), expected);
+            });
+        };
+        let counted = || TestRun::new(0, 0).counter("postgres", "pg_deadlocks", "app", 1.0);
+        let service = |setup: &mut model::plan::Setup| {
+            attached(setup);
+            setup.stack.nodes.insert(0, crate::fixture::trial::service());
+        };
+        // Nine within ten seconds, in 10,000 transactions.
+        check(counted(), &service, Some(0.9));
+        check(counted(), &attached, Some(0.9));
+        check(counted().failed(b"40P01", 20), &attached, Some(1000.0 * 20.0 / 10_020.0));
+        // No measurement could have shown a deadlock.
+        check(TestRun::new(0, 0), &service, None);
+        check(TestRun::new(0, 0), &attached, Some(0.0));
+        let retried = |setup: &mut model::plan::Setup| {
+            attached(setup);
+            setup.load.max_tries = 3;
+        };
+        check(TestRun::new(0, 0), &retried, None);
+        check(TestRun::new(0, 0), &|_| {}, Some(0.0));
+    }
+}

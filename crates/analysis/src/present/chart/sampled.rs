@@ -1,0 +1,363 @@
+//! Chart series of sampled gauges and counters
+
+use crate::facts::samples;
+use model::Sample;
+use model::chart::{ChartKind, ChartSeries, ChartSeriesKind};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Rule that maps a sampled series to chart series.
+#[derive(Debug)]
+struct SeriesRule {
+    series: &'static str,
+    kind: ChartKind,
+    what: ChartSeriesKind,
+    how: SeriesKind,
+    /// Treatment of its label.
+    label: LabelRule,
+    /// Rank: if a node has several series, those of the lowest rank are drawn.
+    rank: u8,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum SeriesKind {
+    /// Gauge whose family is sampled together: at a sample time of the family, a missing value is zero.
+    Gauge(&'static str),
+    /// Gauge without a value at the times at which it was not sampled.
+    Sparse,
+    Counter,
+    /// Marks that its family was sampled; it has no values of its own.
+    Presence(&'static str),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum LabelRule {
+    /// Sum over all labels.
+    Sum,
+    /// Sum over all labels except these.
+    SumWithout(&'static [&'static str]),
+    /// Each label is a chart series.
+    Each,
+}
+
+/// Most sources, by node and label, that are drawn.
+const SOURCES_MAX: usize = 4096;
+/// Most wait events with a chart series of their own. The others are summed in one.
+const WAITS_MAX: usize = 8;
+
+const fn row(
+    series: &'static str,
+    kind: ChartKind,
+    what: ChartSeriesKind,
+    how: SeriesKind,
+    label: LabelRule,
+    rank: u8,
+) -> SeriesRule {
+    SeriesRule { series, kind, what, how, label, rank }
+}
+
+/// Rules in the order of the chart series. Odyssey's waiting clients are left out: its `cl_waiting` also counts idle
+/// clients.
+const RULES: [SeriesRule; 24] = {
+    use ChartKind::*;
+    use LabelRule::{Each, Sum, SumWithout};
+    use SeriesKind::{Counter, Gauge, Presence, Sparse};
+    [
+        row(samples::PGBOUNCER_CL_ACTIVE, Pooler, ChartSeriesKind::ClientsActive, Gauge("pools"), Sum, 0),
+        row("odyssey_cl_active", Pooler, ChartSeriesKind::ClientsActive, Gauge("pools"), Sum, 0),
+        row(samples::PGBOUNCER_CL_WAITING, Pooler, ChartSeriesKind::ClientsWaiting, Gauge("pools"), Sum, 0),
+        row(samples::PGBOUNCER_SV_ACTIVE, Pooler, ChartSeriesKind::ServersActive, Gauge("pools"), Sum, 0),
+        row(samples::ODYSSEY_SV_ACTIVE, Pooler, ChartSeriesKind::ServersActive, Gauge("pools"), Sum, 0),
+        row("pgbouncer_sv_idle", Pooler, ChartSeriesKind::ServersIdle, Gauge("pools"), Sum, 0),
+        row("pgbouncer_sv_used", Pooler, ChartSeriesKind::ServersIdle, Gauge("pools"), Sum, 0),
+        row("odyssey_sv_idle", Pooler, ChartSeriesKind::ServersIdle, Gauge("pools"), Sum, 0),
+        row(samples::HAPROXY_QCUR, Pooler, ChartSeriesKind::Queue, Gauge("queues"), Sum, 0),
+        row(samples::PG_SESSIONS, Connections, ChartSeriesKind::Sessions, Gauge("sessions"), Each, 0),
+        row(samples::PG_USED, Connections, ChartSeriesKind::Sessions, Presence("sessions"), Sum, 0),
+        row(samples::CGROUP_CPU, Processors, ChartSeriesKind::Processors, Counter, Sum, 0),
+        row(samples::PROCESS_CPU[0], Processors, ChartSeriesKind::Processors, Counter, Sum, 1),
+        row(samples::PROCESS_CPU[1], Processors, ChartSeriesKind::Processors, Counter, Sum, 1),
+        row(
+            samples::HOST_CPU,
+            Processors,
+            ChartSeriesKind::Host,
+            Counter,
+            SumWithout(&["idle", "iowait", "steal"]),
+            0,
+        ),
+        row("process_read_bytes", Disk, ChartSeriesKind::Read, Counter, Sum, 0),
+        row("cgroup_read_bytes", Disk, ChartSeriesKind::Read, Counter, Sum, 1),
+        row("disk_read_bytes", Disk, ChartSeriesKind::Read, Counter, Each, 0),
+        row("process_written_bytes", Disk, ChartSeriesKind::Written, Counter, Sum, 0),
+        row("cgroup_written_bytes", Disk, ChartSeriesKind::Written, Counter, Sum, 1),
+        row("disk_written_bytes", Disk, ChartSeriesKind::Written, Counter, Each, 0),
+        row(samples::PG_WAITS, Waits, ChartSeriesKind::Waiting, Gauge("sessions"), Each, 0),
+        row("pg_replication_unreplayed", ReplicationLag, ChartSeriesKind::ReplicationLag, Sparse, Each, 0),
+        row("replica_visible_after", Freshness, ChartSeriesKind::Visible, Sparse, Sum, 0),
+    ]
+};
+
+/// Names of all sampled series.
+pub const SERIES: [&str; RULES.len()] = {
+    let mut all = [""; RULES.len()];
+    let mut at = 0;
+    while at < RULES.len() {
+        all[at] = RULES[at].series;
+        at += 1;
+    }
+    all
+};
+
+#[derive(Clone, Debug)]
+pub struct SampledSeries {
+    bin: f64,
+    /// Nodes in the order of the chain.
+    nodes: Vec<String>,
+    /// States by node, series and label, separated by a zero byte.
+    sources: HashMap<String, Option<SourceState>>,
+    families: Vec<GaugeFamily>,
+    lines: Vec<SeriesState>,
+    /// Buffer that is kept to avoid allocations.
+    key: String,
+}
+
+/// Chart series that receives the samples of one node, series and label.
+#[derive(Clone, Copy, Debug)]
+struct SourceState {
+    line: Option<usize>,
+    family: usize,
+    /// For a counter: time and value of the last sample, and the shortest time between two samples.
+    last: Option<(f64, f64)>,
+    period: f64,
+}
+
+/// Gauges that are sampled together.
+#[derive(Clone, Debug)]
+struct GaugeFamily {
+    name: (String, String),
+    /// By point: number of samples, and time of the last one.
+    moments: Vec<(u32, f64)>,
+    last: Option<f64>,
+    /// Shortest time between two samples, seconds.
+    period: f64,
+}
+
+#[derive(Clone, Debug)]
+struct SeriesState {
+    row: usize,
+    node: String,
+    label: Option<String>,
+    family: usize,
+    /// By point: sum of the samples. For a counter: growth, and the seconds in which it grew.
+    sums: Vec<(f64, f64)>,
+    /// Interval of a counter whose time was counted last.
+    covered: Option<(f64, f64)>,
+}
+
+impl SampledSeries {
+    pub fn new(bin: u32, nodes: Vec<String>) -> SampledSeries {
+        let (sources, families, lines, key) = (HashMap::new(), Vec::new(), Vec::new(), String::new());
+        SampledSeries { bin: bin.into(), nodes, sources, families, lines, key }
+    }
+
+    pub fn push(&mut self, it: &Sample) {
+        self.key.clear();
+        for part in [&it.node, "\0", &it.series, "\0", &it.label] {
+            self.key.push_str(part);
+        }
+        let Some(known) = self.sources.get_mut(&self.key) else {
+            if self.sources.len() >= SOURCES_MAX {
+                return;
+            }
+            let source = self.source(it);
+            self.sources.insert(self.key.clone(), source);
+            return self.push(it);
+        };
+        let Some(source) = known else { return };
+        let at = it.at.as_secs_f64();
+        let line = source.line.map(|it| &mut self.lines[it]);
+        if line.as_ref().is_some_and(|it| RULES[it.row].how == SeriesKind::Counter) {
+            let line = line.expect("it is there");
+            let Some((before, value)) = source.last.replace((at, it.value)) else { return };
+            let lasting = at - before;
+            if lasting > 0.0 {
+                let is_gap = lasting > 3.0 * source.period.max(1.0);
+                source.period = source.period.min(lasting);
+                if !is_gap {
+                    // A counter that decreased was restarted.
+                    line.add_growth((before, at), (it.value - value).max(0.0), self.bin);
+                }
+            }
+            return;
+        }
+        if at <= 0.0 {
+            return;
+        }
+        let point = (at / self.bin) as usize;
+        let family = &mut self.families[source.family];
+        if family.last != Some(at) {
+            if let Some(before) = family.last.filter(|it| *it < at) {
+                family.period = family.period.min(at - before);
+            }
+            family.last = Some(at);
+            let moments = entry_at(&mut family.moments, point);
+            (moments.0, moments.1) = (moments.0 + 1, at);
+        }
+        if let Some(line) = line {
+            entry_at(&mut line.sums, point).0 += it.value;
+        }
+    }
+
+    fn source(&mut self, it: &Sample) -> Option<SourceState> {
+        let row = RULES.iter().position(|row| row.series == it.series)?;
+        let SeriesRule { how, label, kind, what, rank, .. } = &RULES[row];
+        if matches!(label, LabelRule::SumWithout(those) if those.contains(&&*it.label)) {
+            return None;
+        }
+        let label = (*label == LabelRule::Each).then(|| it.label.to_string());
+        let family = match how {
+            SeriesKind::Gauge(name) | SeriesKind::Presence(name) => (*name).to_owned(),
+            SeriesKind::Sparse | SeriesKind::Counter => format!("{}\0{}", it.series, it.label),
+        };
+        let family = self.family(&it.node, family);
+        let source = SourceState { line: None, family, last: None, period: f64::INFINITY };
+        if matches!(how, SeriesKind::Presence(_)) {
+            return Some(source);
+        }
+        let known = self.lines.iter().position(|line| {
+            let of = &RULES[line.row];
+            (of.kind, of.what, of.rank) == (*kind, *what, *rank)
+                && line.node == it.node
+                && line.label == label
+        });
+        let line = known.unwrap_or_else(|| {
+            let node = it.node.to_string();
+            self.lines.push(SeriesState { row, node, label, family, sums: Vec::new(), covered: None });
+            self.lines.len() - 1
+        });
+        Some(SourceState { line: Some(line), ..source })
+    }
+
+    fn family(&mut self, node: &str, name: String) -> usize {
+        let name = (node.to_owned(), name);
+        self.families.iter().position(|it| it.name == name).unwrap_or_else(|| {
+            self.families.push(GaugeFamily { name, moments: Vec::new(), last: None, period: f64::INFINITY });
+            self.families.len() - 1
+        })
+    }
+
+    /// Chart series of these points, out of `all`, that have any value. They are ordered by rule, chain and label; wait
+    /// events by the number of waiting sessions.
+    pub fn tracks(&self, points: Range<usize>, all: usize) -> Vec<(ChartKind, ChartSeries)> {
+        let drawn = |it: &&SeriesState| self.is_drawn(it, all);
+        let mut lines: Vec<&SeriesState> = self.lines.iter().filter(drawn).collect();
+        let node = |it: &SeriesState| self.nodes.iter().position(|name| *name == it.node);
+        // Nodes outside the chain, the generator and the machine, come last.
+        lines.sort_by_key(|it| (it.row, node(it).unwrap_or(usize::MAX), &it.node, &it.label));
+        let (mut waits, others): (Vec<&SeriesState>, Vec<&SeriesState>) =
+            lines.into_iter().partition(|it| RULES[it.row].kind == ChartKind::Waits);
+        waits.sort_by(|a, b| b.total().total_cmp(&a.total()));
+        let rest = waits.split_off(waits.len().min(WAITS_MAX));
+        let several = |it: &SeriesState| {
+            let of = |other: &SeriesState| (RULES[other.row].kind, RULES[other.row].what);
+            self.lines.iter().any(|other| of(other) == of(it) && other.node != it.node)
+        };
+        let track = |it: &SeriesState| {
+            let SeriesRule { kind, what, .. } = RULES[it.row];
+            let values = points.clone().map(|point| self.value(it, point)).collect();
+            let is_named = matches!(kind, ChartKind::Processors | ChartKind::Disk) || several(it);
+            let node = is_named.then(|| it.node.clone());
+            (kind, ChartSeries { kind: what, node, label: it.label.clone(), values })
+        };
+        let mut tracks: Vec<(ChartKind, ChartSeries)> = others.into_iter().chain(waits).map(track).collect();
+        if !rest.is_empty() {
+            let sum = |point| {
+                let values: Vec<f64> = rest.iter().filter_map(|it| self.value(it, point)).collect();
+                (!values.is_empty()).then(|| values.iter().sum())
+            };
+            let values = points.clone().map(sum).collect();
+            let track = ChartSeries { kind: ChartSeriesKind::Waiting, node: None, label: None, values };
+            tracks.push((ChartKind::Waits, track));
+        }
+        tracks
+    }
+
+    fn is_drawn(&self, line: &SeriesState, points: usize) -> bool {
+        let SeriesRule { kind, what, rank, .. } = &RULES[line.row];
+        let same = |it: &SeriesState| {
+            let of = &RULES[it.row];
+            (of.kind, of.what) == (*kind, *what) && it.node == line.node && it.label == line.label
+        };
+        let is_better =
+            |it: &SeriesState| RULES[it.row].rank < *rank && same(it) && self.has_value(it, points);
+        // An idle disk is no bottleneck. A partition is counted with its disk.
+        let is_idle = *kind == ChartKind::Disk && line.total() == 0.0;
+        let is_part = *kind == ChartKind::Disk
+            && line.label.as_deref().is_some_and(|part| {
+                self.lines
+                    .iter()
+                    .any(|it| it.label.as_deref().is_some_and(|whole| is_partition_of(part, whole)))
+            });
+        !is_idle && !is_part && self.has_value(line, points) && !self.lines.iter().any(is_better)
+    }
+
+    fn has_value(&self, line: &SeriesState, points: usize) -> bool {
+        (0..points).any(|it| self.value(line, it).is_some())
+    }
+
+    fn value(&self, line: &SeriesState, point: usize) -> Option<f64> {
+        let of = |at: usize| line.sums.get(at).copied().unwrap_or_default();
+        if RULES[line.row].how == SeriesKind::Counter {
+            let (grown, seconds) = of(point);
+            // A shorter part of a point is too short for a rate.
+            return (seconds > 0.1 * self.bin).then(|| grown / seconds);
+        }
+        let family = &self.families[line.family];
+        let moments = |at: usize| family.moments.get(at).copied().unwrap_or_default();
+        let mean = |at: usize| of(at).0 / f64::from(moments(at).0);
+        if moments(point).0 > 0 {
+            return Some(mean(point));
+        }
+        // No sample was due yet: the last value still holds.
+        let period = if family.period.is_finite() { family.period.max(1.0) } else { 1.0 };
+        let since = point.saturating_sub((period / self.bin).ceil() as usize + 1);
+        let last = (since..point).rev().find(|it| moments(*it).0 > 0)?;
+        (point as f64 * self.bin - moments(last).1 < period).then(|| mean(last))
+    }
+}
+
+impl SeriesState {
+    fn total(&self) -> f64 {
+        self.sums.iter().map(|it| it.0).sum()
+    }
+
+    /// Distributes the growth over the points of that interval.
+    fn add_growth(&mut self, stretch: (f64, f64), by: f64, bin: f64) {
+        let (from, to) = stretch;
+        // Labels that are summed have the same sample times.
+        let is_new = self.covered.replace(stretch) != Some(stretch);
+        let mut at = from;
+        while at < to {
+            let point = (at / bin) as usize;
+            let until = ((point + 1) as f64 * bin).min(to);
+            let sum = entry_at(&mut self.sums, point);
+            sum.0 += by * (until - at) / (to - from);
+            sum.1 += if is_new { until - at } else { 0.0 };
+            at = until;
+        }
+    }
+}
+
+/// True if `part` is a partition of the disk `whole`: `sda1` of `sda`, `nvme0n1p2` of `nvme0n1`.
+fn is_partition_of(part: &str, whole: &str) -> bool {
+    let Some(rest) = part.strip_prefix(whole) else { return false };
+    let number = rest.strip_prefix('p').unwrap_or(rest);
+    !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit())
+}
+
+fn entry_at<T: Clone + Default>(all: &mut Vec<T>, at: usize) -> &mut T {
+    if all.len() <= at {
+        all.resize(at + 1, T::default());
+    }
+    &mut all[at]
+}

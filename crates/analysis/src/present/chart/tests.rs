@@ -1,0 +1,278 @@
+use super::*;
+use crate::fixture::trial;
+use model::{Code, EventKind, LatencyHistogram, OperationSecond};
+
+const OPERATIONS: [&str; 2] = ["read", "write"];
+
+fn charting(word: &str, lasting: u64) -> ChartBuilder {
+    let mut setup = trial::setup(word);
+    let operation = |name: &str| model::plan::Operation::script(name, 1, "");
+    setup.operations = OPERATIONS.map(operation).to_vec();
+    ChartBuilder::new(&setup, Some(2.0), Nanos::from_secs(lasting))
+}
+
+/// A second in which each operation has `each` transactions of `millis` milliseconds.
+fn second(number: u64, each: u64, millis: u64) -> Second {
+    let mut times = LatencyHistogram::new();
+    (0..each).for_each(|_| times.record(Nanos::from_millis(millis)));
+    let operation = OperationSecond { ok: each, response: (&times).into(), ..OperationSecond::default() };
+    Second {
+        second: number,
+        from: Nanos::from_secs(number),
+        to: Nanos::from_secs(number + 1),
+        started: 2 * each,
+        in_flight: number,
+        operations: vec![operation; 2],
+        ..Second::default()
+    }
+}
+
+fn sample(millis: u64, node: &'static str, series: &'static str, label: &'static str, value: f64) -> Sample {
+    let at = Nanos::from_millis(millis);
+    Sample { at, node: node.into(), series: series.into(), label: label.into(), value }
+}
+
+/// One line per series: kind, node and label, values to three decimals, `-` without a value.
+fn lines(it: &Charts, kind: ChartKind) -> Vec<String> {
+    let Some(chart) = it.charts.iter().find(|it| it.kind == kind) else { return Vec::new() };
+    let value = |it: &Option<f64>| {
+        it.map_or("-".to_owned(), |it| {
+            format!("{it:.3}").trim_end_matches('0').trim_end_matches('.').to_owned()
+        })
+    };
+    let line = |it: &ChartSeries| {
+        let named =
+            [&it.node, &it.label].into_iter().flatten().map(|it| format!(" {it}")).collect::<String>();
+        let values: Vec<String> = it.values.iter().map(value).collect();
+        format!("{:?}{named}: {}", it.kind, values.join(" "))
+    };
+    chart.series.iter().map(line).collect()
+}
+
+/// Compares the lines of a chart from five seconds of samples of a pooled trial.
+#[track_caller]
+fn check(kind: ChartKind, samples: &[Sample], expected: &[&str]) {
+    let mut it = charting("pooled", 5);
+    (0..5).for_each(|number| it.second(&second(number, 20, 5)));
+    it.samples(samples);
+    assert_eq!(lines(&it.charts(), kind), expected);
+}
+
+#[test]
+fn charts_the_load() {
+    let mut it = charting("direct", 4);
+    it.second(&second(0, 10, 5));
+    let mut failing = second(1, 1000, 8);
+    failing.to = Nanos::from_millis(2500);
+    failing.operations[1].failed.add(Code::SqlState(*b"40P01"), 3);
+    failing.operations[0].unknown.add(Code::Net(104), 6);
+    failing.operations[0].dropped = 15;
+    it.second(&failing);
+    it.second(&second(3, 5, 2));
+    let all = it.charts();
+    assert_eq!((all.bin, &*all.times), (1, &[0.0, 1.0, 2.0, 3.0][..]));
+    assert_eq!(
+        lines(&all, ChartKind::Rate),
+        [
+            "Offered: 20 1343.333 - 10",
+            "Delivered: 20 1333.333 - 10",
+            "Delivered read: 10 666.667 - 5",
+            "Delivered write: 10 666.667 - 5",
+        ]
+    );
+    // Half of 20 lie beyond the median, two beyond the 90th percentile. With unanswered arrivals there is no maximum,
+    // and no quantile that falls on them: 21 of 2021.
+    assert_eq!(
+        lines(&all, ChartKind::Response),
+        ["Quantile(0.5): 0.005 0.008 - -", "Quantile(0.9): - 0.008 - -", "Max: 0.005 - - 0.002",]
+    );
+    assert_eq!(
+        lines(&all, ChartKind::Failures),
+        ["Failed 40P01: 0 2 - 0", "Unknown net 104: 0 4 - 0", "Dropped: 0 10 - 0"]
+    );
+    assert_eq!(lines(&all, ChartKind::InFlight), ["InFlight: 0 1 - 3"]);
+    assert_eq!(lines(&all, ChartKind::SendLag), [""; 0], "nothing was measured");
+}
+
+#[test]
+fn merges_histograms_of_several_seconds_in_one_point() {
+    let lasting = 2 * Charts::POINTS as u64 + 1;
+    let mut it = charting("direct", lasting);
+    let three = [1, 1, 9].map(|millis| second(0, 6, millis));
+    for number in 0..lasting {
+        let (from, to) = (Nanos::from_secs(number), Nanos::from_secs(number + 1));
+        it.second(&Second { second: number, from, to, ..three[number as usize % 3].clone() });
+    }
+    let all = it.charts();
+    assert_eq!((all.bin, all.times.len(), all.times[1]), (3, 4801, 3.0));
+    assert!(all.times.len() <= Charts::POINTS);
+    // 36 samples: 24 of 1 ms, 12 of 9 ms; the mean of three medians, if they existed, would be 3.7 ms.
+    let response = all.charts.iter().find(|it| it.kind == ChartKind::Response).expect("it is drawn");
+    let [median, max] = [0, 1].map(|it| response.series[it].values[0].expect("36 samples"));
+    assert!((median - 0.001).abs() < 1e-6 && max == 0.009, "{median}, {max}");
+    // The last point has one second, with six samples beyond its median.
+    assert_eq!(lines(&it.since(4800), ChartKind::Response), ["Quantile(0.5): -", "Max: 0.001"]);
+}
+
+#[test]
+fn charts_gauges() {
+    use ChartKind::{Connections, Pooler, Waits};
+    let active = |millis, value| sample(millis, "postgres", "pg_sessions", "active", value);
+    let used = |millis| sample(millis, "postgres", "pg_connections_used", "", 9.0);
+    // Sampled ten times a second: a state without sessions is zero, and a mean covers all sample times.
+    check(
+        Connections,
+        &[active(100, 4.0), used(100), used(200), active(1100, 3.0), used(1100), used(2100)],
+        &["Sessions active: 2 3 0 0 -", "Limit: 50 50 50 50 50"],
+    );
+    let pool = |millis, label, value| sample(millis, "pooler", "pgbouncer_sv_active", label, value);
+    // Pools are summed. A series that is sampled once a second holds for a second; a gap has no value.
+    check(
+        Pooler,
+        &[pool(980, "a/a", 3.0), pool(980, "b/b", 2.0), pool(2010, "a/a", 4.0)],
+        &["ServersActive: 5 5 4 4 -"],
+    );
+    // Before the window all sample times are zero.
+    check(Pooler, &[pool(0, "a/a", 3.0)], &[]);
+    // Odyssey counts idle clients as waiting.
+    check(Pooler, &[sample(500, "pooler", "odyssey_cl_waiting", "a", 3.0)], &[]);
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+    let waits: Vec<Sample> = names
+        .into_iter()
+        .enumerate()
+        .flat_map(|(n, name)| [500, 1500].map(|at| sample(at, "postgres", "pg_active_waits", name, n as f64)))
+        .collect();
+    // At one sample time, events arrive one after the other.
+    let mut waits = waits;
+    waits.sort_by_key(|it| it.at);
+    check(
+        Waits,
+        &waits,
+        &[
+            "Waiting j: 9 9 9 - -",
+            "Waiting i: 8 8 8 - -",
+            "Waiting h: 7 7 7 - -",
+            "Waiting g: 6 6 6 - -",
+            "Waiting f: 5 5 5 - -",
+            "Waiting e: 4 4 4 - -",
+            "Waiting d: 3 3 3 - -",
+            "Waiting c: 2 2 2 - -",
+            "Waiting: 1 1 1 - -",
+        ],
+    );
+}
+
+#[test]
+fn charts_counters_as_rates() {
+    use ChartKind::{Disk, Processors};
+    let cpu = |millis, value| sample(millis, "postgres", "cgroup_cpu", "", value);
+    let own = |millis, value| sample(millis, "postgres", "process_cpu_user", "", value);
+    // A second has its part of the growth between two samples; after a restart the counter grows from 0.
+    check(
+        Processors,
+        &[
+            cpu(0, 10.0),
+            cpu(1000, 10.5),
+            cpu(2000, 11.25),
+            cpu(3000, 0.1),
+            cpu(4000, 0.6),
+            own(0, 0.0),
+            own(1000, 9.0),
+        ],
+        &["Processors postgres: 0.5 0.75 0 0.5 -", "Limit postgres: 1 1 1 1 1"],
+    );
+    check(
+        Processors,
+        &[cpu(500, 1.0), cpu(1500, 1.4)],
+        &["Processors postgres: 0.4 0.4 - - -", "Limit postgres: 1 1 1 1 1"],
+    );
+    // No samples for four seconds: the distribution of the growth is unknown.
+    check(
+        Processors,
+        &[cpu(0, 0.0), cpu(900, 0.9), cpu(4900, 1.0)],
+        &["Processors postgres: 1 - - - -", "Limit postgres: 1 1 1 1 1"],
+    );
+    let host = |millis, label, value| sample(millis, "host", "host_cpu", label, value);
+    check(
+        Processors,
+        &[
+            host(0, "user", 0.0),
+            host(0, "idle", 5.0),
+            host(0, "system", 1.0),
+            host(1000, "user", 0.5),
+            host(1000, "idle", 6.0),
+            host(1000, "system", 1.25),
+        ],
+        &["Host host: 0.75 - - - -", "Limit host: 2 2 2 2 2"],
+    );
+    let disk = |millis, label, value| sample(millis, "host", "disk_written_bytes", label, value);
+    check(
+        Disk,
+        &[
+            disk(0, "sda", 0.0),
+            disk(0, "sda1", 0.0),
+            disk(0, "sdb", 7.0),
+            disk(1000, "sda", 4096.0),
+            disk(1000, "sda1", 4096.0),
+            disk(1000, "sdb", 7.0),
+        ],
+        &["Written host sda: 4096 - - - -"],
+    );
+}
+
+#[test]
+fn incremental_charts_equal_complete_charts() {
+    let mut it = charting("pooled", 5);
+    let mut structures = Vec::new();
+    for number in 0..5 {
+        it.second(&second(number, 20, 5 + number));
+        let state = if number < 3 { "active" } else { "idle" };
+        it.samples(&[sample(number * 1000 + 500, "postgres", "pg_sessions", state, 2.0)]);
+        structures.push(it.structure_hash());
+    }
+    assert_eq!(structures[0], structures[2]);
+    assert_ne!(structures[2], structures[3], "a state has come");
+    let all = it.charts();
+    let tail = it.since(3);
+    assert_eq!(tail.times, all.times[3..]);
+    for (whole, part) in all.charts.iter().zip(&tail.charts) {
+        for (whole, part) in whole.series.iter().zip(&part.series) {
+            assert_eq!((&whole.label, &whole.values[3..]), (&part.label, &part.values[..]));
+        }
+    }
+    assert_eq!(it.since(9).times, [0.0; 0]);
+}
+
+#[test]
+fn merges_annotations_of_one_second() {
+    let mut it = charting("direct", 1000);
+    let mut event = |millis, kind, text: &str| {
+        let (at, node) = (Nanos::from_millis(millis), "postgres".to_owned());
+        it.event(&LogEvent { at, node, kind, code: None, text: text.to_owned() });
+    };
+    event(100, EventKind::Deadlock, "first");
+    event(900, EventKind::Deadlock, "second");
+    event(950, EventKind::Deadlock, "5 more within a second");
+    event(1000, EventKind::Error, "third");
+    event(1200, EventKind::Deadlock, "fourth");
+    let marks = it.charts().annotations;
+    let told: Vec<(f64, u64, &str)> = marks.iter().map(|it| (it.at, it.count, &*it.text)).collect();
+    assert_eq!(told, [(0.1, 7, "first"), (1.0, 1, "third"), (1.2, 1, "fourth")]);
+    let event = |it: &mut ChartBuilder, second, kind| {
+        let (at, node) = (Nanos::from_secs(second), "postgres".to_owned());
+        it.event(&LogEvent { at, node, kind, code: None, text: String::new() });
+    };
+    (2..1000).for_each(|second| event(&mut it, second, EventKind::SlowStatement));
+    (0..20).for_each(|n| event(&mut it, n * 50, EventKind::Lifecycle));
+    let marks = it.charts().annotations;
+    let count = |kind| marks.iter().filter(|it| it.kind == kind).map(|it| it.count).sum::<u64>();
+    assert!(marks.len() <= 200, "{}", marks.len());
+    assert_eq!((count(EventKind::SlowStatement), count(EventKind::Deadlock)), (998, 8));
+    assert_eq!(marks.iter().filter(|it| it.kind == EventKind::Lifecycle).count(), 20);
+    // Faults and promotions are never merged, however many other events there are.
+    use EventKind::{Fault, Promoted, Rejoined, Reverted};
+    for kind in [Fault, Reverted, Promoted, Rejoined] {
+        event(&mut it, 500, kind);
+        assert_eq!(it.charts().annotations.iter().filter(|it| (it.at, it.kind) == (500.0, kind)).count(), 1);
+    }
+}

@@ -1,0 +1,397 @@
+//! Changes of figures from one run to another, with their significance
+//!
+//! *Resampling.* Requests of one trial share its cache, its plans and its neighbours, so they are never resampled. With
+//! four or more trials on each side, ranks of trials decide ([`ranks`]); this is exact for any distribution. If trials
+//! of both sides alternate in time, and there are at least six pairs, ranks of their differences decide. Drift common
+//! to both sides then cancels. With fewer trials, but three together, Student's distribution is used; it assumes that
+//! the logarithms are about normal. One trial of each side does not show how far two equal trials differ. An interval
+//! from blocks of seconds ([`blocks`]) is then displayed, but nothing is claimed. The user may ask for a comparison of
+//! just these intervals of time; then blocks decide.
+//!
+//! *Multiple comparisons.* A comparison has ten figures of each operation of each cell. All of them together keep a
+//! false discovery rate of 5 % (Benjamini and Hochberg 1995, by [`crate::stats::repeats::decide`]). Of twenty comparisons of
+//! equal systems, at most one then claims any difference. Ranks of few trials cannot reach such a small p. Their p is
+//! that of Student's test, and the exact interval must also exclude "no change".
+
+mod blocks;
+mod differences;
+mod fail_condition;
+#[cfg(test)]
+pub(crate) mod tests;
+mod trial_figures;
+
+pub use differences::{RunEnvironment, differences};
+pub use fail_condition::{FailCondition, parse};
+pub use trial_figures::{
+    BucketCounts, FigureValue, OperationFigures, TimeBin, TrialCollector, TrialFigures, processors,
+};
+
+use crate::stats::ranks;
+use crate::stats::repeats;
+use crate::stats::student::{MeanDifference, Moments, pooled, welch};
+use blocks::BootstrapEstimate;
+use model::comparison::{
+    CellComparison, CellLabel, Change, Comparison, ExcludedTrial, Metric, MetricComparison, MetricEstimate,
+    MetricKind, RunComparison, RunRef, TestMethod,
+};
+use model::matrix::ChangeVerdict;
+use model::plan::Experiment;
+
+/// Data of one run that the comparison uses.
+#[derive(Clone, Debug)]
+pub struct ComparedRun<'a> {
+    pub source: RunRef,
+    pub experiment: &'a Experiment,
+    pub stand: RunEnvironment<'a>,
+    /// By cell of the experiment: valid trials, by repetition.
+    pub trials: Vec<Vec<TrialFigures>>,
+    /// [`ExcludedTrial::from_base`] is set by the comparison.
+    pub left_out: Vec<ExcludedTrial>,
+}
+
+/// Options of a comparison.
+#[derive(Clone, Debug, Default)]
+pub struct CompareOptions<'a> {
+    /// True if blocks of seconds decide, for any number of trials.
+    pub by_time: bool,
+    /// Paths of intended differences; a path stands for all below it.
+    pub expected: &'a [String],
+    pub conditions: &'a [FailCondition],
+    pub seed: u64,
+}
+
+/// Fewest trials of each side for which ranks decide.
+const RANK_TRIALS_MIN: usize = 4;
+/// Fewest pairs of trials for which ranks of differences decide.
+const PAIRS_MIN: usize = 6;
+
+/// Compares each of `runs` with `base`. Without runs, compares the base's cells with its baseline.
+pub fn compare(base: &ComparedRun<'_>, runs: &[ComparedRun<'_>], wanted: &CompareOptions<'_>) -> Comparison {
+    let beside = |run: &ComparedRun<'_>| {
+        compare_run(base, run, &matching_cells(base.experiment, run.experiment), wanted)
+    };
+    let mut all: Vec<RunComparison> = runs.iter().map(beside).collect();
+    if runs.is_empty() {
+        let baseline = base.experiment.baseline.unwrap_or_default();
+        let others = (0..base.experiment.cells.len()).filter(|it| *it != baseline);
+        let pairs: Vec<(usize, usize)> = others.map(|it| (baseline, it)).collect();
+        all.push(compare_run(base, base, &pairs, wanted));
+    }
+    Comparison { base: base.source.clone(), runs: all, seed: wanted.seed }
+}
+
+/// Indices of cells with equal labels in both. If each run has a single cell, those two.
+fn matching_cells(base: &Experiment, run: &Experiment) -> Vec<(usize, usize)> {
+    let of = |label: &CellLabel| run.cells.iter().position(|it| it.label == *label);
+    let same: Vec<(usize, usize)> =
+        base.cells.iter().enumerate().filter_map(|(n, it)| Some((n, of(&it.label)?))).collect();
+    match (same.is_empty(), base.cells.len(), run.cells.len()) {
+        (true, 1, 1) => vec![(0, 0)],
+        _ => same,
+    }
+}
+
+fn compare_run(
+    base: &ComparedRun<'_>,
+    run: &ComparedRun<'_>,
+    pairs: &[(usize, usize)],
+    wanted: &CompareOptions<'_>,
+) -> RunComparison {
+    let within = std::ptr::eq(base, run);
+    let mut cells = Vec::new();
+    let mut tested: Vec<TestResult> = Vec::new();
+    for (base_cell, run_cell) in pairs {
+        let (a, b) = (&base.trials[*base_cell], &run.trials[*run_cell]);
+        let (figures, tests) = figures(a, b, wanted);
+        let label = |side: &ComparedRun<'_>, cell: usize| side.experiment.cells[cell].label.clone();
+        cells.push(CellComparison { base: label(base, *base_cell), run: label(run, *run_cell), figures });
+        tested.extend(tests);
+    }
+    let all = cells.iter_mut().flat_map(|it| &mut it.figures);
+    decide(all.collect(), &tested);
+    let mut conditions = Vec::new();
+    for condition in wanted.conditions {
+        for (number, (cell, (_, of_run))) in cells.iter().zip(pairs).enumerate() {
+            let operations = &run.experiment.cells[*of_run].setup.operations;
+            let only = operations.first().filter(|_| operations.len() == 1).map(|it| it.name.as_str());
+            conditions.push(condition.judge(number, cell, only));
+        }
+    }
+    let without = |side: &ComparedRun<'_>, of: fn(&(usize, usize)) -> usize| -> Vec<CellLabel> {
+        let known = |number: usize| pairs.iter().any(|it| of(it) == number);
+        let cells = side.experiment.cells.iter().enumerate().filter(|it| !known(it.0) && !within);
+        cells.map(|it| it.1.label.clone()).collect()
+    };
+    let left_out = |side: &ComparedRun<'_>, of_base| {
+        let all = side.left_out.clone().into_iter();
+        all.map(move |it| ExcludedTrial { from_base: of_base, ..it }).collect::<Vec<_>>()
+    };
+    let mut left = left_out(base, true);
+    if !within {
+        left.extend(left_out(run, false));
+    }
+    RunComparison {
+        run: run.source.clone(),
+        differences: differences::cell_differences(base, run, pairs, wanted.expected),
+        only_base: without(base, |it| it.0),
+        only_run: without(run, |it| it.1),
+        cells,
+        excluded: left,
+        conditions,
+    }
+}
+
+/// Evidence for a change.
+#[derive(Clone, Copy, Debug)]
+struct TestResult {
+    p: f64,
+    higher: bool,
+    /// True if the interval agrees.
+    is_confirmed: bool,
+}
+
+/// Decides the figures together. `tests` has one test for each figure that has a p, in the same order.
+fn decide(figures: Vec<&mut MetricComparison>, tests: &[TestResult]) {
+    let compared = |it: &TestResult| repeats::RatioEstimate {
+        ratio: None,
+        interval: None,
+        p: it.p,
+        higher: it.higher,
+        least_p: 0.0,
+    };
+    let verdicts = repeats::decide(&tests.iter().map(compared).collect::<Vec<_>>());
+    let tested = figures.into_iter().filter(|it| it.p.is_some());
+    for ((figure, test), verdict) in tested.zip(tests).zip(verdicts) {
+        figure.verdict = if test.is_confirmed { verdict } else { ChangeVerdict::NoEvidence };
+    }
+}
+
+/// All figures that both sides have.
+fn figures(
+    base: &[TrialFigures],
+    run: &[TrialFigures],
+    wanted: &CompareOptions<'_>,
+) -> (Vec<MetricComparison>, Vec<TestResult>) {
+    let pairs = pairs(base, run);
+    let mut operations: Vec<Option<String>> = Vec::new();
+    for group in base.iter().flat_map(|it| &it.groups) {
+        if !operations.contains(&group.operation) {
+            operations.push(group.operation.clone());
+        }
+    }
+    let (mut all, mut tests) = (Vec::new(), Vec::new());
+    for operation in operations {
+        for metric in Metric::ALL {
+            let both = FigurePair { base, run, pairs: &pairs, metric, operation: operation.as_deref() };
+            if let Some((figure, test)) = both.figure(wanted) {
+                all.push(figure);
+                tests.extend(test);
+            }
+        }
+    }
+    (all, tests)
+}
+
+/// Indices of trials that were measured alternately. Empty if a pair did not end before the next one began, or if there
+/// are too few pairs.
+fn pairs(base: &[TrialFigures], run: &[TrialFigures]) -> Vec<(usize, usize)> {
+    let of = |repetition: u32| run.iter().position(|it| it.repetition == repetition);
+    let all: Vec<(usize, usize)> =
+        base.iter().enumerate().filter_map(|(n, it)| Some((n, of(it.repetition)?))).collect();
+    let begun = |it: &(usize, usize)| [base[it.0].begun_ms, run[it.1].begun_ms];
+    let apart = |it: &[(usize, usize)]| begun(&it[0]).iter().max() < begun(&it[1]).iter().min();
+    if all.len() >= PAIRS_MIN && all.windows(2).all(apart) { all } else { Vec::new() }
+}
+
+/// One figure of both sides before any test.
+struct FigurePair<'a> {
+    base: &'a [TrialFigures],
+    run: &'a [TrialFigures],
+    pairs: &'a [(usize, usize)],
+    metric: Metric,
+    operation: Option<&'a str>,
+}
+
+/// Change on the scale on which it is computed, and its evidence.
+struct ChangeEstimate {
+    value: f64,
+    interval: (f64, f64),
+    test: Option<TestResult>,
+    method: TestMethod,
+}
+
+impl FigurePair<'_> {
+    /// `None` if a side lacks the figure.
+    fn figure(&self, wanted: &CompareOptions<'_>) -> Option<(MetricComparison, Option<TestResult>)> {
+        let [a, b] = [self.base, self.run].map(|it| self.values(it));
+        let (base, run) =
+            (self.metric_level(self.base, &a, wanted)?, self.metric_level(self.run, &b, wanted)?);
+        let (of_base, of_run) = (a.len() as u32, b.len() as u32);
+        let measured = |it: &[FigureValue]| it.iter().all(|it| self.to_scale(it.value).is_finite());
+        let of_nothing = !(measured(&a) && measured(&b));
+        let (change, method, test) = if of_nothing && !wanted.by_time {
+            self.zero_figure_change(&a, &b, wanted.seed)
+        } else {
+            match self.estimate_change(&a, &b, wanted) {
+                Some(it) => (self.change(it.value, Some(it.interval)), it.method, it.test),
+                None => {
+                    let value = self.to_scale(run.value) - self.to_scale(base.value);
+                    (self.change(value, None), TestMethod::None { base: of_base, run: of_run }, None)
+                }
+            }
+        };
+        let figure = MetricComparison {
+            metric: self.metric,
+            operation: self.operation.map(str::to_owned),
+            base,
+            run,
+            change,
+            method,
+            p: test.map(|it| it.p),
+            verdict: ChangeVerdict::TooFewRuns,
+        };
+        Some((figure, test))
+    }
+
+    fn values(&self, trials: &[TrialFigures]) -> Vec<FigureValue> {
+        trials.iter().filter_map(|it| it.value(self.metric, self.operation)).collect()
+    }
+
+    /// Converts a value to the scale: a logarithm for ratios, the value itself for shares.
+    fn to_scale(&self, value: f64) -> f64 {
+        if self.metric.kind() == MetricKind::Share { value } else { value.ln() }
+    }
+
+    fn unscale(&self, measure: f64) -> f64 {
+        if self.metric.kind() == MetricKind::Share { measure } else { measure.exp() }
+    }
+
+    fn change(&self, value: f64, interval: Option<(f64, f64)>) -> Change {
+        let interval = interval.map(|(low, high)| (self.unscale(low), self.unscale(high)));
+        match self.metric.kind() {
+            MetricKind::Share => Change::Difference { value, interval },
+            _ => Change::Ratio { value: Some(value.exp()).filter(|it| it.is_finite()), interval },
+        }
+    }
+
+    fn moments(&self, values: &[FigureValue]) -> Moments {
+        let measures: Vec<f64> = values.iter().map(|it| self.to_scale(it.value)).collect();
+        let floor = values.iter().map(|it| it.floor).sum::<f64>() / values.len() as f64;
+        Moments::from_values(&measures, floor)
+    }
+
+    fn resampled(&self, trials: &[TrialFigures], seed: u64) -> Option<BootstrapEstimate> {
+        if self.metric.kind() == MetricKind::Processors {
+            return None;
+        }
+        let groups: Vec<&OperationFigures> =
+            trials.iter().filter_map(|it| it.group(self.operation)).collect();
+        blocks::resample(&groups, self.metric, seed)
+    }
+
+    /// `None` without values.
+    fn metric_level(
+        &self,
+        trials: &[TrialFigures],
+        values: &[FigureValue],
+        wanted: &CompareOptions<'_>,
+    ) -> Option<MetricEstimate> {
+        let plain: Vec<f64> = values.iter().map(|it| it.value).collect();
+        let it = repeats::estimate(&plain)?;
+        let told = |it: (f64, f64)| (self.unscale(it.0), self.unscale(it.1));
+        let interval = if wanted.by_time {
+            self.resampled(trials, wanted.seed).map(|it| told(it.mean_difference().interval()))
+        } else if plain.len() >= PAIRS_MIN {
+            // Fewer values give no interval of 95 % for the median.
+            it.interval
+        } else if plain.len() > 1 && plain.iter().all(|it| self.to_scale(*it).is_finite()) {
+            let it = self.moments(values);
+            let error = (it.variance / it.count).sqrt();
+            Some(told(
+                MeanDifference { difference: it.mean, error, degrees_of_freedom: it.count - 1.0 }.interval(),
+            ))
+        } else {
+            None
+        };
+        Some(MetricEstimate { value: it.median, interval, trials: it.runs })
+    }
+
+    fn estimate_change(
+        &self,
+        a: &[FigureValue],
+        b: &[FigureValue],
+        wanted: &CompareOptions<'_>,
+    ) -> Option<ChangeEstimate> {
+        if wanted.by_time || a.len() + b.len() < 3 {
+            return self.by_time(wanted);
+        }
+        self.by_pairs().or_else(|| self.by_ranks(a, b)).or_else(|| {
+            let spread = pooled(&self.moments(a), &self.moments(b))?;
+            let method = TestMethod::FewTrials { base: a.len() as u32, run: b.len() as u32 };
+            Some(by_student(spread, method))
+        })
+    }
+
+    fn by_pairs(&self) -> Option<ChangeEstimate> {
+        let of = |trial: &TrialFigures| trial.value(self.metric, self.operation);
+        let both = self.pairs.iter().filter_map(|it| Some((of(&self.base[it.0])?, of(&self.run[it.1])?)));
+        let (a, b): (Vec<FigureValue>, Vec<FigureValue>) = both.unzip();
+        let differences: Vec<f64> =
+            a.iter().zip(&b).map(|(a, b)| self.to_scale(b.value) - self.to_scale(a.value)).collect();
+        let shift = ranks::paired_shift(&differences)?;
+        let floors = a.iter().zip(&b).map(|(a, b)| a.floor.hypot(b.floor)).sum::<f64>();
+        let it = Moments::from_values(&differences, floors / differences.len() as f64);
+        let error = (it.variance / it.count).sqrt();
+        let spread = MeanDifference { difference: it.mean, error, degrees_of_freedom: it.count - 1.0 };
+        Some(by_rank(shift, spread, TestMethod::Pairs { pairs: differences.len() as u32 }))
+    }
+
+    fn by_ranks(&self, a: &[FigureValue], b: &[FigureValue]) -> Option<ChangeEstimate> {
+        if a.len().min(b.len()) < RANK_TRIALS_MIN {
+            return None;
+        }
+        let measures = |it: &[FigureValue]| it.iter().map(|it| self.to_scale(it.value)).collect::<Vec<_>>();
+        let shift = ranks::two_sample_shift(&measures(a), &measures(b))?;
+        let spread = welch(&self.moments(a), &self.moments(b))?;
+        Some(by_rank(shift, spread, TestMethod::Trials { base: a.len() as u32, run: b.len() as u32 }))
+    }
+
+    fn by_time(&self, wanted: &CompareOptions<'_>) -> Option<ChangeEstimate> {
+        let a = self.resampled(self.base, wanted.seed)?;
+        let b = self.resampled(self.run, wanted.seed.wrapping_add(1))?;
+        let it = by_student(blocks::difference(&a, &b), TestMethod::Blocks { base: a.blocks, run: b.blocks });
+        // The seconds of one trial of each side do not show how another trial would turn out.
+        Some(if wanted.by_time { it } else { ChangeEstimate { test: None, ..it } })
+    }
+
+    /// Change if a side's figure is 0, which has no logarithm.
+    fn zero_figure_change(
+        &self,
+        a: &[FigureValue],
+        b: &[FigureValue],
+        seed: u64,
+    ) -> (Change, TestMethod, Option<TestResult>) {
+        let plain = |it: &[FigureValue]| it.iter().map(|it| it.value).collect::<Vec<_>>();
+        let (base, run) = (a.len() as u32, b.len() as u32);
+        let found = repeats::compare(&plain(a), &plain(b), seed);
+        let change = |interval| Change::Ratio { value: found.and_then(|it| it.ratio), interval };
+        match found.filter(|_| a.len().min(b.len()) >= RANK_TRIALS_MIN) {
+            Some(it) => {
+                let test = TestResult { p: it.p, higher: it.higher, is_confirmed: true };
+                (change(it.interval), TestMethod::Trials { base, run }, Some(test))
+            }
+            None => (change(None), TestMethod::None { base, run }, None),
+        }
+    }
+}
+
+fn by_student(it: MeanDifference, method: TestMethod) -> ChangeEstimate {
+    let test = TestResult { p: it.p(), higher: it.difference > 0.0, is_confirmed: true };
+    ChangeEstimate { value: it.difference, interval: it.interval(), test: Some(test), method }
+}
+
+fn by_rank(it: ranks::ShiftEstimate, spread: MeanDifference, method: TestMethod) -> ChangeEstimate {
+    let holds = it.interval.0 > 0.0 || it.interval.1 < 0.0;
+    let test = TestResult { p: spread.p(), higher: it.value > 0.0, is_confirmed: holds };
+    ChangeEstimate { value: it.value, interval: it.interval, test: Some(test), method }
+}

@@ -1,0 +1,602 @@
+//! Differences between the setups of two runs
+//!
+//! Every setting, build and machine is a line of path and value. A line that only one run has, or whose value differs,
+//! is a difference.
+
+use super::ComparedRun;
+use model::comparison::{Difference, DifferenceSubject};
+use model::plan::{
+    AttachedNode, AttachedRole, CacheState, Content, Experiment, Feed, FeedOrder, FeedSource, Limits,
+    LoadModel, Node, NodeKind, OperationKind, PoolMode, Setup, ThinkTime, Transport, UserStage,
+};
+use model::run_result::NodeInfo;
+use model::summary::QueryMode;
+use model::{Nanos, Spacing};
+
+/// Program, machine and nodes of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct RunEnvironment<'a> {
+    /// Keys and values, such as `processor`.
+    pub machine: &'a [(String, String)],
+    /// Nodes as they actually ran, by configuration.
+    pub nodes: &'a [NodeInfo],
+    /// Version of pgdyno.
+    pub program: &'a str,
+}
+
+/// One fact that may differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Fact {
+    subject: DifferenceSubject,
+    path: String,
+    value: String,
+}
+
+/// Differences between two cells; those that make the comparison unfair come first. `expected` lists paths that were
+/// changed on purpose, or parents of them.
+pub fn differences(
+    base: (&Experiment, RunEnvironment<'_>, usize),
+    run: (&Experiment, RunEnvironment<'_>, usize),
+    expected: &[String],
+) -> Vec<Difference> {
+    let [base, run] = [base, run].map(|(experiment, stand, cell)| facts(experiment, stand, cell));
+    // A node that only one cell has is the subject of the comparison. Its path and its limits make nothing unfair.
+    let has = |of: &[Fact], node: &str| of.iter().any(|it| it.path.strip_suffix(".kind") == Some(node));
+    let new = |it: &Fact| {
+        let node = it.path.split('.').next().unwrap_or_default();
+        has(&base, node) != has(&run, node)
+    };
+    let mut paths: Vec<(DifferenceSubject, &str)> = Vec::new();
+    for it in base.iter().chain(&run) {
+        let subject = if new(it) { DifferenceSubject::Setting } else { it.subject };
+        if !paths.contains(&(subject, it.path.as_str())) {
+            paths.push((subject, &it.path));
+        }
+    }
+    let value = |of: &[Fact], path: &str| of.iter().find(|it| it.path == path).map(|it| it.value.clone());
+    let one = |(subject, path): (DifferenceSubject, &str)| {
+        let (base, run) = (value(&base, path), value(&run, path));
+        let on_purpose = |it: &String| {
+            path.strip_prefix(it.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let expected = expected.iter().any(on_purpose);
+        (base != run).then(|| Difference {
+            subject,
+            path: path.to_owned(),
+            base,
+            run,
+            cells: Vec::new(),
+            expected,
+        })
+    };
+    let mut all: Vec<Difference> = paths.into_iter().filter_map(one).collect();
+    all.sort_by_key(|it| (!it.is_confounder(), it.subject));
+    all
+}
+
+/// Differences of all pairs of cells; a difference that several pairs share is listed once.
+pub(super) fn cell_differences(
+    base: &ComparedRun<'_>,
+    run: &ComparedRun<'_>,
+    pairs: &[(usize, usize)],
+    expected: &[String],
+) -> Vec<Difference> {
+    let mut all: Vec<Difference> = Vec::new();
+    for (number, (a, b)) in pairs.iter().enumerate() {
+        for it in differences((base.experiment, base.stand, *a), (run.experiment, run.stand, *b), expected) {
+            let same = |other: &&mut Difference| {
+                (other.subject, &other.path, &other.base, &other.run)
+                    == (it.subject, &it.path, &it.base, &it.run)
+            };
+            match all.iter_mut().find(same) {
+                Some(known) => known.cells.push(number),
+                None => all.push(Difference { cells: vec![number], ..it }),
+            }
+        }
+    }
+    for it in &mut all {
+        if it.cells.len() == pairs.len() {
+            it.cells.clear();
+        }
+    }
+    all.sort_by_key(|it| (!it.is_confounder(), it.subject));
+    all
+}
+
+fn facts(experiment: &Experiment, stand: RunEnvironment<'_>, cell: usize) -> Vec<Fact> {
+    let setup = &experiment.cells[cell].setup;
+    let mut all = FactList(Vec::new());
+    setup.stack.nodes.iter().for_each(|it| all.node(it));
+    all.limits("generator", &setup.stack.generator);
+    // A stack may have changed during a run: then a node is listed twice.
+    for node in stand.nodes.iter().filter(|it| it.cells.contains(&cell)) {
+        all.actual_node(node);
+    }
+    for (key, value) in stand.machine.iter().filter(|it| affects_figures(&it.0)) {
+        all.push(DifferenceSubject::Machine, format!("machine.{key}"), value);
+    }
+    all.dataset(setup);
+    all.load(setup);
+    for it in &setup.operations {
+        let path = format!("operations.{}", it.name);
+        let work = match it.kind {
+            OperationKind::Script { .. } => "script",
+            OperationKind::Http(_) => "http",
+            OperationKind::Ammo => "ammo",
+        };
+        all.push(DifferenceSubject::Operation, format!("{path}.{work}"), it.text().trim());
+        match it.rate {
+            Some(rate) => all.push(DifferenceSubject::Operation, format!("{path}.rate"), rate),
+            None => all.push(DifferenceSubject::Operation, format!("{path}.weight"), it.weight),
+        }
+        all.push_some(DifferenceSubject::Operation, format!("{path}.feed"), it.feed.as_ref());
+        all.push_some(DifferenceSubject::Operation, format!("{path}.schedule"), it.schedule.as_ref());
+        if let OperationKind::Http(steps) = &it.kind {
+            // A run that expects less reports fewer failures.
+            let expected: Vec<String> = steps.iter().map(|it| format!("{:?}", it.expect)).collect();
+            all.push(DifferenceSubject::Operation, format!("{path}.expect"), expected.join("; "));
+        }
+    }
+    setup.feeds.iter().for_each(|it| all.feed(it));
+    all.push(DifferenceSubject::Generator, "pgdyno".into(), stand.program);
+    all.push(DifferenceSubject::Objective, "objectives".into(), setup.objectives.join("; "));
+    all.push(DifferenceSubject::Objective, "stop".into(), setup.stop_rules.join("; "));
+    all.0
+}
+
+/// True if the machine's fact may affect figures. The limit of open files does not.
+fn affects_figures(key: &str) -> bool {
+    const IDLE: [&str; 2] = ["files", "ports"];
+    !IDLE.iter().any(|it| key == *it || key.starts_with(&format!("{it}.")))
+}
+
+struct FactList(Vec<Fact>);
+
+impl FactList {
+    #[expect(clippy::needless_pass_by_value, reason = "numbers and texts are given alike")]
+    fn push(&mut self, subject: DifferenceSubject, path: String, value: impl ToString) {
+        let value = value.to_string();
+        match self.0.iter_mut().find(|it| it.path == path) {
+            // Both values occurred.
+            Some(known) if !known.value.split(", ").any(|it| it == value) => {
+                known.value += &format!(", {value}");
+            }
+            Some(_) => {}
+            None => self.0.push(Fact { subject, path, value }),
+        }
+    }
+
+    fn push_some(&mut self, subject: DifferenceSubject, path: String, value: Option<impl ToString>) {
+        if let Some(it) = value {
+            self.push(subject, path, it);
+        }
+    }
+
+    fn node(&mut self, it: &Node) {
+        let at = |key: &str| format!("{}.{key}", it.name);
+        let product = match &it.kind {
+            NodeKind::Postgres(_) => "postgres",
+            NodeKind::PgBouncer(_) => "pgbouncer",
+            NodeKind::Odyssey(_) => "odyssey",
+            NodeKind::HaProxy(_) => "haproxy",
+            NodeKind::Service(_) => "service",
+            NodeKind::Attached(_) => "attached",
+        };
+        let is_server = matches!(it.kind, NodeKind::Postgres(_));
+        self.push(
+            if is_server { DifferenceSubject::Server } else { DifferenceSubject::Setting },
+            at("kind"),
+            product,
+        );
+        // An attached node is identified by its address.
+        if !matches!(it.kind, NodeKind::Attached(_)) {
+            let entrance = match it.transport {
+                Transport::Unix => "unix",
+                Transport::Tcp => "tcp",
+                Transport::Tls => "tls",
+            };
+            self.push(DifferenceSubject::Transport, at("entrance"), entrance);
+        }
+        self.limits(&it.name, &it.limits);
+        let set = DifferenceSubject::Setting;
+        let mut settings: &[(String, String)] = &[];
+        match &it.kind {
+            NodeKind::Postgres(it) => {
+                self.push_some(DifferenceSubject::Server, at("version"), it.version);
+                self.push(set, at("max_connections"), it.max_connections);
+                settings = &it.settings;
+            }
+            NodeKind::PgBouncer(it) => {
+                self.push(set, at("mode"), mode_name(it.mode));
+                self.push(set, at("size"), it.size);
+                self.push(set, at("max_client_conn"), it.max_client_conn);
+                settings = &it.settings;
+            }
+            NodeKind::Odyssey(it) => {
+                self.push(set, at("mode"), mode_name(it.mode));
+                self.push(set, at("size"), it.size);
+                self.push(set, at("workers"), it.workers);
+                self.push(set, at("client_max"), it.client_max);
+                self.push(set, at("pool_timeout"), format_duration(it.pool_timeout));
+                settings = &it.settings;
+            }
+            NodeKind::HaProxy(it) => {
+                self.push_some(set, at("maxconn"), it.maxconn);
+                self.push(set, at("queue_timeout"), format_duration(it.queue_timeout));
+                self.push_some(set, at("check"), it.check.map(format_duration));
+                self.push_some(set, at("retries"), it.retries);
+            }
+            NodeKind::Service(it) => {
+                self.push(set, at("command"), it.command.join(" "));
+                self.push_some(DifferenceSubject::Transport, at("url"), it.url.as_ref());
+                self.push(set, at("copies"), it.copies);
+                settings = &it.env;
+            }
+            NodeKind::Attached(AttachedNode { dsn, admin, role, .. }) => {
+                let role = match role {
+                    AttachedRole::Postgres => "postgres",
+                    AttachedRole::PgBouncer => "pgbouncer",
+                    AttachedRole::Odyssey => "odyssey",
+                    AttachedRole::Balancer => "balancer",
+                };
+                self.push(set, at("role"), role);
+                self.push(DifferenceSubject::Transport, at("dsn"), dsn);
+                self.push_some(set, at("admin"), admin.as_ref());
+            }
+        }
+        for (key, value) in settings {
+            self.push(set, format!("{}.settings.{key}", it.name), value);
+        }
+    }
+
+    /// Adds a node as it actually ran.
+    fn actual_node(&mut self, it: &NodeInfo) {
+        let subject =
+            if it.kind == "postgres" { DifferenceSubject::Server } else { DifferenceSubject::Setting };
+        self.push(subject, format!("{}.build", it.name), &it.version);
+        self.push_some(subject, format!("{}.program", it.name), it.program.as_ref());
+        for limit in &it.unapplied_limits {
+            let (limit, why) = limit.split_once(" is not limited: ").unwrap_or((limit, ""));
+            self.push(DifferenceSubject::NotApplied, format!("{}.limits.{limit} not applied", it.name), why);
+        }
+    }
+
+    fn limits(&mut self, node: &str, it: &Limits) {
+        let at = |key: &str| format!("{node}.limits.{key}");
+        self.push_some(DifferenceSubject::Limit, at("cpu"), it.cpu);
+        self.push_some(DifferenceSubject::Limit, at("memory"), it.memory.map(format_bytes));
+        self.push_some(DifferenceSubject::Limit, at("read_iops"), it.read_iops);
+        self.push_some(DifferenceSubject::Limit, at("write_iops"), it.write_iops);
+        self.push_some(DifferenceSubject::Limit, at("read_bps"), it.read_bps.map(format_bytes));
+        self.push_some(DifferenceSubject::Limit, at("write_bps"), it.write_bps.map(format_bytes));
+        if !it.cpus.is_empty() {
+            let cpus: Vec<String> = it.cpus.iter().map(u32::to_string).collect();
+            self.push(DifferenceSubject::Limit, at("cpus"), cpus.join(","));
+        }
+    }
+
+    fn dataset(&mut self, setup: &Setup) {
+        let Some(it) = &setup.dataset else { return };
+        let mut push =
+            |key: &str, value: String| self.push(DifferenceSubject::Dataset, format!("dataset.{key}"), value);
+        push("seed", it.seed.to_string());
+        let cache = match it.cache {
+            CacheState::Warm => "warm",
+            CacheState::Cold => "cold",
+            CacheState::AsIs => "as is",
+        };
+        push("cache", cache.into());
+        match &it.content {
+            Content::Tickets { rows } => push("tickets.rows", rows.to_string()),
+            Content::Profiles { users, per_user } => {
+                push("profiles.users", users.to_string());
+                push("profiles.per_user", per_user.to_string());
+            }
+            Content::Pgbench { scale } => push("pgbench.scale", scale.to_string()),
+            Content::Delivery { scale } => push("delivery.scale", scale.to_string()),
+            Content::Users { users } => push("users.users", users.to_string()),
+            Content::Books { rows } => push("books.rows", rows.to_string()),
+            Content::Declared(tables) => {
+                for table in tables {
+                    let at = |key: &str| format!("tables.{}.{key}", table.name);
+                    push(&at("rows"), table.rows.to_string());
+                    push(&at("primary_key"), table.primary_key.join(", "));
+                    push(&at("indexes"), table.indexes.join("; "));
+                    for column in &table.columns {
+                        // Generators of values have many forms. Any change makes another dataset.
+                        let drawn = (&column.sql_type, &column.generator, column.null_fraction);
+                        push(&at(&format!("columns.{}", column.name)), format!("{drawn:?}"));
+                    }
+                }
+            }
+        }
+    }
+
+    fn feed(&mut self, it: &Feed) {
+        let mut push = |key: &str, value: String| {
+            self.push(DifferenceSubject::Operation, format!("feeds.{}.{key}", it.name), value);
+        };
+        match &it.source {
+            FeedSource::File { path, format: form } => push("file", format!("{} ({form:?})", path.display())),
+            FeedSource::Query(sql) => push("sql", sql.trim().to_owned()),
+            FeedSource::Rows(rows) => push("rows", format!("{rows:?}")),
+        }
+        let order = match it.order {
+            FeedOrder::Sequential => "sequential".to_owned(),
+            FeedOrder::Shuffled => "shuffled".to_owned(),
+            FeedOrder::Random => "random".to_owned(),
+            FeedOrder::Zipfian { s } => format!("zipfian({s})"),
+            FeedOrder::Once => "once".to_owned(),
+        };
+        push("order", order);
+        if let Some(it) = &it.columns {
+            push("columns", it.join(", "));
+        }
+    }
+
+    fn load(&mut self, setup: &Setup) {
+        let it = &setup.load;
+        let mut push =
+            |key: &str, value: String| self.push(DifferenceSubject::Load, format!("load.{key}"), value);
+        match &it.model {
+            LoadModel::Closed { clients, think } => {
+                push("model", "closed".into());
+                push("clients", clients.to_string());
+                push("think", format_duration(*think));
+            }
+            LoadModel::Users { stages, think, pacing, rate_max } => {
+                push("model", "closed".into());
+                match stages.as_slice() {
+                    [UserStage { users, spawn_rate: None, .. }] => push("clients", users.to_string()),
+                    stages => push("users", stages.iter().map(format_stage).collect::<Vec<_>>().join(", ")),
+                }
+                push("think", format_think_time(*think));
+                if let Some(it) = pacing {
+                    push("pacing", format_duration(*it));
+                }
+                if let Some(it) = rate_max {
+                    push("max_rate", it.to_string());
+                }
+            }
+            LoadModel::Open { schedule, arrivals, max_in_flight } => {
+                push("model", "open".into());
+                push("schedule", schedule.clone());
+                let even = *arrivals == Spacing::Even;
+                push("arrivals", if even { "even" } else { "poisson" }.into());
+                push("max_in_flight", max_in_flight.to_string());
+            }
+        }
+        if let Some(it) = it.duration {
+            push("duration", format_duration(it));
+        }
+        push("warmup", format_duration(it.warmup));
+        push("threads", it.threads.to_string());
+        let query_mode = match it.query_mode {
+            QueryMode::Simple => "simple",
+            QueryMode::Extended => "extended",
+            QueryMode::Prepared => "prepared",
+        };
+        push("query_mode", query_mode.into());
+        push("connect_each", it.reconnect.to_string());
+        if let Some(it) = it.timeout {
+            push("timeout", format_duration(it));
+        }
+        push("max_tries", it.max_tries.to_string());
+    }
+}
+
+/// Formats a stage: `1000 at 50/s for 90s`.
+fn format_stage(it: &UserStage) -> String {
+    let rate = it.spawn_rate.map_or(String::new(), |it| format!(" at {it}/s"));
+    format!("{}{rate} for {}", it.users, format_duration(it.duration))
+}
+
+/// Formats a think time as in an experiment file.
+fn format_think_time(it: ThinkTime) -> String {
+    match it {
+        ThinkTime::Constant(it) => format_duration(it),
+        ThinkTime::Exponential { mean } => format!("exponential({})", format_duration(mean)),
+        ThinkTime::LogNormal { median, sigma } => format!("lognormal({}, {sigma})", format_duration(median)),
+    }
+}
+
+fn mode_name(it: PoolMode) -> &'static str {
+    match it {
+        PoolMode::Session => "session",
+        PoolMode::Transaction => "transaction",
+        PoolMode::Statement => "statement",
+    }
+}
+
+/// Formats a duration as in an experiment file: `1.5s`, `200ms`.
+fn format_duration(it: Nanos) -> String {
+    match it.0 {
+        0 => "0s".to_owned(),
+        ns if ns % 1_000_000_000 == 0 => format!("{}s", ns / 1_000_000_000),
+        ns if ns % 1_000_000 == 0 => format!("{}ms", ns / 1_000_000),
+        ns => format!("{}us", ns as f64 / 1e3),
+    }
+}
+
+/// Formats bytes as in an experiment file: `400MB`, with 1 MB = 1024² bytes.
+fn format_bytes(it: u64) -> String {
+    let units = [("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10)];
+    let whole = units.into_iter().find(|(_, size)| it >= *size && it.is_multiple_of(*size));
+    whole.map_or_else(|| format!("{it}B"), |(unit, size)| format!("{}{unit}", it / size))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::trial::experiment;
+    use model::plan::{Operation, PgBouncer};
+
+    fn node(version: &str, not_applied: &[&str], cells: &[usize]) -> NodeInfo {
+        NodeInfo {
+            name: "postgres".into(),
+            kind: "postgres".into(),
+            version: version.into(),
+            program: None,
+            transport: "tcp".into(),
+            limits: Limits::default(),
+            unapplied_limits: not_applied.iter().map(|it| (*it).to_owned()).collect(),
+            cells: cells.to_vec(),
+            configuration: Vec::new(),
+        }
+    }
+
+    fn pooler(mode: PoolMode, size: u32) -> Node {
+        let kind = NodeKind::PgBouncer(PgBouncer {
+            version: None,
+            mode,
+            size,
+            max_client_conn: 100,
+            settings: vec![("server_lifetime".into(), "60".into())],
+        });
+        Node { name: "pooler".into(), kind, transport: Transport::Tcp, limits: Limits::default() }
+    }
+
+    type Change = fn(&mut Setup, &mut Vec<(String, String)>, &mut NodeInfo);
+
+    /// Expects `! path base → run` of the second cell; `!` marks an unfair difference.
+    #[track_caller]
+    fn check(change: Change, expected: &[&str]) {
+        let mut one = experiment(&["direct"], None);
+        let setup = &mut one.cells[0].setup;
+        setup.stack.nodes.insert(0, pooler(PoolMode::Session, 20));
+        setup.operations.push(Operation::script("pay", 1, "SELECT 1;"));
+        let mut other = one.clone();
+        let machine = vec![("kernel".to_owned(), "6.1".to_owned()), ("files".to_owned(), "1024".to_owned())];
+        let (mut machine_after, mut node_after) = (machine.clone(), node("15.18", &[], &[0]));
+        let nodes = [node_after.clone()];
+        change(&mut other.cells[0].setup, &mut machine_after, &mut node_after);
+        let nodes_after = [node_after];
+        let before = RunEnvironment { machine: &machine, nodes: &nodes, program: "0.1.0" };
+        let after = RunEnvironment { machine: &machine_after, nodes: &nodes_after, program: "0.1.0" };
+        let all = differences((&one, before, 0), (&other, after, 0), &["load.clients".into()]);
+        let line = |it: &Difference| {
+            let told = |it: &Option<String>| it.clone().unwrap_or("-".into());
+            format!(
+                "{}{} {} → {}",
+                if it.is_confounder() { "! " } else { "" },
+                it.path,
+                told(&it.base),
+                told(&it.run)
+            )
+        };
+        assert_eq!(all.iter().map(line).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn names_settings_by_path() {
+        check(|_, _, _| {}, &[]);
+        check(
+            |it, _, _| it.stack.nodes[0] = pooler(PoolMode::Transaction, 20),
+            &["pooler.mode session → transaction"],
+        );
+        check(
+            |it, _, _| {
+                it.stack.nodes[0].transport = Transport::Unix;
+                it.stack.nodes[0].limits.memory = Some(400 << 20);
+                it.load.warmup = Nanos::from_millis(1500);
+                it.load.model = LoadModel::Closed { clients: 77, think: Nanos::ZERO };
+                let NodeKind::PgBouncer(pooler) = &mut it.stack.nodes[0].kind else { return };
+                pooler.settings[0].1 = "90".into();
+            },
+            &[
+                "! pooler.entrance tcp → unix",
+                "! pooler.limits.memory - → 400MB",
+                "! load.warmup 0s → 1500ms",
+                "load.clients 200 → 77",
+                "pooler.settings.server_lifetime 60 → 90",
+            ],
+        );
+        check(
+            |it, _, _| drop(it.stack.nodes.remove(0)),
+            &[
+                "pooler.kind pgbouncer → -",
+                "pooler.entrance tcp → -",
+                "pooler.mode session → -",
+                "pooler.size 20 → -",
+                "pooler.max_client_conn 100 → -",
+                "pooler.settings.server_lifetime 60 → -",
+            ],
+        );
+    }
+
+    #[test]
+    fn compares_users_requests_and_feeds() {
+        let second = Nanos::from_secs(1);
+        let users = |stages: &[(u32, Option<f64>)], think, rate_max| LoadModel::Users {
+            stages: stages
+                .iter()
+                .map(|it| UserStage { users: it.0, spawn_rate: it.1, duration: second })
+                .collect(),
+            think,
+            pacing: None,
+            rate_max,
+        };
+        // The same clients with another think time.
+        let mut one = experiment(&["direct"], None);
+        one.cells[0].setup.load.model = LoadModel::Closed { clients: 200, think: Nanos::ZERO };
+        let mut other = one.clone();
+        let setup = &mut other.cells[0].setup;
+        setup.load.model = users(&[(200, None)], ThinkTime::Exponential { mean: second }, Some(500.0));
+        let stand = RunEnvironment { machine: &[], nodes: &[], program: "" };
+        let told = |one: &Experiment, other: &Experiment| {
+            let all = differences((one, stand, 0), (other, stand, 0), &[]);
+            let shown = |it: Option<String>| it.unwrap_or("-".into());
+            all.into_iter()
+                .map(|it| format!("{} {} → {}", it.path, shown(it.base), shown(it.run)))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(told(&one, &other), ["load.think 0s → exponential(1s)", "load.max_rate - → 500"]);
+        let setup = &mut other.cells[0].setup;
+        let think = ThinkTime::LogNormal { median: second, sigma: 0.5 };
+        setup.load.model = users(&[(10, Some(2.5)), (5, None)], think, None);
+        assert_eq!(
+            told(&one, &other),
+            [
+                "load.clients 200 → -",
+                "load.think 0s → lognormal(1s, 0.5)",
+                "load.users - → 10 at 2.5/s for 1s, 5 for 1s"
+            ]
+        );
+        let mut another = one.clone();
+        let setup = &mut another.cells[0].setup;
+        let of = |order| Feed {
+            name: "books".into(),
+            source: FeedSource::Query("SELECT 1 ".into()),
+            columns: None,
+            order,
+            lookup_column: None,
+        };
+        setup.feeds = vec![of(FeedOrder::Sequential)];
+        let mut changed = another.clone();
+        changed.cells[0].setup.feeds = vec![of(FeedOrder::Zipfian { s: 1.2 })];
+        assert_eq!(told(&another, &changed), ["feeds.books.order sequential → zipfian(1.2)"]);
+        assert_eq!(
+            told(&one, &another),
+            ["feeds.books.sql - → SELECT 1", "feeds.books.order - → sequential"]
+        );
+    }
+
+    #[test]
+    fn compares_machines_builds_and_unapplied_limits() {
+        check(
+            |it, machine, node| {
+                machine[0].1 = "6.12".into();
+                machine[1].1 = "4096".into();
+                node.version = "15.19".into();
+                node.unapplied_limits = vec!["cpu is not limited: no right".into()];
+                it.operations[0].weight += 1;
+            },
+            &[
+                "! postgres.build 15.18 → 15.19",
+                "! postgres.limits.cpu not applied - → no right",
+                "! machine.kernel 6.1 → 6.12",
+                "! operations.pay.weight 1 → 2",
+            ],
+        );
+    }
+}

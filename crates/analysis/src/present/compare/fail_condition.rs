@@ -1,0 +1,254 @@
+//! Parses and judges `--fail-if` conditions on a comparison
+//!
+//! `p99 > +10%`, `tps < -5%`, `errors > 1%`, `p99 of transfer > 200ms`: a figure, optionally an operation, a relation
+//! and a bound. A bound with a sign is a change against the base; shares change in percentage points. A bound without a
+//! sign applies to the run's own figure. A condition is met only if the whole interval exceeds its bound.
+
+use crate::verdict::rule::RuleDiagnostic;
+use model::comparison::{
+    self, CellComparison, Change, ConditionOutcome, ConditionUnit, Metric, MetricComparison, MetricKind,
+};
+use model::matrix::ChangeVerdict;
+
+/// One condition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FailCondition {
+    text: String,
+    metric: Metric,
+    /// Operation; all of them if `None`.
+    operation: Option<String>,
+    above: bool,
+    bound: Bound,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Bound {
+    /// Bound on the ratio minus 1, or on the difference of shares.
+    Change(f64),
+    /// Bound on the run's figure.
+    Level(f64),
+}
+
+/// Parses one condition. `operations` are those of all runs.
+pub fn parse(text: &str, operations: &[String]) -> Result<FailCondition, RuleDiagnostic> {
+    let at = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
+    let wrong = |part: &str, instead: String| {
+        let found = if part.is_empty() { "nothing".to_owned() } else { format!("`{part}`") };
+        RuleDiagnostic { offset: at(part), found, hint: instead }
+    };
+    let Some(sign) = text.rfind(['>', '<']) else {
+        return Err(wrong(text.trim(), "a condition such as `p99 > +10%`".into()));
+    };
+    let (left, right) = (text[..sign].trim(), text[sign + 1..].trim());
+    let (name, operation) = match left.split_once(" of ") {
+        None => (left, None),
+        Some((name, operation)) => {
+            let operation = operation.trim();
+            if !operations.iter().any(|it| it == operation) {
+                return Err(wrong(operation, format!("an operation: {}", operations.join(", "))));
+            }
+            (name.trim(), Some(operation.to_owned()))
+        }
+    };
+    let Some(metric) = Metric::ALL.into_iter().find(|it| it.name() == name) else {
+        return Err(wrong(name, format!("one of {}", Metric::ALL.map(Metric::name).join(", "))));
+    };
+    if operation.is_some() && metric.kind() == MetricKind::Processors {
+        return Err(wrong(left, format!("`{name}`, without an operation")));
+    }
+    let Some(bound) = bound(metric, right) else {
+        let instead = match metric.kind() {
+            MetricKind::Seconds => "a change, `+10%`, or a time, `200ms`",
+            MetricKind::Share => "a share, `1%`, or a change, `+0.5%`",
+            MetricKind::Rate => "a change, `-5%`, or a rate, `500/s`",
+            MetricKind::Processors => "a change, `+10%`, or processors, `1.5`",
+        };
+        return Err(wrong(right, instead.into()));
+    };
+    let above = text[sign..].starts_with('>');
+    Ok(FailCondition { text: text.trim().to_owned(), metric, operation, above, bound })
+}
+
+fn bound(metric: Metric, text: &str) -> Option<Bound> {
+    let number = |text: &str| {
+        let plain = text.trim_end();
+        let fits = plain.starts_with(|it: char| it.is_ascii_digit() || it == '.');
+        plain.parse().ok().filter(|it: &f64| fits && it.is_finite())
+    };
+    let signed = [('+', 1.0), ('-', -1.0)];
+    if let Some((sign, factor)) = signed.into_iter().find(|it| text.starts_with(it.0)) {
+        let it = number(text.strip_prefix(sign)?.strip_suffix('%')?)? / 100.0;
+        return Some(Bound::Change(factor * it));
+    }
+    let level = match metric.kind() {
+        MetricKind::Rate => number(text.strip_suffix("/s").unwrap_or(text)),
+        MetricKind::Processors => number(text),
+        MetricKind::Share => number(text.strip_suffix('%')?).map(|it| it / 100.0),
+        MetricKind::Seconds => {
+            let units = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0)];
+            units.iter().find_map(|(unit, size)| Some(number(text.strip_suffix(unit)?)? * size))
+        }
+    };
+    level.map(Bound::Level)
+}
+
+impl FailCondition {
+    /// `number` is the index of the cell. A cell with one operation has only the figures of all operations together.
+    pub fn judge(
+        &self,
+        number: usize,
+        cell: &CellComparison,
+        only: Option<&str>,
+    ) -> comparison::ConditionResult {
+        let operation = self.operation.as_deref().filter(|it| Some(*it) != only);
+        let of = |it: &&MetricComparison| it.metric == self.metric && it.operation.as_deref() == operation;
+        let figure = cell.figures.iter().find(of);
+        let (value, interval, unit, bound) = match (self.bound, figure) {
+            (Bound::Change(bound), figure) => {
+                let (value, interval) = figure.map_or((None, None), change);
+                let points = self.metric.kind() == MetricKind::Share;
+                let unit = if points { ConditionUnit::Points } else { ConditionUnit::Relative };
+                (value, interval, unit, bound)
+            }
+            (Bound::Level(bound), figure) => {
+                let level = figure.map(|it| it.run);
+                (level.map(|it| it.value), level.and_then(|it| it.interval), self.unit(), bound)
+            }
+        };
+        // An interval from the seconds of single trials is displayed, but proves nothing.
+        let believed = figure
+            .filter(|it| it.verdict != ChangeVerdict::TooFewRuns || matches!(self.bound, Bound::Level(_)));
+        let outcome = match (figure, interval.filter(|_| believed.is_some())) {
+            (None, _) => ConditionOutcome::Absent,
+            (_, Some((low, high))) if self.exceeds(low, bound) && self.exceeds(high, bound) => {
+                ConditionOutcome::Yes
+            }
+            (_, Some((low, high))) if !self.exceeds(low, bound) && !self.exceeds(high, bound) => {
+                ConditionOutcome::No
+            }
+            _ => ConditionOutcome::Unknown,
+        };
+        comparison::ConditionResult {
+            text: self.text.clone(),
+            cell: number,
+            outcome,
+            value,
+            interval,
+            bound,
+            unit,
+        }
+    }
+
+    fn exceeds(&self, it: f64, bound: f64) -> bool {
+        if self.above { it > bound } else { it < bound }
+    }
+
+    fn unit(&self) -> ConditionUnit {
+        match self.metric.kind() {
+            MetricKind::Rate => ConditionUnit::PerSecond,
+            MetricKind::Seconds => ConditionUnit::Seconds,
+            MetricKind::Share => ConditionUnit::Share,
+            MetricKind::Processors => ConditionUnit::Processors,
+        }
+    }
+}
+
+/// Change in the unit of a condition: 0 means no change.
+fn change(it: &MetricComparison) -> (Option<f64>, Option<(f64, f64)>) {
+    match it.change {
+        Change::Ratio { value, interval } => {
+            (value.map(|it| it - 1.0), interval.map(|(low, high)| (low - 1.0, high - 1.0)))
+        }
+        Change::Difference { value, interval } => (Some(value), interval),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::comparison::{MetricEstimate, TestMethod};
+
+    fn operations() -> Vec<String> {
+        ["pay", "look of love"].map(str::to_owned).to_vec()
+    }
+
+    #[test]
+    fn parses_conditions() {
+        for (text, metric, operation, above, bound) in [
+            ("p99 > +10%", Metric::P99, None, true, Bound::Change(0.1)),
+            (" tps<-5% ", Metric::Tps, None, false, Bound::Change(-0.05)),
+            ("errors > 1%", Metric::Errors, None, true, Bound::Level(0.01)),
+            ("errors > +0.5%", Metric::Errors, None, true, Bound::Change(0.005)),
+            ("p99.9 of look of love > 200ms", Metric::P999, Some("look of love"), true, Bound::Level(0.2)),
+            ("service p99 of pay > 1.5 s", Metric::ServiceP99, Some("pay"), true, Bound::Level(1.5)),
+            ("tps < 500/s", Metric::Tps, None, false, Bound::Level(500.0)),
+            ("server cpu > 1.5", Metric::ServerCpu, None, true, Bound::Level(1.5)),
+        ] {
+            let it = parse(text, &operations()).expect(text);
+            let got = (it.metric, it.operation.as_deref(), it.above, it.bound);
+            assert_eq!(got, (metric, operation, above, bound), "{text}");
+        }
+    }
+
+    #[test]
+    fn reports_diagnostics_with_position() {
+        for (text, offset, found, instead) in [
+            ("", 0, "nothing", "a condition such as"),
+            ("p99 +10%", 0, "`p99 +10%`", "a condition such as"),
+            ("p98 > +10%", 0, "`p98`", "one of tps, p50"),
+            ("p99 > 10%", 6, "`10%`", "a change, `+10%`, or a time"),
+            ("p99 > +10", 6, "`+10`", "a change, "),
+            ("p99 > +-10%", 6, "`+-10%`", "a change, "),
+            ("p99 > +infinity%", 6, "`+infinity%`", "a change, "),
+            ("p99 >", 5, "nothing", "a change, "),
+            ("errors > 5", 9, "`5`", "a share, "),
+            ("tps < 5ms", 6, "`5ms`", "a change, `-5%`, or a rate"),
+            ("p99 of buy > 1s", 7, "`buy`", "an operation: pay, look of love"),
+            ("server cpu of pay > 1", 0, "`server cpu of pay`", "`server cpu`, without"),
+        ] {
+            let it = parse(text, &operations()).expect_err(text);
+            assert_eq!((it.offset, it.found.as_str()), (offset, found), "{text}");
+            assert!(it.hint.starts_with(instead), "{text}: {}", it.hint);
+        }
+    }
+
+    /// A cell with p99 of 100 ms in the base and `run` in the run. `interval` is that of the ratio.
+    fn cell(run: f64, interval: Option<(f64, f64)>, verdict: ChangeVerdict) -> CellComparison {
+        let level = |value| MetricEstimate { value, interval: Some((value * 0.9, value * 1.1)), trials: 5 };
+        let figure = MetricComparison {
+            metric: Metric::P99,
+            operation: None,
+            base: level(0.1),
+            run: level(run),
+            change: Change::Ratio { value: Some(run / 0.1), interval },
+            method: TestMethod::Trials { base: 5, run: 5 },
+            p: Some(0.01),
+            verdict,
+        };
+        CellComparison { base: Vec::new(), run: Vec::new(), figures: vec![figure] }
+    }
+
+    #[test]
+    fn is_met_only_if_the_whole_interval_exceeds_the_bound() {
+        for (text, interval, verdict, expected) in [
+            ("p99 > +10%", Some((1.11, 1.3)), ChangeVerdict::Higher, ConditionOutcome::Yes),
+            ("p99 > +10%", Some((1.09, 1.3)), ChangeVerdict::Higher, ConditionOutcome::Unknown),
+            ("p99 > +10%", Some((0.95, 1.09)), ChangeVerdict::NoEvidence, ConditionOutcome::No),
+            ("p99 > +10%", Some((0.9, 1.2)), ChangeVerdict::NoEvidence, ConditionOutcome::Unknown),
+            ("p99 < -10%", Some((0.5, 0.89)), ChangeVerdict::Lower, ConditionOutcome::Yes),
+            ("p99 < -10%", Some((0.9, 1.2)), ChangeVerdict::NoEvidence, ConditionOutcome::No),
+            ("p99 > +10%", None, ChangeVerdict::NoEvidence, ConditionOutcome::Unknown),
+            ("p99 > +10%", Some((1.5, 1.6)), ChangeVerdict::TooFewRuns, ConditionOutcome::Unknown),
+            ("p99 > 100ms", None, ChangeVerdict::TooFewRuns, ConditionOutcome::Yes),
+            ("p99 > 125ms", None, ChangeVerdict::NoEvidence, ConditionOutcome::Unknown),
+            ("p99 > 200ms", None, ChangeVerdict::NoEvidence, ConditionOutcome::No),
+            ("p50 > +10%", Some((1.5, 1.6)), ChangeVerdict::Higher, ConditionOutcome::Absent),
+            ("p99 of pay > +10%", Some((1.5, 1.6)), ChangeVerdict::Higher, ConditionOutcome::Yes),
+            ("p99 of look of love > +10%", Some((1.5, 1.6)), ChangeVerdict::Higher, ConditionOutcome::Absent),
+        ] {
+            let it = parse(text, &operations()).expect(text);
+            let it = it.judge(3, &cell(0.13, interval, verdict), Some("pay"));
+            assert_eq!((it.outcome, it.cell), (expected, 3), "{text} {interval:?}");
+        }
+    }
+}

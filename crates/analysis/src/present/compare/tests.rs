@@ -1,0 +1,308 @@
+//! Error rates of comparisons, from simulated systems with known truth
+//!
+//! Their seconds are an autoregressive series, their trials differ, machines drift, and tails are heavy. The tests run
+//! a share of the comparisons each time. `PGDYNO_PROOF_ROUNDS=1000 cargo test --release -p analysis comparisons --
+//! --nocapture` makes a thousand comparisons of each kind and prints the tables.
+
+use super::trial_figures::{BucketCounts, OperationFigures, TimeBin, TrialFigures, bucket};
+use super::*;
+use model::comparison::Metric;
+use model::{Nanos, PerSecond};
+
+/// Random numbers from a seed.
+pub struct TestRng(crate::strategy::sweep::SplitMix64);
+
+impl TestRng {
+    pub fn new(seed: u64) -> TestRng {
+        TestRng(crate::strategy::sweep::SplitMix64(seed))
+    }
+
+    pub fn uniform(&mut self) -> f64 {
+        (self.0.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Normal value; Box and Muller.
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+
+    /// Value of Student's distribution with three degrees of freedom, scaled to deviation 1.
+    pub fn heavy(&mut self) -> f64 {
+        let squares: f64 = (0..3).map(|_| self.normal().powi(2)).sum();
+        self.normal() / squares.sqrt()
+    }
+}
+
+/// Simulated system, described by the scatter of its logarithms.
+#[derive(Clone, Copy, Debug)]
+struct SimulatedSystem {
+    /// Deviation from trial to trial.
+    trials: f64,
+    /// Deviation from second to second, and the correlation of neighbours.
+    seconds: f64,
+    stays: f64,
+    /// Drift from the first second of a trial to its last.
+    drift: f64,
+    /// Drift from the first trial to the last, in order of measurement.
+    wear: f64,
+    /// True for Student's distribution instead of the normal one.
+    heavy: bool,
+}
+
+const QUIET: SimulatedSystem =
+    SimulatedSystem { trials: 0.0, seconds: 0.05, stays: 0.0, drift: 0.0, wear: 0.0, heavy: false };
+
+/// Design of the measurement.
+#[derive(Clone, Copy, Debug)]
+struct TrialDesign {
+    base: u32,
+    run: u32,
+    seconds: usize,
+    by_time: bool,
+    /// True if trials of both sides alternate.
+    alternating: bool,
+}
+
+/// Requests per second.
+const RATE: usize = 100;
+
+impl SimulatedSystem {
+    /// Simulates a trial; `slow` is a factor on all times.
+    fn trial(
+        &self,
+        repetition: u32,
+        at: f64,
+        slow: f64,
+        seconds: usize,
+        begun_ms: u64,
+        draw: &mut TestRng,
+    ) -> TrialFigures {
+        let noise = |draw: &mut TestRng| if self.heavy { draw.heavy() } else { draw.normal() };
+        let of_trial = self.trials * noise(draw) + self.wear * at;
+        let fresh = (1.0 - self.stays * self.stays).sqrt();
+        let mut state = draw.normal();
+        let mut bins = Vec::new();
+        let mut all = Vec::new();
+        for second in 0..seconds {
+            state = self.stays * state + fresh * noise(draw);
+            let level = of_trial + self.seconds * state + self.drift * (second as f64 / seconds as f64 - 0.5);
+            let level = level.exp() * slow;
+            let delivered = (RATE as f64 / level + draw.uniform()) as u64;
+            let mut times: Vec<u64> =
+                (0..delivered).map(|_| (5e6 * level * (0.5 * draw.normal()).exp()) as u64).collect();
+            times.sort_unstable();
+            let mut response: Vec<(u16, u32)> = Vec::new();
+            for it in times.iter().map(|it| bucket(Nanos(*it))) {
+                match response.last_mut() {
+                    Some(last) if last.0 == it => last.1 += 1,
+                    _ => response.push((it, 1)),
+                }
+            }
+            let errors = (0..delivered).filter(|_| draw.uniform() < 0.01).count() as u64;
+            all.extend(times);
+            let executed = delivered + errors;
+            bins.push(TimeBin {
+                delivered,
+                errors,
+                executed,
+                response: BucketCounts(response),
+                service: BucketCounts::default(),
+            });
+        }
+        all.sort_unstable();
+        let quantile = |q: f64| {
+            let beyond = (all.len() as f64 * (1.0 - q)).round() as usize;
+            (beyond >= 10).then(|| Nanos(all[all.len() - beyond - 1]))
+        };
+        let [p50, p90, p99, p999] = [0.5, 0.9, 0.99, 0.999].map(quantile);
+        let sum = |of: fn(&TimeBin) -> u64| bins.iter().map(of).sum::<u64>();
+        let group = OperationFigures {
+            operation: None,
+            tps: PerSecond(sum(|it| it.delivered) as f64 / seconds as f64),
+            errors: (sum(|it| it.errors), sum(|it| it.executed)),
+            times: [p50, p90, p99, p999, None],
+            bins,
+            bin: 1.0,
+        };
+        TrialFigures { repetition, begun_ms, groups: vec![group], processors: [None; 3] }
+    }
+
+    /// One comparison; the run takes `slow` times as long.
+    fn compared(&self, how: TrialDesign, slow: f64, seed: u64) -> Vec<MetricComparison> {
+        let draw = &mut TestRng::new(seed);
+        let mut both = [Vec::new(), Vec::new()];
+        let trials = how.base.max(how.run);
+        for repetition in 0..trials {
+            for (side, trials) in both.iter_mut().enumerate() {
+                let of = if side == 0 { how.base } else { how.run };
+                if repetition < of {
+                    let at = f64::from(repetition) / f64::from(of);
+                    let first = if how.alternating {
+                        2 * repetition as u64
+                    } else {
+                        (repetition + 100 * side as u32).into()
+                    };
+                    let slow = if side == 0 { 1.0 } else { slow };
+                    let begun_ms = 100 * (first + side as u64);
+                    trials.push(self.trial(repetition, at, slow, how.seconds, begun_ms, draw));
+                }
+            }
+        }
+        let wanted = CompareOptions { by_time: how.by_time, seed, ..CompareOptions::default() };
+        let (mut figures, tests) = figures(&both[0], &both[1], &wanted);
+        decide(figures.iter_mut().collect(), &tests);
+        figures
+    }
+}
+
+/// Results of many comparisons.
+#[derive(Clone, Debug, Default)]
+struct ComparisonTally {
+    of: u32,
+    /// Comparisons that claim any change.
+    claims: u32,
+    /// Comparisons that claim the true change of p99.
+    seen: u32,
+    /// By metric: intervals, and those that contain the truth.
+    held: Vec<(Metric, u32, u32)>,
+}
+
+impl ComparisonTally {
+    fn measure(
+        system: SimulatedSystem,
+        how: TrialDesign,
+        slow: f64,
+        comparisons: u32,
+        seed: u64,
+    ) -> ComparisonTally {
+        let mut tally = ComparisonTally { of: comparisons, ..ComparisonTally::default() };
+        for n in 0..u64::from(comparisons) {
+            let figures = system.compared(how, slow, seed.wrapping_mul(1_000_003) + n);
+            let claims =
+                |it: &MetricComparison| matches!(it.verdict, ChangeVerdict::Higher | ChangeVerdict::Lower);
+            tally.claims += u32::from(figures.iter().any(claims));
+            let p99 = figures.iter().find(|it| it.metric == Metric::P99);
+            tally.seen += u32::from(p99.is_some_and(|it| it.verdict == ChangeVerdict::Higher));
+            for it in &figures {
+                let Some((low, high)) = it.change.interval() else { continue };
+                let truth = match it.metric {
+                    Metric::Tps => 1.0 / slow,
+                    Metric::Errors => 0.0,
+                    _ => slow,
+                };
+                let holds = u32::from(low <= truth && truth <= high);
+                match tally.held.iter_mut().find(|known| known.0 == it.metric) {
+                    Some(known) => (known.1, known.2) = (known.1 + 1, known.2 + holds),
+                    None => tally.held.push((it.metric, 1, holds)),
+                }
+            }
+        }
+        tally
+    }
+
+    /// Share of the intervals that contain the truth.
+    fn coverage(&self, metric: Metric) -> Option<f64> {
+        let it = self.held.iter().find(|it| it.0 == metric)?;
+        Some(f64::from(it.2) / f64::from(it.1))
+    }
+}
+
+const fn trials(each: u32) -> TrialDesign {
+    TrialDesign { base: each, run: each, seconds: 20, by_time: false, alternating: false }
+}
+
+const fn seconds(seconds: usize) -> TrialDesign {
+    TrialDesign { base: 1, run: 1, seconds, by_time: true, alternating: false }
+}
+
+const VARYING: SimulatedSystem = SimulatedSystem { trials: 0.02, stays: 0.6, ..QUIET };
+
+/// All kinds of systems and designs.
+const CASES: [(&str, SimulatedSystem, TrialDesign); 14] = [
+    ("5 + 5 trials, 2 % apart", VARYING, trials(5)),
+    ("5 + 5 trials, heavy tails", SimulatedSystem { heavy: true, ..VARYING }, trials(5)),
+    ("4 + 4 trials", VARYING, trials(4)),
+    ("10 + 10 trials", VARYING, trials(10)),
+    (
+        "8 + 8 alternating, machine drifts by 10 %",
+        SimulatedSystem { wear: 0.1, ..VARYING },
+        TrialDesign { alternating: true, ..trials(8) },
+    ),
+    ("6 + 6 alternating", VARYING, TrialDesign { alternating: true, ..trials(6) }),
+    ("3 + 3 trials", VARYING, trials(3)),
+    ("2 + 2 trials, heavy tails", SimulatedSystem { heavy: true, ..VARYING }, trials(2)),
+    ("1 + 5 trials", VARYING, TrialDesign { base: 5, run: 1, ..trials(5) }),
+    (
+        "1 + 1 trial, 3 % apart",
+        SimulatedSystem { trials: 0.03, ..VARYING },
+        TrialDesign { by_time: false, ..seconds(60) },
+    ),
+    ("60 s by time, independent", QUIET, seconds(60)),
+    ("120 s by time, correlation 0.7", SimulatedSystem { stays: 0.7, ..QUIET }, seconds(120)),
+    ("120 s by time, heavy tails, 0.5", SimulatedSystem { stays: 0.5, heavy: true, ..QUIET }, seconds(120)),
+    ("120 s by time, drift of 10 %, 0.3", SimulatedSystem { stays: 0.3, drift: 0.1, ..QUIET }, seconds(120)),
+];
+
+/// Line of the table.
+fn line(name: &str, it: &ComparisonTally) -> String {
+    let metrics = [Metric::Tps, Metric::P50, Metric::P90, Metric::P99, Metric::Errors];
+    let coverage =
+        metrics.map(|metric| it.coverage(metric).map_or("-".into(), |it| format!("{:.1}", 100.0 * it)));
+    let alarms = 100.0 * f64::from(it.claims) / f64::from(it.of);
+    format!("{name:<42} {alarms:>5.1} {}", coverage.map(|it| format!("{it:>6}")).concat())
+}
+
+const HEADING: &str =
+    "null comparisons                           alarms  tps    p50    p90    p99   errors  (coverage, %)";
+
+/// One case of each kind of method, to save time.
+const SHARE: [usize; 5] = [0, 5, 6, 9, 11];
+
+/// Number of comparisons of every kind that the environment requests.
+fn rounds() -> Option<u32> {
+    let asked = std::env::var("PGDYNO_PROOF_ROUNDS").ok();
+    asked.map(|it| it.parse().expect("a number of rounds"))
+}
+
+#[test]
+fn comparisons_of_equal_systems_rarely_show_a_difference() {
+    println!("{HEADING}");
+    let rounds = rounds();
+    for (number, (name, system, how)) in CASES.into_iter().enumerate() {
+        if rounds.is_none() && !SHARE.contains(&number) {
+            continue;
+        }
+        let of = rounds.unwrap_or(12);
+        let seed = 500 + number as u64;
+        let it = ComparisonTally::measure(system, how, 1.0, of, seed);
+        println!("{}", line(name, &it));
+        // At most 5 %; for few rounds, three deviations more.
+        let most = f64::from(of) * 0.05 + if of < 1000 { 3.0 * (f64::from(of) * 0.0475).sqrt() } else { 0.0 };
+        assert!(
+            f64::from(it.claims) <= most,
+            "{name}, seed {seed}: {} of {of} claim what is not there",
+            it.claims
+        );
+    }
+}
+
+#[test]
+fn comparisons_detect_large_effects_but_never_in_single_trials() {
+    for number in SHARE {
+        let (name, system, how) = CASES[number];
+        let it = ComparisonTally::measure(system, how, 1.5, 4, 300 + number as u64);
+        let single = how.base + how.run == 2 && !how.by_time;
+        assert_eq!(it.seen, if single { 0 } else { 4 }, "{name}");
+        assert!(!single || it.claims == 0, "nothing tells how far single trials are apart");
+    }
+    let Some(rounds) = rounds() else { return };
+    println!("power: share of comparisons that call p99 higher, %         +5 %  +10 %  +20 %");
+    for (number, (name, system, how)) in CASES.into_iter().enumerate() {
+        let power = [1.05, 1.1, 1.2].map(|slow| {
+            let it = ComparisonTally::measure(system, how, slow, rounds.div_ceil(3), 900 + number as u64);
+            format!("{:>7.0}", 100.0 * f64::from(it.seen) / f64::from(it.of))
+        });
+        println!("{name:<55} {}", power.concat());
+    }
+}

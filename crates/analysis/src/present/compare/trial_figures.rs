@@ -1,0 +1,372 @@
+//! Figures and time bins that a comparison keeps of each trial
+//!
+//! The figures come from all histograms of a trial; the seconds are condensed. A second of a second-by-second file
+//! takes a megabyte; here it takes a few kilobytes.
+
+use crate::explain::finding::{TrialFacts, host};
+use crate::facts::outage;
+use model::comparison::Metric;
+use model::{Interval, LatencyHistogram, Nanos, Outage, PerSecond, ScriptCounts, Tick};
+
+/// Most time bins. If there are more, pairs of neighbours are merged.
+const BINS_MAX: usize = 600;
+
+/// One valid trial.
+#[derive(Clone, Debug, Default)]
+pub struct TrialFigures {
+    /// Repetition, from 0.
+    pub repetition: u32,
+    /// Start, Unix time in milliseconds.
+    pub begun_ms: u64,
+    /// All operations together first; then each, if there are several.
+    pub groups: Vec<OperationFigures>,
+    /// CPUs used by the generator, by the nodes before PostgreSQL, and by PostgreSQL.
+    pub processors: [Option<f64>; 3],
+}
+
+/// CPUs used, as in [`TrialFigures::processors`].
+pub fn processors(trial: &TrialFacts<'_>) -> [Option<f64>; 3] {
+    [host::generator_processors(trial), host::upstream_processors(trial), host::server_processors(trial)]
+}
+
+/// Figures of one operation in one trial, or of all.
+#[derive(Clone, Debug, Default)]
+pub struct OperationFigures {
+    /// Name; `None` for all operations together.
+    pub operation: Option<String>,
+    pub tps: PerSecond,
+    /// Failed, unknown and dropped arrivals, and all arrivals.
+    pub errors: (u64, u64),
+    /// p50, p90, p99, p99.9 of response time and p99 of service time. A quantile is absent with fewer than ten samples
+    /// beyond it. It is a lower bound if arrivals were not answered, or if an outage kept users from arriving.
+    pub times: [Option<Nanos>; 5],
+    /// Bins of equal length in order of time.
+    pub bins: Vec<TimeBin>,
+    /// Seconds per bin.
+    pub bin: f64,
+}
+
+/// Interval of time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TimeBin {
+    /// Transactions that succeeded within the window.
+    pub delivered: u64,
+    pub errors: u64,
+    /// Arrivals.
+    pub executed: u64,
+    pub response: BucketCounts,
+    pub service: BucketCounts,
+}
+
+/// Condensed distribution: fine bucket of each duration and its count, ascending. A bucket is at most 0.4 % wide.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BucketCounts(pub Vec<(u16, u32)>);
+
+/// Bucket of arrivals without an answer: an hour, the longest time that a histogram holds.
+const UNANSWERED_BUCKET: u16 = 41 * BUCKETS_PER_OCTAVE as u16 + 163;
+
+/// Buckets of one octave.
+const BUCKETS_PER_OCTAVE: u64 = 256;
+
+impl BucketCounts {
+    fn from_histogram(it: &LatencyHistogram) -> BucketCounts {
+        let mut all: Vec<(u16, u32)> = Vec::new();
+        for (value, count) in it.counts() {
+            let (bucket, count) = (bucket(value), u32::try_from(count).unwrap_or(u32::MAX));
+            match all.last_mut() {
+                Some(last) if last.0 == bucket => last.1 = last.1.saturating_add(count),
+                _ => all.push((bucket, count)),
+            }
+        }
+        BucketCounts(all)
+    }
+
+    fn add(&mut self, other: &BucketCounts) {
+        let mut sum = Vec::with_capacity(self.0.len() + other.0.len());
+        let (mut a, mut b) = (self.0.iter().peekable(), other.0.iter().peekable());
+        loop {
+            let next = match (a.peek(), b.peek()) {
+                (Some(x), Some(y)) if x.0 == y.0 => {
+                    (x.0, a.next().map_or(0, |it| it.1) + b.next().map_or(0, |it| it.1))
+                }
+                (Some(x), Some(y)) if x.0 < y.0 => *a.next().expect("it was seen"),
+                (_, Some(_)) => *b.next().expect("it was seen"),
+                (Some(_), None) => *a.next().expect("it was seen"),
+                (None, None) => break,
+            };
+            sum.push(next);
+        }
+        self.0 = sum;
+    }
+}
+
+/// Bucket of a value: its octave, and the part of the octave.
+pub(super) fn bucket(value: Nanos) -> u16 {
+    let value = value.0.max(1);
+    let octave = u64::from(value.ilog2());
+    let part = if octave >= 8 {
+        (value >> (octave - 8)) - BUCKETS_PER_OCTAVE
+    } else {
+        (value << (8 - octave)) - BUCKETS_PER_OCTAVE
+    };
+    (octave * BUCKETS_PER_OCTAVE + part) as u16
+}
+
+/// Start of a bucket, nanoseconds.
+pub fn bucket_start(bucket: u16) -> f64 {
+    let (octave, part) = (bucket / BUCKETS_PER_OCTAVE as u16, bucket % BUCKETS_PER_OCTAVE as u16);
+    f64::from(octave).exp2() * (1.0 + f64::from(part) / BUCKETS_PER_OCTAVE as f64)
+}
+
+/// Collects a trial's ticks, one after the other.
+#[derive(Debug)]
+pub struct TrialCollector {
+    names: Vec<String>,
+    whole: Interval,
+    /// Bins by operation.
+    bins: Vec<Vec<TimeBin>>,
+    /// Ticks per bin, and ticks in the last bin.
+    each: usize,
+    filled: usize,
+    /// Number of bins at which neighbours are merged.
+    bins_max: usize,
+    /// Length of all whole ticks.
+    seconds: f64,
+    ticks: usize,
+}
+
+impl TrialCollector {
+    /// `names` of the operations, in the order of the intervals' cells.
+    pub fn new(names: Vec<String>) -> TrialCollector {
+        let whole = Interval::new(&vec![0; names.len()]);
+        let bins = vec![Vec::new(); names.len()];
+        TrialCollector { names, whole, bins, each: 1, filled: 0, bins_max: BINS_MAX, seconds: 0.0, ticks: 0 }
+    }
+
+    pub fn push(&mut self, tick: &Tick) {
+        let it = &tick.interval;
+        self.whole.merge(it);
+        let lasting = (it.to - it.from).as_secs_f64();
+        // The time after the last whole second counts in the figures, but is no second.
+        if lasting < 0.5 {
+            return;
+        }
+        self.seconds += lasting;
+        self.ticks += 1;
+        let new = self.filled == 0;
+        for (bins, cell) in self.bins.iter_mut().zip(&it.scripts) {
+            let bin = bin(cell);
+            match bins.last_mut() {
+                Some(last) if !new => last.add(&bin),
+                _ => bins.push(bin),
+            }
+        }
+        self.filled = (self.filled + 1) % self.each;
+        if self.filled == 0 && self.bins.first().is_some_and(|it| it.len() == 2 * self.bins_max) {
+            self.bins.iter_mut().for_each(merge_pairs);
+            self.each *= 2;
+        }
+    }
+
+    /// `window`: from the first intended start to the end of the window. `outages`: those of the trial's summary.
+    pub fn finish(self, window: Nanos, outages: &[Outage]) -> Vec<OperationFigures> {
+        let bin = if self.ticks == 0 { 0.0 } else { self.seconds / self.ticks as f64 * self.each as f64 };
+        let mut all_cells = Interval::new(&[0]).scripts.remove(0);
+        self.whole.scripts.iter().for_each(|it| all_cells.merge(it));
+        let mut of_all = self.bins.first().cloned().unwrap_or_default();
+        for bins in self.bins.iter().skip(1) {
+            of_all.iter_mut().zip(bins).for_each(|(sum, it)| sum.add(it));
+        }
+        let window = (window, outages);
+        let mut groups = vec![group(None, &all_cells, window, of_all, bin)];
+        if self.names.len() > 1 {
+            let each = self.names.into_iter().zip(&self.whole.scripts).zip(self.bins);
+            groups.extend(each.map(|((name, cell), bins)| group(Some(name), cell, window, bins, bin)));
+        }
+        // A shorter last bin would look slow.
+        if self.filled > 0 {
+            groups.iter_mut().for_each(|it| drop(it.bins.pop()));
+        }
+        groups
+    }
+}
+
+/// Merges neighbours two by two.
+fn merge_pairs(bins: &mut Vec<TimeBin>) {
+    let mut joined: Vec<TimeBin> = Vec::with_capacity(bins.len() / 2);
+    for (n, bin) in std::mem::take(bins).into_iter().enumerate() {
+        match joined.last_mut() {
+            Some(last) if n % 2 == 1 => last.add(&bin),
+            _ => joined.push(bin),
+        }
+    }
+    *bins = joined;
+}
+
+fn bin(it: &ScriptCounts) -> TimeBin {
+    let mut response = BucketCounts::from_histogram(&it.response);
+    if it.unanswered() > 0 {
+        response.add(&BucketCounts(vec![(
+            UNANSWERED_BUCKET,
+            u32::try_from(it.unanswered()).unwrap_or(u32::MAX),
+        )]));
+    }
+    TimeBin {
+        delivered: it.ok.saturating_sub(it.late),
+        errors: it.arrivals() - it.ok,
+        executed: it.arrivals(),
+        response,
+        service: BucketCounts::from_histogram(&it.service),
+    }
+}
+
+impl TimeBin {
+    fn add(&mut self, other: &TimeBin) {
+        self.delivered += other.delivered;
+        self.errors += other.errors;
+        self.executed += other.executed;
+        self.response.add(&other.response);
+        self.service.add(&other.service);
+    }
+}
+
+fn group(
+    operation: Option<String>,
+    it: &ScriptCounts,
+    (window, outages): (Nanos, &[Outage]),
+    bins: Vec<TimeBin>,
+    bin: f64,
+) -> OperationFigures {
+    let seconds = window.as_secs_f64();
+    let delivered = it.ok.saturating_sub(it.late) as f64;
+    let longest = window.max(it.response.max().unwrap_or_default());
+    let [p50, p90, p99, p999] = [0.5, 0.9, 0.99, 0.999].map(|q| {
+        let beyond = model::is_quantile_unanswered(q, it.response.count(), it.unanswered());
+        let seen = it.response.quantile_with_unanswered(q, it.unanswered()).or(beyond.then_some(longest))?;
+        Some(seen.max(outage::wait_quantile(outages, window, q)))
+    });
+    OperationFigures {
+        operation,
+        tps: PerSecond(if seconds > 0.0 { delivered / seconds } else { 0.0 }),
+        errors: (it.arrivals() - it.ok, it.arrivals()),
+        times: [p50, p90, p99, p999, it.service.quantile(0.99)],
+        bins,
+        bin,
+    }
+}
+
+/// Figure of one trial.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FigureValue {
+    pub value: f64,
+    /// Deviation that counting alone causes.
+    pub floor: f64,
+}
+
+/// Relative precision of a histogram with three digits.
+const PRECISION: f64 = 5e-4;
+
+impl TrialFigures {
+    /// `None` if it was not measured, or is unknown.
+    pub fn value(&self, metric: Metric, operation: Option<&str>) -> Option<FigureValue> {
+        let group = self.group(operation)?;
+        let value = match metric {
+            Metric::Tps => group.tps.0,
+            Metric::P50 => group.times[0]?.as_secs_f64(),
+            Metric::P90 => group.times[1]?.as_secs_f64(),
+            Metric::P99 => group.times[2]?.as_secs_f64(),
+            Metric::P999 => group.times[3]?.as_secs_f64(),
+            Metric::ServiceP99 => group.times[4]?.as_secs_f64(),
+            Metric::Errors => {
+                let (errors, executed) = group.errors;
+                let of = executed as f64;
+                // One error more or less is chance.
+                let floor = (errors.max(1) as f64).sqrt() / of;
+                return (executed > 0).then_some(FigureValue { value: errors as f64 / of, floor });
+            }
+            Metric::GeneratorCpu | Metric::PoolerCpu | Metric::ServerCpu if operation.is_some() => {
+                return None;
+            }
+            Metric::GeneratorCpu => self.processors[0]?,
+            Metric::PoolerCpu => self.processors[1]?,
+            Metric::ServerCpu => self.processors[2]?,
+        };
+        Some(FigureValue { value, floor: PRECISION })
+    }
+
+    pub fn group(&self, operation: Option<&str>) -> Option<&OperationFigures> {
+        self.groups.iter().find(|it| it.operation.as_deref() == operation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A second in which every transaction of operation 0 took `millis`.
+    fn tick(second: u64, millis: u64, count: u64) -> Tick {
+        let mut interval = Interval::new(&[0, 0]);
+        (interval.from, interval.to) = (Nanos::from_secs(second), Nanos::from_secs(second + 1));
+        interval.scripts[0].ok = count;
+        (0..count).for_each(|_| interval.scripts[0].response.record(Nanos::from_millis(millis)));
+        interval.scripts[1].failed.add_other(1);
+        Tick { second, interval, in_flight: 0, samples: Vec::new() }
+    }
+
+    fn gathered(ticks: u64) -> Vec<OperationFigures> {
+        let mut gather = TrialCollector { bins_max: 10, ..TrialCollector::new(vec!["a".into(), "b".into()]) };
+        (0..ticks).for_each(|second| gather.push(&tick(second, 1 + second % 3, 20)));
+        gather.finish(Nanos::from_secs(ticks), &[])
+    }
+
+    #[test]
+    fn collects_figures_and_bins_of_each_operation() {
+        let groups = gathered(18);
+        let line = |it: &OperationFigures| {
+            let (times, bins) =
+                (it.times.map(|it| it.map_or(0.0, Nanos::as_millis_f64).round()), it.bins.len());
+            format!("{:?} {} {:?} {times:?} {bins} of {} s", it.operation, it.tps.0, it.errors, it.bin)
+        };
+        assert_eq!(
+            groups.iter().map(line).collect::<Vec<_>>(),
+            [
+                "None 20 (18, 378) [2.0, 3.0, 18000.0, 18000.0, 0.0] 18 of 1 s",
+                "Some(\"a\") 20 (0, 360) [2.0, 3.0, 0.0, 0.0, 0.0] 18 of 1 s",
+                "Some(\"b\") 0 (18, 18) [18000.0, 18000.0, 18000.0, 18000.0, 0.0] 18 of 1 s",
+            ]
+        );
+        assert_eq!(groups[0].bins[3].executed, 21);
+    }
+
+    #[test]
+    fn joins_bins_of_long_trials() {
+        for (ticks, bins, seconds) in [(19, 19, 1.0), (20, 10, 2.0), (61, 15, 4.0), (200, 12, 16.0)] {
+            let it = &gathered(ticks)[0];
+            assert_eq!((it.bins.len(), it.bin), (bins, seconds), "{ticks}");
+            let delivered: u64 = it.bins.iter().map(|it| it.delivered).sum();
+            assert_eq!(delivered, 20 * seconds as u64 * bins as u64, "{ticks}");
+        }
+    }
+
+    #[test]
+    fn ignores_ticks_shorter_than_a_second() {
+        let mut gather = TrialCollector::new(vec!["a".into(), "b".into()]);
+        gather.push(&tick(0, 1, 5));
+        let mut late = tick(1, 1, 3);
+        late.interval.to = Nanos(1_010_000_000);
+        gather.push(&late);
+        let it = &gather.finish(Nanos::from_secs(1), &[])[1];
+        assert_eq!((it.bins.len(), it.errors), (1, (0, 8)));
+    }
+
+    #[test]
+    fn bucket_starts_are_not_above_their_values() {
+        for value in [1, 2, 3, 255, 256, 257, 1000, 123_456, 1_000_000, 59_999_999_999, 3_600_000_000_000] {
+            let begin = bucket_start(bucket(Nanos(value)));
+            assert!(begin <= value as f64 && value as f64 <= begin * 1.004, "{value} {begin}");
+        }
+        let mut a = BucketCounts(vec![(1, 2), (5, 1)]);
+        a.add(&BucketCounts(vec![(0, 1), (5, 3), (9, 1)]));
+        assert_eq!(a.0, [(0, 1), (1, 2), (5, 4), (9, 1)]);
+    }
+}

@@ -1,0 +1,249 @@
+//! Change points in the history of an experiment's figures
+//!
+//! Uses E-divisive means: a series is cut where the distances between the two sides exceed those within them most, if
+//! permutations of its values hardly ever exceed that. Each part is then cut again, until no cut is found. It assumes
+//! no distribution, only that runs of an unchanged system are exchangeable: a drift of the machine is a change too.
+//! Source: Matteson and James, "A Nonparametric Approach for Multiple Change Point Analysis of Multivariate Data"
+//! (2014), with exponent 1.
+
+use crate::present::compare::{RunEnvironment, differences};
+use crate::stats::repeats;
+use crate::strategy::sweep::SplitMix64;
+use model::PerSecond;
+use model::comparison::{
+    CellHistory, CellLabel, ChangePoint, DatedRun, Difference, HistoryPoint, Metric, RunHistory,
+};
+use model::plan::Experiment;
+
+/// Fewest runs on either side of a change; permutations of fewer are not rare enough.
+pub const RUNS_MIN: usize = 5;
+/// Permutations of one test.
+const DRAWS: usize = 1999;
+/// Significance level of all series of a history together (Bonferroni).
+const LEVEL: f64 = 0.05;
+
+/// One run of the experiment.
+#[derive(Clone, Debug)]
+pub struct HistoryRun<'a> {
+    pub dated: DatedRun,
+    pub experiment: &'a Experiment,
+    pub stand: RunEnvironment<'a>,
+    /// By cell: throughput and p99 in seconds of each valid trial.
+    pub trials: Vec<Vec<(PerSecond, Option<f64>)>>,
+}
+
+/// `runs`: oldest first.
+pub fn history(experiment: &str, runs: &[HistoryRun<'_>], seed: u64) -> RunHistory {
+    let mut labels: Vec<&CellLabel> = Vec::new();
+    // Cells in the order of the newest file; cells that it no longer has come last.
+    for cell in runs.iter().rev().flat_map(|it| &it.experiment.cells) {
+        if !labels.contains(&&cell.label) {
+            labels.push(&cell.label);
+        }
+    }
+    let level = LEVEL / (2 * labels.len().max(1)) as f64;
+    RunHistory {
+        experiment: experiment.to_owned(),
+        runs: runs.iter().map(|it| it.dated.clone()).collect(),
+        series: labels.into_iter().map(|it| cell_history(it, runs, level, seed)).collect(),
+        seed,
+    }
+}
+
+fn cell_history(label: &CellLabel, runs: &[HistoryRun<'_>], level: f64, seed: u64) -> CellHistory {
+    let mut points = Vec::new();
+    // Run and cell of each point.
+    let mut places = Vec::new();
+    for (number, run) in runs.iter().enumerate() {
+        let Some(place) = run.experiment.cells.iter().position(|it| it.label == *label) else { continue };
+        let trials = &run.trials[place];
+        let tps: Vec<f64> = trials.iter().map(|it| it.0.0).collect();
+        let p99: Vec<f64> = trials.iter().filter_map(|it| it.1).collect();
+        let Some(of_tps) = repeats::estimate(&tps) else { continue };
+        let of_p99 = repeats::estimate(&p99);
+        places.push((number, place));
+        points.push(HistoryPoint {
+            run: number,
+            trials: of_tps.runs,
+            tps: PerSecond(of_tps.median),
+            tps_interval: of_tps.interval,
+            p99: of_p99.map(|it| it.median),
+            p99_interval: of_p99.and_then(|it| it.interval),
+        });
+    }
+    let mut changes = Vec::new();
+    for metric in [Metric::Tps, Metric::P99] {
+        let value = |it: &HistoryPoint| if metric == Metric::Tps { Some(it.tps.0) } else { it.p99 };
+        let known: Vec<(usize, f64)> =
+            points.iter().enumerate().filter_map(|(n, it)| Some((n, value(it)?))).collect();
+        let values: Vec<f64> = known.iter().map(|it| it.1).collect();
+        // Doubling from 1 ms counts as much as doubling from 100 ms.
+        let logs: Vec<f64> = values.iter().map(|it| it.max(f64::MIN_POSITIVE).ln()).collect();
+        let found = change_points(&logs, level, DRAWS, seed);
+        let ends: Vec<usize> = found.iter().map(|it| it.at).collect();
+        for (n, change) in found.iter().enumerate() {
+            let from = if n == 0 { 0 } else { ends[n - 1] };
+            let to = ends.get(n + 1).copied().unwrap_or(values.len());
+            let median = |part: &[f64]| repeats::estimate(part).map_or(f64::NAN, |it| it.median);
+            let at = known[change.at].0;
+            changes.push(ChangePoint {
+                metric,
+                at,
+                before: median(&values[from..change.at]),
+                after: median(&values[change.at..to]),
+                p: change.p,
+                differences: differences_between(runs, places[known[change.at - 1].0], places[at]),
+            });
+        }
+    }
+    changes.sort_by_key(|it| (it.at, it.metric));
+    let too_few = points.len() < 2 * RUNS_MIN;
+    CellHistory { label: label.clone(), points, changes, too_few }
+}
+
+fn differences_between(
+    runs: &[HistoryRun<'_>],
+    before: (usize, usize),
+    after: (usize, usize),
+) -> Vec<Difference> {
+    let of = |(run, cell): (usize, usize)| (runs[run].experiment, runs[run].stand, cell);
+    differences(of(before), of(after), &[])
+}
+
+/// A cut before `at`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChangePosition {
+    pub at: usize,
+    pub p: f64,
+}
+
+/// Cuts in order. A cut counts if at most a share `level` of `draws` permutations has one as strong.
+pub fn change_points(values: &[f64], level: f64, draws: usize, seed: u64) -> Vec<ChangePosition> {
+    let mut chance = SplitMix64(seed);
+    let mut cuts: Vec<ChangePosition> = Vec::new();
+    loop {
+        let mut ends: Vec<usize> = cuts.iter().map(|it| it.at).chain([0, values.len()]).collect();
+        ends.sort_unstable();
+        let best = |values: &[f64]| -> Option<(f64, usize)> {
+            let parts = ends.windows(2).filter_map(|it| {
+                let (distance, at) = best_cut(&values[it[0]..it[1]])?;
+                Some((distance, it[0] + at))
+            });
+            parts.max_by(|a, b| a.0.total_cmp(&b.0))
+        };
+        let Some((distance, at)) = best(values) else { break };
+        let mut shuffled = values.to_vec();
+        let mut as_far = 1;
+        for _ in 0..draws {
+            for it in ends.windows(2) {
+                shuffle(&mut shuffled[it[0]..it[1]], &mut chance);
+            }
+            as_far += usize::from(best(&shuffled).is_some_and(|it| it.0 >= distance));
+        }
+        let p = as_far as f64 / (draws + 1) as f64;
+        if p > level {
+            break;
+        }
+        cuts.push(ChangePosition { at, p });
+    }
+    cuts.sort_by_key(|it| it.at);
+    cuts
+}
+
+/// Fisher and Yates.
+fn shuffle(values: &mut [f64], chance: &mut SplitMix64) {
+    for last in (1..values.len()).rev() {
+        values.swap(last, chance.below(last as u64 + 1) as usize);
+    }
+}
+
+/// Cut where the values before differ most from an interval after it, and that difference: the energy distance,
+/// weighted by their lengths. The interval may end before the series, so that a reverted change is found too. `None` if
+/// the series is too short.
+fn best_cut(values: &[f64]) -> Option<(f64, usize)> {
+    let n = values.len();
+    if n < 2 * RUNS_MIN {
+        return None;
+    }
+    // Sums of the distances between the first i values and the first j.
+    let wide = n + 1;
+    let mut sums = vec![0.0; wide * wide];
+    for i in 0..n {
+        let mut row = 0.0;
+        for j in 0..n {
+            row += (values[i] - values[j]).abs();
+            sums[(i + 1) * wide + j + 1] = sums[i * wide + j + 1] + row;
+        }
+    }
+    let sum = |i: usize, j: usize| sums[i * wide + j];
+    let mut best: Option<(f64, usize)> = None;
+    for at in RUNS_MIN..=n - RUNS_MIN {
+        let before = sum(at, at);
+        for end in at + RUNS_MIN..=n {
+            let between = sum(at, end) - before;
+            let after = sum(end, end) - before - 2.0 * between;
+            let (a, b) = (at as f64, (end - at) as f64);
+            let apart = 2.0 * between / (a * b) - before / (a * (a - 1.0)) - after / (b * (b - 1.0));
+            let weighted = a * b / (a + b) * apart;
+            if best.is_none_or(|it| weighted > it.0) {
+                best = Some((weighted, at));
+            }
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::present::compare::tests::TestRng;
+
+    /// A series from intervals of constant level: number of runs and level.
+    fn series(stretches: &[(usize, f64)], deviation: f64, draw: &mut TestRng) -> Vec<f64> {
+        let all = stretches.iter().flat_map(|it| std::iter::repeat_n(it.1, it.0));
+        all.map(|it| (it * (1.0 + deviation * draw.normal())).ln()).collect()
+    }
+
+    #[test]
+    fn finds_shifts_at_their_positions() {
+        let draw = &mut TestRng::new(11);
+        for (stretches, expected) in [
+            (&[(20, 1000.0)][..], &[][..]),
+            (&[(12, 1000.0), (12, 900.0)], &[12]),
+            (&[(6, 1000.0), (20, 1080.0)], &[6]),
+            (&[(10, 1000.0), (10, 900.0), (10, 1000.0)], &[10, 20]),
+            // The change is reverted within too few runs for either.
+            (&[(4, 1000.0), (4, 900.0)], &[]),
+        ] {
+            let found = change_points(&series(stretches, 0.01, draw), 0.01, 199, 7);
+            assert_eq!(found.iter().map(|it| it.at).collect::<Vec<_>>(), expected, "{stretches:?}");
+        }
+    }
+
+    /// A thousand series of twenty equal runs, half of them with outliers, and the distance at which shifts of three
+    /// deviations are found; a fifth of them without optimisation.
+    #[test]
+    fn false_alarm_rate_is_below_the_level() {
+        let seed = 3;
+        let draw = &mut TestRng::new(seed);
+        let (series, shifts): (u64, usize) = if cfg!(debug_assertions) { (200, 40) } else { (1000, 200) };
+        let alarms = (0..series).filter(|n| {
+            let heavy = n % 2 == 1;
+            let values: Vec<f64> =
+                (0..20).map(|_| if heavy { draw.heavy() } else { draw.normal() }).collect();
+            !change_points(&values, 0.05, 99, *n).is_empty()
+        });
+        let alarms = alarms.count();
+        let near = (0..shifts as u64).filter(|n| {
+            let values: Vec<f64> = (0..30).map(|n| draw.normal() + if n < 14 { 0.0 } else { 3.0 }).collect();
+            let found = change_points(&values, 0.05, 99, *n);
+            found.iter().any(|it| it.at.abs_diff(14) <= 1)
+        });
+        let near = near.count();
+        println!(
+            "change points, seed {seed}: {alarms} false alarms in {series}; {near} of {shifts} found within one run"
+        );
+        assert!(alarms as u64 <= series / 20, "{alarms} of {series}, seed {seed}");
+        assert!(10 * near >= 9 * shifts, "{near} of {shifts}, seed {seed}");
+    }
+}

@@ -1,0 +1,164 @@
+//! Live figures from the last seconds of a trial
+
+use crate::facts::samples::{
+    CGROUP_CPU, HAPROXY_QCUR, ODYSSEY_SV_ACTIVE, PGBOUNCER_CL_WAITING, PGBOUNCER_SV_ACTIVE, PROCESS_CPU, sums,
+};
+use model::live::{LiveSecond, NodeCpu, PoolState};
+use model::{LatencyHistogram, Nanos, PerSecond, Sample, ScriptCounts, Tick};
+use std::collections::BTreeMap;
+
+/// State of one trial. A sample that is taken less often than once a second holds until the next one.
+#[derive(Clone, Debug, Default)]
+pub struct LiveState {
+    pools: BTreeMap<String, PoolState>,
+    /// By node: time of the last sample, CPU time until then, and CPUs used since the sample before.
+    processors: BTreeMap<String, (Nanos, f64, Option<f64>)>,
+}
+
+impl LiveState {
+    /// Adds a second. Called once per second, in order.
+    pub fn second(&mut self, tick: &Tick) -> LiveSecond {
+        self.add_samples(&tick.samples);
+        let it = &tick.interval;
+        let mut response = LatencyHistogram::new();
+        it.scripts.iter().for_each(|cell| response.merge(&cell.response));
+        let lasting = (it.to - it.from).as_secs_f64();
+        let rate = if lasting > 0.0 { response.count() as f64 / lasting } else { 0.0 };
+        let unanswered = it.scripts.iter().map(ScriptCounts::unanswered).sum();
+        let used = |(node, it): (&String, &(Nanos, f64, Option<f64>))| {
+            Some(NodeCpu { node: node.clone(), processors: it.2? })
+        };
+        LiveSecond {
+            rate: PerSecond(rate),
+            p50: response.quantile_with_unanswered(0.5, unanswered),
+            p99: response.quantile_with_unanswered(0.99, unanswered),
+            failed: it.scripts.iter().map(|it| it.failed.total() + it.unknown.total()).sum(),
+            dropped: it.scripts.iter().map(|it| it.dropped).sum(),
+            refused: it.refused.total(),
+            in_flight: tick.in_flight,
+            pools: self.pools.values().cloned().collect(),
+            processors: self.processors.iter().filter_map(used).collect(),
+        }
+    }
+
+    fn add_samples(&mut self, samples: &[Sample]) {
+        let mut nodes: Vec<&str> = samples.iter().map(|it| &*it.node).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        for node in nodes {
+            let last = |series: &str| Some(sums(samples, node, series, |_| true).last()?.1);
+            let waiting = last(PGBOUNCER_CL_WAITING).or_else(|| last(HAPROXY_QCUR));
+            let busy = last(PGBOUNCER_SV_ACTIVE).or_else(|| last(ODYSSEY_SV_ACTIVE));
+            if waiting.is_some() || busy.is_some() {
+                self.pools.insert(node.to_owned(), PoolState { node: node.to_owned(), waiting, busy });
+            }
+            if let Some((at, cpu)) = cpu_time(samples, node) {
+                let before = self.processors.get(node).copied();
+                let used = match before {
+                    // A restarted counter has no difference.
+                    Some((then, had, _)) if at > then && cpu >= had => {
+                        Some((cpu - had) / (at - then).as_secs_f64())
+                    }
+                    Some((then, _, used)) if at == then => used,
+                    _ => None,
+                };
+                self.processors.insert(node.to_owned(), (at, cpu, used));
+            }
+        }
+    }
+}
+
+/// CPU time of a node until its last sample: by its control group, otherwise by its processes.
+fn cpu_time(samples: &[Sample], node: &str) -> Option<(Nanos, f64)> {
+    let last = |series| sums(samples, node, series, |_| true).last().copied();
+    last(CGROUP_CPU).or_else(|| {
+        let [(at, user), (_, system)] = [last(PROCESS_CPU[0])?, last(PROCESS_CPU[1])?];
+        Some((at, user + system))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{ClientId, Code, Interval, Outcome, Record, ScriptId};
+
+    fn sample(
+        millis: u64,
+        node: &'static str,
+        series: &'static str,
+        label: &'static str,
+        value: f64,
+    ) -> Sample {
+        let at = Nanos::from_millis(millis);
+        Sample { at, node: node.into(), series: series.into(), label: label.into(), value }
+    }
+
+    fn tick(second: u64, samples: Vec<Sample>) -> Tick {
+        let mut interval = Interval::new(&[0, 0]);
+        (interval.from, interval.to) = (Nanos::from_secs(second), Nanos::from_secs(second + 2));
+        Tick { second, interval, in_flight: 7, samples }
+    }
+
+    #[test]
+    fn adds_up_all_operations() {
+        let mut it = tick(0, Vec::new());
+        for n in 0..2000_u64 {
+            let outcome = match n {
+                0 => Outcome::Failed(Code::RESET),
+                1 => Outcome::Unknown(Code::RESET),
+                2..=4 => Outcome::Dropped,
+                _ => Outcome::Ok,
+            };
+            let (intended, finished) = (Nanos::ZERO, Nanos::from_micros(n));
+            let (script, client) = (ScriptId((n % 2) as u16), ClientId(0));
+            let record = Record { script, client, outcome, intended, started: intended, finished, tries: 1 };
+            it.interval.scripts[(n % 2) as usize].record(&record, Nanos::MAX, Nanos::MAX);
+        }
+        it.interval.refused.add(Code::REFUSED, 5);
+        let second = LiveState::default().second(&it);
+        let near = |it: Option<Nanos>, micros: f64| {
+            (it.expect("enough").as_micros_f64() / micros - 1.0).abs() < 0.001
+        };
+        assert!(near(second.p50, 1004.0) && near(second.p99, 1984.0), "{second:?}");
+        assert_eq!((second.rate, second.failed, second.dropped), (PerSecond(1995.0 / 2.0), 2, 3));
+        assert_eq!((second.refused, second.in_flight), (5, 7));
+        let nothing = LiveState::default().second(&tick(0, Vec::new()));
+        assert_eq!(nothing, LiveSecond { in_flight: 7, ..LiveSecond::default() });
+    }
+
+    #[test]
+    fn keeps_pools_until_the_next_sample() {
+        let mut live = LiveState::default();
+        let mut pools = |samples| live.second(&tick(0, samples)).pools;
+        let pool = |node: &str, waiting, busy| PoolState { node: node.to_owned(), waiting, busy };
+        let told = vec![
+            sample(500, "p", PGBOUNCER_CL_WAITING, "a/x", 9.0),
+            sample(900, "p", PGBOUNCER_CL_WAITING, "a/x", 100.0),
+            sample(900, "p", PGBOUNCER_CL_WAITING, "b/x", 5.0),
+            sample(900, "p", PGBOUNCER_SV_ACTIVE, "a/x", 20.0),
+            sample(900, "o", ODYSSEY_SV_ACTIVE, "a/x", 3.0),
+            sample(900, "h", HAPROXY_QCUR, "pg/BACKEND", 4.0),
+        ];
+        let expected =
+            [pool("h", Some(4.0), None), pool("o", None, Some(3.0)), pool("p", Some(105.0), Some(20.0))];
+        assert_eq!(pools(told), expected);
+        assert_eq!(pools(Vec::new()), expected);
+    }
+
+    #[test]
+    fn computes_processors_since_the_last_sample() {
+        let mut live = LiveState::default();
+        let mut used = |samples| -> Vec<(String, f64)> {
+            let used = live.second(&tick(0, samples)).processors;
+            used.into_iter().map(|it| (it.node, it.processors)).collect()
+        };
+        let of_group = |millis, cpu| sample(millis, "p", CGROUP_CPU, "", cpu);
+        let of_process = |millis, user, system| {
+            [sample(millis, "d", PROCESS_CPU[0], "", user), sample(millis, "d", PROCESS_CPU[1], "", system)]
+        };
+        assert_eq!(used([of_process(500, 1.0, 1.0).to_vec(), vec![of_group(500, 10.0)]].concat()), []);
+        let both = [of_process(2500, 1.5, 1.5).to_vec(), vec![of_group(1500, 10.25)]].concat();
+        assert_eq!(used(both), [("d".to_owned(), 0.5), ("p".to_owned(), 0.25)]);
+        assert_eq!(used(vec![of_group(2500, 1.0)]), [("d".to_owned(), 0.5)], "it began anew");
+    }
+}

@@ -1,0 +1,339 @@
+//! Figures of each cell, and their ratios to the baseline
+
+use crate::explain::finding::{self, TrialFacts};
+use crate::facts::event_count;
+use crate::facts::samples;
+use crate::stats::repeats::{self, RatioEstimate};
+use model::matrix::{
+    BaselineComparison, Estimate, Figure, Hop, Matrix, Placement, Row, Trial, UnappliedLimit,
+};
+use model::plan::{AttachedRole, CacheState, Experiment, Limits, Node, NodeKind, Setup};
+use model::{Nanos, Summary};
+
+/// Figures in the order in which they are displayed.
+const FIGURES: [Figure; 12] = [
+    Figure::Tps,
+    Figure::P50,
+    Figure::P99,
+    Figure::Errors,
+    Figure::Dropped,
+    Figure::Refused,
+    Figure::Deadlocks,
+    Figure::Served,
+    Figure::Starved,
+    Figure::PoolerCpu,
+    Figure::ServerCpu,
+    Figure::TimeToSteady,
+];
+
+/// All cells of the experiment, including those without a trial.
+pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
+    let mut rows = Vec::new();
+    // By row and figure: one value of each valid trial that has it.
+    let mut values: Vec<Vec<Vec<f64>>> = Vec::new();
+    for (number, cell) in experiment.cells.iter().enumerate() {
+        let mut of_cell: Vec<&TrialFacts<'_>> = trials.iter().filter(|it| it.cell == number).collect();
+        of_cell.sort_by_key(|it| it.repetition);
+        let each = |figure| of_cell.iter().filter_map(|it| read_figure(it, figure)).collect();
+        values.push(FIGURES.into_iter().map(each).collect());
+        rows.push(row(&cell.label, &cell.setup, &of_cell));
+    }
+    let watching: Vec<f64> = trials.iter().filter_map(|it| it.monitoring_cpu).collect();
+    let mut matrix = Matrix {
+        rows,
+        baseline: experiment.baseline,
+        seed: experiment.seed,
+        objectives: crate::verdict::objective_summary::objective_summaries(experiment, trials),
+        observer_cpu: repeats::estimate(&watching).map(|it| it.median),
+    };
+    for (column, figure) in FIGURES.into_iter().enumerate() {
+        let of_figure: Vec<&[f64]> = values.iter().map(|it| it[column].as_slice()).collect();
+        estimate(&mut matrix, figure, &of_figure);
+    }
+    for (cell, row) in matrix.rows.iter_mut().enumerate() {
+        for it in &mut row.figures {
+            let of_cell = || trials.iter().filter(|it| it.cell == cell);
+            let unanswered = of_cell().filter(|trial| is_unanswered(trial, it.figure)).count();
+            // Unanswered arrivals are the longest, so they include the median once half of the trials have them.
+            it.at_least = unanswered > 0 && 2 * unanswered >= it.runs as usize;
+        }
+    }
+    matrix
+}
+
+/// Estimates one figure of all rows. All comparisons with the baseline are decided together.
+fn estimate(matrix: &mut Matrix, figure: Figure, values: &[&[f64]]) {
+    let baseline = matrix.baseline.filter(|it| *it < values.len());
+    let compared: Vec<Option<RatioEstimate>> = (0..values.len())
+        .map(|row| {
+            let with = baseline.filter(|it| *it != row)?;
+            repeats::compare(values[with], values[row], matrix.seed)
+        })
+        .collect();
+    let decided = repeats::decide(&compared.iter().flatten().copied().collect::<Vec<_>>());
+    let mut verdicts = decided.into_iter();
+    for ((row, values), compared) in matrix.rows.iter_mut().zip(values).zip(compared) {
+        let against = compared.map(|it| {
+            let verdict = verdicts.next().expect("each comparison has its verdict");
+            BaselineComparison { ratio: it.ratio, interval: it.interval, p: it.p, verdict }
+        });
+        if let Some(it) = repeats::estimate(values) {
+            let (median, interval, runs) = (it.median, it.interval, it.runs);
+            row.figures.push(Estimate {
+                figure,
+                median,
+                at_least: false,
+                interval,
+                runs,
+                vs_baseline: against,
+            });
+        }
+    }
+}
+
+fn row(label: &[(String, String)], setup: &Setup, trials: &[&TrialFacts<'_>]) -> Row {
+    let mut not_applied: Vec<UnappliedLimit> = trials.iter().flat_map(|it| it.not_applied).cloned().collect();
+    not_applied.sort();
+    not_applied.dedup();
+    Row {
+        label: label.to_vec(),
+        hops: setup.stack.nodes.iter().map(server_transport).collect(),
+        replication: setup.stack.replication.clone().filter(|it| it.replicas > 0),
+        clients: clients(setup),
+        generator: placement(&setup.stack.generator),
+        unapplied_limits: not_applied,
+        trials: trials
+            .iter()
+            .map(|it| Trial {
+                repetition: it.repetition,
+                status: it.status.clone(),
+                valid: it.valid().is_some(),
+                reasons: it.summary.map_or(Vec::new(), |it| it.validity.reasons.clone()),
+                outage: it.summary.and_then(crate::verdict::validity::outage_doubt),
+            })
+            .collect(),
+        figures: Vec::new(),
+    }
+}
+
+/// Number of clients, or the in-flight cap.
+pub fn clients(setup: &Setup) -> u32 {
+    setup.load.model.clients()
+}
+
+fn server_transport(node: &Node) -> Hop {
+    let (product, mode, size, entrance) = match &node.kind {
+        NodeKind::Postgres(it) => ("PostgreSQL", None, Some(it.max_connections), Some(node.transport)),
+        NodeKind::PgBouncer(it) => ("PgBouncer", Some(it.mode), Some(it.size), Some(node.transport)),
+        NodeKind::Odyssey(it) => ("Odyssey", Some(it.mode), Some(it.size), Some(node.transport)),
+        NodeKind::HaProxy(it) => ("HAProxy", None, it.maxconn, Some(node.transport)),
+        NodeKind::Service(_) => ("service", None, None, Some(node.transport)),
+        NodeKind::Attached(it) => {
+            let product = match it.role {
+                AttachedRole::Postgres => "PostgreSQL",
+                AttachedRole::PgBouncer => "PgBouncer",
+                AttachedRole::Odyssey => "Odyssey",
+                AttachedRole::Balancer => "balancer",
+            };
+            (product, None, None, None)
+        }
+    };
+    Hop {
+        node: node.name.clone(),
+        product,
+        mode,
+        size,
+        transport: entrance,
+        placement: placement(&node.limits),
+    }
+}
+
+fn placement(it: &Limits) -> Placement {
+    Placement { cpu: it.cpu, cpus: it.cpus.clone() }
+}
+
+/// Figure of one trial; `None` if the trial is not valid, or the figure was not measured.
+pub(crate) fn read_figure(trial: &TrialFacts<'_>, figure: Figure) -> Option<f64> {
+    let it = trial.valid()?;
+    let (counts, response) = (&it.total.counts, &it.total.response);
+    let executed = counts.ok + counts.failed + counts.unknown;
+    let of_thousand = |part: u64, whole: u64| (whole > 0).then(|| 1000.0 * part as f64 / whole as f64);
+    let served = |least: f64| trial.clients.iter().filter(|n| **n as f64 >= least).count();
+    let mean = trial.clients.iter().sum::<u64>() as f64 / trial.clients.len().max(1) as f64;
+    let known = !trial.clients.is_empty() && it.fairness.is_some();
+    match figure {
+        Figure::Tps => Some(it.total.tps.0),
+        Figure::P50 => response.p50.or(response.longer_than(0.5)).map(Nanos::as_secs_f64),
+        Figure::P99 => response.p99.or(response.longer_than(0.99)).map(Nanos::as_secs_f64),
+        Figure::Errors => of_thousand(counts.failed + counts.unknown, executed),
+        Figure::Dropped => of_thousand(counts.dropped, executed + counts.dropped),
+        Figure::Refused => Some(refused_connections(it) as f64),
+        Figure::Deadlocks => of_thousand(event_count::deadlocks(trial, it)?, executed),
+        Figure::Served => known.then(|| served(1.0) as f64),
+        Figure::Starved => {
+            known.then(|| (trial.clients.len() - served(finding::STARVED_SHARE * mean)) as f64)
+        }
+        Figure::PoolerCpu => finding::host::upstream_processors(trial),
+        Figure::ServerCpu => samples::processors(trial.samples, &trial.server()?.name),
+        // A warm system has no warm-up time.
+        Figure::TimeToSteady => {
+            trial.setup.dataset.as_ref().filter(|it| it.cache == CacheState::Cold)?;
+            crate::stats::steady::steady_state(trial.delivered).map(|it| it.after.as_secs_f64())
+        }
+    }
+}
+
+/// True if the figure is a time that falls on unanswered arrivals, so that only a lower bound is known.
+fn is_unanswered(trial: &TrialFacts<'_>, figure: Figure) -> bool {
+    let place = match figure {
+        Figure::P50 => 0.5,
+        Figure::P99 => 0.99,
+        _ => return false,
+    };
+    trial.valid().is_some_and(|it| it.total.response.longer_than(place).is_some())
+}
+
+/// Connections that were refused within the window.
+pub(crate) fn refused_connections(it: &Summary) -> u64 {
+    it.connects.refused.iter().map(|it| it.count).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::trial::{TestRun, experiment};
+    use model::EventKind;
+    use model::matrix::TrialStatus;
+
+    /// `label figure median [low, high] runs, ratio verdict`, one line per row that has the figure.
+    #[track_caller]
+    fn check(runs: &[TestRun], figure: Figure, expected: &[&str]) {
+        let experiment = experiment(&["direct", "pooled"], Some(0));
+        let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(&experiment)).collect();
+        let it = matrix(&experiment, &facts);
+        let line = |row: &Row| {
+            let it = row.estimate(figure)?;
+            let interval = it.interval.map_or("-".to_owned(), |it| format!("{:.4}..{:.4}", it.0, it.1));
+            let against = it.vs_baseline.map_or(String::new(), |it| {
+                format!(", {:.3} {:?}", it.ratio.unwrap_or(f64::NAN), it.verdict)
+            });
+            Some(format!("{} {:.4} {interval} {}{against}", row.label[0].1, it.median, it.runs))
+        };
+        assert_eq!(it.rows.iter().filter_map(line).collect::<Vec<_>>(), expected);
+    }
+
+    fn repeated(cell: usize, tps: &[f64]) -> Vec<TestRun> {
+        tps.iter().enumerate().map(|(n, tps)| TestRun::new(cell, n as u32).tps(*tps)).collect()
+    }
+
+    #[test]
+    fn computes_medians_and_comparisons() {
+        let direct = repeated(0, &[1000.0, 1010.0, 990.0, 1005.0, 995.0]);
+        let slower = repeated(1, &[840.0, 850.0, 830.0, 845.0, 835.0]);
+        let same = repeated(1, &[1001.0, 1011.0, 991.0, 1006.0, 985.0]);
+        check(
+            &[direct.clone(), slower].concat(),
+            Figure::Tps,
+            &["direct 1000.0000 990.0000..1010.0000 5", "pooled 840.0000 830.0000..850.0000 5, 0.840 Lower"],
+        );
+        check(
+            &[direct.clone(), same].concat(),
+            Figure::Tps,
+            &[
+                "direct 1000.0000 990.0000..1010.0000 5",
+                "pooled 1001.0000 985.0000..1011.0000 5, 1.001 NoEvidence",
+            ],
+        );
+        check(
+            &[direct.clone(), repeated(1, &[500.0, 510.0])].concat(),
+            Figure::Tps,
+            &["direct 1000.0000 990.0000..1010.0000 5", "pooled 505.0000 - 2, 0.505 TooFewRuns"],
+        );
+        check(&direct, Figure::Tps, &["direct 1000.0000 990.0000..1010.0000 5"]);
+    }
+
+    #[test]
+    fn counts_only_valid_trials() {
+        let mut runs = repeated(0, &[1000.0, 10.0, 20.0, 1010.0, 990.0]);
+        runs[1] = runs[1].clone().invalid();
+        runs[2] = runs[2].clone().status(TrialStatus::Interrupted);
+        check(&runs, Figure::Tps, &["direct 1000.0000 990.0000..1010.0000 3"]);
+        let experiment = experiment(&["direct", "pooled"], Some(0));
+        let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(&experiment)).collect();
+        let valid: Vec<bool> = matrix(&experiment, &facts).rows[0].trials.iter().map(|it| it.valid).collect();
+        assert_eq!(valid, [true, false, false, true, true]);
+        let skipped =
+            TestRun::new(0, 0).status(TrialStatus::Skipped { reason: "no Odyssey".into() }).without_summary();
+        check(&[skipped], Figure::Tps, &[]);
+    }
+
+    #[test]
+    fn reads_every_figure_of_a_run() {
+        let run = || TestRun::new(0, 0).tps(500.0);
+        let quiet = run();
+        // 10,000 transactions of 2.5 ms.
+        check(std::slice::from_ref(&quiet), Figure::P50, &["direct 0.0025 - 1"]);
+        check(std::slice::from_ref(&quiet), Figure::P99, &["direct 0.0025 - 1"]);
+        check(std::slice::from_ref(&quiet), Figure::Errors, &["direct 0.0000 - 1"]);
+        check(std::slice::from_ref(&quiet), Figure::PoolerCpu, &[]);
+        check(std::slice::from_ref(&quiet), Figure::ServerCpu, &[]);
+        check(&[run().failed(b"40P01", 20)], Figure::Deadlocks, &["direct 1.9960 - 1"]);
+        check(&[run().failed(b"40P01", 20)], Figure::Errors, &["direct 1.9960 - 1"]);
+        check(&[run().event(EventKind::Deadlock, 5)], Figure::Deadlocks, &["direct 0.5000 - 1"]);
+        let more = run().event(EventKind::Deadlock, 5).event_count(EventKind::Deadlock, 15);
+        check(&[more], Figure::Deadlocks, &["direct 2.0000 - 1"]);
+        check(&[run().refused(b"53300", 7)], Figure::Refused, &["direct 7.0000 - 1"]);
+        let starved = run().clients([vec![500; 20], vec![0; 170], vec![1; 10]].concat());
+        check(std::slice::from_ref(&starved), Figure::Served, &["direct 30.0000 - 1"]);
+        check(&[starved], Figure::Starved, &["direct 180.0000 - 1"]);
+        let cpu = run().counter("postgres", "cgroup_cpu", "", 0.75);
+        check(&[cpu], Figure::ServerCpu, &["direct 0.7500 - 1"]);
+        let cpu = run().counter("postgres", "process_cpu_user", "", 0.5).counter(
+            "postgres",
+            "process_cpu_system",
+            "",
+            0.25,
+        );
+        check(&[cpu], Figure::ServerCpu, &["direct 0.7500 - 1"]);
+        let pooled = || TestRun::new(1, 0).tps(500.0);
+        check(
+            &[pooled().counter("pooler", "cgroup_cpu", "", 0.1)],
+            Figure::PoolerCpu,
+            &["pooled 0.1000 - 1"],
+        );
+        check(&[pooled()], Figure::PoolerCpu, &[]);
+    }
+
+    #[test]
+    fn reports_monitoring_cost_and_unapplied_limits() {
+        let experiment = experiment(&["direct", "pooled"], None);
+        let runs =
+            [0.01, 0.03, 0.02].map(|it| TestRun::new(0, 0).watching(it).not_applied("postgres", "cpu"));
+        let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(&experiment)).collect();
+        let it = matrix(&experiment, &facts);
+        assert_eq!(it.observer_cpu, Some(0.02));
+        let limits = |row: &Row| row.unapplied_limits.iter().map(|it| it.limit.clone()).collect::<Vec<_>>();
+        assert_eq!((limits(&it.rows[0]), limits(&it.rows[1])), (vec!["cpu".to_owned()], vec![]));
+    }
+
+    #[test]
+    fn reports_placement_and_transport() {
+        let experiment = experiment(&["direct", "pooled"], None);
+        let it = matrix(&experiment, &[]);
+        let hops = |row: usize| {
+            let each = it.rows[row].hops.iter().map(|it| {
+                format!(
+                    "{} {:?} {:?} {:?} {:?}",
+                    it.product, it.mode, it.size, it.transport, it.placement.cpu
+                )
+            });
+            each.collect::<Vec<_>>().join("; ")
+        };
+        assert_eq!(hops(0), "PostgreSQL None Some(50) Some(Tcp) Some(1.0)");
+        assert_eq!(
+            hops(1),
+            "PgBouncer Some(Transaction) Some(20) Some(Tcp) Some(0.1); PostgreSQL None Some(50) Some(Tcp) Some(1.0)"
+        );
+        assert_eq!((it.rows[1].clients, it.rows[1].valid_trials()), (200, 0));
+    }
+}

@@ -1,0 +1,19 @@
+//! Results of each cell: operations, time per hop, and statements
+//!
+//! All results combine the valid trials: quantiles come from merged histograms, figures are medians.
+
+mod hops;
+mod operations;
+mod statements;
+
+pub use hops::{TailLoad, TrialPassage, hops, replicas};
+pub use operations::{TrialPart, operation_results};
+pub use statements::{STATEMENTS, Statements, statements};
+
+/// Median; `None` without values.
+fn median(values: &[f64]) -> Option<f64> {
+    crate::stats::repeats::estimate(values).map(|it| it.median)
+}
+
+#[cfg(test)]
+mod tests;

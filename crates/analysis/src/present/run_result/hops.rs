@@ -1,0 +1,206 @@
+//! Times and queues of each hop of a cell's stack
+//!
+//! By Little's law, transactions in flight are throughput times mean time. Transactions that entered a node and have
+//! not reached the one behind it are in between. Their number divided by the throughput is the time that a transaction
+//! spends there.
+
+use super::median;
+use crate::explain::finding::{TrialFacts, busy_sessions};
+use crate::facts::samples::{self, mean, sums};
+use model::plan::{AttachedRole, Limits, Node, NodeKind, Setup};
+use model::run_result::HopMetrics;
+use model::summary::ServerTransport as Transport;
+use model::{Nanos, Sample, Second};
+
+/// Node name of the generator.
+const GENERATOR: &str = "generator";
+
+/// Load in the last third of a window, towards which schedules grow.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TailLoad {
+    seconds: f64,
+    /// Transactions that succeeded, and those that ended otherwise, whose times are unknown.
+    ended: u64,
+    failed: u64,
+    /// Sums in seconds: response times, service times, and waits of arrivals for a client.
+    response: f64,
+    service: f64,
+    backlog_wait: f64,
+    /// Number of response and service times.
+    count: u64,
+}
+
+impl TailLoad {
+    pub fn add(&mut self, it: &Second) {
+        let seconds = |nanos: u128| nanos as f64 / 1e9;
+        self.seconds += (it.to - it.from).as_secs_f64();
+        self.backlog_wait += seconds(it.backlog_wait.sum());
+        for it in &it.operations {
+            self.ended += it.ok - it.late;
+            self.failed += it.failed.total() + it.unknown.total();
+            self.count += it.response.count();
+            self.response += seconds(it.response.sum());
+            self.service += seconds(it.service.sum());
+        }
+    }
+
+    /// The load with the service times of another reader of the same interval.
+    pub fn with_service_times_of(self, other: TailLoad) -> TailLoad {
+        TailLoad { service: other.service, ..self }
+    }
+
+    /// Transactions per second. `None` if none succeeded, or fewer than failed: then most transactions in flight are
+    /// failing ones.
+    fn rate(&self) -> Option<f64> {
+        (self.ended > self.failed && self.seconds > 0.0).then(|| self.ended as f64 / self.seconds)
+    }
+
+    /// Transactions in flight, from sending to the end.
+    fn transactions_in_flight(&self) -> Option<f64> {
+        (self.count > 0).then(|| Some(self.rate()? * self.service / self.count as f64))?
+    }
+}
+
+/// One trial, and its load in the last third.
+#[derive(Clone, Copy, Debug)]
+pub struct TrialPassage<'a> {
+    pub facts: &'a TrialFacts<'a>,
+    pub late: TailLoad,
+}
+
+/// Hops of a cell's transactions, the generator first; medians over its valid trials. `processors`: CPUs of the
+/// machine.
+pub fn hops(setup: &Setup, processors: Option<f64>, trials: &[TrialPassage<'_>]) -> Vec<HopMetrics> {
+    let each: Vec<Vec<HopMetrics>> = valid(trials).map(|it| trial_hops(setup, processors, it)).collect();
+    let names = [GENERATOR].into_iter().chain(setup.stack.nodes.iter().map(|it| it.name.as_str()));
+    let of = |place: usize| each.iter().map(|it| &it[place]).collect::<Vec<_>>();
+    names.enumerate().map(|(place, name)| median_of_trials(name, &of(place))).collect()
+}
+
+/// Resources used by the nodes that start as a cell's replicas, even if one is promoted; medians over its valid trials.
+pub fn replicas(setup: &Setup, processors: Option<f64>, trials: &[TrialPassage<'_>]) -> Vec<HopMetrics> {
+    let Some(plan) = &setup.stack.replication else { return Vec::new() };
+    let lates: Vec<Vec<Sample>> = valid(trials).map(tail_samples).collect();
+    let one = |name: String| {
+        let each: Vec<_> = lates.iter().map(|it| hop_metrics(&name, &plan.limits, processors, it)).collect();
+        median_of_trials(&name, &each.iter().collect::<Vec<_>>())
+    };
+    setup.stack.replica_names().into_iter().map(one).collect()
+}
+
+fn valid<'a, 'b>(trials: &'a [TrialPassage<'b>]) -> impl Iterator<Item = &'a TrialPassage<'b>> {
+    trials.iter().filter(|it| it.facts.valid().is_some())
+}
+
+/// Medians of one node.
+fn median_of_trials(name: &str, each: &[&HopMetrics]) -> HopMetrics {
+    let middle =
+        |of: fn(&HopMetrics) -> Option<f64>| median(&each.iter().filter_map(|it| of(it)).collect::<Vec<_>>());
+    HopMetrics {
+        node: name.to_owned(),
+        tls: each.iter().find_map(|it| it.tls.clone()),
+        cpu: middle(|it| it.cpu),
+        cpu_limit: middle(|it| it.cpu_limit),
+        throttled: middle(|it| it.throttled),
+        busy: middle(|it| it.busy),
+        queue: middle(|it| it.queue),
+        time: middle(|it| it.time.map(Nanos::as_secs_f64)).map(Nanos::from_secs_f64),
+    }
+}
+
+/// Samples of a window's last third.
+fn tail_samples(it: &TrialPassage<'_>) -> Vec<Sample> {
+    let window = it.facts.summary.map_or(Nanos::ZERO, |it| it.window);
+    let from = Nanos(window.0 / 3 * 2);
+    it.facts.samples.iter().filter(|it| it.at > from).cloned().collect()
+}
+
+fn trial_hops(setup: &Setup, processors: Option<f64>, it: &TrialPassage<'_>) -> Vec<HopMetrics> {
+    let late = tail_samples(it);
+    let facts = TrialFacts { samples: &late, ..it.facts.clone() };
+    let rate = it.late.rate();
+    let time = |number: Option<f64>| Some(Nanos::from_secs_f64(number?.max(0.0) / rate?));
+    let generator = HopMetrics {
+        cpu: crate::explain::finding::host::generator_processors(&facts),
+        queue: (it.late.seconds > 0.0).then(|| it.late.backlog_wait / it.late.seconds),
+        time: (it.late.count > 0)
+            .then(|| Nanos::from_secs_f64((it.late.response - it.late.service) / it.late.count as f64)),
+        ..hop_metrics(GENERATOR, &setup.stack.generator, processors, &late)
+    };
+    let nodes = &setup.stack.nodes;
+    // Transactions in the node and all behind it, if known; the first node has all transactions in flight.
+    let mut inside: Vec<Option<f64>> = Vec::new();
+    let mut all = vec![generator];
+    for (place, node) in nodes.iter().enumerate() {
+        let gauge = |series| mean(&sums(&late, &node.name, series, |_| true));
+        let (at_work, queue) = match role(node) {
+            NodeRole::Postgres => (busy_sessions(&facts), None),
+            NodeRole::PgBouncer => {
+                (gauge(samples::PGBOUNCER_SV_ACTIVE), gauge(samples::PGBOUNCER_CL_WAITING))
+            }
+            NodeRole::Odyssey => (gauge(samples::ODYSSEY_SV_ACTIVE), None),
+            NodeRole::Balancer => (None, gauge(samples::HAPROXY_QCUR)),
+            NodeRole::Service => (None, None),
+        };
+        inside.push(match (place, role(node)) {
+            (_, NodeRole::Postgres) if at_work.is_some() => at_work,
+            (0, _) => it.late.transactions_in_flight(),
+            (_, NodeRole::PgBouncer) => at_work.zip(queue).map(|(busy, queue)| busy + queue),
+            _ => None,
+        });
+        all.push(HopMetrics {
+            busy: at_work,
+            queue,
+            ..hop_metrics(&node.name, &node.limits, processors, &late)
+        });
+    }
+    // The transport of the load's own connections is known.
+    let entrance = it.facts.summary.map(|it| &it.server.transport);
+    if let (Some(Transport::TcpTls { version }), Some(first)) = (entrance, all.get_mut(1)) {
+        first.tls = Some(version.clone());
+    }
+    for place in 0..nodes.len() {
+        let number = match inside.get(place + 1) {
+            None => inside[place],
+            Some(behind) => inside[place].zip(*behind).map(|(all, behind)| all - behind),
+        };
+        all[place + 1].time = time(number);
+    }
+    all
+}
+
+fn hop_metrics(name: &str, limits: &Limits, processors: Option<f64>, late: &[Sample]) -> HopMetrics {
+    let pinned = (!limits.cpus.is_empty()).then_some(limits.cpus.len() as f64);
+    HopMetrics {
+        node: name.to_owned(),
+        cpu: samples::processors(late, name),
+        cpu_limit: limits.cpu.or(pinned).or(processors),
+        throttled: samples::throttled_share(late, name),
+        ..HopMetrics::default()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NodeRole {
+    Postgres,
+    PgBouncer,
+    Odyssey,
+    Balancer,
+    Service,
+}
+
+fn role(node: &Node) -> NodeRole {
+    match &node.kind {
+        NodeKind::Postgres(_) => NodeRole::Postgres,
+        NodeKind::PgBouncer(_) => NodeRole::PgBouncer,
+        NodeKind::Odyssey(_) => NodeRole::Odyssey,
+        NodeKind::HaProxy(_) => NodeRole::Balancer,
+        NodeKind::Service(_) => NodeRole::Service,
+        NodeKind::Attached(it) => match it.role {
+            AttachedRole::Postgres => NodeRole::Postgres,
+            AttachedRole::PgBouncer => NodeRole::PgBouncer,
+            AttachedRole::Odyssey => NodeRole::Odyssey,
+            AttachedRole::Balancer => NodeRole::Balancer,
+        },
+    }
+}

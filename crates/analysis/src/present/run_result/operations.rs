@@ -1,0 +1,117 @@
+//! Results of an operation, or of all, over several trials
+
+use crate::verdict::objective::{self, ObjectiveMetric};
+use crate::verdict::summary::{merge_failures, unanswered};
+use model::plan::Setup;
+use model::run_result::{OperationResult, Quantiles, SizeFigures};
+use model::{HistogramSum, Nanos, OperationSecond, PerSecond, Second, SizeHistogram};
+
+/// Fewest answers beyond a quantile that is reported.
+const BEYOND: f64 = 10.0;
+
+/// Part of one trial: all its seconds merged, and the length of its window.
+#[derive(Clone, Copy, Debug)]
+pub struct TrialPart<'a> {
+    pub whole: &'a Second,
+    pub window: Nanos,
+}
+
+/// All operations together, then each, in the order of the setup. `None` without a part.
+pub fn operation_results(
+    setup: &Setup,
+    parts: &[TrialPart<'_>],
+) -> Option<(OperationResult, Vec<OperationResult>)> {
+    let window: f64 = parts.iter().map(|it| it.window.as_secs_f64()).sum();
+    if window <= 0.0 {
+        return None;
+    }
+    let names: Vec<String> = setup.operations.iter().map(|it| it.name.clone()).collect();
+    let all: Vec<&OperationSecond> = parts.iter().flat_map(|it| &it.whole.operations).collect();
+    let longest = parts.iter().map(|it| it.window).max().unwrap_or_default();
+    let total = operation_result("", &all, (window, longest), response_limit(setup, &names, None));
+    let total = OperationResult { sizes: sizes(parts, |_| true), ..total };
+    let each = names.iter().enumerate().map(|(number, name)| {
+        let its: Vec<&OperationSecond> =
+            parts.iter().filter_map(|it| it.whole.operations.get(number)).collect();
+        let limit =
+            response_limit(setup, &names, Some(number)).or_else(|| response_limit(setup, &names, None));
+        let sizes = sizes(parts, |it| usize::from(it) == number);
+        OperationResult { sizes, ..operation_result(name, &its, (window, longest), limit) }
+    });
+    Some((total, each.collect()))
+}
+
+/// `window`: length of all windows together, in seconds; `longest`: length of the longest.
+fn operation_result(
+    name: &str,
+    parts: &[&OperationSecond],
+    (window, longest): (f64, Nanos),
+    limit: Option<Nanos>,
+) -> OperationResult {
+    let sum = |of: fn(&OperationSecond) -> u64| -> u64 { parts.iter().map(|it| of(it)).sum() };
+    let rate = |count: f64| PerSecond(count / window);
+    let (mut response, mut service) = (HistogramSum::new(), HistogramSum::new());
+    for it in parts {
+        response.add(&it.response);
+        service.add(&it.service);
+    }
+    let delivered = sum(|it| it.ok - it.late) as f64;
+    // Transactions that ended after the window are in the histogram too; they are assumed to be as long as the others.
+    let within = |limit: Nanos| 1.0 - response.count_above(limit) as f64 / response.count().max(1) as f64;
+    OperationResult {
+        name: name.to_owned(),
+        offered: rate(sum(OperationSecond::arrivals) as f64),
+        delivered: rate(delivered),
+        goodput: limit.map(|it| rate(delivered * within(it))),
+        count: response.count(),
+        response: quantiles(&response, sum(OperationSecond::unanswered), longest),
+        service: quantiles(&service, 0, longest),
+        failures: merge_failures(parts.iter().map(|it| (&it.failed, &it.unknown))),
+        dropped: sum(|it| it.dropped),
+        sizes: None,
+    }
+}
+
+/// Sizes of the answers to the requests of the wanted operations; `None` without answers.
+fn sizes(parts: &[TrialPart<'_>], wanted: impl Fn(u16) -> bool) -> Option<SizeFigures> {
+    let mut all = SizeHistogram::new();
+    let answers = parts.iter().flat_map(|it| &it.whole.answers).filter(|it| wanted(it.operation));
+    answers.for_each(|it| all.merge(&it.sizes));
+    let count = all.count();
+    let quantile = |q: f64| all.quantile(q).filter(|_| count as f64 * (1.0 - q) >= BEYOND);
+    Some(SizeFigures {
+        count,
+        mean: all.sum() as f64 / count as f64,
+        p50: quantile(0.5),
+        p99: quantile(0.99),
+        max: all.max()?,
+    })
+}
+
+/// Shortest bound on response time among the objectives of this operation, or of all.
+fn response_limit(setup: &Setup, names: &[String], operation: Option<usize>) -> Option<Nanos> {
+    let of = setup.objectives.iter().filter_map(|it| objective::parse(it, names).ok());
+    let bounds = of.filter(|it| it.operation == operation).filter_map(|it| match it.figure {
+        ObjectiveMetric::Quantile(_) | ObjectiveMetric::Max => Some(it.bound),
+        ObjectiveMetric::Mean | ObjectiveMetric::Errors | ObjectiveMetric::Dropped | ObjectiveMetric::Tps => {
+            None
+        }
+    });
+    bounds.min_by(f64::total_cmp).map(Nanos::from_secs_f64)
+}
+
+/// `without_answer` arrivals are longer than all others, and than the `window`.
+fn quantiles(it: &HistogramSum, without_answer: u64, window: Nanos) -> Quantiles {
+    let quantile = |q| it.quantile_with_unanswered(q, without_answer);
+    let all = without_answer == 0;
+    Quantiles {
+        unanswered: (!all).then(|| unanswered(without_answer, it.mean(), it.max(), window)),
+        mean: it.mean().filter(|_| all),
+        p50: quantile(0.5),
+        p90: quantile(0.9),
+        p95: quantile(0.95),
+        p99: quantile(0.99),
+        p999: quantile(0.999),
+        max: it.max().filter(|_| all),
+    }
+}

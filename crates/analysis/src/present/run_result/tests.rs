@@ -1,0 +1,153 @@
+use super::*;
+use crate::fixture::trial::{TestRun, experiment};
+use model::plan::{Limits, Operation, Replication, SyncMode};
+use model::run_result::SizeFigures;
+use model::{AnswerSizes, Code, LatencyHistogram, Nanos, OperationSecond, Sample, Second};
+
+/// An operation with `count` transactions of these response and service times in milliseconds.
+fn operation(count: u64, response: u64, service: u64) -> OperationSecond {
+    let times = |millis| {
+        let mut it = LatencyHistogram::new();
+        (0..count).for_each(|_| it.record(Nanos::from_millis(millis)));
+        (&it).into()
+    };
+    OperationSecond { ok: count, response: times(response), service: times(service), ..Default::default() }
+}
+
+#[test]
+fn counts_good_transactions_within_the_objective() {
+    let mut setup = experiment(&["direct"], None).cells.remove(0).setup;
+    setup.operations = ["read", "write"].map(|name| Operation::script(name, 1, "")).to_vec();
+    let mut slow = operation(20, 90, 80);
+    slow.failed.add(Code::SqlState(*b"40P01"), 4);
+    slow.dropped = 6;
+    let first = Second { operations: vec![operation(80, 5, 4), slow], ..Second::default() };
+    let late = OperationSecond { late: 10, ..operation(20, 30, 20) };
+    let second = Second { operations: vec![late, OperationSecond::default()], ..Second::default() };
+    let parts = [&first, &second].map(|whole| TrialPart { whole, window: Nanos::from_secs(5) });
+    let mut check = |objectives: &[&str], expected: [Option<f64>; 3]| {
+        setup.objectives = objectives.iter().map(|&it| it.to_owned()).collect();
+        let (total, each) = operation_results(&setup, &parts).expect("there are two parts");
+        let good = [&total, &each[0], &each[1]].map(|it| it.goodput.map(|it| (it.0 * 1e6).round() / 1e6));
+        assert_eq!(good, expected, "{objectives:?}");
+        (total, each)
+    };
+    check(&[], [None; 3]);
+    check(&["errors < 1%", "mean < 9ms"], [None; 3]);
+    check(&["p99 < 50ms"], [Some(9.166_667), Some(9.0), Some(0.0)]);
+    check(&["p99 < 50ms", "read: max < 9ms"], [Some(9.166_667), Some(7.2), Some(0.0)]);
+    let (total, each) = check(&["write: p50 < 100ms"], [None, None, Some(2.0)]);
+    assert_eq!((total.offered.0, total.delivered.0, total.count, total.dropped), (13.0, 11.0, 120, 6));
+    assert_eq!((each[1].failures[0].code.as_str(), each[1].failures[0].count), ("40P01", 4));
+    assert!(total.response.p50.is_some_and(|it| it.0.abs_diff(5_000_000) < 5_000), "{:?}", total.response);
+    assert_eq!(each[1].response.p90, None, "two beyond");
+    assert_eq!(operation_results(&setup, &[]), None);
+}
+
+#[test]
+fn sizes_of_answers_are_those_of_the_operation() {
+    let mut setup = experiment(&["direct"], None).cells.remove(0).setup;
+    setup.operations = ["read", "write", "sql"].map(|name| Operation::script(name, 1, "")).to_vec();
+    // Operation, request, number of answers, their size.
+    let second = |all: &[(u16, u16, u64, u64)]| {
+        let answers = all.iter().map(|&(operation, command, count, bytes)| {
+            let mut it = AnswerSizes::new((operation, command));
+            (0..count).for_each(|_| it.sizes.record(bytes));
+            it
+        });
+        Second { answers: answers.collect(), ..Second::default() }
+    };
+    let whole = [second(&[(0, 0, 600, 10), (0, 1, 399, 10), (1, 0, 19, 12)]), second(&[(0, 1, 1, 15)])];
+    let parts: Vec<TrialPart<'_>> =
+        whole.iter().map(|whole| TrialPart { whole, window: Nanos::from_secs(5) }).collect();
+    let (total, each) = operation_results(&setup, &parts).expect("there are two parts");
+    let read = SizeFigures { count: 1000, mean: 10.005, p50: Some(10), p99: Some(10), max: 15 };
+    assert_eq!(each[0].sizes, Some(read));
+    assert_eq!(each[1].sizes, Some(SizeFigures { count: 19, mean: 12.0, p50: None, p99: None, max: 12 }));
+    assert_eq!(each[2].sizes, None);
+    assert_eq!(total.sizes.map(|it| (it.count, it.max)), Some((1019, 15)));
+}
+
+#[test]
+fn attributes_time_to_the_node_that_holds_transactions() {
+    let experiment = experiment(&["direct", "pooled"], None);
+    let run = TestRun::new(1, 0)
+        .gauge("pooler", "pgbouncer_sv_active", "app", 4.0)
+        .gauge("pooler", "pgbouncer_cl_waiting", "app", 5.0)
+        .gauge("postgres", "pg_sessions", "active", 3.0);
+    let facts = run.facts(&experiment);
+    // 1,000 a second, each 10 ms in flight: ten at a time, three of them in PostgreSQL.
+    let mut late = TailLoad::default();
+    let operations = vec![operation(1000, 12, 10)];
+    late.add(&Second { to: Nanos::from_secs(1), operations, ..Second::default() });
+    let all = hops(&experiment.cells[1].setup, Some(2.0), &[TrialPassage { facts: &facts, late }]);
+    let told = |place: usize| {
+        let it = &all[place];
+        (it.node.as_str(), it.cpu_limit, it.busy, it.queue, it.time.map(|it| it.0 / 1_000))
+    };
+    assert_eq!(told(0), ("generator", Some(2.0), None, Some(0.0), Some(2_000)));
+    assert_eq!(told(1), ("pooler", Some(0.1), Some(4.0), Some(5.0), Some(7_000)));
+    assert_eq!(told(2), ("postgres", Some(1.0), Some(3.0), None, Some(3_000)));
+    // If more fail than succeed, the transactions in flight are mostly failing ones.
+    let mut times = |failed, unknown| {
+        let mut it = OperationSecond::default();
+        it.failed.add(Code::SqlState(*b"40P01"), failed);
+        it.unknown.add(Code::RESET, unknown);
+        late.add(&Second { operations: vec![it], ..Second::default() });
+        let all = hops(&experiment.cells[1].setup, Some(2.0), &[TrialPassage { facts: &facts, late }]);
+        all.iter().map(|it| it.time.map(|it| it.0 / 1_000)).collect::<Vec<_>>()
+    };
+    assert_eq!(times(500, 499), [Some(2_000), Some(7_000), Some(3_000)]);
+    assert_eq!(times(0, 1), [Some(2_000), None, None]);
+    let none = hops(&experiment.cells[1].setup, None, &[]);
+    assert_eq!(none.iter().map(|it| (it.busy, it.time)).collect::<Vec<_>>(), [(None, None); 3]);
+}
+
+#[test]
+fn reports_processors_of_replicas() {
+    let mut setup = experiment(&["direct"], None).cells[0].setup.clone();
+    let passage = |facts| TrialPassage { facts, late: TailLoad::default() };
+    assert_eq!(replicas(&setup, Some(2.0), &[]), []);
+    let limits = Limits { cpu: Some(0.5), ..Limits::default() };
+    setup.stack.replication = Some(Replication { limits, ..Replication::with_defaults(2, SyncMode::Async) });
+    let run = |used| {
+        TestRun::new(0, 0).counter("postgres-2", "process_cpu_user", "", used).counter(
+            "postgres-2",
+            "process_cpu_system",
+            "",
+            0.1,
+        )
+    };
+    let (runs, experiment) = ([run(0.2), run(0.4), run(0.3)], experiment(&["direct"], None));
+    let facts = runs.each_ref().map(|it| it.facts(&experiment));
+    let all = replicas(&setup, Some(2.0), &facts.each_ref().map(passage));
+    let told: Vec<_> = all.iter().map(|it| (it.node.as_str(), it.cpu.map(rounded), it.cpu_limit)).collect();
+    assert_eq!(told, [("postgres-2", Some(0.4), Some(0.5)), ("postgres-3", None, Some(0.5))]);
+}
+
+fn rounded(it: f64) -> f64 {
+    (it * 1e6).round() / 1e6
+}
+
+#[test]
+fn counts_statements_from_the_start_of_the_window() {
+    let mut all = Statements::default();
+    let mut told = |second, series: &'static str, label: &'static str, value: f64| {
+        let at = Nanos::from_secs(second);
+        all.push(&Sample { at, node: "p".into(), series: series.into(), label: label.into(), value });
+    };
+    told(0, "pg_statement_text", "7 SELECT $1", 0.0);
+    told(0, "pg_statement_text", "8 COMMIT", 0.0);
+    for (second, calls, time) in [(0, 5.0, 1.0), (0, 100.0, 10.0), (1, 150.0, 10.5), (2, 300.0, 12.0)] {
+        told(second, "pg_statement_calls", "7", calls);
+        told(second, "pg_statement_time", "7", time);
+        told(second, "pg_statement_rows", "7", 2.0 * calls);
+        told(second, "pg_statement_time", "", 3.0 * time);
+        told(second, "pg_statement_calls", "8", 50.0);
+    }
+    let told = statements(&[&all]);
+    assert_eq!(told.len(), 1, "what was not called is not told");
+    let it = &told[0];
+    assert_eq!((&*it.text, it.calls, it.total, it.rows), ("SELECT $1", 200.0, 2.0, 400.0));
+    assert_eq!((it.mean, it.share), (0.01, 1.0 / 3.0));
+}

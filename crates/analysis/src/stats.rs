@@ -1,0 +1,10 @@
+//! Statistics that know nothing of runs
+
+pub mod littles_law;
+pub mod plateau;
+pub(crate) mod ranks;
+pub mod repeats;
+pub mod slopes;
+pub mod steady;
+pub(crate) mod student;
+pub mod usl;

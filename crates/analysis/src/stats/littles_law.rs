@@ -1,0 +1,158 @@
+//! Checks number, rate and time of a node against Little's law
+//!
+//! Little's law: the mean number in a node is the rate through it times the mean time in it. The three figures are
+//! measured separately and must agree. Otherwise one of them is mislabelled.
+
+/// A figure and the standard error of its mean.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeanEstimate {
+    pub mean: f64,
+    /// Standard error, at least 0.
+    pub error: f64,
+}
+
+/// Disagreement between the three figures of a node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Violation {
+    pub hop: String,
+    /// Mean number in the node, in service and waiting.
+    pub number: f64,
+    /// Expected number: `rate` × `time`.
+    pub expected: f64,
+    /// Rate through the node, per second.
+    pub rate: f64,
+    /// Mean time in the node, seconds.
+    pub time: f64,
+    /// Difference of the numbers that chance and the ends of the window explain.
+    pub tolerance: f64,
+}
+
+/// Standard errors that chance may explain: with normal errors, one check in 16,000 exceeds them.
+const DEVIATIONS_MAX: f64 = 4.0;
+/// Relative difference that sampling times and clocks of two programs may cause.
+const SHARE_MIN: f64 = 0.05;
+/// Absolute difference that unsynchronised samples may cause, in transactions.
+const NUMBER_MIN: f64 = 0.1;
+
+/// Mean of a gauge with correlated samples, by batch means (Law and Kelton, "Simulation Modeling and Analysis"). `None`
+/// with fewer than two samples for each of the ten batches.
+pub fn estimate_mean(samples: &[f64]) -> Option<MeanEstimate> {
+    const BATCHES: usize = 10;
+    let size = samples.len() / BATCHES;
+    if size < 2 {
+        return None;
+    }
+    let means: Vec<f64> =
+        samples.chunks_exact(size).take(BATCHES).map(|it| it.iter().sum::<f64>() / size as f64).collect();
+    let mean = samples.iter().sum::<f64>() / samples.len() as f64;
+    let middle = means.iter().sum::<f64>() / BATCHES as f64;
+    let variance = means.iter().map(|it| (it - middle).powi(2)).sum::<f64>() / (BATCHES - 1) as f64;
+    Some(MeanEstimate { mean, error: (variance / BATCHES as f64).sqrt() })
+}
+
+/// `n`: number in the node, from samples; `rate`: through it, per second; `time`: mean in it, seconds; `window`:
+/// seconds that all three cover. A transaction in the node at either end of the window counts in one figure and not in
+/// the other. The difference is at most twice the number, times its time, over the window.
+pub fn check_law(
+    hop: &str,
+    n: MeanEstimate,
+    rate: MeanEstimate,
+    time: MeanEstimate,
+    window: f64,
+) -> Option<Violation> {
+    let expected = rate.mean * time.mean;
+    let by_chance = [n.error, rate.error * time.mean, time.error * rate.mean].map(|it| it * it);
+    let by_chance = DEVIATIONS_MAX * by_chance.iter().sum::<f64>().sqrt();
+    let larger = n.mean.max(expected);
+    let at_the_ends = if window > 0.0 { 2.0 * larger * time.mean / window } else { larger };
+    let tolerance = by_chance + at_the_ends + (SHARE_MIN * larger).max(NUMBER_MIN);
+    let differs = (n.mean - expected).abs() > tolerance;
+    differs.then(|| Violation {
+        hop: hop.to_owned(),
+        number: n.mean,
+        expected,
+        rate: rate.mean,
+        time: time.mean,
+        tolerance,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::strategy::sweep::SplitMix64;
+
+    fn exact(mean: f64) -> MeanEstimate {
+        MeanEstimate { mean, error: 0.0 }
+    }
+
+    #[test]
+    fn reports_violations_beyond_the_tolerance() {
+        for (n, rate, time, window, expected) in [
+            // 1,000/s that stay 20 ms are 20.
+            (exact(20.0), exact(1000.0), exact(0.02), 60.0, None),
+            (exact(20.9), exact(1000.0), exact(0.02), 60.0, None),
+            (exact(22.0), exact(1000.0), exact(0.02), 60.0, Some(20.0)),
+            (exact(18.0), exact(1000.0), exact(0.02), 60.0, Some(20.0)),
+            // Errors are large enough to allow the difference.
+            (MeanEstimate { mean: 22.0, error: 0.5 }, exact(1000.0), exact(0.02), 60.0, None),
+            (exact(22.0), MeanEstimate { mean: 1000.0, error: 25.0 }, exact(0.02), 60.0, None),
+            (exact(22.0), exact(1000.0), MeanEstimate { mean: 0.02, error: 0.0005 }, 60.0, None),
+            // Transactions that stay for half of the window may cross either end.
+            (exact(5.0), exact(1.0), exact(30.0), 60.0, None),
+            (exact(0.05), exact(10.0), exact(0.001), 60.0, None),
+            (exact(0.0), exact(0.0), exact(0.0), 0.0, None),
+            // A pooler that counts idle clients as waiting.
+            (exact(50.0), exact(1000.0), exact(0.005), 60.0, Some(5.0)),
+        ] {
+            let it = check_law("pooler", n, rate, time, window);
+            assert_eq!(it.map(|it| it.expected), expected, "{n:?} {rate:?} {time:?}");
+        }
+    }
+
+    #[test]
+    fn estimates_errors_by_batch_means() {
+        assert_eq!(estimate_mean(&[3.0; 40]), Some(exact(3.0)));
+        assert_eq!(estimate_mean(&[1.0; 19]), None);
+        // Two halves of equal values: forty samples carry hardly more information than two.
+        let halves: Vec<f64> = (0..40).map(|it| if it < 20 { 0.0 } else { 2.0 }).collect();
+        let it = estimate_mean(&halves).expect("forty");
+        assert!((it.mean - 1.0).abs() < 1e-12 && (it.error - 1.0 / 3.0).abs() < 1e-3, "{it:?}");
+    }
+
+    /// A queue with one server, Poisson arrivals, exponential times and utilisation 0.7, sampled ten times a second.
+    /// The law holds. It is violated if the reported time is a quarter too short.
+    #[test]
+    fn a_simulated_queue_obeys_the_law() {
+        for seed in 0..20 {
+            let mut chance = SplitMix64(seed);
+            let mut exponential = |mean: f64| -mean * (1.0 - chance.uniform()).ln();
+            let window = 300.0;
+            let (mut at, mut free, mut stays) = (0.0, 0.0f64, Vec::new());
+            loop {
+                at += exponential(1.0 / 700.0);
+                if at > window {
+                    break;
+                }
+                free = free.max(at) + exponential(0.001);
+                stays.push((at, free));
+            }
+            let looks: Vec<f64> = (1..3000)
+                .map(|it| {
+                    let look = f64::from(it) * 0.1;
+                    let begun = stays.partition_point(|it| it.0 <= look);
+                    // No transaction stays for more than a second here.
+                    let recent = stays[..begun].iter().rev().take(1000);
+                    recent.filter(|it| it.1 > look).count() as f64
+                })
+                .collect();
+            let n = estimate_mean(&looks).expect("thousands");
+            let times: Vec<f64> = stays.iter().map(|it| it.1 - it.0).collect();
+            let time = estimate_mean(&times).expect("thousands");
+            let rate = exact(stays.len() as f64 / window);
+            assert_eq!(check_law("queue", n, rate, time, window), None, "seed {seed}");
+            let halved = MeanEstimate { mean: time.mean / 2.0, ..time };
+            assert!(check_law("queue", n, rate, halved, window).is_some(), "seed {seed}: {n:?} {time:?}");
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Search for the maximum: next step, and result
+//!
+//! ```text
+//!  next(max, start, done) ──Measure(step)──▶ one trial ──▶ judge(step, summary, …) ──StepResult──▶ done
+//!         └──Done──▶ answer(max, done)
+//! ```
+//!
+//! All functions are pure functions of the trials so far, so an interrupted search continues where it stopped.
+//!
+//! 1. *Ramp*: geometric steps up to the first overloaded level.
+//! 2. *Narrow*: every trial is a vote, not a verdict. [`belief`] estimates the edge and its blur; the next level is
+//!    where it is least certain. The throughput of an overloaded level gives the first estimate.
+//! 3. *Hold*: a longer trial, on a fresh state, at a level where four of five should hold. If it fails, that is a vote
+//!    too, and the search continues below. If votes contradict each other by more than the precision, two of three must
+//!    hold. The level is held again, for a window only, until enough trials have shown that the system has no slower
+//!    state. If it has one, that state's level is the answer.
+//!
+//! After two overloaded levels in a row the search rests: some systems stay slow until they get a rest.
+//!
+//! An invalid trial is repeated once. If it is invalid again, its level is a ceiling: an answer needs votes against a
+//! level below it, otherwise there is none.
+
+mod belief;
+mod judge;
+mod proof;
+mod rounds;
+mod track;
+
+pub use judge::{SecondSummary, judge};
+pub use proof::{SearchRun, interleave, is_decided, proof, prove};
+pub use rounds::combine;
+
+use crate::strategy::search::track::{NextAction, SearchEnd, SearchTrack};
+use model::Nanos;
+use model::plan::MaxSearch;
+use model::search::{LevelOutcome, OverloadReason, SearchResult, SearchStep, StepPurpose, StepResult};
+
+/// Next step of a search.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NextStep {
+    /// Measure this step, judge it, append the result and call `next` again.
+    Measure(SearchStep),
+    /// The search has ended; call [`answer`].
+    Done,
+}
+
+/// Next step of one search: of one subject (a cell as it is, or with one perturbation) and one round.
+///
+/// `start` is the first level (`max.from`, or the level of the cell's load); close to the answer it makes the search
+/// short. `done` are this search's trials in the order of measurement. A step has the perturbation and the round of
+/// `done[0]`; without trials, none and 0. Callers with several searches set both.
+pub fn next(max: &MaxSearch, start: f64, done: &[StepResult]) -> NextStep {
+    let track = SearchTrack::new(max, start, done);
+    let (level, stage, window) = match track.next_action() {
+        NextAction::Measure { level, stage } => (level, stage, track.window(level, stage)),
+        NextAction::Rest { level } => (level, StepPurpose::Rest, track.rest()),
+        NextAction::End(_) => return NextStep::Done,
+    };
+    let (nudge, round) = done.first().map_or((None, 0), |it| (it.step.perturbation.clone(), it.step.round));
+    NextStep::Measure(SearchStep {
+        scale: max.scale,
+        level,
+        purpose: stage,
+        window,
+        perturbation: nudge,
+        round,
+    })
+}
+
+/// Result of the trials. An unfinished search has no level and no reason, and the interval as far as it is known.
+pub fn answer(max: &MaxSearch, done: &[StepResult]) -> SearchResult {
+    let start = done.first().map_or(0.0, |it| it.step.level);
+    let track = SearchTrack::new(max, start, done);
+    let mut it = SearchResult {
+        scale: max.scale,
+        level: None,
+        interval: track.interval(),
+        delivered: None,
+        confirmed: (0, 0),
+        overload: None,
+        stop_reason: None,
+        trials: done.len() as u32,
+        measured: done.iter().fold(Nanos::ZERO, |sum, it| sum + it.step.window),
+    };
+    match track.next_action() {
+        NextAction::Measure { .. } | NextAction::Rest { .. } => {}
+        NextAction::End(SearchEnd::Hindered(why)) => {
+            it.interval = None;
+            it.stop_reason = Some(why);
+        }
+        NextAction::End(SearchEnd::Held { level, beyond }) => {
+            let here = |it: &&StepResult| it.step.purpose == StepPurpose::Hold && it.step.level == level;
+            let holds: Vec<&StepResult> = done.iter().filter(here).collect();
+            let held: Vec<&StepResult> =
+                holds.iter().filter(|it| it.outcome == LevelOutcome::Yes).copied().collect();
+            it.confirmed = (held.len() as u32, holds.len() as u32);
+            it.delivered = held.last().map(|it| it.delivered);
+            it.level = Some(level);
+            it.interval = it.interval.map(|(low, high)| (low.min(level), high.max(level)));
+            it.overload = overload_reason(&track, level);
+            if let Some(why) = beyond {
+                it.interval = None;
+                it.stop_reason = Some(why);
+            }
+        }
+    }
+    it
+}
+
+/// Most frequent reason of overload; of equals, the one closest above `level`.
+fn overload_reason(track: &SearchTrack<'_>, level: f64) -> Option<OverloadReason> {
+    let mut all: Vec<(f64, OverloadReason)> =
+        track.trials.iter().filter_map(|it| Some((it.level, it.broke.clone()?))).collect();
+    all.sort_by(|a, b| (a.0 - level).abs().total_cmp(&(b.0 - level).abs()));
+    let kind = std::mem::discriminant::<OverloadReason>;
+    let often = |it: &OverloadReason| all.iter().filter(|other| kind(&other.1) == kind(it)).count();
+    let most = all.iter().map(|it| often(&it.1)).max()?;
+    all.iter().find(|it| often(&it.1) == most).map(|it| it.1.clone())
+}
+
+#[cfg(test)]
+mod systems;
+#[cfg(test)]
+mod tests;

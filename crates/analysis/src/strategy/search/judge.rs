@@ -1,0 +1,474 @@
+//! Judges one step of a search: sustained, overloaded or invalid
+//!
+//! A level is overloaded if it violates an objective, fires a stop rule, is not delivered, or its transactions in
+//! flight keep growing. A trial that measured the generator has no result.
+
+use crate::stats::slopes;
+use crate::verdict::objective;
+use model::objective::{ObjectiveResult, ObjectiveUnit, ObjectiveVerdict};
+use model::plan::LoadScale;
+use model::search::{LevelOutcome, OverloadReason, SearchStep, SearchStopReason, StepPurpose, StepResult};
+use model::stop::StopEvent;
+use model::summary::{Doubt, InvalidReason, LoadModelSummary, Summary};
+use model::{Nanos, OperationSecond, Second};
+
+/// Smallest delivered share of the offered rate. Smaller deficits are detected by [`backlog_grows`], which is more
+/// sensitive but needs a steady trend; this check needs none.
+pub(super) const DELIVERED_SHARE_MIN: f64 = 0.98;
+/// Share of the window at its start, in which connections are opened and caches fill. It does not count.
+const START_SHARE: f64 = 0.25;
+/// Variances of the counts of arrivals and departures, in units of their mean: 1 for Poisson arrivals, 1.4 for service
+/// times that vary a little more than exponential ones.
+const DISPERSION: f64 = 2.4;
+/// Standard deviations by which transactions in flight may grow by chance. Exactly at its capacity a system exceeds
+/// this in six of ten windows, so votes are about even there; at 95 % of it, in hardly any.
+const GROWTH_DEVIATIONS: f64 = 0.5;
+/// Standard deviations by which a delivered share may be lower by chance.
+const CHANCE: f64 = 2.0;
+/// Fewest seconds that show a trend.
+const SECONDS_MIN: usize = 8;
+/// Share of arrivals that wait for a client above which chance does not explain it.
+const QUEUED_SHARE_MIN: f64 = 0.01;
+
+/// Data of one second of a trial that are judged, without its histograms: a search of hours stores thousands of these.
+#[derive(Clone, Copy, Debug)]
+pub struct SecondSummary {
+    second: u64,
+    from: Nanos,
+    to: Nanos,
+    /// Transactions within the window, without late ones: succeeded, and with any outcome.
+    succeeded: u64,
+    ended: u64,
+    in_flight: u64,
+    /// Answered transactions, and the sum of their response times.
+    answered: u64,
+    response_ns: u128,
+}
+
+impl From<&Second> for SecondSummary {
+    fn from(it: &Second) -> SecondSummary {
+        let sum = |of: fn(&OperationSecond) -> u64| it.operations.iter().map(of).sum();
+        SecondSummary {
+            second: it.second,
+            from: it.from,
+            to: it.to,
+            succeeded: sum(|it| it.ok.saturating_sub(it.late)),
+            ended: sum(|it| (it.ok + it.failed.total() + it.unknown.total()).saturating_sub(it.late)),
+            in_flight: it.in_flight,
+            answered: sum(|it| it.response.count()),
+            response_ns: it.operations.iter().map(|it| it.response.sum()).sum(),
+        }
+    }
+}
+
+/// Judges the trial of `step`.
+///
+/// `seconds` are those of the trial, in order of time. Only the last ones count, as many as the step's window has, so a
+/// ramp before them (of `confirm`) may be included. `objectives` are the results of [`objective::judge`].
+///
+/// - Invalid: the generator was late, saturated, throttled or stalled, had no file descriptors left, or the machine was
+///   suspended.
+/// - Overloaded: a stop rule fired, an objective is violated, transactions in flight grew until the end, or less than
+///   98 % of the offered rate was delivered (and less than chance explains). Failed transactions are not delivered,
+///   unless an objective bounds their share.
+/// - Overloaded while arrivals waited for a client in an open model: overloaded if service times alone violate an
+///   objective, or nothing succeeded for a while; otherwise [`SearchStopReason::ClientCap`]. Only other levels show if
+///   there were too few clients, so `next` judges it again with them.
+/// - An objective is unknown for lack of samples: ignored on the ramp and at rest, which prove nothing; elsewhere the
+///   trial is invalid because of that objective (its text).
+pub fn judge(
+    step: SearchStep,
+    summary: &Summary,
+    seconds: &[SecondSummary],
+    objectives: &[ObjectiveResult],
+    fired: Option<&StopEvent>,
+) -> StepResult {
+    let loaded = window_seconds(&step, seconds, summary.window);
+    let outcome = level_outcome(&step, summary, &loaded, objectives, fired);
+    let response = &summary.total.response;
+    StepResult { step, outcome, delivered: summary.total.tps, p99: response.p99, mean: response.mean }
+}
+
+fn level_outcome(
+    step: &SearchStep,
+    summary: &Summary,
+    seconds: &[&SecondSummary],
+    objectives: &[ObjectiveResult],
+    fired: Option<&StopEvent>,
+) -> LevelOutcome {
+    if let Some(why) = summary.validity.reasons.iter().map(stop_reason).next() {
+        return LevelOutcome::Invalid { reason: why };
+    }
+    let open = step.scale == LoadScale::Rate;
+    let broken = objectives.iter().find(|it| it.verdict == ObjectiveVerdict::Violated);
+    let broke = fired
+        .map(|it| OverloadReason::Rule { rule: it.rule.clone() })
+        .or_else(|| broken.map(|it| OverloadReason::Objective { text: it.objective.clone() }))
+        .or_else(|| open.then(|| falls_behind(step.level, seconds, objectives)).flatten())
+        .or_else(|| open.then(|| backlog_grows(step.level, seconds)).flatten());
+    if let Some(why) = broke {
+        let down = !summary.outages.is_empty();
+        let slow = down
+            || matches!(why, OverloadReason::Rule { .. })
+            || broken.is_some_and(|it| is_broken_by_service_time(it, summary));
+        return match reached_cap(summary) {
+            Some(clients) if !slow => {
+                LevelOutcome::Invalid { reason: SearchStopReason::ClientCap { clients } }
+            }
+            _ => LevelOutcome::No { reason: why },
+        };
+    }
+    match objectives.iter().find(|it| it.verdict == ObjectiveVerdict::Unknown) {
+        Some(it) if !matches!(step.purpose, StepPurpose::Ramp | StepPurpose::Rest) => {
+            LevelOutcome::Invalid { reason: SearchStopReason::Failed { reason: it.objective.clone() } }
+        }
+        _ => LevelOutcome::Yes,
+    }
+}
+
+fn stop_reason(it: &InvalidReason) -> SearchStopReason {
+    match it {
+        InvalidReason::Late { .. }
+        | InvalidReason::Saturated { .. }
+        | InvalidReason::Throttled { .. }
+        | InvalidReason::Stalled { .. } => SearchStopReason::Generator,
+        InvalidReason::ResourcesExhausted { .. } => SearchStopReason::Descriptors,
+        InvalidReason::Suspended { .. } => SearchStopReason::Failed { reason: "suspended".to_owned() },
+        InvalidReason::Aborted { .. } => SearchStopReason::Failed { reason: "clients aborted".to_owned() },
+    }
+}
+
+/// Number of clients of an open model, if all of them were busy for a relevant time.
+fn reached_cap(summary: &Summary) -> Option<u32> {
+    let LoadModelSummary::Open { .. } = summary.plan.model else { return None };
+    let much = |it: &Doubt| match it {
+        Doubt::InFlightCapReached { arrivals, waited, dropped } => {
+            (waited + dropped) as f64 >= QUEUED_SHARE_MIN * *arrivals as f64
+        }
+        _ => false,
+    };
+    summary.validity.doubts.iter().any(much).then_some(summary.plan.clients)
+}
+
+/// True if an objective on times would be violated even without waiting for a client.
+fn is_broken_by_service_time(broken: &ObjectiveResult, summary: &Summary) -> bool {
+    if broken.unit != ObjectiveUnit::Seconds {
+        return false;
+    }
+    let names: Vec<String> = summary.plan.scripts.iter().map(|it| it.name.clone()).collect();
+    let Ok(it) = objective::parse(&broken.objective, &names) else { return false };
+    let mut served = summary.clone();
+    served.total.response = served.total.service;
+    served.scripts.iter_mut().for_each(|it| it.group.response = it.group.service);
+    it.judge(&served).verdict == ObjectiveVerdict::Violated
+}
+
+/// Last whole seconds, as many as the window has, without its start. After `loaded`, the time with arrivals,
+/// transactions in flight only drain; next to nothing is delivered then.
+fn window_seconds<'a>(
+    step: &SearchStep,
+    seconds: &'a [SecondSummary],
+    loaded: Nanos,
+) -> Vec<&'a SecondSummary> {
+    let arriving = |it: &&SecondSummary| (it.second as f64) < loaded.as_secs_f64().round();
+    let whole: Vec<&SecondSummary> =
+        seconds.iter().filter(arriving).filter(|it| duration(it) > 0.5).collect();
+    let window = step.window.as_secs_f64();
+    let from = whole.last().map_or(0.0, |it| it.to.as_secs_f64()) - window * (1.0 - START_SHARE);
+    whole.into_iter().filter(|it| it.from.as_secs_f64() >= from - 1e-3).collect()
+}
+
+fn duration(it: &SecondSummary) -> f64 {
+    it.to.0.saturating_sub(it.from.0) as f64 / 1e9
+}
+
+/// Counts only the seconds after the start, so that a pipeline that fills first does not look like a delay.
+fn falls_behind(
+    level: f64,
+    seconds: &[&SecondSummary],
+    objectives: &[ObjectiveResult],
+) -> Option<OverloadReason> {
+    let failures_judged = objectives.iter().any(|it| {
+        let left = it.objective.split(['<', '>']).next().unwrap_or_default();
+        left.trim_end().ends_with("errors") && it.verdict == ObjectiveVerdict::Met
+    });
+    let offered = level * seconds.iter().map(|it| duration(it)).sum::<f64>();
+    let ended = |it: &&SecondSummary| if failures_judged { it.ended } else { it.succeeded };
+    let delivered = seconds.iter().map(ended).sum::<u64>() as f64;
+    let chance = CHANCE * (DISPERSION / 2.0 / offered).sqrt();
+    let share = delivered / offered;
+    (offered > 0.0 && share < DELIVERED_SHARE_MIN - chance).then_some(OverloadReason::FellBehind { share })
+}
+
+/// Reason if transactions in flight grew until the end of the window, faster than in a system that just keeps up.
+///
+/// The queue of such a system is a random walk: after t seconds it has moved by about √(2.4 λ t). The slope is that of
+/// Theil and Sen, which is robust against single bad seconds. The slope of the last half must be at least half as
+/// steep; otherwise the queue is settling.
+fn backlog_grows(level: f64, seconds: &[&SecondSummary]) -> Option<OverloadReason> {
+    if seconds.len() < SECONDS_MIN {
+        return None;
+    }
+    let under_way: Vec<(f64, f64)> =
+        seconds.iter().map(|it| (it.to.as_secs_f64(), transactions_in_flight(level, it))).collect();
+    let slope = median_slope(&under_way);
+    let last = median_slope(&under_way[under_way.len() / 2..]);
+    let lasting = under_way.len() as f64;
+    let chance = (DISPERSION * level * lasting).sqrt();
+    (slope * lasting > GROWTH_DEVIATIONS * chance && last >= slope / 2.0)
+        .then_some(OverloadReason::InFlightGrows { per_second: slope })
+}
+
+/// Transactions that were sent and not yet answered, or the number that follows from the second's mean response time by
+/// Little's law. The latter includes those that wait for a client.
+fn transactions_in_flight(level: f64, it: &SecondSummary) -> f64 {
+    let by_time = match it.answered {
+        0 => 0.0,
+        answered => level * it.response_ns as f64 / 1e9 / answered as f64,
+    };
+    by_time.max(it.in_flight as f64)
+}
+
+/// Median of the slopes of all pairs; Theil (1950), Sen (1968).
+fn median_slope(points: &[(f64, f64)]) -> f64 {
+    let slopes = slopes::pairwise(points);
+    slopes.get(slopes.len() / 2).copied().unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{closed_plan, millis, open_plan, quiet_measurement};
+    use crate::verdict::summary::summarise;
+    use model::summary::{BenchPlan, Server};
+    use model::{Code, LatencyHistogram, Measurement};
+
+    /// Twenty valid seconds at 1000 per second; 30 transactions are in flight.
+    struct TestTrial {
+        plan: BenchPlan,
+        measured: Measurement,
+        seconds: Vec<Second>,
+        objectives: Vec<&'static str>,
+        fired: bool,
+        stage: StepPurpose,
+    }
+
+    impl TestTrial {
+        fn new() -> TestTrial {
+            let second = |n: u64| Second {
+                second: n,
+                from: Nanos::from_secs(n),
+                to: Nanos::from_secs(n + 1),
+                in_flight: 30 + n * 7 % 5,
+                operations: vec![OperationSecond { ok: 1000, ..OperationSecond::default() }],
+                ..Second::default()
+            };
+            TestTrial {
+                plan: open_plan(),
+                measured: Measurement { window: Nanos::from_secs(20), ..quiet_measurement() },
+                seconds: (0..20).map(second).collect(),
+                objectives: vec!["p99 < 200ms"],
+                fired: false,
+                stage: StepPurpose::Narrow,
+            }
+        }
+
+        fn each(&mut self, change: impl Fn(u64, &mut Second)) {
+            self.seconds.iter_mut().for_each(|it| change(it.second, it));
+        }
+    }
+
+    #[track_caller]
+    fn check(spoil: impl FnOnce(&mut TestTrial), expected: &str) {
+        let mut it = TestTrial::new();
+        spoil(&mut it);
+        let summary = summarise(&it.measured, Server::default(), it.plan);
+        let names: Vec<String> = summary.plan.scripts.iter().map(|it| it.name.clone()).collect();
+        let objectives: Vec<_> =
+            it.objectives.iter().map(|it| objective::parse(it, &names).expect(it)).collect();
+        let judged = objective::judge(&objectives, &summary);
+        let fired = it.fired.then(|| StopEvent {
+            rule: "http(5xx,10%,5s)".to_owned(),
+            cause_second: 3,
+            at_second: 8,
+            rate_at_cause: model::PerSecond(1000.0),
+            tank_rc: None,
+        });
+        let closed = matches!(summary.plan.model, LoadModelSummary::Closed { .. });
+        let scale = if closed { LoadScale::Clients } else { LoadScale::Rate };
+        let window = Nanos::from_secs(20);
+        let step =
+            SearchStep { scale, level: 1000.0, purpose: it.stage, window, perturbation: None, round: 0 };
+        let seconds: Vec<SecondSummary> = it.seconds.iter().map(SecondSummary::from).collect();
+        let seen = judge(step, &summary, &seconds, &judged, fired.as_ref());
+        let short = match seen.outcome {
+            LevelOutcome::Yes => "held".to_owned(),
+            LevelOutcome::No { reason: OverloadReason::Objective { text } } => format!("not: {text}"),
+            LevelOutcome::No { reason: OverloadReason::FellBehind { share } } => format!("behind {share:.3}"),
+            LevelOutcome::No { reason: OverloadReason::ClientsSaturated { clients } } => {
+                format!("crowded {clients}")
+            }
+            LevelOutcome::No { reason: OverloadReason::InFlightGrows { per_second } } => {
+                format!("growing {per_second:.1}")
+            }
+            LevelOutcome::No { reason: OverloadReason::Rule { rule } } => format!("rule {rule}"),
+            LevelOutcome::Invalid { reason: why } => format!("? {why:?}"),
+        };
+        assert_eq!(short, expected);
+    }
+
+    #[test]
+    fn judges_levels_as_held_or_broken() {
+        check(|_| {}, "held");
+        check(|it| it.objectives = vec!["p50 < 1s", "p99 < 2ms"], "not: p99 < 2ms");
+        check(|it| it.fired = true, "rule http(5xx,10%,5s)");
+        // 3 % less all the time; or 1.5 % less, which chance does not explain either, but growth would show.
+        check(|it| it.each(|_, it| it.operations[0].ok = 950), "behind 0.950");
+        check(|it| it.each(|_, it| it.operations[0].ok = 985), "held");
+        // Transactions that ended after the window were late.
+        check(|it| it.each(|_, it| it.operations[0].late = 100), "behind 0.900");
+        // Only in the first quarter: the system was warming up.
+        check(|it| it.each(|n, it| it.operations[0].ok = if n < 5 { 0 } else { 1000 }), "held");
+        // After the last arrival only transactions in flight end.
+        let ending = |it: &mut TestTrial| {
+            let from = Nanos::from_secs(20);
+            let mut last = Second { second: 20, from, to: Nanos::from_secs(21), ..it.seconds[0].clone() };
+            last.operations[0].ok = 2;
+            it.seconds.push(last);
+        };
+        check(ending, "held");
+        // A closed model has no offered rate.
+        let none = |it: &mut TestTrial| {
+            it.plan = closed_plan();
+            it.each(|_, it| it.operations[0].ok = 100);
+        };
+        check(none, "held");
+    }
+
+    #[test]
+    fn failures_count_as_not_delivered_unless_allowed() {
+        let fail = |it: &mut TestTrial| {
+            it.each(|_, it| {
+                it.operations[0].ok = 900;
+                (0..100).for_each(|_| it.operations[0].failed.count(Code::SqlState(*b"40P01")));
+            });
+        };
+        check(fail, "behind 0.900");
+        let allowed = |it: &mut TestTrial| {
+            fail(it);
+            it.objectives = vec!["errors < 15%"];
+        };
+        check(allowed, "held");
+    }
+
+    #[test]
+    fn detects_growing_backlogs() {
+        let under_way = |of: fn(u64) -> u64| move |it: &mut TestTrial| it.each(|n, it| it.in_flight = of(n));
+        // Two per cent too much.
+        check(under_way(|n| 30 + 20 * n), "growing 20.0");
+        // The random walk of a system that keeps up would move as far.
+        check(under_way(|n| 30 + 4 * n), "held");
+        // It fills, and is full before the middle; it drains; a checkpoint in between, or at the end.
+        check(under_way(|n| 600 - 600 / (n + 1)), "held");
+        check(under_way(|n| 600 - 20 * n), "held");
+        check(under_way(|n| if (9..12).contains(&n) { 900 } else { 30 }), "held");
+        check(under_way(|n| if n > 16 { 900 } else { 30 }), "held");
+        // Never more than the number of clients are in flight: response times show arrivals that wait for one.
+        let waiting = |it: &mut TestTrial| {
+            it.each(|n, it| {
+                let mut times = LatencyHistogram::new();
+                (0..1000).for_each(|_| times.record(Nanos::from_millis(30 + 15 * n)));
+                it.operations[0].response = (&times).into();
+            });
+        };
+        check(waiting, "growing 15.0");
+        // Too short for a trend.
+        check(
+            |it| {
+                under_way(|n| 30 + 20 * n)(it);
+                it.seconds.truncate(7);
+            },
+            "held",
+        );
+        // A confirmation has a ramp before its window.
+        check(
+            |it| {
+                it.stage = StepPurpose::Confirm;
+                let more = |from: &Second| {
+                    let (from, to) = (from.from + Nanos::from_secs(20), from.to + Nanos::from_secs(20));
+                    Second { second: from.0 / 1_000_000_000, from, to, ..it.seconds[0].clone() }
+                };
+                it.seconds.extend(it.seconds.iter().map(more).collect::<Vec<_>>());
+                it.measured.window = Nanos::from_secs(40);
+                under_way(|n| if n < 20 { 60 * n } else { 1200 })(it);
+                it.each(|n, it| it.operations[0].ok = (50 * n).min(1000));
+            },
+            "held",
+        );
+    }
+
+    #[test]
+    fn an_invalid_trial_decides_nothing() {
+        check(|it| it.measured.interval.send_lag = millis(1000, 5), "? Generator");
+        check(|it| it.measured.thread_usage[1].system = Nanos::from_millis(9_100), "? Generator");
+        check(|it| it.measured.thread_usage[0].longest_stall = Nanos::from_secs(1), "? Generator");
+        check(|it| it.measured.exhausted_connects = 3, "? Descriptors");
+        check(|it| it.measured.suspended = Nanos::from_secs(1), "? Failed { reason: \"suspended\" }");
+        // Even if an objective is violated.
+        let both = |it: &mut TestTrial| {
+            it.measured.exhausted_connects = 3;
+            it.objectives = vec!["p99 < 1ms"];
+        };
+        check(both, "? Descriptors");
+    }
+
+    #[test]
+    fn too_few_samples_pass_only_on_the_ramp() {
+        for (stage, expected) in [
+            (StepPurpose::Ramp, "held"),
+            (StepPurpose::Rest, "held"),
+            (StepPurpose::Narrow, "? Failed { reason: \"p99 < 200ms\" }"),
+            (StepPurpose::Hold, "? Failed { reason: \"p99 < 200ms\" }"),
+        ] {
+            let few = |it: &mut TestTrial| {
+                it.stage = stage;
+                it.measured.interval.clear();
+                it.measured.interval.scripts[0].response = millis(500, 5);
+                it.measured.interval.scripts[0].ok = 500;
+            };
+            check(few, expected);
+        }
+    }
+
+    /// Every second arrival waited for a client.
+    #[test]
+    fn a_reached_cap_is_no_overload() {
+        fn waits(it: &mut TestTrial) {
+            it.measured.interval.backlog_wait = millis(5000, 300);
+        }
+        // The objective is met all the same.
+        check(waits, "held");
+        // Response times include the wait, service times do not; other levels show the cause.
+        let slow = |millis_served: u64| {
+            move |it: &mut TestTrial| {
+                waits(it);
+                it.measured.interval.scripts[0].response = millis(10_000, 300);
+                it.measured.interval.scripts[0].service = millis(10_000, millis_served);
+                it.measured.interval.scripts[0].ok = 10_000;
+            }
+        };
+        check(slow(5), "? ClientCap { clients: 4 }");
+        check(slow(250), "not: p99 < 200ms");
+        let behind = |it: &mut TestTrial| {
+            waits(it);
+            it.each(|_, it| it.operations[0].ok = 500);
+        };
+        check(behind, "? ClientCap { clients: 4 }");
+        // Too few waits to be the reason.
+        let hardly = |it: &mut TestTrial| {
+            behind(it);
+            it.measured.interval.backlog_wait = millis(50, 300);
+        };
+        check(hardly, "behind 0.500");
+    }
+}

@@ -1,0 +1,185 @@
+//! Interleaves searches of a base and its perturbations, and judges if a perturbation moves the maximum
+
+use super::track::SearchTrack;
+use super::{NextStep, answer, next};
+use crate::strategy::sweep::SplitMix64;
+use model::plan::MaxSearch;
+use model::search::{
+    Knob, LevelOutcome, Limit, Perturbation, Proof, ProofVerdict, SearchResult, SearchStep, StepResult,
+};
+
+/// One of several searches.
+#[derive(Clone, Copy, Debug)]
+pub struct SearchRun<'a> {
+    pub max: &'a MaxSearch,
+    /// First level.
+    pub start: f64,
+    pub perturbation: Option<&'a Perturbation>,
+    pub round: u32,
+    /// Its trials so far.
+    pub done: &'a [StepResult],
+}
+
+/// Next step of all `subjects`, and the index of its subject; `None` if all have ended.
+///
+/// Each subject takes one step, in an order determined by `seed`, then each takes the next one in another order. A
+/// machine that drifts then drifts for all of them. The result depends only on the number of trials of each, so an
+/// interrupted search continues where it stopped.
+pub fn interleave(subjects: &[SearchRun<'_>], seed: u64) -> Option<(usize, SearchStep)> {
+    let step = |it: &SearchRun<'_>| match next(it.max, it.start, it.done) {
+        NextStep::Measure(step) => {
+            Some(SearchStep { perturbation: it.perturbation.cloned(), round: it.round, ..step })
+        }
+        NextStep::Done => None,
+    };
+    let open: Vec<(usize, SearchStep)> =
+        subjects.iter().enumerate().filter_map(|(n, it)| Some((n, step(it)?))).collect();
+    let turn = open.iter().map(|it| subjects[it.0].done.len()).min()?;
+    let mut chance = SplitMix64(seed ^ (turn as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut order: Vec<usize> = (0..subjects.len()).collect();
+    for last in (1..order.len()).rev() {
+        order.swap(last, chance.below(last as u64 + 1) as usize);
+    }
+    let first =
+        order.into_iter().find(|n| subjects[*n].done.len() == turn && open.iter().any(|it| it.0 == *n))?;
+    open.into_iter().find(|it| it.0 == first)
+}
+
+/// Elasticity above which a limit is proven, if the whole interval is above it, and excluded if the whole interval is
+/// below. An unrelated resource has 0, the only limit 1; two in series, each with half of the time, have a half each.
+/// With a quota larger by a quarter and two maxima known to ± 5 %, an unrelated resource has its whole interval above
+/// this once in 10⁵.
+const ELASTICITY_MIN: f64 = 0.3;
+/// Bound for a switch, on the ratio of maxima: chance does not explain ten per cent more.
+const SWITCH_RATIO_MIN: f64 = 1.1;
+/// Fewest votes for and against before a verdict may be decided early.
+const VOTES_MIN: usize = 2;
+/// Pairs of maxima drawn.
+const DRAWS: usize = 4000;
+/// Quantile of the normal distribution at 97.5 %.
+const Z: f64 = 1.959_964;
+
+/// Proof that this perturbation, which would show `limit` to be the cause, moved the maximum or did not. It uses the trials of
+/// the base and of the perturbed subject, which were interleaved.
+///
+/// If searches ended early because the verdict [`is_decided`], their levels are the edges that their votes show.
+pub fn proof(
+    limit: Limit,
+    nudge: &Perturbation,
+    base: &[StepResult],
+    changed: &[StepResult],
+    max: &MaxSearch,
+    seed: u64,
+) -> Proof {
+    let plain = is_decided(nudge, base, changed, max);
+    let [base, changed] = [base, changed].map(|done| {
+        let ended = answer(max, done);
+        match edge(max, done).filter(|_| plain && ended.level.is_none()) {
+            Some((level, interval)) => {
+                SearchResult { level: Some(level), interval: Some(interval), stop_reason: None, ..ended }
+            }
+            None => ended,
+        }
+    });
+    prove(limit, nudge.clone(), base, changed, seed)
+}
+
+/// True if the verdict is certain before both searches end: it is the same for all edges within their intervals. Both
+/// searches need some votes for and against, because an estimate from few votes is a guess.
+pub fn is_decided(
+    nudge: &Perturbation,
+    base: &[StepResult],
+    changed: &[StepResult],
+    max: &MaxSearch,
+) -> bool {
+    let enough = |done: &&[StepResult]| {
+        let held = done.iter().filter(|it| it.outcome == LevelOutcome::Yes).count();
+        let broke = done.iter().filter(|it| matches!(it.outcome, LevelOutcome::No { .. })).count();
+        held >= VOTES_MIN && broke >= VOTES_MIN
+    };
+    if ![base, changed].iter().all(enough) {
+        return false;
+    }
+    let Some((base, changed)) = edge(max, base).zip(edge(max, changed)) else { return false };
+    let ((base_low, base_high), (changed_low, changed_high)) = (base.1, changed.1);
+    let bounds = ((changed_low / base_high).ln(), (changed_high / base_low).ln());
+    let (least, most, bound) = match nudge.amount.map(|(from, to)| (to / from).ln()) {
+        Some(turned) => {
+            let bounds = (bounds.0 / turned, bounds.1 / turned);
+            (bounds.0.min(bounds.1), bounds.0.max(bounds.1), ELASTICITY_MIN)
+        }
+        None if should_fall(nudge) => ((-bounds.1).exp(), (-bounds.0).exp(), SWITCH_RATIO_MIN),
+        None => (bounds.0.exp(), bounds.1.exp(), SWITCH_RATIO_MIN),
+    };
+    least > bound || most < bound
+}
+
+/// Edge that a search's votes show, ended or not.
+fn edge(max: &MaxSearch, done: &[StepResult]) -> Option<(f64, (f64, f64))> {
+    let track = SearchTrack::new(max, done.first()?.step.level, done);
+    Some((track.belief()?.quantile(0.5), track.interval()?))
+}
+
+/// Proof from two answers, such as those of several rounds together.
+pub fn prove(
+    limit: Limit,
+    nudge: Perturbation,
+    base: SearchResult,
+    changed: SearchResult,
+    seed: u64,
+) -> Proof {
+    let levels = base.level.zip(changed.level).filter(|it| it.0 > 0.0 && it.1 > 0.0);
+    let logs = levels.map(|(base, changed)| (changed / base).ln());
+    let interval = logs.and_then(|_| difference_interval(&base, &changed, seed));
+    let turned = nudge.amount.map(|(from, to)| (to / from).ln()).filter(|it| it.is_finite() && *it != 0.0);
+    let elasticity = logs.zip(turned).map(|(log, turned)| {
+        let bounds = interval.map(|(low, high)| (low / turned, high / turned));
+        (log / turned, bounds.map(|it| (it.0.min(it.1), it.0.max(it.1))))
+    });
+    let ratio = logs.map(|log| (log.exp(), interval.map(|(low, high)| (low.exp(), high.exp()))));
+    let (of, bound) =
+        if nudge.amount.is_some() { (elasticity, ELASTICITY_MIN) } else { (ratio, SWITCH_RATIO_MIN) };
+    let of = if should_fall(&nudge) { inverse(of) } else { of };
+    let verdict = match of.and_then(|it| it.1) {
+        Some((low, _)) if low > bound => ProofVerdict::Limits,
+        Some((_, high)) if high < bound => ProofVerdict::DoesNotLimit,
+        _ => ProofVerdict::Undecided,
+    };
+    Proof { limit, perturbation: nudge, base, changed, ratio, elasticity, verdict }
+}
+
+/// A value and its interval.
+type Estimate = (f64, Option<(f64, f64)>);
+
+/// True if the perturbation should lower the maximum: with all rows of the table it falls, if a cache was measured
+/// before.
+fn should_fall(nudge: &Perturbation) -> bool {
+    nudge.amount.is_none() && matches!(nudge.knob, Knob::FeedRows { .. })
+}
+
+fn inverse(of: Option<Estimate>) -> Option<Estimate> {
+    of.map(|(value, interval)| (1.0 / value, interval.map(|(low, high)| (1.0 / high, 1.0 / low))))
+}
+
+/// Middle 95 % of ln changed − ln base, by drawing both; it is extended to contain the estimate.
+fn difference_interval(base: &SearchResult, changed: &SearchResult, seed: u64) -> Option<(f64, f64)> {
+    let mut chance = SplitMix64(seed);
+    let mut all = Vec::with_capacity(DRAWS);
+    for _ in 0..DRAWS {
+        all.push((draw_level(changed, &mut chance)? / draw_level(base, &mut chance)?).ln());
+    }
+    all.sort_by(f64::total_cmp);
+    let found = (changed.level? / base.level?).ln();
+    let beyond = DRAWS / 40;
+    Some((all[beyond].min(found), all[DRAWS - 1 - beyond].max(found)))
+}
+
+/// Random level from an answer's distribution: normal in logarithms around its level, with the width of its interval.
+pub(super) fn draw_level(it: &SearchResult, chance: &mut SplitMix64) -> Option<f64> {
+    let (level, (low, high)) = (it.level?, it.interval?);
+    let deviation = (high / low).ln() / 2.0 / Z;
+    Some(level * (deviation * chance.normal()).exp())
+}
+
+#[cfg(test)]
+mod tests;

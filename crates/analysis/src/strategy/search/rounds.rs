@@ -1,0 +1,162 @@
+//! Combines several rounds of one search
+
+use super::proof::draw_level;
+use crate::strategy::sweep::SplitMix64;
+use model::Nanos;
+use model::search::{OverloadReason, SearchResult, SearchStopReason};
+
+/// Resamples.
+const DRAWS: usize = 4000;
+
+/// Combined answer of all rounds: the median of their levels and its interval of 95 %, from resampled rounds, each
+/// drawn from its own interval. With fewer than three rounds the interval also contains those of all rounds: two do not
+/// show how rounds differ.
+///
+/// If more than half of the rounds have no level, there is none, but the most frequent reason.
+///
+/// # Panics
+/// There must be a round.
+pub fn combine(rounds: &[SearchResult], seed: u64) -> SearchResult {
+    let first = rounds.first().expect("there is a round");
+    let known: Vec<&SearchResult> = rounds.iter().filter(|it| it.level.is_some()).collect();
+    let mut all = SearchResult {
+        scale: first.scale,
+        level: None,
+        interval: None,
+        delivered: None,
+        confirmed: rounds.iter().fold((0, 0), |sum, it| (sum.0 + it.confirmed.0, sum.1 + it.confirmed.1)),
+        overload: most_frequent(rounds.iter().filter_map(|it| it.overload.as_ref()), OverloadReason::clone),
+        stop_reason: most_frequent(
+            rounds.iter().filter_map(|it| it.stop_reason.as_ref()),
+            SearchStopReason::clone,
+        ),
+        trials: rounds.iter().map(|it| it.trials).sum(),
+        measured: rounds.iter().fold(Nanos::ZERO, |sum, it| sum + it.measured),
+    };
+    if known.len() * 2 <= rounds.len() {
+        return all;
+    }
+    all.level = median(known.iter().filter_map(|it| it.level).collect());
+    all.delivered =
+        median(known.iter().filter_map(|it| it.delivered).map(|it| it.0).collect()).map(model::PerSecond);
+    // Report a reason only if all rounds with a level have one.
+    if known.iter().any(|it| it.stop_reason.is_none()) {
+        all.stop_reason = None;
+    }
+    all.interval = interval(&known, seed);
+    all
+}
+
+fn interval(known: &[&SearchResult], seed: u64) -> Option<(f64, f64)> {
+    if known.iter().any(|it| it.interval.is_none()) {
+        return None;
+    }
+    if let [one] = known {
+        return one.interval;
+    }
+    let mut chance = SplitMix64(seed);
+    let mut medians: Vec<f64> = (0..DRAWS)
+        .filter_map(|_| {
+            let drawn = (0..known.len()).filter_map(|_| {
+                let one = known[chance.below(known.len() as u64) as usize];
+                draw_level(one, &mut chance)
+            });
+            median(drawn.collect())
+        })
+        .collect();
+    medians.sort_by(f64::total_cmp);
+    let beyond = medians.len() / 40;
+    let (mut low, mut high) = (*medians.get(beyond)?, medians[medians.len() - 1 - beyond]);
+    if known.len() < 3 {
+        let bounds = known.iter().filter_map(|it| it.interval);
+        (low, high) = bounds.fold((low, high), |all, it| (all.0.min(it.0), all.1.max(it.1)));
+    }
+    let level = median(known.iter().filter_map(|it| it.level).collect())?;
+    Some((low.min(level), high.max(level)))
+}
+
+fn median(mut of: Vec<f64>) -> Option<f64> {
+    of.sort_by(f64::total_cmp);
+    let half = of.len() / 2;
+    match of.len() {
+        0 => None,
+        n if n % 2 == 1 => Some(of[half]),
+        _ => Some(f64::midpoint(of[half - 1], of[half])),
+    }
+}
+
+/// First of the most frequent kind.
+fn most_frequent<'a, T: 'a>(all: impl Iterator<Item = &'a T>, own: impl Fn(&T) -> T) -> Option<T> {
+    let all: Vec<&T> = all.collect();
+    let kind = std::mem::discriminant::<T>;
+    let often = |it: &T| all.iter().filter(|other| kind(other) == kind(it)).count();
+    let greatest = all.iter().map(|it| often(it)).max()?;
+    all.iter().find(|it| often(it) == greatest).map(|it| own(it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::PerSecond;
+    use model::plan::LoadScale;
+
+    fn round(level: Option<f64>, half: f64) -> SearchResult {
+        SearchResult {
+            scale: LoadScale::Rate,
+            level,
+            interval: level.map(|it| (it * (1.0 - half), it * (1.0 + half))),
+            delivered: level.map(PerSecond),
+            confirmed: (1, 1),
+            overload: None,
+            stop_reason: level.is_none().then_some(SearchStopReason::Generator),
+            trials: 10,
+            measured: Nanos::from_secs(200),
+        }
+    }
+
+    #[test]
+    fn combines_rounds_by_median() {
+        for (levels, expected) in [
+            (vec![Some(100.0)], (Some(100.0), None)),
+            (vec![Some(100.0), Some(104.0)], (Some(102.0), None)),
+            (vec![Some(100.0), Some(104.0), Some(101.0)], (Some(101.0), None)),
+            // A single round without a level does not decide; half of them do.
+            (vec![Some(100.0), None, Some(104.0)], (Some(102.0), None)),
+            (vec![Some(100.0), None], (None, Some(SearchStopReason::Generator))),
+            (vec![None, None], (None, Some(SearchStopReason::Generator))),
+        ] {
+            let rounds: Vec<SearchResult> = levels.iter().map(|it| round(*it, 0.03)).collect();
+            let it = combine(&rounds, 7);
+            assert_eq!((it.level, it.stop_reason), expected, "{levels:?}");
+            assert_eq!(it.trials, 10 * rounds.len() as u32);
+            assert_eq!(it.interval.is_some(), it.level.is_some());
+        }
+        let one = combine(&[round(Some(100.0), 0.03)], 7).interval;
+        assert_eq!(one, Some((97.0, 103.0)), "one round's own interval");
+        let (low, high) =
+            combine(&[round(Some(90.0), 0.02), round(Some(110.0), 0.02)], 7).interval.expect("two");
+        assert!(low <= 88.2 + 1e-9 && high >= 112.2 - 1e-9, "{low} {high}: two rounds that differ");
+    }
+
+    /// Rounds with an error of 2 %, which their intervals reflect, of a system that is constant, or varies by 2 %.
+    #[test]
+    fn interval_covers_the_truth() {
+        for (rounds, differ, least) in
+            [(2, 0.0, 0.95), (3, 0.0, 0.93), (5, 0.0, 0.93), (3, 0.02, 0.88), (5, 0.02, 0.9)]
+        {
+            let mut chance = SplitMix64(11);
+            let held = (0..300u64).filter(|seed| {
+                let all: Vec<SearchResult> = (0..rounds)
+                    .map(|_| {
+                        let error = (0.02f64.powi(2) + f64::powi(differ, 2)).sqrt() * chance.normal();
+                        round(Some(100.0 * (1.0 + error)), 1.96 * 0.02)
+                    })
+                    .collect();
+                let (low, high) = combine(&all, *seed).interval.expect("all have one");
+                low <= 100.0 && 100.0 <= high
+            });
+            let share = held.count() as f64 / 300.0;
+            assert!(share >= least, "{rounds} rounds that differ by {differ}: {share}");
+        }
+    }
+}

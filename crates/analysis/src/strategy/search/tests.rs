@@ -1,0 +1,497 @@
+//! Searches of simulated systems, judged by their known capacity
+
+use super::systems::{Behaviour, SimulatedSystem, erlang, simulate_capacity};
+use super::{NextStep, answer, next};
+use crate::strategy::sweep::SplitMix64;
+use model::plan::{LoadScale, MaxSearch};
+use model::search::{
+    LevelOutcome, OverloadReason, SearchResult, SearchStep, SearchStopReason, StepPurpose, StepResult,
+};
+use model::{Nanos, PerSecond};
+
+/// Searches to the end.
+fn search(max: &MaxSearch, start: f64, system: &mut SimulatedSystem) -> Vec<StepResult> {
+    let mut done = Vec::new();
+    while let NextStep::Measure(step) = next(max, start, &done) {
+        done.push(system.trial(step));
+        assert!(done.len() < 100, "it comes to an end");
+    }
+    done
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    /// Exponential service times; every second system has an objective on p99.
+    Exponential,
+    /// Log-normal service times; every second system has an objective on p99.
+    LogNormal,
+    Drifting,
+    TwoStates,
+    Metastable,
+    Noisy,
+}
+
+const KINDS: [Kind; 6] =
+    [Kind::Exponential, Kind::LogNormal, Kind::Drifting, Kind::TwoStates, Kind::Metastable, Kind::Noisy];
+
+/// A system of this kind, its capacity, and the start of the search.
+fn invent(kind: Kind, seed: u64) -> (SimulatedSystem, f64, f64) {
+    let mut chance = SplitMix64(seed.wrapping_mul(0x1234_5678_9abc_def1));
+    let mut between = |low: f64, high: f64| low * (high / low).powf(chance.uniform());
+    let capacity = between(200.0, 2000.0);
+    let servers = [1, 2, 4, 8][(seed % 4) as usize];
+    let mut system = SimulatedSystem::new(servers, servers as f64 / capacity, seed);
+    let start = between(1.0 / 20.0, 1.0 / 4.0);
+    let promised = (seed / 4).is_multiple_of(2);
+    let mut truth = capacity;
+    match kind {
+        Kind::Exponential => {
+            if promised {
+                let bound = between(8.0, 20.0) * system.service;
+                system.p99 = Some(bound);
+                truth = erlang(servers, system.service, bound);
+            }
+        }
+        Kind::LogNormal => {
+            system.sigma = Some(1.0);
+            if promised {
+                system.p99 = Some(12.0 * system.service);
+                truth = log_normal(servers) * capacity;
+            }
+        }
+        Kind::Drifting => system.behaviour = Behaviour::Drift { by: 0.03, period: between(180.0, 1200.0) },
+        Kind::TwoStates => {
+            let by = between(0.04, 0.2);
+            system.behaviour = Behaviour::TwoStates { by };
+            truth = capacity * (1.0 - by);
+        }
+        Kind::Metastable => system.behaviour = Behaviour::Metastable { by: 0.25 },
+        Kind::Noisy => system.behaviour = Behaviour::Neighbour { share: 0.05 },
+    }
+    (system, truth, start * truth)
+}
+
+/// Rate at service time 1 that `servers` with log-normal times (σ = 1) hold with an objective of twelve service times;
+/// see `finds_the_capacity_of_log_normal_systems`.
+fn log_normal(servers: usize) -> f64 {
+    LOG_NORMAL[servers.ilog2() as usize]
+}
+
+const LOG_NORMAL: [f64; 4] = [0.372, 0.691, 0.847, 0.923];
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "seconds with optimisation, minutes without")]
+fn finds_the_capacity_of_log_normal_systems() {
+    for servers in [1, 2, 4, 8] {
+        let mut it = SimulatedSystem::new(servers, servers as f64 / 1000.0, 1);
+        it.sigma = Some(1.0);
+        let found = simulate_capacity(&it, 12.0 * it.service, 3_000_000.0) / it.capacity();
+        println!("{servers} servers: {found:.4}");
+        assert!((found / log_normal(servers) - 1.0).abs() < 0.01, "{servers}: {found}");
+    }
+}
+
+/// Duration in seconds of a ladder of steps of 10 %, a minute each, from `start` to the first overloaded level.
+fn ladder(start: f64, truth: f64) -> f64 {
+    60.0 * (((truth / start).ln() / 1.1f64.ln()).ceil() + 1.0)
+}
+
+#[derive(Debug, Default)]
+struct Score {
+    searches: u32,
+    answers: u32,
+    near: u32,
+    covered: u32,
+    below: u32,
+    errors: Vec<f64>,
+    measured: f64,
+    ladder: f64,
+    trials: u32,
+}
+
+fn score(kind: Kind, seeds: std::ops::Range<u64>, show: bool) -> Score {
+    let max = MaxSearch::DEFAULT;
+    let mut all = Score::default();
+    for seed in seeds {
+        let (mut system, truth, start) = invent(kind, seed);
+        let done = search(&max, start, &mut system);
+        let it: SearchResult = answer(&max, &done);
+        all.searches += 1;
+        all.trials += it.trials;
+        all.measured += it.measured.as_secs_f64();
+        all.ladder += ladder(start, truth);
+        let Some(level) = it.level else {
+            if show {
+                println!("  {kind:?} {seed}: {:?} {}", it.stop_reason, course(&done, truth));
+            }
+            continue;
+        };
+        all.answers += 1;
+        let error = level / truth - 1.0;
+        all.errors.push(error);
+        let (low, high) = it.interval.expect("it has one");
+        all.covered += u32::from(low <= truth && truth <= high);
+        all.below += u32::from(truth < low);
+        all.near += u32::from(error.abs() <= 0.05);
+        if show && error.abs() > 0.05 {
+            println!(
+                "  {kind:?} {seed}: {error:+.3} [{:.3}, {:.3}] {}",
+                low / truth,
+                high / truth,
+                course(&done, truth)
+            );
+        }
+    }
+    all.errors.sort_by(f64::total_cmp);
+    all
+}
+
+/// Levels relative to the truth, and their results.
+fn course(done: &[StepResult], truth: f64) -> String {
+    let step = |it: &StepResult| {
+        let (level, delivered) = (it.step.level / truth, it.delivered.0 / truth);
+        let hold = if it.step.purpose == StepPurpose::Hold { "!" } else { "" };
+        match it.outcome {
+            LevelOutcome::Yes => format!("{level:.3}{hold}"),
+            LevelOutcome::No { .. } => format!("{level:.3}{hold}-{delivered:.3}"),
+            LevelOutcome::Invalid { .. } => format!("{level:.3}{hold}?"),
+        }
+    };
+    done.iter().map(step).collect::<Vec<_>>().join(" ")
+}
+
+fn print(kind: Kind, it: &Score) {
+    let at = |q: f64| it.errors.get((q * it.errors.len() as f64) as usize).copied().unwrap_or(f64::NAN);
+    println!(
+        "{:12} {:4} searches {:4} answers {:4} within 5 % {:4} in the interval ({} below); error {:+.3} {:+.3} {:+.3}; {:4.1} trials, time {:.2} of the ladder",
+        format!("{kind:?}"),
+        it.searches,
+        it.answers,
+        it.near,
+        it.covered,
+        it.below,
+        at(0.025),
+        at(0.5),
+        at(0.975),
+        f64::from(it.trials) / f64::from(it.searches),
+        it.measured / it.ladder,
+    );
+}
+
+/// Required: within 5 % in 95 % of the searches, in four tenths of the ladder's time. `cargo test -p analysis --release
+/// search -- --nocapture` prints the results; `SEEDS_FROM` selects other seeds. With seeds that were not used for
+/// tuning, 5000 to 5199, the number within 5 % was 198 with exponential times, 199 with drift, 196 with two states, 199
+/// metastable, 198 with neighbours, 191 with log-normal times; in 0.27 to 0.35 of the time. Half of the last have an
+/// objective on p99, which windows of some thousand arrivals hardly determine.
+#[test]
+#[cfg_attr(debug_assertions, ignore = "a minute with optimisation, many without")]
+fn answers_are_within_five_percent() {
+    let from = std::env::var("SEEDS_FROM").map_or(0, |it| it.parse().expect("SEEDS_FROM is a number"));
+    let seeds = from..from + 200;
+    std::thread::scope(|scope| {
+        for kind in KINDS {
+            let seeds = seeds.clone();
+            scope.spawn(move || {
+                let it = score(kind, seeds.clone(), true);
+                print(kind, &it);
+                assert!(it.near >= if kind == Kind::LogNormal { 185 } else { 190 }, "{kind:?}");
+                assert!(it.covered >= if kind == Kind::LogNormal { 185 } else { 190 }, "{kind:?}");
+                assert!(it.measured <= 0.4 * it.ladder, "{kind:?}");
+            });
+        }
+    });
+}
+
+/// One of two states is a fifth slower. In any order of states, the answer is that of the slower one.
+#[test]
+fn answers_with_the_slower_of_two_states() {
+    for turns in 1..64u32 {
+        let max = MaxSearch::DEFAULT;
+        let count = std::cell::Cell::new(0);
+        let (done, it) = by_rule(&max, 300.0, |step| {
+            let n = count.get();
+            count.set(n + 1);
+            // At least a third of the trials are slow, in any order.
+            let is_slow = turns >> (n % 6) & 1 == 1 || n % 3 == 2;
+            up_to(if is_slow { 400.0 } else { 500.0 })(step)
+        });
+        let level =
+            it.level.unwrap_or_else(|| panic!("{turns:b}: {:?} {}", it.stop_reason, course(&done, 400.0)));
+        assert!((0.93..=1.02).contains(&(level / 400.0)), "{turns:b}: {level} {}", course(&done, 400.0));
+    }
+}
+
+/// One trial in twelve has a noisy neighbour that takes a third of the capacity: that is an exception.
+#[test]
+fn a_rare_neighbour_is_no_state() {
+    for at in 0..12 {
+        let count = std::cell::Cell::new(0);
+        let (done, it) = by_rule(&MaxSearch::DEFAULT, 300.0, |step| {
+            let n = count.get();
+            count.set(n + 1);
+            up_to(if n % 12 == at { 333.0 } else { 500.0 })(step)
+        });
+        let level = it.level.unwrap_or_else(|| panic!("{at}: {:?} {}", it.stop_reason, course(&done, 500.0)));
+        assert!((level / 500.0 - 1.0).abs() < 0.05, "{at}: {level} {}", course(&done, 500.0));
+    }
+}
+
+/// A share of the systems of each kind.
+#[test]
+fn answers_a_few_systems_of_each_kind() {
+    for kind in KINDS {
+        let it = score(kind, 1000..1006, false);
+        print(kind, &it);
+        assert!(it.near >= 5, "{kind:?}, seeds from 1000: {:?}", it.errors);
+        assert!(it.measured < 0.5 * it.ladder, "{kind:?}, seeds from 1000: {:?}", it.measured / it.ladder);
+    }
+}
+
+/// Interrupted after any trial, a search continues with the same steps: its only state is the trials.
+#[test]
+fn resumes_with_the_same_steps() {
+    let max = MaxSearch::DEFAULT;
+    for kind in KINDS {
+        let (mut system, _, start) = invent(kind, 5);
+        let done = search(&max, start, &mut system);
+        for cut in 0..done.len() {
+            let NextStep::Measure(step) = next(&max, start, &done[..cut]) else {
+                panic!("{kind:?}: the search was not over after {cut} trials");
+            };
+            assert_eq!(step, done[cut].step, "{kind:?}, cut after {cut}");
+            let it = answer(&max, &done[..cut]);
+            assert_eq!(
+                (it.level, it.stop_reason),
+                (None, None),
+                "{kind:?}, cut after {cut}: no answer before the end"
+            );
+        }
+        assert_eq!(next(&max, start, &done), NextStep::Done);
+        assert!(answer(&max, &done).level.is_some(), "{kind:?}");
+    }
+}
+
+/// The generator fails at a share of the system's capacity.
+#[test]
+fn gives_no_answer_where_the_generator_limits() {
+    for seed in 0..30 {
+        let (mut system, truth, start) = invent(Kind::Exponential, seed);
+        system.generator = truth * (0.3 + 0.02 * seed as f64);
+        let start = start.min(system.generator * 0.8);
+        let it = answer(&MaxSearch::DEFAULT, &search(&MaxSearch::DEFAULT, start, &mut system));
+        assert_eq!((it.level, it.stop_reason), (None, Some(SearchStopReason::Generator)), "seed {seed}");
+    }
+}
+
+/// Beyond an overloaded level, failures of the generator do not matter.
+#[test]
+fn answers_where_the_generator_fails_beyond_the_edge() {
+    for seed in 0..8 {
+        let (mut system, truth, start) = invent(Kind::Exponential, seed);
+        system.generator = truth * 1.3;
+        let it = answer(&MaxSearch::DEFAULT, &search(&MaxSearch::DEFAULT, start, &mut system));
+        let level = it.level.unwrap_or_else(|| panic!("seed {seed}: {:?}", it.stop_reason));
+        assert!((level / truth - 1.0).abs() < 0.08, "seed {seed}: {level} of {truth}");
+    }
+}
+
+/// With fewer clients than servers, the clients are the limit. With many more, the system is.
+#[test]
+fn reports_too_few_clients_as_the_limit() {
+    for (clients, expected) in [(4, Some(SearchStopReason::ClientCap { clients: 4 })), (16, None), (64, None)]
+    {
+        let mut system = SimulatedSystem::new(8, 0.02, 3);
+        system.clients = Some(clients);
+        let it = answer(&MaxSearch::DEFAULT, &search(&MaxSearch::DEFAULT, 50.0, &mut system));
+        assert_eq!(it.stop_reason, expected, "{clients} clients");
+        assert_eq!(it.level.is_some(), expected.is_none(), "{clients} clients");
+        if let Some(level) = it.level {
+            assert!((level / 400.0 - 1.0).abs() < 0.06, "{clients} clients: {level}");
+            let told = !matches!(it.overload, Some(OverloadReason::FellBehind { share }) if share >= 1.0);
+            assert!(told, "{clients} clients: more than all is not behind: {:?}", it.overload);
+        }
+    }
+}
+
+#[test]
+fn a_start_near_the_answer_takes_few_steps() {
+    for seed in 0..8 {
+        let (system, truth, start) = invent(Kind::Exponential, seed);
+        let trials = |start: f64| search(&MaxSearch::DEFAULT, start, &mut system.clone()).len();
+        let (far, near) = (trials(start), trials(truth * 0.95));
+        // Some of them are short ones, which check the system's state.
+        assert!(near <= 22, "seed {seed}: {near}, from afar {far}");
+    }
+}
+
+/// Simulates a level by a rule instead of arrivals.
+fn by_rule(
+    max: &MaxSearch,
+    start: f64,
+    rule: impl Fn(&SearchStep) -> (LevelOutcome, f64),
+) -> (Vec<StepResult>, SearchResult) {
+    let mut done = Vec::new();
+    while let NextStep::Measure(step) = next(max, start, &done) {
+        let (outcome, delivered) = rule(&step);
+        let delivered = PerSecond(delivered);
+        done.push(StepResult { step, outcome, delivered, p99: None, mean: Some(Nanos::from_millis(10)) });
+        assert!(done.len() < 100, "it comes to an end");
+    }
+    let it = answer(max, &done);
+    (done, it)
+}
+
+fn no(share: f64) -> LevelOutcome {
+    LevelOutcome::No { reason: OverloadReason::FellBehind { share } }
+}
+
+fn up_to(edge: f64) -> impl Fn(&SearchStep) -> (LevelOutcome, f64) {
+    move |step| {
+        if step.level <= edge { (LevelOutcome::Yes, step.level) } else { (no(edge / step.level), edge) }
+    }
+}
+
+#[test]
+fn reports_why_a_search_stopped() {
+    let failed = || SearchStopReason::Failed { reason: "the server did not start".to_owned() };
+    let invalid =
+        |why: SearchStopReason| move |_: &SearchStep| (LevelOutcome::Invalid { reason: why.clone() }, 0.0);
+    let most = MaxSearch { limit: Some(300.0), ..MaxSearch::DEFAULT };
+    type Rule = Box<dyn Fn(&SearchStep) -> (LevelOutcome, f64)>;
+    type Row = (&'static str, MaxSearch, Rule, Option<f64>, Option<SearchStopReason>);
+    let rows: [Row; 6] = [
+        (
+            "all of it held",
+            most.clone(),
+            Box::new(up_to(1e9)),
+            Some(300.0),
+            Some(SearchStopReason::MaxLevelHeld { level: 300.0 }),
+        ),
+        (
+            "nothing held",
+            MaxSearch::DEFAULT,
+            Box::new(|_| (no(0.0), 0.0)),
+            None,
+            Some(SearchStopReason::MinLevelFailed { level: 100.0 / 81.0 }),
+        ),
+        ("nothing started", MaxSearch::DEFAULT, Box::new(invalid(failed())), None, Some(failed())),
+        (
+            "no descriptors",
+            MaxSearch::DEFAULT,
+            Box::new(invalid(SearchStopReason::Descriptors)),
+            None,
+            Some(SearchStopReason::Descriptors),
+        ),
+        ("it starts too high", MaxSearch::DEFAULT, Box::new(up_to(9.0)), None, None),
+        ("an edge", MaxSearch::DEFAULT, Box::new(up_to(777.0)), None, None),
+    ];
+    for (name, max, rule, level, hindered) in rows {
+        let (done, it) = by_rule(&max, 100.0, rule);
+        let course = course(&done, 1.0);
+        if hindered.is_some() {
+            match (&it.stop_reason, &hindered) {
+                // Approximate values are enough.
+                (
+                    Some(SearchStopReason::MinLevelFailed { level: a }),
+                    Some(SearchStopReason::MinLevelFailed { level: b }),
+                ) => {
+                    assert!((a / b - 1.0).abs() < 1e-9, "{name}: {a} {course}");
+                }
+                _ => assert_eq!(it.stop_reason, hindered, "{name}: {course}"),
+            }
+            assert_eq!(it.level, level, "{name}: {course}");
+        } else {
+            let edge = if name == "an edge" { 777.0 } else { 9.0 };
+            let level = it.level.unwrap_or_else(|| panic!("{name}: {:?} {course}", it.stop_reason));
+            assert!((0.95..=1.0).contains(&(level / edge)), "{name}: {level} {course}");
+            let (held, of) = it.confirmed;
+            assert!(held == of && (1..=2).contains(&of), "{name}: {held} of {of}");
+            assert!(matches!(it.overload, Some(OverloadReason::FellBehind { .. })), "{name}");
+        }
+    }
+}
+
+/// One failed trial, anywhere, moves the answer by no more than the precision.
+#[test]
+fn one_failed_trial_does_not_move_the_answer() {
+    let (clean, _) = by_rule(&MaxSearch::DEFAULT, 100.0, up_to(777.0));
+    for at in 0..clean.len() {
+        for lie in [LevelOutcome::Yes, no(0.9), LevelOutcome::Invalid { reason: SearchStopReason::Generator }]
+        {
+            let count = std::cell::Cell::new(0);
+            let (done, it) = by_rule(&MaxSearch::DEFAULT, 100.0, |step| {
+                count.set(count.get() + 1);
+                let truth = up_to(777.0)(step);
+                if count.get() == at + 1 { (lie.clone(), truth.1) } else { truth }
+            });
+            let level = it
+                .level
+                .unwrap_or_else(|| panic!("{at} {lie:?}: {:?} {}", it.stop_reason, course(&done, 777.0)));
+            assert!((level / 777.0 - 1.0).abs() < 0.05, "{at} {lie:?}: {level} {}", course(&done, 777.0));
+        }
+    }
+}
+
+/// Clients of a closed model: throughput by the number of clients, up to a plateau; the objective is violated beyond
+/// `edge`.
+#[test]
+fn finds_the_number_of_clients() {
+    let law = |n: f64| 100.0 * n / (1.0 + 0.05 * (n - 1.0) + 0.001 * n * (n - 1.0));
+    let max = MaxSearch { scale: LoadScale::Clients, ..MaxSearch::DEFAULT };
+    for (edge, most, low, high, hindered) in [
+        (20.0, None, 19.0, 20.0, None),
+        (1.0, None, 1.0, 1.0, None),
+        // Of those tried, 23 clients deliver 97.8 % of the maximum, which 33 deliver.
+        (1e9, None, 33.0, 33.0, None),
+        (1e9, Some(8.0), 8.0, 8.0, Some(SearchStopReason::MaxLevelHeld { level: 8.0 })),
+        (0.0, None, 0.0, 0.0, Some(SearchStopReason::MinLevelFailed { level: 1.0 })),
+    ] {
+        let max = MaxSearch { limit: most, ..max.clone() };
+        let (done, it) = by_rule(&max, 1.0, |step| {
+            assert_eq!(step.level.fract(), 0.0, "there are no parts of a client");
+            let slow = LevelOutcome::No { reason: OverloadReason::Objective { text: "p99 < 1s".to_owned() } };
+            (if step.level <= edge { LevelOutcome::Yes } else { slow }, law(step.level))
+        });
+        assert_eq!(it.stop_reason, hindered, "{edge} {most:?}: {}", course(&done, 1.0));
+        let level = it.level.unwrap_or(0.0);
+        assert!((low..=high).contains(&level), "{edge} {most:?}: {level} {}", course(&done, 1.0));
+    }
+}
+
+/// After two overloaded levels in a row the search rests, with a stage of its own. A stored run that has the rest as a
+/// ramp continues in the same way.
+#[test]
+fn a_rest_is_not_a_ramp_step() {
+    let (done, it) = by_rule(&MaxSearch::DEFAULT, 100.0, |step| {
+        if step.level <= 500.0 { (LevelOutcome::Yes, step.level) } else { (no(0.97), 400.0) }
+    });
+    let rests = || done.iter().enumerate().filter(|it| it.1.step.purpose == StepPurpose::Rest);
+    assert!(rests().count() > 0, "{}", course(&done, 500.0));
+    for (at, rest) in rests() {
+        let too_much = |it: &StepResult| matches!(it.outcome, LevelOutcome::No { .. });
+        assert!(done[at - 2..at].iter().all(too_much), "{at}: {}", course(&done, 500.0));
+        assert!(rest.step.level < 300.0 && rest.step.window < MaxSearch::DEFAULT.window, "{:?}", rest.step);
+    }
+    let mut kept = done.clone();
+    for it in kept.iter_mut().filter(|it| it.step.purpose == StepPurpose::Rest) {
+        it.step.purpose = StepPurpose::Ramp;
+    }
+    for cut in 0..done.len() {
+        assert_eq!(
+            next(&MaxSearch::DEFAULT, 100.0, &kept[..cut]),
+            NextStep::Measure(done[cut].step.clone()),
+            "cut after {cut}"
+        );
+    }
+    assert_eq!(answer(&MaxSearch::DEFAULT, &kept), it);
+}
+
+/// A schedule of zero seconds would be a trial that measures nothing, and holds.
+#[test]
+fn rests_have_whole_seconds() {
+    for (window, expected) in [(1, 1), (3, 1), (4, 1), (5, 2), (20, 5)] {
+        let max = MaxSearch { window: Nanos::from_secs(window), ..MaxSearch::DEFAULT };
+        let rest = super::track::SearchTrack::new(&max, 10.0, &[]).rest();
+        assert_eq!(rest, Nanos::from_secs(expected), "of {window} s");
+    }
+}

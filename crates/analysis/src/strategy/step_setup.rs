@@ -1,0 +1,314 @@
+//! Setup that a step of a search measures
+//!
+//! It is the cell's setup at another level, with the perturbation that the step requests.
+
+use model::plan::{
+    Feed, FeedSource, Goal, LoadModel, LoadScale, MaxSearch, Node, NodeKind, Setup, UserStage as Users,
+};
+use model::search::{Knob, Perturbation, SearchStep, StepPurpose};
+use model::{Nanos, Spacing};
+
+/// Setup of one trial.
+pub fn apply_step(setup: &Setup, find: &Goal, step: &SearchStep) -> Setup {
+    let mut setup = setup.clone();
+    let ramp = match (find, step.purpose) {
+        (Goal::Confirm(it), StepPurpose::Confirm) => it.ramp,
+        _ => Nanos::ZERO,
+    };
+    let load = &mut setup.load;
+    match (step.scale, &mut load.model) {
+        (LoadScale::Rate, LoadModel::Open { schedule, .. }) => {
+            *schedule = ramp_schedule(step.level, ramp, step.window);
+            load.duration = None;
+        }
+        (LoadScale::Rate, other) => {
+            let schedule = ramp_schedule(step.level, ramp, step.window);
+            let max_in_flight = other.clients();
+            *other = LoadModel::Open { schedule, arrivals: Spacing::Poisson, max_in_flight };
+            load.duration = None;
+        }
+        (LoadScale::Clients, it) => {
+            *it = closed_load(it, clients(step.level), ramp, step.window);
+            load.duration = Some(ramp + step.window);
+        }
+    }
+    if let Some(nudge) = &step.perturbation {
+        perturb(&mut setup, nudge);
+    }
+    let load = &mut setup.load;
+    // A client belongs to one thread.
+    load.threads = u32::from(load.threads).min(load.model.clients()).max(1) as u16;
+    setup
+}
+
+/// Number of clients of a level.
+pub fn clients(level: f64) -> u32 {
+    level.round().max(1.0) as u32
+}
+
+/// Search for a maximum that is known to be about `level`: it starts a little below it, without a long hold.
+pub fn near_level(max: &MaxSearch, level: f64) -> MaxSearch {
+    MaxSearch { from: Some(level * START_SHARE), hold: max.window, prove: false, ..max.clone() }
+}
+
+/// Start of a search near its answer, as a share of it.
+const START_SHARE: f64 = 0.85;
+
+/// Schedule that rises evenly to the level within `ramp`, and stays there for `window`.
+fn ramp_schedule(level: f64, ramp: Nanos, window: Nanos) -> String {
+    let seconds = |it: Nanos| it.0 / 1_000_000_000;
+    let level = decimal(level);
+    let hold = format!("const({level}, {}s)", seconds(window));
+    if ramp == Nanos::ZERO { hold } else { format!("line(0, {level}, {}s) {hold}", seconds(ramp)) }
+}
+
+/// Decimal without an exponent, to a thousandth.
+fn decimal(it: f64) -> String {
+    let text = format!("{it:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn closed_load(it: &LoadModel, users: u32, ramp: Nanos, window: Nanos) -> LoadModel {
+    let stages = || {
+        let held = Users { users, spawn_rate: None, duration: window };
+        let come = Users { users, spawn_rate: Some(f64::from(users) / ramp.as_secs_f64()), duration: ramp };
+        if ramp == Nanos::ZERO { vec![held] } else { vec![come, held] }
+    };
+    match it {
+        LoadModel::Closed { think, .. } if ramp == Nanos::ZERO => {
+            LoadModel::Closed { clients: users, think: *think }
+        }
+        LoadModel::Closed { think, .. } => LoadModel::Users {
+            stages: stages(),
+            think: model::plan::ThinkTime::Constant(*think),
+            pacing: None,
+            rate_max: None,
+        },
+        LoadModel::Users { think, pacing, rate_max, .. } => {
+            LoadModel::Users { stages: stages(), think: *think, pacing: *pacing, rate_max: *rate_max }
+        }
+        LoadModel::Open { .. } => LoadModel::Closed { clients: users, think: Nanos::ZERO },
+    }
+}
+
+/// Applies a perturbation.
+fn perturb(setup: &mut Setup, nudge: &Perturbation) {
+    let to = nudge.amount.map_or(0.0, |it| it.1);
+    let whole = to.round() as u64;
+    let replicas = setup.stack.replica_names();
+    let is_replica = |name: &String| replicas.contains(name);
+    let nodes = &mut setup.stack.nodes;
+    let node = |nodes: &mut Vec<Node>, name: &str, change: &dyn Fn(&mut Node)| {
+        nodes.iter_mut().filter(|it| it.name == name).for_each(change);
+    };
+    match &nudge.knob {
+        // Replicas have common limits.
+        Knob::Cpu { node: name } if is_replica(name) => {
+            setup.stack.replication.iter_mut().for_each(|it| it.limits.cpu = Some(to));
+        }
+        Knob::Cpu { node: name } => node(nodes, name, &|it| it.limits.cpu = Some(to)),
+        Knob::ReadIops { node: name } => node(nodes, name, &|it| it.limits.read_iops = Some(whole)),
+        Knob::WriteIops { node: name } => node(nodes, name, &|it| it.limits.write_iops = Some(whole)),
+        Knob::Memory { node: name } => node(nodes, name, &|it| it.limits.memory = Some(whole)),
+        Knob::PoolSize { node: name } => node(nodes, name, &|it| match &mut it.kind {
+            NodeKind::PgBouncer(it) => it.size = whole as u32,
+            NodeKind::Odyssey(it) => it.size = whole as u32,
+            NodeKind::HaProxy(it) => it.maxconn = Some(whole as u32),
+            _ => {}
+        }),
+        Knob::ServiceEnv { node: name, variable } => node(nodes, name, &|it| {
+            if let NodeKind::Service(it) = &mut it.kind {
+                set(&mut it.env, variable, &whole.to_string());
+            }
+        }),
+        Knob::Slots { node: name } => node(nodes, name, &|it| {
+            if let NodeKind::Postgres(it) = &mut it.kind {
+                it.max_connections = whole as u32;
+            }
+        }),
+        Knob::Setting { name, value } => {
+            for it in nodes {
+                if let NodeKind::Postgres(it) = &mut it.kind {
+                    set(&mut it.settings, name, value);
+                }
+            }
+        }
+        Knob::Clients => {
+            if let LoadModel::Open { max_in_flight, .. } = &mut setup.load.model {
+                *max_in_flight = whole as u32;
+            }
+        }
+        Knob::Index { ddl } => {
+            if let Some(it) = &mut setup.dataset {
+                it.post_load.push(ddl.clone());
+            }
+        }
+        Knob::FeedRows { feed } => {
+            for it in setup.feeds.iter_mut().filter(|it| it.name == *feed) {
+                if let Some(sql) = all_rows(it) {
+                    it.source = FeedSource::Query(sql);
+                }
+            }
+        }
+    }
+}
+
+/// Rows that are requested instead of a feed's. With one in each block they touch 1.6 GB.
+const FEED_ROWS: u32 = 200_000;
+
+/// Query for the table's rows instead of the feed's, in any order. `None` if the feed does not name its table, or if
+/// its rows have other columns, whose values would be missing.
+pub fn all_rows(feed: &Feed) -> Option<String> {
+    let [name] = feed.columns.as_deref()? else { return None };
+    let mut parts = feed.lookup_column.as_deref()?.rsplitn(3, '.');
+    let (column, table, schema) = (parts.next()?, parts.next()?, parts.next().unwrap_or("public"));
+    let quoted = |it: &str| format!("\"{}\"", it.replace('"', "\"\""));
+    let [column, name, schema, table] = [column, name, schema, table].map(quoted);
+    let (what, place) = (format!("{column} AS {name}"), format!("{schema}.{table}"));
+    Some(format!("SELECT {what} FROM {place}") + &format!(" ORDER BY random() LIMIT {FEED_ROWS}"))
+}
+
+fn set(all: &mut Vec<(String, String)>, name: &str, value: &str) {
+    match all.iter_mut().find(|it| it.0 == name) {
+        Some(it) => value.clone_into(&mut it.1),
+        None => all.push((name.to_owned(), value.to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::trial;
+    use model::plan::{Confirm, FeedOrder, Replication, Service, SyncMode, TargetLevel};
+
+    fn step(scale: LoadScale, level: f64, stage: StepPurpose, seconds: u64) -> SearchStep {
+        SearchStep {
+            scale,
+            level,
+            purpose: stage,
+            window: Nanos::from_secs(seconds),
+            perturbation: None,
+            round: 0,
+        }
+    }
+
+    fn setup() -> Setup {
+        trial::setup("pooled")
+    }
+
+    #[test]
+    fn applies_levels() {
+        let check = |find: &Goal, step: &SearchStep, expected: &str| {
+            let load = apply_step(&setup(), find, step).load;
+            let told = match &load.model {
+                LoadModel::Open { schedule, .. } => schedule.clone(),
+                LoadModel::Closed { clients, .. } => format!("{clients} clients"),
+                LoadModel::Users { stages, .. } => {
+                    let each = |it: &Users| format!("{}/{:?}", it.users, it.spawn_rate);
+                    stages.iter().map(each).collect::<Vec<_>>().join(" ")
+                }
+            };
+            assert_eq!(told, expected);
+            assert_eq!(load.duration.is_some(), step.scale == LoadScale::Clients);
+        };
+        let once = Goal::Once;
+        check(&once, &step(LoadScale::Rate, 646.5, StepPurpose::Ramp, 20), "const(646.5, 20s)");
+        check(&once, &step(LoadScale::Rate, 1.0 / 3.0, StepPurpose::Ramp, 20), "const(0.333, 20s)");
+        check(&once, &step(LoadScale::Clients, 7.6, StepPurpose::Ramp, 20), "8 clients");
+        check(&once, &step(LoadScale::Clients, 0.2, StepPurpose::Ramp, 20), "1 clients");
+        let level = TargetLevel::Absolute { level: 50.0, maximum: None };
+        let (ramp, hold) = (Nanos::from_secs(10), Nanos::from_secs(60));
+        let confirm = Goal::Confirm(Confirm { level, ramp, hold });
+        check(
+            &confirm,
+            &step(LoadScale::Rate, 50.0, StepPurpose::Confirm, 60),
+            "line(0, 50, 10s) const(50, 60s)",
+        );
+        check(&confirm, &step(LoadScale::Rate, 50.0, StepPurpose::Ramp, 20), "const(50, 20s)");
+        check(&confirm, &step(LoadScale::Clients, 50.0, StepPurpose::Confirm, 60), "50/Some(5.0) 50/None");
+    }
+
+    /// Twenty keys become all keys of the table; a row of two columns is unchanged.
+    #[test]
+    fn perturbs_a_feed_to_the_whole_table() {
+        let turned = |columns: Option<&[&str]>, of: Option<&str>| {
+            let mut setup = setup();
+            let columns = columns.map(|it| it.iter().map(|it| (*it).to_owned()).collect());
+            let (source, order) = (FeedSource::Query("SELECT 1".to_owned()), FeedOrder::Shuffled);
+            let of = of.map(str::to_owned);
+            for name in ["keys", "other"] {
+                let (name, source) = (name.to_owned(), source.clone());
+                setup.feeds.push(Feed {
+                    name,
+                    source,
+                    columns: columns.clone(),
+                    order,
+                    lookup_column: of.clone(),
+                });
+            }
+            let nudge = Some(Perturbation { knob: Knob::FeedRows { feed: "keys".to_owned() }, amount: None });
+            let step = SearchStep { perturbation: nudge, ..step(LoadScale::Rate, 5.0, StepPurpose::Ramp, 5) };
+            let [keys, other] = [0, 1].map(|at| at_feed(&at_setup(&setup, &step), at));
+            assert_eq!(other, "SELECT 1");
+            keys
+        };
+        let all = "SELECT \"id\" AS \"key\" FROM \"planted\".\"wide\" ORDER BY random() LIMIT 200000";
+        assert_eq!(turned(Some(&["key"]), Some("planted.wide.id")), all);
+        assert_eq!(turned(Some(&["key"]), Some("wide.id")), all.replace("planted", "public"));
+        assert_eq!(turned(Some(&["key", "name"]), Some("planted.wide.id")), "SELECT 1");
+        assert_eq!(turned(None, Some("planted.wide.id")), "SELECT 1");
+        assert_eq!(turned(Some(&["key"]), None), "SELECT 1");
+    }
+
+    fn at_setup(it: &Setup, step: &SearchStep) -> Setup {
+        apply_step(it, &Goal::Once, step)
+    }
+
+    fn at_feed(it: &Setup, at: usize) -> String {
+        match &it.feeds[at].source {
+            FeedSource::Query(sql) => sql.clone(),
+            other => panic!("it was a query: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn perturbs_one_setting() {
+        let nudged = |turn: Knob, to: f64| {
+            let nudge = Some(Perturbation { knob: turn, amount: Some((1.0, to)) });
+            let mut setup = setup();
+            setup.stack.nodes[0].kind = NodeKind::Service(Service {
+                command: vec![],
+                url: None,
+                env: vec![("POOL".to_owned(), "3".to_owned())],
+                copies: 1,
+                ready_path: "/".to_owned(),
+                ready_timeout: None,
+                allow: None,
+                stats_path: None,
+            });
+            setup.stack.nodes[0].name = "service".to_owned();
+            setup.stack.replication = Some(Replication::with_defaults(2, SyncMode::Async));
+            apply_step(
+                &setup,
+                &Goal::Once,
+                &SearchStep { perturbation: nudge, ..step(LoadScale::Rate, 5.0, StepPurpose::Ramp, 5) },
+            )
+        };
+        let of = |name: &str| name.to_owned();
+        let limits = |turn, to| nudged(turn, to).stack.nodes[0].limits.clone();
+        assert_eq!(limits(Knob::Cpu { node: of("service") }, 0.5).cpu, Some(0.5));
+        assert_eq!(limits(Knob::ReadIops { node: of("service") }, 800.0).read_iops, Some(800));
+        assert_eq!(limits(Knob::WriteIops { node: of("service") }, 80.0).write_iops, Some(80));
+        assert_eq!(limits(Knob::Memory { node: of("service") }, 4e8).memory, Some(400_000_000));
+        let replicas = || nudged(Knob::Cpu { node: of("postgres-3") }, 0.5).stack;
+        assert_eq!(replicas().replication.map(|it| it.limits.cpu), Some(Some(0.5)));
+        assert_eq!(replicas().nodes[0].limits.cpu, setup().stack.nodes[0].limits.cpu);
+        let turn = Knob::ServiceEnv { node: of("service"), variable: of("POOL") };
+        let NodeKind::Service(it) = nudged(turn, 6.0).stack.nodes.remove(0).kind else { panic!("it is one") };
+        assert_eq!(it.env, [(of("POOL"), of("6"))]);
+        let LoadModel::Open { max_in_flight, .. } = nudged(Knob::Clients, 400.0).load.model else {
+            panic!("a rate makes it open")
+        };
+        assert_eq!(max_in_flight, 400);
+    }
+}

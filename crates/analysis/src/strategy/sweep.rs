@@ -1,0 +1,116 @@
+//! Order of the trials of a run
+//!
+//! The order is a pure function of the number of trials done, so an interrupted run continues where it stopped. The
+//! seed determines the order.
+
+/// One measurement of one cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlannedTrial {
+    /// Index into the experiment's cells.
+    pub cell: usize,
+    /// Repetition, from 0.
+    pub repetition: u32,
+}
+
+/// Every cell `repeat` times: all cells once in a random order, then all again in another.
+///
+/// Trials are interleaved because a machine drifts. In sequence, the repetitions of a cell would share an hour, and the
+/// drift would look like a difference between cells.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    order: Vec<PlannedTrial>,
+}
+
+impl Sweep {
+    pub fn new(cells: usize, repeat: u32, seed: u64) -> Sweep {
+        let mut chance = SplitMix64(seed);
+        let order = (0..repeat).flat_map(|repetition| {
+            let mut cells: Vec<usize> = (0..cells).collect();
+            // Fisher and Yates.
+            for last in (1..cells.len()).rev() {
+                cells.swap(last, chance.below(last as u64 + 1) as usize);
+            }
+            cells.into_iter().map(move |cell| PlannedTrial { cell, repetition })
+        });
+        Sweep { order: order.collect() }
+    }
+
+    /// Trial to measure after `done` trials; `None` if all are done.
+    pub fn next(&self, done: usize) -> Option<PlannedTrial> {
+        self.order.get(done).copied()
+    }
+
+    /// Number of trials in all.
+    pub fn trials(&self) -> usize {
+        self.order.len()
+    }
+}
+
+/// SplitMix64; Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators" (2014).
+#[derive(Clone, Debug)]
+pub(crate) struct SplitMix64(pub(crate) u64);
+
+impl SplitMix64 {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut it = self.0;
+        it = (it ^ (it >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        it = (it ^ (it >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        it ^ (it >> 31)
+    }
+
+    /// Uniform in 0..1.
+    pub(crate) fn uniform(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Normal with mean 0 and deviation 1; Box and Muller (1958).
+    pub(crate) fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+
+    /// Uniform below `n`; the bias is below n / 2⁶⁴.
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(cells: usize, repeat: u32, seed: u64) -> Vec<(u32, usize)> {
+        let sweep = Sweep::new(cells, repeat, seed);
+        (0..sweep.trials()).filter_map(|it| sweep.next(it)).map(|it| (it.repetition, it.cell)).collect()
+    }
+
+    #[test]
+    fn runs_every_cell_once_per_repetition() {
+        for seed in 0..50 {
+            let mut all = order(7, 5, seed);
+            assert!(all.is_sorted_by_key(|it| it.0), "seed {seed}: one repetition after the other");
+            all.sort_unstable();
+            let expected: Vec<(u32, usize)> = (0..5).flat_map(|r| (0..7).map(move |c| (r, c))).collect();
+            assert_eq!(all, expected, "seed {seed}");
+        }
+        assert_eq!(order(1, 2, 1), [(0, 0), (1, 0)]);
+    }
+
+    #[test]
+    fn the_seed_determines_the_order() {
+        assert_eq!(order(9, 3, 42), order(9, 3, 42));
+        assert_ne!(order(9, 3, 42), order(9, 3, 43));
+        let repetitions = order(9, 2, 42);
+        let cells = |r| repetitions.iter().filter(|it| it.0 == r).map(|it| it.1).collect::<Vec<_>>();
+        assert_ne!(cells(0), cells(1));
+    }
+
+    #[test]
+    fn every_position_is_equally_likely() {
+        let mut first = [0u32; 5];
+        (0..5000).for_each(|seed| first[order(5, 1, seed)[0].1] += 1);
+        // Binomial: 1000 ± 28; five deviations.
+        assert!(first.iter().all(|&it| (860..1140).contains(&it)), "{first:?}");
+    }
+}

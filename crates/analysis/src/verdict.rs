@@ -1,0 +1,10 @@
+//! Judgements of one measurement: validity, objectives, stop rules
+
+pub mod objective;
+pub(crate) mod objective_summary;
+pub mod rule;
+pub(crate) mod summary;
+pub(crate) mod validity;
+
+pub use summary::summarise;
+pub use validity::{add_clock_step, add_throttling, outage_doubt, remove_outage_doubt};

@@ -1,0 +1,487 @@
+//! Parses and judges objectives
+//!
+//! An objective is `p99 < 200ms`, `p50 <= 5ms`, `mean < 10ms`, `max < 1s`, `errors < 1%`, `dropped < 0.1%`, `tps >
+//! 500`; an operation's name may precede it: `transfer: p99 < 1s`. Times are response times, from the intended start,
+//! of transactions that succeeded. An arrival that was never answered is longer than any bound. Errors are the share of
+//! arrivals that failed, are unknown or were dropped; dropped arrivals were never sent. A connection refused before its
+//! transaction was sent is a failure of that transaction. A mere reconnect is no arrival.
+//!
+//! In the closed model no user arrives during an outage. Times and errors are therefore also judged by the window's
+//! [`outage`]s. Errors are also judged by the share of clients that never connected because they were refused.
+
+use crate::facts::outage;
+use crate::verdict::rule::RuleDiagnostic;
+use model::Nanos;
+use model::objective::{ObjectiveResult, ObjectiveUnit, ObjectiveVerdict};
+use model::summary::{Distribution, GroupSummary, LoadModelSummary, OutcomeCounts, Summary};
+
+/// One objective.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Objective {
+    text: String,
+    /// Operation; all of them if `None`.
+    pub operation: Option<usize>,
+    pub figure: ObjectiveMetric,
+    pub relation: ObjectiveRelation,
+    /// Bound in seconds, as a share of 0..=1, or in transactions per second.
+    pub bound: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ObjectiveMetric {
+    /// A quantile that summaries have.
+    Quantile(Quantile),
+    Mean,
+    Max,
+    Errors,
+    Dropped,
+    Tps,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantile {
+    P50,
+    P90,
+    P95,
+    P99,
+    P999,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ObjectiveRelation {
+    Below,
+    AtMost,
+    Above,
+    AtLeast,
+}
+
+/// Figures by name, in the order in which messages list them.
+const FIGURES: [(&str, ObjectiveMetric); 10] = [
+    ("p50", ObjectiveMetric::Quantile(Quantile::P50)),
+    ("p90", ObjectiveMetric::Quantile(Quantile::P90)),
+    ("p95", ObjectiveMetric::Quantile(Quantile::P95)),
+    ("p99", ObjectiveMetric::Quantile(Quantile::P99)),
+    ("p99.9", ObjectiveMetric::Quantile(Quantile::P999)),
+    ("mean", ObjectiveMetric::Mean),
+    ("max", ObjectiveMetric::Max),
+    ("errors", ObjectiveMetric::Errors),
+    ("dropped", ObjectiveMetric::Dropped),
+    ("tps", ObjectiveMetric::Tps),
+];
+
+/// Relations; longer ones first.
+const RELATIONS: [(&str, ObjectiveRelation); 4] = [
+    ("<=", ObjectiveRelation::AtMost),
+    (">=", ObjectiveRelation::AtLeast),
+    ("<", ObjectiveRelation::Below),
+    (">", ObjectiveRelation::Above),
+];
+
+/// Parses one objective. `operations` are in the order of a summary's scripts.
+pub fn parse(text: &str, operations: &[String]) -> Result<Objective, RuleDiagnostic> {
+    let at = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
+    let wrong = |part: &str, instead: String| {
+        let found = if part.is_empty() { "nothing".to_owned() } else { format!("`{part}`") };
+        RuleDiagnostic { offset: at(part), found, hint: instead }
+    };
+    let Some((sign_at, (sign, relation))) = RELATIONS
+        .iter()
+        .filter_map(|it| Some((text.find(it.0)?, *it)))
+        .min_by_key(|(at, (sign, _))| (*at, std::cmp::Reverse(sign.len())))
+    else {
+        return Err(wrong(text.trim(), "an objective such as `p99 < 200ms`".into()));
+    };
+    let (left, right) = (text[..sign_at].trim(), text[sign_at + sign.len()..].trim());
+    let (operation, name) = match left.rsplit_once(':') {
+        None => (None, left),
+        Some((operation, name)) => {
+            let operation = operation.trim();
+            let Some(known) = operations.iter().position(|it| it == operation) else {
+                return Err(wrong(operation, format!("an operation: {}", operations.join(", "))));
+            };
+            (Some(known), name.trim())
+        }
+    };
+    let Some((_, figure)) = FIGURES.iter().find(|it| it.0 == name) else {
+        let known = FIGURES.map(|it| it.0).join(", ");
+        return Err(wrong(name, format!("one of {known}")));
+    };
+    let Some(bound) = figure.read(right) else {
+        let example = match figure.unit() {
+            ObjectiveUnit::Seconds => "a time such as `200ms` or `1.5s`",
+            ObjectiveUnit::Share => "a percentage such as `0.1%`",
+            ObjectiveUnit::PerSecond => "transactions per second, such as `500`",
+        };
+        return Err(wrong(right, example.into()));
+    };
+    if (*figure == ObjectiveMetric::Tps)
+        != matches!(relation, ObjectiveRelation::Above | ObjectiveRelation::AtLeast)
+    {
+        let instead = if *figure == ObjectiveMetric::Tps { "`>` or `>=`" } else { "`<` or `<=`" };
+        return Err(wrong(&text[sign_at..sign_at + sign.len()], instead.into()));
+    }
+    Ok(Objective { text: text.trim().to_owned(), operation, figure: *figure, relation, bound })
+}
+
+impl ObjectiveMetric {
+    fn unit(self) -> ObjectiveUnit {
+        match self {
+            ObjectiveMetric::Quantile(_) | ObjectiveMetric::Mean | ObjectiveMetric::Max => {
+                ObjectiveUnit::Seconds
+            }
+            ObjectiveMetric::Errors | ObjectiveMetric::Dropped => ObjectiveUnit::Share,
+            ObjectiveMetric::Tps => ObjectiveUnit::PerSecond,
+        }
+    }
+
+    fn read(self, text: &str) -> Option<f64> {
+        let number =
+            |text: &str| text.trim_end().parse().ok().filter(|it: &f64| it.is_finite() && *it >= 0.0);
+        match self.unit() {
+            ObjectiveUnit::PerSecond => number(text.strip_suffix("/s").unwrap_or(text)),
+            ObjectiveUnit::Share => {
+                number(text.strip_suffix('%')?).filter(|it| *it <= 100.0).map(|it| it / 100.0)
+            }
+            ObjectiveUnit::Seconds => {
+                let units = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0)];
+                units.iter().find_map(|(unit, size)| Some(number(text.strip_suffix(unit)?)? * size))
+            }
+        }
+    }
+}
+
+impl Objective {
+    /// Text as the user wrote it.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub fn judge(&self, summary: &Summary) -> ObjectiveResult {
+        let group = match self.operation {
+            None => Some(&summary.total),
+            Some(operation) => summary.scripts.get(operation).map(|it| &it.group),
+        };
+        let (seen, of) = group.map_or((None, 0), |it| self.figure.measure(it));
+        let least = group.and_then(|it| self.figure.lower_bound(it, summary));
+        let (measured, at_least) = match (seen, least) {
+            (Some(seen), Some(least)) if least > seen => (Some(least), true),
+            (None, Some(least)) => (Some(least), true),
+            (seen, _) => (seen, false),
+        };
+        // If the longest time is within the bound, so are all quantiles. If a lower quantile exceeds it, so does a
+        // higher one.
+        let verdict = match (measured, group) {
+            // The figure has no upper limit, so it exceeds any bound.
+            (Some(_), Some(group)) if self.figure.is_unanswered(group) => ObjectiveVerdict::Violated,
+            (Some(it), _) => match self.compare(it) {
+                ObjectiveVerdict::Met if at_least && self.figure.is_hidden_by_outage(summary) => {
+                    ObjectiveVerdict::Unknown
+                }
+                verdict => verdict,
+            },
+            (None, Some(group)) => self.by_lower_quantile(&group.response),
+            (None, None) => ObjectiveVerdict::Unknown,
+        };
+        let unit = self.figure.unit();
+        ObjectiveResult {
+            objective: self.text.clone(),
+            verdict,
+            unit,
+            measured,
+            at_least,
+            bound: self.bound,
+            samples: of,
+        }
+    }
+
+    fn compare(&self, it: f64) -> ObjectiveVerdict {
+        let kept = match self.relation {
+            ObjectiveRelation::Below => it < self.bound,
+            ObjectiveRelation::AtMost => it <= self.bound,
+            ObjectiveRelation::Above => it > self.bound,
+            ObjectiveRelation::AtLeast => it >= self.bound,
+        };
+        if kept { ObjectiveVerdict::Met } else { ObjectiveVerdict::Violated }
+    }
+
+    /// Verdict for a quantile with too few samples beyond it: violated if a lower quantile already exceeds the bound.
+    fn by_lower_quantile(&self, it: &Distribution) -> ObjectiveVerdict {
+        let ObjectiveMetric::Quantile(wanted) = self.figure else { return ObjectiveVerdict::Unknown };
+        let lower =
+            Quantile::ALL.into_iter().take_while(|it| *it != wanted).filter_map(|q| q.quantile_of(it));
+        let broken = lower.map(Nanos::as_secs_f64).any(|it| self.compare(it) == ObjectiveVerdict::Violated);
+        if broken { ObjectiveVerdict::Violated } else { ObjectiveVerdict::Unknown }
+    }
+}
+
+impl Quantile {
+    fn share(self) -> f64 {
+        match self {
+            Quantile::P50 => 0.5,
+            Quantile::P90 => 0.9,
+            Quantile::P95 => 0.95,
+            Quantile::P99 => 0.99,
+            Quantile::P999 => 0.999,
+        }
+    }
+
+    const ALL: [Quantile; 5] = [Quantile::P50, Quantile::P90, Quantile::P95, Quantile::P99, Quantile::P999];
+
+    fn quantile_of(self, it: &Distribution) -> Option<Nanos> {
+        match self {
+            Quantile::P50 => it.p50,
+            Quantile::P90 => it.p90,
+            Quantile::P95 => it.p95,
+            Quantile::P99 => it.p99,
+            Quantile::P999 => it.p999,
+        }
+    }
+}
+
+impl ObjectiveMetric {
+    /// Measured value, and the number of samples.
+    fn measure(self, it: &GroupSummary) -> (Option<f64>, u64) {
+        let OutcomeCounts { ok, failed, unknown, dropped, .. } = it.counts;
+        let arrivals = it.counts.arrivals();
+        let share = |part: u64, of: u64| ((of > 0).then(|| part as f64 / of as f64), of);
+        let samples = it.response.count + it.response.unanswered.map_or(0, |it| it.count);
+        let seconds = |time: Option<Nanos>| (time.map(Nanos::as_secs_f64), samples);
+        match self {
+            ObjectiveMetric::Quantile(quantile) => seconds(quantile.quantile_of(&it.response)),
+            ObjectiveMetric::Mean => seconds(it.response.mean),
+            ObjectiveMetric::Max => seconds(it.response.max),
+            ObjectiveMetric::Errors => share(failed + unknown + dropped, arrivals),
+            ObjectiveMetric::Dropped => share(dropped, arrivals),
+            ObjectiveMetric::Tps => (Some(it.tps.0), ok),
+        }
+    }
+
+    /// Share of the distribution of times below the figure, 0..=1; `None` for other figures.
+    fn share(self) -> Option<f64> {
+        match self {
+            ObjectiveMetric::Quantile(it) => Some(it.share()),
+            // A single unanswered arrival makes the mean unbounded.
+            ObjectiveMetric::Mean | ObjectiveMetric::Max => Some(1.0),
+            ObjectiveMetric::Errors | ObjectiveMetric::Dropped | ObjectiveMetric::Tps => None,
+        }
+    }
+
+    /// True if the figure is a time that falls on the unanswered arrivals.
+    fn is_unanswered(self, it: &GroupSummary) -> bool {
+        self.share().is_some_and(|place| it.response.longer_than(place).is_some())
+    }
+
+    /// True if an outage up to the end of the window hides the figure, a time: too many users were still waiting.
+    fn is_hidden_by_outage(self, summary: &Summary) -> bool {
+        let unended = summary.outages.iter().filter(|it| it.ongoing);
+        let share = unended.map(|it| it.duration().as_secs_f64()).sum::<f64>() / summary.window.as_secs_f64();
+        self.share().is_some_and(|place| share > 1.0 - place)
+    }
+
+    /// Lower bound of the figure if the samples do not show it all: from unanswered arrivals, or from the outages and
+    /// refused clients of a closed model.
+    fn lower_bound(self, it: &GroupSummary, summary: &Summary) -> Option<f64> {
+        let (outages, window) = (&summary.outages, summary.window);
+        let closed = matches!(summary.plan.model, LoadModelSummary::Closed { .. }) && !outages.is_empty();
+        let unanswered = self.share().and_then(|place| it.response.longer_than(place));
+        let waited = closed.then(|| match self {
+            ObjectiveMetric::Quantile(it) => outage::wait_quantile(outages, window, it.share()).as_secs_f64(),
+            ObjectiveMetric::Max => outage::wait_quantile(outages, window, 1.0).as_secs_f64(),
+            ObjectiveMetric::Mean => outage::mean_wait(outages, window).as_secs_f64(),
+            ObjectiveMetric::Errors => outage::failing_share(outages, window),
+            ObjectiveMetric::Dropped | ObjectiveMetric::Tps => 0.0,
+        });
+        // A user is each of the clients with equal probability.
+        let turned_away = match self {
+            ObjectiveMetric::Errors => {
+                f64::from(summary.connects.turned_away) / f64::from(summary.plan.clients.max(1))
+            }
+            _ => 0.0,
+        };
+        let least = unanswered.map(Nanos::as_secs_f64).into_iter().chain(waited).chain([turned_away]);
+        least.max_by(f64::total_cmp).filter(|it| *it > 0.0)
+    }
+}
+
+/// Results of all `objectives`, in their order.
+pub fn judge(objectives: &[Objective], summary: &Summary) -> Vec<ObjectiveResult> {
+    objectives.iter().map(|it| it.judge(summary)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{closed_plan, quiet_measurement};
+    use crate::verdict::summary::summarise;
+    use model::summary::Server;
+    use model::{Code, Measurement};
+
+    fn operations() -> Vec<String> {
+        ["pay", "look: up"].map(str::to_owned).to_vec()
+    }
+
+    /// A quiet run, changed by `spoil`: 7500 transactions of the first operation and 2500 of the second, of 2.5 ms
+    /// each, 999/s.
+    #[track_caller]
+    fn check(objective: &str, spoil: impl FnOnce(&mut Measurement), expected: &str) {
+        let mut measured = quiet_measurement();
+        spoil(&mut measured);
+        let summary = summarise(&measured, Server::default(), closed_plan());
+        let it = parse(objective, &operations()).expect(objective).judge(&summary);
+        let sign = if it.at_least { ">" } else { "" };
+        let seen = it.measured.map_or("-".to_owned(), |it| format!("{sign}{it:.6}"));
+        assert_eq!(format!("{:?} {seen} of {}", it.verdict, it.samples), expected, "{objective}");
+    }
+
+    #[test]
+    fn judges_kept_and_broken_objectives() {
+        for (objective, expected) in [
+            ("p99 < 200ms", "Met 0.002500 of 10000"),
+            ("p99<2ms", "Violated 0.002500 of 10000"),
+            ("p50 <= 2500us", "Met 0.002500 of 10000"),
+            ("p50 < 2500us", "Violated 0.002500 of 10000"),
+            ("mean < 0.01s", "Met 0.002500 of 10000"),
+            ("max < 1m", "Met 0.002500 of 10000"),
+            ("errors < 1%", "Met 0.000000 of 10000"),
+            ("errors < 0%", "Violated 0.000000 of 10000"),
+            ("errors <= 0%", "Met 0.000000 of 10000"),
+            ("dropped < 0.1 %", "Met 0.000000 of 10000"),
+            ("tps > 998", "Met 999.000000 of 10000"),
+            ("tps > 999", "Violated 999.000000 of 10000"),
+            ("tps >= 999/s", "Met 999.000000 of 10000"),
+            ("pay: p99 < 1s", "Met 0.002500 of 7500"),
+            ("look: up: p99 < 1s", "Met 0.002500 of 2500"),
+        ] {
+            check(objective, |_| {}, expected);
+        }
+    }
+
+    #[test]
+    fn unanswered_arrivals_exceed_every_bound() {
+        let dropped = |n: u64| move |it: &mut Measurement| it.interval.scripts[0].dropped = n;
+        // 1 % of them or more: p99 is one of them, as are mean and max with any.
+        check("p99 < 200ms", dropped(50), "Met 0.002500 of 10050");
+        check("p99 < 200ms", dropped(150), "Violated >10.000000 of 10150");
+        check("p99 < 60m", dropped(150), "Violated >10.000000 of 10150");
+        check("p99 < 2ms", dropped(50), "Violated 0.002500 of 10050");
+        check("p50 < 200ms", dropped(150), "Met 0.002500 of 10150");
+        check("max < 1m", dropped(10), "Violated >10.000000 of 10010");
+        check("mean < 1m", dropped(10), "Violated >10.000000 of 10010");
+        check("pay: p99 < 200ms", dropped(150), "Violated >10.000000 of 7650");
+        check("look: up: p99 < 200ms", dropped(150), "Met 0.002500 of 2500");
+        // A connection refused before sending, or a request without an answer, counts too; an error answer does not.
+        let failed = |code| {
+            move |it: &mut Measurement| (0..150).for_each(|_| it.interval.scripts[0].failed.count(code))
+        };
+        check("p99 < 200ms", failed(Code::REFUSED), "Violated >10.000000 of 10150");
+        check("p99 < 200ms", failed(Code::SqlState(*b"40P01")), "Met 0.002500 of 10000");
+        check("p99 < 200ms", failed(Code::Http(503)), "Met 0.002500 of 10000");
+        let unknown = |it: &mut Measurement| {
+            (0..150).for_each(|_| it.interval.scripts[0].unknown.count(Code::TIMED_OUT));
+        };
+        check("p99 < 200ms", unknown, "Violated >10.000000 of 10150");
+        // Most of all arrivals.
+        check("p50 < 1s", dropped(30_000), "Violated >10.000000 of 40000");
+        // Too few samples for a quantile.
+        let few = |it: &mut Measurement| {
+            it.interval.scripts[0].response = crate::fixture::millis(100, 5);
+            it.interval.scripts[0].dropped = 5;
+        };
+        check("pay: p99 < 1s", few, "Unknown - of 105");
+    }
+
+    #[test]
+    fn judges_outages_of_a_closed_model() {
+        let outage = |from: u64, to: u64, failing| {
+            move |it: &mut Measurement| {
+                let unended = to == 10_000;
+                let (from, to) = (Nanos::from_millis(from), Nanos::from_millis(to));
+                it.outages = vec![model::Outage { from, to, ongoing: unended, failing }];
+            }
+        };
+        // A user who arrives during the outage waits for its end.
+        check("p99 < 50ms", outage(2_000, 5_000, false), "Violated >2.900000 of 10000");
+        check("p99 < 3s", outage(2_000, 5_000, false), "Met >2.900000 of 10000");
+        check("p50 < 50ms", outage(2_000, 5_000, false), "Met 0.002500 of 10000");
+        check("max < 1s", outage(2_000, 5_000, false), "Violated >3.000000 of 10000");
+        check("mean < 100ms", outage(2_000, 5_000, false), "Violated >0.450000 of 10000");
+        check("pay: p99 < 50ms", outage(2_000, 5_000, false), "Violated >2.900000 of 7500");
+        // Users that waited were served in the end.
+        check("errors < 1%", outage(2_000, 5_000, false), "Met 0.000000 of 10000");
+        check("errors < 1%", outage(2_000, 5_000, true), "Violated >0.300000 of 10000");
+        // The outage lasts to the end of the window: its length is unknown.
+        check("p99 < 50ms", outage(7_000, 10_000, false), "Violated >2.900000 of 10000");
+        check("p99 < 3s", outage(7_000, 10_000, false), "Unknown >2.900000 of 10000");
+        check("p50 < 3s", outage(7_000, 10_000, false), "Met 0.002500 of 10000");
+        check("errors < 1%", outage(7_000, 10_000, false), "Violated >0.300000 of 10000");
+    }
+
+    #[test]
+    fn clients_that_never_got_in_are_errors() {
+        let few = |it: &mut Measurement| {
+            it.clients = vec![10_000, 0, 0, 0];
+            it.interval.refused.add(Code::SqlState(*b"53300"), 408);
+        };
+        check("errors < 1%", few, "Violated >0.750000 of 10000");
+        check("errors < 80%", few, "Met >0.750000 of 10000");
+        // Clients log in late, or wait for a pooler.
+        let late = |it: &mut Measurement| it.interval.refused.add(Code::SqlState(*b"53300"), 408);
+        check("errors < 1%", late, "Met 0.000000 of 10000");
+        check("errors < 1%", |it| it.clients = vec![10_000, 0, 0, 0], "Met 0.000000 of 10000");
+    }
+
+    #[test]
+    fn judges_errors_and_drops() {
+        let spoil = |it: &mut Measurement| {
+            let cell = &mut it.interval.scripts[1];
+            (0..100).for_each(|_| cell.failed.count(Code::SqlState(*b"40P01")));
+            (0..150).for_each(|_| cell.unknown.count(Code::RESET));
+            cell.dropped = 250;
+        };
+        check("errors < 5%", spoil, "Met 0.047619 of 10500");
+        check("errors < 4%", spoil, "Violated 0.047619 of 10500");
+        check("dropped < 3%", spoil, "Met 0.023810 of 10500");
+        check("look: up: errors < 5%", spoil, "Violated 0.166667 of 3000");
+        check("pay: errors < 5%", spoil, "Met 0.000000 of 7500");
+    }
+
+    #[test]
+    fn is_unknown_with_too_few_samples() {
+        let few = |count| {
+            move |it: &mut Measurement| it.interval.scripts[0].response = crate::fixture::millis(count, 5)
+        };
+        check("pay: p99 < 200ms", few(1000), "Met 0.005000 of 1000");
+        check("pay: p99 < 200ms", few(900), "Unknown - of 900");
+        // The objective can no longer be met.
+        check("pay: p99 < 4ms", few(900), "Violated - of 900");
+        check("pay: p50 < 4ms", few(10), "Unknown - of 10");
+        let nothing = |it: &mut Measurement| it.interval.clear();
+        for objective in ["p50 < 1s", "mean < 1s", "max < 1s", "errors < 1%", "dropped < 1%"] {
+            check(objective, nothing, "Unknown - of 0");
+        }
+        check("tps > 1", nothing, "Violated 0.000000 of 0");
+    }
+
+    #[test]
+    fn reports_diagnostics_with_position() {
+        for (objective, offset, found, instead) in [
+            ("", 0, "nothing", "an objective such as"),
+            ("p99 200ms", 0, "`p99 200ms`", "an objective such as"),
+            ("p98 < 1s", 0, "`p98`", "one of p50, p90,"),
+            ("p99 < 200", 6, "`200`", "a time such as"),
+            ("p99 <", 5, "nothing", "a time such as"),
+            ("p99 < -1s", 6, "`-1s`", "a time such as"),
+            ("errors < 1", 9, "`1`", "a percentage such as"),
+            ("errors < 101%", 9, "`101%`", "a percentage such as"),
+            ("tps > 5ms", 6, "`5ms`", "transactions per second"),
+            ("tps < 5", 4, "`<`", "`>` or `>=`"),
+            ("p99 >= 5ms", 4, "`>=`", "`<` or `<=`"),
+            ("buy: p99 < 1s", 0, "`buy`", "an operation: pay, look: up"),
+            ("  buy : p99 < 1s", 2, "`buy`", "an operation: pay, look: up"),
+        ] {
+            let it = parse(objective, &operations()).expect_err(objective);
+            assert_eq!((it.offset, it.found.as_str()), (offset, found), "{objective}");
+            assert!(it.hint.starts_with(instead), "{objective}: {}", it.hint);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Results of the objectives over all trials
+
+use crate::explain::finding::TrialFacts;
+use crate::verdict::objective;
+use crate::verdict::rule::RuleContext;
+use model::objective::{ObjectiveResult, ObjectiveSummary, ObjectiveUnit, ObjectiveVerdict, WorstResult};
+use model::plan::Experiment;
+
+/// One summary per text of an objective, in the order of the cells and of their lists. Every measured trial counts,
+/// including invalid ones: a late generator makes no answer faster.
+pub fn objective_summaries(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<ObjectiveSummary> {
+    let mut all: Vec<ObjectiveSummary> = Vec::new();
+    for objective in experiment.cells.iter().flat_map(|it| &it.setup.objectives) {
+        if !all.iter().any(|it| it.objective == *objective) {
+            let objective = objective.clone();
+            all.push(ObjectiveSummary { objective, met: 0, violated: 0, unknown: 0, worst: None });
+        }
+    }
+    for trial in trials {
+        let Some(summary) = trial.summary else { continue };
+        let operations = RuleContext::for_setup(trial.setup).operations;
+        for text in &trial.setup.objectives {
+            let known = all.iter_mut().find(|it| it.objective == *text);
+            let (Some(tally), Ok(objective)) = (known, objective::parse(text, &operations)) else { continue };
+            count(tally, trial.cell, objective.judge(summary));
+        }
+    }
+    all
+}
+
+fn count(tally: &mut ObjectiveSummary, cell: usize, judged: ObjectiveResult) {
+    match judged.verdict {
+        ObjectiveVerdict::Met => tally.met += 1,
+        ObjectiveVerdict::Violated => tally.violated += 1,
+        ObjectiveVerdict::Unknown => tally.unknown += 1,
+    }
+    let worse = match &tally.worst {
+        None => judged.verdict != ObjectiveVerdict::Unknown,
+        Some(worst) => severity(&judged) > severity(&worst.result),
+    };
+    if worse {
+        tally.worst = Some(WorstResult { cell, result: judged });
+    }
+}
+
+/// Measured value relative to the bound, oriented so that more is worse; 1 is the bound itself. A violation without a
+/// figure has no known severity, so a figure beyond the bound takes precedence.
+fn severity(it: &ObjectiveResult) -> f64 {
+    let ratio = |part: f64, whole: f64| if part == 0.0 { 0.0 } else { part / whole };
+    match (it.measured, it.verdict) {
+        (None, ObjectiveVerdict::Violated) => 1.0,
+        (None, _) => f64::NEG_INFINITY,
+        (Some(measured), _) if it.unit == ObjectiveUnit::PerSecond => ratio(it.bound, measured),
+        (Some(measured), _) => ratio(measured, it.bound),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::trial::{TestRun, experiment};
+
+    /// `objective kept/broken/unknown, worst cell and figure` over runs of two cells.
+    #[track_caller]
+    fn check(objectives: &[&[&str]], runs: &[TestRun], expected: &[&str]) {
+        let mut experiment = experiment(&["direct", "pooled"], None);
+        for (cell, objectives) in experiment.cells.iter_mut().zip(objectives) {
+            cell.setup.objectives = objectives.iter().map(|it| (*it).to_owned()).collect();
+        }
+        let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(&experiment)).collect();
+        let line = |it: &ObjectiveSummary| {
+            let worst = it.worst.as_ref().map_or("-".to_owned(), |it| {
+                let measured = it.result.measured.map_or("?".to_owned(), |it| format!("{it:.4}"));
+                format!("{} {measured}", it.cell)
+            });
+            format!("{} {}/{}/{}, {worst}", it.objective, it.met, it.violated, it.unknown)
+        };
+        assert_eq!(objective_summaries(&experiment, &facts).iter().map(line).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn counts_trials_and_names_the_worst() {
+        let run = |cell, repetition, tps| TestRun::new(cell, repetition).tps(tps);
+        let runs = [run(0, 0, 900.0), run(1, 0, 400.0), run(1, 1, 600.0).invalid()];
+        check(
+            &[&["tps > 500", "p99 < 1s"], &["tps > 500", "max < 2ms"]],
+            &runs,
+            &["tps > 500 2/1/0, 1 400.0000", "p99 < 1s 1/0/0, 0 0.0025", "max < 2ms 0/2/0, 1 0.0025"],
+        );
+        check(
+            &[&["errors <= 0%"]],
+            &[run(0, 0, 1.0), run(0, 1, 1.0).failed(b"40P01", 20)],
+            &["errors <= 0% 1/1/0, 0 0.0020"],
+        );
+    }
+
+    #[test]
+    fn does_not_judge_unmeasured_trials() {
+        check(&[&["p99 < 1s"]], &[TestRun::new(0, 0).without_summary()], &["p99 < 1s 0/0/0, -"]);
+        check(&[&["p99.9 < 1s"]], &[TestRun::new(0, 0)], &["p99.9 < 1s 1/0/0, 0 0.0025"]);
+        check(&[&[]], &[TestRun::new(0, 0)], &[]);
+    }
+}

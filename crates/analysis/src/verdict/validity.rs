@@ -1,0 +1,380 @@
+//! Judges the validity of a measurement
+//!
+//! A reason makes the measurement invalid: it shows the generator, its host or another load than planned. A doubt is a
+//! fact without which the figures are easily misread. Each rule is one function from the summary to its finding.
+
+use crate::facts::sizes::{Populations, populations};
+pub use model::summary::Validity;
+use model::summary::{Distribution, Doubt, InvalidReason, LoadModelSummary, Summary};
+use model::{Measurement, Nanos};
+
+/// Send lag that does not make a measurement invalid: timers of ordinary runtimes are as late.
+const SEND_LAG_MAX: Nanos = Nanos::from_millis(1);
+/// Multiple of the host's timer jitter that the host explains of a send lag.
+const JITTER_FACTOR: u64 = 2;
+/// Share of the window above which a thread is saturated.
+const SATURATED: f64 = 0.9;
+/// Smallest difference of the clocks that shows a suspended machine.
+const SUSPENDED: Nanos = Nanos::from_millis(10);
+/// Smallest drift between wall clock and boot-time clock that shows that the wall clock was set.
+const CLOCK_SET: Nanos = Nanos::from_millis(100);
+/// Time without reading the clock after which a thread, with all its clients, was stalled.
+const STALLED: Nanos = Nanos::from_millis(100);
+/// Share of a quota's periods with throttling. In each of them the whole generator stopped for up to a period.
+const THROTTLED: f64 = 0.01;
+/// Share of one CPU that the hypervisor took away (CPU steal).
+const STEAL_SHARE_MIN: f64 = 0.01;
+/// Share of the window without a CPU.
+const STARVED: f64 = 0.05;
+/// Share of arrivals that waited for a client.
+const QUEUED_SHARE_MIN: f64 = 0.01;
+/// Jain's index below which averages hide hardly served clients.
+const UNFAIR: f64 = 0.5;
+/// Share of the median below which a client was hardly served, whatever the index.
+const STARVED_SHARE: f64 = 0.1;
+/// Transactions per client from which on chance alone does not explain unfairness.
+const ENOUGH_FOR_FAIRNESS: u64 = 10;
+/// Share of small answers above which they dominate the throughput.
+const SMALL_SHARE_MIN: f64 = 0.5;
+/// Length of an outage that always raises a doubt, for any window.
+const LONG_OUTAGE: Nanos = Nanos::from_secs(1);
+/// Share of the window above which outages affect its p99.
+const OUTAGES: f64 = 0.01;
+/// Samples with which p99 has ten samples beyond it.
+const ENOUGH_FOR_P99: u64 = 1000;
+
+/// `summary` is that of `measured`, without its validity.
+pub fn judge(measured: &Measurement, summary: &Summary) -> Validity {
+    let mut reasons = Vec::new();
+    let mut doubts = Vec::new();
+    match lateness(&summary.generator.send_lag, &summary.generator.jitter) {
+        Some(LateCause::Generator(it)) => reasons.push(it),
+        Some(LateCause::Host(it)) => doubts.push(it),
+        None => {}
+    }
+    for (thread, it) in summary.generator.threads.iter().enumerate() {
+        if it.busy >= SATURATED {
+            reasons.push(InvalidReason::Saturated { thread, busy: it.busy });
+        }
+        if it.longest_stall > STALLED {
+            reasons.push(InvalidReason::Stalled { thread, duration: it.longest_stall });
+        }
+        if let Some(share) = it.starved.filter(|it| *it >= STARVED) {
+            doubts.push(Doubt::Starved { thread, share });
+        }
+    }
+    if measured.exhausted_connects > 0 {
+        reasons.push(InvalidReason::ResourcesExhausted { connections: measured.exhausted_connects });
+    }
+    if measured.suspended > SUSPENDED {
+        reasons.push(InvalidReason::Suspended { duration: measured.suspended });
+    }
+    doubts.extend(stolen(measured));
+    doubts.extend(cap_reached(summary));
+    doubts.extend(unfair(summary));
+    doubts.extend(few_samples(summary));
+    doubts.extend(outage(summary));
+    doubts.extend(small_answers(measured));
+    if measured.aborted_clients > 0 {
+        reasons.push(InvalidReason::Aborted { clients: measured.aborted_clients, of: summary.plan.clients });
+    }
+    Validity { valid: reasons.is_empty(), reasons, doubts }
+}
+
+/// Adds throttling, which only the control group knows: the share of the quota's periods in which the generator was
+/// throttled by a limit of its own.
+pub fn add_throttling(summary: &mut Summary, share: Option<f64>) {
+    if let Some(share) = share.filter(|it| *it >= THROTTLED) {
+        summary.validity.reasons.push(InvalidReason::Throttled { share });
+        summary.validity.valid = false;
+    }
+}
+
+/// Adds the doubt that the generator's wall clock was set by `step` nanoseconds during the measurement.
+pub fn add_clock_step(summary: &mut Summary, step: i64) {
+    if step.unsigned_abs() >= CLOCK_SET.0 {
+        summary.validity.doubts.push(Doubt::ClockStepped { step });
+    }
+}
+
+/// Removes the doubt about outages from a trial with injected faults, which reports them as such.
+pub fn remove_outage_doubt(summary: &mut Summary) {
+    summary.validity.doubts.retain(|it| !matches!(it, Doubt::Outage { .. }));
+}
+
+/// Doubt about outages, if there is one.
+pub fn outage_doubt(summary: &Summary) -> Option<Doubt> {
+    summary.validity.doubts.iter().find(|it| matches!(it, Doubt::Outage { .. })).copied()
+}
+
+enum LateCause {
+    Generator(InvalidReason),
+    Host(Doubt),
+}
+
+/// Compares the highest quantile up to p99 that both have samples for with that of the jitter probe, which slept on the
+/// same host at the same time. The host does not explain a lag of more than twice the jitter.
+fn lateness(lag: &Distribution, jitter: &Distribution) -> Option<LateCause> {
+    type Read = fn(&Distribution) -> Option<Nanos>;
+    let at: [(f64, Read); 4] =
+        [(0.99, |it| it.p99), (0.95, |it| it.p95), (0.9, |it| it.p90), (0.5, |it| it.p50)];
+    let both = at.iter().find_map(|(quantile, read)| Some((*quantile, read(lag)?, Some(read(jitter)?))));
+    let alone = || at.iter().find_map(|(quantile, read)| Some((*quantile, read(lag)?, None)));
+    let (quantile, lag, jitter) = both.or_else(alone)?;
+    if lag <= SEND_LAG_MAX {
+        return None;
+    }
+    Some(match jitter {
+        Some(jitter) if lag.0 <= JITTER_FACTOR * jitter.0 => {
+            LateCause::Host(Doubt::HostLate { quantile, lag, jitter })
+        }
+        _ => LateCause::Generator(InvalidReason::Late { quantile, lag, jitter }),
+    })
+}
+
+fn stolen(measured: &Measurement) -> Option<Doubt> {
+    let processors = measured.steal_time?.as_secs_f64() / measured.window.as_secs_f64();
+    (processors >= STEAL_SHARE_MIN).then_some(Doubt::Stolen { processors })
+}
+
+fn cap_reached(summary: &Summary) -> Option<Doubt> {
+    let LoadModelSummary::Open { .. } = summary.plan.model else { return None };
+    let arrivals = summary.total.counts.arrivals();
+    let dropped = summary.total.counts.dropped;
+    let waited = summary.generator.backlog_wait.count;
+    let many = waited as f64 >= QUEUED_SHARE_MIN * arrivals as f64 && waited > 0;
+    // Arrivals of aborted clients were not dropped because the clients were busy.
+    let busy = dropped > 0 && summary.generator.aborted_clients == 0;
+    (many || busy).then_some(Doubt::InFlightCapReached { arrivals, waited, dropped })
+}
+
+/// Closed model only: in the open one any idle client takes an arrival, and no client is entitled to a share.
+fn unfair(summary: &Summary) -> Option<Doubt> {
+    let LoadModelSummary::Closed { .. } = summary.plan.model else { return None };
+    let it = summary.fairness?;
+    let enough = summary.total.counts.ok >= ENOUGH_FOR_FAIRNESS * u64::from(summary.plan.clients);
+    let (jain, fewest, most) = (it.jain, it.fewest, it.most);
+    let hardly = (fewest as f64) < STARVED_SHARE * it.median as f64;
+    (enough && (jain < UNFAIR || hardly)).then_some(Doubt::UnevenClients { jain, fewest, most })
+}
+
+/// Reports a long outage, or short ones that take a relevant share of the window.
+fn outage(summary: &Summary) -> Option<Doubt> {
+    let longest = summary.outages.iter().max_by_key(|it| it.duration())?;
+    let lasting = summary.outages.iter().fold(Nanos::ZERO, |sum, it| sum + it.duration());
+    let much = lasting.as_secs_f64() >= OUTAGES * summary.window.as_secs_f64();
+    (much || longest.duration() >= LONG_OUTAGE).then_some(Doubt::Outage {
+        count: summary.outages.len(),
+        duration: lasting,
+        from: longest.from,
+        to: longest.to,
+    })
+}
+
+/// Reports if most answers are of the smaller one of two populations of their request, with the sizes of the most
+/// frequent one.
+fn small_answers(measured: &Measurement) -> Option<Doubt> {
+    let answers = &measured.interval.answers;
+    let all: u64 = answers.iter().map(|it| it.sizes.count()).sum();
+    let two = answers.iter().filter_map(|it| Some((it.sizes.count(), populations(&it.sizes)?)));
+    let small_of = |it: &(u64, Populations)| it.0 as f64 * it.1.share;
+    let two: Vec<(u64, Populations)> = two.collect();
+    let share = two.iter().map(small_of).sum::<f64>() / all as f64;
+    let (_, most) = two.iter().max_by(|a, b| small_of(a).total_cmp(&small_of(b)))?;
+    (share >= SMALL_SHARE_MIN).then_some(Doubt::SmallAnswers { small: most.small, large: most.large, share })
+}
+
+fn few_samples(summary: &Summary) -> Option<Doubt> {
+    match summary.total.response.count {
+        0 => Some(Doubt::NoSuccess),
+        count => (count < ENOUGH_FOR_P99).then_some(Doubt::FewSamples { count }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{closed_plan, millis, open_plan, quiet_measurement};
+    use crate::verdict::summary::summarise;
+    use model::summary::{BenchPlan, Server};
+
+    /// Expects these reasons and doubts of a quiet measurement under `plan` that `spoil` changes.
+    #[track_caller]
+    fn check(plan: BenchPlan, spoil: impl FnOnce(&mut Measurement), expected: &str) {
+        let mut measured = quiet_measurement();
+        spoil(&mut measured);
+        let it = summarise(&measured, Server::default(), plan).validity;
+        assert_eq!(it.valid, it.reasons.is_empty());
+        let reasons = it.reasons.iter().map(|it| format!("{it:?}"));
+        let doubts = it.doubts.iter().map(|it| format!("? {it:?}"));
+        assert_eq!(reasons.chain(doubts).collect::<Vec<_>>().join("; "), expected);
+    }
+
+    #[test]
+    fn a_quiet_run_is_valid() {
+        check(closed_plan(), |_| {}, "");
+        check(open_plan(), |_| {}, "");
+    }
+
+    #[test]
+    fn invalid_if_the_generator_is_late() {
+        check(
+            open_plan(),
+            |it| it.interval.send_lag = millis(1000, 5),
+            "Late { quantile: 0.99, lag: Nanos(5000000), jitter: Some(Nanos(50000)) }",
+        );
+        // The host's own jitter explains it.
+        check(
+            open_plan(),
+            |it| (it.interval.send_lag, it.jitter) = (millis(1000, 5), millis(1000, 3)),
+            "? HostLate { quantile: 0.99, lag: Nanos(5000000), jitter: Nanos(3000000) }",
+        );
+        check(
+            open_plan(),
+            |it| (it.interval.send_lag, it.jitter) = (millis(1000, 5), millis(1000, 2)),
+            "Late { quantile: 0.99, lag: Nanos(5000000), jitter: Some(Nanos(2000000)) }",
+        );
+        // A probe with fewer samples is compared at the quantile it has enough for: p95 with 400.
+        check(
+            open_plan(),
+            |it| (it.interval.send_lag, it.jitter) = (millis(1000, 5), millis(400, 4)),
+            "? HostLate { quantile: 0.95, lag: Nanos(5000000), jitter: Nanos(4000000) }",
+        );
+        // A single outlier in ten thousand is no lateness, and a short run is judged by the quantile it has.
+        check(open_plan(), |it| it.interval.send_lag.merge(&millis(1, 90)), "");
+        check(
+            open_plan(),
+            |it| it.interval.send_lag = millis(100, 5),
+            "Late { quantile: 0.9, lag: Nanos(5000000), jitter: Some(Nanos(50000)) }",
+        );
+        check(open_plan(), |it| it.interval.send_lag = millis(18, 5), "");
+    }
+
+    #[test]
+    fn invalid_for_other_reasons() {
+        check(
+            closed_plan(),
+            |it| it.thread_usage[1].system = Nanos::from_millis(9_100),
+            "Saturated { thread: 1, busy: 0.919 }",
+        );
+        // Busy polling is not work.
+        check(
+            closed_plan(),
+            |it| {
+                (it.thread_usage[1].user, it.thread_usage[1].spun) =
+                    (Nanos::from_secs(9), Nanos::from_secs(8));
+            },
+            "",
+        );
+        check(closed_plan(), |it| it.exhausted_connects = 3, "ResourcesExhausted { connections: 3 }");
+        check(
+            closed_plan(),
+            |it| it.suspended = Nanos::from_millis(11),
+            "Suspended { duration: Nanos(11000000) }",
+        );
+        check(
+            closed_plan(),
+            |it| it.thread_usage[0].longest_stall = Nanos::from_millis(101),
+            "Stalled { thread: 0, duration: Nanos(101000000) }",
+        );
+    }
+
+    #[test]
+    fn invalid_if_the_generator_is_throttled() {
+        for (share, expected) in [(None, true), (Some(0.009), true), (Some(0.01), false)] {
+            let mut it = summarise(&quiet_measurement(), Server::default(), closed_plan());
+            add_throttling(&mut it, share);
+            assert_eq!(
+                (it.validity.valid, it.validity.reasons.is_empty()),
+                (expected, expected),
+                "{share:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn doubts_if_the_clock_was_set() {
+        for (millis, expected) in [(-3_600_000, 1), (-100, 1), (-99, 0), (0, 0), (99, 0), (100, 1)] {
+            let mut it = summarise(&quiet_measurement(), Server::default(), closed_plan());
+            let before = it.validity.doubts.len();
+            add_clock_step(&mut it, millis * 1_000_000);
+            assert_eq!(
+                (it.validity.valid, it.validity.doubts.len() - before),
+                (true, expected),
+                "{millis} ms"
+            );
+        }
+    }
+
+    #[test]
+    fn reports_doubts() {
+        check(
+            closed_plan(),
+            |it| it.steal_time = Some(Nanos::from_millis(100)),
+            "? Stolen { processors: 0.01 }",
+        );
+        check(closed_plan(), |it| it.steal_time = Some(Nanos::from_millis(99)), "");
+        check(
+            closed_plan(),
+            |it| it.thread_usage[1].starved = Some(Nanos::from_millis(500)),
+            "? Starved { thread: 1, share: 0.05 }",
+        );
+        check(
+            open_plan(),
+            |it| it.interval.backlog_wait = millis(100, 1),
+            "? InFlightCapReached { arrivals: 10000, waited: 100, dropped: 0 }",
+        );
+        check(open_plan(), |it| it.interval.backlog_wait = millis(99, 1), "");
+        check(
+            open_plan(),
+            |it| it.interval.scripts[1].dropped = 1,
+            "? InFlightCapReached { arrivals: 10001, waited: 0, dropped: 1 }",
+        );
+        check(
+            closed_plan(),
+            |it| it.clients = [vec![500; 20], vec![0; 180]].concat(),
+            "? UnevenClients { jain: 0.1, fewest: 0, most: 500 }",
+        );
+        check(
+            closed_plan(),
+            |it| it.clients = [vec![33; 300], vec![0; 3]].concat(),
+            "? UnevenClients { jain: 0.9900990099009901, fewest: 0, most: 33 }",
+        );
+        check(closed_plan(), |it| it.clients = vec![3, 30, 30, 30], "");
+        check(open_plan(), |it| it.clients = vec![10_000, 0, 0, 0], "");
+        let outage = |from: u64, to: u64| {
+            let (from, to) = (Nanos::from_millis(from), Nanos::from_millis(to));
+            model::Outage { from, to, ongoing: false, failing: false }
+        };
+        for plan in [open_plan(), closed_plan()] {
+            check(
+                plan,
+                |it| it.outages = vec![outage(0, 1_500), outage(2_200, 6_000)],
+                "? Outage { count: 2, duration: Nanos(5300000000), from: Nanos(2200000000), to: Nanos(6000000000) }",
+            );
+        }
+        let sizes = |small: u64, large: u64| {
+            move |it: &mut Measurement| {
+                let mut answers = model::AnswerSizes::new((0, 0));
+                (0..small).for_each(|_| answers.sizes.record(2_000));
+                (0..large).for_each(|_| answers.sizes.record(40_000));
+                it.interval.answers = vec![answers];
+            }
+        };
+        check(closed_plan(), sizes(600, 400), "? SmallAnswers { small: 2047, large: 40000, share: 0.6 }");
+        check(closed_plan(), sizes(400, 600), "");
+        check(closed_plan(), sizes(1000, 0), "");
+        check(closed_plan(), |it| it.aborted_clients = 2, "Aborted { clients: 2, of: 4 }");
+        let dropped = |it: &mut Measurement| (it.aborted_clients, it.interval.scripts[0].dropped) = (2, 5);
+        check(open_plan(), dropped, "Aborted { clients: 2, of: 4 }");
+        check(closed_plan(), |it| it.interval.clear(), "? NoSuccess");
+        check(
+            closed_plan(),
+            |it| {
+                it.interval.clear();
+                it.interval.scripts[0].response = millis(999, 1);
+            },
+            "? FewSamples { count: 999 }",
+        );
+    }
+}
