@@ -46,7 +46,7 @@ const RULES: &[(&str, Rule)] = &[
     ("every source can be read", source::invalid_sources),
     ("crates import only what lies below them", layers::imports),
     ("crates depend on no library that they must not know", layers::libraries),
-    ("top-level modules of a crate form no new cycle", cycles::cycles),
+    ("child modules of a module form no new cycle", cycles::cycles),
     ("clocks, files, sockets and the environment stay where they belong", layers::forbidden_paths),
     ("only programs print", layers::print_macros),
     ("the analysis contains no sentence", layers::sentences),

@@ -8,6 +8,8 @@ use proc_macro2::{Delimiter, Group, Spacing, TokenStream, TokenTree};
 pub struct Source {
     /// Every path of two or more segments, with groups in `use` expanded: `std::time::Instant`.
     pub paths: Vec<(String, usize)>,
+    /// The paths in `use` items; `paths` contains them too.
+    pub imports: Vec<String>,
     /// Names of the called macros.
     pub macros: Vec<(String, usize)>,
     /// String literals, except those in attributes, assertions and `expect`, which users do not normally see.
@@ -25,6 +27,8 @@ pub struct Module {
     pub name: String,
     /// Path from `#[path = "…"]`.
     pub path: Option<String>,
+    /// True if only tests compile it.
+    pub test: bool,
 }
 
 /// Context of all tokens of a group.
@@ -96,7 +100,7 @@ impl Source {
                 if word == "mod" && end.as_char() == ';' =>
             {
                 let name = format!("{}{name}", context.module_prefix);
-                self.modules.push(Module { name, path: attributes.path.clone() });
+                self.modules.push(Module { name, path: attributes.path.clone(), test: context.test });
                 rest
             }
             [TokenTree::Ident(word), TokenTree::Ident(name), TokenTree::Group(body), rest @ ..]
@@ -120,6 +124,12 @@ impl Source {
                 if dot.as_char() == '.' && name == "expect" =>
             {
                 self.read(body.stream(), &TokenContext { internal: true, ..context.clone() });
+                rest
+            }
+            [TokenTree::Ident(word), rest @ ..] if word == "use" => {
+                let known = self.paths.len();
+                let rest = self.path(rest, "", context);
+                self.imports.extend(self.paths[known..].iter().map(|(path, _)| path.clone()));
                 rest
             }
             [TokenTree::Ident(_), ..] => self.path(tokens, "", context),
@@ -290,6 +300,12 @@ mod tests {
     }
 
     #[test]
+    fn separates_imports_from_other_paths() {
+        let source = Source::parse("pub use a::{B, c::D as E};\nfn f() { g::h(); }\n#[cfg(test)] use i::J;");
+        assert_eq!(source.imports, ["a::B", "a::c::D"]);
+    }
+
+    #[test]
     fn finds_macros_strings_and_modules() {
         let source = Source::parse(
             "mod a;\n#[path = \"x/b.rs\"] mod b;\nmod c { mod d; }\n#[cfg(test)] mod tests;\n\
@@ -298,8 +314,10 @@ mod tests {
         assert_eq!(names(&source.macros), "6 println, 6 assert");
         assert_eq!(names(&source.strings), "6 \"yes\", 6 r#\"raw\"#");
         let modules: Vec<_> =
-            source.modules.iter().map(|it| (it.name.as_str(), it.path.as_deref())).collect();
-        assert_eq!(modules, [("a", None), ("b", Some("x/b.rs")), ("c/d", None), ("tests", None)]);
+            source.modules.iter().map(|it| (it.name.as_str(), it.path.as_deref(), it.test)).collect();
+        let expected =
+            [("a", None, false), ("b", Some("x/b.rs"), false), ("c/d", None, false), ("tests", None, true)];
+        assert_eq!(modules, expected);
     }
 
     #[test]
